@@ -34,7 +34,7 @@ static void announce(struct api_thread *a, const struct work *w, bool discarded)
 }
 
 /* The part of a run's message beside its tree, as the PHP thread said it last. */
-struct open_told {
+struct open_run_info {
 	char path[108];			/* of the socket */
 	char source[STROBE_WIRE_RUN_KEY + 1];
 	char id[33];
@@ -44,51 +44,51 @@ struct open_told {
 };
 
 /* The ticker's thread may be reading it. */
-static uint32_t begin_telling(struct work *w)
+static uint32_t begin_change(struct work *w)
 {
-	return atomic_exchange(&w->open.told_turn, 0);
+	return atomic_exchange(&w->open.sequence, 0);
 }
 
-static void end_telling(struct work *w, uint32_t turn)
+static void end_change(struct work *w, uint32_t sequence)
 {
-	atomic_store(&w->open.told_turn, turn + 1 ? turn + 1 : 1);
+	atomic_store(&w->open.sequence, sequence + 1 ? sequence + 1 : 1);
 }
 
-static void note_told(const struct api_thread *a, struct work *w, const struct request_labels *labels)
+static void publish_run(const struct api_thread *a, struct work *w, const struct request_labels *labels)
 {
-	struct open_told *told = w->open.told;
-	uint32_t turn;
+	struct open_run_info *published = w->open.published;
+	uint32_t sequence;
 
-	if (!told)
+	if (!published)
 		return;
-	turn = begin_telling(w);
-	memset(told, 0, sizeof(*told));
-	socket_path(told->path, sizeof(told->path));
-	snprintf(told->source, sizeof(told->source), "%s", runs_source(w, labels));
-	snprintf(told->id, sizeof(told->id), "%s", w->id);
-	snprintf(told->url, sizeof(told->url), "%s", a->url);
-	told->pid = w->open.pid;
-	told->labels = *labels;
+	sequence = begin_change(w);
+	memset(published, 0, sizeof(*published));
+	socket_path(published->path, sizeof(published->path));
+	snprintf(published->source, sizeof(published->source), "%s", runs_source(w, labels));
+	snprintf(published->id, sizeof(published->id), "%s", w->id);
+	snprintf(published->url, sizeof(published->url), "%s", a->url);
+	published->pid = w->open.pid;
+	published->labels = *labels;
 	if (w->attributes)
-		told->attributes = *w->attributes;
-	end_telling(w, turn);
+		published->attributes = *w->attributes;
+	end_change(w, sequence);
 }
 
 /* In a forked child, which may come to no safe point for long. */
 static void note_id(struct work *w)
 {
-	struct open_told *told = w->open.told;
-	uint32_t turn;
+	struct open_run_info *published = w->open.published;
+	uint32_t sequence;
 
-	if (!told)
+	if (!published)
 		return;
-	turn = begin_telling(w);
-	snprintf(told->id, sizeof(told->id), "%s", w->id);
-	told->pid = w->open.pid;
-	end_telling(w, turn);
+	sequence = begin_change(w);
+	snprintf(published->id, sizeof(published->id), "%s", w->id);
+	published->pid = w->open.pid;
+	end_change(w, sequence);
 }
 
-static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct work *w = timer->owner;
 	int64_t began = timer_now(TIMER_WALL), gap;
@@ -99,8 +99,8 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 	if (!a || began < w->open.next_ns || !(labels = malloc(sizeof(*labels))))
 		return;
 	runs_labels(labels);
-	note_told(a, w, labels);
-	t = tracer_look(w->session);
+	publish_run(a, w, labels);
+	t = tracer_snapshot(w->session);
 	if (t)
 		runs_send_open(a, t, w, labels);
 	call_tree_free(t);
@@ -112,48 +112,48 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 /* --- in the ticker's thread */
 
 /* Reads what the PHP thread has noted of a trace. That the work is one still, trace_copy_holds says later. */
-static bool read_told(struct open_told *ret, const void *work)
+static bool read_run(struct open_run_info *ret, const void *work)
 {
-	uint32_t turn, turn_after;
-	struct open_told *told;
+	uint32_t sequence, sequence_after;
+	struct open_run_info *published;
 
-	return GUARDED_READ_MEMBER(&turn, struct work, work, open.told_turn) && turn &&
-	       GUARDED_READ_MEMBER(&told, struct work, work, open.told) && told &&
-	       guarded_read(ret, told, sizeof(*ret)) &&
-	       GUARDED_READ_MEMBER(&turn_after, struct work, work, open.told_turn) && turn_after == turn;
+	return GUARDED_READ_MEMBER(&sequence, struct work, work, open.sequence) && sequence &&
+	       GUARDED_READ_MEMBER(&published, struct work, work, open.published) && published &&
+	       guarded_read(ret, published, sizeof(*ret)) &&
+	       GUARDED_READ_MEMBER(&sequence_after, struct work, work, open.sequence) && sequence_after == sequence;
 }
 
-static void send_session(struct trace_copy *c, unsigned i, const struct open_told *told, const struct watch_look *look)
+static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *published, const struct watch_context *context)
 {
 	const struct run_info info = {
 		.open = true,
-		.source = told->source,
-		.id = told->id,
-		.url = *told->url ? told->url : NULL,
-		.attributes = told->attributes.count ? &told->attributes : NULL,
-		.pid = (uint32_t)told->pid,
+		.source = published->source,
+		.id = published->id,
+		.url = *published->url ? published->url : NULL,
+		.attributes = published->attributes.count ? &published->attributes : NULL,
+		.pid = (uint32_t)published->pid,
 	};
 	struct call_tree *tree = trace_copy_tree(c, i);
 	struct sender sender;
 
 	sender_init(&sender);
-	if (tree && trace_copy_holds(c, look) && *told->path && told->pid == getpid())
-		run_message_send(&sender, told->path, tree, &info, &told->labels);
+	if (tree && trace_copy_holds(c, context) && *published->path && published->pid == getpid())
+		run_message_send(&sender, published->path, tree, &info, &published->labels);
 	sender_close(&sender);
 	call_tree_free(tree);
 }
 
 /* As watch.h says. The capture lives as long as its thread is watched. */
-static void tell(void *capture, const struct watch_look *look)
+static void tell(void *capture, const struct watch_context *context)
 {
-	struct trace_copy *c = trace_copy_make(capture, look);
-	struct open_told *told = c ? malloc(sizeof(*told)) : NULL;
+	struct trace_copy *c = trace_copy_make(capture, context);
+	struct open_run_info *published = c ? malloc(sizeof(*published)) : NULL;
 	const struct trace_options *o;
 
-	for (unsigned i = 0; told && (o = trace_copy_session(c, i)); i++)
-		if (o->began_anew == open_run_began_anew && read_told(told, o->owner))
-			send_session(c, i, told, look);
-	free(told);
+	for (unsigned i = 0; published && (o = trace_copy_session(c, i)); i++)
+		if (o->began_anew == open_run_began_anew && read_run(published, o->owner))
+			send_session(c, i, published, context);
+	free(published);
 	trace_copy_free(c);
 }
 
@@ -163,10 +163,10 @@ static void watch(struct api_thread *a, struct work *w)
 {
 	struct request_labels *labels = malloc(sizeof(*labels));
 
-	w->open.told = labels ? malloc(sizeof(*w->open.told)) : NULL;
-	if (w->open.told) {
+	w->open.published = labels ? malloc(sizeof(*w->open.published)) : NULL;
+	if (w->open.published) {
 		runs_labels(labels);
-		note_told(a, w, labels);
+		publish_run(a, w, labels);
 		watch_begin(WATCH_TRACES, tell, (void *)trace_copy_source());
 	}
 	free(labels);
@@ -204,9 +204,9 @@ void open_run_began_anew(void *owner)
 void open_run_end(struct work *w)
 {
 	timer_stop(&w->open.timer);
-	atomic_store(&w->open.told_turn, 0);
-	free(w->open.told);
-	w->open.told = NULL;
+	atomic_store(&w->open.sequence, 0);
+	free(w->open.published);
+	w->open.published = NULL;
 }
 
 /* A child that has not begun anew has nothing to take back: the run is its parent's. */

@@ -66,7 +66,7 @@ bool request_trace_draw(struct api_thread *a)
 
 void request_trace_start(void)
 {
-	bool asked = !is_preloading() && trigger_asked();
+	bool asked = !is_preloading() && trigger_matched();
 	struct api_thread *a;
 
 	if (!asked && (STROBE_G(trace_rate) <= 0 || is_preloading()))

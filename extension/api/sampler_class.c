@@ -85,7 +85,7 @@ static void release_tries(struct api_thread *a, struct sampler_object *s)
 	s->tries = NULL;
 }
 
-static void take_sample(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void take_sample(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct sampler_object *s = timer->owner;
 	struct api_thread *a = api_thread_if_any();
@@ -93,7 +93,7 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 	uint32_t samples = periods < UINT32_MAX ? (uint32_t)periods : UINT32_MAX;
 
 	stack_collect(&a->stack, m, s->max_depth, trie_knows_root_half(t, 0));
-	if (!trie_has_room(t, a->stack.depth)) {
+	if (!trie_has_space(t, a->stack.depth)) {
 		if (!add_trie(a, s)) {
 			s->lost += periods;
 			return;
@@ -242,7 +242,7 @@ ZEND_METHOD(Strobe_Sampler, stop)
 	}
 	if (!s->timer.running && delivery_reason())
 		php_error_docref(NULL, E_WARNING, "The samples end when the JIT was switched on: %s", delivery_reason());
-	timer_tell_rest(&s->timer);
+	timer_deliver_rest(&s->timer);
 	halt(s);
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);
 	release_tries(api_thread_if_any(), s);

@@ -20,7 +20,7 @@ static _Atomic uint64_t sent, lost[STROBE_DROP_REASONS];
 
 #define DRAIN_NS 10000000
 
-static void drain(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void drain(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct api_thread *a = api_thread();
 

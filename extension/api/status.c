@@ -149,7 +149,7 @@ static void find_on_the_way(struct status_reason *r)
 	}
 	if (s && sender_is_connected(s) && s->error != EAGAIN)
 		return;
-	error = sender_look(path);
+	error = sender_probe(path);
 	if (!error && s && s->tried && !may_be_over(s->error))
 		error = s->error;
 	if (error)

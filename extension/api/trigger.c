@@ -211,7 +211,7 @@ static bool is_in_header(const struct secret *s)
 	return header && secret_equals(s, header, strlen(header));
 }
 
-bool trigger_asked(void)
+bool trigger_matched(void)
 {
 	const struct secret *s = current();
 	bool found;

@@ -25,7 +25,7 @@ bool trigger_is_configured(void);
 const char *trigger_state(void);
 
 /* Whether the running request carries the secret. */
-bool trigger_asked(void);
+bool trigger_matched(void);
 
 /* Whether the secret is in a text, URL-encoded or not; such a text must not be sent anywhere. */
 bool trigger_is_in(const char *p, size_t n);

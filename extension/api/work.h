@@ -32,8 +32,8 @@ struct work {
 		struct strobe_timer timer;
 		int64_t next_ns;	/* CLOCK_MONOTONIC: nothing is handed over before */
 		pid_t pid;		/* of the process that has announced the run */
-		struct open_told *told;	/* for who tells of it while the thread cannot; NULL: nobody does */
-		_Atomic uint32_t told_turn;	/* another number each time that is changed; 0: meanwhile, or it is not there */
+		struct open_run_info *published;	/* for who tells of it while the thread cannot; NULL: nobody does */
+		_Atomic uint32_t sequence;	/* another number each time that is changed; 0: meanwhile, or it is not there */
 	} open;
 
 	struct request_labels *attributes;	/* of its runs; NULL: none */

@@ -5,7 +5,7 @@
 #ifndef STROBE_ALARMS_H
 #define STROBE_ALARMS_H
 
-#include "moment.h"
+#include "tick_snapshot.h"
 #include "ticker.h"
 #include "timers.h"
 #include "watch.h"

@@ -18,7 +18,7 @@
 
 
 /* The callback may bail out, when a PHP function that it calls ends the request. */
-static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct moment *m)
+static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {
 	TIMER_THREAD.depth++;
 	zend_fiber_switch_block();
@@ -47,16 +47,16 @@ struct expiry {
 	bool passive;				/* only timers that just look are called: no safe point is here */
 };
 
-static void find_moment(struct moment *m, const struct expiry *x, unsigned i)
+static void find_moment(struct tick_snapshot *m, const struct expiry *x, unsigned i)
 {
 	m->frame = x->frame;
 	m->noted = NULL;
 	m->returned_count = m->noted_count = 0;
 	m->more = false;
 	if (i < x->count)
-		moment_find(m, &x->notes[i], x->frame, &TIMER_THREAD.alarms->found);
+		tick_snapshot_find(m, &x->notes[i], x->frame, &TIMER_THREAD.alarms->found);
 	if (!m->frame)
-		moment_take_script(m);
+		tick_snapshot_take_script(m);
 }
 
 uint64_t timer_periods_due(const struct strobe_timer *t, int64_t at)
@@ -74,9 +74,9 @@ int64_t timer_overdue(const struct strobe_timer *t, int64_t at)
 /* The periods are shared out by the time that each note stands for. */
 static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 {
-	uint64_t total = timer_periods_due(t, x->now[t->clock]), told = 0;
+	uint64_t total = timer_periods_due(t, x->now[t->clock]), delivered = 0;
 	int64_t ns = 0;
-	struct moment m;
+	struct tick_snapshot m;
 
 	for (unsigned i = 0; (i == 0 || i < x->count) && t->running; i++) {
 		uint64_t until = total;
@@ -85,20 +85,20 @@ static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 			ns += x->notes[i].ns;
 			until = (uint64_t)((double)total * (double)ns / (double)x->ns + 0.5);
 		}
-		if (until <= told)
+		if (until <= delivered)
 			continue;
 		find_moment(&m, x, i);
 		m.more = until < total;
-		t->done += until - told;
-		t->expired(t, until - told, &m);
-		told = until;
+		t->done += until - delivered;
+		t->expired(t, until - delivered, &m);
+		delivered = until;
 	}
 }
 
 static void expire(struct strobe_timer *t, struct expiry *x)
 {
 	uint64_t periods = 1;
-	struct moment m;
+	struct tick_snapshot m;
 
 	if (t->passive && t->period_ns) {
 		expire_passive(t, x);
@@ -189,7 +189,7 @@ static void run_at_call(zend_execute_data *frame, bool passive)
 {
 	zend_atomic_bool_store_ex(&STROBE_CALL_DUE, false);
 	if (UNEXPECTED(TIMER_THREAD.forked))
-		timers_go_on();
+		timers_resume();
 	if (!TIMER_THREAD.alarms)
 		return;
 	if (!ticker_take(TIMER_THREAD.alarms->of[LANE_CALLS].slot) && !TIMER_THREAD.lanes[LANE_CALLS].again) {
@@ -249,7 +249,7 @@ void timer_catch_up(struct strobe_timer *t)
 	catch_up(t, OVERDUE_NS);
 }
 
-void timer_tell_rest(struct strobe_timer *t)
+void timer_deliver_rest(struct strobe_timer *t)
 {
 	catch_up(t, 0);
 }

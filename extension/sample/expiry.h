@@ -1,6 +1,6 @@
 /* expiry.h: tells callbacks that periods of their timers are over, and what ran when they were.
  *
- * It also implements these functions of timers.h: timers_at_call, timer_catch_up, timer_tell_rest, timer_periods_due and timer_overdue.
+ * It also implements these functions of timers.h: timers_at_call, timer_catch_up, timer_deliver_rest, timer_periods_due and timer_overdue.
  */
 #ifndef STROBE_EXPIRY_H
 #define STROBE_EXPIRY_H

@@ -39,7 +39,7 @@ static void interrupt(zend_execute_data *frame)
 	struct alarms *a = TIMER_THREAD.alarms;
 
 	if (UNEXPECTED(TIMER_THREAD.forked))
-		timers_go_on();
+		timers_resume();
 	if (a && (ticker_take(a->of[LANE_INTERRUPTS].slot) || TIMER_THREAD.lanes[LANE_INTERRUPTS].again))
 		expiry_run(LANE_INTERRUPTS, EG(current_execute_data));
 	else if (a)

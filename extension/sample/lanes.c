@@ -60,7 +60,7 @@ static struct ticker_slot *slot_of(const struct lane *l)
 	return TIMER_THREAD.alarms->of[l - TIMER_THREAD.lanes].slot;
 }
 
-void lane_tell_ticker(struct lane *l, enum timer_clock clock, struct ticker_deadline d)
+void lane_notify_ticker(struct lane *l, enum timer_clock clock, struct ticker_deadline d)
 {
 	l->published[clock] = d;
 	ticker_set(slot_of(l), clock, d);
@@ -80,7 +80,7 @@ void lane_publish(struct lane *l, const int64_t now[CLOCKS])
 			continue;
 		if (d.at_ns < now[clock] + MIN_DELAY_NS)
 			d.at_ns = now[clock] + MIN_DELAY_NS;
-		lane_tell_ticker(l, clock, d);
+		lane_notify_ticker(l, clock, d);
 		if (d.at_ns == TICKER_NEVER)
 			continue;
 		left = d.at_ns - now[clock];
@@ -156,6 +156,6 @@ void lane_stop(struct lane *l)
 	if (!TIMER_THREAD.alarms)
 		return;
 	for (enum timer_clock clock = TIMER_WALL; clock <= TIMER_CPU; clock++)
-		lane_tell_ticker(l, clock, (struct ticker_deadline){ TICKER_NEVER, 0 });
+		lane_notify_ticker(l, clock, (struct ticker_deadline){ TICKER_NEVER, 0 });
 	alarm_clear(&TIMER_THREAD.alarms->of[l - TIMER_THREAD.lanes]);
 }

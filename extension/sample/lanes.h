@@ -47,7 +47,7 @@ void lane_remove(struct strobe_timer *t);
 
 /* The next two times at which the ticker has to raise the flag of the lane; tells it so. */
 struct ticker_deadline lane_deadline(const struct lane *l, enum timer_clock clock);
-void lane_tell_ticker(struct lane *l, enum timer_clock clock, struct ticker_deadline d);
+void lane_notify_ticker(struct lane *l, enum timer_clock clock, struct ticker_deadline d);
 
 /* The time of each clock that has timers. */
 void lane_read_clocks(const struct lane *l, int64_t now[CLOCKS]);

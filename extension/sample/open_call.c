@@ -4,7 +4,7 @@
 #include "config.h"
 #endif
 
-#include "own_sampler.h"
+#include "sampler_private.h"
 
 #include "open_samples.h"
 #include "socket_path.h"
@@ -15,7 +15,7 @@
 
 /* Tells whether anything has changed of what is told: everything that does so changes one of these when it is done. */
 struct state {
-	uint32_t turn, labels_version;
+	uint32_t sequence, labels_version;
 	uint64_t periods_done;
 	bool running;
 };
@@ -25,7 +25,7 @@ static struct state state_of(const struct sampler *s)
 	struct state now;
 
 	memset(&now, 0, sizeof(now));		/* it is compared as bytes */
-	now.turn = atomic_load(&s->turn);
+	now.sequence = atomic_load(&s->sequence);
 	now.labels_version = __atomic_load_n(&s->globals->labels_version, __ATOMIC_ACQUIRE);
 	now.periods_done = __atomic_load_n(&s->timer.done, __ATOMIC_ACQUIRE);
 	now.running = __atomic_load_n(&s->timer.running, __ATOMIC_ACQUIRE);
@@ -33,14 +33,14 @@ static struct state state_of(const struct sampler *s)
 }
 
 /* Between the beginning and the end of a look. */
-struct look {
+struct context {
 	const struct sampler *sampler;
 	struct state state;
 };
 
 static bool holds(const void *owner)
 {
-	const struct look *l = owner;
+	const struct context *l = owner;
 	struct state now;
 
 	atomic_thread_fence(memory_order_acquire);
@@ -50,12 +50,12 @@ static bool holds(const void *owner)
 
 /* Runs in the ticker's thread, and reads as watch.h says. What lies in the sampler itself, and the globals of its thread, live
  * as long as the thread is watched. */
-static void tell_open(void *owner, const struct watch_look *look)
+static void tell_open(void *owner, const struct watch_context *context)
 {
 	struct sampler *s = owner;
-	struct look l = { s, state_of(s) };
-	bool seen = memcmp(look->seen, &l.state, sizeof(l.state)) == 0;
-	int64_t now = s->cpu ? look->cpu_ns : timer_now(TIMER_WALL);
+	struct context l = { s, state_of(s) };
+	bool seen = memcmp(context->seen, &l.state, sizeof(l.state)) == 0;
+	int64_t now = s->cpu ? context->cpu_ns : timer_now(TIMER_WALL);
 	struct open_samples o = {
 		.path = s->path,
 		.trie = &s->trie,
@@ -78,14 +78,14 @@ static void tell_open(void *owner, const struct watch_look *look)
 	};
 
 	/* A thread that goes on tells of itself. */
-	if (!seen || (l.state.turn & 1)) {
-		memcpy(look->seen, &l.state, sizeof(l.state));
+	if (!seen || (l.state.sequence & 1)) {
+		memcpy(context->seen, &l.state, sizeof(l.state));
 		return;
 	}
 	if (s->timer.running && !s->globals->unsampled && timer_overdue(&s->timer, now) > LONG_CALL_NS)
 		o.periods = timer_periods_due(&s->timer, now);
 	if (o.info.start_ns <= o.info.end_ns)
-		open_samples_send(&o, look);
+		open_samples_send(&o, context);
 }
 
 void sampler_watch(struct sampler *s)

@@ -274,7 +274,7 @@ static void send_all(struct telling *t, const struct open_samples *o)
 	struct sender sender;
 
 	sender_init(&sender);
-	if (t->depth && (root == LABEL_SETS || !trie_has_room(&t->trie, t->depth))) {
+	if (t->depth && (root == LABEL_SETS || !trie_has_space(&t->trie, t->depth))) {
 		message_send(t->scratch, &sender, o->path, &t->trie, &t->base, t->sets, &o->info);
 		t->trie.count = TRIE_ROOTS;
 		memset(t->trie.nodes, 0, TRIE_ROOTS * sizeof(*t->trie.nodes));
@@ -288,23 +288,23 @@ static void send_all(struct telling *t, const struct open_samples *o)
 }
 
 /* The stack is looked at by itself: its calls may end before the PHP thread comes to a safe point. */
-static bool still_holds(const struct telling *t, const struct open_samples *o, const struct watch_look *look)
+static bool still_holds(const struct telling *t, const struct open_samples *o, const struct watch_context *context)
 {
-	return watch_settles(look) && o->holds(o->owner) && (!t->depth || are_still(t, look->frames));
+	return watch_settles(context) && o->holds(o->owner) && (!t->depth || are_still(t, context->frames));
 }
 
-void open_samples_send(const struct open_samples *o, const struct watch_look *look)
+void open_samples_send(const struct open_samples *o, const struct watch_context *context)
 {
 	struct telling *t;
 
 	if ((!o->trie->samples && !o->periods) || !(t = calloc(1, sizeof(*t))))
 		return;
 	if (init(t) && copy_trie(t, o->trie) && copy_labels(t, o)) {
-		if (o->periods && read_stack(t, o, look->frames))
+		if (o->periods && read_stack(t, o, context->frames))
 			cut_stack(t, o->max_depth);
 		else
 			t->depth = 0;
-		if (!t->copies.failed && still_holds(t, o, look))
+		if (!t->copies.failed && still_holds(t, o, context))
 			send_all(t, o);
 	}
 	done(t);

@@ -36,6 +36,6 @@ struct open_samples {
 };
 
 /* Sends nothing if something has changed meanwhile (watch.h): then the PHP thread has come to a safe point. */
-void open_samples_send(const struct open_samples *o, const struct watch_look *look);
+void open_samples_send(const struct open_samples *o, const struct watch_context *context);
 
 #endif

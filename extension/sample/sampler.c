@@ -7,7 +7,7 @@
 #include "sampler.h"
 
 #include "delivery.h"
-#include "own_sampler.h"
+#include "sampler_private.h"
 #include "watch.h"
 
 #include "SAPI.h"
@@ -60,10 +60,10 @@ static void end_prevented(struct sampler *s)
 
 void sampler_lost(int reason, uint64_t samples)
 {
-	if (!OWN_SAMPLER)
+	if (!THREAD_SAMPLER)
 		return;
-	sender_lost(&OWN_SAMPLER->sender, reason, samples);
-	sampler_publish(OWN_SAMPLER);
+	sender_lost(&THREAD_SAMPLER->sender, reason, samples);
+	sampler_publish(THREAD_SAMPLER);
 }
 
 /* --- requests */
@@ -86,27 +86,27 @@ static enum sampler_state draw(void)
 		return SAMPLER_OFF;
 	if (!sampler_get())
 		return SAMPLER_NO_MEMORY;
-	if (STROBE_G(request_rate) < 1 && random_share(&OWN_SAMPLER->random) >= STROBE_G(request_rate))
+	if (STROBE_G(request_rate) < 1 && random_share(&THREAD_SAMPLER->random) >= STROBE_G(request_rate))
 		return SAMPLER_NOT_CHOSEN;
 	return SAMPLER_SAMPLED;
 }
 
 void sampler_catch_up(void)
 {
-	if (OWN_SAMPLER && OWN_SAMPLER->active)
-		timer_catch_up(&OWN_SAMPLER->timer);
+	if (THREAD_SAMPLER && THREAD_SAMPLER->active)
+		timer_catch_up(&THREAD_SAMPLER->timer);
 }
 
 void sampler_request_ending(void)
 {
-	if (OWN_SAMPLER && OWN_SAMPLER->active)
-		timer_tell_rest(&OWN_SAMPLER->timer);
+	if (THREAD_SAMPLER && THREAD_SAMPLER->active)
+		timer_deliver_rest(&THREAD_SAMPLER->timer);
 }
 
 /* Beside others one that is slightly late is left to them: in turns they lose as much as they gain. */
 void sampler_releasing(void)
 {
-	if (OWN_SAMPLER && OWN_SAMPLER->holders == 1)
+	if (THREAD_SAMPLER && THREAD_SAMPLER->holders == 1)
 		sampler_request_ending();
 	else
 		sampler_catch_up();
@@ -170,7 +170,7 @@ bool sampler_hold(void)
 
 void sampler_release(void)
 {
-	struct sampler *s = OWN_SAMPLER;
+	struct sampler *s = THREAD_SAMPLER;
 
 	if (!s || !s->active)
 		return;
@@ -184,7 +184,7 @@ void sampler_release(void)
 
 void sampler_flush(void)
 {
-	struct sampler *s = OWN_SAMPLER;
+	struct sampler *s = THREAD_SAMPLER;
 
 	if (!s)
 		return;
@@ -204,7 +204,7 @@ void sampler_request_start(void)
 
 void sampler_request_end(void)
 {
-	struct sampler *s = OWN_SAMPLER;
+	struct sampler *s = THREAD_SAMPLER;
 	bool had_samples;
 
 	state = SAMPLER_NO_REQUEST;
@@ -230,12 +230,12 @@ void sampler_request_end(void)
 /* The timer stops when a program switches the JIT on. */
 static bool was_stopped(void)
 {
-	return OWN_SAMPLER && OWN_SAMPLER->active && !OWN_SAMPLER->timer.running;
+	return THREAD_SAMPLER && THREAD_SAMPLER->active && !THREAD_SAMPLER->timer.running;
 }
 
 bool sampler_active(void)
 {
-	return OWN_SAMPLER && OWN_SAMPLER->active && !was_stopped() && !STROBE_G(unsampled);
+	return THREAD_SAMPLER && THREAD_SAMPLER->active && !was_stopped() && !STROBE_G(unsampled);
 }
 
 enum sampler_state sampler_state(void)
@@ -251,11 +251,11 @@ enum sampler_state sampler_state(void)
 
 const struct sender *sampler_sender(void)
 {
-	return OWN_SAMPLER ? &OWN_SAMPLER->sender : NULL;
+	return THREAD_SAMPLER ? &THREAD_SAMPLER->sender : NULL;
 }
 
 uint64_t sampler_request_samples(double *ret_seconds)
 {
-	*ret_seconds = sampler_active() ? (double)(timer_now(TIMER_WALL) - OWN_SAMPLER->began_wall_ns) / 1e9 : 0;
-	return sampler_active() ? OWN_SAMPLER->counters.samples - OWN_SAMPLER->before : 0;
+	*ret_seconds = sampler_active() ? (double)(timer_now(TIMER_WALL) - THREAD_SAMPLER->began_wall_ns) / 1e9 : 0;
+	return sampler_active() ? THREAD_SAMPLER->counters.samples - THREAD_SAMPLER->before : 0;
 }

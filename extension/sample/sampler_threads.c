@@ -4,16 +4,16 @@
 #include "config.h"
 #endif
 
-#include "own_sampler.h"
+#include "sampler_private.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #ifdef ZTS
-TSRM_TLS struct sampler *strobe_own_sampler;
+TSRM_TLS struct sampler *strobe_thread_sampler;
 #else
-struct sampler *strobe_own_sampler;
+struct sampler *strobe_thread_sampler;
 #endif
 
 static _Atomic(struct sampler *) samplers;
@@ -125,20 +125,20 @@ bool sampler_is_child(const struct sampler *s)
 /* At the child's first safe point. */
 static void forked(void)
 {
-	if (!OWN_SAMPLER || !sampler_is_child(OWN_SAMPLER))
+	if (!THREAD_SAMPLER || !sampler_is_child(THREAD_SAMPLER))
 		return;
-	sampler_become_child(OWN_SAMPLER);
-	if (OWN_SAMPLER->active)
-		sampler_begin(OWN_SAMPLER);
+	sampler_become_child(THREAD_SAMPLER);
+	if (THREAD_SAMPLER->active)
+		sampler_begin(THREAD_SAMPLER);
 }
 
 struct sampler *sampler_get(void)
 {
-	if (!OWN_SAMPLER && !(OWN_SAMPLER = STROBE_G(sampler) = join()))
+	if (!THREAD_SAMPLER && !(THREAD_SAMPLER = STROBE_G(sampler) = join()))
 		atomic_fetch_add(&no_memory, 1);
-	else if (sampler_is_child(OWN_SAMPLER))
-		sampler_become_child(OWN_SAMPLER);
-	return OWN_SAMPLER;
+	else if (sampler_is_child(THREAD_SAMPLER))
+		sampler_become_child(THREAD_SAMPLER);
+	return THREAD_SAMPLER;
 }
 
 /* --- the life of the process */
@@ -156,8 +156,8 @@ void sampler_thread_end(struct sampler *s)
 {
 	if (!s || !up)
 		return;
-	if (s == OWN_SAMPLER)
-		OWN_SAMPLER = NULL;
+	if (s == THREAD_SAMPLER)
+		THREAD_SAMPLER = NULL;
 	leave(s);
 }
 
@@ -166,13 +166,13 @@ void sampler_shutdown(void)
 	struct sampler *s = atomic_exchange(&samplers, NULL), *next;
 
 	/* Nobody else will tell the losses of this process. */
-	if (OWN_SAMPLER && !sampler_is_child(OWN_SAMPLER) && OWN_SAMPLER->pid == getpid()) {
-		sampler_report_losses(OWN_SAMPLER, true);
-		sender_drain(&OWN_SAMPLER->sender, true);
+	if (THREAD_SAMPLER && !sampler_is_child(THREAD_SAMPLER) && THREAD_SAMPLER->pid == getpid()) {
+		sampler_report_losses(THREAD_SAMPLER, true);
+		sender_drain(&THREAD_SAMPLER->sender, true);
 	}
 	up = false;
 	timers_shutdown();
-	OWN_SAMPLER = NULL;
+	THREAD_SAMPLER = NULL;
 	for (; s; s = next) {
 		next = s->next;
 		leave(s);

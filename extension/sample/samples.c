@@ -4,7 +4,7 @@
 #include "config.h"
 #endif
 
-#include "own_sampler.h"
+#include "sampler_private.h"
 
 #include "socket_path.h"
 
@@ -118,7 +118,7 @@ static inline unsigned current_root(struct sampler *s)
 	return s->root;
 }
 
-void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct sampler *s = timer->owner;
 	int64_t started, ended;
@@ -131,7 +131,7 @@ void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct mom
 	started = timer_now(TIMER_WALL);
 	root = current_root(s);
 	stack_collect(&s->stack, m, s->max_depth, trie_knows_root_half(&s->trie, root));
-	if (!trie_has_room(&s->trie, s->stack.depth)) {
+	if (!trie_has_space(&s->trie, s->stack.depth)) {
 		bool rootless = s->stack.rootless;
 
 		sampler_send(s);

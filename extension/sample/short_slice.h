@@ -15,7 +15,7 @@
 #define SHORT_SLICE_NS 100000
 
 /* For the calling thread. Older kernels ignore it. */
-static inline void ask_for_short_slice(void)
+static inline void request_short_slice(void)
 {
 	/* struct sched_attr, which C libraries do not declare yet. */
 	struct {

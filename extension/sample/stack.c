@@ -57,7 +57,7 @@ static void unroll(struct stack_frame *ring, size_t size, size_t first)
 }
 
 /* Puts the functions that have returned since the moment in front, the innermost first. Returns how many. */
-static size_t put_returned(struct stack_frame *f, const struct moment *m, size_t room)
+static size_t put_returned(struct stack_frame *f, const struct tick_snapshot *m, size_t room)
 {
 	size_t count = MIN(m->returned_count, room);
 
@@ -102,7 +102,7 @@ const zend_op *stack_op(const zend_function *f, const zend_op *op)
 	return offset / sizeof(*op) < f->op_array.last && offset % sizeof(*op) == 0 ? op : NULL;
 }
 
-void stack_collect(struct stack *s, const struct moment *m, size_t max_depth, bool limit_walk)
+void stack_collect(struct stack *s, const struct tick_snapshot *m, size_t max_depth, bool limit_walk)
 {
 	const zend_execute_data *frame = real_frame(m->frame);
 	size_t half = max_depth / 2, ring = max_depth - half, n;

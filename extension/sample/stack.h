@@ -5,7 +5,7 @@
 #ifndef STROBE_STACK_H
 #define STROBE_STACK_H
 
-#include "moment.h"
+#include "tick_snapshot.h"
 
 /* How far a stack is walked when the caller knows its root already: 1 M frames take milliseconds. */
 #define STACK_WALK_MAX 16384
@@ -30,6 +30,6 @@ const zend_op *stack_op(const zend_function *f, const zend_op *op);
  * deeper stack the half at the leaf and the half at the root, with NULL between them. With `limit_walk` it gives up after
  * STACK_WALK_MAX frames and returns only the half at the leaf, `rootless`. The pointers are good until PHP code runs
  * again. */
-void stack_collect(struct stack *s, const struct moment *m, size_t max_depth, bool limit_walk);
+void stack_collect(struct stack *s, const struct tick_snapshot *m, size_t max_depth, bool limit_walk);
 
 #endif

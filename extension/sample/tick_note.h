@@ -2,7 +2,7 @@
  *
  * A tick only raises a flag; PHP looks at the flag later, at its next safe point, and by then another function may be
  * running. So the ticking thread writes down the innermost calls at the moment of the tick, and the PHP thread compares
- * them with its stack at the safe point (moment.h).
+ * them with its stack at the safe point (tick_snapshot.h).
  *
  * The ticking thread copies pointers and never trusts them: it reads another thread's stack. What lies in the first chunk of
  * PHP's heap, which is never unmapped while that thread lives, it loads; all else it reads by guarded_read.h.

@@ -7,7 +7,7 @@
 #include "ticker.h"
 #include "futex.h"
 #include "guarded_read.h"
-#include "own_files.h"
+#include "unshare_files.h"
 #include "short_slice.h"
 #include "thread_state.h"
 
@@ -222,7 +222,7 @@ enum files { NOT_TAKEN, TAKEN, NOT_TO_BE_HAD };
 static bool have_files(enum files *files)
 {
 	if (*files == NOT_TAKEN)
-		*files = take_own_files() ? TAKEN : NOT_TO_BE_HAD;
+		*files = unshare_files() ? TAKEN : NOT_TO_BE_HAD;
 	return *files == TAKEN;
 }
 
@@ -277,7 +277,7 @@ static void *run(void *unused)
 	(void)unused;
 	/* A filter that forbids that system call may end the process. */
 	if (guarded_read_works(&reason))
-		ask_for_short_slice();
+		request_short_slice();
 	atomic_store(&ticker.started, 1);
 	futex_wake(&ticker.started, INT_MAX);
 	for (;;) {

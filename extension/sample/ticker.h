@@ -42,7 +42,7 @@ void ticker_leave(struct ticker_slot *slot);
 typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);
 
 /* Called in the ticker's thread every so often, with a target, its slot and the CPU time of its thread. Returns how long to leave it
- * alone at least. By then the ticker's thread has file descriptors of its own (own_files.h); where it cannot, nothing is looked at. */
+ * alone at least. By then the ticker's thread has file descriptors of its own (unshare_files.h); where it cannot, nothing is looked at. */
 typedef int64_t ticker_look(void *target, const struct ticker_slot *slot, int64_t cpu_ns);
 
 /* From now on the ticker, which must have been started, looks at the slot that often; 0: no more. */

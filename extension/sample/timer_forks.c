@@ -15,7 +15,7 @@
 static void (*tell_child)(void);
 
 /* The CPU time of the child's thread began at 0. */
-void timers_go_on(void)
+void timers_resume(void)
 {
 	int64_t now[CLOCKS];
 
@@ -49,7 +49,7 @@ static void before_fork(void)
 			TIMER_THREAD.cpu_at_fork = timer_now(TIMER_CPU);
 }
 
-/* In the child, inside fork(): only stores. The flag brings us to timers_go_on at the next safe point or call. */
+/* In the child, inside fork(): only stores. The flag brings us to timers_resume at the next safe point or call. */
 static void after_fork(void)
 {
 	struct ticker_slot *own[LANES] = { NULL };

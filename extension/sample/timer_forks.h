@@ -6,6 +6,6 @@
 void timer_forks_startup(void (*in_child)(void));
 
 /* At the first safe point, call or start of a timer in a child, if TIMER_THREAD.forked says so: the timers run again. */
-void timers_go_on(void);
+void timers_resume(void);
 
 #endif

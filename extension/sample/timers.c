@@ -50,7 +50,7 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 	if (lane == LANES)
 		return ENOTSUP;
 	if (UNEXPECTED(TIMER_THREAD.forked))
-		timers_go_on();
+		timers_resume();
 	if (UNEXPECTED(!TIMER_THREAD.alarms) && !(TIMER_THREAD.alarms = STROBE_G(alarms) = alarms_new()))
 		return ENOMEM;
 	if ((r = alarms_start_ticker()))
@@ -69,7 +69,7 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 	wall = clock == TIMER_WALL ? now : timer_now(TIMER_WALL);
 	if (!t->next)		/* the first of them */
 		atomic_store(&TIMER_THREAD.alarms->of[lane].notes.since_ns, wall);
-	lane_tell_ticker(l, clock, lane_deadline(l, clock));
+	lane_notify_ticker(l, clock, lane_deadline(l, clock));
 	ticker_wake_by(wall + first_ns);
 	t->not_before_ns = wall + first_ns;
 	return 0;
@@ -83,7 +83,7 @@ void timer_stop(struct strobe_timer *t)
 		return;
 	lane_remove(t);
 	if (!TIMER_THREAD.forked)
-		lane_tell_ticker(l, t->clock, lane_deadline(l, t->clock));
+		lane_notify_ticker(l, t->clock, lane_deadline(l, t->clock));
 }
 
 int64_t timer_left(const struct strobe_timer *t)

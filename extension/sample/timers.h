@@ -12,7 +12,7 @@
 #ifndef STROBE_TIMERS_H
 #define STROBE_TIMERS_H
 
-#include "moment.h"
+#include "tick_snapshot.h"
 
 #include "zend_atomic.h"
 
@@ -28,7 +28,7 @@ struct strobe_timer {
 	 * they ended in different functions, it is called for each. It may start and stop any timer and free this one. At a
 	 * safe point it may also run PHP code, throw and bail out; no fiber is switched and no timer that is not passive is
 	 * called until it returns. */
-	void (*expired)(struct strobe_timer *t, uint64_t periods, const struct moment *m);
+	void (*expired)(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m);
 	void *owner;
 
 	/* Its callback only looks: it never runs PHP code, throws or bails out. Then it is also called while the
@@ -68,7 +68,7 @@ void timer_stop(struct strobe_timer *t);
 void timer_catch_up(struct strobe_timer *t);
 
 /* Before a timer is stopped: tells all periods that are over, since no tick comes any more for the last of them. */
-void timer_tell_rest(struct strobe_timer *t);
+void timer_deliver_rest(struct strobe_timer *t);
 
 /* Periods that are over at a time of its clock and have not been told, and how long ago the first of them was over. The timer has
  * a period. */

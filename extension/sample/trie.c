@@ -159,7 +159,7 @@ void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t sam
 	uint32_t n = root;
 	size_t i = s->depth;
 
-	ZEND_ASSERT(root < TRIE_ROOTS && t->count && trie_has_room(t, s->depth));
+	ZEND_ASSERT(root < TRIE_ROOTS && t->count && trie_has_space(t, s->depth));
 	if (s->rootless) {
 		ZEND_ASSERT(trie_knows_root_half(t, root));
 		n = t->deep_node;

@@ -39,7 +39,7 @@ bool trie_map(struct trie *t);
 void trie_unmap(struct trie *t);
 
 /* Whether a stack of so many functions surely fits. */
-static inline bool trie_has_room(const struct trie *t, size_t depth)
+static inline bool trie_has_space(const struct trie *t, size_t depth)
 {
 	return t->count + depth <= TRIE_NODES;
 }

@@ -14,14 +14,14 @@
 #define WATCH_MAX_NS	600000000
 
 /* Runs in the ticker's thread. */
-static int64_t look(void *target, const struct ticker_slot *slot, int64_t cpu_ns)
+static int64_t context(void *target, const struct ticker_slot *slot, int64_t cpu_ns)
 {
 	struct alarms *a = target;
 	int64_t began = timer_now(TIMER_WALL);
 
 	for (enum watcher which = 0; which < WATCHERS; which++) {
 		struct watch *w = &a->watches[which];
-		const struct watch_look l = { a->of[LANE_INTERRUPTS].leaf, cpu_ns, slot, w->seen };
+		const struct watch_context l = { a->of[LANE_INTERRUPTS].leaf, cpu_ns, slot, w->seen };
 		watch_function *watch = atomic_load(&w->watch);
 
 		if (watch)
@@ -30,7 +30,7 @@ static int64_t look(void *target, const struct ticker_slot *slot, int64_t cpu_ns
 	return MIN((timer_now(TIMER_WALL) - began) * WATCH_SHARE, WATCH_MAX_NS);
 }
 
-bool watch_settles(const struct watch_look *l)
+bool watch_settles(const struct watch_context *l)
 {
 	return ticker_settles(l->slot);
 }
@@ -44,7 +44,7 @@ void watch_begin(enum watcher which, watch_function *watch, void *owner)
 		return;
 	atomic_store(&a->watches[which].owner, owner);
 	atomic_store(&a->watches[which].watch, watch);
-	ticker_watch(a->of[LANE_INTERRUPTS].slot, every_ns, look);
+	ticker_watch(a->of[LANE_INTERRUPTS].slot, every_ns, context);
 }
 
 void watch_end(enum watcher which)

@@ -27,7 +27,7 @@ enum watcher { WATCH_SAMPLES, WATCH_TRACES, WATCHERS };
 
 #define WATCH_SEEN 2048
 
-struct watch_look {
+struct watch_context {
 	zend_execute_data *const *frames;	/* where the PHP thread keeps its innermost frame */
 	int64_t cpu_ns;				/* its CPU time */
 	const struct ticker_slot *slot;
@@ -35,10 +35,10 @@ struct watch_look {
 };
 
 /* Between copying and looking at the state again; as ticker_settles. If it is false nothing is known of what was copied. */
-bool watch_settles(const struct watch_look *l);
+bool watch_settles(const struct watch_context *l);
 
 /* Runs in the ticker's thread, which has file descriptors of its own (ticker.h). */
-typedef void watch_function(void *owner, const struct watch_look *look);
+typedef void watch_function(void *owner, const struct watch_context *context);
 
 /* Begins to watch the calling PHP thread, which has a running timer, each strobe.flush_waiting seconds; nothing if that is 0, or if memory
  * cannot be read that way. */

@@ -41,7 +41,7 @@ static void disconnect(struct sender *s)
 void sender_close(struct sender *s)
 {
 	disconnect(s);
-	waiting_clear(&s->waiting);
+	send_queue_clear(&s->waiting);
 }
 
 bool sender_is_connected(const struct sender *s)
@@ -51,7 +51,7 @@ bool sender_is_connected(const struct sender *s)
 	return is_ours(s) && poll(&p, 1, 0) == 0;
 }
 
-int sender_look(const char *path)
+int sender_probe(const char *path)
 {
 	struct stat st;
 
@@ -179,13 +179,13 @@ static int attempt_bytes(struct sender *s, const char *path, const void *bytes, 
 static void leave_path(struct sender *s)
 {
 	sender_drain(s, true);
-	for (struct waiting_message *m = s->waiting.first; m; m = m->next) {
+	for (struct send_queue_message *m = s->waiting.first; m; m = m->next) {
 		uint64_t lost = 0;
 
-		waiting_count(m->bytes, m->size, &lost, s->unreported);
+		send_queue_count(m->bytes, m->size, &lost, s->unreported);
 		sender_lost(s, STROBE_DROP_FULL, lost);
 	}
-	waiting_clear(&s->waiting);
+	send_queue_clear(&s->waiting);
 }
 
 /* All that waits, in one memfd. Returns 0 or an errno. */
@@ -203,7 +203,7 @@ static int send_together(struct sender *s, bool last)
 	memfd = platform_memfd(size, &map);
 	if (memfd < 0)
 		return ENOMEM;
-	for (struct waiting_message *m = s->waiting.first; m; m = m->next, count++) {
+	for (struct send_queue_message *m = s->waiting.first; m; m = m->next, count++) {
 		memcpy((char *)map + at, m->bytes, m->size);
 		at += m->size;
 	}
@@ -218,13 +218,13 @@ static int send_together(struct sender *s, bool last)
 		return error;
 	s->packed += size;
 	s->messages += count;
-	waiting_clear(&s->waiting);
+	send_queue_clear(&s->waiting);
 	return 0;
 }
 
 static int drain(struct sender *s, bool last)
 {
-	struct waiting_message *m;
+	struct send_queue_message *m;
 	int error;
 
 	while ((m = s->waiting.first)) {
@@ -239,14 +239,14 @@ static int drain(struct sender *s, bool last)
 		if (error)
 			return error;
 		s->messages++;
-		waiting_remove(&s->waiting);
+		send_queue_remove(&s->waiting);
 	}
 	return 0;
 }
 
 void sender_drain(struct sender *s, bool last)
 {
-	waiting_forget_parents(&s->waiting);
+	send_queue_forget_parents(&s->waiting);
 	if (s->waiting.first)
 		drain(s, last);
 }
@@ -254,7 +254,7 @@ void sender_drain(struct sender *s, bool last)
 /* Whether a message may be sent at once: nothing waits before it. Otherwise `ret_error` says whether it should wait, too. */
 static bool goes_at_once(struct sender *s, const char *path, int *ret_error)
 {
-	waiting_forget_parents(&s->waiting);
+	send_queue_forget_parents(&s->waiting);
 	if (!s->waiting.first)
 		return true;
 	if (strcmp(s->path, path) != 0)
@@ -280,7 +280,7 @@ int sender_send(struct sender *s, const char *path, const void *bytes, size_t si
 		error = attempt_bytes(s, path, bytes, size);
 		s->messages += !error;
 	}
-	if (is_full(error) && (place = waiting_add(&s->waiting, size))) {
+	if (is_full(error) && (place = send_queue_add(&s->waiting, size))) {
 		memcpy(place, bytes, size);
 		error = 0;
 	}
@@ -300,7 +300,7 @@ int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, 
 		s->messages += !error;
 	}
 	if (is_full(error) && (bytes = platform_memfd_map(memfd, size))) {
-		if ((place = waiting_add(&s->waiting, size))) {
+		if ((place = send_queue_add(&s->waiting, size))) {
 			memcpy(place, bytes, size);
 			error = 0;
 		}

@@ -2,14 +2,14 @@
  *
  * Knows nothing of PHP. The connection (unix SOCK_SEQPACKET) is made when there is something to send, kept, and made again when
  * the daemon went away. A daemon that is missing, stopped, full or restarted costs a few microseconds and a counted loss,
- * except that messages too fast for the socket's buffer wait here (waiting.h) until there is room again: call sender_drain now
+ * except that messages too fast for the socket's buffer wait here (send_queue.h) until there is room again: call sender_drain now
  * and then while messages wait. The descriptor is moved out of the way of small numbers, so that a script that closes and
  * reopens its standard streams still gets the numbers it expects.
  */
 #ifndef STROBE_SENDER_H
 #define STROBE_SENDER_H
 
-#include "waiting.h"
+#include "send_queue.h"
 
 struct sender {
 	int fd;				/* -1 if not connected */
@@ -18,7 +18,7 @@ struct sender {
 	char path[108];			/* what fd is connected to */
 	int error;			/* errno of the last attempt to connect or send; 0: it went well, or there was none */
 	bool tried;			/* there was one */
-	struct waiting waiting;
+	struct send_queue waiting;
 	size_t packed;			/* bytes of messages sent together, and perhaps not yet received */
 	uint64_t messages;		/* handed over */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples, for good: for people */
@@ -35,7 +35,7 @@ bool sender_is_connected(const struct sender *s);
 
 /* The error that a connection to `path` would fail with, as far as the file system tells: 0 or an errno, ENOTSOCK among them. Nothing
  * is connected. */
-int sender_look(const char *path);
+int sender_probe(const char *path);
 
 /* Sends a message of at most STROBE_WIRE_INLINE bytes, or lets it wait. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the
  * socket's buffer is smaller than the message, which may still go by memfd). */

@@ -64,7 +64,7 @@ static bool put_path(char *path, size_t size, const char *directory, const char 
 	return n > 0 && (size_t)n < size;
 }
 
-/* The places of a daemon of this user, as strobe's places_socket chooses among them. */
+/* The places of a daemon of this user, as strobe's paths_socket chooses among them. */
 static bool put_own(char *path, size_t size, int place)
 {
 	char of_user[32];

@@ -11,13 +11,13 @@
 
 #include <string.h>
 
-void *arena_take(struct arena *a, size_t size)
+void *arena_alloc(struct arena *a, size_t size)
 {
 	void *p;
 
 	size = (size + 63) & ~(size_t)63;
 	if (size > (size_t)(a->end - a->free)) {
-		struct block *b = blocks_take(size, a->blocks != NULL);
+		struct block *b = blocks_alloc(size, a->blocks != NULL);
 
 		if (!b)
 			return NULL;
@@ -33,15 +33,15 @@ void *arena_take(struct arena *a, size_t size)
 	return p;
 }
 
-void *arena_take_zeroed(struct arena *a, size_t size)
+void *arena_calloc(struct arena *a, size_t size)
 {
-	void *p = arena_take(a, size);
+	void *p = arena_alloc(a, size);
 
 	return p ? memset(p, 0, size) : NULL;
 }
 
-void arena_give_back(struct arena *a)
+void arena_release(struct arena *a)
 {
-	blocks_give_back(a->blocks);
+	blocks_release(a->blocks);
 	memset(a, 0, sizeof(*a));
 }

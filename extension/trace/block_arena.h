@@ -11,10 +11,10 @@ struct arena {
 };
 
 /* Aligned to 64 bytes, and holding anything; NULL without memory. */
-void *arena_take(struct arena *a, size_t size);
-void *arena_take_zeroed(struct arena *a, size_t size);
+void *arena_alloc(struct arena *a, size_t size);
+void *arena_calloc(struct arena *a, size_t size);
 
 /* Empties it. */
-void arena_give_back(struct arena *a);
+void arena_release(struct arena *a);
 
 #endif

@@ -27,7 +27,7 @@
 ZEND_TLS struct block *kept;
 ZEND_TLS unsigned kept_count, idle_requests;
 
-struct block *blocks_take(size_t size, int more)
+struct block *blocks_alloc(size_t size, int more)
 {
 	struct block *b = kept;
 
@@ -61,7 +61,7 @@ static void keep_at_most(unsigned count)
 	}
 }
 
-void blocks_give_back(struct block *list)
+void blocks_release(struct block *list)
 {
 	while (list) {
 		struct block *b = list;

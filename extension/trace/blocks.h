@@ -17,10 +17,10 @@ struct block {
 
 /* A block with room for `size` bytes behind its head. `more`: the tree has blocks already, so that this one will mostly be
  * filled. NULL without memory. */
-struct block *blocks_take(size_t size, int more);
+struct block *blocks_alloc(size_t size, int more);
 
 /* Gives back a list of blocks. */
-void blocks_give_back(struct block *list);
+void blocks_release(struct block *list);
 
 /* At the end of each request: forgets what has not been used for long. */
 void blocks_request_end(void);

@@ -51,7 +51,7 @@ static bool grow_stack(struct capture *c)
 	struct entry *bigger;
 	bool first;
 
-	if (!c->active || c->deaf)
+	if (!c->active || c->muted)
 		return false;
 	STROBE_ASSERT(c->top + 1 == c->limit);
 	bigger = malloc(wanted * sizeof(*bigger));
@@ -87,12 +87,12 @@ static zend_string *annotation_suffix(zend_execute_data *frame)
 	struct entry *limit = c->limit;
 	zend_string *suffix;
 
-	STROBE_ASSERT(!c->deaf);
-	c->deaf = true;
+	STROBE_ASSERT(!c->muted);
+	c->muted = true;
 	c->limit = c->top + 1;
 	suffix = c->annotation->suffix(frame);
 	c->limit = limit;
-	c->deaf = false;
+	c->muted = false;
 	return suffix;
 }
 

@@ -88,10 +88,10 @@ struct capture {
 	bool counting;
 	struct entry *forked;		/* this is a child that has not noticed it: the call that ran, or NULL. The stack looks full … */
 	zend_execute_data *forked_in;	/* … and the call has no frame, so that its end is not found: it has this one */
-	bool told;			/* the error log has been told in this request that calls were folded */
-	bool deaf;			/* calls are not seen for a moment: the stack looks full */
+	bool warned;			/* the error log has been told in this request that calls were folded */
+	bool muted;			/* calls are not seen for a moment: the stack looks full */
 	const struct trace_annotation *annotation;
-	_Atomic uint32_t turn;		/* odd while something changes that is not done at once (trace_copy.h) */
+	_Atomic uint32_t sequence;		/* odd while something changes that is not done at once (trace_copy.h) */
 
 	struct nodes nodes;
 	struct chart chart;
@@ -123,20 +123,20 @@ extern struct capture strobe_capture;
  * capture_changed is to be called. */
 static inline bool capture_changing(struct capture *c)
 {
-	uint32_t turn = atomic_load_explicit(&c->turn, memory_order_relaxed);
+	uint32_t sequence = atomic_load_explicit(&c->sequence, memory_order_relaxed);
 
-	if (turn & 1)
+	if (sequence & 1)
 		return false;
-	atomic_store_explicit(&c->turn, turn + 1, memory_order_relaxed);
+	atomic_store_explicit(&c->sequence, sequence + 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	return true;
 }
 
 static inline void capture_changed(struct capture *c, bool was_first)
 {
-	STROBE_ASSERT(!was_first || (atomic_load_explicit(&c->turn, memory_order_relaxed) & 1));
+	STROBE_ASSERT(!was_first || (atomic_load_explicit(&c->sequence, memory_order_relaxed) & 1));
 	if (was_first)
-		atomic_store_explicit(&c->turn, atomic_load_explicit(&c->turn, memory_order_relaxed) + 1, memory_order_release);
+		atomic_store_explicit(&c->sequence, atomic_load_explicit(&c->sequence, memory_order_relaxed) + 1, memory_order_release);
 }
 
 /* --- calls.c: what happens at each call */

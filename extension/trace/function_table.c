@@ -73,7 +73,7 @@ static bool make_room(struct function_table *t)
 		return false;
 	if ((t->count + 1) * 2 <= t->slots)
 		return true;
-	tables = arena_take_zeroed(&t->memory, (size_t)slots * (sizeof(*t->by_key) + sizeof(*t->by_identity)));
+	tables = arena_calloc(&t->memory, (size_t)slots * (sizeof(*t->by_key) + sizeof(*t->by_identity)));
 	if (!tables)
 		return false;
 	t->slots = slots;
@@ -102,7 +102,7 @@ static struct function *make_function(struct function_table *t, uintptr_t key, c
 
 	if (!make_room(t))
 		return NULL;
-	f = arena_take_zeroed(&t->memory, sizeof(*f));
+	f = arena_calloc(&t->memory, sizeof(*f));
 	if (!f)
 		return NULL;
 	STROBE_ASSERT(t->count < t->capacity && (!alike || alike->first == alike));
@@ -268,6 +268,6 @@ void function_table_done(struct function_table *t)
 		forget_function(t->all[i]);
 	}
 	free(t->all);
-	arena_give_back(&t->memory);
+	arena_release(&t->memory);
 	memset(t, 0, sizeof(*t));
 }

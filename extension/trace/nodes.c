@@ -23,7 +23,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	if (chunk == t->chunk_count) {
 		if (chunk == t->chunk_capacity && !grow(&t->chunks, &t->chunk_capacity, sizeof(*t->chunks)))
 			return NULL;
-		t->chunks[chunk] = arena_take(&t->memory, NODES_PER_CHUNK * sizeof(struct node));
+		t->chunks[chunk] = arena_alloc(&t->memory, NODES_PER_CHUNK * sizeof(struct node));
 		if (!t->chunks[chunk])
 			return NULL;
 		t->chunk_count++;
@@ -43,7 +43,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 /* A node outside the tree, without a number. */
 static struct node *make_outside(struct nodes *t, uintptr_t key)
 {
-	struct node *n = arena_take_zeroed(&t->functions.memory, sizeof(*n));
+	struct node *n = arena_calloc(&t->functions.memory, sizeof(*n));
 
 	if (n) {
 		n->key = key;
@@ -71,7 +71,7 @@ static bool grow_slots(struct nodes *t, struct node *p)
 	STROBE_ASSERT(p->children > 0);
 	while (size > LIST_MAX && (p->children + 1) * 2 > size)
 		size *= 2;
-	slots = arena_take_zeroed(&t->memory, size * sizeof(*slots));
+	slots = arena_calloc(&t->memory, size * sizeof(*slots));
 	if (!slots)
 		return false;
 	if (p->children == 1)
@@ -151,7 +151,7 @@ static struct node *below(struct nodes *t, struct node *parent)
 
 	if (parent->below || parent->key != KEY_FOLDED)
 		return parent->below;
-	n = arena_take_zeroed(&t->memory, sizeof(*n));
+	n = arena_calloc(&t->memory, sizeof(*n));
 	if (!n)
 		return t->sink;
 	n->key = KEY_FOLDED;
@@ -221,7 +221,7 @@ struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data 
 struct allocation_counts *nodes_allocations(struct nodes *t, struct node *n)
 {
 	if (!n->allocations)
-		n->allocations = arena_take_zeroed(&t->memory, sizeof(*n->allocations));
+		n->allocations = arena_calloc(&t->memory, sizeof(*n->allocations));
 	return n->allocations;
 }
 
@@ -259,7 +259,7 @@ bool nodes_reset(struct nodes *t)
 	memset(&t->memory, 0, sizeof(t->memory));
 	t->count = t->chunk_count = t->markers = 0;
 	if (!make_root(t)) {
-		arena_give_back(&t->memory);
+		arena_release(&t->memory);
 		t->memory = old;
 		t->count = count;
 		t->chunk_count = chunks;
@@ -268,7 +268,7 @@ bool nodes_reset(struct nodes *t)
 		t->root = root;
 		return false;
 	}
-	arena_give_back(&old);
+	arena_release(&old);
 	return true;
 }
 
@@ -276,6 +276,6 @@ void nodes_done(struct nodes *t)
 {
 	function_table_done(&t->functions);
 	free(t->chunks);
-	arena_give_back(&t->memory);
+	arena_release(&t->memory);
 	memset(t, 0, sizeof(*t));
 }

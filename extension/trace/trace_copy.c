@@ -23,7 +23,7 @@ struct state {
 
 /* Kept from look to look, behind the state. */
 struct seen {
-	uint32_t turn, looks;		/* looks in a row, at which the turn was the same */
+	uint32_t sequence, looks;		/* looks in a row, at which the turn was the same */
 };
 
 _Static_assert(sizeof(struct state) + sizeof(struct seen) <= WATCH_SEEN, "there is room for it");
@@ -317,25 +317,25 @@ static bool read_state(struct state *s, const struct capture *of)
 /* Time that is sampled is not noted call by call. */
 static bool can_be_copied(const struct capture *k)
 {
-	return !(atomic_load(&k->turn) & 1) && !k->forked && !k->timer.period_ns && (k->metrics & TRACE_WALL) &&
+	return !(atomic_load(&k->sequence) & 1) && !k->forked && !k->timer.period_ns && (k->metrics & TRACE_WALL) &&
 	       !(k->metrics & TRACE_ALLOCATIONS);
 }
 
 /* Whether the PHP thread is to be told of, which goes on making calls otherwise. */
 static bool may_be_waiting(char *seen, const struct state *now)
 {
-	uint32_t turn = atomic_load(&now->capture.turn);
+	uint32_t sequence = atomic_load(&now->capture.sequence);
 	bool same = memcmp(seen, now, sizeof(*now)) == 0;
 	struct seen s;
 
 	memcpy(&s, seen + sizeof(*now), sizeof(s));
-	s = (struct seen){ turn, s.turn == turn ? s.looks + 1 : 0 };
+	s = (struct seen){ sequence, s.sequence == sequence ? s.looks + 1 : 0 };
 	memcpy(seen, now, sizeof(*now));
 	memcpy(seen + sizeof(*now), &s, sizeof(s));
 	return same || s.looks >= LOOKS;
 }
 
-struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_look *look)
+struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_context *context)
 {
 	struct trace_copy *c = aligned_alloc(64, sizeof(*c));
 
@@ -343,16 +343,16 @@ struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_
 		return NULL;
 	memset(c, 0, sizeof(*c));
 	c->of = of;
-	if (read_state(&c->before, of) && may_be_waiting(look->seen, &c->before) && can_be_copied(&c->before.capture) &&
-	    copy_all(c, look->cpu_ns))
+	if (read_state(&c->before, of) && may_be_waiting(context->seen, &c->before) && can_be_copied(&c->before.capture) &&
+	    copy_all(c, context->cpu_ns))
 		return c;
 	trace_copy_free(c);
 	return NULL;
 }
 
-bool trace_copy_holds(const struct trace_copy *c, const struct watch_look *look)
+bool trace_copy_holds(const struct trace_copy *c, const struct watch_context *context)
 {
-	struct state *now = watch_settles(look) ? aligned_alloc(64, sizeof(*now)) : NULL;
+	struct state *now = watch_settles(context) ? aligned_alloc(64, sizeof(*now)) : NULL;
 	bool holds = now && read_state(now, c->of) && memcmp(now, &c->before, sizeof(*now)) == 0;
 
 	free(now);

@@ -9,7 +9,7 @@
  *	innermost call and the same last one, that one has to be called again, and is counted.
  *	Both touch nothing else, but for what makes nodes.
  *
- * All that takes longer or changes more (new nodes, fibers, sessions, hand-overs, a stack that grows) leaves the capture's `turn`
+ * All that takes longer or changes more (new nodes, fibers, sessions, hand-overs, a stack that grows) leaves the capture's `sequence`
  * odd meanwhile, and another number afterwards. A call pays nothing for any of this. The allocator's counts, which change in
  * the middle of calls, are no part of it: traces that have them are not copied.
  */
@@ -27,10 +27,10 @@ const struct capture *trace_copy_source(void);
 
 /* Copies a capture, with its running calls brought up to now. NULL if the thread goes on and hands over itself, if nothing is
  * traced, or if it could not be read. */
-struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_look *look);
+struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_context *context);
 
 /* Whether nothing has changed while it was copied and since; before anything is done with what the copy says. */
-bool trace_copy_holds(const struct trace_copy *c, const struct watch_look *look);
+bool trace_copy_holds(const struct trace_copy *c, const struct watch_context *context);
 
 /* The options of the i-th open session, in the order of opening; NULL: there are no more. */
 const struct trace_options *trace_copy_session(const struct trace_copy *c, unsigned i);

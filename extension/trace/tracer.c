@@ -36,7 +36,7 @@ static unsigned measured_for(unsigned metrics)
 
 /* A tick of sampled time. The observer tells of it before the next call begins or ends, so that what runs by the stack of calls
  * is what ran at the tick. */
-static void tick(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void tick(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct capture *c = timer->owner;
 
@@ -66,7 +66,7 @@ static void stop_timer(struct capture *c)
 	if (!c->timer.period_ns)
 		return;
 	STROBE_ASSERT(c->ns_per_tick > 0);
-	timer_tell_rest(&c->timer);
+	timer_deliver_rest(&c->timer);
 	timer_stop(&c->timer);
 	c->timer.period_ns = 0;
 	for (uint32_t i = c->nodes.count; i-- > 0;) {
@@ -91,7 +91,7 @@ static bool begin_capture(struct capture *c)
 		return false;
 	}
 	c->metrics = 0;
-	c->deaf = false;
+	c->muted = false;
 	c->internals = c->files = c->loads = false;
 	c->counts = (struct allocation_counts){ 0 };
 	c->timer.period_ns = 0;
@@ -201,7 +201,7 @@ static struct trace_session *start(struct capture *c, const struct trace_options
 	STROBE_ASSERT(c->active);
 	s->key = new_key();
 	s->function = function_table_identity(&c->nodes.functions, &root);
-	timer_tell_rest(&c->timer);	/* sampled time from before is none of it */
+	timer_deliver_rest(&c->timer);	/* sampled time from before is none of it */
 	s->start_ns = realtime_ns();
 	s->start_ticks = clock_ticks();
 	s->context = options->own_fiber ? EG(current_fiber_context) : NULL;
@@ -375,7 +375,7 @@ void capture_become_child(struct capture *c)
 	capture_changed(c, first);
 }
 
-struct call_tree *tracer_look(struct trace_session *s)
+struct call_tree *tracer_snapshot(struct trace_session *s)
 {
 	struct capture *c = CAPTURE;
 	bool first = capture_changing(c);
@@ -402,7 +402,7 @@ struct call_tree *tracer_stop_own(struct trace_session *s)
 	first = capture_changing(c);
 	if (c->forked)
 		capture_become_child(c);
-	timer_tell_rest(&c->timer);
+	timer_deliver_rest(&c->timer);
 	capture_flush(c);
 	t = capture_project_own(c, s);
 	close_session(c, s);
@@ -430,9 +430,9 @@ void tracer_tell_folded(uint64_t calls)
 	if (!c)
 		return;
 #endif
-	if (!calls || c->told || !PG(log_errors))
+	if (!calls || c->warned || !PG(log_errors))
 		return;
-	c->told = true;
+	c->warned = true;
 	snprintf(text, sizeof(text), "strobe: %llu calls found no room in the trace and are summed up as [folded]: "
 		 "strobe.trace_max_nodes is " ZEND_LONG_FMT, (unsigned long long)calls, STROBE_G(trace_max_nodes));
 	php_log_err(text);
@@ -533,7 +533,7 @@ void tracer_thread_end(void)
 static void end_change(struct capture *c)
 {
 	if (c)
-		capture_changed(c, atomic_load(&c->turn) & 1);
+		capture_changed(c, atomic_load(&c->sequence) & 1);
 }
 
 void tracer_request_start(void)
@@ -558,6 +558,6 @@ void tracer_request_end(void)
 	while (c->sessions)
 		close_session(c, c->sessions);
 	observe_request_end(c);
-	c->told = false;
+	c->warned = false;
 	blocks_request_end();
 }

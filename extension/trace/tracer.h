@@ -74,7 +74,7 @@ struct trace_session *tracer_start(const struct trace_options *options);
 
 /* The tree that the session has seen up to now; it goes on, and the time that this takes is no part of it. The caller frees it.
  * NULL without memory. */
-struct call_tree *tracer_look(struct trace_session *s);
+struct call_tree *tracer_snapshot(struct trace_session *s);
 
 /* Closes the session and returns what it saw: calls that are still running count until now. The caller frees the tree.
  * NULL, with the session gone all the same, if there is no memory for it. */

@@ -40,7 +40,7 @@ static void warn_of_unknown(struct arclamp_config *c, const struct yaml_node *n,
 {
 	for (const struct yaml_item *i = n->first; i; i = i->next)
 		if (!is_one_of(i->key->text, known, count))
-			warn(c, i->key, "'%s%.64s' is not known here and was left out", where, i->key->text);
+			warn(c, i->key, "'%s%.64s' is unknown and was ignored", where, i->key->text);
 }
 
 #define WARN_OF_UNKNOWN(c, n, where, list) warn_of_unknown(c, n, where, list, ARRAY_SIZE(list))
@@ -96,15 +96,15 @@ static int read_redis(struct arclamp_config *c, const struct yaml_node *redis, s
 		return r;
 	for (const struct yaml_item *i = redis->first; i; i = i->next)
 		if (!is_one_of(i->key->text, used, ARRAY_SIZE(used)) && !is_needless(i->key->text, wants_ssl))
-			warn(c, i->key, "'redis: %.64s' is not known here and was left out", i->key->text);
+			warn(c, i->key, "'redis: %.64s' is unknown and was ignored", i->key->text);
 	if (wants_ssl)
-		return yaml_error(ssl, err, "TLS to Redis is not built in; let stunnel or haproxy speak it, and give "
+		return yaml_error(ssl, err, "TLS to Redis is not supported; let stunnel or haproxy terminate it, and give "
 				  "its host and port here without 'ssl', or name it by --from "
 				  "redis://127.0.0.1:PORT/?channel=NAME");
 	if ((r = read_text(redis, "unix_socket_path", "redis: unix_socket_path", &o->socket, err)) < 0)
 		return r;
 	if (o->socket && *o->socket != '/')
-		return yaml_error(socket, err, "'redis: unix_socket_path' must be a whole path, from '/' on");
+		return yaml_error(socket, err, "'redis: unix_socket_path' must be an absolute path");
 	if ((r = read_text(redis, "host", "redis: host", &o->host, err)) < 0 ||
 	    (r = read_text(redis, "username", "redis: username", &o->user, err)) < 0 ||
 	    (r = read_text(redis, "password", "redis: password", &o->password, err)) < 0 ||
@@ -126,7 +126,7 @@ static int put_channels(const struct yaml_node *n, unsigned *count, struct buf *
 		if (++*count > ARCLAMP_CHANNELS)
 			return yaml_error(n, err, "'redis_channel' has more than %u names", ARCLAMP_CHANNELS);
 		if (end == name || end - name > 200)
-			return yaml_error(n, err, "'%.64s' cannot be a channel here: 1 to 200 bytes", name);
+			return yaml_error(n, err, "invalid channel '%.64s'; use 1 to 200 bytes", name);
 		if (*count > 1)
 			buf_putc(out, ',');
 		text_put_url(out, (struct str){ name, (size_t)(end - name) });
@@ -196,7 +196,7 @@ static int check_url(const char *url, const struct yaml_node *redis, struct err 
 	int r = redis_url_parse(url, &u, &why);
 
 	redis_url_done(&u);
-	return r < 0 ? yaml_error(redis, err, "'redis' makes no address of a Redis: %s", why.text) : 0;
+	return r < 0 ? yaml_error(redis, err, "'redis' is not a valid address: %s", why.text) : 0;
 }
 
 /* No error of its own: another source may be named in its place. */

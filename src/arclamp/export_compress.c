@@ -294,9 +294,9 @@ static void ended(void *data, size_t number, const struct job_result *r)
 	k->changed += r->code == PACK_CHANGED;
 	k->failed += r->code == PACK_FAILED || r->code == -ECHILD;
 	if (r->code == -ECHILD)
-		export_say(k->o, "cannot compress '%s': %s", path, r->text);
+		export_warn(k->o, "cannot compress '%s': %s", path, r->text);
 	else if (r->code == PACK_FAILED)
-		export_say(k->o, "%s", r->text);
+		export_warn(k->o, "%s", r->text);
 }
 
 static void report_summary(const struct pack *k)
@@ -314,7 +314,7 @@ static void report_summary(const struct pack *k)
 		buf_printf(&b, ", %llu gone meanwhile", (unsigned long long)k->gone);
 	if (k->failed)
 		buf_printf(&b, ", %llu failed", (unsigned long long)k->failed);
-	export_say(k->o, "%s", b.data);
+	export_warn(k->o, "%s", b.data);
 }
 
 static int compress_old(struct pack *k, struct err *err)
@@ -343,12 +343,12 @@ int export_compress(const struct export_options *o)
 			  export_lock(dir, LOCK, &lock, &err);
 
 	if (r == -EBUSY)
-		export_say(o, "another one is at work in '%s'; it will do", o->logs);
+		export_warn(o, "another one is at work in '%s'; it will do", o->logs);
 	else if (r >= 0 && (r = tree_read(o->logs, &k.logs, &err)) >= 0)
 		r = compress_old(&k, &err);
 	tree_done(&k.logs);
 	free(k.todo);
 	if (r < 0 && r != -EBUSY)
-		export_say(o, "%s", err.text);
-	return (r < 0 && r != -EBUSY) || k.failed ? EXIT_CANNOT : EXIT_FINE;
+		export_warn(o, "%s", err.text);
+	return (r < 0 && r != -EBUSY) || k.failed ? EXIT_ERROR : EXIT_OK;
 }

@@ -241,7 +241,7 @@ static int open_period(struct pictures *s, struct err *err)
 	if ((mkdirat(s->d->svgs, s->period, 0755) == 0 || errno == EEXIST) &&
 	    (s->dir = openat(s->d->svgs, s->period, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0)
 		return 0;
-	return err_set(err, -errno, "cannot make the directory '%s/%s': %s", s->d->o->svgs, s->period, strerror(errno));
+	return err_set(err, -errno, "cannot create the directory '%s/%s': %s", s->d->o->svgs, s->period, strerror(errno));
 }
 
 /* Pictures that could not be handed on are drawn and handed on anew: the one that tells of all is made as old as the

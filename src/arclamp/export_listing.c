@@ -75,7 +75,7 @@ static int read_one(struct export_listing *l, const char *text, struct err *err)
 		return r < 0 ? r : err_prefix(err, "cannot read '%s'", file);
 	list = json_is_array(all) ? all : json_object_get(all, "Contents");
 	if (!json_is_array(list))
-		return err_set(err, -EINVAL, "'%s' is no listing: a JSON array of objects was expected", file);
+		return err_set(err, -EINVAL, "'%s' is not a listing; expected a JSON array of objects", file);
 	json_array_foreach(list, i, object)
 		add(l, object, period);
 	return 0;

@@ -191,9 +191,9 @@ static void ended(void *data, size_t number, const struct job_result *r)
 	s->empty += r->code == DRAW_NOTHING;
 	s->gone += r->code == DRAW_GONE;
 	if (r->code == -ECHILD)
-		export_say(s->o, "cannot draw '%s': %s", path, r->text);
+		export_warn(s->o, "cannot draw '%s': %s", path, r->text);
 	else if (*r->text && r->code != DRAW_GONE)
-		export_say(s->o, "%s", r->text);
+		export_warn(s->o, "%s", r->text);
 	s->failed += r->code == -ECHILD || r->code == DRAW_FAILED || r->code == DRAW_NOT_UPLOADED;
 }
 
@@ -270,7 +270,7 @@ static void report_summary(const struct svgs *s)
 		buf_printf(&b, ", %llu failed", (unsigned long long)s->failed);
 	if (s->removed)
 		buf_printf(&b, "; removed %llu pictures without a log", (unsigned long long)s->removed);
-	export_say(s->o, "%s", b.data);
+	export_warn(s->o, "%s", b.data);
 }
 
 static int read_trees(struct svgs *s, struct err *err)
@@ -290,7 +290,7 @@ static int keep_up_to_date(struct svgs *s, struct err *err)
 	plan(s);
 	if (!s->log_count) {
 		/* A disk that is not mounted must not cost all pictures. */
-		export_say_no_log(s->o, &s->logs, "; pictures are left alone");
+		export_warn_no_log(s->o, &s->logs, "; pictures are left alone");
 		return 0;
 	}
 	r = draw_all(s, err);
@@ -321,7 +321,7 @@ int export_svgs(const struct export_options *o)
 	int r = open_svgs(&s, &lock, &err);
 
 	if (r == -EBUSY)
-		export_say(o, "another one is at work in '%s'; it will do", o->svgs);
+		export_warn(o, "another one is at work in '%s'; it will do", o->svgs);
 	else if (r >= 0)
 		r = keep_up_to_date(&s, &err);
 	tree_done(&s.logs);
@@ -330,6 +330,6 @@ int export_svgs(const struct export_options *o)
 	if (s.dir >= 0)
 		close(s.dir);
 	if (r < 0 && r != -EBUSY)
-		export_say(o, "%s", err.text);
-	return (r < 0 && r != -EBUSY) || s.failed ? EXIT_CANNOT : EXIT_FINE;
+		export_warn(o, "%s", err.text);
+	return (r < 0 && r != -EBUSY) || s.failed ? EXIT_ERROR : EXIT_OK;
 }

@@ -64,7 +64,7 @@ static FILE *open_run(struct line_sort *s, struct err *err)
 	}
 	f = fd < 0 ? NULL : fdopen(fd, "w+");
 	if (!f) {
-		err_set(err, -errno, "cannot make a temporary file: %s", strerror(errno));
+		err_set(err, -errno, "cannot create a temporary file: %s", strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return NULL;

@@ -18,9 +18,9 @@ void log_files_init(struct log_files *l)
 	memset(l, 0, sizeof(*l));
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
 		l->files[i].fd = -1;
-	l->most = LOG_FILES_OPEN;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < l->most)
-		l->most = limit.rlim_cur / 4 ? limit.rlim_cur / 4 : 1;
+	l->max = LOG_FILES_OPEN;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < l->max)
+		l->max = limit.rlim_cur / 4 ? limit.rlim_cur / 4 : 1;
 }
 
 static void forget(struct log_files *l, struct log_file *f)
@@ -64,7 +64,7 @@ static struct log_file *make_room(struct log_files *l)
 {
 	struct log_file *oldest = &l->files[0];
 
-	for (size_t i = 0; i < l->most; i++) {
+	for (size_t i = 0; i < l->max; i++) {
 		if (l->files[i].fd < 0)
 			return &l->files[i];
 		if (l->files[i].used < oldest->used)
@@ -111,7 +111,7 @@ int log_files_get(struct log_files *l, const char *path, struct log_file **ret, 
 		if (fstat(fd, &st))
 			return failed("look at", path, -errno, err);
 		if (!S_ISREG(st.st_mode))
-			return err_set(err, -ENXIO, "'%s' is no regular file; remove it, a log goes there", path);
+			return err_set(err, -ENXIO, "'%s' is not a regular file; remove it, a log goes there", path);
 		*f = (struct log_file){ xstrdup(path), TAKE_FD(fd), hash, st.st_dev, st.st_ino, 0, false };
 		l->open_now++;
 	}

@@ -24,7 +24,7 @@ struct log_file {
 
 struct log_files {
 	struct log_file files[LOG_FILES_OPEN];
-	size_t most;			/* of them that may be open */
+	size_t max;			/* of them that may be open */
 	uint64_t calls;
 	bool closed_dirty;		/* one was closed before it was synced */
 	_Atomic uint64_t open_now;

@@ -38,7 +38,7 @@ static int hash_start(int fd, uint64_t n, uint64_t *ret, struct err *err)
 	ssize_t got = 1;
 
 	if (!state)
-		return err_set(err, -ENOMEM, "there is no memory");
+		return err_set(err, -ENOMEM, "out of memory");
 	XXH64_reset(state, 0);
 	while (done < n && got > 0) {
 		got = pread(fd, bytes, n - done < STEP ? (size_t)(n - done) : STEP, (off_t)done);
@@ -51,7 +51,7 @@ static int hash_start(int fd, uint64_t n, uint64_t *ret, struct err *err)
 	XXH64_freeState(state);
 	if (got < 0)
 		return err_set(err, -errno, "cannot read it: %s", strerror(errno));
-	return done < n ? err_set(err, -ENODATA, "it has become shorter") : 0;
+	return done < n ? err_set(err, -ENODATA, "it was truncated meanwhile") : 0;
 }
 
 /* How many of the log's first bytes are those of the note. */

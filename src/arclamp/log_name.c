@@ -72,7 +72,7 @@ static int add_conversion(struct log_name *n, struct buf *plain, const char *fla
 			part = (struct log_name_part){ (unsigned char)conversions[i].kind, 0, conversions[i].min,
 				conversions[i].max };
 	if (!part.max)
-		return err_set(err, -EINVAL, "%%%.*s%c is not known here; use conversions such as %%Y, %%m, %%d, %%H",
+		return err_set(err, -EINVAL, "unknown conversion %%%.*s%c; use conversions such as %%Y, %%m, %%d, %%H",
 			       (int)flag_count, flags, name);
 	if (part.kind != LETTER && memchr(flags, '-', flag_count))
 		part.min = 1;
@@ -109,7 +109,7 @@ static int add_format(struct log_name *n, struct buf *plain, const char *format,
 		p += *p == 'E' || *p == 'O';		/* other digits and eras, which the C locale has not */
 		inner = flag_count ? NULL : composite(*p);
 		if (!*p)
-			return err_set(err, -EINVAL, "it ends with %% and nothing behind it");
+			return err_set(err, -EINVAL, "it ends with a lone %%");
 		if (*p == '%')
 			r = add_literal(n, plain, '%', err);
 		else if (inner)

@@ -58,10 +58,10 @@ static uint32_t add(struct log_tags *t, struct str tag, const struct logs_option
 	if (is_of_another_group(tag, o, names))
 		return LOG_TAG_OTHER;
 	if (t->names.count >= LOG_TAG_FIRST + LOG_TAGS) {
-		if (!t->told_full)
+		if (!t->logged_full)
 			log_warning("trace logs of %u entry points are in '%s'; new ones go to the tag \"other\" "
 				    "until files of some are removed", LOG_TAGS, o->base);
-		t->told_full = true;
+		t->logged_full = true;
 		return LOG_TAG_OTHER;
 	}
 	return intern_add(&t->names, tag.p, tag.n);

@@ -16,7 +16,7 @@ enum { LOG_TAG_ALL, LOG_TAG_OTHER, LOG_TAG_FIRST };	/* numbers of tags */
 
 struct log_tags {
 	struct intern names;
-	bool told_full;			/* that there are too many was logged */
+	bool logged_full;			/* that there are too many was logged */
 };
 
 void log_tags_init(struct log_tags *t);

@@ -305,7 +305,7 @@ static void take_next(struct logs *l)
 		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* which was checked */
 	memset(l->popped, 0, sizeof(l->popped));
 	log_tags_scan(&l->tags, &l->options, l->names);
-	log_info("%s has other groups from now on: %zu of them", l->url, l->options.group_count);
+	log_info("%s has new groups: %zu", l->url, l->options.group_count);
 }
 
 /* --- The sink --- */
@@ -409,7 +409,7 @@ int logs_group_check(const struct logs_group *g, struct err *err)
 	int r;
 
 	if (!*g->period || *g->period == '.' || strchr(g->period, '/') || strlen(g->period) > 100)
-		return err_set(err, -EINVAL, "the period '%.120s' is no name of a directory; use one such as hourly",
+		return err_set(err, -EINVAL, "the period '%.120s' is not a valid directory name; use one such as hourly",
 			       g->period);
 	for (const char *p = g->period; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 127)
@@ -502,7 +502,7 @@ static int make_names(const struct logs_options *o, struct log_name *names, stru
 		for (size_t k = 0; k < i && r >= 0; k++)
 			if (same_files(&g[i], &names[i], &g[k], &names[k]))
 				r = err_set(err, -EINVAL, "two groups of trace logs write '%s/%s'; each line would "
-					    "be there twice, remove one of them", g[i].period, g[i].format);
+					    "be written twice; remove one of them", g[i].period, g[i].format);
 	}
 	return r;
 }

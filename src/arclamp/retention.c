@@ -59,7 +59,7 @@ static void remove_file(int directory, const char *path, const char *name, _Atom
 	if (unlinkat(directory, name, 0) == 0)
 		(*removed)++;
 	else if (errno != ENOENT)
-		log_warning("cannot remove '%s/%s', which is older than what is kept: %s", path, name, strerror(errno));
+		log_warning("cannot remove '%s/%s', which retention expires: %s", path, name, strerror(errno));
 }
 
 void retention_apply(const char *directory, const struct log_name *format, unsigned retain,

@@ -128,27 +128,27 @@ TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
 	CHECK(!make(LOGS "redis: {host: r, socket_timeout: 5, socket_keepalive: true, ssl: false, ssl_certfile: x, "
 		    "health_check_interval: 30, decode_responses: no, colour: blue}\nredis_channel: c\nflavour: 1\n"));
 	CHECK_INT(config.warning_count, 2);
-	CHECK_STR(config.warnings[0], "a.yaml:5: 'flavour' is not known here and was left out");
-	CHECK_STR(config.warnings[1], "a.yaml:3: 'redis: colour' is not known here and was left out");
+	CHECK_STR(config.warnings[0], "a.yaml:5: 'flavour' is unknown and was ignored");
+	CHECK_STR(config.warnings[1], "a.yaml:3: 'redis: colour' is unknown and was ignored");
 	CHECK(!make("logs: [{period: p, format: '%F', retain: 1, colour: 2}]\nredis: {}\nredis_channel: c\n"));
-	CHECK_STR(config.warnings[0], "a.yaml:1: 'logs: colour' is not known here and was left out");
+	CHECK_STR(config.warnings[0], "a.yaml:1: 'logs: colour' is unknown and was ignored");
 }
 
 TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 {
-	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\n"), "a.yaml:3: TLS to Redis is not built in; let "
-		  "stunnel or haproxy speak it, and give its host and port here without 'ssl', or name it by --from "
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\n"), "a.yaml:3: TLS to Redis is not supported; let "
+		  "stunnel or haproxy terminate it, and give its host and port here without 'ssl', or name it by --from "
 		  "redis://127.0.0.1:PORT/?channel=NAME");
 	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: redis.sock}\n"), "a.yaml:3: 'redis: unix_socket_path' "
-		  "must be a whole path, from '/' on");
+		  "must be an absolute path");
 	CHECK_STR(source_of(LOGS), "a.yaml:1: there is no 'redis' with host and port; name a source with --from, "
 		  "such as resp://127.0.0.1:6379");
 	CHECK_STR(source_of(LOGS "redis: {port: 70000}\n"),
 		  "a.yaml:3: 'redis: port' must be a whole number from 1 to 65535, not '70000'");
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,'\n"), "a.yaml:4: '' cannot be a channel here: 1 to "
 		  "200 bytes");
-	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' makes no address of a Redis: the host is "
-		  "missing; a Redis is named as in redis://host:6379/0?channel=excimer");
+	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' is not a valid address: the host is "
+		  "missing; a Redis URL looks like redis://host:6379/0?channel=excimer");
 	CHECK(strstr(source_of(LOGS "redis: {host: 'a:b/c d'}\n"), "redis://a%3Ab%2Fc%20d:6379?"));
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: []\n"), "a.yaml:4: 'redis_channel' is an empty list; "
 		  "give a name");

@@ -87,7 +87,7 @@ static void kill_many(char *base, int kills, unsigned max_us)
 {
 	char *model = fixture_fast_directory();
 	volatile uint64_t *committed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct logs *told = open_logs(model), *l;
+	struct logs *expected = open_logs(model), *l;
 	uint64_t in_model = 0, taken_back = 0;
 	unsigned seed = 12345;
 
@@ -102,7 +102,7 @@ static void kill_many(char *base, int kills, unsigned max_us)
 		CHECK(!fixture_give(l, make_batch(*committed), NULL));
 		logs_close(l);
 		while (in_model < *committed)
-			CHECK(!fixture_give(told, make_batch(++in_model), NULL));
+			CHECK(!fixture_give(expected, make_batch(++in_model), NULL));
 		if (i % 10 == 9)
 			CHECK(same_trees(base, model));
 	}
@@ -110,7 +110,7 @@ static void kill_many(char *base, int kills, unsigned max_us)
 	CHECK(taken_back > 0);
 	printf("# %d kills, %llu batches, %llu of them taken back at a start\n", kills, (unsigned long long)*committed,
 	       (unsigned long long)taken_back);
-	logs_close(told);
+	logs_close(expected);
 	fixture_remove(base);
 	fixture_remove(model);
 	munmap((void *)committed, 4096);
@@ -129,7 +129,7 @@ TEST(a_process_killed_at_any_point_leaves_each_batch_once)
 TEST(a_file_that_can_not_grow_leaves_nothing_of_its_batch_and_no_doubt)
 {
 	char *base = fixture_fast_directory(), *model = fixture_fast_directory();
-	struct logs *l = open_logs(base), *told = open_logs(model);
+	struct logs *l = open_logs(base), *expected = open_logs(model);
 	struct rlimit all, few;
 	uint64_t failures = 0;
 	struct err err;
@@ -151,14 +151,14 @@ TEST(a_file_that_can_not_grow_leaves_nothing_of_its_batch_and_no_doubt)
 			CHECK(!fixture_commit(l, b, &err));
 		}
 		open_batch_free(b);
-		CHECK(!fixture_give(told, make_batch(id), NULL));
+		CHECK(!fixture_give(expected, make_batch(id), NULL));
 		if (r < 0)
 			CHECK(same_trees(base, model));
 	}
 	CHECK(same_trees(base, model));
 	CHECK(failures > 5);
 	logs_close(l);
-	logs_close(told);
+	logs_close(expected);
 	fixture_remove(base);
 	fixture_remove(model);
 	free(base);
@@ -170,14 +170,14 @@ static int fill_disk(const char *base, const char *model)
 {
 	char *filler = xasprintf("%s/filler", base);
 	uint64_t failures = 0;
-	struct logs *l, *told;
+	struct logs *l, *expected;
 	struct err err;
 
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("tmpfs", base, "tmpfs", 0, "size=4m"))
 		return 2;
 	l = open_logs(base);
-	told = open_logs(model);
+	expected = open_logs(model);
 	for (uint64_t id = 1; id <= 30; id++) {
 		struct open_batch *b = make_batch(id);
 		FILE *f = NULL;
@@ -204,13 +204,13 @@ static int fill_disk(const char *base, const char *model)
 			fclose(f);
 		unlink(filler);
 		open_batch_free(b);
-		CHECK(!fixture_give(told, make_batch(id), NULL));
+		CHECK(!fixture_give(expected, make_batch(id), NULL));
 		CHECK(same_trees(base, model));
 	}
 	printf("# %llu failures on a full disk\n", (unsigned long long)failures);
 	CHECK(failures > 3);
 	logs_close(l);
-	logs_close(told);
+	logs_close(expected);
 	return test_failures > 0;
 }
 

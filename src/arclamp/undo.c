@@ -90,7 +90,7 @@ static int cut(const char *path, uint64_t length, struct err *err)
 	_cleanup_(fd_closep) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0 || ftruncate(fd, (off_t)length))
-		return err_set(err, -errno, "cannot cut '%s' back to %llu bytes, which a batch was appended to in "
+		return err_set(err, -errno, "cannot truncate '%s' to %llu bytes, after a batch was appended in "
 			       "part: %s", path, (unsigned long long)length, strerror(errno));
 	return 0;
 }
@@ -108,12 +108,12 @@ static int take_back(const struct undo *u, const struct undo_file *f, struct err
 		return 0;
 	if (!f->inode) {
 		if (unlink(path) && errno != ENOENT)
-			return err_set(err, -errno, "cannot remove '%s', which a batch was written to in part: %s",
+			return err_set(err, -errno, "cannot remove '%s', in which a batch was written in part: %s",
 				       path, strerror(errno));
 		return 0;
 	}
 	if (st.st_ino != f->inode) {
-		log_warning("'%s' was replaced while a batch was being written; some of its lines may be there twice",
+		log_warning("'%s' was replaced while a batch was being written; some of its lines may be duplicated",
 			    path);
 		return 0;
 	}
@@ -306,7 +306,7 @@ static int check_rest(struct undo *u, size_t bytes, struct err *err)
 
 	if (!u->is_begun || bytes <= ENDED_MAX)
 		return 0;
-	log_warning("'%s' is damaged; nothing is cut back, and some lines of the last batch may be there twice",
+	log_warning("'%s' is damaged; nothing is rolled back, and some lines of the last batch may be duplicated",
 		    u->path);
 	/* The damage is cut off by now: whoever opens the file next would find the beginning last, and nothing behind it. */
 	r = append_id(u, TAKEN_BACK, err);

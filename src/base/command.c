@@ -23,13 +23,13 @@ int command_options(const struct command_spec *spec, int argc, char **argv, bool
 	options_help(spec, &help);
 	fwrite(help.data, 1, help.size, stdout);
 	buf_done(&help);
-	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+	return fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 }
 
-int command_cannot(const struct command_spec *spec, const struct err *err)
+int command_fail(const struct command_spec *spec, const struct err *err)
 {
 	fprintf(stderr, "strobe %s: %s\n", spec->name, err->text);
-	return EXIT_CANNOT;
+	return EXIT_ERROR;
 }
 
 int command_usage(const struct command_spec *spec, const char *format, ...)
@@ -40,7 +40,7 @@ int command_usage(const struct command_spec *spec, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	secrets_hide(text, sizeof(text));
+	secrets_redact(text, sizeof(text));
 	fprintf(stderr, "strobe %s: %s", spec->name, text);
 	fprintf(stderr, "\nSee `strobe %s --help`.\n", spec->name);
 	return EXIT_USAGE;

@@ -6,11 +6,11 @@
 #include "options.h"
 
 enum exit_code {
-	EXIT_FINE = 0,
+	EXIT_OK = 0,
 	EXIT_USAGE = 1,			/* the command line makes no sense */
-	EXIT_CANNOT = 2,		/* says why, and what to do */
+	EXIT_ERROR = 2,		/* says why, and what to do */
 	EXIT_DIFFERENCE = 3,		/* above the limit that was asked for */
-	EXIT_NOTHING = 4,		/* nothing was sampled */
+	EXIT_NO_SAMPLES = 4,		/* nothing was sampled */
 };
 
 /* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go
@@ -20,8 +20,8 @@ enum exit_code {
  */
 int command_options(const struct command_spec *spec, int argc, char **argv, bool stop_at_operand, int *ret_operands);
 
-/* Prints "strobe NAME: sentence" to standard error. Returns EXIT_CANNOT. */
-int command_cannot(const struct command_spec *spec, const struct err *err);
+/* Prints "strobe NAME: sentence" to standard error. Returns EXIT_ERROR. */
+int command_fail(const struct command_spec *spec, const struct err *err);
 
 /* The same with a sentence of its own and the hint to read --help. Returns EXIT_USAGE. */
 int command_usage(const struct command_spec *spec, const char *format, ...) _printf_(2, 3);

@@ -29,7 +29,7 @@ static void make_plain(struct err *err)
 	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
-	secrets_hide(err->text, sizeof(err->text));
+	secrets_redact(err->text, sizeof(err->text));
 	text_put_plain(&b, (struct str){ err->text, strlen(err->text) });
 	snprintf(err->text, sizeof(err->text), "%s", b.data);
 	mend_end(err->text);

@@ -30,7 +30,7 @@ static int parse_base(const char *base, struct address *ret, struct err *err)
 	const char *p = base + 7, *end, *colon;
 
 	if (strncmp(base, "http://", 7) || !*p || *p == '/' || strpbrk(p, " \r\n@?#"))
-		return err_set(err, -EINVAL, "'%s' is no address of a daemon; it looks like http://127.0.0.1:8787",
+		return err_set(err, -EINVAL, "'%s' is not a daemon's address, such as http://127.0.0.1:8787",
 			       base);
 	end = p + strcspn(p, "/");
 	ret->shown = xstrndup(p, (size_t)(end - p));
@@ -159,10 +159,10 @@ bool http_header(const struct buf *head, const char *name, struct buf *ret)
 int http_get(const char *base, const char *path, const char *token, int timeout_ms, struct buf *body,
 	     struct err *err)
 {
-	return http_get_with_head(base, path, token, timeout_ms, RESPONSE_MAX, NULL, body, err);
+	return http_get_with_headers(base, path, token, timeout_ms, RESPONSE_MAX, NULL, body, err);
 }
 
-int http_get_with_head(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
+int http_get_with_headers(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
 		       struct buf *head, struct buf *body, struct err *err)
 {
 	_cleanup_(address_done) struct address a = { 0 };
@@ -180,7 +180,7 @@ int http_get_with_head(const char *base, const char *path, const char *token, in
 	buf_puts(&b, "\r\n");
 	/* So little fits into any socket's buffer. */
 	if (send(fd, b.data, b.size, MSG_NOSIGNAL) != (ssize_t)b.size)
-		return err_set(err, -EIO, "cannot ask %s: the connection is lost", a.shown);
+		return err_set(err, -EIO, "lost the connection to %s", a.shown);
 
 	buf_reset(&b);
 	r = read_response(fd, until, limit, &b);

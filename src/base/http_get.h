@@ -13,7 +13,7 @@ int http_get(const char *base, const char *path, const char *token, int timeout_
 	     struct err *err);
 
 /* The same with a cap of its own on the answer; `head` gets the status line and the headers. */
-int http_get_with_head(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
+int http_get_with_headers(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
 		       struct buf *head, struct buf *body, struct err *err);
 
 /* Appends the value of the first header called `name` ("Location"). Returns whether there is one. */

@@ -82,7 +82,7 @@ int io_read_secret(const char *path, const char *what, struct buf *ret, struct e
 	while (ret->size && isspace((unsigned char)ret->data[ret->size - 1]))
 		ret->data[--ret->size] = '\0';
 	if (!ret->size || strlen(ret->data) != ret->size)
-		return err_set(err, -ENOMSG, "'%s' holds no %s", path, what);
+		return err_set(err, -ENOMSG, "'%s' contains no %s", path, what);
 	return 0;
 }
 
@@ -190,9 +190,9 @@ static int make_dir(const char *path, mode_t mode, struct err *err)
 	if (errno == EEXIST) {
 		if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			return 0;
-		return err_set(err, -ENOTDIR, "cannot make the directory '%s': something else has this name", path);
+		return err_set(err, -ENOTDIR, "cannot create the directory '%s': something else has this name", path);
 	}
-	return err_set(err, -errno, "cannot make the directory '%s': %s", path, strerror(errno));
+	return err_set(err, -errno, "cannot create the directory '%s': %s", path, strerror(errno));
 }
 
 int io_make_dirs(const char *path, mode_t mode, struct err *err)

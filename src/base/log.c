@@ -40,7 +40,7 @@ static void log_line(int level, const char *format, va_list ap)
 		return;
 	if (vsnprintf(text, sizeof(text), format, ap) < 0)
 		return;
-	secrets_hide(text, sizeof(text));
+	secrets_redact(text, sizeof(text));
 	buf_init(&line);
 	if (getenv("JOURNAL_STREAM"))
 		buf_printf(&line, "<%d>", priorities[level]);

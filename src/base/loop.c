@@ -20,7 +20,7 @@ struct loop {
 	int event_count, event_at;
 
 	struct watch signals;
-	void (*got_signal)(int signo, void *data);
+	void (*on_signal)(int signo, void *data);
 	void *signal_data;
 };
 
@@ -31,7 +31,7 @@ struct loop *loop_new(struct err *err)
 	l->signals.fd = -1;
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll_fd < 0) {
-		err_set(err, -errno, "cannot make an event loop: epoll_create1: %s", strerror(errno));
+		err_set(err, -errno, "cannot create an event loop: epoll_create1: %s", strerror(errno));
 		return loop_free(l);
 	}
 	return l;
@@ -79,7 +79,7 @@ int loop_add_timer(struct loop *l, struct watch *w, int64_t period_ns, struct er
 	assert(period_ns > 0);
 	w->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (w->fd < 0 || timerfd_settime(w->fd, 0, &t, NULL) < 0) {
-		r = err_set(err, -errno, "cannot make a timer: %s", strerror(errno));
+		r = err_set(err, -errno, "cannot create a timer: %s", strerror(errno));
 		fd_closep(&w->fd);
 		w->fd = -1;
 		return r;
@@ -116,7 +116,7 @@ static void signal_ready(struct watch *w, uint32_t events)
 
 	(void)events;
 	while (l->signals.fd >= 0 && read(l->signals.fd, &info, sizeof(info)) == sizeof(info))
-		l->got_signal((int)info.ssi_signo, l->signal_data);
+		l->on_signal((int)info.ssi_signo, l->signal_data);
 }
 
 int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *data, int also, struct err *err)
@@ -130,7 +130,7 @@ int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *da
 	sigaddset(&set, SIGTERM);
 	if (also)
 		sigaddset(&set, also);
-	l->got_signal = got;
+	l->on_signal = got;
 	l->signal_data = data;
 	l->signals.ready = signal_ready;
 	l->signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -29,7 +29,7 @@ int private_file_open(const char *path, int flags, int *ret_fd, struct err *err)
 	int r;
 
 	if (fd < 0 && errno == ELOOP)
-		return err_set(err, -ELOOP, "'%s' is a symbolic link, which is not followed here; remove it", path);
+		return err_set(err, -ELOOP, "'%s' is a symbolic link, which is not followed; remove it", path);
 	if (fd < 0)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	r = check(fd, path, err);

@@ -89,7 +89,7 @@ static bool put_hidden(const char *p, struct buf *out)
 	return found;
 }
 
-bool secrets_hide(char *text, size_t size)
+bool secrets_redact(char *text, size_t size)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 	size_t n;

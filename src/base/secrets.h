@@ -9,6 +9,6 @@
 #include <stddef.h>
 
 /* In place, in `size` bytes; what no longer fits is cut. Returns whether there was one. */
-bool secrets_hide(char *text, size_t size);
+bool secrets_redact(char *text, size_t size);
 
 #endif

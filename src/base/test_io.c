@@ -180,7 +180,7 @@ TEST(a_secret_is_what_the_file_holds_without_white_space_at_its_end)
 		if (cases[i].secret)
 			CHECK_STR(b.data, cases[i].secret);
 		else
-			CHECK(strstr(err.text, "/file' holds no token") != NULL);
+			CHECK(strstr(err.text, "/file' contains no token") != NULL);
 	}
 	CHECK_INT(io_read_secret("/nowhere", "token", &b, &err), -ENOENT);
 	buf_done(&b);

@@ -12,7 +12,7 @@ static const char *hidden(const char *text)
 	static char copy[300];
 
 	snprintf(copy, sizeof(copy), "%s", text);
-	CHECK_INT(secrets_hide(copy, sizeof(copy)), strcmp(copy, text) != 0);
+	CHECK_INT(secrets_redact(copy, sizeof(copy)), strcmp(copy, text) != 0);
 	return copy;
 }
 
@@ -49,7 +49,7 @@ TEST(in_the_place_of_a_command_line_nothing_grows)
 {
 	char word[] = "redis://:x@h";
 
-	CHECK(secrets_hide(word, sizeof(word)));
+	CHECK(secrets_redact(word, sizeof(word)));
 	CHECK_STR(word, "redis://:***");
 }
 

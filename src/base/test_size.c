@@ -28,7 +28,7 @@ TEST(what_is_no_size_is_refused)
 		uint64_t size;
 
 		CHECK_INT(size_parse(bad[i], &size, &err), -EINVAL);
-		CHECK(strstr(err.text, "is no size; write 500M") != NULL);
+		CHECK(strstr(err.text, "use 500M, 10G") != NULL);
 	}
 }
 

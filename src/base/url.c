@@ -108,7 +108,7 @@ static char *show(const char *url)
 	char *shown = xmalloc(room);
 
 	snprintf(shown, room, "%s", url);
-	secrets_hide(shown, room);
+	secrets_redact(shown, room);
 	return shown;
 }
 

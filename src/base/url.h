@@ -17,7 +17,7 @@ struct url_kind {
 	const char *scheme;		/* "redis" */
 	unsigned port;			/* unless one is given */
 	bool name_is_user;		/* "name@host" is a user; otherwise a password, as with Redis */
-	const char *form;		/* ends each error: "a Redis is named as in redis://host:6379/0" */
+	const char *form;		/* ends each error: "a Redis URL looks like redis://host:6379/0" */
 };
 
 struct url {

@@ -123,9 +123,9 @@ static int load_programs(struct sampler *s, const struct sampler_options *o, boo
 	settings.period_ns = o->hz ? NS_PER_SECOND / o->hz : 0;
 	settings.pid_namespace = pid_namespace();
 	settings.boottime_offset_ns = (u64)time_namespace_offsets().boottime_ns;
-	settings.has_loop = kernel_feature_try(KERNEL_BPF_LOOP) == 0;
-	settings.has_task_pointer = kernel_feature_try(KERNEL_TASK_POINTER) == 0;
-	settings.has_task_registers = settings.has_task_pointer && kernel_feature_try(KERNEL_TASK_REGISTERS) == 0;
+	settings.has_loop = kernel_feature_probe(KERNEL_BPF_LOOP) == 0;
+	settings.has_task_pointer = kernel_feature_probe(KERNEL_TASK_POINTER) == 0;
+	settings.has_task_registers = settings.has_task_pointer && kernel_feature_probe(KERNEL_TASK_REGISTERS) == 0;
 	*last_words = 0;		/* of probing */
 	memcpy((void *)(uintptr_t)&s->bpf->rodata->settings, &settings, sizeof(settings));
 	bpf_program__set_autoload(s->bpf->progs.on_cpu, o->hz > 0);
@@ -149,7 +149,7 @@ static int load(struct sampler *s, const struct sampler_options *o, struct err *
 	struct err first = { 0 };
 	int r;
 
-	if (!o->off_cpu || kernel_feature_try(KERNEL_TASK_ITERATOR) < 0)
+	if (!o->off_cpu || kernel_feature_probe(KERNEL_TASK_ITERATOR) < 0)
 		return load_programs(s, o, false, err);
 	r = load_programs(s, o, true, &first);
 	if (r >= 0)
@@ -340,7 +340,7 @@ static int walk_sleepers(struct sampler *s, struct err *err)
 
 	if (fd < 0) {
 		bpf_link__destroy(link);
-		return err_set(err, -ENOTSUP, "cannot look for threads that sleep: %s", strerror(errno));
+		return err_set(err, -ENOTSUP, "cannot find sleeping threads: %s", strerror(errno));
 	}
 	while (read(fd, nothing, sizeof(nothing)) > 0 || errno == EAGAIN)
 		errno = 0;
@@ -357,7 +357,7 @@ int sampler_find_sleepers(struct sampler *s, struct err *err)
 	int r = 0;
 
 	if (!s->has_iterator)
-		return err_set(err, -ENOTSUP, "this kernel does not tell which threads slept when the recording began");
+		return err_set(err, -ENOTSUP, "this kernel does not report threads that were asleep when the recording began");
 	if (!sampler_sees_all_pids(s)) {
 		s->bpf->bss->only_ask = true;
 		r = walk_sleepers(s, err);

@@ -113,7 +113,7 @@ int cgroup_open_container(const char *id, struct err *err)
 
 	s->id = id;
 	if (strlen(id) < ID_DIGITS_MIN || strlen(id) > ID_DIGITS || strspn(id, "0123456789abcdef") != strlen(id))
-		return err_set(err, -EINVAL, "'%s' is no container id; give %u to %u of its hexadecimal digits", id, ID_DIGITS_MIN,
+		return err_set(err, -EINVAL, "'%s' is not a container id; give %u to %u of its hexadecimal digits", id, ID_DIGITS_MIN,
 			       ID_DIGITS);
 	if (find_mount(s->path, sizeof(s->path), root, err) < 0)
 		return -ENOTSUP;

@@ -4,7 +4,7 @@
 
 #include "label_groups.h"
 #include "mem.h"
-#include "stack_book_private.h"
+#include "stack_registry_private.h"
 
 #include <string.h>
 
@@ -27,10 +27,10 @@ static void add(struct profile *p, u32 node, const char *name, const char *unit,
 	profile_add(p, node, profile_column(p, name, unit), value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
-static void add_counted(struct stack_book *b, struct stack_writer *w, struct profile *p, const struct counted_file *c)
+static void add_counted(struct stack_registry *b, struct stack_writer *w, struct profile *p, const struct counted_file *c)
 {
 	const char *operation = file_operation_names[c->key.operation % FILE_OPERATIONS];
-	struct str path = intern_get(&b->files.paths, file_book_path(&b->files, c->key.file));
+	struct str path = intern_get(&b->files.paths, file_registry_path(&b->files, c->key.file));
 	u32 node = stack_writer_add(w, PROFILE_ROOT, c->key.php);
 
 	node = profile_child(p, node, named(p, operation, strlen(operation)));
@@ -41,7 +41,7 @@ static void add_counted(struct stack_book *b, struct stack_writer *w, struct pro
 	add(p, node, "io_failed", "count", c->count.failed);
 }
 
-static struct profile *make(struct stack_book *b, const struct stack_book_layers *layers, const u32 *groups, u32 group)
+static struct profile *make(struct stack_registry *b, const struct stack_registry_layers *layers, const u32 *groups, u32 group)
 {
 	struct profile *p = profile_new();
 	struct stack_writer *w = stack_writer_new(b, p);
@@ -55,12 +55,12 @@ static struct profile *make(struct stack_book *b, const struct stack_book_layers
 	return p;
 }
 
-struct profile *file_profile(struct stack_book *b, const struct stack_book_layers *layers)
+struct profile *file_profile(struct stack_registry *b, const struct stack_registry_layers *layers)
 {
 	return make(b, layers, NULL, 0);
 }
 
-void file_profile_each(struct stack_book *b, const struct stack_book_layers *layers, void *data,
+void file_profile_each(struct stack_registry *b, const struct stack_registry_layers *layers, void *data,
 		       void (*label)(void *data, const struct count_key *key, struct labels *ret),
 		       void (*take)(void *data, struct profile *p))
 {

@@ -1,12 +1,12 @@
-/* file_profile.h: a profile of the calls that a stack book counted: PHP's frames, the operation, the file. */
+/* file_profile.h: a profile of the calls that a stack registry counted: PHP's frames, the operation, the file. */
 #ifndef CAPTURE_FILE_PROFILE_H
 #define CAPTURE_FILE_PROFILE_H
 
-#include "stack_book.h"
+#include "stack_registry.h"
 
-/* As stack_book_profile and stack_book_each, which call these. */
-struct profile *file_profile(struct stack_book *b, const struct stack_book_layers *layers);
-void file_profile_each(struct stack_book *b, const struct stack_book_layers *layers, void *data,
+/* As stack_registry_profile and stack_registry_each, which call these. */
+struct profile *file_profile(struct stack_registry *b, const struct stack_registry_layers *layers);
+void file_profile_each(struct stack_registry *b, const struct stack_registry_layers *layers, void *data,
 		       void (*label)(void *data, const struct count_key *key, struct labels *ret),
 		       void (*take)(void *data, struct profile *p));
 

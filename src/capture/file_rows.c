@@ -3,7 +3,7 @@
 #include "file_rows.h"
 
 #include "mem.h"
-#include "stack_book_private.h"
+#include "stack_registry_private.h"
 
 #include <string.h>
 
@@ -27,9 +27,9 @@ struct adding {
 	size_t part_count, part_capacity;
 };
 
-static u32 row_of(struct adding *a, struct stack_book *b, u64 file)
+static u32 row_of(struct adding *a, struct stack_registry *b, u64 file)
 {
-	u32 path = file_book_path(&b->files, file), *place = map_slot(&a->by_path, path);
+	u32 path = file_registry_path(&b->files, file), *place = map_slot(&a->by_path, path);
 	struct file_rows *r = a->rows;
 
 	if (*place == MAP_NONE) {
@@ -52,7 +52,7 @@ static struct part *part_of(struct adding *a, u32 row, u32 stack)
 	return &a->parts[*place];
 }
 
-static void add_all(struct adding *a, struct stack_book *b, u32 operations)
+static void add_all(struct adding *a, struct stack_registry *b, u32 operations)
 {
 	struct stack_writer *w = stack_writer_new(b, a->rows->stacks);
 
@@ -104,7 +104,7 @@ static int compare(const void *x, const void *y, void *data)
 	return order ? order : a->path.n < b->path.n ? -1 : 1;
 }
 
-void file_rows_init(struct file_rows *r, struct stack_book *b, enum file_weight weight, u32 operations)
+void file_rows_init(struct file_rows *r, struct stack_registry *b, enum file_weight weight, u32 operations)
 {
 	struct adding a = { .rows = r };
 

@@ -1,11 +1,11 @@
-/* file_rows.h: the calls that a stack book counted, summed up by file: one row each, with the PHP stack that caused most. */
+/* file_rows.h: the calls that a stack registry counted, summed up by file: one row each, with the PHP stack that caused most. */
 #ifndef CAPTURE_FILE_ROWS_H
 #define CAPTURE_FILE_ROWS_H
 
-#include "stack_book.h"
+#include "stack_registry.h"
 
 struct file_row {
-	struct str path;				/* lives as long as the book */
+	struct str path;				/* lives as long as the registry */
 	struct file_count operations[FILE_OPERATIONS], all;
 	u32 stack;					/* a node of `stacks`: the stack that caused most … */
 	struct file_count by_stack;			/* … and what it caused */
@@ -19,7 +19,7 @@ struct file_rows {
 };
 
 /* Only of those operations whose bit, 1 << enum file_operation, is set. */
-void file_rows_init(struct file_rows *r, struct stack_book *b, enum file_weight weight, u32 operations);
+void file_rows_init(struct file_rows *r, struct stack_registry *b, enum file_weight weight, u32 operations);
 void file_rows_done(struct file_rows *r);
 
 u64 file_count_weight(const struct file_count *c, enum file_weight weight);

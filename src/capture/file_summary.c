@@ -2,7 +2,7 @@
 
 #include "file_summary.h"
 
-#include "file_book.h"
+#include "file_registry.h"
 
 u64 file_summary_calls(const struct record_summary *s)
 {

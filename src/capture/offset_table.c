@@ -160,7 +160,7 @@ int offset_table_read(const struct offset_form *form, const char *name, const ch
 
 	assert(form->field_count <= OFFSET_FIELDS && form->version_size <= OFFSET_VERSION_BYTES);
 	if (n > TEXT_MAX)
-		return err_set(err, -EFBIG, "%s is too large for a table of offsets", name);
+		return err_set(err, -EFBIG, "%s is too large for an offset table", name);
 	*r = (struct reader){ .form = form, .name = name, .p = text, .end = text + n };
 	while (r->p < r->end) {
 		const char *newline = memchr(r->p, '\n', (size_t)(r->end - r->p));

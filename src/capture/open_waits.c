@@ -129,21 +129,21 @@ static void remove_gone(struct open_waits *w)
 	w->count = kept;
 }
 
-static void pay(struct open_waits *w, struct stack_book *b)
+static void pay(struct open_waits *w, struct stack_registry *b)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < w->debt_count; i++) {
 		struct debt d = w->debts[i];
 
-		stack_book_take_off(b, &d.key, &d.count);
+		stack_registry_take_off(b, &d.key, &d.count);
 		if (d.count.ns && ++d.looks < LOOKS_OWED)
 			w->debts[kept++] = d;
 	}
 	w->debt_count = kept;
 }
 
-static void count_new(struct open_wait *o, struct stack_book *b)
+static void count_new(struct open_wait *o, struct stack_registry *b)
 {
 	for (u32 kind = 0; kind < SAMPLE_KINDS; kind++) {
 		struct count c = { o->now[kind].samples - o->given[kind].samples, o->now[kind].ns - o->given[kind].ns };
@@ -152,12 +152,12 @@ static void count_new(struct open_wait *o, struct stack_book *b)
 		if (o->now[kind].ns <= o->given[kind].ns)
 			continue;
 		key.kind = kind;
-		stack_book_count(b, &key, &c);
+		stack_registry_count(b, &key, &c);
 		o->given[kind] = o->now[kind];
 	}
 }
 
-void open_waits_end(struct open_waits *w, struct stack_book *b)
+void open_waits_end(struct open_waits *w, struct stack_registry *b)
 {
 	remove_gone(w);
 	for (size_t i = 0; i < w->count; i++)
@@ -165,7 +165,7 @@ void open_waits_end(struct open_waits *w, struct stack_book *b)
 	pay(w, b);
 }
 
-void open_waits_finish(struct open_waits *w, struct stack_book *b)
+void open_waits_finish(struct open_waits *w, struct stack_registry *b)
 {
 	open_waits_begin(w, 0);
 	remove_gone(w);

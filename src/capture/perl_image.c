@@ -103,7 +103,7 @@ static int read_perl(const struct elf *e, const char *name, const struct perl_of
 	Elf64_Sym s;
 
 	if (!v)
-		return err_set(err, -ENOTSUP, "%s is Perl %s, which the table of offsets does not have; add it with "
+		return err_set(err, -ENOTSUP, "%s is Perl %s, which the offset table lacks; add it with "
 			       "--perl-offsets FILE (scripts/perl-offsets prints the line of an installed Perl)", name,
 			       *ret->version ? ret->version : "of an unknown version");
 	p->layout = v->layout;
@@ -114,7 +114,7 @@ static int read_perl(const struct elf *e, const char *name, const struct perl_of
 	p->defgv = symbol(e, "PL_defgv");
 	ret->first_interpreter = symbol(e, "PL_curinterp");
 	if (p->threads ? !find_interpreter(e, p) : !p->curstackinfo || !p->curcop || !p->defstash || !p->defgv)
-		return err_set(err, -ENOTSUP, "%s is Perl %s, and where it keeps its interpreter cannot be seen: %s", name, ret->version,
+		return err_set(err, -ENOTSUP, "%s is Perl %s, but its interpreter pointer cannot be found: %s", name, ret->version,
 			       p->threads ? "PL_current_context is not where this program looks for it" :
 			       "PL_curstackinfo and others are not exported");
 	ret->binary.kind = BINARY_PERL;

@@ -2,7 +2,7 @@
 
 #include "perl_name.h"
 
-#include "stack_book.h"
+#include "stack_registry.h"
 #include "text.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ void perl_put_name(const struct function_event *e, struct buf *out)
 	struct str file = perl_file_name(e);
 
 	if (e->unreadable) {
-		buf_puts(out, STACK_BOOK_UNKNOWN_PERL);
+		buf_puts(out, STACK_REGISTRY_UNKNOWN_PERL);
 		return;
 	}
 	switch (e->kind) {

@@ -228,12 +228,12 @@ static int read_php(const struct elf *e, int fd, const char *name, const struct 
 		return 0;
 	}
 	if (!v)
-		return err_set(err, -ENOTSUP, "%s is PHP %s, which the table of offsets does not have; add it with "
+		return err_set(err, -ENOTSUP, "%s is PHP %s, which the offset table lacks; add it with "
 			       "--php-offsets FILE (scripts/php-offsets prints the line of an installed PHP)", name,
 			       *ret->version ? ret->version : "of an unknown version");
 	b->layout = v->layout;
 	if (b->zts && !find_thread_storage(e, b))
-		return err_set(err, -ENOTSUP, "%s is a thread-safe PHP %s, and where its threads keep their data cannot be seen "
+		return err_set(err, -ENOTSUP, "%s is a thread-safe PHP %s, but the location of its thread data cannot be found "
 			       "in its code", name, ret->version);
 	if (elf_find_symbol(e, "execute_ex", &s) && is_hybrid(e)) {
 		b->hybrid = true;

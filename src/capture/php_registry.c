@@ -9,7 +9,7 @@
 #include "process.h"
 #include "process_maps.h"
 #include "remote_memory.h"
-#include "standstill.h"
+#include "consistent_read.h"
 #include "thread_pointer.h"
 
 #include "clock.h"
@@ -154,7 +154,7 @@ static void compare_thread(pid_t tid, void *data)
 {
 	struct comparison *c = data;
 	struct thread_watch watch;
-	struct thread_look look;
+	struct thread_snapshot look;
 	uint64_t torn = 0;
 
 	if (c->result != PHP_CHECK_UNKNOWN || !c->left || thread_watch_open(&watch, c->pid, tid) < 0)
@@ -163,8 +163,8 @@ static void compare_thread(pid_t tid, void *data)
 	c->thread = 0;
 	if (c->php->binary.zts)
 		thread_pointer_find(c->pid, tid, &c->thread);
-	if (thread_watch_look(&watch, &look) &&
-	    standstill_read(&watch, false, read_thread, c, &look, &torn) != STANDSTILL_READ)
+	if (thread_watch_read(&watch, &look) &&
+	    consistent_read(&watch, false, read_thread, c, &look, &torn) != CONSISTENT_READ_OK)
 		c->result = PHP_CHECK_UNKNOWN;
 	thread_watch_close(&watch);
 }
@@ -188,7 +188,7 @@ static enum php_check compare(const struct known *k, pid_t pid, u64 bias, char *
 			break;
 		nanosleep(&pause, NULL);
 	}
-	standstill_end();
+	consistent_read_end();
 	return c.result;
 }
 
@@ -218,7 +218,7 @@ static int check(struct php_registry *r, struct known *k, pid_t pid, u64 bias, c
 		return language_of(k);
 	switch (compare(k, pid, bias, why, sizeof(why))) {
 	case PHP_CHECK_WRONG:
-		err_set(err, -ENOTSUP, "the table of offsets does not fit %s (%s %s) in process %d: %s; it is not sampled. "
+		err_set(err, -ENOTSUP, "the offset table does not match %s (%s %s) in process %d: %s; it is not sampled. "
 			"--%s-offsets FILE gives another table", name, perl ? "Perl" : "PHP",
 			perl ? k->perl.version : k->php.version, (int)pid, why, perl ? "perl" : "php");
 		return refuse(r, k, err);
@@ -335,7 +335,7 @@ static int no_program(pid_t pid, struct err *err)
 	if (!process_lives(pid, start_ticks))
 		return err_set(err, -ESRCH, "process %d has ended; only its parent has not waited for it yet", (int)pid);
 	if (process_is_of_kernel(pid))
-		return err_set(err, -ENOTSUP, "process %d is a thread of the kernel", (int)pid);
+		return err_set(err, -ENOTSUP, "process %d is a kernel thread", (int)pid);
 	/* Its first thread has, and other threads may go on. */
 	return err_set(err, -ENOTSUP, "process %d is ending, and its program is no longer known", (int)pid);
 }
@@ -372,7 +372,7 @@ static int open_program(pid_t pid, char *ret_name, size_t size, struct err *err)
 	if (fd < 0)
 		fd = open_mapped_program(pid, ret_name, size);
 	if (fd < 0)
-		return err_set(err, -EACCES, "cannot look at process %d: it takes root or CAP_SYS_PTRACE", (int)pid);
+		return err_set(err, -EACCES, "cannot inspect process %d without root or CAP_SYS_PTRACE", (int)pid);
 	return fd;
 }
 
@@ -401,7 +401,7 @@ static int find_slot(struct binary *b, pid_t pid, u64 bias, struct err *err)
 
 	remote_memory_select(pid);
 	if (!read_user(&offset, sizeof(offset), b->tls_slot + bias) || !offset)
-		return err_set(err, -ENOTSUP, "process %d has a thread-safe libphp, and where its threads keep their data is not in the "
+		return err_set(err, -ENOTSUP, "process %d has a thread-safe libphp, but the location of its thread data is not in the "
 			       "slot that the dynamic linker fills in", (int)pid);
 	b->tls_offset = (s64)offset;
 	return 0;
@@ -490,7 +490,7 @@ int php_registry_find(struct php_registry *r, pid_t pid, struct hosted_php *ret,
 		return code;
 	*ret = (struct hosted_php){ .start_ticks = process_start_ticks(pid), .binary = k->php.binary };
 	if (!php_check_bias(&k->php, pid, &ret->bias))
-		return err_set(err, -EACCES, "cannot see where process %d has its program", (int)pid);
+		return err_set(err, -EACCES, "cannot find the program of process %d", (int)pid);
 	return code;
 }
 

@@ -78,7 +78,7 @@ int process_absent(pid_t pid, struct err *err)
 {
 	struct obstacle hides;
 
-	if (obstacle_of_hiding("/proc", &hides))
+	if (obstacle_for_hidepid("/proc", &hides))
 		return err_set(err, -ESRCH, "there is no process %d that you can see: %s; %s", (int)pid, hides.cause, hides.remedy);
 	return err_set(err, -ESRCH, "there is no process %d", (int)pid);
 }

@@ -115,7 +115,7 @@ int process_maps_read(struct process_maps *m, pid_t pid, struct err *err)
 	if (r == -ENOENT || r == -ESRCH)
 		return err_set(err, -ESRCH, "process %d is gone", (int)pid);
 	if (r == -EACCES || r == -EPERM)
-		return err_set(err, -EACCES, "cannot see what process %d has mapped: it is another user's; run as root or with "
+		return err_set(err, -EACCES, "cannot read the mappings of process %d, which is another user's; run as root or with "
 			       "CAP_SYS_PTRACE", (int)pid);
 	if (r < 0)
 		return r;

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	php_offsets_init(&offsets);
 	if (fd < 0 || php_image_read(fd, path, &offsets, &image, &err) != 1 || image.binary.zts ||
 	    !php_check_bias(&image, pid, &bias)) {
-		fprintf(stderr, "%s is no PHP that can be recorded here: %s\n", path, err.text);
+		fprintf(stderr, "cannot record %s: %s\n", path, err.text);
 		return 1;
 	}
 	at = image.binary.executor_globals + bias;

@@ -3,7 +3,7 @@
 #include "record_summary.h"
 
 #include "file_summary.h"
-#include "ladder.h"
+#include "fallback.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +151,7 @@ static void put_remote_losses(const struct remote_counts *c, struct buf *out)
 static void put_closed(const struct remote_counts *c, struct buf *out)
 {
 	put_count(out, c->closed, "PHP process may not be read: ", "PHP processes may not be read: ");
-	buf_printf(out, "%s; " LADDER_EXTENSION "\n", c->closed_why);
+	buf_printf(out, "%s; " FALLBACK_EXTENSION "\n", c->closed_why);
 }
 
 /* The same of a language, with the rest of the sentence. */

@@ -65,9 +65,9 @@ static void take_event(void *data, const void *event, size_t size)
 			native_registry_note(r->native, event);
 		/* fall through */
 	default:
-		stack_book_note(r->book, event, size);
-		if (r->next_book)
-			stack_book_note(r->next_book, event, size);
+		stack_registry_note(r->stacks, event, size);
+		if (r->next_registry)
+			stack_registry_note(r->next_registry, event, size);
 	}
 }
 
@@ -75,14 +75,14 @@ static void take_count(void *data, const struct count_key *key, const struct cou
 {
 	struct recorder *r = data;
 
-	stack_book_count(r->book, key, count);
+	stack_registry_count(r->stacks, key, count);
 }
 
 static void take_file_count(void *data, const struct file_key *key, const struct file_count *count)
 {
 	struct recorder *r = data;
 
-	stack_book_count_file(r->book, key, count);
+	stack_registry_count_file(r->stacks, key, count);
 }
 
 struct sampler_receiver recorder_receiver(struct recorder *r)
@@ -194,7 +194,7 @@ int recorder_stop(struct recorder *r, struct err *err)
 		return e;
 	sampler_drain_waits(r->sampler, time_namespace_kernel_ns(r->ended_ns));
 	if (r->open_waits)
-		open_waits_finish(r->open_waits, r->book);
+		open_waits_finish(r->open_waits, r->stacks);
 	return e;
 }
 
@@ -225,7 +225,7 @@ void recorder_distribution(const struct recorder *r, struct distribution *ret)
 	sampler_distribution(r->sampler, ret);
 }
 
-struct stack_book *recorder_book(struct recorder *r)
+struct stack_registry *recorder_stacks(struct recorder *r)
 {
-	return r->book;
+	return r->stacks;
 }

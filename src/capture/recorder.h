@@ -9,7 +9,7 @@
 #include "bpf/distribution.h"
 #include "err.h"
 #include "record_summary.h"
-#include "stack_book.h"
+#include "stack_registry.h"
 #include "strobe_wire.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ int recorder_stop(struct recorder *r, struct err *err);
 
 /* Takes what was recorded since the last time, with `labels`: `take` gets a profile for each set of labels and owns it. The
  * recording goes on, and does not grow with its length. */
-int recorder_take(struct recorder *r, const struct stack_book_layers *layers, void *data,
+int recorder_take(struct recorder *r, const struct stack_registry_layers *layers, void *data,
 		  void (*take)(void *data, struct profile *p), struct err *err);
 
 /* The obstacle and its remedy if BPF is not permitted and memory is read instead (remote_sampler.h); otherwise "". */
@@ -81,7 +81,7 @@ void recorder_labels(const struct recorder *r, struct labels *ret);
 /* How long waits, or calls, took; with `distribution`, after recorder_stop. */
 void recorder_distribution(const struct recorder *r, struct distribution *ret);
 
-struct stack_book *recorder_book(struct recorder *r);
+struct stack_registry *recorder_stacks(struct recorder *r);
 void recorder_summary(const struct recorder *r, struct record_summary *ret);
 
 #endif

@@ -3,7 +3,7 @@
 #include "recorder_private.h"
 
 #include "io.h"
-#include "ladder.h"
+#include "fallback.h"
 #include "languages.h"
 #include "mem.h"
 
@@ -69,10 +69,10 @@ static int open_remote(struct recorder *r, const struct obstacle *why, struct er
 	struct obstacle closed;
 
 	if (r->options.file_io || r->options.distribution)
-		return err_set(err, -EPERM, "%s take BPF: %s%s%s", r->options.file_io ? "calls and files" : "distributions (--distr)",
+		return err_set(err, -EPERM, "%s require BPF: %s%s%s", r->options.file_io ? "calls and files" : "distributions (--distr)",
 			       why->cause, *why->remedy ? ": " : "", why->remedy);
-	if (ladder_memory_obstacle(&closed))
-		return err_set(err, -EPERM, "no BPF: %s%s%s; and no reading of memory: %s%s%s; " LADDER_EXTENSION, why->cause,
+	if (fallback_memory_obstacle(&closed))
+		return err_set(err, -EPERM, "no BPF: %s%s%s; and no access to memory: %s%s%s; " FALLBACK_EXTENSION, why->cause,
 			       *why->remedy ? ": " : "", why->remedy, closed.cause, *closed.remedy ? ": " : "", closed.remedy);
 	if (r->options.languages == LANGUAGE_PERL)
 		return err_set(err, -EPERM, "Perl is sampled by BPF alone, and there is no BPF: %s%s%s", why->cause,
@@ -90,7 +90,7 @@ static int open_sampler(struct recorder *r, struct err *err)
 	struct obstacle why;
 	struct err refused = { 0 };
 
-	if (ladder_bpf_obstacle(&r->sampling, &why))
+	if (fallback_bpf_obstacle(&r->sampling, &why))
 		return open_remote(r, &why, err);
 	if (sampler_open(&r->sampler, &r->sampling, &receiver, &refused) >= 0)
 		return 0;
@@ -106,12 +106,12 @@ static int open_all(struct recorder *r, struct err *err)
 	int e;
 
 	if (r->options.pattern && regcomp(&r->pattern, r->options.pattern, REG_EXTENDED | REG_NOSUB))
-		return err_set(err, -EINVAL, "'%s' is no extended regular expression", r->options.pattern);
+		return err_set(err, -EINVAL, "invalid extended regular expression '%s'", r->options.pattern);
 	r->has_pattern = r->options.pattern != NULL;
 	if ((e = read_offsets(&r->options, &php_offsets, &perl_offsets, err)) < 0)
 		return e;
 	choose(r);
-	if (obstacle_of_numbers("/proc", &closed))
+	if (obstacle_for_pid_namespace("/proc", &closed))
 		return err_set(err, -ENOTSUP, "%s: %s", closed.cause, closed.remedy);
 	if ((e = open_sampler(r, err)) < 0)
 		return e;
@@ -131,7 +131,7 @@ int recorder_open(struct recorder **ret, const struct recorder_options *o, struc
 	int e;
 
 	r->options = *o;
-	r->book = stack_book_new();
+	r->stacks = stack_registry_new();
 	r->processes_seen = process_labels_new(o->pid_label);
 	gethostname(r->host, sizeof(r->host) - 1);
 	e = open_all(r, err);
@@ -157,7 +157,7 @@ struct recorder *recorder_free(struct recorder *r)
 	sleepers_free(r->sleepers);
 	php_registry_free(r->registry);
 	sampler_free(r->sampler);
-	stack_book_free(r->book);
+	stack_registry_free(r->stacks);
 	open_waits_free(r->open_waits);
 	process_labels_free(r->processes_seen);
 	free(r->targets);

@@ -28,7 +28,7 @@ struct recorder {
 	struct err fallback;		/* why that is so */
 	struct php_registry *registry;
 	struct native_registry *native;	/* NULL without native frames */
-	struct stack_book *book, *next_book;	/* next: while one is replaced by another */
+	struct stack_registry *stacks, *next_registry;	/* next: while one is replaced by another */
 	struct open_waits *open_waits;	/* NULL: they count when they end */
 	struct process_labels *processes_seen, *next_processes;
 	char host[256];

@@ -2,12 +2,12 @@
 
 #include "recorder_private.h"
 
-#include "file_book.h"
+#include "file_registry.h"
 #include "languages.h"
 
 struct count recorder_sum(const struct recorder *r, enum sample_kind kind)
 {
-	struct count sum = stack_book_sum(r->book, kind);
+	struct count sum = stack_registry_sum(r->stacks, kind);
 
 	sum.samples += r->taken[kind].samples;
 	sum.ns += r->taken[kind].ns;
@@ -16,7 +16,7 @@ struct count recorder_sum(const struct recorder *r, enum sample_kind kind)
 
 struct file_count recorder_file_sum(const struct recorder *r, enum file_operation operation)
 {
-	struct file_count sum = stack_book_file_sum(r->book, operation);
+	struct file_count sum = stack_registry_file_sum(r->stacks, operation);
 
 	file_count_add(&sum, &r->files_taken[operation]);
 	return sum;
@@ -54,7 +54,7 @@ void recorder_summary(const struct recorder *r, struct record_summary *ret)
 	ret->hz = r->options.hz;
 	ret->off_cpu = r->options.off_cpu;
 	ret->seconds = (double)recorder_elapsed_ns(r) / 1e9;
-	ret->processes = r->remote ? (unsigned)r->remote_targets.most : r->processes;
+	ret->processes = r->remote ? (unsigned)r->remote_targets.max : r->processes;
 	ret->switch_share = r->remote ? 1 : sampler_switch_share(r->sampler);
 	ret->is_remote = r->remote;
 	if (r->remote)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define BOOK_MAX	100000u		/* names; more are forgotten and told again when they are seen */
+#define REGISTRY_MAX	100000u		/* names; more are forgotten and told again when they are seen */
 
 static void set(struct labels *labels, const char *key, const char *value, size_t size)
 {
@@ -54,7 +54,7 @@ static void label(void *data, const struct count_key *key, struct labels *ret)
 	const char *script, *method;
 
 	process_labels_set(r->processes_seen, key->process, ret);
-	if (stack_book_request(r->book, key->request, &script, &method)) {
+	if (stack_registry_request(r->stacks, key->request, &script, &method)) {
 		const char *name = strrchr(script, '/') ? strrchr(script, '/') + 1 : script;
 
 		set(ret, "entry", name, entry_size(name));
@@ -67,7 +67,7 @@ static void adopt(void *data, const struct count_key *key)
 {
 	struct recorder *r = data;
 
-	stack_book_adopt(r->next_book, r->book, key);
+	stack_registry_adopt(r->next_registry, r->stacks, key);
 	process_labels_adopt(r->next_processes, r->processes_seen, key->process);
 }
 
@@ -76,11 +76,11 @@ static void adopt_wait(void *data, u32 tid, const struct waiting *w)
 	adopt(data, &w->key);
 }
 
-/* Everything that the programs tell from now on goes into the next book, and what they have counted before into this one.
+/* Everything that the programs tell from now on goes into the next registry, and what they have counted before into this one.
  * In between both get it. */
-static void begin_next_book(struct recorder *r)
+static void begin_next_registry(struct recorder *r)
 {
-	r->next_book = stack_book_new();
+	r->next_registry = stack_registry_new();
 	r->next_processes = process_labels_new(r->options.pid_label);
 	if (r->remote) {
 		remote_sampler_forget_names(r->remote);
@@ -91,15 +91,15 @@ static void begin_next_book(struct recorder *r)
 	sampler_each_wait(r->sampler, adopt_wait, r);
 }
 
-static void turn_to_next_book(struct recorder *r)
+static void switch_to_next_registry(struct recorder *r)
 {
-	stack_book_free(r->book);
+	stack_registry_free(r->stacks);
 	if (r->native)
 		modules_forget_gone(native_registry_modules(r->native));
 	process_labels_free(r->processes_seen);
-	r->book = r->next_book;
+	r->stacks = r->next_registry;
 	r->processes_seen = r->next_processes;
-	r->next_book = NULL;
+	r->next_registry = NULL;
 	r->next_processes = NULL;
 }
 
@@ -112,16 +112,16 @@ static void count_open_waits(struct recorder *r)
 {
 	open_waits_begin(r->open_waits, time_namespace_kernel_ns(clock_monotonic_ns()));
 	sampler_each_wait(r->sampler, see_wait, r->open_waits);
-	open_waits_end(r->open_waits, r->book);
+	open_waits_end(r->open_waits, r->stacks);
 }
 
-int recorder_take(struct recorder *r, const struct stack_book_layers *layers, void *data,
+int recorder_take(struct recorder *r, const struct stack_registry_layers *layers, void *data,
 		  void (*take)(void *data, struct profile *p), struct err *err)
 {
 	int e;
 
-	if (stack_book_size(r->book) > BOOK_MAX)
-		begin_next_book(r);
+	if (stack_registry_size(r->stacks) > REGISTRY_MAX)
+		begin_next_registry(r);
 	e = r->ended_ns ? 0 : recorder_drain_both(r, err);
 	if (e >= 0 && r->open_waits && !r->ended_ns)
 		count_open_waits(r);
@@ -130,10 +130,10 @@ int recorder_take(struct recorder *r, const struct stack_book_layers *layers, vo
 	for (unsigned i = 0; i < FILE_OPERATIONS; i++)
 		r->files_taken[i] = recorder_file_sum(r, i);
 	if (e >= 0)
-		stack_book_each(r->book, layers, &(struct taking){ r, data, take }, label, hand_over);
-	if (r->next_book)
-		turn_to_next_book(r);
+		stack_registry_each(r->stacks, layers, &(struct taking){ r, data, take }, label, hand_over);
+	if (r->next_registry)
+		switch_to_next_registry(r);
 	else if (e >= 0)
-		stack_book_forget_counts(r->book);
+		stack_registry_forget_counts(r->stacks);
 	return e;
 }

@@ -2,7 +2,7 @@
 
 #include "recorder_private.h"
 
-#include "ladder.h"
+#include "fallback.h"
 #include "languages.h"
 #include "mem.h"
 #include "process.h"
@@ -53,12 +53,12 @@ void recorder_see_process(pid_t pid, void *data)
 		add_process(r, pid);
 }
 
-/* The whole ladder: why there is no BPF, why memory is closed, what is left. */
+/* The whole fallback chain: why there is no BPF, why memory is closed, what is left. */
 static int add_other_ways(const struct recorder *r, int e, struct err *err)
 {
 	struct err why = *err;
 
-	return e == -EPERM || e == -EACCES ? err_set(err, e, "no BPF: %s; and %s; " LADDER_EXTENSION, r->fallback.text, why.text) : e;
+	return e == -EPERM || e == -EACCES ? err_set(err, e, "no BPF: %s; and %s; " FALLBACK_EXTENSION, r->fallback.text, why.text) : e;
 }
 
 struct search {

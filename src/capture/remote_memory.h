@@ -1,7 +1,7 @@
 /* remote_memory.h: the memory of another process, for the walkers (bpf/user_memory.h) to run over in user space.
  *
  * It is read by process_vm_readv: the process is neither stopped nor told. Whoever walks something that may run meanwhile
- * makes sure that it does not (standstill.h), or checks afterwards that it has not.
+ * makes sure that it does not (consistent_read.h), or checks afterwards that it has not.
  *
  * A walker reads a few bytes at a time, and each system call costs more than what it copies. So what a walk is going to
  * need is fetched before, many places at once, and the walker's reads are answered from there; only what is missing is

@@ -1,4 +1,4 @@
-/* remote_reading.h: the stack of PHP or Perl of one thread with all names in it, read while the thread stands still (standstill.h).
+/* remote_reading.h: the stack of PHP or Perl of one thread with all names in it, read while the thread stands still (consistent_read.h).
  *
  * Names are read together with the stack: later they may be gone.
  */
@@ -24,7 +24,7 @@ struct remote_reading {
 	struct request_event request;	/* id 0: there is none */
 };
 
-/* Reads it; for standstill_read, whose `data` is the reading. */
+/* Reads it; for consistent_read, whose `data` is the reading. */
 uint64_t remote_reading_take(void *reading);
 
 /* The names of a function; NULL if they were not wanted, or it is none of the stack. */

@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "remote_notes.h"
-#include "standstill.h"
+#include "consistent_read.h"
 
 #include <string.h>
 #include <time.h>
@@ -45,7 +45,7 @@ struct remote_sampler *remote_sampler_free(struct remote_sampler *s)
 /* --- time */
 
 /* Adds what the account says has passed since the last look. */
-static void book(struct remote_sampler *s, struct remote_thread *t, const struct thread_look *l)
+static void account(struct remote_sampler *s, struct remote_thread *t, const struct thread_snapshot *l)
 {
 	int64_t now = clock_monotonic_ns();
 	u64 cpu, delay, all;
@@ -156,21 +156,21 @@ static void keep_asleep(struct remote_sampler *s, struct remote_thread *t)
 
 static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_look l = t->last;		/* of just now */
+	struct thread_snapshot l = t->last;		/* of just now */
 	uint64_t torn = 0;
-	enum standstill r;
+	enum consistent_read r;
 
 	s->reading.php = remote_thread_php(t);
-	r = standstill_read(&t->watch, !s->options.off_cpu, remote_reading_take, &s->reading, &l, &torn);
+	r = consistent_read(&t->watch, !s->options.off_cpu, remote_reading_take, &s->reading, &l, &torn);
 	s->counts.torn_attempts += torn;
-	if (r == STANDSTILL_ENDED) {
+	if (r == CONSISTENT_READ_ENDED) {
 		end_thread(s, t);
 		return;
 	}
-	book(s, t, &l);
-	if (r == STANDSTILL_TORN) {
+	account(s, t, &l);
+	if (r == CONSISTENT_READ_TORN) {
 		s->counts.torn++;
-	} else if (r == STANDSTILL_ASLEEP) {
+	} else if (r == CONSISTENT_READ_ASLEEP) {
 		t->asleep = true;
 		s->counts.slept++;
 	} else if (!s->reading.readable) {
@@ -186,11 +186,11 @@ static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 /* A thread that slept at the last look and has not run since has the same stack still. */
 static bool sleeps_still(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_look l = t->last;
+	struct thread_snapshot l = t->last;
 
 	if (!t->asleep || !thread_watch_account(&t->watch, &l) || l.runs != t->last.runs)
 		return false;
-	book(s, t, &l);
+	account(s, t, &l);
 	if (t->waits)
 		t->wait_ns += t->owed_blocked_ns;
 	t->owed_blocked_ns = 0;
@@ -198,20 +198,20 @@ static bool sleeps_still(struct remote_sampler *s, struct remote_thread *t)
 	return true;
 }
 
-static void look(struct remote_sampler *s, struct remote_thread *t)
+static void snapshot(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_look l = t->last;
+	struct thread_snapshot l = t->last;
 
 	s->counts.looks++;
 	if (sleeps_still(s, t))
 		return;
 	end_wait(s, t);
 	t->asleep = false;
-	if (!thread_watch_look(&t->watch, &l)) {
+	if (!thread_watch_read(&t->watch, &l)) {
 		end_thread(s, t);
 		return;
 	}
-	book(s, t, &l);
+	account(s, t, &l);
 	if (s->options.off_cpu || !thread_state_is_asleep(l.state)) {
 		read_thread(s, t);
 		return;
@@ -257,7 +257,7 @@ int remote_sampler_run(struct remote_sampler *s, int64_t until_ns)
 		remote_targets_poll(s->targets, s->next_ns);
 		for (size_t i = 0; i < s->targets->thread_count; i++)
 			if (!s->targets->threads[i]->ended)
-				look(s, s->targets->threads[i]);
+				snapshot(s, s->targets->threads[i]);
 		s->counts.ticks++;
 		s->notes.counters[COUNTER_TICKS]++;
 		set_next_tick(s);
@@ -292,8 +292,8 @@ void remote_sampler_stop(struct remote_sampler *s)
 		if (!s->targets->threads[i]->ended)
 			sleeps_still(s, s->targets->threads[i]);
 	remote_sampler_drain(s);
-	s->counts.proved = standstill_is_proved();
-	standstill_end();
+	s->counts.proved = consistent_read_is_proven();
+	consistent_read_end();
 }
 
 void remote_sampler_counts(const struct remote_sampler *s, struct remote_counts *ret)

@@ -1,7 +1,7 @@
 /* remote_sampler.h: samples PHP processes by reading their memory (process_vm_readv), for where BPF is not permitted.
  *
  * At each tick of a clock it looks at each thread of its targets. Whether a thread is on CPU the kernel says, and its
- * stack is read while it does not run (standstill.h), so that no sample is torn; no process is ever stopped.
+ * stack is read while it does not run (consistent_read.h), so that no sample is torn; no process is ever stopped.
  *
  * Exact are the times: how long each thread was on CPU, waited for one, and was blocked, by the scheduler's account.
  * Sampled is which stack gets them: what was measured since a thread's last sample goes to the stack of the next one. What

@@ -107,7 +107,7 @@ static int check_memory(struct remote_targets *t, pid_t pid, bool is_php, struct
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	if (php_task_read("/proc", number, &task) < 0)
 		return process_absent(pid, err);
-	e = obstacle_of_memory("/proc", &task, &o);
+	e = obstacle_for_memory("/proc", &task, &o);
 	if (e == -ESRCH)
 		process_absent(pid, err);
 	else if (e < 0 && (is_php || php_task_is_php(&task))) {
@@ -198,8 +198,8 @@ static int add_process(struct remote_targets *t, pid_t pid, bool fresh, struct e
 	GROW(&t->processes, &t->capacity, t->count + 1);
 	t->processes[t->count] = xcalloc(1, sizeof(p));
 	*t->processes[t->count++] = p;
-	if (t->count > t->most)
-		t->most = t->count;
+	if (t->count > t->max)
+		t->max = t->count;
 	add_threads(t, t->processes[t->count - 1]);
 	return language;
 }

@@ -24,7 +24,7 @@ struct remote_thread {
 	bool ended;			/* set by whoever sees it; the next poll removes it */
 
 	/* For the sampler; zeroed at first. */
-	struct thread_look last;
+	struct thread_snapshot last;
 	int64_t last_ns;		/* 0: never looked at */
 	bool asleep;			/* and has not run since `last` */
 	bool waits;			/* its wait is counted under `wait` once it is over */
@@ -48,7 +48,7 @@ struct remote_targets {
 	struct remote_thread **threads;
 	struct young_process *young;
 	size_t count, capacity, thread_count, thread_capacity, young_count, young_capacity;
-	size_t most;			/* processes that there were at a time */
+	size_t max;			/* processes that there were at a time */
 	struct map others;		/* processes without PHP -> when to look at them again */
 	struct map closed;		/* PHP processes that may not be looked into */
 	char closed_why[640];		/* of the first one, with the remedy; "" if there are none */

@@ -1,6 +1,6 @@
 /* remote_walk.h: PHP's stack in another process, by the walker that BPF runs (bpf/php_walk.h), so that ids are the same.
  *
- * Does not care whether the thread runs: see standstill.h.
+ * Does not care whether the thread runs: see consistent_read.h.
  */
 #ifndef CAPTURE_REMOTE_WALK_H
 #define CAPTURE_REMOTE_WALK_H

@@ -1,6 +1,6 @@
-/* stack_profile.c: profiles of what a stack book counted. */
+/* stack_profile.c: profiles of what a stack registry counted. */
 
-#include "stack_book_private.h"
+#include "stack_registry_private.h"
 
 #include "file_profile.h"
 #include "label_groups.h"
@@ -15,9 +15,9 @@ struct native_name {
 };
 
 struct writer {
-	const struct stack_book *book;
+	const struct stack_registry *stacks;
 	struct profile *p;
-	const struct stack_book_layers *layers;
+	const struct stack_registry_layers *layers;
 	struct map native;		/* native frame -> its place in `native_names` */
 	struct native_name *native_names;
 	size_t name_count, name_capacity;
@@ -31,15 +31,15 @@ static u32 named_frame(struct profile *p, const char *name)
 
 static u32 frame_of_function(const struct writer *w, u64 id)
 {
-	const struct profile *names = w->book->names;
-	u32 at = map_get(&w->book->functions, id);
+	const struct profile *names = w->stacks->names;
+	u32 at = map_get(&w->stacks->functions, id);
 
 	if (id == FUNCTION_TRUNCATED)
-		return named_frame(w->p, STACK_BOOK_TRUNCATED);
+		return named_frame(w->p, STACK_REGISTRY_TRUNCATED);
 	if (id == FUNCTION_UNKNOWN_PERL)
-		return named_frame(w->p, STACK_BOOK_UNKNOWN_PERL);
+		return named_frame(w->p, STACK_REGISTRY_UNKNOWN_PERL);
 	if (id < FUNCTION_SPECIAL || at == MAP_NONE)
-		return named_frame(w->p, STACK_BOOK_UNKNOWN);
+		return named_frame(w->p, STACK_REGISTRY_UNKNOWN);
 	if (!w->frames[at])
 		w->frames[at] = 1 + profile_frame(w->p, profile_name(names, at), profile_file(names, at), names->frames[at].line);
 	return w->frames[at] - 1;
@@ -54,25 +54,25 @@ static u32 add_frame(const struct writer *w, u32 node, const struct php_frame *f
 static u32 add_known(const struct writer *w, u32 node, const struct known_stack *s)
 {
 	for (u32 i = s->count; i-- > 0; )
-		node = add_frame(w, node, &w->book->php_frames[s->first + i]);
+		node = add_frame(w, node, &w->stacks->php_frames[s->first + i]);
 	return node;
 }
 
 static u32 add_php(const struct writer *w, u32 node, u64 id)
 {
-	const char *outside = w->layers && w->layers->outside ? w->layers->outside : STACK_BOOK_OUTSIDE;
-	u32 at = map_get(&w->book->php_stacks, id);
+	const char *outside = w->layers && w->layers->outside ? w->layers->outside : STACK_REGISTRY_OUTSIDE;
+	u32 at = map_get(&w->stacks->php_stacks, id);
 
 	if (at == MAP_NONE)
-		return profile_child(w->p, node, named_frame(w->p, id ? STACK_BOOK_UNKNOWN : outside));
-	return add_known(w, node, &w->book->stacks[at]);
+		return profile_child(w->p, node, named_frame(w->p, id ? STACK_REGISTRY_UNKNOWN : outside));
+	return add_known(w, node, &w->stacks->stacks[at]);
 }
 
 /* In place of the callers of a native frame that are not known. An address outside of everything has that name already. */
 static u32 add_gap(const struct writer *w, u32 node, const struct known_stack *s)
 {
 	if (s->end == NATIVE_TOO_DEEP)
-		return profile_child(w->p, node, named_frame(w->p, STACK_BOOK_TRUNCATED));
+		return profile_child(w->p, node, named_frame(w->p, STACK_REGISTRY_TRUNCATED));
 	if (s->end == NATIVE_NO_RANGE)
 		return node;
 	return profile_child(w->p, node, named_frame(w->p, MODULES_UNKNOWN));
@@ -102,7 +102,7 @@ static u32 add_native(struct writer *w, u32 node, const struct known_stack *s)
 	if (s->end != NATIVE_OUTERMOST)
 		node = add_gap(w, node, s);
 	for (u32 i = s->count; i-- > 0;)
-		node = profile_child(w->p, node, native_name(w, w->book->native_frames[s->first + i]).frame);
+		node = profile_child(w->p, node, native_name(w, w->stacks->native_frames[s->first + i]).frame);
 	return node;
 }
 
@@ -110,7 +110,7 @@ static u32 add_native(struct writer *w, u32 node, const struct known_stack *s)
  * in between, which call back (sort, ties, XS), are left out, as are all if runops is not among them. */
 static u32 add_perl(struct writer *w, u32 node, const struct known_stack *perl, const struct known_stack *native)
 {
-	const u64 *frames = w->book->native_frames + native->first;
+	const u64 *frames = w->stacks->native_frames + native->first;
 	u32 innermost = native->count, outermost = 0;
 
 	for (u32 i = native->count; i-- > 0;) {
@@ -138,8 +138,8 @@ static u32 add_both(struct writer *w, u32 node, const struct known_stack *php, c
 {
 	enum module_mark marks[NATIVE_DEPTH];
 	struct layer_frame frames[LAYERS_MAX];
-	const struct php_frame *php_frames = php ? w->book->php_frames + php->first : NULL;
-	const u64 *native_frames = w->book->native_frames + native->first;
+	const struct php_frame *php_frames = php ? w->stacks->php_frames + php->first : NULL;
+	const u64 *native_frames = w->stacks->native_frames + native->first;
 	struct layers l = { php_frames, php ? php->count : 0, marks, native->count, native->end };
 	size_t n;
 
@@ -162,7 +162,7 @@ static u32 add_both(struct writer *w, u32 node, const struct known_stack *php, c
 /* Without PHP functions C code runs, which is more than that. Descriptions that were lost are a frame, too. */
 static u32 add_user(struct writer *w, u32 node, const struct count_key *key)
 {
-	const struct stack_book *b = w->book;
+	const struct stack_registry *b = w->stacks;
 	u32 php = map_get(&b->php_stacks, key->php), native = w->layers->native ? map_get(&b->native_stacks, key->native) : MAP_NONE;
 
 	if (native == MAP_NONE)
@@ -185,15 +185,15 @@ static bool is_ours(const char *name)
 
 static u32 add_kernel(const struct writer *w, u32 node, u64 id, bool at_switch)
 {
-	u32 at = map_get(&w->book->kernel_stacks, id);
+	u32 at = map_get(&w->stacks->kernel_stacks, id);
 	const struct known_stack *s;
 
 	if (at == MAP_NONE)
 		return profile_child(w->p, node, named_frame(w->p, "[kernel]_[k]"));
-	s = &w->book->stacks[at];
+	s = &w->stacks->stacks[at];
 	for (u32 i = s->count; i-- > 0; ) {
 		/* But for the leaf, an address is behind the call. */
-		const char *name = kernel_symbols_find(&w->book->symbols, w->book->kernel_frames[s->first + i] - (i > 0));
+		const char *name = kernel_symbols_find(&w->stacks->symbols, w->stacks->kernel_frames[s->first + i] - (i > 0));
 		char text[512];
 
 		if (at_switch && is_ours(name))
@@ -219,7 +219,7 @@ struct columns {
 	u32 wall, samples, cpu, off, blocked, runnable;
 };
 
-static struct columns make_columns(struct profile *p, const struct stack_book_layers *layers)
+static struct columns make_columns(struct profile *p, const struct stack_registry_layers *layers)
 {
 	struct columns c;
 
@@ -233,14 +233,14 @@ static struct columns make_columns(struct profile *p, const struct stack_book_la
 }
 
 /* Whether the stack of this count has any frame of the layers. */
-static bool is_shown(const struct stack_book_layers *layers, const struct count_key *key)
+static bool is_shown(const struct stack_registry_layers *layers, const struct count_key *key)
 {
 	return layers->php || layers->native || key->kernel;
 }
 
 static void add_counted(struct writer *w, const struct columns *to, const struct counted *c)
 {
-	const struct stack_book_layers *layers = w->layers;
+	const struct stack_registry_layers *layers = w->layers;
 	u32 node = PROFILE_ROOT;
 
 	if (layers->php || layers->native)
@@ -258,11 +258,11 @@ static void add_counted(struct writer *w, const struct columns *to, const struct
 }
 
 /* The counts whose group is `group`, or all of them if there are no groups. */
-static struct profile *make_profile(const struct stack_book *b, const struct stack_book_layers *layers, const u32 *groups, u32 group)
+static struct profile *make_profile(const struct stack_registry *b, const struct stack_registry_layers *layers, const u32 *groups, u32 group)
 {
 	struct profile *p = profile_new();
 	struct writer w = {
-		.book = b, .p = p, .layers = layers, .frames = xcalloc(b->names->frame_count + 1, sizeof(u32)),
+		.stacks = b, .p = p, .layers = layers, .frames = xcalloc(b->names->frame_count + 1, sizeof(u32)),
 	};
 	struct columns columns = make_columns(p, layers);
 
@@ -277,14 +277,14 @@ static struct profile *make_profile(const struct stack_book *b, const struct sta
 	return p;
 }
 
-static void need_symbols(struct stack_book *b, const struct stack_book_layers *layers)
+static void need_symbols(struct stack_registry *b, const struct stack_registry_layers *layers)
 {
 	if (layers->kernel && !b->has_symbols)
 		kernel_symbols_load(&b->symbols);
 	b->has_symbols |= layers->kernel;
 }
 
-struct profile *stack_book_profile(struct stack_book *b, const struct stack_book_layers *layers, u64 *ret_left_out)
+struct profile *stack_registry_profile(struct stack_registry *b, const struct stack_registry_layers *layers, u64 *ret_left_out)
 {
 	*ret_left_out = 0;
 	if (layers->file_io)
@@ -298,7 +298,7 @@ struct profile *stack_book_profile(struct stack_book *b, const struct stack_book
 
 /* --- one profile per set of labels */
 
-void stack_book_each(struct stack_book *b, const struct stack_book_layers *layers, void *data,
+void stack_registry_each(struct stack_registry *b, const struct stack_registry_layers *layers, void *data,
 		     void (*label)(void *data, const struct count_key *key, struct labels *ret),
 		     void (*take)(void *data, struct profile *p))
 {
@@ -336,11 +336,11 @@ struct stack_writer {
 	struct writer w;
 };
 
-struct stack_writer *stack_writer_new(const struct stack_book *b, struct profile *p)
+struct stack_writer *stack_writer_new(const struct stack_registry *b, struct profile *p)
 {
 	struct stack_writer *w = xcalloc(1, sizeof(*w));
 
-	w->w.book = b;
+	w->w.stacks = b;
 	w->w.p = p;
 	w->w.frames = xcalloc(b->names->frame_count + 1, sizeof(u32));
 	return w;

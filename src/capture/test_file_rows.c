@@ -1,19 +1,19 @@
 /* test_file_rows.c: calls are summed up by file, in profiles by stack, operation and file. */
 
-#include "file_book.h"
+#include "file_registry.h"
 #include "file_rows.h"
 #include "test.h"
 
 #include <string.h>
 
-static struct stack_book *book;
+static struct stack_registry *stacks;
 
 static void function(u64 id, const char *name)
 {
 	struct function_event e = { .type = EVENT_FUNCTION, .id = id, .line_start = 1 };
 
 	snprintf(e.name, sizeof(e.name), "%s", name);
-	stack_book_note(book, &e, sizeof(e));
+	stack_registry_note(stacks, &e, sizeof(e));
 }
 
 static void stack(u64 id, u64 leaf, u32 line)
@@ -22,7 +22,7 @@ static void stack(u64 id, u64 leaf, u32 line)
 
 	e.frames[0] = (struct php_frame){ leaf, line, 0 };
 	e.frames[1] = (struct php_frame){ 1000, 1, 0 };
-	stack_book_note(book, &e, offsetof(struct php_stack_event, frames) + 2 * sizeof(e.frames[0]));
+	stack_registry_note(stacks, &e, offsetof(struct php_stack_event, frames) + 2 * sizeof(e.frames[0]));
 }
 
 static void file(u64 id, const char *name)
@@ -30,7 +30,7 @@ static void file(u64 id, const char *name)
 	struct file_event e = { .type = EVENT_FILE, .kind = FILE_NAMED, .id = id, .names_size = (u32)strlen(name) + 1 };
 
 	strcpy(e.text, name);
-	stack_book_note(book, &e, offsetof(struct file_event, text) + e.names_size);
+	stack_registry_note(stacks, &e, offsetof(struct file_event, text) + e.names_size);
 }
 
 static void calls(u64 php, u64 of_file, u32 operation, u64 n, u64 bytes, u64 ns)
@@ -38,13 +38,13 @@ static void calls(u64 php, u64 of_file, u32 operation, u64 n, u64 bytes, u64 ns)
 	struct file_key key = { .php = php, .file = of_file, .operation = operation };
 	struct file_count c = { n, n / 10, bytes, ns };
 
-	stack_book_count_file(book, &key, &c);
+	stack_registry_count_file(stacks, &key, &c);
 }
 
 /* reader() reads a twice as long as writer(), from two lines; a was replaced meanwhile, so it has two ids. */
 static void begin(void)
 {
-	book = stack_book_new();
+	stacks = stack_registry_new();
 	function(1000, "main");
 	function(1001, "reader");
 	function(1002, "writer");
@@ -72,7 +72,7 @@ TEST(rows_are_files_with_the_stack_that_caused_most)
 	struct file_rows r;
 
 	begin();
-	file_rows_init(&r, book, FILE_BY_LATENCY, ~0u);
+	file_rows_init(&r, stacks, FILE_BY_LATENCY, ~0u);
 	CHECK_INT(r.count, 3);
 	CHECK_STR(r.rows[0].path.p, "/a");
 	CHECK_INT(r.rows[0].all.calls, 31);
@@ -85,11 +85,11 @@ TEST(rows_are_files_with_the_stack_that_caused_most)
 	CHECK_INT(r.rows[0].by_stack.ns, 4000);
 	CHECK_STR(r.rows[1].path.p, "/b");
 	CHECK_INT(r.rows[1].all.calls, 7);
-	CHECK_STR(r.rows[2].path.p, FILE_BOOK_UNKNOWN);
+	CHECK_STR(r.rows[2].path.p, FILE_REGISTRY_UNKNOWN);
 	CHECK_INT(r.whole.ns, 6579);
 	CHECK_INT(r.whole.calls, 39);
 	file_rows_done(&r);
-	stack_book_free(book);
+	stack_registry_free(stacks);
 }
 
 TEST(the_weight_decides_on_order_and_stack)
@@ -98,15 +98,15 @@ TEST(the_weight_decides_on_order_and_stack)
 
 	begin();
 	calls(1, 13, FILE_STAT, 100, 0, 1);
-	file_rows_init(&r, book, FILE_BY_BYTES, ~0u);
+	file_rows_init(&r, stacks, FILE_BY_BYTES, ~0u);
 	CHECK_STR(r.rows[0].path.p, "/a");
 	CHECK_STR(leaf(&r, 0), "writer");
 	file_rows_done(&r);
-	file_rows_init(&r, book, FILE_BY_COUNT, ~0u);
+	file_rows_init(&r, stacks, FILE_BY_COUNT, ~0u);
 	CHECK_STR(r.rows[0].path.p, "/b");
 	CHECK_STR(leaf(&r, 0), "reader");
 	file_rows_done(&r);
-	stack_book_free(book);
+	stack_registry_free(stacks);
 }
 
 TEST(only_some_operations)
@@ -114,13 +114,13 @@ TEST(only_some_operations)
 	struct file_rows r;
 
 	begin();
-	file_rows_init(&r, book, FILE_BY_LATENCY, 1u << FILE_WRITE);
+	file_rows_init(&r, stacks, FILE_BY_LATENCY, 1u << FILE_WRITE);
 	CHECK_INT(r.count, 1);
 	CHECK_INT(r.whole.bytes, 10000);
 	CHECK_INT(r.rows[0].all.calls, 1);
 	CHECK_STR(leaf(&r, 0), "writer");
 	file_rows_done(&r);
-	stack_book_free(book);
+	stack_registry_free(stacks);
 }
 
 static const char *line_of(const struct profile *p, u32 node)
@@ -142,12 +142,12 @@ static const char *line_of(const struct profile *p, u32 node)
 
 TEST(profiles_end_with_the_operation_and_the_file)
 {
-	struct stack_book_layers layers = { .php = true, .file_io = true, .weight = FILE_BY_BYTES };
+	struct stack_registry_layers layers = { .php = true, .file_io = true, .weight = FILE_BY_BYTES };
 	struct profile *p;
 	u64 left_out;
 
 	begin();
-	p = stack_book_profile(book, &layers, &left_out);
+	p = stack_registry_profile(stacks, &layers, &left_out);
 	CHECK_STR(p->columns[0].name, "io_bytes");
 	CHECK_INT(profile_sum(p, 0), 10300);
 	CHECK_INT(profile_sum(p, profile_find_column(p, "io_ns")), 6579);
@@ -156,7 +156,7 @@ TEST(profiles_end_with_the_operation_and_the_file)
 	CHECK_STR(line_of(p, 4), "main;reader;read;/a");
 	CHECK_INT(p->columns[0].self[4], 300);
 	profile_free(p);
-	stack_book_free(book);
+	stack_registry_free(stacks);
 }
 
 static void entry_label(void *data, const struct count_key *key, struct labels *ret)
@@ -174,25 +174,25 @@ static void take(void *data, struct profile *p)
 
 TEST(labels_take_calls_apart)
 {
-	struct stack_book_layers layers = { .php = true, .file_io = true, .weight = FILE_BY_COUNT };
+	struct stack_registry_layers layers = { .php = true, .file_io = true, .weight = FILE_BY_COUNT };
 	struct file_key key = { .php = 1, .file = 11, .request = 1 };
 	struct file_count c = { 5, 0, 0, 0 };
 	int64_t sums[2] = { 0, 0 };
 
-	book = stack_book_new();
-	stack_book_count_file(book, &key, &c);
+	stacks = stack_registry_new();
+	stack_registry_count_file(stacks, &key, &c);
 	key.request = 2;
-	stack_book_count_file(book, &key, &c);
-	stack_book_count_file(book, &key, &c);
+	stack_registry_count_file(stacks, &key, &c);
+	stack_registry_count_file(stacks, &key, &c);
 	key.file = 12;
-	stack_book_count_file(book, &key, &c);
-	stack_book_each(book, &layers, sums, entry_label, take);
+	stack_registry_count_file(stacks, &key, &c);
+	stack_registry_each(stacks, &layers, sums, entry_label, take);
 	CHECK_INT(sums[0], 5);
 	CHECK_INT(sums[1], 15);
-	stack_book_forget_counts(book);
-	stack_book_each(book, &layers, sums, entry_label, take);
+	stack_registry_forget_counts(stacks);
+	stack_registry_each(stacks, &layers, sums, entry_label, take);
 	CHECK_INT(sums[1], 15);
-	stack_book_free(book);
+	stack_registry_free(stacks);
 }
 
 TEST_MAIN()

@@ -11,24 +11,24 @@ static struct waiting wait_of(u64 stack, u64 since_ns)
 }
 
 /* The programs' count of a wait that ends. */
-static void end(struct stack_book *b, const struct waiting *w, enum sample_kind kind, u64 from_ns, u64 to_ns)
+static void end(struct stack_registry *b, const struct waiting *w, enum sample_kind kind, u64 from_ns, u64 to_ns)
 {
 	struct count_key key = w->key;
 	struct count c = { w->weight, (to_ns - from_ns) * w->weight };
 
 	key.kind = kind;
-	stack_book_count(b, &key, &c);
+	stack_registry_count(b, &key, &c);
 }
 
-static u64 take(struct stack_book *b, enum sample_kind kind)
+static u64 take(struct stack_registry *b, enum sample_kind kind)
 {
-	u64 ns = stack_book_sum(b, kind).ns;
+	u64 ns = stack_registry_sum(b, kind).ns;
 
-	stack_book_forget_counts(b);
+	stack_registry_forget_counts(b);
 	return ns;
 }
 
-static void look(struct open_waits *w, struct stack_book *b, u64 now_ns, const struct waiting *a, const struct waiting *other)
+static void snapshot(struct open_waits *w, struct stack_registry *b, u64 now_ns, const struct waiting *a, const struct waiting *other)
 {
 	open_waits_begin(w, now_ns);
 	if (a)
@@ -40,117 +40,117 @@ static void look(struct open_waits *w, struct stack_book *b, u64 now_ns, const s
 
 TEST(a_wait_counts_second_by_second_and_not_again_at_its_end)
 {
-	struct stack_book *b = stack_book_new();
+	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
 	struct waiting a = wait_of(7, 100 * SECOND);
 
-	look(w, b, 101 * SECOND, &a, NULL);
+	snapshot(w, b, 101 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), SECOND);
-	look(w, b, 103 * SECOND, &a, NULL);
+	snapshot(w, b, 103 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 2 * SECOND);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 104 * SECOND);
-	look(w, b, 105 * SECOND, NULL, NULL);
+	snapshot(w, b, 105 * SECOND, NULL, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), SECOND);
-	look(w, b, 106 * SECOND, NULL, NULL);
+	snapshot(w, b, 106 * SECOND, NULL, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 0);
 	open_waits_free(w);
-	stack_book_free(b);
+	stack_registry_free(b);
 }
 
 TEST(a_wait_that_was_woken_is_runnable_since_then)
 {
-	struct stack_book *b = stack_book_new();
+	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
 	struct waiting a = wait_of(7, 100 * SECOND), preempted = wait_of(8, 101 * SECOND);
 
 	preempted.preempted = 1;
 	preempted.weight = 4;
-	look(w, b, 101 * SECOND, &a, NULL);
-	stack_book_forget_counts(b);
+	snapshot(w, b, 101 * SECOND, &a, NULL);
+	stack_registry_forget_counts(b);
 	a.woken_ns = 102 * SECOND;
-	look(w, b, 104 * SECOND, &a, &preempted);
-	CHECK_INT(stack_book_sum(b, SAMPLE_BLOCKED).ns, SECOND);
-	CHECK_INT(stack_book_sum(b, SAMPLE_RUNNABLE).ns, 2 * SECOND + 4 * 3 * SECOND);
-	stack_book_forget_counts(b);
+	snapshot(w, b, 104 * SECOND, &a, &preempted);
+	CHECK_INT(stack_registry_sum(b, SAMPLE_BLOCKED).ns, SECOND);
+	CHECK_INT(stack_registry_sum(b, SAMPLE_RUNNABLE).ns, 2 * SECOND + 4 * 3 * SECOND);
+	stack_registry_forget_counts(b);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 102 * SECOND);
 	end(b, &a, SAMPLE_RUNNABLE, 102 * SECOND, 105 * SECOND);
-	look(w, b, 105 * SECOND, NULL, &preempted);
-	CHECK_INT(stack_book_sum(b, SAMPLE_BLOCKED).ns, 0);
-	CHECK_INT(stack_book_sum(b, SAMPLE_RUNNABLE).ns, SECOND + 4 * SECOND);
+	snapshot(w, b, 105 * SECOND, NULL, &preempted);
+	CHECK_INT(stack_registry_sum(b, SAMPLE_BLOCKED).ns, 0);
+	CHECK_INT(stack_registry_sum(b, SAMPLE_RUNNABLE).ns, SECOND + 4 * SECOND);
 	open_waits_free(w);
-	stack_book_free(b);
+	stack_registry_free(b);
 }
 
 TEST(an_end_that_is_counted_after_the_look_is_made_good_later)
 {
-	struct stack_book *b = stack_book_new();
+	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
 	struct waiting a = wait_of(7, 100 * SECOND);
 	u64 sum = 0;
 
-	look(w, b, 110 * SECOND, &a, NULL);
+	snapshot(w, b, 110 * SECOND, &a, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
-	look(w, b, 111 * SECOND, NULL, NULL);
+	snapshot(w, b, 111 * SECOND, NULL, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 111 * SECOND);
-	look(w, b, 112 * SECOND, NULL, NULL);
+	snapshot(w, b, 112 * SECOND, NULL, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	CHECK_INT(sum, 11 * SECOND);
 	open_waits_free(w);
-	stack_book_free(b);
+	stack_registry_free(b);
 }
 
 TEST(the_same_thread_in_another_wait_is_another_one)
 {
-	struct stack_book *b = stack_book_new();
+	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
 	struct waiting a = wait_of(7, 100 * SECOND), next = wait_of(7, 103 * SECOND);
 	u64 sum = 0;
 
-	look(w, b, 102 * SECOND, &a, NULL);
+	snapshot(w, b, 102 * SECOND, &a, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 102 * SECOND + 1);
-	look(w, b, 105 * SECOND, &next, NULL);
+	snapshot(w, b, 105 * SECOND, &next, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	CHECK_INT(sum, 2 * SECOND + 1 + 2 * SECOND);
 	open_waits_free(w);
-	stack_book_free(b);
+	stack_registry_free(b);
 }
 
 TEST(short_waits_are_left_out_until_they_are_long_enough)
 {
-	struct stack_book *b = stack_book_new();
+	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(3 * SECOND);
 	struct waiting a = wait_of(7, 100 * SECOND);
 
-	look(w, b, 102 * SECOND, &a, NULL);
+	snapshot(w, b, 102 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 0);
-	look(w, b, 104 * SECOND, &a, NULL);
+	snapshot(w, b, 104 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 4 * SECOND);
 	open_waits_free(w);
-	stack_book_free(b);
+	stack_registry_free(b);
 }
 
 TEST(at_the_end_of_a_recording_each_wait_was_counted_whole)
 {
-	struct stack_book *b = stack_book_new();
+	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
 	struct waiting a = wait_of(7, 100 * SECOND), other = wait_of(8, 100 * SECOND);
 
-	look(w, b, 105 * SECOND, &a, &other);
+	snapshot(w, b, 105 * SECOND, &a, &other);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 10 * SECOND);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 106 * SECOND);
 	end(b, &other, SAMPLE_BLOCKED, 100 * SECOND, 106 * SECOND);
 	open_waits_finish(w, b);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 2 * SECOND);
 	open_waits_free(w);
-	stack_book_free(b);
+	stack_registry_free(b);
 }
 
 /* Waits of one stack, of many threads, that begin and end at any time: nothing is counted twice, nothing is forgotten. */
 TEST(any_order_of_looks_and_ends_adds_up)
 {
-	struct stack_book *b = stack_book_new();
+	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
 	u64 since[8] = { 0 }, sum = 0, whole = 0;
 	unsigned random = 1;
@@ -190,7 +190,7 @@ TEST(any_order_of_looks_and_ends_adds_up)
 	sum += take(b, SAMPLE_BLOCKED);
 	CHECK_INT(sum, whole);
 	open_waits_free(w);
-	stack_book_free(b);
+	stack_registry_free(b);
 }
 
 TEST_MAIN()

@@ -83,7 +83,7 @@ TEST(a_perl_that_the_table_lacks_is_named)
 	snprintf(path, sizeof(path), "%s/threads", TEST_CORPUS);
 	fd = open(path, O_RDONLY);
 	CHECK_INT(perl_image_read(fd, "/usr/bin/perl", &none, &i, &err), -ENOTSUP);
-	CHECK_STR(err.text, "/usr/bin/perl is Perl 5.36.0, which the table of offsets does not have; add it with --perl-offsets FILE "
+	CHECK_STR(err.text, "/usr/bin/perl is Perl 5.36.0, which the offset table lacks; add it with --perl-offsets FILE "
 			    "(scripts/perl-offsets prints the line of an installed Perl)");
 	close(fd);
 }

@@ -5,7 +5,7 @@
 
 #include "bpf/perl_names.h"
 #include "perl_offsets.h"
-#include "stack_book.h"
+#include "stack_registry.h"
 #include "test.h"
 
 static const char *const images[] = { "threads", "unthreaded" };
@@ -57,7 +57,7 @@ static const char *name_of(u32 at)
 	if (b.data)
 		buf_done(&b);
 	buf_init(&b);
-	stack_book_put_name(describe(at), &b);
+	stack_registry_put_name(describe(at), &b);
 	return b.data;
 }
 

@@ -6,7 +6,7 @@
 #include "mem.h"
 #include "php_check.h"
 #include "shifted_offsets.h"
-#include "stack_book.h"
+#include "stack_registry.h"
 #include "test.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static void put_stack(const struct php_layout *l, u64 frame, struct buf *out)
 		;
 	for (u32 i = 0; i < w.count; i++) {
 		php_describe(l, w.functions[i], (u8 *)w.function, &e);
-		stack_book_put_name(&e, out);
+		stack_registry_put_name(&e, out);
 		buf_printf(out, "%s:%u%s\n", w.frames[i].flags & FRAME_DELEGATE ? " (delegate)" : "", w.frames[i].line,
 			   e.unreadable ? " unreadable" : "");
 	}

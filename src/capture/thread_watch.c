@@ -54,7 +54,7 @@ static bool read_line(int fd, char *text, size_t size)
 }
 
 /* The fields behind the name, which may have blanks and parentheses in it. */
-static bool parse_stat(const char *text, struct thread_look *ret, uint64_t *ret_ticks)
+static bool parse_stat(const char *text, struct thread_snapshot *ret, uint64_t *ret_ticks)
 {
 	const char *p = strrchr(text, ')');
 
@@ -74,7 +74,7 @@ static bool parse_stat(const char *text, struct thread_look *ret, uint64_t *ret_
 }
 
 /* Kernels without CONFIG_SCHED_INFO have no such file, or "0 0 0" in it. */
-static bool read_schedstat(const struct thread_watch *w, struct thread_look *ret)
+static bool read_schedstat(const struct thread_watch *w, struct thread_snapshot *ret)
 {
 	char text[96], *end;
 
@@ -87,7 +87,7 @@ static bool read_schedstat(const struct thread_watch *w, struct thread_look *ret
 	return ret->exact;
 }
 
-bool thread_watch_look(const struct thread_watch *w, struct thread_look *ret)
+bool thread_watch_read(const struct thread_watch *w, struct thread_snapshot *ret)
 {
 	char text[1024];
 	uint64_t ticks;
@@ -104,13 +104,13 @@ bool thread_watch_look(const struct thread_watch *w, struct thread_look *ret)
 	return thread_switches(w->pid, w->tid, &ret->runs);
 }
 
-bool thread_watch_account(const struct thread_watch *w, struct thread_look *ret)
+bool thread_watch_account(const struct thread_watch *w, struct thread_snapshot *ret)
 {
-	struct thread_look all;
+	struct thread_snapshot all;
 
 	if (read_schedstat(w, ret))
 		return true;
-	if (!thread_watch_look(w, &all))
+	if (!thread_watch_read(w, &all))
 		return false;
 	all.state = ret->state;
 	all.cpu = ret->cpu;

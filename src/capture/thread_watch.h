@@ -15,7 +15,7 @@ struct thread_watch {
 	int stat, schedstat;		/* -1: not open */
 };
 
-struct thread_look {
+struct thread_snapshot {
 	char state;			/* R runs or waits for a CPU, S and D sleep, T and t are stopped, Z and X have ended */
 	int cpu;			/* on which it runs, waits, or ran last */
 	uint64_t runs;			/* how often a CPU began to run it: unchanged means that it has not run meanwhile */
@@ -28,10 +28,10 @@ int thread_watch_open(struct thread_watch *w, pid_t pid, pid_t tid);
 void thread_watch_close(struct thread_watch *w);
 
 /* Reads all of it; false once the thread has ended. While it runs, the times are those of the scheduler's last tick. */
-bool thread_watch_look(const struct thread_watch *w, struct thread_look *ret);
+bool thread_watch_read(const struct thread_watch *w, struct thread_snapshot *ret);
 
 /* The account alone, without state and cpu: half the price. Those of `ret` stay what they were. */
-bool thread_watch_account(const struct thread_watch *w, struct thread_look *ret);
+bool thread_watch_account(const struct thread_watch *w, struct thread_snapshot *ret);
 
 /* Whether a thread in this state does not run and waits for no CPU. */
 bool thread_state_is_asleep(char state);

@@ -283,7 +283,7 @@ static int print(const struct inputs *in, uint32_t number, const struct choice *
 	struct err err = { 0 };
 
 	if (source_text_read(&source, c->file, root, in->profile->start_ns, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	buf_init(&out);
 	annotate_lines_of(c->lines, number, c->of, &lines);
 	annotate_put(c->lines, &lines, &source, &o, &out);
@@ -294,17 +294,17 @@ static int print(const struct inputs *in, uint32_t number, const struct choice *
 		put_others(c, sums, count, lines.whole, &out);
 	}
 	annotate_lines_done(&lines);
-	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_cannot(&spec, &err) : EXIT_FINE;
+	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_fail(&spec, &err) : EXIT_OK;
 }
 
-static int tell_no_lines(const struct inputs *in)
+static int explain_no_lines(const struct inputs *in)
 {
 	uint32_t stacks = profile_stacks(in->profile);
 
 	fprintf(stderr, "strobe %s: none of %u stack%s has executed lines; samples of `strobe record`, `strobe run` and the extension "
 		"do (unless strobe.lines is 0), and .strobe, pprof and speedscope files keep them\n", spec.name, stacks,
 		stacks == 1 ? "" : "s");
-	return EXIT_NOTHING;
+	return EXIT_NO_SAMPLES;
 }
 
 static int annotate(struct inputs *in, const char *target)
@@ -317,13 +317,13 @@ static int annotate(struct inputs *in, const char *target)
 	if ((code = inputs_select(in, &spec, focus, ignore)) || (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if (!inputs_have_values(in, &spec, number, true))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	if (!report_has_lines(in->profile))
-		return tell_no_lines(in);
+		return explain_no_lines(in);
 	if (choose(&c, in->profile, number, target, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (!c.file.n)
-		return tell_no_lines(in);
+		return explain_no_lines(in);
 	return print(in, number, &c, !target);
 }
 
@@ -340,7 +340,7 @@ static int run(int argc, char **argv)
 		  "unexpected argument '%s'; give one profile, and one file or function", argv[3]);
 	if (context < 0)
 		return command_usage(&spec, "--context must not be negative");
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = true;
 	has_profile = operands == 2 || (operands == 1 && is_profile(argv[1]));

@@ -27,14 +27,14 @@ static int64_t began_ns;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the graph to OUT: .svg, .svgz, .png, .pdf or .dot (Graphviz's language), or - for standard output "
+	  "Write the graph to OUT: .svg, .svgz, .png, .pdf or .dot, or - for standard output "
 	  "(SVG)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format: folded, strobe, xhprof, ... (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, samples for "
-	  "sampling profiles). Alias: --metric." },
+	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "Title of the graph." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
@@ -44,10 +44,10 @@ static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 0, "threshold", "PERCENT", &threshold,
 	  "Leave out functions and arrows below this percentage of the total (default: 0.5)." },
 	{ OPTION_STRING, 0, "function", "NAME", &function,
-	  "Only stacks through this function: its callers and callees. NAME is a whole name, or a part or regular "
-	  "expression that matches only one." },
+	  "Only stacks through this function: its whole name, or a part or regular expression of one "
+	  "match." },
 	{ OPTION_STRING, 0, "by", "WHAT", &by,
-	  "Draw a box per function (default), line, file, class, namespace, package or own (see `strobe report --help`)." },
+	  "Draw a box per function (default), line, file, class, namespace, package or own (see report)." },
 	{ OPTION_DOUBLE, 0, "seconds", "S", &seconds,
 	  "Time limit of the command; fewer functions are drawn to keep it (default: 2)." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
@@ -102,7 +102,7 @@ static int choose_output(struct target *t)
 	return 0;
 }
 
-static void say_reduced(const struct callgraph_fit *fit)
+static void warn_reduced(const struct callgraph_fit *fit)
 {
 	const struct callgraph_counts *c = &fit->counts;
 
@@ -130,7 +130,7 @@ static int lay_out(struct graphviz *graphviz, const struct profile *p, const str
 	struct callgraph_fit fit = { 0 };
 	int r = graph ? callgraph_fit_draw(graphviz, graph, o->max_nodes, seconds, end_of_layout(), picture, &fit, err) : -EINVAL;
 
-	say_reduced(&fit);
+	warn_reduced(&fit);
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "Graphviz could not lay out even a few functions in %g seconds; is the machine "
 			       "busy? -o OUT.dot writes the graph for dot", seconds);
@@ -179,18 +179,18 @@ static int draw(struct graphviz *graphviz, struct inputs *in, const struct targe
 	inputs_difference(in, column, &o.column, &o.before_column);
 	o.value_name = o.before_column == UINT32_MAX ? NULL : "difference";
 	if (!inputs_have_values(in, &spec, o.column, o.before_column != UINT32_MAX))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	through = report_no_frames(in->profile);
 	if (function && report_find(in->profile, function, through, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	o.focus = function ? through : NULL;
 
 	buf_init(&out);
 	if (make(graphviz, in->profile, &o, t, &out, &err) < 0 || io_write_file(t->path, out.data, out.size, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (strcmp(t->path, "-") && !quiet)
 		fprintf(stderr, "strobe callgraph: wrote %s\n", t->path);
-	return EXIT_FINE;
+	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
@@ -221,11 +221,11 @@ static int run(int argc, char **argv)
 	if (!(threshold >= 0 && threshold <= 100))
 		return command_usage(&spec, "invalid --threshold %g; use 0 to 100 percent", threshold);
 
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	limits.cpu_seconds = (int)seconds + 1;
 	if (strcmp(target.format, "dot") && graphviz_start(target.format, &limits, &graphviz, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = draw(graphviz, &in, &target, groups);

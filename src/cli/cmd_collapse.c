@@ -22,18 +22,18 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
 	  "Write to this file (default: -, standard output)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "Input format (default: auto-detect): folded, strobe, xhprof, perf, stap, dtrace, bpftrace, gdb, "
-	  "eu-stack, go, phpspy, xdebug, spx, ..." },
+	  "Input format (default: auto-detect); `strobe convert --help` lists "
+	  "them." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, samples for "
-	  "sampling profiles). Alias: --metric." },
+	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "recursive", NULL, &without_recursion,
 	  "Merge direct recursion into one frame: a;b;b;b;c becomes a;b;c." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Text of perf script, eu-stack and pprof" },
 	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid,
-	  "Append the process ID to the name: php-4152 (use `perf script -F +pid`). For eu-stack, a first frame "
+	  "Append the process ID to the name: php-4152 (perf script -F +pid); eu-stack: a frame "
 	  "PID=4152." },
 	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid,
 	  "Append process and thread ID: php-4152/4160. For eu-stack, a frame TID=4160." },
@@ -118,7 +118,7 @@ static int collapse(struct inputs *in)
 	if ((code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if (!inputs_have_values(in, &spec, number, false))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	left_out = is_in_order(in) ? folded_write_order(in->profile, &order, &folded, &err) :
 		   format_folded.write(in->profile, number, &folded, &err);
 	if (left_out > 0)
@@ -126,8 +126,8 @@ static int collapse(struct inputs *in)
 	if (left_out >= 0 && in->profile->estimated)
 		fprintf(stderr, "strobe %s: " RENDER_ESTIMATE "\n", spec.name);
 	if (left_out < 0 || io_write_file(output, folded.data, folded.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 /* A number of seconds, or `otherwise` if there is nothing up to `end`. */
@@ -169,7 +169,7 @@ static int run(int argc, char **argv)
 	buf_init(&order);
 	reading.script_values = true;
 	reading.order = &order;
-	if ((code = inputs_from(&spec, from, &reading.format)) || (code = parse_times()))
+	if ((code = inputs_format(&spec, from, &reading.format)) || (code = parse_times()))
 		return code;
 	reading.kernel |= all;
 	reading.jit |= all;

@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "places.h"
+#include "paths.h"
 #include "daemon_settings.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ static const struct option_spec options[] = {
 	  "Source of samples; may be given several times (default: PHP's socket on this machine)." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; may be given several times, 8 at most." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
-	  "State directory of sources and sinks: journal, spool, file offsets (default: /var/lib/strobe for root, "
-	  "$XDG_STATE_HOME/strobe for others). Only one collector may use it." },
+	  "Directory for journal, spool and file offsets, of one collector only (default: the store's "
+	  "default)." },
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Address to serve counters on (default: " LISTEN "; `none`: nowhere)." },
 	SETTINGS_CONFIG,
@@ -74,7 +74,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 		return err_set(err, -EINVAL, "no sink for the samples; give --to, such as --to sqlite:/var/lib/strobe");
 	if ((r = settings_default_source(o, err)) < 0)
 		return r;
-	if (!o->state && needs_state(o) && (r = places_state(NULL, &settings.default_state, err)) < 0)
+	if (!o->state && needs_state(o) && (r = paths_state(NULL, &settings.default_state, err)) < 0)
 		return r;
 	if (!o->state)
 		o->state = settings.default_state;

@@ -26,8 +26,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Write only this column: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: all that the format "
-	  "can hold; for formats with one, time of traces and samples of sampling profiles). Alias: --metric." },
+	  "Write only this column, such as samples or cpu_ns (default: all that fit). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines,
 	  "Leave out executed lines, which strobe, pprof, speedscope and callgrind files can hold." },
@@ -185,11 +185,11 @@ static int convert(struct inputs *in, const struct format *f)
 	if ((column || f == &format_folded || f == &format_chrome) && (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	if (write_format(f, in->profile, column ? number : UINT32_MAX, &out, &err) < 0 ||
 	    write_output(f, &out, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
@@ -200,7 +200,7 @@ static int run(int argc, char **argv)
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if ((code = choose_format(&f)) || (code = inputs_from(&spec, from, &reading.format)))
+	if ((code = choose_format(&f)) || (code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = f->has_lines && !no_lines;
 	reading.keep_chart = true;

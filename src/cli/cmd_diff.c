@@ -21,8 +21,8 @@ static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the result to OUT (default: -, standard output). The suffixes .svg, .svgz and .html select a "
-	  "picture, and .json, .csv and .folded that format." },
+	  "Write to OUT (default: -, standard output): .svg, .svgz, .html (a picture), .json, .csv, "
+	  ".folded." },
 	{ OPTION_STRING, 'f', "format", "FORM", &format,
 	  "Output format: table (default), json, csv, folded or svg." },
 	{ OPTION_FLAG, 0, "folded", NULL, &folded,
@@ -30,18 +30,18 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Same as -f json." },
 	{ OPTION_FLAG, 0, "csv", NULL, &csv, "Same as -f csv." },
 	{ OPTION_DOUBLE, 0, "fail-over", "PERCENT", &fail_over,
-	  "Exit with 3 if the total, or the total of any function, grew by more than PERCENT of the total before, "
-	  "and by more than the noise." },
+	  "Exit with 3 if any total grew by more than PERCENT of the whole before, and more than the "
+	  "noise." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Comparison" },
 	{ OPTION_STRING, 0, "normalize", "HOW", &normalize,
-	  "Scale A to B by total (compares shares), rate (per second), requests (per request) or none (default: "
-	  "total for sampling profiles, none for traces and with --folded)." },
+	  "Scale A to B by total (default for samples), rate (per second), requests or none "
+	  "(else)." },
 	{ OPTION_FLAG, 'n', NULL, NULL, &by_total_scale,
 	  "Same as --normalize total, as in difffolded.pl." },
 	{ OPTION_FLAG, 's', "strip-hex", NULL, &strip_hex, "Strip addresses from names: 0x7f01 becomes 0x..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to compare: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: one that both have). "
-	  "Alias: --metric." },
+	  "Value to compare, such as samples or cpu_ns (default: one that both have). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "force", NULL, &force,
 	  "Compare even mismatched profiles, such as wall time with CPU time." },
@@ -55,14 +55,14 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 'a', "all", NULL, &all,
 	  "Also show functions whose change is within the noise, marked with ~." },
 	{ OPTION_DOUBLE, 0, "sigma", "N", &sigma,
-	  "Noise threshold in standard errors (default: such that one table in twenty shows a change by chance)." },
+	  "Noise threshold in standard errors (default: one table in twenty shows a change by chance)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The picture" },
 	{ OPTION_STRING, 0, "width-of", "WHAT", &picture.width_of,
-	  "Value that widths show: maximum (of before and after, so that vanished frames are visible; default), "
-	  "after, before or difference." },
+	  "Value that widths show: maximum (of before and after; default), after, before or "
+	  "difference." },
 	{ OPTION_STRING, 0, "delta", "WHICH", &picture.delta,
-	  "Value that colours show: the change of a frame with its callees (inclusive; default) or of itself "
-	  "(self). Orange is more, blue is less." },
+	  "Value that colours show: the change with callees (inclusive; default) or of the frame "
+	  "(self)." },
 	{ OPTION_STRING, 0, "title", "TEXT", &picture.o.title, "Title (default: \"Difference\")." },
 	{ OPTION_STRING, 0, "subtitle", "TEXT", &picture.o.subtitle, "Second, smaller line below the title." },
 	{ OPTION_DOUBLE, 0, "width", "PX", &picture.o.width, "Width of the picture (default: 1200)." },
@@ -249,12 +249,12 @@ static int load_two(struct sides *s, char **files, enum form form)
 		return 0;
 	if (!inputs_have_values(&s->a, &spec, s->column_before, true) ||
 	    !inputs_have_values(&s->b, &spec, s->column_after, true))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	return 0;
 }
 
 /* Says what speaks against the comparison. Returns 0 or an exit code. */
-static int tell_doubts(const struct sides *s, enum diff_scale scale, enum form form)
+static int warn_doubts(const struct sides *s, enum diff_scale scale, enum form form)
 {
 	struct diff_doubts doubts;
 	struct err err = { 0 };
@@ -266,7 +266,7 @@ static int tell_doubts(const struct sides *s, enum diff_scale scale, enum form f
 			err_set(&err, -EINVAL,
 			  "the profiles cannot be compared: %s; --force compares them anyway",
 				doubts.items[i].text);
-			return command_cannot(&spec, &err);
+			return command_fail(&spec, &err);
 		}
 		if (form != FORM_FOLDED || doubts.items[i].fatal)
 			fprintf(stderr, "strobe diff: %s\n", doubts.items[i].text);
@@ -291,7 +291,7 @@ static int put_folded(const struct diff *d, struct buf *out)
 	if (left_out > 0)
 		fprintf(stderr, "strobe diff: %s\n", err.text);
 	if (left_out < 0 || io_write_file(output, out->data, out->size, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	return 0;
 }
 
@@ -306,7 +306,7 @@ static int put_report(const struct diff_report *r, enum form form, struct buf *o
 	else
 		diff_report_put_csv(r, out);
 	if (io_write_file(output, out->data, out->size, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	return 0;
 }
 
@@ -348,14 +348,14 @@ static int draw(const struct sides *s, const struct diff *d, enum diff_scale sca
 	return code;
 }
 
-static int tell_growth(const struct diff_report *r)
+static int report_growth(const struct diff_report *r)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
 	uint32_t frame;
 	double change;
 
 	if (!diff_report_grew(r, fail_over, &frame, &change))
-		return EXIT_FINE;
+		return EXIT_OK;
 	buf_init(&name);
 	if (frame == UINT32_MAX) {
 		buf_puts(&name, "the total");
@@ -394,7 +394,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 		diff_report_init(&r, d, &o);
 	code = form == FORM_SVG ? draw(s, d, scale, o.column) : form == FORM_FOLDED ? put_folded(d, &out) :
 		put_report(&r, form, &out);
-	return code || fail_over < 0 ? code : tell_growth(&r);
+	return code || fail_over < 0 ? code : report_growth(&r);
 }
 
 static int compare(struct sides *s, enum form form)
@@ -404,10 +404,10 @@ static int compare(struct sides *s, enum form form)
 	struct err err = { 0 };
 	int code;
 
-	if ((code = choose_scale(s, form, &o.scale)) || (code = tell_doubts(s, o.scale, form)))
+	if ((code = choose_scale(s, form, &o.scale)) || (code = warn_doubts(s, o.scale, form)))
 		return code;
 	if (profile_diff(s->before, s->column_before, s->after, s->column_after, &o, &d, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	return show(s, &d, o.scale, form);
 }
 

@@ -2,14 +2,14 @@
 
 #include "commands.h"
 
-#include "ask_daemon.h"
+#include "status_fetch.h"
 #include "bounded.h"
 #include "clock.h"
 #include "doctor.h"
 #include "io.h"
 #include "kernel_features.h"
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 #include "status_text.h"
 
 #include <string.h>
@@ -67,22 +67,22 @@ static int check_all(struct findings *f, struct err *err)
 	int r;
 
 	buf_init(&body);
-	r = ask_daemon(url, token_file, &address, &body, err);
+	r = status_fetch(url, token_file, &address, &body, err);
 	doctor_daemon(f, address, r < 0 ? NULL : &body, r, err->text);
 	answers = r >= 0;
 	if (answers)
 		socket_path = status_text_socket(&body);
-	if (!socket_path && (r = places_socket_expected(&socket_path, err)) < 0)
+	if (!socket_path && (r = paths_expected_socket(&socket_path, err)) < 0)
 		return r;
 	d.socket = socket_path;
 	d.daemon = doctor_socket(f, socket_path, answers);
 	if (pid) {
-		bounded_look(f, AREA_PROCESS, LOOK_NS, doctor_process, &d);
+		bounded_check(f, AREA_PROCESS, LOOK_NS, doctor_process, &d);
 	} else {
-		bounded_look(f, AREA_PHP, LOOK_NS, doctor_php, &d);
-		bounded_look(f, AREA_PROCESSES, LOOK_NS, doctor_processes, &d);
+		bounded_check(f, AREA_PHP, LOOK_NS, doctor_php, &d);
+		bounded_check(f, AREA_PROCESSES, LOOK_NS, doctor_processes, &d);
 	}
-	bounded_look(f, AREA_SAMPLER, LOOK_NS, doctor_sampler, &d);
+	bounded_check(f, AREA_SAMPLER, LOOK_NS, doctor_sampler, &d);
 	return 0;
 }
 
@@ -101,10 +101,10 @@ static int exit_code(const struct findings *f)
 		if (f->items[i].level != LEVEL_PROBLEM)
 			continue;
 		if (strcmp(f->items[i].check, "nothing-arrived"))
-			return EXIT_CANNOT;
+			return EXIT_ERROR;
 		nothing_arrived = true;
 	}
-	return nothing_arrived ? EXIT_NOTHING : EXIT_FINE;
+	return nothing_arrived ? EXIT_NO_SAMPLES : EXIT_OK;
 }
 
 static int print(const struct findings *f, struct err *err)
@@ -144,7 +144,7 @@ static int run(int argc, char **argv)
 	r = check_all(&f, &err);
 	if (r >= 0)
 		r = print(&f, &err);
-	code = r < 0 ? command_cannot(&spec, &err) : exit_code(&f);
+	code = r < 0 ? command_fail(&spec, &err) : exit_code(&f);
 	findings_done(&f);
 	return code;
 }

@@ -4,7 +4,7 @@
 #include "export.h"
 
 #include "arclamp_metrics.h"
-#include "arclamp_place.h"
+#include "arclamp_directory.h"
 #include "clock.h"
 #include "export_listing.h"
 #include "io.h"
@@ -37,11 +37,11 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
 	  "Tree of pictures (default: the path of the logs, with its last \"logs\" replaced by \"svgs\")." },
 	{ OPTION_INT, 'j', "jobs", "N", &jobs,
-	  "Number of logs processed at once, each in its own process (default: the number of processors, at most 4; "
-	  "1 for compress)." },
+	  "Number of processes, one per log (default: the number of processors, at most 4; 1 for "
+	  "compress)." },
 	{ OPTION_INT, 0, "memory", "MB", &memory,
-	  "Memory per log: to draw it (default: 4096), or to sort its lines before they spill to a temporary file "
-	  "(default: 256)." },
+	  "Memory to draw a log (default: 4096), or to sort it before it spills to a file (default: "
+	  "256)." },
 	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command,
 	  "Run COMMAND for each finished file, with {} replaced by its path, {period} by its directory and {name} "
 	  "by its name. Words are separated by blanks, quotes keep them together; no shell is involved. If it "
@@ -55,8 +55,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "name", "TEXT", &name,
 	  "Prefix of titles, before the period and the time (default: MediaWiki)." },
 	{ OPTION_LIST, 0, "fn", "LABEL=FUNCTION", &functions,
-	  "For logs of all entry points, also draw the stacks with this function, as .fn-LABEL; may be given "
-	  "several times (default: Arc Lamp's functions of MediaWiki)." },
+	  "Of `all` logs, also draw stacks with FUNCTION as .fn-LABEL; may be given several "
+	  "times." },
 	{ OPTION_FLAG, 0, "no-fn", NULL, &no_functions, "Draw no pictures of functions." },
 	{ OPTION_STRING, 0, "fonttype", "FONT", &picture.font_type, "Font (default: ui-monospace,monospace)." },
 	{ OPTION_DOUBLE, 0, "fontsize", "PX", &picture.font_size, "Font size (default: 11)." },
@@ -65,16 +65,16 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Redraw up-to-date pictures too." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "compress" },
 	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than,
-	  "Compress logs unmodified for more than DAYS whole days, as find -mtime +DAYS does (default: 7; 0: all). "
-	  "Fractions such as 0.5 are exact." },
+	  "Compress logs unmodified for more than DAYS, as find -mtime +DAYS does (default: 7; 0: "
+	  "all)." },
 	{ OPTION_FLAG, 0, "zstd", NULL, &zstd,
 	  "Compress with zstd instead of gzip: smaller and many times faster." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
 	  "Output file, replaced atomically (default: standard output)." },
 	{ OPTION_LIST, 0, "listing", "[PERIOD=]FILE", &listings,
-	  "index: include files that only an object store has, from its listing as JSON (Swift, S3). PERIOD is for "
-	  "names without a directory. May be given several times." },
+	  "index: include the files of this JSON listing of an object store; may be given several "
+	  "times." },
 	{ 0 }
 };
 
@@ -136,7 +136,7 @@ void export_progress_end(const struct export_options *o)
 		fputs("\r\033[K", stderr);
 }
 
-void export_say(const struct export_options *o, const char *format, ...)
+void export_warn(const struct export_options *o, const char *format, ...)
 {
 	_cleanup_(buf_done) struct buf plain = { 0 };
 	char text[2048];
@@ -151,9 +151,9 @@ void export_say(const struct export_options *o, const char *format, ...)
 	fprintf(stderr, "strobe export: %s\n", plain.data);
 }
 
-void export_say_no_log(const struct export_options *o, const struct tree *t, const char *more)
+void export_warn_no_log(const struct export_options *o, const struct tree *t, const char *more)
 {
-	export_say(o, "there is no log in '%s': %u director%s looked at, %llu other files%s", t->base, t->period_count,
+	export_warn(o, "there is no log in '%s': %u director%s looked at, %llu other files%s", t->base, t->period_count,
 		   t->period_count == 1 ? "y" : "ies", (unsigned long long)(t->others + t->count), more);
 }
 
@@ -162,7 +162,7 @@ int export_lock(int dir, const char *file, int *ret_fd, struct err *err)
 	_cleanup_(fd_closep) int fd = openat(dir, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (fd < 0)
-		return err_set(err, -errno, "cannot make the lock '%s': %s", file, strerror(errno));
+		return err_set(err, -errno, "cannot create the lock '%s': %s", file, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, errno == EWOULDBLOCK ? -EBUSY : -errno, "cannot lock '%s': %s", file,
 			       strerror(errno));
@@ -282,10 +282,10 @@ static int check_word(const char *word)
 static int take_places(struct export_options *o, const char *word, char **ret_logs, char **ret_svgs)
 {
 	struct err err = { 0 };
-	int r = arclamp_place(logs, arclamp, ret_logs, &err);
+	int r = arclamp_directory(logs, arclamp, ret_logs, &err);
 
 	if (r < 0)
-		return r == -EINVAL ? command_usage(&spec, "%s", err.text) : command_cannot(&spec, &err);
+		return r == -EINVAL ? command_usage(&spec, "%s", err.text) : command_fail(&spec, &err);
 	o->logs = *ret_logs;
 	if (svgs && !*svgs)
 		return command_usage(&spec, "--svgs is empty");
@@ -331,9 +331,9 @@ static int put_index(const struct export_options *o, struct buf *out, struct err
 	if (r >= 0)
 		r = tree_index_put(&of_logs, &of_svgs, listed.objects, listed.count, out, err);
 	if (r >= 0 && !of_logs.count && !of_svgs.count && !listed.count)
-		export_say_no_log(o, &of_logs, "");
+		export_warn_no_log(o, &of_logs, "");
 	if (r >= 0 && listed.others)
-		export_say(o, "%llu listed objects are no logs or pictures of a period (DIRECTORY/NAME, or PERIOD=FILE)",
+		export_warn(o, "%llu listed objects are no logs or pictures of a period (DIRECTORY/NAME, or PERIOD=FILE)",
 			   (unsigned long long)listed.others);
 	export_listing_done(&listed);
 	tree_done(&of_logs);
@@ -348,8 +348,8 @@ static int export_index(const struct export_options *o)
 
 	buf_init(&out);
 	if (put_index(o, &out, &err) < 0 || io_write_file(output ? output : "-", out.data, out.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 static int export_metrics(const struct export_options *o)
@@ -360,8 +360,8 @@ static int export_metrics(const struct export_options *o)
 	buf_init(&out);
 	if (arclamp_metrics_put(o->logs, o->svgs, clock_wall_ns(), &out, &err) < 0 ||
 	    io_write_file(output ? output : "-", out.data, out.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 /* --- All of it --- */
@@ -418,7 +418,7 @@ static int run_and_watch(const struct word *w, const struct export_options *o)
 		if (nanosleep(&left, NULL) == 0)
 			w->run(o);
 	}
-	return EXIT_FINE;
+	return EXIT_OK;
 }
 
 static int run_word(const struct word *w, struct export_options *o)

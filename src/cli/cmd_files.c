@@ -3,7 +3,7 @@
 #include "commands.h"
 
 #include "clock.h"
-#include "file_book.h"
+#include "file_registry.h"
 #include "file_rows.h"
 #include "grid.h"
 #include "json.h"
@@ -221,7 +221,7 @@ static int show(struct recorder *r)
 
 	buf_init(&out);
 	buf_init(&said);
-	file_rows_init(&rows, recorder_book(r), weight(), operations());
+	file_rows_init(&rows, recorder_stacks(r), weight(), operations());
 	shown = rows_wanted && (size_t)rows_wanted < rows.count ? (size_t)rows_wanted : rows.count;
 	recorder_summary(r, &s);
 	record_summary_put(&s, &said);
@@ -233,7 +233,7 @@ static int show(struct recorder *r)
 	fwrite(out.data, 1, out.size, stdout);
 	shown = rows.count;
 	file_rows_done(&rows);
-	return shown ? EXIT_FINE : EXIT_NOTHING;
+	return shown ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
 static int run(int argc, char **argv)
@@ -255,7 +255,7 @@ static int run(int argc, char **argv)
 	code = recorder_open(&r, &o, &err);
 	if (code >= 0)
 		code = recording_run(r, &(struct recording_run){ .duration_ns = duration_ns }, &err);
-	code = code < 0 ? command_cannot(&spec, &err) : show(r);
+	code = code < 0 ? command_fail(&spec, &err) : show(r);
 	recorder_free(r);
 	return code;
 }

@@ -31,12 +31,10 @@ static bool quiet, random_colors, keep_colors;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the picture to OUT: .svg, .svgz (compressed) or .html (a page with tables and call graph), or - for "
-	  "standard output (SVG)." },
+	  "Write to OUT: .svg, .svgz or .html (with tables and call graph), or - for standard output "
+	  "(SVG)." },
 	{ OPTION_LIST, 0, "also", "CHANGES:OUT", &also,
-	  "Draw another picture of the same input, with these changes, separated by commas: forward, reverse, "
-	  "inverted, hash, colors=, title=, subtitle=, minwidth=, column=, and function=REGEX as the last one. May "
-	  "be given several times." },
+	  "Draw another picture of the same input, with these changes; may be given several times." },
 	{ OPTION_STRING, 0, "function", "REGEX", &function,
 	  "Only stacks with a function whose name matches (extended regular expression)." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
@@ -53,8 +51,8 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "reverse", NULL, &base.o.reverse,
 	  "Merge stacks from the leaves, to see their callers." },
 	{ OPTION_FLAG, 0, "flamechart", NULL, &base.o.flamechart,
-	  "Flame chart: time passes from left to right. A trace of strobe run --flame-chart has its calls in order; of others "
-	  "the order of the input lines is kept. Only neighbours merge." },
+	  "Flame chart: time from left to right, by the calls of a trace or in the order of the input "
+	  "lines." },
 	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
 	  "Leave out frames narrower than N px, or than N% of the width (default: 0.1)." },
 	{ OPTION_DOUBLE, 0, "width", "PX", &base.o.width, "Width of the picture (default: 1200; in a browser that of the window)." },
@@ -72,8 +70,8 @@ static const struct option_spec options[] = {
 	  "Description of a name (default: \"Function:\")." },
 	{ OPTION_STRING, 0, "notes", "TEXT", &base.o.notes, "Description stored in the file, not shown." },
 	{ OPTION_STRING, 0, "nameattr", "FILE", &nameattr,
-	  "Attributes of functions, one line each: the name, a tab, then id=, class=, title=, href=, target=, "
-	  "g_extra= or a_extra=, separated by tabs." },
+	  "Attributes: lines of a name, then id=, class=, title=, href=, target=, g_extra= or a_extra= by "
+	  "tabs." },
 	{ OPTION_STRING, 0, "fonttype", "FONT", &base.o.font_type, "Font (default: Verdana)." },
 	{ OPTION_DOUBLE, 0, "fontsize", "PX", &base.o.font_size, "Font size (default: 12)." },
 	{ OPTION_DOUBLE, 0, "fontwidth", "N", &base.o.font_width,
@@ -82,13 +80,13 @@ static const struct option_spec options[] = {
 	  "Encoding of the document, such as ISO-8859-1 (default: UTF-8)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Colours" },
 	{ OPTION_STRING, 0, "colors", "PALETTE", &base.o.colors,
-	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple or orange." },
+	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple, orange." },
 	{ OPTION_STRING, 0, "color", "PALETTE", &base.o.colors, NULL },
 	{ OPTION_STRING, 0, "bgcolors", "COLOR", &base.o.bg_colors,
 	  "Background: yellow, blue, green, grey or #rrggbb (default: by the palette)." },
 	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
-	  "function (default), layer (PHP, Perl, native code, JIT, kernel; default for what strobe record wrote) or package (of "
-	  "Composer, namespace, library). The picture can switch between them." },
+	  "function (default), layer (PHP, native, kernel …; default after `strobe record`) or "
+	  "package." },
 	{ OPTION_FLAG, 0, "hash", NULL, &base.o.hash,
 	  "Colours by a hash of the name, in which the first characters weigh most." },
 	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Random colours, different on every run." },
@@ -98,7 +96,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "width-of", "WHAT", &width_of,
 	  "Value that widths show: maximum (of before and after; default), after, before or difference." },
 	{ OPTION_STRING, 0, "delta", "WHICH", &delta,
-	  "Value that colours show: the change of a frame with its callees (inclusive; default) or of itself "
+	  "Value that colours show: the change with callees (inclusive; default) or of the frame "
 	  "(self)." },
 	{ OPTION_FLAG, 0, "negate", NULL, &base.o.negate, "Swap the colours of more and less." },
 	{ 0 }
@@ -116,7 +114,8 @@ static const struct command_spec spec = {
 		"flamegraph.svg when that is a terminal.\n\n"
 		"The picture is self-contained: open it in any browser, click a frame to zoom, search with Ctrl-F. "
 		"Options have the same names and effects as in flamegraph.pl, and lines with two counts are drawn "
-		"as a difference, as there.\n\n"
+		"as a difference, as there. The changes of --also are separated by commas: forward, reverse, inverted, "
+		"hash, colors=, title=, subtitle=, minwidth=, column=, and function=REGEX as the last one.\n\n"
 		"The exit code is 4 when nothing was sampled; the picture then says so.",
 	.examples =
 		"strobe flamegraph -o profile.svg\n"
@@ -141,7 +140,7 @@ static int write_bytes(const struct picture_order *order, struct buf *drawn)
 		e = io_write_file(order->path, pack ? packed.data : drawn->data, pack ? packed.size : drawn->size,
 				  &err);
 	if (e < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (strcmp(order->path, "-") && !quiet)
 		fprintf(stderr, "strobe flamegraph: wrote %s\n", order->path);
 	return 0;
@@ -155,13 +154,13 @@ static int finish_picture(const struct picture_order *order, struct buf *drawn, 
 	if (r == -EINVAL)
 		return command_usage(&spec, "%s", err->text);
 	if (r < 0 && r != -ENODATA)
-		return command_cannot(&spec, err);
+		return command_fail(&spec, err);
 	code = write_bytes(order, drawn);
 	if (code)
 		return code;
 	if (r)
 		fprintf(stderr, "strobe flamegraph: %s\n", err->text);
-	return r == -ENODATA ? EXIT_NOTHING : EXIT_FINE;
+	return r == -ENODATA ? EXIT_NO_SAMPLES : EXIT_OK;
 }
 
 /* A --total that is less than what there is would make frames wider than the picture. */
@@ -231,7 +230,7 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
 	r = (order->form == PICTURE_HTML ? page_file_put : flamegraph_svg)(seen.profile, &drawing, &drawn, &err);
 	code = finish_picture(order, &drawn, r, &err);
-	return code ? code : has_values ? EXIT_FINE : EXIT_NOTHING;
+	return code ? code : has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
 /* Files and numbers that pictures need beside the inputs: --nameattr, --cp, --random. */
@@ -251,10 +250,10 @@ static int load_nameattr(struct extras *x)
 	buf_init(&text);
 	e = io_read_file(nameattr, &text, NAMEATTR_MAX, &err);
 	if (e < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (nameattr_read(text.data, text.size, &x->nameattr, &err) < 0) {
 		err_prefix(&err, "cannot read '%s'", nameattr);
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	}
 	base.o.nameattr = x->nameattr;
 	return 0;
@@ -273,7 +272,7 @@ static int load_colors(struct extras *x)
 		return 0;
 	buf_init(&text);
 	if (io_read_file(palette_file, &text, NAMEATTR_MAX, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	left_out = palette_map_read(x->colors, text.data, text.size, base.o.compat);
 	if (left_out)
 		fprintf(stderr,
@@ -291,7 +290,7 @@ static int save_colors(const struct extras *x)
 		return 0;
 	buf_init(&text);
 	palette_map_write(x->colors, &text);
-	return io_write_file(palette_file, text.data, text.size, &err) < 0 ? command_cannot(&spec, &err) : 0;
+	return io_write_file(palette_file, text.data, text.size, &err) < 0 ? command_fail(&spec, &err) : 0;
 }
 
 static int load_extras(struct extras *x)
@@ -318,7 +317,7 @@ static int draw_all(struct picture_order *orders, size_t count, struct inputs *i
 	for (size_t i = 0; i < count; i++) {
 		int code = wants_lines() ? draw_lines(&orders[i], lines) : draw_profile(&orders[i], in);
 
-		if (code && code != EXIT_NOTHING)
+		if (code && code != EXIT_NO_SAMPLES)
 			return code;
 		if (i == 0)
 			first = code;
@@ -349,7 +348,7 @@ static int add_profile_lines(struct inputs *in, struct line_set *lines)
 		r = line_set_take_profile(lines, in->profile, base.o.column, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe flamegraph: %s\n", err.text);
-	return r < 0 ? command_cannot(&spec, &err) : 0;
+	return r < 0 ? command_fail(&spec, &err) : 0;
 }
 
 static int draw_inputs(struct picture_order *orders, size_t count, char **files, size_t file_count)
@@ -363,7 +362,7 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 	reading.keep_chart = base.o.flamechart;
 	for (size_t i = 0; i < count; i++)
 		reading.keep_chart |= orders[i].form == PICTURE_HTML;
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	code = inputs_load_as(&in, &spec, &reading, files, file_count);
 	if (!code && wants_lines())
@@ -453,7 +452,7 @@ static int run(int argc, char **argv)
 		code = take_orders(orders);
 	if (!code)
 		code = draw_inputs(orders, also.count + 1, argv + 1, (size_t)operands);
-	if (code == EXIT_FINE)
+	if (code == EXIT_OK)
 		code = save_colors(&extras);
 	for (size_t i = 0; i < also.count + 1; i++)
 		picture_order_done(&orders[i]);

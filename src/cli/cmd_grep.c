@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "arclamp_place.h"
+#include "arclamp_directory.h"
 #include "grep_inputs.h"
 #include "io.h"
 #include "json.h"
@@ -29,8 +29,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel,
 	  "Only this profiler, such as excimer-wall (default for logs: excimer, and logs whose name has none)." },
 	{ OPTION_LIST, 0, "skip", "PATTERN", &skip,
-	  "Skip functions whose names match, with * ? and []; may be given several times. Replaces arclamp-grep's "
-	  "list: caches, databases, HTTP clients, autoloading and hooks of MediaWiki." },
+	  "Skip functions that match (* ? []), instead of arclamp-grep's list; may be given several "
+	  "times." },
 	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Skip no pattern." },
 	{ OPTION_FLAG, 0, "lowercase", NULL, &keep_lowercase,
 	  "Also count names without a capital letter (functions of PHP, files), which are skipped by default." },
@@ -43,13 +43,13 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution,
 	  "Directory of the tree: hourly, daily (default), weekly, ..." },
 	{ OPTION_STRING, 0, "slice", "A:B", &slice,
-	  "Slice of the matching logs, oldest first, as in Python: -2: (the default) is the two newest, : is all." },
+	  "Slice of the matching logs, oldest first, as in Python (default: -2:, the two newest; : is all)." },
 	{ OPTION_STRING, 0, "store", "URL", &asked.store, "Read a store, such as sqlite:/var/lib/strobe." },
 	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "Ask a daemon, such as http://127.0.0.1:8787." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file,
 	  "File with the daemon's access token (default: the variable STROBE_TOKEN)." },
 	{ OPTION_STRING, 0, "from", "TIME", &asked.from,
-	  "With --store or --url: start time, such as -2h, 2026-11-20 or 2026-11-20T07:30 (default: two days ago)." },
+	  "With --store or --url: start, such as -2h, 2026-11-20 or 2026-11-20T07:30 (default: 2 days ago)." },
 	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "End time (default: now)." },
 	{ 0 }
 };
@@ -252,7 +252,7 @@ static void put_json(const struct leaderboard *l, const struct grep_inputs *in, 
 }
 
 /* Why nothing was counted, with what was looked at. */
-static void say_why(const struct leaderboard *l, const struct grep_inputs *in)
+static void explain_empty(const struct leaderboard *l, const struct grep_inputs *in)
 {
 	const char *what = in->sources.count == 1 ? in->sources.items[0] : NULL;
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -285,26 +285,26 @@ static int show(const struct grep_inputs *in, bool of_files)
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct leaderboard l;
 	struct err err = { 0 };
-	int code = EXIT_FINE;
+	int code = EXIT_OK;
 
 	buf_init(&out);
 	leaderboard_make(in->profile, profile_pick_column(in->profile, NULL), &o, &l);
 	if (!l.count) {
-		say_why(&l, in);
-		code = EXIT_NOTHING;
+		explain_empty(&l, in);
+		code = EXIT_NO_SAMPLES;
 	}
 	if (json)
 		put_json(&l, in, &out);
 	else if (l.count)
 		put_table(&l, in, of_files, &out);
 	leaderboard_done(&l);
-	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_cannot(&spec, &err) : code;
+	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_fail(&spec, &err) : code;
 }
 
 static int load_logs(struct grep_inputs *in, struct err *err)
 {
 	_cleanup_(freep) char *place = NULL;
-	int r = arclamp_place(logs, arclamp, &place, err);
+	int r = arclamp_directory(logs, arclamp, &place, err);
 
 	asked.logs = place;
 	return r < 0 ? r : grep_inputs_logs(in, &asked, err);
@@ -329,7 +329,7 @@ static int run(int argc, char **argv)
 		return code;
 	grep_inputs_init(&in);
 	if (load(&in, argv + 1, operands, &err) < 0) {
-		code = command_cannot(&spec, &err);
+		code = command_fail(&spec, &err);
 	} else {
 		fputs(in.warnings.data, stderr);
 		code = show(&in, operands > 0);

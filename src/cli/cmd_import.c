@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "format.h"
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 #include "profile_url.h"
 #include "run_name.h"
 #include "store.h"
@@ -21,11 +21,11 @@ static bool quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 's', "source", "NAME", &source,
-	  "Namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-' (default: from the profile, from a file "
-	  "name such as ID.NAME.xhprof or ID.NAME.uprofiler, or \"default\")." },
+	  "Namespace, 1 to 64 of letters, digits, '.', '_', '-' (default: from profile or file "
+	  "name)." },
 	{ OPTION_STRING, 0, "id", "ID", &id,
-	  "Id of the run, with the same characters (default: from the profile, from such a file name, or a hash of "
-	  "the content). Only with a single file." },
+	  "Id of the run of a single file (default: from profile or file name, or a hash of the "
+	  "content)." },
 	{ OPTION_STRING, 0, "name", "TEXT", &name, "Display name of the run." },
 	{ OPTION_STRING, 0, "url", "URL", &url, "URL of the profiled request." },
 	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "Label to filter by; may be given several times." },
@@ -46,7 +46,9 @@ static const struct command_spec spec = {
 		"SOURCE/ID, one per line.\n\n"
 		"It writes to the store directly, with or without a running daemon. The daemon shows runs at /runs "
 		"and /api/v1/runs, and expires them by age, number and size; see `strobe serve --help`. If a file "
-		"has no timestamp, its modification time is the end of the run.\n\n"
+		"has no timestamp, its modification time is the end of the run. Namespace and id come from the "
+		"profile if it has them, or from a file name such as ID.NAME.xhprof or ID.NAME.uprofiler; otherwise "
+		"the namespace is \"default\", and the id a hash of the content.\n\n"
 		"Importing the same run again changes nothing, with or without an id; a different run under an "
 		"existing name is refused.\n\n"
 		"The exit code is 2 when a file could not be stored (the others are), and 4 when one is empty.",
@@ -130,7 +132,7 @@ static int nothing_in(const char *file, const char *why)
 {
 	fprintf(stderr, "strobe import: nothing was sampled: '%s'%s%s, so there is nothing to store\n", file,
 		why ? ": " : " holds no values", why ? why : "");
-	return EXIT_NOTHING;
+	return EXIT_NO_SAMPLES;
 }
 
 /* Returns 0 or an exit code, after it has said why. */
@@ -151,7 +153,7 @@ static int import(struct store *s, const char *file, size_t *added)
 	if (r == -ENODATA)
 		return nothing_in(file, is_url ? err.text : NULL);
 	if (r < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe import: %s\n", err.text);
 	if (!profile_has_samples(p))
@@ -163,10 +165,10 @@ static int import(struct store *s, const char *file, size_t *added)
 	take_time_of_file(p, file);
 	r = store_add_runs(s, &run, 1, clock_wall_ns(), &err);
 	if (r < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (run.result < 0) {
 		fprintf(stderr, "strobe import: '%s' was not stored: %s\n", file, run.err.text);
-		return EXIT_CANNOT;
+		return EXIT_ERROR;
 	}
 	if (run.result == 0 && !quiet)
 		fprintf(stderr, "strobe import: '%s' is already stored\n", file);
@@ -183,19 +185,19 @@ static int import_all(char **files, size_t count)
 	size_t added = 0;
 	int code = 0;
 
-	if ((!store_url && places_store(&default_store, &err) < 0) ||
+	if ((!store_url && paths_store(&default_store, &err) < 0) ||
 	    store_open_runs(store_url ? store_url : default_store, &s, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	for (size_t i = 0; i < count; i++) {
 		int one = import(s, files[i], &added);
 
-		code = one == EXIT_CANNOT || !code ? one : code;
+		code = one == EXIT_ERROR || !code ? one : code;
 	}
 	store_close(s);
 	if (added && !quiet)
 		fprintf(stderr, "strobe import: stored %zu run%s in %s; `strobe serve` shows %s at /runs\n", added,
 			added == 1 ? "" : "s", store_url ? store_url : default_store, added == 1 ? "it" : "them");
-	return fflush(stdout) ? EXIT_CANNOT : code;
+	return fflush(stdout) ? EXIT_ERROR : code;
 }
 
 static int run(int argc, char **argv)

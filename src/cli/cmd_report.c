@@ -19,27 +19,25 @@ static bool json, csv, all_columns;
 
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "by", "WHAT", &by,
-	  "Group rows by function (default), line, file, class, namespace, package or own. A line is the one that ran "
-	  "or, in profiles without lines, the first line of the function; own is your own code, with the time of "
-	  "libraries below vendor/ and of PHP's functions. self and total mean --sort." },
+	  "Group rows by function (default), line, file, class, namespace, package or own." },
 	{ OPTION_STRING, 's', "sort", "KEY", &sort,
-	  "Sort by self (the function itself; default), total (including its callees), or a column such as cpu_ns "
-	  "or cpu_ns:total." },
+	  "Sort by self (default), total (including callees), or a column such as cpu_ns or "
+	  "cpu_ns:total." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Number of rows (default: 30; 0: all)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format: folded, strobe, xhprof, ... (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, samples for "
-	  "sampling profiles). Alias: --metric." },
+	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 'a', "all-columns", NULL, &all_columns,
-	  "Show all columns side by side, self and total (marked with +). For traces, self is shown this way by "
+	  "Show all columns side by side, self and total (marked +); traces show self so by "
 	  "default." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "One function" },
 	{ OPTION_STRING, 0, "callers", "FUNCTION", &callers,
-	  "Callers of FUNCTION and their shares. FUNCTION is a whole name, or a part or regular expression that "
-	  "matches only one." },
+	  "Callers of FUNCTION: a whole name, or a part or regular expression that matches only "
+	  "one." },
 	{ OPTION_STRING, 0, "callees", "FUNCTION", &callees,
 	  "Callees of FUNCTION; may be combined with --callers." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Filters and weights" },
@@ -70,6 +68,9 @@ static const struct command_spec spec = {
 		"function, and to what its innermost call had called. So callers add up to its total, and callees "
 		"to its total less self, even with recursion. Files with caller-callee pairs instead of stacks "
 		"(xhprof, callgrind) do not determine every total: one marked with ≤ is an upper limit.\n\n"
+		"--by line groups by the executed line or, in profiles without lines, by the first line of the "
+		"function; --by own by your own functions, with the time of libraries below vendor/ and of PHP's "
+		"functions. --by self and --by total mean --sort.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe report profile.strobe\n"
@@ -243,12 +244,12 @@ static int report(struct inputs *in, struct report_options *o)
 		return code;
 	has_values = inputs_have_values(in, &spec, o->column, true);
 	if (!has_values && !json && !csv)
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	buf_init(&table);
 	if (put_table(in->profile, o, &table, &err) < 0 ||
 	    io_write_all(STDOUT_FILENO, table.data, table.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return has_values ? EXIT_FINE : EXIT_NOTHING;
+		return command_fail(&spec, &err);
+	return has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
 static int run(int argc, char **argv)
@@ -262,7 +263,7 @@ static int run(int argc, char **argv)
 	if ((code = parse(&o)))
 		return code;
 
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = o.by == REPORT_BY_LINE;
 	code = weights ? load_average(&in, argv + 1, (size_t)operands) :

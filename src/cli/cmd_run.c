@@ -38,10 +38,10 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
 	{ OPTION_FLAG, 0, "flame-chart", NULL, &flame_chart,
-	  "With --trace: keep the order and the times of calls, too, of 1,000,000 at most (strobe.trace_chart_calls)." },
+	  "With --trace: also record each call in order, up to 1,000,000 (strobe.trace_chart_calls)." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
-	  "Output file (default: profile.strobe). Its suffix selects the format: .strobe, .folded, a picture (.svg, "
-	  ".svgz, .html), or another format that strobe convert writes." },
+	  "Output file: .strobe, a picture (.svg, .html) or a format of convert (default: "
+	  "profile.strobe)." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions (default: 10; 0: no table)." },
 	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of looking for one." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
@@ -151,7 +151,7 @@ static int run_command(struct run *r, const char *program, char **argv, struct e
 	r->started_ns = clock_monotonic_ns();
 	if (child_start(&r->child, program, argv, r->workspace.scan_dir, &code, err) < 0 ||
 	    (code = EXIT_SETUP, loop_run(r->loop, err)) < 0) {
-		command_cannot(&spec, err);
+		command_fail(&spec, err);
 		return code;
 	}
 	source_stop(r->source);		/* reads what has been sent before */
@@ -241,11 +241,11 @@ static int run(int argc, char **argv)
 
 	code = prepare(&r, argv[1], &program, &php, &err);
 	if (code)
-		command_cannot(&spec, &err);
+		command_fail(&spec, &err);
 	else
 		code = run_command(&r, program, argv + 1, &err);
 	if (r.child.over && show_result(&r, &php, operands, argv + 1, &err) < 0) {
-		command_cannot(&spec, &err);
+		command_fail(&spec, &err);
 		code = code ? code : EXIT_SETUP;
 	}
 	run_done(&r);

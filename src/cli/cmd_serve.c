@@ -2,15 +2,15 @@
 
 #include "commands.h"
 
-#include "places.h"
+#include "paths.h"
 #include "daemon_settings.h"
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Address to serve the page and the API on (default: 127.0.0.1:8787). Port 0 picks a free one." },
 	{ OPTION_LIST, 0, "from", "URL", &settings.from,
-	  "Source of samples and runs, such as unix:/run/strobe/strobe.sock or runs:/var/xhprof; may be given "
-	  "several times." },
+	  "Source, such as unix:/run/strobe/strobe.sock or runs:/var/xhprof; may be given several "
+	  "times." },
 	{ OPTION_STRING, 0, "store", "URL", &settings.store,
 	  "Store for samples, such as sqlite:/var/lib/strobe." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to,
@@ -32,11 +32,11 @@ static const struct option_spec options[] = {
 	  "Expire the oldest runs above this total size (default: 2G; 0: no limit)." },
 	SETTINGS_CAPS,
 	{ OPTION_STRING, 0, "query-memory", "SIZE", &settings.query_memory,
-	  "Memory for all running queries and unsent answers. A query that needs more than half of it is pruned, "
-	  "one that finds none left is refused (default: 1G, at least 64M)." },
+	  "Memory for all queries and unsent answers; larger results are pruned (default: 1G, at least "
+	  "64M)." },
 	{ OPTION_LIST, 0, "source-dir", "DIR", &settings.source_dirs,
-	  "Show source files below this directory beside the lines of functions; may be given several times. PATH=DIR, where "
-	  "files that profiles have below PATH are here. Everyone who may read sees them." },
+	  "Show source files below DIR to all readers (PATH=DIR if moved); may be given several "
+	  "times." },
 	SETTINGS_WHO,
 	{ 0 }
 };
@@ -71,11 +71,11 @@ static int prepare(struct daemon_options *o, struct err *err)
 	    (r = settings_arclamp(o, err)) < 0 || (r = settings_default_source(o, err)) < 0)
 		return r;
 	o->store_url = settings.store;
-	if (!o->store_url && (r = places_store(&settings.default_store, err)) < 0)
+	if (!o->store_url && (r = paths_store(&settings.default_store, err)) < 0)
 		return r;
 	if (!o->store_url)
 		o->store_url = settings.default_store;
-	if (!o->state && (r = places_state(o->store_url, &settings.default_state, err)) < 0)
+	if (!o->state && (r = paths_state(o->store_url, &settings.default_state, err)) < 0)
 		return r;
 	if (!o->state)
 		o->state = settings.default_state;

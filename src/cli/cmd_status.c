@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "ask_daemon.h"
+#include "status_fetch.h"
 #include "io.h"
 #include "mem.h"
 #include "php_processes.h"
@@ -62,7 +62,7 @@ static int show(struct buf *out, struct err *err)
 	int r;
 
 	buf_init(&body);
-	r = ask_daemon(url, token_file, &address, &body, err);
+	r = status_fetch(url, token_file, &address, &body, err);
 	if (r < 0)
 		return r;
 	if (!json) {
@@ -89,7 +89,7 @@ static int run(int argc, char **argv)
 	r = show(&out, &err);
 	if (r >= 0)
 		r = io_write_all(STDOUT_FILENO, out.data, out.size, &err);
-	return r < 0 ? command_cannot(&spec, &err) : EXIT_FINE;
+	return r < 0 ? command_fail(&spec, &err) : EXIT_OK;
 }
 
 const struct command command_status = { &spec, run };

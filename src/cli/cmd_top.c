@@ -21,7 +21,7 @@ static const char *php_offsets, *perl_offsets;
 static long rows_wanted = 10;
 static struct target_options targets;
 static struct frame_options frames;
-static struct stack_book_layers layers;
+static struct stack_registry_layers layers;
 static bool on_cpu, off_cpu, idle, plain, json;
 
 static const struct option_spec options[] = {
@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
 	FRAME_OPTIONS(frames),
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The table" },
 	{ OPTION_STRING, 0, "by", "NAME", &by_text,
-	  "Group rows by function (default), class, file, namespace, package, entry (script), pool, container or "
+	  "Group by function (default), class, file, namespace, package, entry (script), pool, container, "
 	  "pid." },
 	{ OPTION_STRING, 0, "sort", "COLUMN", &sort_text, "Sort by self, total, off, off-total or name." },
 	{ OPTION_STRING, 0, "filter", "REGEX", &filter_text,
@@ -228,19 +228,19 @@ static struct terminal *open_screen(void)
 }
 
 /* Nothing is left of a screen, so the reason for an empty one is told once more. */
-static int tell_end(const struct recorder *r, bool screen)
+static int report_end(const struct recorder *r, bool screen)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
 	struct record_summary s = { 0 };
 
 	recorder_summary(r, &s);
 	if (!record_summary_is_empty(&s))
-		return EXIT_FINE;
+		return EXIT_OK;
 	buf_init(&why);
 	record_summary_put(&s, &why);
 	if (screen)
 		fwrite(why.data, 1, why.size, stderr);
-	return EXIT_NOTHING;
+	return EXIT_NO_SAMPLES;
 }
 
 static int show(struct recorder *r, struct top_view *v, struct plan *p, struct err *err)
@@ -260,7 +260,7 @@ static int show(struct recorder *r, struct top_view *v, struct plan *p, struct e
 	screen = terminal;
 	e = top_session_run(r, v, terminal, &p->session, err);
 	terminal_close(terminal);
-	return e < 0 ? e : tell_end(r, screen);
+	return e < 0 ? e : report_end(r, screen);
 }
 
 static int run(int argc, char **argv)
@@ -283,12 +283,12 @@ static int run(int argc, char **argv)
 	code = recorder_open(&r, &plan.o, &err);
 	if (code >= 0) {
 		recording_layers(&plan.o, r, &layers);
-		code = recording_tell_fallback(&plan.o, r, &layers, &err);
+		code = recording_warn_fallback(&plan.o, r, &layers, &err);
 	}
 	if (code >= 0)
 		code = show(r, &view, &plan, &err);
 	if (code < 0)
-		code = command_cannot(&spec, &err);
+		code = command_fail(&spec, &err);
 	recorder_free(r);
 	top_view_done(&view);
 	return code;

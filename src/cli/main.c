@@ -44,7 +44,7 @@ static int flush(struct buf *b)
 	bool written = fwrite(b->data, 1, b->size, stdout) == b->size && fflush(stdout) == 0;
 
 	buf_done(b);
-	return written ? EXIT_FINE : EXIT_CANNOT;
+	return written ? EXIT_OK : EXIT_ERROR;
 }
 
 static int help(void)
@@ -156,7 +156,7 @@ static char **private_words(struct arena *words, int argc, char **argv)
 	copy[argc] = NULL;
 	for (int i = 0; i < argc; i++) {
 		copy[i] = arena_copy(words, argv[i], strlen(argv[i]));
-		secrets_hide(argv[i], strlen(argv[i]) + 1);
+		secrets_redact(argv[i], strlen(argv[i]) + 1);
 	}
 	return copy;
 }
@@ -184,7 +184,7 @@ int main(int argc, char **given)
 		return completion(argc > 2 ? argv[2] : NULL);
 	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
 		puts("strobe " STROBE_VERSION);
-		return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+		return fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 	}
 	if (*first == '-') {
 		fprintf(stderr, "strobe: options come after the command; '%s' is not known here. See `strobe "

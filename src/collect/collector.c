@@ -295,7 +295,7 @@ static int init_lock(struct collector *c, struct err *err)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	if (pthread_cond_init(&c->changed, &attributes)) {
 		lock_done(&c->lock);
-		return err_set(err, -ENOMEM, "cannot make a condition for the collector");
+		return err_set(err, -ENOMEM, "cannot create a condition variable for the collector");
 	}
 	pthread_condattr_destroy(&attributes);
 	c->has_lock = true;
@@ -308,7 +308,7 @@ static int init_wake(struct collector *c, struct err *err)
 
 	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (c->wake_fd < 0)
-		return err_set(err, -errno, "cannot make an eventfd for the collector: %s", strerror(errno));
+		return err_set(err, -errno, "cannot create an eventfd for the collector: %s", strerror(errno));
 	c->wake.fd = c->wake_fd;
 	r = loop_add(c->loop, &c->wake, EPOLLIN, err);
 	return r;

@@ -30,8 +30,8 @@ struct sink_worker {
 	struct sink_counters counters;
 	pthread_t thread;
 	bool has_thread, is_used;
-	int64_t say_unfit_ns;			/* the thread only, as is what follows */
-	bool told_conflict;
+	int64_t next_unfit_log_ns;			/* the thread only, as is what follows */
+	bool logged_conflict;
 	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
 	bool is_short;				/* the sink said so after the last commit */
 

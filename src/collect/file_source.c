@@ -38,14 +38,14 @@ struct file_source {
 	struct tail *reading;		/* whose lines are being handed over */
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
-	bool caught_up, state_failed, told_unreadable;
+	bool caught_up, state_failed, logged_unreadable;
 	uint64_t acknowledged, saved;	/* ack tokens */
 	char piece[PIECE];
 };
 
 /* --- Lines --- */
 
-static void got_line(void *data, uint64_t at, const char *line, size_t n)
+static void on_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct file_source *s = data;
 	struct ack_token token = { .stream = s->reading->epoch, .high = s->reading->inode, .low = at };
@@ -88,7 +88,7 @@ static void save(struct file_source *s)
 				   t->device, t->inode, tail_position(t), tail_mark(t->fd, tail_position(t)));
 	failed = private_file_write(s->state_path, b.data, b.size, false, &err) < 0;
 	if (failed && !s->state_failed)
-		log_warning("the position in '%s' cannot be remembered: %s", s->path, err.text);
+		log_warning("cannot save the offset in '%s': %s", s->path, err.text);
 	s->state_failed = failed;
 	if (!failed && !is_ahead(s))
 		s->saved = s->acknowledged;
@@ -104,7 +104,7 @@ static void add_tail(struct file_source *s, struct tail *t)
 		p = &(*p)->next;
 	*p = t;
 	t->feed.max = SOURCE_LINE_MAX;
-	t->feed.got = got_line;
+	t->feed.got = on_line;
 	t->feed.data = s;
 }
 
@@ -168,9 +168,9 @@ static int open_regular(const char *path, int *ret_fd, struct stat *ret_st, stru
 	if (fd < 0)
 		return err_set(err, -errno, "cannot read '%s': %s", path, strerror(errno));
 	if (fstat(fd, ret_st) < 0)
-		return err_set(err, -errno, "cannot tell what '%s' is: %s", path, strerror(errno));
+		return err_set(err, -errno, "cannot stat '%s': %s", path, strerror(errno));
 	if (!S_ISREG(ret_st->st_mode))
-		return err_set(err, -EINVAL, "'%s' is no regular file; pipe it into `strobe collect --from -`", path);
+		return err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", path);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -196,13 +196,13 @@ static void check_files(struct file_source *s)
 		return;
 	r = open_regular(s->path, &fd, &st, &err);
 	if (r < 0) {
-		if (!s->told_unreadable && r != -ENOENT)
-			log_warning("%s; it is tried again", err.text);
-		s->told_unreadable = r != -ENOENT;
+		if (!s->logged_unreadable && r != -ENOENT)
+			log_warning("%s; retrying", err.text);
+		s->logged_unreadable = r != -ENOENT;
 		source_set_state(&s->base, s->current != NULL, "waiting for the file: %s", strerror(-r));
 		return;
 	}
-	s->told_unreadable = false;
+	s->logged_unreadable = false;
 	if (count_tails(s) >= TAILS_MAX)
 		return;
 	if (s->current)
@@ -232,7 +232,7 @@ static bool read_tail(struct file_source *s, struct tail *t, unsigned *pieces)
 			return false;
 		}
 		if (r < 0) {
-			log_warning("'%s' cannot be read any more: %s", s->path, strerror(-r));
+			log_warning("'%s' became unreadable: %s", s->path, strerror(-r));
 			end_tail(s, t);
 		}
 		if (r <= 0)
@@ -485,7 +485,7 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	if (r < 0 || (r = set_paths(s, url, err)) < 0)
 		goto fail;
 	if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		r = err_set(err, -EINVAL, "'%s' is no regular file; pipe it into `strobe collect --from -`", s->path);
+		r = err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", s->path);
 		goto fail;
 	}
 	if ((r = read_state(s, err)) < 0 || (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)

@@ -150,7 +150,7 @@ static unsigned put_run(struct collector *c, struct open_run *r)
 }
 
 /* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
-static void got_run(struct collector *c, struct open_batch *b, const struct source_about *about,
+static void on_run(struct collector *c, struct open_batch *b, const struct source_about *about,
 		    const struct strobe_wire_message *m)
 {
 	struct collector_counters *n = &c->counters;
@@ -215,7 +215,7 @@ static void note_dropped(struct collector *c, struct open_batch *b, const struct
 	assert(collector_samples_balance(&c->counters));
 }
 
-static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now;
@@ -232,7 +232,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	if (!m->nodes || !m->columns)
 		return;
 	if (m->info.kind == STROBE_WIRE_RUN) {
-		got_run(c, b, about, m);
+		on_run(c, b, about, m);
 		return;
 	}
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
@@ -247,7 +247,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	}
 }
 
-static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
 {
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now, time_ns;
@@ -285,7 +285,7 @@ static void runs_killed(void *data, uint64_t count)
 struct source_receiver collector_receiver(struct collector *c)
 {
 	return (struct source_receiver){
-		.message = got_message, .line = got_line, .caught_up = caught_up, .full = full,
+		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full,
 		.runs_killed = runs_killed, .data = c,
 	};
 }

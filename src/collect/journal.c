@@ -446,7 +446,7 @@ static int read_file(struct journal *j, struct err *err)
 	int r = ledger_open(j->path, read_record, j, &cut, &j->file, err);
 
 	if (r >= 0 && cut)
-		log_warning("'%s' ended with %zu bytes that are no whole record: a crash has cut it off", j->path, cut);
+		log_warning("'%s' ended with an incomplete record of %zu bytes, cut off by a crash", j->path, cut);
 	return r;
 }
 

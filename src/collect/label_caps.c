@@ -13,7 +13,7 @@
 struct cap {
 	char *key;
 	struct intern values;
-	bool told;
+	bool logged;
 };
 
 struct label_caps {
@@ -101,11 +101,11 @@ void label_caps_apply(struct label_caps *c, struct labels *labels)
 		cap = find(c, l->key);
 		if (cap && fits(c, cap, l->value))
 			continue;
-		if (cap && !cap->told)
+		if (cap && !cap->logged)
 			log_warning("the label '%s' has had %zu values today; further ones count as 'other'", cap->key,
 				    cap->values.count);
 		if (cap)
-			cap->told = true;
+			cap->logged = true;
 		free(l->value);
 		l->value = xstrdup("other");
 		++*c->counter;

@@ -23,7 +23,7 @@ static int set(struct line_options *o, const char *name, const char *value, stru
 	if (r != 0)
 		return r;
 	if (strcmp(name, "channel"))
-		return err_set(err, -EINVAL, "there is no '%.60s' here; there are label.NAME, channel, clock "
+		return err_set(err, -EINVAL, "unknown parameter '%.60s'; use label.NAME, channel, clock "
 			       "and period", name);
 	free(o->channel);
 	o->channel = xstrdup(value);

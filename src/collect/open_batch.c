@@ -27,8 +27,8 @@ struct open_batch *open_batch_new(uint64_t id)
 	map_init(&b->series_entries);
 	map_init(&b->stacks);
 	arena_init(&b->line_bytes);
-	wire_waiting_init(&b->waiting);
-	wire_waiting_init(&b->merging);
+	wire_queue_init(&b->waiting);
+	wire_queue_init(&b->merging);
 	return b;
 }
 
@@ -44,8 +44,8 @@ static void entry_done(const struct batch_entry *e)
 /* Frees what is only needed while adding. */
 static void free_helpers(struct open_batch *b)
 {
-	wire_waiting_done(&b->waiting);
-	wire_waiting_done(&b->merging);
+	wire_queue_done(&b->waiting);
+	wire_queue_done(&b->merging);
 	for (size_t i = 0; i < b->bucket_count; i++) {
 		free(b->buckets[i].entries);
 		free(b->buckets[i].frames);
@@ -264,16 +264,16 @@ static void merge(struct open_batch *b, uint32_t entry, const struct strobe_wire
 
 static uint64_t cost_of_waiting(const struct strobe_wire_message *m)
 {
-	return open_batch_cost_of(m) + sizeof(struct wire_waiting_message);
+	return open_batch_cost_of(m) + sizeof(struct wire_queue_entry);
 }
 
 /* Merges messages set aside for it, up to so many bytes; returns how many. */
 static size_t merge_set_aside(struct open_batch *b, size_t bytes)
 {
-	const struct wire_waiting_message *w;
+	const struct wire_queue_entry *w;
 	size_t merged = 0;
 
-	while (merged < bytes && (w = wire_waiting_take(&b->merging))) {
+	while (merged < bytes && (w = wire_queue_take(&b->merging))) {
 		assert(w->series < b->batch.count && b->bytes >= cost_of_waiting(&w->message));
 		merge(b, w->series, &w->message);
 		b->bytes -= cost_of_waiting(&w->message);
@@ -284,10 +284,10 @@ static size_t merge_set_aside(struct open_batch *b, size_t bytes)
 
 static void set_aside(struct open_batch *b)
 {
-	struct wire_waiting full = b->waiting;
+	struct wire_queue full = b->waiting;
 
 	merge_set_aside(b, SIZE_MAX);
-	assert(wire_waiting_is_empty(&b->merging));
+	assert(wire_queue_is_empty(&b->merging));
 	b->waiting = b->merging;
 	b->merging = full;
 }
@@ -296,11 +296,11 @@ bool open_batch_merge_some(struct open_batch *b, size_t bytes)
 {
 	size_t merged = merge_set_aside(b, bytes);
 
-	if (merged < bytes && !wire_waiting_is_empty(&b->waiting)) {
+	if (merged < bytes && !wire_queue_is_empty(&b->waiting)) {
 		set_aside(b);
 		merge_set_aside(b, bytes - merged);
 	}
-	return !wire_waiting_is_empty(&b->merging) || !wire_waiting_is_empty(&b->waiting);
+	return !wire_queue_is_empty(&b->merging) || !wire_queue_is_empty(&b->waiting);
 }
 
 void open_batch_merge(struct open_batch *b)
@@ -315,7 +315,7 @@ static void keep(struct open_batch *b, uint32_t entry, const struct strobe_wire_
 	assert(m->size <= WAITING_MAX);
 	if (b->waiting.bytes.bytes + m->size > WAITING_BYTES)
 		set_aside(b);
-	wire_waiting_add(&b->waiting, entry, m);
+	wire_queue_add(&b->waiting, entry, m);
 	b->bytes += cost_of_waiting(m);
 	merge_set_aside(b, 2 * (size_t)m->size);
 }

@@ -14,7 +14,7 @@
 #include "buf.h"
 #include "label_caps.h"
 #include "source.h"
-#include "wire_waiting.h"
+#include "wire_queue.h"
 
 #define OPEN_BATCH_BUCKETS	4u		/* of which lines go the fast way: now, and a little earlier or later */
 
@@ -45,7 +45,7 @@ struct open_batch {
 	uint32_t *path;				/* of one stack, while it is added */
 	size_t path_capacity;
 	struct arena line_bytes;
-	struct wire_waiting waiting, merging;	/* by entry; the second is being merged while the first fills */
+	struct wire_queue waiting, merging;	/* by entry; the second is being merged while the first fills */
 	struct open_batch_share *shares;
 	size_t share_count, share_capacity;
 	uint64_t *relay_ids;			/* batches of relays that are in it */

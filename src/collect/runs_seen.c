@@ -143,9 +143,9 @@ static void note(struct runs_seen *s, int result, const struct err *err)
 		close(s->fd);
 		s->fd = -1;
 	}
-	if (result < 0 && !s->told)
-		log_warning("the files that were imported cannot be remembered: %s", err->text);
-	s->told = result < 0;
+	if (result < 0 && !s->logged)
+		log_warning("cannot save the list of imported files: %s", err->text);
+	s->logged = result < 0;
 }
 
 void runs_seen_save(struct runs_seen *s)

@@ -20,7 +20,7 @@ struct runs_seen {
 	} known, met;			/* met: those of `known` that the look under way has found */
 	size_t lines;			/* of the file */
 	int fd;				/* to append to; -1: the file has to be written anew */
-	bool told;
+	bool logged;
 };
 
 /* Takes `path`. -EINVAL with a sentence for a file that is none of these. runs_seen_done in any case. */

@@ -42,7 +42,7 @@ struct runs_source {
 	struct source_hints hints;
 	char *path;
 	struct runs_seen seen;
-	struct map told;			/* of ids: what was said once, but is tried again */
+	struct map logged;			/* of ids: what was said once, but is tried again */
 	uint32_t epoch;				/* in ack tokens: those of before a restart are never met again */
 
 	struct watch timer, notify, child;
@@ -91,9 +91,9 @@ static void refuse(struct runs_source *s, uint64_t id, enum source_file_error e,
 /* For what may change without the file: it is said once, and tried again. */
 static void complain(struct runs_source *s, uint64_t id, const char *name, const char *why)
 {
-	if (map_get(&s->told, id) != MAP_NONE)
+	if (map_get(&s->logged, id) != MAP_NONE)
 		return;
-	map_set(&s->told, id, 0);
+	map_set(&s->logged, id, 0);
 	warn(s, SOURCE_FILE_UNREADABLE, name, why);
 }
 
@@ -205,7 +205,7 @@ static int write_run(void *data, struct profile *p, struct buf *out, struct err 
 	struct run_name name;
 
 	if (!run_name_of_file(d->file->name, &name))
-		return err_set(err, -EINVAL, "its name is that of no run");
+		return err_set(err, -EINVAL, "its name is not that of a run");
 	for (size_t i = 0; i < more->count; i++)
 		labels_set(&p->labels, more->items[i].key, strlen(more->items[i].key), more->items[i].value,
 			   strlen(more->items[i].value));
@@ -379,7 +379,7 @@ static void watch_directory(struct runs_source *s)
 			return;
 		s->notify.fd = -1;
 	}
-	log_info("inotify does not tell of new files in '%s' (%s); it is looked through every %lld seconds", s->path,
+	log_info("inotify does not report new files in '%s' (%s); it is scanned every %lld seconds", s->path,
 		 strerror(errno), LOOK_SOON_NS / NS_PER_SECOND);
 	if (fd >= 0)
 		close(fd);
@@ -461,7 +461,7 @@ static void continue_scan(struct runs_source *s)
 }
 
 /* A file that was made is ready at once only if it is a link to one that was there. */
-static void got_event(struct runs_source *s, const struct inotify_event *e)
+static void on_event(struct runs_source *s, const struct inotify_event *e)
 {
 	s->has_fresh = false;
 	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED) || !e->len || s->queue_count == QUEUE_MAX)
@@ -481,7 +481,7 @@ static void notified(struct watch *w, uint32_t events)
 	for (char *p = bytes; n > 0 && p < bytes + n;) {
 		const struct inotify_event *e = (const struct inotify_event *)p;
 
-		got_event(s, e);
+		on_event(s, e);
 		p += sizeof(*e) + e->len;
 	}
 	read_next(s);
@@ -546,7 +546,7 @@ static struct source *runs_close(struct source *base)
 
 	runs_stop(base);
 	runs_seen_done(&s->seen);
-	map_done(&s->told);
+	map_done(&s->logged);
 	source_hints_done(&s->hints);
 	free(s->queue);
 	free(s->path);
@@ -572,7 +572,7 @@ static int take_parameters(struct runs_source *s, const char *query, struct err 
 		if (r < 0)
 			return r;
 		if (r == 0)
-			return err_set(err, -EINVAL, "'%.60s' is no parameter of runs:; it takes label.NAME=VALUE", one);
+			return err_set(err, -EINVAL, "unknown parameter '%.60s'; runs: takes label.NAME=VALUE", one);
 	}
 	return 0;
 }
@@ -608,7 +608,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	s->epoch = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
 	s->queue = xcalloc(QUEUE_MAX, sizeof(*s->queue));
 	source_hints_init(&s->hints);
-	map_init(&s->told);
+	map_init(&s->logged);
 	r = set_path(s, url, err);
 	if (r >= 0 && receiver->state)
 		state = xasprintf("%s/runs-%016" PRIx64 ".seen", receiver->state,
@@ -619,7 +619,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	if (r >= 0 && query)
 		r = take_parameters(s, query + 1, err);
 	if (r >= 0 && stat(s->path, &st) == 0 && !S_ISDIR(st.st_mode))
-		r = err_set(err, -ENOTDIR, "'%s' is no directory; `strobe import` takes single files", s->path);
+		r = err_set(err, -ENOTDIR, "'%s' is not a directory; `strobe import` takes single files", s->path);
 	if (r >= 0)
 		r = loop_add_timer(loop, &s->timer, TICK_NS, err);
 	if (r < 0) {

@@ -68,8 +68,8 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 		log_warning("samples cannot be stored and wait in memory: %s", err->text);
 	if (!failing && was_failing)
 		log_info("samples are stored again in %s", o->url);
-	if (is_hopeless(r) && log_is_due(&o->say_unfit_ns))
-		log_error("samples were dropped, and are counted from now on: %s", err->text);
+	if (is_hopeless(r) && log_is_due(&o->next_unfit_log_ns))
+		log_error("samples were dropped: %s. Further ones are counted, not logged", err->text);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		any |= o->collector->sink_workers[i].counters.failing;
 	n->failing = any;
@@ -211,10 +211,10 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 		n->last_commit_ns = clock_wall_ns();
 		o->collector->counters.last_commit_ns = n->last_commit_ns;
 	}
-	if (result == -EEXIST && !o->told_conflict)
-		log_warning("a run was dropped because another one has its source and id; such runs are counted "
-			    "from now on");
-	o->told_conflict |= result == -EEXIST;
+	if (result == -EEXIST && !o->logged_conflict)
+		log_warning("a run was dropped because another one has its source and id; further ones are counted, "
+			    "not logged");
+	o->logged_conflict |= result == -EEXIST;
 }
 
 static void note_runs_result(struct sink_worker *o, int r, const struct err *err)

@@ -43,8 +43,8 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 	const struct source_ops *ops = find(url);
 
 	if (!strncmp(url, "rediss:", 7))
-		return err_set(err, -EINVAL, "rediss: is not built in; let stunnel or haproxy speak TLS to that Redis, "
-			       "and name it here as redis://127.0.0.1:PORT/?channel=NAME or ?stream=NAME");
+		return err_set(err, -EINVAL, "rediss: is not supported; let stunnel or haproxy terminate TLS, and "
+			       "use redis://127.0.0.1:PORT/?channel=NAME or ?stream=NAME");
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, "
 			       "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, "
@@ -231,7 +231,7 @@ size_t source_lines(struct source *s, struct source_about about, const char *tex
 			e = source_line(s, about, at, (size_t)(line_end - at));
 		taken += e == SOURCE_LINE_OK;
 		if (e && e != SOURCE_LINE_BLANK && !rejected++)
-			err_set(err, -EINVAL, "line %zu cannot be taken: %s", taken + rejected, sentence(e));
+			err_set(err, -EINVAL, "line %zu is invalid: %s", taken + rejected, sentence(e));
 		at = line_end + 1;
 	}
 	return taken;

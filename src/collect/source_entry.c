@@ -23,7 +23,7 @@ static size_t hand_messages(struct source *s, struct source_about about, struct 
 		enum strobe_wire_error e = source_message(s, about, body.p, n < body.n ? n : body.n);
 
 		if (e) {
-			err_set(err, -EBADMSG, "message %zu of the entry is none: %s", taken + 1,
+			err_set(err, -EBADMSG, "message %zu of the entry is malformed: %s", taken + 1,
 				strobe_wire_error_name(e));
 			return taken;
 		}

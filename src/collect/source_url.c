@@ -35,7 +35,7 @@ int source_hints_set(struct source_hints *h, const char *name, const char *value
 		return set_label(h, name + 6, value, err);
 	if (!strcmp(name, "clock")) {
 		if (strcmp(value, "wall") && strcmp(value, "cpu"))
-			return err_set(err, -EINVAL, "clock=%.60s: it is wall or cpu", value);
+			return err_set(err, -EINVAL, "clock=%.60s: use wall or cpu", value);
 		h->clock = *value == 'w' ? STROBE_CLOCK_WALL : STROBE_CLOCK_CPU;
 		return 1;
 	}
@@ -44,7 +44,7 @@ int source_hints_set(struct source_hints *h, const char *name, const char *value
 	r = clock_parse_duration(value, &h->period_ns, err);
 	if (r < 0)
 		return err_prefix(err, "period");
-	return h->period_ns > 0 ? 1 : err_set(err, -EINVAL, "period=%.60s: it must be more than nothing", value);
+	return h->period_ns > 0 ? 1 : err_set(err, -EINVAL, "period=%.60s: it must be positive", value);
 }
 
 struct source_about source_hints_about(const struct source_hints *h)

@@ -31,7 +31,7 @@ struct stdin_source {
 	char piece[PIECE];
 };
 
-static void got_line(void *data, uint64_t at, const char *line, size_t n)
+static void on_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct stdin_source *s = data;
 	struct source_about about = source_hints_about(&s->options.hints);
@@ -191,7 +191,7 @@ static int start(struct stdin_source *s, struct err *err)
 
 	if (r == -EPERM) {
 		s->always = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-		r = s->always < 0 ? err_set(err, -errno, "cannot make an eventfd: %s", strerror(errno)) : watch(s, err);
+		r = s->always < 0 ? err_set(err, -errno, "cannot create an eventfd: %s", strerror(errno)) : watch(s, err);
 	}
 	if (r < 0)
 		return r;
@@ -210,7 +210,7 @@ static int stdin_open(const char *url, struct loop *loop, const struct source_re
 	s->input = (struct watch){ .ready = readable, .fd = -1 };
 	s->timer = (struct watch){ .ready = resume_if_room, .fd = -1 };
 	s->always = -1;
-	line_feed_init(&s->feed, SOURCE_LINE_MAX, got_line, s);
+	line_feed_init(&s->feed, SOURCE_LINE_MAX, on_line, s);
 	r = line_options_parse(query ? query + 1 : NULL, &s->options, err);
 	if (r < 0)
 		err_prefix(err, "standard input");

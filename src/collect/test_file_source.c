@@ -122,7 +122,7 @@ struct fixture {
 	size_t lines, caught_up;
 };
 
-static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
 {
 	struct fixture *f = data;
 
@@ -155,7 +155,7 @@ static void setup(struct fixture *f)
 	f->path = xasprintf("%s/x", f->directory);
 	f->url = xasprintf("file:%s?channel=c", f->path);
 	f->loop = loop_new(&err);
-	f->receiver = (struct source_receiver){ .line = got_line, .caught_up = caught_up, .data = f,
+	f->receiver = (struct source_receiver){ .line = on_line, .caught_up = caught_up, .data = f,
 						.state = f->directory };
 	f->timer = (struct watch){ .ready = stop_loop, .fd = -1 };
 	buf_done(&seen);

@@ -27,7 +27,7 @@ static void note_about(struct fixture *f, const struct source_about *about)
 	CHECK(about->source == &f->s);
 }
 
-static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
 {
 	struct fixture *f = data;
 
@@ -36,7 +36,7 @@ static void got_line(void *data, const struct source_about *about, const char *l
 	buf_putc(&f->got, '\n');
 }
 
-static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	struct fixture *f = data;
 
@@ -48,7 +48,7 @@ static void start(struct fixture *f)
 {
 	memset(f, 0, sizeof(*f));
 	buf_init(&f->got);
-	f->s.receiver = (struct source_receiver){ .message = got_message, .line = got_line, .data = f };
+	f->s.receiver = (struct source_receiver){ .message = on_message, .line = on_line, .data = f };
 }
 
 static void stop(struct fixture *f)

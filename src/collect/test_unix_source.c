@@ -33,7 +33,7 @@ static void got(void *data, const struct source_about *about, const struct strob
 	f->bytes += m->size;
 }
 
-static void got_open_run(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_open_run(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	((struct fixture *)data)->open_runs++;
 }
@@ -45,7 +45,7 @@ static void runs_killed(void *data, uint64_t count)
 
 static int open_source(struct fixture *f, const char *url, struct loop *loop, struct source **ret, struct err *err)
 {
-	struct source_receiver receiver = { .message = got, .open = got_open_run, .runs_killed = runs_killed, .data = f };
+	struct source_receiver receiver = { .message = got, .open = on_open_run, .runs_killed = runs_killed, .data = f };
 
 	return source_open(url, loop, &receiver, ret, err);
 }

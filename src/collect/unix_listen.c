@@ -42,11 +42,11 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : err_set(err, -errno, "cannot look at '%s': %s", path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(err, -EEXIST, "'%s' exists and is no socket; move it away or choose another path", path);
+		return err_set(err, -EEXIST, "'%s' exists and is not a socket; remove it or choose another path", path);
 
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
+		return err_set(err, -errno, "cannot create a socket: %s", strerror(errno));
 	/* EAGAIN is a living daemon with a full backlog, perhaps a stopped one. */
 	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 || errno == EAGAIN)
 		return err_set(err, -EADDRINUSE, "another strobe listens on unix:%s; stop it, or choose another "
@@ -94,7 +94,7 @@ int unix_listen(const char *path, int *ret_fd, bool *ret_activated, struct err *
 		return r;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
+		return err_set(err, -errno, "cannot create a socket: %s", strerror(errno));
 	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) < 0)
 		return err_set(err, -errno, "cannot listen on unix:%s: %s", path, strerror(errno));
 	if ((r = open_to_group(path, err)) < 0) {

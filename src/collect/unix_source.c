@@ -3,7 +3,7 @@
 #include "unix_source.h"
 
 #include "clock.h"
-#include "fd_room.h"
+#include "fd_budget.h"
 #include "gather.h"
 #include "log.h"
 #include "mem.h"
@@ -45,7 +45,7 @@ struct unix_source {
 	ino_t inode;
 	int spare;				/* given up to accept and refuse when descriptors have run out */
 	unsigned count;
-	bool told_full;
+	bool logged_full;
 	struct connection *connections;
 	uint8_t datagram[DATAGRAM_MAX];
 };
@@ -58,7 +58,7 @@ static void reject(struct connection *c, _Atomic uint64_t *counter)
 	c->rejected++;
 }
 
-static void got_message(struct connection *c, const void *bytes, size_t size)
+static void on_message(struct connection *c, const void *bytes, size_t size)
 {
 	struct source *s = &c->source->base;
 	struct strobe_wire_message m;
@@ -71,7 +71,7 @@ static void got_message(struct connection *c, const void *bytes, size_t size)
 	source_take(s, (struct source_about){ 0 }, &m);
 }
 
-static void got_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
+static void on_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
 {
 	_cleanup_(freep) char *bytes = fd_count == 1 ? memfd_read(fds[0], size) : NULL;
 
@@ -80,22 +80,22 @@ static void got_envelope(struct connection *c, uint64_t size, const int *fds, si
 	for (size_t at = 0, n; bytes && at < size && c->rejected < REJECTED_MAX; at += n) {
 		n = strobe_wire_first(bytes + at, (size_t)size - at);
 		assert(n > 0 && n <= size - at);
-		got_message(c, bytes + at, n);
+		on_message(c, bytes + at, n);
 	}
 }
 
-static void got_datagram(struct connection *c, size_t size, const int *fds, size_t fd_count)
+static void on_datagram(struct connection *c, size_t size, const int *fds, size_t fd_count)
 {
 	uint64_t memfd_size;
 	enum strobe_wire_error e = strobe_wire_open_envelope(c->source->datagram, size, &memfd_size);
 
 	assert(size <= sizeof(c->source->datagram));
 	if (e == STROBE_WIRE_BAD_MAGIC)
-		got_message(c, c->source->datagram, size);
+		on_message(c, c->source->datagram, size);
 	else if (e)
 		reject(c, &c->source->base.counters.rejected[e]);
 	else
-		got_envelope(c, memfd_size, fds, fd_count);
+		on_envelope(c, memfd_size, fds, fd_count);
 }
 
 /* Takes the descriptors out of a received message; at most PASSED_FDS of them fit into it. */
@@ -143,7 +143,7 @@ static int receive(struct connection *c)
 	else if (h.msg_flags & MSG_CTRUNC)
 		reject(c, &s->base.counters.rejected_memfd);
 	else if (n > 0)
-		got_datagram(c, (size_t)n, fds, fd_count);
+		on_datagram(c, (size_t)n, fds, fd_count);
 	for (size_t i = 0; i < fd_count; i++)
 		close(fds[i]);
 	return n > 0 ? 1 : -1;
@@ -191,7 +191,7 @@ static void connection_ready(struct watch *w, uint32_t events)
 			return;
 		if (c->rejected >= REJECTED_MAX) {
 			c->source->base.counters.connections_closed_for_garbage++;
-			log_warning("closed a connection of process %d: it sent %u messages that were none",
+			log_warning("closed a connection of process %d: %u malformed messages",
 				    (int)c->peer.pid, c->rejected);
 			r = -1;
 		}
@@ -233,10 +233,10 @@ static void refuse(struct unix_source *s, int fd)
 {
 	close(fd);
 	s->base.counters.connections_refused++;
-	if (!s->told_full)
-		log_warning("unix:%s: %u processes are connected and no more can be; further ones are refused "
-			    "and counted", s->path, s->count);
-	s->told_full = true;
+	if (!s->logged_full)
+		log_warning("unix:%s: the limit of %u connections is reached; further ones are refused and "
+			    "counted", s->path, s->count);
+	s->logged_full = true;
 }
 
 /* Without descriptors a connection cannot even be refused, and the loop would spin on it: the spare one makes room. */
@@ -265,7 +265,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (s->count >= CONNECTIONS_MAX || !fd_room_left(fd))
+		if (s->count >= CONNECTIONS_MAX || !fd_budget_left(fd))
 			refuse(s, fd);
 		else
 			connection_open(s, fd);
@@ -349,7 +349,7 @@ static int unix_source_open(const char *url, struct loop *loop, const struct sou
 		gather_free(gather);
 		return r;
 	}
-	fd_room_raise(CONNECTIONS_MAX);		/* every PHP worker keeps a connection */
+	fd_budget_raise(CONNECTIONS_MAX);		/* every PHP worker keeps a connection */
 
 	s = xcalloc(1, sizeof(*s));
 	s->base = (struct source){ .ops = &unix_source_ops, .receiver = *receiver, .loop = loop };

@@ -52,7 +52,7 @@ int diff_picture_write(struct diff_picture *d, const struct page_comparison *c, 
 		e = io_write_file(path, picture_path_is_packed(path) ? packed.data : svg.data,
 				  picture_path_is_packed(path) ? packed.size : svg.size, &err);
 	if (e < 0)
-		return command_cannot(spec, &err);
+		return command_fail(spec, &err);
 	if (strcmp(path, "-"))
 		fprintf(stderr, "strobe %s: wrote %s\n", spec->name, path);
 	return 0;

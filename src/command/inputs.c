@@ -37,13 +37,13 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	in->files++;
 	if (r == -ENODATA) {
 		in->empty_files++;
-		in->told_empty += is_url;
+		in->explained_empty += is_url;
 		if (is_url)
 			fprintf(stderr, "strobe %s: nothing was sampled: '%s': %s\n", spec->name, file, err.text);
 		return 0;
 	}
 	if (r < 0)
-		return command_cannot(spec, &err);
+		return command_fail(spec, &err);
 	note_columns(in, file);
 	if (r > 0)
 		fprintf(stderr, "strobe %s: %s\n", spec->name, err.text);
@@ -82,7 +82,7 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 		return load(in, spec, recorded);
 	err_set(&err, -ENOENT, "no input: there is no %s here; record one with `strobe run -- php script.php`, or name a file",
 		recorded);
-	return command_cannot(spec, &err);
+	return command_fail(spec, &err);
 }
 
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count)
@@ -125,7 +125,7 @@ static int no_such_format(const struct command_spec *spec, const char *name)
 	return command_usage(spec, "unknown input format '%s'; known formats: %s", name, known.data);
 }
 
-int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format)
+int inputs_format(const struct command_spec *spec, const char *name, const struct format **ret_format)
 {
 	*ret_format = name ? format_by_name(name) : NULL;
 	if (name && (!*ret_format || !(*ret_format)->read))
@@ -201,13 +201,13 @@ static uint32_t find_name(const struct inputs *in, const char *name)
 }
 
 /* Files whose lines are taken as they are have no columns. */
-static void tell_files_without(struct inputs *in, const struct command_spec *spec, const char *name)
+static void warn_files_without(struct inputs *in, const struct command_spec *spec, const char *name)
 {
 	_cleanup_(buf_done) struct buf b = { 0 }, plain = { 0 };
 	uint32_t column = find_name(in, name);
 	size_t count;
 
-	if (column == PROFILE_COLUMNS || (in->told & 1u << column) || (in->options && in->options->take_line))
+	if (column == PROFILE_COLUMNS || (in->warned & 1u << column) || (in->options && in->options->take_line))
 		return;
 	count = count_without(in, column);
 	if (!count || count == in->list_count)
@@ -220,7 +220,7 @@ static void tell_files_without(struct inputs *in, const struct command_spec *spe
 	buf_init(&plain);
 	text_put_plain(&plain, (struct str){ b.data, b.size });
 	fprintf(stderr, "strobe %s: %s\n", spec->name, plain.data);
-	in->told |= 1u << column;
+	in->warned |= 1u << column;
 }
 
 int inputs_column(struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column)
@@ -233,7 +233,7 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
 		wanted = in->column;
 	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
 	if (*ret_column != UINT32_MAX)
-		tell_files_without(in, spec, p->columns[*ret_column].name);
+		warn_files_without(in, spec, p->columns[*ret_column].name);
 	if (*ret_column != UINT32_MAX || p->column_count == 0)
 		return 0;
 
@@ -246,7 +246,7 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
 		buf_puts(&sentence, p->columns[i].name);
 	}
 	err_set(&err, -ENOENT, "%s", sentence.data);
-	return command_cannot(spec, &err);
+	return command_fail(spec, &err);
 }
 
 void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *column, uint32_t *ret_before)
@@ -273,7 +273,7 @@ bool inputs_have_values(const struct inputs *in, const struct command_spec *spec
 
 	if (has_values(p, column, any_sign))
 		return true;
-	if (in->told_empty == in->files)
+	if (in->explained_empty == in->files)
 		return false;
 	buf_init(&b);
 	buf_puts(&b, "nothing was sampled: ");
@@ -296,7 +296,7 @@ void inputs_replace(struct inputs *in, struct profile *by_this)
 	in->profile = by_this;
 }
 
-static void tell_nothing_left(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
+static void explain_nothing_left(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
 {
 	fprintf(stderr, "strobe %s: nothing is left of %u stack%s: ", spec->name, stacks, stacks == 1 ? "" : "s");
 	if (focus && ignore)
@@ -322,6 +322,6 @@ int inputs_select(struct inputs *in, const struct command_spec *spec, const char
 	inputs_replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
 	if (!stacks || profile_stacks(in->profile))
 		return 0;
-	tell_nothing_left(spec, stacks, focus, ignore);
-	return EXIT_NOTHING;
+	explain_nothing_left(spec, stacks, focus, ignore);
+	return EXIT_NO_SAMPLES;
 }

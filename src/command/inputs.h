@@ -24,8 +24,8 @@ struct inputs {
 	size_t list_count, list_capacity;
 	char names[PROFILE_COLUMNS][64];
 	char column[64];		/* that an address names; "" if none does */
-	size_t told_empty;		/* addresses whose daemon has said why there is nothing */
-	uint32_t told;			/* a bit for each column that was said to be missing from files */
+	size_t explained_empty;		/* addresses whose daemon has said why there is nothing */
+	uint32_t warned;			/* a bit for each column that was said to be missing from files */
 };
 
 /* Reads `files`, or the default. Returns 0 or an exit code, after it has said why. */
@@ -37,11 +37,11 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 
 /* The format called `name` for `--from`, NULL if that is NULL. Returns 0, or EXIT_USAGE after it has said which formats
  * there are. */
-int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format);
+int inputs_format(const struct command_spec *spec, const char *name, const struct format **ret_format);
 void inputs_done(struct inputs *in);
 
 /* Keeps stacks with a function that matches `focus` and none that matches `ignore`, extended regular expressions of
- * which either may be NULL. Returns 0 or an exit code, after it has said why: EXIT_NOTHING if none is left. */
+ * which either may be NULL. Returns 0 or an exit code, after it has said why: EXIT_NO_SAMPLES if none is left. */
 int inputs_select(struct inputs *in, const struct command_spec *spec, const char *focus, const char *ignore);
 
 /* `by_this` instead of the profile that is there, which is freed. */

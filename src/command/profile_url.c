@@ -200,7 +200,7 @@ static int refused(const struct profile_url *u, int status, const struct buf *bo
 static int get(const struct profile_url *u, const char *path, const char *token, struct buf *head, struct buf *body,
 	       struct err *err)
 {
-	int r = http_get_with_head(u->base.data, path, token, TIMEOUT_MS, ANSWER_MAX, head, body, err);
+	int r = http_get_with_headers(u->base.data, path, token, TIMEOUT_MS, ANSWER_MAX, head, body, err);
 
 	if (r == -ECONNREFUSED)
 		return err_set(err, r, "no daemon answers at %s", u->base.data);
@@ -235,7 +235,7 @@ static int follow(struct profile_url *u, const char *token, struct err *err)
 }
 
 /* Why there is nothing, in the daemon's words; it has them in JSON only. */
-static int tell_empty(const struct profile_url *u, const char *token, struct err *err)
+static int explain_empty(const struct profile_url *u, const char *token, struct err *err)
 {
 	_cleanup_(buf_done) struct buf path = { 0 }, body = { 0 }, why = { 0 };
 	const char *query = u->path.data + strlen("/api/v1/profile?format=strobe");
@@ -277,8 +277,8 @@ static int take(const struct profile_url *u, const char *url, const char *token,
 	if ((r = get(u, u->path.data, token, &head, &body, err)) < 0 || (r = read_answer(url, &body, o, one, err)) < 0)
 		return r;
 	if (!r && profile_stacks(one) == 0)
-		return tell_empty(u, token, err);
-	if (!profile_has_room_for(p, one))
+		return explain_empty(u, token, err);
+	if (!profile_columns_fit(p, one))
 		return err_set(err, -E2BIG, "'%s' brings more than %u value columns together", url, PROFILE_COLUMNS);
 	profile_merge(p, one);
 	if (!r && http_header(&head, "Strobe-Warning", &warning)) {

@@ -46,7 +46,7 @@ int frame_options_check(struct frame_options *f, const struct target_options *t,
 	return 0;
 }
 
-void frame_options_fill(const struct frame_options *f, struct stack_book_layers *ret)
+void frame_options_fill(const struct frame_options *f, struct stack_registry_layers *ret)
 {
 	ret->php = f->user || f->languages;
 	ret->native = f->user || f->native || (f->language && !f->languages);
@@ -61,26 +61,26 @@ u8 recording_languages(const struct frame_options *f, const struct target_option
 	       LANGUAGE_PHP;
 }
 
-void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_book_layers *layers)
+void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_registry_layers *layers)
 {
 	u8 shown = recorder_languages(r);
 
 	layers->modules = recorder_modules(r);
 	layers->on_cpu = o->hz > 0;
 	layers->off_cpu = o->off_cpu;
-	layers->outside = shown == LANGUAGE_PHP ? STACK_BOOK_OUTSIDE : shown == LANGUAGE_PERL ? STACK_BOOK_OUTSIDE_PERL :
-			  STACK_BOOK_OUTSIDE_BOTH;
+	layers->outside = shown == LANGUAGE_PHP ? STACK_REGISTRY_OUTSIDE : shown == LANGUAGE_PERL ? STACK_REGISTRY_OUTSIDE_PERL :
+			  STACK_REGISTRY_OUTSIDE_BOTH;
 }
 
-int recording_tell_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
+int recording_warn_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_registry_layers *layers,
 			    struct err *err)
 {
 	const char *why = recorder_fallback(r);
 	struct obstacle hides;
 
 	if (*why && !layers->php)
-		return err_set(err, -ENOTSUP, "native and kernel frames take BPF: %s", why);
-	if (*why && !o->pid_count && obstacle_of_hiding("/proc", &hides))
+		return err_set(err, -ENOTSUP, "native and kernel frames require BPF: %s", why);
+	if (*why && !o->pid_count && obstacle_for_hidepid("/proc", &hides))
 		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
 	if (*why)
 		fprintf(stderr, "strobe: no BPF: %s; reading the memory of processes instead, without native and kernel frames\n", why);

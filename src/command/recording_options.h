@@ -21,8 +21,7 @@ struct target_options {
 	  "Processes whose command line matches this extended regular expression, new ones too." },				\
 	{ OPTION_FLAG, 0, "fpm", NULL, &(t).fpm, "Every php-fpm, all pools." },							\
 	{ OPTION_LIST, 0, "cgroup", "GROUP", &(t).cgroups,									\
-	  "Processes in this control group (version 2) and below, such as /system.slice/php8.2-fpm.service; may be given "	\
-	  "several times." },													\
+	  "Processes in this control group (version 2) and below; may be given several times." },													\
 	{ OPTION_LIST, 0, "container", "ID", &(t).containers,									\
 	  "Processes in this container, by its id or the first digits of it; may be given several times." }
 
@@ -42,7 +41,7 @@ struct frame_options {
 	{ OPTION_FLAG, 'n', "native", NULL, &(f).native, "Native frames without PHP's and Perl's." },				\
 	{ OPTION_FLAG, 'k', "kernel", NULL, &(f).kernel, "Kernel frames; given alone, only samples in the kernel." },			\
 	{ OPTION_STRING, 0, "lang", "LANGUAGE", &(f).language,									\
-	  "User frames of one language: php or perl, of processes that run it, or native; kernel frames only with -k." }
+	  "User frames of one language: php, perl or native; kernel frames only with -k." }
 
 bool frame_options_any(const struct frame_options *f);
 
@@ -50,16 +49,16 @@ bool frame_options_any(const struct frame_options *f);
 int frame_options_check(struct frame_options *f, const struct target_options *t, const struct command_spec *spec);
 
 /* Sets which layers there are, as they were given. */
-void frame_options_fill(const struct frame_options *f, struct stack_book_layers *ret);
+void frame_options_fill(const struct frame_options *f, struct stack_registry_layers *ret);
 
 /* Without a target it is every PHP; whoever names processes sees what they run. */
 u8 recording_languages(const struct frame_options *f, const struct target_options *t);
 
 /* Fills in what is known of the layers once the recorder is open. */
-void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_book_layers *layers);
+void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_registry_layers *layers);
 
 /* Each step down the ladder is told. -ENOTSUP if none of the frames that were asked for are to be had there. */
-int recording_tell_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
+int recording_warn_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_registry_layers *layers,
 			    struct err *err);
 
 #endif

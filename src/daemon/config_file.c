@@ -153,9 +153,9 @@ static int put_key(struct config *c, const struct command_spec *spec, const stru
 	const char *near = o ? NULL : nearest(spec, i->key->text);
 
 	if (near)
-		return yaml_error(i->key, err, "there is no '%.60s'; did you mean '%s'?", i->key->text, near);
+		return yaml_error(i->key, err, "unknown key '%.60s'; did you mean '%s'?", i->key->text, near);
 	if (!o)
-		return yaml_error(i->key, err, "there is no '%.60s'; the keys are the options of `strobe %s`",
+		return yaml_error(i->key, err, "unknown key '%.60s'; the keys are the options of `strobe %s`",
 				  i->key->text, spec->name);
 	if (yaml_is_null(i->value) || is_given(o))
 		return 0;
@@ -205,7 +205,7 @@ static int put_flag(struct config *c, const struct option_spec *o, const char *n
 		if (!strcasecmp(value, no[i]))
 			return 0;
 	}
-	return err_set(err, -EINVAL, "%s=%.60s: it is yes or no", name, value);
+	return err_set(err, -EINVAL, "%s=%.60s: use yes or no", name, value);
 }
 
 /* URLs and names have no spaces. */
@@ -292,10 +292,10 @@ static void warn_of(const struct command_spec *spec, const char *name, size_t n,
 	if (!near)
 		near = options_nearest(key, rest);
 	if (near)
-		log_warning("the variable STROBE_%.*s means nothing; did you mean %s?", (int)(n < 60 ? n : 60), name,
+		log_warning("unknown environment variable STROBE_%.*s; did you mean %s?", (int)(n < 60 ? n : 60), name,
 			    variable_of(&(struct option_spec){ .name = near }, text));
 	else
-		log_warning("the variable STROBE_%.*s means nothing; the names are those of the options of "
+		log_warning("unknown environment variable STROBE_%.*s; the names are those of the options of "
 			    "`strobe %s`, such as STROBE_LISTEN", (int)(n < 60 ? n : 60), name, spec->name);
 }
 

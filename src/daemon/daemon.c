@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "collector.h"
 #include "command.h"
-#include "fd_room.h"
+#include "fd_budget.h"
 #include "log.h"
 #include "mem.h"
 #include "notify.h"
@@ -221,7 +221,7 @@ static void put_arclamp_metrics(void *data, struct buf *out)
 	if (!failed)
 		buf_put(out, series.data, series.size);
 	else if (!d->metrics_failed)
-		log_warning("there are no series of Arc Lamp: %s", err.text);
+		log_warning("the arclamp_* series are not available: %s", err.text);
 	d->metrics_failed = failed;
 }
 
@@ -244,7 +244,7 @@ static int open_server(struct daemon *d, struct err *err)
 	s.allow_host_count = o->allow_host_count;
 	s.source_dirs = o->source_dirs;
 	s.source_dir_count = o->source_dir_count;
-	s.connections = fd_room_for_http();
+	s.connections = fd_budget_for_http();
 	s.only_counters = !o->store_url;
 	if (o->store_url) {
 		const char *colon = strchr(o->store_url, ':');
@@ -261,13 +261,13 @@ static int open_server(struct daemon *d, struct err *err)
 	}
 	r = server_new(&s, &d->server, err);
 	if (r < 0 && o->listen_may_fail && r != -EINVAL && r != -EACCES) {
-		log_warning("there will be no counters to ask for: %s", err->text);
+		log_warning("counters are not served: %s", err->text);
 		return 0;
 	}
 	return r;
 }
 
-static void got_signal(int signo, void *data)
+static void on_signal(int signo, void *data)
 {
 	struct daemon *d = data;
 
@@ -299,14 +299,14 @@ static int open_all(struct daemon *d, struct err *err)
 		return err->code;
 	/* Signals before threads, which inherit the mask. The sinks before the sources: a second instance that shares
 	 * only a store must not take the samples. */
-	if ((r = loop_on_signals(d->loop, got_signal, d, SIGHUP, err)) < 0 ||
+	if ((r = loop_on_signals(d->loop, on_signal, d, SIGHUP, err)) < 0 ||
 	    (r = open_sinks(d, err)) < 0 ||
 	    (r = open_collector(d, err)) < 0 ||
 	    (r = open_sources(d, err)) < 0 ||
 	    (r = open_server(d, err)) < 0 ||
 	    (r = loop_add_timer(d->loop, &d->drop_timer, NS_PER_SECOND, err)) < 0)
 		return r;
-	fd_room_share();
+	fd_budget_share();
 	return watchdog_ns ? loop_add_timer(d->loop, &d->watchdog, watchdog_ns / 2, err) : 0;
 }
 
@@ -418,7 +418,7 @@ static void __attribute__((noreturn)) leave_answers(int r, const struct err *err
 		log_error("%s", err->text);
 	log_warning("ending without the answers to HTTP requests that take longer than %d seconds",
 		 (int)(ANSWERS_TIMEOUT_NS / NS_PER_SECOND));
-	_exit(r < 0 ? EXIT_CANNOT : EXIT_FINE);
+	_exit(r < 0 ? EXIT_ERROR : EXIT_OK);
 }
 
 int daemon_run(const struct daemon_options *o, struct err *err)

@@ -87,14 +87,14 @@ static bool use_sink(struct daemon *d, struct feed *f)
 		feeds_remove(&d->feeds, f);
 		return false;
 	}
-	log_info("samples go to %s now", f->sink->url);
+	log_info("added sink %s", f->sink->url);
 	f->state = FEED_IN_USE;
 	return true;
 }
 
 static void use_source(struct feed *f)
 {
-	log_info("samples come from %s now", f->source->url);
+	log_info("added source %s", f->source->url);
 	f->state = FEED_IN_USE;
 }
 
@@ -104,10 +104,10 @@ static void sink_has_left(void *data, uint64_t left)
 	struct daemon *d = f->owner;
 
 	if (left)
-		log_warning("%s is closed, and %llu samples or runs that were for it could not be stored there",
+		log_warning("%s is closed; %llu samples or runs in its queue could not be stored",
 			    f->sink->url, (unsigned long long)left);
 	else
-		log_info("%s is closed, with all that was for it", f->sink->url);
+		log_info("%s is closed; its queue was stored", f->sink->url);
 	feeds_remove(&d->feeds, f);
 }
 
@@ -212,7 +212,7 @@ void daemon_drain_removed(struct watch *w, uint32_t events)
 
 		if (f->kind != FEED_SOURCE || f->state != FEED_LEAVING || !collector_forget(d->collector, f->source))
 			continue;
-		log_info("%s is closed, with all that came from it stored", f->source->url);
+		log_info("%s is closed; everything received from it is stored", f->source->url);
 		feeds_remove(&d->feeds, f);
 		any = true;
 	}
@@ -311,7 +311,7 @@ void daemon_reload(struct daemon *d)
 	if (r >= 0)
 		r = change(d, &n, &err);
 	if (r < 0) {
-		log_error("the configuration was read again and is not used, nothing has changed: %s", err.text);
+		log_error("the new configuration is invalid and was not applied: %s", err.text);
 		d->options.reloaded(false);
 	} else {
 		d->options.sources = n.sources;

@@ -7,7 +7,7 @@
 #include "io.h"
 #include "log.h"
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 #include "queries.h"
 #include "secrets.h"
 #include "size.h"
@@ -71,7 +71,7 @@ static void done(struct settings *s)
 
 static int no_operands(const struct command_spec *spec, int operands, char **argv, struct err *err)
 {
-	return operands ? err_set(err, -EINVAL, "'%s' is too much; %s takes options only", argv[1], spec->name) : 0;
+	return operands ? err_set(err, -EINVAL, "unexpected argument '%s'; %s takes options only", argv[1], spec->name) : 0;
 }
 
 /* Options may move operands to the front, so each reading has a copy of its own. */
@@ -303,7 +303,7 @@ int settings_default_source(struct daemon_options *o, struct err *err)
 
 	if (o->source_count)
 		return 0;
-	r = places_socket(&settings.default_socket, err);
+	r = paths_socket(&settings.default_socket, err);
 	if (r < 0)
 		return r;
 	settings.default_source = settings.default_socket;
@@ -364,7 +364,7 @@ static int print_help(const struct command_spec *spec)
 	buf_init(&help);
 	options_help(spec, &help);
 	fwrite(help.data, 1, help.size, stdout);
-	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+	return fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 }
 
 /* ps no longer shows the token, but shell histories and unit files do, and it was visible for a moment. */
@@ -375,7 +375,7 @@ static void warn_of_secrets(int argc, char **argv)
 	for (int i = 1; i < argc && !found; i++) {
 		_cleanup_(freep) char *word = xstrdup(argv[i]);
 
-		found = secrets_hide(word, strlen(word) + 1);
+		found = secrets_redact(word, strlen(word) + 1);
 	}
 	if (found)
 		log_warning("a password on the command line can be read by other users while a program starts; use "
@@ -397,7 +397,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	if (r == 1)
 		return print_help(spec);
 	if (r < 0 || (r = prepare(&o, &err)) < 0)
-		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_cannot(spec, &err);
+		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_fail(spec, &err);
 	heed_quiet();
 	warn_of_secrets(argc, argv);
 	config_warn_of_variables(spec, other);
@@ -407,9 +407,9 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	}
 	r = daemon_run(&o, &err);
 	if (r < 0)
-		command_cannot(spec, &err);
+		command_fail(spec, &err);
 	done(&settings);
 	if (has_first)
 		done(&first);
-	return r == -ENODATA ? EXIT_NOTHING : r < 0 ? EXIT_CANNOT : EXIT_FINE;
+	return r == -ENODATA ? EXIT_NO_SAMPLES : r < 0 ? EXIT_ERROR : EXIT_OK;
 }

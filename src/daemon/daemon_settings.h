@@ -41,49 +41,49 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 /* The rows that both option tables have. */
 #define SETTINGS_CONFIG \
 	{ OPTION_STRING, 'c', "config", "FILE", &settings.config, \
-	  "Read options from this YAML file, whose keys are their names; also from variables such as STROBE_LISTEN. A minus " \
-	  "in front (-c -/etc/strobe.yaml) means that the file may be missing." }
+	  "Read options from this YAML file (-FILE: if it " \
+	  "exists); also from variables (STROBE_LISTEN)." }
 #define SETTINGS_LIMITS \
 	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days, \
-	  "Remove what is older from a store; 30 unless given, 0 keeps all." }, \
+	  "Expire samples older than DAYS (default: 30; 0: never)." }, \
 	{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes, \
-	  "Remove the oldest days of a store above this size (500M, 10G), and when one day is left its oldest hours; 10G unless " \
-	  "given, 64M at least, 0 is no limit." }, \
+	  "Expire the oldest samples above this total size (default: 10G, at " \
+	  "least 64M; 0: no limit)." }, \
 	{ OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free, \
-	  "The same while the disk has less room than this; unless given 256M, or a tenth of a smaller disk; 0 is no limit." }
+	  "Expire the oldest samples below this free space (default: 256M, small disks 10%; 0: no limit)." }
 #define SETTINGS_CAPS \
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Caps (what is above them is dropped or becomes `other`, and is counted)" }, \
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Limits (what exceeds them is dropped or becomes `other`, and is counted)" }, \
 	{ OPTION_STRING, 0, "queue-bytes", "SIZE", &settings.queue_bytes, \
-	  "Memory of what waits for one sink that is slow or fails; 256M unless given." }, \
+	  "Queue of each sink in memory (default: 256M)." }, \
 	{ OPTION_INT, 0, "label-values", "N", &settings.label_values, \
-	  "Values of one label on one day; further ones count as `other`; 1,000 unless given." }, \
+	  "Values of one label per day (default: 1,000)." }, \
 	{ OPTION_INT, 0, "series", "N", &settings.series, \
-	  "Sets of labels in one second; further ones count as entry `other`; 10,000 unless given." }
+	  "Label sets per second; further ones count as entry `other` (default: 10,000)." }
 #define SETTINGS_ARCLAMP \
 	{ OPTION_STRING, 0, "arclamp", "FILE", &settings.arclamp, \
-	  "Write the trace logs of this arclamp-log.yaml, and collect from its Redis unless --from is given. -c takes such a " \
-	  "file, too." }
+	  "Write the trace logs of this arclamp-log.yaml; collect from " \
+	  "its Redis unless --from is given." }
 #define SETTINGS_METRICS \
 	{ OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
-	  "Add the arclamp_* series of this tree of trace logs to /metrics." }
+	  "Add the arclamp_* series of the trace logs below DIR to /metrics." }
 #define SETTINGS_WHO \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" }, \
 	{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file, \
-	  "Ask every visitor for the token in this file, or in the variable STROBE_TOKEN. One is needed to listen beyond this machine, or a trusted proxy." }, \
+	  "Require the token in FILE (or STROBE_TOKEN); needed beyond loopback unless a proxy is trusted." }, \
 	{ OPTION_STRING, 0, "read-token-file", "FILE", &settings.read_token_file, \
-	  "Another token, which may look and not add or remove runs; or in STROBE_READ_TOKEN." }, \
+	  "Another token, for reading only (or STROBE_READ_TOKEN)." }, \
 	{ OPTION_LIST, 0, "trusted-proxy", "ADDRESS", &settings.proxies, \
-	  "Believe this reverse proxy (192.0.2.7, 10.0.0.0/8) who its users are; may be given several times. They may look." }, \
+	  "Trust the user names of this proxy (192.0.2.7, 10.0.0.0/8); may be given several times." }, \
 	{ OPTION_STRING, 0, "user-header", "NAME", &settings.user_header, \
-	  "Header in which such a proxy names the user; X-Forwarded-User unless given." }, \
+	  "Header with the user name (default: X-Forwarded-User)." }, \
 	{ OPTION_LIST, 0, "writer", "USER", &settings.writers, \
-	  "User of such a proxy who may also add and remove runs (* is every one); may be given several times." }, \
+	  "User who may also add and remove runs (*: all); may be given several times." }, \
 	{ OPTION_LIST, 0, "allow-host", "NAME", &settings.allow_hosts, \
-	  "Also answer under this name, such as that of a reverse proxy; may be given several times." }, \
+	  "Also accept this host name, such as a proxy's; may be given several times." }, \
 	{ OPTION_STRING, 0, "probe-listen", "ADDRESS", &settings.probe_listen, \
-	  "Also answer /healthz, /readyz and /metrics, and nothing else, at this address; nowhere unless given." }, \
+	  "Serve only /healthz, /readyz and /metrics on this address." }, \
 	{ OPTION_STRING, 0, "probe-token-file", "FILE", &settings.probe_token_file, \
-	  "File with a token for these three only, at either address, or STROBE_PROBE_TOKEN. --probe-listen beyond this machine needs one." }
+	  "Token for these three only (or STROBE_PROBE_TOKEN); needed to probe-listen beyond loopback." }
 
 /* Numbers and sizes, checked, into `o`; texts stay shared with the settings. -EINVAL with a sentence that begins with
  * the option's name and with the place where it was set. */

@@ -81,8 +81,8 @@ static int64_t age_ns(struct store_sink *s)
 	int64_t ns = clock_age_now_ns(&s->age);
 
 	if (s->age.ahead_since_ns && !was_ahead)
-		log_warning("the clock was set ahead by %lld hours; nothing of %s is removed for its age by that "
-			    "for a day", (long long)((clock_wall_ns() - ns) / (NS_PER_DAY / 24)), s->base.url);
+		log_warning("the clock was set ahead by %lld hours; retention of %s ignores that for a "
+			    "day", (long long)((clock_wall_ns() - ns) / (NS_PER_DAY / 24)), s->base.url);
 	return ns;
 }
 
@@ -113,7 +113,7 @@ static void maintain(void *data)
 
 	failed = store_maintain(s->base.store, &limits, age_ns(s), &err) < 0;
 	if (failed && !s->maintain_failed)
-		log_warning("the store could not be tidied up, which is tried again: %s", err.text);
+		log_warning("maintenance of the store failed and will be retried: %s", err.text);
 	s->maintain_failed = failed;
 }
 

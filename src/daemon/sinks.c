@@ -25,8 +25,8 @@ int sink_open(const char *url, const struct sink_options *o, struct sink **ret, 
 	const struct sink_ops *ops = find(store_url ? store_url : url);
 
 	if (!strncmp(url, "rediss:", 7))
-		return err_set(err, -EINVAL, "rediss: is not built in; let stunnel or haproxy speak TLS to that Redis, "
-			       "and name it here as redis://127.0.0.1:PORT/?stream=NAME");
+		return err_set(err, -EINVAL, "rediss: is not supported; let stunnel or haproxy terminate TLS, and "
+			       "use redis://127.0.0.1:PORT/?stream=NAME");
 	if (!strncmp(url, "resp:", 5))
 		return err_set(err, -EINVAL, "resp: listens, and nothing is sent to it, for it cannot say what is "
 			       "stored; put a Redis between this collector and the other: --to "

@@ -125,7 +125,7 @@ static void wait_for_end(struct findings *f, const char *area, pid_t pid, const 
 			     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-void bounded_look(struct findings *f, const char *area, int64_t timeout_ns, void (*look)(struct findings *f, const void *data),
+void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, void (*look)(struct findings *f, const void *data),
 		  const void *data)
 {
 	_cleanup_(fd_closep) int reader = -1, writer = -1;

@@ -12,7 +12,7 @@
 
 /* Runs `look` and takes its findings; one that is not done after `timeout_ns`, or was killed, becomes a finding of `area` that
  * names what was looked at. */
-void bounded_look(struct findings *f, const char *area, int64_t timeout_ns, void (*look)(struct findings *f, const void *data),
+void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, void (*look)(struct findings *f, const void *data),
 		  const void *data);
 
 #endif

@@ -2,23 +2,23 @@
 #include "doctor.h"
 
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 
 #include <string.h>
 
 #define FILE_MAX	((size_t)64 << 20)
 
 /* The build that the file is for, NULL if it is no extension; -errno in `*ret_error` if it cannot be read. */
-static char *build_of(const struct rooted *root, const char *path, int *ret_error)
+static char *build_of(const struct root_dir *root, const char *path, int *ret_error)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
-	*ret_error = rooted_read(root, path, FILE_MAX, &b);
+	*ret_error = root_dir_read(root, path, FILE_MAX, &b);
 	return *ret_error < 0 ? NULL : php_build_find(b.data, b.size);
 }
 
-static bool fits(const struct rooted *root, const char *path, const struct php_binary *php)
+static bool fits(const struct root_dir *root, const char *path, const struct php_binary *php)
 {
 	int error;
 	_cleanup_(freep) char *build = build_of(root, path, &error);
@@ -36,9 +36,9 @@ static char *minor_of(const struct php_binary *php)
 }
 
 /* "strobe" where PHP looks by itself, else the path of one that was built beside this program; NULL if there is none. */
-static char *loadable(const struct rooted *root, const struct php_binary *php)
+static char *loadable(const struct root_dir *root, const struct php_binary *php)
 {
-	_cleanup_(freep) char *program = places_program(), *minor = minor_of(php);
+	_cleanup_(freep) char *program = paths_program(), *minor = minor_of(php);
 	_cleanup_(freep) char *usual = xasprintf("%s/strobe.so", php->extension_directory ? php->extension_directory : "");
 
 	if (php->extension_directory && fits(root, usual, php))
@@ -62,12 +62,12 @@ void doctor_put_restart(const char *service, struct buf *out)
 }
 
 /* Debian's units are called php8.2-fpm; a PHP that does not run has no cgroup that names one. */
-static void put_restart_of(const struct rooted *root, const struct php_binary *php, const char *service, struct buf *out)
+static void put_restart_of(const struct root_dir *root, const struct php_binary *php, const char *service, struct buf *out)
 {
 	_cleanup_(freep) char *minor = minor_of(php), *name = xasprintf("php%s-fpm", minor);
 	_cleanup_(freep) char *unit = xasprintf("/lib/systemd/system/%s.service", name);
 	struct stat st;
-	bool is_there = !strcmp(php->sapi, "fpm-fcgi") && rooted_stat(root, unit, &st) == 0;
+	bool is_there = !strcmp(php->sapi, "fpm-fcgi") && root_dir_stat(root, unit, &st) == 0;
 
 	doctor_put_restart(*service ? service : is_there ? name : "", out);
 }
@@ -79,7 +79,7 @@ static void put_build(const struct php_binary *php, struct buf *out)
 	buf_printf(out, "make PHP_CONFIG=php-config%s && sudo make install PREFIX=/usr PHP_CONFIG=php-config%s", minor, minor);
 }
 
-void doctor_put_enable(const struct rooted *root, const struct php_binary *php, const char *service, struct buf *out)
+void doctor_put_enable(const struct root_dir *root, const struct php_binary *php, const char *service, struct buf *out)
 {
 	_cleanup_(freep) char *extension = loadable(root, php);
 	const char *directory = php->scan_directory;
@@ -101,7 +101,7 @@ void doctor_put_enable(const struct rooted *root, const struct php_binary *php, 
 
 /* --- the line, and its file */
 
-static bool check_file(struct findings *f, enum level level, const char *area, const char *about, const struct rooted *root,
+static bool check_file(struct findings *f, enum level level, const char *area, const char *about, const struct root_dir *root,
 		       const struct php_binary *php, const struct php_setting *line, const char *path)
 {
 	int error;
@@ -128,7 +128,7 @@ static bool check_file(struct findings *f, enum level level, const char *area, c
 	return false;
 }
 
-bool doctor_extension(struct findings *f, enum level level, const char *area, const char *about, const struct rooted *root,
+bool doctor_extension(struct findings *f, enum level level, const char *area, const char *about, const struct root_dir *root,
 		      const struct php_binary *php, const struct php_settings *s)
 {
 	const struct php_setting *line;

@@ -4,7 +4,7 @@
 #include "fpm_pools.h"
 #include "mem.h"
 #include "php_view.h"
-#include "socket_wanted.h"
+#include "expected_socket.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -19,7 +19,7 @@ struct check {
 
 /* --- pools of the configuration */
 
-static const char *config_of(const struct check *c, const struct php_found *php, const struct rooted *root, char *out, size_t size)
+static const char *config_of(const struct check *c, const struct php_installation *php, const struct root_dir *root, char *out, size_t size)
 {
 	static const char *const usual[] = { "/etc/php-fpm.conf", "/usr/local/etc/php-fpm.conf" };
 	struct stat st;
@@ -31,10 +31,10 @@ static const char *config_of(const struct check *c, const struct php_found *php,
 			return t->config;
 	}
 	snprintf(out, size, "%s/php-fpm.conf", php->binary.ini_directory ? php->binary.ini_directory : "/etc");
-	if (rooted_stat(root, out, &st) == 0)
+	if (root_dir_stat(root, out, &st) == 0)
 		return out;
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
-		if (rooted_stat(root, usual[i], &st) == 0)
+		if (root_dir_stat(root, usual[i], &st) == 0)
 			return usual[i];
 	return NULL;
 }
@@ -66,28 +66,28 @@ static bool identity_of(const struct fpm_pool *p, struct task_status *ret)
 
 /* Workers that run are looked at themselves, among the processes. */
 static void check_resting_pool(struct check *c, const struct fpm_pool *p, const char *about, const struct php_settings *s,
-			       const struct rooted *root)
+			       const struct root_dir *root)
 {
 	_cleanup_(freep) char *directory = p->chroot ? xasprintf("%s%s", root->path, p->chroot) : NULL, *path = NULL;
 	struct socket_variables variables;
 	struct task_status who;
-	struct rooted own;
+	struct root_dir own;
 
 	if (!identity_of(p, &who)) {
 		if (p->user)
 			findings_add(c->f, LEVEL_WARNING, AREA_PHP, "pool-user", about, NULL, "there is no user %s (%s)", p->user, p->file);
 		return;
 	}
-	if (rooted_open(directory ? directory : *root->path ? root->path : "/", &own) < 0) {
+	if (root_dir_open(directory ? directory : *root->path ? root->path : "/", &own) < 0) {
 		findings_add(c->f, LEVEL_WARNING, AREA_PHP, "pool-chroot", about, NULL, "its chroot %s cannot be entered (%s)", p->chroot,
 			     p->file);
 		return;
 	}
 	socket_variables_of_pool(p, who.uid, c->d->proc, 0, &variables);
-	path = socket_wanted(s, &variables, who.uid, &own);
+	path = expected_socket(s, &variables, who.uid, &own);
 	socket_variables_done(&variables);
-	doctor_reach(c->f, c->d, LEVEL_WARNING, AREA_PHP, about, &own, p->chroot, path, s, &who, "");
-	rooted_close(&own);
+	doctor_socket_access(c->f, c->d, LEVEL_WARNING, AREA_PHP, about, &own, p->chroot, path, s, &who, "");
+	root_dir_close(&own);
 }
 
 static bool touches_strobe(const struct php_settings *s)
@@ -98,7 +98,7 @@ static bool touches_strobe(const struct php_settings *s)
 	return false;
 }
 
-static void check_pools(struct check *c, const struct php_found *php, const struct rooted *root, const char *name)
+static void check_pools(struct check *c, const struct php_installation *php, const struct root_dir *root, const char *name)
 {
 	char path[512];
 	const char *config = config_of(c, php, root, path, sizeof(path));
@@ -139,7 +139,7 @@ static void put_ini(const struct php_binary *php, const struct php_settings *s, 
 		buf_printf(out, ", %s", php->scan_directory);
 }
 
-static void add_loaded(struct check *c, const struct php_found *php, const char *name, const struct php_settings *s)
+static void add_loaded(struct check *c, const struct php_installation *php, const char *name, const struct php_settings *s)
 {
 	const struct php_setting *line;
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -157,7 +157,7 @@ static bool too_old(const struct php_binary *php)
 	return sscanf(php->version, "%u.%u", &major, &minor) == 2 && major * 100 + minor < 802;
 }
 
-static void add_not_loaded(struct check *c, const struct php_found *php, const char *name, const struct rooted *root,
+static void add_not_loaded(struct check *c, const struct php_installation *php, const char *name, const struct root_dir *root,
 			   const struct php_settings *s)
 {
 	_cleanup_(buf_done) struct buf ini = { 0 }, fix = { 0 };
@@ -173,7 +173,7 @@ static void add_not_loaded(struct check *c, const struct php_found *php, const c
 		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "php", name, fix.data, "does not load the extension (%s)", ini.data);
 }
 
-static void check_settings(struct check *c, const struct php_found *php, const char *name, const struct rooted *root,
+static void check_settings(struct check *c, const struct php_installation *php, const char *name, const struct root_dir *root,
 			   const struct php_settings *s)
 {
 	bool is_fpm = !strcmp(php->binary.sapi, "fpm-fcgi");
@@ -197,16 +197,16 @@ static void check_settings(struct check *c, const struct php_found *php, const c
 		check_pools(c, php, root, name);
 }
 
-static void check_one(struct check *c, const struct php_found *php)
+static void check_one(struct check *c, const struct php_installation *php)
 {
 	struct php_settings s;
-	struct rooted root;
+	struct root_dir root;
 	char name[256];
 	int r;
 
 	php_view_name(php, name, sizeof(name));
-	findings_look(c->f, "%s", name);
-	r = rooted_open(php->root, &root);
+	findings_set_subject(c->f, "%s", name);
+	r = root_dir_open(php->root, &root);
 	if (r < 0) {
 		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "root", name, "sudo strobe doctor", "its files cannot be looked at: %s", strerror(-r));
 		return;
@@ -214,13 +214,13 @@ static void check_one(struct check *c, const struct php_found *php)
 	php_settings_load(&root, &php->binary, NULL, &s);
 	check_settings(c, php, name, &root, &s);
 	php_settings_done(&s);
-	rooted_close(&root);
+	root_dir_close(&root);
 }
 
 static bool any_mapped(const struct machine_tasks *t)
 {
 	for (size_t i = 0; i < t->count; i++)
-		if (t->items[i].loaded == KNOWN_YES)
+		if (t->items[i].loaded == TRISTATE_YES)
 			return true;
 	return false;
 }
@@ -229,10 +229,10 @@ void doctor_php(struct findings *f, const void *data)
 {
 	struct machine_tasks tasks;
 	struct check c = { .f = f, .d = data, .tasks = &tasks };
-	struct php_found_list found;
+	struct php_installation_list found;
 
 	tasks.count = php_tasks_find(c.d->proc, &tasks.items, &tasks.looked);
-	php_found_all(c.d->root, c.d->proc, tasks.items, tasks.count, &found);
+	php_installations_find(c.d->root, c.d->proc, tasks.items, tasks.count, &found);
 	for (size_t i = 0; i < found.count; i++)
 		check_one(&c, &found.items[i]);
 	if (!found.count)
@@ -241,6 +241,6 @@ void doctor_php(struct findings *f, const void *data)
 	else if (!c.loading && !any_mapped(&tasks))
 		findings_add(f, LEVEL_PROBLEM, AREA_PHP, "no-extension", "", "one of the commands above, for the PHP that serves your site",
 			     "no PHP of this machine loads the extension, so that nothing is sampled from inside");
-	php_found_done(&found);
+	php_installations_done(&found);
 	php_tasks_free(tasks.items, tasks.count);
 }

@@ -18,12 +18,12 @@ struct one {
 /* --- its program, for the system sampler */
 
 /* Debian and Fedora install separate symbols by build id. */
-static bool has_separate_symbols(const struct rooted *root, const char *build_id)
+static bool has_separate_symbols(const struct root_dir *root, const char *build_id)
 {
 	_cleanup_(freep) char *path = xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + (*build_id ? 2 : 0));
 	struct stat st;
 
-	return *build_id && rooted_stat(root, path, &st) == 0;
+	return *build_id && root_dir_stat(root, path, &st) == 0;
 }
 
 static void add_symbols(const struct one *o, const char *path, const struct elf_summary *s)
@@ -54,7 +54,7 @@ static int open_program(const struct one *o)
 {
 	const struct php_task *t = o->view->task;
 	_cleanup_(freep) char *exe = xasprintf("%s/%d/exe", o->d->proc, (int)t->pid);
-	int fd = t->library ? rooted_open_at(&o->view->root, t->library, O_RDONLY | O_NONBLOCK) : open(exe, O_RDONLY | O_CLOEXEC);
+	int fd = t->library ? root_dir_open_at(&o->view->root, t->library, O_RDONLY | O_NONBLOCK) : open(exe, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 && !t->library ? -errno : fd;
 }
@@ -101,7 +101,7 @@ static void check_memory(const struct one *o)
 	const struct php_task *t = o->view->task;
 	struct obstacle obstacle;
 
-	if (obstacle_of_memory(o->d->proc, t, &obstacle) < 0)
+	if (obstacle_for_memory(o->d->proc, t, &obstacle) < 0)
 		findings_add(o->f, LEVEL_WARNING, AREA_PROCESS, "memory", o->about, obstacle.remedy,
 			     "its memory may not be read, so it cannot be seen from outside: %s", obstacle.cause);
 	else
@@ -141,7 +141,7 @@ static void add_kind(const struct one *o)
 
 static void check_task(struct findings *f, const struct doctor *d, const struct machine_tasks *all, const struct php_task *t)
 {
-	struct php_found_list found = { 0 };
+	struct php_installation_list found = { 0 };
 	struct php_view v;
 	struct one o = { f, d, &v, v.about };
 
@@ -155,15 +155,15 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 			doctor_task(f, d, AREA_PROCESS, o.about, &v);
 	} else {
 		findings_add(f, LEVEL_PROBLEM, AREA_PROCESS, "no-php", o.about, "pgrep -a php",
-			     t->loaded == KNOWN_NOT ? "its name is not PHP's, and what it has mapped cannot be read" :
+			     t->loaded == TRISTATE_UNKNOWN ? "its name is not PHP's, and what it has mapped cannot be read" :
 						      "runs no PHP: it is not called php…, and has no libphp mapped");
 	}
-	findings_look(f, "the program of process %d", (int)t->pid);
+	findings_set_subject(f, "the program of process %d", (int)t->pid);
 	check_deleted(&o);
 	check_program(&o);
 	check_memory(&o);
 	php_view_close(&v);
-	php_found_done(&found);
+	php_installations_done(&found);
 }
 
 void doctor_process(struct findings *f, const void *data)
@@ -174,10 +174,10 @@ void doctor_process(struct findings *f, const void *data)
 	struct php_task task;
 	int r;
 
-	findings_look(f, "process %s", d->pid);
+	findings_set_subject(f, "process %s", d->pid);
 	r = php_task_read(d->proc, d->pid, &task);
 	if (r < 0) {
-		bool absent = r == -ENOENT || r == -ESRCH, hidden = absent && obstacle_of_hiding(d->proc, &hides);
+		bool absent = r == -ENOENT || r == -ESRCH, hidden = absent && obstacle_for_hidepid(d->proc, &hides);
 
 		findings_add(f, LEVEL_PROBLEM, AREA_PROCESS, "process", d->pid, hidden ? hides.remedy : "pgrep -a php", "%s%s%s",
 			     absent ? "there is no such process" : strerror(-r), hidden ? ", or " : "", hidden ? hides.cause : "");

@@ -28,12 +28,12 @@ static bool alike(const struct php_task *a, const struct php_task *b)
 }
 
 static void check_group(struct findings *f, const struct doctor *d, const struct machine_tasks *all, const struct php_task *t,
-			unsigned processes, struct php_found_list *found)
+			unsigned processes, struct php_installation_list *found)
 {
 	_cleanup_(freep) char *about = NULL;
 	struct php_view v;
 
-	findings_look(f, "process %d (%s)", (int)t->pid, t->name);
+	findings_set_subject(f, "process %d (%s)", (int)t->pid, t->name);
 	php_view_open(&v, d, all, t, found);
 	about = processes > 1 ? xasprintf("%u × %s, such as process %d", processes, v.about, (int)t->pid) :
 		xasprintf("%s, process %d", v.about, (int)t->pid);
@@ -44,7 +44,7 @@ static void check_group(struct findings *f, const struct doctor *d, const struct
 void doctor_processes(struct findings *f, const void *data)
 {
 	const struct doctor *d = data;
-	struct php_found_list found = { 0 };
+	struct php_installation_list found = { 0 };
 	struct machine_tasks all;
 	struct obstacle hides;
 	unsigned shown = 0, left_out = 0;
@@ -67,11 +67,11 @@ void doctor_processes(struct findings *f, const void *data)
 	}
 	if (left_out)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "more", "", "strobe doctor -p PID", "%u more kinds of processes are left out", left_out);
-	if (obstacle_of_hiding(d->proc, &hides))
+	if (obstacle_for_hidepid(d->proc, &hides))
 		findings_add(f, LEVEL_WARNING, AREA_PROCESSES, "hidden", "", hides.remedy, "%s", hides.cause);
 	if (!shown)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "no-process", "", "start it, or try: strobe run -- php script.php",
 			     "none of the %zu processes runs PHP (looked for php, php-fpm, frankenphp, and Apache with libphp)", all.looked);
-	php_found_done(&found);
+	php_installations_done(&found);
 	php_tasks_free(all.items, all.count);
 }

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* Whether both paths lead to one socket: a directory may be mounted elsewhere in a chroot. */
-static bool is_same(const struct rooted *root, const char *path, const char *ours)
+static bool is_same(const struct root_dir *root, const char *path, const char *ours)
 {
 	struct stat a, b;
 
-	return rooted_stat(root, path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return root_dir_stat(root, path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* A process keeps the groups that it was started with. */
@@ -38,7 +38,7 @@ static char *directory_of(const char *path)
 
 static void add_absent(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
 		       const char *root_name, const char *path, const struct php_settings *settings, const char *service,
-		       const struct reach *r)
+		       const struct socket_access *r)
 {
 	_cleanup_(freep) char *directory = directory_of(path), *fix = NULL, *own = directory_of(d->socket);
 
@@ -59,7 +59,7 @@ static void add_absent(struct findings *f, const struct doctor *d, enum level le
 }
 
 static void add_denied(struct findings *f, enum level level, const char *area, const char *about, const char *path,
-		       const struct task_status *who, const char *service, const struct reach *r)
+		       const struct task_status *who, const char *service, const struct socket_access *r)
 {
 	_cleanup_(buf_done) struct buf fix = { 0 };
 	char user[64];
@@ -79,34 +79,34 @@ static void add_denied(struct findings *f, enum level level, const char *area, c
 		     r->has_acl ? ", unless its access list says otherwise" : "");
 }
 
-bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
-		  const struct rooted *root, const char *root_name, const char *path, const struct php_settings *settings,
+bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
+		  const struct root_dir *root, const char *root_name, const char *path, const struct php_settings *settings,
 		  const struct task_status *who, const char *service)
 {
 	_cleanup_(freep) char *fix = NULL;
-	struct reach r;
+	struct socket_access r;
 
 	if (*path != '/')
 		return true;		/* no path: its setting was called invalid */
-	reach_socket(root, path, who, &r);
+	socket_access_check(root, path, who, &r);
 	switch (r.how) {
-	case REACH_OPEN:
+	case SOCKET_ACCESS_OPEN:
 		if (!d->daemon || is_same(root, path, d->socket))
 			return true;
 		fix = doctor_change(settings, "strobe.socket", d->socket);
 		findings_add(f, level, area, "socket-other", about, fix, "it sends to %s, but the daemon listens on %s", path, d->socket);
 		return false;
-	case REACH_ABSENT:
+	case SOCKET_ACCESS_ABSENT:
 		add_absent(f, d, level, area, about, root_name, path, settings, service, &r);
 		return false;
-	case REACH_DENIED:
+	case SOCKET_ACCESS_DENIED:
 		add_denied(f, level, area, about, path, who, service, &r);
 		return false;
-	case REACH_NO_SOCKET:
+	case SOCKET_ACCESS_NO_SOCKET:
 		findings_add(f, level, area, "socket-type", about, "name the daemon's socket in strobe.socket", "%s, which it sends to, is no socket",
 			     path);
 		return false;
-	case REACH_UNKNOWN:
+	case SOCKET_ACCESS_UNKNOWN:
 		findings_add(f, LEVEL_NOTE, area, "socket-unknown", about, "sudo strobe doctor", "you may not look at %s, so whether it may is not known",
 			     r.at);
 		return false;

@@ -24,7 +24,7 @@ static void add_refused(struct state *s, enum kernel_feature f)
 {
 	struct obstacle o;
 
-	obstacle_of_feature(s->proc, f, s->result[f], &o);
+	obstacle_for_feature(s->proc, f, s->result[f], &o);
 	findings_add(s->f, o.chosen ? LEVEL_NOTE : LEVEL_WARNING, AREA_SAMPLER, kernel_feature_name(f), kernel_feature_use(f),
 		     *o.remedy ? o.remedy : NULL, "%s", o.cause);
 }
@@ -35,7 +35,7 @@ static bool works(const struct state *s, enum kernel_feature f)
 	return s->result[f] == 0;
 }
 
-static void add_ladder(struct state *s)
+static void add_fallback(struct state *s)
 {
 	bool programs = works(s, KERNEL_BPF) && works(s, KERNEL_RINGBUF) && works(s, KERNEL_BTF) && works(s, KERNEL_TP_BTF);
 
@@ -97,11 +97,11 @@ void doctor_sampler(struct findings *f, const void *data)
 		findings_add(f, LEVEL_WARNING, AREA_SAMPLER, "without", "STROBE_WITHOUT", "strobe doctor --help lists the names",
 			     "no kernel feature is called '%s'", word);
 	for (unsigned i = 0; i < KERNEL_FEATURES; i++) {
-		findings_look(f, "%s", kernel_feature_use((enum kernel_feature)i));
-		s.result[i] = kernel_feature_try((enum kernel_feature)i);
+		findings_set_subject(f, "%s", kernel_feature_use((enum kernel_feature)i));
+		s.result[i] = kernel_feature_probe((enum kernel_feature)i);
 	}
-	add_ladder(&s);
-	if (obstacle_of_numbers(d->proc, &closed))
+	add_fallback(&s);
+	if (obstacle_for_pid_namespace(d->proc, &closed))
 		findings_add(f, LEVEL_PROBLEM, AREA_SAMPLER, "proc", "/proc", closed.remedy, "%s", closed.cause);
 	if (!works(&s, KERNEL_BPF))
 		add_refused(&s, KERNEL_BPF);

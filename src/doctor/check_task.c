@@ -14,7 +14,7 @@ static void add_without(struct findings *f, const struct doctor *d, const char *
 {
 	enum level level = d->pid ? LEVEL_PROBLEM : serves(v->task) ? LEVEL_WARNING : LEVEL_NOTE;
 	_cleanup_(buf_done) struct buf fix = { 0 };
-	struct rooted outside;
+	struct root_dir outside;
 
 	buf_init(&fix);
 	if (v->has_line) {
@@ -24,9 +24,9 @@ static void add_without(struct findings *f, const struct doctor *d, const char *
 		return;
 	}
 	/* A worker in a chroot has read its files before it went there. */
-	if (v->php && v->task->root && rooted_open("/", &outside) >= 0) {
+	if (v->php && v->task->root && root_dir_open("/", &outside) >= 0) {
 		doctor_put_enable(&outside, &v->php->binary, v->task->service, &fix);
-		rooted_close(&outside);
+		root_dir_close(&outside);
 	} else if (v->php) {
 		doctor_put_enable(&v->root, &v->php->binary, v->task->service, &fix);
 	}
@@ -49,7 +49,7 @@ static void check_with(struct findings *f, const struct doctor *d, const char *a
 	}
 	if (v->php && (v->has_line || v->pool))
 		doctor_settings(f, LEVEL_PROBLEM, area, about, &v->php->binary, &v->settings);
-	doctor_reach(f, d, LEVEL_PROBLEM, area, about, &v->root, v->root_name, v->socket, &v->settings, &v->task->status, v->task->service);
+	doctor_socket_access(f, d, LEVEL_PROBLEM, area, about, &v->root, v->root_name, v->socket, &v->settings, &v->task->status, v->task->service);
 	if (f->counts[LEVEL_PROBLEM] + f->counts[LEVEL_WARNING] + f->counts[LEVEL_NOTE] != before)
 		return;
 	buf_init(&mode);
@@ -64,15 +64,15 @@ void doctor_task(struct findings *f, const struct doctor *d, const char *area, c
 {
 	const struct php_task *t = v->task;
 
-	if (t->loaded == KNOWN_NO) {
+	if (t->loaded == TRISTATE_NO) {
 		add_without(f, d, area, about, v);
 		return;
 	}
-	if (t->loaded == KNOWN_YES) {
+	if (t->loaded == TRISTATE_YES) {
 		check_with(f, d, area, about, v);
 		return;
 	}
 	findings_add(f, LEVEL_NOTE, area, "process-unknown", about, "run it as root: sudo strobe doctor",
 		     "whether it has the extension cannot be read: %s", strerror(t->maps_error));
-	doctor_reach(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &v->settings, &t->status, t->service);
+	doctor_socket_access(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &v->settings, &t->status, t->service);
 }

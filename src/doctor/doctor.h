@@ -7,9 +7,9 @@
 #define DOCTOR_DOCTOR_H
 
 #include "findings.h"
-#include "php_found.h"
+#include "php_installation.h"
 #include "php_settings.h"
-#include "reach.h"
+#include "socket_access.h"
 
 #include <sys/types.h>
 
@@ -33,7 +33,7 @@ void doctor_daemon(struct findings *f, const char *url, const struct buf *json, 
 /* The socket itself. Returns whether somebody listens. */
 bool doctor_socket(struct findings *f, const char *path, bool daemon_answers);
 
-/* Looks of bounded_look: `data` is a struct doctor. */
+/* Looks of bounded_check: `data` is a struct doctor. */
 void doctor_php(struct findings *f, const void *data);
 void doctor_processes(struct findings *f, const void *data);
 void doctor_process(struct findings *f, const void *data);
@@ -54,16 +54,16 @@ char *doctor_change(const struct php_settings *s, const char *name, const char *
 void doctor_put_mode(const struct php_settings *s, struct buf *out);
 
 /* The line that loads the extension, and its file: found? for this build? Returns whether it will be loaded. */
-bool doctor_extension(struct findings *f, enum level level, const char *area, const char *about, const struct rooted *root,
+bool doctor_extension(struct findings *f, enum level level, const char *area, const char *about, const struct root_dir *root,
 		      const struct php_binary *php, const struct php_settings *s);
 
 /* The command that switches the extension on for a PHP, and the one that restarts it. */
-void doctor_put_enable(const struct rooted *root, const struct php_binary *php, const char *service, struct buf *out);
+void doctor_put_enable(const struct root_dir *root, const struct php_binary *php, const char *service, struct buf *out);
 
 /* Whether the process may write to the socket that it sends to, and whether that is the daemon's. `root_name` is NULL, the
  * path of a chroot, or "its container"; `settings` are those in which the path may stand. True without a finding if all is well. */
-bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
-		  const struct rooted *root, const char *root_name, const char *path, const struct php_settings *settings,
+bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
+		  const struct root_dir *root, const char *root_name, const char *path, const struct php_settings *settings,
 		  const struct task_status *who, const char *service);
 
 /* "systemctl restart php8.2-fpm", or "restart that PHP". */

@@ -74,7 +74,7 @@ void findings_add(struct findings *f, enum level level, const char *area, const 
 	f->items[f->count++] = (struct finding){ level, plain(area), plain(check), plain(about), plain(text), plain(fix ? fix : "") };
 }
 
-void findings_look(struct findings *f, const char *at, ...)
+void findings_set_subject(struct findings *f, const char *at, ...)
 {
 	_cleanup_(freep) char *text = NULL;
 	const char *texts[1];

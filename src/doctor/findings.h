@@ -38,7 +38,7 @@ void findings_add(struct findings *f, enum level level, const char *area, const 
 		  const char *fix, const char *cause, ...) _printf_(7, 8);
 
 /* Notes what is being looked at, in case that it never answers. */
-void findings_look(struct findings *f, const char *at, ...) _printf_(2, 3);
+void findings_set_subject(struct findings *f, const char *at, ...) _printf_(2, 3);
 
 /* A whole report: areas in the order of their findings, one line each and one for its remedy, and a summary. */
 void findings_put_text(const struct findings *f, bool color, struct buf *out);

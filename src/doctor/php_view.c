@@ -2,7 +2,7 @@
 #include "php_view.h"
 
 #include "mem.h"
-#include "socket_wanted.h"
+#include "expected_socket.h"
 
 #include <string.h>
 
@@ -18,13 +18,13 @@ static const struct php_task *master_of(const struct machine_tasks *all, const s
 static void read_pool(struct php_view *v, const struct doctor *d, const struct php_task *master)
 {
 	_cleanup_(freep) char *directory = xasprintf("%s/%d/root", d->proc, (int)master->pid);
-	struct rooted root;
+	struct root_dir root;
 
-	if (!*master->config || rooted_open(directory, &root) < 0)
+	if (!*master->config || root_dir_open(directory, &root) < 0)
 		return;
 	fpm_pools_read(&root, master->config, &v->pools);
 	v->pool = fpm_pools_find(&v->pools, v->task->pool);
-	rooted_close(&root);
+	root_dir_close(&root);
 }
 
 /* php-fpm's command line is a title, and its workers forget the environment. A worker in a chroot has read its files before
@@ -40,12 +40,12 @@ static void read_settings(struct php_view *v, const struct doctor *d, const stru
 		.command = is_fpm ? NULL : v->task->command, .command_size = v->task->command_size, .phprc = phprc, .scan = scan,
 	};
 	const struct php_setting *line;
-	struct rooted root;
+	struct root_dir root;
 
-	if (!v->php || (rooted_open(directory, &root) < 0 && rooted_open("/", &root) < 0))
+	if (!v->php || (root_dir_open(directory, &root) < 0 && root_dir_open("/", &root) < 0))
 		return;
 	php_settings_load(&root, &v->php->binary, &from, &v->settings);
-	rooted_close(&root);
+	root_dir_close(&root);
 	v->has_line = php_settings_extensions(&v->settings, "strobe", &line);
 	if (v->pool) {
 		php_settings_add_pool(&v->settings, &v->pool->settings);
@@ -64,19 +64,19 @@ static void put_about(struct php_view *v)
 }
 
 void php_view_open(struct php_view *v, const struct doctor *d, const struct machine_tasks *all, const struct php_task *task,
-		   struct php_found_list *list)
+		   struct php_installation_list *list)
 {
 	_cleanup_(freep) char *directory = xasprintf("%s/%d/root", d->proc, (int)task->pid);
 	const struct php_task *master = *task->pool || task->master ? master_of(all, task) : NULL;
 	struct socket_variables variables = { 0 };
 
 	*v = (struct php_view){ .task = task };
-	if (rooted_open(directory, &v->root) < 0)
-		rooted_open("/", &v->root);
-	if (task->other_root == KNOWN_YES)
+	if (root_dir_open(directory, &v->root) < 0)
+		root_dir_open("/", &v->root);
+	if (task->other_root == TRISTATE_YES)
 		v->root_name = task->root ? task->root : "its container";
 	put_about(v);
-	v->php = php_found_add_task(list, d->proc, task, &v->err);
+	v->php = php_installation_add_task(list, d->proc, task, &v->err);
 	if (master)
 		read_pool(v, d, master);
 	read_settings(v, d, master);
@@ -84,20 +84,20 @@ void php_view_open(struct php_view *v, const struct doctor *d, const struct mach
 		socket_variables_of_pool(v->pool, task->status.uid, d->proc, master ? master->pid : 0, &variables);
 	else if (!*task->pool)
 		socket_variables_of(d->proc, task->pid, &variables);
-	v->socket = socket_wanted(&v->settings, &variables, task->status.uid, &v->root);
+	v->socket = expected_socket(&v->settings, &variables, task->status.uid, &v->root);
 	socket_variables_done(&variables);
 }
 
 void php_view_close(struct php_view *v)
 {
-	rooted_close(&v->root);
+	root_dir_close(&v->root);
 	php_settings_done(&v->settings);
 	fpm_pools_done(&v->pools);
 	free(v->socket);
 	*v = (struct php_view){ 0 };
 }
 
-void php_view_name(const struct php_found *php, char *out, size_t size)
+void php_view_name(const struct php_installation *php, char *out, size_t size)
 {
 	bool other = strcmp(php->root, "/");
 

@@ -7,9 +7,9 @@
 
 struct php_view {
 	const struct php_task *task;
-	const struct php_found *php;	/* NULL: its program cannot be read, because of `err` */
+	const struct php_installation *php;	/* NULL: its program cannot be read, because of `err` */
 	struct err err;
-	struct rooted root;
+	struct root_dir root;
 	const char *root_name;		/* path of its chroot, "its container", NULL: it sees our files */
 	struct php_settings settings;
 	bool has_line;			/* these settings load the extension */
@@ -25,13 +25,13 @@ struct machine_tasks {
 };
 
 void php_view_open(struct php_view *v, const struct doctor *d, const struct machine_tasks *all, const struct php_task *task,
-		   struct php_found_list *list);
+		   struct php_installation_list *list);
 void php_view_close(struct php_view *v);
 
 /* Whether its samples reach the daemon: the extension in it, its settings, its way to the socket. */
 void doctor_task(struct findings *f, const struct doctor *d, const char *area, const char *about, const struct php_view *v);
 
 /* "php-fpm 8.2.36 (/usr/sbin/php-fpm8.2)" */
-void php_view_name(const struct php_found *php, char *out, size_t size);
+void php_view_name(const struct php_installation *php, char *out, size_t size);
 
 #endif

@@ -143,14 +143,14 @@ TEST(processes_that_are_alike_are_one_line_and_one_that_was_replaced_is_named)
 static void hang(struct findings *f, const void *data)
 {
 	findings_add(f, LEVEL_OK, "A", "before", "x", NULL, "was looked at");
-	findings_look(f, "%s", (const char *)data);
+	findings_set_subject(f, "%s", (const char *)data);
 	for (;;)
 		pause();
 }
 
 static void die(struct findings *f, const void *data)
 {
-	findings_look(f, "%s", (const char *)data);
+	findings_set_subject(f, "%s", (const char *)data);
 	raise(*(const char *)data == 's' ? SIGSYS : SIGKILL);
 }
 
@@ -159,15 +159,15 @@ TEST(a_look_that_hangs_or_dies_costs_one_finding)
 	struct findings f;
 
 	findings_init(&f);
-	bounded_look(&f, "A", NS_PER_SECOND, hang, "a dead mount");
+	bounded_check(&f, "A", NS_PER_SECOND, hang, "a dead mount");
 	CHECK_INT(f.count, 2);
 	CHECK_STR(f.items[0].check, "before");
 	CHECK_STR(f.items[1].check, "timeout");
 	CHECK_STR(f.items[1].about, "a dead mount");
-	bounded_look(&f, "A", 600 * NS_PER_SECOND, die, "seccomp");
+	bounded_check(&f, "A", 600 * NS_PER_SECOND, die, "seccomp");
 	CHECK_STR(f.items[2].check, "killed");
 	CHECK(strstr(f.items[2].cause, "seccomp") != NULL);
-	bounded_look(&f, "A", 600 * NS_PER_SECOND, die, "other");
+	bounded_check(&f, "A", 600 * NS_PER_SECOND, die, "other");
 	CHECK(strstr(f.items[3].cause, "signal 9") != NULL);
 	findings_done(&f);
 }

@@ -550,7 +550,7 @@ static int add_profile(struct reader *r, struct profile *p)
 	if (edge_list_to_profile(r->edges, &meaning, whole) < 0)
 		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
 	labels_copy(&whole->labels, &r->labels);
-	if (!profile_has_room_for(p, whole))
+	if (!profile_columns_fit(p, whole))
 		return err_set(r->err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, whole);
 	return 0;

@@ -253,7 +253,7 @@ static int make_own_tree(struct reader *r, json_t *list, json_t *facts)
 		profile_add(r->profile, nodes[i + 1], column, json_integer_value(json_object_get(args, "self")));
 	}
 	profile_add(r->profile, PROFILE_ROOT, column, json_integer_value(json_object_get(facts, "self")));
-	json_read_facts(json_object_get(facts, "strobe"), r->profile);
+	json_read_metadata(json_object_get(facts, "strobe"), r->profile);
 	return 0;
 }
 
@@ -275,13 +275,13 @@ static int read_all(struct reader *r, json_t *all)
 			       json_array_size(list));
 	close_open(r);
 	if (r->is_ours)
-		json_read_facts(json_object_get(facts, "strobe"), r->profile);
+		json_read_metadata(json_object_get(facts, "strobe"), r->profile);
 	return make_tree(r);
 }
 
 static int add_to(struct profile *p, const struct profile *one, struct err *err)
 {
-	if (!profile_has_room_for(p, one))
+	if (!profile_columns_fit(p, one))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, one);
 	return 0;

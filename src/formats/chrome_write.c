@@ -124,7 +124,7 @@ static void put_facts(struct writer *w)
 	else
 		buf_printf(w->out, ",\"self\":%lld", (long long)self_of(w, PROFILE_ROOT));
 	buf_puts(w->out, ",\"strobe\":");
-	json_put_facts(&w->notes, w->out, w->profile);
+	json_put_metadata(&w->notes, w->out, w->profile);
 	buf_puts(w->out, "}}\n");
 }
 

@@ -152,7 +152,7 @@ static size_t behind_string(const uint8_t *bytes, size_t n, size_t at)
 	return end ? (size_t)(end - bytes) + 1 : 0;
 }
 
-bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t room)
+bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t capacity)
 {
 	size_t at = 10, end;
 
@@ -161,7 +161,7 @@ bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t room)
 	if ((bytes[3] & HAS_NAME) && !(at = behind_string(bytes, n, at)))
 		return false;
 	end = behind_string(bytes, n, at);
-	if (!end || end - at > room)
+	if (!end || end - at > capacity)
 		return false;
 	memcpy(ret, bytes + at, end - at);
 	return true;

@@ -39,9 +39,9 @@ int compress_end(struct compressor *c, struct err *err);
 struct compressor *compress_free(struct compressor *c);		/* NULL is fine; returns NULL */
 void compress_freep(struct compressor **c);
 
-/* The comment of a .gz whose first bytes these are, as a string of at most `room` bytes; false if it has none, or one
+/* The comment of a .gz whose first bytes these are, as a string of at most `capacity` bytes; false if it has none, or one
  * that does not fit or is not complete in here. */
-bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t room);
+bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t capacity);
 
 /* The comment of the .gz or .zst that is open as `fd`, which is not moved. */
 bool compress_read_comment(int fd, char ret[COMPRESS_COMMENT_MAX + 1]);

@@ -73,9 +73,9 @@ static int damaged(struct err *err, const char *why)
 }
 
 static ssize_t gunzip(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
-		      size_t room, struct err *err)
+		      size_t capacity, struct err *err)
 {
-	uInt given = n < UINT_MAX ? (uInt)n : UINT_MAX, wanted = room < UINT_MAX ? (uInt)room : UINT_MAX;
+	uInt given = n < UINT_MAX ? (uInt)n : UINT_MAX, wanted = capacity < UINT_MAX ? (uInt)capacity : UINT_MAX;
 	int r;
 
 	if (d->between) {
@@ -104,10 +104,10 @@ static ssize_t gunzip(struct decompressor *d, const char *in, size_t n, bool las
 }
 
 static ssize_t unzstd(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
-		      size_t room, struct err *err)
+		      size_t capacity, struct err *err)
 {
 	ZSTD_inBuffer from = { in, n, 0 };
-	ZSTD_outBuffer to = { out, room, 0 };
+	ZSTD_outBuffer to = { out, capacity, 0 };
 	size_t r;
 
 	if (d->between && n == 0) {
@@ -119,16 +119,16 @@ static ssize_t unzstd(struct decompressor *d, const char *in, size_t n, bool las
 		return damaged(err, ZSTD_getErrorName(r));
 	*ret_taken = from.pos;
 	d->between = r == 0;
-	if (!d->between && last && from.pos == n && to.pos < room)
+	if (!d->between && last && from.pos == n && to.pos < capacity)
 		return cut_off(err);
 	return (ssize_t)to.pos;
 }
 
 ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
-			size_t room, struct err *err)
+			size_t capacity, struct err *err)
 {
 	*ret_taken = 0;
 	if (d->ended)
 		return 0;
-	return (d->is_zstd ? unzstd : gunzip)(d, in, n, last, ret_taken, out, room, err);
+	return (d->is_zstd ? unzstd : gunzip)(d, in, n, last, ret_taken, out, capacity, err);
 }

@@ -20,7 +20,7 @@ struct decompressor *decompress_stop(struct decompressor *d);	/* NULL is fine; r
  * bytes. Returns how many bytes it gave: 0 when it needs more input, or at the end; -EINVAL if they are damaged or cut
  * off. */
 ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
-			size_t room, struct err *err);
+			size_t capacity, struct err *err);
 
 /* Whether the compressed data is complete: then what follows is padding. */
 bool decompress_ended(const struct decompressor *d);

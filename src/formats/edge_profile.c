@@ -64,7 +64,7 @@ static int make_columns(struct making *m)
 	struct profile *p = m->profile;
 	const struct profile *tree = m->tree;
 
-	if (!profile_has_room_for(p, tree))
+	if (!profile_columns_fit(p, tree))
 		return -E2BIG;
 	for (uint32_t c = 0; c < tree->column_count; c++)
 		if (!m->meaning->calls_last || strcmp(tree->columns[c].name, "calls"))

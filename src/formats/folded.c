@@ -294,8 +294,8 @@ static void skip_line(struct folded_reader *r, const char *line, size_t n, enum 
 		line_skip(&r->skipped, r->line, (struct str){ NULL, 0 }, "has a count above 9223372036854775807", err);
 	else
 		line_skip(&r->skipped, r->line, (struct str){ line, n }, kind == FOLDED_ONE_COUNT ?
-			  "has one count, where the lines of a difference have two" :
-			  "is no folded stack, which is frames divided by ; and a count", err);
+			  "has one count; the lines of a difference have two" :
+			  "is not a folded stack (frames separated by ; and a count)", err);
 }
 
 static void read_line(struct folded_reader *r, struct str line, struct err *err)
@@ -389,7 +389,7 @@ static int folded_read(struct profile *p, struct input *in, const struct format_
 	free(r.frame_names);
 	free(r.known.memory);
 	if (r.stacks == 0 && r.skipped == 0)
-		return err_set(err, -ENODATA, "there is no stack in it, only empty lines");
+		return err_set(err, -ENODATA, "it has no stacks, only empty lines");
 	if (r.stacks == 0)
 		return -EINVAL;
 	return r.skipped < INT_MAX ? (int)r.skipped : INT_MAX;

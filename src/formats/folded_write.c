@@ -186,7 +186,7 @@ static void put_line(struct buf *out, const struct buf *path, struct str leaf, c
 }
 
 /* Whatever reads folded stacks draws a width from the number, so that a negative one is none. */
-static int tell_below_zero(const struct profile *p, uint32_t column, struct err *err)
+static int report_below_zero(const struct profile *p, uint32_t column, struct err *err)
 {
 	_cleanup_(buf_done) struct buf amount = { 0 };
 	uint32_t nodes;
@@ -264,7 +264,7 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 	if (column >= p->column_count)
 		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
 	e = write_counts(p, (struct counts){ column, UINT32_MAX, UINT32_MAX }, out, err);
-	return e < 0 ? e : tell_below_zero(p, column, err);
+	return e < 0 ? e : report_below_zero(p, column, err);
 }
 
 int folded_write_difference(const struct profile *p, uint32_t before, uint32_t after, uint32_t measured,
@@ -274,8 +274,8 @@ int folded_write_difference(const struct profile *p, uint32_t before, uint32_t a
 
 	if (e < 0)
 		return e;
-	left_out = tell_below_zero(p, after, err);
-	return left_out ? left_out : tell_below_zero(p, before, err);
+	left_out = report_below_zero(p, after, err);
+	return left_out ? left_out : report_below_zero(p, before, err);
 }
 
 /* The frames of a stack, from the root. */

@@ -105,13 +105,13 @@ static const struct format *format_by_content(const char *bytes, size_t n)
 	return best;
 }
 
-static int tell_unknown(const struct input *in, struct str start, struct err *err)
+static int report_unknown(const struct input *in, struct str start, struct err *err)
 {
 	_cleanup_(buf_done) struct buf guess = { 0 };
 
 	buf_init(&guess);
 	guess_content(start.p, start.n, &guess);
-	return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess.data);
+	return err_set(err, -ENOTSUP, "'%s' is not in a known profile format: %s", in->name, guess.data);
 }
 
 static int give_lines(struct input *in, const struct format_options *o, struct err *err)
@@ -137,7 +137,7 @@ static int read_beside(const struct format *f, struct input *in, struct profile 
 	_cleanup_(profile_freep) struct profile *one = profile_new();
 	int r = f->read(one, in, o, err);
 
-	if (r >= 0 && !profile_has_room_for(p, one))
+	if (r >= 0 && !profile_columns_fit(p, one))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	if (r >= 0)
 		profile_merge(p, one);
@@ -182,7 +182,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 	    ((!f && !memchr(start.p, 0, start.n)) || format_folded.sniff(start.p, start.n) >= 70))
 		f = &format_folded;
 	if (!f)
-		return tell_unknown(in, start, err);
+		return report_unknown(in, start, err);
 	if (o && o->time_range && !f->has_times)
 		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
 			       "time can be selected", in->name, f->name);

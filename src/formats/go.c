@@ -300,7 +300,7 @@ static int read_line(struct go *g, enum part *part, uint64_t number, struct str 
 		if (line_starts(line, "Locations"))
 			*part = LOCATIONS;
 		else if (line_trim_start(line).n && !add_sample(g, line) && !is_label(line))
-			line_skip(&g->skipped, number, line, "is no sample of numbers, a colon and locations", err);
+			line_skip(&g->skipped, number, line, "is not a sample (numbers, a colon and locations)", err);
 		return g->stack_count <= STACKS_MAX ? 0 :
 		       err_set(err, -E2BIG, "its samples have more than %zu locations together",
 								  STACKS_MAX);
@@ -308,7 +308,7 @@ static int read_line(struct go *g, enum part *part, uint64_t number, struct str 
 		if (line_starts(line, "Mappings"))
 			*part = TAIL;
 		else if (line_trim_start(line).n && !add_location(g, line))
-			line_skip(&g->skipped, number, line, "is no location", err);
+			line_skip(&g->skipped, number, line, "is not a location", err);
 		return g->frame_count <= LOCATIONS_MAX ? 0 : err_set(err, -E2BIG, "it has more than %zu locations",
 								     LOCATIONS_MAX);
 	case TAIL:

@@ -83,7 +83,7 @@ static void check_limit(struct input *in)
 
 	if (in->given <= in->limit)
 		return;
-	err_set(&why, -EFBIG, in->packed ? "it holds more than %llu bytes once decompressed, which is the limit" :
+	err_set(&why, -EFBIG, in->packed ? "it has more than %llu bytes once decompressed, which is the limit" :
 					  "it has more than %llu bytes, which is the limit",
 		(unsigned long long)in->limit);
 	fail(in, &why);
@@ -92,14 +92,14 @@ static void check_limit(struct input *in)
 /* Adds bytes behind in->end, for which there is room. */
 static void fill(struct input *in)
 {
-	size_t room = in->capacity - (size_t)(in->end - in->data);
+	size_t capacity = in->capacity - (size_t)(in->end - in->data);
 	char *to = in->data + (in->end - in->data);
 	ssize_t r;
 
 	/* One byte more than may be there, so that too many are seen. */
-	if (in->given <= in->limit && in->limit - in->given < room)
-		room = (size_t)(in->limit - in->given) + 1;
-	r = in->packed ? unpack_some(in, to, room) : read_some(in, to, room);
+	if (in->given <= in->limit && in->limit - in->given < capacity)
+		capacity = (size_t)(in->limit - in->given) + 1;
+	r = in->packed ? unpack_some(in, to, capacity) : read_some(in, to, capacity);
 	if (r <= 0) {
 		in->finished = true;
 		return;

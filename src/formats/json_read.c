@@ -95,7 +95,7 @@ static void put_number(struct buf *out, const char *key, int64_t v)
 	buf_putc(out, ',');
 }
 
-void json_put_facts(struct notes *notes, struct buf *out, const struct profile *p)
+void json_put_metadata(struct notes *notes, struct buf *out, const struct profile *p)
 {
 	buf_putc(out, '{');
 	put_number(out, "start_ns", p->start_ns);
@@ -113,7 +113,7 @@ void json_put_facts(struct notes *notes, struct buf *out, const struct profile *
 	buf_puts(out, "}}");
 }
 
-void json_read_facts(json_t *facts, struct profile *p)
+void json_read_metadata(json_t *facts, struct profile *p)
 {
 	int64_t start = json_integer_value(json_object_get(facts, "start_ns"));
 	int64_t end = json_integer_value(json_object_get(facts, "end_ns"));

@@ -28,7 +28,7 @@ uint32_t json_line(json_t *number);
 
 /* Times, period and labels, as an object that speedscope and others pass over; and back. */
 struct notes;
-void json_put_facts(struct notes *notes, struct buf *out, const struct profile *p);
-void json_read_facts(json_t *facts, struct profile *p);
+void json_put_metadata(struct notes *notes, struct buf *out, const struct profile *p);
+void json_read_metadata(json_t *facts, struct profile *p);
 
 #endif

@@ -49,7 +49,7 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 	} else if (*line.p == '#') {
 		return;
 	} else if (!take_frame(line, &depth, &name, &where)) {
-		stacks_skip(s, number, line, "is no frame, which is its depth, a function and its file", err);
+		stacks_skip(s, number, line, "is not a frame (depth, function and file)", err);
 	} else {
 		if (depth == 0)
 			stacks_end(s);

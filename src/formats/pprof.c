@@ -530,7 +530,7 @@ static int read_all(struct reader *r)
 
 static int merge(struct profile *p, const struct profile *from, struct err *err)
 {
-	if (!profile_has_room_for(p, from))
+	if (!profile_columns_fit(p, from))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, from);
 	return 0;

@@ -241,7 +241,7 @@ static int read_all(struct reader *r, json_t *all)
 			return code;
 	}
 	if (json_is_object(facts))
-		json_read_facts(facts, r->profile);
+		json_read_metadata(facts, r->profile);
 	return 0;
 }
 

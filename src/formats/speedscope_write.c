@@ -186,7 +186,7 @@ static void put_all(struct writer *w, uint32_t column)
 	notes_put_json(&w->notes, w->out, entry ? (struct str){ entry, strlen(entry) } : (struct str){ "strobe", 6 });
 	buf_printf(w->out, ",\n\"activeProfileIndex\":%u,\n\"exporter\":\"strobe@" STROBE_VERSION "\",\n\"strobe\":",
 		   column == UINT32_MAX ? shown : 0);
-	json_put_facts(&w->notes, w->out, p);
+	json_put_metadata(&w->notes, w->out, p);
 	if (p->node_lines)
 		put_starts(w);
 	buf_puts(w->out, "}\n");

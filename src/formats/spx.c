@@ -277,7 +277,7 @@ static void read_event(struct spx *s, uint64_t number, struct str line, struct e
 	bool spaces = memchr(line.p, ' ', line.n) != NULL;
 
 	if (!(spaces ? parse_long(s, line, &e) : parse_short(s, line, &e)) || e.function >= FUNCTIONS_MAX)
-		line_skip(&s->skipped, number, line, "is no event of the values that the report has", err);
+		line_skip(&s->skipped, number, line, "is not an event with the values of the report", err);
 	else if (!e.starts && (!s->depth || s->nodes[s->stack[s->depth - 1]].function != e.function))
 		line_skip(&s->skipped, number, line, "is the end of a function that does not run", err);
 	else

@@ -107,7 +107,7 @@ static int read_estimate(struct reading *r, struct profile *p, struct strobe_wir
 	}
 	if (code)
 		return code;
-	if (!profile_has_room_for(p, one))
+	if (!profile_columns_fit(p, one))
 		return too_large(r->err, start);
 	profile_merge(p, one);
 	r->read += messages;

@@ -138,7 +138,7 @@ TEST(lines_that_are_no_stack_are_counted_and_the_first_is_shown)
 
 	CHECK_STR(through_n("a 1\nno count\n;;; 5\n12\nb 2\nc x1\n", 31, &r), "a 1\nb 2\n");
 	CHECK_INT(r, 4);
-	CHECK_STR(err.text, "line 2 is no folded stack, which is frames divided by ; and a count: 'no count'");
+	CHECK_STR(err.text, "line 2 is not a folded stack (frames separated by ; and a count): 'no count'");
 	CHECK_STR(through_n("a 1\nb 99999999999999999999\n", 27, &r), "a 1\n");
 	CHECK_INT(r, 1);
 	CHECK_STR(err.text, "line 2 has a count above 9223372036854775807");
@@ -150,7 +150,7 @@ TEST(without_any_stack_it_is_an_error)
 
 	CHECK(!through_n("\nhello\nworld\n", 13, &r));
 	CHECK_INT(r, -EINVAL);
-	CHECK_STR(err.text, "line 2 is no folded stack, which is frames divided by ; and a count: 'hello'");
+	CHECK_STR(err.text, "line 2 is not a folded stack (frames separated by ; and a count): 'hello'");
 	CHECK(!through_n("\n \n", 3, &r));
 	CHECK_INT(r, -ENODATA);
 	CHECK(!through_n("5", 1, &r));
@@ -200,7 +200,7 @@ TEST(a_difference_whose_later_line_has_one_count_says_which)
 		buf_printf(&text, "a;f%d 1 2\n", i);
 	buf_puts(&text, "a;late 7\na;huge 99999999999999999999 1\n");
 	CHECK_INT(format_read_bytes(&format_folded, p, text.data, text.size, &err), 2);
-	CHECK_STR(err.text, "line 30001 has one count, where the lines of a difference have two: 'a;late 7'");
+	CHECK_STR(err.text, "line 30001 has one count; the lines of a difference have two: 'a;late 7'");
 	CHECK_INT(profile_sum(p, 0), 30000);
 	CHECK_INT(profile_sum(p, 1), 60000);
 	profile_free(p);

@@ -184,16 +184,16 @@ TEST(decompressing_stops_at_the_limit)
 TEST(what_is_no_profile_is_called_what_it_looks_like)
 {
 	CHECK_STR(complaint("", 0), "' is empty: there is no profile in it");
-	CHECK_STR(complaint("\x89PNG\r\n\x1a\n....", 12), "' is not a profile that I know: it looks like a PNG image");
-	CHECK_STR(complaint("<?xml version=\"1.0\"?>\n", 22), "' is not a profile that I know: it looks like XML");
-	CHECK_STR(complaint("<?php\necho 1;\n", 14), "' is not a profile that I know: it looks like PHP source");
-	CHECK_STR(complaint("\xef\xbb\xbf {\"a\": 1}\n", 13), "' is not a profile that I know: it looks like JSON");
+	CHECK_STR(complaint("\x89PNG\r\n\x1a\n....", 12), "' is not in a known profile format: it looks like a PNG image");
+	CHECK_STR(complaint("<?xml version=\"1.0\"?>\n", 22), "' is not in a known profile format: it looks like XML");
+	CHECK_STR(complaint("<?php\necho 1;\n", 14), "' is not in a known profile format: it looks like PHP source");
+	CHECK_STR(complaint("\xef\xbb\xbf {\"a\": 1}\n", 13), "' is not in a known profile format: it looks like JSON");
 	CHECK_STR(complaint("Hello world\nthis is a text\n", 27),
-		  "' is not a profile that I know: it is text, but its lines do not end with a count as folded "
+		  "' is not in a known profile format: it is text, but its lines do not end with a count as folded "
 		  "stacks do, such as line 1: 'Hello world'");
 	CHECK_STR(complaint("\1\2\3\4\5\6\7", 7),
-		  "' is not a profile that I know: it is binary data of a kind that I have not seen");
-	CHECK_STR(complaint(" \n\n ", 4), "' is not a profile that I know: there is nothing but empty space in it");
+		  "' is not in a known profile format: it is binary data of a kind that I have not seen");
+	CHECK_STR(complaint(" \n\n ", 4), "' is not in a known profile format: there is nothing but empty space in it");
 }
 
 TEST(lines_that_are_shown_are_cut_between_characters_and_steer_nothing)
@@ -201,10 +201,10 @@ TEST(lines_that_are_shown_are_cut_between_characters_and_steer_nothing)
 	const char *long_line = "Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe\n";
 
 	CHECK_STR(complaint(long_line, strlen(long_line)),
-		  "' is not a profile that I know: it is text, but its lines do not end with a count as folded "
+		  "' is not in a known profile format: it is text, but its lines do not end with a count as folded "
 		  "stacks do, such as line 1: 'Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe …'");
 	CHECK_STR(complaint("\033[31mx \377\n", 9),
-		  "' is not a profile that I know: it is text, but its lines do not end with a count as folded "
+		  "' is not in a known profile format: it is text, but its lines do not end with a count as folded "
 		  "stacks do, such as line 1: '\ufffd[31mx \ufffd'");
 }
 

@@ -342,7 +342,7 @@ TEST(what_go_does_not_print_is_named)
 {
 	CHECK_STR(collapse(&format_go, "Samples:\na/count\n 1: 1\n x: 1\nLocations\n 1: 0x1 f a:1\nno\n"), "f 1\n");
 	CHECK_INT(skipped, 2);
-	CHECK_STR(err.text, "line 4 is no sample of numbers, a colon and locations: ' x: 1'");
+	CHECK_STR(err.text, "line 4 is not a sample (numbers, a colon and locations): ' x: 1'");
 	CHECK_STR(collapse(&format_go, "PeriodType: cpu\n"), "");
 	CHECK_STR(err.text, "there is no line 'Samples:' in it");
 }
@@ -373,7 +373,7 @@ TEST(what_is_no_frame_of_phpspy_is_named)
 {
 	CHECK_STR(collapse(&format_phpspy, "0 f /a.php:1\nFailed to copy zfunc; Bad address\n"), "f 1\n");
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 2 is no frame, which is its depth, a function and its file: 'Failed to copy zfunc; "
+	CHECK_STR(err.text, "line 2 is not a frame (depth, function and file): 'Failed to copy zfunc; "
 		  "Bad address'");
 }
 

@@ -100,7 +100,7 @@ TEST(other_lines_of_xdebug_are_named)
 {
 	column(&format_xdebug, &none, "TRACE START\n1\t0\t0\t0\t0\tm\t1\n1\t0\t1\tlate\t0\n", NULL);
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 3 is no call and no return: '1 0 1 late 0'");
+	CHECK_STR(err.text, "line 3 is neither a call nor a return: '1 0 1 late 0'");
 	column(&format_xdebug, &none, "Version: 3\nTRACE START\nTRACE END\n", NULL);
 	CHECK_INT(skipped, -ENODATA);
 }

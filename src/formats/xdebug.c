@@ -150,7 +150,7 @@ static void read_event(struct xdebug *x, uint64_t number, struct str line, struc
 	if (n < 5 || !line_take_number(&fields[0], &level) || fields[0].n || !line_take_number(&fields[1], &call) ||
 	    !take_times(fields[3], fields[4], &time, &bytes) ||
 	    !(is_word(fields[2], '1') || (is_word(fields[2], '0') && n == FIELDS))) {
-		line_skip(&x->skipped, number, line, "is no call and no return", err);
+		line_skip(&x->skipped, number, line, "is neither a call nor a return", err);
 		return;
 	}
 	account(x, time, bytes);

@@ -11,7 +11,7 @@
 #define DEPTH_MAX	8	/* of includes */
 
 struct reading {
-	const struct rooted *root;
+	const struct root_dir *root;
 	struct fpm_pools *pools;
 	const char *file;
 	unsigned depth;
@@ -74,7 +74,7 @@ static void take_line(const struct php_ini_line *l, void *data)
 
 	if (!strcmp(l->name, "include")) {
 		if (r->depth < DEPTH_MAX)
-			rooted_glob(r->root, l->value, include, r);
+			root_dir_glob(r->root, l->value, include, r);
 		return;
 	}
 	if (!*l->section || !strcasecmp(l->section, "global"))
@@ -110,7 +110,7 @@ static int read_file(struct reading *r, const char *path)
 	int error;
 
 	buf_init(&b);
-	error = rooted_read(r->root, path, FILE_MAX, &b);
+	error = root_dir_read(r->root, path, FILE_MAX, &b);
 	if (error == 0) {
 		php_ini_parse(b.data, b.size, take_line, &inner);
 	} else if (!r->pools->unreadable) {
@@ -120,7 +120,7 @@ static int read_file(struct reading *r, const char *path)
 	return error;
 }
 
-int fpm_pools_read(const struct rooted *root, const char *path, struct fpm_pools *ret)
+int fpm_pools_read(const struct root_dir *root, const char *path, struct fpm_pools *ret)
 {
 	struct reading r = { .root = root, .pools = ret };
 

@@ -23,7 +23,7 @@ struct fpm_pools {
 };
 
 /* Reads the configuration `path` and what it includes. Returns 0 or -errno if that cannot be read. */
-int fpm_pools_read(const struct rooted *root, const char *path, struct fpm_pools *ret);
+int fpm_pools_read(const struct root_dir *root, const char *path, struct fpm_pools *ret);
 void fpm_pools_done(struct fpm_pools *p);
 
 const struct fpm_pool *fpm_pools_find(const struct fpm_pools *p, const char *name);

@@ -85,7 +85,7 @@ static bool has_process(const struct idle *idle, const struct php_task *master, 
 
 static void add(struct idle *idle, const struct php_task *master, const struct fpm_pool *p)
 {
-	struct php_task t = { .loaded = master->loaded, .other_root = p->chroot ? KNOWN_YES : KNOWN_NO };
+	struct php_task t = { .loaded = master->loaded, .other_root = p->chroot ? TRISTATE_YES : TRISTATE_NO };
 
 	if (!find_status(p, master, &t.status))
 		return;
@@ -99,16 +99,16 @@ static void add(struct idle *idle, const struct php_task *master, const struct f
 /* Only root can see the root directory of another process; a service of this machine's systemd has ours. */
 static bool sees_our_files(const struct php_task *t)
 {
-	return t->other_root == KNOWN_NO || (t->other_root == KNOWN_NOT && *t->service);
+	return t->other_root == TRISTATE_NO || (t->other_root == TRISTATE_UNKNOWN && *t->service);
 }
 
 size_t idle_pools_find(const struct php_task *tasks, size_t count, struct php_task **ret)
 {
 	struct idle idle = { .tasks = tasks, .count = count, .list = ret };
-	struct rooted root;
+	struct root_dir root;
 
 	*ret = NULL;
-	if (rooted_open("/", &root) < 0)
+	if (root_dir_open("/", &root) < 0)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		struct fpm_pools pools = { 0 };
@@ -121,6 +121,6 @@ size_t idle_pools_find(const struct php_task *tasks, size_t count, struct php_ta
 				add(&idle, &tasks[i], &pools.items[k]);
 		fpm_pools_done(&pools);
 	}
-	rooted_close(&root);
+	root_dir_close(&root);
 	return idle.found;
 }

@@ -274,7 +274,7 @@ static int try_it(enum kernel_feature f)
 	}
 }
 
-int kernel_feature_try(enum kernel_feature f)
+int kernel_feature_probe(enum kernel_feature f)
 {
 	/* Features that take bpf(2). */
 	static const bool needs_bpf[KERNEL_FEATURES] = {

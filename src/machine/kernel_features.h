@@ -34,7 +34,7 @@ const char *kernel_feature_use(enum kernel_feature f);
 
 /* Tries it. 0: it works; else -errno. -ECANCELED: STROBE_WITHOUT names it. What is loaded with bpf(2) counts as off when KERNEL_BPF
  * is. */
-int kernel_feature_try(enum kernel_feature f);
+int kernel_feature_probe(enum kernel_feature f);
 
 /* Whether STROBE_WITHOUT names it. */
 bool kernel_feature_is_switched_off(enum kernel_feature f);

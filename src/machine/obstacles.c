@@ -71,7 +71,7 @@ static void set_refused(struct obstacle *o, const struct task_status *self, cons
 		set(o, NULL, "forbidden, though you have the capabilities: %s", strerror(-result));
 }
 
-void obstacle_of_feature(const char *proc, enum kernel_feature f, int result, struct obstacle *ret)
+void obstacle_for_feature(const char *proc, enum kernel_feature f, int result, struct obstacle *ret)
 {
 	struct kernel_limits limits;
 	struct task_status self;
@@ -126,7 +126,7 @@ static void set_closed(struct obstacle *o, const char *proc, const struct php_ta
 		set(o, root, "%s", strerror(error));
 }
 
-void obstacle_of_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret)
+void obstacle_for_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret)
 {
 	ret->chosen = false;
 	if (error == ESRCH)
@@ -137,7 +137,7 @@ void obstacle_of_refusal(const char *proc, const struct php_task *t, int error, 
 
 /* Nothing is at that address; a caller without the right is told so first. /proc/PID/mem would take the rights of a file, too,
  * which CAP_SYS_PTRACE does not give. */
-int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstacle *ret)
+int obstacle_for_memory(const char *proc, const struct php_task *t, struct obstacle *ret)
 {
 	char byte;
 	struct iovec local = { &byte, 1 }, remote = { NULL, 1 };
@@ -147,13 +147,13 @@ int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstac
 	if (process_vm_readv(t->pid, &local, 1, &remote, 1, 0) >= 0 || errno == EFAULT)
 		return 0;
 	error = errno;
-	obstacle_of_refusal(proc, t, error, ret);
+	obstacle_for_refusal(proc, t, error, ret);
 	return -error;
 }
 
 /* --- numbers */
 
-bool obstacle_of_numbers(const char *proc, struct obstacle *ret)
+bool obstacle_for_pid_namespace(const char *proc, struct obstacle *ret)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 	char path[PATH_MAX];
@@ -205,7 +205,7 @@ static bool option_value(const char *options, const char *name, char *out, size_
 	return false;
 }
 
-bool obstacle_of_hiding(const char *proc, struct obstacle *ret)
+bool obstacle_for_hidepid(const char *proc, struct obstacle *ret)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/self/mountinfo", proc);
 	_cleanup_(buf_done) struct buf text = { 0 };

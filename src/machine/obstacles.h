@@ -14,14 +14,14 @@ struct obstacle {
 	bool chosen;			/* somebody asked for it, by STROBE_WITHOUT */
 };
 
-/* Why a feature does not work: the first obstacle that holds. `result` is what kernel_feature_try returned, below 0. */
-void obstacle_of_feature(const char *proc, enum kernel_feature f, int result, struct obstacle *ret);
+/* Why a feature does not work: the first obstacle that holds. `result` is what kernel_feature_probe returned, below 0. */
+void obstacle_for_feature(const char *proc, enum kernel_feature f, int result, struct obstacle *ret);
 
 /* Whether the memory of a process may be read. Returns 0 if so; otherwise -errno and the obstacle. -ESRCH: it has ended. */
-int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstacle *ret);
+int obstacle_for_memory(const char *proc, const struct php_task *t, struct obstacle *ret);
 
 /* Why reading its memory failed with this errno. */
-void obstacle_of_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret);
+void obstacle_for_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret);
 
 /* Whether its own user may not look at it either, as for workers of php-fpm by default. False if it is root's, of whom that
  * cannot be told. */
@@ -29,9 +29,9 @@ bool process_is_not_dumpable(const char *proc, const struct php_task *t);
 
 /* Whether the numbers in `proc` are not those by which the caller knows processes. So it is in a pid namespace that got no /proc of
  * its own; what is asked by number there is about other processes. */
-bool obstacle_of_numbers(const char *proc, struct obstacle *ret);
+bool obstacle_for_pid_namespace(const char *proc, struct obstacle *ret);
 
 /* Whether /proc is mounted so that the caller sees no process of other users (hidepid). */
-bool obstacle_of_hiding(const char *proc, struct obstacle *ret);
+bool obstacle_for_hidepid(const char *proc, struct obstacle *ret);
 
 #endif

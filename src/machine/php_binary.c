@@ -185,9 +185,9 @@ bool php_binary_parse(const char *path, const char *bytes, size_t n, struct php_
 	return true;
 }
 
-int php_binary_read(const struct rooted *root, const char *path, struct php_binary *ret, struct err *err)
+int php_binary_read(const struct root_dir *root, const char *path, struct php_binary *ret, struct err *err)
 {
-	_cleanup_(fd_closep) int fd = rooted_open_at(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	_cleanup_(fd_closep) int fd = root_dir_open_at(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
 	*ret = (struct php_binary){ 0 };
 	return fd < 0 ? err_set(err, fd, "cannot open '%s': %s", path, strerror(-fd)) : php_binary_read_fd(fd, path, ret, err);
@@ -208,7 +208,7 @@ int php_binary_read_fd(int fd, const char *path, struct php_binary *ret, struct 
 	if (!s || s->sh_size > CONSTANTS_MAX || elf_read_section(&elf, s, &constants, NULL) < 0)
 		return err_set(err, -ENOEXEC, "cannot read the constants of '%s'", path);
 	if (!php_binary_parse(path, (const char *)constants.data, constants.size, ret))
-		return err_set(err, -ENOEXEC, "'%s' is no PHP", path);
+		return err_set(err, -ENOEXEC, "'%s' is not a PHP binary", path);
 	return 0;
 }
 

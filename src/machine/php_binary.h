@@ -6,7 +6,7 @@
 #ifndef MACHINE_PHP_BINARY_H
 #define MACHINE_PHP_BINARY_H
 
-#include "rooted.h"
+#include "root_dir.h"
 #include "err.h"
 
 #define PHP_BUILD	40
@@ -22,7 +22,7 @@ struct php_binary {
 };
 
 /* Reads the program at `path`. -ENOEXEC if it is no PHP. */
-int php_binary_read(const struct rooted *root, const char *path, struct php_binary *ret, struct err *err);
+int php_binary_read(const struct root_dir *root, const char *path, struct php_binary *ret, struct err *err);
 
 /* The same of an open file, which stays the caller's. */
 int php_binary_read_fd(int fd, const char *path, struct php_binary *ret, struct err *err);

@@ -4,7 +4,7 @@
 #include "idle_pools.h"
 #include "mem.h"
 #include "php_tasks.h"
-#include "reach.h"
+#include "socket_access.h"
 
 #include <string.h>
 
@@ -12,18 +12,18 @@
 static void look_at_socket(struct php_group *g, const char *proc, const struct php_task *t, const char *path)
 {
 	_cleanup_(freep) char *own = t->pid ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup(t->root ? t->root : "/");
-	struct rooted root;
-	struct reach reach;
+	struct root_dir root;
+	struct socket_access reach;
 
-	if (rooted_open(own, &root) < 0 && rooted_open("/", &root) < 0)
+	if (root_dir_open(own, &root) < 0 && root_dir_open("/", &root) < 0)
 		return;
-	reach_socket(&root, path, &t->status, &reach);
-	rooted_close(&root);
-	g->may_send = reach.how == REACH_OPEN;
-	g->absent = reach.how == REACH_ABSENT;
+	socket_access_check(&root, path, &t->status, &reach);
+	root_dir_close(&root);
+	g->may_send = reach.how == SOCKET_ACCESS_OPEN;
+	g->absent = reach.how == SOCKET_ACCESS_ABSENT;
 	snprintf(g->blocked_at, sizeof(g->blocked_at), "%.107s", reach.at);
 	snprintf(g->owner_group, sizeof(g->owner_group), "%s", reach.group);
-	if (t->other_root == KNOWN_YES)
+	if (t->other_root == TRISTATE_YES)
 		snprintf(g->other_root, sizeof(g->other_root), "%.107s", t->root ? t->root : "its container");
 }
 
@@ -32,7 +32,7 @@ static void describe(const char *proc, const struct php_task *t, const char *soc
 	*ret = (struct php_group){ .processes = t->pid != 0 };
 	snprintf(ret->name, sizeof(ret->name), "%s", t->name);
 	user_name(t->status.uid, ret->user, sizeof(ret->user));
-	ret->loaded = t->loaded == KNOWN_YES ? LOADED_YES : t->loaded == KNOWN_NO ? LOADED_NO : LOADED_UNKNOWN;
+	ret->loaded = t->loaded == TRISTATE_YES ? LOADED_YES : t->loaded == TRISTATE_NO ? LOADED_NO : LOADED_UNKNOWN;
 	look_at_socket(ret, proc, t, socket_path);
 }
 

@@ -56,14 +56,14 @@ static void add_line(const struct php_ini_line *l, void *data)
 }
 
 /* False if there is no such file. */
-static bool read_file(struct php_settings *s, const struct rooted *root, const char *path)
+static bool read_file(struct php_settings *s, const struct root_dir *root, const char *path)
 {
 	struct file f = { s, path };
 	_cleanup_(buf_done) struct buf b = { 0 };
 	int r;
 
 	buf_init(&b);
-	r = rooted_read(root, path, FILE_MAX, &b);
+	r = root_dir_read(root, path, FILE_MAX, &b);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return false;
 	if (r < 0)
@@ -74,7 +74,7 @@ static bool read_file(struct php_settings *s, const struct rooted *root, const c
 }
 
 /* php-SAPI.ini goes before php.ini. */
-static bool read_main_of(struct php_settings *s, const struct rooted *root, const char *directory, const char *sapi)
+static bool read_main_of(struct php_settings *s, const struct root_dir *root, const char *directory, const char *sapi)
 {
 	_cleanup_(freep) char *of_sapi = xasprintf("%s/php-%s.ini", directory, sapi), *usual = xasprintf("%s/php.ini", directory);
 
@@ -85,12 +85,12 @@ static bool read_main_of(struct php_settings *s, const struct rooted *root, cons
 	return s->ini_file;
 }
 
-static void read_main(struct php_settings *s, const struct rooted *root, const struct php_binary *php, const char *given)
+static void read_main(struct php_settings *s, const struct root_dir *root, const struct php_binary *php, const char *given)
 {
 	struct stat st;
 
 	/* -c and PHPRC name a file or a directory. */
-	if (given && *given && rooted_stat(root, given, &st) == 0 && !S_ISDIR(st.st_mode)) {
+	if (given && *given && root_dir_stat(root, given, &st) == 0 && !S_ISDIR(st.st_mode)) {
 		if (read_file(s, root, given))
 			s->ini_file = xstrdup(given);
 		return;
@@ -101,10 +101,10 @@ static void read_main(struct php_settings *s, const struct rooted *root, const s
 		read_main_of(s, root, php->ini_directory, php->sapi);
 }
 
-static void scan(struct php_settings *s, const struct rooted *root, const char *directory)
+static void scan(struct php_settings *s, const struct root_dir *root, const char *directory)
 {
-	struct rooted_names names;
-	int r = rooted_list(root, directory, "*.ini", &names);
+	struct root_dir_names names;
+	int r = root_dir_list(root, directory, "*.ini", &names);
 
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
 		note_unreadable(s, directory, -r);
@@ -113,11 +113,11 @@ static void scan(struct php_settings *s, const struct rooted *root, const char *
 
 		s->files += read_file(s, root, path);
 	}
-	rooted_names_done(&names);
+	root_dir_names_done(&names);
 }
 
 /* PHP_INI_SCAN_DIR is a list in which an empty part stands for the directory that PHP was built with. */
-static void scan_all(struct php_settings *s, const struct rooted *root, const struct php_binary *php, const char *list)
+static void scan_all(struct php_settings *s, const struct root_dir *root, const struct php_binary *php, const char *list)
 {
 	for (const char *p = list ? list : ""; ; ) {
 		size_t n = strcspn(p, ":");
@@ -181,7 +181,7 @@ static void read_command(const char *command, size_t size, bool *ret_ignores, co
 	}
 }
 
-void php_settings_load(const struct rooted *root, const struct php_binary *php, const struct php_settings_from *from,
+void php_settings_load(const struct root_dir *root, const struct php_binary *php, const struct php_settings_from *from,
 		       struct php_settings *ret)
 {
 	static const struct php_settings_from nothing;

@@ -5,7 +5,7 @@
 #ifndef MACHINE_PHP_SETTINGS_H
 #define MACHINE_PHP_SETTINGS_H
 
-#include "rooted.h"
+#include "root_dir.h"
 #include "php_binary.h"
 
 struct php_setting {
@@ -32,7 +32,7 @@ struct php_settings_from {
 	const char *scan;		/* PHP_INI_SCAN_DIR */
 };
 
-void php_settings_load(const struct rooted *root, const struct php_binary *php, const struct php_settings_from *from,
+void php_settings_load(const struct root_dir *root, const struct php_binary *php, const struct php_settings_from *from,
 		       struct php_settings *ret);
 void php_settings_done(struct php_settings *s);
 

@@ -105,7 +105,7 @@ static bool is_php_name(const char *name)
 
 bool php_task_is_php(const struct php_task *t)
 {
-	return is_php_name(t->name) || strcmp(t->name, "frankenphp") == 0 || t->library || t->loaded == KNOWN_YES;
+	return is_php_name(t->name) || strcmp(t->name, "frankenphp") == 0 || t->library || t->loaded == TRISTATE_YES;
 }
 
 /* --- what is mapped */
@@ -141,7 +141,7 @@ static void read_maps(const char *proc, const char *pid, struct php_task *t)
 		t->maps_error = r < 0 ? -r : 0;
 		return;
 	}
-	t->loaded = KNOWN_NO;
+	t->loaded = TRISTATE_NO;
 	for (line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		char *path = strchr(line, '/');
 		bool deleted = path && cut_deleted(path);
@@ -152,7 +152,7 @@ static void read_maps(const char *proc, const char *pid, struct php_task *t)
 		if (!t->extension && strcmp(name, "/strobe.so") == 0) {
 			t->extension = xstrdup(path);
 			t->extension_deleted = deleted;
-			t->loaded = KNOWN_YES;
+			t->loaded = TRISTATE_YES;
 		} else if (!t->library && is_library(path)) {
 			t->library = xstrdup(path);
 		}
@@ -169,8 +169,8 @@ static void read_root(const char *proc, const char *pid, struct php_task *t)
 
 	if (!link || stat(path, &other) < 0 || stat("/", &own) < 0)
 		return;
-	t->other_root = own.st_dev == other.st_dev && own.st_ino == other.st_ino ? KNOWN_NO : KNOWN_YES;
-	if (t->other_root == KNOWN_NO)
+	t->other_root = own.st_dev == other.st_dev && own.st_ino == other.st_ino ? TRISTATE_NO : TRISTATE_YES;
+	if (t->other_root == TRISTATE_NO)
 		return;
 	t->container = theirs && ours && strcmp(theirs, ours);
 	if (!t->container && strcmp(link, "/"))
@@ -256,7 +256,7 @@ static bool may_be_php(const struct php_task *t)
 	return t->command_size && (php_task_is_php(t) || needs_proof(t->name));
 }
 
-size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_looked)
+size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_examined)
 {
 	size_t count = 0, capacity = 0, looked = 0;
 	DIR *dir = opendir(proc);
@@ -280,8 +280,8 @@ size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_looke
 	}
 	if (dir)
 		closedir(dir);
-	if (ret_looked)
-		*ret_looked = looked;
+	if (ret_examined)
+		*ret_examined = looked;
 	return count;
 }
 

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-enum known { KNOWN_NOT, KNOWN_NO, KNOWN_YES };
+enum tristate { TRISTATE_UNKNOWN, TRISTATE_NO, TRISTATE_YES };
 
 struct php_task {
 	pid_t pid;
@@ -25,13 +25,13 @@ struct php_task {
 	char *exe;			/* its path as the process's own root has it; NULL: unknown */
 	int exe_error;			/* then, as an errno */
 	bool exe_deleted;
-	enum known loaded;		/* whether strobe.so is mapped */
+	enum tristate loaded;		/* whether strobe.so is mapped */
 	int maps_error;			/* errno where that is not known */
 	char *extension;		/* path of the mapped strobe.so, NULL if none is known */
 	bool extension_deleted;
 	char *library;			/* libphp*.so that is mapped, NULL if none is known */
 
-	enum known other_root;		/* it does not see our files */
+	enum tristate other_root;		/* it does not see our files */
 	bool container;			/* then: because of another mount namespace; else a chroot */
 	char *root;			/* of a chroot, as we name it; NULL */
 	char service[96];		/* "php8.2-fpm": systemd's unit, "" if none */
@@ -45,8 +45,8 @@ void php_task_done(struct php_task *t);
 bool php_task_is_php(const struct php_task *t);
 
 /* The processes that run PHP, in the order of /proc; the caller calls php_tasks_free. NULL and 0 if there are none.
- * `*ret_looked` (NULL is fine): how many processes there are. */
-size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_looked);
+ * `*ret_examined` (NULL is fine): how many processes there are. */
+size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_examined);
 void php_tasks_free(struct php_task *tasks, size_t count);
 
 /* The name of a user, or its number. */

@@ -14,21 +14,21 @@ TEST(a_feature_that_is_switched_off_is_not_tried)
 	char word[16];
 
 	CHECK_INT(setenv("STROBE_WITHOUT", "readv, tracefs,bpfx", 1), 0);
-	CHECK_INT(kernel_feature_try(KERNEL_READV), -ECANCELED);
-	CHECK_INT(kernel_feature_try(KERNEL_TRACEFS), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_READV), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_TRACEFS), -ECANCELED);
 	CHECK(!kernel_feature_is_switched_off(KERNEL_BPF));
 	CHECK(kernel_features_unknown_word(word, sizeof(word)));
 	CHECK_STR(word, "bpfx");
 	CHECK_INT(setenv("STROBE_WITHOUT", "bpf", 1), 0);
-	CHECK_INT(kernel_feature_try(KERNEL_BPF), -ECANCELED);
-	CHECK_INT(kernel_feature_try(KERNEL_RINGBUF), -ECANCELED);
-	CHECK_INT(kernel_feature_try(KERNEL_TP_BTF), -ECANCELED);
-	CHECK_INT(kernel_feature_try(KERNEL_BPF_LOOP), -ECANCELED);
-	CHECK_INT(kernel_feature_try(KERNEL_TASK_REGISTERS), -ECANCELED);
-	CHECK_INT(kernel_feature_try(KERNEL_TASK_ITERATOR), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_BPF), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_RINGBUF), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_TP_BTF), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_BPF_LOOP), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_TASK_REGISTERS), -ECANCELED);
+	CHECK_INT(kernel_feature_probe(KERNEL_TASK_ITERATOR), -ECANCELED);
 	CHECK(!kernel_features_unknown_word(word, sizeof(word)));
 	unsetenv("STROBE_WITHOUT");
-	CHECK(kernel_feature_try(KERNEL_READV) != -ECANCELED);
+	CHECK(kernel_feature_probe(KERNEL_READV) != -ECANCELED);
 	for (unsigned f = 0; f < KERNEL_FEATURES; f++)
 		CHECK(kernel_feature_name((enum kernel_feature)f) && kernel_feature_use((enum kernel_feature)f));
 }

@@ -54,7 +54,7 @@ static struct obstacle of_feature(enum kernel_feature f, int result)
 {
 	struct obstacle o;
 
-	obstacle_of_feature(proc, f, result, &o);
+	obstacle_for_feature(proc, f, result, &o);
 	remove_all();
 	return o;
 }
@@ -107,7 +107,7 @@ static struct obstacle of_memory(uid_t uid)
 	struct php_task t = { .pid = 4711, .status.uid = uid, .name = "php" };
 	struct obstacle o = { 0 };
 
-	obstacle_of_refusal(proc, &t, EPERM, &o);
+	obstacle_for_refusal(proc, &t, EPERM, &o);
 	remove_all();
 	return o;
 }
@@ -139,7 +139,7 @@ static struct obstacle of_hiding(uint64_t capabilities, const char *options)
 	snprintf(line, sizeof(line), "21 1 8:1 / / rw - ext4 /dev/sda1 rw,hidepid=9\n22 21 0:20 / /proc rw,nosuid shared:5 - proc proc %s\n"
 		 "23 21 0:21 / /jail/proc rw - proc proc rw,hidepid=invisible\n", options);
 	put("/proc/self/mountinfo", line);
-	hides = obstacle_of_hiding(proc, &o);
+	hides = obstacle_for_hidepid(proc, &o);
 	CHECK(hides == (*o.cause != 0) && hides == (*o.remedy != 0));
 	remove_all();
 	return o;
@@ -164,7 +164,7 @@ static bool other_numbers(const char *status)
 
 	make(0, 0, "", "2\n", "1\n");
 	put("/proc/self/status", status);
-	other = obstacle_of_numbers(proc, &o);
+	other = obstacle_for_pid_namespace(proc, &o);
 	CHECK(other == (*o.cause != 0) && other == (*o.remedy != 0));
 	remove_all();
 	return other;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static char directory[64];
-static struct rooted root;
+static struct root_dir root;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -27,12 +27,12 @@ static void begin(void)
 {
 	snprintf(directory, sizeof(directory), "/tmp/strobe-settings-XXXXXX");
 	CHECK(mkdtemp(directory) != NULL);
-	CHECK_INT(rooted_open(directory, &root), 0);
+	CHECK_INT(root_dir_open(directory, &root), 0);
 }
 
 static void end(void)
 {
-	rooted_close(&root);
+	root_dir_close(&root);
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -187,10 +187,10 @@ TEST(links_stay_in_their_root)
 	link = xasprintf("%s/link", directory);
 	CHECK_INT(symlink("/etc/secret", link), 0);
 	buf_init(&b);
-	CHECK_INT(rooted_read(&root, "/link", 100, &b), 0);
+	CHECK_INT(root_dir_read(&root, "/link", 100, &b), 0);
 	CHECK_STR(b.data, "inside");
-	CHECK(rooted_read(&root, "/../../../../etc/passwd", 1 << 20, &b) == -ENOENT);
-	CHECK(rooted_read(&root, "/etc", 100, &b) == -EISDIR);
+	CHECK(root_dir_read(&root, "/../../../../etc/passwd", 1 << 20, &b) == -ENOENT);
+	CHECK(root_dir_read(&root, "/etc", 100, &b) == -EISDIR);
 	buf_done(&b);
 	end();
 }

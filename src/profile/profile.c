@@ -140,7 +140,7 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit)
 	return i;
 }
 
-bool profile_has_room_for(const struct profile *p, const struct profile *more)
+bool profile_columns_fit(const struct profile *p, const struct profile *more)
 {
 	uint32_t added = 0;
 

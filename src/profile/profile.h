@@ -109,7 +109,7 @@ static inline uint32_t profile_line(const struct profile *p, uint32_t node)
 /* The same stacks by function alone. The caller frees. */
 struct profile *profile_without_lines(const struct profile *p);
 
-bool profile_has_room_for(const struct profile *p, const struct profile *more);	/* for the columns of both */
+bool profile_columns_fit(const struct profile *p, const struct profile *more);	/* for the columns of both */
 
 /* A string of the frames of `from` as one of `into`, looked up once: `ids` has one entry per string of `from`, all of
  * bits 1 at first. Many functions have one file, whose name may be long. */
@@ -188,11 +188,11 @@ struct profile *profile_filter(const struct profile *p, const bool *keep);
 /* The same in at most so many nodes: what is below the least total that still fits becomes one node PROFILE_PRUNED under
  * its caller, so that sums stay right. The caller frees. */
 #define PROFILE_PRUNED "[pruned]"
-struct profile *profile_prune(const struct profile *p, uint32_t column, uint32_t most);
+struct profile *profile_prune(const struct profile *p, uint32_t column, uint32_t max);
 uint32_t profile_pruned_frame(struct profile *p);	/* the frame of such nodes, found or added */
 
-/* The least total that at most `most` nodes reach, of those that are `counted` (NULL: all); INT64_MAX if that is none. */
-int64_t profile_least_kept(const int64_t *totals, const bool *counted, uint32_t count, uint32_t most);
+/* The least total that at most `max` nodes reach, of those that are `counted` (NULL: all); INT64_MAX if that is none. */
+int64_t profile_least_kept(const int64_t *totals, const bool *counted, uint32_t count, uint32_t max);
 
 /* The same with frames of one name that stand directly below each other as one. The caller frees. */
 struct profile *profile_without_recursion(const struct profile *p);

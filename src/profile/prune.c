@@ -29,7 +29,7 @@ static int64_t least_of_class(unsigned class)
 	return (int64_t)((uint64_t)(PARTS + class % PARTS) << (class / PARTS - 1));
 }
 
-int64_t profile_least_kept(const int64_t *totals, const bool *counted, uint32_t count, uint32_t most)
+int64_t profile_least_kept(const int64_t *totals, const bool *counted, uint32_t count, uint32_t max)
 {
 	uint32_t counts[CLASSES] = { 0 };
 	unsigned class = CLASSES;
@@ -37,9 +37,9 @@ int64_t profile_least_kept(const int64_t *totals, const bool *counted, uint32_t 
 
 	for (uint32_t i = 0; i < count; i++)
 		counts[class_of(totals[i])] += !counted || counted[i];
-	while (class > 0 && kept + counts[class - 1] <= most)
+	while (class > 0 && kept + counts[class - 1] <= max)
 		kept += counts[--class];
-	assert(kept <= most);
+	assert(kept <= max);
 	return class == CLASSES ? INT64_MAX : least_of_class(class);
 }
 
@@ -48,12 +48,12 @@ uint32_t profile_pruned_frame(struct profile *p)
 	return profile_frame(p, (struct str){ PROFILE_PRUNED, strlen(PROFILE_PRUNED) }, (struct str){ "", 0 }, 0);
 }
 
-struct profile *profile_prune(const struct profile *p, uint32_t column, uint32_t most)
+struct profile *profile_prune(const struct profile *p, uint32_t column, uint32_t max)
 {
 	_cleanup_(freep) int64_t *totals = profile_totals(p, column);
 	_cleanup_(freep) uint32_t *nodes = xmalloc(p->node_count * sizeof(*nodes));
 	_cleanup_(freep) bool *cut = xcalloc(p->node_count, sizeof(*cut));
-	int64_t least = profile_least_kept(totals, NULL, p->node_count, most / 2);
+	int64_t least = profile_least_kept(totals, NULL, p->node_count, max / 2);
 	struct profile *to = profile_new_like(p);
 	uint32_t pruned = profile_pruned_frame(to);
 

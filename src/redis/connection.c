@@ -35,11 +35,11 @@ void redis_connection_default_options(struct redis_connection_options *o)
 
 void connection_tell(struct redis_connection *c, bool is_up, const char *text)
 {
-	if (c->told && c->told_up == is_up && !strcmp(c->told, text))
+	if (c->logged && c->logged_up == is_up && !strcmp(c->logged, text))
 		return;
-	free(c->told);
-	c->told = xstrdup(text);
-	c->told_up = is_up;
+	free(c->logged);
+	c->logged = xstrdup(text);
+	c->logged_up = is_up;
 	if (c->o.state && !c->dead)
 		c->o.state(c->o.data, is_up, text);
 }
@@ -97,7 +97,7 @@ static void destroy(struct redis_connection *c)
 	redis_login_done(&c->login);
 	buf_done(&c->out);
 	read_ahead_done(&c->input);
-	free(c->told);
+	free(c->logged);
 	free(c->last_failure);
 	free(c);
 }
@@ -334,9 +334,9 @@ static void read_and_flush(struct redis_connection *c, bool readable)
 		connection_flush(c);
 }
 
-void redis_connection_drain(struct redis_connection *c, int64_t most_ns)
+void redis_connection_drain(struct redis_connection *c, int64_t max_ns)
 {
-	int64_t until = clock_monotonic_ns() + most_ns;
+	int64_t until = clock_monotonic_ns() + max_ns;
 	unsigned generation = c->generation;
 	uint64_t before;
 

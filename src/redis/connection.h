@@ -1,5 +1,5 @@
 /* connection.h: a lasting connection to a Redis: connects, logs in, watches, and reconnects. For the loop's thread;
- * nothing in it blocks, and host names are looked up beside the loop. A thread of its own uses redis_ask.h instead.
+ * nothing in it blocks, and host names are looked up beside the loop. A thread of its own uses redis_client.h instead.
  *
  * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands
  * can be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command
@@ -96,8 +96,8 @@ int redis_connection_subscribe(struct redis_connection *c, int argc, const char 
 /* Ends the connection with a sentence for `state`, and reconnects after a wait. */
 void redis_connection_drop(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
 
-/* Handles all input received so far, for at most `most_ns`; for shutdown. */
-void redis_connection_drain(struct redis_connection *c, int64_t most_ns);
+/* Handles all input received so far, for at most `max_ns`; for shutdown. */
+void redis_connection_drain(struct redis_connection *c, int64_t max_ns);
 
 /* Pauses and resumes reading, for a receiver that is full. A paused connection is not watched. */
 void redis_connection_pause(struct redis_connection *c, bool paused);

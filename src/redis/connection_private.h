@@ -54,8 +54,8 @@ struct redis_connection {
 	int64_t head_ns;			/* since when the first command is the first */
 	int64_t last_tick_ns;
 
-	bool told_up;
-	char *told;
+	bool logged_up;
+	char *logged;
 	char problem_of[24];			/* the command that the server refuses for what it is now; "" none */
 };
 

@@ -20,7 +20,7 @@ static void read_together(struct redis_connection *c)
 		c->o.read_together = 0;
 }
 
-static void got_login_reply(struct redis_connection *c, int step, const redisReply *reply)
+static void on_login_reply(struct redis_connection *c, int step, const redisReply *reply)
 {
 	struct err err;
 
@@ -59,12 +59,12 @@ static void note_problem(struct redis_connection *c, const char *name, const red
 	}
 }
 
-static void got_answer(struct redis_connection *c, const redisReply *reply)
+static void on_answer(struct redis_connection *c, const redisReply *reply)
 {
 	struct command *one = connection_take_first(c);
 
 	if (one->step >= 0) {
-		got_login_reply(c, one->step, reply);
+		on_login_reply(c, one->step, reply);
 	} else {
 		note_problem(c, one->name, reply);
 		if (one->fn && !c->dead)
@@ -94,7 +94,7 @@ static bool is_push(const redisReply *r)
 }
 
 /* One that came in two reads. */
-static bool got_message(struct redis_connection *c, const redisReply *r)
+static bool on_message(struct redis_connection *c, const redisReply *r)
 {
 	size_t at = r->type != REDIS_REPLY_ARRAY ? 0 : r->elements == 3 && is_word(r->element[0], "message") ? 1 :
 		    r->elements == 4 && is_word(r->element[0], "pmessage") ? 2 : 0;
@@ -107,16 +107,16 @@ static bool got_message(struct redis_connection *c, const redisReply *r)
 	return true;
 }
 
-static void got_reply(struct redis_connection *c, const redisReply *reply)
+static void on_reply(struct redis_connection *c, const redisReply *reply)
 {
 	bool pushed = c->phase == READY && c->o.pushed && (is_push(reply) || !c->first);
 
-	if (c->phase == READY && c->o.message && got_message(c, reply))
+	if (c->phase == READY && c->o.message && on_message(c, reply))
 		return;
 	if (pushed)
 		c->o.pushed(c, reply, c->o.data);
 	else if (c->first)
-		got_answer(c, reply);
+		on_answer(c, reply);
 	else
 		connection_failf(c, "Redis at %s answers what nobody asked; is it a Redis?", c->login.where);
 }
@@ -124,7 +124,7 @@ static void got_reply(struct redis_connection *c, const redisReply *reply)
 /* --- Reading --- */
 
 /* Takes the messages that `bytes` begin with. Returns false if the connection is another one now. */
-static bool got_messages(struct redis_connection *c, const char **bytes, size_t *n)
+static bool on_messages(struct redis_connection *c, const char **bytes, size_t *n)
 {
 	unsigned generation = c->generation;
 	struct str channel, text;
@@ -143,7 +143,7 @@ static bool got_messages(struct redis_connection *c, const char **bytes, size_t 
 }
 
 /* Returns false if the connection is another one now. */
-static bool got_bytes(struct redis_connection *c, const char *bytes, size_t n)
+static bool on_bytes(struct redis_connection *c, const char *bytes, size_t n)
 {
 	unsigned generation = c->generation;
 	redisReply *reply = NULL;
@@ -151,12 +151,12 @@ static bool got_bytes(struct redis_connection *c, const char *bytes, size_t n)
 	int r;
 
 	for (;;) {
-		if (c->o.message && !got_messages(c, &bytes, &n))
+		if (c->o.message && !on_messages(c, &bytes, &n))
 			return false;
 		r = reply_reader_next(c->reader, &bytes, &n, &reply, &err);
 		if (r <= 0)
 			break;
-		got_reply(c, reply);
+		on_reply(c, reply);
 		freeReplyObject(reply);
 		if (c->generation != generation)
 			return false;
@@ -192,7 +192,7 @@ void connection_read(struct redis_connection *c, bool readable)
 		c->last_in_ns = clock_monotonic_ns();
 	for (int i = 0; i < CHUNKS_PER_TURN && !connection_is_paused(c) && read_ahead_front(&c->input, &bytes, &n);
 	     i++) {
-		if (!got_bytes(c, bytes, n))
+		if (!on_bytes(c, bytes, n))
 			return;
 		read_ahead_drop(&c->input);
 	}

@@ -98,7 +98,7 @@ int redis_problem_explain(const struct redisReply *reply, const char *where, con
 	size_t n = 0;
 
 	if (!reply || reply->type != REDIS_REPLY_ERROR)
-		return err_set(err, -EPROTO, "Redis at %s answers %s in a way that is not expected; is it a Redis?",
+		return err_set(err, -EPROTO, "Redis at %s sent an unexpected reply to %s; is it a Redis?",
 			       where, what);
 	for (; n < sizeof(said) - 1 && n < (size_t)reply->len; n++)
 		said[n] = reply->str[n] >= ' ' && reply->str[n] <= '~' ? reply->str[n] : '?';

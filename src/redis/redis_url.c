@@ -10,7 +10,7 @@
 static const struct url_kind kind = {
 	.scheme = "redis",
 	.port = 6379,
-	.form = "a Redis is named as in redis://host:6379/0?channel=excimer",
+	.form = "a Redis URL looks like redis://host:6379/0?channel=excimer",
 };
 
 /* "/0"; nothing, as "/" alone, is 0. */

@@ -99,7 +99,7 @@ int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, str
 		if (redisReaderGetReply(r->reader, &reply) != REDIS_OK) {
 			if (r->reader->err == REDIS_ERR_OOM)
 				return too_large(r, err);
-			return err_set(err, -EPROTO, "what it sends is not Redis' protocol; is it a Redis?");
+			return err_set(err, -EPROTO, "it does not speak the Redis protocol; is it a Redis?");
 		}
 		if (reply) {
 			r->fed = r->reader->len - r->reader->pos;

@@ -61,7 +61,7 @@ static void resolved(struct watch *w, uint32_t events)
 
 	(void)events;
 	if (r->result)
-		err_set(&err, -EHOSTUNREACH, "cannot find the host '%s': %s; look at the URL and at the name server",
+		err_set(&err, -EHOSTUNREACH, "cannot find the host '%s': %s; check the URL and the name server",
 			r->host, gai_strerror(r->result));
 	r->addresses = NULL;
 	*r->owner = NULL;
@@ -107,7 +107,7 @@ int resolve_start(const char *host, unsigned port, struct loop *loop,
 		e = errno;
 		fd_closep(&r->event_fd);
 		free(r);
-		return err_set(err, -e, "cannot look up '%s': %s", host, strerror(e));
+		return err_set(err, -e, "cannot resolve '%s': %s", host, strerror(e));
 	}
 	r->loop = loop;
 	r->done = done;
@@ -121,7 +121,7 @@ int resolve_start(const char *host, unsigned port, struct loop *loop,
 	if (e) {
 		leave(r);			/* the thread's share */
 		*ret = resolve_cancel(r);
-		return err_set(err, -e, "cannot look up '%s': no thread for it: %s", host, strerror(e));
+		return err_set(err, -e, "cannot resolve '%s': cannot start a thread: %s", host, strerror(e));
 	}
 	return 0;
 }

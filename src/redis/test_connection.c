@@ -1,4 +1,4 @@
-#include "redis_ask.h"
+#include "redis_client.h"
 #include "clock.h"
 #include "connection.h"
 #include "mem.h"
@@ -30,7 +30,7 @@ static void maybe_end(struct heard *h)
 		loop_stop(h->loop, 0);
 }
 
-static void got_state(void *data, bool is_up, const char *text)
+static void on_state(void *data, bool is_up, const char *text)
 {
 	struct heard *h = data;
 
@@ -42,7 +42,7 @@ static void got_state(void *data, bool is_up, const char *text)
 	maybe_end(h);
 }
 
-static void got_ready(struct redis_connection *c, void *data)
+static void on_ready(struct redis_connection *c, void *data)
 {
 	struct heard *h = data;
 
@@ -52,13 +52,13 @@ static void got_ready(struct redis_connection *c, void *data)
 		h->on_ready(h);
 }
 
-static void got_lost(struct redis_connection *c, void *data)
+static void on_lost(struct redis_connection *c, void *data)
 {
 	(void)c;
 	((struct heard *)data)->losses++;
 }
 
-static void got_reply(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_reply(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	struct heard *h = data;
 
@@ -74,7 +74,7 @@ static void got_reply(struct redis_connection *c, const struct redisReply *reply
 	maybe_end(h);
 }
 
-static void got_push(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_push(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	struct heard *h = data;
 
@@ -113,9 +113,9 @@ static struct redis_connection_options quick(struct heard *h)
 	o.ping_after_ns = NS_PER_SECOND / 4;
 	o.retry_min_ns = NS_PER_SECOND / 10;
 	o.retry_max_ns = NS_PER_SECOND / 2;
-	o.ready = got_ready;
-	o.lost = got_lost;
-	o.state = got_state;
+	o.ready = on_ready;
+	o.lost = on_lost;
+	o.state = on_state;
 	o.data = h;
 	return o;
 }
@@ -151,7 +151,7 @@ static void run_server(struct heard *h, test_answer_fn *answer, const char *befo
 static void ask_three(struct heard *h)
 {
 	for (int i = 0; i < 3; i++)
-		CHECK_INT(redis_connection_sendf(h->c, 0, got_reply, h, "ECHO %s", "hi"), 0);
+		CHECK_INT(redis_connection_sendf(h->c, 0, on_reply, h, "ECHO %s", "hi"), 0);
 }
 
 TEST(a_connection_becomes_ready_and_answers)
@@ -331,7 +331,7 @@ TEST(what_is_pushed_arrives)
 	struct heard h = { .until_pushes = 2, .on_ready = subscribe };
 	struct redis_connection_options o = quick(&h);
 
-	o.pushed = got_push;
+	o.pushed = on_push;
 	run_server(&h, answer_subscribers_plain_ping, "", o);
 	CHECK_STR(h.last, "f;g 1");
 }
@@ -419,13 +419,13 @@ static void rest_at_1000(struct heard *h)
 	CHECK_INT(loop_add_timer(h->loop, &h->resume, NS_PER_SECOND / 2, NULL), 0);
 }
 
-static void got_flood(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_flood(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
-	got_push(c, reply, data);
+	on_push(c, reply, data);
 	rest_at_1000(data);
 }
 
-static void got_published(struct redis_connection *c, struct str channel, struct str text, void *data)
+static void on_published(struct redis_connection *c, struct str channel, struct str text, void *data)
 {
 	struct heard *h = data;
 
@@ -447,8 +447,8 @@ TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
 		struct heard h = { .until_states = 2, .on_ready = subscribe_once };
 		struct redis_connection_options o = quick(&h);
 
-		o.pushed = got_flood;
-		o.message = ahead ? got_published : NULL;
+		o.pushed = on_flood;
+		o.message = ahead ? on_published : NULL;
 		o.read_ahead = ahead ? (size_t)64 << 20 : 0;
 		run_server(&h, answer_flood, "", o);
 		/* The rest of its chunk is still handed over. */
@@ -460,11 +460,11 @@ TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
 
 /* --- The one that waits --- */
 
-static struct redis_asker *asker(const struct test_server *s, const char *before)
+static struct redis_client *asker(const struct test_server *s, const char *before)
 {
 	_cleanup_(freep) char *url = xasprintf("redis://%s127.0.0.1:%u/3", before, s->port);
 	struct redis_url u = parse(url);
-	struct redis_asker *a = redis_asker_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
+	struct redis_client *a = redis_client_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
 
 	redis_url_done(&u);
 	return a;
@@ -473,16 +473,16 @@ static struct redis_asker *asker(const struct test_server *s, const char *before
 TEST(a_question_is_answered)
 {
 	struct test_server s = test_server_start(test_answer_ordinary);
-	struct redis_asker *a = asker(&s, "");
+	struct redis_client *a = asker(&s, "");
 	struct redisReply *reply = NULL;
 	struct err err;
 
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), 0);
 	CHECK(reply && reply->str && !strcmp(reply->str, "hi"));
 	freeReplyObject(reply);
-	CHECK(redis_asker_is_connected(a));
-	redis_asker_cancel(a);
-	redis_asker_free(a);
+	CHECK(redis_client_is_connected(a));
+	redis_client_cancel(a);
+	redis_client_free(a);
 	test_server_stop(&s);
 }
 
@@ -490,55 +490,55 @@ TEST(a_question_goes_to_a_unix_socket)
 {
 	struct test_server s = test_server_start_at("test_connection.sock", test_answer_ordinary);
 	struct redis_url u = parse("redis://%2Fproc%2Fself%2Fcwd%2Ftest_connection.sock");
-	struct redis_asker *a = redis_asker_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
+	struct redis_client *a = redis_client_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
 	struct redisReply *reply = NULL;
 	struct err err;
 
 	redis_url_done(&u);
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), 0);
 	freeReplyObject(reply);
 	test_server_stop(&s);
 	unlink("test_connection.sock");
-	CHECK(redis_askf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or a broken pipe */
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ENOENT);
+	CHECK(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or a broken pipe */
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ENOENT);
 	CHECK_STR(err.text, "cannot connect to Redis at /proc/self/cwd/test_connection.sock: No such file or "
 		  "directory; is it running there?");
-	redis_asker_free(a);
+	redis_client_free(a);
 }
 
 TEST(a_question_that_hangs_ends_in_time_and_the_next_one_connects_anew)
 {
 	struct test_server s = test_server_start(answer_hang);
-	struct redis_asker *a = asker(&s, "");
+	struct redis_client *a = asker(&s, "");
 	struct redisReply *reply = NULL;
 	struct err err;
 	int64_t start = clock_monotonic_ns();
 
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ETIMEDOUT);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ETIMEDOUT);
 	CHECK(strstr(err.text, "does not answer within"));
 	CHECK(clock_monotonic_ns() - start < 5 * NS_PER_SECOND);
-	CHECK(!redis_asker_is_connected(a));
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	CHECK(!redis_client_is_connected(a));
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), 0);
 	freeReplyObject(reply);
-	redis_asker_cancel(a);
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO hi"), -ECANCELED);
-	redis_asker_free(a);
+	redis_client_cancel(a);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO hi"), -ECANCELED);
+	redis_client_free(a);
 	test_server_stop(&s);
 }
 
 TEST(nobody_there_and_a_wrong_password_are_sentences)
 {
 	struct test_server s = test_server_start(answer_password);
-	struct redis_asker *a = asker(&s, "user:secret@");
+	struct redis_client *a = asker(&s, "user:secret@");
 	struct redisReply *reply = NULL;
 	struct err err;
 
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -EACCES);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -EACCES);
 	CHECK(strstr(err.text, "does not accept") && !strstr(err.text, "secret"));
 	test_server_stop(&s);
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ECONNREFUSED);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ECONNREFUSED);
 	CHECK(strstr(err.text, "is it running there?"));
-	redis_asker_free(a);
+	redis_client_free(a);
 }
 
 TEST_MAIN()

@@ -1,7 +1,7 @@
 /* forward.c: the script, and following a key through a cluster. */
 #include "forward.h"
 
-#include "redis_ask.h"
+#include "redis_client.h"
 #include "clock.h"
 #include "cluster.h"
 #include "mem.h"
@@ -47,7 +47,7 @@ static const char script[] =
 #define ARGUMENTS_MAX	(8 + 3 * FORWARD_ENTRIES)
 
 struct forward {
-	struct redis_asker *asker;
+	struct redis_client *asker;
 	char *home;			/* where the URL points to */
 	unsigned home_port;
 	char *key, *host;
@@ -123,7 +123,7 @@ static bool follow(struct forward *f, const char *text)
 
 	if (!cluster_redirect_parse(text, strlen(text), &to))
 		return false;
-	redis_asker_move(f->asker, to.host, to.port);
+	redis_client_move(f->asker, to.host, to.port);
 	f->moved = true;
 	return true;
 }
@@ -132,7 +132,7 @@ static bool follow(struct forward *f, const char *text)
 static void go_home(struct forward *f)
 {
 	if (f->moved)
-		redis_asker_move(f->asker, f->home, f->home_port);
+		redis_client_move(f->asker, f->home, f->home_port);
 	f->moved = false;
 }
 
@@ -146,19 +146,19 @@ static int ask_on_node(struct forward *f, const struct question *q, bool asking,
 	int r = 0;
 
 	if (asking) {
-		r = redis_askf(f->asker, ret, err, "ASKING");
+		r = redis_client_commandf(f->asker, ret, err, "ASKING");
 		if (r < 0)
 			return r;
 		freeReplyObject(*ret);
 		*ret = NULL;
 	}
-	return redis_ask(f->asker, q->count, q->arguments, q->sizes, ret, err);
+	return redis_client_command(f->asker, q->count, q->arguments, q->sizes, ret, err);
 }
 
 /* A connection that nobody used for seconds may have been closed by now, which says nothing of the server. */
 static int ask_again(struct forward *f, const struct question *q, bool asking, struct redisReply **ret, struct err *err)
 {
-	bool was_connected = redis_asker_is_connected(f->asker);
+	bool was_connected = redis_client_is_connected(f->asker);
 	int r = ask_on_node(f, q, asking, ret, err);
 
 	return was_connected && is_lost(r) ? ask_on_node(f, q, asking, ret, err) : r;
@@ -182,7 +182,7 @@ static int ask(struct forward *f, const struct question *q, struct redisReply **
 		freeReplyObject(*ret);
 		*ret = NULL;
 	}
-	return err_set(err, -ELOOP, "the nodes of the cluster name each other for '%s'; look at CLUSTER NODES", f->key);
+	return err_set(err, -ELOOP, "cluster nodes redirect to each other for '%s'; check CLUSTER NODES", f->key);
 }
 
 static bool says_too_large(const struct redisReply *reply)
@@ -194,7 +194,7 @@ static bool says_too_large(const struct redisReply *reply)
 static bool answers(struct forward *f)
 {
 	struct redisReply *reply = NULL;
-	bool well = redis_askf(f->asker, &reply, NULL, "PING") == 0 && redis_problem(reply) == REDIS_FINE;
+	bool well = redis_client_commandf(f->asker, &reply, NULL, "PING") == 0 && redis_problem(reply) == REDIS_FINE;
 
 	if (reply)
 		freeReplyObject(reply);
@@ -203,8 +203,8 @@ static bool answers(struct forward *f)
 
 static int too_large(const struct forward *f, size_t count, const struct spool_entry *e, struct err *err)
 {
-	return err_set(err, count == 1 ? -EMSGSIZE : -EAGAIN, "Redis at %s takes no value of %zu bytes; raise its "
-		       "proto-max-bulk-len", redis_asker_where(f->asker), e->body.size);
+	return err_set(err, count == 1 ? -EMSGSIZE : -EAGAIN, "Redis at %s rejects a value of %zu bytes; raise its "
+		       "proto-max-bulk-len", redis_client_address(f->asker), e->body.size);
 }
 
 /* A Redis that takes no value of that size hangs up, and its answer is mostly lost. So does a proxy without a Redis behind
@@ -247,7 +247,7 @@ int forward_send(struct forward *f, const struct spool_entry *entries, size_t co
 	} else if (says_too_large(reply)) {
 		r = too_large(f, count, entries, err);
 	} else {
-		r = redis_problem_explain(reply, redis_asker_where(f->asker), "EVAL", err);
+		r = redis_problem_explain(reply, redis_client_address(f->asker), "EVAL", err);
 		go_home(f);
 	}
 	if (reply)
@@ -259,7 +259,7 @@ int forward_new(const struct redis_url *url, const char *key, const char *host, 
 {
 	struct forward *f = xcalloc(1, sizeof(*f));
 
-	f->asker = redis_asker_new(url, "strobe-relay", CONNECT_NS, ANSWER_NS);
+	f->asker = redis_client_new(url, "strobe-relay", CONNECT_NS, ANSWER_NS);
 	f->home = xstrdup(url->host);
 	f->home_port = url->port;
 	f->key = xstrdup(key);
@@ -272,7 +272,7 @@ struct forward *forward_free(struct forward *f)
 {
 	if (!f)
 		return NULL;
-	redis_asker_free(f->asker);
+	redis_client_free(f->asker);
 	free(f->home);
 	free(f->key);
 	free(f->host);
@@ -282,5 +282,5 @@ struct forward *forward_free(struct forward *f)
 
 void forward_cancel(struct forward *f)
 {
-	redis_asker_cancel(f->asker);
+	redis_client_cancel(f->asker);
 }

@@ -52,7 +52,7 @@ struct relay {
 	int said[SAID_MAX];		/* codes of failures */
 	size_t said_count;
 	uint64_t renumbered_said;
-	int64_t say_renumbered_ns, say_refused_ns;
+	int64_t next_renumbered_log_ns, next_refused_log_ns;
 	unsigned one_by_one;		/* so many questions with one entry only */
 	uint64_t random;
 };
@@ -76,13 +76,13 @@ static void log_failure(struct relay *r, const struct err *err)
 	if (r->said_count == SAID_MAX)
 		return;
 	r->said[r->said_count++] = err->code;
-	log_warning("what is collected waits in '%s': %s", r->directory, err->text);
+	log_warning("collected data waits in '%s': %s", r->directory, err->text);
 }
 
 static void log_success(struct relay *r)
 {
 	if (r->said_count)
-		log_info("entries are forwarded to %s again; %llu wait", r->url.redis.shown,
+		log_info("forwarding to %s again; %llu entries are waiting", r->url.redis.shown,
 			 (unsigned long long)r->counters.spool.records_waiting);
 	r->said_count = 0;
 }
@@ -92,7 +92,7 @@ static void log_renumbered(struct relay *r)
 	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
 
 	assert(r->counters.entries_renumbered >= r->renumbered_said);
-	if (!n || !log_is_due(&r->say_renumbered_ns))
+	if (!n || !log_is_due(&r->next_renumbered_log_ns))
 		return;
 	r->renumbered_said += n;
 	log_warning("this relay went on from an earlier state, such as the snapshot of a virtual machine: %llu of its entries had "
@@ -118,7 +118,7 @@ static void close_window(struct relay *r)
 	assert(lock_is_held(&r->lock));
 	if (window_close(r->window, &err) < 0) {
 		if (!r->close_failed)
-			log_warning("what is collected cannot be made ready for %s: %s", r->url.redis.shown, err.text);
+			log_warning("collected data cannot be prepared for %s: %s", r->url.redis.shown, err.text);
 		r->close_failed = true;
 		r->close_after_ns = clock_monotonic_ns() + CLOSE_RETRY_NS;
 		return;
@@ -247,7 +247,7 @@ static void fail(struct relay *r, int e, const struct err *err)
 {
 	r->counters.failures++;
 	if (e == -EMSGSIZE) {
-		if (log_is_due(&r->say_refused_ns))
+		if (log_is_due(&r->next_refused_log_ns))
 			log_warning("entries that Redis refuses are dropped: %s", err->text);
 		spool_refused(r->spool);
 		r->retry_ns = RETRY_MIN_NS;

@@ -21,13 +21,13 @@ static int parse_spool(const char *text, uint64_t *ret, struct err *err)
 
 	if (r < 0)
 		return err_prefix(err, "spool");
-	return *ret >= RELAY_SPOOL_LEAST ? 0 : err_set(err, -EINVAL, "spool=%.40s is too small; 1M is the least", text);
+	return *ret >= RELAY_SPOOL_LEAST ? 0 : err_set(err, -EINVAL, "spool=%.40s is too small; use at least 1M", text);
 }
 
 static int parse_window(const char *text, int64_t *ret, struct err *err)
 {
 	if (clock_parse_duration(text, ret, NULL) < 0 || *ret < 0 || *ret > WINDOW_MAX_NS)
-		return err_set(err, -EINVAL, "window=%.40s is no number of seconds from 0 to 300", text);
+		return err_set(err, -EINVAL, "window=%.40s: use 0 to 300 seconds", text);
 	return 0;
 }
 
@@ -37,7 +37,7 @@ static int parse_keys(const char *text, unsigned *ret, struct err *err)
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || *end || n < 1 || n > RELAY_KEYS_MAX)
-		return err_set(err, -EINVAL, "keys=%.40s is no number from 1 to %u", text, RELAY_KEYS_MAX);
+		return err_set(err, -EINVAL, "keys=%.40s: use a number from 1 to %u", text, RELAY_KEYS_MAX);
 	*ret = (unsigned)n;
 	return 0;
 }
@@ -61,7 +61,7 @@ static int parse_parameters(struct relay_url *u, const char **stream, unsigned *
 			free(u->host);
 			u->host = xstrdup(value);
 		} else if (strcmp(name, "password-file"))
-			r = err_set(err, -EINVAL, "'%.40s' is no parameter of a stream that is written to; there are "
+			r = err_set(err, -EINVAL, "unknown parameter '%.40s'; a sink stream takes "
 				    "stream, keys, window, spool, host and password-file", name);
 	}
 	return r;

@@ -74,8 +74,8 @@ static void settle(struct spool *s, struct mark m)
 
 static void log_damage(struct spool *s)
 {
-	if (log_is_due(&s->say_damage_ns))
-		log_warning("the spool '%s' is damaged, and what cannot be read of it is dropped; look at the disk", s->directory);
+	if (log_is_due(&s->next_damage_log_ns))
+		log_warning("the spool '%s' is damaged, and its unreadable part was dropped; check the disk", s->directory);
 }
 
 static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, uint64_t runs, uint64_t records)

@@ -17,7 +17,7 @@
  *                     to the last entry that is settled (forwarded or dropped), then the same up to the last one that was
  *                     appended; XXH3 of the 64 bytes before. It may be older than the truth: then entries are sent again,
  *                     and the broker knows them. Entries that it counts and no file has are damaged
- *   *.version-<n>     a file of a newer Strobe, which is set aside (set_aside.h)
+ *   *.version-<n>     a file of a newer Strobe, which is set aside (quarantine.h)
  *   lock              locked while a process uses the spool
  */
 #ifndef RELAY_SPOOL_H

@@ -6,7 +6,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
-#include "set_aside.h"
+#include "quarantine.h"
 #include "strobe_wire.h"
 
 #include <assert.h>
@@ -85,7 +85,7 @@ static int is_segment(const struct dirent *d)
 static int open_found(struct spool *s, uint64_t first, struct err *err)
 {
 	_cleanup_(freep) char *path = segment_path(s, first);
-	int r = set_aside_foreign(path, s->counters, err);
+	int r = quarantine_foreign(path, s->counters, err);
 
 	return r == 0 ? segment_open(s, first, false, err) : r;
 }
@@ -144,7 +144,7 @@ static int cut_tail(struct spool *s, struct segment *g, struct err *err)
 	assert(end >= 0 && end <= g->size);
 	if (end == g->size)
 		return 0;
-	log_info("the spool '%s' ended with %lld bytes that are no whole entry", s->directory,
+	log_info("the spool '%s' ended with an incomplete entry of %lld bytes", s->directory,
 		 (long long)(g->size - end));
 	if (ftruncate(g->fd, end) || fdatasync(g->fd))
 		return err_set(err, -errno, "cannot shorten a file of the spool '%s': %s", s->directory, strerror(errno));

@@ -76,7 +76,7 @@ struct spool {
 
 	uint64_t instance, window;
 	struct mark settled, written;		/* up to the last entry that is forwarded or dropped; that was appended */
-	int64_t say_damage_ns;
+	int64_t next_damage_log_ns;
 	uint64_t position_writes;		/* 0: there was no position */
 };
 

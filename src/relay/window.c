@@ -387,8 +387,8 @@ int window_close(struct window *w, struct err *err)
 	if (r == -EFBIG) {
 		for (size_t i = 0; i < w->series.count; i++)
 			spool_count_drop(w->counters, SPOOL_DROP_FULL, w->series.list[i].samples, 0);
-		if (log_is_due(&w->say_dropped_ns))
-			log_error("what was collected is dropped: %s", err->text);
+		if (log_is_due(&w->next_dropped_log_ns))
+			log_error("collected data was dropped: %s", err->text);
 	} else if (r < 0) {
 		return r;
 	} else {

@@ -4,7 +4,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
-#include "set_aside.h"
+#include "quarantine.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -68,9 +68,9 @@ static void count_found(struct window *w, uint64_t samples, uint64_t damaged)
 	if (!damaged)
 		return;
 	spool_count_drop(w->counters, SPOOL_DROP_DAMAGED, damaged, 0);
-	if (log_is_due(&w->say_damage_ns))
-		log_warning("batches that waited for the spool are damaged, and what cannot be read of them is dropped; look at "
-			    "the disk");
+	if (log_is_due(&w->next_damage_log_ns))
+		log_warning("batches that waited for the spool are damaged, and their unreadable part was dropped; check the "
+			    "disk");
 }
 
 /* A part of a window that is not in the spool. */
@@ -164,7 +164,7 @@ static void read_files(struct window *w)
 static int open_file(const char *directory, unsigned i, struct spool_counters *counters, int *ret, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/window-%u", directory, i);
-	int r = set_aside_foreign(path, counters, err);
+	int r = quarantine_foreign(path, counters, err);
 
 	return r < 0 ? r : private_file_open(path, O_RDWR | O_CREAT, ret, err);
 }
@@ -184,7 +184,7 @@ int window_open(const char *directory, const char *host, struct spool *spool, st
 	buf_init(&w->part);
 	w->part.limit = PART_BYTES_MAX;
 	if (!w->zstd)
-		r = err_set(err, -ENOMEM, "cannot make a compressor");
+		r = err_set(err, -ENOMEM, "cannot create a compressor");
 	for (unsigned i = 0; i < 2 && r >= 0; i++)
 		r = open_file(directory, i, counters, &w->fds[i], err);
 	if (r < 0) {

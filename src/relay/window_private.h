@@ -21,7 +21,7 @@ struct window {
 	bool begun;				/* its file is */
 	off_t end;				/* of the file's last whole record */
 	uint64_t samples;			/* in the parts of the file, damaged ones too */
-	int64_t began_ns, say_dropped_ns, say_damage_ns;
+	int64_t began_ns, next_dropped_log_ns, next_damage_log_ns;
 	size_t bytes;				/* of its parts before compression */
 
 	struct buf part;			/* while it is made */

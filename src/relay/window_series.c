@@ -14,7 +14,7 @@ void window_series_init(struct window_series *s, const char *host)
 {
 	*s = (struct window_series){ .host = host };
 	intern_init(&s->keys);
-	wire_waiting_init(&s->waiting);
+	wire_queue_init(&s->waiting);
 }
 
 void window_series_clear(struct window_series *s)
@@ -26,14 +26,14 @@ void window_series_clear(struct window_series *s)
 	s->count = 0;
 	intern_done(&s->keys);
 	intern_init(&s->keys);
-	wire_waiting_clear(&s->waiting);
+	wire_queue_clear(&s->waiting);
 }
 
 void window_series_done(struct window_series *s)
 {
 	window_series_clear(s);
 	intern_done(&s->keys);
-	wire_waiting_done(&s->waiting);
+	wire_queue_done(&s->waiting);
 	free(s->list);
 	s->list = NULL;
 	s->capacity = 0;
@@ -97,16 +97,16 @@ void window_series_add(struct window_series *s, const struct strobe_wire_message
 	uint32_t i = series_of(s, m);
 
 	s->list[i].samples += m->samples;
-	wire_waiting_add(&s->waiting, i, m);
+	wire_queue_add(&s->waiting, i, m);
 	if (s->waiting.bytes.bytes > WAITING_BYTES)
 		window_series_merge(s);
 }
 
 void window_series_merge(struct window_series *s)
 {
-	const struct wire_waiting_message *w;
+	const struct wire_queue_entry *w;
 
-	while ((w = wire_waiting_take(&s->waiting))) {
+	while ((w = wire_queue_take(&s->waiting))) {
 		int r;
 
 		assert(w->series < s->count);

@@ -8,7 +8,7 @@
 #include "intern.h"
 #include "labels.h"
 #include "profile.h"
-#include "wire_waiting.h"
+#include "wire_queue.h"
 
 struct series {
 	struct labels labels;
@@ -24,7 +24,7 @@ struct window_series {
 	struct intern keys;			/* a key's number is that of its series */
 	struct series *list;
 	size_t count, capacity;
-	struct wire_waiting waiting;
+	struct wire_queue waiting;
 };
 
 void window_series_init(struct window_series *s, const char *host);	/* `host` stays the caller's */

@@ -439,7 +439,7 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	struct callgraph *c;
 
 	if (o->column >= p->column_count || (differs && o->before_column >= p->column_count)) {
-		err_set(err, -EINVAL, "the profile has no such column of values");
+		err_set(err, -EINVAL, "the profile has no such column");
 		return NULL;
 	}
 	c = xcalloc(1, sizeof(*c));

@@ -149,7 +149,7 @@ static int put_nothing(const struct picture *g, struct buf *out, struct err *err
 }
 
 /* The number of lines left out, and the first of them. */
-static int tell_ignored(const struct line_layout *l, struct err *err)
+static int report_ignored(const struct line_layout *l, struct err *err)
 {
 	const struct flamegraph_line *first = l->first_ignored;
 	size_t shown;
@@ -176,7 +176,7 @@ int flamegraph_svg_lines(const struct flamegraph_line *lines, size_t count, cons
 	e = line_layout_init(&layout, lines, count, o, err);
 	if (e == 0) {
 		measure(&g);
-		e = layout.count ? tell_ignored(&layout, err) : 0;
+		e = layout.count ? report_ignored(&layout, err) : 0;
 		if (layout.count)
 			put_picture(&g, out);
 		else

@@ -173,7 +173,7 @@ static char *take(struct nameattr *a, struct buf *b)
 
 static int bad_extra(struct err *err, uint64_t line, enum key key)
 {
-	return err_set(err, -EINVAL, "line %llu: %s is no list of attributes such as data-team=\"blue\"",
+	return err_set(err, -EINVAL, "line %llu: %s is not a list of attributes such as data-team=\"blue\"",
 		       (unsigned long long)line, keys[key]);
 }
 
@@ -243,7 +243,7 @@ static int read_line(struct nameattr *a, struct str line, uint64_t number, struc
 		const char *equals = memchr(field.p, '=', field.n);
 
 		if (!equals && field.n)
-			return err_set(err, -EINVAL, "line %llu: '%.*s' is no attribute, such as class=slow",
+			return err_set(err, -EINVAL, "line %llu: '%.*s' is not an attribute such as class=slow",
 				       (unsigned long long)number, field.n < 60 ? (int)field.n : 60, field.p);
 		for (enum key k = KEY_ID; equals && k < KEYS; k++)
 			if ((size_t)(equals - field.p) == strlen(keys[k]) && !memcmp(field.p, keys[k], strlen(keys[k])))

@@ -333,7 +333,7 @@ int report_edges_table(const struct profile *p, const bool *callers, const bool 
 	struct json j;
 
 	if (o->column >= p->column_count)
-		return err_set(err, -EINVAL, "the profile has no such column of values");
+		return err_set(err, -EINVAL, "the profile has no such column");
 	if (o->json)
 		json_start(&j, p, o, out);
 	for (int callee = 0; callee < 2; callee++) {

@@ -116,7 +116,7 @@ static int ambiguous(const struct profile *p, const char *text, const uint32_t *
 	}
 	if (count > NAMED)
 		buf_printf(&list, " and %zu more", count - NAMED);
-	return err_set(err, -ENOTUNIQ, "'%.200s' fits %zu functions: %s; give one of them as a whole", text, count,
+	return err_set(err, -ENOTUNIQ, "'%.200s' matches %zu functions: %s; give the whole name of one", text, count,
 		       list.data);
 }
 

@@ -216,7 +216,7 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 	size_t count, shown;
 
 	if (o->column >= p->column_count)
-		return err_set(err, -EINVAL, "the profile has no such column of values");
+		return err_set(err, -EINVAL, "the profile has no such column");
 	if (o->json || o->csv)
 		return report_wide_table(p, o, out, err);
 	rows = report_flat(p, o->column, o->by_total, &count);

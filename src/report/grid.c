@@ -88,20 +88,20 @@ size_t grid_room(const struct grid *g, size_t width)
 	return width > used + GRID_NAME_MIN ? width - used : GRID_NAME_MIN;
 }
 
-void grid_put_name(struct buf *out, const struct profile *p, uint32_t frame, size_t room, bool color)
+void grid_put_name(struct buf *out, const struct profile *p, uint32_t frame, size_t width, bool color)
 {
 	struct str name = profile_name(p, frame), file = profile_file(p, frame);
 	size_t n = text_columns(name), place = text_columns(file) + 14;
 
-	if (room && n > room) {
-		text_put_plain(out, (struct str){ name.p, text_cut(name, room - 1) });
+	if (width && n > width) {
+		text_put_plain(out, (struct str){ name.p, text_cut(name, width - 1) });
 		buf_puts(out, "…");
 		return;
 	}
 	buf_puts(out, color ? "\033[1m" : "");
 	text_put_plain(out, name);
 	buf_puts(out, color ? "\033[0m" : "");
-	if (!file.n || (room && n + place > room) || p->frames[frame].file == p->frames[frame].name)
+	if (!file.n || (width && n + place > width) || p->frames[frame].file == p->frames[frame].name)
 		return;
 	buf_puts(out, color ? "  \033[2m" : "  ");
 	text_put_plain(out, file);

@@ -33,6 +33,6 @@ void grid_put(const struct grid *g, size_t row, struct buf *out);
 size_t grid_room(const struct grid *g, size_t width);
 
 /* A function and its file:line, as far as there is room. */
-void grid_put_name(struct buf *out, const struct profile *p, uint32_t frame, size_t room, bool color);
+void grid_put_name(struct buf *out, const struct profile *p, uint32_t frame, size_t width, bool color);
 
 #endif

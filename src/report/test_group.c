@@ -198,8 +198,8 @@ TEST(a_function_is_found_by_name_then_by_part_then_by_expression)
 	CHECK_INT(report_find(p, "^R.*h$", of, &err), 1);
 	CHECK(of[3]);
 	CHECK_INT(report_find(p, "Cart", of, &err), -ENOTUNIQ);
-	CHECK_STR(err.text, "'Cart' fits 2 functions: 'Cart::total', 'Cart::total_with_tax'; give one of them "
-		  "as a whole");
+	CHECK_STR(err.text, "'Cart' matches 2 functions: 'Cart::total', 'Cart::total_with_tax'; give the "
+		  "whole name of one");
 	CHECK_INT(report_find(p, "Cart::totla", of, &err), -ENOENT);
 	CHECK_STR(err.text, "there is no function 'Cart::totla' among 4; did you mean 'Cart::total'?");
 	CHECK_INT(report_find(p, "mtach", of, &err), -ENOENT);

@@ -52,7 +52,7 @@ int capture_output(const char *const *argv, int64_t timeout_ns, struct buf *out,
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+		return err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
 	reader = fds[0];
 	writer = fds[1];
 	pid = fork();

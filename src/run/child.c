@@ -36,7 +36,7 @@ static void forward(const struct child *c, const struct signalfd_siginfo *i)
 		kill(c->pid, (int)i->ssi_signo);
 }
 
-static void got_signals(struct watch *w, uint32_t events)
+static void on_signals(struct watch *w, uint32_t events)
 {
 	struct child *c = (struct child *)((char *)w - offsetof(struct child, signals));
 	struct signalfd_siginfo i;
@@ -57,7 +57,7 @@ int child_init(struct child *c, struct loop *loop, struct err *err)
 
 	c->loop = loop;
 	c->signals.fd = -1;
-	c->signals.ready = got_signals;
+	c->signals.ready = on_signals;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
@@ -95,7 +95,7 @@ int child_start(struct child *c, const char *path, char **argv, const char *scan
 	assert(c->signals.fd >= 0 && c->ended);
 	*ret_code = 125;
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+		return err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
 	reader = fds[0];
 	writer = fds[1];
 	c->pid = fork();
@@ -112,7 +112,7 @@ int child_start(struct child *c, const char *path, char **argv, const char *scan
 	c->pid = 0;
 	*ret_code = error == ENOENT ? 127 : 126;
 	if (error == ENOEXEC)
-		return err_set(err, -error, "cannot execute '%s': it is no program, and has no #! line", path);
+		return err_set(err, -error, "cannot execute '%s': it is not a program and has no #! line", path);
 	return err_set(err, -error, "cannot execute '%s': %s", path, strerror(error));
 }
 

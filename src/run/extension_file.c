@@ -5,7 +5,7 @@
 #include "io.h"
 #include "mem.h"
 #include "php_binary.h"
-#include "places.h"
+#include "paths.h"
 
 #include <string.h>
 
@@ -63,7 +63,7 @@ static int explain(const struct php *p, const struct buf *found, const struct bu
 
 int extension_file_find(const struct php *p, const char *wanted, char **ret_path, struct err *err)
 {
-	_cleanup_(freep) char *program = places_program();
+	_cleanup_(freep) char *program = paths_program();
 	const char *directory = program ? program : "/usr/bin";
 	_cleanup_(buf_done) struct buf found = { 0 }, looked = { 0 };
 	char *paths[4];

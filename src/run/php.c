@@ -108,7 +108,7 @@ int php_find(const char *program, char **ret_path, struct err *err)
 		return 0;
 	if (php_find_program("php", ret_path) == 0)
 		return 0;
-	return err_set(err, -ENOENT, "found no PHP: '%s' is none, and there is no `php` in PATH; install PHP's command "
+	return err_set(err, -ENOENT, "found no PHP: '%s' is not PHP, and there is no `php` in PATH; install PHP's command "
 		       "line program, or put it into PATH", program);
 }
 
@@ -127,7 +127,7 @@ static int read_answer(char *output, struct php *ret, struct err *err)
 
 	if (!p) {
 		output[strcspn(output, "\r\n")] = '\0';
-		return err_set(err, -ENOEXEC, "'%s' does not answer as PHP does%s%.200s", ret->path,
+		return err_set(err, -ENOEXEC, "'%s' does not respond like PHP%s%.200s", ret->path,
 			       *output ? ": " : "", output);
 	}
 	p += strlen(MARK);

@@ -58,7 +58,7 @@ static void note_time(struct profile *p, const struct strobe_wire_message *m, bo
 	}
 }
 
-static void got_open(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_open(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	unfinished_put(&((struct recording *)data)->unfinished, m);
 }
@@ -155,5 +155,5 @@ void recording_end(struct recording *r)
 
 struct source_receiver recording_receiver(struct recording *r)
 {
-	return (struct source_receiver){ .message = got, .open = got_open, .data = r };
+	return (struct source_receiver){ .message = got, .open = on_open, .data = r };
 }

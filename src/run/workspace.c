@@ -82,7 +82,7 @@ int workspace_init(struct workspace *w, const struct workspace_settings *s, stru
 
 	*w = (struct workspace){ .directory = make_directory() };
 	if (!w->directory)
-		return err_set(err, -EACCES, "cannot make a private directory under XDG_RUNTIME_DIR, TMPDIR or "
+		return err_set(err, -EACCES, "cannot create a private directory under XDG_RUNTIME_DIR, TMPDIR or "
 			       "/tmp: %s", strerror(errno));
 	w->ini = xasprintf("%s/strobe.ini", w->directory);
 	w->socket = xasprintf("%s/" SOCKET_NAME, w->directory);

@@ -91,7 +91,7 @@ TEST(a_profile_is_read_by_a_process_of_its_own)
 	profile_free(p);
 	p = profile_new();
 	CHECK_INT(upload_read("main;f 3\nmain;g\n", 16, UPLOAD_MEMORY, -1, p, &err), -EINVAL);
-	CHECK_STR(err.text, "'the body' (folded): line 2 is no folded stack, which is frames divided by ; and a count: "
+	CHECK_STR(err.text, "'the body' (folded): line 2 is not a folded stack (frames separated by ; and a count): "
 		  "'main;g'");
 	CHECK_INT(upload_read("\0\0\0", 3, UPLOAD_MEMORY, -1, p, &err), -ENOTSUP);
 	CHECK_INT(upload_read("main 0\n", 7, UPLOAD_MEMORY, -1, p, &err), -EINVAL);

@@ -2,7 +2,7 @@
 
 #include "requests.h"
 
-#include "ladder.h"
+#include "fallback.h"
 #include "mem.h"
 #include "top_rows.h"
 
@@ -27,7 +27,7 @@ static struct str keep(struct request_rows *r, const struct buf *b)
 	return (struct str){ arena_copy(&r->text, b->data, b->size), b->size };
 }
 
-static void put_request(const struct php_now *n, struct buf *out)
+static void put_request(const struct php_activity *n, struct buf *out)
 {
 	if (*n->method)
 		buf_printf(out, "%s %s", n->method, *n->uri ? n->uri : *n->script ? n->script : "?");
@@ -35,21 +35,21 @@ static void put_request(const struct php_now *n, struct buf *out)
 		buf_puts(out, *n->script ? n->script : n->name);
 }
 
-static void put_functions(const struct php_now *n, struct buf *out)
+static void put_functions(const struct php_activity *n, struct buf *out)
 {
 	for (u32 i = 0; i < n->reading.walk.count && i < FUNCTIONS_SHOWN; i++) {
 		buf_puts(out, i ? " < " : "");
-		php_now_put_name(n, i, out);
+		php_activity_put_name(n, i, out);
 	}
 }
 
-static void take(struct request_rows *r, const struct php_now *n)
+static void take(struct request_rows *r, const struct php_activity *n)
 {
 	struct request_row *row = &r->rows[r->count++];
 	_cleanup_(buf_done) struct buf text = { 0 };
 
 	buf_init(&text);
-	*row = (struct request_row){ .state = php_doing_name(n->doing), .age_ns = n->age_ns };
+	*row = (struct request_row){ .state = php_state_name(n->doing), .age_ns = n->age_ns };
 	buf_printf(&text, "%d", (int)n->pid);
 	if (n->tid != n->pid)
 		buf_printf(&text, "/%d", (int)n->tid);
@@ -64,7 +64,7 @@ static void take(struct request_rows *r, const struct php_now *n)
 	put_functions(n, &text);
 	row->functions = keep(r, &text);
 	buf_reset(&text);
-	php_now_put_stack(n, &text);
+	php_activity_put_stack(n, &text);
 	row->stack = keep(r, &text);
 }
 
@@ -74,11 +74,11 @@ static bool matches(const regex_t *filter, const struct request_row *row)
 	       top_rows_match(filter, row->functions);
 }
 
-void request_rows_fill(struct request_rows *r, const struct php_now_list *l, const regex_t *filter)
+void request_rows_fill(struct request_rows *r, const struct php_activity_list *l, const regex_t *filter)
 {
 	r->rows = xcalloc(l->count + 1, sizeof(*r->rows));
 	for (size_t i = 0; i < l->count; i++) {
-		const struct php_now *n = &l->items[i];
+		const struct php_activity *n = &l->items[i];
 
 		r->idle += n->doing == PHP_IDLE;
 		r->unreadable += n->doing == PHP_UNREADABLE;
@@ -94,5 +94,5 @@ void request_rows_fill(struct request_rows *r, const struct php_now_list *l, con
 		snprintf(r->why, sizeof(r->why), "%zu PHP processes may not be read: %.500s", l->targets.closed.count,
 			 l->targets.closed_why);
 	else
-		snprintf(r->why, sizeof(r->why), "%.590s", php_now_list_refused(l));
+		snprintf(r->why, sizeof(r->why), "%.590s", php_activity_list_refused(l));
 }

@@ -4,7 +4,7 @@
 
 #include "arena.h"
 #include "intern.h"
-#include "php_now_list.h"
+#include "php_activity_list.h"
 
 #include <regex.h>
 
@@ -29,6 +29,6 @@ void request_rows_init(struct request_rows *r);
 void request_rows_done(struct request_rows *r);
 
 /* Copies what was read. `filter` may be NULL; it is compared with request, pool and functions. */
-void request_rows_fill(struct request_rows *r, const struct php_now_list *l, const regex_t *filter);
+void request_rows_fill(struct request_rows *r, const struct php_activity_list *l, const regex_t *filter);
 
 #endif

@@ -34,7 +34,7 @@ int terminal_open(struct terminal **ret, bool color, struct err *err)
 	/* Not initscr(), which ends the program where it does not know the terminal. */
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
-		return err_set(err, -ENOTSUP, "the terminal '%s' (TERM) is not known here, so tables are printed one below the other",
+		return err_set(err, -ENOTSUP, "unknown terminal '%s' (TERM); printing plain tables",
 			       name ? name : "");
 	t = xcalloc(1, sizeof(*t));
 	t->screen = screen;

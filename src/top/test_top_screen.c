@@ -10,7 +10,7 @@
 
 struct made {
 	struct top_view view;
-	struct top_facts facts;
+	struct top_status facts;
 	struct top_rows rows;
 	struct top_row items[40];
 	struct top_screen screen;
@@ -25,7 +25,7 @@ static void make(struct made *m, size_t count)
 {
 	top_view_init(&m->view);
 	top_screen_init(&m->screen);
-	m->facts = (struct top_facts){
+	m->facts = (struct top_status){
 		.target = "php-fpm", .frames = "PHP frames", .fallback = "", .length_ns = 5000000000, .all_ns = 95000000000,
 		.summary = {
 			.hz = 99, .off_cpu = true, .seconds = 5, .processes = 12, .refused = "", .first_file = "", .switch_share = 1,

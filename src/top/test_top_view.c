@@ -68,7 +68,7 @@ TEST(a_filter_is_typed_and_mistakes_are_told)
 	top_view_init(&v);
 	press(&v, "/(");
 	CHECK_INT(press(&v, "\n"), TOP_REDRAW);
-	CHECK(v.prompt == TOP_PROMPT_FILTER && !v.has_filter && strstr(v.message, "is no regular expression"));
+	CHECK(v.prompt == TOP_PROMPT_FILTER && !v.has_filter && strstr(v.message, "invalid regular expression"));
 	top_view_key(&v, TOP_KEY_BACKSPACE, "");
 	press(&v, "caf");
 	top_view_key(&v, 0xe9, "");

@@ -13,7 +13,7 @@ static size_t rows_to_put(const struct top_view *v, size_t limit)
 	return limit && limit < v->rows->count ? limit : v->rows->count;
 }
 
-void top_put_plain(struct buf *out, const struct top_view *v, const struct top_facts *f, size_t limit, int64_t now_ns)
+void top_put_plain(struct buf *out, const struct top_view *v, const struct top_status *f, size_t limit, int64_t now_ns)
 {
 	size_t shown = rows_to_put(v, limit);
 	struct top_columns c;
@@ -82,7 +82,7 @@ static void put_counts(struct json *j, const struct record_summary *s)
 }
 
 /* An array of lines. */
-static void put_notes(struct json *j, const struct top_facts *f)
+static void put_notes(struct json *j, const struct top_status *f)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 
@@ -95,7 +95,7 @@ static void put_notes(struct json *j, const struct top_facts *f)
 	json_end(j);
 }
 
-void top_put_json(struct buf *out, const struct top_view *v, const struct top_facts *f, size_t limit, int64_t now_ns)
+void top_put_json(struct buf *out, const struct top_view *v, const struct top_status *f, size_t limit, int64_t now_ns)
 {
 	size_t shown = rows_to_put(v, limit);
 	struct json j;

@@ -6,7 +6,7 @@
 #include "mem.h"
 #include "request_table.h"
 #include "top_columns.h"
-#include "top_head.h"
+#include "top_header.h"
 
 #include <string.h>
 
@@ -44,9 +44,9 @@ static void put_line(struct top_screen *s, enum top_style style, const struct bu
 
 /* --- the head */
 
-static void lay_out_head(struct top_screen *s, const struct top_view *v, const struct top_facts *f, size_t width, size_t most)
+static void lay_out_head(struct top_screen *s, const struct top_view *v, const struct top_status *f, size_t width, size_t most)
 {
-	static void (*const puts[])(struct buf *out, const struct top_view *v, const struct top_facts *f) = {
+	static void (*const puts[])(struct buf *out, const struct top_view *v, const struct top_status *f) = {
 		top_put_title, top_put_load, top_put_counts, top_put_choice,
 	};
 	_cleanup_(buf_done) struct buf text = { 0 };
@@ -81,7 +81,7 @@ static void lay_out_text(struct top_screen *s, const char *text, size_t width, s
 	}
 }
 
-static void lay_out_notes(struct top_screen *s, const struct top_facts *f, size_t width, size_t bottom)
+static void lay_out_notes(struct top_screen *s, const struct top_status *f, size_t width, size_t bottom)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 
@@ -126,7 +126,7 @@ static void lay_out_requests(struct top_screen *s, struct top_view *v, size_t wi
 }
 
 /* Why there is nothing, in place of rows. */
-static void lay_out_table(struct top_screen *s, struct top_view *v, const struct top_facts *f, size_t width, size_t bottom)
+static void lay_out_table(struct top_screen *s, struct top_view *v, const struct top_status *f, size_t width, size_t bottom)
 {
 	lay_out_rows(s, v, width, bottom);
 	if (v->rows && v->rows->count)
@@ -165,7 +165,7 @@ static void lay_out_bottom(struct top_screen *s, const struct top_view *v, size_
 	put_line(s, *v->message ? TOP_BOLD : TOP_FAINT, &text, width);
 }
 
-void top_screen_lay_out(struct top_screen *s, struct top_view *v, const struct top_facts *f, size_t width, size_t height)
+void top_screen_lay_out(struct top_screen *s, struct top_view *v, const struct top_status *f, size_t width, size_t height)
 {
 	size_t bottom = height > 1 ? height - 1 : height;
 

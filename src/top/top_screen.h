@@ -2,7 +2,7 @@
 #ifndef TOP_TOP_SCREEN_H
 #define TOP_TOP_SCREEN_H
 
-#include "top_head.h"
+#include "top_header.h"
 
 enum top_style {
 	TOP_PLAIN, TOP_BOLD, TOP_HEADINGS, TOP_SELECTED, TOP_FAINT, TOP_WARNING,
@@ -24,6 +24,6 @@ void top_screen_init(struct top_screen *s);
 void top_screen_done(struct top_screen *s);
 
 /* Sets the page of the view, and lays out `height` lines of `width` columns, the least being one of one. */
-void top_screen_lay_out(struct top_screen *s, struct top_view *v, const struct top_facts *f, size_t width, size_t height);
+void top_screen_lay_out(struct top_screen *s, struct top_view *v, const struct top_status *f, size_t width, size_t height);
 
 #endif

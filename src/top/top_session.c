@@ -32,11 +32,11 @@ struct session {
 	struct live *frozen;		/* while the table is stopped */
 	struct top_view *view;
 	struct top_rows rows;
-	struct php_now_list now;	/* since its first use */
+	struct php_activity_list now;	/* since its first use */
 	struct err no_now;		/* why that cannot be */
 	bool has_now;
 	struct request_rows requests;
-	struct top_facts facts;
+	struct top_status facts;
 	int64_t taken_ns;		/* since the start */
 };
 
@@ -78,10 +78,10 @@ static void fill_requests(struct session *t)
 	bool first = !t->has_now;
 
 	if (first)
-		php_now_list_init(&t->now, t->options->php_offsets, is_target, t->recorder, &t->no_now);
+		php_activity_list_init(&t->now, t->options->php_offsets, is_target, t->recorder, &t->no_now);
 	t->has_now = true;
 	if (!t->no_now.code && (first || !t->frozen))
-		php_now_list_read(&t->now);
+		php_activity_list_read(&t->now);
 	request_rows_init(&t->requests);
 	request_rows_fill(&t->requests, &t->now, t->view->has_filter ? &t->view->regex : NULL);
 	if (t->no_now.code)
@@ -110,7 +110,7 @@ static void begin(struct session *t, int64_t window_ns)
 	t->live = live_new(window_ns);
 	top_rows_init(&t->rows);
 	request_rows_init(&t->requests);
-	t->facts = (struct top_facts){
+	t->facts = (struct top_status){
 		.target = t->options->target, .frames = t->options->frames, .fallback = recorder_fallback(t->recorder),
 	};
 	signal(SIGINT, interrupt);
@@ -126,7 +126,7 @@ static void end(struct session *t)
 	top_rows_done(&t->rows);
 	request_rows_done(&t->requests);
 	if (t->has_now)
-		php_now_list_done(&t->now);
+		php_activity_list_done(&t->now);
 }
 
 /* --- a picture of it */
@@ -171,7 +171,7 @@ static int write_profile(const char *path, const struct profile *p, struct err *
 	if (e >= 0 && !strcmp(path, "-"))
 		e = err_set(err, -EINVAL, "standard output is the screen; name a file");
 	if (e >= 0 && !profile_has_samples(p))
-		e = err_set(err, -ENODATA, "there is nothing to save yet");
+		e = err_set(err, -ENODATA, "nothing to save yet");
 	if (e >= 0)
 		e = profile_file_put(path, p, &file, err);
 	return e < 0 ? e : io_write_file(path, file.data, file.size, err);

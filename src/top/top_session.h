@@ -8,7 +8,7 @@
 #include "terminal.h"
 
 struct top_session_options {
-	const struct stack_book_layers *layers;
+	const struct stack_registry_layers *layers;
 	const char *target, *frames;	/* what the head calls them */
 	const char *php_offsets;	/* a file, or NULL */
 	unsigned hz;			/* of samples on CPU; 0: none */

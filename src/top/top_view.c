@@ -61,7 +61,7 @@ int top_view_filter(struct top_view *v, const char *text, struct err *err)
 
 	if (r) {
 		regerror(r, &regex, why, sizeof(why));
-		return err_set(err, -EINVAL, "'%s' is no regular expression: %s", text, why);
+		return err_set(err, -EINVAL, "invalid regular expression '%s': %s", text, why);
 	}
 	if (v->has_filter)
 		regfree(&v->regex);

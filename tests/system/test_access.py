@@ -194,7 +194,7 @@ def tokens_come_from_the_environment_or_files():
             done = subprocess.run([STROBE, 'status', '--url', daemon.url], capture_output=True, text=True)
             check(done.returncode == 2 and '--token-file' in done.stderr, done.stderr)
             check(not any(SECRET in line for line in daemon.lines), '\n'.join(daemon.lines))
-            check(not any('means nothing' in line for line in daemon.lines), '\n'.join(daemon.lines))
+            check(not any('unknown environment variable' in line for line in daemon.lines), '\n'.join(daemon.lines))
 
 
 # --- Behind a proxy, with the configurations of docs/access.md ---

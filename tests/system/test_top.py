@@ -71,7 +71,7 @@ def the_screen_follows_a_script_and_obeys_keys():
         s.type('/BURN\r')
         check(s.wait(lambda t: 'filter /BURN/' in t and names(t) == ['burn']), s.text())
         s.type('/\x15(\r')
-        check(s.wait(lambda t: 'is no regular expression' in t), s.text())
+        check(s.wait(lambda t: 'invalid regular expression' in t), s.text())
         s.type('\x1b')
         check(s.wait(lambda t: 'filter: ' not in t), s.text())
         s.type('\x1b')

@@ -51,7 +51,7 @@ static bool push(struct excimer_stack *s, const zend_function *f, uint32_t line)
 }
 
 /* Functions that have returned since the moment. */
-static bool push_returned(struct excimer_stack *s, const struct moment *m)
+static bool push_returned(struct excimer_stack *s, const struct tick_snapshot *m)
 {
 	for (unsigned i = m->returned_count; i-- > 0;) {
 		const zend_function *f = m->returned[i];
@@ -65,7 +65,7 @@ static bool push_returned(struct excimer_stack *s, const struct moment *m)
 	return true;
 }
 
-bool excimer_stack_collect(struct excimer_stack *s, const struct moment *m, zend_long max_depth)
+bool excimer_stack_collect(struct excimer_stack *s, const struct tick_snapshot *m, zend_long max_depth)
 {
 	zend_execute_data *frame = m->frame;
 

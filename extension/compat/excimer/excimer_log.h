@@ -13,7 +13,7 @@
 #include "php.h"
 
 #include "function_id.h"
-#include "moment.h"
+#include "tick_snapshot.h"
 
 /* One frame, called by another. */
 struct excimer_node {
@@ -59,7 +59,7 @@ struct excimer_stack {
 /* Collects what ran at a moment. Internal functions are kept only as the leaf, but count as depth elsewhere; the depth of
  * the innermost user frame is 0, and what lies beyond `max_depth` is left out. Of a function that has returned since the
  * line is that of its beginning. False without memory. */
-bool excimer_stack_collect(struct excimer_stack *s, const struct moment *m, zend_long max_depth);
+bool excimer_stack_collect(struct excimer_stack *s, const struct tick_snapshot *m, zend_long max_depth);
 void excimer_stack_done(struct excimer_stack *s);
 
 /* A log that is all zero is empty. */

@@ -94,7 +94,7 @@ static void flush(struct profiler_object *o, zval *ret_old)
 }
 
 /* A sample is due. The callback may be the one that lets go of the profiler. */
-static void expired(struct strobe_timer *t, uint64_t periods, const struct moment *m)
+static void expired(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct profiler_object *o = t->owner;
 	struct excimer_log *log = log_of(o);
@@ -282,7 +282,7 @@ static ZEND_METHOD(ExcimerProfiler, stop)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	if (THIS_PROFILER->event.timer.passive)
-		timer_tell_rest(&THIS_PROFILER->event.timer);
+		timer_deliver_rest(&THIS_PROFILER->event.timer);
 	timer_stop(&THIS_PROFILER->event.timer);
 }
 

@@ -26,7 +26,7 @@ static struct timer_object *timer_object(zend_object *o)
 #define THIS_TIMER timer_object(Z_OBJ_P(ZEND_THIS))
 
 /* An event. The callback may be the one that lets go of the timer. */
-static void expired(struct strobe_timer *t, uint64_t periods, const struct moment *m)
+static void expired(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct timer_object *o = t->owner;
 	zval count;

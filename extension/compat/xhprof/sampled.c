@@ -34,7 +34,7 @@ struct sampled {
 };
 
 /* Collects the whole stack into s->frames. Returns its depth, 0 if there is no memory for it. */
-static size_t collect(struct sampled *s, const struct moment *m)
+static size_t collect(struct sampled *s, const struct tick_snapshot *m)
 {
 	struct stack stack = { 0 };
 
@@ -109,7 +109,7 @@ static zend_string *name_of(const struct sampled *s, const zend_function *f)
 	return edge_name(s->options.names, &id);
 }
 
-static zend_string *stack_text(struct sampled *s, const struct moment *m)
+static zend_string *stack_text(struct sampled *s, const struct tick_snapshot *m)
 {
 	size_t depth = collect(s, m), shown = 0, limit = s->options.depth > 1 ? (size_t)s->options.depth : 1;
 	size_t inner = depth - count_outer(s, depth);
@@ -136,7 +136,7 @@ static zend_string *stack_text(struct sampled *s, const struct moment *m)
 
 /* --- time */
 
-static void write_down(struct sampled *s, uint64_t intervals, const struct moment *m)
+static void write_down(struct sampled *s, uint64_t intervals, const struct tick_snapshot *m)
 {
 	zval text;
 
@@ -162,7 +162,7 @@ static uint64_t intervals_over(const struct sampled *s)
 	return elapsed > 0 ? (uint64_t)elapsed / (s->options.interval_us * 1000) : 0;
 }
 
-static void expired(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void expired(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct sampled *s = timer->owner;
 	uint64_t over = intervals_over(s);
@@ -176,7 +176,7 @@ static void expired(struct strobe_timer *timer, uint64_t periods, const struct m
 /* The function that runs when sampling is started is "main()" to the result. */
 static bool remember_outer(struct sampled *s)
 {
-	struct moment m = { .frame = EG(current_execute_data) };
+	struct tick_snapshot m = { .frame = EG(current_execute_data) };
 
 	/* The function that starts it is an internal one, and is over before the first sample. */
 	if (m.frame && m.frame->func && !ZEND_USER_CODE(m.frame->func->type))
@@ -234,7 +234,7 @@ struct sampled *sampled_start(const struct sampled_options *options, int *ret_er
 void sampled_stop(struct sampled *s, zval *ret)
 {
 	const zend_execute_data *frame = EG(current_execute_data);
-	struct moment m = { .frame = frame ? frame->prev_execute_data : NULL };
+	struct tick_snapshot m = { .frame = frame ? frame->prev_execute_data : NULL };
 	uint64_t over = intervals_over(s);
 
 	timer_stop(&s->timer);

@@ -37,7 +37,7 @@ struct pubsub {
 	size_t confirmed;			/* subscriptions of this connection */
 	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
 	char *names;				/* of all, for people */
-	bool told_bad;				/* an invalid line was logged */
+	bool logged_bad;				/* an invalid line was logged */
 	/* State of the server at the last subscription, to count on reconnect how many messages were missed. */
 	char run_id[RUN_ID_MAX + 1];
 	uint64_t published;			/* messages, on all channels, since it started */
@@ -46,7 +46,7 @@ struct pubsub {
 	uint64_t hung;				/* how often it did not answer, then */
 	bool same_run;				/* it has not been started again since */
 	uint64_t missed;
-	char *told;				/* the last trouble that was logged; NULL once it has subscribed */
+	char *logged;				/* the last trouble that was logged; NULL once it has subscribed */
 };
 
 static const struct source_ops redis_pubsub_ops;
@@ -55,12 +55,12 @@ static const struct source_ops redis_pubsub_ops;
 
 static void log_bad_line(struct pubsub *p, const struct err *err)
 {
-	if (!p->told_bad)
-		log_warning("%s: %s. This is said once; /metrics counts them", p->base.url, err->text);
-	p->told_bad = true;
+	if (!p->logged_bad)
+		log_warning("%s: %s. Further ones are counted in /metrics, not logged", p->base.url, err->text);
+	p->logged_bad = true;
 }
 
-static void got_message(struct redis_connection *c, struct str channel, struct str text, void *data)
+static void on_message(struct redis_connection *c, struct str channel, struct str text, void *data)
 {
 	struct pubsub *p = data;
 	struct source_about about = source_hints_about(&p->hints);
@@ -77,7 +77,7 @@ static void got_message(struct redis_connection *c, struct str channel, struct s
 }
 
 /* Counts and logs the messages missed while disconnected. */
-static void tell_missed(struct pubsub *p)
+static void log_missed(struct pubsub *p)
 {
 	const double seconds = (double)(clock_monotonic_ns() - p->lost_ns) / NS_PER_SECOND;
 	const char *why = "";
@@ -89,31 +89,31 @@ static void tell_missed(struct pubsub *p)
 		      "pubsub) and at CLIENT KILL";
 	}
 	p->base.counters.messages_missed += p->missed;
-	log_warning("%s: back after %.1f s; meanwhile up to %llu messages were published that did not arrive%s",
+	log_warning("%s: reconnected after %.1f s; up to %llu messages were missed%s",
 		    p->base.url, seconds, (unsigned long long)p->missed, why);
 }
 
-static void got_subscription(struct pubsub *p)
+static void on_subscription(struct pubsub *p)
 {
 	if (++p->confirmed < p->channels.count + p->patterns.count)
 		return;
-	free(p->told);
-	p->told = NULL;
+	free(p->logged);
+	p->logged = NULL;
 	source_set_state(&p->base, true, "subscribed to %s at %s", p->names, redis_connection_where(p->connection));
 	log_info("%s: subscribed to %s", p->base.url, p->names);
 	if (p->lost_ns)
-		tell_missed(p);
+		log_missed(p);
 	p->lost_ns = 0;
 }
 
-static void got_push(struct redis_connection *c, const struct redisReply *r, void *data)
+static void on_push(struct redis_connection *c, const struct redisReply *r, void *data)
 {
 	struct pubsub *p = data;
 	const char *word = r->type == REDIS_REPLY_ARRAY && r->elements ? r->element[0]->str : NULL;
 	struct err err;
 
 	if (word && (!strcmp(word, "subscribe") || !strcmp(word, "psubscribe")))
-		got_subscription(p);
+		on_subscription(p);
 	else if (r->type == REDIS_REPLY_ERROR && redis_problem_explain(r, redis_connection_where(c), "SUBSCRIBE", &err))
 		redis_connection_drop(c, "%s", err.text);
 }
@@ -135,7 +135,7 @@ static const char *info_value(const redisReply *reply, const char *name)
 	return p && (p == reply->str || p[-1] == '\n') ? p + strlen(name) : NULL;
 }
 
-static void got_server_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_server_info(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	const char *id = info_value(reply, "run_id:");
 	struct pubsub *p = data;
@@ -150,7 +150,7 @@ static void got_server_info(struct redis_connection *c, const struct redisReply 
 }
 
 /* Its PUBLISH commands on any channel: what is missing among them is no more than that. */
-static void got_command_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_command_info(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	const char *calls = info_value(reply, "cmdstat_publish:calls=");
 	uint64_t published = calls ? strtoull(calls, NULL, 10) : 0;
@@ -162,20 +162,20 @@ static void got_command_info(struct redis_connection *c, const struct redisReply
 	p->arrived = 0;
 }
 
-static void got_ready(struct redis_connection *c, void *data)
+static void on_ready(struct redis_connection *c, void *data)
 {
 	struct pubsub *p = data;
 
 	p->base.counters.connections++;
 	p->base.counters.connections_now = 1;
 	p->confirmed = 0;
-	redis_connection_sendf(c, 0, got_server_info, p, "INFO server");
-	redis_connection_sendf(c, 0, got_command_info, p, "INFO commandstats");
+	redis_connection_sendf(c, 0, on_server_info, p, "INFO server");
+	redis_connection_sendf(c, 0, on_command_info, p, "INFO commandstats");
 	subscribe_to(p, &p->channels);
 	subscribe_to(p, &p->patterns);
 }
 
-static void got_lost(struct redis_connection *c, void *data)
+static void on_lost(struct redis_connection *c, void *data)
 {
 	struct pubsub *p = data;
 
@@ -187,17 +187,17 @@ static void got_lost(struct redis_connection *c, void *data)
 
 /* The connection is reported once subscribed: a user who may connect and not subscribe would cause a report each
  * time. */
-static void got_state(void *data, bool is_up, const char *text)
+static void on_state(void *data, bool is_up, const char *text)
 {
 	struct pubsub *p = data;
 
 	if (is_up)
 		return;
 	source_set_state(&p->base, false, "%s", text);
-	if (p->told && !strcmp(p->told, text))
+	if (p->logged && !strcmp(p->logged, text))
 		return;
-	free(p->told);
-	p->told = xstrdup(text);
+	free(p->logged);
+	p->logged = xstrdup(text);
 	log_warning("%s: %s", p->base.url, text);
 }
 
@@ -260,7 +260,7 @@ static int set_parameter(struct pubsub *p, const char *name, const char *value, 
 	if (!strcmp(name, "password-file"))
 		return 0;
 	r = source_hints_set(&p->hints, name, value, err);
-	return r ? r : err_set(err, -EINVAL, "there is no parameter '%.60s'; a subscription has channel, pattern, "
+	return r ? r : err_set(err, -EINVAL, "unknown parameter '%.60s'; a subscription takes channel, pattern, "
 			       "password-file, label.NAME, clock and period", name);
 }
 
@@ -363,7 +363,7 @@ static struct source *redis_pubsub_close(struct source *base)
 	source_hints_done(&p->hints);
 	free(p->host);
 	free(p->names);
-	free(p->told);
+	free(p->logged);
 	source_done(base);
 	free(p);
 	return NULL;
@@ -406,11 +406,11 @@ int redis_pubsub_open(const char *url, struct loop *loop, const struct source_re
 		o.read_ahead = READ_AHEAD;
 		o.read_together = READ_TOGETHER;
 		o.reply_max = MESSAGE_MAX;
-		o.ready = got_ready;
-		o.lost = got_lost;
-		o.pushed = got_push;
-		o.message = got_message;
-		o.state = got_state;
+		o.ready = on_ready;
+		o.lost = on_lost;
+		o.pushed = on_push;
+		o.message = on_message;
+		o.state = on_state;
 		o.data = p;
 		source_set_state(&p->base, false, "connecting");
 		r = redis_connection_new(&o, loop, &p->connection, err);

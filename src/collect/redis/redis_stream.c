@@ -51,7 +51,7 @@ static void tell(struct redis_stream *s, bool is_up, const char *text)
 		log_info("%s", text);
 }
 
-static void tell_if_read(struct redis_stream *s)
+static void log_if_read(struct redis_stream *s)
 {
 	_cleanup_(freep) char *text = NULL;
 
@@ -78,7 +78,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 	if (s->trouble)
 		tell(s, false, s->trouble);
 	else
-		tell_if_read(s);
+		log_if_read(s);
 }
 
 /* --- Asking --- */
@@ -136,7 +136,7 @@ static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_an
 {
 	enum redis_problem p = redis_problem(reply);
 
-	if (p == REDIS_ASK && fn == stream_key_got_lease)
+	if (p == REDIS_ASK && fn == stream_key_on_lease)
 		return false;
 	if (p == REDIS_MOVED || p == REDIS_ASK)
 		redirect(k, reply);
@@ -246,7 +246,7 @@ static void node_state(void *data, bool is_up, const char *text)
 	if (!is_up && is_used(n->source, n->number))
 		tell(n->source, false, text);
 	else if (is_up)
-		tell_if_read(n->source);
+		log_if_read(n->source);
 }
 
 static void connect_node(struct redis_stream *s, struct stream_node *n)
@@ -285,7 +285,7 @@ static struct stream_node *node_of(struct redis_stream *s, unsigned number)
 
 /* --- A node that is down: another one may know the new owner of its slots --- */
 
-static void got_map(struct redis_connection *c, const redisReply *reply, void *data)
+static void on_map(struct redis_connection *c, const redisReply *reply, void *data)
 {
 	struct stream_node *n = data;
 	struct redis_stream *s = n->source;
@@ -321,7 +321,7 @@ static void ask_for_map(struct redis_stream *s, int64_t now)
 		if (!n->is_up || n->asking_map)
 			continue;
 		n->asking_map = true;
-		if (redis_connection_sendf(n->connection, 0, got_map, n, "CLUSTER SLOTS") < 0)
+		if (redis_connection_sendf(n->connection, 0, on_map, n, "CLUSTER SLOTS") < 0)
 			n->asking_map = false;
 		break;
 	}
@@ -343,7 +343,7 @@ static void tick(struct watch *w, uint32_t events)
 		if (k->phase == KEY_READING)
 			stream_key_read(k);
 		if (k->phase == KEY_READING)
-			stream_upkeep(k, now);
+			stream_maintenance(k, now);
 	}
 	ask_for_map(s, now);
 }
@@ -366,12 +366,12 @@ static void find_token(struct redis_stream *s, const char *state)
 		return;
 	}
 	if (r < 0 && r != -ENOENT)
-		log_warning("a new consumer token takes the place of the old one: %s", err.text);
+		log_warning("created a new consumer token instead of the old one: %s", err.text);
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)clock_wall_ns() * 0x9e3779b97f4a7c15;
 	snprintf(s->token, sizeof(s->token), "%016llx", (unsigned long long)random);
 	if (path && private_file_write(path, s->token, 16, true, &err) < 0)
-		log_warning("after a restart the leases of consumers take half a minute: %s", err.text);
+		log_warning("after a restart, waiting half a minute for consumer leases: %s", err.text);
 }
 
 /* In the slot of the stream. */

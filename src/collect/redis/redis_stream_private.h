@@ -4,7 +4,7 @@
  *   stream_options.c   its URL
  *   stream_key.c       one stream: lease, group, what was pending, then new entries
  *   stream_acks.c      entries under way, and their acknowledgement
- *   stream_upkeep.c    lease, lag, entries of consumers that are gone, trimming
+ *   stream_maintenance.c    lease, lag, entries of consumers that are gone, trimming
  */
 #ifndef COLLECT_REDIS_STREAM_PRIVATE_H
 #define COLLECT_REDIS_STREAM_PRIVATE_H
@@ -75,8 +75,8 @@ struct stream_key {
 
 	/* upkeep */
 	int64_t lease_ns, look_ns, claim_ns, trim_ns, alive_ns;	/* when each is next */
-	uint64_t lag, lost, lost_unsaid;
-	int64_t say_lost_ns;
+	uint64_t lag, lost, lost_unlogged;
+	int64_t next_lost_log_ns;
 	bool is_claiming;
 	char *claim_from;			/* a consumer that is gone */
 	struct stream_id *claims;		/* asked for, until their answer has come */
@@ -113,7 +113,7 @@ struct redis_stream {
 
 	struct str *fields;			/* of the entry at hand */
 	size_t field_capacity;
-	bool told_bad, told_lease, told_trim, told_up;
+	bool logged_bad, logged_lease, logged_trim, logged_up;
 	int64_t map_ns;				/* when the map of the cluster may be asked for again */
 	char *trouble;				/* of a key, for people; NULL: none */
 };
@@ -134,7 +134,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf
 
 void stream_key_start(struct stream_key *k);			/* its node is ready */
 void stream_key_ask_lease(struct stream_key *k);
-void stream_key_got_lease(struct stream_key *k, const redisReply *reply);
+void stream_key_on_lease(struct stream_key *k, const redisReply *reply);
 void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */
 
@@ -153,9 +153,9 @@ void stream_acks_send(struct stream_key *k);			/* those that wait */
 void stream_acks_again(struct stream_key *k);			/* all of them are to be sent anew */
 void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
-/* --- stream_upkeep.c --- */
+/* --- stream_maintenance.c --- */
 
-void stream_upkeep(struct stream_key *k, int64_t now_ns);	/* the key is being read */
+void stream_maintenance(struct stream_key *k, int64_t now_ns);	/* the key is being read */
 void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* how far behind the group is, and what was trimmed
 								 * unread */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);

@@ -1,7 +1,7 @@
 /* stream_acks.c: entries that are done with, until Redis has said that it knows. */
 #include "redis_stream_private.h"
 
-#include "redis_ask.h"
+#include "redis_client.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -141,7 +141,7 @@ uint64_t stream_confirmed(struct source *base)
 
 /* --- The end, when the loop turns no more --- */
 
-static bool ack_now(struct stream_key *k, struct redis_asker *asker, struct err *err)
+static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err *err)
 {
 	static char texts[ACKS_AT_ONCE][STREAM_ID_TEXT];
 	static const char *argv[ACKS_AT_ONCE + 3];
@@ -151,7 +151,7 @@ static bool ack_now(struct stream_key *k, struct redis_asker *asker, struct err 
 		size_t n = k->ack_end - k->ack_first < ACKS_AT_ONCE ? k->ack_end - k->ack_first : ACKS_AT_ONCE;
 		redisReply *reply = NULL;
 
-		if (redis_ask(asker, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes, &reply, err) < 0)
+		if (redis_client_command(asker, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes, &reply, err) < 0)
 			return false;
 		k->ack_sent = k->ack_first + n;
 		if (reply->type == REDIS_REPLY_INTEGER)
@@ -164,13 +164,13 @@ static bool ack_now(struct stream_key *k, struct redis_asker *asker, struct err 
 }
 
 /* Whoever takes our name next need not wait; but for what is under way here it must, since it would be given that. */
-static void give_up_lease(struct stream_key *k, struct redis_asker *asker)
+static void give_up_lease(struct stream_key *k, struct redis_client *asker)
 {
 	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) "
 		"end return 0";
 	redisReply *reply = NULL;
 
-	if (!k->under_way.count && redis_askf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
+	if (!k->under_way.count && redis_client_commandf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
 					      k->source->token) >= 0)
 		freeReplyObject(reply);
 }
@@ -178,7 +178,7 @@ static void give_up_lease(struct stream_key *k, struct redis_asker *asker)
 void stream_acks_at_end(struct redis_stream *s)
 {
 	int64_t until = clock_monotonic_ns() + END_MOST_NS;
-	struct redis_asker *asker = NULL;
+	struct redis_client *asker = NULL;
 	struct err err = { 0 };
 	size_t left = 0;
 
@@ -190,15 +190,15 @@ void stream_acks_at_end(struct redis_stream *s)
 			continue;
 		stream_acks_again(k);
 		if (!asker)
-			asker = redis_asker_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
-		redis_asker_move(asker, node->host, node->port);
+			asker = redis_client_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
+		redis_client_move(asker, node->host, node->port);
 		if (clock_monotonic_ns() < until && ack_now(k, asker, &err))
 			give_up_lease(k, asker);
 		else
 			left += k->ack_end - k->ack_first;
 	}
 	if (left)
-		log_info("%zu entries of '%s' could not be acknowledged in the end; they come again and count once",
+		log_info("%zu entries of '%s' could not be acknowledged before shutdown; they will be delivered again and deduplicated",
 			 left, s->base.url);
-	redis_asker_free(asker);
+	redis_client_free(asker);
 }

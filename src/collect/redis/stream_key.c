@@ -75,10 +75,10 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 	if (source_entry(&s->base, about, s->fields, count, &err))
 		return;
 	stream_ack_one(k, id);
-	if (!s->told_bad)
-		log_warning("an entry of '%s' has nothing for us, and such entries are counted from now on: %s",
+	if (!s->logged_bad)
+		log_warning("an entry of '%s' is invalid: %s. Further ones are counted, not logged",
 			    s->base.url, err.text);
-	s->told_bad = true;
+	s->logged_bad = true;
 }
 
 /* How many to ask for next, so that an answer has about ANSWER_BYTES. */
@@ -119,7 +119,7 @@ static void begin_anew_later(struct stream_key *k, const redisReply *reply, cons
 
 /* --- New entries --- */
 
-static void got_new(struct stream_key *k, const redisReply *reply)
+static void on_new(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 	const redisReply *entries = entries_of(reply);
@@ -188,13 +188,13 @@ void stream_key_read(struct stream_key *k)
 	}
 	check_before_reading(k);
 	k->is_reading = true;
-	stream_askf(k, got_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
+	stream_askf(k, on_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
 		    k->count, k->name);
 }
 
 /* --- What we had been given before --- */
 
-static void tell_caught_up(struct redis_stream *s)
+static void log_caught_up(struct redis_stream *s)
 {
 	for (unsigned i = 0; i < s->key_count; i++)
 		if (!s->keys[i].caught_up)
@@ -217,7 +217,7 @@ static void hand_pending(struct stream_key *k, struct stream_id id, const redisR
 		stream_ack_one(k, id);
 }
 
-static void got_pending(struct stream_key *k, const redisReply *reply)
+static void on_pending(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 	const redisReply *entries = entries_of(reply);
@@ -246,7 +246,7 @@ static void got_pending(struct stream_key *k, const redisReply *reply)
 	k->caught_up = true;
 	k->phase = KEY_READING;
 	k->may_be_behind = true;
-	tell_caught_up(s);
+	log_caught_up(s);
 	stream_set_trouble(s, NULL);
 	stream_key_read(k);
 }
@@ -257,13 +257,13 @@ static void ask_pending(struct stream_key *k)
 	char cursor[STREAM_ID_TEXT];
 
 	stream_id_format(k->cursor, cursor);
-	stream_askf(k, got_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
+	stream_askf(k, on_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
 		    k->source->options.consumer, k->count, k->name, cursor);
 }
 
 /* --- Lease, stream, group --- */
 
-static void got_group(struct stream_key *k, const redisReply *reply)
+static void on_group(struct stream_key *k, const redisReply *reply)
 {
 	const struct stream_options *o = &k->source->options;
 	enum redis_problem problem = redis_problem(reply);
@@ -293,7 +293,7 @@ static void ask_group(struct stream_key *k)
 	char last[STREAM_ID_TEXT];
 
 	stream_id_format(k->last, last);
-	stream_askf(k, got_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
+	stream_askf(k, on_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
 }
 
 static const redisReply *value_of(const redisReply *list, const char *name)
@@ -305,7 +305,7 @@ static const redisReply *value_of(const redisReply *list, const char *name)
 }
 
 /* A stream that is not there, or has gone back, has not had all the ids that we know. */
-static void got_stream(struct stream_key *k, const redisReply *reply)
+static void on_stream(struct stream_key *k, const redisReply *reply)
 {
 	const redisReply *text = value_of(reply, "last-generated-id");
 	struct stream_id last = { 0 };
@@ -323,7 +323,7 @@ static void got_stream(struct stream_key *k, const redisReply *reply)
 
 static void ask_stream(struct stream_key *k)
 {
-	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
+	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
 }
 
 /* Only lasting problems: not while Redis is full or a replica, which is reported anyway, nor while the slot moves. */
@@ -334,7 +334,7 @@ static bool is_refused(const redisReply *reply)
 	return p != REDIS_FINE && p != REDIS_ASK && (p == REDIS_NOPERM || !redis_problem_is_state(p));
 }
 
-void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
+void stream_key_on_lease(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 
@@ -345,10 +345,10 @@ void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
 		stream_key_backoff(k, clock_monotonic_ns() + LEASE_RETRY_NS);
 		return;
 	}
-	if (is_refused(reply) && !s->told_lease) {
+	if (is_refused(reply) && !s->logged_lease) {
 		log_warning("nothing keeps another collector from reading '%s' as the consumer '%s', too, since Redis "
 			    "refuses the script for that: %s", s->base.url, s->options.consumer, reply->str);
-		s->told_lease = true;
+		s->logged_lease = true;
 	}
 	if (k->phase == KEY_ASKING)
 		ask_stream(k);
@@ -365,7 +365,7 @@ void stream_key_ask_lease(struct stream_key *k)
 		"return redis.call('PTTL', KEYS[1])";
 
 	k->lease_ns = clock_monotonic_ns() + 5 * NS_PER_SECOND;
-	stream_askf(k, stream_key_got_lease, "EVAL %s 1 %s %s " LEASE_MS, script, k->lease, k->source->token);
+	stream_askf(k, stream_key_on_lease, "EVAL %s 1 %s %s " LEASE_MS, script, k->lease, k->source->token);
 }
 
 void stream_key_start(struct stream_key *k)

@@ -24,7 +24,7 @@ static int take_keys(const char *value, struct stream_options *o, struct err *er
 	unsigned long v = strtoul(value, &end, 10);
 
 	if (!isdigit((unsigned char)*value) || *end || v < 1 || v > STREAM_KEYS)
-		return err_set(err, -EINVAL, "keys=%s: it is a number from 1 to %u", value, STREAM_KEYS);
+		return err_set(err, -EINVAL, "keys=%s: use a number from 1 to %u", value, STREAM_KEYS);
 	o->keys = (unsigned)v;
 	return 0;
 }
@@ -35,13 +35,13 @@ static int take_time(const char *name, const char *value, int64_t *ret, struct e
 
 	if (r < 0)
 		return err_prefix(err, "%s", name);
-	return *ret > 0 ? 0 : err_set(err, -EINVAL, "%s=%s: it must be more than nothing", name, value);
+	return *ret > 0 ? 0 : err_set(err, -EINVAL, "%s=%s: it must be positive", name, value);
 }
 
 static int take_trim(const char *value, struct stream_options *o, struct err *err)
 {
 	if (strcmp(value, "yes") && strcmp(value, "no"))
-		return err_set(err, -EINVAL, "trim=%s: it is yes or no", value);
+		return err_set(err, -EINVAL, "trim=%s: use yes or no", value);
 	o->trim = !strcmp(value, "yes");
 	return 0;
 }
@@ -66,7 +66,7 @@ static int take(const char *name, const char *value, struct stream_options *o, s
 		return take_trim(value, o, err);
 	if (!strcmp(name, "password-file"))		/* the connection's */
 		return 0;
-	return err_set(err, -EINVAL, "a stream has no parameter '%s'; there are stream, group, consumer, keys, "
+	return err_set(err, -EINVAL, "unknown parameter '%s'; a stream takes stream, group, consumer, keys, "
 		       "claim-idle, trim, label.NAME, clock, period and password-file", name);
 }
 
@@ -91,7 +91,7 @@ int stream_options_parse(const char *url, struct stream_options *ret, struct err
 	for (size_t i = 0; r >= 0 && i < ret->url.parameter_count; i++)
 		r = take(ret->url.parameters[i].name, ret->url.parameters[i].value, ret, err);
 	if (r >= 0 && !ret->stream)
-		r = err_set(err, -EINVAL, "a stream is named as in redis://host:6379/?stream=strobe&group=strobe");
+		r = err_set(err, -EINVAL, "a stream URL looks like redis://host:6379/?stream=strobe&group=strobe");
 	if (r >= 0 && !ret->group)
 		ret->group = xstrdup("strobe");
 	if (r >= 0 && !ret->consumer)

@@ -13,7 +13,7 @@ struct got {
 	bool timed_out;
 };
 
-static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
 {
 	struct got *g = data;
 	size_t used = strlen(g->text);
@@ -25,7 +25,7 @@ static void got_line(void *data, const struct source_about *about, const char *l
 		loop_stop(g->loop, 0);
 }
 
-static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 }
 
@@ -45,7 +45,7 @@ static void guard_rang(struct watch *w, uint32_t events)
 
 static int open_source(struct got *g, const char *url, struct source **ret, struct err *err)
 {
-	const struct source_receiver r = { .message = got_message, .line = got_line, .full = never_full, .data = g };
+	const struct source_receiver r = { .message = on_message, .line = on_line, .full = never_full, .data = g };
 
 	return source_open(url, g->loop, &r, ret, err);
 }
@@ -136,7 +136,7 @@ static const char *open_beside(const char *first, const char *url, bool first_le
 	static struct err err;
 	struct source *a = NULL, *b = NULL;
 	struct got g = { .loop = loop_new(NULL) };
-	struct source_receiver r = { .message = got_message, .line = got_line, .full = never_full, .data = &g };
+	struct source_receiver r = { .message = on_message, .line = on_line, .full = never_full, .data = &g };
 
 	err = (struct err){ 0 };
 	CHECK_INT(source_open(first, g.loop, &r, &a, NULL), 0);

@@ -211,9 +211,9 @@ static bool login(struct resp_client *c, const struct str *user, struct str pass
 		return true;
 	}
 	s->base.counters.logins_refused++;
-	if (!s->told_login)
-		log_warning("%s: a client gave a wrong password; such clients are counted from now on", s->base.url);
-	s->told_login = true;
+	if (!s->logged_login)
+		log_warning("%s: a client gave a wrong password; further ones are counted, not logged", s->base.url);
+	s->logged_login = true;
 	c->is_closing = ++c->failed_logins >= LOGINS_MAX;
 	resp_put_error(out_of(c), "WRONGPASS invalid username-password pair or user is disabled.");
 	return false;
@@ -454,10 +454,10 @@ static void hang_up(struct resp_client *c)
 	struct resp_source *s = c->source;
 
 	s->base.counters.connections_closed_for_garbage++;
-	if (!s->told_attack)
-		log_warning("%s: possible attack: a client sent a request of HTTP, perhaps a browser that a page made "
-			    "do so; it was hung up on, and such clients are counted from now on", s->base.url);
-	s->told_attack = true;
+	if (!s->logged_attack)
+		log_warning("%s: possible attack: a client sent an HTTP request, perhaps a browser on behalf of a web "
+			    "page; its connection was closed. Further ones are counted, not logged", s->base.url);
+	s->logged_attack = true;
 	c->is_closing = true;
 }
 

@@ -48,7 +48,7 @@ static int parse_idle(const char *value, struct resp_options *o, struct err *err
 
 	if (r < 0)
 		return err_prefix(err, "idle");
-	return o->idle_ns > 0 ? 0 : err_set(err, -EINVAL, "idle=%s: it must be more than nothing", value);
+	return o->idle_ns > 0 ? 0 : err_set(err, -EINVAL, "idle=%s: it must be positive", value);
 }
 
 static int parse_clients(const char *value, struct resp_options *o, struct err *err)
@@ -57,7 +57,7 @@ static int parse_clients(const char *value, struct resp_options *o, struct err *
 	unsigned long v = strtoul(value, &end, 10);
 
 	if (!isdigit((unsigned char)*value) || *end || v < 1 || v > CLIENTS_MAX)
-		return err_set(err, -EINVAL, "clients=%s: it is a number from 1 to %u", value, CLIENTS_MAX);
+		return err_set(err, -EINVAL, "clients=%s: use a number from 1 to %u", value, CLIENTS_MAX);
 	o->clients_max = (unsigned)v;
 	return 0;
 }
@@ -87,7 +87,7 @@ static int set(const char *name, const char *value, struct resp_options *o, stru
 		return parse_idle(value, o, err);
 	if (!strcmp(name, "clients"))
 		return parse_clients(value, o, err);
-	return err_set(err, -EINVAL, "a listener has no parameter '%s'; there are channel, password, password-file, "
+	return err_set(err, -EINVAL, "unknown parameter '%s'; a listener takes channel, password, password-file, "
 		       "label.NAME, clock, period, idle and clients", name);
 }
 

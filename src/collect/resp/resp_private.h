@@ -62,7 +62,7 @@ struct resp_source {
 	unsigned client_count;
 	uint64_t next_id;
 	size_t held;					/* bytes of all clients */
-	bool told_full, told_attack, told_login;
+	bool logged_full, logged_attack, logged_login;
 
 	struct source_about about;			/* of each line, from the URL */
 	char *channel;					/* the one that was published on last, */

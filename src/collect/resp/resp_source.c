@@ -2,7 +2,7 @@
 #include "resp_private.h"
 
 #include "clock.h"
-#include "fd_room.h"
+#include "fd_budget.h"
 #include "log.h"
 #include "mem.h"
 #include "passed_socket.h"
@@ -34,10 +34,10 @@ static void refuse(struct resp_source *s, int fd)
 	if (send(fd, full, sizeof(full) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_debug("a refused client was gone already");
 	close(fd);
-	if (!s->told_full)
-		log_warning("%s: %u clients are connected and no more can be; further ones are refused and counted",
+	if (!s->logged_full)
+		log_warning("%s: the limit of %u connections is reached; further ones are refused and counted",
 			    s->base.url, s->client_count);
-	s->told_full = true;
+	s->logged_full = true;
 }
 
 /* Without descriptors a connection cannot even be refused, and the loop would spin on it: the spare one makes room. */
@@ -69,7 +69,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (s->client_count >= s->options.clients_max || !fd_room_left(fd) || resp_client_open(s, fd) < 0)
+		if (s->client_count >= s->options.clients_max || !fd_budget_left(fd) || resp_client_open(s, fd) < 0)
 			refuse(s, fd);
 	}
 }
@@ -311,7 +311,7 @@ static int start(struct resp_source *s, const char *url, struct err *err)
 	s->port = s->options.port;
 	show_url(s);
 	s->about = source_hints_about(&s->options.hints);
-	fd_room_raise(s->options.clients_max);
+	fd_budget_raise(s->options.clients_max);
 	every = s->options.idle_ns / 4 < TIDY_MIN_NS ? TIDY_MIN_NS : s->options.idle_ns / 4;
 	if ((r = listen_all(s, err)) < 0 ||
 	    (r = loop_add_timer(s->base.loop, &s->timer, every < TIDY_MAX_NS ? every : TIDY_MAX_NS, err)) < 0)

@@ -26,7 +26,7 @@ struct fixture {
 	int turns;
 };
 
-static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+static void on_line(void *data, const struct source_about *about, const char *line, size_t n)
 {
 	const char *host = about->labels ? labels_get(about->labels, "host") : NULL;
 	struct fixture *f = data;
@@ -37,14 +37,14 @@ static void got_line(void *data, const struct source_about *about, const char *l
 	f->period_ns = about->period_ns;
 }
 
-static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+static void on_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	((struct fixture *)data)->messages++;
 }
 
 static int open_url(struct fixture *f, const char *url, struct err *err)
 {
-	struct source_receiver receiver = { .message = got_message, .line = got_line, .data = f };
+	struct source_receiver receiver = { .message = on_message, .line = on_line, .data = f };
 
 	memset(f, 0, sizeof(*f));
 	buf_init(&f->got);

@@ -226,7 +226,7 @@ static int read_line(struct perf_reader *r, struct str line, struct err *err)
 
 /* --- The whole --- */
 
-static void tell_others(const struct perf_reader *r, struct buf *out)
+static void report_others(const struct perf_reader *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->other_names; i++)
 		buf_printf(out, "%s%s %llu", i ? ", " : "", r->others[i].name,
@@ -242,11 +242,11 @@ static void tell(const struct perf_reader *r, struct buf *out)
 
 	if (!r->taken && r->other_samples) {
 		buf_printf(out, "no sample is of event %s; there are ", r->event.data);
-		tell_others(r, out);
+		report_others(r, out);
 	} else if (r->event_by_default && r->other_samples) {
 		buf_printf(out, "only samples of %s are counted, which comes first; --event-filter takes "
 			   "another event: ", r->event.data);
-		tell_others(r, out);
+		report_others(r, out);
 	}
 	if (r->untimed)
 		buf_printf(out, "%s%llu sample%s no time", out->size ? "; " : "", (unsigned long long)r->untimed,

@@ -43,7 +43,7 @@ void perf_chains_done(struct perf_chains *c)
 
 void perf_chains_skip(struct perf_chains *c, struct str line, uint64_t number)
 {
-	line_skip(&c->unreadable, number, line, "is no line of perf script", &c->first_unreadable);
+	line_skip(&c->unreadable, number, line, "is not a line of perf script", &c->first_unreadable);
 }
 
 /* Modules are files, unless perf says that it does not know them or that they are none. */

@@ -189,7 +189,7 @@ TEST(a_sample_may_end_with_the_text_or_with_the_next_event)
 TEST(lines_that_are_none_of_perf_are_counted_and_the_first_is_shown)
 {
 	CHECK_STR(folded("php 1 1.5: cycles:\n\t1 f (/a)\n  what\n\n"), "php;f 1\n");
-	CHECK_STR(err.text, "line 3 is no line of perf script: '  what'");
+	CHECK_STR(err.text, "line 3 is not a line of perf script: '  what'");
 	folded("nothing\nat all\n");
 	CHECK_INT(err.code, -EINVAL);
 }

@@ -1,0 +1,146 @@
+/* sampler_private.h: the sampler of a PHP thread, as the files behind sampler.h share it. */
+#ifndef STROBE_SAMPLER_PRIVATE_H
+#define STROBE_SAMPLER_PRIVATE_H
+
+#include "closure_home.h"
+#include "label_sets.h"
+#include "message.h"
+#include "php_strobe.h"
+#include "random.h"
+#include "realtime.h"
+#include "request_labels.h"
+#include "sampler.h"
+#include "stack.h"
+#include "timers.h"
+#include "trie.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+/* Written by the thread they belong to, read by any. */
+struct counters {
+	_Atomic uint64_t requests, samples, interrupts, overhead_ns, no_thread, prevented, messages;
+	_Atomic uint64_t times[SAMPLER_TIMES], lost[STROBE_DROP_REASONS];
+};
+
+/* One per PHP thread that has been sampled. Those of threads that have ended wait for another; none is freed before
+ * the module ends, so that anybody may walk the list at any time. */
+struct sampler {
+	struct sampler *next;
+	_Atomic bool used;
+
+	bool active;			/* samples are taken */
+	unsigned holders;		/* the request and its units, as far as they are sampled */
+	bool prevented;			/* it should be, and cannot */
+	int64_t began_ns;		/* then, by its clock: when the first sample would have been due, less a period */
+	int64_t began_wall_ns;		/* CLOCK_MONOTONIC: when the request did */
+	uint64_t before;		/* samples of requests before */
+	int64_t reported_ns;		/* CLOCK_MONOTONIC: when losses were told without samples; 0: never */
+	struct strobe_timer timer;
+	bool cpu;
+	int64_t period_ns;
+	size_t max_depth;
+	bool lines;			/* that ran are told, too */
+	int64_t flush_ns;		/* CLOCK_MONOTONIC: when to send next */
+	uint64_t start_ns;		/* since 1970: what the trie covers begins here */
+
+	pid_t pid;
+	unsigned forks;			/* the count of sampler_threads.c at the last look */
+	struct random random;
+
+	struct stack stack;
+	struct trie trie;
+	struct label_sets *sets;
+	uint32_t labels_version;	/* of STROBE_G, when `root` was found */
+	unsigned root;			/* of the trie, for the labels that hold; LABEL_SETS: not known */
+	struct message_scratch *scratch;
+	struct request_labels labels;	/* of the request, without those that the program has given */
+	char path[108];			/* of the socket, for the ticker's thread, which sends samples while this one cannot */
+	const zend_strobe_globals *globals;	/* of the thread, for the same */
+	const struct closure_homes *homes;
+	_Atomic uint32_t sequence;		/* another number whenever samples or what they stand for have changed; odd meanwhile */
+	struct sender sender;
+	struct counters counters;
+};
+
+#ifdef ZTS
+extern TSRM_TLS struct sampler *strobe_thread_sampler;
+#else
+extern struct sampler *strobe_thread_sampler;
+#endif
+#define THREAD_SAMPLER strobe_thread_sampler	/* of the calling thread; NULL before its first sampled request */
+
+static inline void sampler_count(_Atomic uint64_t *counter, uint64_t n)
+{
+	uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+
+	atomic_store_explicit(counter, before + n, memory_order_relaxed);
+}
+
+/* Around each change of what open_call.c reads: `sequence` is odd meanwhile. Returns whether it was not so already, and
+ * sampler_changed is to be called. */
+static inline bool sampler_changing(struct sampler *s)
+{
+	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
+
+	if (sequence & 1)
+		return false;
+	atomic_store_explicit(&s->sequence, sequence + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	return true;
+}
+
+static inline void sampler_changed(struct sampler *s, bool began)
+{
+	if (began)
+		atomic_store_explicit(&s->sequence, atomic_load_explicit(&s->sequence, memory_order_relaxed) + 1, memory_order_release);
+}
+
+static inline enum timer_clock sampler_clock(const struct sampler *s)
+{
+	return s->cpu ? TIMER_CPU : TIMER_WALL;
+}
+
+/* --- sampler.c */
+
+/* Starts the timer, and a new period of time that the samples cover. */
+void sampler_begin(struct sampler *s);
+
+/* --- samples.c: samples until they are sent */
+
+/* Called by the timer. */
+void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m);
+
+/* Sends what the trie has, and begins it anew; or only forgets it. */
+void sampler_send(struct sampler *s);
+void sampler_forget(struct sampler *s);
+int64_t sampler_next_flush(void);
+
+/* Losses travel with samples. Where there are none, because they cannot be taken or requests are short, a message
+ * without samples tells them, not often. */
+void sampler_report_losses(struct sampler *s, bool last);
+
+/* Publishes the counts of the sender, for those who look from another thread. */
+void sampler_publish(struct sampler *s);
+
+/* --- open_call.c */
+
+/* From now on the ticker tells of calls in which the thread comes to no safe point, if strobe.flush_waiting says so. */
+void sampler_watch(struct sampler *s);
+
+/* --- sampler_threads.c: the samplers of all threads */
+
+/* This thread's, made if it is the first time; NULL without memory. */
+struct sampler *sampler_get(void);
+
+/* Maps the memory that samples take. False without memory. */
+bool sampler_map(struct sampler *s);
+
+/* A forked child has its parent's samples, its connections and its random numbers, and one thread. */
+bool sampler_is_child(const struct sampler *s);
+void sampler_become_child(struct sampler *s);
+
+/* Counts a request that is not sampled for want of memory. */
+void sampler_no_memory(void);
+
+#endif

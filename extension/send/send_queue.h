@@ -1,0 +1,42 @@
+/* send_queue.h: messages that found no room in the socket's buffer, in the order in which they were sent.
+ *
+ * It knows nothing of sockets. All queues of a process together hold WAITING_MAX bytes at most. What waits belongs to the
+ * process that put it there: a forked child has a copy, which it must not send.
+ */
+#ifndef STROBE_SEND_QUEUE_H
+#define STROBE_SEND_QUEUE_H
+
+#include "strobe_wire.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define WAITING_MAX (16u * 1024 * 1024)
+
+struct send_queue_message {
+	struct send_queue_message *next;
+	size_t size;
+	uint8_t bytes[];
+};
+
+struct send_queue {
+	struct send_queue_message *first, *last;
+	size_t bytes;			/* of the messages, without what keeping them takes */
+	pid_t owner;			/* of what is in it */
+};
+
+/* Room for a message of `size` bytes at the end, which the caller fills; NULL if there is none. */
+void *send_queue_add(struct send_queue *q, size_t size);
+
+/* Forgets the first message, or all of them. */
+void send_queue_remove(struct send_queue *q);
+void send_queue_clear(struct send_queue *q);
+
+/* Forgets what this process has from its parent. */
+void send_queue_forget_parents(struct send_queue *q);
+
+/* Adds what a message stands for to counts by reason: `lost` gets its samples, or one run; `drops` what it told of losses
+ * before it. */
+void send_queue_count(const void *message, size_t size, uint64_t *lost, uint64_t *drops);
+
+#endif

@@ -1,0 +1,13 @@
+/* arclamp_directory.h: where the tree of logs is, for commands that take --logs DIR or Arc Lamp's configuration instead. */
+#ifndef ARCLAMP_ARCLAMP_DIRECTORY_H
+#define ARCLAMP_ARCLAMP_DIRECTORY_H
+
+#include "err.h"
+
+#define ARCLAMP_LOGS	"/srv/arclamp/logs"	/* Arc Lamp's own default */
+
+/* The directory: `logs` if it is not NULL, else base_path of the file `config`, else the default. Giving both is
+ * -EINVAL. The caller frees. */
+int arclamp_directory(const char *logs, const char *config, char **ret, struct err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* fallback.c: features of the kernel, in the order in which one looks for the reason. */
+
+#include "fallback.h"
+
+#include <stdio.h>
+
+static bool lacks(enum kernel_feature f, struct obstacle *ret)
+{
+	int r = kernel_feature_probe(f);
+
+	if (r < 0)
+		obstacle_for_feature("/proc", f, r, ret);
+	return r < 0;
+}
+
+bool fallback_bpf_obstacle(const struct sampler_options *o, struct obstacle *ret)
+{
+	*ret = (struct obstacle){ 0 };
+	if (!sampler_is_built) {
+		snprintf(ret->cause, sizeof(ret->cause), "this strobe was built without its programs");
+		snprintf(ret->remedy, sizeof(ret->remedy), "install clang, bpftool and libbpf-dev, and run make again");
+		return true;
+	}
+	return lacks(KERNEL_BPF, ret) || lacks(KERNEL_RINGBUF, ret) || lacks(KERNEL_BTF, ret) || lacks(KERNEL_TP_BTF, ret) ||
+	       (o->hz && lacks(KERNEL_PERF, ret));
+}
+
+bool fallback_memory_obstacle(struct obstacle *ret)
+{
+	*ret = (struct obstacle){ 0 };
+	return lacks(KERNEL_READV, ret);
+}

@@ -1,0 +1,61 @@
+/* fd_budget.c: getrlimit and setrlimit. */
+
+#include "fd_budget.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define HTTP_LEAST	4u		/* a connection for each of its threads */
+#define HTTP_OWN	12u		/* what it has open without any */
+
+static _Atomic rlim_t used;		/* of the limit, by what is always open */
+
+/* Descriptors are numbered without gaps, but for those that were closed since. */
+static rlim_t in_use(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? (rlim_t)fd : 0;
+}
+
+void fd_budget_raise(unsigned more)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max - l.rlim_cur < more ? l.rlim_max : l.rlim_cur + more;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
+void fd_budget_share(void)
+{
+	used = in_use();
+}
+
+unsigned fd_budget_for_http(void)
+{
+	rlim_t taken = in_use() + HTTP_OWN, n;
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur < taken)
+		return HTTP_LEAST;
+	n = (l.rlim_cur - taken) / 4;
+	return n < HTTP_LEAST ? HTTP_LEAST : n < 1u << 20 ? (unsigned)n : 1u << 20;
+}
+
+bool fd_budget_left(int fd)
+{
+	struct rlimit l;
+	rlim_t room;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return true;
+	room = l.rlim_cur > used ? (l.rlim_cur - used) / 2 : 0;
+	room = room < FD_BUDGET ? room : FD_BUDGET;
+	return (rlim_t)fd < l.rlim_cur - room;
+}

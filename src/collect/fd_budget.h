@@ -1,0 +1,25 @@
+/* fd_budget.h: descriptors for connections, and enough of them left for the files of sinks.
+ *
+ * Clients that take all descriptors keep a store from opening the file of a new day. So whoever accepts a connection
+ * refuses it when its number is among the last ones of the limit: the kernel gives the lowest that is free. Of what is
+ * free once all is open, half is for sinks (FD_BUDGET where that is less) and at most a quarter for HTTP, so that at least
+ * a quarter is left to the inputs, which must not fail because of those who only look. */
+#ifndef COLLECT_FD_BUDGET_H
+#define COLLECT_FD_BUDGET_H
+
+#include <stdbool.h>
+
+#define FD_BUDGET		400u		/* for sinks: logs have up to 256 files open */
+
+/* The usual limit is 1,024; raises it by `more`, or as far as it goes. */
+void fd_budget_raise(unsigned more);
+
+/* All is open that will be without any connection; from now on the rest is shared. */
+void fd_budget_share(void);
+
+/* How many connections HTTP may have. Ask before it begins to listen. */
+unsigned fd_budget_for_http(void);
+
+bool fd_budget_left(int fd);
+
+#endif

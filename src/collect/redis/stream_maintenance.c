@@ -1,0 +1,383 @@
+/* stream_maintenance.c: what is done beside reading: the lease, how far behind the group is, entries of consumers that are
+ * gone, and trimming behind the slowest group.
+ *
+ * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before
+ * anybody read them, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the
+ * number of entries ever added says how many were lost. */
+#include "redis_stream_private.h"
+
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define LOOK_NS		(1 * NS_PER_SECOND)
+#define TRIM_AT_ONCE	20000u
+#define CLAIM_AT_ONCE	100u
+#define GROUPS_MAX	1000u
+
+/* --- Lists of names and values --- */
+
+static const redisReply *value_of(const redisReply *list, const char *name)
+{
+	for (size_t i = 0; list->type == REDIS_REPLY_ARRAY && i + 1 < list->elements; i += 2)
+		if (list->element[i]->type == REDIS_REPLY_STRING && !strcmp(list->element[i]->str, name))
+			return list->element[i + 1];
+	return NULL;
+}
+
+static bool number_of(const redisReply *list, const char *name, uint64_t *ret)
+{
+	const redisReply *v = value_of(list, name);
+
+	if (!v || v->type != REDIS_REPLY_INTEGER || v->integer < 0)
+		return false;
+	*ret = (uint64_t)v->integer;
+	return true;
+}
+
+static bool id_of(const redisReply *list, const char *name, struct stream_id *ret)
+{
+	const redisReply *v = value_of(list, name);
+
+	return v && v->type == REDIS_REPLY_STRING && stream_id_parse(v->str, v->len, ret);
+}
+
+static const char *text_of(const redisReply *list, const char *name)
+{
+	const redisReply *v = value_of(list, name);
+
+	return v && v->type == REDIS_REPLY_STRING ? v->str : "";
+}
+
+/* --- Trimming --- */
+
+static void trim(struct stream_key *k);
+
+static void trimmed(struct stream_key *k, const redisReply *reply)
+{
+	struct redis_stream *s = k->source;
+
+	if (reply->type == REDIS_REPLY_INTEGER && reply->integer >= TRIM_AT_ONCE / 2) {
+		trim(k);
+	} else if (redis_problem(reply) == REDIS_OTHER || redis_problem(reply) == REDIS_NOPERM) {
+		if (!s->logged_trim)
+			log_warning("the stream '%s' is not trimmed: Redis refuses XTRIM with MINID (it needs version "
+				    "6.2): %s", k->name, reply->str);
+		s->logged_trim = true;
+	}
+}
+
+/* Whole nodes only (~): taking single entries out of one means writing it anew. */
+static void trim(struct stream_key *k)
+{
+	char id[STREAM_ID_TEXT];
+
+	stream_id_format(k->trim_to, id);
+	stream_askf(k, trimmed, "XTRIM %s MINID ~ %s LIMIT %u", k->name, id, TRIM_AT_ONCE);
+}
+
+static void note_floor(struct stream_key *k, struct stream_id id)
+{
+	if (stream_id_compare(id, k->trim_to) < 0)
+		k->trim_to = id;
+}
+
+static void answered(struct stream_key *k)
+{
+	assert(k->trim_left > 0);
+	if (--k->trim_left == 0 && (k->trim_to.ms || k->trim_to.seq) &&
+	    stream_id_compare(k->seen.first, k->trim_to) < 0)
+		trim(k);
+}
+
+/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then what
+ * the group had been given when it was looked at, which is the floor already, is acknowledged. */
+static void on_pending_of_group(struct stream_key *k, const redisReply *reply)
+{
+	struct stream_id id;
+
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 2 ||
+	    (reply->element[1]->type != REDIS_REPLY_NIL && reply->element[1]->type != REDIS_REPLY_STRING)) {
+		k->trim_to = (struct stream_id){ 0 };
+	} else if (reply->element[1]->type == REDIS_REPLY_STRING) {
+		if (!stream_id_parse(reply->element[1]->str, reply->element[1]->len, &id))
+			id = (struct stream_id){ 0 };
+		note_floor(k, id);
+	}
+	answered(k);
+}
+
+static struct stream_id behind(struct stream_id id)
+{
+	if (++id.seq == 0)
+		id.ms++;
+	return id;
+}
+
+/* Everything that every group has acknowledged may go. Groups only go forward, so what is asked of one after another is
+ * still true in the end. */
+static void find_trimmed(struct stream_key *k, const redisReply *groups)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (!k->source->options.trim || k->source->logged_trim || k->trim_left || now < k->trim_ns || !groups->elements ||
+	    groups->elements > GROUPS_MAX)
+		return;
+	k->trim_ns = now + LOOK_NS;
+	k->trim_to = (struct stream_id){ UINT64_MAX, UINT64_MAX };
+	k->trim_left = 1;
+	for (size_t i = 0; i < groups->elements; i++) {
+		const redisReply *g = groups->element[i];
+		struct stream_id last;
+		uint64_t pending;
+
+		if (!id_of(g, "last-delivered-id", &last) || !number_of(g, "pending", &pending) ||
+		    !value_of(g, "name")) {
+			k->trim_to = (struct stream_id){ 0 };
+			continue;
+		}
+		note_floor(k, behind(last));
+		if (pending) {
+			const redisReply *name = value_of(g, "name");
+
+			k->trim_left++;
+			stream_askf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
+			if (k->phase == KEY_AWAY)	/* it cannot be asked: what a group still needs is unknown */
+				return;
+		}
+	}
+	answered(k);
+}
+
+/* --- How far behind we are --- */
+
+static void sum_up(struct redis_stream *s)
+{
+	uint64_t lag = 0;
+
+	for (unsigned i = 0; i < s->key_count; i++)
+		lag += s->keys[i].lag;
+	s->base.counters.lag = lag;
+}
+
+/* `lost` of the group so far may fall: later versions of Redis count what was skipped as read. What is seen as it grows
+ * is ours to count. */
+static void note_lost(struct stream_key *k, uint64_t lost)
+{
+	if (lost > k->lost) {
+		k->source->base.counters.lost_to_trimming += lost - k->lost;
+		k->lost_unlogged += lost - k->lost;
+	}
+	if (k->lost_unlogged && log_is_due(&k->next_lost_log_ns)) {
+		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' read them; raise "
+			    "or remove MAXLEN", (unsigned long long)k->lost_unlogged, k->name,
+			    k->source->options.group);
+		k->lost_unlogged = 0;
+	}
+	k->lost = lost;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void read_group(struct stream_key *k, const redisReply *group)
+{
+	const struct stream_seen *seen = &k->seen;
+	bool counted = seen->added > 0, none, all;
+	struct stream_id last;
+	uint64_t read = 0, pending = 0;
+
+	if (!id_of(group, "last-delivered-id", &last) || !number_of(group, "pending", &pending))
+		return;
+	all = stream_id_compare(last, seen->last) >= 0;
+	none = seen->length && stream_id_compare(last, seen->first) < 0;
+	if (!number_of(group, "entries-read", &read) && (last.ms || last.seq))
+		counted = false;
+	if (all)
+		k->lag = 0;
+	else if (none)
+		k->lag = seen->length;
+	else if (counted)
+		k->lag = less(less(seen->added, read), k->lost);
+	else
+		k->lag = less(seen->length, pending);		/* at most */
+	if (counted && all)
+		note_lost(k, less(seen->added, read));
+	else if (counted && none)
+		note_lost(k, less(less(seen->added, seen->length), read));
+}
+
+static void on_groups(struct stream_key *k, const redisReply *reply)
+{
+	if (reply->type != REDIS_REPLY_ARRAY || !k->seen.known)
+		return;
+	for (size_t i = 0; i < reply->elements; i++)
+		if (!strcmp(text_of(reply->element[i], "name"), k->source->options.group))
+			read_group(k, reply->element[i]);
+	sum_up(k->source);
+	find_trimmed(k, reply);
+}
+
+static void on_stream(struct stream_key *k, const redisReply *reply)
+{
+	const redisReply *first = value_of(reply, "first-entry"), *fields;
+	struct stream_seen seen = { 0 };
+
+	seen.known = number_of(reply, "length", &seen.length) && id_of(reply, "last-generated-id", &seen.last);
+	number_of(reply, "entries-added", &seen.added);
+	if (first && first->type == REDIS_REPLY_ARRAY)
+		stream_entry_of(first, &seen.first, &fields);
+	k->seen = seen;
+}
+
+/* --- Entries of consumers that are gone --- */
+
+bool stream_was_claimed(const struct stream_key *k, struct stream_id id)
+{
+	for (size_t i = 0; i < k->claim_count; i++)
+		if (!stream_id_compare(k->claims[i], id))
+			return true;
+	return false;
+}
+
+static void ask_claimable(struct stream_key *k);
+
+static void on_claimed(struct stream_key *k, const redisReply *reply)
+{
+	struct redis_stream *s = k->source;
+	size_t claimed = 0;
+
+	k->is_claiming = false;
+	k->claim_count = 0;
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
+		const redisReply *fields;
+		struct stream_id id;
+
+		if (!stream_entry_of(reply->element[i], &id, &fields) || stream_id_set_has(&k->under_way, id))
+			continue;
+		stream_key_hand(k, id, fields);
+		claimed++;
+	}
+	s->base.counters.claimed += claimed;
+	if (claimed)
+		log_info("claimed %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
+			 k->claim_from);
+	if (claimed && s->base.receiver.caught_up)
+		s->base.receiver.caught_up(s->base.receiver.data, &s->base);	/* some may be of before a crash of
+										 * ours */
+	stream_acks_send(k);
+	if (claimed && k->phase == KEY_READING)
+		ask_claimable(k);
+}
+
+static void claim(struct stream_key *k)
+{
+	const struct stream_options *o = &k->source->options;
+	static const char *argv[CLAIM_AT_ONCE + 5];
+	static size_t sizes[CLAIM_AT_ONCE + 5];
+	static char texts[CLAIM_AT_ONCE][STREAM_ID_TEXT];
+	char idle[24];
+	int argc = 0;
+
+	assert(k->is_claiming && k->claim_count > 0 && k->claim_count <= CLAIM_AT_ONCE);
+	snprintf(idle, sizeof(idle), "%lld", (long long)(o->claim_idle_ns / 1000000));
+	argv[argc++] = "XCLAIM";
+	argv[argc++] = k->name;
+	argv[argc++] = o->group;
+	argv[argc++] = o->consumer;
+	argv[argc++] = idle;
+	for (int i = 0; i < argc; i++)
+		sizes[i] = strlen(argv[i]);
+	for (size_t i = 0; i < k->claim_count; i++, argc++) {
+		argv[argc] = texts[i];
+		sizes[argc] = stream_id_format(k->claims[i], texts[i]);
+	}
+	stream_ask(k, on_claimed, argc, argv, sizes);
+}
+
+/* Rows of id, consumer, milliseconds since it was given, how often. */
+static void on_claimable(struct stream_key *k, const redisReply *reply)
+{
+	k->claim_count = 0;
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && k->claim_count < CLAIM_AT_ONCE;
+	     i++) {
+		const redisReply *row = reply->element[i];
+		struct stream_id id;
+
+		if (row->type != REDIS_REPLY_ARRAY || row->elements < 3 ||
+		    row->element[0]->type != REDIS_REPLY_STRING || row->element[2]->type != REDIS_REPLY_INTEGER ||
+		    row->element[2]->integer < k->source->options.claim_idle_ns / 1000000 ||
+		    !stream_id_parse(row->element[0]->str, row->element[0]->len, &id))
+			continue;
+		GROW(&k->claims, &k->claim_capacity, k->claim_count + 1);
+		k->claims[k->claim_count++] = id;
+	}
+	if (k->claim_count)
+		claim(k);
+	else
+		k->is_claiming = false;
+}
+
+static void ask_claimable(struct stream_key *k)
+{
+	struct redis_stream *s = k->source;
+
+	if (s->stopped || (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)))
+		return;
+	k->is_claiming = true;
+	stream_askf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, CLAIM_AT_ONCE,
+		    k->claim_from);
+}
+
+/* One at a time: of several that are gone the next one has its turn at the next look. Not XAUTOCLAIM, which takes
+ * entries from consumers that are there and only slow, too. */
+static void on_consumers(struct stream_key *k, const redisReply *reply)
+{
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && !k->is_claiming; i++) {
+		const redisReply *c = reply->element[i], *name = value_of(c, "name");
+		uint64_t pending, idle;
+
+		if (!name || name->type != REDIS_REPLY_STRING || strlen(name->str) != name->len ||
+		    !strcmp(name->str, k->source->options.consumer) || !number_of(c, "pending", &pending) || !pending ||
+		    !number_of(c, "idle", &idle) || (int64_t)idle < k->source->options.claim_idle_ns / 1000000)
+			continue;
+		free(k->claim_from);
+		k->claim_from = xstrdup(name->str);
+		ask_claimable(k);
+	}
+}
+
+/* --- When what is done --- */
+
+static int64_t claim_period(const struct stream_key *k)
+{
+	int64_t ns = k->source->options.claim_idle_ns / 4;
+
+	return ns < NS_PER_SECOND ? NS_PER_SECOND : ns > 15 * NS_PER_SECOND ? 15 * NS_PER_SECOND : ns;
+}
+
+void stream_check_lag(struct stream_key *k, int64_t now)
+{
+	k->look_ns = now + LOOK_NS;
+	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
+	stream_askf(k, on_groups, "XINFO GROUPS %s", k->name);
+}
+
+void stream_maintenance(struct stream_key *k, int64_t now)
+{
+	const struct stream_options *o = &k->source->options;
+
+	if (now >= k->lease_ns && !k->asking)
+		stream_key_ask_lease(k);
+	if (now >= k->look_ns)
+		stream_check_lag(k, now);
+	if (now >= k->claim_ns && !k->is_claiming) {
+		k->claim_ns = now + claim_period(k);
+		stream_askf(k, on_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
+	}
+}

@@ -1,0 +1,31 @@
+/* php_installation.h: each PHP of this machine: those installed where PHPs are installed, and those that run, in containers too. */
+#ifndef MACHINE_PHP_INSTALLATION_H
+#define MACHINE_PHP_INSTALLATION_H
+
+#include "php_binary.h"
+#include "php_tasks.h"
+
+struct php_installation {
+	struct php_binary binary;
+	char *root;			/* directory that its paths are in: "/", or "/proc/1234/root" */
+	pid_t pid;			/* of a process that runs it, 0 if none does */
+	unsigned processes;		/* that run it */
+	bool deleted;			/* another file is in its place meanwhile, or none */
+	dev_t device;
+	ino_t inode;
+};
+
+struct php_installation_list {
+	struct php_installation *items;
+	size_t count, capacity;
+};
+
+/* Looks below `root` ("/") in PATH and in the usual places, and at `tasks`, whose files are in `proc`. */
+void php_installations_find(const char *root, const char *proc, const struct php_task *tasks, size_t task_count,
+		   struct php_installation_list *ret);
+
+/* Adds the PHP that a process runs. NULL if its file cannot be read or is no PHP, with the reason. */
+struct php_installation *php_installation_add_task(struct php_installation_list *l, const char *proc, const struct php_task *t, struct err *err);
+void php_installations_done(struct php_installation_list *l);
+
+#endif

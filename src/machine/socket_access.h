@@ -1,0 +1,22 @@
+/* socket_access.h: whether a process could write to a socket, by the rights of what lies on the way.
+ *
+ * By the nine bits of each mode. An access list may allow more, so what has one is not called closed for certain.
+ */
+#ifndef MACHINE_SOCKET_ACCESS_H
+#define MACHINE_SOCKET_ACCESS_H
+
+#include "root_dir.h"
+#include "task_status.h"
+
+struct socket_access {
+	enum { SOCKET_ACCESS_OPEN, SOCKET_ACCESS_DENIED, SOCKET_ACCESS_ABSENT, SOCKET_ACCESS_NO_SOCKET, SOCKET_ACCESS_UNKNOWN } how;
+	char at[256];		/* the directory or socket that stops it, within the root; "" if nothing does */
+	mode_t mode;		/* of that, if it is there */
+	char group[64];		/* of that: whose members it would let; "" if nobody's */
+	bool has_acl;		/* of that: an access list, which was not read */
+};
+
+/* `path` is absolute within `root`. */
+void socket_access_check(const struct root_dir *root, const char *path, const struct task_status *who, struct socket_access *ret);
+
+#endif

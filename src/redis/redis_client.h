@@ -1,0 +1,42 @@
+/* redis_client.h: a blocking connection to a Redis, for a thread of its own: send a command, get the answer.
+ *
+ * Connecting is part of asking; a connection that fails is closed, and the next question makes a new one. Waiting
+ * between attempts is the caller's. Looking up a name takes as long as the system's resolver wants, some ten seconds at
+ * worst. */
+#ifndef REDIS_CLIENT_H
+#define REDIS_CLIENT_H
+
+#include "problem.h"
+#include "redis_url.h"
+#include <stdint.h>
+
+struct redis_client;
+struct redisReply;				/* <hiredis/hiredis.h> */
+
+/* Copies the parts of `url` that it needs. `name` is ours in CLIENT LIST. Does not connect yet. */
+struct redis_client *redis_client_new(const struct redis_url *url, const char *name, int64_t connect_timeout_ns,
+				    int64_t answer_timeout_ns);
+struct redis_client *redis_client_free(struct redis_client *a);		/* NULL is fine; returns NULL */
+
+/* Switches to a node of the same cluster; closes the connection if it is another one. `host` "" is the current one, or
+ * 127.0.0.1 if that was reached by a unix socket. */
+void redis_client_move(struct redis_client *a, const char *host, unsigned port);
+const char *redis_client_address(const struct redis_client *a);		/* "127.0.0.1:6379" */
+bool redis_client_is_connected(const struct redis_client *a);
+
+/* Runs one command. 0: *ret_reply is the caller's (freeReplyObject), and may be an error reply (redis_problem
+ * classifies it, redis_problem_explain makes a sentence of it). Negative with a sentence: there is no answer:
+ * -ECONNREFUSED, -ETIMEDOUT (connecting has its timeout, and so has the answer, from the last byte sent), -EACCES for a
+ * wrong password, -EAGAIN while it is loading, …; whether the command was run is not known then, and the connection is
+ * closed. */
+int redis_client_command(struct redis_client *a, int argc, const char *const *argv, const size_t *sizes,
+	      struct redisReply **ret_reply, struct err *err);
+
+/* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format comes from the program only. */
+int redis_client_commandf(struct redis_client *a, struct redisReply **ret_reply, struct err *err, const char *format, ...);
+
+/* From any thread, such as at the end of the program: a question under way fails with -ECANCELED, and later ones
+ * too. */
+void redis_client_cancel(struct redis_client *a);
+
+#endif

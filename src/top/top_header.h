@@ -1,0 +1,34 @@
+/* top_header.h: the lines above the table: the processes and since when, how much was seen, kept and lost. */
+#ifndef TOP_TOP_HEADER_H
+#define TOP_TOP_HEADER_H
+
+#include "top_view.h"
+
+struct top_status {
+	const char *target;		/* "every PHP", "php-fpm", "process 1234" */
+	const char *frames;		/* "PHP frames" */
+	const char *fallback;		/* why there is no BPF; "" if there is */
+	bool ended;			/* the last process has */
+	int64_t length_ns;		/* of the period */
+	int64_t all_ns;			/* since the start or the reset */
+	struct record_summary summary;	/* of the period */
+};
+
+void top_put_title(struct buf *out, const struct top_view *v, const struct top_status *f);
+void top_put_period(struct buf *out, const struct top_view *v, const struct top_status *f);
+
+/* How many threads there were on average in each state. */
+void top_put_load(struct buf *out, const struct top_view *v, const struct top_status *f);
+
+/* Ticks or looks, and what became of them. */
+void top_put_counts(struct buf *out, const struct top_view *v, const struct top_status *f);
+
+void top_put_choice(struct buf *out, const struct top_view *v, const struct top_status *f);
+
+/* Warnings that come before the table; false if there are none. At most one line, the rest is in the notes. */
+bool top_put_warning(struct buf *out, const struct top_status *f);
+
+/* The summary of a recording, or why it is empty: lines. */
+void top_put_notes(struct buf *out, const struct top_status *f);
+
+#endif
