@@ -7,7 +7,15 @@
  * calls that callee, in one of twenty stacks another one. A real site had 1.9 times as many nodes by line as by function
  * (DokuWiki, 8,700 samples); this has more.
  *
- *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY]
+ * Three measurements only write. "catch_up" commits the fleet's day ten minutes at a time, as after an outage: nearly each sample
+ * is an entry of its own still, as hosts, entry points and buckets keep them apart. "relays" commits once a second for 10,000 hosts, each of
+ * which sends what 14 workers had in 10 seconds, one sample per worker and minute: 2,300 samples of 1,000 hosts. "relays_catch_up" commits
+ * 10 seconds of them at a time.
+ *
+ * A sample is one drawn stack, about 23 frames deep, that the store finds in its dictionary by the names in the batch. "write" is by the
+ * clock, with syncs; "write_cpu" is the processor time of the same calls, which other programs disturb less.
+ *
+ *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME]	NAME: only this measurement, such as store_relays
  *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
  *
  * Prints lines of name, value and unit, with tabs between them. */
@@ -18,6 +26,7 @@
 #include <assert.h>
 #include <ftw.h>
 #include <string.h>
+#include <time.h>
 
 #define NAMES		28000u
 #define STACKS		50000u
@@ -25,6 +34,11 @@
 #define DAY_START	(1763683200LL * NS_PER_SECOND)	/* 2025-11-21 00:00 UTC */
 #define LEAF_LINES	8u
 #define PERIOD_NS	(60LL * NS_PER_SECOND)		/* one sample per process and minute */
+#define RELAYS		10000u
+#define RELAYS_RATE	2300u				/* samples per second of all of them */
+#define RELAY_SECONDS	10u				/* of one window of a relay */
+#define CATCH_UP	600u				/* seconds in one batch */
+#define RELAYS_CATCH_UP	10u
 
 static uint64_t random_state = 88172645463325252ull;
 
@@ -139,21 +153,22 @@ struct window {
 	bool lines;
 	struct batch batch;
 	struct batch_entry *entries;
-	struct profile **profiles;	/* by series; NULL while it has no sample in this window */
+	struct profile **profiles;	/* by bucket and series; NULL while it has no sample in this window */
 	struct labels *labels;		/* by series */
-	uint32_t series;
+	uint32_t series, buckets;
 };
 
-static void window_init(struct window *w, unsigned hosts)
+static void window_init(struct window *w, unsigned hosts, unsigned seconds)
 {
 	w->series = hosts * ENTRIES;
-	w->entries = xcalloc(w->series, sizeof(*w->entries));
-	w->profiles = xcalloc(w->series, sizeof(struct profile *));
+	w->buckets = (uint32_t)((seconds * NS_PER_SECOND + BATCH_BUCKET_NS - 1) / BATCH_BUCKET_NS);
+	w->entries = xcalloc((size_t)w->series * w->buckets, sizeof(*w->entries));
+	w->profiles = xcalloc((size_t)w->series * w->buckets, sizeof(struct profile *));
 	w->labels = xcalloc(w->series, sizeof(*w->labels));
 	w->batch = (struct batch){ .entries = w->entries };
 	for (uint32_t i = 0; i < w->series; i++) {
 		static const char *const entries[ENTRIES] = { "index", "api", "load", "rest", "jobs" };
-		char host[16];
+		char host[24];
 
 		snprintf(host, sizeof(host), "web%u", i / ENTRIES);
 		labels_init(&w->labels[i]);
@@ -164,7 +179,7 @@ static void window_init(struct window *w, unsigned hosts)
 
 static void window_empty(struct window *w)
 {
-	for (uint32_t i = 0; i < w->series; i++)
+	for (uint32_t i = 0; i < w->series * w->buckets; i++)
 		w->profiles[i] = profile_free(w->profiles[i]);
 	w->batch.count = 0;
 }
@@ -192,13 +207,13 @@ static uint32_t line_of(const struct stack *s, uint32_t number, uint32_t i)
 	return 1 + (s->frames[i] % 17 + line * 3) % 60;
 }
 
-static void window_add(struct window *w, const struct day *d, const struct stack *s, uint32_t series)
+static void window_add(struct window *w, const struct day *d, const struct stack *s, uint32_t place)
 {
-	struct profile *p = w->profiles[series];
+	struct profile *p = w->profiles[place];
 	uint32_t node = PROFILE_ROOT;
 
 	if (!p) {
-		p = w->profiles[series] = profile_new();
+		p = w->profiles[place] = profile_new();
 		profile_keep_lines(p, w->lines);
 		profile_column(p, "samples", "count");
 	}
@@ -235,47 +250,86 @@ static void fail(const struct err *err)
 	exit(2);
 }
 
-/* Appends the whole day; prints throughput and the times of commits. */
-static void write_day(const char *what, struct store *s, const struct day *d, unsigned hosts, size_t samples,
-		      unsigned seconds, bool lines)
+/* What is written, and how. */
+struct load {
+	const char *what;
+	unsigned hosts, seconds;	/* of one batch */
+	size_t samples, windows;
+	bool lines, in_turn;		/* in_turn: of each host every tenth window, as relays send */
+};
+
+static uint32_t draw_host(const struct load *l, size_t window)
 {
-	size_t windows = 86400 / seconds, done = 0, n = 0;
-	_cleanup_(freep) int64_t *times = xcalloc(windows, sizeof(*times));
+	if (l->in_turn && l->seconds < RELAY_SECONDS)
+		return (uint32_t)(next_random() % (l->hosts / RELAY_SECONDS) * RELAY_SECONDS + window % RELAY_SECONDS);
+	return (uint32_t)(next_random() % l->hosts);
+}
+
+/* Makes window `i` of the load, which ends with sample `until`. */
+static void window_fill(struct window *w, const struct day *d, const struct load *l, size_t i, size_t done, size_t until)
+{
+	int64_t start = DAY_START + (int64_t)(i * l->seconds) * NS_PER_SECOND;
+	size_t first = done, count = until - done;
+
+	start -= start % BATCH_BUCKET_NS;
+	for (; done < until; done++) {
+		const struct stack *stack = draw_stack(d);
+		uint32_t bucket = (uint32_t)((done - first) * w->buckets / count);
+
+		window_add(w, d, stack, bucket * w->series + draw_host(l, i) * ENTRIES + stack->entry);
+	}
+	for (uint32_t k = 0; k < w->series * w->buckets; k++)
+		if (w->profiles[k])
+			w->entries[w->batch.count++] = (struct batch_entry){
+				start + k / w->series * BATCH_BUCKET_NS, &w->labels[k % w->series], STROBE_CLOCK_WALL, PERIOD_NS,
+				w->profiles[k],
+			};
+	w->batch.id = i + 1;
+}
+
+static int64_t processor_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * NS_PER_SECOND + t.tv_nsec;
+}
+
+/* Appends all of it; prints throughput and the times of commits. */
+static void write_load(struct store *s, const struct day *d, const struct load *l)
+{
+	_cleanup_(freep) int64_t *times = xcalloc(l->windows, sizeof(*times));
+	int64_t total = 0, processor = 0;
+	struct window w = { .lines = l->lines };
 	struct err err = { 0 };
-	int64_t total = 0;
-	struct window w;
+	size_t done = 0, entries = 0;
 
-	window_init(&w, hosts);
-	w.lines = lines;
-	for (size_t i = 0; i < windows; i++) {
-		int64_t bucket = DAY_START + (int64_t)i * seconds * NS_PER_SECOND, started;
-		size_t until = samples * (i + 1) / windows;
+	window_init(&w, l->hosts, l->seconds);
+	for (size_t i = 0; i < l->windows; i++) {
+		size_t until = l->samples * (i + 1) / l->windows;
+		int64_t started, processor_started;
 
-		for (; done < until; done++) {
-			const struct stack *stack = draw_stack(d);
-
-			window_add(&w, d, stack, (uint32_t)(next_random() % hosts) * ENTRIES + stack->entry);
-		}
-		for (uint32_t k = 0; k < w.series; k++)
-			if (w.profiles[k])
-				w.entries[w.batch.count++] = (struct batch_entry){
-					bucket - bucket % BATCH_BUCKET_NS, &w.labels[k], STROBE_CLOCK_WALL, PERIOD_NS,
-					w.profiles[k],
-				};
-		w.batch.id = i + 1;
+		window_fill(&w, d, l, i, done, until);
+		done = until;
+		entries += w.batch.count;
+		processor_started = processor_ns();
 		started = clock_monotonic_ns();
 		if (store_append(s, &w.batch, &err) < 0)
 			fail(&err);
-		times[n] = clock_monotonic_ns() - started;
-		total += times[n++];
+		times[i] = clock_monotonic_ns() - started;
+		processor += processor_ns() - processor_started;
+		total += times[i];
 		window_empty(&w);
 	}
 	window_done(&w);
-	qsort(times, n, sizeof(*times), compare_times);
-	print(what, "write", (double)samples / ((double)total / 1e9), "samples/s");
-	print(what, "commit_p50", (double)times[n / 2] / 1e6, "ms");
-	print(what, "commit_p99", (double)times[n * 99 / 100] / 1e6, "ms");
-	print(what, "commit_max", (double)times[n - 1] / 1e6, "ms");
+	qsort(times, l->windows, sizeof(*times), compare_times);
+	print(l->what, "write", (double)l->samples / ((double)total / 1e9), "samples/s");
+	print(l->what, "write_cpu", (double)processor / (double)l->samples, "ns/sample");
+	print(l->what, "write_cpu_per_batch", (double)processor / (double)l->windows / 1e6, "ms");
+	print(l->what, "samples_per_entry", (double)l->samples / (double)entries, "samples");
+	print(l->what, "commit_p50", (double)times[l->windows / 2] / 1e6, "ms");
+	print(l->what, "commit_p99", (double)times[l->windows * 99 / 100] / 1e6, "ms");
+	print(l->what, "commit_max", (double)times[l->windows - 1] / 1e6, "ms");
 }
 
 static void ask(const char *what, const char *name, struct store *s, int64_t from, int64_t to,
@@ -319,18 +373,12 @@ static double bytes_per_sample(struct store *s, size_t samples)
 	return (double)stats.bytes / (double)samples;
 }
 
-static void run(const char *what, const char *base, const struct day *d, unsigned hosts, size_t samples,
-		unsigned seconds, bool lines)
+/* A new store in a new directory, whose name the caller frees. */
+static struct store *store_new(const char *base, char **ret_directory)
 {
-	static const struct label_filter host = { "host", "web0", LABEL_IS };
-	static const struct store_limits none = { 0, 0 };
 	_cleanup_(freep) char *directory = xasprintf("%s/strobe-bench-XXXXXX", base), *url = NULL;
-	struct store_query whole = { DAY_START, DAY_START + NS_PER_DAY, NULL, 0 };
-	uint64_t *steps = xcalloc(288, sizeof(*steps));
-	struct store_labels labels;
 	struct err err = { 0 };
 	struct store *s;
-	int64_t started;
 
 	if (!mkdtemp(directory)) {
 		perror(directory);
@@ -339,7 +387,35 @@ static void run(const char *what, const char *base, const struct day *d, unsigne
 	url = xasprintf("sqlite:%s", directory);
 	if (store_open(url, false, &s, &err) < 0)
 		fail(&err);
-	write_day(what, s, d, hosts, samples, seconds, lines);
+	*ret_directory = TAKE_PTR(directory);
+	return s;
+}
+
+static void run_writing(const char *base, const struct day *d, const struct load *l)
+{
+	_cleanup_(freep) char *directory = NULL;
+	struct store *s = store_new(base, &directory);
+
+	write_load(s, d, l);
+	store_close(s);
+	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void run(const char *base, const struct day *d, const struct load *l)
+{
+	static const struct label_filter host = { "host", "web0", LABEL_IS };
+	static const struct store_limits none = { 0, 0 };
+	_cleanup_(freep) char *directory = NULL;
+	struct store_query whole = { DAY_START, DAY_START + NS_PER_DAY, NULL, 0 };
+	uint64_t *steps = xcalloc(288, sizeof(*steps));
+	struct store_labels labels;
+	struct err err = { 0 };
+	struct store *s = store_new(base, &directory);
+	const char *what = l->what;
+	size_t samples = l->samples;
+	int64_t started;
+
+	write_load(s, d, l);
 	print(what, "bytes_per_sample_written", bytes_per_sample(s, samples), "bytes");
 	ask(what, "query_day_not_compacted", s, DAY_START, DAY_START + NS_PER_DAY, NULL, 0);
 
@@ -365,7 +441,7 @@ static void run(const char *what, const char *base, const struct day *d, unsigne
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void keep(const char *directory, const struct day *d, size_t samples, unsigned seconds, bool lines)
+static void keep(const char *directory, const struct day *d, const struct load *l)
 {
 	static const struct store_limits none = { 0, 0 };
 	_cleanup_(freep) char *url = xasprintf("sqlite:%s", directory);
@@ -374,22 +450,45 @@ static void keep(const char *directory, const struct day *d, size_t samples, uns
 
 	if (store_open(url, false, &s, &err) < 0)
 		fail(&err);
-	write_day("store_kept", s, d, 150, samples, seconds, lines);
+	write_load(s, d, l);
 	if (store_maintain(s, &none, DAY_START + NS_PER_DAY + 3600 * NS_PER_SECOND, &err) < 0)
 		fail(&err);
 	store_close(s);
 }
 
+/* `only` names one of them; NULL: all. */
+static void run_all(const char *base, const struct day *d, unsigned seconds, size_t samples, const char *only)
+{
+	size_t windows = 86400 / seconds, catch_ups = samples / 10 / (RELAYS_RATE * RELAYS_CATCH_UP) + 1;
+	const struct load loads[] = {
+		{ "store_fleet", 150, seconds, samples, windows, false, false },
+		{ "store_fleet_lines", 150, seconds, samples, windows, true, false },
+		{ "store_one_host", 1, seconds, samples, windows, false, false },
+		{ "store_catch_up", 150, CATCH_UP, samples, 86400 / CATCH_UP, false, false },
+		{ "store_relays", RELAYS, 1, samples / 10, samples / 10 / RELAYS_RATE + 1, false, true },
+		{ "store_relays_catch_up", RELAYS, RELAYS_CATCH_UP, catch_ups * RELAYS_RATE * RELAYS_CATCH_UP, catch_ups, false, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
+		if (only && strcmp(only, loads[i].what))
+			continue;
+		if (i < 3)
+			run(base, d, &loads[i]);
+		else
+			run_writing(base, d, &loads[i]);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL;
+	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL, *only = NULL;
 	unsigned seconds = 10;
-	size_t samples = 3000000;
+	size_t samples = 3000000, windows;
 	bool lines = false;
 	struct day d = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "n:w:d:k:l")) != -1) {
+	while ((option = getopt(argc, argv, "n:w:d:k:lo:")) != -1) {
 		if (option == 'n')
 			samples = strtoul(optarg, NULL, 10);
 		else if (option == 'w')
@@ -398,24 +497,23 @@ int main(int argc, char **argv)
 			base = optarg;
 		else if (option == 'k')
 			kept = optarg;
+		else if (option == 'o')
+			only = optarg;
 		else if (option == 'l')
 			lines = true;
 		else
 			return 1;
 	}
 	if (samples == 0 || seconds == 0 || seconds > 86400) {
-		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY | [-l] -k STORE]\n");
+		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME | [-l] -k STORE]\n");
 		return 1;
 	}
 	day_make(&d);
-	if (kept) {
-		keep(kept, &d, samples, seconds, lines);
-		day_done(&d);
-		return 0;
-	}
-	run("store_fleet", base, &d, 150, samples, seconds, false);
-	run("store_fleet_lines", base, &d, 150, samples, seconds, true);
-	run("store_one_host", base, &d, 1, samples, seconds, false);
+	windows = 86400 / seconds;
+	if (kept)
+		keep(kept, &d, &(struct load){ "store_kept", 150, seconds, samples, windows, lines, false });
+	else
+		run_all(base, &d, seconds, samples, only);
 	day_done(&d);
 	return 0;
 }

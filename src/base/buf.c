@@ -247,6 +247,10 @@ void buf_put_varint(struct buf *b, uint64_t v)
 	char bytes[10];
 	size_t n = 0;
 
+	if (v < 0x80) {
+		buf_putc(b, (char)v);
+		return;
+	}
 	for (; v >= 0x80; v >>= 7)
 		bytes[n++] = (char)(v | 0x80);
 	bytes[n++] = (char)v;

@@ -81,17 +81,16 @@ uint32_t intern_add(struct intern *t, const char *bytes, size_t n)
 	return id;
 }
 
-uint32_t intern_renumber(struct intern *t, uint32_t number)
+uint32_t intern_hash(struct str s)
 {
-	struct str s = t->strings[number];
-	uint32_t hash = hash_of(s.p, s.n);
-	size_t at = find(t, s.p, s.n, hash);
+	return hash_of(s.p, s.n);
+}
 
-	assert(t->slots[at].number == number + 1 && t->count < UINT32_MAX - 1);
-	GROW(&t->strings, &t->capacity, t->count + 1);
-	t->strings[t->count++] = s;
-	t->slots[at].number = (uint32_t)t->count;
-	return (uint32_t)t->count - 1;
+void intern_hashes(const struct intern *t, uint32_t *ret)
+{
+	for (size_t i = 0; i < t->slot_count; i++)
+		if (t->slots[i].number)
+			ret[t->slots[i].number - 1] = t->slots[i].hash;
 }
 
 uint32_t intern_find(const struct intern *t, const char *bytes, size_t n)

@@ -33,8 +33,10 @@ void intern_done(struct intern *t);
 uint32_t intern_add(struct intern *t, const char *bytes, size_t n);
 uint32_t intern_find(const struct intern *t, const char *bytes, size_t n);	/* UINT32_MAX if unknown */
 
-/* Gives a known string the next number. The string can still be got by its old number, but that is no longer found. */
-uint32_t intern_renumber(struct intern *t, uint32_t number);
+uint32_t intern_hash(struct str s);
+
+/* The same for all strings by number, from the table: nothing is hashed again. */
+void intern_hashes(const struct intern *t, uint32_t *ret);
 
 static inline struct str intern_get(const struct intern *t, uint32_t id)
 {

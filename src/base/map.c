@@ -69,6 +69,12 @@ uint32_t map_get(const struct map *m, uint64_t key)
 	return m->capacity ? find(m, key)->value : MAP_NONE;
 }
 
+void map_prefetch(const struct map *m, uint64_t key)
+{
+	if (m->capacity)
+		__builtin_prefetch(&m->entries[mix(key) & (m->capacity - 1)]);
+}
+
 uint32_t *map_slot(struct map *m, uint64_t key)
 {
 	struct map_entry *e;

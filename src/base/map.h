@@ -21,6 +21,9 @@ void map_clear(struct map *m);
 uint32_t map_get(const struct map *m, uint64_t key);	/* MAP_NONE if it is not there */
 void map_set(struct map *m, uint64_t key, uint32_t value);
 
+/* Fetches the memory that map_get will read. */
+void map_prefetch(const struct map *m, uint64_t key);
+
 /* Returns where the value of `key` is; a new one is MAP_NONE and must be set before the next call. */
 uint32_t *map_slot(struct map *m, uint64_t key);
 

@@ -16,12 +16,14 @@ static_assert(CHUNK_BUCKETS * BATCH_BUCKET_NS == 3600LL * 1000000000LL, "a chunk
 void chunk_rows_init(struct chunk_rows *rows)
 {
 	memset(rows, 0, sizeof(*rows));
+	buf_init(&rows->plain);
 }
 
 void chunk_rows_done(struct chunk_rows *rows)
 {
 	free(rows->keys);
 	free(rows->values);
+	buf_done(&rows->plain);
 	memset(rows, 0, sizeof(*rows));
 }
 
@@ -123,13 +125,15 @@ static void merge(struct chunk_rows *rows)
 /* --- Writing bits --- */
 
 struct bit_writer {
-	struct buf *out;
+	char *p;			/* where the next byte goes; there is room for those of a row and 8 more */
 	uint64_t bits;			/* the low `count` bits are not written yet */
 	unsigned count;			/* below 8 between calls */
 };
 
 static void put_bits(struct bit_writer *w, uint64_t v, unsigned n)
 {
+	uint64_t next;
+
 	assert(w->count < 8);
 	if (n > 32) {
 		put_bits(w, v >> 32, n - 32);
@@ -138,8 +142,15 @@ static void put_bits(struct bit_writer *w, uint64_t v, unsigned n)
 	}
 	assert(n == 32 || v >> n == 0);
 	w->bits = w->bits << n | v;
-	for (w->count += n; w->count >= 8; w->count -= 8)
-		buf_putc(w->out, (char)(uint8_t)(w->bits >> (w->count - 8)));
+	w->count += n;
+	/* All of them at once; the next call writes over what is not a whole byte. */
+	next = w->count ? w->bits << (64 - w->count) : 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	next = __builtin_bswap64(next);
+#endif
+	memcpy(w->p, &next, sizeof(next));
+	w->p += w->count / 8;
+	w->count %= 8;
 	w->bits &= (1u << w->count) - 1;
 }
 
@@ -159,6 +170,10 @@ static void put_code(struct bit_writer *w, uint64_t v, unsigned k)
 	uint64_t q = v >> k;
 	unsigned n = code_length(q);
 
+	if (2 * n - 1 + k <= 32) {		/* nearly all; the zeros in front are those of the number */
+		put_bits(w, (q + 1) << k | (v & ((1ull << k) - 1)), 2 * n - 1 + k);
+		return;
+	}
 	put_bits(w, 0, n - 1);
 	put_bits(w, 1, 1);
 	if (n > 1)
@@ -169,12 +184,17 @@ static void put_code(struct bit_writer *w, uint64_t v, unsigned k)
 /* How often each bit length occurs, which is all that the best k depends on, nearly. */
 struct lengths {
 	uint64_t of[65];
+	uint8_t seen[65];		/* those that occur, `count` of them */
+	unsigned count;
 	uint64_t largest;
 };
 
 static void lengths_add(struct lengths *l, uint64_t v)
 {
-	l->of[bit_length(v)]++;
+	unsigned n = bit_length(v);
+
+	if (l->of[n]++ == 0)
+		l->seen[l->count++] = (uint8_t)n;
 	if (v > l->largest)
 		l->largest = v;
 }
@@ -188,11 +208,11 @@ static unsigned best_k(const struct lengths *l)
 		uint64_t cost = 0;
 
 		/* A number in the middle of those with n bits stands for all of them. */
-		for (unsigned n = 0; n <= most; n++) {
+		for (unsigned i = 0; i < l->count; i++) {
+			unsigned n = l->seen[i];
 			uint64_t v = n < 2 ? n : 3ull << (n - 2);
 
-			if (l->of[n])
-				cost += l->of[n] * (2 * code_length(v >> k) - 1 + k);
+			cost += l->of[n] * (2 * code_length(v >> k) - 1 + k);
 		}
 		if (cost < best) {
 			best = cost;
@@ -269,36 +289,43 @@ static void put_header(const struct chunk_rows *rows, const struct plan *p, stru
 	}
 }
 
+/* A code has 169 bits at most: 64 zeros, 65 of the number, K_MAX below it. */
+#define CODE_BYTES	22u
+
+static void put_row(struct bit_writer *w, const struct chunk_rows *rows, const struct plan *p, size_t i)
+{
+	uint64_t key = rows->keys[i], before = i ? rows->keys[i - 1] : 0;
+	uint32_t distance = key_stack(key) - key_stack(before);
+
+	put_code(w, distance, p->k_stack);
+	if (i == 0 || distance)
+		put_bits(w, key_bucket(key) - p->first_bucket, bit_length(p->last_bucket - p->first_bucket));
+	else
+		put_code(w, key_bucket(key) - key_bucket(before) - 1, p->k_bucket);
+	for (uint32_t c = 0; c < rows->columns; c++)
+		if (p->k_value[c] != ALL_EQUAL)
+			put_code(w, (uint64_t)rows->values[i * rows->columns + c] - (uint64_t)p->smallest[c], p->k_value[c]);
+}
+
 static void put_rows(const struct chunk_rows *rows, const struct plan *p, struct buf *out)
 {
-	struct bit_writer w = { out };
-	unsigned bucket_bits = bit_length(p->last_bucket - p->first_bucket);
-	uint32_t stack = 0;
-	unsigned bucket = 0;
+	struct bit_writer w = { 0 };
+	char *start;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t distance = key_stack(rows->keys[i]) - stack;
-		unsigned b = key_bucket(rows->keys[i]);
-
-		put_code(&w, distance, p->k_stack);
-		if (i == 0 || distance)
-			put_bits(&w, b - p->first_bucket, bucket_bits);
-		else
-			put_code(&w, b - bucket - 1, p->k_bucket);
-		for (uint32_t c = 0; c < rows->columns; c++)
-			if (p->k_value[c] != ALL_EQUAL)
-				put_code(&w, (uint64_t)rows->values[i * rows->columns + c] -
-					 (uint64_t)p->smallest[c], p->k_value[c]);
-		stack += distance;
-		bucket = b;
+		start = buf_reserve(out, (rows->columns + 2) * CODE_BYTES + sizeof(w.bits));
+		if (!start)
+			return;
+		w.p = start;
+		put_row(&w, rows, p, i);
+		buf_wrote(out, (size_t)(w.p - start));
 	}
 	if (w.count)
-		put_bits(&w, 0, 8 - w.count);
+		buf_putc(out, (char)(w.bits << (8 - w.count)));
 }
 
 bool chunk_encode(struct chunk_rows *rows, struct buf *out)
 {
-	_cleanup_(buf_done) struct buf plain = { 0 };
 	struct plan p = { 0 };
 
 	assert(rows->columns > 0);
@@ -308,10 +335,10 @@ bool chunk_encode(struct chunk_rows *rows, struct buf *out)
 		return false;
 	plan_keys(rows, &p);
 	plan_values(rows, &p);
-	buf_init(&plain);
-	put_header(rows, &p, &plain);
-	put_rows(rows, &p, &plain);
-	pack_put(out, plain.data, plain.size);
+	buf_reset(&rows->plain);
+	put_header(rows, &p, &rows->plain);
+	put_rows(rows, &p, &rows->plain);
+	pack_put(out, rows->plain.data, rows->plain.size);
 	return true;
 }
 

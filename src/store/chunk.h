@@ -43,6 +43,9 @@ struct chunk_rows {
 	uint64_t *keys;				/* stack << 9 | bucket */
 	int64_t *values;			/* `columns` per row */
 	size_t count, key_capacity, value_capacity;
+
+	/* private */
+	struct buf plain;			/* the chunk before it is packed */
 };
 
 void chunk_rows_init(struct chunk_rows *rows);

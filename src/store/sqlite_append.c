@@ -93,47 +93,6 @@ static int run(struct day *d, sqlite3_stmt *s, struct err *err)
 	return 0;
 }
 
-static int insert_series(struct day *d, uint32_t id, const struct batch_entry *e, struct str labels,
-			 struct str columns, struct err *err)
-{
-	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
-	int rc;
-
-	assert(id == d->series.count);
-	if (id >= DAY_SERIES)
-		return err_set(err, -E2BIG, "cannot write to '%s': it has %u series already; use fewer label values",
-			       d->path, DAY_SERIES);
-	rc = day_prepare(d, "INSERT INTO series VALUES(?, ?, ?, ?, ?)", &s, err);
-	if (rc < 0)
-		return rc;
-	sqlite3_bind_int64(s, 1, id);
-	sqlite3_bind_text(s, 2, labels.p, (int)labels.n, SQLITE_STATIC);
-	sqlite3_bind_int64(s, 3, e->clock);
-	sqlite3_bind_int64(s, 4, e->period_ns);
-	sqlite3_bind_blob(s, 5, columns.p, (int)columns.n, SQLITE_STATIC);
-	return run(d, s, err);
-}
-
-static int find_series(struct day *d, const struct batch_entry *e, uint32_t *ret_id, struct err *err)
-{
-	_cleanup_(buf_done) struct buf labels = { 0 }, columns = { 0 }, key = { 0 };
-	struct str l, c;
-	uint32_t count = (uint32_t)d->series.count, number;
-
-	buf_init(&labels);
-	buf_init(&columns);
-	buf_init(&key);
-	labels_put(e->labels, &labels);
-	series_put_columns(e->profile, &columns);
-	l = (struct str){ labels.data, labels.size };
-	c = (struct str){ columns.data, columns.size };
-	assert(!memchr(l.p, 0, l.n));		/* a NUL ends them in the key */
-	series_put_key(&key, l, e->clock, e->period_ns, c);
-	number = intern_add(&d->series, key.data, key.size);
-	*ret_id = number + 1;
-	return number == count ? insert_series(d, *ret_id, e, l, c, err) : 0;
-}
-
 /* The profile's nodes as rows of a chunk; returns the sum of "samples". */
 static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const uint32_t *nodes, unsigned bucket)
 {
@@ -161,14 +120,79 @@ static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const
 /* State shared by the entries of one batch. */
 struct append {
 	struct day *day;
-	sqlite3_stmt *insert;
+	sqlite3_stmt *insert, *insert_series;	/* the other one only once it is needed */
 	struct chunk_rows rows;
-	struct buf data;
+	struct buf data, labels, columns, key;	/* of the entry at hand */
 	uint32_t *nodes;
 	size_t node_capacity;
 	uint32_t hours;
 	struct day_appended added;
 };
+
+static void append_init(struct append *a, struct day *d)
+{
+	*a = (struct append){ .day = d };
+	chunk_rows_init(&a->rows);
+	buf_init(&a->data);
+	buf_init(&a->labels);
+	buf_init(&a->columns);
+	buf_init(&a->key);
+}
+
+static void append_done(struct append *a)
+{
+	sqlite3_finalize(a->insert);
+	sqlite3_finalize(a->insert_series);
+	chunk_rows_done(&a->rows);
+	buf_done(&a->data);
+	buf_done(&a->labels);
+	buf_done(&a->columns);
+	buf_done(&a->key);
+	free(a->nodes);
+}
+
+static int insert_series(struct append *a, uint32_t id, const struct batch_entry *e, struct str labels,
+			 struct str columns, struct err *err)
+{
+	struct day *d = a->day;
+	int rc = 0;
+
+	assert(id == d->series.count);
+	if (id >= DAY_SERIES)
+		return err_set(err, -E2BIG, "cannot write to '%s': it has %u series already; use fewer label values",
+			       d->path, DAY_SERIES);
+	if (!a->insert_series)
+		rc = day_prepare(d, "INSERT INTO series VALUES(?, ?, ?, ?, ?)", &a->insert_series, err);
+	if (rc < 0)
+		return rc;
+	sqlite3_reset(a->insert_series);
+	sqlite3_bind_int64(a->insert_series, 1, id);
+	sqlite3_bind_text(a->insert_series, 2, labels.p, (int)labels.n, SQLITE_STATIC);
+	sqlite3_bind_int64(a->insert_series, 3, e->clock);
+	sqlite3_bind_int64(a->insert_series, 4, e->period_ns);
+	sqlite3_bind_blob(a->insert_series, 5, columns.p, (int)columns.n, SQLITE_STATIC);
+	return run(d, a->insert_series, err);
+}
+
+static int find_series(struct append *a, const struct batch_entry *e, uint32_t *ret_id, struct err *err)
+{
+	struct intern *series = &a->day->series;
+	uint32_t count = (uint32_t)series->count, number;
+	struct str l, c;
+
+	buf_reset(&a->labels);
+	buf_reset(&a->columns);
+	buf_reset(&a->key);
+	labels_put(e->labels, &a->labels);
+	series_put_columns(e->profile, &a->columns);
+	l = (struct str){ a->labels.data, a->labels.size };
+	c = (struct str){ a->columns.data, a->columns.size };
+	assert(!memchr(l.p, 0, l.n));		/* a NUL ends them in the key */
+	series_put_key(&a->key, l, e->clock, e->period_ns, c);
+	number = intern_add(series, a->key.data, a->key.size);
+	*ret_id = number + 1;
+	return number == count ? insert_series(a, *ret_id, e, l, c, err) : 0;
+}
 
 static int append_entry(struct append *a, const struct batch_entry *e, struct err *err)
 {
@@ -179,7 +203,7 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 	assert(bucket < DAY_BUCKETS);
 	if (e->profile->column_count == 0)
 		return 0;
-	rc = find_series(a->day, e, &series, err);
+	rc = find_series(a, e, &series, err);
 	if (rc < 0)
 		return rc;
 	GROW(&a->nodes, &a->node_capacity, e->profile->node_count);
@@ -266,6 +290,7 @@ static int append_all(struct append *a, const struct batch *b, struct err *err)
 	if (rc >= 0)
 		rc = insert_batch(d, b->id, err);
 	sqlite3_reset(a->insert);
+	sqlite3_reset(a->insert_series);	/* NULL is fine */
 	if (rc >= 0)
 		rc = day_exec(d, "COMMIT", "write to", err);
 	if (rc < 0 && !sqlite3_get_autocommit(d->db))
@@ -283,23 +308,18 @@ static void report_cut(struct day *d)
 
 int day_append(struct day *d, const struct batch *b, struct day_appended *ret, struct err *err)
 {
-	struct append a = { .day = d };
+	struct append a;
 	int rc = load(d, err);
 
 	if (rc < 0)
 		return rc;
 	if (b->id && map_get(&d->batches, b->id) != MAP_NONE)
 		return 0;
+	append_init(&a, d);
 	rc = day_prepare(d, "INSERT INTO recent(bucket, series, data) VALUES(?, ?, ?)", &a.insert, err);
-	if (rc < 0)
-		return rc;
-	chunk_rows_init(&a.rows);
-	buf_init(&a.data);
-	rc = append_all(&a, b, err);
-	sqlite3_finalize(a.insert);
-	chunk_rows_done(&a.rows);
-	buf_done(&a.data);
-	free(a.nodes);
+	if (rc >= 0)
+		rc = append_all(&a, b, err);
+	append_done(&a);
 	if (rc < 0) {
 		day_forget(d);
 		return rc;

@@ -1,8 +1,9 @@
-/* stack_dict.c: a frame's record is its own key, so frames need no map beside the one that interns bytes.
+/* stack_dict.c: frames to numbers, stacks to nodes, and the records of those that are new.
  *
  * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is looked for
  * there, in memory that was just read, and only the others are in a map. */
 #include "stack_dict.h"
+#include "frame_dict.h"
 #include "mem.h"
 #include "pack.h"
 #include "strobe_wire.h"
@@ -10,9 +11,7 @@
 #include <string.h>
 
 struct stack_dict {
-	struct intern frames;		/* records; the number of a string is the number of the frame */
-	uint8_t *frame_is_hole;		/* by frame, for the first `hole_count`; such a number is given to no node */
-	uint32_t hole_count;
+	struct frame_dict frames;
 	struct stack_link { uint32_t parent, place; } *links;	/* by node */
 	size_t link_capacity;
 	struct map places;		/* frame and line that ran → a number, for nodes with a line */
@@ -22,20 +21,20 @@ struct stack_dict {
 	uint32_t saved_frames, saved_nodes;
 	uint32_t last_lined;		/* the last node with a line */
 	uint32_t first_new_lined;	/* the first of them since the last commit */
-	struct buf record;
+	uint32_t *hashes, *numbers;	/* of one profile's strings and frames, while it is added */
+	size_t hash_capacity, number_capacity;
 };
 
 static struct stack_dict *dict_new(void)
 {
 	struct stack_dict *d = xcalloc(1, sizeof(*d));
 
-	intern_init(&d->frames);
+	frame_dict_init(&d->frames);
 	map_init(&d->places);
 	map_init(&d->children);
 	buf_init(&d->new_frames);
 	buf_init(&d->new_nodes);
 	buf_init(&d->new_lines);
-	buf_init(&d->record);
 	return d;
 }
 
@@ -43,15 +42,15 @@ struct stack_dict *stack_dict_free(struct stack_dict *d)
 {
 	if (!d)
 		return NULL;
-	intern_done(&d->frames);
+	frame_dict_done(&d->frames);
 	map_done(&d->places);
 	map_done(&d->children);
 	free(d->links);
-	free(d->frame_is_hole);
 	buf_done(&d->new_frames);
 	buf_done(&d->new_nodes);
 	buf_done(&d->new_lines);
-	buf_done(&d->record);
+	free(d->hashes);
+	free(d->numbers);
 	free(d);
 	return NULL;
 }
@@ -106,22 +105,6 @@ static void link_hidden(struct stack_dict *d)
 	d->links[d->node_count++] = hidden;
 }
 
-/* Each hole takes a number, so each gets a key of its own, which begins as no record does. The first one is kept as what
- * its bytes say: a frame without a name. */
-static bool intern_frame(struct stack_dict *d, struct str record, uint32_t number)
-{
-	static const char hole[3];
-	char key[16];
-
-	if (intern_add(&d->frames, record.p, record.n) == number)
-		return true;
-	if (record.n != sizeof(hole) || memcmp(record.p, hole, sizeof(hole)))
-		return false;
-	memset(key, 0xff, 12);
-	memcpy(key + 12, &number, sizeof(number));
-	return intern_add(&d->frames, key, sizeof(key)) == number;
-}
-
 int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, struct err *err)
 {
 	_cleanup_(stack_dict_freep) struct stack_dict *d = NULL;
@@ -134,7 +117,7 @@ int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, stru
 		return rc;
 	d = dict_new();
 	for (uint32_t i = 0; i < t.frame_count; i++)
-		if (!intern_frame(d, t.records[i], i))
+		if (!frame_dict_load(&d->frames, t.records[i]))
 			return err_set(err, -EBADMSG, "cannot read '%s': frame %u is there twice", path, i);
 	link_hidden(d);
 	for (uint32_t i = 1; i < t.node_count; i++) {
@@ -149,33 +132,42 @@ int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, stru
 	return 0;
 }
 
-static bool is_hole(const struct stack_dict *d, uint32_t frame)
+#define FRAMES_AT_ONCE 64u
+
+/* Frames of a profile, a few ahead of the one that is looked up. */
+struct frames_ahead {
+	uint32_t begin, end;
+	struct frame_parts parts[FRAMES_AT_ONCE];
+};
+
+static struct frame_parts parts_of(const struct stack_dict *d, const struct profile *p, uint32_t frame)
 {
-	return frame < d->hole_count && d->frame_is_hole[frame];
+	const struct profile_frame *f = &p->frames[frame];
+
+	return (struct frame_parts){
+		profile_name(p, frame), profile_file(p, frame), d->hashes[f->name], d->hashes[f->file], f->line,
+	};
 }
 
-static uint32_t add_frame(struct stack_dict *d, const struct profile *p, uint32_t frame)
+static void look_ahead(struct frames_ahead *a, const struct stack_dict *d, const struct profile *p, uint32_t frame)
 {
-	struct str name = profile_name(p, frame), file = profile_file(p, frame);
-	uint32_t count = (uint32_t)d->frames.count, number;
+	a->begin = frame;
+	for (a->end = frame; a->end < p->frame_count && a->end - frame < FRAMES_AT_ONCE; a->end++)
+		a->parts[a->end - frame] = parts_of(d, p, a->end);
+	frame_dict_prefetch(&d->frames, a->parts, a->end - frame);
+}
 
-	buf_reset(&d->record);
-	buf_put_varint(&d->record, name.n);
-	buf_put(&d->record, name.p, name.n);
-	buf_put_varint(&d->record, file.n);
-	buf_put(&d->record, file.p, file.n);
-	buf_put_varint(&d->record, p->frames[frame].line);
-	if (count == STACK_TREE_FRAMES) {
-		number = intern_find(&d->frames, d->record.data, d->record.size);
-		return is_hole(d, number) ? UINT32_MAX : number;
-	}
-	number = intern_add(&d->frames, d->record.data, d->record.size);
-	if (is_hole(d, number))
-		number = intern_renumber(&d->frames, number);
-	assert(number <= count);
-	if (number == count)
-		buf_put(&d->new_frames, d->record.data, d->record.size);
-	return number;
+static uint32_t add_frame(struct stack_dict *d, struct frames_ahead *a, const struct profile *p, uint32_t frame)
+{
+	struct frame_parts f;
+
+	/* They are mostly numbered as nodes first need them. Never back, or a profile in another order would cost 64 times as much. */
+	if (frame >= a->end)
+		look_ahead(a, d, p, frame);
+	f = frame >= a->begin ? a->parts[frame - a->begin] : parts_of(d, p, frame);
+	if (d->frames.count == STACK_TREE_FRAMES)
+		return frame_dict_find(&d->frames, &f);
+	return frame_dict_add(&d->frames, &f, &d->new_frames);
 }
 
 static void note_line(struct stack_dict *d, uint32_t node, uint32_t line, uint32_t start)
@@ -214,19 +206,23 @@ static_assert(MAP_NONE == UINT32_MAX, "a full dictionary and an unknown node loo
 
 size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *nodes)
 {
-	_cleanup_(freep) uint32_t *frames = xmalloc((p->frame_count + 1) * sizeof(*frames));
+	struct frames_ahead ahead;
 	size_t cut = 0;
 
+	ahead.begin = ahead.end = 0;
+	GROW(&d->hashes, &d->hash_capacity, p->strings.count + 1);
+	intern_hashes(&p->strings, d->hashes);
 	/* Frames that no node uses are not worth a place, so each is looked up when a node first needs it. */
-	memset(frames, 0xff, (p->frame_count + 1) * sizeof(*frames));
+	GROW(&d->numbers, &d->number_capacity, p->frame_count + 1);
+	memset(d->numbers, 0xff, (p->frame_count + 1) * sizeof(*d->numbers));
 	nodes[PROFILE_ROOT] = 0;
 	for (uint32_t i = 1; i < p->node_count; i++) {
-		uint32_t parent = p->parents[i], *frame = &frames[p->node_frames[i]];
+		uint32_t parent = p->parents[i], *frame = &d->numbers[p->node_frames[i]];
 
 		assert(parent < i);
 		nodes[i] = UINT32_MAX;
 		if (*frame == UINT32_MAX)
-			*frame = add_frame(d, p, p->node_frames[i]);
+			*frame = add_frame(d, &ahead, p, p->node_frames[i]);
 		if (*frame != UINT32_MAX && !is_cut(p, nodes, parent))
 			nodes[i] = add_node(d, nodes[parent], *frame, profile_line(p, i), p->frames[p->node_frames[i]].line);
 		if (nodes[i] == UINT32_MAX) {
@@ -264,7 +260,7 @@ void stack_dict_blocks_done(struct stack_dict_blocks *b)
 
 void stack_dict_saved(struct stack_dict *d)
 {
-	d->saved_frames = (uint32_t)d->frames.count;
+	d->saved_frames = d->frames.count;
 	d->saved_nodes = d->node_count;
 	buf_reset(&d->new_frames);
 	buf_reset(&d->new_nodes);
@@ -277,8 +273,5 @@ void stack_dict_make_holes(struct stack_dict *d, const uint8_t *nodes, const uin
 	for (uint32_t i = 1; i < d->node_count; i++)
 		if (!nodes[i])
 			d->links[i] = hidden;
-	d->frame_is_hole = xrealloc(d->frame_is_hole, d->frames.count + 1);
-	for (uint32_t i = 0; i < d->frames.count; i++)
-		d->frame_is_hole[i] = !frames[i];
-	d->hole_count = (uint32_t)d->frames.count;
+	frame_dict_make_holes(&d->frames, frames);
 }

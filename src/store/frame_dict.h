@@ -1,0 +1,49 @@
+/* frame_dict.h: the writer's frames of one day, by number and by their parts.
+ *
+ * A frame is kept as its record (stack_tree.h), once. It is found by name, file and line without making that record first:
+ * a batch has many small profiles, and looking their frames up is most of the work of storing them. */
+#ifndef STORE_FRAME_DICT_H
+#define STORE_FRAME_DICT_H
+
+#include "arena.h"
+#include "buf.h"
+#include "intern.h"
+#include "map.h"
+
+#define FRAME_NONE UINT32_MAX
+
+struct frame_dict {
+	struct str *records;		/* by frame */
+	size_t capacity;
+	uint32_t count;
+	uint8_t *is_hole;		/* by frame, for the first `hole_count`; such a number is given to no node */
+	uint32_t hole_count;
+	struct map numbers;		/* key of the parts, or the next free one above it → frame */
+	struct arena bytes;
+};
+
+/* The hashes are intern_hash's. */
+struct frame_parts {
+	struct str name, file;
+	uint32_t name_hash, file_hash, line;
+};
+
+void frame_dict_init(struct frame_dict *d);
+void frame_dict_done(struct frame_dict *d);
+
+/* Takes the next frame over from a file, whose bytes are a valid record. False if it is there already. */
+bool frame_dict_load(struct frame_dict *d, struct str record);
+
+/* Fetches the memory of all these frames at once. Looked up one by one, each would wait for it three times. */
+void frame_dict_prefetch(const struct frame_dict *d, const struct frame_parts *frames, size_t n);
+
+/* FRAME_NONE if there is none, or if it is a hole. */
+uint32_t frame_dict_find(const struct frame_dict *d, const struct frame_parts *f);
+
+/* The same, but the frame gets the next number then, and its record is appended to `new_records`. */
+uint32_t frame_dict_add(struct frame_dict *d, const struct frame_parts *f, struct buf *new_records);
+
+/* Hides the frames that are 0 in `kept`, which covers all: when one comes again it gets a new number. */
+void frame_dict_make_holes(struct frame_dict *d, const uint8_t *kept);
+
+#endif
