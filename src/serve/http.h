@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
-#define HTTP_CODES 19u
+#define HTTP_CODES 22u
 extern const int http_codes[HTTP_CODES];
 
 struct http_counters {
@@ -61,6 +61,8 @@ struct request {
 								 * site */
 	bool only_probes;					/* which is one for these only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
+	const char *content_type, *content_encoding;		/* of the body; NULL if missing */
+	uint32_t timeout_ms;					/* that the client waits for a query; 0: it does not say */
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
 	bool has_body, body_too_large, accepts_gzip, accepts_html;
@@ -76,6 +78,7 @@ struct response {
 	bool gzipped;
 	const char *set_cookie, *warning;	/* the latter: what the answer misses */
 	const char *retry_after;		/* seconds */
+	const char *accept_post;		/* types that a body may have */
 	bool pruned;				/* which is what it misses */
 	bool out_of_memory;			/* this is an error for that reason */
 	struct buf_drain *drain;		/* for response_streams; else NULL */
@@ -88,7 +91,7 @@ void response_done(struct response *r);
 /* From here on the body goes to the drain in pieces, if there is one: for handlers that only append. */
 void response_streams(struct response *r);
 
-/* A sentence as plain text, or as {"error": sentence} below /api. Replaces what is in the body. */
+/* A sentence as plain text, as {"error": sentence} below /api, or as calls of connect.h have it. Replaces what is in the body. */
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...) _printf_(4, 5);
 
 /* Returns the index at which `code` is counted. */

@@ -136,7 +136,7 @@ struct tried {
 	struct buf body;
 };
 
-static const struct query_limits ample = { .memory = 256 << 20, .answer = 1 << 20, .seconds = 600 };
+static const struct query_limits ample = { .memory = 256 << 20, .answer = 1 << 20, .milliseconds = 600000 };
 
 /* `store` is called by each query of the starter, in its own process. */
 static struct query_starter *start(void (*store)(void))
@@ -279,7 +279,7 @@ static void check_first_fails(void (*store)(void), struct query_limits l, enum q
 TEST(a_query_above_its_memory_costs_only_itself)
 {
 #ifndef __SANITIZE_ADDRESS__
-	check_first_fails(take_memory, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .seconds = 600 },
+	check_first_fails(take_memory, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 600000 },
 			  QUERY_OUT_OF_MEMORY, "the query takes more than 64 MB of memory, the limit of --query-memory; ask "
 			  "for a shorter range or fewer labels");
 #endif
@@ -287,7 +287,7 @@ TEST(a_query_above_its_memory_costs_only_itself)
 
 TEST(a_query_above_its_time_costs_only_itself)
 {
-	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .seconds = 1 },
+	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 1000 },
 			  QUERY_OUT_OF_TIME, "the query takes more than 1 seconds, which is the limit; ask for a shorter "
 			  "range or fewer labels");
 }
