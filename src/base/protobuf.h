@@ -34,5 +34,6 @@ bool protobuf_packed_ended(const struct protobuf_field *f);	/* whether all were 
 void protobuf_put_number(struct buf *b, uint32_t number, uint64_t value);
 void protobuf_put_bytes(struct buf *b, uint32_t number, const void *bytes, size_t n);
 void protobuf_put_double(struct buf *b, uint32_t number, double value);
+void protobuf_put_doubles(struct buf *b, uint32_t number, const double *values, size_t n);	/* packed */
 
 #endif

@@ -31,6 +31,9 @@ struct message {
 	size_t count;
 };
 
+/* The field of that number; NULL if the table lacks it. */
+const struct message_field *message_field_of(const struct message *m, uint32_t number);
+
 /* Appends the message in JSON; what the table lacks is left out. -EINVAL if the bytes are malformed. */
 int message_to_json(const struct message *m, const void *bytes, size_t n, struct buf *out, struct err *err);
 

@@ -6,7 +6,6 @@
 #include "protobuf.h"
 
 unsigned message_wire_type(enum message_kind k);
-const struct message_field *message_field_of(const struct message *m, uint32_t number);
 
 /* Whether the field that was found holds several numbers; and the next one of these, doubles by their bits. */
 bool message_is_packed(const struct message_field *f, const struct protobuf_field *found);

@@ -92,6 +92,7 @@ MESSAGE(message_span_profile_request, "SelectMergeSpanProfileRequest", TEXT(1, "
 MESSAGE(message_merge_profile_request, "SelectMergeProfileRequest", TEXT(1, "profile_typeID"), TEXT(2, "label_selector"),
 	INT(3, "start"), INT(4, "end"), INT(5, "max_nodes"), ONE(6, "stack_trace_selector", stack_selector),
 	TEXTS(7, "profile_id_selector"), TEXTS(8, "trace_id_selector"));
+MESSAGE(message_analyze_request, "AnalyzeQueryRequest", INT(2, "start"), INT(3, "end"), TEXT(4, "query"));
 MESSAGE(message_heatmap_request, "SelectHeatmapRequest", TEXT(1, "profile_typeID"), TEXT(2, "label_selector"), INT(3, "start"),
 	INT(4, "end"), { 5, "step", MESSAGE_DOUBLE }, TEXTS(6, "group_by"), ENUM(7, "query_type", heatmap_types),
 	ENUM(8, "exemplar_type", exemplar_types), INT(9, "limit"));

@@ -18,12 +18,12 @@ extern const struct message message_span_profile_request;
 extern const struct message message_merge_profile_request;
 extern const struct message message_heatmap_request, message_heatmap_response;
 extern const struct message message_diff_request, message_diff_response;
-extern const struct message message_stats_response;
+extern const struct message message_stats_response, message_analyze_request;
 extern const struct message message_get_settings_response, message_set_settings_request, message_set_settings_response;
 
 enum { LABEL_PAIR_NAME = 1, LABEL_PAIR_VALUE };
 enum { LABELS_LABELS = 1 };
-enum { PROFILE_TYPE_ID = 1, PROFILE_TYPE_NAME, PROFILE_TYPE_SAMPLE = 4, PROFILE_TYPE_UNIT, PROFILE_TYPE_PERIOD,
+enum { PROFILE_TYPE_FIELD_ID = 1, PROFILE_TYPE_NAME, PROFILE_TYPE_SAMPLE = 4, PROFILE_TYPE_UNIT, PROFILE_TYPE_PERIOD,
        PROFILE_TYPE_PERIOD_UNIT };
 enum { PROFILE_TYPES_START = 1, PROFILE_TYPES_END };
 enum { PROFILE_TYPES_TYPES = 1 };

@@ -14,21 +14,10 @@
 
 static uint32_t add_name(struct name_tree *t, struct str s, struct buf *safe)
 {
-	const char *end = s.p + s.n;
-
 	if (text_is(s, PROFILE_PRUNED))
 		return intern_add(&t->names, NAME_TREE_OTHER, strlen(NAME_TREE_OTHER));
 	buf_reset(safe);
-	for (const char *p = s.p; p < end;) {
-		uint32_t c;
-		unsigned n = text_decode(p, end, &c);
-
-		if (n)
-			buf_put(safe, p, n);
-		else
-			buf_puts(safe, "\xef\xbf\xbd");
-		p += n ? n : 1;
-	}
+	text_put_utf8(safe, s);
 	return safe->size ? intern_add(&t->names, safe->data, safe->size) : intern_add(&t->names, NAMELESS, strlen(NAMELESS));
 }
 

@@ -20,6 +20,8 @@ static const struct known {
 	{ "peak_memory_bytes", NULL, { "memory", "peak_memory", "bytes" } },
 };
 
+#define RUN "run"
+
 /* A colon would end the part. */
 static void set_part(char to[64], const char *from, const char *ending)
 {
@@ -45,6 +47,18 @@ void profile_type_of(const char *column, const char *unit, const char *clock, st
 	set_part(ret->name, column, !strcmp(unit, "nanoseconds") ? "_ns" : !strcmp(unit, "bytes") ? "_bytes" : "");
 	memcpy(ret->sample, ret->name, sizeof(ret->sample));
 	set_part(ret->unit, unit, "");
+}
+
+void profile_type_of_run(const char *column, const char *unit, struct profile_type *ret)
+{
+	*ret = (struct profile_type){ .name = RUN };
+	set_part(ret->sample, column, !strcmp(unit, "nanoseconds") ? "_ns" : !strcmp(unit, "bytes") ? "_bytes" : "");
+	set_part(ret->unit, unit, "");
+}
+
+bool profile_type_is_run(const struct profile_type *t)
+{
+	return !strcmp(t->name, RUN);
 }
 
 int profile_type_parse(const char *id, struct profile_type *ret, struct err *err)

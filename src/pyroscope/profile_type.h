@@ -21,6 +21,10 @@ struct profile_type {
 /* The type of a column in samples or a run; `clock` is "wall", "cpu", or NULL if it is neither or not known. */
 void profile_type_of(const char *column, const char *unit, const char *clock, struct profile_type *ret);
 
+/* The type of a column of runs as a whole, "run:wall:nanoseconds::": samples and runs of the same requests must not add up. */
+void profile_type_of_run(const char *column, const char *unit, struct profile_type *ret);
+bool profile_type_is_run(const struct profile_type *t);
+
 /* -EINVAL with a sentence. A sixth part ":delta" is passed over. */
 int profile_type_parse(const char *id, struct profile_type *ret, struct err *err);
 void profile_type_id(const struct profile_type *t, char ret[PROFILE_TYPE_ID]);

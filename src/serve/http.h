@@ -18,6 +18,8 @@
 #define HTTP_CODES 22u
 extern const int http_codes[HTTP_CODES];
 
+#define PYROSCOPE_CALLS 12u
+
 struct http_counters {
 	_Atomic uint64_t requests[HTTP_CODES];
 	_Atomic uint64_t runs_posted;
@@ -25,6 +27,7 @@ struct http_counters {
 	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory, too
 									 * many at a time */
 	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
+	_Atomic uint64_t calls[PYROSCOPE_CALLS];	/* of Grafana, by pyroscope_call_index */
 	_Atomic uint64_t queries;		/* answered, whatever the answer was */
 	_Atomic uint64_t queries_pruned;	/* of those */
 	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no memory

@@ -85,6 +85,8 @@ void query_child(pid_t parent, int talk, int body, const struct query_start *sta
 	site.options.source_count = php_socket ? 1 : 0;
 	site.options.source_dirs = start->source_dirs;
 	site.options.source_dir_count = start->source_dir_count;
+	site.options.service_labels = start->service_labels;
+	site.options.service_label_count = start->service_label_count;
 	site.max_nodes = l.max_nodes;
 	pthread_rwlock_init(&site.lock, NULL);
 	w = answer_writer_new(body);

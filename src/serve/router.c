@@ -10,6 +10,7 @@
 #include "metrics.h"
 #include "named_filters.h"
 #include "old_links.h"
+#include "pyroscope.h"
 #include "runs.h"
 
 #include <string.h>
@@ -56,6 +57,21 @@ static const struct route routes[] = {
 	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
 	{ "/api/v1/runs/", api_run, .takes_delete = true, .is_query = true, .removes = true },
 	{ "/api/v1/filters", named_filters_api, .takes_post = true, .takes_delete = true },
+	{ "/querier.v1.QuerierService/", pyroscope_call, .takes_post = true, .only_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX, .is_query = true },
+	{ "/settings.v1.SettingsService/Get", pyroscope_get_settings, .takes_post = true, .only_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/settings.v1.SettingsService/Set", pyroscope_set_settings, .takes_post = true, .only_post = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/settings.v1.SettingsService/", pyroscope_missing, .takes_post = true, .reads = true, .body_max = CONNECT_BODY_MAX },
+	{ "/settings.v1.RecordingRulesService/", pyroscope_missing, .takes_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/vcs.v1.VCSService/", pyroscope_missing, .takes_post = true, .reads = true, .body_max = CONNECT_BODY_MAX },
+	{ "/adhocprofiles.v1.AdHocProfileService/", pyroscope_missing, .takes_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/pyroscope/render", pyroscope_render, .is_query = true },
+	{ "/pyroscope/render-diff", pyroscope_render_diff, .is_query = true },
+	{ "/pyroscope/label-values", pyroscope_values_of_label, .is_query = true },
 	{ "/healthz", health_alive, .is_counters = true, .is_probe = true },
 	{ "/readyz", health_ready, .is_counters = true, .is_probe = true },
 	{ "/metrics", metrics_answer, .is_counters = true, .is_probe = true },
@@ -200,6 +216,8 @@ bool router_admits(struct site *s, struct request *q, struct response *r)
 		response_error(r, q, 405, "this address answers %s", r->allow);
 		return false;
 	}
+	if (pyroscope_call_index(q->path) < PYROSCOPE_CALLS)
+		s->http.calls[pyroscope_call_index(q->path)]++;
 	return true;
 }
 
