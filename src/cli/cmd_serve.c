@@ -37,6 +37,9 @@ static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "source-dir", "DIR", &settings.source_dirs,
 	  "Show source files below this directory beside the lines of functions; may be given several times. PATH=DIR, where "
 	  "files that profiles have below PATH are here. Everyone who may read sees them." },
+	{ OPTION_LIST, 0, "service-label", "LABEL", &settings.service_labels,
+	  "Label that Grafana gets as service_name; may be given several times: the first one that a series has counts (default: "
+	  "service_name, service, entry)." },
 	SETTINGS_WHO,
 	{ 0 }
 };

@@ -21,7 +21,7 @@ unsigned message_wire_type(enum message_kind k)
 
 bool message_is_packed(const struct message_field *f, const struct protobuf_field *found)
 {
-	return f->repeated && message_wire_type(f->kind) == 0 && found->type == 2;
+	return f->repeated && message_wire_type(f->kind) != 2 && found->type == 2;
 }
 
 bool message_packed_next(const struct message_field *f, struct protobuf_field *from, uint64_t *ret)
@@ -62,7 +62,7 @@ static bool is_utf8(struct protobuf s)
 
 static int check_field(const struct message *m, const struct message_field *f, struct protobuf_field *found, struct err *err)
 {
-	bool packed = f->repeated && message_wire_type(f->kind) != 2 && found->type == 2;
+	bool packed = message_is_packed(f, found);
 
 	if (found->type != message_wire_type(f->kind) && !packed)
 		return err_set(err, -EINVAL, "field %u (%s) of %s has wire type %u; this is another message", f->number, f->name,

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define NAMELESS "(no name)"		/* an empty one would be read as the root's */
+#define NAMELESS "[unknown]"		/* an empty one would be read as the root's */
 
 /* --- Names --- */
 

@@ -59,6 +59,26 @@ TEST(bytes_are_base64_and_lists_keep_their_zeros)
 		   "{\"series\":[{\"points\":[{\"value\":1.5,\"timestamp\":\"7\"}]}]}");
 }
 
+TEST(packed_doubles_are_a_list)
+{
+	_cleanup_(buf_done) struct buf bytes = { 0 }, json = { 0 };
+	const double values[] = { 0, 1.5 };
+	struct buf slot, series;
+	struct err err = { 0 };
+
+	buf_init(&bytes);
+	buf_init(&json);
+	buf_init(&slot);
+	buf_init(&series);
+	protobuf_put_doubles(&slot, SLOT_Y_MIN, values, 2);
+	protobuf_put_bytes(&series, HEATMAP_SLOTS, slot.data, slot.size);
+	protobuf_put_bytes(&bytes, HEATMAP_SERIES, series.data, series.size);
+	CHECK_INT(message_to_json(&message_heatmap_response, bytes.data, bytes.size, &json, &err), 0);
+	CHECK_STR(json.data, "{\"series\":[{\"slots\":[{\"yMin\":[0,1.5]}]}]}");
+	buf_done(&slot);
+	buf_done(&series);
+}
+
 TEST(a_wrong_field_is_named)
 {
 	check_refused(&message_series_request, "{\"start\":\"yesterday\"}", "'start' is not an integer");

@@ -52,7 +52,7 @@ static int set_steps(struct pyroscope_timeline *t, double step_s, struct err *er
 
 /* --- Groups --- */
 
-static uint32_t group_of(struct pyroscope_timeline *t, const struct labels *labels)
+static uint32_t group_index(struct pyroscope_timeline *t, const struct labels *labels)
 {
 	const struct pyroscope_texts *by = &t->ask.query->group_by;
 	_cleanup_(labels_done) struct labels kept = { 0 };
@@ -77,6 +77,13 @@ static uint32_t group_of(struct pyroscope_timeline *t, const struct labels *labe
 	labels_init(&t->groups[i].labels);
 	labels_copy(&t->groups[i].labels, &kept);
 	return i;
+}
+
+static struct pyroscope_group *group_of(struct pyroscope_timeline *t, const struct labels *labels)
+{
+	uint32_t i = group_index(t, labels);
+
+	return &t->groups[i];
 }
 
 /* The step whose edge is the first one at or behind this time. */
@@ -145,7 +152,7 @@ static void take_sums(void *data, struct store_series *s, int64_t from_ns, const
 
 	/* Groups are numbered from 1 in tags, as 0 is a series that was not seen before. */
 	if (!s->tag)
-		s->tag = column != UINT32_MAX && pyroscope_takes(&t->ask, &s->labels, &t->ask.type) ? group_of(t, &s->labels) + 1 :
+		s->tag = column != UINT32_MAX && pyroscope_takes(&t->ask, &s->labels, &t->ask.type) ? group_index(t, &s->labels) + 1 :
 			NO_GROUP;
 	for (size_t i = 0; s->tag != NO_GROUP && i < count; i++) {
 		int64_t value = values[i * s->column_count + column];
@@ -178,7 +185,7 @@ static int add_runs(struct pyroscope_timeline *t, struct err *err)
 		if (!pyroscope_run_value(&t->ask, &runs.items[i], &value) || value <= 0)
 			continue;
 		pyroscope_run_labels(&runs.items[i], &labels);
-		g = &t->groups[group_of(t, &labels)];
+		g = group_of(t, &labels);
 		add_spread(t, g, at, at + 1, (double)value);
 	}
 	return r;
@@ -199,7 +206,7 @@ static int add_exemplars(struct pyroscope_timeline *t, struct err *err)
 		if (spans && !pyroscope_span_of(&runs.items[i]))
 			continue;
 		pyroscope_run_labels(&runs.items[i], &labels);
-		g = &t->groups[group_of(t, &labels)];
+		g = group_of(t, &labels);
 		if (!g->exemplars)
 			g->exemplars = xcalloc(t->steps, sizeof(*g->exemplars));
 		step = step_of(t, runs.items[i].start_ns);

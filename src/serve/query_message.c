@@ -165,12 +165,14 @@ void query_put_answer(struct buf *b, const struct response *r, uint64_t size)
 	put_text(b, r->etag);
 	put_text(b, r->set_cookie);
 	put_text(b, r->warning);
+	put_text(b, r->accept_post);
 }
 
 bool query_get_answer(const char *bytes, size_t n, struct response *r, uint64_t *ret_size)
 {
 	struct reader in = read_from(bytes, n, QUERY_ANSWER);
-	const char **texts[] = { &r->type, &r->allow, &r->location, &r->disposition, &r->etag, &r->set_cookie, &r->warning };
+	const char **texts[] = { &r->type, &r->allow, &r->location, &r->disposition, &r->etag, &r->set_cookie, &r->warning,
+				 &r->accept_post };
 	const char *found[ARRAY_SIZE(texts)];
 	uint64_t size;
 	int32_t status;

@@ -175,7 +175,7 @@ static const char *methods_of(const struct route *route)
 /* Returns false after the answer is filled in. */
 static bool body_is_fine(const struct request *q, const struct route *route, struct response *r)
 {
-	if (!q->has_body)
+	if (!q->has_body || (!route && connect_path(q->path)))
 		return true;
 	if (!route || !route->takes_post || !is_post(q))
 		response_error(r, q, 413, "nothing here takes a request body");
