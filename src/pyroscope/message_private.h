@@ -1,8 +1,8 @@
-/* message_private.h: shared by the files of message.h only. */
+/* message_private.h: shared by the files of protobuf_message.h only. */
 #ifndef PYROSCOPE_MESSAGE_PRIVATE_H
 #define PYROSCOPE_MESSAGE_PRIVATE_H
 
-#include "message.h"
+#include "protobuf_message.h"
 #include "protobuf.h"
 
 unsigned message_wire_type(enum message_kind k);

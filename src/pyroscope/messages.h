@@ -5,7 +5,7 @@
 #ifndef PYROSCOPE_MESSAGES_H
 #define PYROSCOPE_MESSAGES_H
 
-#include "message.h"
+#include "protobuf_message.h"
 
 extern const struct message message_empty;
 extern const struct message message_label_pair, message_labels, message_profile_type, message_google_profile;

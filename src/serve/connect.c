@@ -1,4 +1,4 @@
-/* connect.c: types, encodings and errors of Connect; the messages themselves are message.h's. */
+/* connect.c: types, encodings and errors of Connect; the messages themselves are protobuf_message.h's. */
 #include "connect.h"
 
 #include "decompress.h"

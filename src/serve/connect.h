@@ -11,7 +11,7 @@
 #define SERVE_CONNECT_H
 
 #include "http.h"
-#include "message.h"
+#include "protobuf_message.h"
 
 #define CONNECT_BODY_MAX	((size_t)48 << 10)	/* of a call that queries, as it is received … */
 #define CONNECT_MESSAGE_MAX	((size_t)1 << 20)	/* … and decompressed */

@@ -4,7 +4,7 @@
 
 #include "arena.h"
 #include "err.h"
-#include "message.h"
+#include "protobuf_message.h"
 
 struct pyroscope_texts {
 	const char **items;

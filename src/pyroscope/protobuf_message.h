@@ -1,11 +1,11 @@
-/* message.h: messages of Protocol Buffers as tables of fields, so that bytes and JSON come from one place.
+/* protobuf_message.h: messages of Protocol Buffers as tables of fields, so that bytes and JSON come from one place.
  *
  * The bytes are the form that programs here read and write (protobuf.h); JSON is translated from and to them by the
  * rules of https://protobuf.dev/programming-guides/json: names in lowerCamelCase, integers of 64 bits as strings, bytes in
  * base64, enums by name, and nothing where a field is zero or empty.
  */
-#ifndef PYROSCOPE_MESSAGE_H
-#define PYROSCOPE_MESSAGE_H
+#ifndef PYROSCOPE_PROTOBUF_MESSAGE_H
+#define PYROSCOPE_PROTOBUF_MESSAGE_H
 
 #include "buf.h"
 #include "err.h"
