@@ -369,6 +369,31 @@ static void take_all_memory(void)
 		memset(xmalloc(1 << 20), 1, 1 << 20);
 }
 
+static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
+{
+	struct request q = { .path = "/querier.v1.QuerierService/GetProfileStats", .now_ns = 1795248000LL * 1000000000, .timeout_ms = 300,
+			     .content_type = "application/json", .body = "{}", .body_size = 2, .headers = { .method = "POST" } };
+	struct query_starter *s = start(wait_for_ever);
+	struct site site = site_with(s);
+	struct answer *a = NULL;
+	struct response r;
+
+	response_init(&r);
+	CHECK(queries_answer(&site, &q, false, &r, &a));
+	CHECK(!a && r.status == 504);
+	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query takes more than 0.3 seconds, which is the limit; ask "
+		  "for a shorter range or fewer labels\"}");
+	CHECK_INT(site.http.queries_late, 1);
+	response_done(&r);
+	query_starter_free(s);
+}
+
 TEST(what_needs_more_than_the_first_attempt_has_gets_a_second_one)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
