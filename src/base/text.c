@@ -123,6 +123,22 @@ static const char *escape_plain(uint32_t c, char *scratch)
 	return is_bidi_control(c) ? REPLACEMENT : NULL;
 }
 
+void text_put_utf8(struct buf *b, struct str s)
+{
+	const char *end = s.p + s.n;
+
+	for (const char *p = s.p; p < end;) {
+		uint32_t c;
+		unsigned n = text_decode(p, end, &c);
+
+		if (n)
+			buf_put(b, p, n);
+		else
+			buf_puts(b, "\xef\xbf\xbd");
+		p += n ? n : 1;
+	}
+}
+
 void text_put_plain(struct buf *b, struct str s)
 {
 	static const bool special[128] = { CONTROLS };

@@ -37,6 +37,8 @@ static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "source-dir", "DIR", &settings.source_dirs,
 	  "Show source files below DIR to all readers (PATH=DIR if moved); may be given several "
 	  "times." },
+	{ OPTION_LIST, 0, "service-label", "LABEL", &settings.service_labels,
+	  "Label for Grafana's service_name, first match counts (default: service_name, service, entry)." },
 	SETTINGS_WHO,
 	{ 0 }
 };

@@ -244,15 +244,20 @@ static int open_server(struct daemon *d, struct err *err)
 	s.allow_host_count = o->allow_host_count;
 	s.source_dirs = o->source_dirs;
 	s.source_dir_count = o->source_dir_count;
+	s.service_labels = o->service_labels;
+	s.service_label_count = o->service_label_count;
 	s.connections = fd_budget_for_http();
 	s.only_counters = !o->store_url;
 	if (o->store_url) {
-		const char *colon = strchr(o->store_url, ':');
+		const char *colon = strchr(o->store_url, ':'), *directory = *o->store_url != '/' && colon ? colon + 1 : o->store_url;
 
 		free(d->filters_path);
-		d->filters_path = xasprintf("%s/" NAMED_FILTERS_FILE, *o->store_url != '/' && colon ? colon + 1 : o->store_url);
+		free(d->grafana_settings_path);
+		d->filters_path = xasprintf("%s/" NAMED_FILTERS_FILE, directory);
+		d->grafana_settings_path = xasprintf("%s/" GRAFANA_SETTINGS_FILE, directory);
 	}
 	s.filters_path = d->filters_path;
+	s.grafana_settings_path = d->grafana_settings_path;
 	s.collector = collector_counters(d->collector);
 	s.start_ns = clock_wall_ns();
 	if (o->arclamp_metrics) {
@@ -289,7 +294,8 @@ static int open_all(struct daemon *d, struct err *err)
 {
 	int64_t watchdog_ns = notify_watchdog_ns();
 	const struct daemon_options *o = &d->options;
-	const struct query_start start = { open_to_read, (char *)o->store_url, o->source_dirs, o->source_dir_count };
+	const struct query_start start = { open_to_read, (char *)o->store_url, o->source_dirs, o->source_dir_count,
+					   o->service_labels, o->service_label_count };
 	int r;
 
 	if (o->store_url && !o->no_server && (r = query_starter_new(&start, &d->query_starter, err)) < 0)
@@ -394,7 +400,8 @@ static void free_all(struct daemon *d)
 	d->loop = loop_free(d->loop);
 	d->query_starter = query_starter_free(d->query_starter);
 	free(d->filters_path);
-	d->filters_path = NULL;
+	free(d->grafana_settings_path);
+	d->filters_path = d->grafana_settings_path = NULL;
 	free(d->shown);
 	if (d->lock >= 0)
 		close(d->lock);

@@ -259,6 +259,8 @@ static void log_fixed_options(const struct daemon_options *o, const struct daemo
 		{ "state", !other_store && differs(o->state, n->state) },	/* the store's unless given */
 		{ "allow-host", lists_differ(o->allow_hosts, o->allow_host_count, n->allow_hosts, n->allow_host_count) },
 		{ "source-dir", lists_differ(o->source_dirs, o->source_dir_count, n->source_dirs, n->source_dir_count) },
+		{ "service-label", lists_differ(o->service_labels, o->service_label_count, n->service_labels,
+						n->service_label_count) },
 		{ "arclamp-metrics", differs(o->arclamp_metrics, n->arclamp_metrics) },
 	};
 

@@ -25,7 +25,7 @@ struct daemon {
 	struct shown *shown;
 	struct query_starter *query_starter;	/* NULL: there are no queries */
 	struct server *server;
-	char *filters_path;		/* of the server; NULL without a store */
+	char *filters_path, *grafana_settings_path;	/* of the server; NULL without a store */
 	struct watch watchdog, leave_timer, drop_timer;
 	struct drop_report drops;
 	_Atomic bool metrics_failed;	/* of Arc Lamp; the server's threads */

@@ -12,6 +12,7 @@
 #include "secrets.h"
 #include "size.h"
 #include "source_text.h"
+#include "strobe_wire.h"
 #include "token.h"
 
 #include <stdarg.h>
@@ -48,7 +49,9 @@ static void free_lists(struct settings *s)
 	free(s->proxies.items);
 	free(s->writers.items);
 	free(s->source_dirs.items);
-	s->from = s->to = s->allow_hosts = s->proxies = s->writers = s->source_dirs = (struct option_list){ 0 };
+	free(s->service_labels.items);
+	s->from = s->to = s->allow_hosts = s->proxies = s->writers = s->source_dirs = s->service_labels =
+		(struct option_list){ 0 };
 }
 
 static void done(struct settings *s)
@@ -147,6 +150,17 @@ static int check_source_dirs(const struct option_list *dirs, struct err *err)
 	return 0;
 }
 
+static int check_service_labels(const struct option_list *labels, struct err *err)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		size_t n = strlen(labels->items[i]);
+
+		if (n > STROBE_WIRE_LABEL_KEY || !strobe_wire_is_label_key((const uint8_t *)labels->items[i], n))
+			return wrong("service-label", err, ": '%.80s' is not the name of a label", labels->items[i]);
+	}
+	return 0;
+}
+
 static int check_count(const char *option, long n, unsigned *ret, struct err *err)
 {
 	if (n < 1 || n > COUNT_MAX)
@@ -182,7 +196,7 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return r;
 	if (o->query_memory < QUERY_MEMORY_MIN)
 		return wrong("query-memory", err, " must be 64M at least");
-	if ((r = check_source_dirs(&s->source_dirs, err)) < 0)
+	if ((r = check_source_dirs(&s->source_dirs, err)) < 0 || (r = check_service_labels(&s->service_labels, err)) < 0)
 		return r;
 	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
 		return wrong("probe-listen", err, " needs an address of --listen");
@@ -198,6 +212,8 @@ int settings_check(struct daemon_options *o, struct err *err)
 	o->allow_host_count = s->allow_hosts.count;
 	o->source_dirs = s->source_dirs.items;
 	o->source_dir_count = s->source_dirs.count;
+	o->service_labels = s->service_labels.items;
+	o->service_label_count = s->service_labels.count;
 	o->roles = (struct roles_options){
 		.proxies = s->proxies.items, .proxy_count = s->proxies.count, .user_header = s->user_header,
 		.writers = s->writers.items, .writer_count = s->writers.count,

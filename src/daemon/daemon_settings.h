@@ -22,7 +22,7 @@ struct settings {
 	size_t source_count;
 	const char *config;
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
-	struct option_list from, to, allow_hosts, proxies, writers, source_dirs;
+	struct option_list from, to, allow_hosts, proxies, writers, source_dirs, service_labels;
 	const char *listen, *store, *state, *token_file, *read_token_file, *user_header, *arclamp, *arclamp_metrics;
 	const char *probe_listen, *probe_token_file, *max_bytes, *min_free, *runs_size, *queue_bytes, *query_memory;
 	double retain_days, runs_days;

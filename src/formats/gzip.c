@@ -31,12 +31,12 @@ static int compress_all(z_stream *z, struct buf *out, size_t n)
 	return r == Z_STREAM_END ? 0 : -EIO;
 }
 
-int gzip_put(struct buf *out, const void *bytes, size_t n, struct err *err)
+static int put(struct buf *out, const void *bytes, size_t n, int level, struct err *err)
 {
 	z_stream z = { .next_in = (Bytef *)bytes };
 	int e;
 
-	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_GZIP, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&z, level, Z_DEFLATED, WINDOW_GZIP, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return err_set(err, -ENOMEM, "not enough memory to compress");
 	e = compress_all(&z, out, n);
 	deflateEnd(&z);
@@ -44,4 +44,14 @@ int gzip_put(struct buf *out, const void *bytes, size_t n, struct err *err)
 		return err_set(err, e, "cannot compress %zu bytes: %s", n, e == -EFBIG ? "the result is too large" :
 			       "zlib failed");
 	return 0;
+}
+
+int gzip_put(struct buf *out, const void *bytes, size_t n, struct err *err)
+{
+	return put(out, bytes, n, Z_DEFAULT_COMPRESSION, err);
+}
+
+int gzip_put_fast(struct buf *out, const void *bytes, size_t n, struct err *err)
+{
+	return put(out, bytes, n, Z_BEST_SPEED, err);
 }

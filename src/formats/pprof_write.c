@@ -24,22 +24,10 @@ struct writer {
 static uint64_t string(struct writer *w, struct str s)
 {
 	_cleanup_(buf_done) struct buf safe = { 0 };
-	const char *end = s.p + s.n;
-	bool changed = false;
 
 	buf_init(&safe);
-	for (const char *p = s.p; p < end;) {
-		uint32_t c;
-		unsigned n = text_decode(p, end, &c);
-
-		if (n)
-			buf_put(&safe, p, n);
-		else
-			buf_puts(&safe, "\xef\xbf\xbd");
-		changed |= !n;
-		p += n ? n : 1;
-	}
-	w->notes.names += changed;
+	text_put_utf8(&safe, s);
+	w->notes.names += safe.size != s.n || memcmp(safe.data, s.p, s.n);
 	return intern_add(&w->strings, safe.data, safe.size);
 }
 

@@ -76,9 +76,9 @@ static bool is_top_level_navigation(const struct auth_request *q)
 	       q->fetch_dest && strcmp(q->fetch_dest, "document") == 0;
 }
 
-static bool is_safe_method(const char *method)
+static bool is_safe(const struct auth_request *q)
 {
-	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	return strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0 || q->reads;
 }
 
 /* Browsers tell the origin of everything that changes something, since 2020 all of them. One that is older calls itself
@@ -99,10 +99,10 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 	if (q->origin && !origin_is_ours(q))
 		return refuse(why, 403, "this request comes from a page of another origin, which may not read "
 			      "this server");
-	if (!from_here && !from_nowhere && !(q->is_page && is_safe_method(q->method) && is_top_level_navigation(q)))
+	if (!from_here && !from_nowhere && !(q->is_page && is_safe(q) && is_top_level_navigation(q)))
 		return refuse(why, 403, "this request comes from a page of another site, which may link here but not "
 			      "read or embed");
-	if (!is_safe_method(q->method) && !from_here && !q->origin && who->by != WHO_TOKEN && !from_program)
+	if (!is_safe(q) && !from_here && !q->origin && who->by != WHO_TOKEN && !from_program)
 		return refuse(why, 403, "a request that changes something must come from this server's own pages or "
 			      "carry a token");
 	return 0;
@@ -127,7 +127,7 @@ int auth_check(const struct auth_rules *a, const struct auth_request *q, const s
 		return 0;
 	if (who->role == ROLE_NONE)
 		return refuse(why, 401, "a token is needed: open /login, or send it as Authorization: Bearer");
-	if (who->role < ROLE_WRITE && !is_safe_method(q->method))
+	if (who->role < ROLE_WRITE && !is_safe(q))
 		return refuse(why, 403, who->by == WHO_PROXY ? "this user may read and not write; --writer lists those who may" :
 			      "this token is for reading; writing needs the one of --token-file");
 	return 0;

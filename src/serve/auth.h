@@ -30,6 +30,7 @@ struct auth_request {
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
 	bool is_page;				/* a page; links from elsewhere may lead to it */
 	bool is_public;				/* for everybody: the login, and what its page looks like */
+	bool reads;				/* a POST that changes nothing: a query whose parameters are its body */
 };
 
 /* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. `who` is the one of

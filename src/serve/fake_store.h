@@ -37,6 +37,12 @@ static int fake_labels(struct store *s, const struct store_query *q, struct stor
 	return fake_store_fails ? err_set(err, -EIO, "the disk is gone") : 0;
 }
 
+static int fake_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+		     struct err *err)
+{
+	return fake_store_fails ? err_set(err, -EIO, "the disk is gone") : 0;
+}
+
 static void fake_stats(struct store *s, struct store_stats *ret)
 {
 	*ret = (struct store_stats){ .bytes = 4096, .days = 2, .days_damaged = fake_store_damaged_days, .commit_ns_total = 1500000000,
@@ -127,7 +133,7 @@ static int fake_remove_run(struct store *s, const char *source, const char *id, 
 static const struct store_ops fake_store_ops = {
 	.list_runs = fake_list_runs, .run_sources = fake_run_sources, .get_run = fake_get_run,
 	.add_runs = fake_add_runs, .remove_run = fake_remove_run,
-	.scheme = "fake", .query = fake_query, .timeline = fake_timeline, .labels = fake_labels, .stats = fake_stats,
+	.scheme = "fake", .query = fake_query, .timeline = fake_timeline, .labels = fake_labels, .sums = fake_sums, .stats = fake_stats,
 };
 
 static struct store fake_store = { .ops = &fake_store_ops };

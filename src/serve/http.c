@@ -2,11 +2,13 @@
 
 #include "http.h"
 
+#include "connect.h"
+
 #include <stdarg.h>
 #include <string.h>
 
-const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 421, 429,
-	500, 503, 0 };
+const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 415, 421, 429,
+	500, 501, 503, 504, 0 };
 
 size_t http_code_index(int code)
 {
@@ -46,6 +48,10 @@ void response_error(struct response *r, const struct request *q, int status, con
 
 	r->status = status;
 	buf_reset(&r->body);
+	if (connect_path(q->path)) {
+		connect_put_error(r, status, text);
+		return;
+	}
 	if (strncmp(q->path, "/api/", 5) == 0) {
 		struct json j;
 

@@ -15,8 +15,10 @@
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
-#define HTTP_CODES 19u
+#define HTTP_CODES 22u
 extern const int http_codes[HTTP_CODES];
+
+#define PYROSCOPE_CALLS 12u
 
 struct http_counters {
 	_Atomic uint64_t requests[HTTP_CODES];
@@ -25,6 +27,7 @@ struct http_counters {
 	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory, too
 									 * many at a time */
 	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
+	_Atomic uint64_t calls[PYROSCOPE_CALLS];	/* of Grafana, by pyroscope_call_index */
 	_Atomic uint64_t queries;		/* answered, whatever the answer was */
 	_Atomic uint64_t queries_pruned;	/* of those */
 	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no memory
@@ -61,6 +64,8 @@ struct request {
 								 * site */
 	bool only_probes;					/* which is one for these only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
+	const char *content_type, *content_encoding;		/* of the body; NULL if missing */
+	uint32_t timeout_ms;					/* that the client waits for a query; 0: it does not say */
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
 	bool has_body, body_too_large, accepts_gzip, accepts_html;
@@ -76,6 +81,7 @@ struct response {
 	bool gzipped;
 	const char *set_cookie, *warning;	/* the latter: what the answer misses */
 	const char *retry_after;		/* seconds */
+	const char *accept_post;		/* types that a body may have */
 	bool pruned;				/* which is what it misses */
 	bool out_of_memory;			/* this is an error for that reason */
 	struct buf_drain *drain;		/* for response_streams; else NULL */
@@ -88,7 +94,7 @@ void response_done(struct response *r);
 /* From here on the body goes to the drain in pieces, if there is one: for handlers that only append. */
 void response_streams(struct response *r);
 
-/* A sentence as plain text, or as {"error": sentence} below /api. Replaces what is in the body. */
+/* A sentence as plain text, as {"error": sentence} below /api, or as calls of connect.h have it. Replaces what is in the body. */
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...) _printf_(4, 5);
 
 /* Returns the index at which `code` is counted. */

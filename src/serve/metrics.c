@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "health.h"
 #include "mem.h"
+#include "pyroscope.h"
 #include "tally.h"
 #include "text.h"
 
@@ -477,6 +478,10 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 static void put_queries(struct buf *out, const struct site *s)
 {
 	const struct http_counters *h = &s->http;
+
+	family(out, "strobe_grafana_calls_total", "counter", "Calls of Grafana's data source and app, by name, answered or refused.");
+	for (size_t i = 0; i < PYROSCOPE_CALLS; i++)
+		labelled(out, "strobe_grafana_calls_total", "call", pyroscope_call_name(i), h->calls[i]);
 
 	single(out, "strobe_queries_total", "counter", h->queries, "Queries of the store that were begun and ended.");
 	single(out, "strobe_queries_pruned_total", "counter", h->queries_pruned,

@@ -3,6 +3,7 @@
 
 #include "answer_file.h"
 #include "clock.h"
+#include "connect.h"
 #include "log.h"
 #include "mem.h"
 #include "query_starter.h"
@@ -29,10 +30,18 @@ struct answer *answer_free(struct answer *a)
 	return NULL;
 }
 
-static struct query_limits limits_of(const struct memory_cap *cap, bool large, bool prune_hard)
+/* Calls of Connect say how long their client waits, or are known not to wait for long. */
+static uint32_t milliseconds_of(const struct request *q)
+{
+	uint32_t ms = connect_path(q->path) ? CONNECT_SECONDS * 1000 : QUERY_SECONDS * 1000;
+
+	return q->timeout_ms && q->timeout_ms < ms ? q->timeout_ms : ms;
+}
+
+static struct query_limits limits_of(const struct memory_cap *cap, const struct request *q, bool large, bool prune_hard)
 {
 	struct query_limits l = { .memory = cap->most / (large ? 2 : 16), .answer = cap->most / (large ? 8 : 32),
-				  .seconds = QUERY_SECONDS };
+				  .milliseconds = milliseconds_of(q) };
 
 	if (large)
 		l.max_nodes = (uint32_t)(l.memory / (prune_hard ? 8 * NODE_BYTES : NODE_BYTES));
@@ -88,7 +97,8 @@ static void refuse(struct site *s, const struct request *q, enum query_result re
 		n->queries_crashed++;
 	if (result == QUERY_CRASHED || result == QUERY_NOT_STARTED)
 		log_warning("%s", err->text);
-	response_error(r, q, result == QUERY_CRASHED ? 500 : 503, "%s", err->text);
+	response_error(r, q, result == QUERY_CRASHED ? 500 : result == QUERY_OUT_OF_TIME && connect_path(q->path) ? 504 : 503,
+		       "%s", err->text);
 }
 
 void queries_refuse(struct site *s, const struct request *q, struct response *r)
@@ -123,7 +133,7 @@ bool queries_answer(struct site *s, const struct request *q, bool large, struct 
 		return true;
 	}
 	for (int again = 0; again <= large && result == QUERY_OUT_OF_MEMORY; again++) {
-		struct query_limits l = limits_of(&s->memory, large, again);
+		struct query_limits l = limits_of(&s->memory, q, large, again);
 		struct answer *a = prepare(s, &l);
 
 		if (!a) {

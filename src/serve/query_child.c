@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 struct teller {
 	int talk;
@@ -32,6 +33,8 @@ static void tell_damage(void *data, int64_t day_ns, const char *why)
 
 static void confine(pid_t parent, const struct query_limits *l)
 {
+	struct itimerval end = { .it_value = { l->milliseconds / 1000, l->milliseconds % 1000 * 1000 } };
+
 	confine_die_with(parent);
 	confine_give_way();
 	if (nice(5) < 0)		/* taking samples goes first */
@@ -40,7 +43,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 	confine_limit(RLIMIT_CORE, 0);
 	confine_limit(RLIMIT_FSIZE, l->answer);
 	confine_memory(l->memory);
-	alarm(l->seconds);		/* of any clock, since a query may also wait */
+	setitimer(ITIMER_REAL, &end, NULL);	/* of any clock, since a query may also wait */
 }
 
 static void put_answer(struct response *r, const struct request *q, struct answer_writer *w)
@@ -82,6 +85,8 @@ void query_child(pid_t parent, int talk, int body, const struct query_start *sta
 	site.options.source_count = php_socket ? 1 : 0;
 	site.options.source_dirs = start->source_dirs;
 	site.options.source_dir_count = start->source_dir_count;
+	site.options.service_labels = start->service_labels;
+	site.options.service_label_count = start->service_label_count;
 	site.max_nodes = l.max_nodes;
 	pthread_rwlock_init(&site.lock, NULL);
 	w = answer_writer_new(body);

@@ -21,6 +21,13 @@ static void put_text(struct buf *b, const char *text)
 		buf_put(b, text, strlen(text) + 1);
 }
 
+static void put_bytes(struct buf *b, const char *bytes, uint64_t n)
+{
+	buf_put(b, &n, sizeof(n));
+	if (n)
+		buf_put(b, bytes, n);
+}
+
 static struct reader read_from(const char *bytes, size_t n, char kind)
 {
 	return (struct reader){ bytes + 1, bytes + n, n < 1 || *bytes != kind };
@@ -55,6 +62,24 @@ static const char *get_text(struct reader *r)
 	return text;
 }
 
+/* NULL if there are none. */
+static const char *get_bytes(struct reader *r, size_t *ret_n)
+{
+	const char *bytes;
+	uint64_t n;
+
+	get(r, &n, sizeof(n));
+	bytes = r->p;
+	*ret_n = 0;
+	if (r->bad || n > (size_t)(r->end - r->p)) {
+		r->bad = true;
+		return NULL;
+	}
+	r->p += n;
+	*ret_n = n;
+	return n ? bytes : NULL;
+}
+
 static bool is_whole(const struct reader *r)
 {
 	return !r->bad && r->p == r->end;
@@ -76,7 +101,10 @@ void query_put_ask(struct buf *b, const struct query_limits *l, const struct req
 	put_text(b, q->query);
 	put_text(b, q->accept);
 	put_text(b, q->form_token);
+	put_text(b, q->content_type);
+	put_text(b, q->content_encoding);
 	put_text(b, php_socket);
+	put_bytes(b, q->body, q->body_size);
 }
 
 bool query_get_ask(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket)
@@ -96,7 +124,10 @@ bool query_get_ask(const char *bytes, size_t n, struct query_limits *l, struct r
 	q->query = get_text(&r);
 	q->accept = get_text(&r);
 	q->form_token = get_text(&r);
+	q->content_type = get_text(&r);
+	q->content_encoding = get_text(&r);
 	*ret_php_socket = get_text(&r);
+	q->body = get_bytes(&r, &q->body_size);
 	return is_whole(&r) && q->headers.method && q->path;
 }
 
@@ -134,12 +165,14 @@ void query_put_answer(struct buf *b, const struct response *r, uint64_t size)
 	put_text(b, r->etag);
 	put_text(b, r->set_cookie);
 	put_text(b, r->warning);
+	put_text(b, r->accept_post);
 }
 
 bool query_get_answer(const char *bytes, size_t n, struct response *r, uint64_t *ret_size)
 {
 	struct reader in = read_from(bytes, n, QUERY_ANSWER);
-	const char **texts[] = { &r->type, &r->allow, &r->location, &r->disposition, &r->etag, &r->set_cookie, &r->warning };
+	const char **texts[] = { &r->type, &r->allow, &r->location, &r->disposition, &r->etag, &r->set_cookie, &r->warning,
+				 &r->accept_post };
 	const char *found[ARRAY_SIZE(texts)];
 	uint64_t size;
 	int32_t status;

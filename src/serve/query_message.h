@@ -15,12 +15,12 @@
 
 enum { QUERY_ASK = 1, QUERY_DAMAGE, QUERY_ANSWER, QUERY_ENDED };
 
-#define QUERY_MESSAGE_MAX	((size_t)100 << 10)	/* headers are 32 KB at most, addresses 8 KB */
+#define QUERY_MESSAGE_MAX	((size_t)100 << 10)	/* headers and address are 32 KB at most, bodies 48 KB */
 
 struct query_limits {
 	uint64_t memory;		/* bytes of address space, beside what a process has that does nothing */
 	uint64_t answer;		/* bytes of its answer, compressed */
-	uint32_t seconds;
+	uint32_t milliseconds;
 	uint32_t max_nodes;		/* as in store_query */
 };
 

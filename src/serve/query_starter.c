@@ -251,8 +251,8 @@ static enum query_result say_how_it_ended(int status, const struct query_limits 
 		return QUERY_OUT_OF_MEMORY;
 	}
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-		err_set(err, -ETIMEDOUT, "the query takes more than %u seconds, which is the limit; ask for a shorter "
-			"range or fewer labels", l->seconds);
+		err_set(err, -ETIMEDOUT, "the query takes more than %g seconds, which is the limit; ask for a shorter "
+			"range or fewer labels", l->milliseconds / 1e3);
 		return QUERY_OUT_OF_TIME;
 	}
 	if (WIFSIGNALED(status))

@@ -18,6 +18,8 @@ struct query_start {
 	void *data;
 	const char *const *source_dirs;		/* as server.h has them */
 	size_t source_dir_count;
+	const char *const *service_labels;
+	size_t service_label_count;
 };
 
 /* Forks: call it before there are threads, and before a store is open. */

@@ -3,12 +3,14 @@
 #include "router.h"
 
 #include "api.h"
+#include "connect.h"
 #include "web_assets.h"
 #include "health.h"
 #include "login.h"
 #include "metrics.h"
 #include "named_filters.h"
 #include "old_links.h"
+#include "pyroscope.h"
 #include "runs.h"
 
 #include <string.h>
@@ -20,6 +22,7 @@ struct route {
 	handler *answer;
 	bool is_page, is_public, takes_post, takes_delete, is_counters, is_query, is_probe, removes;
 	size_t body_max;		/* of a POST */
+	bool reads, only_post;		/* a POST that changes nothing; nothing but POST */
 };
 
 static const struct route routes[] = {
@@ -54,12 +57,27 @@ static const struct route routes[] = {
 	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
 	{ "/api/v1/runs/", api_run, .takes_delete = true, .is_query = true, .removes = true },
 	{ "/api/v1/filters", named_filters_api, .takes_post = true, .takes_delete = true },
+	{ "/querier.v1.QuerierService/", pyroscope_call, .takes_post = true, .only_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX, .is_query = true },
+	{ "/settings.v1.SettingsService/Get", pyroscope_get_settings, .takes_post = true, .only_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/settings.v1.SettingsService/Set", pyroscope_set_settings, .takes_post = true, .only_post = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/settings.v1.SettingsService/", pyroscope_missing, .takes_post = true, .reads = true, .body_max = CONNECT_BODY_MAX },
+	{ "/settings.v1.RecordingRulesService/", pyroscope_missing, .takes_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/vcs.v1.VCSService/", pyroscope_missing, .takes_post = true, .reads = true, .body_max = CONNECT_BODY_MAX },
+	{ "/adhocprofiles.v1.AdHocProfileService/", pyroscope_missing, .takes_post = true, .reads = true,
+	  .body_max = CONNECT_BODY_MAX },
+	{ "/pyroscope/render", pyroscope_render, .is_query = true },
+	{ "/pyroscope/render-diff", pyroscope_render_diff, .is_query = true },
+	{ "/pyroscope/label-values", pyroscope_values_of_label, .is_query = true },
 	{ "/healthz", health_alive, .is_counters = true, .is_probe = true },
 	{ "/readyz", health_ready, .is_counters = true, .is_probe = true },
 	{ "/metrics", metrics_answer, .is_counters = true, .is_probe = true },
 };
 
-static const struct route *find_route(const char *path)
+static const struct route *find_exactly(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
 		const char *at = routes[i].path;
@@ -71,11 +89,29 @@ static const struct route *find_route(const char *path)
 	return NULL;
 }
 
+static const struct route *find_route(const char *path)
+{
+	const struct route *route = find_exactly(path);
+
+	return route || !connect_path(path) ? route : find_exactly(connect_path(path));
+}
+
+static bool is_safe(const struct request *q)
+{
+	return strcmp(q->headers.method, "GET") == 0 || strcmp(q->headers.method, "HEAD") == 0;
+}
+
+static bool is_post(const struct request *q)
+{
+	return strcmp(q->headers.method, "POST") == 0;
+}
+
 /* Authenticates the request. Returns 0, or the status to refuse it with. */
 static int check(struct site *s, struct request *q, const struct route *route, unsigned *ret_wait, struct buf *why)
 {
 	q->headers.is_page = route && route->is_page;
 	q->headers.is_public = route && route->is_public;
+	q->headers.reads = route && route->reads && is_post(q);
 	q->headers.roles.is_probe = route && route->is_probe;
 	q->headers.roles.only_probes = q->only_probes;
 	q->who = roles_who(&s->auth.roles, &q->headers.roles);
@@ -108,16 +144,6 @@ static bool refuse(struct site *s, struct request *q, const struct route *route,
 	return status != 0;
 }
 
-static bool is_safe(const struct request *q)
-{
-	return strcmp(q->headers.method, "GET") == 0 || strcmp(q->headers.method, "HEAD") == 0;
-}
-
-static bool is_post(const struct request *q)
-{
-	return strcmp(q->headers.method, "POST") == 0;
-}
-
 size_t router_body_max(struct site *s, struct request *q)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
@@ -133,14 +159,23 @@ size_t router_body_max(struct site *s, struct request *q)
 
 static bool takes_method(const struct route *route, const struct request *q)
 {
-	return is_safe(q) || (route->takes_post && is_post(q)) ||
+	return (is_safe(q) && !route->only_post) || (route->takes_post && is_post(q)) ||
 	       (route->takes_delete && strcmp(q->headers.method, "DELETE") == 0);
+}
+
+static const char *methods_of(const struct route *route)
+{
+	if (route->only_post)
+		return "POST";
+	if (route->takes_post)
+		return route->takes_delete ? "GET, HEAD, POST, DELETE" : "GET, HEAD, POST";
+	return route->takes_delete ? "GET, HEAD, DELETE" : "GET, HEAD";
 }
 
 /* Returns false after the answer is filled in. */
 static bool body_is_fine(const struct request *q, const struct route *route, struct response *r)
 {
-	if (!q->has_body)
+	if (!q->has_body || (!route && connect_path(q->path)))
 		return true;
 	if (!route || !route->takes_post || !is_post(q))
 		response_error(r, q, 413, "nothing here takes a request body");
@@ -177,13 +212,12 @@ bool router_admits(struct site *s, struct request *q, struct response *r)
 		return false;
 	}
 	if (!takes_method(route, q)) {
-		r->allow = route->takes_post && route->takes_delete ? "GET, HEAD, POST, DELETE" : route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" :
-			"GET, HEAD";
-		response_error(r, q, 405, "this address answers %s", route->takes_post && route->takes_delete ?
-			       "GET, HEAD, POST and DELETE" : route->takes_post ? "GET, HEAD and POST" :
-			       route->takes_delete ? "GET, HEAD and DELETE" : "GET and HEAD");
+		r->allow = methods_of(route);
+		response_error(r, q, 405, "this address answers %s", r->allow);
 		return false;
 	}
+	if (pyroscope_call_index(q->path) < PYROSCOPE_CALLS)
+		s->http.calls[pyroscope_call_index(q->path)]++;
 	return true;
 }
 
@@ -191,7 +225,7 @@ bool router_is_query(const struct request *q)
 {
 	const struct route *route = find_route(q->path);
 
-	return route && route->is_query && is_safe(q);
+	return route && route->is_query && (is_safe(q) || (route->reads && is_post(q)));
 }
 
 bool router_removes(const struct request *q)

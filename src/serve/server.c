@@ -116,6 +116,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "Content-Encoding", r->gzipped ? "gzip" : NULL);
 	add_header(m, "Allow", r->allow);
 	add_header(m, "Location", r->location);
+	add_header(m, "Accept-Post", r->accept_post);
 	add_header(m, "Set-Cookie", r->set_cookie);
 	add_header(m, "Content-Disposition", r->disposition);
 	add_header(m, "Strobe-Warning", r->warning);
@@ -262,6 +263,15 @@ static bool announces_body(struct MHD_Connection *c)
 	return header(c, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
+/* At most ten digits; all else says nothing. */
+static uint32_t milliseconds_of(const char *text)
+{
+	size_t n = text ? strspn(text, "0123456789") : 0;
+	unsigned long long ms = n && n <= 10 && !text[n] ? strtoull(text, NULL, 10) : 0;
+
+	return ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms;
+}
+
 static void fill_request(struct request *q, const struct door *d, struct MHD_Connection *c, const char *method,
 			 const char *path, struct exchange *e)
 {
@@ -272,6 +282,8 @@ static void fill_request(struct request *q, const struct door *d, struct MHD_Con
 		.auth = d->auth, .only_probes = d->only_probes,
 		.path = path, .query = e->query, .accept = header(c, "Accept"),
 		.if_none_match = header(c, "If-None-Match"), .has_body = announces_body(c),
+		.content_type = header(c, "Content-Type"), .content_encoding = header(c, "Content-Encoding"),
+		.timeout_ms = milliseconds_of(header(c, "Connect-Timeout-Ms")),
 		.now_ns = clock_wall_ns(), .body_too_large = e->too_large,
 		.headers = {
 			.method = method, .host = header(c, "Host"), .origin = header(c, "Origin"),

@@ -41,6 +41,7 @@ struct server_sink {
 
 /* Everything it points to stays the caller's and must outlive the server. */
 #define NAMED_FILTERS_FILE	"named-filters"	/* below the store's directory */
+#define GRAFANA_SETTINGS_FILE	"grafana-settings.json"
 
 struct server_options {
 	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is
@@ -58,6 +59,10 @@ struct server_options {
 	const char *filters_path;		/* of the file of named filters; NULL: none are kept */
 	const char *const *source_dirs;		/* source files below them may be shown, see source_text.h */
 	size_t source_dir_count;
+	const char *const *service_labels;	/* labels that are Grafana's service_name, the first one that a series has; none:
+						 * those of pyroscope_ask.h */
+	size_t service_label_count;
+	const char *grafana_settings_path;	/* of the file of its app's settings; NULL: none are kept */
 	bool only_counters;			/* no pages and no profiles, even with a store */
 	const char *store_url;			/* only shown; may be NULL */
 	struct store_limits limits;		/* only shown */

@@ -136,7 +136,7 @@ struct tried {
 	struct buf body;
 };
 
-static const struct query_limits ample = { .memory = 256 << 20, .answer = 1 << 20, .seconds = 600 };
+static const struct query_limits ample = { .memory = 256 << 20, .answer = 1 << 20, .milliseconds = 600000 };
 
 /* `store` is called by each query of the starter, in its own process. */
 static struct query_starter *start(void (*store)(void))
@@ -279,7 +279,7 @@ static void check_first_fails(void (*store)(void), struct query_limits l, enum q
 TEST(a_query_above_its_memory_costs_only_itself)
 {
 #ifndef __SANITIZE_ADDRESS__
-	check_first_fails(take_memory, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .seconds = 600 },
+	check_first_fails(take_memory, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 600000 },
 			  QUERY_OUT_OF_MEMORY, "the query takes more than 64 MB of memory, the limit of --query-memory; ask "
 			  "for a shorter range or fewer labels");
 #endif
@@ -287,7 +287,7 @@ TEST(a_query_above_its_memory_costs_only_itself)
 
 TEST(a_query_above_its_time_costs_only_itself)
 {
-	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .seconds = 1 },
+	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 1000 },
 			  QUERY_OUT_OF_TIME, "the query takes more than 1 seconds, which is the limit; ask for a shorter "
 			  "range or fewer labels");
 }
@@ -367,6 +367,31 @@ static void take_all_memory(void)
 {
 	for (;;)
 		memset(xmalloc(1 << 20), 1, 1 << 20);
+}
+
+static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
+{
+	struct request q = { .path = "/querier.v1.QuerierService/GetProfileStats", .now_ns = 1795248000LL * 1000000000, .timeout_ms = 300,
+			     .content_type = "application/json", .body = "{}", .body_size = 2, .headers = { .method = "POST" } };
+	struct query_starter *s = start(wait_for_ever);
+	struct site site = site_with(s);
+	struct answer *a = NULL;
+	struct response r;
+
+	response_init(&r);
+	CHECK(queries_answer(&site, &q, false, &r, &a));
+	CHECK(!a && r.status == 504);
+	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query takes more than 0.3 seconds, which is the limit; ask "
+		  "for a shorter range or fewer labels\"}");
+	CHECK_INT(site.http.queries_late, 1);
+	response_done(&r);
+	query_starter_free(s);
 }
 
 TEST(what_needs_more_than_the_first_attempt_has_gets_a_second_one)

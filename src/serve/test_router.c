@@ -89,6 +89,38 @@ TEST(every_path_answers_and_no_other_does)
 	CHECK_INT(ask_path("/assets/app.js"), 404);
 }
 
+static int post_json(const char *path, const char *body, struct response *r)
+{
+	struct request q = request_of(path, NULL);
+
+	q.headers.method = "POST";
+	q.content_type = "application/json; charset=utf-8";
+	q.body = body;
+	q.body_size = strlen(body);
+	q.has_body = true;
+	return ask(q, r);
+}
+
+TEST(calls_of_grafana_answer_behind_any_prefix)
+{
+	static const char *const paths[] = { "/querier.v1.QuerierService/ProfileTypes", "/a/b/querier.v1.QuerierService/ProfileTypes",
+		"/settings.v1.SettingsService/Get" };
+	_cleanup_(response_done) struct response missing, wrong;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_(response_done) struct response r;
+
+		CHECK_INT(post_json(paths[i], "{\"start\":1000,\"end\":4000}", &r), 200);
+		CHECK_STR(r.type, "application/json");
+	}
+	CHECK_INT(post_json("/vcs.v1.VCSService/GithubApp", "{}", &missing), 501);
+	CHECK(strncmp(missing.body.data, "{\"code\":\"unimplemented\",", 24) == 0);
+	CHECK_INT(ask(request_of("/querier.v1.QuerierService/ProfileTypes", NULL), &wrong), 405);
+	CHECK_STR(wrong.allow, "POST");
+	CHECK_INT(ask_path("/pyroscope/label-values"), 400);
+	CHECK_INT(ask_path("/runs/querier.v1.QuerierService/1"), 404);
+}
+
 TEST(an_answer_says_which_days_it_misses)
 {
 	static const char *const paths[] = { "/", "/flamegraph.svg", "/api/v1/profile", "/api/v1/functions" };

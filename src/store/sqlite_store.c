@@ -448,6 +448,7 @@ static const struct store_ops sqlite_ops = {
 	.query = sqlite_query,
 	.timeline = sqlite_timeline,
 	.labels = sqlite_labels,
+	.sums = sqlite_sums,
 	.maintain = maintain,
 	.is_short = is_short,
 	.stats = stats,

@@ -77,6 +77,8 @@ int sqlite_query(struct store *store, const struct store_query *q, struct profil
 		 struct err *err);
 int sqlite_timeline(struct store *store, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 		    struct err *err);
+int sqlite_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+		struct err *err);
 int sqlite_labels(struct store *store, const struct store_query *q, struct store_labels *ret, struct err *err);
 
 /* Compacts the hours of all days that are over at `now_ns`. The writer mutex is not held. */

@@ -64,6 +64,14 @@ int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns
 	return s->ops->timeline(s, q, step_ns, samples, n, err);
 }
 
+int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+	       struct err *err)
+{
+	assert(step_ns >= 0 && step_ns % BATCH_BUCKET_NS == 0);
+	assert(!step_ns || 3600 * 1000000000LL % step_ns == 0);
+	return s->ops->sums(s, q, step_ns, take, data, err);
+}
+
 int store_labels(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err)
 {
 	memset(ret, 0, sizeof(*ret));

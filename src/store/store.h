@@ -147,6 +147,20 @@ struct store_labels {
 	size_t count;
 };
 
+/* A series of samples, without stacks. */
+struct store_series {
+	struct labels labels;			/* with "clock" where it is known */
+	struct { char name[64], unit[64]; } columns[PROFILE_COLUMNS + 1];	/* its own, then `wall_ns` or `cpu_ns` if clock
+										 * and period are known */
+	uint32_t column_count;
+	uint32_t tag;				/* 0 at first, and then the caller's, who may find it again when the same struct
+						 * comes again */
+};
+
+/* Takes what was measured in one series in `count` steps, the first of which begins at from_ns: `values` by step, then by
+ * column; NULL if only series were asked for. */
+typedef void store_take_sums(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count);
+
 /* Called for each day that a reader finds damaged; `why` is NULL if it was one piece of it. */
 typedef void store_damage(void *data, int64_t day_ns, const char *why);
 
@@ -166,6 +180,8 @@ struct store_ops {
 	int (*timeline)(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 			struct err *err);
 	int (*labels)(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
+	int (*sums)(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+		    struct err *err);
 	int (*maintain)(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 	bool (*is_short)(struct store *s, const struct store_limits *l);
 	void (*stats)(struct store *s, struct store_stats *ret);
@@ -199,6 +215,13 @@ int store_query(struct store *s, const struct store_query *q, struct profile **r
 /* Samples per step: samples[i] covers from + i × step; `n` steps, step a multiple of BATCH_BUCKET_NS. */
 int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 		   struct err *err);
+
+/* Calls `take` with the sums of each series that matches, in steps that begin at multiples of step_ns since 1970; step_ns
+ * is a multiple of BATCH_BUCKET_NS by which an hour can be divided. A series and step may come several times, in any order:
+ * they add up. With step_ns 0 only the series come, at least those with samples in the range and at most those of its days, which is a
+ * matter of milliseconds. */
+int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+	       struct err *err);
 
 /* The labels of the series that match and have samples in the range, with their values. */
 int store_labels(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);

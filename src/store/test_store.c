@@ -519,6 +519,70 @@ TEST(the_timeline_counts_samples_per_step)
 	done(&f);
 }
 
+struct taken {
+	struct buf text;
+	int64_t from_ns;
+};
+
+/* "a wall_ns 0:10 2:20": the label entry, a column, and steps with their sums. */
+static void take_sums(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count)
+{
+	struct taken *t = data;
+
+	s->tag++;
+	for (uint32_t c = 0; c < s->column_count; c++) {
+		buf_printf(&t->text, "%s %s %s", labels_get(&s->labels, "entry"), s->columns[c].name, s->columns[c].unit);
+		for (size_t i = 0; i < count; i++)
+			if (values[i * s->column_count + c])
+				buf_printf(&t->text, " %lld:%lld", (long long)((from_ns - t->from_ns) / HOUR * 3600 +
+					   (from_ns - t->from_ns) % HOUR / SECOND) + (long long)i * 60,
+					   (long long)values[i * s->column_count + c]);
+		buf_puts(&t->text, "\n");
+	}
+}
+
+TEST(sums_are_those_of_each_series_and_step)
+{
+	struct fixture f = open_store();
+	struct store_query q = { NOON, NOON + 200 * SECOND };
+	const struct label_filter a = { "entry", "a", LABEL_IS };
+	struct taken t = { .from_ns = NOON };
+	struct maker *m = maker_new(1);
+	struct err err = { 0 };
+
+	buf_init(&t.text);
+	maker_series(m, NOON, "entry=a", STROBE_CLOCK_WALL, PERIOD);
+	maker_stack(m, "main", 1);
+	maker_stack(m, "main;f", 2);
+	maker_series(m, NOON + 50 * SECOND, "entry=a", STROBE_CLOCK_WALL, PERIOD);
+	maker_stack(m, "main", 4);
+	maker_series(m, NOON + 130 * SECOND, "entry=a", STROBE_CLOCK_WALL, PERIOD);
+	maker_stack(m, "main", 8);
+	maker_series(m, NOON + 200 * SECOND, "entry=a", STROBE_CLOCK_WALL, PERIOD);
+	maker_stack(m, "main", 16);
+	maker_series(m, NOON, "entry=b", STROBE_CLOCK_NONE, 0);
+	maker_value(m, "main", "bytes", "bytes", 1000);
+	CHECK_INT(store_append(f.store, &m->batch, &err), 0);
+	CHECK_INT(store_sums(f.store, &q, 0, take_sums, &t, &err), 0);
+	CHECK_STR(t.text.data, "a samples count\na wall_ns nanoseconds\nb bytes bytes\n");
+	buf_reset(&t.text);
+	q.filters = &a;
+	q.filter_count = 1;
+	CHECK_INT(store_sums(f.store, &q, 60 * SECOND, take_sums, &t, &err), 0);
+	/* Each bucket comes by itself before the hour is compacted, and all together afterwards. */
+	CHECK(strstr(t.text.data, "a samples count 0:3\na wall_ns nanoseconds 0:30000000\n") != NULL);
+	CHECK(strstr(t.text.data, "a samples count 0:4\n") != NULL);
+	CHECK(strstr(t.text.data, "a samples count 120:8\n") != NULL);
+	CHECK(strstr(t.text.data, ":16") == NULL);
+	buf_reset(&t.text);
+	CHECK_INT(store_maintain(f.store, &(struct store_limits){ 0 }, NOON + 3 * HOUR, &err), 0);
+	CHECK_INT(store_sums(f.store, &q, 60 * SECOND, take_sums, &t, &err), 0);
+	CHECK_STR(t.text.data, "a samples count 0:7 120:8\na wall_ns nanoseconds 0:70000000 120:80000000\n");
+	buf_done(&t.text);
+	maker_free(m);
+	done(&f);
+}
+
 TEST(labels_are_listed_with_most_samples_first)
 {
 	struct fixture f = open_store();

@@ -1,4 +1,4 @@
-/* protobuf.h: as much of Protocol Buffers' wire format as a profile needs:
+/* protobuf.h: as much of Protocol Buffers' wire format as we need:
  * https://protobuf.dev/programming-guides/encoding.
  *
  *	message		field…
@@ -7,8 +7,8 @@
  *	type 1, 5	8, 4 bytes
  *	type 2		varint of a size, and so many bytes: a string, a message, or numbers that are packed
  */
-#ifndef FORMATS_PROTOBUF_H
-#define FORMATS_PROTOBUF_H
+#ifndef BASE_PROTOBUF_H
+#define BASE_PROTOBUF_H
 
 #include "buf.h"
 
@@ -33,5 +33,7 @@ bool protobuf_packed_ended(const struct protobuf_field *f);	/* whether all were 
 /* Numbers that are 0 are left out, as they are what a missing field means. */
 void protobuf_put_number(struct buf *b, uint32_t number, uint64_t value);
 void protobuf_put_bytes(struct buf *b, uint32_t number, const void *bytes, size_t n);
+void protobuf_put_double(struct buf *b, uint32_t number, double value);
+void protobuf_put_doubles(struct buf *b, uint32_t number, const double *values, size_t n);	/* packed */
 
 #endif

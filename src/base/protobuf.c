@@ -1,6 +1,8 @@
 /* protobuf.c: fields one by one; nothing is read beyond the end that a message claims. */
 #include "protobuf.h"
 
+#include <string.h>
+
 static bool take_varint(struct protobuf *m, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -90,4 +92,31 @@ void protobuf_put_bytes(struct buf *b, uint32_t number, const void *bytes, size_
 	buf_put_varint(b, n);
 	if (n)
 		buf_put(b, bytes, n);
+}
+
+static void put_fixed(struct buf *b, double value)
+{
+	uint8_t bytes[8];
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(bits >> (8 * i));
+	buf_put(b, bytes, sizeof(bytes));
+}
+
+void protobuf_put_double(struct buf *b, uint32_t number, double value)
+{
+	if (value == 0)
+		return;
+	buf_put_varint(b, (uint64_t)number << 3 | 1);
+	put_fixed(b, value);
+}
+
+void protobuf_put_doubles(struct buf *b, uint32_t number, const double *values, size_t n)
+{
+	buf_put_varint(b, (uint64_t)number << 3 | 2);
+	buf_put_varint(b, n * 8);
+	for (size_t i = 0; i < n; i++)
+		put_fixed(b, values[i]);
 }

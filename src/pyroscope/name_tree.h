@@ -1,0 +1,39 @@
+/* name_tree.h: one value of a profile as a tree of names, which is all that Pyroscope's flame graphs know.
+ *
+ * Functions of the same name below the same caller are one node, whatever their files are; children are sorted by name,
+ * bytewise, and each node has a total above zero. Names are UTF-8 and not empty.
+ */
+#ifndef PYROSCOPE_NAME_TREE_H
+#define PYROSCOPE_NAME_TREE_H
+
+#include "buf.h"
+#include "profile.h"
+
+#define NAME_TREE_ROOT	0u
+#define NAME_TREE_OTHER "other"		/* what is left out below a node */
+
+struct name_node {
+	uint32_t name;			/* a string of `names`; of the root 0, "total" */
+	int64_t self, total;
+	uint32_t child, next;		/* the first one, the next of the same parent; 0: none */
+};
+
+struct name_tree {
+	struct intern names;
+	struct name_node *nodes;
+	uint32_t count;			/* at least 1 */
+};
+
+/* Of a column (UINT32_MAX: an empty tree), only the stacks that begin with the `depth` names of `call_site`. Values below zero count
+ * as zero. */
+void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth);
+void name_tree_done(struct name_tree *t);
+
+/* The least total of a node that is shown when at most `most` (above 0) are; 0 if all are. The other one reorders these totals. */
+int64_t name_tree_least(const struct name_tree *t, uint32_t most);
+int64_t name_tree_least_of(int64_t *totals, size_t count, uint32_t most);
+
+/* The tree in Pyroscope's own form: nodes as length of the name, name, self, number of children, preorder. */
+void name_tree_put(const struct name_tree *t, uint32_t most, struct buf *out);
+
+#endif

@@ -1,0 +1,39 @@
+/* connect.h: unary calls of the Connect protocol over HTTP/1.1, https://connectrpc.com/docs/protocol.
+ *
+ *	POST [/prefix]/package.v1.Service/Method
+ *	Content-Type: application/proto or application/json, and the answer has the same
+ *	Content-Encoding: gzip, or none
+ *
+ * A body is one message. An error has a status that is not 200, and is a JSON object with a code and a sentence
+ * whatever the request's type is. Any path may stand in front, because a reverse proxy or the URL of a data source has one.
+ */
+#ifndef SERVE_CONNECT_H
+#define SERVE_CONNECT_H
+
+#include "http.h"
+#include "protobuf_message.h"
+
+#define CONNECT_BODY_MAX	((size_t)48 << 10)	/* of a call that queries, as it is received … */
+#define CONNECT_MESSAGE_MAX	((size_t)1 << 20)	/* … and decompressed */
+#define CONNECT_SECONDS		25u			/* of such a call: clients give up after 30 */
+
+/* "/querier.v1.QuerierService/SelectSeries" or "/pyroscope/render" without what stands in front; NULL if the path is another one. */
+const char *connect_path(const char *path);
+
+/* The name of the code that goes with a status: "invalid_argument". */
+const char *connect_code(int status);
+
+/* Decompresses the body, of at most `max` bytes then, and translates it to the bytes of the message, which are checked. False
+ * after `r` is filled in. */
+bool connect_read(const struct request *q, const struct message *m, size_t max, struct buf *ret, struct response *r);
+
+/* Answers with a message, in the form that the request has. `bytes` is that of Protocol Buffers. */
+void connect_answer(const struct request *q, const struct message *m, const struct buf *bytes, struct response *r);
+
+/* Compresses the body if the client takes that and it is worth it. */
+void connect_compress(const struct request *q, struct response *r);
+
+/* {"code": "invalid_argument", "message": sentence} */
+void connect_put_error(struct response *r, int status, const char *sentence);
+
+#endif

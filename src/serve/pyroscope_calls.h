@@ -1,0 +1,29 @@
+/* pyroscope_calls.h: the calls of querier.v1.QuerierService, which make up Grafana's data source and its app.
+ *
+ * Each call reads its fields and appends the message that it answers with. -EINVAL with a sentence for bad fields. */
+#ifndef SERVE_PYROSCOPE_CALLS_H
+#define SERVE_PYROSCOPE_CALLS_H
+
+#include "pyroscope_ask.h"
+
+/* The rest of a request that few calls need. */
+struct pyroscope_request {
+	const struct site *site;
+	const struct request *http;
+	const struct pyroscope_query *query;
+	const struct buf *message;		/* for what has messages within itself */
+	bool pruned;				/* set when the answer lacks something */
+};
+
+/* Appends a text that is not empty, as UTF-8. */
+void pyroscope_put_text(struct buf *out, uint32_t number, const char *text);
+void pyroscope_put_pair(struct buf *out, uint32_t number, const char *label, const char *value);
+
+typedef int pyroscope_answer(struct pyroscope_request *q, struct buf *out, struct err *err);
+
+pyroscope_answer pyroscope_profile_types, pyroscope_label_names, pyroscope_label_values, pyroscope_series;
+pyroscope_answer pyroscope_stats, pyroscope_analyze;
+pyroscope_answer pyroscope_select_series, pyroscope_select_heatmap;
+pyroscope_answer pyroscope_stacktraces, pyroscope_span_profile, pyroscope_merge_profile, pyroscope_diff;
+
+#endif

@@ -1,0 +1,386 @@
+/* pyroscope_render.c: the addresses of Pyroscope before Connect, which Grafana's app exports and compares by. */
+#include "pyroscope.h"
+
+#include "ask.h"
+#include "clock.h"
+#include "connect.h"
+#include "flame_arrays.h"
+#include "mem.h"
+#include "messages.h"
+#include "pyroscope_calls.h"
+#include "pyroscope_time.h"
+#include "pyroscope_timeline.h"
+#include "text.h"
+
+#include <string.h>
+
+#define STEPS		1500		/* of a timeline, about */
+#define STEP_LEAST_S	15
+#define STEP_MOST_S	86400
+
+/* The type and the selector of `query`, range and options. */
+struct rendering {
+	struct pyroscope_request request;
+	struct pyroscope_query query;
+	struct pyroscope_ask ask;
+	struct profile *profile;
+	struct name_tree tree;
+	uint32_t nodes;
+};
+
+static void rendering_done(struct rendering *n)
+{
+	name_tree_done(&n->tree);
+	profile_free(n->profile);
+	pyroscope_ask_done(&n->ask);
+	pyroscope_query_done(&n->query);
+}
+
+/* --- Parameters --- */
+
+/* The first of this name, decoded; NULL if there is none, or it is empty. */
+static const char *param(struct arena *bytes, const char *query, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = query; p && *p; p += strcspn(p, "&"), p += *p == '&') {
+		size_t size = strcspn(p, "&");
+		char *value;
+
+		if (size <= n + 1 || strncmp(p, name, n) || p[n] != '=')
+			continue;
+		value = arena_copy(bytes, p + n + 1, size - n - 1);
+		for (char *c = value; *c; c++)
+			if (*c == '+')
+				*c = ' ';
+		return text_unescape_url(value, strlen(value), &size) < 0 ? NULL : value;
+	}
+	return NULL;
+}
+
+static int parse_time(struct rendering *n, const char *text, int64_t otherwise, int64_t *ret_ms, struct err *err)
+{
+	int64_t ns = otherwise;
+	int r = text ? pyroscope_time_parse(text, n->request.http->now_ns, &ns, err) : 0;
+
+	*ret_ms = ns / 1000000;
+	return r;
+}
+
+/* "process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="shop"}" */
+static int parse_query(struct rendering *n, const char *name, const char *text, struct err *err)
+{
+	size_t type = text ? strcspn(text, "{") : 0;
+
+	if (!type)
+		return err_set(err, -EINVAL, "the parameter %s is missing: give a profile type with a selector behind it", name);
+	n->query.type = arena_copy(&n->query.bytes, text, type);
+	n->query.selector = text + type;
+	return 0;
+}
+
+static int parse_nodes(struct rendering *n, const char *text, struct err *err)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	n->query.max_nodes = strtoll(text, &end, 10);
+	return *end ? err_set(err, -EINVAL, "max-nodes=%.40s: give a number", text) : 0;
+}
+
+/* Of one side: "", "left" or "right". */
+static int read_params(struct rendering *n, const char *side, struct err *err)
+{
+	const char *q = n->request.http->query, *nodes;
+	struct arena *bytes = &n->query.bytes;
+	int64_t now = n->request.http->now_ns;
+	char query[16], from[16], until[16];
+	int r;
+
+	snprintf(query, sizeof(query), "%s%s", side, *side ? "Query" : "query");
+	snprintf(from, sizeof(from), "%s%s", side, *side ? "From" : "from");
+	snprintf(until, sizeof(until), "%s%s", side, *side ? "Until" : "until");
+	if ((r = parse_query(n, query, param(bytes, q, query), err)) < 0 ||
+	    (r = parse_time(n, param(bytes, q, from), now - 3600 * NS_PER_SECOND, &n->query.start_ms, err)) < 0 ||
+	    (r = parse_time(n, param(bytes, q, until), now, &n->query.end_ms, err)) < 0)
+		return r;
+	nodes = param(bytes, q, "max-nodes");
+	return parse_nodes(n, nodes ? nodes : param(bytes, q, "maxNodes"), err);
+}
+
+static int load(struct rendering *n, const char *side, struct err *err)
+{
+	uint32_t column;
+	int r;
+
+	n->query = (struct pyroscope_query){ .type = "", .selector = "", .name = "" };
+	arena_init(&n->query.bytes);
+	n->request.query = &n->query;
+	if ((r = read_params(n, side, err)) < 0)
+		return r;
+	r = pyroscope_ask_init(&n->ask, n->request.site, &n->query, n->request.http->now_ns, &n->request.pruned, err);
+	if (r < 0 || (r = pyroscope_ask_type(&n->ask, err)) < 0 || (r = pyroscope_ask_nodes(&n->ask, &n->nodes, err)) < 0 ||
+	    (r = pyroscope_profile(&n->ask, false, &n->profile, &column, err)) < 0)
+		return r;
+	name_tree_init(&n->tree, n->profile, column, NULL, 0);
+	return 0;
+}
+
+/* --- Flame graphs --- */
+
+static void put_flamebearer(struct json *j, const struct flame_arrays *f)
+{
+	json_key(j, "flamebearer");
+	json_open_object(j);
+	json_key(j, "names");
+	json_open_array(j);
+	for (uint32_t i = 0; i < f->names.count; i++)
+		json_bytes(j, intern_get(&f->names, i));
+	json_end(j);
+	json_key(j, "levels");
+	json_open_array(j);
+	for (size_t i = 0; i < f->level_count; i++) {
+		json_open_array(j);
+		for (size_t k = 0; k < f->levels[i].count; k++)
+			json_i64(j, f->levels[i].values[k]);
+		json_end(j);
+	}
+	json_end(j);
+	json_key(j, "numTicks");
+	json_i64(j, f->total);
+	json_key(j, "maxSelf");
+	json_i64(j, f->max_self);
+	json_end(j);
+}
+
+static bool is_objects(const char *sample)
+{
+	return !strcmp(sample, "inuse_objects") || !strcmp(sample, "alloc_objects") || !strcmp(sample, "goroutine") ||
+	       !strcmp(sample, "samples");
+}
+
+/* Units as readers of that time know them. */
+static void put_metadata(struct json *j, const struct profile_type *t, const char *format)
+{
+	bool cpu = !strcmp(t->sample, "cpu");
+
+	json_key(j, "metadata");
+	json_open_object(j);
+	json_key(j, "format");
+	json_str(j, format);
+	json_key(j, "spyName");
+	json_str(j, "");
+	json_key(j, "sampleRate");
+	json_i64(j, cpu ? 1000000000 : 100);
+	json_key(j, "units");
+	json_str(j, cpu ? "samples" : is_objects(t->sample) ? "objects" : t->unit);
+	json_key(j, "name");
+	json_str(j, t->sample);
+	json_end(j);
+}
+
+static void put_null(struct json *j, const char *key)
+{
+	json_key(j, key);
+	json_str(j, NULL);
+}
+
+/* --- Timelines --- */
+
+/* A multiple of 15 seconds. */
+static int64_t step_of(const struct rendering *n)
+{
+	int64_t s = (n->query.end_ms - n->query.start_ms) / 1000 / STEPS / STEP_LEAST_S * STEP_LEAST_S;
+
+	return s < STEP_LEAST_S ? STEP_LEAST_S : s > STEP_MOST_S ? STEP_MOST_S : s;
+}
+
+static void put_timeline(struct json *j, const struct pyroscope_timeline *t, const double *values, double scale)
+{
+	json_open_object(j);
+	json_key(j, "startTime");
+	json_i64(j, t->start_ns / NS_PER_SECOND);
+	json_key(j, "samples");
+	json_open_array(j);
+	for (size_t i = 0; i < t->steps; i++)
+		json_i64(j, values ? (int64_t)(values[i] / scale + 0.5) : 0);
+	json_end(j);
+	json_key(j, "durationDelta");
+	json_i64(j, t->step_ns / NS_PER_SECOND);
+	put_null(j, "watermarks");
+	json_end(j);
+}
+
+static void put_groups(struct json *j, const struct pyroscope_timeline *t, const char *label, double scale)
+{
+	json_open_object(j);
+	for (size_t i = 0; i < t->count; i++) {
+		const char *value = labels_get(&t->groups[i].labels, label);
+
+		json_key(j, value ? value : "");
+		put_timeline(j, t, t->groups[i].values, scale);
+	}
+	json_end(j);
+}
+
+/* Of all together, and by the values of a label if there is one to group by. */
+static int put_timelines(struct rendering *n, struct json *j, struct err *err)
+{
+	_cleanup_(pyroscope_timeline_done) struct pyroscope_timeline all = { 0 }, groups = { 0 };
+	const char *label = param(&n->query.bytes, n->request.http->query, "groupBy");
+	const char *aggregation = param(&n->query.bytes, n->request.http->query, "aggregation");
+	double scale = aggregation && !strcmp(aggregation, "avg") ? (double)step_of(n) : 1;
+	int r;
+
+	n->query.step_s = (double)step_of(n);
+	r = pyroscope_timeline_init(&all, &n->request, err);
+	if (r < 0)
+		return r;
+	json_key(j, "timeline");
+	put_timeline(j, &all, all.count ? all.groups[0].values : NULL, scale);
+	if (!label) {
+		put_null(j, "groups");
+		return 0;
+	}
+	n->query.group_by = (struct pyroscope_texts){ .items = xcalloc(1, sizeof(char *)), .count = 1 };
+	n->query.group_by.items[0] = label;
+	r = pyroscope_timeline_init(&groups, &n->request, err);
+	json_key(j, "groups");
+	put_groups(j, &groups, label, scale);
+	return r;
+}
+
+/* --- The addresses --- */
+
+static void finish(struct response *r, const struct request *q, int code, const struct err *err)
+{
+	if (code < 0) {
+		ask_refuse(r, q, code, err);
+		return;
+	}
+	r->type = "application/json";
+	connect_compress(q, r);
+}
+
+static int render(struct rendering *n, struct buf *out, struct err *err)
+{
+	_cleanup_(flame_arrays_done) struct flame_arrays f = { 0 };
+	struct json j;
+	int r = load(n, "", err);
+
+	if (r < 0)
+		return r;
+	flame_arrays_init(&f, &n->tree, NULL, n->nodes);
+	json_init(&j, out);
+	json_open_object(&j);
+	json_key(&j, "version");
+	json_i64(&j, 1);
+	put_flamebearer(&j, &f);
+	put_metadata(&j, &n->ask.type, "single");
+	r = put_timelines(n, &j, err);
+	put_null(&j, "heatmap");
+	json_key(&j, "leftTicks");
+	json_i64(&j, 0);
+	json_key(&j, "rightTicks");
+	json_i64(&j, 0);
+	json_end(&j);
+	return r;
+}
+
+void pyroscope_render(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(rendering_done) struct rendering n = { .request = { .site = s, .http = q } };
+	struct err err = { 0 };
+	int e = render(&n, &r->body, &err);
+
+	r->pruned = n.request.pruned;
+	finish(r, q, e, &err);
+}
+
+static int render_diff(struct rendering *left, struct rendering *right, struct buf *out, struct err *err)
+{
+	_cleanup_(flame_arrays_done) struct flame_arrays f = { 0 };
+	struct json j;
+	int r;
+
+	if ((r = load(left, "left", err)) < 0 || (r = load(right, "right", err)) < 0)
+		return r;
+	if (!profile_type_is(&left->ask.type, &right->ask.type))
+		return err_set(err, -EINVAL, "both sides of a comparison must have the same profile type");
+	flame_arrays_init(&f, &left->tree, &right->tree, left->nodes);
+	json_init(&j, out);
+	json_open_object(&j);
+	json_key(&j, "version");
+	json_i64(&j, 1);
+	put_flamebearer(&j, &f);
+	put_metadata(&j, &left->ask.type, "double");
+	put_null(&j, "timeline");
+	put_null(&j, "groups");
+	put_null(&j, "heatmap");
+	json_key(&j, "leftTicks");
+	json_i64(&j, f.totals[0]);
+	json_key(&j, "rightTicks");
+	json_i64(&j, f.totals[1]);
+	json_end(&j);
+	return 0;
+}
+
+void pyroscope_render_diff(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(rendering_done) struct rendering left = { .request = { .site = s, .http = q } }, right = left;
+	struct err err = { 0 };
+	int e = render_diff(&left, &right, &r->body, &err);
+
+	r->pruned = left.request.pruned || right.request.pruned;
+	finish(r, q, e, &err);
+}
+
+/* Of __name__ there are the types, as the page of that time asked for them. */
+static int put_values(struct pyroscope_request *q, const char *label, struct json *j, struct err *err)
+{
+	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };
+	_cleanup_(intern_done) struct intern values = { 0 };
+	struct pyroscope_ask a;
+	int r = pyroscope_ask_init(&a, q->site, q->query, q->http->now_ns, &q->pruned, err);
+
+	intern_init(&values);
+	if (r >= 0)
+		r = pyroscope_rows_load(&a, true, &rows, err);
+	pyroscope_ask_done(&a);
+	json_open_array(j);
+	for (size_t i = 0; i < rows.count; i++) {
+		char id[PROFILE_TYPE_ID];
+		const char *value = pyroscope_label(q->site, &rows.items[i].labels, &rows.items[i].type,
+						    strcmp(label, "__name__") ? label : "__profile_type__", id);
+		size_t known = values.count;
+
+		if (*value && intern_add(&values, value, strlen(value)) == known)
+			json_str(j, value);
+	}
+	json_end(j);
+	return r;
+}
+
+void pyroscope_values_of_label(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(rendering_done) struct rendering n = { .request = { .site = s, .http = q } };
+	const char *label;
+	struct err err = { 0 };
+	struct json j;
+	int e;
+
+	n.query = (struct pyroscope_query){ .type = "", .selector = "", .name = "" };
+	arena_init(&n.query.bytes);
+	n.request.query = &n.query;
+	label = param(&n.query.bytes, q->query, "label");
+	if (!label) {
+		response_error(r, q, 400, "the parameter label is missing");
+		return;
+	}
+	json_init(&j, &r->body);
+	if ((e = parse_time(&n, param(&n.query.bytes, q->query, "from"), q->now_ns - 3600 * NS_PER_SECOND, &n.query.start_ms, &err)) >= 0 &&
+	    (e = parse_time(&n, param(&n.query.bytes, q->query, "until"), q->now_ns, &n.query.end_ms, &err)) >= 0)
+		e = put_values(&n.request, label, &j, &err);
+	finish(r, q, e, &err);
+}

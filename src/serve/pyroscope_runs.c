@@ -1,0 +1,203 @@
+/* pyroscope_runs.c: spans, traces and types of runs are answered from the store's runs, of which each is one profile. */
+#include "pyroscope_ask.h"
+
+#include "mem.h"
+#include "runs.h"
+#include "text.h"
+
+#include <string.h>
+
+#define SPAN_DIGITS	16u
+#define TRACE_DIGITS	32u
+
+bool pyroscope_asks_runs(const struct pyroscope_ask *a)
+{
+	const struct pyroscope_query *q = a->query;
+
+	return profile_type_is_run(&a->type) || q->spans.count || q->traces.count || q->profiles.count ||
+	       selector_has(&a->selector, "span_id") || selector_has(&a->selector, "trace_id") ||
+	       selector_has(&a->selector, "profile_id");
+}
+
+void pyroscope_run_labels(const struct store_run *run, struct labels *ret)
+{
+	labels_init(ret);
+	labels_copy(ret, &run->labels);
+	labels_set(ret, "source", 6, run->source, strlen(run->source));
+}
+
+/* --- Ids --- */
+
+static int check_ids(const char *what, const struct pyroscope_texts *ids, size_t digits, struct err *err)
+{
+	for (size_t i = 0; i < ids->count; i++) {
+		const char *id = ids->items[i];
+		size_t n = 0;
+
+		while (text_hex_digit(id[n]) >= 0)
+			n++;
+		if (id[n] || n != digits)
+			return err_set(err, -EINVAL, "'%.80s' is not the id of a %s, which has %zu hexadecimal digits%s", id, what, digits,
+				       strchr(id, '$') ? "; the variable was not replaced" : "");
+	}
+	return 0;
+}
+
+static int check_query(const struct pyroscope_ask *a, struct err *err)
+{
+	const struct pyroscope_query *q = a->query;
+	int r;
+
+	if ((r = check_ids("span", &q->spans, SPAN_DIGITS, err)) < 0 || (r = check_ids("trace", &q->traces, TRACE_DIGITS, err)) < 0)
+		return r;
+	if (!!q->spans.count + !!q->traces.count + !!q->profiles.count > 1)
+		return err_set(err, -EINVAL, "give ids of spans, of traces, or of profiles, not several of these");
+	return 0;
+}
+
+/* --- Lists --- */
+
+static const char *run_label(const struct pyroscope_ask *a, const struct labels *labels, const char *name)
+{
+	char id[PROFILE_TYPE_ID];
+	const char *value = pyroscope_shows(name) || !strncmp(name, "__", 2) ? NULL : labels_get(labels, name);
+
+	/* The type is checked by the columns of the run. */
+	return value ? value : pyroscope_label(a->site, labels, &a->type, name, id);
+}
+
+static bool takes_run(const struct pyroscope_ask *a, const struct store_run *run)
+{
+	_cleanup_(labels_done) struct labels labels = { 0 };
+	const struct pyroscope_texts *ids = &a->query->profiles;
+	bool takes = true;
+
+	pyroscope_run_labels(run, &labels);
+	for (size_t i = 0; takes && i < a->selector.count; i++)
+		takes = matcher_holds(&a->selector.items[i], run_label(a, &labels, a->selector.items[i].label));
+	for (size_t i = 0; takes && i < ids->count; i++) {
+		const char *slash = strchr(ids->items[i], '/');
+
+		if (slash && !strncmp(ids->items[i], run->source, (size_t)(slash - ids->items[i])) &&
+		    !run->source[slash - ids->items[i]] && !strcmp(slash + 1, run->id))
+			return true;
+	}
+	return takes && !ids->count;
+}
+
+/* Moves the runs that the request is about to the end of `ret`. */
+static void take_runs(const struct pyroscope_ask *a, struct store_runs *from, size_t limit, struct store_runs *ret)
+{
+	ret->items = xrealloc(ret->items, (ret->count + from->count + 1) * sizeof(*ret->items));
+	for (size_t i = 0; i < from->count; i++) {
+		if (ret->count < limit && takes_run(a, &from->items[i]))
+			ret->items[ret->count++] = from->items[i];
+		else
+			store_run_done(&from->items[i]);
+	}
+	free(from->items);
+	*from = (struct store_runs){ 0 };
+}
+
+static int list(const struct pyroscope_ask *a, const char *key, const struct pyroscope_texts *ids, size_t limit,
+		struct store_runs *ret, struct err *err)
+{
+	_cleanup_(freep) struct label_filter *filters = xcalloc(ids ? ids->count + 1 : 1, sizeof(*filters));
+	struct store_run_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns + 1, .filters = filters,
+				     .filter_count = ids ? ids->count : 0, .limit = limit };
+	struct store_runs found;
+	int r;
+
+	for (size_t i = 0; ids && i < ids->count; i++)
+		filters[i] = (struct label_filter){ key, ids->items[i], LABEL_IS };
+	r = store_list_runs(a->site->options.store, &q, &found, err);
+	if (r >= 0)
+		take_runs(a, &found, limit, ret);
+	return r;
+}
+
+/* The older name of a span's id is profile_id. */
+int pyroscope_runs_list(const struct pyroscope_ask *a, size_t limit, struct store_runs *ret, struct err *err)
+{
+	const struct pyroscope_query *q = a->query;
+	int r = check_query(a, err);
+
+	*ret = (struct store_runs){ 0 };
+	if (r < 0)
+		return r;
+	if (q->traces.count)
+		return list(a, "trace_id", &q->traces, limit, ret, err);
+	if (!q->spans.count)
+		return list(a, NULL, NULL, limit, ret, err);
+	r = list(a, "span_id", &q->spans, limit, ret, err);
+	if (r >= 0 && !ret->count)
+		r = list(a, "profile_id", &q->spans, limit, ret, err);
+	return r;
+}
+
+/* --- Values --- */
+
+static bool is_asked_for(const struct pyroscope_ask *a, const char *column, const char *unit, const char *clock)
+{
+	struct profile_type as_run, as_samples;
+
+	profile_type_of_run(column, unit, &as_run);
+	profile_type_of(column, unit, clock, &as_samples);
+	return profile_type_is(&a->type, &as_run) || profile_type_is(&a->type, &as_samples);
+}
+
+bool pyroscope_run_value(const struct pyroscope_ask *a, const struct store_run *run, int64_t *ret)
+{
+	const char *clock = labels_get(&run->labels, "clock");
+
+	for (size_t i = 0; i < run->total_count; i++) {
+		if (!is_asked_for(a, run->totals[i].name, run->totals[i].unit, clock))
+			continue;
+		*ret = run->totals[i].value;
+		return true;
+	}
+	return false;
+}
+
+static uint32_t column_of(const struct pyroscope_ask *a, const struct profile *p)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (is_asked_for(a, p->columns[c].name, p->columns[c].unit, labels_get(&p->labels, "clock")))
+			return c;
+	return UINT32_MAX;
+}
+
+/* A run that was removed meanwhile is passed over. */
+static int merge_run(const struct pyroscope_ask *a, const struct store_run *run, bool lines, struct profile *into,
+		     struct err *err)
+{
+	struct store_most most = { .nodes = a->site->max_nodes, .lines = lines };
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	_cleanup_(store_run_done) struct store_run found = { 0 };
+	int r = store_get_run(a->site->options.store, run->source, run->id, &most, &found, &p, err);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	*a->pruned |= r > 0;
+	run_add_columns(p);
+	if (column_of(a, p) != UINT32_MAX)
+		profile_merge(into, p);
+	return 0;
+}
+
+int pyroscope_runs_profile(const struct pyroscope_ask *a, bool lines, struct profile **ret, uint32_t *ret_column,
+			   struct err *err)
+{
+	_cleanup_(store_runs_done) struct store_runs runs = { 0 };
+	_cleanup_(profile_freep) struct profile *all = profile_new();
+	int r = pyroscope_runs_list(a, PYROSCOPE_RUNS, &runs, err);
+
+	profile_keep_lines(all, lines);
+	for (size_t i = 0; r >= 0 && i < runs.count; i++)
+		r = merge_run(a, &runs.items[i], lines, all, err);
+	if (r < 0)
+		return r;
+	*ret_column = column_of(a, all);
+	*ret = TAKE_PTR(all);
+	return 0;
+}

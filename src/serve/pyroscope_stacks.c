@@ -1,0 +1,192 @@
+/* pyroscope_stacks.c: stacks as flame graphs, trees, pprof's profiles, and two of them compared. */
+#include "pyroscope_calls.h"
+
+#include "flame_arrays.h"
+#include "mem.h"
+#include "messages.h"
+#include "pprof.h"
+#include "protobuf.h"
+#include "text.h"
+
+#include <string.h>
+
+/* A question for stacks, answered. */
+struct stacks {
+	struct pyroscope_ask ask;
+	struct profile *profile;
+	uint32_t column, nodes;
+};
+
+static void stacks_done(struct stacks *s)
+{
+	profile_free(s->profile);
+	pyroscope_ask_done(&s->ask);
+}
+
+static int load(struct stacks *s, struct pyroscope_request *q, const struct pyroscope_query *query, bool lines, struct err *err)
+{
+	int r = pyroscope_ask_init(&s->ask, q->site, query, q->http->now_ns, &q->pruned, err);
+
+	if (r >= 0)
+		r = pyroscope_ask_type(&s->ask, err);
+	if (r >= 0)
+		r = pyroscope_ask_nodes(&s->ask, &s->nodes, err);
+	return r < 0 ? r : pyroscope_profile(&s->ask, lines, &s->profile, &s->column, err);
+}
+
+static void tree_of(const struct stacks *s, struct name_tree *ret)
+{
+	name_tree_init(ret, s->profile, s->column, s->ask.query->call_site.items, s->ask.query->call_site.count);
+}
+
+/* --- Flame graphs and trees --- */
+
+static void put_flame_graph(const struct name_tree *left, const struct name_tree *right, uint32_t nodes, uint32_t number,
+			    struct buf *out)
+{
+	_cleanup_(flame_arrays_done) struct flame_arrays f = { 0 };
+	_cleanup_(buf_done) struct buf message = { 0 };
+
+	buf_init(&message);
+	flame_arrays_init(&f, left, right, nodes);
+	flame_arrays_put(&f, &message);
+	protobuf_put_bytes(out, number, message.data, message.size);
+}
+
+static void put_tree(const struct name_tree *t, uint32_t nodes, struct buf *out)
+{
+	_cleanup_(buf_done) struct buf tree = { 0 };
+
+	buf_init(&tree);
+	name_tree_put(t, nodes, &tree);
+	protobuf_put_bytes(out, STACKTRACES_TREE, tree.data, tree.size);
+}
+
+/* --- pprof --- */
+
+static bool is_on_site(const struct pyroscope_texts *site, size_t depth, struct str name)
+{
+	return depth >= site->count || text_is(name, site->items[depth]);
+}
+
+/* The stacks that begin with the call site and have a value of the column, which gets the name of the type. The caller frees. */
+static struct profile *one_column(const struct stacks *s, const struct profile *p, uint32_t column)
+{
+	const struct pyroscope_texts *site = &s->ask.query->call_site;
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes)), *depths = xcalloc(p->node_count, sizeof(*depths));
+	struct profile *to = profile_new();
+	uint32_t c = profile_column(to, s->ask.type.sample, s->ask.type.unit);
+
+	profile_keep_lines(to, true);
+	profile_describe(to, p->period_ns, p->mixed_periods, &p->labels);
+	profile_cover(to, s->ask.from_ns, s->ask.to_ns);
+	for (uint32_t i = 1; i < p->node_count && column != UINT32_MAX; i++) {
+		struct str name = profile_name(p, p->node_frames[i]);
+		uint32_t parent = p->parents[i];
+
+		nodes[i] = UINT32_MAX;
+		if (nodes[parent] == UINT32_MAX || !is_on_site(site, depths[parent], name))
+			continue;
+		if (text_is(name, PROFILE_PRUNED))
+			name = (struct str){ NAME_TREE_OTHER, strlen(NAME_TREE_OTHER) };
+		depths[i] = depths[parent] + 1;
+		nodes[i] = profile_child_at(to, nodes[parent], profile_frame(to, name, profile_file(p, p->node_frames[i]),
+					    p->frames[p->node_frames[i]].line), profile_line(p, i));
+		if (depths[i] >= site->count && p->columns[column].self[i] > 0)
+			profile_add(to, nodes[i], c, p->columns[column].self[i]);
+	}
+	return to;
+}
+
+static int put_pprof(const struct stacks *s, struct buf *out, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *pruned = NULL, *p = NULL;
+	int r;
+
+	if (s->column != UINT32_MAX && s->profile->node_count > s->nodes)
+		pruned = profile_prune(s->profile, s->column, s->nodes);
+	p = one_column(s, pruned ? pruned : s->profile, s->column);
+	r = pprof_write_plain(p, 0, out, err);
+	return r < 0 ? r : 0;
+}
+
+/* --- The calls --- */
+
+static int put_answer(struct stacks *s, struct buf *out, struct err *err)
+{
+	_cleanup_(name_tree_done) struct name_tree t = { 0 };
+	_cleanup_(buf_done) struct buf profile = { 0 }, answer = { 0 };
+	int r;
+
+	if (s->ask.query->format == FORMAT_PPROF) {
+		buf_init(&profile);
+		buf_init(&answer);
+		r = put_pprof(s, &profile, err);
+		protobuf_put_bytes(&answer, PPROF_ANSWER_PROFILE, profile.data, profile.size);
+		protobuf_put_bytes(out, STACKTRACES_PPROF, answer.data, answer.size);
+		return r;
+	}
+	tree_of(s, &t);
+	if (s->ask.query->format == FORMAT_TREE)
+		put_tree(&t, s->nodes, out);
+	else
+		put_flame_graph(&t, NULL, s->nodes, STACKTRACES_FLAMEGRAPH, out);
+	return 0;
+}
+
+int pyroscope_stacktraces(struct pyroscope_request *q, struct buf *out, struct err *err)
+{
+	_cleanup_(stacks_done) struct stacks s = { 0 };
+	int r = load(&s, q, q->query, q->query->format == FORMAT_PPROF, err);
+
+	return r < 0 ? r : put_answer(&s, out, err);
+}
+
+/* The older call for spans, whose answer has the same fields. */
+int pyroscope_span_profile(struct pyroscope_request *q, struct buf *out, struct err *err)
+{
+	if (!q->query->spans.count)
+		return err_set(err, -EINVAL, "the ids of the spans are missing");
+	return pyroscope_stacktraces(q, out, err);
+}
+
+int pyroscope_merge_profile(struct pyroscope_request *q, struct buf *out, struct err *err)
+{
+	_cleanup_(stacks_done) struct stacks s = { 0 };
+	int r = load(&s, q, q->query, true, err);
+
+	return r < 0 ? r : put_pprof(&s, out, err);
+}
+
+static int load_side(struct pyroscope_request *q, struct protobuf bytes, struct pyroscope_query *query, struct stacks *s,
+		     struct err *err)
+{
+	int r = pyroscope_query_read(query, &message_stacktraces_request, bytes.p, (size_t)(bytes.end - bytes.p), err);
+
+	return r < 0 ? r : load(s, q, query, false, err);
+}
+
+int pyroscope_diff(struct pyroscope_request *q, struct buf *out, struct err *err)
+{
+	_cleanup_(stacks_done) struct stacks left = { 0 }, right = { 0 };
+	_cleanup_(pyroscope_query_done) struct pyroscope_query of_left = { 0 }, of_right = { 0 };
+	_cleanup_(name_tree_done) struct name_tree a = { 0 }, b = { 0 };
+	struct protobuf in = { (const uint8_t *)q->message->data, (const uint8_t *)q->message->data + q->message->size };
+	struct protobuf sides[2] = { { 0 } };
+	struct protobuf_field f;
+	int r;
+
+	while (protobuf_next(&in, &f))
+		if (f.number == DIFF_LEFT || f.number == DIFF_RIGHT)
+			sides[f.number - DIFF_LEFT] = f.bytes;
+	if (!sides[0].p || !sides[1].p)
+		return err_set(err, -EINVAL, "a comparison needs both sides");
+	if ((r = load_side(q, sides[0], &of_left, &left, err)) < 0 || (r = load_side(q, sides[1], &of_right, &right, err)) < 0)
+		return r;
+	if (!profile_type_is(&left.ask.type, &right.ask.type))
+		return err_set(err, -EINVAL, "both sides of a comparison must have the same profile type");
+	tree_of(&left, &a);
+	tree_of(&right, &b);
+	put_flame_graph(&a, &b, left.nodes > right.nodes ? left.nodes : right.nodes, DIFF_FLAMEGRAPH, out);
+	return 0;
+}

@@ -1,0 +1,160 @@
+/* pyroscope_values.c: from a selector to filters of the store, and from these to one profile.
+ *
+ * The store knows labels that are a value, or one of several. A selector becomes that by the values that the series have: of each label
+ * that it is about those that all its matchers take. What is service_name differs between series, so series are asked for once per
+ * label that it is for some of them. */
+#include "pyroscope_ask.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define FILTERS_MAX	100000u
+
+struct filters {
+	struct label_filter *items;
+	size_t count, capacity;
+	struct intern seen;		/* key, NUL, value */
+	struct arena bytes;
+};
+
+static void filters_init(struct filters *f)
+{
+	*f = (struct filters){ 0 };
+	intern_init(&f->seen);
+	arena_init(&f->bytes);
+}
+
+static void filters_done(struct filters *f)
+{
+	free(f->items);
+	intern_done(&f->seen);
+	arena_done(&f->bytes);
+}
+
+static void add_filter(struct filters *f, const char *key, const char *value)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+
+	buf_init(&text);
+	buf_put(&text, key, strlen(key) + 1);
+	buf_puts(&text, value);
+	if (intern_add(&f->seen, text.data, text.size) < f->count)
+		return;
+	GROW(&f->items, &f->capacity, f->count + 1);
+	f->items[f->count++] = (struct label_filter){ arena_copy(&f->bytes, key, strlen(key)),
+						      arena_copy(&f->bytes, value, strlen(value)), LABEL_IS };
+}
+
+static const char *value_of(const struct labels *labels, const char *key)
+{
+	const char *value = labels_get(labels, key);
+
+	return value ? value : "";
+}
+
+/* The rows of series, of the type, whose service is the label `service`, as filters: for each label of the selector, the
+ * values that are left. Matchers are about one label each, so what is left of each label for itself is what is left of all. */
+static void add_filters(const struct pyroscope_ask *a, const struct pyroscope_rows *rows, const bool *chosen, bool by_service,
+			size_t service, struct filters *f)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct labels *labels = &rows->items[i].labels;
+		const char *label;
+
+		if (!chosen[i] || (by_service && pyroscope_service_of(a->site, labels) != service))
+			continue;
+		for (size_t k = 0; k < a->selector.count; k++)
+			if (pyroscope_shows(a->selector.items[k].label) && strcmp(a->selector.items[k].label, "service_name"))
+				add_filter(f, a->selector.items[k].label, value_of(labels, a->selector.items[k].label));
+		for (size_t k = 0; by_service && k <= service && (label = pyroscope_service_label(a->site, k)); k++)
+			add_filter(f, label, value_of(labels, label));
+		add_filter(f, "clock", value_of(labels, "clock"));	/* samples of another clock are another type */
+	}
+}
+
+static bool is_by_service(const struct pyroscope_ask *a)
+{
+	return selector_has(&a->selector, "service_name") || selector_has(&a->selector, "__service_name__");
+}
+
+static int add_part(const struct pyroscope_ask *a, const struct filters *f, bool lines, struct profile **p, struct err *err)
+{
+	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .filters = f->items, .filter_count = f->count,
+				 .max_nodes = a->site->max_nodes, .lines = lines };
+	struct store_looked looked = { 0 };
+	struct profile *part;
+	int r = store_query(a->site->options.store, &q, &part, &looked, err);
+
+	if (r < 0)
+		return r;
+	*a->pruned |= looked.pruned;
+	if (*p) {
+		profile_merge(*p, part);
+		profile_free(part);
+	} else {
+		*p = part;
+	}
+	return 0;
+}
+
+/* One query per label that is service_name for some series, or one altogether. */
+static int query_parts(const struct pyroscope_ask *a, const struct pyroscope_rows *rows, const bool *chosen, bool lines,
+		       struct profile **ret, struct err *err)
+{
+	bool by_service = is_by_service(a);
+	size_t services = 0;
+	int r = 0;
+
+	while (by_service && pyroscope_service_label(a->site, services))
+		services++;
+	for (size_t s = 0; r >= 0 && s <= services; s++) {
+		struct filters f;
+		bool any = false;
+
+		for (size_t i = 0; i < rows->count && !any; i++)
+			any = chosen[i] && (!by_service || pyroscope_service_of(a->site, &rows->items[i].labels) == s);
+		if (!any)
+			continue;
+		filters_init(&f);
+		add_filters(a, rows, chosen, by_service, s, &f);
+		r = f.count > FILTERS_MAX ? err_set(err, -EINVAL, "the selector takes too many label values; take fewer") :
+			add_part(a, &f, lines, ret, err);
+		filters_done(&f);
+	}
+	return r;
+}
+
+/* Marks the rows of the type; the caller frees. False if there is none. */
+static bool choose_rows(const struct pyroscope_ask *a, const struct pyroscope_rows *rows, bool **ret, const char **ret_column)
+{
+	*ret = xcalloc(rows->count + 1, sizeof(**ret));
+	*ret_column = NULL;
+	for (size_t i = 0; i < rows->count; i++) {
+		(*ret)[i] = profile_type_is(&rows->items[i].type, &a->type);
+		if ((*ret)[i])
+			*ret_column = rows->items[i].column;
+	}
+	return *ret_column;
+}
+
+int pyroscope_profile(const struct pyroscope_ask *a, bool lines, struct profile **ret, uint32_t *ret_column, struct err *err)
+{
+	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	_cleanup_(freep) bool *chosen = NULL;
+	const char *column;
+	int r;
+
+	if (pyroscope_asks_runs(a))
+		return pyroscope_runs_profile(a, lines, ret, ret_column, err);
+	r = pyroscope_rows_load(a, false, &rows, err);
+	if (r >= 0 && choose_rows(a, &rows, &chosen, &column))
+		r = query_parts(a, &rows, chosen, lines, &p, err);
+	if (r < 0)
+		return r;
+	*ret_column = p ? profile_find_column(p, column) : UINT32_MAX;
+	*ret = p ? TAKE_PTR(p) : profile_new();
+	return 0;
+}

@@ -1,0 +1,213 @@
+"""Grafana's Pyroscope data source and Profiles Drilldown: every call, over Connect, by its own client and byte by byte."""
+import gzip
+import http.client
+import json
+import os
+import subprocess
+import time
+import urllib.parse
+
+from daemon import Daemon
+from strobe_test import ROOT, Directory, Skip, check, main, test, wait_for
+from wire import connect, message, run_message
+
+CACHE = os.environ.get('STROBE_CONNECT_CACHE', os.path.join(ROOT, 'build', 'connect'))
+TOKENS = {'write': 'the-token-that-writes-0123456789', 'read': 'the-token-that-reads-0123456789'}
+SPAN, TRACE = '0123456789abcdef', '0123456789abcdef0123456789abcdef'
+WALL = 'wall:wall:nanoseconds:cpu:nanoseconds'
+SERVICE = '/querier.v1.QuerierService/'
+CALLS = [(0, 'main()', 1, 2_000_000, 100), (1, 'Cart::add', 3, 5_000_000, 4096), (1, 'free', 9, 1_000_000, 2048)]
+JSON, PROTO = 'application/json', 'application/proto'
+
+
+def blog():
+    with open(os.path.join(ROOT, 'tests/data/blog.folded'), encoding='utf-8') as f:
+        return {tuple(stack.split(';')): int(n) for stack, n in (line.rsplit(' ', 1) for line in f)}
+
+
+def fill(daemon, at_ns):
+    """Two services on three hosts by wall time, one by CPU time, and two runs of one of them, one of which is a span."""
+    shop = {('shop.php', 'Cart::total'): 7, ('shop.php', 'Cart::total', 'PDO::query'): 30, ('shop.php', ''): 2}
+    s = connect(daemon.socket)
+    s.send(message(blog(), {'entry': 'blog', 'host': 'web1'}, end=at_ns))
+    for i, host in enumerate(('web2', 'web3')):
+        s.send(message({k: n + i for k, n in shop.items()}, {'service_name': 'checkout', 'entry': 'index', 'host': host},
+                       end=at_ns + i * 130_000_000_000))
+    s.send(message({('cron.php', 'work'): 500}, {'entry': 'cron', 'host': 'web1'}, clock=2, end=at_ns))
+    labels = {'source': 'shop', 'service_name': 'checkout', 'host': 'web2'}
+    for i, more in enumerate(({'id': 'r1', 'span_id': SPAN, 'trace_id': TRACE}, {'id': 'r2'})):
+        s.send(run_message(CALLS, {**labels, **more}, end=at_ns + i * 60_000_000_000))
+    samples = sum(blog().values()) + 2 * 39 + 3 + 500
+    check(wait_for(lambda: daemon.status()['samples']['stored'] == samples and daemon.status()['runs']['stored'] == 2),
+          f'{samples} samples and two runs are stored: {daemon.status()["samples"]}')
+
+
+def send(daemon, method, path, body=None, **headers):
+    """Status, headers and body of an answer; the body goes as it is, in chunks if it is a list."""
+    c = http.client.HTTPConnection(urllib.parse.urlparse(daemon.url).netloc, timeout=30)
+    headers = {k.replace('_', '-'): v for k, v in headers.items()}
+    c.request(method, path, iter(body) if isinstance(body, list) else body, headers, encode_chunked=isinstance(body, list))
+    r = c.getresponse()
+    answer = r.status, r.headers, r.read()
+    c.close()
+    return answer
+
+
+def call(daemon, name, fields, path=SERVICE, **headers):
+    status, got, body = send(daemon, 'POST', path + name, json.dumps(fields), Content_Type=JSON, **headers)
+    check(got['Content-Type'] == JSON, f'{name} answers {got["Content-Type"]}')
+    return status, json.loads(body)
+
+
+def refused(daemon, wanted, code, part, method, path, body=None, **headers):
+    status, got, text = send(daemon, method, path, body, **headers)
+    check(status == wanted and got['Content-Type'] == JSON, f'{method} {path}: {status} {got["Content-Type"]}, wanted {wanted}')
+    said = json.loads(text)
+    check(said['code'] == code and part in said['message'], f'{method} {path}: {said}, wanted {code} with {part!r}')
+    return got
+
+
+def varint(n):
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes(out + bytearray([n]))
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+@test
+def every_call_answers_the_clients_of_grafana():
+    with Directory() as d, Daemon(d) as daemon:
+        now = time.time_ns()
+        at = now - 900_000_000_000
+        fill(daemon, at)
+        r = subprocess.run([f'{ROOT}/tests/connect/run.sh', CACHE, 'grafana.mjs', daemon.url, str(at // 10**6 - 60_000),
+                            str(at // 10**6 + 300_000)], capture_output=True, text=True, timeout=300)
+        if r.returncode == 77:
+            raise Skip(r.stderr.strip())
+        for line in r.stdout.splitlines():
+            print(line if line.startswith('#') else f'# {line}', flush=True)
+        check(r.returncode == 0, f'the clients end with {r.returncode} {r.stderr[-400:]}')
+        metrics = daemon.get('/metrics')
+        check('strobe_grafana_calls_total{call="SelectSeries"} 0\n' not in metrics and 'call="SelectSeries"' in metrics, 'calls are counted')
+
+
+@test
+def the_wire_is_connects():
+    with Directory() as d, Daemon(d) as daemon:
+        s = connect(daemon.socket)
+        at = (time.time_ns() - 600_000_000_000) // 10**10 * 10**10
+        s.send(message({('main',): 1, ('main', 'query'): 2, ('main', 'render'): 4, ('main', 'render', 'query'): 5}, end=at + 10**9))
+        check(wait_for(lambda: daemon.status()['samples']['stored'] == 12), 'samples are stored')
+        start, end = at // 10**6, at // 10**6 + 10_000
+        kind = 'wall:samples:count:cpu:nanoseconds'
+        request = field(1, kind) + field(2, '{}') + field(3, start) + field(4, end) + field(5, 8192)
+        # As Pyroscope answered for these stacks.
+        recorded = bytes.fromhex('0a440a05746f74616c0a046d61696e0a0672656e6465720a05717565727912060a04000c0000'
+                                 '12060a04000c0101120a0a08010202030009040212060a0407050503180c2005')
+        path = SERVICE + 'SelectMergeStacktraces'
+        for what, body, headers in (
+                ('plain', request, {}), ('with a charset', request, {'Content_Type': PROTO + '; charset=utf-8'}),
+                ('in chunks', [request[:20], request[20:]], {}), ('compressed', gzip.compress(request), {'Content_Encoding': 'gzip'}),
+                ('compressed in chunks', [gzip.compress(request)], {'Content_Encoding': 'gzip'})):
+            status, got, answer = send(daemon, 'POST', path, body, **{'Content_Type': PROTO, **headers})
+            check((status, got['Content-Type'], answer) == (200, PROTO, recorded), f'{what}: {status} {answer.hex()}')
+        for prefix in ('/strobe', '/a/b/c'):
+            check(send(daemon, 'POST', prefix + path, request, Content_Type=PROTO)[2] == recorded, f'behind {prefix}')
+
+        # Names of both kinds, numbers and strings, unknown fields, and what an app sends.
+        status, said = call(daemon, 'SelectMergeStacktraces', {'profile_typeID': kind, 'labelSelector': '{}', 'start': start,
+                            'end': str(end), 'maxNodes': 100, 'format': 'PROFILE_FORMAT_SANDWICH', 'later': {}, 'async': None},
+                            Sec_Fetch_Site='same-origin', User_Agent='Mozilla/5.0')
+        check(status == 200 and said['flamegraph']['names'] == ['total', 'main', 'render', 'query'] and said['flamegraph']['maxSelf'] == '5',
+              f'{status} {said}')
+        check(call(daemon, 'ProfileTypes', {'start': 1000, 'end': 4000}) == (200, {}), 'nothing in 1970')
+        check(call(daemon, 'AnalyzeQuery', {}) == (200, {}), 'an analysis')
+        check(send(daemon, 'POST', SERVICE + 'ProfileTypes', field(1, 1000) + field(2, 4000), Content_Type=PROTO)[2] == b'', 'or in no bytes')
+        check(len(send(daemon, 'POST', SERVICE + 'GetProfileStats', None, Content_Type=PROTO)[2]) > 4, 'an empty body is an empty message')
+        status, got, body = send(daemon, 'POST', SERVICE + 'Series', json.dumps({}), Content_Type=JSON, Accept_Encoding='gzip')
+        check(got['Content-Encoding'] is None, 'what is small is not compressed')
+
+        refused(daemon, 415, 'invalid_argument', 'text/plain', 'POST', path, 'x', Content_Type='text/plain')
+        got = refused(daemon, 415, 'invalid_argument', 'application/proto', 'POST', path, request)
+        check('application/proto' in (got['Accept-Post'] or ''), f'Accept-Post: {got["Accept-Post"]}')
+        check(refused(daemon, 405, 'unimplemented', 'POST', 'GET', path)['Allow'] == 'POST', 'Allow')
+        refused(daemon, 501, 'unimplemented', 'gzip', 'POST', path, request, Content_Type=PROTO, Content_Encoding='br')
+        refused(daemon, 400, 'invalid_argument', 'gzip', 'POST', path, request, Content_Type=PROTO, Content_Encoding='gzip')
+        refused(daemon, 400, 'invalid_argument', 'JSON', 'POST', path, '', Content_Type=JSON)
+        refused(daemon, 400, 'invalid_argument', 'JSON', 'POST', path, '[object FormData]', Content_Type=JSON)
+        refused(daemon, 400, 'invalid_argument', "'start'", 'POST', path, '{"start": "x"}', Content_Type=JSON)
+        refused(daemon, 400, 'invalid_argument', 'malformed', 'POST', path, request[:-1], Content_Type=PROTO)
+        refused(daemon, 400, 'invalid_argument', 'profile type', 'POST', path, '{}', Content_Type=JSON)
+        refused(daemon, 413, 'resource_exhausted', 'bytes', 'POST', path, b'x' * 50_000, Content_Type=PROTO)
+        refused(daemon, 413, 'resource_exhausted', 'decompressed', 'POST', path, gzip.compress(bytes(5_000_000)), Content_Type=PROTO, Content_Encoding='gzip')
+        refused(daemon, 501, 'unimplemented', 'NoSuchCall', 'POST', SERVICE + 'NoSuchCall', '{}', Content_Type=JSON)
+        refused(daemon, 501, 'unimplemented', 'vcs.v1', 'POST', '/vcs.v1.VCSService/GithubApp', '{}', Content_Type=JSON)
+        refused(daemon, 404, 'not_found', 'nothing', 'POST', '/querier.v1.OtherService/Get', '{}', Content_Type=JSON)
+        refused(daemon, 403, 'permission_denied', 'another origin', 'POST', path, request, Content_Type=PROTO, Origin='http://evil.example')
+        check(send(daemon, 'POST', path, request, Content_Type=PROTO, Connect_Timeout_Ms='20000')[2] == recorded, 'enough time')
+
+
+@test
+def older_addresses_answer_the_app():
+    with Directory() as d, Daemon(d) as daemon:
+        at = time.time_ns() - 900_000_000_000
+        fill(daemon, at)
+        times = {'from': at // 10**9 - 60, 'until': at // 10**9 + 300}
+
+        def get(path, **params):
+            status, got, body = send(daemon, 'GET', f'{path}?{urllib.parse.urlencode(params)}')
+            return status, json.loads(body)
+        _, said = get('/pyroscope/render', query=WALL + '{service_name="blog"}', **times, groupBy='host', format='json')
+        total = sum(blog().values()) * 10_000_000
+        check(said['flamebearer']['numTicks'] == total and said['flamebearer']['levels'][0] == [0, total, 0, 0], f'{said["flamebearer"]["levels"][0]}')
+        check(said['metadata'] == {'format': 'single', 'spyName': '', 'sampleRate': 100, 'units': 'nanoseconds', 'name': 'wall'}, said['metadata'])
+        check(abs(sum(said['timeline']['samples']) - total) <= len(said['timeline']['samples']) and said['timeline']['durationDelta'] == 15,
+              f'timeline: {said["timeline"]}')
+        check(list(said['groups']) == ['web1'] and said['heatmap'] is None, f'groups: {said["groups"]}')
+        few = get('/behind/a/proxy/pyroscope/render', query=WALL + '{}', **times, **{'max-nodes': 4})[1]
+        check('other' in few['flamebearer']['names'], f'four nodes: {few["flamebearer"]["names"]}')
+        side = {f'{s}{k}': v for s, q in (('left', 'blog'), ('right', 'checkout'))
+                for k, v in {'Query': f'{WALL}{{service_name="{q}"}}', 'From': times['from'] * 1000, 'Until': times['until'] * 1000}.items()}
+        _, said = get('/pyroscope/render-diff', **side)
+        check(said['leftTicks'] == total and said['rightTicks'] == 81 * 10_000_000 and said['metadata']['format'] == 'double', f'{said["leftTicks"]} {said["rightTicks"]}')
+        check(all(len(level) % 7 == 0 for level in said['flamebearer']['levels']), 'seven numbers a node')
+        check(WALL in get('/pyroscope/label-values', label='__name__')[1], 'types')
+        for params in ({}, {'query': 'cpu{}'}, {'query': WALL + '{}', 'from': 'yesterday'}, {'query': WALL + '{', 'from': 'now-1h'},
+                       {'query': WALL + '{}', 'max-nodes': 'x'}):
+            status, said = get('/pyroscope/render', **params)
+            check(status == 400 and said['code'] == 'invalid_argument', f'{params}: {status} {said}')
+        check(get('/pyroscope/render-diff', **{**side, 'rightQuery': 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{}'})[0] == 400, 'other types')
+
+
+@test
+def those_who_may_read_may_ask_and_only_writers_change_settings():
+    with Directory() as d:
+        for role, token in TOKENS.items():
+            with open(f'{d}/{role}', 'w', opener=lambda path, flags: os.open(path, flags, 0o600), encoding='utf-8') as f:
+                f.write(token)
+        with Daemon(d, '--token-file', f'{d}/write', '--read-token-file', f'{d}/read', '--service-label', 'host') as daemon:
+            s = connect(daemon.socket)
+            s.send(message({('main',): 1}, {'entry': 'blog', 'host': 'web1'}))
+            check(wait_for(lambda: json.loads(send(daemon, 'GET', '/api/v1/status', Authorization=f'Bearer {TOKENS["read"]}')[2])
+                           ['samples']['stored'] == 1), 'a sample is stored')
+            reader, writer = ({'Authorization': f'Bearer {TOKENS[role]}'} for role in ('read', 'write'))
+            refused(daemon, 401, 'unauthenticated', 'token', 'POST', SERVICE + 'GetProfileStats', '{}', Content_Type=JSON)
+            check(call(daemon, 'GetProfileStats', {}, **reader)[1]['dataIngested'] is True, 'readers ask')
+            check(call(daemon, 'LabelValues', {'name': 'service_name'}, **reader)[1] == {'names': ['web1']}, 'the label of --service-label')
+            setting = {'setting': {'name': 'a', 'value': 'b'}}
+            where = '/settings.v1.SettingsService/'
+            check(call(daemon, 'Get', {}, where, **reader) == (200, {}), 'no settings')
+            check(call(daemon, 'Set', setting, where, **reader)[0] == 403, 'readers change none')
+            check(call(daemon, 'Set', setting, where, **writer)[0] == 200, 'writers do')
+            check(call(daemon, 'Get', {}, where, **reader)[1]['settings'][0]['value'] == 'b', 'it is kept')
+
+
+main()
