@@ -53,6 +53,14 @@ struct reader {
 	uint64_t samples, default_type, period, period_type, period_unit;
 	int64_t time, duration;
 	struct labels labels;		/* those that all samples have */
+
+	/* of pprof_each: samples go there instead of into the profile */
+	int (*take)(void *data, const struct pprof_sample *s, struct err *err);
+	void *take_data;
+	size_t depth_max;
+	bool bad_index;			/* beyond the last string */
+	struct pprof_label *sample_labels;
+	size_t sample_label_count, sample_label_capacity;
 	struct err *err;
 };
 
@@ -70,8 +78,9 @@ static int check_end(struct reader *r, const struct protobuf *m)
 		       (size_t)(m->p - r->all.p));
 }
 
-static struct str text(const struct reader *r, uint64_t index)
+static struct str text(struct reader *r, uint64_t index)
 {
+	r->bad_index |= index && index >= r->string_count;
 	return index < r->string_count ? r->strings[index] : (struct str){ "", 0 };
 }
 
@@ -164,21 +173,28 @@ static void copy_word(struct str s, const char *none, char out[64])
 		memcpy(out, none, strlen(none) + 1);
 }
 
+int64_t pprof_column(struct str type, struct str type_unit, char name[64], char unit[64])
+{
+	int64_t scale = 1;
+
+	copy_word(type, "samples", name);
+	copy_word(type_unit, "count", unit);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(unit, units[i].name)) {
+			memcpy(unit, units[i].unit, strlen(units[i].unit) + 1);
+			scale = units[i].scale;
+			break;
+		}
+	if (!strcmp(unit, "nanoseconds") && (!strcmp(name, "cpu") || !strcmp(name, "wall") || !strcmp(name, "off_cpu")))
+		memcpy(name + strlen(name), "_ns", 4);
+	return scale;
+}
+
 static int add_column(struct reader *r, uint32_t type)
 {
 	char name[64], unit[64];
 
-	copy_word(text(r, r->types[type].type), "samples", name);
-	copy_word(text(r, r->types[type].unit), "count", unit);
-	r->scales[type] = 1;
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (!strcmp(unit, units[i].name)) {
-			memcpy(unit, units[i].unit, strlen(units[i].unit) + 1);
-			r->scales[type] = units[i].scale;
-			break;
-		}
-	if (!strcmp(unit, "nanoseconds") && (!strcmp(name, "cpu") || !strcmp(name, "wall")))
-		memcpy(name + strlen(name), "_ns", 4);
+	r->scales[type] = pprof_column(text(r, r->types[type].type), text(r, r->types[type].unit), name, unit);
 	r->columns[type] = profile_column(r->profile, name, unit);
 	return r->columns[type] == UINT32_MAX ? bad(r, "there is no room for its columns") : 0;
 }
@@ -355,9 +371,9 @@ static int add_location(struct reader *r, uint64_t id, size_t *depth)
 		return err_set(r->err, -EINVAL, "sample %llu is of location %llu, which does not exist",
 			       (unsigned long long)r->samples, (unsigned long long)id);
 	l = &r->locations[at];
-	if (*depth + l->count > DEPTH_MAX)
-		return err_set(r->err, -E2BIG, "sample %llu has more than %u frames, which is the limit",
-			       (unsigned long long)r->samples, DEPTH_MAX);
+	if (*depth + l->count > r->depth_max)
+		return err_set(r->err, -E2BIG, "sample %llu has more than %zu frames, which is the limit",
+			       (unsigned long long)r->samples, r->depth_max);
 	GROW(&r->stack, &r->stack_capacity, *depth + l->count);
 	memcpy(r->stack + *depth, r->lines + l->first, l->count * sizeof(*r->stack));
 	*depth += l->count;
@@ -375,6 +391,10 @@ static void read_label(struct reader *r, struct protobuf m, struct labels *label
 		else if (f.number == PPROF_LABEL_STR)
 			value = text(r, f.value);
 	}
+	if (r->take && value.n) {
+		GROW(&r->sample_labels, &r->sample_label_capacity, r->sample_label_count + 1);
+		r->sample_labels[r->sample_label_count++] = (struct pprof_label){ key, value };
+	}
 	if (value.n && value.n <= STROBE_WIRE_LABEL_VALUE && key.n <= STROBE_WIRE_LABEL_KEY &&
 	    strobe_wire_is_label_key((const uint8_t *)key.p, key.n) && labels->count < STROBE_WIRE_LABELS)
 		labels_set(labels, key.p, key.n, value.p, value.n);
@@ -389,6 +409,36 @@ static int64_t scaled(int64_t value, int64_t by)
 	return value < 0 ? INT64_MIN : INT64_MAX;
 }
 
+static int64_t period_of(struct reader *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(units) && r->period <= INT64_MAX; i++)
+		if (is_text(text(r, r->period_unit), units[i].name) && !strcmp(units[i].unit, "nanoseconds"))
+			return scaled((int64_t)r->period, units[i].scale);
+	return 0;
+}
+
+/* Columns stand in another order than types, and two types may be one column. */
+static int take_sample(struct reader *r, const int64_t *values, size_t depth)
+{
+	int64_t by_column[PROFILE_COLUMNS] = { 0 };
+	struct pprof_sample s = {
+		.frames = r->profile, .stack = r->stack, .depth = depth, .has_lines = r->has_lines, .values = by_column,
+		.labels = r->sample_labels, .label_count = r->sample_label_count,
+		.period_type = text(r, r->period_type), .period_ns = period_of(r),
+		.time_ns = r->time, .duration_ns = r->duration,
+	};
+
+	for (uint32_t i = 0; i < r->type_count; i++) {
+		int64_t *sum = &by_column[r->columns[i]];
+
+		if (__builtin_add_overflow(*sum, scaled(values[i], r->scales[i]), sum))
+			return bad(r, "the values of a sample are above 2^63");
+	}
+	if (r->bad_index)
+		return bad(r, "it refers to a string that does not exist");
+	return r->take(r->take_data, &s, r->err);
+}
+
 static int add_sample(struct reader *r, const int64_t *values, uint32_t count, size_t depth)
 {
 	uint32_t node = PROFILE_ROOT;
@@ -396,6 +446,8 @@ static int add_sample(struct reader *r, const int64_t *values, uint32_t count, s
 	if (count != r->type_count)
 		return err_set(r->err, -EINVAL, "sample %llu has %u values, and there are %u sample types",
 			       (unsigned long long)r->samples, count, r->type_count);
+	if (r->take)
+		return take_sample(r, values, depth);
 	if ((uint64_t)r->profile->node_count + depth > NODES_MAX)
 		return err_set(r->err, -E2BIG, "it has more than %u different stacks, which is the limit", NODES_MAX);
 	while (depth--)
@@ -435,10 +487,11 @@ static int read_sample(struct reader *r, struct protobuf m)
 
 	labels_init(&labels);
 	r->samples++;
+	r->sample_label_count = 0;
 	while (!code && protobuf_next(&m, &f)) {
 		if (f.number == PPROF_SAMPLE_LOCATION || f.number == PPROF_SAMPLE_VALUE)
 			code = read_numbers(r, &f, values, &count, &depth);
-		else if (f.number == PPROF_SAMPLE_LABEL && (r->samples == 1 || r->labels.count))
+		else if (f.number == PPROF_SAMPLE_LABEL && (r->samples == 1 || r->labels.count || r->take))
 			read_label(r, f.bytes, &labels);
 	}
 	if (code || m.p != m.end)
@@ -500,9 +553,7 @@ static void set_facts(struct reader *r)
 	p->start_ns = r->time > 0 ? r->time : 0;
 	if (p->start_ns && (r->duration < 0 || __builtin_add_overflow(p->start_ns, r->duration, &p->end_ns)))
 		p->end_ns = p->start_ns;
-	for (size_t i = 0; i < ARRAY_SIZE(units) && r->period <= INT64_MAX; i++)
-		if (is_text(text(r, r->period_unit), units[i].name) && !strcmp(units[i].unit, "nanoseconds"))
-			p->period_ns = scaled((int64_t)r->period, units[i].scale);
+	p->period_ns = period_of(r);
 	if (p->period_ns && !labels_get(&p->labels, "clock") && (is_text(type, "cpu") || is_text(type, "cpu_ns")))
 		labels_set(&p->labels, "clock", 5, "cpu", 3);
 	if (p->period_ns && !labels_get(&p->labels, "clock") && (is_text(type, "wall") || is_text(type, "wall_ns")))
@@ -536,35 +587,60 @@ static int merge(struct profile *p, const struct profile *from, struct err *err)
 	return 0;
 }
 
+static void reader_init(struct reader *r, const void *bytes, size_t n)
+{
+	r->all = (struct protobuf){ bytes, (const uint8_t *)bytes + n };
+	r->profile = profile_new();
+	map_init(&r->functions);
+	map_init(&r->mappings);
+	map_init(&r->location_ids);
+	labels_init(&r->labels);
+}
+
+static void reader_done(struct reader *r)
+{
+	labels_done(&r->labels);
+	map_done(&r->functions);
+	map_done(&r->mappings);
+	map_done(&r->location_ids);
+	free(r->strings);
+	free(r->string_ids);
+	free(r->locations);
+	free(r->lines);
+	free(r->stack);
+	free(r->sample_labels);
+	profile_free(r->profile);
+}
+
 static int pprof_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	struct reader r = { .err = err };
+	struct reader r = { .err = err, .depth_max = DEPTH_MAX };
 	struct str all;
 	int code = format_whole(in, SIZE_LIMIT, &all, err);
 
 	(void)o;
 	if (code < 0)
 		return code;
-	r.all = (struct protobuf){ (const uint8_t *)all.p, (const uint8_t *)all.p + all.n };
-	r.profile = profile_new();
+	reader_init(&r, all.p, all.n);
 	profile_keep_lines(r.profile, p->keeps_lines);
-	map_init(&r.functions);
-	map_init(&r.mappings);
-	map_init(&r.location_ids);
-	labels_init(&r.labels);
 	code = read_all(&r);
 	if (!code)
 		code = merge(p, r.profile, err);
-	labels_done(&r.labels);
-	map_done(&r.functions);
-	map_done(&r.mappings);
-	map_done(&r.location_ids);
-	free(r.strings);
-	free(r.string_ids);
-	free(r.locations);
-	free(r.lines);
-	free(r.stack);
-	profile_free(r.profile);
+	reader_done(&r);
+	return code;
+}
+
+int pprof_each(const void *bytes, size_t n, size_t depth, int (*take)(void *data, const struct pprof_sample *s, struct err *err),
+	       void *data, struct err *err)
+{
+	struct reader r = { .err = err, .depth_max = depth, .take = take, .take_data = data };
+	int code;
+
+	reader_init(&r, bytes, n);
+	code = read_all(&r);
+	if (code >= 0 && r.bad_index)
+		code = bad(&r, "it refers to a string that does not exist");
+	reader_done(&r);
 	return code;
 }
 

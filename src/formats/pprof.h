@@ -17,6 +17,8 @@
 #ifndef FORMATS_PPROF_H
 #define FORMATS_PPROF_H
 
+#include "err.h"
+#include "line_places.h"
 #include "profile.h"
 
 enum { PPROF_SAMPLE_TYPE = 1, PPROF_SAMPLE, PPROF_MAPPING, PPROF_LOCATION, PPROF_FUNCTION, PPROF_STRING,
@@ -29,6 +31,32 @@ enum { PPROF_LOCATION_ID = 1, PPROF_LOCATION_MAPPING, PPROF_LOCATION_ADDRESS, PP
 enum { PPROF_LINE_FUNCTION = 1, PPROF_LINE_LINE };
 enum { PPROF_FUNCTION_ID = 1, PPROF_FUNCTION_NAME, PPROF_FUNCTION_SYSTEM_NAME, PPROF_FUNCTION_FILE,
        PPROF_FUNCTION_START };
+
+/* The column and unit that values of a type have here, and by what they are to be multiplied: time is nanoseconds, sizes are bytes. */
+int64_t pprof_column(struct str type, struct str type_unit, char name[64], char unit[64]);
+
+/* A sample as it stands in the file, and the facts of the file that go with it. */
+struct pprof_label {
+	struct str key, value;			/* of text only */
+};
+
+struct pprof_sample {
+	const struct profile *frames;		/* of the stack: names, files and lines; and the columns of the values */
+	const struct line_place *stack;		/* the leaf first */
+	size_t depth;
+	bool has_lines;				/* lines of places are those that ran */
+	const int64_t *values;			/* one per column of `frames`, in its unit */
+	const struct pprof_label *labels;
+	size_t label_count;
+	struct str period_type;			/* "cpu" */
+	int64_t period_ns;			/* 0 if it is no time */
+	int64_t time_ns, duration_ns;		/* 0 if the file does not say */
+};
+
+/* Hands over each sample of a file that is not compressed, with its own labels, until `take` returns less than 0. Here indices
+ * beyond the last string are refused, and stacks of more than `depth` frames. */
+int pprof_each(const void *bytes, size_t n, size_t depth, int (*take)(void *data, const struct pprof_sample *s, struct err *err),
+	       void *data, struct err *err);
 
 /* Writes within gzip, as pprof does; the other one without. */
 int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
