@@ -1,0 +1,289 @@
+/* otlp_dictionary.c: the tables in the order in which they refer to each other: strings, attributes, mappings, functions,
+ * locations, stacks. */
+#include "otlp_dictionary.h"
+
+#include "mem.h"
+#include "otlp.h"
+
+#include <string.h>
+
+static int damaged(struct err *err, const char *what)
+{
+	return err_set(err, -EINVAL, "%s of the dictionary is damaged or cut off", what);
+}
+
+static int beyond(struct err *err, const char *what, uint64_t index, size_t count)
+{
+	return err_set(err, -EINVAL, "it refers to %s %llu, and the dictionary has %zu", what, (unsigned long long)index, count);
+}
+
+int otlp_string(const struct otlp_dictionary *d, uint64_t index, struct str *ret, struct err *err)
+{
+	*ret = (struct str){ "", 0 };
+	if (!index)
+		return 0;
+	if (index >= d->string_count)
+		return beyond(err, "string", index, d->string_count);
+	*ret = d->strings[index];
+	return 0;
+}
+
+/* --- Attributes --- */
+
+static struct str text_of(struct protobuf b)
+{
+	return (struct str){ b.p ? (const char *)b.p : "", (size_t)(b.end - b.p) };
+}
+
+/* An array of one value stands for that value. */
+static int array_value(const struct otlp_dictionary *d, struct protobuf m, char number[24], struct str *ret, struct err *err)
+{
+	struct protobuf_field f, only = { 0 };
+	unsigned count = 0;
+
+	while (protobuf_next(&m, &f))
+		if (f.number == 1 && f.type == 2) {
+			only = f;
+			count++;
+		}
+	if (m.p != m.end)
+		return damaged(err, "an array");
+	if (count != 1)
+		return 0;
+	/* Of arrays in arrays none becomes a label, so that this ends here. */
+	m = only.bytes;
+	if (protobuf_next(&m, &f) && f.number == OTLP_ANY_ARRAY)
+		return 0;
+	return otlp_any_value(d, only.bytes, number, ret, err);
+}
+
+int otlp_any_value(const struct otlp_dictionary *d, struct protobuf m, char number[24], struct str *ret, struct err *err)
+{
+	struct protobuf_field f;
+	int r = 0;
+
+	*ret = (struct str){ NULL, 0 };
+	while (r >= 0 && protobuf_next(&m, &f)) {
+		if (f.number == OTLP_ANY_STRING && f.type == 2)
+			*ret = text_of(f.bytes);
+		else if (f.number == OTLP_ANY_STRING_INDEX && f.type == 0)
+			r = otlp_string(d, f.value, ret, err);
+		else if (f.number == OTLP_ANY_INT && f.type == 0)
+			*ret = (struct str){ number, (size_t)snprintf(number, 24, "%lld", (long long)f.value) };
+		else if (f.number == OTLP_ANY_ARRAY && f.type == 2)
+			r = array_value(d, f.bytes, number, ret, err);
+	}
+	return r < 0 ? r : m.p == m.end ? 0 : damaged(err, "a value");
+}
+
+static int read_attribute(struct otlp_dictionary *d, struct protobuf m, struct err *err)
+{
+	struct otlp_attribute *a;
+	struct protobuf_field f;
+	int r = 0;
+
+	GROW(&d->attributes, &d->attribute_capacity, d->attribute_count + 1);
+	a = &d->attributes[d->attribute_count++];
+	*a = (struct otlp_attribute){ .key = { "", 0 } };
+	while (r >= 0 && protobuf_next(&m, &f)) {
+		if (f.number == OTLP_KEY && f.type == 0)
+			r = otlp_string(d, f.value, &a->key, err);
+		else if (f.number == OTLP_VALUE && f.type == 2)
+			r = otlp_any_value(d, f.bytes, a->number, &a->value, err);
+	}
+	return r < 0 ? r : m.p == m.end ? 0 : damaged(err, "an attribute");
+}
+
+/* A number stands in the attribute itself, which moves while the table grows. */
+static struct str value_of(const struct otlp_attribute *a)
+{
+	return a->number[0] && a->value.p ? (struct str){ a->number, strlen(a->number) } : a->value;
+}
+
+static int check_attributes(const struct otlp_dictionary *d, struct protobuf_field f, struct err *err)
+{
+	uint64_t index;
+
+	while (protobuf_packed(&f, &index))
+		if (index && index >= d->attribute_count)
+			return beyond(err, "attribute", index, d->attribute_count);
+	return protobuf_packed_ended(&f) ? 0 : damaged(err, "a list of attributes");
+}
+
+/* --- Functions and locations --- */
+
+static int read_mapping(struct otlp_dictionary *d, struct protobuf m, struct err *err)
+{
+	struct protobuf_field f;
+	int r = 0;
+
+	GROW(&d->mappings, &d->mapping_capacity, d->mapping_count + 1);
+	d->mappings[d->mapping_count++] = (struct str){ "", 0 };
+	while (r >= 0 && protobuf_next(&m, &f))
+		if (f.number == OTLP_MAPPING_FILE && f.type == 0)
+			r = otlp_string(d, f.value, &d->mappings[d->mapping_count - 1], err);
+	return r < 0 ? r : m.p == m.end ? 0 : damaged(err, "a mapping");
+}
+
+static int read_function(struct otlp_dictionary *d, struct protobuf m, struct err *err)
+{
+	struct str name = { "", 0 }, system_name = { "", 0 }, file = { "", 0 };
+	struct protobuf_field f;
+	uint64_t line = 0;
+	int r = 0;
+
+	while (r >= 0 && protobuf_next(&m, &f)) {
+		if (f.number == OTLP_FUNCTION_NAME)
+			r = otlp_string(d, f.value, &name, err);
+		else if (f.number == OTLP_FUNCTION_SYSTEM_NAME)
+			r = otlp_string(d, f.value, &system_name, err);
+		else if (f.number == OTLP_FUNCTION_FILE)
+			r = otlp_string(d, f.value, &file, err);
+		else if (f.number == OTLP_FUNCTION_START)
+			line = f.value;
+	}
+	if (r < 0 || m.p != m.end)
+		return r < 0 ? r : damaged(err, "a function");
+	GROW(&d->functions, &d->function_capacity, d->function_count + 1);
+	d->functions[d->function_count++] = profile_frame(d->frames, name.n ? name : system_name, file,
+							  line <= UINT32_MAX ? (uint32_t)line : 0);
+	return 0;
+}
+
+static void add_line(struct otlp_dictionary *d, uint32_t frame, uint64_t line)
+{
+	GROW(&d->lines, &d->line_capacity, d->line_count + 1);
+	d->lines[d->line_count++] = (struct line_place){ frame, line <= UINT32_MAX ? (uint32_t)line : 0 };
+}
+
+static int read_line(struct otlp_dictionary *d, struct protobuf m, struct err *err)
+{
+	uint64_t function = 0, line = 0;
+	struct protobuf_field f;
+
+	while (protobuf_next(&m, &f)) {
+		if (f.number == OTLP_LINE_FUNCTION)
+			function = f.value;
+		else if (f.number == OTLP_LINE_LINE)
+			line = f.value;
+	}
+	if (m.p != m.end)
+		return damaged(err, "a line");
+	if (function >= d->function_count && function)
+		return beyond(err, "function", function, d->function_count);
+	add_line(d, function ? d->functions[function] :
+		 profile_frame(d->frames, (struct str){ "[unknown]", 9 }, (struct str){ "", 0 }, 0), line);
+	return 0;
+}
+
+/* Code without symbols is "libc.so.6+0x2718", in the file that is mapped there. */
+static void add_address(struct otlp_dictionary *d, uint64_t address, struct str file)
+{
+	const char *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
+	size_t begin = slash ? (size_t)(slash - file.p) + 1 : 0, n = file.n - begin;
+	char name[192];
+	int size = snprintf(name, sizeof(name), "%.*s%s0x%llx", (int)(n < 128 ? n : 128), n ? file.p + begin : "", n ? "+" : "",
+			    (unsigned long long)address);
+
+	add_line(d, profile_frame(d->frames, (struct str){ name, (size_t)size }, file, 0), 0);
+}
+
+static int read_location(struct otlp_dictionary *d, struct protobuf m, struct err *err)
+{
+	struct otlp_location l = { .first = (uint32_t)d->line_count };
+	uint64_t address = 0, mapping = 0;
+	struct protobuf_field f;
+	int r = 0;
+
+	while (r >= 0 && protobuf_next(&m, &f)) {
+		if (f.number == OTLP_LOCATION_MAPPING)
+			mapping = f.value;
+		else if (f.number == OTLP_LOCATION_ADDRESS)
+			address = f.value;
+		else if (f.number == OTLP_LOCATION_LINES && f.type == 2)
+			r = read_line(d, f.bytes, err);
+		else if (f.number == OTLP_LOCATION_ATTRIBUTES)
+			r = check_attributes(d, f, err);
+	}
+	if (r < 0 || m.p != m.end)
+		return r < 0 ? r : damaged(err, "a location");
+	if (mapping && mapping >= d->mapping_count)
+		return beyond(err, "mapping", mapping, d->mapping_count);
+	if (d->line_count == l.first)
+		add_address(d, address, mapping ? d->mappings[mapping] : (struct str){ "", 0 });
+	l.count = (uint32_t)(d->line_count - l.first);
+	GROW(&d->locations, &d->location_capacity, d->location_count + 1);
+	d->locations[d->location_count++] = l;
+	return 0;
+}
+
+static int read_stack(struct otlp_dictionary *d, struct protobuf m, struct err *err)
+{
+	struct protobuf stack = m;
+	struct protobuf_field f;
+	uint64_t index;
+
+	while (protobuf_next(&m, &f)) {
+		if (f.number != OTLP_STACK_LOCATIONS)
+			continue;
+		while (protobuf_packed(&f, &index))
+			if (index >= d->location_count)
+				return beyond(err, "location", index, d->location_count);
+		if (!protobuf_packed_ended(&f))
+			return damaged(err, "a stack");
+	}
+	if (m.p != m.end)
+		return damaged(err, "a stack");
+	GROW(&d->stacks, &d->stack_capacity, d->stack_count + 1);
+	d->stacks[d->stack_count++] = stack;
+	return 0;
+}
+
+/* --- The whole --- */
+
+static int read_string(struct otlp_dictionary *d, struct protobuf m, struct err *err)
+{
+	(void)err;
+	GROW(&d->strings, &d->string_capacity, d->string_count + 1);
+	d->strings[d->string_count++] = text_of(m);
+	return 0;
+}
+
+int otlp_dictionary_read(struct otlp_dictionary *d, struct protobuf all, struct err *err)
+{
+	static const struct {
+		uint32_t number;
+		int (*read)(struct otlp_dictionary *d, struct protobuf m, struct err *err);
+	} tables[] = {
+		{ OTLP_STRINGS, read_string }, { OTLP_ATTRIBUTES, read_attribute }, { OTLP_MAPPINGS, read_mapping },
+		{ OTLP_FUNCTIONS, read_function }, { OTLP_LOCATIONS, read_location }, { OTLP_STACKS, read_stack },
+	};
+
+	*d = (struct otlp_dictionary){ .frames = profile_new() };
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		struct protobuf m = all;
+		struct protobuf_field f;
+		int r = 0;
+
+		while (r >= 0 && protobuf_next(&m, &f))
+			if (f.number == tables[i].number && f.type == 2)
+				r = tables[i].read(d, f.bytes, err);
+		if (r < 0 || m.p != m.end)
+			return r < 0 ? r : err_set(err, -EINVAL, "the dictionary is damaged or cut off");
+	}
+	for (size_t i = 0; i < d->attribute_count; i++)
+		d->attributes[i].value = value_of(&d->attributes[i]);
+	return 0;
+}
+
+void otlp_dictionary_done(struct otlp_dictionary *d)
+{
+	profile_free(d->frames);
+	free(d->strings);
+	free(d->attributes);
+	free(d->mappings);
+	free(d->functions);
+	free(d->locations);
+	free(d->lines);
+	free(d->stacks);
+}

@@ -1,0 +1,47 @@
+/* otlp_dictionary.h: the tables that all profiles of a request refer to, checked and ready to be looked into. */
+#ifndef EXCHANGE_OTLP_DICTIONARY_H
+#define EXCHANGE_OTLP_DICTIONARY_H
+
+#include "line_places.h"
+#include "profile.h"
+#include "protobuf.h"
+
+struct otlp_attribute {
+	struct str key, value;			/* value: NULL if it is no text, number or array of one of these */
+	char number[24];			/* of a number */
+};
+
+
+struct otlp_location {
+	uint32_t first, count;			/* of `lines` */
+};
+
+struct otlp_dictionary {
+	struct str *strings;
+	size_t string_count, string_capacity;
+	struct otlp_attribute *attributes;
+	size_t attribute_count, attribute_capacity;
+	struct str *mappings;			/* their files */
+	size_t mapping_count, mapping_capacity;
+	struct profile *frames;			/* of functions and addresses */
+	uint32_t *functions;			/* frames of it */
+	size_t function_count, function_capacity;
+	struct otlp_location *locations;
+	size_t location_count, location_capacity;
+	struct line_place *lines;		/* the innermost first */
+	size_t line_count, line_capacity;
+	struct protobuf *stacks;
+	size_t stack_count, stack_capacity;
+};
+
+/* Reads the message ProfilesDictionary. -EINVAL with a sentence: damaged, or an index beyond its table. */
+int otlp_dictionary_read(struct otlp_dictionary *d, struct protobuf m, struct err *err);
+void otlp_dictionary_done(struct otlp_dictionary *d);
+
+/* Entry 0, or one that there is; -EINVAL with a sentence for an index beyond the table. */
+int otlp_string(const struct otlp_dictionary *d, uint64_t index, struct str *ret, struct err *err);
+
+/* The text of an AnyValue; number: room for one. Its p is NULL if it is none that becomes a label. */
+int otlp_any_value(const struct otlp_dictionary *d, struct protobuf m, char number[24], struct str *ret, struct err *err);
+
+#endif

@@ -1,0 +1,26 @@
+/* otlp_layout.h: by which version of its .proto files a request of OTLP profiles was written, which nothing in it says.
+ *
+ * Fields moved three times, and a reader of one layout takes the bytes of another without an error, and loses the values. All
+ * samples of a request are looked at:
+ *	Profile 3 is bytes				1.7 or older
+ *	Profile 8 is bytes, or there is a 12		1.8, whose samples are those of 1.9
+ *	Sample 3 is bytes, or 4 is a number		1.9 or 1.8
+ *	Sample 4 is bytes, or 3 is a number		1.10 or newer
+ *	a Sample of 1 and 2 alone			1.9 or 1.8: one without values would tell nothing
+ *	Samples of 1, 2 and 5				1.10 or newer, unless 2 and 5 are as many in all of them
+ */
+#ifndef EXCHANGE_OTLP_LAYOUT_H
+#define EXCHANGE_OTLP_LAYOUT_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum otlp_layout { OTLP_LAYOUT_1_9, OTLP_LAYOUT_1_10 };
+
+/* What was made of JSON (otlp_messages.h) has names, and one layout; only 1.7 or older is refused there, too.
+ * -EINVAL with a sentence if it is older, or if parts of it contradict each other. Damaged bytes are no concern of this. */
+int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *ret, struct err *err);
+
+#endif

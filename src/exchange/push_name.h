@@ -1,0 +1,20 @@
+/* push_name.h: the name that Pyroscope's old agents give a profile: "app.cpu{key=value,key2=value2}". */
+#ifndef EXCHANGE_PUSH_NAME_H
+#define EXCHANGE_PUSH_NAME_H
+
+#include "pushed.h"
+
+/* What the values of a text are, by the last part of the name. */
+struct push_type {
+	const char *suffix;
+	const char *name;			/* __name__ */
+	const char *column, *unit;
+	enum strobe_clock clock;		/* not none: counts are samples, so many a second */
+};
+
+/* Reads the name into labels, among them `service_name`: a label of that name comes before the application's, which is then the
+ * label `app_name`. With `typed` the last part says the type: a known one is taken off, and all else is CPU. -EINVAL with a sentence. */
+int push_name(struct pushed *p, struct str name, bool typed, struct labels *ret, const struct push_type **ret_type,
+	      struct err *err);
+
+#endif
