@@ -155,6 +155,22 @@ const char *source_file_error_name(enum source_file_error e)
 	return (unsigned)e < SOURCE_FILE_ERRORS ? names[e] : "other";
 }
 
+const char *source_push_protocol_name(enum source_push_protocol p)
+{
+	static const char *const names[SOURCE_PUSH_PROTOCOLS] = { "ingest", "push", "otlp" };
+
+	return (unsigned)p < SOURCE_PUSH_PROTOCOLS ? names[p] : "other";
+}
+
+const char *source_push_error_name(enum source_push_error e)
+{
+	static const char *const names[SOURCE_PUSH_ERRORS] = {
+		"parameters", "unsupported", "damaged", "large", "busy", "profiles",
+	};
+
+	return (unsigned)e < SOURCE_PUSH_ERRORS ? names[e] : "other";
+}
+
 static size_t depth_of(struct str stack)
 {
 	size_t depth = 1;

@@ -39,6 +39,27 @@ enum source_file_error {
 	SOURCE_FILE_ERRORS
 };
 
+/* How a push came by HTTP. */
+enum source_push_protocol {
+	SOURCE_PUSH_INGEST,		/* Pyroscope's /ingest */
+	SOURCE_PUSH_PUSHER,		/* its push.v1 */
+	SOURCE_PUSH_OTLP,
+	SOURCE_PUSH_PROTOCOLS
+};
+
+/* Why one was refused, whole or, of OTLP, a profile of it. */
+enum source_push_error {
+	SOURCE_PUSH_PARAMETERS,		/* of the address or the headers: a name, a tenant, a version */
+	SOURCE_PUSH_UNSUPPORTED,	/* a format, a type or an encoding that is not read */
+	SOURCE_PUSH_DAMAGED,
+	SOURCE_PUSH_LARGE,		/* above a limit */
+	SOURCE_PUSH_BUSY,		/* the collector was full: it is to come again */
+	SOURCE_PUSH_PROFILES,		/* of OTLP: profiles that were left out of a request */
+	SOURCE_PUSH_ERRORS
+};
+
+const char *source_push_protocol_name(enum source_push_protocol p);	/* a metric label: "otlp" */
+const char *source_push_error_name(enum source_push_error e);		/* the same: "damaged" */
 const char *source_file_error_name(enum source_file_error e);	/* a metric label: "damaged" */
 const char *source_line_error_name(enum source_line_error e);	/* a metric label: "no_count" */
 
@@ -63,6 +84,9 @@ struct source_counters {
 								 * or a line */
 	_Atomic uint64_t files;					/* of runs, committed */
 	_Atomic uint64_t rejected_files[SOURCE_FILE_ERRORS];
+	_Atomic uint64_t pushes[SOURCE_PUSH_PROTOCOLS];		/* accepted */
+	_Atomic uint64_t push_bytes;				/* of their bodies, as they came */
+	_Atomic uint64_t rejected_pushes[SOURCE_PUSH_ERRORS];
 	_Atomic uint64_t rejected_channel;			/* messages on channels that are not wanted */
 	_Atomic int64_t last_message_ns;
 

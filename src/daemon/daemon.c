@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "notify.h"
 #include "passed_socket.h"
+#include "push_source.h"
 #include "query_starter.h"
 #include "state_lock.h"
 
@@ -173,6 +174,8 @@ struct shown *daemon_show(const struct daemon *d)
 
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
 		s->sources[s->source_count++] = f->source;
+	if (d->pushes)
+		s->sources[s->source_count++] = d->pushes;
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE) {
 		s->sinks[s->sink_count] = (struct server_sink){
 			.url = f->sink->url, .counters = collector_sink_counters(d->collector, s->sink_count),
@@ -228,13 +231,18 @@ static void put_arclamp_metrics(void *data, struct buf *out)
 static int open_server(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = &d->options;
+	struct source_receiver receiver;
 	struct server_options s;
 	int r;
 
 	if (o->no_server)
 		return 0;
+	receiver = collector_receiver(d->collector);
+	if ((r = push_source_open(d->loop, &receiver, &d->pushes, err)) < 0)
+		return r;
 	d->shown = daemon_show(d);
 	s = daemon_feeds_shown(d, &o->limits);
+	s.pushes = d->pushes;
 	s.listen = o->listen;
 	s.roles = o->roles;
 	s.probe_listen = o->probe_listen;
@@ -343,6 +351,7 @@ static uint64_t stop_all(struct daemon *d)
 	uint64_t left = 0;
 	struct feed *f;
 
+	source_stop(d->pushes);		/* its senders are told to come again */
 	if (server_stop(d->server, ANSWERS_TIMEOUT_NS))
 		d->server = server_free(d->server);
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
@@ -389,6 +398,7 @@ static void remove_all(struct daemon *d, enum feed_kind kind)
 static void free_all(struct daemon *d)
 {
 	remove_all(d, FEED_SOURCE);
+	d->pushes = source_close(d->pushes);
 	d->collector = collector_free(d->collector);	/* tells of sinks that are leaving */
 	remove_all(d, FEED_SINK);
 	feeds_done(&d->feeds);

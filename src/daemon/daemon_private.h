@@ -10,7 +10,7 @@
 
 /* The data that the server's threads read: replaced as a whole. */
 struct shown {
-	struct source *sources[DAEMON_SOURCES];
+	struct source *sources[DAEMON_SOURCES + 1];
 	struct server_sink sinks[COLLECTOR_SINKS];
 	size_t source_count, sink_count;
 };
@@ -26,6 +26,7 @@ struct daemon {
 	struct query_starter *query_starter;	/* NULL: there are no queries */
 	struct server *server;
 	char *filters_path, *grafana_settings_path;	/* of the server; NULL without a store */
+	struct source *pushes;		/* profiles that come by way of the server, in no feed; NULL: without a server */
 	struct watch watchdog, leave_timer, drop_timer;
 	struct drop_report drops;
 	_Atomic bool metrics_failed;	/* of Arc Lamp; the server's threads */

@@ -9,7 +9,7 @@
 #define COMPRESS_FROM	1024u		/* bytes; what is smaller fits in one packet anyway */
 
 static const char *const roots[] = {
-	"/querier.v1.", "/settings.v1.", "/vcs.v1.", "/adhocprofiles.v1.", "/pyroscope/",
+	"/push.v1.", "/querier.v1.", "/settings.v1.", "/vcs.v1.", "/adhocprofiles.v1.", "/pyroscope/",
 };
 
 /* Runs may have any name, and their addresses are told from these by how they begin. */

@@ -3,11 +3,12 @@
 #include "http.h"
 
 #include "connect.h"
+#include "push.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 415, 421, 429,
+const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 415, 421, 422, 429,
 	500, 501, 503, 504, 0 };
 
 size_t http_code_index(int code)
@@ -48,7 +49,11 @@ void response_error(struct response *r, const struct request *q, int status, con
 
 	r->status = status;
 	buf_reset(&r->body);
-	if (connect_path(q->path)) {
+	if (!strcmp(q->path, PUSH_OTLP_PATH)) {
+		push_otlp_put_error(r, q, status, text);
+		return;
+	}
+	if (connect_path(q->path) || !strcmp(q->path, "/ingest")) {
 		connect_put_error(r, status, text);
 		return;
 	}

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
-#define HTTP_CODES 22u
+#define HTTP_CODES 23u
 extern const int http_codes[HTTP_CODES];
 
 #define PYROSCOPE_CALLS 12u
@@ -47,6 +47,7 @@ struct site {
 	struct auth_rules auth;
 	struct http_counters http;
 	struct connections connections;
+	struct workers *pushes;			/* profiles that others send; the rest as with uploads */
 	struct workers *uploads;		/* NULL: there is nobody who could stop what takes long */
 	struct workers *queries, *large_queries;
 	struct memory_cap memory;		/* of queries and answers */
@@ -65,6 +66,7 @@ struct request {
 	bool only_probes;					/* which is one for these only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
 	const char *content_type, *content_encoding;		/* of the body; NULL if missing */
+	const char *tenant, *profiles_version;			/* X-Scope-OrgID, OTLP-Profiles-Development-Version */
 	uint32_t timeout_ms;					/* that the client waits for a query; 0: it does not say */
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;

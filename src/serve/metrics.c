@@ -175,6 +175,26 @@ static uint64_t missed(const struct source *s)
 	return s->counters.messages_missed;
 }
 
+/* Of the source that has any: profiles that others send by HTTP. */
+static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
+{
+	family(out, "strobe_pushes_total", "counter", "Profiles of others taken by HTTP, by protocol.");
+	for (size_t i = 0; i < n; i++)
+		for (unsigned p = 0; p < SOURCE_PUSH_PROTOCOLS && !strcmp(sources[i]->ops->scheme, "http"); p++)
+			labelled(out, "strobe_pushes_total", "protocol", source_push_protocol_name((enum source_push_protocol)p),
+				 sources[i]->counters.pushes[p]);
+	family(out, "strobe_push_bytes_total", "counter", "Bytes of their bodies, as they came.");
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(sources[i]->ops->scheme, "http"))
+			put_u64(out, "strobe_push_bytes_total", sources[i]->counters.push_bytes);
+	family(out, "strobe_pushes_rejected_total", "counter", "Pushes that were refused, and profiles left out of those that were "
+	       "not, by reason.");
+	for (size_t i = 0; i < n; i++)
+		for (unsigned e = 0; e < SOURCE_PUSH_ERRORS && !strcmp(sources[i]->ops->scheme, "http"); e++)
+			labelled(out, "strobe_pushes_rejected_total", "reason", source_push_error_name((enum source_push_error)e),
+				 sources[i]->counters.rejected_pushes[e]);
+}
+
 static void put_pipeline_sources(struct buf *out, const struct site *s)
 {
 	struct source *const *sources = s->options.sources;
@@ -196,6 +216,7 @@ static void put_pipeline_sources(struct buf *out, const struct site *s)
 			of_source(out, "strobe_run_files_rejected_total", sources[i],
 				  source_file_error_name((enum source_file_error)e),
 				  sources[i]->counters.rejected_files[e]);
+	put_pushes(out, sources, n);
 	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them "
 		    "to take.", bad_entries);
 	each_source(out, s, "strobe_connections_closed_slow_total", "counter",

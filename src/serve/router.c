@@ -11,6 +11,7 @@
 #include "named_filters.h"
 #include "old_links.h"
 #include "pyroscope.h"
+#include "push.h"
 #include "runs.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ struct route {
 	handler *answer;
 	bool is_page, is_public, takes_post, takes_delete, is_counters, is_query, is_probe, removes;
 	size_t body_max;		/* of a POST */
-	bool reads, only_post;		/* a POST that changes nothing; nothing but POST */
+	bool reads, only_post, is_push;		/* a POST that changes nothing; nothing but POST */
 };
 
 static const struct route routes[] = {
@@ -72,6 +73,11 @@ static const struct route routes[] = {
 	{ "/pyroscope/render", pyroscope_render, .is_query = true },
 	{ "/pyroscope/render-diff", pyroscope_render_diff, .is_query = true },
 	{ "/pyroscope/label-values", pyroscope_values_of_label, .is_query = true },
+	{ "/ingest", push_ingest, .takes_post = true, .only_post = true, .body_max = HTTP_BODY_MAX, .is_push = true },
+	{ "/pyroscope/ingest", push_ingest, .takes_post = true, .only_post = true, .body_max = HTTP_BODY_MAX, .is_push = true },
+	{ "/push.v1.PusherService/Push", push_pusher, .takes_post = true, .only_post = true, .body_max = HTTP_BODY_MAX,
+	  .is_push = true },
+	{ PUSH_OTLP_PATH, push_otlp, .takes_post = true, .only_post = true, .body_max = HTTP_BODY_MAX, .is_push = true },
 	{ "/healthz", health_alive, .is_counters = true, .is_probe = true },
 	{ "/readyz", health_ready, .is_counters = true, .is_probe = true },
 	{ "/metrics", metrics_answer, .is_counters = true, .is_probe = true },
@@ -151,7 +157,7 @@ size_t router_body_max(struct site *s, struct request *q)
 	unsigned wait;
 
 	buf_init(&why);
-	if (!route || !route->takes_post || !is_post(q) || (s->options.only_counters && !route->is_counters) ||
+	if (!route || !route->takes_post || !is_post(q) || (s->options.only_counters && !route->is_counters && !route->is_push) ||
 	    check(s, q, route, &wait, &why))
 		return 0;
 	return route->body_max;
@@ -206,7 +212,7 @@ bool router_admits(struct site *s, struct request *q, struct response *r)
 			       "--listen");
 		return false;
 	}
-	if (s->options.only_counters && !route->is_counters) {
+	if (s->options.only_counters && !route->is_counters && !route->is_push) {
 		response_error(r, q, 404, "this is `strobe collect`, which has counters only: /metrics, "
 			       "/api/v1/status, /healthz and /readyz; `strobe serve` has the page");
 		return false;
@@ -226,6 +232,13 @@ bool router_is_query(const struct request *q)
 	const struct route *route = find_route(q->path);
 
 	return route && route->is_query && (is_safe(q) || (route->reads && is_post(q)));
+}
+
+bool router_is_push(const struct request *q)
+{
+	const struct route *route = find_route(q->path);
+
+	return route && route->is_push && is_post(q);
 }
 
 bool router_removes(const struct request *q)

@@ -10,6 +10,7 @@ void router_answer(struct site *s, struct request *q, struct response *r);
 /* The same in two steps, for what asks the store (pages, pictures, profiles): with `router_is_query` the second one takes
  * long and needs nothing of the site but the store, the sources and max_nodes. The first returns false when `r` is filled. */
 bool router_is_query(const struct request *q);
+bool router_is_push(const struct request *q);		/* whether it brings profiles that are to be read */
 bool router_draws(const struct request *q);		/* whether Graphviz has work to do */
 bool router_removes(const struct request *q);		/* whether it may wait for another writer of the store */
 bool router_admits(struct site *s, struct request *q, struct response *r);

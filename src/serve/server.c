@@ -39,6 +39,8 @@
 #define CONNECTION_MEMORY	(32u * 1024)
 #define UPLOAD_THREADS		2u
 #define UPLOADS_WAITING		8u
+#define PUSH_THREADS		2u
+#define PUSHES_WAITING		64u
 #define PROBE_CONNECTIONS	64u
 #define PROBE_SECONDS		10u
 
@@ -223,7 +225,7 @@ static const char *peer_address(struct MHD_Connection *c, char text[INET6_ADDRST
  * X-Forwarded-For, and the last is the one of the proxy that asks us. */
 struct seen {
 	const char *user_header, *forwarded_for;
-	unsigned host, origin, authorization, user, forwarded_proto;
+	unsigned host, origin, authorization, user, forwarded_proto, tenant, profiles_version;
 };
 
 static enum MHD_Result note_header(void *data, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -238,6 +240,8 @@ static enum MHD_Result note_header(void *data, enum MHD_ValueKind kind, const ch
 	seen->host += strcasecmp(name, "Host") == 0;
 	seen->origin += strcasecmp(name, "Origin") == 0;
 	seen->authorization += strcasecmp(name, "Authorization") == 0;
+	seen->tenant += strcasecmp(name, "X-Scope-OrgID") == 0;
+	seen->profiles_version += strcasecmp(name, "OTLP-Profiles-Development-Version") == 0;
 	return MHD_YES;
 }
 
@@ -253,7 +257,8 @@ static bool has_doubled_headers(const struct server *s, struct MHD_Connection *c
 {
 	struct seen seen = headers_seen(s, c);
 
-	return seen.host > 1 || seen.origin > 1 || seen.authorization > 1 || seen.user > 1 || seen.forwarded_proto > 1;
+	return seen.host > 1 || seen.origin > 1 || seen.authorization > 1 || seen.user > 1 || seen.forwarded_proto > 1 ||
+	       seen.tenant > 1 || seen.profiles_version > 1;
 }
 
 static bool announces_body(struct MHD_Connection *c)
@@ -283,6 +288,7 @@ static void fill_request(struct request *q, const struct door *d, struct MHD_Con
 		.path = path, .query = e->query, .accept = header(c, "Accept"),
 		.if_none_match = header(c, "If-None-Match"), .has_body = announces_body(c),
 		.content_type = header(c, "Content-Type"), .content_encoding = header(c, "Content-Encoding"),
+		.tenant = header(c, "X-Scope-OrgID"), .profiles_version = header(c, "OTLP-Profiles-Development-Version"),
 		.timeout_ms = milliseconds_of(header(c, "Connect-Timeout-Ms")),
 		.now_ns = clock_wall_ns(), .body_too_large = e->too_large,
 		.headers = {
@@ -401,7 +407,9 @@ static bool hand_over(struct server *s, struct MHD_Connection *c, struct exchang
 
 static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, struct exchange *e)
 {
-	if (!hand_over(s, c, e, s->site.uploads, answer_upload)) {
+	struct workers *to = router_is_push(&e->request) ? s->site.pushes : s->site.uploads;
+
+	if (!hand_over(s, c, e, to, answer_upload)) {
 		s->site.http.uploads_refused += !router_removes(&e->request);
 		response_error(&e->response, &e->request, 503, "too many profiles are being read or removed at "
 			       "this moment; try again");
@@ -639,6 +647,7 @@ static int start(struct server *s, struct err *err)
 	int r;
 
 	if ((r = workers_new(UPLOAD_THREADS, UPLOADS_WAITING, &site->uploads, err)) < 0 ||
+	    (r = workers_new(PUSH_THREADS, PUSHES_WAITING, &site->pushes, err)) < 0 ||
 	    (r = workers_new(QUERY_THREADS, QUERIES_WAITING, &site->queries, err)) < 0 ||
 	    (r = workers_new(1, LARGE_QUERIES_WAITING, &site->large_queries, err)) < 0 ||
 	    (r = start_daemon(&s->front, err)) < 0)
@@ -716,7 +725,7 @@ static void *stop(void *data)
 {
 	struct server *s = data;
 
-	struct workers *all[] = { s->site.queries, s->site.large_queries, s->site.uploads };
+	struct workers *all[] = { s->site.queries, s->site.large_queries, s->site.uploads, s->site.pushes };
 
 	s->ends = true;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
@@ -756,6 +765,7 @@ struct server *server_free(struct server *s)
 	while (!server_stop(s, 3600 * NS_PER_SECOND))
 		;
 	workers_free(s->site.uploads);
+	workers_free(s->site.pushes);
 	workers_free(s->site.queries);
 	workers_free(s->site.large_queries);
 	fd_closep(&s->front.fd);

@@ -67,7 +67,8 @@ struct server_options {
 	const char *store_url;			/* only shown; may be NULL */
 	struct store_limits limits;		/* only shown */
 	const struct collector_counters *collector;	/* NULL when nothing is collected: then it is never ready */
-	struct source *const *sources;
+	struct source *pushes;			/* of push_source.h: takes profiles that others send; NULL: nothing does */
+	struct source *const *sources;		/* that one, too */
 	size_t source_count;
 	const struct server_sink *sinks;
 	size_t sink_count;

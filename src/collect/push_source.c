@@ -1,0 +1,172 @@
+/* push_source.c: a list of pushes that wait for the loop, and a descriptor that wakes it. */
+#include "push_source.h"
+
+#include "clock.h"
+#include "lock.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define PATIENCE_NS	(10 * NS_PER_SECOND)	/* of who gives; the loop is never busy for so long */
+
+/* On the stack of who waits for it. */
+struct push {
+	const uint8_t *bytes;
+	size_t size;
+	bool is_done, taken;
+	struct push *next;
+};
+
+struct push_source {
+	struct source base;
+	struct watch wake;
+	struct lock lock;
+	pthread_cond_t done;
+	struct push *first, **last;		/* under the lock, as is what follows */
+	bool stopped;
+};
+
+/* Under the lock: who waits must not go away meanwhile. */
+static bool take(struct push_source *s, const struct push *p)
+{
+	const struct source_receiver *r = &s->base.receiver;
+
+	if (s->stopped || r->full(r->data))
+		return false;
+	for (size_t at = 0, n; at < p->size; at += n) {
+		enum strobe_wire_error e;
+
+		n = strobe_wire_first(p->bytes + at, p->size - at);
+		e = source_message(&s->base, (struct source_about){ 0 }, p->bytes + at, n);
+		assert(!e);	/* they are our own */
+		(void)e;
+	}
+	return true;
+}
+
+static void take_all(struct push_source *s)
+{
+	lock_take(&s->lock);
+	for (struct push *p = s->first; p; p = p->next) {
+		p->taken = take(s, p);
+		p->is_done = true;
+	}
+	s->first = NULL;
+	s->last = &s->first;
+	pthread_cond_broadcast(&s->done);
+	lock_release(&s->lock);
+}
+
+static void woken(struct watch *w, uint32_t events)
+{
+	struct push_source *s = (struct push_source *)((char *)w - offsetof(struct push_source, wake));
+	eventfd_t n;
+
+	(void)events;
+	eventfd_read(w->fd, &n);
+	take_all(s);
+}
+
+static void forget(struct push_source *s, struct push *p)
+{
+	struct push **at = &s->first;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	if (!p->next)
+		s->last = at;
+}
+
+static void wait_for_loop(struct push_source *s, struct push *p)
+{
+	int64_t end_ns = clock_wall_ns() + PATIENCE_NS;
+	struct timespec until = { end_ns / NS_PER_SECOND, end_ns % NS_PER_SECOND };
+
+	while (!p->is_done && clock_wall_ns() < end_ns)
+		lock_wait(&s->lock, &s->done, &until);
+	if (!p->is_done)
+		forget(s, p);
+}
+
+int push_source_give(struct source *base, enum source_push_protocol protocol, const void *messages, size_t n, struct err *err)
+{
+	struct push_source *s = (struct push_source *)base;
+	struct push p = { .bytes = messages, .size = n };
+
+	assert(protocol < SOURCE_PUSH_PROTOCOLS);
+	lock_take(&s->lock);
+	if (!s->stopped) {
+		*s->last = &p;
+		s->last = &p.next;
+		eventfd_write(s->wake.fd, 1);
+		wait_for_loop(s, &p);
+	}
+	lock_release(&s->lock);
+	if (!p.taken)
+		return err_set(err, -EAGAIN, "the queue is full, or the daemon ends; send it again later");
+	base->counters.pushes[protocol]++;
+	return 0;
+}
+
+static void stop(struct source *base)
+{
+	struct push_source *s = (struct push_source *)base;
+
+	take_all(s);
+	lock_take(&s->lock);
+	s->stopped = true;
+	lock_release(&s->lock);
+	take_all(s);
+}
+
+static struct source *close_source(struct source *base)
+{
+	struct push_source *s = (struct push_source *)base;
+
+	stop(base);
+	if (s->wake.fd >= 0) {
+		int fd = s->wake.fd;
+
+		loop_remove(base->loop, &s->wake);
+		close(fd);
+	}
+	pthread_cond_destroy(&s->done);
+	lock_done(&s->lock);
+	source_done(base);
+	free(s);
+	return NULL;
+}
+
+static const struct source_ops push_source_ops = {
+	.scheme = "http",
+	.stop = stop,
+	.close = close_source,
+};
+
+int push_source_open(struct loop *loop, const struct source_receiver *receiver, struct source **ret, struct err *err)
+{
+	struct push_source *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->base = (struct source){ .ops = &push_source_ops, .url = xstrdup("http:"), .receiver = *receiver, .loop = loop };
+	s->last = &s->first;
+	s->wake = (struct watch){ .ready = woken, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+	lock_init(&s->lock);
+	pthread_cond_init(&s->done, NULL);
+	r = s->wake.fd < 0 ? err_set(err, -errno, "cannot make an eventfd for pushes: %m") :
+		loop_add(loop, &s->wake, EPOLLIN, err);
+	if (r < 0) {
+		if (s->wake.fd >= 0)
+			close(s->wake.fd);
+		s->wake.fd = -1;
+		close_source(&s->base);
+		return r;
+	}
+	source_set_state(&s->base, true, "takes pushes");
+	*ret = &s->base;
+	return 0;
+}
