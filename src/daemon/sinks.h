@@ -1,5 +1,5 @@
 /* sinks.h: destinations of batches, by URL: "sqlite:/var/lib/strobe", "logs:/srv/arclamp/logs",
- * "redis://host/?stream=strobe".
+ * "redis://host/?stream=strobe", "otlp://host:4318", "pyroscope://host:4040".
  *
  * A kind of sink is one file, sink_*.c, with a `struct sink_ops` that stands in the table of sinks.c. */
 #ifndef DAEMON_SINKS_H
@@ -43,6 +43,6 @@ struct sink {
 int sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err);
 struct sink *sink_close(struct sink *s);		/* NULL is fine; returns NULL */
 
-extern const struct sink_ops sink_store_ops, sink_relay_ops, sink_logs_ops;
+extern const struct sink_ops sink_store_ops, sink_relay_ops, sink_logs_ops, sink_otlp_ops, sink_pyroscope_ops;
 
 #endif

@@ -60,6 +60,12 @@ int pprof_each(const void *bytes, size_t n, size_t depth, int (*take)(void *data
 
 /* Writes within gzip, as pprof does; the other one without. */
 int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
+
+/* All columns within gzip, for receivers that know other names: time is "cpu", "wall" or "off_cpu" (pprof_type), the period is said
+ * to be one of `period_type`, and labels are the caller's to send. */
+int pprof_write_pushed(const struct profile *p, const char *period_type, struct buf *out, struct err *err);
+const char *pprof_type(const char *column);
+
 int pprof_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
 #endif

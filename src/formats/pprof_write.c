@@ -15,6 +15,7 @@ struct writer {
 	const struct profile *profile;
 	struct line_places places;
 	uint32_t columns[PROFILE_COLUMNS], column_count;
+	const char *period_type;	/* of what is pushed; NULL: a file, whose columns keep their names */
 	struct buf out, message, inner;
 	struct intern strings;
 	struct notes notes;
@@ -112,6 +113,23 @@ static void put_function(struct writer *w, uint32_t i)
 	put_message(w, PPROF_FUNCTION);
 }
 
+const char *pprof_type(const char *column)
+{
+	static const char *const names[][2] = { { "cpu_ns", "cpu" }, { "wall_ns", "wall" }, { "off_cpu_ns", "off_cpu" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(column, names[i][0]))
+			return names[i][1];
+	return column;
+}
+
+static const char *type_of(const struct writer *w, uint32_t column)
+{
+	const char *name = w->profile->columns[column].name;
+
+	return w->period_type ? pprof_type(name) : name;
+}
+
 static void put_facts(struct writer *w)
 {
 	const struct profile *p = w->profile;
@@ -122,17 +140,17 @@ static void put_facts(struct writer *w)
 	protobuf_put_number(&w->out, PPROF_TIME, (uint64_t)p->start_ns);
 	protobuf_put_number(&w->out, PPROF_DURATION, (uint64_t)p->end_ns - (uint64_t)p->start_ns);
 	if (p->period_ns) {
-		put_value_type(w, PPROF_PERIOD_TYPE, clock ? clock : "wall", "nanoseconds");
+		put_value_type(w, PPROF_PERIOD_TYPE, w->period_type ? w->period_type : clock ? clock : "wall", "nanoseconds");
 		protobuf_put_number(&w->out, PPROF_PERIOD, (uint64_t)p->period_ns);
 	}
 	buf_init(&comment);
-	for (size_t i = 0; i < p->labels.count; i++) {
+	for (size_t i = 0; i < p->labels.count && !w->period_type; i++) {
 		buf_reset(&comment);
 		buf_printf(&comment, "%s=%s", p->labels.items[i].key, p->labels.items[i].value);
 		protobuf_put_number(&w->out, PPROF_COMMENT, string(w, (struct str){ comment.data, comment.size }));
 	}
 	buf_done(&comment);
-	protobuf_put_number(&w->out, PPROF_DEFAULT_TYPE, c_string(w, p->columns[shown].name));
+	protobuf_put_number(&w->out, PPROF_DEFAULT_TYPE, c_string(w, type_of(w, shown)));
 }
 
 /* Each function behind the first location in it. */
@@ -156,7 +174,7 @@ static void put_all(struct writer *w)
 
 	intern_add(&w->strings, "", 0);
 	for (uint32_t i = 0; i < w->column_count; i++)
-		put_value_type(w, PPROF_SAMPLE_TYPE, p->columns[w->columns[i]].name, p->columns[w->columns[i]].unit);
+		put_value_type(w, PPROF_SAMPLE_TYPE, type_of(w, w->columns[i]), p->columns[w->columns[i]].unit);
 	for (uint32_t n = 0; n < p->node_count && !w->out.overflow; n++)
 		if (has_values(w, n))
 			put_sample(w, n);
@@ -171,9 +189,9 @@ static void put_all(struct writer *w)
 	}
 }
 
-int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+static int write_as(const struct profile *p, uint32_t column, const char *period_type, struct buf *out, struct err *err)
 {
-	struct writer w = { .profile = p };
+	struct writer w = { .profile = p, .period_type = period_type };
 	int r;
 
 	if (!p->column_count)
@@ -198,6 +216,21 @@ int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out,
 	notes_done(&w.notes);
 	line_places_done(&w.places);
 	return r;
+}
+
+int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	return write_as(p, column, NULL, out, err);
+}
+
+int pprof_write_pushed(const struct profile *p, const char *period_type, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf plain = { 0 };
+	int r;
+
+	buf_init(&plain);
+	r = write_as(p, UINT32_MAX, period_type, &plain, err);
+	return r >= 0 && gzip_put(out, plain.data, plain.size, err) < 0 ? -EFBIG : r;
 }
 
 int pprof_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
