@@ -201,6 +201,20 @@ static void put_stream(struct buf *b, const json_t *stream)
 	put_count(b, stream, "trimmed_unread", " trimmed unread\n");
 }
 
+/* Every daemon with an address can be sent profiles, and most are sent none. */
+static bool is_idle_push(const json_t *source)
+{
+	const char *names[] = { "pushes", "rejected_pushes" };
+	const char *key;
+	json_t *value;
+
+	for (size_t i = 0; i < 2; i++)
+		json_object_foreach(json_object_get(source, names[i]), key, value)
+			if (json_integer_value(value))
+				return false;
+	return json_object_get(source, "pushes") != NULL;
+}
+
 /* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others also have lines and
  * servers. */
 static void put_source(struct buf *b, const json_t *source, double now)
@@ -208,6 +222,8 @@ static void put_source(struct buf *b, const json_t *source, double now)
 	const json_t *samples = json_object_get(source, "samples");
 	const char *url = text(source, "url");
 
+	if (is_idle_push(source))
+		return;
 	put_label(b, "source");
 	put_plain(b, url);
 	if (samples) {
@@ -230,8 +246,13 @@ static void put_source(struct buf *b, const json_t *source, double now)
 		put_reasons(b, json_object_get(source, "rejected_files"), "none");
 		buf_puts(b, "), ");
 	}
+	if (json_object_get(source, "pushes")) {
+		buf_puts(b, "pushes: ");
+		put_reasons(b, json_object_get(source, "pushes"), "none");
+		buf_puts(b, ", ");
+	}
 	buf_puts(b, "rejected: ");
-	put_reasons(b, json_object_get(source, "rejected"), "none");
+	put_reasons(b, json_object_get(source, json_object_get(source, "pushes") ? "rejected_pushes" : "rejected"), "none");
 	if (whole(source, "connections_lost")) {
 		buf_puts(b, "; connection lost ");
 		put_count(b, source, "connections_lost", " times, ");

@@ -6,6 +6,8 @@
 #include "health.h"
 #include "tally.h"
 
+#include <string.h>
+
 static void put_u64(struct json *j, const char *key, uint64_t v)
 {
 	json_key(j, key);
@@ -128,6 +130,22 @@ static void put_rejected_files(struct json *j, const struct source_counters *c)
 	json_end(j);
 }
 
+/* Of profiles that others send by HTTP. */
+static void put_pushes(struct json *j, const struct source_counters *c)
+{
+	json_key(j, "pushes");
+	json_open_object(j);
+	for (unsigned i = 0; i < SOURCE_PUSH_PROTOCOLS; i++)
+		put_u64(j, source_push_protocol_name((enum source_push_protocol)i), c->pushes[i]);
+	json_end(j);
+	put_u64(j, "push_bytes", c->push_bytes);
+	json_key(j, "rejected_pushes");
+	json_open_object(j);
+	for (unsigned i = 0; i < SOURCE_PUSH_ERRORS; i++)
+		put_u64(j, source_push_error_name((enum source_push_error)i), c->rejected_pushes[i]);
+	json_end(j);
+}
+
 static void put_source(struct json *j, const struct source *s)
 {
 	const struct source_counters *c = &s->counters;
@@ -166,6 +184,8 @@ static void put_source(struct json *j, const struct source *s)
 		put_u64(j, strobe_wire_error_name((enum strobe_wire_error)i), c->rejected[i]);
 	put_u64(j, "memfd", c->rejected_memfd);
 	json_end(j);
+	if (!strcmp(s->ops->scheme, "http"))
+		put_pushes(j, c);
 	put_time(j, "last_message", c->last_message_ns);
 	json_end(j);
 }

@@ -94,7 +94,7 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 {
 	bool from_here = q->fetch_site && strcmp(q->fetch_site, "same-origin") == 0;
 	bool from_nowhere = !q->fetch_site || strcmp(q->fetch_site, "none") == 0;
-	bool from_program = is_program(q) && (q->is_public || !roles_are_set(&a->roles, false));
+	bool from_program = is_program(q) && (q->is_public || q->is_push || !roles_are_set(&a->roles, false));
 
 	if (q->origin && !origin_is_ours(q))
 		return refuse(why, 403, "this request comes from a page of another origin, which may not read "

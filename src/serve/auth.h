@@ -29,6 +29,7 @@ struct auth_request {
 	struct roles_request roles;
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
 	bool is_page;				/* a page; links from elsewhere may lead to it */
+	bool is_push;				/* brings profiles: from programs only, whoever they are known by */
 	bool is_public;				/* for everybody: the login, and what its page looks like */
 	bool reads;				/* a POST that changes nothing: a query whose parameters are its body */
 };

@@ -84,7 +84,10 @@ static int take_version(struct framing *f, char c)
 	} else if (f->at == n + 1 && c == '\n') {
 		f->state = NAME_BEGIN;
 	} else {
-		return refuse(f, "the first line does not end with HTTP/1.0 or HTTP/1.1");
+		/* As in "PRI * HTTP/2.0". */
+		f->is_http2 = f->at == n - 2 && c == '2';
+		return refuse(f, f->is_http2 ? "HTTP/2 is not spoken here, only HTTP/1.1" :
+			      "the first line does not end with HTTP/1.0 or HTTP/1.1");
 	}
 	return 0;
 }

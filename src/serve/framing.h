@@ -26,6 +26,7 @@ struct framing {
 	uint64_t left;			/* of the body or the chunk */
 	uint8_t digits;
 	const char *problem;		/* NULL: none so far */
+	bool is_http2;			/* the problem is a first line of HTTP/2 */
 };
 
 void framing_init(struct framing *f);

@@ -29,11 +29,50 @@ enum role roles_of_token(const struct roles *r, const char *token, size_t n)
 	return writes ? ROLE_WRITE : reads ? ROLE_READ : ROLE_NONE;
 }
 
+static int digit_of(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52 :
+	       c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* The password of base64 "user:password"; "" if there is none. */
+static const char *password_in(const char *base64, char ret[2 * ROLES_TOKEN_MAX])
+{
+	uint32_t bits = 0;
+	unsigned have = 0;
+	size_t n = 0;
+	char *colon;
+
+	for (; digit_of(*base64) >= 0 && n < 2 * ROLES_TOKEN_MAX - 1; base64++) {
+		bits = bits << 6 | (uint32_t)digit_of(*base64);
+		have += 6;
+		if (have >= 8) {
+			have -= 8;
+			ret[n++] = (char)(bits >> have);
+		}
+	}
+	ret[n] = '\0';
+	colon = strchr(ret, ':');
+	return colon && !base64[strspn(base64, "=")] ? colon + 1 : "";
+}
+
+static enum role role_of_password(const struct roles *r, const struct roles_request *q, bool *ret_wrong)
+{
+	char room[2 * ROLES_TOKEN_MAX];
+	const char *password = password_in(q->authorization + 6 + strspn(q->authorization + 6, " "), room);
+	enum role role = roles_of_token(r, password, strlen(password));
+
+	*ret_wrong = role == ROLE_NONE && (r->options.token || r->options.read_token);
+	return role;
+}
+
 static enum role role_of_bearer(const struct roles *r, const struct roles_request *q, bool *ret_wrong)
 {
 	const char *authorization = q->authorization;
 	enum role role;
 
+	if (authorization && q->takes_basic && strncasecmp(authorization, "Basic ", 6) == 0)
+		return role_of_password(r, q, ret_wrong);
 	if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
 		return ROLE_NONE;
 	authorization += 7;

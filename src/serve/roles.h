@@ -2,6 +2,7 @@
  *
  * One of these is enough, in this order:
  *   1. a token as "Authorization: Bearer …": one is for all, another one only for reading, a third for health and metrics;
+ *      where profiles are sent to also as the password of "Authorization: Basic …", of any user;
  *   2. the cookie of a session, which /login gives for one of these tokens;
  *   3. a header with the user's name, from the address of a reverse proxy that is trusted to have asked the user for a
  *      password. Users only read, but for those that are listed.
@@ -44,6 +45,7 @@ struct roles_request {
 	const char *origin;
 	const char *peer;			/* address of the connection's other end; may be NULL */
 	bool is_probe;				/* asks for health or metrics */
+	bool takes_basic;			/* profiles that others send: their clients know passwords better than tokens */
 	bool only_probes;			/* came to an address for these only */
 };
 

@@ -117,7 +117,9 @@ static int check(struct site *s, struct request *q, const struct route *route, u
 {
 	q->headers.is_page = route && route->is_page;
 	q->headers.is_public = route && route->is_public;
+	q->headers.is_push = route && route->is_push;
 	q->headers.reads = route && route->reads && is_post(q);
+	q->headers.roles.takes_basic = route && route->is_push;
 	q->headers.roles.is_probe = route && route->is_probe;
 	q->headers.roles.only_probes = q->only_probes;
 	q->who = roles_who(&s->auth.roles, &q->headers.roles);

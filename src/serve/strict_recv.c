@@ -6,6 +6,8 @@
 #include "strict_recv.h"
 
 #include "framing.h"
+#include "lock.h"
+#include "log.h"
 #include "mem.h"
 
 #include <errno.h>
@@ -43,6 +45,19 @@ void strict_recv_forget(int fd)
 		free(atomic_exchange(&table[fd], NULL));
 }
 
+/* Collectors go on trying for ever, and say nothing of why. */
+static void advise(void)
+{
+	static struct lock lock = LOCK_INITIALIZER;
+	static int64_t next_ns;
+
+	lock_take(&lock);
+	if (log_is_due(&next_ns))
+		log_warning("a client began with HTTP/2, as gRPC does, which is not spoken here; in an OpenTelemetry Collector use "
+			    "the exporter otlphttp instead of otlp");
+	lock_release(&lock);
+}
+
 static ssize_t refuse(int fd, const struct watched *w)
 {
 	char answer[512];
@@ -52,6 +67,8 @@ static ssize_t refuse(int fd, const struct watched *w)
 
 	(void)!send(fd, answer, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	++*w->refused;
+	if (w->framing.is_http2)
+		advise();
 	errno = ECONNRESET;
 	return -1;
 }

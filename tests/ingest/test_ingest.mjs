@@ -1,0 +1,338 @@
+// Profiles that others send: Pyroscope's clients and its push.v1, OTLP of both layouts and codecs; and what is sent on to them.
+// What arrives is compared with sums made here, by other decoders.
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { check, daemon, directory, end, get, labels, post, program, raw, require, same, settled, stacks, test, until } from "./lib.mjs";
+import { proto109, proto110, protoPush, request } from "./otlp.mjs";
+
+const protobuf = require("protobufjs");
+const { Profile } = require("pprof-format");
+const here = new URL(".", import.meta.url).pathname;
+const layouts = Object.fromEntries(Object.entries({ 109: proto109, 110: proto110, push: protoPush })
+	.map(([k, text]) => [k, protobuf.parse(text, { keepCase: false }).root]));
+const OTLP = "/v1development/profiles", PUSH = "/push.v1.PusherService/Push";
+const PROTO = { "Content-Type": "application/x-protobuf" }, JSON_TYPE = { "Content-Type": "application/json" };
+const nowNs = () => BigInt(Date.now() - 2000) * 1000000n;
+
+function encode(root, type, object) {
+	const t = layouts[root].lookupType(type);
+
+	return Buffer.from(t.encode(t.fromObject(object)).finish());
+}
+
+const decode = (type, bytes) => layouts[110].lookupType(type).toObject(layouts[110].lookupType(type).decode(new Uint8Array(bytes)));
+
+// A pprof with samples [[functions from the root], [values], {labels}].
+function pprof(types, samples, { period = 10000000, periodType = "cpu" } = {}) {
+	const strings = [""], at = (s) => (strings.includes(s) ? strings.indexOf(s) : strings.push(s) - 1);
+	const names = [...new Set(samples.flatMap(([stack]) => stack))];
+	const root = protobuf.parse(`syntax = "proto3"; message Profile { repeated VT sample_type = 1; repeated Sample sample = 2;
+		repeated Location location = 4; repeated Function function = 5; repeated string string_table = 6; int64 time_nanos = 9;
+		int64 duration_nanos = 10; VT period_type = 11; int64 period = 12; }
+		message VT { int64 type = 1; int64 unit = 2; } message Label { int64 key = 1; int64 str = 2; }
+		message Sample { repeated uint64 location_id = 1; repeated int64 value = 2; repeated Label label = 3; }
+		message Location { uint64 id = 1; repeated Line line = 4; } message Line { uint64 function_id = 1; int64 line = 2; }
+		message Function { uint64 id = 1; int64 name = 2; int64 filename = 4; }`).root.lookupType("Profile");
+	const o = {
+		sampleType: types.map(([t, u]) => ({ type: at(t), unit: at(u) })),
+		sample: samples.map(([stack, value, of = {}]) => ({ locationId: stack.map((n) => names.indexOf(n) + 1).reverse(), value,
+			label: Object.entries(of).map(([k, v]) => ({ key: at(k), str: at(v) })) })),
+		location: names.map((_, i) => ({ id: i + 1, line: [{ functionId: i + 1, line: 3 }] })),
+		function: names.map((n, i) => ({ id: i + 1, name: at(n), filename: at("app.php") })),
+		periodType: { type: at(periodType), unit: at("nanoseconds") }, period, timeNanos: String(nowNs()), stringTable: strings,
+	};
+
+	return Buffer.from(root.encode(root.fromObject(o)).finish());
+}
+
+const d = await daemon("receiver");
+
+await test("folded text lines trie and tree arrive as they were sent", async () => {
+	const varint = (text) => Buffer.from(text, "latin1");
+
+	for (const [type, format, body] of [["folded", "folded", "main;work 12\nmain;idle 3\n"], ["lines", "lines", "main;work\nmain;work\nmain;idle\n"],
+		["trie", "trie", varint("\0\0\x01\x05main;\0\x02\x04work\x07\0\x04idle\x02\0")],
+		["tree", "tree", varint("\0\0\x01\x04main\x01\x02\x04work\x04\0\x04idle\x05\0")]]) {
+		const a = await post(d, `/pyroscope/ingest?name=${type}-app.wall{region=eu,pid=9}&from=now-10s&until=now&sampleRate=50&spyName=phpspy` +
+			`&format=${format}`, body);
+
+		same([a.status, await a.text()], [200, ""], type);
+	}
+	await settled(d);
+	same(await stacks(d, "label.service_name=folded-app"), { "main;idle": 3, "main;work": 12 }, "folded");
+	same(await stacks(d, "label.service_name=lines-app"), { "main;idle": 1, "main;work": 2 }, "lines");
+	same(await stacks(d, "label.service_name=trie-app"), { "main;idle": 2, "main;work": 7 }, "trie");
+	same(await stacks(d, "label.service_name=tree-app"), { main: 1, "main;idle": 5, "main;work": 4 }, "tree");
+	same(await stacks(d, "label.service_name=folded-app", "wall_ns"), { "main;idle": 60000000, "main;work": 240000000 }, "time of 50 Hz");
+	same((await labels(d)).pyroscope_spy, ["phpspy"], "the spy is a label");
+	check(!("pid" in await labels(d)), "ids of processes are no labels");
+});
+
+await test("a pprof is read in a form too and its labels make series", async () => {
+	const types = [["samples", "count"], ["cpu", "nanoseconds"]];
+	const bytes = gzipSync(pprof(types, [[["main", "a"], [2, 20000000], { "http.route": "/x", span_id: "0123456789abcdef" }],
+		[["main", "b"], [3, 30000000], { "http.route": "/y", trace_id: "0".repeat(32) }], [["main", "a"], [1, 10000000], { "http.route": "/x" }]]));
+	const form = new FormData();
+
+	form.append("profile", new Blob([bytes]), "profile.pprof");
+	form.append("sample_type_config", new Blob([JSON.stringify({ cpu: { units: "nanoseconds" } })]), "config.json");
+	same((await post(d, "/ingest?name=form-app&from=now-10s", form)).status, 200, "the form");
+	same((await post(d, "/ingest?name=plain-app&format=pprof", bytes)).status, 200, "the file");
+	await settled(d);
+	same(await stacks(d, "label.service_name=form-app"), { "main;a": 3, "main;b": 3 }, "all");
+	same(await stacks(d, "label.service_name=plain-app&label.http_route=/x", "cpu_ns"), { "main;a": 30000000 }, "one label");
+	const all = await labels(d);
+	check(!("span_id" in all) && !("trace_id" in all) && !("profile_id" in all), "ids of spans and traces are no labels");
+});
+
+await test("what cannot be taken is refused with a sentence and counted", async () => {
+	const before = (await settled(d)).rejected_pushes;
+	const cases = [
+		["/ingest?name=x&format=jfr", "", 415, "OTLP"], ["/ingest?name=x&format=speedscope", "", 415, "speedscope"],
+		["/ingest", "a 1", 400, "name is missing"], ["/ingest?name=x{a", "a 1", 400, "'}'"], ["/ingest?name=x&from=yesterday", "a 1", 400, "from"],
+		["/ingest?name=x&sampleRate=0", "a 1", 400, "sampleRate"], ["/ingest?name=x", "main;work\n", 422, "line 1"],
+		["/ingest?name=x&format=pprof", "[object FormData]", 422, "FormData"], ["/ingest?name=x&format=pprof", "nonsense", 422, ""],
+		["/ingest?name=x&format=tree", "\x09a", 422, "tree"],
+		["/ingest?name=x&format=pprof", pprof([["cpu", "nanoseconds"]], [[["main"], [1, 2]]]), 422, "values"],
+	];
+
+	for (const [path, body, status, part] of cases) {
+		const a = await post(d, path, body), text = await a.text();
+
+		check(a.status === status && JSON.parse(text).message.includes(part), `${path}: ${a.status} ${text}`);
+	}
+	same((await post(d, "/ingest?name=x", "a 1", { "X-Scope-OrgID": "a|b" })).status, 400, "two tenants");
+	same((await post(d, "/ingest?name=x", "a 1", { "Content-Encoding": "br" })).status, 415, "an encoding");
+	same((await fetch(`${d.url}/ingest?name=x`)).status, 405, "GET");
+	const after = (await settled(d)).rejected_pushes;
+	same(Object.fromEntries(Object.entries(after).map(([k, v]) => [k, v - before[k]])),
+		{ parameters: 5, unsupported: 3, damaged: 5, large: 0, busy: 0, profiles: 0 }, "counted by reason");
+});
+
+await test("push v1 is taken in both codecs", async () => {
+	const bytes = pprof([["samples", "count"]], [[["main", "pushed"], [4], { page: "p1", service_name: "not this" }], [["main"], [6]]]);
+	const push = (service, raw) => ({ series: [{ labels: [{ name: "__name__", value: "process_cpu" }, { name: "service_name", value: service }],
+		samples: [{ rawProfile: raw, ID: "7d1d6c2e-0000-4000-8000-000000000000" }] }] });
+	let a = await post(d, PUSH, gzipSync(encode("push", "PushRequest", push("push-proto", gzipSync(bytes)))),
+		{ "Content-Type": "application/proto", "Content-Encoding": "gzip", "X-Scope-OrgID": "team-1" });
+
+	same([a.status, a.headers.get("content-type"), (await a.arrayBuffer()).byteLength], [200, "application/proto", 0], "proto");
+	a = await post(d, PUSH, JSON.stringify(push("push-json", bytes.toString("base64"))), JSON_TYPE);
+	same([a.status, a.headers.get("content-type"), await a.text()], [200, "application/json", "{}"], "JSON");
+	await settled(d);
+	same(await stacks(d, "label.service_name=push-proto&label.tenant=team-1"), { main: 6, "main;pushed": 4 }, "proto");
+	same(await stacks(d, "label.service_name=push-json&label.page=p1"), { "main;pushed": 4 }, "JSON");
+	for (const [body, part] of [[{ series: [{ labels: [{ name: "__name__", value: "x" }], samples: [] }] }, "service_name"],
+		[{ series: [{ labels: [{ name: "a", value: "1" }, { name: "a", value: "2" }] }] }, "twice"],
+		[push("x", Buffer.from("garbage").toString("base64")), ""], [{ series: 1 }, "list"]]) {
+		a = await post(d, PUSH, JSON.stringify(body), JSON_TYPE);
+		const error = await a.json();
+
+		check(a.status === 400 && error.code === "invalid_argument" && error.message.includes(part), `${JSON.stringify(body)}: ${JSON.stringify(error)}`);
+	}
+	same((await post(d, PUSH, "x", { "Content-Type": "text/plain" })).status, 415, "another type");
+});
+
+await test("otlp is taken in both layouts and both codecs", async () => {
+	const sent = [["otlp-110", "110", PROTO], ["otlp-109", "109", PROTO], ["otlp-json", null, JSON_TYPE]];
+
+	for (const [service, root, headers] of sent) {
+		const object = request(nowNs(), service, { attributes: [1, 2] });
+		const body = root ? encode(root, "ExportProfilesServiceRequest", object) : JSON.stringify(object);
+		const a = await post(d, OTLP, gzipSync(body), { ...headers, "Content-Encoding": "gzip", "OTLP-Profiles-Development-Version": "1" });
+
+		same([a.status, a.headers.get("content-type"), await a.text()], [200, headers["Content-Type"], root ? "" : "{}"], service);
+	}
+	await settled(d);
+	for (const [service] of sent)
+		same(await stacks(d, `label.service_name=${service}&label.region=eu&label.k8s_pod_name=pod-1`),
+			{ "main;Cart::total": 7, "main;Cart::total;libc.so.6+0x1000": 5 }, service);
+	same(await stacks(d, "label.service_name=otlp-110", "cpu_ns"), { "main;Cart::total": 350000000, "main;Cart::total;libc.so.6+0x1000": 250000000 },
+		"time by the period");
+	const all = await labels(d);
+	check(!("thread_id" in all) && !("process_pid" in all), "threads and processes are no labels");
+});
+
+await test("the version header and layouts that are not read are refused", async () => {
+	const body = encode("110", "ExportProfilesServiceRequest", request(nowNs(), "otlp-refused"));
+
+	for (const version of ["2", "01", "x", "1.0", "-1"]) {
+		const a = await post(d, OTLP, body, { ...PROTO, "OTLP-Profiles-Development-Version": version });
+		const status = decode("Status", await a.arrayBuffer());
+
+		check(a.status === 400 && status.code === 3 && status.message.includes("OTLP-Profiles-Development-Version"), `${version}: ${JSON.stringify(status)}`);
+	}
+	const host = new URL(d.url).host;
+	check((await raw(d, `POST ${OTLP} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n` +
+		"OTLP-Profiles-Development-Version: 1\r\nOTLP-Profiles-Development-Version: 1\r\n\r\n{}")).startsWith("HTTP/1.1 400"), "twice");
+	const oldest = JSON.stringify({ resourceProfiles: [{ scopeProfiles: [{ profiles: [{ locationIndices: [1, 2] }] }] }] });
+	let a = await post(d, OTLP, oldest, JSON_TYPE);
+	same((await a.json()).message, "OTLP profiles: this has the layout of opentelemetry-proto 1.7 or older; 1.8 to 1.11 are read. Upgrade the sender.",
+		"1.7");
+	a = await post(d, OTLP, Buffer.concat([body, encode("109", "ExportProfilesServiceRequest", { resourceProfiles:
+		request(nowNs(), "x", { attributes: [1] }).resourceProfiles })]), PROTO);
+	check(a.status === 400 && decode("Status", await a.arrayBuffer()).message.includes("at once"), "both layouts at once");
+	same((await post(d, OTLP, "x", { "Content-Type": "text/plain" })).status, 415, "another type");
+	a = await post(d, OTLP, body.subarray(0, body.length - 5), PROTO);
+	same([a.status, decode("Status", await a.arrayBuffer()).code], [400, 3], "cut off");
+	same((await post(d, OTLP, "", PROTO)).status, 200, "an empty request");
+});
+
+await test("profiles with bad indices are left out and said", async () => {
+	const good = request(nowNs(), "otlp-partly"), wrong = request(nowNs(), "otlp-partly", { values: [[1, 3], [99, 1]] });
+
+	good.resourceProfiles[0].scopeProfiles[0].profiles.push(wrong.resourceProfiles[0].scopeProfiles[0].profiles[0]);
+	let a = await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", good), PROTO);
+	const partial = decode("ExportProfilesServiceResponse", await a.arrayBuffer()).partialSuccess;
+
+	check(a.status === 200 && Number(partial.rejectedProfiles) === 1 && partial.errorMessage.includes("stack 99"), JSON.stringify(partial));
+	a = await post(d, OTLP, JSON.stringify(wrong), JSON_TYPE);
+	same((await a.json()).partialSuccess.rejectedProfiles, "1", "in JSON");
+	good.dictionary.stackTable[1].locationIndices = [50];
+	same((await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", good), PROTO)).status, 400, "a dictionary with a bad index");
+	await settled(d);
+	same(await stacks(d, "label.service_name=otlp-partly"), { "main;Cart::total": 7, "main;Cart::total;libc.so.6+0x1000": 5 }, "the rest");
+});
+
+await test("a bomb of gzip is refused before it is unpacked", async () => {
+	const bomb = gzipSync(Buffer.alloc(80 << 20));
+
+	for (const [path, headers] of [[OTLP, PROTO], [PUSH, { "Content-Type": "application/proto" }], ["/ingest?name=x", {}]])
+		same((await post(d, path, bomb, { ...headers, "Content-Encoding": "gzip" })).status, 413, path);
+	same((await post(d, "/ingest?name=x&format=pprof", bomb)).status, 413, "a profile");
+	same((await post(d, OTLP, gzipSync(Buffer.alloc(17 << 20, " ")), { ...JSON_TYPE, "Content-Encoding": "gzip" })).status, 413, "JSON");
+});
+
+await test("the preface of http2 is refused and logged with advice", async () => {
+	await raw(d, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+	await until(() => d.said.includes("otlphttp"), "the advice");
+});
+
+await test("the client for node sends its profiles and all of them arrive", async () => {
+	const bodies = [];
+	let pending = 0;
+	const proxy = createServer((q, r) => {
+		const parts = [];
+
+		pending++;
+		q.on("data", (b) => parts.push(b));
+		q.on("end", async () => {
+			const body = Buffer.concat(parts);
+			const a = await fetch(d.url + q.url, { method: "POST", body, headers: { "Content-Type": q.headers["content-type"] ?? "",
+				"X-Scope-OrgID": q.headers["x-scope-orgid"] ?? "" } });
+
+			bodies.push([q.url, body, a.status]);
+			r.writeHead(a.status).end(Buffer.from(await a.arrayBuffer()));
+			pending--;
+		});
+	}).listen(0, "127.0.0.1");
+	await until(() => proxy.address(), "the proxy");
+	const client = spawn(process.execPath, [`${here}client.mjs`, `http://127.0.0.1:${proxy.address().port}`], { stdio: ["pipe", "inherit", "inherit"] });
+	const ended = new Promise((done) => client.on("exit", done));
+
+	await until(() => ["wall", "inuse_space"].every((type) => bodies.some(([, b]) => gunzipSync(b).includes(type))), "both kinds were sent");
+	client.stdin.end();
+	const code = await ended;
+
+	await until(() => !pending, "all were answered");
+	proxy.close();
+	same(code, 0, "the client ends well");
+	check(bodies.length >= 2 && bodies.every(([, , status]) => status === 200), `requests: ${bodies.map(([u, , s]) => `${s} ${u}`)}`);
+	const sums = {};
+	for (const [, body] of bodies) {
+		const p = Profile.decode(gunzipSync(body)), text = (i) => p.stringTable.strings[Number(i)];
+
+		for (const s of p.sample)
+			p.sampleType.forEach((t, i) => { sums[text(t.type)] = (sums[text(t.type)] ?? 0) + Number(s.value[i]); });
+	}
+	await settled(d);
+	for (const [type, column] of [["samples", "samples"], ["wall", "wall_ns"], ["cpu", "cpu_ns"], ["inuse_objects", "inuse_objects"],
+		["inuse_space", "inuse_space"]]) {
+		const got = Object.values(await stacks(d, "label.service_name=node-shop&label.tenant=team-7&label.region=eu", column)).reduce((a, b) => a + b, 0);
+
+		same(got, sums[type], column);
+		check(sums[type] > 0, `there is some ${type}`);
+	}
+	same(Object.keys(await stacks(d, "label.service_name=node-shop&label.page=p0")).some((s) => s.includes("burnOften")), true, "a label of the program");
+});
+
+await test("samples in are samples out by way of otlp and of push v1", async () => {
+	const [o, p] = await Promise.all([daemon("otlp", "--allow-host", "localhost"), daemon("pyroscope")]);
+	const sender = await daemon("sender", "--to", o.url.replace("http", "otlp"), "--to", p.url.replace("http", "pyroscope"));
+	const text = "main;Cart::total 12\nmain;Cart::total;query 30\nmain 1\nmain;\u00fcber 2\n";
+
+	for (const region of ["eu", "us"])
+		same((await post(sender, `/ingest?name=shop.cpu{region=${region}}&sampleRate=100`, text, { "X-Scope-OrgID": `team-${region}` })).status, 200, region);
+	await post(sender, "/ingest?name=shop.inuse_space", "main;keep 4096\n");
+	await settled(sender);
+	for (const to of [o, p])
+		await until(async () => Object.keys(await stacks(to, "label.service_name=shop", "inuse_space").catch(() => ({}))).length &&
+			(await settled(to)).samples.stored === 90, `all at ${to.url}`);
+	for (const filter of ["label.service_name=shop&label.region=eu", "label.region=us", "label.tenant=team-us", "label.clock=cpu"])
+		for (const column of ["samples", "cpu_ns"])
+			for (const to of [o, p])
+				same(await stacks(to, filter, column), await stacks(sender, filter, column), `${filter} ${column} at ${to.url}`);
+	for (const to of [o, p])
+		same(await stacks(to, "label.service_name=shop", "inuse_space"), { "main;keep": 4096 }, "memory");
+	const sinks = JSON.parse(await get(sender, "/api/v1/status")).sinks;
+	for (const s of sinks)
+		check(s.samples.handed === 90 && s.samples.stored === 90, `${s.url}: ${JSON.stringify(s.samples)}`);
+});
+
+await test("a receiver that is away gets its samples later and one that refuses is counted", async () => {
+	let answers = [[503, {}], [429, { "Retry-After": "1" }], [200, {}]];
+	const got = [];
+	const receiver = createServer((q, r) => {
+		const parts = [], [status, headers] = answers.length > 1 ? answers.shift() : answers[0];
+
+		q.on("data", (b) => parts.push(b));
+		q.on("end", () => {
+			if (status === 200)
+				got.push([q.headers, gunzipSync(Buffer.concat(parts))]);
+			r.writeHead(status, headers).end();
+		});
+	}).listen(0, "127.0.0.1");
+	await until(() => receiver.address(), "the receiver");
+	const url = `otlp://127.0.0.1:${receiver.address().port}/?tenant=team-9`;
+	const sender = await daemon("retries", "--to", url);
+	const sink = async () => JSON.parse(await get(sender, "/api/v1/status")).sinks.find((s) => s.url.startsWith("otlp:"));
+
+	await post(sender, "/ingest?name=shop.wall", "main;work 5\n");
+	await until(() => got.length, "it was sent again");
+	const decoded = layouts[110].lookupType("ExportProfilesServiceRequest").decode(got[0][1]);
+	const profile = decoded.resourceProfiles[0].scopeProfiles[0].profiles[0], dictionary = decoded.dictionary;
+	const names = dictionary.stackTable[profile.samples[0].stackIndex].locationIndices.map((l) =>
+		dictionary.stringTable[dictionary.functionTable[dictionary.locationTable[l].lines[0].functionIndex].nameStrindex]);
+
+	same([names, profile.samples.map((s) => s.values.map(Number)), dictionary.stringTable[profile.sampleType.typeStrindex], got[0][0]["x-scope-orgid"]],
+		[["work", "main"], [[5]], "samples", "team-9"], "by another decoder");
+	same(decoded.resourceProfiles[0].resource.attributes.map((a) => [a.key, a.value.stringValue]), [["service.name", "shop"]], "attributes");
+	await until(async () => (await sink()).samples.stored === 5, "it is counted");
+	same((await sink()).counts["export_retried_requests_total"], 2, "retries");
+	answers = [[400, {}]];
+	await post(sender, "/ingest?name=shop.wall", "main;work 8\n");
+	await until(async () => (await sink()).samples.dropped.unfit === 8, "what is refused for ever is dropped");
+	same((await sink()).counts["export_refused_samples_total"], 8, "and counted");
+	receiver.close();
+});
+
+await test("with tokens a push needs the one for writing", async () => {
+	const { writeFileSync } = await import("node:fs");
+
+	writeFileSync(`${directory}/token`, "0123456789abcdef-write\n", { mode: 0o600 });
+	writeFileSync(`${directory}/read-token`, "0123456789abcdef-read\n", { mode: 0o600 });
+	const t = await daemon("tokens", "--token-file", `${directory}/token`, "--read-token-file", `${directory}/read-token`);
+	const send = async (headers) => (await post(t, "/ingest?name=x", "a 1\n", headers)).status;
+	const basic = (token) => ({ Authorization: `Basic ${Buffer.from(`anybody:${token}`).toString("base64")}` });
+
+	same([await send({}), await send({ Authorization: "Bearer 0123456789abcdef-read" }), await send({ Authorization: "Bearer 0123456789abcdef-write" })],
+		[401, 403, 200], "none, reading, writing");
+	same([await send(basic("wrong-wrong-wrong-wrong")), await send(basic("0123456789abcdef-read")), await send(basic("0123456789abcdef-write"))],
+		[401, 403, 200], "as a password");
+	const a = await post(t, OTLP, "{}", JSON_TYPE);
+	same([a.status, (await a.json()).code], [401, 16], "in the form of OTLP");
+	same((await post(t, PUSH, "{}", JSON_TYPE)).status, 401, "in the form of Connect");
+});
+
+end();
