@@ -219,21 +219,24 @@ static int read_location(struct otlp_dictionary *d, struct protobuf m, struct er
 
 static int read_stack(struct otlp_dictionary *d, struct protobuf m, struct err *err)
 {
-	struct protobuf stack = m;
+	struct otlp_stack stack = { .bytes = m };
 	struct protobuf_field f;
-	uint64_t index;
+	uint64_t index, depth = 0;
 
 	while (protobuf_next(&m, &f)) {
 		if (f.number != OTLP_STACK_LOCATIONS)
 			continue;
-		while (protobuf_packed(&f, &index))
+		while (protobuf_packed(&f, &index)) {
 			if (index >= d->location_count)
 				return beyond(err, "location", index, d->location_count);
+			depth += d->locations[index].count;
+		}
 		if (!protobuf_packed_ended(&f))
 			return damaged(err, "a stack");
 	}
 	if (m.p != m.end)
 		return damaged(err, "a stack");
+	stack.depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
 	GROW(&d->stacks, &d->stack_capacity, d->stack_count + 1);
 	d->stacks[d->stack_count++] = stack;
 	return 0;

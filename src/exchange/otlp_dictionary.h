@@ -30,7 +30,10 @@ struct otlp_dictionary {
 	size_t location_count, location_capacity;
 	struct line_place *lines;		/* the innermost first */
 	size_t line_count, line_capacity;
-	struct protobuf *stacks;
+	struct otlp_stack {
+		struct protobuf bytes;		/* of the message */
+		uint32_t depth;			/* frames, with inlined ones; UINT32_MAX: as many or more */
+	} *stacks;
 	size_t stack_count, stack_capacity;
 };
 

@@ -197,23 +197,10 @@ static int check_times(struct reader *r, struct sample *s)
 	return 0;
 }
 
-static uint32_t depth_of(const struct otlp_dictionary *d, uint64_t stack)
-{
-	struct protobuf m = stack ? d->stacks[stack] : (struct protobuf){ NULL, NULL };
-	struct protobuf_field f;
-	uint64_t index;
-	size_t depth = 0;
-
-	while (stack && protobuf_next(&m, &f))
-		while (f.number == OTLP_STACK_LOCATIONS && protobuf_packed(&f, &index))
-			depth += d->locations[index].count;
-	return depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
-}
-
 /* The leaf first, as it stands. */
 static uint32_t places_of(const struct otlp_dictionary *d, uint64_t stack, struct line_place *ret)
 {
-	struct protobuf m = stack ? d->stacks[stack] : (struct protobuf){ NULL, NULL };
+	struct protobuf m = stack ? d->stacks[stack].bytes : (struct protobuf){ NULL, NULL };
 	struct protobuf_field f;
 	uint64_t index;
 	uint32_t n = 0;
@@ -379,7 +366,7 @@ static int do_sample(struct reader *r, const struct profile_facts *p, struct pro
 	if ((e = read_sample(r, m, &s)) < 0 || (e = check_times(r, &s)) < 0)
 		return e;
 	if (!adds) {
-		if (depth_of(&r->dictionary, s.stack) > PUSHED_DEPTH_MAX)
+		if (s.stack && r->dictionary.stacks[s.stack].depth > PUSHED_DEPTH_MAX)
 			return err_set(r->err, -EINVAL, "a stack has more than %u frames, which is the limit", PUSHED_DEPTH_MAX);
 		return put_attributes(r, NULL, s.attributes);
 	}

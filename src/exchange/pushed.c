@@ -48,7 +48,10 @@ int pushed_series(struct pushed *p, const struct labels *labels, const struct pu
 		  struct err *err)
 {
 	uint32_t number;
+	int r = pushed_node(p, 0, err);
 
+	if (r < 0)
+		return r;
 	assert(f->period_ns >= 0 && f->start_ns >= 0 && f->start_ns <= f->end_ns);
 	put_key(p, labels, f);
 	number = intern_add(&p->keys, p->key.data, p->key.size);
