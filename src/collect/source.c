@@ -99,6 +99,11 @@ const char *source_identity(const struct source *s)
 	return s->identity ? s->identity : s->url;
 }
 
+bool source_takes_pushes(const struct source *s)
+{
+	return s->ops && !strcmp(s->ops->scheme, "http");
+}
+
 /* --- Messages and lines --- */
 
 enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret)

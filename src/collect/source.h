@@ -212,6 +212,8 @@ struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
 
 const char *source_identity(const struct source *s);
 
+bool source_takes_pushes(const struct source *s);	/* it is the one of push_source.h */
+
 /* For implementations of close: frees what all sources have. */
 void source_done(struct source *s);
 

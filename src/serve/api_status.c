@@ -6,8 +6,6 @@
 #include "health.h"
 #include "tally.h"
 
-#include <string.h>
-
 static void put_u64(struct json *j, const char *key, uint64_t v)
 {
 	json_key(j, key);
@@ -184,7 +182,7 @@ static void put_source(struct json *j, const struct source *s)
 		put_u64(j, strobe_wire_error_name((enum strobe_wire_error)i), c->rejected[i]);
 	put_u64(j, "memfd", c->rejected_memfd);
 	json_end(j);
-	if (!strcmp(s->ops->scheme, "http"))
+	if (source_takes_pushes(s))
 		put_pushes(j, c);
 	put_time(j, "last_message", c->last_message_ns);
 	json_end(j);

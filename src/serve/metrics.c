@@ -180,17 +180,17 @@ static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 {
 	family(out, "strobe_pushes_total", "counter", "Profiles of others taken by HTTP, by protocol.");
 	for (size_t i = 0; i < n; i++)
-		for (unsigned p = 0; p < SOURCE_PUSH_PROTOCOLS && !strcmp(sources[i]->ops->scheme, "http"); p++)
+		for (unsigned p = 0; p < SOURCE_PUSH_PROTOCOLS && source_takes_pushes(sources[i]); p++)
 			labelled(out, "strobe_pushes_total", "protocol", source_push_protocol_name((enum source_push_protocol)p),
 				 sources[i]->counters.pushes[p]);
 	family(out, "strobe_push_bytes_total", "counter", "Bytes of their bodies, as they came.");
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(sources[i]->ops->scheme, "http"))
+		if (source_takes_pushes(sources[i]))
 			put_u64(out, "strobe_push_bytes_total", sources[i]->counters.push_bytes);
 	family(out, "strobe_pushes_rejected_total", "counter", "Pushes that were refused, and profiles left out of those that were "
 	       "not, by reason.");
 	for (size_t i = 0; i < n; i++)
-		for (unsigned e = 0; e < SOURCE_PUSH_ERRORS && !strcmp(sources[i]->ops->scheme, "http"); e++)
+		for (unsigned e = 0; e < SOURCE_PUSH_ERRORS && source_takes_pushes(sources[i]); e++)
 			labelled(out, "strobe_pushes_rejected_total", "reason", source_push_error_name((enum source_push_error)e),
 				 sources[i]->counters.rejected_pushes[e]);
 }

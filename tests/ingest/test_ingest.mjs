@@ -1,9 +1,10 @@
 // Profiles that others send: Pyroscope's clients and its push.v1, OTLP of both layouts and codecs; and what is sent on to them.
 // What arrives is compared with sums made here, by other decoders.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { check, daemon, directory, end, get, labels, post, program, raw, require, same, settled, stacks, test, until } from "./lib.mjs";
+import { check, daemon, directory, end, get, labels, post, raw, require, same, settled, stacks, test, until } from "./lib.mjs";
 import { proto109, proto110, protoPush, request } from "./otlp.mjs";
 
 const protobuf = require("protobufjs");
@@ -232,7 +233,21 @@ await test("the client for node sends its profiles and all of them arrive", asyn
 	const ended = new Promise((done) => client.on("exit", done));
 
 	await until(() => ["wall", "inuse_space"].every((type) => bodies.some(([, b]) => gunzipSync(b).includes(type))), "both kinds were sent");
-	client.stdin.end();
+	client.stdin.await test("the requests of the manual are accepted", async () => {
+	const manual = readFileSync(`${here}../../docs/ingest.md`, "utf8");
+	const commands = manual.split("\n").filter((line) => line.startsWith("    curl "));
+
+	check(commands.length >= 3, "there are some");
+	for (const command of commands) {
+		const r = spawnSync("sh", ["-c", command.trim().replace("curl", "curl -sf").replace("http://127.0.0.1:8787", d.url)]);
+
+		check(r.status === 0, `${command}: ${r.status} ${r.stdout} ${r.stderr}`);
+	}
+	await settled(d);
+	same(await stacks(d, "label.service_name=shop&label.tenant=team-1"), { "main;Cart::total": 3 }, "what they sent");
+});
+
+end();
 	const code = await ended;
 
 	await until(() => !pending, "all were answered");
@@ -290,7 +305,21 @@ await test("a receiver that is away gets its samples later and one that refuses 
 		q.on("end", () => {
 			if (status === 200)
 				got.push([q.headers, gunzipSync(Buffer.concat(parts))]);
-			r.writeHead(status, headers).end();
+			r.writeHead(status, headers).await test("the requests of the manual are accepted", async () => {
+	const manual = readFileSync(`${here}../../docs/ingest.md`, "utf8");
+	const commands = manual.split("\n").filter((line) => line.startsWith("    curl "));
+
+	check(commands.length >= 3, "there are some");
+	for (const command of commands) {
+		const r = spawnSync("sh", ["-c", command.trim().replace("curl", "curl -sf").replace("http://127.0.0.1:8787", d.url)]);
+
+		check(r.status === 0, `${command}: ${r.status} ${r.stdout} ${r.stderr}`);
+	}
+	await settled(d);
+	same(await stacks(d, "label.service_name=shop&label.tenant=team-1"), { "main;Cart::total": 3 }, "what they sent");
+});
+
+end();
 		});
 	}).listen(0, "127.0.0.1");
 	await until(() => receiver.address(), "the receiver");
@@ -318,8 +347,6 @@ await test("a receiver that is away gets its samples later and one that refuses 
 });
 
 await test("with tokens a push needs the one for writing", async () => {
-	const { writeFileSync } = await import("node:fs");
-
 	writeFileSync(`${directory}/token`, "0123456789abcdef-write\n", { mode: 0o600 });
 	writeFileSync(`${directory}/read-token`, "0123456789abcdef-read\n", { mode: 0o600 });
 	const t = await daemon("tokens", "--token-file", `${directory}/token`, "--read-token-file", `${directory}/read-token`);
@@ -333,6 +360,20 @@ await test("with tokens a push needs the one for writing", async () => {
 	const a = await post(t, OTLP, "{}", JSON_TYPE);
 	same([a.status, (await a.json()).code], [401, 16], "in the form of OTLP");
 	same((await post(t, PUSH, "{}", JSON_TYPE)).status, 401, "in the form of Connect");
+});
+
+await test("the requests of the manual are accepted", async () => {
+	const manual = readFileSync(`${here}../../docs/ingest.md`, "utf8");
+	const commands = manual.split("\n").filter((line) => line.startsWith("    curl "));
+
+	check(commands.length >= 3, "there are some");
+	for (const command of commands) {
+		const r = spawnSync("sh", ["-c", command.trim().replace("curl", "curl -sf").replace("http://127.0.0.1:8787", d.url)]);
+
+		check(r.status === 0, `${command}: ${r.status} ${r.stdout} ${r.stderr}`);
+	}
+	await settled(d);
+	same(await stacks(d, "label.service_name=shop&label.tenant=team-1"), { "main;Cart::total": 3 }, "what they sent");
 });
 
 end();
