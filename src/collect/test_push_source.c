@@ -1,0 +1,111 @@
+/* test_push_source.c: pushes from another thread come to the receiver in the loop, whole, or not at all. */
+#include "push_source.h"
+#include "test.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+struct place {
+	struct loop *loop;
+	struct source *source;
+	bool is_full;
+	unsigned messages;
+	pthread_t loop_thread, receiver_thread;
+	int given;
+	struct err err;
+};
+
+static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+{
+	struct place *p = data;
+
+	(void)about;
+	(void)m;
+	p->messages++;
+	p->receiver_thread = pthread_self();
+}
+
+/* The loop ends when it has been asked once. */
+static bool full(void *data)
+{
+	struct place *p = data;
+
+	loop_stop(p->loop, 0);
+	return p->is_full;
+}
+
+/* Two empty messages, one behind the other. */
+static void *give(void *data)
+{
+	const struct strobe_wire_info info = { .kind = STROBE_WIRE_SAMPLES };
+	struct place *p = data;
+	uint8_t bytes[2 * STROBE_WIRE_HEADER];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct strobe_wire_writer w;
+
+		strobe_wire_begin(&w, bytes + i * STROBE_WIRE_HEADER, STROBE_WIRE_HEADER, &info);
+		strobe_wire_end(&w);
+	}
+	p->given = push_source_give(p->source, SOURCE_PUSH_OTLP, bytes, sizeof(bytes), &p->err);
+	return NULL;
+}
+
+static void run(struct place *p)
+{
+	struct source_receiver receiver = { .message = got_message, .full = full, .data = p };
+	struct err err = { 0 };
+	pthread_t giver;
+
+	p->loop = loop_new(&err);
+	p->loop_thread = pthread_self();
+	CHECK_INT(push_source_open(p->loop, &receiver, &p->source, &err), 0);
+	pthread_create(&giver, NULL, give, p);
+	loop_run(p->loop, &err);
+	pthread_join(giver, NULL);
+}
+
+static void end(struct place *p)
+{
+	source_close(p->source);
+	loop_free(p->loop);
+}
+
+TEST(a_push_is_taken_in_the_loops_thread_and_counted)
+{
+	struct place p = { .is_full = false };
+
+	run(&p);
+	CHECK_INT(p.given, 0);
+	CHECK_INT(p.messages, 2);
+	CHECK(pthread_equal(p.receiver_thread, p.loop_thread));
+	CHECK_INT(p.source->counters.pushes[SOURCE_PUSH_OTLP], 1);
+	CHECK_INT(p.source->counters.messages, 2);
+	end(&p);
+}
+
+TEST(a_full_collector_takes_nothing_of_it)
+{
+	struct place p = { .is_full = true };
+
+	run(&p);
+	CHECK_INT(p.given, -EAGAIN);
+	CHECK(p.err.text[0]);
+	CHECK_INT(p.messages, 0);
+	CHECK_INT(p.source->counters.pushes[SOURCE_PUSH_OTLP], 0);
+	end(&p);
+}
+
+TEST(who_comes_after_the_end_is_told_so)
+{
+	struct place p = { .is_full = false };
+
+	run(&p);
+	source_stop(p.source);
+	give(&p);
+	CHECK_INT(p.given, -EAGAIN);
+	CHECK_INT(p.messages, 2);
+	end(&p);
+}
+
+TEST_MAIN()
