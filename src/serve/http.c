@@ -3,7 +3,7 @@
 #include "http.h"
 
 #include "connect.h"
-#include "push.h"
+#include "pushes.h"
 
 #include <stdarg.h>
 #include <string.h>

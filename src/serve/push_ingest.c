@@ -1,6 +1,6 @@
 /* push_ingest.c: Pyroscope's /ingest, by which its older agents and the one for Node.js send. */
 #include "multipart.h"
-#include "push.h"
+#include "pushes.h"
 #include "push_pprof.h"
 #include "push_text.h"
 #include "push_time.h"

@@ -3,7 +3,7 @@
 #include "otlp_messages.h"
 #include "otlp_read.h"
 #include "protobuf.h"
-#include "push.h"
+#include "pushes.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* push_pusher.c: Pyroscope's push.v1, which Grafana Alloy and newer SDKs speak. */
 #include "connect.h"
-#include "push.h"
+#include "pushes.h"
 #include "push_messages.h"
 
 /* The framing is connect.h's, so that only what it refuses has to be counted. */

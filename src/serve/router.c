@@ -11,7 +11,7 @@
 #include "named_filters.h"
 #include "old_links.h"
 #include "pyroscope.h"
-#include "push.h"
+#include "pushes.h"
 #include "runs.h"
 
 #include <string.h>

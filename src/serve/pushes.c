@@ -1,5 +1,5 @@
-/* push.c: tenant, encoding, memory, and the way into the collector. */
-#include "push.h"
+/* pushes.c: tenant, encoding, memory, and the way into the collector. */
+#include "pushes.h"
 
 #include "push_source.h"
 

@@ -1,10 +1,10 @@
-/* push.h: profiles that others send, in what their three protocols have in common: docs/ingest.md is the manual.
+/* pushes.h: profiles that others send, in what their three protocols have in common: docs/ingest.md is the manual.
  *
  *	push_begin -> a reader of src/exchange fills p.pushed from p.body -> push_give -> push_done
  *
  * What is refused is counted by reason, and answered with a status that nobody repeats it for; only a full collector is 503. */
-#ifndef SERVE_PUSH_H
-#define SERVE_PUSH_H
+#ifndef SERVE_PUSHES_H
+#define SERVE_PUSHES_H
 
 #include "http.h"
 #include "input.h"
