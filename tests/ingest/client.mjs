@@ -28,5 +28,5 @@ for (let i = 0; !ends; i++) {
 	kept[i % 20] = (new Array(5000).fill(0).map((_, k) => ({ k })));
 	await new Promise((done) => setTimeout(done, 10));
 }
-await Pyroscope.stop();
+// Without Pyroscope.stop(), which fails where a round of its own is due at that moment.
 process.exit(kept.length ? 0 : 1);
