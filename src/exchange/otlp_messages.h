@@ -3,7 +3,7 @@
 #ifndef EXCHANGE_OTLP_MESSAGES_H
 #define EXCHANGE_OTLP_MESSAGES_H
 
-#include "message.h"
+#include "protobuf_message.h"
 
 #define OTLP_JSON_MAX	((size_t)16 << 20)	/* of a request, when it is not compressed: JSON takes twenty times its size to be read */
 

@@ -2,7 +2,7 @@
 #ifndef EXCHANGE_PUSH_MESSAGES_H
 #define EXCHANGE_PUSH_MESSAGES_H
 
-#include "message.h"
+#include "protobuf_message.h"
 #include "pushed.h"
 
 extern const struct message message_push_request, message_push_response;
