@@ -4,6 +4,8 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
 	base: './',
+	// Chunks have no styles of their own, so that nothing has to be loaded before them.
+	plugins: [{ name: 'plain-imports', enforce: 'pre', load: (id) => id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null }],
 	publicDir: false,
 	define: { WITH_EXACT: 'false', IN_FILE: 'false' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

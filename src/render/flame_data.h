@@ -13,14 +13,16 @@
  *       24     8  total of the root, a double
  *       32     4  boxes left out because they were too narrow (FLAME_DATA_BOXES)
  *       36     4  1: a difference, with two more sections of values; else 0
- *       40    24  zero
+ *       40     4  boxes that were joined to grey ones, with all that stand on them, because they cannot be seen (flame_part.h)
+ *       44    20  zero
  *       64        first box of each depth: d + 1 times 4 bytes, the last one is n
  *                 start of each box, n times w bytes: unsigned when w is 4, a double when w is 8
  *                 width of each box, the same
  *                 frame of each box, n times 4 bytes: index into the lists of the text
  *                 of a difference: what each box took before, and after, n times w bytes each
  *                 text: JSON, {"names": […], "files": […], "frame_name": […], "frame_file": […], "frame_line": […],
- *                 …} with whatever else the caller adds about the profile
+ *                 …} with whatever else the caller adds about the profile. The last frame is the root's, and behind it,
+ *                 where boxes were joined, that of grey boxes
  *
  * Boxes are sorted by depth, then by start; siblings by name. The children of a box are those of the next depth that
  * start within it, so nothing else is needed to find them, or the parent, by bisection.
@@ -64,12 +66,14 @@ void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_co
 void flame_data_put_tree(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown, uint32_t max_nodes,
 			 struct buf *out);
 
-/* Boxes that somebody else has placed, of frames of `p`, or of its number of frames for the root. `offsets` has a number more than
- * there are depths. Values are not negative, the first box is the root. */
+/* Boxes that somebody else has placed, of frames of `p`, or of its number of frames for the root and one more for grey boxes.
+ * `offsets` has a number more than there are depths. Values are not negative, the first box is the root. Where boxes were joined
+ * the text has only frames that are used. */
 struct flame_boxes {
-	uint32_t count, depths;
+	uint32_t count, depths, joined;
 	const uint32_t *offsets, *frames;
-	const int64_t *starts, *widths;
+	const int64_t *starts, *widths, *before, *after;	/* the last two: of a difference, else NULL */
+	const char *grey;					/* the name of grey boxes; NULL unless boxes were joined */
 };
 
 void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, struct buf *out,

@@ -1,13 +1,14 @@
 /* test_flame_data.c: the bytes for the canvas, read back as a browser would. */
 
 #include "flame_data.h"
+#include "flame_part.h"
 #include "mem.h"
 #include "test.h"
 
 #include <endian.h>
 
 struct boxes {
-	uint32_t n, depths, value_size, left_out;
+	uint32_t n, depths, value_size, left_out, joined;
 	double total;
 	const uint32_t *offsets, *start, *width, *frame;
 	const char *text;
@@ -42,6 +43,7 @@ static void read_boxes(const struct buf *b, struct boxes *r)
 	r->value_size = u32_at(b, 16);
 	memcpy(&r->total, b->data + 24, 8);
 	r->left_out = u32_at(b, 32);
+	r->joined = u32_at(b, 40);
 	r->offsets = (const uint32_t *)(const void *)(b->data + take(b, &at, (r->depths + 1) * 4));
 	r->start = (const uint32_t *)(const void *)(b->data + take(b, &at, (size_t)r->n * r->value_size));
 	r->width = (const uint32_t *)(const void *)(b->data + take(b, &at, (size_t)r->n * r->value_size));
@@ -246,6 +248,111 @@ TEST(a_tree_has_the_own_values_of_all_columns_and_no_stack_without_any)
 	CHECK_STR(tree_text(p, 4, &left_out), "all0/0|b0/5000000000|a4/0");
 	CHECK_INT(left_out, 4);
 	profile_free(p);
+}
+
+/* --- The part that can be seen --- */
+
+static struct profile *narrow(void)
+{
+	struct profile *p = profile_new();
+
+	profile_column(p, "samples", "count");
+	add(p, "a", 1000);
+	add(p, "b;x", 3);
+	add(p, "c", 4);
+	add(p, "m", 1000);
+	add(p, "n", 1);
+	add(p, "z;y", 500);
+	return p;
+}
+
+/* By their frames' first letters, depth by depth; "[" is a grey one. */
+static void check_part(const struct profile *p, const char *zoom, const char *letters, const uint32_t *widths, uint32_t joined)
+{
+	const struct flame_part part = { .pixels = 10, .zoom = zoom };
+	_cleanup_(buf_done) struct buf out;
+	const char *names;
+	struct boxes b;
+
+	buf_init(&out);
+	flame_part_put(p, 0, UINT32_MAX, &part, &out, NULL, NULL);
+	read_boxes(&out, &b);
+	CHECK_INT(b.n, strlen(letters));
+	CHECK_INT(b.joined, joined);
+	CHECK_INT(b.left_out, 0);
+	names = strstr(b.text, "\"names\":[");
+	CHECK(names && strstr(names, ",\"all\",\"[too narrow]\"],"));
+	for (uint32_t i = 0; i < b.n; i++) {
+		const char *name = names + strlen("\"names\":[");
+
+		for (uint32_t f = 0; f < b.frame[i]; f++)
+			name = strchr(name, ',') + 1;
+		CHECK_INT(i ? name[1] : '.', letters[i]);
+		CHECK_INT(b.width[i], widths[i]);
+	}
+}
+
+TEST(neighbours_that_cannot_be_seen_become_one_grey_box)
+{
+	_cleanup_(profile_freep) struct profile *p = narrow();
+
+	check_part(p, NULL, ".a[m[zy", (uint32_t[]){ 2508, 1000, 7, 1000, 1, 500, 500 }, 4);
+	check_part(p, "nothing;x", ".a[m[zy", (uint32_t[]){ 2508, 1000, 7, 1000, 1, 500, 500 }, 4);
+}
+
+TEST(on_the_zoomed_box_pixels_are_worth_less)
+{
+	_cleanup_(profile_freep) struct profile *p = narrow();
+
+	check_part(p, "b", ".ab[m[zxy", (uint32_t[]){ 2508, 1000, 3, 4, 1000, 1, 500, 3, 500 }, 2);
+	check_part(p, "%62;x", ".ab[m[zxy", (uint32_t[]){ 2508, 1000, 3, 4, 1000, 1, 500, 3, 500 }, 2);
+	check_part(p, "b@f.php:1", ".ab[m[zxy", (uint32_t[]){ 2508, 1000, 3, 4, 1000, 1, 500, 3, 500 }, 2);
+	check_part(p, "b@f.php:12", ".a[m[zy", (uint32_t[]){ 2508, 1000, 7, 1000, 1, 500, 500 }, 4);
+}
+
+TEST(of_boxes_with_one_name_the_widest_is_zoomed)
+{
+	_cleanup_(profile_freep) struct profile *p = narrow();
+	uint32_t other = profile_child(p, PROFILE_ROOT, profile_frame(p, str_of("b"), str_of("g.php"), 0));
+
+	profile_add(p, other, 0, 5);
+	check_part(p, "b", ".a[b[m[zy", (uint32_t[]){ 2513, 1000, 3, 5, 4, 1000, 1, 500, 500 }, 4);
+	check_part(p, "b@g.php", ".a[b[m[zy", (uint32_t[]){ 2513, 1000, 3, 5, 4, 1000, 1, 500, 500 }, 4);
+	check_part(p, "b@f.php:1", ".ab[m[zxy", (uint32_t[]){ 2513, 1000, 3, 9, 1000, 1, 500, 3, 500 }, 3);
+}
+
+TEST(of_a_few_boxes_all_are_sent)
+{
+	_cleanup_(profile_freep) struct profile *p = narrow();
+	const struct flame_part part = { .pixels = 10, .all = FLAME_PART_ALL };
+	_cleanup_(buf_done) struct buf out, all;
+
+	buf_init(&out);
+	buf_init(&all);
+	flame_part_put(p, 0, UINT32_MAX, &part, &out, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, FLAME_DATA_BOXES, &all, NULL, NULL);
+	CHECK(out.size == all.size && !memcmp(out.data, all.data, all.size));
+}
+
+TEST(grey_boxes_of_a_difference_have_both_sides)
+{
+	_cleanup_(profile_freep) struct profile *p = narrow();
+	const struct flame_part part = { .pixels = 10 };
+	_cleanup_(buf_done) struct buf out;
+	const uint32_t *before, *after;
+	struct boxes b;
+	uint32_t old = profile_column(p, "before", "count"), n = profile_frame(p, str_of("c"), str_of("f.php"), 1);
+
+	profile_add(p, profile_child(p, PROFILE_ROOT, n), old, 9);
+	buf_init(&out);
+	flame_part_put(p, 0, old, &part, &out, NULL, NULL);
+	CHECK_INT(u32_at(&out, 36), 1);
+	memset(&b, 0, sizeof(b));
+	b.n = u32_at(&out, 8);
+	CHECK_INT(b.n, 7);
+	before = (const uint32_t *)(const void *)(out.data + FLAME_DATA_HEADER + 16 + 3 * 32);
+	after = before + 8;
+	CHECK(before[2] == 9 && after[2] == 7 && before[1] == 0 && after[1] == 1000);
 }
 
 TEST_MAIN()

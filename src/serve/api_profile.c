@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "downloads.h"
 #include "flame_data.h"
+#include "flame_part.h"
 #include "format.h"
 #include "profile_json.h"
 #include "render.h"
@@ -95,8 +96,12 @@ static void put_flame(const struct ask *a, const struct site *s, struct buf *out
 {
 	struct about about = { a, s };
 	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
+	const struct flame_part part = { a->view.pixels, FLAME_PART_ALL, a->view.zoom };
 
-	flame_data_put(turned ? turned : a->profile, a->column, a->before, FLAME_DATA_BOXES, out, put_flame_about, &about);
+	if (a->view.has_pixels)
+		flame_part_put(turned ? turned : a->profile, a->column, a->before, &part, out, put_flame_about, &about);
+	else
+		flame_data_put(turned ? turned : a->profile, a->column, a->before, FLAME_DATA_BOXES, out, put_flame_about, &about);
 }
 
 /* --- The flame chart --- */

@@ -33,6 +33,21 @@ void response_done(struct response *r)
 	arena_done(&r->bytes);
 }
 
+void response_copy(struct response *to, const struct response *from)
+{
+	const char *const *texts[] = { &from->type, &from->allow, &from->location, &from->disposition, &from->etag, &from->set_cookie,
+				       &from->warning, &from->retry_after };
+	const char **copies[] = { &to->type, &to->allow, &to->location, &to->disposition, &to->etag, &to->set_cookie,
+				  &to->warning, &to->retry_after };
+
+	to->status = from->status;
+	to->gzipped = from->gzipped;
+	to->pruned = from->pruned;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		*copies[i] = *texts[i] ? arena_copy(&to->bytes, *texts[i], strlen(*texts[i])) : NULL;
+	buf_put(&to->body, from->body.data, from->body.size);
+}
+
 void response_streams(struct response *r)
 {
 	r->body.drain = r->drain;

@@ -30,6 +30,7 @@ struct http_counters {
 	_Atomic uint64_t calls[PYROSCOPE_CALLS];	/* of Grafana, by pyroscope_call_index */
 	_Atomic uint64_t queries;		/* answered, whatever the answer was */
 	_Atomic uint64_t queries_pruned;	/* of those */
+	_Atomic uint64_t queries_shared;	/* besides those: requests with the answer of another one (coalesce.h) */
 	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no memory
 											 * left, over the memory of one,
 											 * over the deadline, a bug */
@@ -92,6 +93,9 @@ struct response {
 
 void response_init(struct response *r);
 void response_done(struct response *r);
+
+/* Fills `to`, which is fresh, with the same status, headers and body. */
+void response_copy(struct response *to, const struct response *from);
 
 /* From here on the body goes to the drain in pieces, if there is one: for handlers that only append. */
 void response_streams(struct response *r);

@@ -507,6 +507,8 @@ static void put_queries(struct buf *out, const struct site *s)
 	single(out, "strobe_queries_total", "counter", h->queries, "Queries of the store that were begun and ended.");
 	single(out, "strobe_queries_pruned_total", "counter", h->queries_pruned,
 	       "Of these, how many were answered with their smallest stacks cut short, for want of memory.");
+	single(out, "strobe_queries_shared_total", "counter", h->queries_shared,
+	       "Requests that were given the answer of a query for the same, which had not begun when they came.");
 	family(out, "strobe_queries_refused_total", "counter",
 	       "Queries without an answer: too many at a time or no memory left (busy), more memory than one may take "
 	       "(memory), too long (deadline), or a bug (crash).");

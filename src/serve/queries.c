@@ -20,14 +20,42 @@
 /* An answer that has been under way for so long gives way when there is no memory left. */
 #define SENDING_NS	(30 * NS_PER_SECOND)
 
+struct answer_body {
+	int file;
+	uint64_t charged;
+	struct memory_cap *cap;
+	_Atomic unsigned owners;
+};
+
+/* Of one connection that sends it. */
+#define SENDING_BYTES	(ANSWER_BLOCK + sizeof(struct answer))
+
 struct answer *answer_free(struct answer *a)
 {
+	struct answer_body *b = a ? a->body : NULL;
+
 	if (!a)
 		return NULL;
-	memory_cap_give(a->cap, a->charged);
-	close(a->file);
 	free(a);
+	memory_cap_give(b->cap, SENDING_BYTES);
+	if (--b->owners)
+		return NULL;
+	memory_cap_give(b->cap, b->charged);
+	close(b->file);
+	free(b);
 	return NULL;
+}
+
+struct answer *answer_share(const struct answer *a)
+{
+	struct answer *other;
+
+	if (!memory_cap_take(a->body->cap, SENDING_BYTES))
+		return NULL;
+	other = xcalloc(1, sizeof(*other));
+	*other = (struct answer){ .body = a->body, .file = a->file, .size = a->size };
+	a->body->owners++;
+	return other;
 }
 
 /* Calls of Connect say how long their client waits, or are known not to wait for long. */
@@ -48,12 +76,12 @@ static struct query_limits limits_of(const struct memory_cap *cap, const struct 
 	return l;
 }
 
-/* Returns the bytes held by a connection while it sends this answer. */
+/* Returns the bytes held by the body until it is sent. */
 static uint64_t price_of(const struct answer *a)
 {
 	struct stat st;
 
-	return (fstat(a->file, &st) < 0 ? 0 : (uint64_t)st.st_size) + ANSWER_BLOCK + sizeof(*a);
+	return (fstat(a->file, &st) < 0 ? 0 : (uint64_t)st.st_size) + sizeof(*a->body);
 }
 
 static char *php_socket_of(struct site *s)
@@ -77,9 +105,9 @@ static enum query_result attempt(struct site *s, const struct request *q, const 
 						     r, &a->size, err);
 	uint64_t price = price_of(a);
 
-	if (result == QUERY_DONE && price < a->charged) {
-		memory_cap_give(a->cap, a->charged - price);
-		a->charged = price;
+	if (result == QUERY_DONE && price < a->body->charged) {
+		memory_cap_give(a->body->cap, a->body->charged - price);
+		a->body->charged = price;
 	}
 	return result;
 }
@@ -112,13 +140,16 @@ void queries_refuse(struct site *s, const struct request *q, struct response *r)
 /* Returns NULL when it is refused. */
 static struct answer *prepare(struct site *s, const struct query_limits *l)
 {
-	uint64_t most = l->memory + l->answer + ANSWER_BLOCK + sizeof(struct answer);
+	uint64_t most = l->memory + l->answer + sizeof(struct answer_body);
+	struct answer_body *b;
 	struct answer *a;
 
-	if (!memory_cap_take(&s->memory, most))
+	if (!memory_cap_take(&s->memory, most + SENDING_BYTES))
 		return NULL;
+	b = xcalloc(1, sizeof(*b));
+	*b = (struct answer_body){ .charged = most, .cap = &s->memory, .file = memfd_create("answer", MFD_CLOEXEC), .owners = 1 };
 	a = xcalloc(1, sizeof(*a));
-	*a = (struct answer){ .charged = most, .cap = &s->memory, .file = memfd_create("answer", MFD_CLOEXEC) };
+	*a = (struct answer){ .body = b, .file = b->file };
 	return a->file < 0 ? answer_free(a) : a;
 }
 

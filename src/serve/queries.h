@@ -16,16 +16,20 @@
 #define QUERY_MEMORY		((uint64_t)1 << 30)	/* the cap, unless another is set … */
 #define QUERY_MEMORY_MIN	((uint64_t)64 << 20)	/* … of at least this */
 
-/* The body of an answer that is being sent. */
+struct answer_body;
+
+/* The body of an answer that is being sent; several may send the same one. */
 struct answer {
-	int file;			/* of answer_file.h */
+	struct answer_body *body;
+	int file;			/* of answer_file.h; the body's */
 	uint64_t size;			/* when it is decompressed */
 	uint64_t at;			/* where the next block begins */
-	uint64_t charged;
-	struct memory_cap *cap;
 };
 
 struct answer *answer_free(struct answer *a);		/* NULL is fine; returns NULL */
+
+/* The same body for another connection; NULL if there is no memory left for what it takes to send. */
+struct answer *answer_share(const struct answer *a);
 
 /* Fills `r`, and *ret with the body unless that is in `r` (then it is NULL). False if `q` has to be tried again as a large
  * one; only one of these may run at a time. */

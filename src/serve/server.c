@@ -12,6 +12,7 @@
 #include "answer_file.h"
 #include "auth.h"
 #include "clock.h"
+#include "coalesce.h"
 #include "http.h"
 #include "listener.h"
 #include "log.h"
@@ -64,6 +65,7 @@ struct door {
 
 struct server {
 	struct site site;
+	struct coalesce waiting;		/* queries */
 	struct auth_rules probe_auth;
 	struct connections probe_connections;
 	struct door front, probes;
@@ -88,6 +90,7 @@ struct exchange {
 	struct request request;
 	struct response response;
 	struct answer *answer;			/* its body; NULL: it is in the response */
+	struct waiting_query waiting;
 	char local_address[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
 };
 
@@ -374,12 +377,41 @@ static void answer_upload(void *data)
 	MHD_resume_connection(e->connection);
 }
 
+static struct exchange *exchange_of(struct waiting_query *w)
+{
+	return (struct exchange *)((char *)w - offsetof(struct exchange, waiting));
+}
+
+/* The same answer as that of the query which it followed. */
+static void answer_follower(struct exchange *e, const struct exchange *leader)
+{
+	response_copy(&e->response, &leader->response);
+	if (leader->answer && !(e->answer = answer_share(leader->answer)))
+		queries_refuse(&e->server->site, &e->request, &e->response);
+	e->is_answered = true;
+	MHD_resume_connection(e->connection);
+}
+
+static void end_query(struct exchange *e)
+{
+	for (struct waiting_query *w = e->waiting.followers, *next; w; w = next) {
+		next = w->next;		/* it is gone when its connection goes on */
+		answer_follower(exchange_of(w), e);
+	}
+	e->is_answered = true;
+	MHD_resume_connection(e->connection);
+}
+
 /* By a thread of the queries. */
 static void answer_query(void *data)
 {
 	struct exchange *e = data;
 	struct site *site = &e->server->site;
 
+	if (!e->is_large) {
+		coalesce_begin(&e->server->waiting, &e->waiting);
+		e->request.now_ns = clock_wall_ns();
+	}
 	if (e->server->ends) {
 		response_error(&e->response, &e->request, 503, "the daemon ends");
 	} else if (!queries_answer(site, &e->request, e->is_large, &e->response, &e->answer)) {
@@ -388,28 +420,23 @@ static void answer_query(void *data)
 			return;
 		queries_refuse(site, &e->request, &e->response);
 	}
-	e->is_answered = true;
-	MHD_resume_connection(e->connection);
+	end_query(e);
 }
 
-/* Has the request answered by another thread; `answer` is called again when that is done. False if there are too many. */
-static bool hand_over(struct server *s, struct MHD_Connection *c, struct exchange *e, struct workers *to,
-		      void (*run)(void *))
+static void suspend(struct server *s, struct MHD_Connection *c, struct exchange *e)
 {
 	e->server = s;
 	e->connection = c;
 	MHD_suspend_connection(c);
-	if (workers_add(to, run, e))
-		return true;
-	e->is_answered = true;
-	return false;
 }
 
 static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, struct exchange *e)
 {
 	struct workers *to = router_is_push(&e->request) ? s->site.pushes : s->site.uploads;
 
-	if (!hand_over(s, c, e, to, answer_upload)) {
+	suspend(s, c, e);
+	if (!workers_add(to, answer_upload, e)) {
+		e->is_answered = true;
 		s->site.http.uploads_refused += !router_removes(&e->request);
 		response_error(&e->response, &e->request, 503, "too many profiles are being read or removed at "
 			       "this moment; try again");
@@ -420,9 +447,16 @@ static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, 
 
 static enum MHD_Result begin_query(struct server *s, struct MHD_Connection *c, struct exchange *e)
 {
-	if (!hand_over(s, c, e, s->site.queries, answer_query)) {
+	suspend(s, c, e);
+	e->waiting.request = &e->request;
+	if (coalesce_join(&s->waiting, &e->waiting)) {
+		s->site.http.queries_shared++;
+		return MHD_YES;
+	}
+	if (!workers_add(s->site.queries, answer_query, e)) {
+		coalesce_begin(&s->waiting, &e->waiting);
 		queries_refuse(&s->site, &e->request, &e->response);
-		MHD_resume_connection(c);
+		end_query(e);
 	}
 	return MHD_YES;
 }
@@ -664,6 +698,7 @@ static struct server *new_server(const struct server_options *o)
 	s->probes = (struct door){ .server = s, .auth = &s->probe_auth, .connections = &s->probe_connections, .fd = -1,
 				   .only_probes = true };
 	pthread_rwlock_init(&s->site.lock, NULL);
+	coalesce_init(&s->waiting);
 	s->front.most = o->connections && o->connections < CONNECTIONS ? o->connections : CONNECTIONS;
 	s->probes.most = s->front.most / 4 < PROBE_CONNECTIONS ? s->front.most / 4 + 1 : PROBE_CONNECTIONS;
 	if (o->probe_listen)
@@ -774,6 +809,7 @@ struct server *server_free(struct server *s)
 	connections_done(&s->site.connections);
 	connections_done(&s->probe_connections);
 	pthread_rwlock_destroy(&s->site.lock);
+	coalesce_done(&s->waiting);
 	free(s);
 	return NULL;
 }

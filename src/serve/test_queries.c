@@ -355,6 +355,41 @@ TEST(what_queries_and_answers_take_is_counted_until_it_is_sent)
 	query_starter_free(s);
 }
 
+TEST(an_answer_that_several_send_is_there_until_the_last_one_did)
+{
+	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
+	struct query_starter *s = start(NULL);
+	struct site site = site_with(s);
+	struct answer *a = NULL, *b;
+	struct response r, copy;
+	struct buf body;
+	uint64_t one;
+
+	response_init(&r);
+	response_init(&copy);
+	buf_init(&body);
+	CHECK(queries_answer(&site, &q, false, &r, &a) && a);
+	one = site.memory.used;
+	b = answer_share(a);
+	CHECK(b && b->size == a->size && site.memory.used > one && site.memory.used < 2 * one);
+	response_copy(&copy, &r);
+	CHECK(copy.status == 200 && copy.type != r.type && !strcmp(copy.type, r.type) && !copy.warning);
+	answer_free(a);
+	CHECK_INT(site.memory.used, one);
+	read_all(b->file, &body);
+	CHECK_INT(body.size, b->size);
+
+	CHECK(memory_cap_take(&site.memory, QUERY_MEMORY - one));
+	CHECK(!answer_share(b));
+	memory_cap_give(&site.memory, QUERY_MEMORY - one);
+	answer_free(b);
+	CHECK_INT(site.memory.used, 0);
+	buf_done(&body);
+	response_done(&copy);
+	response_done(&r);
+	query_starter_free(s);
+}
+
 #ifndef __SANITIZE_ADDRESS__
 static void take_much_memory(void)
 {

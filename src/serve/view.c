@@ -11,7 +11,7 @@
 const char *const view_reserved[] = {
 	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", "lines",
 	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "threshold", "sort", "split",
-	"chart_from", "chart_to", "pixels",
+	"chart_from", "chart_to", "pixels", "zoom",
 	NULL,
 };
 
@@ -306,6 +306,8 @@ static int parse_chart(struct view *v, const struct params *p, struct err *err)
 	    (r = parse_number(p, "pixels", VIEW_PIXELS_MAX, &pixels, err)) < 0)
 		return r;
 	v->pixels = pixels ? (uint32_t)pixels : 1;
+	v->has_pixels = params_get(p, "pixels") && *params_get(p, "pixels");
+	v->zoom = params_get(p, "zoom");
 	if (v->chart_to_ns && v->chart_to_ns <= v->chart_from_ns)
 		return err_set(err, -EINVAL, "chart_from=%lld is not before chart_to=%lld, so the window holds nothing",
 			       (long long)v->chart_from_ns, (long long)v->chart_to_ns);

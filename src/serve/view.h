@@ -13,7 +13,9 @@
  *	lines=all		all of its file; 0 none of its source
  *	split=entry		a timeline by the values of this label
  *	chart_from= chart_to=	of a flame chart: the window, in nanoseconds since the start of the run
- *	pixels=1000		of a flame chart: how wide the window is drawn; what is narrower is joined
+ *	pixels=1000		of a flame chart: how wide the window is drawn; what is narrower is joined. Of a flame graph's boxes:
+ *				the same, if given
+ *	zoom=main;run		with pixels: the box that is so wide, by the names of frames
  *	threshold=0.5		of a call graph: per cent below which functions are left out
  *
  * These and the other names of `view_reserved` say how; every other parameter is a label filter:
@@ -70,6 +72,8 @@ struct view {
 	double threshold;			/* below zero unless asked for */
 	int64_t chart_from_ns, chart_to_ns;	/* of a flame chart; to 0: its end */
 	uint32_t pixels;
+	bool has_pixels;
+	const char *zoom;			/* NULL: none */
 	struct label_filter filters[PARAMS_MAX];
 	size_t filter_count;
 	struct arena bytes;

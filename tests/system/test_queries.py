@@ -44,8 +44,9 @@ def ask(d, path, **headers):
 
 
 def ask_many(d, path, count):
+    """Different questions, by the text "{n}" in them."""
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(ask(d, path))) for _ in range(count)]
+    threads = [threading.Thread(target=lambda n=n: answers.append(ask(d, path.format(n=n)))) for n in range(1, count + 1)]
     for t in threads:
         t.start()
     return threads, answers
@@ -155,7 +156,7 @@ def uploads_wait_for_memory_that_queries_and_answers_hold():
         starter, = children(d.process.pid)
         os.kill(starter, signal.SIGSTOP)
         held = metric(d, 'strobe_query_memory_bytes')
-        threads, _ = ask_many(d, '/api/v1/labels', 4)
+        threads, _ = ask_many(d, '/api/v1/labels?from=-{n}h', 4)
         check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') >= held + (24 << 20)), 'four queries are under way')
         held = metric(d, 'strobe_query_memory_bytes')
         check(40 << 20 < held < 60 << 20, f'all of that holds {held >> 20} MB')
@@ -181,7 +182,7 @@ def probes_are_answered_while_no_query_is():
         starter, = children(d.process.pid)
         os.kill(starter, signal.SIGSTOP)
         # Four are under way, 64 wait.
-        threads, answers = ask_many(d, '/api/v1/labels', 90)
+        threads, answers = ask_many(d, '/api/v1/labels?from=-{n}h', 90)
         check(wait_for(lambda: len(answers) == 22), f'{len(answers)} of 90 are refused')
         check(all(status == 503 and headers['Retry-After'] and 'too busy' in text for status, headers, text in answers),
               f'as too many: {answers[:1]}')
@@ -195,6 +196,23 @@ def probes_are_answered_while_no_query_is():
         os.kill(starter, signal.SIGSTOP)
         ask_many(d, '/api/v1/labels', 10)
         check(d.stop() == 0, 'the end comes while queries are under way')
+
+
+@test
+def many_who_ask_the_same_are_answered_by_a_few_queries():
+    with Directory() as directory, Daemon(directory) as d:
+        starter, = children(d.process.pid)
+        os.kill(starter, signal.SIGSTOP)
+        # Four are under way, one waits, and the others follow it.
+        threads, answers = ask_many(d, '/api/v1/labels', 90)
+        check(wait_for(lambda: metric(d, 'strobe_queries_shared_total') >= 85), 'all of them have come')
+        os.kill(starter, signal.SIGCONT)
+        for t in threads:
+            t.join(60)
+        check(len(answers) == 90 and all(a[0] == 200 and '"labels":[]' in a[2] for a in answers), f'all are answered: {answers[:1]}')
+        queries, shared = metric(d, 'strobe_queries_total'), metric(d, 'strobe_queries_shared_total')
+        check(queries + shared == 90 and queries <= 5, f'by {queries} queries')
+        check(len({a[2] for a in answers}) <= queries, 'each of them has one answer')
 
 
 @test

@@ -110,6 +110,13 @@ export function flameQuery(v: View): string {
 	return queryOf({ ...v, ...PLAIN, function: '', reverse: v.reverse && !v.function }, { format: 'flame' });
 }
 
+// The boxes of that graph that can be seen on this screen while a box is zoomed. An address that would be too long asks for all.
+export function partQuery(query: string, zoom: string[]): string {
+	const pixels = Math.min(20000, Math.ceil(Math.max(innerWidth, screen.width) * devicePixelRatio));
+	const part = `${query}&pixels=${pixels}&zoom=${encodeURIComponent(zoom.map(encodeURIComponent).join(';'))}`;
+	return part.length < 8000 ? part : query;
+}
+
 export function tableQuery(v: View): string {
 	return queryOf({ ...v, ...PLAIN, function: '', reverse: false });
 }

@@ -4,6 +4,7 @@
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FlameData } from './flame/data';
+import { boxCount, isGrey } from './flame/grey';
 import { FlameView } from './flame/view';
 import * as format from './format';
 import { paintOf } from './paint';
@@ -34,12 +35,12 @@ function describeChange(d: FlameData, box: number, unit: string): Facts {
 
 export function describe(d: FlameData, box: number, z: number): { name: string; place: string; facts: Facts } {
 	const { about } = d, column = about.columns[about.column], unit = column?.unit || 'count';
-	const total = d.width[box], self = d.self(box), words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
+	const total = d.width[box], self = d.self(box), grey = isGrey(d, box), words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
 	if (d.before)
 		return { ...words, facts: describeChange(d, box, unit) };
 	const facts: Facts = [
 		['total', `${format.value(total, unit)} · ${format.share(total, d.total)}`],
-		[about.reverse ? 'end' : 'self', `${format.value(self, unit)} · ${format.share(self, d.total)}`],
+		grey ? ['click', 'to see what it is'] : [about.reverse ? 'end' : 'self', `${format.value(self, unit)} · ${format.share(self, d.total)}`],
 	];
 	if (z > 0)
 		facts.push(['of zoomed', format.share(Math.min(total, d.width[z]), d.width[z])]);
@@ -91,7 +92,7 @@ export function Canvas(p: CanvasProps) {
 					p.focused.value = box;
 				setSpoken(say(now().data()!, box, now().zoomed()));
 			},
-			open: (box) => box > 0 && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box)),
+			open: (box) => box > 0 && !isGrey(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box)),
 			search: () => now().search?.(),
 			next: (step) => now().next?.(step, c),
 		});
@@ -122,7 +123,7 @@ export function Canvas(p: CanvasProps) {
 	const d = p.data();
 	return <>
 		<div class="flame" ref={host} tabIndex={0} role="application" aria-roledescription="flame graph"
-			aria-label={d ? `${p.label}, ${format.count(d.count - 1)} boxes. Arrow keys walk, Enter zooms, F opens the function, Escape resets; the table has the same content.` : p.label} />
+			aria-label={d ? `${p.label}, ${format.count(boxCount(d))} boxes${d.joined ? `, ${format.count(d.joined)} of them too narrow to be seen` : ''}. Arrow keys walk, Enter zooms, F opens the function, Escape resets; the table has the same content.` : p.label} />
 		<p class="sr" role="status">{spoken}</p>
 		{tip && d && tip.box < d.count && <Tooltip tip={tip} data={d} zoomed={p.zoomed()} />}
 	</>;

@@ -80,7 +80,7 @@ effect(() => {
 
 export const found = computed<Found | null>(() => {
 	const d = flame.value, m = matches.value;
-	return d && d.total && m && m.names === d.names && m.source === pattern.value?.regexp.source ? searchBoxes(d, m.byName, zoomed.value) : null;
+	return d && d.total && !d.joined && m && m.names === d.names && m.source === pattern.value?.regexp.source ? searchBoxes(d, m.byName, zoomed.value) : null;
 });
 
 export const focused = signal(-1);	// box that the keyboard, or "next match", is at

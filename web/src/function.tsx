@@ -87,9 +87,9 @@ function matching(d: FlameData, name: string): Uint8Array {
 	return Uint8Array.from(d.frameName, (n, f) => d.names[n] === name && f !== d.frame[0] ? 1 : 0);
 }
 
-const upper = computed(() => flame.value && view.value.function && !flame.value.about.reverse ?
+const upper = computed(() => flame.value && view.value.function && !flame.value.about.reverse && !flame.value.joined ?
 	callersOf(flame.value, matching(flame.value, view.value.function)) : null);
-const lower = computed(() => flame.value && view.value.function && !flame.value.about.reverse ?
+const lower = computed(() => flame.value && view.value.function && !flame.value.about.reverse && !flame.value.joined ?
 	calleesOf(flame.value, matching(flame.value, view.value.function)) : null);
 const upperZoomed = computed(() => upper.value ? upper.value.find(callersZoom.value) : 0);
 const lowerZoomed = computed(() => lower.value ? lower.value.find(zoom.value) : 0);

@@ -4,17 +4,20 @@ import { useSignalEffect } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import { Canvas } from './canvas';
 import type { FlameData } from './flame/data';
+import { isGrey } from './flame/grey';
 import type { FlameView } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
 import { focused, found, pattern, tooSlow, zoomed } from './found';
-import { flame, loading } from './load';
+import { flame, loading, showAllBoxes } from './load';
 import { address, change, kind, openFunction, queryOf, search, setSearch, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
-	const d = flame.value;
-	if (d && box !== zoomed.value)
-		setZoom(d.path(box));
+	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
+	if (d && to !== box && to === zoomed.value)
+		showAllBoxes();
+	else if (d && box !== zoomed.value)
+		setZoom(d.path(to));
 	else if (d && box > 0)
 		openFunction(d.name(box));
 }
@@ -36,7 +39,7 @@ function goToHit(step: number, canvas: FlameView | null): void {
 
 function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0;
-	const words = IN_FILE && !tooSlow.value && f?.hits.length && pattern.value ? matchedWords(d!, f, zoomed.value, pattern.value.regexp) : tooSlow.value ? 'takes too long' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
+	const words = IN_FILE && !tooSlow.value && f?.hits.length && pattern.value ? matchedWords(d!, f, zoomed.value, pattern.value.regexp) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
 	const title = f && d ? `${format.value(f.sum, d.about.columns[d.about.column]?.unit || '')} of ${f.frames} functions in ${f.hits.length} places` : '';
 
 	return <div class="search" role="search">

@@ -1,11 +1,13 @@
 // Keeps what is shown in step with the view: a change of the view asks the server, the newest question wins, and the
-// old picture stays until the new one is there.
+// old picture stays until the new one is there. Of large graphs the server sends the boxes that can be seen, so that a zoom
+// asks again. A search, the graphs around a function and the table of a zoomed box need all of them.
 
-import { effect, signal, untracked } from '@preact/signals';
-import { flameQuery, functionQuery, getFlame, getFunction, getLabels, getSource, getStatus, getTable, getTimeline, sourceQuery, tableQuery, timelineQuery, type FunctionAnswer,
+import { computed, effect, signal, untracked } from '@preact/signals';
+import { flameQuery, functionQuery, getFlame, getFunction, getLabels, getSource, getStatus, getTable, getTimeline, partQuery, sourceQuery, tableQuery, timelineQuery, type FunctionAnswer,
 	type Label, type SourceAnswer, type Status, type TableAnswer, type Timeline } from './api';
 import type { FlameData } from './flame/data';
-import { kind, live, view } from './state';
+import { hasGrey } from './flame/grey';
+import { kind, live, pane, search, view, zoom } from './state';
 
 const LIVE_MS = 10_000, STATUS_MS = 5_000;
 
@@ -38,7 +40,20 @@ function asker<T>(ask: (signal: AbortSignal) => Promise<T>, got: (answer: T) => 
 	};
 }
 
-const askFlame = asker((s) => getFlame(flameQuery(view.peek()), s), (d) => {
+const allOf = signal('');		// the graph of which every box is wanted
+const wantsAll = computed(() => !!search.value || !!view.value.function || allOf.value === flameQuery(view.value));
+const wantedPart = () => wantsAll.value ? null : zoom.value;
+let askedPart: string[] | null = [];
+
+export function showAllBoxes(): void {
+	allOf.value = flameQuery(view.peek());
+}
+
+const askFlame = asker((s) => {
+	const query = flameQuery(view.peek());
+	askedPart = untracked(wantedPart);
+	return getFlame(askedPart ? partQuery(query, askedPart) : query, s);
+}, (d) => {
 	flame.value = d;
 	failed.value = '';
 	loading.value = false;
@@ -65,10 +80,26 @@ const askTimeline = asker((s) => getTimeline(view.peek(), s), (t) => timeline.va
 const askLabels = asker((s) => getLabels(view.peek(), s), (l) => labels.value = l, () => labels.value = []);
 const askStatus = asker(getStatus, (s) => status.value = s, () => status.value = null);
 
-export function refresh(): void {
+// The graph is seen first, so the table does not compete with it.
+let rounds = 0;
+
+async function askBoth(): Promise<void> {
+	const round = ++rounds;
 	loading.value = true;
-	void askFlame();
-	void askTable();
+	await askFlame();
+	if (round === rounds)
+		void askTable();
+}
+
+// Whether what is wanted now has boxes that were not sent.
+function lacksBoxes(d: FlameData | null, part: string[] | null): boolean {
+	if (!d?.joined || part && part.join(';') === askedPart?.join(';'))
+		return false;
+	return part ? part.length > 0 && hasGrey(d, d.find(part)) : askedPart !== null;
+}
+
+export function refresh(): void {
+	void askBoth();
 	if (view.peek().function)
 		void askFunction();
 	if (sourceQuery(view.peek()))
@@ -94,18 +125,28 @@ export function startLoading(): void {
 			}
 			if (sourceKey && sourceKey !== sourceAsked)
 				void askSource();
-			if (tableKey !== tableAsked) {
-				void askTable();
-				if (kind.value === 'range')
-					void askLabels();
-			}
+			if (tableKey !== tableAsked && kind.value === 'range')
+				void askLabels();
 			if (kind.value === 'range' && (tableKey !== tableAsked || timelineKey !== timelineAsked))
 				void askTimeline();
-			if (flameKey !== flameAsked) {
+			if (tableKey !== tableAsked) {
+				void askBoth();
+			} else if (flameKey !== flameAsked) {
 				loading.value = true;
 				void askFlame();
 			}
 			[flameAsked, tableAsked, functionAsked, sourceAsked, timelineAsked, named] = [flameKey, tableKey, functionKey, sourceKey, timelineKey, v.by + v.function];
+		});
+	});
+	effect(() => {
+		const d = flame.value, part = wantedPart(), tabled = part?.length && !loading.value && (pane.value === 'both' || pane.value === 'table');
+		untracked(() => {
+			if (lacksBoxes(d, part)) {
+				loading.value = true;
+				void askFlame();
+			} else if (d?.joined && tabled) {
+				showAllBoxes();
+			}
 		});
 	});
 	effect(() => {

@@ -33,7 +33,7 @@ export type Pane = 'both' | 'graph' | 'table' | 'calls' | 'time';
 export type Kind = 'range' | 'run' | 'runs';
 
 const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'threshold', 'sort', 'split',
-	'chart_from', 'chart_to', 'pixels'];
+	'chart_from', 'chart_to', 'pixels', 'zoom'];
 const SUBJECT = ['run', 'weights', 'base', 'base_from', 'base_to', 'scale'];
 const isSubject = (key: string) => SUBJECT.includes(key) || key.startsWith('base.');
 const PANES = ['graph', 'table', 'calls', 'time'];

@@ -31,8 +31,8 @@ const NOTHING: Rows = { names: [], places: [], metrics: [], chosen: '', atMost: 
 const rows = computed<Rows>(() => {
 	const d = flame.value, t = table.value, { data, box } = settled.value;
 	if (d && data === d && box > 0)
-		return rowsOfBoxes(d, box);
-	return t ? rowsOfTable(t) : d && d.total ? rowsOfBoxes(d, 0) : NOTHING;
+		return d.joined ? NOTHING : rowsOfBoxes(d, box);		// all boxes are on their way
+	return t ? rowsOfTable(t) : d && d.total && !d.joined ? rowsOfBoxes(d, 0) : NOTHING;
 });
 
 // All of them where they have the whole width; then the names come first and stay in sight. The chosen column first; beside the graph there is room for that one only.

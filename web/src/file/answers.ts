@@ -275,6 +275,8 @@ export function flameQuery(v: View): string {
 	return JSON.stringify({ ...keyOf(v), function: '', threshold: '', reverse: v.reverse && !v.function });
 }
 
+export const partQuery = (query: string): string => query;
+
 export function tableQuery(v: View): string {
 	return JSON.stringify({ ...keyOf(v), function: '', threshold: '', reverse: false, width: '' });
 }

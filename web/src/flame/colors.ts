@@ -61,9 +61,7 @@ function frameColor(theme: Theme, name: string, file: string, faint: boolean): s
 	return faint ? `hsl(${hue} ${saturation / 4}% ${theme.dark ? 22 : 90}%)` : `hsl(${hue} ${saturation}% ${lightness}%)`;
 }
 
-// A colour per frame. Faint ones stand behind the matches of a search.
-export function frameColors(data: FlameData, theme: Theme, faint: boolean): string[] {
-	const colors = data.frameName.map((n, f) => frameColor(theme, data.names[n], data.files[data.frameFile[f]], faint));
-	colors[colors.length - 1] = theme.root;
-	return colors;
+// The colour of a frame. Faint ones stand behind the matches of a search.
+export function colorOf({ names, files, frameName, frameFile, narrow }: FlameData, theme: Theme, frame: number, faint: boolean): string {
+	return frame === frameName.length - (narrow < 0 ? 1 : 2) ? theme.root : frameColor(theme, names[frameName[frame]], files[frameFile[frame]], faint);
 }

@@ -3,6 +3,7 @@
 // and a box costs 12 or 20 bytes whatever its name is.
 
 import { Exact, type ExactTable } from './exact';
+import { isGrey } from './grey';
 
 export interface Column {
 	name: string;
@@ -82,6 +83,7 @@ export interface Boxes {
 	ownBefore?: Float64Array;	// the same without children, where some of these are left out
 	ownAfter?: Float64Array;
 	beyond?: number;		// frames that are no box, of data that should have them all
+	joined?: number;		// boxes too narrow to be seen, which became grey ones
 	whole?: Whole;
 }
 
@@ -106,6 +108,7 @@ export interface Words {
 	frameName: number[];
 	frameFile: number[];
 	frameLine: number[];
+	narrow?: number;		// the frame of grey boxes: neighbours that are too narrow to be seen, and all on them
 	about: About;
 	exact?: Exact;			// boxes are an estimate; this is what is known of functions
 	chart?: ChartFacts;
@@ -125,6 +128,8 @@ export class FlameData {
 	readonly ownBefore?: Float64Array;
 	readonly ownAfter?: Float64Array;
 	readonly beyond: number;
+	readonly joined: number;
+	readonly narrow: number;	// -1: every box is there
 	readonly whole?: Whole;
 	readonly exact?: Exact;
 	readonly names: string[];
@@ -150,6 +155,8 @@ export class FlameData {
 		this.ownBefore = boxes.ownBefore;
 		this.ownAfter = boxes.ownAfter;
 		this.beyond = boxes.beyond || 0;
+		this.joined = boxes.joined || 0;
+		this.narrow = words.narrow ?? -1;
 		this.whole = boxes.whole;
 		this.names = words.names;
 		this.files = words.files;
@@ -275,17 +282,18 @@ export class FlameData {
 		return `${this.name(box)}@${this.place(this.frame[box])}`;
 	}
 
-	// The box at the end of the path, or as far down it as there are boxes.
+	// The box at the end of the path, or as far down it as there are boxes. Of several of a name, where only one of them was
+	// there when the path was noted, the widest: src/render/flame_part.c finds the same one.
 	find(path: string[]): number {
 		let box = 0;
 		for (const wanted of path) {
-			let c = this.firstChild[box];
-			const end = this.endChild[box];
-			while (c < end && this.name(c) !== wanted && this.fullName(c) !== wanted)
-				c++;
-			if (c === end)
+			let best = -1;
+			for (let c = this.firstChild[box]; c < this.endChild[box]; c++)
+				if ((this.name(c) === wanted || this.fullName(c) === wanted) && (best < 0 || this.width[c] > this.width[best]))
+					best = c;
+			if (best < 0)
 				break;
-			box = c;
+			box = best;
 		}
 		return box;
 	}
@@ -316,10 +324,11 @@ export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData 
 		boxes.after = values();
 	}
 	const text = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, at, head.getUint32(20, true))));
+	boxes.joined = head.getUint32(40, true);
 	const exact = WITH_EXACT && estimate ? new Exact(estimate, text.frame_name.length) : undefined;
 	boxes.whole = WITH_EXACT && exact ? wholeOf(exact, 0) : undefined;
 	return new FlameData(boxes, { exact, names: text.names, files: text.files, frameName: text.frame_name,
-		frameFile: text.frame_file, frameLine: text.frame_line, chart: text.chart, about: text.about || { ...ABOUT_NOTHING } });
+		frameFile: text.frame_file, frameLine: text.frame_line, narrow: boxes.joined ? text.frame_name.length - 1 : undefined, chart: text.chart, about: text.about || { ...ABOUT_NOTHING } });
 }
 
 export interface Found {
@@ -447,11 +456,13 @@ export function functionRows(data: FlameData, within: number, values: Values = d
 
 // Along the hot path.
 function widestChild(data: FlameData, box: number): number {
-	let best = data.firstChild[box];
-	for (let c = best; c < data.endChild[box]; c++)
-		if (data.width[c] > data.width[best])
+	let best = box, most = -1;
+	for (let c = data.firstChild[box]; c < data.endChild[box]; c++)
+		if (data.width[c] > most && !isGrey(data, c)) {
 			best = c;
-	return best < data.endChild[box] ? best : box;
+			most = data.width[c];
+		}
+	return best;
 }
 
 // The destination of an arrow key: the widest callee, the caller, or a callee of the same caller. Above the zoomed box the only

@@ -1,6 +1,7 @@
 // Colours of a difference: from white to orange for more, to blue for less, which all kinds of eyes tell apart.
 
 import type { FlameData } from './data';
+import { isGrey } from './grey';
 
 export function differenceColor(share: number): string {
 	const t = Math.min(1, Math.abs(share)) ** 0.5, [r, g, b] = share > 0 ? [230, 97, 1] : [43, 123, 186];
@@ -16,6 +17,6 @@ export function differenceShares(d: FlameData, self: boolean): (box: number) => 
 	};
 	let most = 0;
 	for (let i = 0; i < d.count; i++)
-		most = Math.max(most, Math.abs(delta(i)));
+		most = isGrey(d, i) ? most : Math.max(most, Math.abs(delta(i)));
 	return (box) => most ? delta(box) / most : 0;
 }

@@ -2,14 +2,19 @@
 // from outside, and what a person does is told to the callbacks.
 //
 // A drawing costs what is visible: each row is entered by bisection, and a run of boxes narrower than half a pixel is
-// one grey rectangle. The canvas is as high as its window only; the rows scroll beneath it.
+// grey. All boxes of a row become one line of pixels, which is then stretched to the row's height, since a rectangle of the
+// canvas costs a hundred times what these few pixels do. The canvas is as high as its window only; the rows scroll beneath it.
 
 import { walk, type FlameData } from './data';
-import { frameColors, readTheme, type Theme } from './colors';
+import { colorOf, readTheme, type Theme } from './colors';
+import { isGrey } from './grey';
 import { shorterNames } from './names';
 
 export const ROW = 19;
 const PAD = 4;
+const LABEL = 22;		// pixels that a label needs
+const DIM = 0.55;		// of what is below the zoomed box, whose pixels let the background through
+const DIMMED = Math.round(255 * DIM) << 24 | 0xffffff;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const ANIMATION_MS = 160;
 
@@ -40,16 +45,21 @@ export class FlameView {
 	protected readonly canvas = document.createElement('canvas');
 	private readonly spacer = document.createElement('div');
 	protected readonly context: CanvasRenderingContext2D;
+	private readonly lines = document.createElement('canvas').getContext('2d')!;	// a line of pixels for each row
+	private image: ImageData | null = null;
+	private linePixels = new Uint32Array();
 	private readonly textWidths = new Map<string, number>();
 	private readonly watcher: ResizeObserver;
 	private readonly scheme = matchMedia('screen and (prefers-color-scheme: dark)');		// paper is white
 	protected data: FlameData | null = null;
 	protected theme: Theme;
-	private colors: string[] = [];
-	private faint: string[] = [];
+	private readonly inks = new Map<string, number>();	// colours as pixels
+	private colors = new Uint32Array();			// by frame, 0: not needed yet
+	private faint = new Uint32Array();
 	private paint: Paint | null = null;
 	private match: Uint8Array | null = null;
 	private zoomed = 0;
+	private zoomedDepth = 0;
 	private focused = -1;
 	protected hovered = -1;
 	private touched = -1;
@@ -61,7 +71,6 @@ export class FlameView {
 	private animation = 0;
 	protected cssWidth = 0;
 	protected cssHeight = 0;
-	drawn = 0;			// rectangles of the last drawing
 
 	// `ownKeys` is false where the page listens for keys itself.
 	constructor(protected readonly box: HTMLElement, protected readonly events: FlameEvents, ownKeys = true) {
@@ -101,6 +110,8 @@ export class FlameView {
 		this.focused = this.hovered = this.touched = -1;
 		this.recolor();
 		this.zoomed = zoomed;
+		this.zoomedDepth = data.depthOf(zoomed);
+		cancelAnimationFrame(this.animation);
 		this.left = data.start[zoomed];
 		this.right = this.left + data.width[zoomed];
 		this.measure(true);
@@ -110,6 +121,7 @@ export class FlameView {
 		if (!this.data || box === this.zoomed)
 			return;
 		this.zoomed = box;
+		this.zoomedDepth = this.data.depthOf(box);
 		this.show(box);
 		this.animateTo(this.data.start[box], this.data.start[box] + this.data.width[box]);
 	}
@@ -228,10 +240,10 @@ export class FlameView {
 	}
 
 	protected recolor(): void {
-		if (!this.data || this.paint)
+		if (!this.data)
 			return;
-		this.colors = frameColors(this.data, this.theme, false);
-		this.faint = frameColors(this.data, this.theme, true);
+		this.colors = new Uint32Array(this.data.frameName.length);
+		this.faint = new Uint32Array(this.data.frameName.length);
 	}
 
 	protected draw(): void {
@@ -239,58 +251,74 @@ export class FlameView {
 		g.setTransform(scale, 0, 0, scale, 0, 0);
 		g.fillStyle = this.theme.background;
 		g.fillRect(0, 0, this.cssWidth, this.cssHeight);
-		this.drawn = 0;
 		if (!this.data || !this.data.total)
 			return;
-		g.font = FONT;
-		g.textBaseline = 'middle';
+		const shown: [depth: number, y: number][] = [];
 		for (let depth = 0; depth < this.data.depths; depth++) {
 			const y = this.rowTop(depth) - this.box.scrollTop;
 			if (y > -ROW && y < this.cssHeight)
-				this.drawRow(depth, y);
+				shown.push([depth, y]);
 		}
+		if (!shown.length)
+			return;
+		g.font = FONT;
+		g.textBaseline = 'middle';
+		const named = this.paintLines(shown.map(([depth]) => depth));
+		g.imageSmoothingEnabled = false;
+		shown.forEach(([, y], i) => g.drawImage(this.lines.canvas, 0, i, this.canvas.width, 1, 0, y, this.cssWidth, ROW - 1));
+		shown.forEach(([depth, y], i) => this.writeRow(named[i], depth, y));
+		g.globalAlpha = 1;
 		this.outline(this.hovered, 1);
 		this.outline(this.focused, 2);
 	}
 
-	private drawRow(depth: number, y: number): void {
-		const d = this.data!, g = this.context, { start, width } = d;
-		const left = this.left, right = this.right, k = this.cssWidth / (right - left), end = d.offsets[depth + 1];
-		const dim = depth < d.depthOf(this.zoomed);
-		let runFrom = -1, runTo = -1;
-		const flush = () => {
-			if (runFrom < 0)
-				return;
-			g.fillStyle = this.theme.run;
-			g.fillRect(runFrom / 2, y, (runTo + 1 - runFrom) / 2, ROW - 1);
-			this.drawn++;
-			runFrom = -1;
-		};
+	// Returns the boxes of each row that have room for a word.
+	private paintLines(depths: number[]): number[][] {
+		const width = this.canvas.width, height = depths.length, g = this.lines;
+		if (!this.image || this.image.width !== width || this.image.height < height) {
+			g.canvas.width = width;
+			g.canvas.height = height;
+			this.image = g.createImageData(width, height);
+			this.linePixels = new Uint32Array(this.image.data.buffer);
+		}
+		this.linePixels.fill(0);
+		const named = depths.map((depth, i) => this.paintRow(depth, this.linePixels.subarray(i * width, (i + 1) * width)));
+		g.putImageData(this.image, 0, 0);
+		return named;
+	}
+
+	private paintRow(depth: number, line: Uint32Array): number[] {
+		const d = this.data!, { start, width } = d, left = this.left, right = this.right, end = d.offsets[depth + 1];
+		const k = line.length / (right - left), dim = depth < this.zoomedDepth ? DIMMED : -1, grey = this.ink(this.theme.run) & dim, scale = devicePixelRatio || 1;
+		const named: number[] = [];
+		let greyTo = -1;
 
 		for (let i = d.firstAfter(depth, left); i < end && start[i] < right; i++) {
-			const w = width[i] * k;
+			const w = width[i] * k, from = (start[i] - left) * k;
 			if (w < 0.5) {
-				const pixel = Math.floor((start[i] - left) * k * 2);
-				if (runFrom >= 0 && pixel > runTo + 1)
-					flush();
-				if (runFrom < 0)
-					runFrom = pixel;
-				runTo = pixel;
+				const half = Math.floor(from * 2), at = half >> 1;
+				line.fill(grey, at - greyTo === 2 ? at - 1 : at, at + 1);
+				greyTo = at;
 				// All that starts within the same half pixel is part of the same run, but for the last one if it is wide.
-				const last = this.skipTo(i + 1, end, left + (pixel + 1) / (2 * k)) - 1;
+				const last = this.skipTo(i + 1, end, left + (half + 1) / (2 * k)) - 1;
 				i = last > i && width[last] * k >= 0.5 ? last - 1 : last;
 				continue;
 			}
-			flush();
-			const x = Math.max(0, (start[i] - left) * k);
-			const wide = Math.min(this.cssWidth, (start[i] + width[i] - left) * k) - x;
-			this.drawBox(d.frame[i], i, x, y, wide, dim);
+			const x = Math.max(0, Math.round(from)), to = Math.max(x + 1, Math.min(line.length, Math.round(from + w)));
+			line.fill(isGrey(d, i) ? grey : this.inkOf(d.frame[i], i) & dim, x, to - x > 2 * scale ? to - Math.round(scale) : to);
+			if (w > LABEL * scale && !isGrey(d, i))
+				named.push(i);
 		}
-		flush();
+		return named;
 	}
 
 	private skipTo(low: number, high: number, x: number): number {
 		const start = this.data!.start;
+		for (let step = 1; low + step < high; step *= 2)
+			if (start[low + step] < x)
+				low += step;
+			else
+				high = low + step;
 		while (low < high) {
 			const middle = (low + high) >> 1;
 			if (start[middle] < x)
@@ -301,20 +329,38 @@ export class FlameView {
 		return low;
 	}
 
-	private drawBox(frame: number, box: number, x: number, y: number, w: number, dim: boolean): void {
-		const g = this.context, hit = this.match !== null && this.match[frame] === 1, paint = this.paint;
-		g.globalAlpha = dim ? 0.55 : 1;
-		g.fillStyle = paint ? (hit ? paint.match : paint.fill(box)) :
-			hit ? this.theme.match : this.match ? this.faint[frame] : this.colors[frame];
-		g.fillRect(x, y, Math.max(w - (w > 2 ? 0.8 : 0.2), 0.3), ROW - 1);
-		this.drawn++;
-		if (w > 22) {
-			const text = this.label(this.data!.name(box), w - 8);
-			g.fillStyle = paint ? (hit ? paint.matchText : PAINTED_TEXT) : hit ? this.theme.matchText : this.theme.text;
-			if (text)
-				g.fillText(text, x + 4, y + ROW / 2);
+	// A colour as the four bytes of a pixel.
+	private ink(color: string): number {
+		let ink = this.inks.get(color);
+		if (ink === undefined) {
+			this.lines.fillStyle = color;
+			const rgb = parseInt((this.lines.fillStyle as string).slice(1), 16);
+			ink = (0xff000000 | (rgb & 0xff) << 16 | rgb & 0xff00 | rgb >> 16) >>> 0;
+			this.inks.set(color, ink);
 		}
-		g.globalAlpha = 1;
+		return ink;
+	}
+
+	private inkOf(frame: number, box: number): number {
+		const { paint, match, theme } = this, hit = match !== null && match[frame] === 1;
+		if (hit || paint)
+			return this.ink(hit ? paint ? paint.match : theme.match : paint!.fill(box));
+		const known = match ? this.faint : this.colors;
+		return known[frame] ||= this.ink(colorOf(this.data!, theme, frame, match !== null));
+	}
+
+	private writeRow(named: number[], depth: number, y: number): void {
+		const d = this.data!, g = this.context, paint = this.paint, k = this.cssWidth / (this.right - this.left);
+		g.globalAlpha = depth < this.zoomedDepth ? DIM : 1;
+		for (const i of named) {
+			const from = (d.start[i] - this.left) * k, x = Math.max(0, from);
+			const text = this.label(d.name(i), Math.min(this.cssWidth, from + d.width[i] * k) - x - 8);
+			if (!text)
+				continue;
+			const hit = this.match !== null && this.match[d.frame[i]] === 1;
+			g.fillStyle = paint ? (hit ? paint.matchText : PAINTED_TEXT) : hit ? this.theme.matchText : this.theme.text;
+			g.fillText(text, x + 4, y + ROW / 2);
+		}
 	}
 
 	private outline(box: number, thick: number): void {

@@ -1,0 +1,144 @@
+/* flame_layout.c: passes over arrays; nothing recurses. */
+#include "flame_layout.h"
+
+#include "mem.h"
+#include "saturate.h"
+
+#include <string.h>
+
+void flame_layout_done(struct flame_layout *l)
+{
+	free(l->totals);
+	free(l->before);
+	free(l->after);
+	free(l->first_child);
+	free(l->children);
+	free(l->order);
+	free(l->starts);
+	free(l->depths);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	a = a > b ? a : b;
+	return a > 0 ? a : 0;
+}
+
+/* Totals of the larger own value of both sides. What is below zero, as of memory that was given back, is nothing: else
+ * callees would be wider than their caller. */
+static int64_t *totals_of_larger(const struct profile *p, uint32_t column, uint32_t before_column)
+{
+	const int64_t *after = p->columns[column].self, *before = p->columns[before_column].self;
+	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));
+
+	for (uint32_t i = p->node_count; i-- > 0;) {
+		int64_t own = larger(after[i], before[i]);
+
+		if (__builtin_add_overflow(totals[i], own, &totals[i]))
+			totals[i] = INT64_MAX;
+		if (i > 0 && __builtin_add_overflow(totals[p->parents[i]], totals[i], &totals[p->parents[i]]))
+			totals[p->parents[i]] = INT64_MAX;
+	}
+	return totals;
+}
+
+static void find_sides(struct flame_layout *l, uint32_t column, uint32_t before_column)
+{
+	const struct profile *p = l->p;
+
+	l->totals = totals_of_larger(p, column, before_column);
+	l->before = profile_totals(p, before_column);
+	l->after = profile_totals(p, column);
+	for (uint32_t i = 0; i < p->node_count; i++) {
+		l->before[i] = larger(l->before[i], 0);
+		l->after[i] = larger(l->after[i], 0);
+	}
+}
+
+void flame_layout_totals(struct flame_layout *l, uint32_t column, uint32_t before_column)
+{
+	const struct profile *p = l->p;
+
+	if (column >= p->column_count)
+		l->totals = xcalloc(p->node_count, sizeof(*l->totals));
+	else if (before_column == UINT32_MAX)
+		l->totals = totals_of_larger(p, column, column);
+	else
+		find_sides(l, column, before_column);
+}
+
+/* --- In which order --- */
+
+struct named {
+	struct str name;
+	uint32_t frame;
+};
+
+static int compare_names(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+	size_t n = a->name.n < b->name.n ? a->name.n : b->name.n;
+	int r = memcmp(a->name.p, b->name.p, n);
+
+	if (r)
+		return r;
+	if (a->name.n != b->name.n)
+		return a->name.n < b->name.n ? -1 : 1;
+	return a->frame < b->frame ? -1 : a->frame > b->frame;
+}
+
+/* The rank of each frame by name. The caller frees. */
+static uint32_t *rank_frames(const struct profile *p)
+{
+	struct named *names = xcalloc((size_t)p->frame_count + 1, sizeof(*names));
+	uint32_t *ranks = xcalloc((size_t)p->frame_count + 1, sizeof(*ranks));
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		names[f] = (struct named){ profile_name(p, f), f };
+	qsort(names, p->frame_count, sizeof(*names), compare_names);
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		ranks[names[i].frame] = i;
+	free(names);
+	return ranks;
+}
+
+/* The boxes but for the root, sorted by the rank of their frame: a counting sort. The caller frees. */
+static uint32_t *boxes_by_name(const struct flame_layout *l, uint32_t *ret_count)
+{
+	const struct profile *p = l->p;
+	_cleanup_(freep) uint32_t *ranks = rank_frames(p);
+	_cleanup_(freep) uint32_t *at = xcalloc((size_t)p->frame_count + 1, sizeof(*at));
+	uint32_t *sorted = xcalloc(p->node_count, sizeof(*sorted));
+
+	for (uint32_t i = 1; i < p->node_count; i++)
+		if (flame_layout_is_box(l, i))
+			at[ranks[p->node_frames[i]] + 1]++;
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		at[f + 1] += at[f];
+	*ret_count = at[p->frame_count];
+	for (uint32_t i = 1; i < p->node_count; i++)
+		if (flame_layout_is_box(l, i))
+			sorted[at[ranks[p->node_frames[i]]]++] = i;
+	return sorted;
+}
+
+/* A second, stable counting sort by parent keeps the names in order among siblings. */
+void flame_layout_children(struct flame_layout *l)
+{
+	const struct profile *p = l->p;
+	uint32_t count;
+	_cleanup_(freep) uint32_t *by_name = boxes_by_name(l, &count);
+	_cleanup_(freep) uint32_t *at = NULL;
+
+	l->first_child = xcalloc((size_t)p->node_count + 1, sizeof(*l->first_child));
+	l->children = xcalloc(p->node_count, sizeof(*l->children));
+	for (uint32_t i = 0; i < count; i++)
+		l->first_child[p->parents[by_name[i]] + 1]++;
+	for (uint32_t i = 0; i < p->node_count; i++)
+		l->first_child[i + 1] += l->first_child[i];
+
+	at = xcalloc((size_t)p->node_count + 1, sizeof(*at));
+	memcpy(at, l->first_child, ((size_t)p->node_count + 1) * sizeof(*at));
+	for (uint32_t i = 0; i < count; i++)
+		l->children[at[p->parents[by_name[i]]]++] = by_name[i];
+}

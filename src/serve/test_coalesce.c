@@ -1,0 +1,82 @@
+/* test_coalesce.c: which queries are the same, and until when they may become one. */
+#include "coalesce.h"
+#include "test.h"
+
+static struct request labels(const char *query)
+{
+	return (struct request){ .path = "/api/v1/labels", .query = query, .accept = "*/*", .headers = { .method = "GET" },
+				 .who = { .role = ROLE_READ } };
+}
+
+/* Whether the second follows the first. */
+static bool follows(struct request one, struct request other)
+{
+	struct waiting_query a = { .request = &one }, b = { .request = &other };
+	struct coalesce c;
+	bool joined;
+
+	coalesce_init(&c);
+	CHECK(!coalesce_join(&c, &a));
+	joined = coalesce_join(&c, &b);
+	CHECK(a.followers == (joined ? &b : NULL) && !b.followers);
+	coalesce_begin(&c, &a);
+	if (!joined)
+		coalesce_begin(&c, &b);
+	CHECK(!c.leaders);
+	coalesce_done(&c);
+	return joined;
+}
+
+TEST(who_asks_the_same_at_the_same_time_is_given_the_same_answer)
+{
+	struct request other = labels("from=-1h");
+
+	other.now_ns = 5;
+	snprintf(other.who.user, sizeof(other.who.user), "anna");
+	CHECK(follows(labels("from=-1h"), other));
+	CHECK(follows(labels(NULL), labels(NULL)));
+}
+
+TEST(whatever_an_answer_depends_on_makes_another_question)
+{
+	struct request one = labels("from=-1h"), other = one;
+
+	CHECK(!follows(one, labels("from=-2h")));
+	CHECK(!follows(one, labels(NULL)));
+	other.path = "/api/v1/table";
+	CHECK(!follows(one, other));
+	other = one;
+	other.headers.method = "HEAD";
+	CHECK(!follows(one, other));
+	other = one;
+	other.accept = NULL;
+	CHECK(!follows(one, other));
+	other = one;
+	other.accepts_gzip = true;
+	CHECK(!follows(one, other));
+	other = one;
+	other.who.role = ROLE_WRITE;
+	CHECK(!follows(one, other));
+	one.path = other.path = "/";		/* it names who looks at it */
+	other.who = one.who;
+	CHECK(!follows(one, other));
+}
+
+TEST(nobody_follows_a_query_that_has_begun)
+{
+	struct request q = labels("from=-1h");
+	struct waiting_query a = { .request = &q }, b = { .request = &q }, d = { .request = &q };
+	struct coalesce c;
+
+	coalesce_init(&c);
+	CHECK(!coalesce_join(&c, &a));
+	coalesce_begin(&c, &a);
+	CHECK(!coalesce_join(&c, &b) && coalesce_join(&c, &d));
+	CHECK(!a.followers && b.followers == &d);
+	coalesce_begin(&c, &a);			/* once more, as a large one */
+	coalesce_begin(&c, &b);
+	CHECK(!c.leaders);
+	coalesce_done(&c);
+}
+
+TEST_MAIN()

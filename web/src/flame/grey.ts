@@ -1,0 +1,24 @@
+// Of large graphs the server sends the boxes that can be seen. Grey ones stand for neighbours that cannot, and all on them
+// (src/render/flame_part.h).
+
+import type { FlameData } from './data';
+
+export function isGrey(d: FlameData, box: number): boolean {
+	return !IN_FILE && d.frame[box] === d.narrow;
+}
+
+// Whether there are grey boxes on a box, at any depth.
+export function hasGrey(d: FlameData, box: number): boolean {
+	let low = box, high = box + 1;
+	while (low < high) {
+		if (d.frame.subarray(low, high).includes(d.narrow))
+			return true;
+		[low, high] = [d.firstChild[low], d.endChild[high - 1]];
+	}
+	return false;
+}
+
+// How many boxes there are, those that cannot be seen among them.
+export function boxCount(d: FlameData): number {
+	return d.joined + d.frame.reduce((n, frame) => n + (frame === d.narrow ? 0 : 1), -1);
+}
