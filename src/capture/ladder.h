@@ -4,12 +4,16 @@
 
 #include "obstacles.h"
 #include "bpf_sampler.h"
+#include "buf.h"
 
 /* Whether something keeps the caller from the BPF programs. Tries what they need. */
 bool ladder_bpf_obstacle(const struct sampler_options *o, struct obstacle *ret);
 
 /* The same of process_vm_readv. Processes may be closed even if it is permitted. */
 bool ladder_memory_obstacle(struct obstacle *ret);
+
+/* "2 PHP processes may not be read, for example process 7: …": how many, and why of one, as remote_targets.h has it. */
+void ladder_put_closed(struct buf *out, size_t count, const char *why);
 
 /* The remedy if nothing can be seen from outside; the end of a sentence. */
 #define LADDER_EXTENSION	"or sample from inside, without privileges: strobe run -- php SCRIPT, or the extension with strobe.mode=sample"
