@@ -503,6 +503,10 @@ await test('the bar has one row with the usual labels, and whatever the zone is 
 	const rows = async () => other.$$eval('.bar > *', (all) => new Set(all.filter((e) => e.offsetHeight).map((e) => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size);
 	check((await other.$$('.bar .picker')).length >= 4, 'pickers');
 	check(await rows() === 1, await rows());
+	await other.emulateTimezone('UTC');
+	await other.reload();
+	await ready(other);
+	check(await other.$eval('.bar', (e) => e.offsetHeight) < 50, 'labels wrap though there is room');
 	await other.goto(`${site}/?entry=index&deploy=7&pool=a&method=GET&release=1`);
 	await ready(other);
 	check(await rows() === 1, 'more labels take rows of their own, beside the brand', await rows());
