@@ -30,3 +30,8 @@ bool fallback_memory_obstacle(struct obstacle *ret)
 	*ret = (struct obstacle){ 0 };
 	return lacks(KERNEL_READV, ret);
 }
+
+void fallback_put_closed(struct buf *out, size_t count, const char *why)
+{
+	buf_printf(out, "%zu PHP process%s may not be read, %s%s", count, count == 1 ? "" : "es", count == 1 ? "" : "for example ", why);
+}

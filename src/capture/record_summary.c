@@ -150,8 +150,8 @@ static void put_remote_losses(const struct remote_counts *c, struct buf *out)
 
 static void put_closed(const struct remote_counts *c, struct buf *out)
 {
-	put_count(out, c->closed, "PHP process may not be read: ", "PHP processes may not be read: ");
-	buf_printf(out, "%s; " FALLBACK_EXTENSION "\n", c->closed_why);
+	fallback_put_closed(out, c->closed, c->closed_why);
+	buf_puts(out, "; " FALLBACK_EXTENSION "\n");
 }
 
 /* The same of a language, with the rest of the sentence. */

@@ -92,7 +92,7 @@ static void note_closed(struct remote_targets *t, const struct php_task *task, c
 		return;
 	map_set(&t->closed, (u64)task->pid, 1);
 	if (!*t->closed_why)
-		snprintf(t->closed_why, sizeof(t->closed_why), "%s (process %d)%s%s", o->cause, (int)task->pid,
+		snprintf(t->closed_why, sizeof(t->closed_why), "process %d: %s%s%s", (int)task->pid, o->cause,
 			 *o->remedy ? "; " : "", o->remedy);
 }
 

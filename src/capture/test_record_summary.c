@@ -126,7 +126,7 @@ TEST(a_recording_without_bpf_counts_looks_and_what_became_of_them)
 		.kinds[SAMPLE_ON_CPU] = { 980, 9800000000 }, .kinds[SAMPLE_BLOCKED] = { 20, 5000000000 },
 		.remote = { .ticks = 988, .late = 2, .looks = 2964, .asleep = 1900, .left_out = 50, .kept = 1000, .slept = 9, .torn = 1,
 			    .ended = 1, .cpu_ns = 9900000000, .sampled_ns = 9800000000, .exact = true, .proved = true, .closed = 2,
-			    .closed_why = "it is another user's (process 7); sudo" },
+			    .closed_why = "process 7: it is another user's; sudo" },
 	};
 
 	CHECK_STR(text_of(&s),
@@ -136,7 +136,7 @@ TEST(a_recording_without_bpf_counts_looks_and_what_became_of_them)
 		  "strobe: 1 sample is missing: its thread ran at each attempt to read it\n"
 		  "strobe: 9 threads ran at a tick and slept before they were read; their time went to their next samples\n"
 		  "strobe: 2 ticks were left out, as those before took too long; a lower rate (-F) or fewer processes help\n"
-		  "strobe: 2 PHP processes may not be read: it is another user's (process 7); sudo; or sample from inside, without "
+		  "strobe: 2 PHP processes may not be read, for example process 7: it is another user's; sudo; or sample from inside, without "
 		  "privileges: strobe run -- php SCRIPT, or the extension with strobe.mode=sample\n");
 }
 

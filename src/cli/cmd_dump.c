@@ -184,9 +184,12 @@ static void put_closed(const struct php_activity_list *d)
 
 	if (!pids.count && obstacle_for_hidepid("/proc", &hides))
 		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
-	if (d->targets.closed.count)
-		fprintf(stderr, "strobe: %zu PHP process%s may not be read: %s; " FALLBACK_EXTENSION "\n", d->targets.closed.count,
-			d->targets.closed.count == 1 ? "" : "es", d->targets.closed_why);
+	if (d->targets.closed.count) {
+		_cleanup_(buf_done) struct buf why = { 0 };
+
+		fallback_put_closed(&why, d->targets.closed.count, d->targets.closed_why);
+		fprintf(stderr, "strobe: %s; " FALLBACK_EXTENSION "\n", why.data);
+	}
 	if (*php_activity_list_refused(d))
 		fprintf(stderr, "strobe: %s\n", php_activity_list_refused(d));
 }

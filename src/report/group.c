@@ -273,8 +273,8 @@ static struct profile *own_code(const struct profile *p)
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		uint32_t f = p->node_frames[n], parent = nodes[p->parents[n]];
 
-		nodes[n] = !own[f] ? parent : profile_child(r, parent, profile_frame(r, profile_name(p, f), profile_file(p, f),
-										     p->frames[f].line));
+		nodes[n] = !own[f] ? parent : profile_child_at(r, parent, profile_frame(r, profile_name(p, f), profile_file(p, f),
+											p->frames[f].line), profile_line(p, n));
 		copy_values(r, nodes[n], p, n);
 	}
 	return r;

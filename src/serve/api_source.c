@@ -76,7 +76,7 @@ static int find(struct ask *a, const struct site *s, struct err *err)
 		return err_set(err, -EINVAL, "function= is missing: give the whole name of a function; with by=file that of a file, "
 			       "with by=line a line");
 	if (!source_ask_fits(&a->view))
-		return err_set(err, -EINVAL, "by=%s: source is shown by function, file and line", report_by_key(a->view.by));
+		return err_set(err, -EINVAL, "by=%s: source is shown by function, own, class, file and line", report_by_key(a->view.by));
 	a->with_source = true;
 	code = ask_profile(a, s, err);
 	if (code < 0)

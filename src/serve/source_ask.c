@@ -11,7 +11,13 @@
 
 bool source_ask_fits(const struct view *v)
 {
-	return v->function && (v->by == REPORT_BY_FUNCTION || v->by == REPORT_BY_FILE || v->by == REPORT_BY_LINE);
+	return v->function && v->by != REPORT_BY_NAMESPACE && v->by != REPORT_BY_PACKAGE;
+}
+
+/* Lines of a function, or of all functions of a class; else those of a file. */
+static bool is_of_functions(const struct view *v)
+{
+	return v->by != REPORT_BY_FILE && v->by != REPORT_BY_LINE;
 }
 
 /* --- What it is about --- */
@@ -34,15 +40,19 @@ static struct str subject_of(const struct view *v)
 /* By frame, whether it is what the view is about: names are compared as pages show them, see function_ask. */
 static bool *find_frames(const struct view *v, const struct profile *p)
 {
-	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 };
+	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 }, name = { 0 };
 	bool *of = report_no_frames(p);
 
 	buf_init(&wanted);
 	buf_init(&shown);
+	buf_init(&name);
 	text_put_plain(&wanted, subject_of(v));
 	for (uint32_t f = 0; f < p->frame_count; f++) {
 		buf_reset(&shown);
-		text_put_plain(&shown, v->by == REPORT_BY_FUNCTION ? profile_name(p, f) : profile_file(p, f));
+		buf_reset(&name);
+		if (is_of_functions(v))
+			report_group_name(p, f, v->by, &name);
+		text_put_plain(&shown, is_of_functions(v) ? (struct str){ name.data, name.size } : profile_file(p, f));
 		of[f] = shown.size && shown.size == wanted.size && !memcmp(shown.data, wanted.data, wanted.size);
 	}
 	return of;
@@ -50,9 +60,11 @@ static bool *find_frames(const struct view *v, const struct profile *p)
 
 struct profile *source_ask_subject(const struct view *v, const struct profile *p)
 {
-	_cleanup_(freep) bool *of = find_frames(v, p);
+	_cleanup_(profile_freep) struct profile *own = v->by == REPORT_BY_OWN ? report_group(p, REPORT_BY_OWN) : NULL;
+	const struct profile *from = own ? own : p;
+	_cleanup_(freep) bool *of = find_frames(v, from);
 
-	return report_filter(p, of, NULL);
+	return report_filter(from, of, NULL);
 }
 
 /* --- Which file --- */
@@ -126,13 +138,13 @@ static void side_init(struct side *d, const struct view *v, const struct profile
 	d->column = profile_find_column(subject, column);
 	of = find_frames(v, subject);
 	if (report_has_lines(subject) && d->column != UINT32_MAX) {
-		d->lines = report_lines(subject, v->by == REPORT_BY_FUNCTION);
+		d->lines = report_lines(subject, is_of_functions(v));
 		d->of = find_frames(v, d->lines);
 		rows = report_flat(d->lines, d->column, true, &count);
 		choose_by_lines(d, rows, count);
 	}
 	choose_by_definition(d, of);
-	if (v->by == REPORT_BY_FUNCTION)
+	if (v->by == REPORT_BY_FUNCTION || v->by == REPORT_BY_OWN)
 		d->start = start_in(subject, of, d->file);
 }
 

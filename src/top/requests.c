@@ -90,9 +90,12 @@ void request_rows_fill(struct request_rows *r, const struct php_activity_list *l
 			r->left_out++;
 		}
 	}
-	if (l->targets.closed.count)
-		snprintf(r->why, sizeof(r->why), "%zu PHP processes may not be read: %.500s", l->targets.closed.count,
-			 l->targets.closed_why);
-	else
+	if (l->targets.closed.count) {
+		_cleanup_(buf_done) struct buf why = { 0 };
+
+		fallback_put_closed(&why, l->targets.closed.count, l->targets.closed_why);
+		snprintf(r->why, sizeof(r->why), "%.590s", why.data);
+	} else {
 		snprintf(r->why, sizeof(r->why), "%.590s", php_activity_list_refused(l));
+	}
 }

@@ -2,6 +2,7 @@
 
 #include "top_header.h"
 
+#include "fallback.h"
 #include "request_table.h"
 
 #include <string.h>
@@ -121,7 +122,7 @@ bool top_put_warning(struct buf *out, const struct top_status *f)
 	if (*s->refused)
 		buf_puts(out, s->refused);
 	else if (s->is_remote && s->remote.closed)
-		buf_printf(out, "%u PHP processes may not be read: %s", s->remote.closed, s->remote.closed_why);
+		fallback_put_closed(out, s->remote.closed, s->remote.closed_why);
 	else if (record_summary_lost(s))
 		buf_puts(out, "samples were lost; i says why");
 	else if (s->switch_share > 1)

@@ -243,7 +243,7 @@ def what_is_closed_points_to_the_extension():
               'CAP_SYS_PTRACE; run it as root (sudo), or: setcap cap_sys_ptrace+ep on the file of strobe' in r.stderr and
               inside in r.stderr, r)
         r = record('-P', php.path, '-d', 1, cwd=open_directory(d), **unprivileged())
-        check(r.returncode == 4 and '1 PHP process may not be read: it is another user' in r.stderr and inside in r.stderr, r)
+        check(r.returncode == 4 and f"1 PHP process may not be read, process {php.process.pid}: it is another user's" in r.stderr and inside in r.stderr, r)
     with Directory() as d, Fpm(d, plain=True, children=1, pools={'www': ['user = nobody', 'group = nogroup']}) as fpm:
         r = record('-p', fpm.workers()[0], '-d', 1, cwd=open_directory(d), **unprivileged())
         check(r.returncode == 2 and 'it is not dumpable, and you lack CAP_SYS_PTRACE; process.dumpable = yes in its pool' in r.stderr and

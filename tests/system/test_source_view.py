@@ -202,7 +202,10 @@ def what_is_missing_or_has_changed_says_how_to_mend_it():
         code, why = refused(daemon, run='shop/short', function='play')
         check(code == 404 and "no function 'play'" in why, why)
         code, why = refused(daemon, run='shop/short', function='App', by='class')
-        check(code == 400, why)
+        check(code == 404 and "no class 'App'" in why, why)
+        for by in ('namespace', 'package'):
+            code, why = refused(daemon, run='shop/short', function='App', by=by)
+            check(code == 400 and f'by={by}: source is shown by function, own, class, file and line' in why, why)
     with Directory() as d, Daemon(d) as daemon:
         add(d, 'shop', 'a', speedscope(f'{d}/a.speedscope.json', [('work', '/srv/app/work.php', 2)]))
         answer = ask(daemon, run='shop/a', function='work')

@@ -14,9 +14,7 @@ await page.emulateMediaFeatures([
 ]);
 await page.goto(address);
 await page.waitForSelector('main[data-ready="true"]');
-await page.waitForSelector('.plot canvas, .empty');
-if (address.includes('show=calls'))
-	await page.waitForSelector('.call-graph .node');
+await page.waitForSelector(address.includes('show=calls') ? '.call-graph .node' : '.plot canvas, .about ~ .work .flame canvas, .empty');
 await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
 await page.screenshot({ path: out });
 await browser.close();

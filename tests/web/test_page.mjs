@@ -495,6 +495,24 @@ for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phon
 		await open.close();
 	});
 
+await test('the bar has one row with the usual labels, and whatever the zone is called', async () => {
+	const other = await openPage(`${site}/?entry=index&deploy=7`);
+	await other.emulateTimezone('America/Argentina/Buenos_Aires');
+	await other.reload();
+	await ready(other);
+	const rows = async () => other.$$eval('.bar > *', (all) => new Set(all.filter((e) => e.offsetHeight).map((e) => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size);
+	check((await other.$$('.bar .picker')).length >= 4, 'pickers');
+	check(await rows() === 1, await rows());
+	await other.emulateTimezone('UTC');
+	await other.reload();
+	await ready(other);
+	check(await other.$eval('.bar', (e) => e.offsetHeight) < 50, 'labels wrap though there is room');
+	await other.goto(`${site}/?entry=index&deploy=7&pool=a&method=GET&release=1`);
+	await ready(other);
+	check(await rows() === 1, 'more labels take rows of their own, beside the brand', await rows());
+	await other.close();
+});
+
 await test('a phone needs no sideways scrolling', async () => {
 	const other = await openPage(site, { width: 390, height: 844, phone: true });
 	const over = await other.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -44,8 +44,9 @@ mkdirSync(dirname(code));
 writeFileSync(code, ['<?php', 'function total(array $cart): int', '{', '\t$sum = 0;', '\tforeach ($cart as $item) {',
 	'\t\t$sum += price($item); // </code><script>document.title="owned"</script>', '\t}', '\treturn $sum;', '}', ...Array(80).fill('//'),
 	'function price(array $item): int', '{', `\treturn ${Array(60).fill('$item["price"]').join(' + ')};`, '}', ''].join('\n'));
-function lined(name, weights) {
-	const frames = [[code, 95], ['total', 6, 2], ['total', 5, 2], ['price', 92, 90], ['gone', 4, 1]].map(([n, line]) => ({ name: n, file: n === 'gone' ? '/nowhere/gone.php' : code, line }));
+function lined(name, weights, of = '', withLines = true) {
+	const frames = [[code, 95], [`${of}total`, 6, 2], [`${of}total`, 5, 2], [`${of}price`, 92, 90], ['gone', 4, 1]].map(([n, line]) =>
+		({ name: n, file: n === 'gone' ? '/nowhere/gone.php' : code, ...withLines && { line } }));
 	files[name] = join(folder, `${name}.speedscope.json`);
 	writeFileSync(files[name], JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json', shared: { frames },
 		profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 1], [0, 1, 3], [0, 2], [0, 4]], weights }],
@@ -53,6 +54,8 @@ function lined(name, weights) {
 }
 lined('lines', [10, 60, 20, 10]);
 lined('lines2', [10, 30, 50, 10]);
+lined('methods', [10, 60, 20, 10], 'Cart::');
+lined('nolines', [10, 60, 20, 10], '', false);
 
 function strobe(...args) {
 	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
@@ -329,6 +332,48 @@ await test('without scripts the source is a table too', async () => {
 	check(await plain.$eval('#L6', (tr) => tr.matches(':target')), 'the address points to it');
 	check(await plain.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is not too wide');
 	await plain.close();
+});
+
+await test('a class, and only my code, have their source too', async () => {
+	const own = await openPage('/runs/shop/lines?by=own&function=total');
+	await own.waitForSelector('table.source');
+	check((await sourceRows(own)).find((r) => r[0] === 6).slice(2, 4).join() === '10,70', await sourceRows(own));
+	await own.close();
+	const whole = await openPage('/runs/shop/methods?by=class&function=Cart');
+	await whole.waitForSelector('table.source');
+	check((await sourceRows(whole)).filter((r) => r[3]).map((r) => [r[0], ...r.slice(2, 4)].join()).join(' ') === '5,20,20 6,10,70 92,60,60', 'all its methods', await sourceRows(whole));
+	await whole.close();
+	const none = await openPage('/runs/shop/lines?by=package&function=%5Bno%20package%5D');
+	await none.waitForSelector('.edges');
+	check(!await none.$('.source'), 'packages have none');
+	await none.close();
+});
+
+await test('a function without lines is shown where it begins', async () => {
+	const open = await openPage('/runs/shop/nolines?function=price');
+	await open.waitForSelector('table.source');
+	check(await open.$eval('#L90', (tr) => {
+		const row = tr.getBoundingClientRect(), pane = tr.closest('.code-rows').getBoundingClientRect();
+		return row.top >= pane.top && row.bottom <= pane.bottom;
+	}), 'its first line is in sight');
+	await open.close();
+});
+
+await test('a function is found by a part of its name, from every view', async () => {
+	for (const from of ['/runs/shop/after', '/runs/shop/after#show=calls', '/runs/shop/after?function=App%5CKernel%3A%3Ahandle', '/?run=shop/after&base=shop/before#show=graph', '/?run=shop/cart&run=shop/recursion#show=table']) {
+		const open = await openPage(from), name = from.includes('cart') ? 'PDO::query' : 'App\\Part3\\Class2::step4';
+		await open.waitForSelector('.edges, .rows, .call-graph, .graph');
+		await drawn(open);
+		await open.keyboard.press('g');
+		await open.type('#find', from.includes('cart') ? 'query' : 'part3 class2 step4');
+		await open.waitForFunction((n) => document.querySelector('#found option')?.value.includes(n), {}, name);
+		await open.keyboard.press('Enter');
+		await at(open, 'function=');
+		await open.waitForFunction((n) => document.querySelector('.function-head h2')?.textContent.includes(n), {}, name);
+		check(await open.$eval('#find', (e) => e.value) === '', 'the field is empty again');
+		check(open.complaints.length === 0, open.complaints);
+		await open.close();
+	}
 });
 
 await test('groups and values are chosen, and stand in the address', async () => {

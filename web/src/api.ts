@@ -125,9 +125,9 @@ export function functionQuery(v: View): string {
 	return v.function && queryOf({ ...v, ...PLAIN, reverse: false });
 }
 
-// Classes, namespaces and packages have no source.
+// Namespaces and packages have no source.
 export function sourceQuery(v: View): string {
-	return v.function && ['', 'function', 'file', 'line'].includes(v.by) ? queryOf({ ...v, ...PLAIN, lines: v.lines, reverse: false }) : '';
+	return v.function && ['', 'function', 'own', 'class', 'file', 'line'].includes(v.by) ? queryOf({ ...v, ...PLAIN, lines: v.lines, reverse: false }) : '';
 }
 
 // The flame chart of one run is by function, whatever else is grouped.

@@ -9,6 +9,7 @@ import { FileFacts } from './file/bar';
 import { facts } from './file/start';
 import { FileTools } from './file/tools';
 import { Facts, runName, sides } from './facts';
+import { FindFunction } from './find';
 import * as format from './format';
 import { FunctionPage } from './function';
 import { Graph } from './graph';
@@ -76,6 +77,7 @@ function Views() {
 		<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
 			{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
 		</select></label>
+		<FindFunction />
 		{!IN_FILE && kind.value === 'range' && <Compare />}
 		{IN_FILE && <FileTools />}
 		{!v.function && <Panes />}

@@ -10,7 +10,7 @@ const KEYS: [string, string][] = [
 	['?', 'this sheet'], ['/' + (IN_FILE ? ', Ctrl+F' : ''), 'search the graph'], ['Enter, Shift+Enter', 'in the search: next and previous match'],
 	['n, N', 'next and previous match, in the graph'], ['arrow keys', 'walk the boxes of a graph; move a call graph'],
 	['Enter', 'zoom to the marked box'], ['Backspace', 'zoom out by one'], ['Escape', 'all of it'],
-	['f, Ctrl+click', 'callers and callees of the box'], ['a', 'back to all functions'],
+	['f, Ctrl+click', 'callers and callees of the box'], ['g', 'go to a function by its name'], ['a', 'back to all functions'],
 	['+, -, 0', 'zoom a call graph or a flame chart; show all of it'], ['wheel, drag', 'zoom and move a call graph or a flame chart'],
 ];
 
@@ -31,8 +31,8 @@ export function listenForKeys(): void {
 			shown.value = !shown.value;
 		else if (e.key === 'a' && view.value.function)
 			openFunction('');
-		else if (e.key === '/')
-			document.getElementById('search')?.focus();
+		else if (e.key === '/' || e.key === 'g')
+			document.getElementById(e.key === 'g' ? 'find' : 'search')?.focus();
 		else
 			return;
 		e.preventDefault();

@@ -69,16 +69,16 @@ function Head({ s }: { s: SourceAnswer }) {
 	</header>;
 }
 
-// To the line of the address, else to the first hot one.
-function scrollTo(pane: HTMLElement | null): void {
-	const row = pane && [`#L${line.value}`, 'tr.hot', 'tr.took'].map((s) => pane.querySelector<HTMLElement>(s)).find((found) => found);
+// To the line of the address, else to the first hot one, else to where the function begins.
+function scrollTo(pane: HTMLElement | null, start: number): void {
+	const row = pane && [`#L${line.value}`, 'tr.hot', 'tr.took', `#L${start}`].map((s) => pane.querySelector<HTMLElement>(s)).find((found) => found);
 	if (pane && row)
 		pane.scrollTop = Math.max(0, row.offsetTop - pane.clientHeight / 3);
 }
 
 export function Source() {
 	const s = source.value, pane = useRef<HTMLDivElement>(null);
-	useLayoutEffect(() => scrollTo(pane.current), [s]);
+	useLayoutEffect(() => scrollTo(pane.current, s?.start || 0), [s]);
 	if (sourceFailed.value)
 		return <section id="source" class="source" aria-label="Source"><p class="none" role="alert">{sourceFailed.value}</p></section>;
 	if (!s)
