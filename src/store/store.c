@@ -36,9 +36,26 @@ struct store *store_close(struct store *s)
 	return s ? s->ops->close(s) : NULL;
 }
 
+static int check_batch(const struct batch *b, struct err *err)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		const struct batch_entry *e = &b->entries[i];
+
+		if (e->bucket_ns < 0 || e->bucket_ns % BATCH_BUCKET_NS)
+			return err_set(err, -EINVAL, "cannot store a batch: %lld is not the start of a "
+				       "10-second bucket", (long long)e->bucket_ns);
+		if (e->period_ns < 0 || e->clock < STROBE_CLOCK_NONE || e->clock > STROBE_CLOCK_CPU)
+			return err_set(err, -EINVAL, "cannot store a batch: entry %zu has an impossible clock "
+				       "or period", i);
+	}
+	return 0;
+}
+
 int store_append(struct store *s, const struct batch *b, struct err *err)
 {
-	return s->ops->append(s, b, err);
+	int rc = check_batch(b, err);
+
+	return rc < 0 ? rc : s->ops->append(s, b, err);
 }
 
 int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
