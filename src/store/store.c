@@ -1,18 +1,23 @@
 /* store.c: which backend an URL means, and handing calls on to it. */
 #include "store.h"
+#include "clickhouse_store.h"
 #include "sqlite_store.h"
 #include <assert.h>
 #include <string.h>
 
-static int open_as(const char *url, enum sqlite_store_mode mode, struct store **ret, struct err *err)
+static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse_mode clickhouse_mode, struct store **ret,
+		   struct err *err)
 {
 	const char *colon = strchr(url, ':');
 
 	if (!colon || memchr(url, '/', (size_t)(colon - url)))
 		return err_set(err, -EINVAL, "'%s' is not the address of a store; write sqlite:%s for a directory", url,
 			       *url ? url : "DIRECTORY");
+	if (!strncmp(url, "clickhouse:", 11))
+		return clickhouse_store_open(url, clickhouse_mode, ret, err);
 	if (strncmp(url, "sqlite:", 7))
-		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known is sqlite:DIRECTORY",
+		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known are sqlite:DIRECTORY and "
+			       "clickhouse://HOST:PORT/DATABASE",
 			       (int)(colon - url < 40 ? colon - url : 40), url);
 	if (!strncmp(colon, ":///", 4))
 		colon += 2;
@@ -23,12 +28,18 @@ static int open_as(const char *url, enum sqlite_store_mode mode, struct store **
 
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err)
 {
-	return open_as(url, read_only ? SQLITE_STORE_READ : SQLITE_STORE_WRITE, ret, err);
+	return open_as(url, read_only ? SQLITE_STORE_READ : SQLITE_STORE_WRITE, read_only ? CLICKHOUSE_READ : CLICKHOUSE_WRITE,
+		       ret, err);
+}
+
+int store_load(const char *url, struct err *err)
+{
+	return strncmp(url, "clickhouse:", 11) ? 0 : http_client_load(err);
 }
 
 int store_open_runs(const char *url, struct store **ret, struct err *err)
 {
-	return open_as(url, SQLITE_STORE_RUNS, ret, err);
+	return open_as(url, SQLITE_STORE_RUNS, CLICKHOUSE_RUNS, ret, err);
 }
 
 struct store *store_close(struct store *s)
@@ -129,6 +140,13 @@ void store_on_damage(struct store *reader, store_damage *told, void *data)
 void store_note_damage(struct store *s, int64_t day_ns, const char *why)
 {
 	s->ops->note_damage(s, day_ns, why);
+}
+
+void store_missing(struct store *s, char *ret, size_t size)
+{
+	*ret = 0;
+	if (s->ops->missing)
+		s->ops->missing(s, ret, size);
 }
 
 /* --- Runs --- */
