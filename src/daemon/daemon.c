@@ -292,6 +292,8 @@ static int open_all(struct daemon *d, struct err *err)
 	const struct query_start start = { open_to_read, (char *)o->store_url, o->source_dirs, o->source_dir_count };
 	int r;
 
+	if (o->store_url && (r = store_load(o->store_url, err)) < 0)
+		return r;
 	if (o->store_url && !o->no_server && (r = query_starter_new(&start, &d->query_starter, err)) < 0)
 		return r;
 	d->loop = loop_new(err);
