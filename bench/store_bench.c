@@ -8,6 +8,7 @@
  * (DokuWiki, 8,700 samples); this has more.
  *
  *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY]
+ *	store_bench [-n SAMPLES] [-w SECONDS] -u URL	the fleet's day in a store that is new, such as a ClickHouse
  *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
  *
  * Prints lines of name, value and unit, with tabs between them. */
@@ -319,12 +320,11 @@ static double bytes_per_sample(struct store *s, size_t samples)
 	return (double)stats.bytes / (double)samples;
 }
 
-static void run(const char *what, const char *base, const struct day *d, unsigned hosts, size_t samples,
-		unsigned seconds, bool lines)
+static void run_in(const char *what, const char *url, const struct day *d, unsigned hosts, size_t samples,
+		   unsigned seconds, bool lines)
 {
 	static const struct label_filter host = { "host", "web0", LABEL_IS };
 	static const struct store_limits none = { 0, 0 };
-	_cleanup_(freep) char *directory = xasprintf("%s/strobe-bench-XXXXXX", base), *url = NULL;
 	struct store_query whole = { DAY_START, DAY_START + NS_PER_DAY, NULL, 0 };
 	uint64_t *steps = xcalloc(288, sizeof(*steps));
 	struct store_labels labels;
@@ -332,11 +332,6 @@ static void run(const char *what, const char *base, const struct day *d, unsigne
 	struct store *s;
 	int64_t started;
 
-	if (!mkdtemp(directory)) {
-		perror(directory);
-		exit(2);
-	}
-	url = xasprintf("sqlite:%s", directory);
 	if (store_open(url, false, &s, &err) < 0)
 		fail(&err);
 	write_day(what, s, d, hosts, samples, seconds, lines);
@@ -362,6 +357,19 @@ static void run(const char *what, const char *base, const struct day *d, unsigne
 	store_labels_done(&labels);
 	free(steps);
 	store_close(s);
+}
+
+static void run(const char *what, const char *base, const struct day *d, unsigned hosts, size_t samples,
+		unsigned seconds, bool lines)
+{
+	_cleanup_(freep) char *directory = xasprintf("%s/strobe-bench-XXXXXX", base), *url = NULL;
+
+	if (!mkdtemp(directory)) {
+		perror(directory);
+		exit(2);
+	}
+	url = xasprintf("sqlite:%s", directory);
+	run_in(what, url, d, hosts, samples, seconds, lines);
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -382,14 +390,14 @@ static void keep(const char *directory, const struct day *d, size_t samples, uns
 
 int main(int argc, char **argv)
 {
-	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL;
+	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL, *url = NULL;
 	unsigned seconds = 10;
 	size_t samples = 3000000;
 	bool lines = false;
 	struct day d = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "n:w:d:k:l")) != -1) {
+	while ((option = getopt(argc, argv, "n:w:d:k:u:l")) != -1) {
 		if (option == 'n')
 			samples = strtoul(optarg, NULL, 10);
 		else if (option == 'w')
@@ -398,18 +406,25 @@ int main(int argc, char **argv)
 			base = optarg;
 		else if (option == 'k')
 			kept = optarg;
+		else if (option == 'u')
+			url = optarg;
 		else if (option == 'l')
 			lines = true;
 		else
 			return 1;
 	}
 	if (samples == 0 || seconds == 0 || seconds > 86400) {
-		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY | [-l] -k STORE]\n");
+		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY | -u URL | [-l] -k STORE]\n");
 		return 1;
 	}
 	day_make(&d);
 	if (kept) {
 		keep(kept, &d, samples, seconds, lines);
+		day_done(&d);
+		return 0;
+	}
+	if (url) {
+		run_in("clickhouse_fleet", url, &d, 150, samples, seconds, false);
 		day_done(&d);
 		return 0;
 	}
