@@ -16,6 +16,7 @@
  * clock, with syncs; "write_cpu" is the processor time of the same calls, which other programs disturb less.
  *
  *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME]	NAME: only this measurement, such as store_relays
+ *	store_bench [-n SAMPLES] [-w SECONDS] -u URL	the fleet's day in a store that is new, such as a ClickHouse
  *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
  *
  * Prints lines of name, value and unit, with tabs between them. */
@@ -373,48 +374,47 @@ static double bytes_per_sample(struct store *s, size_t samples)
 	return (double)stats.bytes / (double)samples;
 }
 
-/* A new store in a new directory, whose name the caller frees. */
-static struct store *store_new(const char *base, char **ret_directory)
+/* A new directory, with the URL of a store in it. The caller frees both. */
+static char *directory_new(const char *base, char **ret_url)
 {
-	_cleanup_(freep) char *directory = xasprintf("%s/strobe-bench-XXXXXX", base), *url = NULL;
-	struct err err = { 0 };
-	struct store *s;
+	_cleanup_(freep) char *directory = xasprintf("%s/strobe-bench-XXXXXX", base);
 
 	if (!mkdtemp(directory)) {
 		perror(directory);
 		exit(2);
 	}
-	url = xasprintf("sqlite:%s", directory);
-	if (store_open(url, false, &s, &err) < 0)
-		fail(&err);
-	*ret_directory = TAKE_PTR(directory);
-	return s;
+	*ret_url = xasprintf("sqlite:%s", directory);
+	return TAKE_PTR(directory);
 }
 
 static void run_writing(const char *base, const struct day *d, const struct load *l)
 {
-	_cleanup_(freep) char *directory = NULL;
-	struct store *s = store_new(base, &directory);
+	_cleanup_(freep) char *url = NULL, *directory = directory_new(base, &url);
+	struct err err = { 0 };
+	struct store *s;
 
+	if (store_open(url, false, &s, &err) < 0)
+		fail(&err);
 	write_load(s, d, l);
 	store_close(s);
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void run(const char *base, const struct day *d, const struct load *l)
+static void run_in(const char *url, const struct day *d, const struct load *l)
 {
 	static const struct label_filter host = { "host", "web0", LABEL_IS };
 	static const struct store_limits none = { 0, 0 };
-	_cleanup_(freep) char *directory = NULL;
 	struct store_query whole = { DAY_START, DAY_START + NS_PER_DAY, NULL, 0 };
 	uint64_t *steps = xcalloc(288, sizeof(*steps));
 	struct store_labels labels;
 	struct err err = { 0 };
-	struct store *s = store_new(base, &directory);
 	const char *what = l->what;
 	size_t samples = l->samples;
 	int64_t started;
+	struct store *s;
 
+	if (store_open(url, false, &s, &err) < 0)
+		fail(&err);
 	write_load(s, d, l);
 	print(what, "bytes_per_sample_written", bytes_per_sample(s, samples), "bytes");
 	ask(what, "query_day_not_compacted", s, DAY_START, DAY_START + NS_PER_DAY, NULL, 0);
@@ -438,6 +438,13 @@ static void run(const char *base, const struct day *d, const struct load *l)
 	store_labels_done(&labels);
 	free(steps);
 	store_close(s);
+}
+
+static void run(const char *base, const struct day *d, const struct load *l)
+{
+	_cleanup_(freep) char *url = NULL, *directory = directory_new(base, &url);
+
+	run_in(url, d, l);
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -481,14 +488,14 @@ static void run_all(const char *base, const struct day *d, unsigned seconds, siz
 
 int main(int argc, char **argv)
 {
-	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL, *only = NULL;
+	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL, *only = NULL, *url = NULL;
 	unsigned seconds = 10;
 	size_t samples = 3000000, windows;
 	bool lines = false;
 	struct day d = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "n:w:d:k:lo:")) != -1) {
+	while ((option = getopt(argc, argv, "n:w:d:k:lo:u:")) != -1) {
 		if (option == 'n')
 			samples = strtoul(optarg, NULL, 10);
 		else if (option == 'w')
@@ -499,19 +506,23 @@ int main(int argc, char **argv)
 			kept = optarg;
 		else if (option == 'o')
 			only = optarg;
+		else if (option == 'u')
+			url = optarg;
 		else if (option == 'l')
 			lines = true;
 		else
 			return 1;
 	}
 	if (samples == 0 || seconds == 0 || seconds > 86400) {
-		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME | [-l] -k STORE]\n");
+		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME | -u URL | [-l] -k STORE]\n");
 		return 1;
 	}
 	day_make(&d);
 	windows = 86400 / seconds;
 	if (kept)
 		keep(kept, &d, &(struct load){ "store_kept", 150, seconds, samples, windows, lines, false });
+	else if (url)
+		run_in(url, &d, &(struct load){ "clickhouse_fleet", 150, seconds, samples, windows, false, false });
 	else
 		run_all(base, &d, seconds, samples, only);
 	day_done(&d);

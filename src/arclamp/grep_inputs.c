@@ -8,9 +8,11 @@
 #include "io.h"
 #include "log_forms.h"
 #include "mem.h"
+#include "secrets.h"
 #include "store.h"
 #include "text.h"
 #include "token.h"
+#include "url.h"
 
 #include <string.h>
 
@@ -245,11 +247,22 @@ static int parse_range(const struct grep_asked *a, struct store_query *q, struct
 
 static char *describe_range(const char *where, const struct store_query *q)
 {
-	char from[32], to[32];
+	char from[32], to[32], shown[URL_MAX + 64];
 
+	snprintf(shown, sizeof(shown), "%s", where);
+	secrets_redact(shown, sizeof(shown));
 	clock_format(q->from_ns, from, sizeof(from));
 	clock_format(q->to_ns, to, sizeof(to));
-	return xasprintf("%s, %s to %s", where, from, to);
+	return xasprintf("%s, %s to %s", shown, from, to);
+}
+
+static void warn_of_missing(struct grep_inputs *in, struct store *s)
+{
+	char missing[256];
+
+	store_missing(s, missing, sizeof(missing));
+	if (*missing)
+		buf_printf(&in->warnings, "strobe grep: " STORE_MISSING "\n", missing);
 }
 
 int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
@@ -265,6 +278,8 @@ int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct
 		r = store_open(a->store, true, &s, err);
 	if (r >= 0)
 		r = store_query(s, &q, &found, &looked, err);
+	if (r >= 0)
+		warn_of_missing(in, s);
 	store_close(s);
 	if (r < 0)
 		return r;

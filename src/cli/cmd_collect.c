@@ -40,7 +40,8 @@ static const struct command_spec spec = {
 		"redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), file:PATH (folded lines in a file that "
 		"grows), runs:DIRECTORY (files of runs that xhprof_lib or uprofiler_lib writes), - (folded lines on "
 		"standard input).\n\n"
-		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), logs:DIRECTORY (Arc Lamp's trace "
+		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store of "
+		"several daemons), logs:DIRECTORY (Arc Lamp's trace "
 		"logs), redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
 		"Counters are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
 		"`strobe status --url http://" LISTEN "` shows them.",

@@ -8,9 +8,11 @@
 #include "paths.h"
 #include "profile_url.h"
 #include "run_name.h"
+#include "secrets.h"
 #include "store.h"
 #include "strobe_wire.h"
 #include "text.h"
+#include "url.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -31,7 +33,7 @@ static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "Label to filter by; may be given several times." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "store", "URL", &store_url,
-	  "Store to write to, such as sqlite:/var/lib/strobe (default: that of `strobe serve`)." },
+	  "Store to write to: sqlite:DIRECTORY or clickhouse://… (default: that of `strobe serve`)." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print only the stored runs, and errors." },
 	{ 0 }
 };
@@ -180,6 +182,7 @@ static int import(struct store *s, const char *file, size_t *added)
 static int import_all(char **files, size_t count)
 {
 	_cleanup_(freep) char *default_store = NULL;
+	char shown[URL_MAX + 64];
 	struct store *s = NULL;
 	struct err err = { 0 };
 	size_t added = 0;
@@ -194,9 +197,11 @@ static int import_all(char **files, size_t count)
 		code = one == EXIT_ERROR || !code ? one : code;
 	}
 	store_close(s);
+	snprintf(shown, sizeof(shown), "%s", store_url ? store_url : default_store);
+	secrets_redact(shown, sizeof(shown));
 	if (added && !quiet)
 		fprintf(stderr, "strobe import: stored %zu run%s in %s; `strobe serve` shows %s at /runs\n", added,
-			added == 1 ? "" : "s", store_url ? store_url : default_store, added == 1 ? "it" : "them");
+			added == 1 ? "" : "s", shown, added == 1 ? "it" : "them");
 	return fflush(stdout) ? EXIT_ERROR : code;
 }
 

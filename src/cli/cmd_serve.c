@@ -12,7 +12,7 @@ static const struct option_spec options[] = {
 	  "Source, such as unix:/run/strobe/strobe.sock or runs:/var/xhprof; may be given several "
 	  "times." },
 	{ OPTION_STRING, 0, "store", "URL", &settings.store,
-	  "Store for samples, such as sqlite:/var/lib/strobe." },
+	  "Store for samples, such as sqlite:/var/lib/strobe or clickhouse://db1:8123/strobe." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to,
 	  "Additional sink for samples (see strobe collect); may be given several times." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,

@@ -306,6 +306,8 @@ static int open_all(struct daemon *d, struct err *err)
 					   o->service_labels, o->service_label_count };
 	int r;
 
+	if (o->store_url && (r = store_load(o->store_url, err)) < 0)
+		return r;
 	if (o->store_url && !o->no_server && (r = query_starter_new(&start, &d->query_starter, err)) < 0)
 		return r;
 	d->loop = loop_new(err);

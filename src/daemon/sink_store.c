@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
+#include "secrets.h"
 #include "wire_profile.h"
 
 #include <assert.h>
@@ -137,6 +138,17 @@ static struct sink *store_sink_close(struct sink *base)
 	return NULL;
 }
 
+/* The URL without a password. The caller frees. */
+static char *shown(const char *url)
+{
+	size_t room = strlen(url) + 64;		/* *** may be longer than the password */
+	char *text = xmalloc(room);
+
+	snprintf(text, room, "%s", url);
+	secrets_redact(text, room);
+	return text;
+}
+
 static int store_sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err)
 {
 	struct store_sink *s = xcalloc(1, sizeof(*s));
@@ -144,10 +156,10 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 
 	pthread_mutex_init(&s->lock, NULL);
 	s->base.ops = &sink_store_ops;
+	s->base.url = shown(url);
 	age_ns(s);
-	s->base.url = xstrdup(url);
 	s->limits = o->limits;
-	r = store_open(s->base.url, false, &s->base.store, err);
+	r = store_open(url, false, &s->base.store, err);
 	if (r < 0) {
 		store_sink_close(&s->base);
 		return r;
@@ -162,6 +174,13 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 
 const struct sink_ops sink_store_ops = {
 	.scheme = "sqlite",
+	.open = store_sink_open,
+	.set_options = set_options,
+	.close = store_sink_close,
+};
+
+const struct sink_ops sink_clickhouse_ops = {
+	.scheme = "clickhouse",
 	.open = store_sink_open,
 	.set_options = set_options,
 	.close = store_sink_close,

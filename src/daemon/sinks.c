@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static const struct sink_ops *const kinds[] = { &sink_store_ops, &sink_relay_ops, &sink_logs_ops, &sink_otlp_ops,
-						  &sink_pyroscope_ops };
+static const struct sink_ops *const kinds[] = { &sink_store_ops, &sink_clickhouse_ops, &sink_relay_ops, &sink_logs_ops,
+						  &sink_otlp_ops, &sink_pyroscope_ops };
 
 static const struct sink_ops *find(const char *url)
 {
@@ -34,7 +34,8 @@ int sink_open(const char *url, const struct sink_options *o, struct sink **ret, 
 			       "redis://HOST/?stream=NAME here, --from redis://HOST/?stream=NAME&group=NAME there");
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot send to '%.*s': a sink looks like sqlite:DIRECTORY, "
-			       "logs:DIRECTORY, redis://HOST/?stream=NAME, otlp://HOST:4318 or pyroscope://HOST:4040",
+			       "clickhouse://HOST:8123/DATABASE, logs:DIRECTORY, redis://HOST/?stream=NAME, "
+			       "otlp://HOST:4318 or pyroscope://HOST:4040",
 			       /* no passwords */
 			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);
 	return ops->open(store_url ? store_url : url, o, ret, err);

@@ -296,6 +296,7 @@ int ask_profile(struct ask *a, const struct site *s, struct err *err)
 	a->runs = xcalloc(a->view.run_count + 1, sizeof(*a->runs));
 	if ((r = load(a, s, &a->profile, err)) < 0 || (a->view.has_base && (r = load_base(a, s, &before, err)) < 0))
 		return r;
+	store_missing(s->options.store, a->missing, sizeof(a->missing));
 	if (a->with_source)
 		a->subject = source_ask_subject(&a->view, a->profile);
 	if (a->with_source && before)
@@ -382,6 +383,8 @@ static void put_warning(const struct ask *a, struct buf *out)
 		buf_puts(out, semicolon(out));
 		run_put_pruned(a->profile, a->columns[a->chosen].name, a->pruned_sum, a->pruned_of, out);
 	}
+	if (*a->missing)
+		buf_printf(out, "%s" STORE_MISSING, semicolon(out), a->missing);
 	for (size_t i = 0; i < a->doubts.count; i++)
 		buf_printf(out, "%s%s", semicolon(out), a->doubts.items[i].text);
 }

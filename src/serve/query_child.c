@@ -46,6 +46,19 @@ static void confine(pid_t parent, const struct query_limits *l)
 	setitimer(ITIMER_REAL, &end, NULL);	/* of any clock, since a query may also wait */
 }
 
+/* Answers that do not say so themselves: time lines, labels, lists. */
+static void warn_of_missing(struct store *s, struct response *r)
+{
+	char missing[256];
+	_cleanup_(freep) char *text = NULL;
+
+	store_missing(s, missing, sizeof(missing));
+	if (!*missing || (r->warning && strstr(r->warning, missing)))
+		return;
+	text = xasprintf("%s%s" STORE_MISSING, r->warning ? r->warning : "", r->warning ? "; " : "", missing);
+	r->warning = arena_copy(&r->bytes, text, strlen(text));
+}
+
 static void put_answer(struct response *r, const struct request *q, struct answer_writer *w)
 {
 	if (r->out_of_memory)
@@ -97,6 +110,7 @@ void query_child(pid_t parent, int talk, int body, const struct query_start *sta
 	} else {
 		store_on_damage(site.options.store, tell_damage, &t);
 		router_handle(&site, &q, &r);
+		warn_of_missing(site.options.store, &r);
 	}
 	put_answer(&r, &q, w);
 	query_put_answer(&t.message, &r, w->plain);

@@ -1,23 +1,15 @@
 /* sqlite_runs.c: adding runs, removing them, and removing those above the limits. */
-#include "chart.h"
-#include "clock.h"
-#include "edges.h"
 #include "log.h"
 #include "mem.h"
-#include "pack.h"
+#include "run_bytes.h"
 #include "run_totals.h"
 #include "sqlite_error.h"
 #include "sqlite_store.h"
-#include "wire_profile.h"
 #include <assert.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
-#include <xxhash.h>
 
 #define ROW_BYTES	600	/* of a run beside its profile, with its places in the indexes, roughly */
 #define EXPIRE_ROWS	200	/* removed in one transaction, so that others do not wait long for the file */
-#define MADE_IDS	10	/* tries to make an id that is free */
 
 /* The writer's connection. The lock `runs_writer` is held. */
 static int open_file(struct sqlite_store *s, struct err *err)
@@ -58,108 +50,10 @@ static void give_up(struct sqlite_store *s, int code)
 	sqlite_store_count_error(s);
 }
 
-/* --- One run as bytes --- */
-
-struct encoded {
-	struct profile view;		/* borrows all of the profile but its labels */
-	struct chart chart;		/* of that, with borrowed calls: its times are those of the run */
-	struct labels rest;		/* the labels without a column of their own */
-	struct buf message, packed, totals, label_text;
-	XXH128_canonical_t digest;
-	int64_t start_ns, duration_ns;
-};
-
-static void encoded_done(struct encoded *e)
-{
-	labels_done(&e->view.labels);
-	labels_done(&e->rest);
-	buf_done(&e->message);
-	buf_done(&e->packed);
-	buf_done(&e->totals);
-	buf_done(&e->label_text);
-}
-
-/* Returns the duration by start and end time, else the measured wall time, in nanoseconds. */
-static int64_t duration_of(const struct profile *p)
-{
-	uint32_t wall = profile_find_column(p, "wall_ns");
-	int64_t sum;
-
-	if (p->end_ns > p->start_ns && p->start_ns > 0)
-		return p->end_ns - p->start_ns;
-	sum = wall == UINT32_MAX ? 0 : profile_sum(p, wall);
-	return sum > 0 ? sum : 0;
-}
-
-static void set_label(struct labels *l, const char *key, const char *value)
-{
-	labels_set(l, key, strlen(key), value, strlen(value));
-}
-
-static bool has_column_of_its_own(const char *key)
-{
-	return !strcmp(key, "source") || !strcmp(key, "id") || !strcmp(key, "url") || !strcmp(key, "name");
-}
-
-static int encode(struct encoded *e, const struct store_new_run *run, int64_t now_ns, struct err *err)
-{
-	const struct profile *p = run->profile;
-	int rc;
-
-	buf_init(&e->message);
-	assert(*run->source && *run->id);
-	buf_init(&e->packed);
-	buf_init(&e->totals);
-	buf_init(&e->label_text);
-	e->message.limit = PACK_MAX;
-	e->duration_ns = duration_of(p);
-	assert(e->duration_ns >= 0);
-	e->start_ns = p->start_ns > 0 ? p->start_ns : now_ns > e->duration_ns ? now_ns - e->duration_ns : now_ns;
-	e->view = *p;
-	memset(&e->view.labels, 0, sizeof(e->view.labels));
-	labels_copy(&e->view.labels, &p->labels);
-	set_label(&e->view.labels, "source", run->source);
-	set_label(&e->view.labels, "id", run->id);
-	for (size_t i = 0; i < e->view.labels.count; i++)
-		if (!has_column_of_its_own(e->view.labels.items[i].key))
-			set_label(&e->rest, e->view.labels.items[i].key, e->view.labels.items[i].value);
-	labels_put(&e->rest, &e->label_text);
-	run_totals_put(p, &e->totals);
-	if (p->chart) {
-		e->chart = *p->chart;
-		e->chart.start_ns = p->start_ns > 0 && p->chart->start_ns > p->start_ns ? p->chart->start_ns - p->start_ns : 0;
-		e->view.chart = &e->chart;
-	}
-	e->view.start_ns = 0;
-	e->view.end_ns = e->duration_ns;
-	rc = wire_profile_write_run(&e->view, &e->message, err);
-	if (rc < 0)
-		return rc;
-	XXH128_canonicalFromHash(&e->digest, XXH3_128bits(e->message.data, e->message.size));
-	pack_put(&e->packed, e->message.data, e->message.size);
-	buf_done(&e->message);
-	buf_init(&e->message);
-	return 0;
-}
-
 /* --- Adding --- */
 
-/* "20261121-074502-1f9a0c37b2d4": sorts by time; the random part tells runs of one second apart. */
-static void make_id(int64_t now_ns, char ret[STROBE_WIRE_RUN_KEY + 1])
-{
-	time_t seconds = (time_t)(now_ns / NS_PER_SECOND);
-	uint64_t random = 0;
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	if (getrandom(&random, 6, GRND_NONBLOCK) != 6)
-		random = (uint64_t)clock_monotonic_ns() * 0x9e3779b97f4a7c15u;
-	snprintf(ret, STROBE_WIRE_RUN_KEY + 1, "%04d%02d%02d-%02d%02d%02d-%012llx", tm.tm_year + 1900, tm.tm_mon + 1,
-		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned long long)random & 0xffffffffffffu);
-}
-
 /* 1 if the run exists with this digest, 0 if none has its name, -EEXIST if another one has. */
-static int find_same(struct runs_file *f, const char *source, const char *id, const struct encoded *e, struct err *err)
+static int find_same(struct runs_file *f, const char *source, const char *id, const struct run_bytes *e, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
 	int rc = sqlite_prepare(f->db, "SELECT digest FROM run WHERE source = ? AND run = ?", f->path, &q, err);
@@ -186,14 +80,7 @@ static void bind_text_or_null(sqlite3_stmt *q, int at, const char *text)
 		sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
 }
 
-static int64_t total_of(const struct profile *p, const char *name)
-{
-	uint32_t column = profile_find_column(p, name);
-
-	return column == UINT32_MAX ? RUN_TOTAL_MISSING : edges_total(p, column);
-}
-
-static int insert_row(struct runs_file *f, const struct store_new_run *run, const struct encoded *e, int64_t now_ns,
+static int insert_row(struct runs_file *f, const struct store_new_run *run, const struct run_bytes *e, int64_t now_ns,
 		      struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
@@ -216,11 +103,11 @@ static int insert_row(struct runs_file *f, const struct store_new_run *run, cons
 	sqlite3_bind_blob(q, 11, &e->digest, sizeof(e->digest), SQLITE_STATIC);
 	sqlite3_bind_int64(q, 12, (sqlite3_int64)(e->packed.size + e->totals.size + e->label_text.size + ROW_BYTES));
 	for (size_t i = 0; i < RUN_TOTALS_SORTED; i++)
-		sqlite3_bind_int64(q, 13 + (int)i, total_of(run->profile, run_totals_sorted[i]));
+		sqlite3_bind_int64(q, 13 + (int)i, run_total_of(run->profile, run_totals_sorted[i]));
 	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
 }
 
-static int insert_profile(struct runs_file *f, const struct encoded *e, struct err *err)
+static int insert_profile(struct runs_file *f, const struct run_bytes *e, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
 	int rc = sqlite_prepare(f->db, "INSERT INTO profile(id, data) VALUES(last_insert_rowid(), ?)", f->path, &q,
@@ -232,33 +119,18 @@ static int insert_profile(struct runs_file *f, const struct encoded *e, struct e
 	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
 }
 
-/* Names the run after its profile's labels; -EINVAL if these are no valid names. */
-static int take_name(struct store_new_run *run, struct err *err)
-{
-	const char *source = labels_get(&run->profile->labels, "source"), *id = labels_get(&run->profile->labels, "id");
-
-	source = source && *source ? source : "default";
-	if (!strobe_wire_is_run_key(source, strlen(source)) || (id && *id && !strobe_wire_is_run_key(id, strlen(id))))
-		return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', "
-			       "'_' or '-'", strobe_wire_is_run_key(source, strlen(source)) ? id : source,
-			       strobe_wire_is_run_key(source, strlen(source)) ? "id" : "source", STROBE_WIRE_RUN_KEY);
-	snprintf(run->source, sizeof(run->source), "%s", source);
-	snprintf(run->id, sizeof(run->id), "%s", id ? id : "");
-	return 0;
-}
-
 /* Encodes the run under its own name or a free one. 1 if it exists already, 0 if not. */
-static int settle(struct runs_file *f, struct store_new_run *run, struct encoded *e, int64_t now_ns, struct err *err)
+static int settle(struct runs_file *f, struct store_new_run *run, struct run_bytes *e, int64_t now_ns, struct err *err)
 {
 	bool made = !*run->id;
 	int rc = -EEXIST;
 
-	for (int i = 0; rc == -EEXIST && (i == 0 || (made && i < MADE_IDS)); i++) {
+	for (int i = 0; rc == -EEXIST && (i == 0 || (made && i < RUN_MADE_IDS)); i++) {
 		if (made)
-			make_id(now_ns, run->id);
-		encoded_done(e);
+			run_make_id(now_ns, run->id);
+		run_bytes_done(e);
 		memset(e, 0, sizeof(*e));
-		rc = encode(e, run, now_ns, err);
+		rc = run_bytes_of(e, run, now_ns, err);
 		if (rc >= 0)
 			rc = find_same(f, run->source, run->id, e, err);
 	}
@@ -267,8 +139,8 @@ static int settle(struct runs_file *f, struct store_new_run *run, struct encoded
 
 static int add_run(struct runs_file *f, struct store_new_run *run, int64_t now_ns, struct err *err)
 {
-	_cleanup_(encoded_done) struct encoded e = { 0 };
-	int rc = take_name(run, err);
+	_cleanup_(run_bytes_done) struct run_bytes e = { 0 };
+	int rc = run_take_name(run, err);
 
 	if (rc >= 0)
 		rc = settle(f, run, &e, now_ns, err);
@@ -278,12 +150,6 @@ static int add_run(struct runs_file *f, struct store_new_run *run, int64_t now_n
 	if (rc >= 0)
 		rc = insert_profile(f, &e, err);
 	return rc < 0 ? rc : 1;
-}
-
-/* Whether it is the run's fault, and every later try would end the same. */
-static bool is_final(int result)
-{
-	return result == -EEXIST || result == -EINVAL || result == -E2BIG || result == -EFBIG;
 }
 
 /* Each one's result, under one transaction. */
@@ -299,7 +165,7 @@ static int add_all(struct runs_file *f, struct store_new_run *runs, size_t count
 		if (rc < 0)
 			break;
 		runs[i].result = add_run(f, &runs[i], now_ns, &runs[i].err);
-		if (runs[i].result < 0 && !is_final(runs[i].result))
+		if (runs[i].result < 0 && !run_is_final(runs[i].result))
 			return err_set(err, runs[i].result, "%s", runs[i].err.text);
 		rc = runs_file_exec(f, runs[i].result < 0 ? "ROLLBACK TO one; RELEASE one" : "RELEASE one", "write to",
 				    err);
@@ -324,7 +190,7 @@ int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t coun
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < count; i++) {
-		assert(runs[i].result == 1 || runs[i].result == 0 || is_final(runs[i].result));
+		assert(runs[i].result == 1 || runs[i].result == 0 || run_is_final(runs[i].result));
 		added += runs[i].result == 1;
 	}
 	lock_take(&s->counting);

@@ -3,11 +3,11 @@
  * One statement walks the index of the order and gives ids, another one reads the row of each: sorting, where it is needed,
  * moves no whole rows, and a list that is long enough stops the walk. */
 #include "mem.h"
+#include "run_place.h"
 #include "run_totals.h"
 #include "series.h"
 #include "sqlite_error.h"
 #include "sqlite_store.h"
-#include "text.h"
 #include <assert.h>
 #include <string.h>
 
@@ -30,57 +30,10 @@ static const struct order {
 	[STORE_RUNS_BY_NAME] = { RUNS_NAME_SQL, NULL, KEY_BYTES },
 };
 
-#define KEY_MAX	200u
-
-/* --- The place in a list: "VALUE.ID" of the last run of a piece; a text is "x" and its bytes in hexadecimal --- */
-
-struct place {
-	int64_t number, id;
-	char bytes[KEY_MAX];
-	size_t n;
-};
-
-static bool get_bytes(const char *hex, size_t n, struct place *ret)
-{
-	if (n % 2 || n / 2 > KEY_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (text_hex_digit(hex[i]) < 0)
-			return false;
-	for (ret->n = 0; ret->n < n / 2; ret->n++)
-		ret->bytes[ret->n] = (char)(text_hex_digit(hex[2 * ret->n]) * 16 +
-					    text_hex_digit(hex[2 * ret->n + 1]));
-	return true;
-}
-
-static bool get_number(const char *text, size_t n, int64_t *ret)
-{
-	char copy[24], *end;
-
-	if (n == 0 || n >= sizeof(copy) || *text == ' ' || *text == '+')
-		return false;
-	memcpy(copy, text, n);
-	copy[n] = 0;
-	*ret = strtoll(copy, &end, 10);
-	return !*end;
-}
-
-static int parse_place(const struct store_run_query *q, struct place *ret, struct err *err)
-{
-	const char *dot = q->after ? strrchr(q->after, '.') : NULL;
-	size_t n = dot ? (size_t)(dot - q->after) : 0;
-
-	if (!q->after || !*q->after)
-		return 0;
-	if (dot && strlen(q->after) < STORE_RUNS_NEXT && get_number(dot + 1, strlen(dot + 1), &ret->id) &&
-	    (orders[q->order].type == KEY_NUMBER ? get_number(q->after, n, &ret->number) :
-						   *q->after == 'x' && get_bytes(q->after + 1, n - 1, ret)))
-		return 0;
-	return err_set(err, -EINVAL, "'%.50s' is no place in the list of runs; take it from the answer before", q->after);
-}
+/* --- The place in a list --- */
 
 /* Reads the place of the current row of the statement of ids. */
-static void get_place(sqlite3_stmt *ids, const struct order *o, struct place *ret)
+static void get_place(sqlite3_stmt *ids, const struct order *o, struct run_place *ret)
 {
 	const void *bytes;
 
@@ -91,25 +44,9 @@ static void get_place(sqlite3_stmt *ids, const struct order *o, struct place *re
 	}
 	bytes = sqlite3_column_blob(ids, 1);
 	ret->n = (size_t)sqlite3_column_bytes(ids, 1);
-	ret->n = bytes && ret->n <= KEY_MAX ? ret->n : 0;
+	ret->n = bytes && ret->n <= RUN_KEY_MAX ? ret->n : 0;
 	if (ret->n)
 		memcpy(ret->bytes, bytes, ret->n);
-}
-
-static void put_place(const struct place *p, const struct order *o, char ret[STORE_RUNS_NEXT])
-{
-	size_t at = 1;
-
-	if (o->type == KEY_NUMBER) {
-		snprintf(ret, STORE_RUNS_NEXT, "%lld.%lld", (long long)p->number, (long long)p->id);
-		return;
-	}
-	assert(p->n <= KEY_MAX);
-	*ret = 'x';
-	for (size_t i = 0; i < p->n; i++, at += 2)
-		snprintf(ret + at, STORE_RUNS_NEXT - at, "%02x", (unsigned char)p->bytes[i]);
-	snprintf(ret + at, STORE_RUNS_NEXT - at, ".%lld", (long long)p->id);
-	assert(at + sizeof(".-9223372036854775808") <= STORE_RUNS_NEXT);
 }
 
 /* --- Ids, in the order --- */
@@ -142,7 +79,7 @@ static void bind_number(sqlite3_stmt *s, const char *name, int64_t value)
 		sqlite3_bind_int64(s, at, value);
 }
 
-static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const struct place *after)
+static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const struct run_place *after)
 {
 	int source = sqlite3_bind_parameter_index(s, ":source"), run = sqlite3_bind_parameter_index(s, ":run");
 	int key = sqlite3_bind_parameter_index(s, ":key");
@@ -158,7 +95,7 @@ static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const s
 }
 
 /* `after` has to live as long as the statement. */
-static int prepare_ids(struct runs_file *f, const struct store_run_query *q, const struct place *after,
+static int prepare_ids(struct runs_file *f, const struct store_run_query *q, const struct run_place *after,
 		       sqlite3_stmt **ret, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
@@ -285,7 +222,7 @@ static int read_list(struct runs_file *f, sqlite3_stmt *ids, sqlite3_stmt *row, 
 		     struct store_runs *ret, struct err *err)
 {
 	const struct order *o = &orders[q->order];
-	struct place last = { 0 };
+	struct run_place last = { 0 };
 	size_t capacity = 0;
 	int rc;
 
@@ -297,7 +234,7 @@ static int read_list(struct runs_file *f, sqlite3_stmt *ids, sqlite3_stmt *row, 
 		if (is_wanted(row, q)) {
 			assert(ret->count <= q->limit);
 			if (ret->count == q->limit)
-				put_place(&last, o, ret->next);
+				run_place_put(&last, o->type == KEY_NUMBER, ret->next);
 			else
 				add(ret, &capacity, row);
 			get_place(ids, o, &last);
@@ -311,8 +248,8 @@ int sqlite_list_runs(struct store *store, const struct store_run_query *q, struc
 {
 	_cleanup_(runs_file_closep) struct runs_file *f = NULL;
 	_cleanup_(stmt_finalizep) sqlite3_stmt *ids = NULL, *row = NULL;
-	struct place after = { 0 };
-	int rc = parse_place(q, &after, err);
+	struct run_place after = { 0 };
+	int rc = run_place_parse(q, orders[q->order].type == KEY_NUMBER, &after, err);
 
 	if (rc >= 0)
 		rc = sqlite_runs_open((struct sqlite_store *)store, &f, err);

@@ -2,10 +2,10 @@
 #include "chart.h"
 #include "mem.h"
 #include "pack_reader.h"
+#include "run_bytes.h"
 #include "run_totals.h"
 #include "sqlite_error.h"
 #include "sqlite_store.h"
-#include "wire_profile.h"
 #include <assert.h>
 #include <string.h>
 
@@ -88,36 +88,6 @@ int sqlite_run_sources(struct store *store, struct store_label *ret, struct err 
 
 /* --- One --- */
 
-/* The room for a message of `size` bytes, of a profile whose messages have `whole` bytes. Beside edges the
- * tree gets half; a function of them takes as much as eight nodes, with what tables make of it, and a pair as much as two. */
-static struct wire_room room_of(const struct store_most *most, const struct strobe_wire_message *m, size_t size, uint64_t whole)
-{
-	uint32_t nodes = (uint32_t)((uint64_t)most->nodes * size / whole);
-
-	assert(size > 0 && size <= whole);
-	return (struct wire_room){ .nodes = m->info.flags & STROBE_WIRE_ESTIMATE ? nodes / 2 : nodes,
-				   .edge_nodes = nodes / 32, .edge_pairs = nodes / 8, .calls = nodes,
-				   .column = most->column };
-}
-
-static int add_message(struct profile *p, const void *bytes, size_t size, uint64_t whole, const struct store_most *most)
-{
-	struct strobe_wire_message m;
-	struct wire_room room;
-	int rc;
-
-	if (strobe_wire_parse(bytes, size, &m))
-		return -EBADMSG;
-	if (most)
-		room = room_of(most, &m, size, whole);
-	rc = wire_profile_add_whole(p, &m, most ? &room : NULL);
-	if (rc < 0)
-		return -EBADMSG;
-	wire_profile_labels(&m, &p->labels);
-	p->period_ns = (int64_t)m.info.period_ns;
-	return rc;
-}
-
 /* One message after another. Returns 1 if some were pruned; -EBADMSG without a sentence. */
 static int unpack(struct pack_reader *data, struct profile *p, const struct store_most *most, struct err *err)
 {
@@ -137,7 +107,7 @@ static int unpack(struct pack_reader *data, struct profile *p, const struct stor
 		bytes = xrealloc(bytes, size);
 		rc = pack_reader_read(data, bytes + STROBE_WIRE_HEADER, size - STROBE_WIRE_HEADER, err);
 		if (rc >= 0)
-			rc = add_message(p, bytes, size, whole, most);
+			rc = run_message_add(p, bytes, size, whole, most);
 		if (rc < 0)
 			return rc;
 		pruned |= rc;

@@ -1,18 +1,23 @@
 /* store.c: which backend an URL means, and handing calls on to it. */
 #include "store.h"
+#include "clickhouse_store.h"
 #include "sqlite_store.h"
 #include <assert.h>
 #include <string.h>
 
-static int open_as(const char *url, enum sqlite_store_mode mode, struct store **ret, struct err *err)
+static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse_mode clickhouse_mode, struct store **ret,
+		   struct err *err)
 {
 	const char *colon = strchr(url, ':');
 
 	if (!colon || memchr(url, '/', (size_t)(colon - url)))
 		return err_set(err, -EINVAL, "'%s' is not the address of a store; write sqlite:%s for a directory", url,
 			       *url ? url : "DIRECTORY");
+	if (!strncmp(url, "clickhouse:", 11))
+		return clickhouse_store_open(url, clickhouse_mode, ret, err);
 	if (strncmp(url, "sqlite:", 7))
-		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known is sqlite:DIRECTORY",
+		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known are sqlite:DIRECTORY and "
+			       "clickhouse://HOST:PORT/DATABASE",
 			       (int)(colon - url < 40 ? colon - url : 40), url);
 	if (!strncmp(colon, ":///", 4))
 		colon += 2;
@@ -23,12 +28,18 @@ static int open_as(const char *url, enum sqlite_store_mode mode, struct store **
 
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err)
 {
-	return open_as(url, read_only ? SQLITE_STORE_READ : SQLITE_STORE_WRITE, ret, err);
+	return open_as(url, read_only ? SQLITE_STORE_READ : SQLITE_STORE_WRITE, read_only ? CLICKHOUSE_READ : CLICKHOUSE_WRITE,
+		       ret, err);
+}
+
+int store_load(const char *url, struct err *err)
+{
+	return strncmp(url, "clickhouse:", 11) ? 0 : http_client_load(err);
 }
 
 int store_open_runs(const char *url, struct store **ret, struct err *err)
 {
-	return open_as(url, SQLITE_STORE_RUNS, ret, err);
+	return open_as(url, SQLITE_STORE_RUNS, CLICKHOUSE_RUNS, ret, err);
 }
 
 struct store *store_close(struct store *s)
@@ -36,9 +47,26 @@ struct store *store_close(struct store *s)
 	return s ? s->ops->close(s) : NULL;
 }
 
+static int check_batch(const struct batch *b, struct err *err)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		const struct batch_entry *e = &b->entries[i];
+
+		if (e->bucket_ns < 0 || e->bucket_ns % BATCH_BUCKET_NS)
+			return err_set(err, -EINVAL, "cannot store a batch: %lld is not the start of a "
+				       "10-second bucket", (long long)e->bucket_ns);
+		if (e->period_ns < 0 || e->clock < STROBE_CLOCK_NONE || e->clock > STROBE_CLOCK_CPU)
+			return err_set(err, -EINVAL, "cannot store a batch: entry %zu has an impossible clock "
+				       "or period", i);
+	}
+	return 0;
+}
+
 int store_append(struct store *s, const struct batch *b, struct err *err)
 {
-	return s->ops->append(s, b, err);
+	int rc = check_batch(b, err);
+
+	return rc < 0 ? rc : s->ops->append(s, b, err);
 }
 
 int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
@@ -120,6 +148,13 @@ void store_on_damage(struct store *reader, store_damage *told, void *data)
 void store_note_damage(struct store *s, int64_t day_ns, const char *why)
 {
 	s->ops->note_damage(s, day_ns, why);
+}
+
+void store_missing(struct store *s, char *ret, size_t size)
+{
+	*ret = 0;
+	if (s->ops->missing)
+		s->ops->missing(s, ret, size);
 }
 
 /* --- Runs --- */

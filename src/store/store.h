@@ -192,12 +192,17 @@ struct store_ops {
 		       struct store_run *ret, struct profile **ret_profile, struct err *err);
 	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
 	void (*note_damage)(struct store *s, int64_t day_ns, const char *why);
+	void (*missing)(struct store *s, char *ret, size_t size);	/* NULL: it is all there or fails */
 	struct store *(*close)(struct store *s);
 };
 
-/* Opens, or creates, the store of `url`: "sqlite:/var/lib/strobe" (a directory). -EBUSY with a sentence when another
+/* Opens, or creates, the store of `url`: "sqlite:/var/lib/strobe" (a directory), or "clickhouse://db1:8123/strobe"
+ * (docs/clickhouse.md), whose servers need not be there yet. -EBUSY with a sentence when another
  * process writes to it; `read_only` opens beside such a writer and cannot append. */
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err);
+
+/* Loads what a store of this URL needs beside the program itself, for programs that are about to limit themselves. */
+int store_load(const char *url, struct err *err);
 
 /* Opens it only to add, list and remove runs, also while another process writes to it. */
 int store_open_runs(const char *url, struct store **ret, struct err *err);
@@ -238,6 +243,11 @@ void store_stats(struct store *s, struct store_stats *ret);
 /* Readers tell the store that writes about damage they find. */
 void store_on_damage(struct store *reader, store_damage *told, void *data);
 void store_note_damage(struct store *s, int64_t day_ns, const char *why);
+
+/* The servers of a store of several that were missed by an answer since it was opened: "db2:8123, db3:8123". "" is none, and all
+ * answers were whole. */
+void store_missing(struct store *s, char *ret, size_t size);
+#define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
 
 /* --- Runs --- */
 

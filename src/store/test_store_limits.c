@@ -3,6 +3,15 @@
 #include "test.h"
 #include <pthread.h>
 
+/* Only SQLite removes less than a day, and sees the disk: the oldest partitions of a ClickHouse go. */
+static bool goes_by_days(struct fixture *f)
+{
+	if (is_sqlite(f))
+		return false;
+	done(f);
+	return true;
+}
+
 TEST(days_above_the_age_are_removed_and_younger_ones_stay)
 {
 	struct fixture f = open_store();
@@ -57,6 +66,8 @@ TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
 	struct store_stats before, after;
 	uint32_t seed = 1;
 
+	if (goes_by_days(&f))
+		return;
 	append_one(f.store, 0, NOON - DAY, "entry=a", "main", 1);
 	for (int i = 0; i < 6 * 60; i++) {
 		struct maker *m = maker_new(0);
@@ -162,6 +173,8 @@ static void check_stacks_go(void)
 	char *newest, *oldest;
 	uint64_t sum;
 
+	if (goes_by_days(&f))
+		return;
 	append_hours(f.store, 6, 30);
 	CHECK_INT(maintain(f.store, NOON + 6 * HOUR + 120 * SECOND, 0, 0), 0);
 	store_stats(f.store, &before);
@@ -212,6 +225,8 @@ TEST(when_one_hour_is_too_large_its_beginning_goes_and_its_newest_minute_stays)
 		struct store_stats before, after;
 		char *newest;
 
+		if (goes_by_days(&f))
+			return;
 		append_hours(f.store, 1, 180);
 		CHECK_INT(maintain(f.store, now, 0, 0), 0);
 		store_stats(f.store, &before);
@@ -262,6 +277,8 @@ TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
 	pthread_t thread;
 	char *expected;
 
+	if (goes_by_days(&f))
+		return;
 	append_hours(f.store, 6, 30);
 	CHECK_INT(maintain(f.store, NOON + 6 * HOUR, 0, 0), 0);
 	store_stats(f.store, &stats);
@@ -300,6 +317,8 @@ TEST(the_disk_keeps_its_room_at_the_cost_of_the_oldest_days)
 	struct store_limits l = { 0 };
 	struct store_stats stats;
 
+	if (goes_by_days(&f))
+		return;
 	for (int day = 0; day < 3; day++)
 		append_one(f.store, 0, NOON + day * DAY, "entry=a", "main", 1);
 	store_stats(f.store, &stats);

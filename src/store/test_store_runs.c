@@ -485,7 +485,7 @@ TEST(a_thousand_runs_expire_and_their_room_is_used_again)
 	CHECK_INT(maintain_runs(f.store, NOON, 0, 3, 0), 0);
 	store_stats(f.store, &after);
 	CHECK_INT(after.runs, 3);
-	CHECK(after.bytes < before.bytes / 2);
+	CHECK(!is_sqlite(&f) || after.bytes < before.bytes / 2);	/* a ClickHouse counts and frees it later */
 	profile_free(p);
 	done(&f);
 }

@@ -22,6 +22,7 @@ NOT_RUN = [
     (r'\bstrobe (record|top|dump|files)\b', 'looks at processes that run, with rights; tests/system/test_{record,top,dump,file_io}.py run these'),
     (r'(\.\.\.|\[-|\[FILE|…)', 'a synopsis, not a command'),
     (r'corpus/tally', 'needs what CONTRIBUTING.md adds; tests/system/test_first_format.py follows it'),
+    (r'clickhouse://db1', 'needs that server; tests/system/test_clickhouse.py starts some'),
     (r'TITLE|LOG\b', 'stands for a line of a script'),
     (r'\bstrobe run .*(artisan|bin/console|vendor/bin|wp-cli|\bwp )', 'needs that framework, which is not among the packages of the tests'),
 ]

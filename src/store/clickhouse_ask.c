@@ -1,0 +1,285 @@
+/* clickhouse_ask.c: requests, their limits, and the errors of ClickHouse in our words. */
+#include "clickhouse_ask.h"
+#include "clickhouse_wire.h"
+#include "clock.h"
+#include "mem.h"
+#include "text.h"
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#define ANSWER_MAX	((size_t)1 << 30)
+#define INSERT_NS	(60 * NS_PER_SECOND)
+#define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
+#define IDLE_MAX	64u
+#define BOUNDARY	"strobe7c1f0a5e9b3d4826strobe"
+
+/* --- Connections --- */
+
+static int take_connection(struct clickhouse_store *s, unsigned shard, struct http_client **ret, struct err *err)
+{
+	struct http_options o = s->url.http;
+	struct http_client *h = NULL;
+
+	lock_take(&s->lock);
+	for (size_t i = 0; i < s->idle_count && !h; i++) {
+		if (s->idle[i].shard != shard)
+			continue;
+		h = s->idle[i].http;
+		s->idle[i] = s->idle[--s->idle_count];
+	}
+	lock_release(&s->lock);
+	o.host = s->url.servers[shard].host;
+	o.port = s->url.servers[shard].port;
+	*ret = h;
+	return h ? 0 : http_client_new(&o, ret, err);
+}
+
+static void give_back(struct clickhouse_store *s, unsigned shard, struct http_client *h)
+{
+	lock_take(&s->lock);
+	if (s->idle_count < IDLE_MAX) {
+		GROW(&s->idle, &s->idle_capacity, s->idle_count + 1);
+		s->idle[s->idle_count].shard = shard;
+		s->idle[s->idle_count++].http = TAKE_PTR(h);
+	}
+	lock_release(&s->lock);
+	http_client_free(h);
+}
+
+/* --- Errors --- */
+
+static const struct problem {
+	int code, rc;
+	const char *say;			/* NULL: ClickHouse's own words */
+} problems[] = {
+	{ 60, -ENOENT, "the tables are not there; a daemon with --store of this URL creates them" },
+	{ 81, -ENOENT, "the database is not there; a daemon with --store of this URL creates it" },
+	{ 158, -EOVERFLOW, "the question reads more rows than are allowed; ask for a shorter range or fewer labels" },
+	{ 159, -EOVERFLOW, "the question took longer than it may; ask for a shorter range or fewer labels, or raise timeout= "
+			   "in the URL of the store" },
+	{ 160, -EOVERFLOW, "the question would take longer than it may; ask for a shorter range or fewer labels" },
+	{ 241, -EOVERFLOW, "the question took more memory than it may; ask for a shorter range or fewer labels, or raise "
+			   "memory= in the URL of the store" },
+	{ 192, -EACCES, "the user is unknown; look at the user of the URL" },
+	{ 193, -EACCES, "the password is wrong; look at password-file= of the URL" },
+	{ 194, -EACCES, "a password is required; give it by password-file= in the URL" },
+	{ 516, -EACCES, "user or password are wrong; look at the user and password-file= of the URL" },
+	{ 497, -EACCES, NULL },
+	{ 216, -EBUSY, "an earlier request with the same content is still running" },
+	{ 243, -ENOSPC, "the disk is full" },
+	{ 252, -EAGAIN, "it has too many parts and merges them first; it is retried" },
+	{ 164, -EROFS, "the user may only read" },
+	{ 202, -EAGAIN, "it answers too many questions at this time; it is retried" },
+};
+
+static int refused(const struct clickhouse_store *s, unsigned shard, int status, const struct buf *answer, struct err *err)
+{
+	const char *server = s->url.servers[shard].name;
+	int code = 0;
+
+	if (sscanf(answer->data, "Code: %d", &code) != 1)
+		code = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(problems); i++)
+		if (problems[i].code == code)
+			return err_set(err, problems[i].rc, "ClickHouse at %s: %.300s", server,
+				       problems[i].say ? problems[i].say : answer->data);
+	/* A full disk is an error of write(2), too. */
+	if (strstr(answer->data, "errno: 28"))
+		return err_set(err, -ENOSPC, "ClickHouse at %s: the disk is full", server);
+	return err_set(err, -EIO, "ClickHouse at %s answered %d: %.300s", server, status, answer->data);
+}
+
+bool clickhouse_is_away(int rc)
+{
+	return rc == -ETIMEDOUT || rc == -EHOSTUNREACH || rc == -ECONNRESET;
+}
+
+/* --- A request --- */
+
+static void put_parameter(struct buf *b, const char *name, const char *value)
+{
+	buf_printf(b, "%s%s=", b->size ? "&" : "", name);
+	text_put_url(b, (struct str){ value, strlen(value) });
+}
+
+static void put_part(struct buf *b, const char *name, bool is_table, const void *p, size_t n)
+{
+	buf_printf(b, "--" BOUNDARY "\r\nContent-Disposition: form-data; name=\"%s\"%s\r\n%s\r\n", name,
+		   is_table ? "; filename=\"given\"" : "", is_table ? "Content-Type: application/octet-stream\r\n" : "");
+	buf_put(b, p, n);
+	buf_puts(b, "\r\n");
+}
+
+/* Rows and SQL as ClickHouse takes them: SQL alone is the body, rows to insert are the body and SQL a parameter, and a table
+ * beside the query makes it a form. */
+static const char *put_body(const struct clickhouse_request *r, struct buf *parameters, struct buf *body)
+{
+	if (!r->rows) {
+		buf_puts(body, r->sql);
+		return "text/plain";
+	}
+	if (!r->table) {
+		put_parameter(parameters, "query", r->sql);
+		return "application/octet-stream";
+	}
+	put_parameter(parameters, "given_structure", r->table);
+	put_parameter(parameters, "given_format", "RowBinary");
+	put_part(body, "query", false, r->sql, strlen(r->sql));
+	put_part(body, "given", true, r->rows->data, r->rows->size);
+	buf_puts(body, "--" BOUNDARY "--\r\n");
+	return "multipart/form-data; boundary=" BOUNDARY;
+}
+
+/* Questions are answered as a whole: an error after the first rows would otherwise look like an answer that ends there. What is
+ * inserted becomes one block, and that one part of one partition, which is there or not. */
+static void put_settings(const struct clickhouse_store *s, const struct clickhouse_request *r, struct buf *p)
+{
+	int64_t timeout_ns = r->writes ? INSERT_NS : s->url.timeout_ns;
+
+	if (!r->anywhere)
+		put_parameter(p, "database", s->url.database);
+	if (r->query_id)
+		put_parameter(p, "query_id", r->query_id);
+	buf_printf(p, "%smax_execution_time=%lld&max_memory_usage=%llu&wait_end_of_query=1&buffer_size=1048576",
+		   p->size ? "&" : "", (long long)(timeout_ns / NS_PER_SECOND), (unsigned long long)s->url.memory_bytes);
+	if (r->writes)
+		buf_puts(p, "&max_threads=1&max_insert_block_size=1048576&min_insert_block_size_rows=1048576"
+			 "&min_insert_block_size_bytes=1073741824");
+}
+
+/* Sends it, and takes the status and the body of the answer. */
+static int post(struct clickhouse_store *s, unsigned shard, const struct clickhouse_request *r, struct http_answer *answer,
+		struct err *err)
+{
+	_cleanup_(buf_done) struct buf parameters = { 0 }, body = { 0 };
+	_cleanup_(freep) char *path = NULL, *type = NULL;
+	const char *headers[2] = { NULL };
+	struct http_request request = {
+		.method = "POST", .headers = headers, .total_ns = (r->writes ? INSERT_NS : s->url.timeout_ns) + GRACE_NS,
+		.body_max = ANSWER_MAX,
+	};
+	struct http_client *h;
+	int rc = take_connection(s, shard, &h, err);
+
+	buf_init(&parameters);
+	buf_init(&body);
+	if (rc < 0)
+		return rc;
+	put_settings(s, r, &parameters);
+	headers[0] = type = xasprintf("Content-Type: %s", put_body(r, &parameters, &body));
+	request.path = path = xasprintf("/?%s", parameters.data);
+	request.body = body.size ? body.data : r->rows->data;
+	request.size = body.size ? body.size : r->rows->size;
+	rc = http_request(h, &request, answer, err);
+	if (rc < 0)
+		http_client_free(h);
+	else
+		give_back(s, shard, h);
+	return rc == -EFBIG ? -EOVERFLOW : rc;
+}
+
+int clickhouse_ask(struct clickhouse_store *s, unsigned shard, const struct clickhouse_request *r, struct buf *ret,
+		   struct err *err)
+{
+	struct http_answer answer;
+	int rc;
+
+	assert(shard < s->url.server_count);
+	http_answer_init(&answer);
+	rc = post(s, shard, r, &answer, err);
+	if (rc >= 0 && rc != 200)
+		rc = refused(s, shard, rc, &answer.body, err);
+	if (rc >= 0 && ret && !ret->size) {		/* mostly */
+		buf_done(ret);
+		*ret = answer.body;
+		buf_init(&answer.body);
+	} else if (rc >= 0 && ret) {
+		buf_put(ret, answer.body.data, answer.body.size);
+	}
+	http_answer_done(&answer);
+	return rc < 0 ? rc : 0;
+}
+
+int clickhouse_run(struct clickhouse_store *s, unsigned shard, const char *sql, struct err *err)
+{
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql, .writes = true }, NULL, err);
+}
+
+int clickhouse_ask_number(struct clickhouse_store *s, unsigned shard, const char *sql, uint64_t *ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf answer = { 0 };
+	int rc;
+
+	buf_init(&answer);
+	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql }, &answer, err);
+	*ret = rc < 0 ? 0 : strtoull(answer.data, NULL, 10);
+	return rc;
+}
+
+/* --- All shards --- */
+
+struct shard_thread {
+	struct clickhouse_store *store;
+	clickhouse_one *one;
+	void *data;
+	pthread_t thread;
+	bool started;
+	unsigned shard;
+	int rc;
+	struct err err;
+};
+
+static void *ask_shard(void *data)
+{
+	struct shard_thread *t = data;
+
+	t->rc = t->one(t->store, t->shard, t->data, &t->err);
+	return NULL;
+}
+
+static void note_missing(struct clickhouse_store *s, const char *server)
+{
+	size_t n;
+
+	lock_take(&s->lock);
+	n = strlen(s->missing);
+	if (!strstr(s->missing, server))
+		snprintf(s->missing + n, sizeof(s->missing) - n, "%s%s", n ? ", " : "", server);
+	lock_release(&s->lock);
+}
+
+static int judge(struct clickhouse_store *s, const struct shard_thread *threads, unsigned count, struct err *err)
+{
+	const struct shard_thread *wrong = NULL;
+	unsigned there = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		there += threads[i].rc >= 0;
+		if (threads[i].rc < 0 && (!wrong || !clickhouse_is_away(threads[i].rc)))
+			wrong = &threads[i];
+	}
+	if (wrong && (!there || !clickhouse_is_away(wrong->rc)))
+		return err_set(err, wrong->rc, "%s", wrong->err.text);
+	for (unsigned i = 0; i < count; i++)
+		if (threads[i].rc < 0)
+			note_missing(s, s->url.servers[i].name);
+	return 0;
+}
+
+int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err)
+{
+	struct shard_thread threads[CLICKHOUSE_SHARDS] = { 0 };
+	unsigned count = s->url.server_count;
+
+	for (unsigned i = 0; i < count; i++) {
+		threads[i] = (struct shard_thread){ .store = s, .one = one, .data = data, .shard = i };
+		threads[i].started = i + 1 < count && !pthread_create(&threads[i].thread, NULL, ask_shard, &threads[i]);
+		if (!threads[i].started)
+			ask_shard(&threads[i]);
+	}
+	for (unsigned i = 0; i < count; i++)
+		if (threads[i].started)
+			pthread_join(threads[i].thread, NULL);
+	return judge(s, threads, count, err);
+}

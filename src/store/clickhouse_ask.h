@@ -1,0 +1,52 @@
+/* clickhouse_ask.h: one request to one shard, or the same to each.
+ *
+ * Text is put into SQL with sql_put_string, never otherwise; many values travel as a table beside the query. */
+#ifndef STORE_CLICKHOUSE_ASK_H
+#define STORE_CLICKHOUSE_ASK_H
+
+#include "buf.h"
+#include "clickhouse_store.h"
+#include "intern.h"
+
+struct clickhouse_request {
+	const char *sql;
+	const char *query_id;			/* NULL: the server makes one. Never two with the same at a time */
+	const char *table;			/* NULL: none; else the columns of the table `given`: "stack UInt64" */
+	const struct buf *rows;			/* RowBinary: of `given`, or to insert where there is no `given` */
+	bool writes;
+	bool anywhere;				/* in no database */
+};
+
+/* Appends the answer to `ret` (NULL: it has none). -EHOSTUNREACH, -ETIMEDOUT, -ECONNRESET: the shard is not there
+ * now. -EOVERFLOW: the limits of time, memory or size do not allow the question. -EBUSY: a query of this id runs. */
+int clickhouse_ask(struct clickhouse_store *s, unsigned shard, const struct clickhouse_request *r, struct buf *ret,
+		   struct err *err);
+int clickhouse_run(struct clickhouse_store *s, unsigned shard, const char *sql, struct err *err);
+
+/* A number that a query of one row answers. */
+int clickhouse_ask_number(struct clickhouse_store *s, unsigned shard, const char *sql, uint64_t *ret, struct err *err);
+
+/* Calls `one` for each shard, at the same time. One that is not there is noted in `missing` if others are; all other errors
+ * are the whole answer's. */
+typedef int clickhouse_one(struct clickhouse_store *s, unsigned shard, void *data, struct err *err);
+int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err);
+
+bool clickhouse_is_away(int rc);		/* whether an error is one of connections */
+
+/* 'text' of any bytes. */
+void sql_put_string(struct buf *sql, struct str text);
+
+/* " AND day >= … AND …" for the range, false if it is empty. Days end in 2149. */
+bool sql_put_range(struct buf *sql, const struct store_query *q);
+bool sql_put_days(struct buf *sql, const struct store_query *q);	/* the same by whole days */
+bool sql_put_months(struct buf *sql, const struct store_query *q);
+
+/* " AND …" on the arrays `keys` and `vals`. */
+void sql_put_filters(struct buf *sql, const struct label_filter *filters, size_t count);
+
+#define CLICKHOUSE_DAYS	65536			/* that a Date has */
+
+/* 202611, of days since 1970. */
+uint32_t clickhouse_month(int64_t day);
+
+#endif

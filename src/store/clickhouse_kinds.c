@@ -1,0 +1,76 @@
+/* clickhouse_kinds.c: reads the table `kinds`. */
+#include "clickhouse_kinds.h"
+#include "clickhouse_wire.h"
+#include "mem.h"
+#include <string.h>
+
+static bool copy_text(struct str from, char to[64])
+{
+	if (from.n >= 64 || memchr(from.p, 0, from.n))
+		return false;
+	memcpy(to, from.p, from.n);
+	to[from.n] = 0;
+	return true;
+}
+
+static bool get_kind(struct row_reader *r, struct clickhouse_kind *ret)
+{
+	struct str column, unit;
+
+	ret->name = row_get(r, 8);
+	ret->clock = (uint32_t)row_get(r, 1);
+	ret->period_ns = (int64_t)row_get(r, 8);
+	ret->position = (uint32_t)row_get(r, 1);
+	column = row_get_string(r);
+	unit = row_get_string(r);
+	ret->timed = row_get(r, 1) != 0;
+	return !r->bad && copy_text(column, ret->column) && copy_text(unit, ret->unit);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = ((const struct clickhouse_kind *)a)->name, y = ((const struct clickhouse_kind *)b)->name;
+
+	return x < y ? -1 : x > y;
+}
+
+const struct clickhouse_kind *clickhouse_find_kind(const struct clickhouse_kinds *k, uint64_t name)
+{
+	const struct clickhouse_kind key = { .name = name };
+
+	return k->count ? bsearch(&key, k->items, k->count, sizeof(*k->items), compare) : NULL;
+}
+
+int clickhouse_fetch_kinds(struct clickhouse_store *s, unsigned shard, struct clickhouse_kinds *ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf answer = { 0 };
+	struct clickhouse_request q = {
+		.sql = "SELECT DISTINCT kind, clock, period_ns, position, name, unit, timed FROM kinds FORMAT RowBinary",
+	};
+	struct clickhouse_kind kind;
+	struct row_reader r;
+	size_t known = ret->count;
+	int rc;
+
+	buf_init(&answer);
+	rc = clickhouse_ask(s, shard, &q, &answer, err);
+	if (rc < 0)
+		return rc;
+	for (r = row_reader_of(&answer); row_more(&r) && get_kind(&r, &kind); ) {
+		struct clickhouse_kinds before = { .items = ret->items, .count = known };
+
+		if (clickhouse_find_kind(&before, kind.name))
+			continue;
+		GROW(&ret->items, &ret->capacity, ret->count + 1);
+		ret->items[ret->count++] = kind;
+	}
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare);
+	return 0;
+}
+
+void clickhouse_kinds_done(struct clickhouse_kinds *k)
+{
+	free(k->items);
+	*k = (struct clickhouse_kinds){ 0 };
+}

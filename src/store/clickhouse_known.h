@@ -1,0 +1,29 @@
+/* clickhouse_known.h: frames, stacks, series and kinds that shards have already, so that each is sent once.
+ *
+ * All are named by 64 bits of a hash. The rest of a 128-bit hash is their proof: two with one name differ in it, and are
+ * noticed. It is a cache: forgetting costs that they are sent again, which changes nothing. */
+#ifndef STORE_CLICKHOUSE_KNOWN_H
+#define STORE_CLICKHOUSE_KNOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <xxhash.h>
+
+#define CLICKHOUSE_KNOWN_MAX	(1u << 21)	/* 32 MB to 64 MB */
+
+struct clickhouse_known;
+
+struct clickhouse_known *clickhouse_known_new(uint32_t most);
+struct clickhouse_known *clickhouse_known_free(struct clickhouse_known *k);	/* NULL is fine; returns NULL */
+
+/* Whether the shard has it in this part (a month, a day) of the table; from now on it has. Another one of the same name
+ * sets *ret_collision. */
+bool clickhouse_known_add(struct clickhouse_known *k, XXH128_hash_t name, char table, unsigned shard, uint32_t part,
+			  bool *ret_collision);
+
+/* Call it when it is not certain that all was sent, or partitions were dropped; and between two batches, so that
+ * the cache keeps its bounds of size and age. */
+void clickhouse_known_forget(struct clickhouse_known *k);
+void clickhouse_known_bound(struct clickhouse_known *k, int64_t now_ns);
+
+#endif

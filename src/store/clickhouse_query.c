@@ -1,0 +1,432 @@
+/* clickhouse_query.c: any range of time and any filter, merged into one profile.
+ *
+ * Each shard adds up the values of each stack and kind, and tells what its stacks are. A stack is on one shard, so that
+ * here nothing is added twice; series are on several. */
+#include "clickhouse_ask.h"
+#include "clickhouse_kinds.h"
+#include "clickhouse_series.h"
+#include "clickhouse_stacks.h"
+#include "clickhouse_wire.h"
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "saturate.h"
+#include <assert.h>
+#include <string.h>
+
+#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
+
+/* As one shard answers. */
+struct part {
+	struct clickhouse_kinds kinds;
+	struct buf sums, ranges, series, days;
+	struct clickhouse_stacks stacks;
+};
+
+struct query {
+	const struct store_query *what;
+	struct part parts[CLICKHOUSE_SHARDS];
+
+	struct profile *profile;
+	struct clickhouse_series series;
+	struct labels labels;
+	uint64_t samples, rows;
+	int64_t first, end;			/* buckets with samples: [first, end) */
+	bool any;
+	int64_t oldest, newest;			/* buckets of the store: [oldest, newest), both 0 if it is empty */
+	uint64_t days;
+};
+
+/* --- Asking one shard --- */
+
+/* Sums stop at the ends of Int64, where sum() would wrap. */
+#define SUM	"multiIf(sum(toFloat64(value)) >= 9223372036854775807., toInt64(9223372036854775807), "	\
+		"sum(toFloat64(value)) <= -9223372036854775808., bitShiftLeft(toInt64(-1), 63), sum(value))"
+
+static int ask_sums(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
+		    struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+
+	buf_init(&sql);
+	buf_puts(&sql, "SELECT stack, kind, " SUM " FROM samples WHERE kind > 0");
+	sql_put_range(&sql, q);
+	sql_put_series(&sql, q);
+	buf_puts(&sql, " GROUP BY kind, stack ORDER BY kind, stack FORMAT RowBinary");
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
+}
+
+static int ask_ranges(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
+		      struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+
+	buf_init(&sql);
+	buf_printf(&sql, "SELECT series, count(), min(toInt64(day) * %lld + bucket) AS first, max(toInt64(day) * %lld + bucket) AS"
+		   " last FROM samples WHERE kind > 0", (long long)DAY_BUCKETS, (long long)DAY_BUCKETS);
+	sql_put_range(&sql, q);
+	sql_put_series(&sql, q);
+	buf_puts(&sql, " GROUP BY series FORMAT RowBinary");
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
+}
+
+/* Each day with its first and last bucket, of markers: there are few. */
+static int ask_days(struct clickhouse_store *s, unsigned shard, struct buf *ret, struct err *err)
+{
+	struct clickhouse_request r = {
+		.sql = "SELECT day, min(bucket), max(toUInt16(value)) FROM samples WHERE kind = 0 GROUP BY day ORDER BY day FORMAT RowBinary",
+	};
+
+	return clickhouse_ask(s, shard, &r, ret, err);
+}
+
+/* The names of stacks, of which each may have several kinds. */
+static void names_of(const struct buf *sums, struct buf *ret)
+{
+	_cleanup_(map_done) struct map seen = { 0 };
+	struct row_reader r = row_reader_of(sums);
+
+	while (row_more(&r)) {
+		uint64_t name = row_get(&r, 8);
+		uint32_t *slot = map_slot(&seen, name);
+
+		row_get(&r, 8);
+		row_get(&r, 8);
+		if (*slot == MAP_NONE && name)
+			row_put(ret, name, 8);
+		*slot = 1;
+	}
+}
+
+static void part_init(struct part *p)
+{
+	*p = (struct part){ 0 };
+	buf_init(&p->sums);
+	buf_init(&p->ranges);
+	buf_init(&p->series);
+	buf_init(&p->days);
+}
+
+static void part_done(struct part *p)
+{
+	clickhouse_kinds_done(&p->kinds);
+	clickhouse_stacks_done(&p->stacks);
+	buf_done(&p->sums);
+	buf_done(&p->ranges);
+	buf_done(&p->series);
+	buf_done(&p->days);
+}
+
+/* Samples before what they refer to, which is always there before them. */
+static int ask_all(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct part *p,
+		   struct err *err)
+{
+	_cleanup_(buf_done) struct buf names = { 0 };
+	int rc = ask_days(s, shard, &p->days, err);
+
+	buf_init(&names);
+	if (rc < 0 || !sql_put_days(&names, q))
+		return rc;
+	buf_reset(&names);
+	rc = ask_sums(s, shard, q, &p->sums, err);
+	if (rc >= 0)
+		rc = ask_ranges(s, shard, q, &p->ranges, err);
+	if (rc >= 0)
+		rc = clickhouse_fetch_kinds(s, shard, &p->kinds, err);
+	if (rc >= 0)
+		rc = clickhouse_fetch_series(s, shard, q, &p->series, err);
+	if (rc < 0)
+		return rc;
+	names_of(&p->sums, &names);
+	return names.size ? clickhouse_fetch_stacks(s, shard, q, &names, &p->stacks, err) : 0;
+}
+
+/* Of a shard that went away in the middle nothing counts. */
+static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+{
+	struct query *q = data;
+	struct part *p = &q->parts[shard];
+	int rc = ask_all(s, shard, q->what, p, err);
+
+	if (rc < 0) {
+		part_done(p);
+		part_init(p);
+	}
+	return rc;
+}
+
+/* --- What it is about --- */
+
+static void add_days(struct query *q, const struct buf *days, uint64_t *seen)
+{
+	struct row_reader r = row_reader_of(days);
+	int64_t from = q->what->from_ns, to = q->what->to_ns;
+
+	while (row_more(&r)) {
+		int64_t day = (int64_t)row_get(&r, 2), first = (int64_t)row_get(&r, 2), last = (int64_t)row_get(&r, 2);
+		int64_t start_ns = day * NS_PER_DAY;
+
+		if (r.bad)
+			break;
+		first += day * DAY_BUCKETS;
+		last += day * DAY_BUCKETS + 1;
+		q->oldest = !q->newest || first < q->oldest ? first : q->oldest;
+		q->newest = last > q->newest ? last : q->newest;
+		if (start_ns < to && start_ns + NS_PER_DAY > from && !(seen[day / 64] >> day % 64 & 1)) {
+			seen[day / 64] |= 1ull << day % 64;
+			q->days++;
+		}
+	}
+}
+
+static void add_range(struct query *q, uint64_t series, int64_t first, int64_t last)
+{
+	const struct clickhouse_series_row *row = clickhouse_find_series(&q->series, series);
+
+	q->first = !q->any || first < q->first ? first : q->first;
+	q->end = !q->any || last + 1 > q->end ? last + 1 : q->end;
+	if (row && !q->any)
+		labels_copy(&q->labels, &row->labels);
+	else if (row)
+		labels_keep_common(&q->labels, &row->labels);
+	q->any = true;
+}
+
+static void add_ranges(struct query *q, const struct buf *ranges)
+{
+	struct row_reader r = row_reader_of(ranges);
+
+	while (row_more(&r)) {
+		uint64_t series = row_get(&r, 8), rows = row_get(&r, 8);
+		int64_t first = (int64_t)row_get(&r, 8), last = (int64_t)row_get(&r, 8);
+
+		if (r.bad)
+			break;
+		add_range(q, series, first, last);
+		q->rows += rows;
+	}
+}
+
+/* --- Columns --- */
+
+/* The order of columns is that of their places in series, samples first. */
+static int compare_kinds(const void *a, const void *b)
+{
+	const struct clickhouse_kind *x = *(const struct clickhouse_kind *const *)a;
+	const struct clickhouse_kind *y = *(const struct clickhouse_kind *const *)b;
+	bool x_samples = !strcmp(x->column, "samples"), y_samples = !strcmp(y->column, "samples");
+
+	if (x_samples != y_samples)
+		return x_samples ? -1 : 1;
+	if (x->position != y->position)
+		return x->position < y->position ? -1 : 1;
+	return strcmp(x->column, y->column);
+}
+
+static const char *time_column(const struct clickhouse_kind *k)
+{
+	return !k->timed ? NULL : k->clock == STROBE_CLOCK_CPU ? "cpu_ns" : "wall_ns";
+}
+
+static void note_period(struct query *q, const struct clickhouse_kind *k, bool is_first)
+{
+	struct profile *p = q->profile;
+
+	if (is_first) {
+		p->period_ns = k->period_ns;
+	} else if (p->period_ns != k->period_ns) {
+		p->period_ns = 0;
+		p->mixed_periods = true;
+	}
+}
+
+static size_t kinds_of(const struct query *q, unsigned shards, const struct clickhouse_kind ***ret)
+{
+	const struct clickhouse_kind **list = NULL;
+	size_t count = 0, capacity = 0;
+
+	for (unsigned i = 0; i < shards; i++) {
+		struct row_reader r = row_reader_of(&q->parts[i].sums);
+		uint64_t last = 0;
+
+		while (row_more(&r)) {
+			const struct clickhouse_kind *k;
+			uint64_t kind;
+
+			row_get(&r, 8);
+			kind = row_get(&r, 8);
+			row_get(&r, 8);
+			if (kind == last)
+				continue;
+			last = kind;
+			k = clickhouse_find_kind(&q->parts[i].kinds, kind);
+			if (!k)
+				continue;
+			GROW(&list, &capacity, count + 1);
+			list[count++] = k;
+		}
+	}
+	*ret = list;
+	return count;
+}
+
+/* Columns are found before anything is added up, so that those that follow from others come last. */
+static void add_columns(struct query *q, unsigned shards)
+{
+	_cleanup_(freep) const struct clickhouse_kind **kinds = NULL;
+	size_t count = kinds_of(q, shards, &kinds);
+
+	if (count)
+		qsort(kinds, count, sizeof(*kinds), compare_kinds);
+	for (size_t i = 0; i < count; i++) {
+		note_period(q, kinds[i], i == 0);
+		profile_column(q->profile, kinds[i]->column, kinds[i]->unit);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (time_column(kinds[i]))
+			profile_column(q->profile, time_column(kinds[i]), "nanoseconds");
+}
+
+/* --- Values --- */
+
+struct values {
+	const struct clickhouse_kind *kind;
+	uint32_t column, times;			/* UINT32_MAX: none, as a profile has its limits */
+	bool is_samples;
+};
+
+static struct values values_of(struct query *q, const struct part *part, uint64_t kind)
+{
+	struct values v = { clickhouse_find_kind(&part->kinds, kind), UINT32_MAX, UINT32_MAX, false };
+
+	if (!v.kind)
+		return v;
+	v.column = profile_column(q->profile, v.kind->column, v.kind->unit);
+	v.is_samples = !strcmp(v.kind->column, "samples");
+	if (time_column(v.kind))
+		v.times = profile_column(q->profile, time_column(v.kind), "nanoseconds");
+	return v;
+}
+
+static void add_value(struct query *q, const struct values *v, uint32_t node, int64_t value)
+{
+	if (v->column != UINT32_MAX)
+		profile_add(q->profile, node, v->column, value);
+	if (v->times != UINT32_MAX)
+		profile_add(q->profile, node, v->times, saturating_product(value, v->kind->period_ns));
+	if (v->is_samples && value > 0)
+		saturating_count(&q->samples, (uint64_t)value);
+}
+
+static void add_sums(struct query *q, const struct part *part)
+{
+	_cleanup_(map_done) struct map nodes = { 0 };
+	struct row_reader r = row_reader_of(&part->sums);
+	struct values v = { 0 };
+	uint64_t last = 0, collisions = clickhouse_place_stacks(&part->stacks, q->profile, &nodes);
+
+	if (collisions)
+		log_warning("%llu stacks have the hash of another one; their samples count for that one",
+			    (unsigned long long)collisions);
+	while (row_more(&r)) {
+		uint64_t name = row_get(&r, 8), kind = row_get(&r, 8);
+		int64_t value = (int64_t)row_get(&r, 8);
+		uint32_t node = name ? map_get(&nodes, name) : PROFILE_ROOT;
+
+		if (r.bad)
+			break;
+		if (kind != last)
+			v = values_of(q, part, kind);
+		last = kind;
+		if (v.kind)
+			add_value(q, &v, node == MAP_NONE ? clickhouse_unknown_stack(q->profile) : node, value);
+	}
+}
+
+/* --- The answer --- */
+
+static void prune(struct query *q, struct store_looked *looked)
+{
+	struct profile *p = q->profile;
+	uint32_t most = q->what->max_nodes, column, frame;
+
+	if (!most || p->node_count <= most)
+		return;
+	column = profile_find_column(p, "samples");
+	column = column == UINT32_MAX ? 0 : column;
+	q->profile = profile_prune(p, column, most);
+	profile_free(p);
+	p = q->profile;
+	frame = profile_pruned_frame(p);
+	for (uint32_t i = 1; i < p->node_count; i++)
+		if (p->node_frames[i] == frame)
+			saturating_add(&looked->pruned_samples, p->columns[column].self[i]);
+	looked->pruned = true;
+}
+
+static void describe(struct query *q, struct store_looked *looked)
+{
+	if (q->any) {
+		q->profile->start_ns = q->first * BATCH_BUCKET_NS;
+		q->profile->end_ns = q->end * BATCH_BUCKET_NS;
+		labels_copy(&q->profile->labels, &q->labels);
+	}
+	looked->days = q->days;
+	looked->series = q->series.count;
+	for (size_t i = 0; i < q->series.count; i++)
+		looked->series_matched += q->series.items[i].matches;
+	looked->chunks = q->rows;
+	looked->samples = q->samples;
+	looked->first_ns = q->oldest * BATCH_BUCKET_NS;
+	looked->last_ns = q->newest * BATCH_BUCKET_NS;
+}
+
+static void merge(struct query *q, unsigned shards)
+{
+	_cleanup_(freep) uint64_t *days = xcalloc(CLICKHOUSE_DAYS / 64, sizeof(*days));
+
+	for (unsigned i = 0; i < shards; i++) {
+		add_days(q, &q->parts[i].days, days);
+		clickhouse_add_series(&q->series, &q->parts[i].series);
+	}
+	add_columns(q, shards);
+	for (unsigned i = 0; i < shards; i++) {
+		add_ranges(q, &q->parts[i].ranges);
+		add_sums(q, &q->parts[i]);
+	}
+}
+
+static void query_done(struct query *q, unsigned shards)
+{
+	for (unsigned i = 0; i < shards; i++)
+		part_done(&q->parts[i]);
+	clickhouse_series_done(&q->series);
+	labels_done(&q->labels);
+	profile_free(q->profile);
+	free(q);
+}
+
+int clickhouse_query(struct store *store, const struct store_query *what, struct profile **ret,
+		     struct store_looked *looked, struct err *err)
+{
+	struct clickhouse_store *s = clickhouse_of(store);
+	struct query *q = xcalloc(1, sizeof(*q));
+	unsigned shards = s->url.server_count;
+	int rc;
+
+	q->what = what;
+	for (unsigned i = 0; i < shards; i++)
+		part_init(&q->parts[i]);
+	labels_init(&q->labels);
+	q->profile = profile_new();
+	profile_keep_lines(q->profile, what->lines);
+	rc = clickhouse_each(s, ask_shard, q, err);
+	if (rc >= 0) {
+		merge(q, shards);
+		prune(q, looked);
+		describe(q, looked);
+		*ret = TAKE_PTR(q->profile);
+	}
+	query_done(q, shards);
+	return rc;
+}

@@ -1,0 +1,18 @@
+/* clickhouse_runs.h: which runs count, for all that touches the table `runs`. */
+#ifndef STORE_CLICKHOUSE_RUNS_H
+#define STORE_CLICKHOUSE_RUNS_H
+
+#include "clickhouse_ask.h"
+
+/* Rows are removed later than they are said to be. */
+#define CLICKHOUSE_LIVE	"seq NOT IN (SELECT seq FROM runs_removed)"
+
+/* All of the runs of one name are on one shard. */
+unsigned clickhouse_run_shard(const struct clickhouse_store *s, const char *source, const char *id);
+
+/* " AND source = … AND id = …" */
+void sql_put_run_name(struct buf *sql, const char *source, const char *id);
+
+int clickhouse_no_such_run(const char *source, const char *id, struct err *err);		/* -ENOENT */
+
+#endif

@@ -1,0 +1,254 @@
+/* clickhouse_stacks.c: asks for the rows of stacks and frames, and builds the tree. */
+#include "clickhouse_stacks.h"
+#include "clickhouse_batch.h"
+#include "clickhouse_wire.h"
+#include "mem.h"
+#include <assert.h>
+#include <string.h>
+
+/* One row of `stacks`, in place. */
+struct stack_row {
+	uint64_t name, proof, base;
+	const uint8_t *frames, *lines;		/* 8 bytes each, 4 bytes each */
+	size_t frame_count, line_count;
+};
+
+static bool get_stack(struct row_reader *r, struct stack_row *ret)
+{
+	ret->name = row_get(r, 8);
+	ret->proof = row_get(r, 8);
+	ret->base = row_get(r, 8);
+	ret->frame_count = row_get_count(r, 8);
+	ret->frames = r->at.p;
+	r->at.p += ret->frame_count * 8;
+	ret->line_count = row_get_count(r, 4);
+	ret->lines = r->at.p;
+	r->at.p += ret->line_count * 4;
+	return !r->bad && ret->frame_count > 0 && ret->frame_count <= CLICKHOUSE_STACK &&
+	       (!ret->line_count || ret->line_count == ret->frame_count);
+}
+
+/* --- Asking --- */
+
+static int ask_stacks(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
+		      struct buf *ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+	struct clickhouse_request r = { .table = "stack UInt64", .rows = names };
+
+	buf_init(&sql);
+	buf_puts(&sql, "SELECT stack, proof, base, frames, lines FROM stacks WHERE 1");
+	sql_put_months(&sql, q);
+	buf_puts(&sql, " AND stack IN (SELECT stack FROM given) FORMAT RowBinary");
+	r.sql = sql.data;
+	return clickhouse_ask(s, shard, &r, ret, err);
+}
+
+/* Names of an answer that have not been asked for yet, and of its frames that are new. */
+static void note_parts(const struct buf *answer, struct map *asked, struct map *known_frames, struct buf *bases,
+		       struct buf *frames)
+{
+	struct row_reader r = row_reader_of(answer);
+	struct stack_row row;
+
+	while (row_more(&r) && get_stack(&r, &row)) {
+		uint32_t *slot = row.base ? map_slot(asked, row.base) : NULL;
+
+		if (slot && *slot == MAP_NONE) {
+			*slot = 1;
+			row_put(bases, row.base, 8);
+		}
+		for (size_t i = 0; i < row.frame_count; i++) {
+			uint64_t frame = strobe_wire_get_le(row.frames + 8 * i, 8);
+
+			slot = map_slot(known_frames, frame);
+			if (*slot == MAP_NONE)
+				row_put(frames, frame, 8);
+			*slot = 1;
+		}
+	}
+}
+
+static int ask_frames(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
+		      struct buf *ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+	struct clickhouse_request r = { .table = "frame UInt64", .rows = names };
+
+	buf_init(&sql);
+	buf_puts(&sql, "SELECT frame, name, file, line FROM frames WHERE 1");
+	sql_put_months(&sql, q);
+	buf_puts(&sql, " AND frame IN (SELECT frame FROM given) FORMAT RowBinary");
+	r.sql = sql.data;
+	return names->size ? clickhouse_ask(s, shard, &r, ret, err) : 0;
+}
+
+static void note_asked(struct map *asked, const struct buf *names)
+{
+	for (size_t i = 0; i + 8 <= names->size; i += 8)
+		map_set(asked, strobe_wire_get_le((const uint8_t *)names->data + i, 8), 1);
+}
+
+/* Stacks above CLICKHOUSE_STACK frames continue others, which are asked for in the next round. */
+static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
+		      struct clickhouse_stacks *ret, struct buf *frames, struct err *err)
+{
+	_cleanup_(map_done) struct map asked = { 0 }, known_frames = { 0 };
+	_cleanup_(buf_done) struct buf want = { 0 };
+	int rc = 0;
+
+	buf_init(&want);
+	buf_put(&want, names->data, names->size);
+	note_asked(&asked, names);
+	while (rc >= 0 && want.size) {
+		struct buf *answer;
+
+		GROW(&ret->stacks, &ret->capacity, ret->count + 1);
+		answer = &ret->stacks[ret->count++];
+		buf_init(answer);
+		rc = ask_stacks(s, shard, q, &want, answer, err);
+		buf_reset(&want);
+		if (rc >= 0)
+			note_parts(answer, &asked, &known_frames, &want, frames);
+	}
+	return rc;
+}
+
+int clickhouse_fetch_stacks(struct clickhouse_store *s, unsigned shard, const struct store_query *q,
+			    const struct buf *names, struct clickhouse_stacks *ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf frames = { 0 };
+	int rc;
+
+	buf_init(&frames);
+	buf_init(&ret->frames);
+	rc = ask_rounds(s, shard, q, names, ret, &frames, err);
+	return rc < 0 ? rc : ask_frames(s, shard, q, &frames, &ret->frames, err);
+}
+
+void clickhouse_stacks_done(struct clickhouse_stacks *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		buf_done(&t->stacks[i]);
+	free(t->stacks);
+	buf_done(&t->frames);
+	*t = (struct clickhouse_stacks){ 0 };
+}
+
+/* --- Building --- */
+
+static uint32_t unknown_frame(struct profile *p)
+{
+	return profile_frame(p, (struct str){ CLICKHOUSE_UNKNOWN, strlen(CLICKHOUSE_UNKNOWN) }, (struct str){ "", 0 }, 0);
+}
+
+uint32_t clickhouse_unknown_stack(struct profile *p)
+{
+	return profile_child(p, PROFILE_ROOT, unknown_frame(p));
+}
+
+static void place_frames(const struct buf *answer, struct profile *p, struct map *frames)
+{
+	struct row_reader r = row_reader_of(answer);
+
+	while (row_more(&r)) {
+		uint64_t frame = row_get(&r, 8);
+		struct str name = row_get_string(&r), file = row_get_string(&r);
+		uint32_t line = (uint32_t)row_get(&r, 4);
+
+		if (!r.bad && map_get(frames, frame) == MAP_NONE)
+			map_set(frames, frame, profile_frame(p, name, file, line));
+	}
+}
+
+/* All rows of the answers, each name once. */
+struct placing {
+	struct profile *profile;
+	struct map frames, by_name;
+	struct map *nodes;
+	struct stack_row *rows;
+	size_t count, capacity;
+	uint64_t collisions;
+};
+
+/* The table may have a row twice until it has merged its parts, and each month has its own. */
+static void collect(struct placing *g, const struct buf *answer)
+{
+	struct row_reader r = row_reader_of(answer);
+	struct stack_row row;
+
+	while (row_more(&r) && get_stack(&r, &row)) {
+		uint32_t *slot = map_slot(&g->by_name, row.name);
+
+		if (*slot != MAP_NONE) {
+			g->collisions += g->rows[*slot].proof != row.proof;
+			continue;
+		}
+		*slot = (uint32_t)g->count;
+		GROW(&g->rows, &g->capacity, g->count + 1);
+		g->rows[g->count++] = row;
+	}
+}
+
+static uint32_t place_below(struct placing *g, const struct stack_row *row, uint32_t node)
+{
+	for (size_t i = 0; i < row->frame_count; i++) {
+		uint32_t frame = map_get(&g->frames, strobe_wire_get_le(row->frames + 8 * i, 8));
+		uint32_t line = row->line_count ? (uint32_t)strobe_wire_get_le(row->lines + 4 * i, 4) : 0;
+
+		node = profile_child_at(g->profile, node, frame == MAP_NONE ? unknown_frame(g->profile) : frame, line);
+	}
+	return node;
+}
+
+/* The node of a base; MAP_NONE while it is a row that is still to be placed. */
+static uint32_t base_of(struct placing *g, const struct stack_row *row)
+{
+	uint32_t node;
+
+	if (!row->base)
+		return PROFILE_ROOT;
+	node = map_get(g->nodes, row->base);
+	if (node == MAP_NONE && map_get(&g->by_name, row->base) == MAP_NONE)
+		return clickhouse_unknown_stack(g->profile);
+	return node;
+}
+
+/* With all that the row continues, the first of them first. */
+static void place(struct placing *g, uint32_t number)
+{
+	_cleanup_(freep) uint32_t *chain = NULL;
+	size_t n = 0, capacity = 0;
+
+	for (;;) {
+		const struct stack_row *row = &g->rows[number];
+		uint32_t base = base_of(g, row);
+
+		if (base == MAP_NONE && n < g->count) {		/* rows in a circle are none of ours */
+			GROW(&chain, &capacity, n + 1);
+			chain[n++] = number;
+			number = map_get(&g->by_name, row->base);
+			continue;
+		}
+		map_set(g->nodes, row->name, place_below(g, row, base == MAP_NONE ? PROFILE_ROOT : base));
+		if (!n)
+			return;
+		number = chain[--n];
+	}
+}
+
+uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *t, struct profile *p, struct map *nodes)
+{
+	struct placing g = { .profile = p, .nodes = nodes };
+
+	place_frames(&t->frames, p, &g.frames);
+	for (size_t i = 0; i < t->count; i++)
+		collect(&g, &t->stacks[i]);
+	for (size_t i = 0; i < g.count; i++)
+		if (map_get(nodes, g.rows[i].name) == MAP_NONE)
+			place(&g, (uint32_t)i);
+	map_done(&g.frames);
+	map_done(&g.by_name);
+	free(g.rows);
+	return g.collisions;
+}

@@ -1,0 +1,27 @@
+/* clickhouse_stacks.h: stacks of one shard, by the names that its samples have, as nodes of a profile. */
+#ifndef STORE_CLICKHOUSE_STACKS_H
+#define STORE_CLICKHOUSE_STACKS_H
+
+#include "clickhouse_ask.h"
+#include "map.h"
+
+/* As they came from the shard; made into nodes by one thread later. */
+struct clickhouse_stacks {
+	struct buf *stacks;			/* answers, a further one for the bases of deep stacks of the one before */
+	size_t count, capacity;
+	struct buf frames;
+};
+
+/* Asks for the stacks with these names (8 bytes each), and for what they are made of. */
+int clickhouse_fetch_stacks(struct clickhouse_store *s, unsigned shard, const struct store_query *q,
+			    const struct buf *names, struct clickhouse_stacks *ret, struct err *err);
+void clickhouse_stacks_done(struct clickhouse_stacks *t);
+
+/* Adds them to the profile. `nodes` gets the node of each name. Returns how many names have two different stacks. */
+uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *t, struct profile *p, struct map *nodes);
+
+/* The node of samples whose stack, or a part of it, is not in the tables. */
+#define CLICKHOUSE_UNKNOWN "[unknown]"
+uint32_t clickhouse_unknown_stack(struct profile *p);
+
+#endif

@@ -1,0 +1,133 @@
+/* clickhouse_store.c: opening, closing, and the table of functions. */
+#include "clickhouse_store.h"
+#include "clickhouse_ask.h"
+#include "clickhouse_known.h"
+#include "clickhouse_schema.h"
+#include "log.h"
+#include "mem.h"
+#include <assert.h>
+#include <string.h>
+
+static bool is_prepared(struct clickhouse_store *s)
+{
+	bool prepared;
+
+	lock_take(&s->lock);
+	prepared = s->prepared;
+	lock_release(&s->lock);
+	return prepared;
+}
+
+int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
+{
+	int rc = 0;
+
+	if (s->mode == CLICKHOUSE_READ)
+		return err_set(err, -EROFS, "the store was opened for reading only");
+	if (is_prepared(s))
+		return 0;
+	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
+		rc = clickhouse_create(s, i, err);
+	if (rc < 0)
+		return rc;
+	lock_take(&s->lock);
+	s->prepared = true;
+	lock_release(&s->lock);
+	return clickhouse_measure(s, err);
+}
+
+static void stats(struct store *store, struct store_stats *ret)
+{
+	struct clickhouse_store *s = clickhouse_of(store);
+
+	lock_take(&s->lock);
+	*ret = s->stats;
+	lock_release(&s->lock);
+}
+
+static void missing(struct store *store, char *ret, size_t size)
+{
+	struct clickhouse_store *s = clickhouse_of(store);
+
+	lock_take(&s->lock);
+	snprintf(ret, size, "%s", s->missing);
+	lock_release(&s->lock);
+}
+
+static void note_damage(struct store *store, int64_t day_ns, const char *why)
+{
+}
+
+static struct store *close_store(struct store *store)
+{
+	struct clickhouse_store *s = clickhouse_of(store);
+
+	for (size_t i = 0; i < s->idle_count; i++)
+		http_client_free(s->idle[i].http);
+	free(s->idle);
+	clickhouse_known_free(s->known);
+	clickhouse_url_done(&s->url);
+	lock_done(&s->writer);
+	lock_done(&s->lock);
+	free(s);
+	return NULL;
+}
+
+static const struct store_ops ops = {
+	.scheme = "clickhouse",
+	.append = clickhouse_append,
+	.query = clickhouse_query,
+	.timeline = clickhouse_timeline,
+	.labels = clickhouse_labels,
+	.maintain = clickhouse_maintain,
+	.stats = stats,
+	.add_runs = clickhouse_add_runs,
+	.list_runs = clickhouse_list_runs,
+	.run_sources = clickhouse_run_sources,
+	.get_run = clickhouse_get_run,
+	.remove_run = clickhouse_remove_run,
+	.note_damage = note_damage,
+	.missing = missing,
+	.close = close_store,
+};
+
+static int check_one(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+{
+	return clickhouse_check(s, shard, err);
+}
+
+/* Servers that are away now may come back before the first batch is due. */
+static int start(struct clickhouse_store *s, struct err *err)
+{
+	struct err why = { 0 };
+	int rc = s->mode == CLICKHOUSE_READ ? clickhouse_each(s, check_one, NULL, &why) : clickhouse_prepare(s, &why);
+
+	if (rc >= 0)
+		return 0;
+	if (!clickhouse_is_away(rc))
+		return err_set(err, rc, "%s", why.text);
+	if (s->mode == CLICKHOUSE_WRITE)
+		log_warning("%s; samples wait until it is there", why.text);
+	return 0;
+}
+
+int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct store **ret, struct err *err)
+{
+	struct clickhouse_store *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->base.ops = &ops;
+	s->mode = mode;
+	s->known = clickhouse_known_new(CLICKHOUSE_KNOWN_MAX);
+	lock_init(&s->lock);
+	lock_init(&s->writer);
+	rc = clickhouse_url_parse(url, &s->url, err);
+	if (rc >= 0)
+		rc = start(s, err);
+	if (rc < 0) {
+		close_store(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}

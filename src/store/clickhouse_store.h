@@ -1,0 +1,71 @@
+/* clickhouse_store.h: a store in one database of a ClickHouse, or in the same database of several, its shards.
+ *
+ * Each shard has all that its samples need, so that a question is put to each of them alone and the answers are added
+ * up here: nothing is set up between the servers. Several daemons may write and read at the same time; they share no
+ * state but the database. docs/clickhouse.md describes tables, queries and guarantees. */
+#ifndef STORE_CLICKHOUSE_STORE_H
+#define STORE_CLICKHOUSE_STORE_H
+
+#include "clickhouse_url.h"
+#include "lock.h"
+#include "store.h"
+
+enum clickhouse_mode { CLICKHOUSE_WRITE, CLICKHOUSE_READ, CLICKHOUSE_RUNS };
+
+struct clickhouse_known;
+struct http_client;
+
+struct clickhouse_store {
+	struct store base;
+	struct clickhouse_url url;
+	enum clickhouse_mode mode;
+
+	struct lock lock;			/* of what is below, up to the next */
+	struct clickhouse_idle {
+		struct http_client *http;
+		unsigned shard;
+	} *idle;				/* connections without a request */
+	size_t idle_count, idle_capacity;
+	bool prepared;				/* the tables are there, in our version */
+	struct store_stats stats;
+	char missing[256];			/* shards that an answer of this store missed, "" is none */
+	uint64_t last_seq;			/* of a run that was added */
+
+	struct lock writer;			/* of what is below; held while samples are sent, and days are dropped */
+	struct clickhouse_known *known;
+};
+
+int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct store **ret, struct err *err);
+
+static inline struct clickhouse_store *clickhouse_of(struct store *s)
+{
+	return (struct clickhouse_store *)s;
+}
+
+/* Creates what is missing on each shard, once. -EROFS for stores opened to read. */
+int clickhouse_prepare(struct clickhouse_store *s, struct err *err);
+
+/* --- clickhouse_append.c --- */
+int clickhouse_append(struct store *store, const struct batch *b, struct err *err);
+
+/* --- clickhouse_query.c, clickhouse_counts.c --- */
+int clickhouse_query(struct store *store, const struct store_query *q, struct profile **ret,
+		     struct store_looked *looked, struct err *err);
+int clickhouse_timeline(struct store *store, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
+			struct err *err);
+int clickhouse_labels(struct store *store, const struct store_query *q, struct store_labels *ret, struct err *err);
+
+/* --- clickhouse_retention.c --- */
+int clickhouse_maintain(struct store *store, const struct store_limits *l, int64_t now_ns, struct err *err);
+int clickhouse_measure(struct clickhouse_store *s, struct err *err);	/* what is there, for the statistics */
+
+/* --- clickhouse_runs.c, clickhouse_runs_list.c --- */
+int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
+int clickhouse_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err);
+int clickhouse_run_sources(struct store *store, struct store_label *ret, struct err *err);
+int clickhouse_get_run(struct store *store, const char *source, const char *id, const struct store_most *most,
+		       struct store_run *ret, struct profile **ret_profile, struct err *err);
+int clickhouse_remove_run(struct store *store, const char *source, const char *id, struct err *err);
+int clickhouse_retain_runs(struct clickhouse_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
+
+#endif

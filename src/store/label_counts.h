@@ -1,0 +1,25 @@
+/* label_counts.h: samples per label and value, for the answers to store_labels. */
+#ifndef STORE_LABEL_COUNTS_H
+#define STORE_LABEL_COUNTS_H
+
+#include "intern.h"
+#include "store.h"
+
+struct label_counts {
+	struct store_labels *labels;
+	size_t label_capacity;
+	struct intern texts;		/* key=value */
+	struct { uint32_t label, value; } *values;	/* by number of the text: where it stands in `labels` */
+	size_t value_capacity;
+};
+
+void label_counts_init(struct label_counts *n, struct store_labels *ret);
+void label_counts_done(struct label_counts *n);
+
+/* A series that has samples, or at least rows. */
+void label_counts_add(struct label_counts *n, const struct labels *labels, uint64_t samples);
+
+/* Sorts what was counted. */
+void label_counts_end(struct label_counts *n);
+
+#endif

@@ -1,0 +1,20 @@
+/* run_place.h: the place in a list of runs: "VALUE.ID" of the last run of a piece; a text is "x" and its bytes in
+ * hexadecimal. */
+#ifndef STORE_RUN_PLACE_H
+#define STORE_RUN_PLACE_H
+
+#include "store.h"
+
+#define RUN_KEY_MAX	200u
+
+struct run_place {
+	int64_t number, id;
+	char bytes[RUN_KEY_MAX];
+	size_t n;
+};
+
+/* Reads `after` of the question, nothing if there is none; -EINVAL with a sentence for what is no place. */
+int run_place_parse(const struct store_run_query *q, bool is_number, struct run_place *ret, struct err *err);
+void run_place_put(const struct run_place *p, bool is_number, char ret[STORE_RUNS_NEXT]);
+
+#endif

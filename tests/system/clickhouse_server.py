@@ -1,0 +1,168 @@
+"""Real ClickHouse servers for the system tests: started on free ports of loopback, each in a directory of its own, hung, killed
+and started again; and a proxy that cuts connections at a chosen statement.
+
+    with ClickHouse() as c:
+        c.ask('SELECT 1')                          # text
+        c.url('shop', '?timeout=5s')               # clickhouse://127.0.0.1:PORT/shop?timeout=5s
+        with Proxy(c, 'INSERT INTO samples', c.kill) as p:
+            p.url('shop')                          # the first such statement kills the server instead of reaching it
+"""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+from urllib.parse import quote
+
+from redis_server import free_port
+from strobe_test import Skip, wait_for
+
+CONFIG = '''<yandex>
+ <logger><level>warning</level><log>{d}/log</log><errorlog>{d}/errors</errorlog></logger>
+ <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><interserver_http_port>{inter}</interserver_http_port>
+ <listen_host>127.0.0.1</listen_host>
+ <path>{d}/data/</path><tmp_path>{d}/tmp/</tmp_path><user_files_path>{d}/files/</user_files_path>
+ <format_schema_path>{d}/formats/</format_schema_path>
+ <mark_cache_size>67108864</mark_cache_size>
+ <users_config>{d}/users.xml</users_config>
+ <default_profile>default</default_profile><default_database>default</default_database>
+</yandex>
+'''
+USERS = '''<yandex>
+ <profiles><default></default></profiles>
+ <users><default><password>{password}</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+  <quota>default</quota></default></users>
+ <quotas><default></default></quotas>
+</yandex>
+'''
+
+
+class ClickHouse:
+    def __init__(self, password=''):
+        if not shutil.which('clickhouse-server'):
+            raise Skip('clickhouse-server is not installed (Debian 12 has it, Debian 13 does not)')
+        self.directory = tempfile.mkdtemp(prefix='strobe-clickhouse-')
+        self.port, self.password, self.process = free_port(), password, None
+        with open(f'{self.directory}/config.xml', 'w') as f:
+            f.write(CONFIG.format(d=self.directory, http=self.port, tcp=free_port(), inter=free_port()))
+        with open(f'{self.directory}/users.xml', 'w') as f:
+            f.write(USERS.format(password=password))
+
+    def start(self):
+        if self.process and self.process.poll() is None:
+            return self
+        with open(f'{self.directory}/output', 'ab') as log:
+            self.process = subprocess.Popen(['clickhouse-server', f'--config-file={self.directory}/config.xml'], stdout=log,
+                                            stderr=log, stdin=subprocess.DEVNULL, cwd=self.directory)
+        if not wait_for(self.is_ready, 120):
+            with open(f'{self.directory}/output', errors='replace') as f:
+                raise RuntimeError('clickhouse-server did not become ready: ' + f.read()[-2000:])
+        return self
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise RuntimeError('clickhouse-server ended')
+        try:
+            return self.ask('SELECT 1') == '1\n'
+        except OSError:
+            return False
+
+    def ask(self, sql, database='default'):
+        request = urllib.request.Request(f'http://127.0.0.1:{self.port}/?database={database}', data=sql.encode(),
+                                         headers={'X-ClickHouse-User': 'default', 'X-ClickHouse-Key': self.password})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as r:
+                return r.read().decode(errors='surrogateescape')
+        except urllib.error.HTTPError as e:
+            raise RuntimeError(f'{sql[:200]}: {e.read().decode(errors="replace")[:500]}') from None
+
+    def url(self, database, parameters=''):
+        return f'clickhouse://127.0.0.1:{self.port}/{database}{parameters}'
+
+    @property
+    def server(self):
+        return f'127.0.0.1:{self.port}'
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Proxy:
+    """Stands before a server. The first connection on which `statement` is seen is cut: before the server gets it, or, with
+    `after`, when the server has answered it, whose answer is lost. `then` is called at that moment."""
+
+    def __init__(self, server, statement, then=lambda: None, after=False):
+        self.server, self.then, self.after = server, then, after
+        self.statements = [statement.encode(), quote(statement).encode()]
+        self.is_cut, self.cut = threading.Lock(), threading.Event()
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def url(self, database, parameters=''):
+        return f'clickhouse://127.0.0.1:{self.port}/{database}{parameters}'
+
+    def accept(self):
+        while True:
+            try:
+                client = self.listener.accept()[0]
+            except OSError:
+                return
+            try:
+                upstream = socket.create_connection(('127.0.0.1', self.server.port), 30)
+            except OSError:
+                client.close()
+                continue
+            upstream.settimeout(None)
+            state = {'lose': False}
+            threading.Thread(target=self.pump, args=(client, upstream, state, True), daemon=True).start()
+            threading.Thread(target=self.pump, args=(upstream, client, state, False), daemon=True).start()
+
+    def pump(self, source, target, state, is_request):
+        seen = b''
+        try:
+            while data := source.recv(1 << 16):
+                seen = (seen + data)[-(1 << 17):]
+                if is_request and any(s in seen for s in self.statements) and self.is_cut.acquire(blocking=False):
+                    if not self.after:
+                        self.then()
+                        self.cut.set()
+                        break
+                    state['lose'] = True
+                if not is_request and state['lose']:
+                    self.then()
+                    self.cut.set()
+                    break
+                target.sendall(data)
+        except OSError:
+            pass
+        for s in (source, target):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()

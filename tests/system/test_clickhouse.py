@@ -1,0 +1,335 @@
+"""ClickHouse as a store: what every store promises, on one server and on two; the same answers as SQLite; and samples that count
+once, whatever happens to the daemon and to the servers. One pair of servers is shared, each test has a database of its own."""
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.request
+
+from clickhouse_server import ClickHouse, Proxy
+from daemon import Daemon
+from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
+
+CONFORMANCE = os.environ.get('STROBE_STORE_TESTS', '').split(':')
+DOCS = f'{ROOT}/docs/clickhouse.md'
+running = []
+
+
+def servers():
+    """Both, started when the first test needs them, and again when one ended one."""
+    if not running:
+        running.extend([ClickHouse(), ClickHouse()])
+    return [s.start() for s in running]
+
+
+def both(database, more=''):
+    one, two = servers()
+    return one.url(database, f'?shards={one.server},{two.server}{more}')
+
+
+def conforms(url):
+    for program in CONFORMANCE:
+        if not os.path.exists(program):
+            raise Skip('the tests of stores are not built')
+        p = subprocess.run([program], env={**os.environ, 'STORE_URL': url}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           text=True, check=False)
+        bad = [line for line in p.stdout.splitlines() if line.startswith(('not ok', '#'))]
+        check(p.returncode == 0, f'{os.path.basename(program)}: ' + '; '.join(bad)[:2000])
+        check(p.stdout.count('\nok - ') > 0, f'{os.path.basename(program)} has tests')
+
+
+@test
+def one_server_keeps_what_every_store_promises():
+    conforms(servers()[0].url('NEW'))
+
+
+@test
+def two_shards_keep_what_every_store_promises():
+    conforms(both('NEW'))
+
+
+def stacks(count, seed=1):
+    """Folded lines with many stacks in common."""
+    lines, r = [], seed
+    for _ in range(count):
+        r = (r * 1103515245 + 12345) & 0x7fffffff
+        lines.append(f'index.php;main;Router::{r >> 8 & 7};Page::{r >> 11 & 31};Database::{r >> 16 & 15} {1 + (r >> 20 & 3)}\n')
+    return lines
+
+
+def samples_of(lines):
+    return sum(int(line.rsplit(' ', 1)[1]) for line in lines)
+
+
+def collect(*urls, directory, source='-', **options):
+    to = [word for url in urls for word in ('--to', url)]
+    return subprocess.Popen([STROBE, 'collect', '--from', source, *to, '--state', f'{directory}/state', '--listen', 'none'],
+                            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+
+
+def collected(lines, *urls, directory):
+    """Through `strobe collect`, to its end."""
+    p = collect(*urls, directory=directory)
+    said = p.communicate(''.join(lines), timeout=300)[1]
+    check(p.returncode == 0, f'collect ended well: {p.returncode} {said}')
+    return said
+
+
+def stored(database, *list_of_servers):
+    return sum(int(s.ask('SELECT sum(value) FROM samples WHERE kind > 0', database)) for s in list_of_servers)
+
+
+class Page:
+    """`strobe serve` of a store."""
+
+    def __init__(self, directory, url):
+        self.daemon = Daemon(directory, '--state', f'{directory}/serve-state')
+        self.daemon.command[self.daemon.command.index('--store') + 1] = url
+
+    def get(self, path):
+        return self.daemon.get(path, timeout=120)
+
+    def __enter__(self):
+        self.daemon.start()
+        return self
+
+    def __exit__(self, *_):
+        self.daemon.__exit__()
+
+
+def answers(page, end):
+    """All that is asked about samples, of a range that does not move."""
+    range_ = f'from={end - 3600}&to={end + 3600}'
+    labels = json.loads(page.get(f'/api/v1/labels?{range_}'))['labels']
+    profile = json.loads(page.get(f'/api/v1/profile?{range_}'))
+    looked = {k: v for k, v in profile['looked'].items() if k in ('days', 'series', 'series_matched', 'samples', 'store_from', 'store_to')}
+    return {'folded': sorted(page.get(f'/api/v1/profile?{range_}&format=folded').splitlines()),
+            'one entry': sorted(page.get(f'/api/v1/profile?{range_}&format=folded&entry=index').splitlines()),
+            'time line': json.loads(page.get(f'/api/v1/timeline?{range_}&step=10s'))['samples'],
+            'labels': labels, 'looked': looked}
+
+
+def real_lines():
+    """Real stacks where they are at hand, else synthetic ones."""
+    path = os.path.join(os.path.dirname(ROOT), 'shared', 'data', 'mediawiki.folded.zst')
+    if not os.path.exists(path):
+        return stacks(20000)
+    text = subprocess.run(['zstd', '-dc', path], stdout=subprocess.PIPE, check=True).stdout.decode(errors='replace')
+    return [line + '\n' for line in text.split('\n') if ' ' in line][:20000]
+
+
+@test
+def the_same_batches_give_the_same_answers_as_sqlite():
+    one, two = servers()
+    lines = real_lines()
+    with Directory() as d:
+        collected(lines, f'sqlite:{d}/sqlite', one.url('same'), both('same2'), directory=d)
+        check(stored('same', one) == samples_of(lines), 'one server has all samples')
+        parts = [stored('same2', s) for s in (one, two)]
+        check(sum(parts) == samples_of(lines) and min(parts) > 0, f'two have them together: {parts}')
+        end = int(one.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'same'))
+        found = {}
+        for name, url in (('sqlite', f'sqlite:{d}/sqlite'), ('one', one.url('same')), ('two', both('same2'))):
+            os.mkdir(f'{d}/page-{name}')
+            with Page(f'{d}/page-{name}', url) as page:
+                found[name] = answers(page, end)
+        for name in ('one', 'two'):
+            for what, value in found['sqlite'].items():
+                check(found[name][what] == value, f'{what} of {name}: {str(found[name][what])[:300]}, not {str(value)[:300]}')
+        check(len(found['sqlite']['folded']) > 100, 'there is something to compare')
+
+
+@test
+def a_server_killed_between_names_and_samples_loses_nothing():
+    server = servers()[0]
+    lines = stacks(5000)
+    server.ask('CREATE DATABASE IF NOT EXISTS killed')
+    with Directory() as d, Proxy(server, 'INSERT INTO samples', server.kill) as proxy:
+        p = collect(proxy.url('killed'), directory=d)
+        p.stdin.write(''.join(lines))
+        p.stdin.flush()
+        check(proxy.cut.wait(120), 'the server was killed')
+        server.start()
+        check(int(server.ask('SELECT count() FROM stacks', 'killed')) > 0, 'names had come')
+        check(int(server.ask('SELECT count() FROM samples', 'killed')) == 0, 'samples had not')
+        p.communicate(timeout=300)
+        check(stored('killed', server) == samples_of(lines), f'all count once: {stored("killed", server)} of {samples_of(lines)}')
+
+
+@test
+def an_insert_whose_answer_is_lost_counts_once():
+    server = servers()[0]
+    lines = stacks(5000)
+    with Directory() as d, Proxy(server, 'INSERT INTO samples', after=True) as proxy:
+        collected(lines, proxy.url('lost'), directory=d)
+        check(proxy.cut.is_set(), 'an answer was lost')
+        check(stored('lost', server) == samples_of(lines), f'{stored("lost", server)} of {samples_of(lines)}')
+        check(int(server.ask('SELECT count() FROM (SELECT stack, series FROM samples WHERE kind = 0 GROUP BY stack, series HAVING'
+                             ' count() > 1)', 'lost')) == 0, 'each piece has one marker')
+
+
+@test
+def a_server_killed_after_an_insert_counts_it_once():
+    server = servers()[0]
+    lines = stacks(5000)
+    with Directory() as d, Proxy(server, 'INSERT INTO samples', server.kill, after=True) as proxy:
+        p = collect(proxy.url('after'), directory=d)
+        p.stdin.write(''.join(lines))
+        p.stdin.flush()
+        check(proxy.cut.wait(120), 'the server was killed')
+        server.start()
+        p.communicate(timeout=300)
+        check(stored('after', server) == samples_of(lines), f'{stored("after", server)} of {samples_of(lines)}')
+
+
+@test
+def a_daemon_killed_between_names_and_samples_sends_them_again():
+    server = servers()[0]
+    lines = stacks(5000)
+    for after in (False, True):
+        database = f'daemon{int(after)}'
+        with Directory() as d:
+            with open(f'{d}/lines', 'w') as f:
+                f.write(''.join(lines))
+            children = []
+            with Proxy(server, 'INSERT INTO samples', lambda: children[0].kill(), after=after) as proxy:
+                children.append(collect(proxy.url(database), directory=d, source=f'file:{d}/lines'))
+                check(proxy.cut.wait(120), 'the daemon was killed')
+                check(children[0].wait(60) == -signal.SIGKILL, 'and is gone')
+                second = collect(proxy.url(database), directory=d, source=f'file:{d}/lines')
+                whole = wait_for(lambda: stored(database, server) >= samples_of(lines), 120)
+                second.terminate()
+                second.communicate(timeout=60)
+                children[0].communicate()
+            check(whole and stored(database, server) == samples_of(lines), f'{stored(database, server)} of {samples_of(lines)}')
+
+
+@test
+def samples_wait_while_clickhouse_is_down():
+    server = servers()[0]
+    lines = stacks(5000)
+    server.kill()
+    with Directory() as d:
+        p = collect(server.url('down'), directory=d)
+        p.stdin.write(''.join(lines))
+        p.stdin.flush()
+        said = [p.stderr.readline() for _ in range(2)]
+        check(any('samples wait until it is there' in line for line in said), f'it says so: {said}')
+        server.start()
+        p.communicate(timeout=300)
+        check(stored('down', server) == samples_of(lines), 'nothing is lost')
+
+
+@test
+def a_shard_that_is_away_is_named_and_the_rest_is_shown():
+    one, two = servers()
+    lines = stacks(5000)
+    with Directory() as d:
+        collected(lines, both('away'), directory=d)
+        second = stored('away', two)
+        with Page(d, both('away', '&timeout=2s')) as page:
+            for away in (two.pause, two.kill):
+                away()
+                with urllib.request.urlopen(page.daemon.url + '/api/v1/profile?from=-2h', timeout=60) as r:
+                    warning, answer = r.headers['Strobe-Warning'], json.loads(r.read())
+                check(two.server in (warning or '') and one.server not in warning, f'the header names it: {warning}')
+                check(two.server in answer.get('warning', ''), 'so does the answer')
+                check(answer['looked']['samples'] == samples_of(lines) - second, 'the other half is there')
+                with urllib.request.urlopen(page.daemon.url + '/api/v1/labels?from=-2h', timeout=60) as r:
+                    check(two.server in (r.headers['Strobe-Warning'] or ''), 'labels say so, too')
+                check(two.server in page.get('/?from=-2h'), 'and the page')
+                if away is two.pause:
+                    two.resume()
+            two.start()
+            answer = json.loads(page.get('/api/v1/profile?from=-2h'))
+            check('warning' not in answer and answer['looked']['samples'] == samples_of(lines), 'it comes back')
+
+
+@test
+def a_question_above_the_limits_is_refused_with_a_sentence():
+    server = servers()[0]
+    with Directory() as d:
+        collected([f'index.php;main;f{i};g{i % 7} 1\n' for i in range(120000)], server.url('limits'), directory=d)
+        with Page(d, server.url('limits', '?memory=8m')) as page:
+            try:
+                page.get('/api/v1/profile?from=-8760h')
+                check(False, 'it is refused')
+            except urllib.error.HTTPError as e:
+                text = e.read().decode()
+                check(e.code == 500 and 'took more memory than it may' in text and 'shorter range' in text, text)
+
+
+def imported(url, *arguments):
+    return subprocess.Popen([STROBE, 'import', '--store', url, *arguments, f'{ROOT}/tests/data/cart.xhprof'],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@test
+def two_that_add_a_run_of_one_name_store_one():
+    url = both('runs')
+    same = [imported(url, '--source', 'shop', '--id', 'same') for _ in range(4)]
+    said = [p.communicate(timeout=120)[1] for p in same]
+    check(all(p.returncode == 0 for p in same), f'all are content: {said}')
+    check(sum('already stored' in text for text in said) == 3, f'three find it there: {said}')
+    other = [imported(url, '--source', 'shop', '--id', 'other', '--label', f'n={i}') for i in range(4)]
+    said = [p.communicate(timeout=120)[1] for p in other]
+    check(sorted(p.returncode for p in other) == [0, 2, 2, 2], f'one wins: {said}')
+    check(sum("there is another run 'other'" in text for text in said) == 3, f'the others are told: {said}')
+    check(sum(int(s.ask('SELECT count() FROM runs', 'runs')) for s in servers()) == 2, 'two are there')
+
+
+@test
+def passwords_come_from_files_and_are_not_shown():
+    with ClickHouse(password='geheim7') as server, Directory() as d:
+        with open(f'{d}/password', 'w') as f:
+            f.write('geheim7\n')
+        url = server.url('secret', f'?password-file={d}/password').replace('//', '//default@')
+        collected(stacks(10), url, directory=d)
+        check(stored('secret', server) > 0, 'samples are there')
+        p = collect(server.url('secret').replace('//', '//default:wrong9@'), directory=d)
+        said = p.communicate('a;b 1\n', timeout=60)[1]
+        check(p.returncode and 'wrong' in said and 'wrong9' not in said and 'geheim7' not in said, said)
+
+
+def sql_of_docs():
+    with open(DOCS) as f:
+        return re.findall(r'```sql\n(.*?)```', f.read(), re.S)
+
+
+@test
+def the_schema_of_the_docs_is_the_schema():
+    server = servers()[0]
+    with Directory() as d:
+        collected(stacks(100), server.url('schema1'), directory=d)
+    server.ask('CREATE DATABASE schema2')
+    tables = [s for block in sql_of_docs() for s in block.split(';') if 'CREATE TABLE' in s]
+    for sql in tables:
+        server.ask(sql, 'schema2')
+    shown = [server.ask("SELECT name, engine, partition_key, sorting_key FROM system.tables WHERE database = 'schema%d' ORDER BY name" % i)
+             + server.ask("SELECT table, name, type FROM system.columns WHERE database = 'schema%d' ORDER BY table, name" % i) for i in (1, 2)]
+    check(shown[0] == shown[1] and len(tables) == 8, f'{len(tables)} tables: {shown}')
+
+
+@test
+def the_questions_of_the_docs_have_answers():
+    server = servers()[0]
+    with Directory() as d:
+        collected(stacks(2000), server.url('docs'), directory=d)
+        imported(server.url('docs'), '--source', 'shop').communicate()
+    count = 0
+    for block in sql_of_docs():
+        for sql in block.split(';'):
+            if not sql.strip() or 'CREATE TABLE' in sql or 'newer servers' in block:
+                continue
+            answer = server.ask(sql, 'docs')
+            count += 1
+            check(answer or 'SELECT' not in sql.split('\n')[0], f'{sql[:200]} has no answer')
+    check(count > 8, f'{count} questions')
+
+
+try:
+    main()
+finally:
+    for s in running:
+        s.__exit__()
