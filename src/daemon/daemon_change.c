@@ -259,6 +259,7 @@ static void log_fixed_options(const struct daemon_options *o, const struct daemo
 		{ "state", !other_store && differs(o->state, n->state) },	/* the store's unless given */
 		{ "allow-host", lists_differ(o->allow_hosts, o->allow_host_count, n->allow_hosts, n->allow_host_count) },
 		{ "source-dir", lists_differ(o->source_dirs, o->source_dir_count, n->source_dirs, n->source_dir_count) },
+		{ "label-from", lists_differ(o->label_rules, o->label_rule_count, n->label_rules, n->label_rule_count) },
 		{ "arclamp-metrics", differs(o->arclamp_metrics, n->arclamp_metrics) },
 	};
 

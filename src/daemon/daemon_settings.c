@@ -7,6 +7,7 @@
 #include "io.h"
 #include "log.h"
 #include "mem.h"
+#include "peer_labels.h"
 #include "places.h"
 #include "queries.h"
 #include "secrets.h"
@@ -48,7 +49,8 @@ static void free_lists(struct settings *s)
 	free(s->proxies.items);
 	free(s->writers.items);
 	free(s->source_dirs.items);
-	s->from = s->to = s->allow_hosts = s->proxies = s->writers = s->source_dirs = (struct option_list){ 0 };
+	free(s->label_rules.items);
+	s->from = s->to = s->allow_hosts = s->proxies = s->writers = s->source_dirs = s->label_rules = (struct option_list){ 0 };
 }
 
 static void done(struct settings *s)
@@ -147,6 +149,17 @@ static int check_source_dirs(const struct option_list *dirs, struct err *err)
 	return 0;
 }
 
+static int check_label_rules(const struct option_list *rules, struct err *err)
+{
+	struct peer_labels *p;
+	struct err why = { 0 };
+
+	if (peer_labels_new(rules->items, rules->count, &p, &why) < 0)
+		return wrong("label-from", err, ": %s", why.text);
+	peer_labels_free(p);
+	return 0;
+}
+
 static int check_count(const char *option, long n, unsigned *ret, struct err *err)
 {
 	if (n < 1 || n > COUNT_MAX)
@@ -184,6 +197,8 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return wrong("query-memory", err, " must be 64M at least");
 	if ((r = check_source_dirs(&s->source_dirs, err)) < 0)
 		return r;
+	if ((r = check_label_rules(&s->label_rules, err)) < 0)
+		return r;
 	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
 		return wrong("probe-listen", err, " needs an address of --listen");
 	o->listen = s->listen;
@@ -198,6 +213,8 @@ int settings_check(struct daemon_options *o, struct err *err)
 	o->allow_host_count = s->allow_hosts.count;
 	o->source_dirs = s->source_dirs.items;
 	o->source_dir_count = s->source_dirs.count;
+	o->label_rules = s->label_rules.items;
+	o->label_rule_count = s->label_rules.count;
 	o->roles = (struct roles_options){
 		.proxies = s->proxies.items, .proxy_count = s->proxies.count, .user_header = s->user_header,
 		.writers = s->writers.items, .writer_count = s->writers.count,

@@ -22,7 +22,7 @@ struct settings {
 	size_t source_count;
 	const char *config;
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
-	struct option_list from, to, allow_hosts, proxies, writers, source_dirs;
+	struct option_list from, to, allow_hosts, proxies, writers, source_dirs, label_rules;
 	const char *listen, *store, *state, *token_file, *read_token_file, *user_header, *arclamp, *arclamp_metrics;
 	const char *probe_listen, *probe_token_file, *max_bytes, *min_free, *runs_size, *queue_bytes, *query_memory;
 	double retain_days, runs_days;
@@ -59,6 +59,10 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	  "Values of one label on one day; further ones count as `other`; 1,000 unless given." }, \
 	{ OPTION_INT, 0, "series", "N", &settings.series, \
 	  "Sets of labels in one second; further ones count as entry `other`; 10,000 unless given." }
+#define SETTINGS_LABELS \
+	{ OPTION_LIST, 0, "label-from", "RULE", &settings.label_rules, \
+	  "Add a label that says where a PHP process runs: LABEL=cgroup:container (or pod, unit, slice), LABEL=env:VARIABLE, " \
+	  "LABEL=otel:ATTRIBUTE, LABEL=daemon-env:VARIABLE; may be given several times." }
 #define SETTINGS_ARCLAMP \
 	{ OPTION_STRING, 0, "arclamp", "FILE", &settings.arclamp, \
 	  "Write the trace logs of this arclamp-log.yaml, and collect from its Redis unless --from is given. -c takes such a " \
