@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 			usleep((useconds_t)pause);
 	}
 	sender_drain(&sender, true);
-	for (struct waiting_message *m = sender.waiting.first; m; m = m->next)
+	for (struct send_queue_message *m = sender.waiting.first; m; m = m->next)
 		lost++;
 	qsort(took, (size_t)count, sizeof(*took), compare);
 	printf("%.2f %.2f %.2f %ld %zu\n", (double)took[count / 2] / 1e3, (double)took[count * 99 / 100] / 1e3,

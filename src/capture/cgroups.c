@@ -2,11 +2,11 @@
 
 #include "cgroups.h"
 
+#include "cgroup_names.h"
 #include "io.h"
 #include "mem.h"
 #include "text.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_DIGITS	64u
 #define ID_DIGITS_MIN	4u
 #define DEPTH_MAX	32u
 
@@ -60,19 +59,6 @@ int cgroup_open(const char *path, struct err *err)
 	return fd < 0 ? err_set(err, -errno, "there is no control group '%s': %s", full, strerror(errno)) : fd;
 }
 
-/* The id in the name of a container's group: "docker-ID.scope", "cri-containerd-ID.scope", "ID"; NULL if there is none. */
-static const char *container_id(const char *name)
-{
-	size_t digits = 0;
-
-	for (const char *p = name; *p; p++) {
-		digits = isxdigit((unsigned char)*p) ? digits + 1 : 0;
-		if (digits == ID_DIGITS && !isxdigit((unsigned char)p[1]))
-			return p + 1 - ID_DIGITS;
-	}
-	return NULL;
-}
-
 struct search {
 	const char *id;
 	char path[PATH_MAX];		/* where the search is */
@@ -88,7 +74,7 @@ static void search(struct search *s, unsigned depth)
 	struct dirent *e;
 
 	while (dir && (e = readdir(dir))) {
-		const char *id = e->d_type == DT_DIR && e->d_name[0] != '.' ? container_id(e->d_name) : NULL;
+		const char *id = cgroup_container_id((struct str){ e->d_name, strlen(e->d_name) }).p;
 
 		if (e->d_type != DT_DIR || e->d_name[0] == '.' ||
 		    snprintf(s->path + n, sizeof(s->path) - n, "/%s", e->d_name) >= (int)(sizeof(s->path) - n))
@@ -112,9 +98,9 @@ int cgroup_open_container(const char *id, struct err *err)
 	int fd;
 
 	s->id = id;
-	if (strlen(id) < ID_DIGITS_MIN || strlen(id) > ID_DIGITS || strspn(id, "0123456789abcdef") != strlen(id))
+	if (strlen(id) < ID_DIGITS_MIN || strlen(id) > CGROUP_CONTAINER_DIGITS || strspn(id, "0123456789abcdef") != strlen(id))
 		return err_set(err, -EINVAL, "'%s' is not a container id; give %u to %u of its hexadecimal digits", id, ID_DIGITS_MIN,
-			       ID_DIGITS);
+			       CGROUP_CONTAINER_DIGITS);
 	if (find_mount(s->path, sizeof(s->path), root, err) < 0)
 		return -ENOTSUP;
 	search(s, 0);

@@ -18,6 +18,7 @@ static const struct option_spec options[] = {
 	  "default)." },
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Address to serve counters on (default: " LISTEN "; `none`: nowhere)." },
+	SETTINGS_LABELS,
 	SETTINGS_CONFIG,
 	SETTINGS_ARCLAMP,
 	SETTINGS_LIMITS,

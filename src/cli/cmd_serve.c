@@ -17,6 +17,7 @@ static const struct option_spec options[] = {
 	  "Additional sink for samples (see strobe collect); may be given several times." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
 	  "State directory of sources and sinks (default: the store's directory)." },
+	SETTINGS_LABELS,
 	SETTINGS_CONFIG,
 	SETTINGS_ARCLAMP,
 	SETTINGS_LIMITS,

@@ -74,6 +74,7 @@ struct source_counters {
 	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server
 								 * counts */
 	_Atomic uint64_t connections_closed_for_garbage;
+	_Atomic uint64_t peers_unlabelled;			/* processes whose /proc could not be read for labels */
 	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
 	_Atomic uint64_t connections_closed_idle;		/* nothing came, or half a command, for too long */
 	_Atomic uint64_t logins_refused;			/* wrong passwords */
@@ -103,6 +104,7 @@ struct source_counters {
 };
 
 struct source;
+struct peer_labels;
 
 /* Names one entry of a source that wants to know when it is durable. */
 struct ack_token {
@@ -153,6 +155,7 @@ struct source_receiver {
 	void *ended_data;
 	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it
 						 * is opened */
+	const struct peer_labels *peer_labels;	/* labels of processes that connect; outlives the source. NULL: none */
 	/* Open beside it; valid while it is opened. It takes over the listening sockets of those that are about to be
 	 * closed, and fails with -EEXIST if it would receive the same messages as one that stays. */
 	struct source_list staying, leaving;

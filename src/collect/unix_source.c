@@ -9,6 +9,8 @@
 #include "mem.h"
 #include "memfd.h"
 #include "open_runs.h"
+#include "peer_labels.h"
+#include "text.h"
 #include "unix_listen.h"
 
 #include <assert.h>
@@ -30,6 +32,8 @@ struct connection {
 	struct gather_sender sender;
 	struct unix_source *source;
 	struct ucred peer;			/* the peer; 0 if unknown */
+	struct labels labels;			/* where the peer runs, as far as is wanted and known */
+	bool is_recorder;			/* it sends samples of other processes */
 	unsigned rejected;
 	struct open_runs open_runs;
 	struct connection *next, **link;
@@ -45,7 +49,7 @@ struct unix_source {
 	ino_t inode;
 	int spare;				/* given up to accept and refuse when descriptors have run out */
 	unsigned count;
-	bool logged_full;
+	bool logged_full, logged_unlabelled;
 	struct connection *connections;
 	uint8_t datagram[DATAGRAM_MAX];
 };
@@ -58,6 +62,24 @@ static void reject(struct connection *c, _Atomic uint64_t *counter)
 	c->rejected++;
 }
 
+static bool is_recorded(const struct strobe_wire_message *m)
+{
+	size_t n;
+	const char *sampler = open_runs_label(m, "sampler", &n);
+
+	return sampler && text_is((struct str){ sampler, n }, "record");
+}
+
+/* The place of `strobe record` is not that of the processes it looks at; ours is that of all. */
+static void forget_place(struct connection *c)
+{
+	const struct peer_labels *rules = c->source->base.receiver.peer_labels;
+
+	c->is_recorder = true;
+	labels_done(&c->labels);
+	peer_labels_from(rules, (struct str){ "", 0 }, (struct str){ "", 0 }, &c->labels);
+}
+
 static void on_message(struct connection *c, const void *bytes, size_t size)
 {
 	struct source *s = &c->source->base;
@@ -68,7 +90,9 @@ static void on_message(struct connection *c, const void *bytes, size_t size)
 		return;
 	}
 	open_runs_note(&c->open_runs, &m);
-	source_take(s, (struct source_about){ 0 }, &m);
+	if (c->labels.count && !c->is_recorder && is_recorded(&m))
+		forget_place(c);
+	source_take(s, (struct source_about){ .labels = c->labels.count ? &c->labels : NULL }, &m);
 }
 
 static void on_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
@@ -165,6 +189,7 @@ static void connection_close(struct connection *c)
 	s->count--;
 	s->base.counters.connections_now = s->count;
 	open_runs_done(&c->open_runs);
+	labels_done(&c->labels);
 	free(c);
 }
 
@@ -202,6 +227,19 @@ static void connection_ready(struct watch *w, uint32_t events)
 	}
 }
 
+static void label_peer(struct connection *c)
+{
+	struct unix_source *s = c->source;
+	struct err err;
+
+	if (!s->base.receiver.peer_labels || peer_labels_read(s->base.receiver.peer_labels, c->peer.pid, &c->labels, &err) >= 0)
+		return;
+	s->base.counters.peers_unlabelled++;
+	if (!s->logged_unlabelled)
+		log_warning("labels of process %d are missing: %s; further processes are only counted", (int)c->peer.pid, err.text);
+	s->logged_unlabelled = true;
+}
+
 static void connection_open(struct unix_source *s, int fd)
 {
 	struct connection *c = xcalloc(1, sizeof(*c));
@@ -219,6 +257,7 @@ static void connection_open(struct unix_source *s, int fd)
 		free(c);
 		return;
 	}
+	label_peer(c);
 	c->next = s->connections;
 	c->link = &s->connections;
 	if (c->next)

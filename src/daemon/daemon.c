@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "notify.h"
 #include "passed_socket.h"
+#include "peer_labels.h"
 #include "push_source.h"
 #include "query_starter.h"
 #include "state_lock.h"
@@ -149,14 +150,15 @@ struct feed_opener daemon_opener(struct daemon *d)
 	o.receiver.ended = source_ended;
 	o.receiver.ended_data = d;
 	o.receiver.state = d->options.state;
+	o.receiver.peer_labels = d->peer_labels;
 	return o;
 }
 
 static int open_sources(struct daemon *d, struct err *err)
 {
+	int r = peer_labels_new(d->options.label_rules, d->options.label_rule_count, &d->peer_labels, err);
 	struct feed_opener o = daemon_opener(d);
 	struct feed *f;
-	int r = 0;
 
 	for (size_t i = 0; i < d->options.source_count && r >= 0; i++)
 		r = feeds_open_source(&d->feeds, &o, d->options.sources[i], err);
@@ -404,6 +406,7 @@ static void free_all(struct daemon *d)
 	d->collector = collector_free(d->collector);	/* tells of sinks that are leaving */
 	remove_all(d, FEED_SINK);
 	feeds_done(&d->feeds);
+	d->peer_labels = peer_labels_free(d->peer_labels);
 	if (d->loop) {
 		loop_remove_timer(d->loop, &d->watchdog);
 		loop_remove_timer(d->loop, &d->leave_timer);

@@ -31,6 +31,8 @@ struct daemon_options {
 	size_t source_dir_count;
 	const char *const *service_labels;	/* as server.h has them */
 	size_t service_label_count;
+	const char *const *label_rules;		/* as peer_labels.h has them */
+	size_t label_rule_count;
 	const char *arclamp_metrics;		/* a tree of trace logs whose series /metrics has as well; NULL: none */
 
 	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it;

@@ -261,6 +261,7 @@ static void log_fixed_options(const struct daemon_options *o, const struct daemo
 		{ "source-dir", lists_differ(o->source_dirs, o->source_dir_count, n->source_dirs, n->source_dir_count) },
 		{ "service-label", lists_differ(o->service_labels, o->service_label_count, n->service_labels,
 						n->service_label_count) },
+		{ "label-from", lists_differ(o->label_rules, o->label_rule_count, n->label_rules, n->label_rule_count) },
 		{ "arclamp-metrics", differs(o->arclamp_metrics, n->arclamp_metrics) },
 	};
 

@@ -21,6 +21,7 @@ struct daemon {
 	int lock;			/* of the state directory; -1: none */
 	bool has_journal;
 	struct collector *collector;
+	struct peer_labels *peer_labels;	/* of processes that connect; NULL: none */
 	struct feeds feeds;
 	struct shown *shown;
 	struct query_starter *query_starter;	/* NULL: there are no queries */

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "mem.h"
 #include "paths.h"
+#include "peer_labels.h"
 #include "queries.h"
 #include "secrets.h"
 #include "size.h"
@@ -50,7 +51,8 @@ static void free_lists(struct settings *s)
 	free(s->writers.items);
 	free(s->source_dirs.items);
 	free(s->service_labels.items);
-	s->from = s->to = s->allow_hosts = s->proxies = s->writers = s->source_dirs = s->service_labels =
+	free(s->label_rules.items);
+	s->from = s->to = s->allow_hosts = s->proxies = s->writers = s->source_dirs = s->service_labels = s->label_rules =
 		(struct option_list){ 0 };
 }
 
@@ -161,6 +163,17 @@ static int check_service_labels(const struct option_list *labels, struct err *er
 	return 0;
 }
 
+static int check_label_rules(const struct option_list *rules, struct err *err)
+{
+	struct peer_labels *p;
+	struct err why = { 0 };
+
+	if (peer_labels_new(rules->items, rules->count, &p, &why) < 0)
+		return wrong("label-from", err, ": %s", why.text);
+	peer_labels_free(p);
+	return 0;
+}
+
 static int check_count(const char *option, long n, unsigned *ret, struct err *err)
 {
 	if (n < 1 || n > COUNT_MAX)
@@ -198,6 +211,8 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return wrong("query-memory", err, " must be 64M at least");
 	if ((r = check_source_dirs(&s->source_dirs, err)) < 0 || (r = check_service_labels(&s->service_labels, err)) < 0)
 		return r;
+	if ((r = check_label_rules(&s->label_rules, err)) < 0)
+		return r;
 	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
 		return wrong("probe-listen", err, " needs an address of --listen");
 	o->listen = s->listen;
@@ -214,6 +229,8 @@ int settings_check(struct daemon_options *o, struct err *err)
 	o->source_dir_count = s->source_dirs.count;
 	o->service_labels = s->service_labels.items;
 	o->service_label_count = s->service_labels.count;
+	o->label_rules = s->label_rules.items;
+	o->label_rule_count = s->label_rules.count;
 	o->roles = (struct roles_options){
 		.proxies = s->proxies.items, .proxy_count = s->proxies.count, .user_header = s->user_header,
 		.writers = s->writers.items, .writer_count = s->writers.count,

@@ -22,7 +22,7 @@ struct settings {
 	size_t source_count;
 	const char *config;
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
-	struct option_list from, to, allow_hosts, proxies, writers, source_dirs, service_labels;
+	struct option_list from, to, allow_hosts, proxies, writers, source_dirs, service_labels, label_rules;
 	const char *listen, *store, *state, *token_file, *read_token_file, *user_header, *arclamp, *arclamp_metrics;
 	const char *probe_listen, *probe_token_file, *max_bytes, *min_free, *runs_size, *queue_bytes, *query_memory;
 	double retain_days, runs_days;
@@ -50,7 +50,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	  "Expire the oldest samples above this total size (default: 10G, at " \
 	  "least 64M; 0: no limit)." }, \
 	{ OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free, \
-	  "Expire the oldest samples below this free space (default: 256M, small disks 10%; 0: no limit)." }
+	  "Expire the oldest samples below this free space (default: 256M, or 10% of a smaller disk; 0: no limit)." }
 #define SETTINGS_CAPS \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Limits (what exceeds them is dropped or becomes `other`, and is counted)" }, \
 	{ OPTION_STRING, 0, "queue-bytes", "SIZE", &settings.queue_bytes, \
@@ -59,6 +59,9 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	  "Values of one label per day (default: 1,000)." }, \
 	{ OPTION_INT, 0, "series", "N", &settings.series, \
 	  "Label sets per second; further ones count as entry `other` (default: 10,000)." }
+#define SETTINGS_LABELS \
+	{ OPTION_LIST, 0, "label-from", "LABEL=SOURCE", &settings.label_rules, \
+	  "Add LABEL from cgroup:container|pod|unit|slice, env:VAR, otel:ATTR or daemon-env:VAR (repeatable)." }
 #define SETTINGS_ARCLAMP \
 	{ OPTION_STRING, 0, "arclamp", "FILE", &settings.arclamp, \
 	  "Write the trace logs of this arclamp-log.yaml; collect from " \

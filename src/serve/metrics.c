@@ -431,6 +431,10 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 		of_source(out, "strobe_connections_refused_total", sources[i], "garbage",
 			  c->connections_closed_for_garbage);
 	}
+
+	family(out, "strobe_peers_unlabelled_total", "counter", "Processes whose /proc could not be read for --label-from.");
+	for (size_t i = 0; i < n; i++)
+		of_source(out, "strobe_peers_unlabelled_total", sources[i], NULL, sources[i]->counters.peers_unlabelled);
 }
 
 /* received = stored + queued + dropped as queue_full and unfit, exactly. */

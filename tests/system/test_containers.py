@@ -1,0 +1,293 @@
+"""PHP in containers and pods: labels that say where a process runs, a root file system that cannot be written, and the recipes in packaging."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import yaml
+
+from collector import Collector
+from daemon import Daemon
+from recording import Cgroup
+from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, main, test, wait_for
+from wire import connect, message
+
+SENDER = '''
+import sys
+sys.path.insert(0, sys.argv[1])
+from wire import connect, message
+s = connect(sys.argv[2])
+s.send(message({('index.php', sys.argv[3]): 1}, labels=eval(sys.argv[4])))
+print('sent', flush=True)
+sys.stdin.read()
+'''
+POD = {'POD_NAME': 'shop-7d9', 'OTEL_RESOURCE_ATTRIBUTES': 'service.name=shop,deployment.environment=staging'}
+
+
+@contextlib.contextmanager
+def sender(path, name='work', labels=None, environment=None, before=None):
+    """A process that sends one sample, and lives until the end of the block. `before` gets its number before it connects."""
+    code = f'import sys; sys.stdin.readline()\n{SENDER}'
+    p = subprocess.Popen([sys.executable, '-c', code, f'{ROOT}/tests/system', path, name, repr(labels or {'entry': 'index'})],
+                         env={**os.environ, **(environment or {})}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if before:
+            before(p.pid)
+        p.stdin.write('\n')
+        p.stdin.flush()
+        check(p.stdout.readline() == 'sent\n', f'{name} was sent')
+        yield p
+    finally:
+        p.stdin.close()
+        p.wait(60)
+        p.stdout.close()
+
+
+def labels_of(daemon):
+    found = json.loads(daemon.get('/api/v1/labels'))['labels']
+    return {label['key']: {v['value']: v['samples'] for v in label['values']} for label in found}
+
+
+def stored(daemon, samples):
+    check(wait_for(lambda: daemon.status()['samples']['stored'] == samples), f'{samples} are stored')
+
+
+@test
+def samples_are_labelled_by_the_environment_of_their_process():
+    rules = ('pod=env:POD_NAME', 'service_name=otel:service.name', 'node=daemon-env:NODE_NAME')
+    with Directory() as directory, Daemon(directory, *(w for r in rules for w in ('--label-from', r)), environment={'NODE_NAME': 'n3'}) as d:
+        with sender(d.socket, environment=POD), sender(d.socket, 'own', {'entry': 'index', 'pod': 'mine'}, POD), sender(d.socket, 'bare'):
+            stored(d, 3)
+        labels = labels_of(d)
+        check(labels['pod'] == {'shop-7d9': 1, 'mine': 1}, f'its own label wins, and what has none has none: {labels}')
+        check(labels['service_name'] == {'shop': 2} and labels['node'] == {'n3': 3}, f'{labels}')
+        check(d.status()['sources'][0]['peers_unlabelled'] == 0, 'all could be read')
+
+
+@test
+def samples_of_a_recorder_are_not_labelled_by_its_place():
+    with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-from', 'node=daemon-env:NODE_NAME',
+                                          environment={'NODE_NAME': 'n3'}) as d:
+        with sender(d.socket, labels={'entry': 'index', 'sampler': 'record'}, environment=POD):
+            stored(d, 1)
+        labels = labels_of(d)
+        check(labels['node'] == {'n3': 1} and 'pod' not in labels, f'{labels}')
+
+
+@test
+def samples_are_labelled_by_the_control_group_of_their_process():
+    with Directory() as directory, Cgroup() as group, Daemon(directory, '--label-from', 'container=cgroup:container') as d:
+        with sender(d.socket, before=group.take), sender(d.socket):
+            stored(d, 2)
+        check(labels_of(d)['container'] == {group.id[:12]: 1}, f'{labels_of(d)}')
+
+
+@test
+def the_limit_of_values_holds_for_these_labels_too():
+    with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-values', '2') as d:
+        for i in range(4):
+            with sender(d.socket, environment={'POD_NAME': f'pod-{i}'}):
+                stored(d, i + 1)
+        check(labels_of(d)['pod'] == {'pod-0': 1, 'pod-1': 1, 'other': 2}, f'{labels_of(d)}')
+
+
+@test
+def a_process_that_may_not_be_read_is_counted_and_its_samples_are_stored():
+    if os.geteuid() != 0:
+        raise Skip('another user is needed, hence root')
+    with Directory() as directory:
+        os.chmod(directory, 0o777)
+        d = Daemon(directory, '--label-from', 'pod=env:POD_NAME')
+        shutil.copy(STROBE, f'{directory}/strobe')
+        d.command[0] = f'{directory}/strobe'
+        d.who = {'user': 65534, 'group': 65534, 'extra_groups': []}
+        with d:
+            for i in range(2):
+                with sender(d.socket, environment=POD):
+                    stored(d, i + 1)
+            said = [line for line in d.lines if 'labels of process' in line]
+            check(len(said) == 1 and 'Permission denied' in said[0] and '/environ' in said[0], f'it is said once: {d.lines}')
+            check(d.status()['sources'][0]['peers_unlabelled'] == 2, 'and counted')
+            check('strobe_peers_unlabelled_total{source="unix:' in d.get('/metrics'), 'also for Prometheus')
+            check('pod' not in labels_of(d), f'{labels_of(d)}')
+
+
+@test
+def a_rule_that_is_none_is_refused_with_where_it_stands():
+    with Directory() as directory:
+        with open(f'{directory}/c.yaml', 'w') as f:
+            f.write('label-from:\n  - pod=env:POD_NAME\n  - node=NODE\n')
+        r = subprocess.run([STROBE, 'serve', '-c', f'{directory}/c.yaml'], capture_output=True, text=True)
+        check(r.returncode == 1 and 'c.yaml:' in r.stderr and "'node=NODE'" in r.stderr and 'daemon-env:' in r.stderr, f'{r}')
+
+
+@test
+def a_changed_rule_needs_a_restart():
+    with Directory() as directory:
+        def write(rule):
+            with open(f'{directory}/c.yaml', 'w') as f:
+                f.write(f'label-from: [{rule}]\n')
+        write('pod=env:POD_NAME')
+        with Daemon(directory, '--config', f'{directory}/c.yaml') as d:
+            write('pod=env:HOSTNAME')
+            d.process.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: any('label-from changed; restart to apply' in line for line in d.lines)), f'{d.lines}')
+
+
+@test
+def php_puts_variables_into_its_labels_itself():
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension is not built')
+    with Directory() as directory, Daemon(directory) as d:
+        with open(f'{ROOT}/packaging/docker/strobe.ini') as f:
+            ini = re.sub('^;(?=strobe)', '', f.read(), flags=re.M).replace('extension=strobe', f'extension={EXTENSION}')
+        with open(f'{directory}/php.ini', 'w') as f:
+            f.write(f'{ini}\nstrobe.socket={d.socket}\n')
+        subprocess.run(['php', '-c', f'{directory}/php.ini', '-r', 'for ($i = 0, $t = microtime(true); microtime(true) - $t < 0.2; $i++);'],
+                       env={**os.environ, 'POD_NAME': 'shop-7d9', 'POD_NAMESPACE': 'prod', 'PHP_INI_SCAN_DIR': ''}, check=True, timeout=60)
+        check(wait_for(lambda: d.status()['samples']['stored'] > 0), 'there are samples')
+        labels = labels_of(d)
+        check(list(labels['pod']) == ['shop-7d9'] and list(labels['namespace']) == ['prod'], f'{labels}')
+
+
+READ_ONLY = '''
+set -e
+mount -t tmpfs -o mode=777 none "$1"
+mount -o remount,bind,ro /
+if touch /tmp/strobe-probe 2>/dev/null; then exit 9; fi
+shift
+exec setpriv --reuid=999 --regid=999 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs "$@"
+'''
+
+
+@test
+def nothing_needs_a_root_that_can_be_written():
+    if os.geteuid() != 0 or subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
+        raise Skip('mount namespaces need root')
+    with Directory() as directory:
+        os.chmod(directory, 0o755)
+        volume = f'{directory}/v'
+        os.mkdir(volume)
+        shutil.copy(STROBE, f'{directory}/strobe')
+        d = Daemon(volume)
+        d.command = ['unshare', '-m', 'sh', '-c', READ_ONLY, 'sh', volume, f'{directory}/strobe', *d.command[1:]]
+        d.environment = {'PATH': '/usr/bin:/bin:/usr/sbin:/sbin'}
+        with d:
+            path = f'/proc/{d.process.pid}/root{d.socket}'
+            os.symlink(path, f'{directory}/s')
+            s = connect(f'{directory}/s')
+            s.send(message({('index.php', 'main', 'work'): 3}))
+            stored(d, 3)
+            for what in ('profile?format=folded', 'profile?format=svg', 'callgraph', 'table', 'status'):
+                check(d.get(f'/api/v1/{what}'), f'/api/v1/{what} answers')
+            check('work' in d.get('/api/v1/profile?format=folded'), 'a query sees it')
+            check(d.get('/metrics') and d.get('/'), 'metrics and the page answer')
+            s.close()
+            check(d.stop() == 0, f'it ends well: {d.lines}')
+
+
+BURN = 'function burn() { for ($i = 0; $i < 100000; $i++); } echo "ready\\n"; while (true) burn();'
+SAMPLER = '''
+set -e
+mount --bind "$1" "$1"
+mount -o remount,bind,ro "$1"
+mount -o remount,bind,ro /
+if touch "$1/probe" /tmp/strobe-probe 2>/dev/null; then exit 9; fi
+shift
+exec setpriv --regid=33 --clear-groups --inh-caps=-all --no-new-privs "$@"
+'''
+
+
+@test
+def the_sampler_of_the_manifest_needs_no_more_than_it_is_given():
+    if os.geteuid() != 0 or subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
+        raise Skip('mount namespaces need root')
+    args = next(c['args'] for name, pod in pods() if name == 'strobe-record' for c in pod['containers'])
+    bounds = ','.join(['-all'] + [f'+{c.lower()}' for c in sampler_capabilities()])
+    with Directory() as directory, Daemon(directory) as d, \
+            subprocess.Popen(['php', '-n', '-r', BURN], stdout=subprocess.PIPE, user=65534, group=65534, extra_groups=[]) as php:
+        php.stdout.readline()
+        os.chmod(directory, 0o755)
+        os.chown(d.socket, 0, 33)
+        words = [a.replace('unix:/run/strobe/strobe.sock', f'unix:{d.socket}') for a in args if a != '--quiet']
+        r = subprocess.run(['unshare', '-m', 'sh', '-c', SAMPLER, 'sh', directory, f'--bounding-set={bounds}', STROBE, *words, '--duration', '4',
+                            '--pid', str(php.pid)], capture_output=True, text=True, timeout=120)
+        php.kill()
+        check(r.returncode == 0 and 'reading memory' not in r.stderr, f'{r}')
+        check(wait_for(lambda: d.status()['samples']['stored'] > 0), f'samples are stored: {d.status()["samples"]} {r}')
+        folded = d.get('/api/v1/profile?format=folded')
+        check('burn' in folded, f'{folded}')
+
+
+# --- What is in packaging ---
+
+def documents(path):
+    with open(f'{ROOT}/packaging/{path}') as f:
+        return list(yaml.safe_load_all(f))
+
+
+def pods():
+    for path in ('kubernetes/node.yaml', 'kubernetes/strobe.yaml'):
+        for document in documents(path):
+            if document['kind'] in ('DaemonSet', 'StatefulSet'):
+                yield document['metadata']['name'], document['spec']['template']['spec']
+
+
+@test
+def no_container_is_privileged_or_writes_to_its_root():
+    for name, pod in pods():
+        for container in pod['containers']:
+            rights = container['securityContext']
+            check(rights['readOnlyRootFilesystem'] and not rights['allowPrivilegeEscalation'] and 'privileged' not in rights, f'{name}: {rights}')
+            check(rights['capabilities']['drop'] == ['ALL'], f'{name}: {rights}')
+            added = rights['capabilities'].get('add', [])
+            check(not added or name == 'strobe-record', f'{name} has {added}')
+            volumes = {v['name'] for v in pod['volumes']} | ({'state'} if name == 'strobe' else set())
+            check({m['name'] for m in container['volumeMounts']} <= volumes, f'{name} has its volumes')
+    for service in documents('docker/compose.yaml')[0]['services'].values():
+        check(service.get('read_only') or service['image'] != 'strobe', f'{service}')
+
+
+def sampler_capabilities():
+    return next(c['securityContext']['capabilities']['add'] for name, pod in pods() if name == 'strobe-record' for c in pod['containers'])
+
+
+@test
+def the_sampler_has_the_capabilities_of_its_service():
+    with open(f'{ROOT}/packaging/systemd/strobe-record.service.in') as f:
+        unit = re.search('^AmbientCapabilities=(.*)$', f.read(), re.M)[1].split()
+    check(sorted(f'CAP_{c}' for c in sampler_capabilities()) == sorted(unit), f'{sampler_capabilities()} and {unit}')
+
+
+@test
+def the_commands_of_the_recipes_have_options_that_exist():
+    commands = [c['args'] for _, pod in pods() for c in pod['containers']]
+    commands += [c['readinessProbe']['exec']['command'][1:] for _, pod in pods() for c in pod['containers'] if 'exec' in c.get('readinessProbe', {})]
+    commands += [s['command'] for s in documents('docker/compose.yaml')[0]['services'].values() if s['image'] == 'strobe']
+    check(len(commands) == 5, f'{commands}')
+    for words in commands:
+        r = subprocess.run([STROBE, *words, '--help'], capture_output=True, text=True)
+        check(r.returncode == 0 and 'usage: strobe' in r.stdout.lower(), f'{words}: {r.stderr}')
+
+
+@test
+def the_configuration_of_the_relay_is_read():
+    text = next(d['data']['collect.yaml'] for d in documents('kubernetes/node.yaml') if d['kind'] == 'ConfigMap')
+    with Directory() as directory:
+        text = text.replace('/run/strobe', directory).replace('redis.strobe.svc', '127.0.0.1:1').replace('/var/lib/strobe', f'{directory}/state')
+        with open(f'{directory}/collect.yaml', 'w') as f:
+            f.write(text)
+        c = Collector(directory, environment={'NODE_NAME': 'n3'})
+        c.command = [STROBE, 'collect', '--listen', '127.0.0.1:0', f'--config={directory}/collect.yaml']
+        with c:
+            check(c.status()['sources'][0]['url'] == f'unix:{directory}/strobe.sock', f'{c.status()["sources"]}')
+            with sender(f'{directory}/strobe.sock', environment=POD):
+                check(wait_for(lambda: c.status()['samples']['received'] == 1), 'it receives')
+
+
+if __name__ == '__main__':
+    main()
