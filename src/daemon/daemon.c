@@ -230,6 +230,14 @@ static void put_arclamp_metrics(void *data, struct buf *out)
 	d->metrics_failed = failed;
 }
 
+/* Settings of the page are kept beside the samples, or with the state if these are on servers. */
+static const char *store_directory(const struct daemon_options *o)
+{
+	if (strncmp(o->store_url, "sqlite:", 7) == 0)
+		return o->store_url + 7;
+	return *o->store_url == '/' || !o->state ? o->store_url : o->state;
+}
+
 static int open_server(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = &d->options;
@@ -259,7 +267,7 @@ static int open_server(struct daemon *d, struct err *err)
 	s.connections = fd_budget_for_http();
 	s.only_counters = !o->store_url;
 	if (o->store_url) {
-		const char *colon = strchr(o->store_url, ':'), *directory = *o->store_url != '/' && colon ? colon + 1 : o->store_url;
+		const char *directory = store_directory(o);
 
 		free(d->filters_path);
 		free(d->grafana_settings_path);

@@ -33,6 +33,10 @@ int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data,
 
 bool clickhouse_is_away(int rc);		/* whether an error is one of connections */
 
+/* Sums stop at the ends of Int64, where sum() would wrap. */
+#define CLICKHOUSE_SUM	"multiIf(sum(toFloat64(value)) >= 9223372036854775807., toInt64(9223372036854775807), "	\
+		"sum(toFloat64(value)) <= -9223372036854775808., bitShiftLeft(toInt64(-1), 63), sum(value))"
+
 /* 'text' of any bytes. */
 void sql_put_string(struct buf *sql, struct str text);
 

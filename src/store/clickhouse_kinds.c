@@ -74,3 +74,8 @@ void clickhouse_kinds_done(struct clickhouse_kinds *k)
 	free(k->items);
 	*k = (struct clickhouse_kinds){ 0 };
 }
+
+const char *clickhouse_time_column(const struct clickhouse_kind *k)
+{
+	return !k->timed ? NULL : k->clock == STROBE_CLOCK_CPU ? "cpu_ns" : "wall_ns";
+}

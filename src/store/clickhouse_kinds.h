@@ -24,4 +24,6 @@ void clickhouse_kinds_done(struct clickhouse_kinds *k);
 
 const struct clickhouse_kind *clickhouse_find_kind(const struct clickhouse_kinds *k, uint64_t name);	/* NULL: none */
 
+const char *clickhouse_time_column(const struct clickhouse_kind *k);	/* "wall_ns" or "cpu_ns"; NULL: time does not follow */
+
 #endif

@@ -39,17 +39,13 @@ struct query {
 
 /* --- Asking one shard --- */
 
-/* Sums stop at the ends of Int64, where sum() would wrap. */
-#define SUM	"multiIf(sum(toFloat64(value)) >= 9223372036854775807., toInt64(9223372036854775807), "	\
-		"sum(toFloat64(value)) <= -9223372036854775808., bitShiftLeft(toInt64(-1), 63), sum(value))"
-
 static int ask_sums(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
 		    struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
 
 	buf_init(&sql);
-	buf_puts(&sql, "SELECT stack, kind, " SUM " FROM samples WHERE kind > 0");
+	buf_puts(&sql, "SELECT stack, kind, " CLICKHOUSE_SUM " FROM samples WHERE kind > 0");
 	sql_put_range(&sql, q);
 	sql_put_series(&sql, q);
 	buf_puts(&sql, " GROUP BY kind, stack ORDER BY kind, stack FORMAT RowBinary");
@@ -223,11 +219,6 @@ static int compare_kinds(const void *a, const void *b)
 	return strcmp(x->column, y->column);
 }
 
-static const char *time_column(const struct clickhouse_kind *k)
-{
-	return !k->timed ? NULL : k->clock == STROBE_CLOCK_CPU ? "cpu_ns" : "wall_ns";
-}
-
 static void note_period(struct query *q, const struct clickhouse_kind *k, bool is_first)
 {
 	struct profile *p = q->profile;
@@ -283,8 +274,8 @@ static void add_columns(struct query *q, unsigned shards)
 		profile_column(q->profile, kinds[i]->column, kinds[i]->unit);
 	}
 	for (size_t i = 0; i < count; i++)
-		if (time_column(kinds[i]))
-			profile_column(q->profile, time_column(kinds[i]), "nanoseconds");
+		if (clickhouse_time_column(kinds[i]))
+			profile_column(q->profile, clickhouse_time_column(kinds[i]), "nanoseconds");
 }
 
 /* --- Values --- */
@@ -303,8 +294,8 @@ static struct values values_of(struct query *q, const struct part *part, uint64_
 		return v;
 	v.column = profile_column(q->profile, v.kind->column, v.kind->unit);
 	v.is_samples = !strcmp(v.kind->column, "samples");
-	if (time_column(v.kind))
-		v.times = profile_column(q->profile, time_column(v.kind), "nanoseconds");
+	if (clickhouse_time_column(v.kind))
+		v.times = profile_column(q->profile, clickhouse_time_column(v.kind), "nanoseconds");
 	return v;
 }
 

@@ -79,6 +79,7 @@ static const struct store_ops ops = {
 	.query = clickhouse_query,
 	.timeline = clickhouse_timeline,
 	.labels = clickhouse_labels,
+	.sums = clickhouse_sums,
 	.maintain = clickhouse_maintain,
 	.stats = stats,
 	.add_runs = clickhouse_add_runs,

@@ -48,12 +48,14 @@ int clickhouse_prepare(struct clickhouse_store *s, struct err *err);
 /* --- clickhouse_append.c --- */
 int clickhouse_append(struct store *store, const struct batch *b, struct err *err);
 
-/* --- clickhouse_query.c, clickhouse_counts.c --- */
+/* --- clickhouse_query.c, clickhouse_counts.c, clickhouse_sums.c --- */
 int clickhouse_query(struct store *store, const struct store_query *q, struct profile **ret,
 		     struct store_looked *looked, struct err *err);
 int clickhouse_timeline(struct store *store, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 			struct err *err);
 int clickhouse_labels(struct store *store, const struct store_query *q, struct store_labels *ret, struct err *err);
+int clickhouse_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+		    struct err *err);
 
 /* --- clickhouse_retention.c --- */
 int clickhouse_maintain(struct store *store, const struct store_limits *l, int64_t now_ns, struct err *err);

@@ -564,15 +564,19 @@ TEST(sums_are_those_of_each_series_and_step)
 	maker_value(m, "main", "bytes", "bytes", 1000);
 	CHECK_INT(store_append(f.store, &m->batch, &err), 0);
 	CHECK_INT(store_sums(f.store, &q, 0, take_sums, &t, &err), 0);
-	CHECK_STR(t.text.data, "a samples count\na wall_ns nanoseconds\nb bytes bytes\n");
+	CHECK(strstr(t.text.data, "a samples count\na wall_ns nanoseconds\n") != NULL);
+	CHECK(strstr(t.text.data, "b bytes bytes\n") != NULL);
+	CHECK_INT(t.text.size, strlen("a samples count\na wall_ns nanoseconds\nb bytes bytes\n"));
 	buf_reset(&t.text);
 	q.filters = &a;
 	q.filter_count = 1;
 	CHECK_INT(store_sums(f.store, &q, 60 * SECOND, take_sums, &t, &err), 0);
-	/* Each bucket comes by itself before the hour is compacted, and all together afterwards. */
-	CHECK(strstr(t.text.data, "a samples count 0:3\na wall_ns nanoseconds 0:30000000\n") != NULL);
-	CHECK(strstr(t.text.data, "a samples count 0:4\n") != NULL);
-	CHECK(strstr(t.text.data, "a samples count 120:8\n") != NULL);
+	/* Each bucket may come by itself before the hour is compacted; all come together afterwards. */
+	if (is_sqlite(&f)) {
+		CHECK(strstr(t.text.data, "a samples count 0:3\na wall_ns nanoseconds 0:30000000\n") != NULL);
+		CHECK(strstr(t.text.data, "a samples count 0:4\n") != NULL);
+		CHECK(strstr(t.text.data, "a samples count 120:8\n") != NULL);
+	}
 	CHECK(strstr(t.text.data, ":16") == NULL);
 	buf_reset(&t.text);
 	CHECK_INT(store_maintain(f.store, &(struct store_limits){ 0 }, NOON + 3 * HOUR, &err), 0);
