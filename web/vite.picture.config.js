@@ -52,7 +52,7 @@ const plain = {
 export default defineConfig(({ mode }) => ({
 	publicDir: false,
 	plugins: [...mode === 'html' ? [ofFile] : [], plain],
-	define: { WITH_EXACT: JSON.stringify(mode !== 'svg'), IN_FILE: JSON.stringify(mode === 'html') },
+	define: { WITH_EXACT: JSON.stringify(mode !== 'svg'), IN_FILE: JSON.stringify(mode === 'html'), IN_PAGE: 'false' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 	worker: { format: 'iife' },
 	build: {

@@ -145,7 +145,7 @@ TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 		  "such as resp://127.0.0.1:6379");
 	CHECK_STR(source_of(LOGS "redis: {port: 70000}\n"),
 		  "a.yaml:3: 'redis: port' must be a whole number from 1 to 65535, not '70000'");
-	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,'\n"), "a.yaml:4: '' cannot be a channel here: 1 to "
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,'\n"), "a.yaml:4: invalid channel ''; use 1 to "
 		  "200 bytes");
 	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' is not a valid address: the host is "
 		  "missing; a Redis URL looks like redis://host:6379/0?channel=excimer");
@@ -167,7 +167,7 @@ TEST(groups_that_make_no_files_are_refused_with_their_line)
 		  "a.yaml:2: the format '%Y/%m' cannot be used: it makes a '/', and a log is one file in the "
 		  "directory of its period; write - or _ instead");
 	CHECK_STR(error_of("logs:\n  - {period: ../x, format: '%F', retain: 1}\n"),
-		  "a.yaml:2: the period '../x' is no name of a directory; use one such as hourly");
+		  "a.yaml:2: the period '../x' is not a valid directory name; use one such as hourly");
 	CHECK_STR(error_of("base_path: ''\n" LOGS), "a.yaml:1: 'base_path' is empty; give a directory such as "
 		  "/srv/arclamp/logs");
 	CHECK_STR(error_of("logs: hourly\n"), "a.yaml:1: 'logs' must be a list, not one value");

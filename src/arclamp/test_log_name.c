@@ -61,9 +61,9 @@ TEST(a_format_that_makes_no_plain_name_is_refused)
 	CHECK_STR(made("", AT), "it makes an empty name; use conversions such as %Y, %m, %d, %H");
 	CHECK_STR(made("%Z", AT), "it makes an empty name; use conversions such as %Y, %m, %d, %H");
 	CHECK_STR(made("..", AT), "it makes names that begin with '.', which are hidden; begin with the year");
-	CHECK_STR(made("%Y%", AT), "it ends with % and nothing behind it");
-	CHECK_STR(made("%s", AT), "%s is not known here; use conversions such as %Y, %m, %d, %H");
-	CHECK_STR(made("%10Y", AT), "%1 is not known here; use conversions such as %Y, %m, %d, %H");
+	CHECK_STR(made("%Y%", AT), "it ends with a lone %");
+	CHECK_STR(made("%s", AT), "unknown conversion %s; use conversions such as %Y, %m, %d, %H");
+	CHECK_STR(made("%10Y", AT), "unknown conversion %1; use conversions such as %Y, %m, %d, %H");
 	CHECK_STR(made("%c%c%c%c%c", AT), "it makes names of more than 100 bytes; write a shorter one");
 }
 

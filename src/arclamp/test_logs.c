@@ -463,13 +463,13 @@ TEST(options_that_cannot_be_right_are_refused)
 	logs_options_done(&o);
 	base = fixture_directory();
 	CHECK(open_with(twice, 2) == -EINVAL);
-	CHECK(strstr(problem.text, "would be there twice"));
+	CHECK(strstr(problem.text, "be written twice"));
 	twice[1] = (struct logs_group){ "daily", "%Y-%m-%d", NULL, 1, 1 };
 	CHECK(open_with(twice, 2) == -EINVAL);
-	CHECK(strstr(problem.text, "would be there twice"));
+	CHECK(strstr(problem.text, "be written twice"));
 	twice[1] = (struct logs_group){ "../up", "%F", NULL, 1, 1 };
 	CHECK(open_with(twice, 2) == -EINVAL);
-	CHECK(strstr(problem.text, "'../up' is no name of a directory"));
+	CHECK(strstr(problem.text, "'../up' is not a valid directory name"));
 	twice[1] = (struct logs_group){ "up", "%D", NULL, 1, 1 };
 	CHECK(open_with(twice, 2) == -EINVAL);
 	CHECK(strstr(problem.text, "the format '%D' cannot be used: it makes a '/'"));

@@ -98,7 +98,7 @@ TEST(a_process_is_read_until_it_is_gone)
 		dup2(wait_for[1], 1);
 		close(wait_for[0]);
 		setenv("STROBE_TEST_POD", "here", 1);
-		execlp("sh", "sh", "-c", "echo; exec sleep 600", NULL);
+		execlp("sh", "sh", "-c", "echo; kill -STOP $$", NULL);
 		_exit(1);
 	}
 	CHECK_INT(read(wait_for[0], &byte, 1), 1);

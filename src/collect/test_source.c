@@ -153,7 +153,7 @@ TEST(text_of_several_lines_is_taken_apart)
 	CHECK_STR(f.got.data, "a;b 1\nc 2\nd 3\ne 4\n");
 	CHECK_STR(err.text, "");
 	CHECK_INT(source_lines(&f.s, about, "f 5\nnone\nzero 0", 15, &err), 1);
-	CHECK_STR(err.text, "line 2 cannot be taken: a folded line ends with a space and a count, as in main;work 12");
+	CHECK_STR(err.text, "line 2 is invalid: a folded line ends with a space and a count, as in main;work 12");
 	CHECK_INT(f.s.counters.rejected_lines[SOURCE_LINE_NO_COUNT], 1);
 	CHECK_INT(f.s.counters.rejected_lines[SOURCE_LINE_BAD_COUNT], 1);
 	CHECK_INT(f.s.counters.rejected_lines[SOURCE_LINE_BLANK], 0);
@@ -212,7 +212,7 @@ TEST(an_entry_without_anything_is_counted)
 	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, NULL, 0, &err), 0);
 	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("line"), str("none") }, 2, &err),
 		  0);
-	CHECK_STR(err.text, "line 1 cannot be taken: a folded line ends with a space and a count, as in main;work 12");
+	CHECK_STR(err.text, "line 1 is invalid: a folded line ends with a space and a count, as in main;work 12");
 	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("line"), str("") }, 2, &err), 0);
 	CHECK_STR(err.text, "the entry is empty");
 	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), str("STRB") }, 2, &err),

@@ -103,7 +103,7 @@ TEST(folded_text_is_recognised)
 	CHECK_INT(sum, 7);
 	CHECK_INT(load("a;b 1\n# what is this\na;c 2\n", 27, &sum), 1);
 	CHECK_INT(sum, 3);
-	CHECK(strstr(err.text, "(folded): line 2 is no folded stack"));
+	CHECK(strstr(err.text, "(folded): line 2 is not a folded stack"));
 }
 
 TEST(compressed_text_is_the_text)

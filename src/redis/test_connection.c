@@ -347,7 +347,7 @@ TEST(another_service_and_a_reply_without_measure_are_refused)
 	struct heard h = { .until_states = 3 };
 
 	run_server(&h, answer_garbage, "", quick(&h));
-	CHECK(strstr(h.text[0], "is not Redis' protocol"));
+	CHECK(strstr(h.text[0], "does not speak the Redis protocol"));
 	CHECK(strstr(h.text[1], "a reply is larger than 256 MB, or has more than 1048576 elements"));
 	CHECK(h.up[2]);
 }
@@ -454,7 +454,7 @@ TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
 		/* The rest of its chunk is still handed over. */
 		CHECK(h.pushes_when_resumed >= 1000 && h.pushes_when_resumed < 1300);
 		CHECK_INT(h.pushes, 4002);
-		CHECK(!h.up[1] && strstr(h.text[1], "is not Redis' protocol"));
+		CHECK(!h.up[1] && strstr(h.text[1], "does not speak the Redis protocol"));
 	}
 }
 

@@ -57,7 +57,7 @@ TEST(the_command_itself_is_the_php_when_its_name_says_so)
 	CHECK_STR(path, "/opt/php8.3");
 	free(path);
 	CHECK_INT(php_find("/opt/phpunit", &path, &err), -ENOENT);
-	CHECK(strstr(err.text, "found no PHP: '/opt/phpunit' is none") != NULL);
+	CHECK(strstr(err.text, "found no PHP: '/opt/phpunit' is not PHP") != NULL);
 	remove_directory();
 }
 
@@ -124,7 +124,7 @@ TEST(a_program_that_is_no_php_is_called_so)
 
 	make_directory();
 	CHECK_INT(php_probe(put_program("php", "#!/bin/sh\necho usage: php is my name\n"), &p, &err), -ENOEXEC);
-	CHECK(strstr(err.text, "does not answer as PHP does: usage: php is my name") != NULL);
+	CHECK(strstr(err.text, "does not respond like PHP: usage: php is my name") != NULL);
 	remove_directory();
 }
 

@@ -141,8 +141,10 @@ static void put_settings(const struct clickhouse_store *s, const struct clickhou
 		put_parameter(p, "database", s->url.database);
 	if (r->query_id)
 		put_parameter(p, "query_id", r->query_id);
-	buf_printf(p, "%smax_execution_time=%lld&max_memory_usage=%llu&wait_end_of_query=1&buffer_size=1048576",
-		   p->size ? "&" : "", (long long)(timeout_ns / NS_PER_SECOND), (unsigned long long)s->url.memory_bytes);
+	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&buffer_size=1048576", p->size ? "&" : "",
+		   (long long)(timeout_ns / NS_PER_SECOND));
+	if (!r->writes && !r->is_number)
+		buf_printf(p, "&max_memory_usage=%llu", (unsigned long long)s->url.memory_bytes);
 	if (r->writes)
 		buf_puts(p, "&max_threads=1&max_insert_block_size=1048576&min_insert_block_size_rows=1048576"
 			 "&min_insert_block_size_bytes=1073741824");
@@ -212,7 +214,7 @@ int clickhouse_ask_number(struct clickhouse_store *s, unsigned shard, const char
 	int rc;
 
 	buf_init(&answer);
-	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql }, &answer, err);
+	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql, .is_number = true }, &answer, err);
 	*ret = rc < 0 ? 0 : strtoull(answer.data, NULL, 10);
 	return rc;
 }

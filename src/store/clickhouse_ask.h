@@ -14,6 +14,7 @@ struct clickhouse_request {
 	const char *table;			/* NULL: none; else the columns of the table `given`: "stack UInt64" */
 	const struct buf *rows;			/* RowBinary: of `given`, or to insert where there is no `given` */
 	bool writes;
+	bool is_number;				/* the answer; this and writes are not held to the limit of memory */
 	bool anywhere;				/* in no database */
 };
 

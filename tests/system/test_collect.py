@@ -138,7 +138,7 @@ def a_busy_port_for_counters_is_a_warning():
         done = subprocess.run([STROBE, 'collect', '--from', '-', '--to', f'sqlite:{directory}/a', '--listen',
                                f'127.0.0.1:{busy.getsockname()[1]}'], input='main;a 1\n', capture_output=True, text=True,
                               timeout=60)
-        check(done.returncode == 0 and 'no counters to ask for' in done.stderr and '1 stored' in done.stderr,
+        check(done.returncode == 0 and 'counters are not served' in done.stderr and '1 stored' in done.stderr,
               f'{done.returncode}: {done.stderr}')
 
 

@@ -159,7 +159,7 @@ def what_cannot_be_read_is_told():
     with subprocess.Popen(['sleep', '1000']) as other:
         r = dump('-p', other.pid)
         other.kill()
-    check(r.returncode == 2 and 'runs no PHP that can be looked into' in r.stderr, r)
+    check(r.returncode == 2 and 'runs no PHP that can be inspected' in r.stderr, r)
     r = dump('-p', 'x')
     check(r.returncode == 2 and "'x' is no process id" in r.stderr, r)
     r = dump(env={**os.environ, 'STROBE_WITHOUT': 'readv'})

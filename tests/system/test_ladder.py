@@ -145,7 +145,7 @@ def a_filter_of_a_container_is_named():
             forbid(bpf, 0x00050001)
             forbid(readv, 0x00050001)
         r = record('-p', php.process.pid, '-d', 1, preexec_fn=forbid_both)
-        check(r.returncode == 2 and 'no reading of memory: a system call filter (seccomp) forbids it' in r.stderr and 'strobe.mode=sample' in r.stderr, r)
+        check(r.returncode == 2 and 'no access to memory: a system call filter (seccomp) forbids it' in r.stderr and 'strobe.mode=sample' in r.stderr, r)
 
 
 @test
@@ -234,7 +234,7 @@ def what_is_closed_points_to_the_extension():
     inside = 'or sample from inside, without privileges: strobe run -- php SCRIPT, or the extension with strobe.mode=sample'
     with Directory() as d, Script(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '-d', 1, env={**os.environ, 'STROBE_WITHOUT': 'bpf,readv'})
-        check(r.returncode == 2 and 'no reading of memory: switched off by STROBE_WITHOUT' in r.stderr and inside in r.stderr, r)
+        check(r.returncode == 2 and 'no access to memory: switched off by STROBE_WITHOUT' in r.stderr and inside in r.stderr, r)
     if os.geteuid() != 0:
         raise Skip('only root has processes that others may not read')
     with Directory() as d, Php(d, LONG_SLEEP) as php:
@@ -254,9 +254,9 @@ def what_is_closed_points_to_the_extension():
 def kernel_frames_alone_take_bpf():
     with Directory() as d, Script(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '-k', '-d', 1, env=WITHOUT)
-        check(r.returncode == 2 and 'native and kernel frames take BPF: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT' in r.stderr, r)
+        check(r.returncode == 2 and 'native and kernel frames require BPF: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT' in r.stderr, r)
         r = record('-p', php.process.pid, '--lang', 'native', '-d', 1, env=WITHOUT)
-        check(r.returncode == 2 and 'native and kernel frames take BPF: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT' in r.stderr, r)
+        check(r.returncode == 2 and 'native and kernel frames require BPF: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT' in r.stderr, r)
 
 
 @test

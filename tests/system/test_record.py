@@ -267,7 +267,7 @@ def a_table_of_offsets_that_does_not_fit_is_refused():
         with open(f'{d}/bad', 'w') as f:
             f.write(re.sub(r'class_name=\d+', 'class_name=16', line))
         r = record('-p', php.process.pid, '-d', 1, '--php-offsets', f'{d}/bad')
-        check(r.returncode == 2 and 'does not fit' in r.stderr and 'Exception' in r.stderr, r)
+        check(r.returncode == 2 and 'does not match' in r.stderr and 'Exception' in r.stderr, r)
         r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '--php-offsets', f'{d}/good', '-o', f'{d}/out.folded')
         check(r.returncode == 0, r.stderr)
         check_chains(f'{d}/out.folded', php.path)

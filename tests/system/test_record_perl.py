@@ -318,7 +318,7 @@ def a_table_that_does_not_fit_is_refused():
                 name, number = wrong.split('=')
                 out.write(f.read().replace(wrong, f'{name}={int(number) - 8}'))
             r = record('-p', p.pid, '-d', 1, '--perl-offsets', f'{d}/wrong.txt', '-o', f'{d}/out.folded')
-            check(r.returncode == 2 and 'does not fit' in r.stderr and why in r.stderr, r)
+            check(r.returncode == 2 and 'does not match' in r.stderr and why in r.stderr, r)
 
 
 @test

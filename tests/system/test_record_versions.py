@@ -155,7 +155,7 @@ def a_process_that_shows_nothing_at_first_is_compared_later():
                            kernel=True)
             later.join()
             php.kill()
-        check('does not fit' in r.stderr and 'an object and no class' in r.stderr, r.stderr)
+        check('does not match' in r.stderr and 'an object and no class' in r.stderr, r.stderr)
 
 
 # --- thread-safe PHP

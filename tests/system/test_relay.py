@@ -313,7 +313,7 @@ def a_broker_that_loads_a_large_dump_is_asked_again_until_it_has():
         check(relay.wait_until_forwarded(4), 'then it arrives')
         check(Stream(redis).sums == {('main', 'before'): 1, ('main', 'meanwhile'): 3}, 'beside what was loaded, and once')
         check(len([line for line in relay.lines if 'is loading its data' in line]) == 1, 'it is said once')
-        check(wait_for(lambda: any('entries are forwarded' in line for line in relay.lines)), 'and its end, too')
+        check(wait_for(lambda: any('forwarding to' in line for line in relay.lines)), 'and its end, too')
 
 
 @test

@@ -222,7 +222,7 @@ def without_inotify_files_are_found_by_looking():
             put(f'{directory}/out', '1.s.xhprof', array(1))
             os.makedirs(f'{directory}/out/sub')
             check(wait_for(lambda: listed(d) == ['s/1']), f'{listed(d)}')
-            check(any('inotify does not tell of new files' in line for line in d.lines), f'{d.lines}')
+            check(any('inotify does not report new files' in line for line in d.lines), f'{d.lines}')
 
 
 @test
@@ -246,7 +246,7 @@ def bad_urls_have_a_sentence():
     with Directory() as directory:
         put(directory, 'file', '')
         for url, sentence in {'runs:': 'needs the absolute path', 'runs:out': 'needs the absolute path',
-                              f'runs:{directory}/file': 'is no directory', f'runs:{directory}?x=1': 'is no parameter of runs:'}.items():
+                              f'runs:{directory}/file': 'is no directory', f'runs:{directory}?x=1': "unknown parameter 'x=1'; runs: takes"}.items():
             r = subprocess.run([STROBE, 'serve', '--listen', '127.0.0.1:0', '--store', f'sqlite:{directory}/state', '--from', url],
                                capture_output=True, text=True, timeout=60)
             check(r.returncode == 2 and sentence in r.stderr, f'{url}: {r.returncode} {r.stderr}')

@@ -31,17 +31,17 @@ def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
             # Both with something under way: they are stored, and then closed.
             write_config(config, **{'from': [f'file:{second}'], 'to': [f'sqlite:{a}', f'sqlite:{b}'], 'label-values': 5})
             c.hup('the configuration was read again')
-            check(wait_for(lambda: sum('all that came from it stored' in line for line in c.lines) == 2),
+            check(wait_for(lambda: sum('everything received from it is stored' in line for line in c.lines) == 2),
                   f'sources leave when they are done: {c.lines}')
             check(not os.path.exists(f'{directory}/s'), 'the socket is gone')
             write(second, ''.join(f'/srv/e{i}.php;main 1\n' for i in range(20)))
             check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [527, 20]),
                   f'the new sink has what came since: {c.status()["sinks"]}')
             check(wait_for(lambda: c.status()['samples']['label_values_folded'] >= 15), 'the new cap of label values holds')
-            for text, sentence in [('form: [x]', "c.yaml:1: there is no 'form'; did you mean 'from'?"),
-                                   ('from: [', 'nothing has changed'), ('to: [nonsense:x]', 'nothing has changed'),
+            for text, sentence in [('form: [x]', "c.yaml:1: unknown key 'form'; did you mean 'from'?"),
+                                   ('from: [', 'was not applied'), ('to: [nonsense:x]', 'was not applied'),
                                    (json.dumps({'from': [f'file:{second}', 'unix:/nonexistent/x'], 'to': [f'sqlite:{b}']}),
-                                    'nothing has changed'),
+                                    'was not applied'),
                                    (json.dumps({'from': [f'file:{second}', f'file:{second}?channel=x'], 'to': [f'sqlite:{b}']}),
                                     'name it once')]:
                 write(config, text, 'w')
@@ -82,7 +82,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                     ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is a source already, perhaps with other parameters')]:
                 write_config(config, **{**given, **other})
                 c.hup(sentence)
-                check(c.lines[-1].startswith('strobe: the configuration was read again and is not used, nothing has changed: ') and
+                check(c.lines[-1].startswith('strobe: the new configuration is invalid and was not applied: ') and
                       ('restart strobe' in c.lines[-1] or 'name it once' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
             check(not any('geheim' in line or 'anders' in line for line in c.lines), 'no password is shown')
             # The same setting in other words is no change, and settings that wait for a restart are named.
@@ -133,7 +133,7 @@ def a_sink_that_is_still_being_emptied_is_not_opened_again_and_the_log_says_when
             lock.execute('ROLLBACK')
             lock.close()
             check(wait_for(lambda: any(f'{b} is closed' in line for line in c.lines)), f'it is closed: {c.lines}')
-            c.hup(f'samples go to {b} now')
+            c.hup(f'added sink {b}')
             s.send(message({('main',): 4}))
             check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [7, 4]), f'{c.status()["sinks"]}')
             check(c.stop() == 0, 'it ends with 0')
@@ -210,7 +210,7 @@ def of_a_sink_that_could_not_be_emptied_before_the_end_the_log_says_so():
             check(c.stop() == 2, 'it ends with 2')
             lock.close()
             said = [line for line in c.lines if f'{b} is closed' in line]
-            check(said == [f'strobe: {b} is closed, and 2 samples or runs that were for it could not be stored there'], f'{c.lines}')
+            check(said == [f'strobe: {b} is closed; 2 samples or runs in its queue could not be stored'], f'{c.lines}')
         check(total(directory, f'{directory}/b') == 1, 'and it is true')
 
 
@@ -276,7 +276,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                 configure(*sources)
                 sentence = (f'{twice} is read already, perhaps with other parameters; name it once' if twice else
                             f"{sources[3]}: {sources[2]} subscribes to the channel 'x' already")
-                c.hup(f'is not used, nothing has changed: {sentence}')
+                c.hup(f'was not applied: {sentence}')
                 check([s['url'] for s in c.status()['sources']] == [file, stream], f'{c.status()["sources"]}')
                 done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
@@ -285,7 +285,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
             c.hup('the configuration was read again: 3 sources, 1 sinks')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
             c.hup('the configuration was read again: 3 sources, 1 sinks')
-            check(wait_for(lambda: any(f'samples come from {file}?channel=a now' in line for line in c.lines)), f'{c.lines}')
+            check(wait_for(lambda: any(f'added source {file}?channel=a' in line for line in c.lines)), f'{c.lines}')
             write(f'{directory}/x.log', 'main;a 3\n')
             check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one of them is read')
             check(c.stop() == 0, 'it ends with 0')
@@ -333,7 +333,7 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
                     ([unix, f'{resp}?channel=x', f'resp://127.0.0.1:{page}'], 'Address already in use')]:
                 write_config(config, **store, **{'from': sources})
                 c.hup(sentence)
-                check('is not used, nothing has changed' in c.lines[-1], f'and nothing has changed: {c.lines[-1]}')
+                check('was not applied' in c.lines[-1], f'and nothing has changed: {c.lines[-1]}')
                 check([s['url'] for s in c.status()['sources']] == [unix, resp], f'{c.status()["sources"]}')
                 check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old one is whole')
             check(c.status()['samples']['received'] == 5, 'each line came to one source, and counts once')
@@ -361,7 +361,7 @@ def other_groups_of_trace_logs_hold_after_sighup():
             c.hup('the configuration was read again')
             publish_and_wait('second')
             write(config, text.replace('period: daily', 'period: ../daily'), 'w')
-            c.hup('nothing has changed')
+            c.hup('was not applied')
             publish_and_wait('third')
             check(c.stop() == 0, 'it ends with 0')
         lines = {key: data.split() for key, data in logged(directory).items()}
@@ -390,7 +390,7 @@ def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_ag
             check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'and acknowledged')
             write_config(config, **without)
             c.hup('the configuration was read again')
-            check(wait_for(lambda: any('all that came from it stored' in line for line in c.lines)), f'the stream goes: {c.lines}')
+            check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the stream goes: {c.lines}')
             write_config(config, **with_stream)
             c.hup('the configuration was read again')
             check(send_and_wait(40), f'and comes again: {c.status()["samples"]}')

@@ -4,3 +4,6 @@ declare const WITH_EXACT: boolean;
 
 // Whether this is the page in a file (src/file), whose answers come from the data beside it and not from a server.
 declare const IN_FILE: boolean;
+
+// Whether this is the page of a daemon, which is sent the boxes that can be seen.
+declare const IN_PAGE: boolean;

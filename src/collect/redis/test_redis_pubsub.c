@@ -109,11 +109,11 @@ TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 		{ "redis://u:secret@h", "say which channel to subscribe to, as in redis://u:***@h?channel=excimer" },
 		{ "redis://h/?channel=,", "say which channel" },
 		{ "redis://h/?channel=a&colour=red",
-		  "there is no parameter 'colour'; a subscription has channel, pattern" },
-		{ "redis://h/?channel=a&clock=sun", "clock=sun: it is wall or cpu" },
-		{ "redis://h/?channel=a&period=0", "must be more than nothing" },
+		  "unknown parameter 'colour'; a subscription takes channel, pattern" },
+		{ "redis://h/?channel=a&clock=sun", "clock=sun: use wall or cpu" },
+		{ "redis://h/?channel=a&period=0", "must be positive" },
 		{ "redis://h/?channel=a&label.a-b=1", "a label's name has letters, digits and _" },
-		{ "rediss://u:secret@h/?channel=a", "rediss: is not built in; let stunnel or haproxy" },
+		{ "rediss://u:secret@h/?channel=a", "rediss: is not supported; let stunnel or haproxy" },
 		{ "redis://h:x/?channel=a", "the port is no number" },
 	};
 	struct got g = { 0 };

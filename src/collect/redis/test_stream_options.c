@@ -51,16 +51,16 @@ TEST(everything_can_be_said)
 TEST(what_is_wrong_is_said)
 {
 	static const struct { const char *url, *sentence; } bad[] = {
-		{ "redis://h/?group=g", "a stream is named as in" },
+		{ "redis://h/?group=g", "a stream URL looks like" },
 		{ "redis://h/?stream=&group=g", "stream= has 1 to 256 bytes" },
-		{ "redis://h/?stream=a&group=g&keys=0", "keys=0: it is a number from 1 to 1024" },
-		{ "redis://h/?stream=a&group=g&keys=9999", "keys=9999: it is a number" },
-		{ "redis://h/?stream=a&group=g&keys=6x", "keys=6x: it is a number" },
-		{ "redis://h/?stream=a&group=g&claim-idle=0", "claim-idle=0: it must be more than nothing" },
+		{ "redis://h/?stream=a&group=g&keys=0", "keys=0: use a number from 1 to 1024" },
+		{ "redis://h/?stream=a&group=g&keys=9999", "keys=9999: use a number" },
+		{ "redis://h/?stream=a&group=g&keys=6x", "keys=6x: use a number" },
+		{ "redis://h/?stream=a&group=g&claim-idle=0", "claim-idle=0: it must be positive" },
 		{ "redis://h/?stream=a&group=g&claim-idle=soon", "claim-idle: " },
-		{ "redis://h/?stream=a&group=g&trim=maybe", "trim=maybe: it is yes or no" },
-		{ "redis://h/?stream=a&group=g&clock=sun", "clock=sun: it is wall or cpu" },
-		{ "redis://h/?stream=a&group=g&maxlen=5", "a stream has no parameter 'maxlen'" },
+		{ "redis://h/?stream=a&group=g&trim=maybe", "trim=maybe: use yes or no" },
+		{ "redis://h/?stream=a&group=g&clock=sun", "clock=sun: use wall or cpu" },
+		{ "redis://h/?stream=a&group=g&maxlen=5", "unknown parameter 'maxlen'; a stream takes" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

@@ -234,7 +234,7 @@ TEST(xadd_takes_entries_and_its_ids_grow)
 	CHECK_STR(ask(&f, fd, "xadd strobe * line\r\n"), "-ERR wrong number of arguments for 'xadd' command\r\n");
 	CHECK_STR(ask(&f, fd, "xadd strobe * a 1 b\r\n"), "-ERR wrong number of arguments for 'xadd' command\r\n");
 	CHECK_STR(ask(&f, fd, "xadd strobe maxlen 5 *\r\n"), "-ERR wrong number of arguments for 'xadd' command\r\n");
-	CHECK_STR(ask(&f, fd, "xadd strobe * line nothing\r\n"), "-ERR line 1 cannot be taken: a folded line ends with "
+	CHECK_STR(ask(&f, fd, "xadd strobe * line nothing\r\n"), "-ERR line 1 is invalid: a folded line ends with "
 		  "a space and a "
 								"count, as in main;work 12\r\n");
 	CHECK_INT(f.s->counters.rejected_entries, 1);
@@ -667,12 +667,12 @@ TEST(what_cannot_be_listened_on_says_why)
 		{ "resp://[::]:0", "without a password anybody could send samples" },
 		{ "resp://", "the host is missing" },
 		{ "resp://127.0.0.1:99999", "the port is no number from 1 to 65535" },
-		{ "resp://127.0.0.1:0?chanel=a", "a listener has no parameter 'chanel'" },
-		{ "resp://127.0.0.1:0?clock=moon", "clock=moon: it is wall or cpu" },
+		{ "resp://127.0.0.1:0?chanel=a", "unknown parameter 'chanel'; a listener takes" },
+		{ "resp://127.0.0.1:0?clock=moon", "clock=moon: use wall or cpu" },
 		{ "resp://127.0.0.1:0?period=x", "'x' is not a length of time" },
-		{ "resp://127.0.0.1:0?idle=0", "idle=0: it must be more than nothing" },
-		{ "resp://127.0.0.1:0?clients=0", "clients=0: it is a number from 1 to 20000" },
-		{ "resp://127.0.0.1:0?clients=20001", "clients=20001: it is a number from 1 to 20000" },
+		{ "resp://127.0.0.1:0?idle=0", "idle=0: it must be positive" },
+		{ "resp://127.0.0.1:0?clients=0", "clients=0: use a number from 1 to 20000" },
+		{ "resp://127.0.0.1:0?clients=20001", "clients=20001: use a number from 1 to 20000" },
 		{ "resp://127.0.0.1:0?label.a-b=1", "a label's name has letters, digits and _" },
 		{ "resp://127.0.0.1:0?password-file=/nowhere/at/all", "/nowhere/at/all" },
 		{ "resp://127.0.0.1:0?password=", "the password is empty" },

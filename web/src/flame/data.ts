@@ -128,8 +128,8 @@ export class FlameData {
 	readonly ownBefore?: Float64Array;
 	readonly ownAfter?: Float64Array;
 	readonly beyond: number;
-	readonly joined: number;
-	readonly narrow: number;	// -1: every box is there
+	declare readonly joined: number;	// this and the next are the page's, not of files
+	declare readonly narrow: number;	// -1: every box is there
 	readonly whole?: Whole;
 	readonly exact?: Exact;
 	readonly names: string[];
@@ -155,8 +155,10 @@ export class FlameData {
 		this.ownBefore = boxes.ownBefore;
 		this.ownAfter = boxes.ownAfter;
 		this.beyond = boxes.beyond || 0;
-		this.joined = boxes.joined || 0;
-		this.narrow = words.narrow ?? -1;
+		if (IN_PAGE) {
+			this.joined = boxes.joined || 0;
+			this.narrow = words.narrow ?? -1;
+		}
 		this.whole = boxes.whole;
 		this.names = words.names;
 		this.files = words.files;
@@ -287,11 +289,11 @@ export class FlameData {
 	find(path: string[]): number {
 		let box = 0;
 		for (const wanted of path) {
-			let best = -1;
+			let best = 0;
 			for (let c = this.firstChild[box]; c < this.endChild[box]; c++)
-				if ((this.name(c) === wanted || this.fullName(c) === wanted) && (best < 0 || this.width[c] > this.width[best]))
+				if ((this.name(c) === wanted || this.fullName(c) === wanted) && (!best || IN_PAGE && this.width[c] > this.width[best]))
 					best = c;
-			if (best < 0)
+			if (!best)
 				break;
 			box = best;
 		}
@@ -456,13 +458,11 @@ export function functionRows(data: FlameData, within: number, values: Values = d
 
 // Along the hot path.
 function widestChild(data: FlameData, box: number): number {
-	let best = box, most = -1;
+	let best = 0;
 	for (let c = data.firstChild[box]; c < data.endChild[box]; c++)
-		if (data.width[c] > most && !isGrey(data, c)) {
+		if ((!best || data.width[c] > data.width[best]) && !isGrey(data, c))
 			best = c;
-			most = data.width[c];
-		}
-	return best;
+	return best || box;
 }
 
 // The destination of an arrow key: the widest callee, the caller, or a callee of the same caller. Above the zoomed box the only

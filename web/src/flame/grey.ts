@@ -4,7 +4,7 @@
 import type { FlameData } from './data';
 
 export function isGrey(d: FlameData, box: number): boolean {
-	return !IN_FILE && d.frame[box] === d.narrow;
+	return IN_PAGE && d.frame[box] === d.narrow;
 }
 
 // Whether there are grey boxes on a box, at any depth.
@@ -20,5 +20,5 @@ export function hasGrey(d: FlameData, box: number): boolean {
 
 // How many boxes there are, those that cannot be seen among them.
 export function boxCount(d: FlameData): number {
-	return d.joined + d.frame.reduce((n, frame) => n + (frame === d.narrow ? 0 : 1), -1);
+	return (IN_PAGE ? d.joined : 0) + d.frame.reduce((n, frame) => n + (frame === d.narrow ? 0 : 1), -1);
 }
