@@ -251,7 +251,7 @@ static void fail(const struct err *err)
 	exit(2);
 }
 
-/* What is written, and how. */
+/* A load to write. */
 struct load {
 	const char *what;
 	unsigned hosts, seconds;	/* of one batch */

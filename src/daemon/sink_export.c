@@ -31,7 +31,7 @@
 
 struct export_sink;
 
-/* What differs between the two. */
+/* The differences between the two. */
 struct export_kind {
 	const struct sink_ops *ops;
 	struct url_kind url;
@@ -42,7 +42,7 @@ struct export_kind {
 	ssize_t (*write)(const struct export_sink *s, const struct batch *b, size_t first, size_t end, struct buf *out,
 			 struct err *err);
 	bool (*is_retried)(int status, const struct http_answer *a);
-	/* What a receiver says about an error, or, with 200, left out: the number of profiles. */
+	/* The sentence of a receiver about an error, or, with 200, the number of profiles that it left out. */
 	uint64_t (*read_answer)(const struct http_answer *a, int status, struct buf *ret_sentence);
 };
 

@@ -50,7 +50,7 @@ static int array_value(const struct otlp_dictionary *d, struct protobuf m, char 
 		return damaged(err, "an array");
 	if (count != 1)
 		return 0;
-	/* Of arrays in arrays none becomes a label, so that this ends here. */
+	/* Arrays in arrays become no labels, so that this ends here. */
 	m = only.bytes;
 	if (protobuf_next(&m, &f) && f.number == OTLP_ANY_ARRAY)
 		return 0;

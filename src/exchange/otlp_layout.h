@@ -19,7 +19,7 @@
 
 enum otlp_layout { OTLP_LAYOUT_1_9, OTLP_LAYOUT_1_10 };
 
-/* What was made of JSON (otlp_messages.h) has names, and one layout; only 1.7 or older is refused there, too.
+/* Messages made of JSON (otlp_messages.h) have names, and one layout; only 1.7 or older is refused there, too.
  * -EINVAL with a sentence if it is older, or if parts of it contradict each other. Damaged bytes are no concern of this. */
 int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *ret, struct err *err);
 

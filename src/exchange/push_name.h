@@ -4,7 +4,7 @@
 
 #include "pushed.h"
 
-/* What the values of a text are, by the last part of the name. */
+/* The meaning of the values of a text, by the last part of the name. */
 struct push_type {
 	const char *suffix;
 	const char *name;			/* __name__ */

@@ -4,7 +4,7 @@
 
 #include "pushed.h"
 
-/* What a push says beside the profile. */
+/* Facts that a push gives beside the profile. */
 struct push_about {
 	const struct labels *labels;		/* of the series, set by pushed_label; they win over those of samples */
 	struct str name;			/* __name__: "process_cpu", "wall", "memory", "mutex" …; "": by its columns */

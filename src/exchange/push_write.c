@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Of columns that stand for something else than time on a clock. */
+/* For columns that stand for something else than time on a clock. */
 static const char *name_of(const struct batch_entry *e)
 {
 	static const char *const begins[][2] = {

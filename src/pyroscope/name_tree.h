@@ -24,7 +24,7 @@ struct name_tree {
 	uint32_t count;			/* at least 1 */
 };
 
-/* Of a column (UINT32_MAX: an empty tree), only the stacks that begin with the `depth` names of `call_site`. Values below zero count
+/* Takes a column (UINT32_MAX: an empty tree), and only the stacks that begin with the `depth` names of `call_site`. Values below zero count
  * as zero. */
 void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth);
 void name_tree_done(struct name_tree *t);

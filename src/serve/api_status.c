@@ -128,7 +128,7 @@ static void put_rejected_files(struct json *j, const struct source_counters *c)
 	json_end(j);
 }
 
-/* Of profiles that others send by HTTP. */
+/* The source of profiles that others send by HTTP. */
 static void put_pushes(struct json *j, const struct source_counters *c)
 {
 	json_key(j, "pushes");
@@ -142,6 +142,21 @@ static void put_pushes(struct json *j, const struct source_counters *c)
 	for (unsigned i = 0; i < SOURCE_PUSH_ERRORS; i++)
 		put_u64(j, source_push_error_name((enum source_push_error)i), c->rejected_pushes[i]);
 	json_end(j);
+}
+
+/* It is there whether anybody pushes or not, and is listed from the first push on. */
+static bool is_unused(const struct source *s)
+{
+	const struct source_counters *c = &s->counters;
+	uint64_t n = 0;
+
+	if (!source_takes_pushes(s))
+		return false;
+	for (unsigned i = 0; i < SOURCE_PUSH_PROTOCOLS; i++)
+		n += c->pushes[i];
+	for (unsigned i = 0; i < SOURCE_PUSH_ERRORS; i++)
+		n += c->rejected_pushes[i];
+	return !n;
 }
 
 static void put_source(struct json *j, const struct source *s)
@@ -319,7 +334,8 @@ void api_status(struct site *s, const struct request *q, struct response *r)
 	json_key(&j, "sources");
 	json_open_array(&j);
 	for (size_t i = 0; i < s->options.source_count; i++)
-		put_source(&j, s->options.sources[i]);
+		if (!is_unused(s->options.sources[i]))
+			put_source(&j, s->options.sources[i]);
 	json_end(&j);
 	json_key(&j, "sinks");
 	json_open_array(&j);

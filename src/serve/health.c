@@ -14,13 +14,14 @@ static int ask_store(const struct site *s, struct err *err)
 	return store_timeline(s->options.store, &q, BATCH_BUCKET_NS, samples, 1, err);
 }
 
-/* NULL if a source is up, else what the first one is doing instead. */
+/* NULL if a source is up, else what the first one is doing instead. Pushes can always be taken, which says nothing of the
+ * sources that were asked for. */
 static const char *down_reason(const struct site *s, char *text, size_t size)
 {
 	char state[256] = "";
 
 	for (size_t i = 0; i < s->options.source_count; i++)
-		if (s->options.sources[i]->is_up)
+		if (s->options.sources[i]->is_up && (s->options.source_count == 1 || !source_takes_pushes(s->options.sources[i])))
 			return NULL;
 	source_state(s->options.sources[0], state, sizeof(state));
 	snprintf(text, size, "no source is up; %s: %s", s->options.sources[0]->url, state);

@@ -175,7 +175,7 @@ static uint64_t missed(const struct source *s)
 	return s->counters.messages_missed;
 }
 
-/* Of the source that has any: profiles that others send by HTTP. */
+/* For the source that has any: profiles that others send by HTTP. */
 static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 {
 	family(out, "strobe_pushes_total", "counter", "Profiles of others taken by HTTP, by protocol.");

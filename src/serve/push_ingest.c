@@ -10,7 +10,7 @@
 
 #define RATE_MAX	1000000000u	/* Hz */
 
-/* What the address says. */
+/* Parameters of the address. */
 struct ingest {
 	struct push push;
 	struct params params;

@@ -198,7 +198,7 @@ int pyroscope_stats(struct pyroscope_request *q, struct buf *out, struct err *er
 	return r;
 }
 
-/* What a query would cost is not known here; Pyroscope 2 answers the same. */
+/* The cost of a query is not known here; Pyroscope 2 answers the same. */
 int pyroscope_analyze(struct pyroscope_request *q, struct buf *out, struct err *err)
 {
 	(void)q;

@@ -89,7 +89,7 @@ static int parse_nodes(struct rendering *n, const char *text, struct err *err)
 	return *end ? err_set(err, -EINVAL, "max-nodes=%.40s: give a number", text) : 0;
 }
 
-/* Of one side: "", "left" or "right". */
+/* For one side: "", "left" or "right". */
 static int read_params(struct rendering *n, const char *side, struct err *err)
 {
 	const char *q = n->request.http->query, *nodes;
@@ -224,7 +224,7 @@ static void put_groups(struct json *j, const struct pyroscope_timeline *t, const
 	json_end(j);
 }
 
-/* Of all together, and by the values of a label if there is one to group by. */
+/* For all together, and by the values of a label if there is one to group by. */
 static int put_timelines(struct rendering *n, struct json *j, struct err *err)
 {
 	_cleanup_(pyroscope_timeline_done) struct pyroscope_timeline all = { 0 }, groups = { 0 };
@@ -336,7 +336,7 @@ void pyroscope_render_diff(struct site *s, const struct request *q, struct respo
 	finish(r, q, e, &err);
 }
 
-/* Of __name__ there are the types, as the page of that time asked for them. */
+/* __name__ has the types as values, as the page of that time asked for them. */
 static int put_values(struct pyroscope_request *q, const char *label, struct json *j, struct err *err)
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };

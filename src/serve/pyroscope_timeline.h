@@ -19,7 +19,7 @@ struct pyroscope_timeline {
 	struct intern keys;		/* of the groups */
 };
 
-/* Of the type, selector, range, step and group_by of the query. -EINVAL with a sentence; call _done in any case. */
+/* Fills the timeline of the type, selector, range, step and group_by of the query. -EINVAL with a sentence; call _done in any case. */
 int pyroscope_timeline_init(struct pyroscope_timeline *t, struct pyroscope_request *q, struct err *err);
 void pyroscope_timeline_done(struct pyroscope_timeline *t);
 

@@ -27,7 +27,7 @@ struct answer_body {
 	_Atomic unsigned owners;
 };
 
-/* Of one connection that sends it. */
+/* Bytes of one connection that sends it. */
 #define SENDING_BYTES	(ANSWER_BLOCK + sizeof(struct answer))
 
 struct answer *answer_free(struct answer *a)

@@ -41,7 +41,7 @@ void clickhouse_rows_of(const struct batch *b, unsigned shards, struct clickhous
 			struct clickhouse_rows *ret);
 void clickhouse_rows_done(struct clickhouse_rows *r);
 
-/* Of samples, and of all tables: which server has it. */
+/* The server that has a stack, in the table of samples and all others. */
 static inline unsigned clickhouse_shard(uint64_t name, unsigned shards)
 {
 	return (unsigned)((name >> 32) * shards >> 32);

@@ -137,7 +137,7 @@ static int ask_all(struct clickhouse_store *s, unsigned shard, const struct stor
 	return names.size ? clickhouse_fetch_stacks(s, shard, q, &names, &p->stacks, err) : 0;
 }
 
-/* Of a shard that went away in the middle nothing counts. */
+/* Nothing counts of a shard that went away in the middle. */
 static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
 	struct query *q = data;

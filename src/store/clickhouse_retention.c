@@ -13,7 +13,7 @@
 
 #define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
 
-/* What the shards have of samples. */
+/* The samples that shards have. */
 struct there {
 	struct there_day {
 		uint32_t day;

@@ -125,7 +125,7 @@ static void put_wanted(struct buf *sql, const struct store_run_query *q)
 	sql_put_filters(sql, q->filters, q->filter_count);
 }
 
-/* What comes behind the place. */
+/* Conditions on what comes behind the place. */
 static void put_after(struct buf *sql, const struct store_run_query *q, const struct run_place *after)
 {
 	const struct order *o = &orders[q->order];

@@ -130,7 +130,7 @@ static struct frame_parts parts_of(struct str record)
 	return f;
 }
 
-/* What many holes and a frame without a name look like. */
+/* The hash of holes, and of a frame without a name. */
 static bool is_nothing(const struct frame_parts *f)
 {
 	return !f->name.n && !f->file.n && !f->line;
@@ -142,7 +142,7 @@ bool frame_dict_load(struct frame_dict *d, struct str record)
 	uint32_t number;
 	uint64_t key = find(d, &f, &number);
 
-	/* Of several holes the first one is what its bytes say, and the others are found by nobody. */
+	/* The first of several holes is found by its bytes, and the others by nobody. */
 	if (number != FRAME_NONE && !is_nothing(&f))
 		return false;
 	record.p = arena_copy(&d->bytes, record.p, record.n);

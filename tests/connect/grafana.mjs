@@ -167,7 +167,7 @@ for (const [kind, options, isFraming] of kinds) {
 		same(check, sorted(rebuilt(site)), sorted(Object.fromEntries(wanted)), 'a call site');
 	});
 
-	/* What follows is the same whatever a body is wrapped in. */
+	/* The rest is the same whatever a body is wrapped in. */
 	if (isFraming)
 		continue;
 	await test(`${kind}: pprof and trees`, async (check) => {

@@ -1,4 +1,4 @@
-// What the tests of profiles from elsewhere share: daemons, checks, and what the API answers.
+// Shared by the tests of profiles from elsewhere: daemons, checks, and what the API answers.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
 // Profiles that others send: Pyroscope's clients and its push.v1, OTLP of both layouts and codecs; and what is sent on to them.
-// What arrives is compared with sums made here, by other decoders.
+// All that arrives is compared with sums made here, by other decoders.
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
