@@ -185,7 +185,7 @@ def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
         with Collector(directory, '-c', config) as c:
             for url in (f'unix:{directory}/t?label.dc=x', f'unix:{directory}/s?label.dc=x'):
                 write_config(config, **sinks, **{'from': [url]})
-                c.hup(f"nothing has changed: '{url}': a socket has no parameters")
+                c.hup(f"was not applied: '{url}': a socket has no parameters")
             check(sorted(name for name in os.listdir(directory) if name[0] in 'st' and name != 'state') == ['s?label.dc=x'],
                   f'{os.listdir(directory)}')
             check(c.stop() == 0, 'it ends with 0')
