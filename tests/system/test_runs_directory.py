@@ -246,7 +246,7 @@ def bad_urls_have_a_sentence():
     with Directory() as directory:
         put(directory, 'file', '')
         for url, sentence in {'runs:': 'needs the absolute path', 'runs:out': 'needs the absolute path',
-                              f'runs:{directory}/file': 'is no directory', f'runs:{directory}?x=1': "unknown parameter 'x=1'; runs: takes"}.items():
+                              f'runs:{directory}/file': 'is not a directory', f'runs:{directory}?x=1': "unknown parameter 'x'; runs: takes"}.items():
             r = subprocess.run([STROBE, 'serve', '--listen', '127.0.0.1:0', '--store', f'sqlite:{directory}/state', '--from', url],
                                capture_output=True, text=True, timeout=60)
             check(r.returncode == 2 and sentence in r.stderr, f'{url}: {r.returncode} {r.stderr}')
