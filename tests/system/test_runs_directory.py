@@ -236,7 +236,7 @@ def thousands_of_files_are_imported_while_more_come():
         with watching(directory) as d:
             writer = threading.Thread(target=lambda: [put(f'{directory}/out', f'{i}.t.uprofiler', array(i + 1)) for i in range(50)])
             writer.start()
-            check(wait_for(lambda: d.status()['store']['runs'] == 1100, 200), f'{d.status()["store"]["runs"]} runs')
+            check(wait_for(lambda: d.status()['store']['runs'] == 1100, 600), f'{d.status()["store"]["runs"]} runs')
             writer.join()
             check(wait_for(lambda: source(d)['files'] == 1100) and source(d)['messages'] == 1100, f'each once: {source(d)}')
 
