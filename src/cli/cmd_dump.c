@@ -187,6 +187,7 @@ static void put_closed(const struct php_activity_list *d)
 	if (d->targets.closed.count) {
 		_cleanup_(buf_done) struct buf why = { 0 };
 
+		buf_init(&why);
 		fallback_put_closed(&why, d->targets.closed.count, d->targets.closed_why);
 		fprintf(stderr, "strobe: %s; " FALLBACK_EXTENSION "\n", why.data);
 	}

@@ -93,6 +93,7 @@ void request_rows_fill(struct request_rows *r, const struct php_activity_list *l
 	if (l->targets.closed.count) {
 		_cleanup_(buf_done) struct buf why = { 0 };
 
+		buf_init(&why);
 		fallback_put_closed(&why, l->targets.closed.count, l->targets.closed_why);
 		snprintf(r->why, sizeof(r->why), "%.590s", why.data);
 	} else {
