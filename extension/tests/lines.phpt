@@ -145,7 +145,7 @@ class D
 {
 	function __destruct()
 	{
-		hash("sha256", str_repeat("x", 3000000));
+		hash("sha256", $GLOBALS["x"]);
 	}
 }
 function takes($a, $b) {}
@@ -158,7 +158,7 @@ function calls()
 	takes(new D,
 		fails());
 }
-for ($i = 0; $i < 40; $i++)
+for ($i = 0, $x = str_repeat("x", 3000000); $i < 40; $i++)
 	try {
 		calls();
 	} catch (Exception $e) {
