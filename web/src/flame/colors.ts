@@ -63,5 +63,5 @@ function frameColor(theme: Theme, name: string, file: string, faint: boolean): s
 
 // The colour of a frame. Faint ones stand behind the matches of a search.
 export function colorOf({ names, files, frameName, frameFile, narrow }: FlameData, theme: Theme, frame: number, faint: boolean): string {
-	return frame === frameName.length - (narrow < 0 ? 1 : 2) ? theme.root : frameColor(theme, names[frameName[frame]], files[frameFile[frame]], faint);
+	return frame === frameName.length - (IN_PAGE && narrow >= 0 ? 2 : 1) ? theme.root : frameColor(theme, names[frameName[frame]], files[frameFile[frame]], faint);
 }
