@@ -68,6 +68,7 @@ file_put_contents("$dir/inner.php", '<?php $x = 1; ' . $long(15000));
 file_put_contents("$dir/main.php", '<?php
 function cpu_ms() { $u = getrusage(); return $u["ru_utime.tv_sec"] * 1000 + $u["ru_utime.tv_usec"] / 1000; }
 function includes() { include __DIR__ . "/outer.php"; }
+opcache_compile_file(__DIR__ . "/inner.php");
 for ($end = cpu_ms() + 600; cpu_ms() < $end;) for ($i = 0; $i < 20; $i++) includes();
 ');
 $run = profile("$dir/main.php", ['strobe.clock' => 'cpu', 'zend_extension' => 'opcache', 'opcache.enable' => '1', 'opcache.enable_cli' => '1',
