@@ -8,7 +8,7 @@ import time
 
 from strobe_test import STROBE, Directory, Skip, check, main, test
 
-LIMIT = 2.3     # seconds: what is promised, and the start of a process on a busy machine
+LIMIT = 5       # seconds: two are promised, and other tests may be busy too; without a limit these layouts take half a minute alone
 
 
 class Busy:
