@@ -1,5 +1,6 @@
 // Colours of boxes: one hue per namespace, class or file, so that what belongs together looks alike; PHP's own
-// functions are blue-grey, since they have no file of their own, and the kernel's, in recordings from outside, purple.
+// functions are blue-grey, since they have no file of their own, and the kernel's, in recordings from outside, purple. Where no
+// name has a file, as in folded stacks and in groups, nobody knows which are PHP's own.
 // Lightness differs by name, so that neighbours can be told apart, and text on it stays readable: contrast is above 4.5
 // to 1 in both themes.
 
@@ -34,23 +35,23 @@ function hash(text: string): number {
 	return (Math.imul(h, 0x2c1b3c6d) >>> 8) & 0xffff;
 }
 
-// The owner of a function: "Wiki" of "Wiki\Parser::parse", "Parser" of "Parser::parse", else its file.
+// The owner of a function: "Wiki" of "Wiki\Parser::parse", "Parser" of "Parser::parse", else its file, which a line begins with.
 function owner(name: string, file: string): string {
 	const method = name.lastIndexOf('::');
 	const whole = method > 0 ? name.slice(0, method) : name;
 	const space = whole.lastIndexOf('\\');
 	if (space > 0)
 		return whole.slice(0, space);
-	return method > 0 ? whole : file;
+	return method > 0 ? whole : file || name.replace(/:\d+$/, '');
 }
 
-function frameColor(theme: Theme, name: string, file: string, faint: boolean): string {
+function frameColor(theme: Theme, name: string, file: string, own: boolean, faint: boolean): string {
 	const shade = hash(name) % 9;
 	let hue: number, saturation: number;
 	if (name.endsWith('_[k]')) {
 		hue = 285 + hash(name) % 15;
 		saturation = theme.dark ? 22 : 38;
-	} else if (file) {
+	} else if (own) {
 		hue = 6 + hash(owner(name, file)) % 47;
 		saturation = theme.dark ? 46 : 78;
 	} else {
@@ -63,5 +64,7 @@ function frameColor(theme: Theme, name: string, file: string, faint: boolean): s
 
 // The colour of a frame. Faint ones stand behind the matches of a search.
 export function colorOf({ names, files, frameName, frameFile, narrow }: FlameData, theme: Theme, frame: number, faint: boolean): string {
-	return frame === frameName.length - (IN_PAGE && narrow >= 0 ? 2 : 1) ? theme.root : frameColor(theme, names[frameName[frame]], files[frameFile[frame]], faint);
+	const name = names[frameName[frame]], file = files[frameFile[frame]];
+	return frame === frameName.length - (IN_PAGE && narrow >= 0 ? 2 : 1) ? theme.root
+		: frameColor(theme, name, file, !!file || files.length < 2 && name[0] !== '[', faint);
 }
