@@ -73,7 +73,7 @@ def picture(directory, name, suffix, *options):
 
 def browser():
     """(chromium, node_modules), or a sentence."""
-    chromium = next((p for p in map(shutil.which, ('chromium', 'chromium-browser', 'google-chrome')) if p), None)
+    chromium = next((p for p in map(shutil.which, ('chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome')) if p), None)
     modules = os.environ.get('NODE_MODULES') or os.path.join(ROOT, 'web', 'node_modules')
     if not chromium or not shutil.which('node'):
         return 'needs chromium and node'

@@ -104,7 +104,7 @@ FLAGS = ['--headless', '--no-sandbox', '--window-size=1200,800', '--disable-gpu'
 
 
 def find_browser():
-    return next(filter(None, map(shutil.which, ['chromium', 'chromium-browser', 'google-chrome'])), None)
+    return next(filter(None, map(shutil.which, ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'])), None)
 
 
 def dump(browser, path, directory, fragment=''):

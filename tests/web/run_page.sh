@@ -13,7 +13,8 @@ skip() {
 
 command -v node >/dev/null || skip "node is not installed"
 [ "$(node -p 'Number(process.versions.node.split(".")[0]) >= 18')" = true ] || skip "node is older than 18"
-for name in chromium chromium-browser google-chrome; do
+# The shell takes a third less time than the browser with its windows.
+for name in chromium-headless-shell chromium chromium-browser google-chrome; do
 	CHROMIUM=${CHROMIUM:-$(command -v $name || true)}
 done
 [ -n "$CHROMIUM" ] || skip "chromium is not installed"
