@@ -9,11 +9,13 @@
 
 #include "page_file.h"
 
+#include "at_most_json.h"
 #include "diff_report.h"
 #include "edges.h"
 #include "mem.h"
 #include "report.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define AROUND_MOST	200000000u	/* functions × pairs: more would take seconds */
@@ -210,12 +212,7 @@ static void put_wide(struct json *j, const struct facts *f, const struct profile
 	put_frames(j, &(struct rows){ p, frames, count });
 	put_wide_values(j, f, rows, count, false);
 	put_wide_values(j, f, rows, count, true);
-	json_key(j, "at_most");
-	json_open_array(j);
-	for (size_t i = 0; i < count; i++)
-		if (rows[i].at_most)
-			json_u64(j, i);
-	json_end(j);
+	at_most_put_json(j, rows, count, sizeof(*rows), offsetof(struct wide_row, at_most));
 	json_end(j);
 }
 
@@ -264,12 +261,7 @@ static void put_diff(struct json *j, const struct page_metric *m, const struct p
 	json_end(j);
 	put_diff_values(j, &r, false);
 	put_diff_values(j, &r, true);
-	json_key(j, "at_most");
-	json_open_array(j);
-	for (size_t i = 0; i < r.count; i++)
-		if (r.rows[i].total.at_most)
-			json_u64(j, i);
-	json_end(j);
+	at_most_put_json(j, r.rows, r.count, sizeof(*r.rows), offsetof(struct diff_row, total.at_most));
 	json_end(j);
 }
 

@@ -3,10 +3,12 @@
 #include "api.h"
 
 #include "ask.h"
+#include "at_most_json.h"
 #include "diff_report.h"
 #include "mem.h"
 #include "text.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* --- What both kinds have --- */
@@ -76,12 +78,7 @@ static void put_metrics(struct json *j, const struct ask *a)
 	put_frames(j, a->profile, frames, count);
 	put_values(j, a, rows, count, false);
 	put_values(j, a, rows, count, true);
-	json_key(j, "at_most");
-	json_open_array(j);
-	for (size_t i = 0; i < count; i++)
-		if (rows[i].at_most)
-			json_u64(j, i);
-	json_end(j);
+	at_most_put_json(j, rows, count, sizeof(*rows), offsetof(struct wide_row, at_most));
 }
 
 /* --- One metric of two sides --- */
@@ -140,12 +137,7 @@ static void put_comparison(struct json *j, const struct ask *a)
 		put_sides(j, &r, count, total);
 		put_changed(j, &r, count, total);
 	}
-	json_key(j, "at_most");
-	json_open_array(j);
-	for (size_t i = 0; i < count; i++)
-		if (r.rows[i].total.at_most)
-			json_u64(j, i);
-	json_end(j);
+	at_most_put_json(j, r.rows, count, sizeof(*r.rows), offsetof(struct diff_row, total.at_most));
 	diff_report_done(&r);
 }
 

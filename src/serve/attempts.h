@@ -1,5 +1,6 @@
-/* attempts.h: how often an address may give a wrong token: ATTEMPTS_BURST times at once, and then once every
- * ATTEMPT_COSTS_NS. Until then its tokens are not looked at, right or wrong, or it could go on guessing.
+/* attempts.h: limits the rate at which an address may try wrong tokens: a burst of ATTEMPTS_BURST, and then one
+ * every ATTEMPT_COSTS_NS. Above the rate all its tokens are rejected unchecked, right or wrong; otherwise it could
+ * continue guessing.
  *
  * Any thread. Times are of the monotonic clock. */
 #ifndef SERVE_ATTEMPTS_H

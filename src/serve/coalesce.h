@@ -1,7 +1,8 @@
-/* coalesce.h: queries that are the same and wait at the same time become one.
+/* coalesce.h: merges identical queries that wait at the same time into one.
  *
- * The first one that waits leads. Whoever asks the same before it begins follows, and is given the same answer, which is made
- * after everybody asked: nobody gets older data than alone. "now" in it is the moment at which it begins. Any thread.
+ * The first query that waits is the leader. Identical queries that arrive before it begins are its followers and get
+ * the same answer, which is made after all of them arrived, so none gets older data than it would alone. "now" is
+ * the time at which the leader begins. Any thread.
  */
 #ifndef SERVE_COALESCE_H
 #define SERVE_COALESCE_H
@@ -10,7 +11,7 @@
 
 struct waiting_query {
 	const struct request *request;
-	struct waiting_query *next;		/* of those that lead, or of the followers of one */
+	struct waiting_query *next;		/* in the list of leaders, or of the followers of one */
 	struct waiting_query *followers;
 };
 
@@ -22,10 +23,10 @@ struct coalesce {
 void coalesce_init(struct coalesce *c);
 void coalesce_done(struct coalesce *c);
 
-/* True if another one leads, whose thread answers `w` then; else `w` leads until coalesce_begin. It must stay where it is. */
+/* True if `w` follows another query, whose thread answers it; else `w` leads until coalesce_begin. `w` must not be moved. */
 bool coalesce_join(struct coalesce *c, struct waiting_query *w);
 
-/* Nobody follows from now on. */
+/* Ends the wait of `w`: later queries no longer follow it. */
 void coalesce_begin(struct coalesce *c, struct waiting_query *w);
 
 #endif

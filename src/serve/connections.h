@@ -1,9 +1,8 @@
-/* connections.h: who is connected, so that those who send nothing cannot keep the others out.
+/* connections.h: the open connections, so that idle clients cannot lock out others.
  *
- * libmicrohttpd takes so many connections and then none, until one has been silent for 30 seconds. With fewer than that
- * we hang up on whoever has done nothing for the longest time, each time that one more comes: first on one who has not
- * sent a whole request, else on one who does not read the answer, never on one whose answer is being made. Any
- * thread. */
+ * At its connection limit libmicrohttpd accepts no more until a connection has been idle for 30 seconds. Below that
+ * limit each new connection closes the one that has been idle for longest: first one without a complete request,
+ * else one that does not read its response, never one whose response is being made. Any thread. */
 #ifndef SERVE_CONNECTIONS_H
 #define SERVE_CONNECTIONS_H
 
@@ -13,34 +12,34 @@
 #include <stdint.h>
 
 enum connection_state {
-	CONNECTION_READS,	/* a request is awaited, or a part of it is there */
-	CONNECTION_ANSWERS,	/* it is being answered */
-	CONNECTION_SENDS,	/* the answer is on its way */
+	CONNECTION_READS,	/* waiting for a request, or for the rest of one */
+	CONNECTION_ANSWERS,	/* the response is being made */
+	CONNECTION_SENDS,	/* the response is being sent */
 };
 
 struct connection;
 
 struct connections {
 	pthread_mutex_t lock;
-	struct connection *first, *last;	/* the one that did nothing for the longest time is the first */
-	unsigned live, most;			/* without those that we hung up on */
-	bool is_full;				/* said, and not over */
+	struct connection *first, *last;	/* the longest idle connection is the first */
+	unsigned live, most;			/* without those that were shut down */
+	bool is_full;				/* logged, and still true */
 	_Atomic uint64_t given_way;		/* counted */
 };
 
 void connections_init(struct connections *c, unsigned most);
-void connections_done(struct connections *c);		/* when all of them were removed */
+void connections_done(struct connections *c);		/* after all connections were removed */
 
-/* The descriptor stays the caller's, who removes the connection before closing it. When there are more than `most`,
- * another one is shut down (shutdown(2)), which its owner sees as the end of what it sends. */
+/* The caller keeps the descriptor, and removes the connection before closing it. Above `most` connections,
+ * another one is shut down (shutdown(2)), which its owner sees as EOF. */
 struct connection *connections_add(struct connections *c, int fd);
 void connections_remove(struct connections *c, struct connection *one);		/* NULL is fine */
 
-/* Hangs up on the one that has been sending its answer for the longest time, if that is longer than so long: for when
- * such answers hold what others need. False if there is none. */
+/* Shuts down the connection that has been sending its response for the longest time, if that exceeds `longer_than_ns`:
+ * used when such responses hold memory that others need. False if there is none. */
 bool connections_give_way(struct connections *c, int64_t longer_than_ns);
 
-/* It did something now. NULL is fine. */
+/* Records the connection's new state, which resets its idle time. NULL is fine. */
 void connections_note(struct connections *c, struct connection *one, enum connection_state state);
 
 #endif

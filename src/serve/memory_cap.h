@@ -1,7 +1,6 @@
-/* memory_cap.h: what queries, their answers and uploads take together, and no more than that.
+/* memory_cap.h: a cap on the memory of queries, their answers and uploads together.
  *
- * It only counts. Who is about to take memory asks first, for the most that it may become, and gives back what it did not
- * need. Any thread. */
+ * It only counts. Callers reserve the maximum they may need before they allocate, and return the rest. Any thread. */
 #ifndef SERVE_MEMORY_CAP_H
 #define SERVE_MEMORY_CAP_H
 

@@ -210,7 +210,7 @@ static void show(struct site *s, const struct request *q, struct response *r)
 	named_filters_done(&f);
 }
 
-/* Whoever presses the wrong button has not deleted anything yet. */
+/* A wrong click deletes nothing yet: the form asks for confirmation. */
 static void confirm(const struct request *q, struct response *r, const char *name)
 {
 	runs_page_begin(q, r, "Delete – Strobe");

@@ -1,4 +1,4 @@
-/* old_links.h: the addresses of the pages of xhprof and uprofiler, which people have in tickets, chats and scripts.
+/* old_links.h: redirects URLs of the xhprof and uprofiler pages, which people have in tickets, chats and scripts.
  *
  *	/index.php?run=ID&source=NS		one run
  *	…run=1,2,3&wts=20,30,50			several, aggregated

@@ -1,5 +1,5 @@
-/* page_parts.h: what the pages of a range, a run, an average and a comparison are made of: the bar at the top, links to the
- * same in another way, the tables. All of it is HTML that needs no script. */
+/* page_parts.h: the common parts of the pages of a range, a run, an average and a comparison: the toolbar, links to
+ * other views, and tables. All of it is HTML that works without scripts. */
 #ifndef SERVE_PAGE_PARTS_H
 #define SERVE_PAGE_PARTS_H
 

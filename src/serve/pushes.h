@@ -1,8 +1,8 @@
-/* pushes.h: profiles that others send, in what their three protocols have in common: docs/ingest.md is the manual.
+/* pushes.h: the shared part of the three protocols by which other profilers push profiles: docs/ingest.md is the manual.
  *
  *	push_begin -> a reader of src/exchange fills p.pushed from p.body -> push_give -> push_done
  *
- * What is refused is counted by reason, and answered with a status that nobody repeats it for; only a full collector is 503. */
+ * Rejected requests are counted by reason, with a status that clients do not retry; only a full collector is 503. */
 #ifndef SERVE_PUSHES_H
 #define SERVE_PUSHES_H
 

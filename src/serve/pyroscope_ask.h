@@ -1,5 +1,5 @@
-/* pyroscope_ask.h: what Pyroscope's requests have in common: a range of time, a selector, a type, and the series and runs that
- * these are about.
+/* pyroscope_ask.h: the common part of Pyroscope's requests: a time range, a selector, a profile type, and the matching series
+ * and runs.
  *
  * A series has one row per profile type. Beside its labels a row has service_name, which is the first of the service labels that the
  * series has (PYROSCOPE_SERVICES unless others are chosen), and the labels that its type is made of. Ids of spans and traces are labels

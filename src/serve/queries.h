@@ -1,8 +1,9 @@
-/* queries.h: queries of the store, with a cap of the memory that they and their answers take together.
+/* queries.h: queries of the store, with a cap on the memory of all queries and their answers.
  *
- * Each one runs in a process of its own (query_starter.h). The first attempt has a sixteenth of the cap, which is enough for
- * nearly all; what needs more is tried again with half of the cap, one such query at a time, and pruned to what fits. The answer
- * counts until it is sent, compressed as it is kept. What finds no memory left is refused, and costs nobody else anything.
+ * Each query runs in its own process (query_starter.h). The first attempt gets a sixteenth of the cap, which is
+ * enough for nearly all queries. A query that needs more is retried with half of the cap, one such query at a time,
+ * and its result is pruned to fit. The compressed answer counts until it is sent. A query is refused if no memory is
+ * left, which does not affect others.
  */
 #ifndef SERVE_QUERIES_H
 #define SERVE_QUERIES_H

@@ -1,9 +1,9 @@
-/* query_starter.h: a process that does nothing but start others, one for each query, each with its limits.
+/* query_starter.h: a helper process that forks one child per query, each with resource limits.
  *
- * A query may take more memory than there is, and more time than anybody has: the daemon must not care. It cannot fork for
- * each one, since it has threads, and SQLite's connections and locks do not survive a fork; so a process is made
- * before there are any, which stays as small as it was, and forks in a fraction of a millisecond. The process of a query opens
- * the store for itself, makes the answer, and ends; what it took is given back whatever it did.
+ * A query may need any amount of memory and time, and must not affect the daemon. The daemon itself cannot fork per
+ * query, because it has threads, and SQLite's connections and locks do not survive a fork. So the helper is forked
+ * before the first thread starts; it stays small, and forks in a fraction of a millisecond. The child opens the
+ * store, makes the answer and exits, so its memory is always freed.
  */
 #ifndef SERVE_QUERY_STARTER_H
 #define SERVE_QUERY_STARTER_H

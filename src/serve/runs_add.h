@@ -1,4 +1,4 @@
-/* runs_add.h: a run that somebody sent, by the API or the form: read within limits, and stored. */
+/* runs_add.h: reads a run that was uploaded by the API or the form, within limits, and stores it. */
 #ifndef SERVE_RUNS_ADD_H
 #define SERVE_RUNS_ADD_H
 

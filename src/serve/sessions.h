@@ -1,7 +1,7 @@
-/* sessions.h: the browsers that are logged in.
+/* sessions.h: login sessions of browsers.
  *
- * A session is a random number that a browser keeps in a cookie in place of the token, and that means nothing after a
- * logout, after SESSION_IDLE_NS without a request, after SESSION_LONGEST_NS, or after a restart: it is kept in memory
+ * A session is a random number that a browser keeps in a cookie instead of the token. It becomes invalid after a
+ * logout, after SESSION_IDLE_NS without a request, after SESSION_LONGEST_NS, or after a restart, because it is kept in memory
  * only. Any thread. Times are of the monotonic clock.
  */
 #ifndef SERVE_SESSIONS_H

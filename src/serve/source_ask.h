@@ -1,7 +1,7 @@
-/* source_ask.h: the lines of a function, a file or a line, with what each took beside its source, for pages and the API.
+/* source_ask.h: annotated source lines of a function, a file or a line, for pages and the API.
  *
- * Which file it is only the frames of the profile say. A comparison has two sides; lines of the earlier one stand where the
- * function begins in the later one, so that a function that moved as a whole is compared line by line. */
+ * Only the frames of the profile determine the file. A comparison has two sides; lines of the earlier one are
+ * shifted to the function's start in the later one, so a function that moved as a whole is compared line by line. */
 #ifndef SERVE_SOURCE_ASK_H
 #define SERVE_SOURCE_ASK_H
 

@@ -1,8 +1,8 @@
-/* tally.h: sums that add up, read while other threads count.
+/* tally.h: consistent snapshots of counters that other threads increment.
  *
- * Each counter is right by itself, but those of one sample are changed one after another. Here they are read until
- * nothing moved meanwhile and the sum is right, which is nearly always at once; after some tries what is there is shown
- * as it is, so that a wrong sum would be seen. */
+ * Each counter is correct by itself, but one sample increments several of them, one after another. The counters are
+ * read again until none changed meanwhile and they add up, which usually succeeds at once. After some attempts the
+ * last values are returned as they are, so that a wrong sum would be noticed. */
 #ifndef SERVE_TALLY_H
 #define SERVE_TALLY_H
 

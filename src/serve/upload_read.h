@@ -1,4 +1,4 @@
-/* upload_read.h: reads a profile that somebody sent, in a process of its own (apart.h), and waits for it. */
+/* upload_read.h: reads an uploaded profile in a process of its own (apart.h), and waits for it. */
 #ifndef SERVE_UPLOAD_READ_H
 #define SERVE_UPLOAD_READ_H
 

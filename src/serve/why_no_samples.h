@@ -1,4 +1,4 @@
-/* why_no_samples.h: what is missing when nothing has ever arrived, as far as this machine tells. */
+/* why_no_samples.h: finds out from this machine why no samples have arrived yet. */
 #ifndef SERVE_WHY_NO_SAMPLES_H
 #define SERVE_WHY_NO_SAMPLES_H
 

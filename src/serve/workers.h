@@ -1,7 +1,8 @@
-/* workers.h: what takes long is done by threads that are there for it, so that the threads of HTTP always answer.
+/* workers.h: a pool of threads for slow jobs, so that the HTTP threads are always responsive.
  *
- * It knows nothing of HTTP or profiles: a job is a function and what it works on. Jobs wait in a short queue; what finds
- * it full is refused at once. The end is told by a descriptor, which jobs look at, and comes when the last is done.
+ * It is independent of HTTP and profiles: a job is a function with its data. Jobs wait in a short queue, and are
+ * refused at once when it is full. Stopping the pool signals a descriptor, which jobs poll, and is complete when the
+ * last job is done.
  */
 #ifndef SERVE_WORKERS_H
 #define SERVE_WORKERS_H

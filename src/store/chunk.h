@@ -1,4 +1,4 @@
-/* chunk.h: how the samples of one series in one hour stand on disk.
+/* chunk.h: the on-disk format of one series' samples of one hour.
  *
  * A chunk is a sorted list of rows {stack, bucket, values[]}: which stack, in which 10-second bucket of the hour, with
  * one value per column of the series. It does not know which series, hour or file it belongs to. Few series and a

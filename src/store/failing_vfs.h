@@ -1,7 +1,7 @@
 /* failing_vfs.h: a file system for SQLite whose n-th write, sync or truncation fails. Only tests include it.
  *
- * It stands in front of the usual one and hands everything on; registered as the default, it is what the store under
- * test uses without knowing. One thread only. */
+ * It wraps SQLite's default VFS and forwards all calls. Registered as the default, it is used by the store under test
+ * without changes. One thread only. */
 #ifndef STORE_FAILING_VFS_H
 #define STORE_FAILING_VFS_H
 

@@ -1,8 +1,9 @@
-/* files_lock.h: held shared by whoever reads day files, alone by whoever removes or renames them: a connection that opens its
- * log after the file was removed would leave a stray log behind, which the next file of that name would take for its own.
+/* files_lock.h: a lock on the day files, shared by readers and exclusive for removing and renaming. Without it, a
+ * connection that opens its WAL after the file was removed would leave a stray WAL behind, which the next file of
+ * that name would use as its own.
  *
- * It is between threads and between processes: queries run in their own. For the latter it is a lock of the first byte of the
- * directory's LOCK, which ends with the process. */
+ * It works between threads and between processes, because queries run in their own. Between processes it locks the
+ * first byte of the directory's LOCK, which the kernel releases when the process ends. */
 #ifndef STORE_FILES_LOCK_H
 #define STORE_FILES_LOCK_H
 

@@ -1,4 +1,4 @@
-/* run_bytes.h: a new run as the bytes that every backend keeps, and its name. */
+/* run_bytes.h: encodes a new run as the bytes that every backend stores, and gives it its name. */
 #ifndef STORE_RUN_BYTES_H
 #define STORE_RUN_BYTES_H
 

@@ -1,4 +1,4 @@
-/* run_place.h: the place in a list of runs: "VALUE.ID" of the last run of a piece; a text is "x" and its bytes in
+/* run_place.h: the cursor of a list of runs: "VALUE.ID" of the last run of a page; a text is "x" and its bytes in
  * hexadecimal. */
 #ifndef STORE_RUN_PLACE_H
 #define STORE_RUN_PLACE_H

@@ -1,4 +1,4 @@
-/* run_totals.h: the totals of a run as they stand in a file.
+/* run_totals.h: the stored form of a run's totals.
  *
  *   For each column of the profile: length and bytes of its name, the same of its unit, its sum (zigzag); all lengths and
  *   the sum are varints of wire/strobe_wire.h. A name or unit has 63 bytes at most.

@@ -1,4 +1,4 @@
-/* series.h: what the rows of a chunk have in common, and whether a question is about it.
+/* series.h: the common properties of the rows of a chunk, and whether it matches a query.
  *
  * A series is a set of labels with the clock and period it was sampled by and the columns its samples have. The label
  * "clock" (wall, cpu) need not be set: it is answered from the clock. */

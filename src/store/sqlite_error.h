@@ -1,4 +1,4 @@
-/* sqlite_error.h: what SQLite says, as a negative errno and a sentence. */
+/* sqlite_error.h: SQLite's errors as a negative errno and a sentence. */
 #ifndef STORE_SQLITE_ERROR_H
 #define STORE_SQLITE_ERROR_H
 

@@ -1,7 +1,7 @@
-/* sqlite_scan.h: walks over the chunks that a question is about, day by day; what is done with them is the visitor's.
+/* sqlite_scan.h: passes the chunks that match a query to a visitor, day by day.
  *
- * Each day is read in one read transaction of an own connection, so a visitor sees chunks and stacks that belong
- * together while the writer goes on. Damaged chunks and days are counted, noted and passed over. */
+ * Each day is read in one transaction on its own connection, so a visitor sees consistent chunks and stacks
+ * while the writer continues. Damaged chunks and days are counted, noted and skipped. */
 #ifndef STORE_SQLITE_SCAN_H
 #define STORE_SQLITE_SCAN_H
 

@@ -1,6 +1,6 @@
-/* stack_tree.h: the stacks of one day as they are read: a tree of numbered nodes over a list of frames.
+/* stack_tree.h: the stacks of one day, for readers: a tree of numbered nodes over a list of frames.
  *
- * Both lists stand in the file as blocks of records, one row per block, that follow each other without gaps. Reading
+ * Both lists are stored as blocks of records, one row per block, that follow each other without gaps. Reading
  * half a million nodes is a pass over a few hundred kilobytes, no query per node.
  *
  *   frame record   length of the name, name, length of the file's path, path, line       (lengths and line: varints)
