@@ -103,6 +103,16 @@ static void stacks_load(struct stacks *s, char **files, int count)
 	}
 }
 
+/* Seeds that are close to each other would give sequences that are. */
+static uint64_t seed_of(uint32_t number)
+{
+	uint64_t seed = (number + 1) * 0x9e3779b97f4a7c15ULL;
+
+	seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9ULL;
+	seed = (seed ^ seed >> 27) * 0x94d049bb133111ebULL;
+	return (seed ^ seed >> 31) | 1;
+}
+
 static size_t draw(const struct stacks *s, uint64_t *seed)
 {
 	uint64_t at = next_random(seed) % s->sums[s->count - 1];
@@ -393,7 +403,7 @@ static void run_fleet(struct load *l)
 
 	pthread_barrier_init(&l->ready, NULL, l->threads);
 	for (uint32_t i = 0; i < l->threads; i++) {
-		senders[i] = (struct sender){ .load = l, .number = i, .seed = 88172645463325252ULL + i * 7919, .zstd = ZSTD_createCCtx() };
+		senders[i] = (struct sender){ .load = l, .number = i, .seed = seed_of(i), .zstd = ZSTD_createCCtx() };
 		if (pthread_create(&threads[i], NULL, run_sender, &senders[i]))
 			abort();
 	}
@@ -429,7 +439,7 @@ static int connect_to(const char *path)
 
 static void run_processes(const struct stacks *s, const char *path, uint32_t workers, double rate, unsigned samples, int64_t length_ns)
 {
-	uint64_t seed = 88172645463325252ULL;
+	uint64_t seed = seed_of(0);
 	_cleanup_(freep) int *fds = xcalloc(workers, sizeof(*fds));
 	struct sent sent = { 0 };
 	int64_t start = clock_monotonic_ns(), due = start;
