@@ -57,29 +57,13 @@ struct otlp_writer *otlp_writer_free(struct otlp_writer *w)
 
 /* --- The dictionary --- */
 
-static void put_utf8(struct buf *out, struct str s)
-{
-	const char *end = s.p + s.n;
-
-	for (const char *p = s.p; p < end;) {
-		uint32_t c;
-		unsigned n = text_decode(p, end, &c);
-
-		if (n)
-			buf_put(out, p, n);
-		else
-			buf_puts(out, "\xef\xbf\xbd");
-		p += n ? n : 1;
-	}
-}
-
 /* Strings of Protocol Buffers are UTF-8. */
 static uint32_t string(struct otlp_writer *w, struct str s)
 {
 	_cleanup_(buf_done) struct buf safe = { 0 };
 
 	buf_init(&safe);
-	put_utf8(&safe, s);
+	text_put_utf8(&safe, s);
 	return intern_add(&w->strings, safe.data, safe.size);
 }
 
@@ -238,7 +222,7 @@ static void put_attribute(struct buf *resource, const char *key, const char *val
 	buf_init(&pair);
 	buf_init(&any);
 	buf_init(&safe);
-	put_utf8(&safe, (struct str){ value, strlen(value) });
+	text_put_utf8(&safe, (struct str){ value, strlen(value) });
 	protobuf_put_bytes(&any, OTLP_ANY_STRING, safe.data, safe.size);
 	protobuf_put_bytes(&pair, OTLP_KEY, key, strlen(key));
 	protobuf_put_bytes(&pair, OTLP_VALUE, any.data, any.size);

@@ -10,8 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define DAY_BUCKETS	((uint32_t)(NS_PER_DAY / BATCH_BUCKET_NS))
-
 const char *const clickhouse_dictionary_names[CLICKHOUSE_DICTIONARIES] = { "kinds", "series", "frames", "stacks" };
 
 /* One entry of the batch on its way. */

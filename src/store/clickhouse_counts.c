@@ -1,5 +1,6 @@
 /* clickhouse_counts.c: how many samples there are, over time and per label; no stack is looked at. */
 #include "clickhouse_ask.h"
+#include "clickhouse_part.h"
 #include "clickhouse_series.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
@@ -9,7 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
 #define SAMPLE_KINDS	"kind IN (SELECT kind FROM kinds WHERE name = 'samples')"
 
 /* Two sums, as the first wraps where the second says that it is above 2^64. */
@@ -25,11 +25,10 @@ static uint64_t get_count(struct row_reader *r)
 	return about >= 18446744073709551615. ? UINT64_MAX : exact;
 }
 
-/* One answer per shard. */
 struct counts {
 	const struct store_query *q;
 	const char *sql;
-	struct buf rows[CLICKHOUSE_SHARDS], series[CLICKHOUSE_SHARDS];
+	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
 };
 
 static struct counts *counts_new(const struct store_query *q, const char *sql)
@@ -38,19 +37,15 @@ static struct counts *counts_new(const struct store_query *q, const char *sql)
 
 	n->q = q;
 	n->sql = sql;
-	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++) {
-		buf_init(&n->rows[i]);
-		buf_init(&n->series[i]);
-	}
+	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++)
+		clickhouse_part_init(&n->parts[i]);
 	return n;
 }
 
 static void counts_free(struct counts *n)
 {
-	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++) {
-		buf_done(&n->rows[i]);
-		buf_done(&n->series[i]);
-	}
+	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++)
+		clickhouse_part_done(&n->parts[i]);
 	free(n);
 }
 
@@ -58,7 +53,7 @@ static int ask_rows(struct clickhouse_store *s, unsigned shard, void *data, stru
 {
 	struct counts *n = data;
 
-	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = n->sql }, &n->rows[shard], err);
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = n->sql }, &n->parts[shard].rows, err);
 }
 
 /* --- Over time --- */
@@ -112,7 +107,7 @@ int clickhouse_timeline(struct store *store, const struct store_query *q, int64_
 	c = counts_new(q, sql.data);
 	rc = clickhouse_each(s, ask_rows, c, err);
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
-		add_steps(&c->rows[i], q, step_ns, samples, n);
+		add_steps(&c->parts[i].rows, q, step_ns, samples, n);
 	counts_free(c);
 	return rc;
 }
@@ -125,9 +120,9 @@ static int ask_rows_and_series(struct clickhouse_store *s, unsigned shard, void 
 	int rc = ask_rows(s, shard, data, err);
 
 	if (rc >= 0)
-		rc = clickhouse_fetch_series(s, shard, n->q, &n->series[shard], err);
+		rc = clickhouse_fetch_series(s, shard, n->q, &n->parts[shard].series, err);
 	if (rc < 0)
-		buf_reset(&n->rows[shard]);
+		clickhouse_part_reset(&n->parts[shard]);
 	return rc;
 }
 
@@ -163,9 +158,9 @@ int clickhouse_labels(struct store *store, const struct store_query *q, struct s
 	rc = clickhouse_each(s, ask_rows_and_series, c, err);
 	label_counts_init(&counts, ret);
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
-		clickhouse_add_series(&series, &c->series[i]);
+		clickhouse_add_series(&series, &c->parts[i].series);
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
-		add_labels(&c->rows[i], &series, &counts);
+		add_labels(&c->parts[i].rows, &series, &counts);
 	label_counts_end(&counts);
 	label_counts_done(&counts);
 	clickhouse_series_done(&series);

@@ -3,9 +3,8 @@
  * Each shard adds up the values of each stack and kind, and tells what its stacks are. A stack is on one shard, so that
  * here nothing is added twice; series are on several. */
 #include "clickhouse_ask.h"
-#include "clickhouse_kinds.h"
+#include "clickhouse_part.h"
 #include "clickhouse_series.h"
-#include "clickhouse_stacks.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
 #include "log.h"
@@ -14,18 +13,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
-
-/* As one shard answers. */
-struct part {
-	struct clickhouse_kinds kinds;
-	struct buf sums, ranges, series, days;
-	struct clickhouse_stacks stacks;
-};
-
 struct query {
 	const struct store_query *what;
-	struct part parts[CLICKHOUSE_SHARDS];
+	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
 
 	struct profile *profile;
 	struct clickhouse_series series;
@@ -94,27 +84,8 @@ static void names_of(const struct buf *sums, struct buf *ret)
 	}
 }
 
-static void part_init(struct part *p)
-{
-	*p = (struct part){ 0 };
-	buf_init(&p->sums);
-	buf_init(&p->ranges);
-	buf_init(&p->series);
-	buf_init(&p->days);
-}
-
-static void part_done(struct part *p)
-{
-	clickhouse_kinds_done(&p->kinds);
-	clickhouse_stacks_done(&p->stacks);
-	buf_done(&p->sums);
-	buf_done(&p->ranges);
-	buf_done(&p->series);
-	buf_done(&p->days);
-}
-
 /* Samples before what they refer to, which is always there before them. */
-static int ask_all(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct part *p,
+static int ask_all(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct clickhouse_part *p,
 		   struct err *err)
 {
 	_cleanup_(buf_done) struct buf names = { 0 };
@@ -124,7 +95,7 @@ static int ask_all(struct clickhouse_store *s, unsigned shard, const struct stor
 	if (rc < 0 || !sql_put_days(&names, q))
 		return rc;
 	buf_reset(&names);
-	rc = ask_sums(s, shard, q, &p->sums, err);
+	rc = ask_sums(s, shard, q, &p->rows, err);
 	if (rc >= 0)
 		rc = ask_ranges(s, shard, q, &p->ranges, err);
 	if (rc >= 0)
@@ -133,21 +104,17 @@ static int ask_all(struct clickhouse_store *s, unsigned shard, const struct stor
 		rc = clickhouse_fetch_series(s, shard, q, &p->series, err);
 	if (rc < 0)
 		return rc;
-	names_of(&p->sums, &names);
+	names_of(&p->rows, &names);
 	return names.size ? clickhouse_fetch_stacks(s, shard, q, &names, &p->stacks, err) : 0;
 }
 
-/* Nothing counts of a shard that went away in the middle. */
 static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
 	struct query *q = data;
-	struct part *p = &q->parts[shard];
-	int rc = ask_all(s, shard, q->what, p, err);
+	int rc = ask_all(s, shard, q->what, &q->parts[shard], err);
 
-	if (rc < 0) {
-		part_done(p);
-		part_init(p);
-	}
+	if (rc < 0)
+		clickhouse_part_reset(&q->parts[shard]);
 	return rc;
 }
 
@@ -237,7 +204,7 @@ static size_t kinds_of(const struct query *q, unsigned shards, const struct clic
 	size_t count = 0, capacity = 0;
 
 	for (unsigned i = 0; i < shards; i++) {
-		struct row_reader r = row_reader_of(&q->parts[i].sums);
+		struct row_reader r = row_reader_of(&q->parts[i].rows);
 		uint64_t last = 0;
 
 		while (row_more(&r)) {
@@ -286,7 +253,7 @@ struct values {
 	bool is_samples;
 };
 
-static struct values values_of(struct query *q, const struct part *part, uint64_t kind)
+static struct values values_of(struct query *q, const struct clickhouse_part *part, uint64_t kind)
 {
 	struct values v = { clickhouse_find_kind(&part->kinds, kind), UINT32_MAX, UINT32_MAX, false };
 
@@ -309,10 +276,10 @@ static void add_value(struct query *q, const struct values *v, uint32_t node, in
 		saturating_count(&q->samples, (uint64_t)value);
 }
 
-static void add_sums(struct query *q, const struct part *part)
+static void add_sums(struct query *q, const struct clickhouse_part *part)
 {
 	_cleanup_(map_done) struct map nodes = { 0 };
-	struct row_reader r = row_reader_of(&part->sums);
+	struct row_reader r = row_reader_of(&part->rows);
 	struct values v = { 0 };
 	uint64_t last = 0, collisions = clickhouse_place_stacks(&part->stacks, q->profile, &nodes);
 
@@ -390,7 +357,7 @@ static void merge(struct query *q, unsigned shards)
 static void query_done(struct query *q, unsigned shards)
 {
 	for (unsigned i = 0; i < shards; i++)
-		part_done(&q->parts[i]);
+		clickhouse_part_done(&q->parts[i]);
 	clickhouse_series_done(&q->series);
 	labels_done(&q->labels);
 	profile_free(q->profile);
@@ -407,7 +374,7 @@ int clickhouse_query(struct store *store, const struct store_query *what, struct
 
 	q->what = what;
 	for (unsigned i = 0; i < shards; i++)
-		part_init(&q->parts[i]);
+		clickhouse_part_init(&q->parts[i]);
 	labels_init(&q->labels);
 	q->profile = profile_new();
 	profile_keep_lines(q->profile, what->lines);

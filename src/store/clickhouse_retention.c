@@ -11,8 +11,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
-
 /* The samples that shards have. */
 struct there {
 	struct there_day {

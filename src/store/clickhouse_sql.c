@@ -5,8 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
-
 void sql_put_string(struct buf *sql, struct str text)
 {
 	buf_putc(sql, '\'');

@@ -7,8 +7,11 @@
 #define STORE_CLICKHOUSE_STORE_H
 
 #include "clickhouse_url.h"
+#include "clock.h"
 #include "lock.h"
 #include "store.h"
+
+#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
 
 enum clickhouse_mode { CLICKHOUSE_WRITE, CLICKHOUSE_READ, CLICKHOUSE_RUNS };
 

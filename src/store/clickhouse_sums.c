@@ -3,7 +3,7 @@
  * Each shard adds up per series, kind and step. A series is on several shards, so that sums are put together here before
  * they are handed over, an hour of a series at a time. */
 #include "clickhouse_ask.h"
-#include "clickhouse_kinds.h"
+#include "clickhouse_part.h"
 #include "clickhouse_series.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
@@ -12,14 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
 #define HOUR_BUCKETS	(DAY_BUCKETS / 24)
-
-/* As one shard answers. */
-struct part {
-	struct clickhouse_kinds kinds;
-	struct buf rows, series;
-};
 
 /* One sum. */
 struct cell {
@@ -32,7 +25,7 @@ struct sums {
 	const struct store_query *q;
 	const char *sql;
 	int64_t buckets;			/* of a step; 0: only the series are wanted */
-	struct part parts[CLICKHOUSE_SHARDS];
+	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
 
 	struct clickhouse_series series;
 	struct described {
@@ -51,7 +44,7 @@ struct row {
 	int64_t step, value;
 };
 
-static bool next_row(struct sums *n, const struct part *p, struct row_reader *r, struct row *ret)
+static bool next_row(struct sums *n, const struct clickhouse_part *p, struct row_reader *r, struct row *ret)
 {
 	const struct clickhouse_series_row *row;
 
@@ -136,7 +129,7 @@ static void add_cell(struct sums *n, uint32_t series, uint32_t column, int64_t s
 	n->cells[n->count++] = (struct cell){ series, column, step, value };
 }
 
-static void add_cells(struct sums *n, const struct part *p)
+static void add_cells(struct sums *n, const struct clickhouse_part *p)
 {
 	struct row_reader r = row_reader_of(&p->rows);
 	struct row row;
@@ -201,7 +194,7 @@ static void hand_over_all(struct sums *n, store_take_sums *take, void *data)
 static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
 	struct sums *n = data;
-	struct part *p = &n->parts[shard];
+	struct clickhouse_part *p = &n->parts[shard];
 	int rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = n->sql }, &p->rows, err);
 
 	if (rc >= 0)
@@ -209,7 +202,7 @@ static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, str
 	if (rc >= 0)
 		rc = clickhouse_fetch_series(s, shard, n->q, &p->series, err);
 	if (rc < 0)
-		buf_reset(&p->rows);
+		clickhouse_part_reset(p);
 	return rc;
 }
 
@@ -235,20 +228,15 @@ static struct sums *sums_new(const struct store_query *q, const char *sql, int64
 	n->q = q;
 	n->sql = sql;
 	n->buckets = buckets;
-	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++) {
-		buf_init(&n->parts[i].rows);
-		buf_init(&n->parts[i].series);
-	}
+	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++)
+		clickhouse_part_init(&n->parts[i]);
 	return n;
 }
 
 static void sums_free(struct sums *n)
 {
-	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++) {
-		clickhouse_kinds_done(&n->parts[i].kinds);
-		buf_done(&n->parts[i].rows);
-		buf_done(&n->parts[i].series);
-	}
+	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++)
+		clickhouse_part_done(&n->parts[i]);
 	clickhouse_series_done(&n->series);
 	free(n->described);		/* labels are those of the series */
 	free(n->cells);

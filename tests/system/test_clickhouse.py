@@ -1,5 +1,6 @@
 """ClickHouse as a store: what every store promises, on one server and on two; the same answers as SQLite; and samples that count
-once, whatever happens to the daemon and to the servers. One pair of servers is shared, each test has a database of its own."""
+once, whatever happens to the daemon and to the servers. One pair of servers is shared, each test has a database of its own; tests that
+end or hang servers share another pair, which has few tables and is therefore there again at once."""
 import json
 import os
 import re
@@ -13,30 +14,49 @@ from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_f
 
 CONFORMANCE = os.environ.get('STROBE_STORE_TESTS', '').split(':')
 DOCS = f'{ROOT}/docs/clickhouse.md'
-running = []
+shared, mortal = [], []
+
+
+def started(pair):
+    """Both of a pair, started when the first test needs them, and again when one ended one."""
+    while len(pair) < 2:
+        pair.append(ClickHouse())
+    return [s.start() for s in pair]
 
 
 def servers():
-    """Both, started when the first test needs them, and again when one ended one."""
-    if not running:
-        running.extend([ClickHouse(), ClickHouse()])
-    return [s.start() for s in running]
+    return started(shared)
 
 
-def both(database, more=''):
-    one, two = servers()
+def mortals():
+    return started(mortal)
+
+
+def both(database, more='', pair=shared):
+    one, two = started(pair)
     return one.url(database, f'?shards={one.server},{two.server}{more}')
 
 
+def drop_databases(prefix):
+    """Each has eight tables, which the server looks after as long as they are there."""
+    for server in servers():
+        for name in server.ask('SHOW DATABASES').split():
+            if name.startswith(prefix):
+                server.ask(f'DROP DATABASE {name}')
+
+
 def conforms(url):
-    for program in CONFORMANCE:
-        if not os.path.exists(program):
-            raise Skip('the tests of stores are not built')
-        p = subprocess.run([program], env={**os.environ, 'STORE_URL': url}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           text=True, check=False)
-        bad = [line for line in p.stdout.splitlines() if line.startswith(('not ok', '#'))]
-        check(p.returncode == 0, f'{os.path.basename(program)}: ' + '; '.join(bad)[:2000])
-        check(p.stdout.count('\nok - ') > 0, f'{os.path.basename(program)} has tests')
+    """All programs at the same time: they mostly wait for answers."""
+    if not all(os.path.exists(program) for program in CONFORMANCE):
+        raise Skip('the tests of stores are not built')
+    programs = [(os.path.basename(program), subprocess.Popen([program], env={**os.environ, 'STORE_URL': url}, stdout=subprocess.PIPE,
+                                                             stderr=subprocess.STDOUT, text=True)) for program in CONFORMANCE]
+    for name, p in programs:
+        said = p.communicate()[0]
+        bad = [line for line in said.splitlines() if line.startswith(('not ok', '#'))]
+        check(p.returncode == 0, f'{name}: ' + '; '.join(bad)[:2000])
+        check(said.count('\nok - ') > 0, f'{name} has tests')
+    drop_databases('test_')
 
 
 @test
@@ -114,9 +134,9 @@ def real_lines():
     """Real stacks where they are at hand, else synthetic ones."""
     path = os.path.join(os.path.dirname(ROOT), 'shared', 'data', 'mediawiki.folded.zst')
     if not os.path.exists(path):
-        return stacks(20000)
+        return stacks(5000)
     text = subprocess.run(['zstd', '-dc', path], stdout=subprocess.PIPE, check=True).stdout.decode(errors='replace')
-    return [line + '\n' for line in text.split('\n') if ' ' in line][:20000]
+    return [line + '\n' for line in text.split('\n') if ' ' in line][:5000]
 
 
 @test
@@ -142,7 +162,7 @@ def the_same_batches_give_the_same_answers_as_sqlite():
 
 @test
 def a_server_killed_between_names_and_samples_loses_nothing():
-    server = servers()[0]
+    server = mortals()[0]
     lines = stacks(5000)
     server.ask('CREATE DATABASE IF NOT EXISTS killed')
     with Directory() as d, Proxy(server, 'INSERT INTO samples', server.kill) as proxy:
@@ -171,7 +191,7 @@ def an_insert_whose_answer_is_lost_counts_once():
 
 @test
 def a_server_killed_after_an_insert_counts_it_once():
-    server = servers()[0]
+    server = mortals()[0]
     lines = stacks(5000)
     with Directory() as d, Proxy(server, 'INSERT INTO samples', server.kill, after=True) as proxy:
         p = collect(proxy.url('after'), directory=d)
@@ -207,7 +227,7 @@ def a_daemon_killed_between_names_and_samples_sends_them_again():
 
 @test
 def samples_wait_while_clickhouse_is_down():
-    server = servers()[0]
+    server = mortals()[0]
     lines = stacks(5000)
     server.kill()
     with Directory() as d:
@@ -223,12 +243,12 @@ def samples_wait_while_clickhouse_is_down():
 
 @test
 def a_shard_that_is_away_is_named_and_the_rest_is_shown():
-    one, two = servers()
+    one, two = mortals()
     lines = stacks(5000)
     with Directory() as d:
-        collected(lines, both('away'), directory=d)
+        collected(lines, both('away', pair=mortal), directory=d)
         second = stored('away', two)
-        with Page(d, both('away', '&timeout=2s')) as page:
+        with Page(d, both('away', '&timeout=2s', mortal)) as page:
             for away in (two.pause, two.kill):
                 away()
                 with urllib.request.urlopen(page.daemon.url + '/api/v1/profile?from=-2h', timeout=60) as r:
@@ -331,5 +351,5 @@ def the_questions_of_the_docs_have_answers():
 try:
     main()
 finally:
-    for s in running:
+    for s in shared + mortal:
         s.__exit__()

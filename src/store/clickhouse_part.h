@@ -1,0 +1,18 @@
+/* clickhouse_part.h: what one shard answers of a question; each question fills what it needs. */
+#ifndef STORE_CLICKHOUSE_PART_H
+#define STORE_CLICKHOUSE_PART_H
+
+#include "clickhouse_kinds.h"
+#include "clickhouse_stacks.h"
+
+struct clickhouse_part {
+	struct clickhouse_kinds kinds;
+	struct buf rows, ranges, series, days;
+	struct clickhouse_stacks stacks;
+};
+
+void clickhouse_part_init(struct clickhouse_part *p);
+void clickhouse_part_done(struct clickhouse_part *p);
+void clickhouse_part_reset(struct clickhouse_part *p);	/* nothing counts of a shard that went away in the middle */
+
+#endif
