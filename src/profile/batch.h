@@ -6,6 +6,7 @@
 #include "strobe_wire.h"
 
 #define BATCH_BUCKET_NS	(10LL * 1000000000LL)
+#define DAY_BUCKETS	8640
 
 /* The measurements of one series (a set of labels with its clock and period) in one bucket. */
 struct batch_entry {

@@ -11,8 +11,6 @@
 #include "lock.h"
 #include "store.h"
 
-#define DAY_BUCKETS	(NS_PER_DAY / BATCH_BUCKET_NS)
-
 enum clickhouse_mode { CLICKHOUSE_WRITE, CLICKHOUSE_READ, CLICKHOUSE_RUNS };
 
 struct clickhouse_known;

@@ -24,7 +24,6 @@
 
 #define DAY_APPLICATION	0x53545242	/* "STRB" */
 #define DAY_SCHEMA	2
-#define DAY_BUCKETS	8640u
 #define DAY_SERIES	(1u << 24)	/* cap of series in a day */
 
 struct day {
