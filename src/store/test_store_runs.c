@@ -473,12 +473,14 @@ TEST(a_thousand_runs_expire_and_their_room_is_used_again)
 	struct profile *p = a_run("source=s", NOON, SECOND, 1);
 	struct store_new_run runs[100];
 	struct store_stats before, after;
+	struct err err = { 0 };
 
 	for (int round = 0; round < 10; round++) {
 		memset(runs, 0, sizeof(runs));
 		for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
 			runs[i].profile = p;
-		CHECK_INT(store_add_runs(f.store, runs, ARRAY_SIZE(runs), NOON, NULL), 0);
+		CHECK_INT(store_add_runs(f.store, runs, ARRAY_SIZE(runs), NOON, &err), 0);
+		CHECK_STR(err.text, "");
 	}
 	store_stats(f.store, &before);
 	CHECK_INT(before.runs, 1000);
