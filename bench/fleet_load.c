@@ -262,7 +262,7 @@ struct sender {
 	ZSTD_CCtx *zstd;
 };
 
-/* What Redis knows of a relay that has added many entries before; forward.h has the form. */
+/* The record in Redis of a relay that has added many entries before; forward.h has its format. */
 static void make_aged(struct redis_client *client, struct host *h, uint64_t *seed)
 {
 	_cleanup_(buf_done) struct buf value = { 0 };

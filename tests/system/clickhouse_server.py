@@ -23,7 +23,7 @@ from redis_server import free_port
 from strobe_test import Skip, wait_for
 
 MEMORY = '/dev/shm'
-# What is not named here is off in 18.16: the logs of queries, parts and threads, graphite, dictionaries.
+# The settings that are left out are off in 18.16: the logs of queries, parts and threads, graphite, dictionaries.
 CONFIG = '''<yandex>
  <logger><level>warning</level><log>{d}/log</log><errorlog>{d}/errors</errorlog></logger>
  <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><interserver_http_port>{inter}</interserver_http_port>
