@@ -2,9 +2,12 @@
 #include "mem.h"
 #include "cleanup.h"
 #include <assert.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Says so without allocating, which is what just failed. */
 void mem_exhausted(size_t size)
@@ -84,4 +87,21 @@ void mem_grow(void **p, size_t *capacity, size_t need, size_t element)
 		n = need;
 	*p = xrealloc(*p, n * element);
 	*capacity = n;
+}
+
+void mem_prefer_huge_pages(size_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)sbrk(0), end;
+	void *volatile block;				/* compilers leave out a malloc whose memory nobody uses */
+
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);		/* the most that every glibc takes */
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	mallopt(M_TOP_PAD, (int)(size < INT_MAX ? size : INT_MAX));
+	block = malloc(1 << 20);			/* more than is free now, so the heap grows */
+	free(block);
+	mallopt(M_TOP_PAD, 16 << 20);
+	start = (start + page - 1) & ~(page - 1);
+	end = (uintptr_t)sbrk(0) & ~(page - 1);
+	if (end > start)
+		madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
