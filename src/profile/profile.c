@@ -170,10 +170,9 @@ void profile_refine(struct profile *p, uint32_t column)
 
 /* Doubles the room for nodes in every array that has one entry per node. What is not in use is not touched, so that it
  * takes no memory. */
-static __attribute__((noinline)) void grow_nodes(struct profile *p)
+static __attribute__((noinline)) void set_capacity(struct profile *p, size_t n)
 {
-	size_t n = p->node_capacity * 2;
-
+	assert(n >= p->node_count);
 	p->parents = xrealloc(p->parents, n * sizeof(*p->parents));
 	p->node_frames = xrealloc(p->node_frames, n * sizeof(*p->node_frames));
 	p->first_children = xrealloc(p->first_children, n * sizeof(*p->first_children));
@@ -182,6 +181,12 @@ static __attribute__((noinline)) void grow_nodes(struct profile *p)
 	for (uint32_t i = 0; i < p->column_count; i++)
 		p->columns[i].self = xrealloc(p->columns[i].self, n * sizeof(int64_t));
 	p->node_capacity = n;
+}
+
+void profile_reserve(struct profile *p, uint32_t nodes)
+{
+	if (nodes > p->node_capacity)
+		set_capacity(p, nodes);
 }
 
 /* Most profiles have no lines, and no memory for them. */
@@ -199,7 +204,7 @@ uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame)
 {
 	assert(parent < p->node_count && frame < p->frame_count && p->node_count < UINT32_MAX);
 	if (p->node_count == p->node_capacity)
-		grow_nodes(p);
+		set_capacity(p, p->node_capacity * 2);
 	p->parents[p->node_count] = parent;
 	p->node_frames[p->node_count] = frame;
 	if (p->node_lines)

@@ -121,6 +121,9 @@ uint32_t *profile_string_ids(const struct profile *from);	/* such entries, to be
 uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame);
 uint32_t profile_append_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line);
 
+/* Makes room for so many nodes in all. */
+void profile_reserve(struct profile *p, uint32_t nodes);
+
 /* Adds to a node's self value; stops at the ends of int64_t instead of wrapping. */
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value);
 

@@ -47,6 +47,7 @@ static int load_range(struct ask *a, const struct site *s, struct store_query qu
 	int r;
 
 	query.max_nodes = a->view.has_base ? s->max_nodes / 2 : s->max_nodes;
+	query.refuse_above = a->view.has_base ? s->refuse_above / 2 : s->refuse_above;
 	query.lines = needs_lines(a) || likes_lines(a);
 	r = store_query(s->options.store, &query, ret, looked, err);
 	if (r < 0 || !looked->pruned || needs_lines(a) || !query.lines)

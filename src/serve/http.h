@@ -53,7 +53,7 @@ struct site {
 	struct workers *queries, *large_queries;
 	struct memory_cap memory;		/* of queries and answers */
 	char form_token[FORM_TOKEN + 1];	/* of this start */
-	uint32_t max_nodes;			/* of a query's profile; 0 is no limit */
+	uint32_t max_nodes, refuse_above;	/* of a query's profile, as in store_query; 0 is no limit */
 	int64_t start_ns;
 	struct graphviz *graphviz;		/* of a query that draws a call graph, started before its limits; else NULL */
 };

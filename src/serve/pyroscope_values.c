@@ -82,7 +82,7 @@ static bool is_by_service(const struct pyroscope_ask *a)
 static int add_part(const struct pyroscope_ask *a, const struct filters *f, bool lines, struct profile **p, struct err *err)
 {
 	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .filters = f->items, .filter_count = f->count,
-				 .max_nodes = a->site->max_nodes, .lines = lines };
+				 .max_nodes = a->site->max_nodes, .refuse_above = a->site->refuse_above, .lines = lines };
 	struct store_looked looked = { 0 };
 	struct profile *part;
 	int r = store_query(a->site->options.store, &q, &part, &looked, err);

@@ -73,6 +73,8 @@ static struct query_limits limits_of(const struct memory_cap *cap, const struct 
 
 	if (large)
 		l.max_nodes = (uint32_t)(l.memory / (prune_hard ? 8 * NODE_BYTES : NODE_BYTES));
+	else
+		l.refuse_above = (uint32_t)(l.memory / NODE_BYTES);
 	return l;
 }
 

@@ -102,6 +102,7 @@ void query_child(pid_t parent, int talk, int body, const struct query_start *sta
 	site.options.service_labels = start->service_labels;
 	site.options.service_label_count = start->service_label_count;
 	site.max_nodes = l.max_nodes;
+	site.refuse_above = l.refuse_above;
 	pthread_rwlock_init(&site.lock, NULL);
 	w = answer_writer_new(body);
 	response_init(&r);

@@ -21,7 +21,7 @@ struct query_limits {
 	uint64_t memory;		/* bytes of address space, beside what a process has that does nothing */
 	uint64_t answer;		/* bytes of its answer, compressed */
 	uint32_t milliseconds;
-	uint32_t max_nodes;		/* as in store_query */
+	uint32_t max_nodes, refuse_above;	/* as in store_query */
 };
 
 /* The _put functions replace what is in `b`. Texts of what is read stay in the message, which ends with a NUL, but for those

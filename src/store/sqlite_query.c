@@ -3,25 +3,27 @@
  * Per day the values of each stack are added up in arrays, by node number; that costs a few nanoseconds per row,
  * however the rows are spread over series and hours. Only then the tree is walked once, parents before children, and
  * what has values becomes part of the profile. */
-#include "chunk.h"
+#include "day_values.h"
 #include "mem.h"
 #include "saturate.h"
-#include "sqlite_scan.h"
 #include <assert.h>
 #include <string.h>
 
 struct query {
+	const struct store_query *what;
 	struct profile *profile;
 	uint64_t samples;
 	int64_t first, end;		/* buckets with samples: [first, end) */
 	struct labels labels;
 	bool any;			/* there was a row; labels, period and buckets are known */
 	uint32_t max_nodes;		/* as in store_query, but never 0 */
-	bool pruned;
+	bool pruned, refused;		/* there were more nodes than max_nodes, or than may be */
 
 	/* of the day being read */
 	struct stack_tree tree;
-	int64_t *values[PROFILE_COLUMNS];	/* by column of the profile, then by node; NULL if all are 0 */
+	struct day_values values;
+	bool *noted;			/* by number of a series: note_series was called */
+	size_t noted_capacity;
 };
 
 /* Columns are found before anything is added up, so that those that follow from others come last. */
@@ -44,18 +46,6 @@ static int note_time_columns(void *data, const struct series *s)
 	return 0;
 }
 
-static int64_t *values_of(struct query *q, const char *name, const char *unit)
-{
-	uint32_t column = profile_column(q->profile, name, unit);
-
-	if (column == UINT32_MAX)	/* more columns than a profile holds; the first ones are shown */
-		return NULL;
-	assert(column < PROFILE_COLUMNS && q->tree.node_count > 0);
-	if (!q->values[column])
-		q->values[column] = xcalloc(q->tree.node_count, sizeof(int64_t));
-	return q->values[column];
-}
-
 static void note_series(struct query *q, const struct scan_chunk *c)
 {
 	_cleanup_(labels_done) struct labels labels = { 0 };
@@ -75,67 +65,74 @@ static void note_series(struct query *q, const struct scan_chunk *c)
 	labels_keep_common(&q->labels, &labels);
 }
 
-static inline void add_to(int64_t *values, uint32_t node, int64_t v)
+/* Whether all stacks of the day are asked for, so that the profile has about as many nodes. */
+static bool is_all_of(const struct store_query *what, int64_t day)
 {
-	if (values)
-		values[node] = add_saturated(values[node], v);
+	int64_t start = day * DAY_BUCKETS * BATCH_BUCKET_NS;
+
+	return !what->filter_count && what->from_ns <= start && what->to_ns >= start + DAY_BUCKETS * BATCH_BUCKET_NS;
 }
 
-static int64_t multiply_saturated(int64_t a, int64_t b)
+static bool are_refused(const struct query *q, uint32_t nodes)
 {
-	int64_t product;
+	return q->what->refuse_above && nodes > q->what->refuse_above;
+}
 
-	if (__builtin_mul_overflow(a, b, &product))
-		return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-	return product;
+static int refuse(const struct query *q, struct err *err)
+{
+	return err_set(err, -ENOMEM, "the profile has more than %u nodes", q->what->refuse_above);
+}
+
+static int load_tree(struct query *q, struct day *d, struct err *err)
+{
+	uint32_t size;
+	int rc = stack_tree_size(d->db, d->path, &size, err);
+
+	if (rc < 0)
+		return rc;
+	if (is_all_of(q->what, d->number) && are_refused(q, size))
+		return refuse(q, err);
+	return stack_tree_load(&q->tree, d->db, d->path, err);
+}
+
+static bool *series_noted(struct query *q, uint32_t id)
+{
+	size_t before = q->noted_capacity;
+
+	GROW(&q->noted, &q->noted_capacity, id + 1);
+	if (q->noted_capacity > before)
+		memset(q->noted + before, 0, (q->noted_capacity - before) * sizeof(*q->noted));
+	return &q->noted[id];
 }
 
 static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, struct err *err)
 {
-	const struct series *s = c->series;
-	const char *time_name = series_time_column(s);
 	struct query *q = data;
-	int64_t *columns[PROFILE_COLUMNS], *times, row[PROFILE_COLUMNS];
-	unsigned bucket, first = UINT32_MAX, last = 0;
-	uint32_t node;
-	int rc;
+	struct rows_added added;
+	bool *noted;
+	int rc = q->tree.node_count ? 0 : load_tree(q, d, err);
 
-	if (!q->tree.node_count) {
-		rc = stack_tree_load(&q->tree, d->db, d->path, err);
-		if (rc < 0)
-			return rc;
-	}
-	for (uint32_t i = 0; i < s->column_count; i++)
-		columns[i] = values_of(q, s->columns[i].name, s->columns[i].unit);
-	times = time_name ? values_of(q, time_name, "nanoseconds") : NULL;
-
-	assert(!time_name || s->samples != UINT32_MAX);
-	while ((rc = scan_next(c, &node, &bucket, row)) > 0) {
-		if (node >= q->tree.node_count || stack_tree_is_hole(&q->tree, node))
-			return -EBADMSG;
-		for (uint32_t i = 0; i < s->column_count; i++)
-			add_to(columns[i], node, row[i]);
-		if (times)
-			add_to(times, node, multiply_saturated(row[s->samples], s->period_ns));
-		if (s->samples != UINT32_MAX && row[s->samples] > 0)
-			saturating_count(&q->samples, (uint64_t)row[s->samples]);
-		first = bucket < first ? bucket : first;
-		last = bucket > last ? bucket : last;
-	}
-	if (first == UINT32_MAX)
+	if (rc < 0)
 		return rc;
-	note_series(q, c);
-	if (c->hour_bucket + first < q->first)
-		q->first = c->hour_bucket + first;
-	if (c->hour_bucket + last + 1 > q->end)
-		q->end = c->hour_bucket + last + 1;
+	rc = day_values_add(&q->values, &q->tree, c, &added);
+	if (!added.end)
+		return rc;
+	noted = series_noted(q, c->id);
+	if (!*noted)
+		note_series(q, c);
+	*noted = true;
+	saturating_count(&q->samples, added.samples);
+	if (c->hour_bucket + added.first < q->first)
+		q->first = c->hour_bucket + added.first;
+	if (c->hour_bucket + added.end > q->end)
+		q->end = c->hour_bucket + added.end;
 	return rc;
 }
 
 static bool has_values(const struct query *q, uint32_t node)
 {
 	for (uint32_t c = 0; c < q->profile->column_count; c++)
-		if (q->values[c] && q->values[c][node])
+		if (q->values.columns[c] && q->values.columns[c][node])
 			return true;
 	return false;
 }
@@ -169,7 +166,7 @@ static uint32_t weighing_column(const struct profile *p)
 static bool *cut_nodes(struct query *q, const bool *needed, uint32_t count)
 {
 	const struct stack_tree *t = &q->tree;
-	const int64_t *values = q->profile->column_count ? q->values[weighing_column(q->profile)] : NULL;
+	const int64_t *values = q->profile->column_count ? q->values.columns[weighing_column(q->profile)] : NULL;
 	_cleanup_(freep) int64_t *totals = NULL;
 	int64_t least;
 	bool *cut;
@@ -201,16 +198,45 @@ static uint32_t frame_of(struct query *q, uint32_t *frames, uint32_t number)
 	return frames[number];
 }
 
+/* A day's nodes on their way into the profile. */
+struct copy {
+	uint32_t *frames, *nodes;	/* the profile's, by the day's; of frames UINT32_MAX: not copied yet */
+	bool *cut;			/* by the day's node: it becomes PROFILE_PRUNED; NULL: none does */
+	bool looks;			/* the profile may have such a node already */
+};
+
+/* Stacks of a day differ, but for lines that nobody asked for, and those that are cut share a node. */
+static bool may_meet(const struct query *q, const bool *cut)
+{
+	return q->profile->node_count > 1 || cut || (q->tree.node_lines && !q->what->lines);
+}
+
 /* The node of the profile for one of the day whose caller has one. */
-static uint32_t place_of(struct query *q, uint32_t *frames, uint32_t node, uint32_t parent, bool is_cut)
+static uint32_t place_of(struct query *q, struct copy *c, uint32_t node, uint32_t parent)
 {
 	const struct stack_tree *t = &q->tree;
+	uint32_t line = t->node_lines ? t->node_lines[node] : 0, frame;
 
 	assert(node > 0 && !stack_tree_is_hole(t, node));		/* they have no values, and no children */
-	if (is_cut)
+	if (c->cut && c->cut[node])
 		return profile_child(q->profile, parent, profile_pruned_frame(q->profile));
-	return profile_child_at(q->profile, parent, frame_of(q, frames, t->node_frames[node]),
-				t->node_lines ? t->node_lines[node] : 0);
+	frame = frame_of(q, c->frames, t->node_frames[node]);
+	return c->looks ? profile_child_at(q->profile, parent, frame, line) : profile_append_at(q->profile, parent, frame, line);
+}
+
+static void copy_node(struct query *q, struct copy *c, uint32_t i)
+{
+	uint32_t parent = q->tree.parents[i];
+
+	if (i > 0 && c->cut && c->cut[parent]) {
+		c->cut[i] = true;
+		c->nodes[i] = c->nodes[parent];
+	} else if (i > 0) {
+		c->nodes[i] = place_of(q, c, i, c->nodes[parent]);
+	}
+	for (uint32_t column = 0; column < q->profile->column_count; column++)
+		if (q->values.columns[column] && q->values.columns[column][i])
+			profile_add(q->profile, c->nodes[i], column, q->values.columns[column][i]);
 }
 
 static void add_day(struct query *q)
@@ -219,26 +245,22 @@ static void add_day(struct query *q)
 	uint32_t count;
 	_cleanup_(freep) bool *needed = needed_nodes(q, &count);
 	_cleanup_(freep) bool *cut = cut_nodes(q, needed, count);
-	_cleanup_(freep) uint32_t *nodes = xmalloc(t->node_count * sizeof(*nodes));
-	_cleanup_(freep) uint32_t *frames = xmalloc((t->frame_count + 1) * sizeof(*frames));
+	_cleanup_(freep) uint32_t *nodes = NULL, *frames = NULL;
+	struct copy c = { .cut = cut, .looks = may_meet(q, cut) };
 
+	q->refused = q->refused || are_refused(q, count);
+	if (q->refused)
+		return;
+	if (!c.looks)
+		profile_reserve(q->profile, count);
+	c.nodes = nodes = xmalloc(t->node_count * sizeof(*nodes));
+	c.frames = frames = xmalloc((t->frame_count + 1) * sizeof(*frames));
 	memset(frames, 0xff, (t->frame_count + 1) * sizeof(*frames));
 	nodes[0] = PROFILE_ROOT;
-	for (uint32_t i = 0; i < t->node_count; i++) {
-		uint32_t parent = t->parents[i];
-
-		if (!needed[i])
-			continue;
-		if (i > 0 && cut && cut[parent]) {
-			cut[i] = true;
-			nodes[i] = nodes[parent];
-		} else if (i > 0) {
-			nodes[i] = place_of(q, frames, i, nodes[parent], cut && cut[i]);
-		}
-		for (uint32_t c = 0; c < q->profile->column_count; c++)
-			if (q->values[c] && q->values[c][i])
-				profile_add(q->profile, nodes[i], c, q->values[c][i]);
-	}
+	for (uint32_t i = 0; i < t->node_count; i++)
+		if (needed[i])
+			copy_node(q, &c, i);
+	q->refused = are_refused(q, q->profile->node_count);
 }
 
 /* Prunes again, as several days together may exceed the limit. */
@@ -250,7 +272,7 @@ static void prune(struct query *q)
 		return;
 	pruned = profile_prune(q->profile, weighing_column(q->profile), q->max_nodes);
 	profile_free(q->profile);
-	q->profile = pruned;
+	q->profile = q->values.profile = pruned;
 	q->pruned = true;
 }
 
@@ -266,18 +288,25 @@ static int64_t pruned_samples(const struct query *q)
 	return sum;
 }
 
+static void forget_day(struct query *q)
+{
+	day_values_done(&q->values);
+	free(q->noted);
+	q->noted = NULL;
+	q->noted_capacity = 0;
+	stack_tree_done(&q->tree);
+	stack_tree_init(&q->tree);
+}
+
 static void end_day(void *data, const struct series *series, size_t count)
 {
 	struct query *q = data;
 
-	if (q->tree.node_count)
+	if (q->tree.node_count) {
+		day_values_weigh(&q->values);
 		add_day(q);
-	for (uint32_t c = 0; c < PROFILE_COLUMNS; c++) {
-		free(q->values[c]);
-		q->values[c] = NULL;
 	}
-	stack_tree_done(&q->tree);
-	stack_tree_init(&q->tree);
+	forget_day(q);
 	prune(q);
 }
 
@@ -293,8 +322,8 @@ static int run(struct query *q, struct sqlite_store *s, const struct store_query
 		rc = sqlite_scan(s, what, &times, NULL, err);
 	if (rc >= 0)
 		rc = sqlite_scan(s, what, &chunks, looked, err);
-	end_day(q, NULL, 0);
-	return rc;
+	forget_day(q);
+	return rc >= 0 && q->refused ? refuse(q, err) : rc;
 }
 
 static void describe(struct query *q)
@@ -309,12 +338,13 @@ int sqlite_query(struct store *store, const struct store_query *what, struct pro
 		 struct store_looked *looked, struct err *err)
 {
 	struct sqlite_store *s = (struct sqlite_store *)store;
-	struct query q = { .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
+	struct query q = { .what = what, .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
 	int rc, held;
 
 	profile_keep_lines(q.profile, what->lines);
 	labels_init(&q.labels);
 	stack_tree_init(&q.tree);
+	day_values_init(&q.values, q.profile);
 	rc = run(&q, s, what, looked, err);
 	if (rc >= 0 && q.any)
 		describe(&q);

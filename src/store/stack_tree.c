@@ -78,6 +78,7 @@ static int add_nodes(struct stack_tree *t, const uint8_t *bytes, size_t n)
 		GROW(&t->node_frames, &t->frame_capacity, t->node_count + 1);
 		t->parents[t->node_count] = distance ? t->node_count - (uint32_t)distance : 0;
 		t->node_frames[t->node_count] = distance ? (uint32_t)frame : STACK_TREE_HOLE;
+		t->hole_count += !distance;
 		assert(t->parents[t->node_count] < t->node_count);
 		t->node_count++;
 	}
@@ -190,13 +191,31 @@ static int load_lines(struct stack_tree *t, sqlite3 *db, const char *path, struc
 	return load_blocks(t, db, path, LINES, err);
 }
 
+int stack_tree_size(sqlite3 *db, const char *path, uint32_t *ret, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc = sqlite_prepare(db, "SELECT max(first) FROM node_block", path, &s, err);
+	sqlite3_int64 first;
+
+	if (rc < 0)
+		return rc;
+	if (sqlite3_step(s) != SQLITE_ROW)
+		return sqlite_failed(db, "read", path, err);
+	first = sqlite3_column_int64(s, 0);
+	*ret = first < 0 ? 0 : first > STACK_TREE_NODES ? STACK_TREE_NODES : (uint32_t)first;
+	return 0;
+}
+
 int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
 {
-	int rc;
+	uint32_t size;
+	int rc = stack_tree_size(db, path, &size, err);
 
 	assert(t->node_count == 0);
-	GROW(&t->parents, &t->parent_capacity, 1);
-	GROW(&t->node_frames, &t->frame_capacity, 1);
+	if (rc < 0)
+		return rc;
+	GROW(&t->parents, &t->parent_capacity, size + 1);
+	GROW(&t->node_frames, &t->frame_capacity, size + 1);
 	t->parents[0] = t->node_frames[0] = 0;
 	t->node_count = 1;
 	rc = load_blocks(t, db, path, FRAMES, err);

@@ -36,6 +36,7 @@ struct stack_tree {
 	uint32_t *parents, *node_frames;	/* by node; those of the root are 0 */
 	uint32_t *node_lines;		/* by node: the line that ran, 0 unknown, any other for a hole that has a line record; NULL: there is none */
 	uint32_t node_count;		/* at least 1 once loaded */
+	uint32_t hole_count;
 	uint32_t last_lined;		/* the last node with a line; 0 if there is none */
 
 	/* private */
@@ -49,13 +50,16 @@ void stack_tree_done(struct stack_tree *t);
 /* Reads all blocks. -EBADMSG if they are not as above; other failures as sqlite_failed has them. */
 int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err);
 
+/* The number of the first node of the last block: so many nodes are there at least, holes among them. */
+int stack_tree_size(sqlite3 *db, const char *path, uint32_t *ret, struct err *err);
+
 /* Whether the file has a table of lines: 1 or 0, or a negative errno. */
 int stack_tree_has_lines(sqlite3 *db, const char *path, struct err *err);
 
 /* Nothing may refer to a hole. The root is none. */
 static inline bool stack_tree_is_hole(const struct stack_tree *t, uint32_t node)
 {
-	return node > 0 && t->node_frames[node] == STACK_TREE_HOLE;
+	return t->hole_count && node > 0 && t->node_frames[node] == STACK_TREE_HOLE;
 }
 
 /* The frame's parts; they point into the record. */

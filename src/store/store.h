@@ -30,6 +30,8 @@ struct store_query {
 	size_t filter_count;
 	uint32_t max_nodes;			/* of the profile, at most 2^30; nodes beyond are pruned (profile_prune),
 						 * the least first. 0 is no limit */
+	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as they are known to come, which spares a
+						 * caller without the memory the work; 0 is no limit. A store may not know */
 	bool lines;				/* the profile keeps the lines that ran, and has a node for each */
 };
 

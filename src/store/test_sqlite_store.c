@@ -325,6 +325,49 @@ TEST(content_that_makes_no_sense_is_counted_and_passed_over)
 }
 
 /* Most senders know none: what is stored of theirs is what it was before there were lines. */
+/* A block of node records has fewer than these. */
+#define MANY	30000
+
+TEST(a_query_of_more_stacks_than_its_caller_has_room_for_is_refused)
+{
+	static const struct label_filter filter = { "entry", "a", LABEL_IS };
+	char *directory = fixture_fast_directory();
+	struct store *s = open_in(directory, false, NULL);
+	struct store_query q = { .from_ns = NOON - DAY, .to_ns = NOON + 2 * DAY, .refuse_above = MANY - 10 };
+	struct maker *m = maker_new(1);
+	struct profile *p = NULL;
+	struct err err = { 0 };
+	char stack[64];
+
+	maker_series(m, NOON, "entry=a", STROBE_CLOCK_WALL, PERIOD);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(stack, sizeof(stack), "f%d", i);
+		maker_stack(m, stack, 1);
+	}
+	maker_series(m, NOON, "entry=b", STROBE_CLOCK_WALL, PERIOD);
+	maker_stack(m, "f1", 1);
+	CHECK_INT(store_append(s, &m->batch, NULL), 0);
+	maker_free(m);
+
+	CHECK_INT(store_query(s, &q, &p, NULL, &err), -ENOMEM);
+	q.filters = &filter;
+	q.filter_count = 1;
+	CHECK_INT(store_query(s, &q, &p, NULL, &err), -ENOMEM);
+	CHECK_STR(err.text, "the profile has more than 29990 nodes");
+	q.refuse_above = MANY + 1;
+	CHECK_INT(store_query(s, &q, &p, NULL, &err), 0);
+	CHECK_INT(p->node_count, MANY + 1);
+	profile_free(p);
+	q.filters = NULL;
+	q.filter_count = 0;
+	q.from_ns = NOON;		/* a part of a day is refused only for what it has */
+	CHECK_INT(store_query(s, &q, &p, NULL, &err), 0);
+	CHECK_INT(profile_sum(p, 0), MANY + 1);
+	profile_free(p);
+	store_close(s);
+	fixture_remove(directory);
+}
+
 TEST(a_day_without_lines_has_no_table_for_them)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);

@@ -229,6 +229,37 @@ TEST(several_periods_and_clocks_give_exact_times)
 	done(&f);
 }
 
+TEST(more_periods_than_are_weighed_at_the_end_give_exact_times)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(0);
+	struct profile *p;
+	int64_t a = 0, b = 0;
+
+	for (int period = 1; period <= 9; period++) {
+		maker_series(m, NOON, "entry=a", period % 4 ? STROBE_CLOCK_WALL : STROBE_CLOCK_CPU, period);
+		maker_stack(m, "main;a", 100 + period);
+		maker_stack(m, "main;b", 7 * period);
+		a += period % 4 ? (100 + period) * period : 0;
+		b += period % 4 ? 7 * period * period : 0;
+	}
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	p = ask(f.store, NOON, NOON + HOUR, NULL, 0, NULL);
+	CHECK(p && p->column_count == 3 && p->node_count == 4);
+	if (p && p->column_count == 3 && p->node_count == 4) {
+		uint32_t wall = profile_find_column(p, "wall_ns"), main_node = PROFILE_ROOT + 1;
+
+		CHECK_INT(profile_sum(p, 0), 9 * 100 + 45 + 7 * 45);
+		CHECK_INT(profile_sum(p, wall), a + b);
+		CHECK_INT(profile_sum(p, profile_find_column(p, "cpu_ns")), (104 + 28) * 4 + (108 + 56) * 8);
+		for (uint32_t n = main_node + 1; n < p->node_count; n++)
+			CHECK_INT(p->columns[wall].self[n], *profile_name(p, p->node_frames[n]).p == 'a' ? a : b);
+	}
+	profile_free(p);
+	done(&f);
+}
+
 TEST(a_time_that_was_measured_is_not_computed_again)
 {
 	struct fixture f = open_store();

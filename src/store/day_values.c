@@ -1,0 +1,167 @@
+/* day_values.c: from rows to arrays, and from samples to time. */
+#include "day_values.h"
+#include "mem.h"
+#include "saturate.h"
+#include <assert.h>
+#include <string.h>
+
+#define AHEAD	32u			/* rows that are read before the first of them is added */
+
+/* The arrays that the rows of a series are added to, by column of the series; NULL is nowhere. */
+struct places {
+	int64_t *columns[PROFILE_COLUMNS], *times;
+	int64_t *first;			/* the one whose memory is fetched ahead */
+};
+
+void day_values_init(struct day_values *v, struct profile *p)
+{
+	*v = (struct day_values){ .profile = p };
+}
+
+void day_values_done(struct day_values *v)
+{
+	for (uint32_t c = 0; c < PROFILE_COLUMNS; c++)
+		free(v->columns[c]);
+	for (uint32_t i = 0; i < v->weighed_count; i++)
+		free(v->weighed[i].values);
+	day_values_init(v, v->profile);
+}
+
+static int64_t *column_of(struct day_values *v, uint32_t column)
+{
+	if (column == UINT32_MAX)	/* more columns than a profile holds; the first ones are shown */
+		return NULL;
+	assert(column < PROFILE_COLUMNS && v->node_count > 0);
+	if (!v->columns[column])
+		v->columns[column] = xcalloc(v->node_count, sizeof(int64_t));
+	return v->columns[column];
+}
+
+/* Samples that were taken at this period; NULL if there are too many of those. */
+static int64_t *weighed_of(struct day_values *v, uint32_t samples, uint32_t time, int64_t period_ns)
+{
+	struct weighed *w;
+
+	for (uint32_t i = 0; i < v->weighed_count; i++) {
+		w = &v->weighed[i];
+		if (w->samples == samples && w->time == time && w->period_ns == period_ns)
+			return w->values;
+	}
+	if (v->weighed_count == DAY_VALUES_PERIODS || samples == UINT32_MAX || time == UINT32_MAX)
+		return NULL;
+	w = &v->weighed[v->weighed_count++];
+	*w = (struct weighed){ samples, time, period_ns, xcalloc(v->node_count, sizeof(int64_t)) };
+	return w->values;
+}
+
+static void find_places(struct day_values *v, const struct series *s, struct places *to)
+{
+	const char *time_name = series_time_column(s);
+	uint32_t samples = UINT32_MAX, time = UINT32_MAX;
+	int64_t *weighed = NULL;
+
+	assert(!time_name || s->samples != UINT32_MAX);
+	*to = (struct places){ 0 };
+	if (time_name) {
+		samples = profile_column(v->profile, s->columns[s->samples].name, s->columns[s->samples].unit);
+		time = profile_column(v->profile, time_name, "nanoseconds");
+		weighed = weighed_of(v, samples, time, s->period_ns);
+	}
+	for (uint32_t i = 0; i < s->column_count; i++)
+		to->columns[i] = weighed && i == s->samples ? weighed :
+			column_of(v, profile_column(v->profile, s->columns[i].name, s->columns[i].unit));
+	if (time_name && !weighed)
+		to->times = column_of(v, time);
+	to->first = to->columns[s->samples != UINT32_MAX ? s->samples : 0];
+}
+
+static inline void add_to(int64_t *values, uint32_t node, int64_t v)
+{
+	if (values)
+		values[node] = add_saturated(values[node], v);
+}
+
+static int64_t multiply_saturated(int64_t a, int64_t b)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(a, b, &product))
+		return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+	return product;
+}
+
+struct row {
+	uint32_t node;
+	int64_t values[PROFILE_COLUMNS];
+};
+
+static void add_rows(const struct places *to, const struct series *s, const struct row *rows, unsigned count,
+		     struct rows_added *added)
+{
+	for (unsigned r = 0; r < count; r++) {
+		const struct row *row = &rows[r];
+
+		for (uint32_t i = 0; i < s->column_count; i++)
+			add_to(to->columns[i], row->node, row->values[i]);
+		if (s->samples == UINT32_MAX)
+			continue;
+		if (to->times)
+			add_to(to->times, row->node, multiply_saturated(row->values[s->samples], s->period_ns));
+		if (row->values[s->samples] > 0)
+			saturating_count(&added->samples, (uint64_t)row->values[s->samples]);
+	}
+}
+
+int day_values_add(struct day_values *v, const struct stack_tree *tree, const struct scan_chunk *c, struct rows_added *ret)
+{
+	struct row rows[AHEAD];
+	struct places to;
+	unsigned bucket, n;
+	int rc;
+
+	assert(!v->node_count || v->node_count == tree->node_count);
+	v->node_count = tree->node_count;
+	find_places(v, c->series, &to);
+	*ret = (struct rows_added){ .first = UINT32_MAX };
+	do {
+		for (n = 0; n < AHEAD && (rc = scan_next(c, &rows[n].node, &bucket, rows[n].values)) > 0; n++) {
+			if (rows[n].node >= tree->node_count || stack_tree_is_hole(tree, rows[n].node)) {
+				rc = -EBADMSG;
+				break;
+			}
+			if (to.first)
+				__builtin_prefetch(&to.first[rows[n].node], 1);
+			ret->first = bucket < ret->first ? bucket : ret->first;
+			ret->end = bucket >= ret->end ? bucket + 1 : ret->end;
+		}
+		add_rows(&to, c->series, rows, n, ret);
+	} while (rc > 0);
+	return rc;
+}
+
+/* The only samples of their column become that column, without a copy. */
+static void add_samples(struct day_values *v, struct weighed *w)
+{
+	if (!v->columns[w->samples]) {
+		v->columns[w->samples] = w->values;
+		w->values = NULL;
+		return;
+	}
+	for (uint32_t i = 0; i < v->node_count; i++)
+		add_to(v->columns[w->samples], i, w->values[i]);
+}
+
+void day_values_weigh(struct day_values *v)
+{
+	/* Times first, while each array still holds the samples of one period. */
+	for (uint32_t n = 0; n < v->weighed_count; n++) {
+		const struct weighed *w = &v->weighed[n];
+		int64_t *times = column_of(v, w->time);
+
+		for (uint32_t i = 0; i < v->node_count; i++)
+			if (w->values[i])
+				add_to(times, i, multiply_saturated(w->values[i], w->period_ns));
+	}
+	for (uint32_t n = 0; n < v->weighed_count; n++)
+		add_samples(v, &v->weighed[n]);
+}

@@ -1,0 +1,42 @@
+/* day_values.h: adds up the rows of a day's chunks, by column and node.
+ *
+ * A large query spends its time here, and nearly all of it waiting for memory: each row is one node of half a million. So a row
+ * touches one array for samples and their time, which follows from the samples of each period when the day is over, and rows are read
+ * some way ahead of adding them, so that their memory is on its way. */
+#ifndef STORE_DAY_VALUES_H
+#define STORE_DAY_VALUES_H
+
+#include "sqlite_scan.h"
+#include "stack_tree.h"
+
+#define DAY_VALUES_PERIODS	4u		/* clocks and periods of one day whose time is worked out at the end */
+
+struct day_values {
+	struct profile *profile;		/* the one that has the columns */
+	int64_t *columns[PROFILE_COLUMNS];	/* by column of the profile, then by node; NULL if all are 0 */
+
+	/* private */
+	struct weighed {
+		uint32_t samples, time;		/* columns of the profile */
+		int64_t period_ns;
+		int64_t *values;		/* samples, by node */
+	} weighed[DAY_VALUES_PERIODS];
+	uint32_t weighed_count, node_count;
+};
+
+/* The buckets of a chunk's hour in which rows were added, [first, end), and their samples. Nothing was added: end is 0. */
+struct rows_added {
+	unsigned first, end;
+	uint64_t samples;
+};
+
+void day_values_init(struct day_values *v, struct profile *p);
+void day_values_done(struct day_values *v);
+
+/* Adds the rows that are asked for; `tree` is the day's. 0, or -EBADMSG, with what was right before the damage added. */
+int day_values_add(struct day_values *v, const struct stack_tree *tree, const struct scan_chunk *c, struct rows_added *ret);
+
+/* Once, when all chunks of the day were added and before `columns` is read. */
+void day_values_weigh(struct day_values *v);
+
+#endif
