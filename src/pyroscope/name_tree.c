@@ -43,8 +43,8 @@ struct growing {
 	uint32_t *names;		/* by frame */
 	uint32_t *places;		/* by node of the profile: its node here, or OUTSIDE */
 	uint32_t *depths;		/* by node: how much of the call site it and those above it are */
-	struct map children;
-	size_t capacity;
+	uint32_t *firsts;		/* by node here: its first child, 0 if there is none; most have one child, and need no map */
+	struct map children;		/* the others */
 };
 
 #define OUTSIDE UINT32_MAX
@@ -52,15 +52,19 @@ struct growing {
 static uint32_t child_of(struct growing *g, uint32_t parent, uint32_t name)
 {
 	struct name_tree *t = g->tree;
-	uint32_t *slot = map_slot(&g->children, map_pair(parent, name));
+	uint32_t first = g->firsts[parent], *slot = &g->firsts[parent];
 
-	if (*slot == MAP_NONE) {
-		*slot = t->count;
-		GROW(&t->nodes, &g->capacity, t->count + 1);
-		t->nodes[t->count++] = (struct name_node){ .name = name, .next = t->nodes[parent].child };
-		t->nodes[parent].child = *slot;
-	}
-	return *slot;
+	assert(parent < t->count);
+	if (first && t->nodes[first].name == name)
+		return first;
+	if (first)
+		slot = map_slot(&g->children, map_pair(parent, name));
+	if (first && *slot != MAP_NONE)
+		return *slot;
+	*slot = t->count;
+	t->nodes[t->count] = (struct name_node){ .name = name, .next = t->nodes[parent].child };
+	t->nodes[parent].child = t->count;
+	return t->count++;
 }
 
 /* Below the call site everything is inside; above it only those that lead there. */
@@ -153,19 +157,21 @@ void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t colum
 	memset(t, 0, sizeof(*t));
 	intern_init(&t->names);
 	intern_add(&t->names, "total", 5);
-	GROW(&t->nodes, &g.capacity, 1);
-	t->nodes[t->count++] = (struct name_node){ 0 };
+	t->nodes = xcalloc(p ? p->node_count : 1, sizeof(*t->nodes));
+	t->count = 1;
 	if (!p || column == UINT32_MAX)
 		return;
 	g.names = names_of_frames(t, p);
 	g.places = xmalloc(p->node_count * sizeof(*g.places));
 	g.depths = xmalloc(p->node_count * sizeof(*g.depths));
+	g.firsts = xcalloc(p->node_count, sizeof(*g.firsts));
 	map_init(&g.children);
 	grow(&g, column, call_site, depth);
 	map_done(&g.children);
 	free(g.names);
 	free(g.places);
 	free(g.depths);
+	free(g.firsts);
 	add_totals(t);
 	sort_children(t);
 }

@@ -7,6 +7,7 @@
 #include "connections.h"
 #include "form_token.h"
 #include "json.h"
+#include "known_large.h"
 #include "memory_cap.h"
 #include "params.h"
 #include "server.h"
@@ -52,6 +53,7 @@ struct site {
 	struct workers *uploads;		/* NULL: there is nobody who could stop what takes long */
 	struct workers *queries, *large_queries;
 	struct memory_cap memory;		/* of queries and answers */
+	struct known_large known_large;
 	char form_token[FORM_TOKEN + 1];	/* of this start */
 	uint32_t max_nodes, refuse_above;	/* of a query's profile, as in store_query; 0 is no limit */
 	int64_t start_ns;

@@ -165,6 +165,8 @@ bool queries_answer(struct site *s, const struct request *q, bool large, struct 
 		router_handle(s, q, r);
 		return true;
 	}
+	if (!large && known_large_has(&s->known_large, q, clock_monotonic_ns()))
+		return false;
 	for (int again = 0; again <= large && result == QUERY_OUT_OF_MEMORY; again++) {
 		struct query_limits l = limits_of(&s->memory, q, large, again);
 		struct answer *a = prepare(s, &l);
@@ -182,8 +184,10 @@ bool queries_answer(struct site *s, const struct request *q, bool large, struct 
 		else
 			answer_free(a);
 	}
-	if (result == QUERY_OUT_OF_MEMORY && !large)
+	if (result == QUERY_OUT_OF_MEMORY && !large) {
+		known_large_add(&s->known_large, q, clock_monotonic_ns());
 		return false;
+	}
 	s->http.queries++;
 	if (result != QUERY_DONE)
 		refuse(s, q, result, &err, r);

@@ -98,6 +98,7 @@ static struct server *new_server(const struct server_options *o)
 				   .only_probes = true };
 	pthread_rwlock_init(&s->site.lock, NULL);
 	coalesce_init(&s->waiting);
+	known_large_init(&s->site.known_large);
 	s->front.max_connections = o->connections && o->connections < CONNECTIONS ? o->connections : CONNECTIONS;
 	s->probes.max_connections = PROBE_CONNECTIONS;
 	if (s->front.max_connections / 4 < PROBE_CONNECTIONS)
@@ -211,6 +212,7 @@ struct server *server_free(struct server *s)
 	connections_done(&s->probe_connections);
 	pthread_rwlock_destroy(&s->site.lock);
 	coalesce_done(&s->waiting);
+	known_large_done(&s->site.known_large);
 	free(s);
 	return NULL;
 }

@@ -445,6 +445,16 @@ TEST(what_needs_more_than_the_first_attempt_has_gets_a_second_one)
 	answer_free(a);
 	query_starter_free(s);
 
+	/* The first attempt is not made again: this process would answer it. */
+	site.options.query_starter = s = start(NULL);
+	a = NULL;
+	CHECK(!queries_answer(&site, &q, false, &r, &a) && !a);
+	q.path = "/api/v1/table";
+	CHECK(queries_answer(&site, &q, false, &r, &a) && a);
+	answer_free(a);
+	q.path = "/api/v1/profile";
+	query_starter_free(s);
+
 	/* A small limit: to touch half a gigabyte takes long on some machines. */
 	site.memory.most = QUERY_MEMORY / 8;
 	site.options.query_starter = s = start(take_all_memory);

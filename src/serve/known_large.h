@@ -1,0 +1,31 @@
+/* known_large.h: which queries needed more memory than a first attempt has, so that they are not attempted in vain again.
+ *
+ * A page that is open asks the same every few seconds, and what was too large a moment ago is so still. Queries count as the same
+ * whatever times they name, and are forgotten after some minutes, as the store and its ranges change. Any thread. */
+#ifndef SERVE_KNOWN_LARGE_H
+#define SERVE_KNOWN_LARGE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KNOWN_LARGE	64u			/* the oldest gives way */
+#define KNOWN_LARGE_NS	(600 * NS_PER_SECOND)
+
+struct request;
+
+struct known_large {
+	pthread_mutex_t lock;
+	struct {
+		uint64_t hash;
+		int64_t until_ns;		/* monotonic */
+	} entries[KNOWN_LARGE];
+	unsigned next;
+};
+
+void known_large_init(struct known_large *k);
+void known_large_done(struct known_large *k);
+void known_large_add(struct known_large *k, const struct request *q, int64_t now_ns);
+bool known_large_has(struct known_large *k, const struct request *q, int64_t now_ns);
+
+#endif

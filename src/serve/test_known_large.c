@@ -1,0 +1,61 @@
+/* test_known_large.c: which queries are taken for the same, and for how long. */
+#include "clock.h"
+#include "http.h"
+#include "test.h"
+
+static struct request ask(const char *query, const char *body)
+{
+	return (struct request){ .path = "/api/v1/table", .query = query, .body = body, .body_size = body ? strlen(body) : 0 };
+}
+
+static bool is_known(struct request one, struct request other)
+{
+	struct known_large k;
+	bool known;
+
+	known_large_init(&k);
+	CHECK(!known_large_has(&k, &other, 5));
+	known_large_add(&k, &one, 5);
+	known = known_large_has(&k, &other, 6);
+	CHECK(!known_large_has(&k, &other, 5 + KNOWN_LARGE_NS));
+	known_large_done(&k);
+	return known;
+}
+
+TEST(the_same_query_of_other_times_is_known)
+{
+	CHECK(is_known(ask("from=-1d", NULL), ask("from=-1d", NULL)));
+	CHECK(is_known(ask(NULL, NULL), ask(NULL, NULL)));
+	CHECK(is_known(ask("from=1763683200&to=1763769600&by=class", NULL), ask("from=1763683210&to=1763769610&by=class", NULL)));
+	CHECK(is_known(ask(NULL, "{\"start\":1763683200000}"), ask(NULL, "{\"start\":1763683210000}")));
+}
+
+TEST(another_query_is_not)
+{
+	CHECK(!is_known(ask("from=-1d", NULL), ask("from=-2d", NULL)));
+	CHECK(!is_known(ask("from=-1d", NULL), ask(NULL, NULL)));
+	CHECK(!is_known(ask("pixels=1440", NULL), ask("pixels=3840", NULL)));
+	CHECK(!is_known(ask(NULL, "{\"maxNodes\":16384}"), ask(NULL, "{\"maxNodes\":1024}")));
+	CHECK(!is_known(ask("ab", "c"), ask("a", "bc")));
+}
+
+TEST(the_oldest_gives_way)
+{
+	struct request first = ask("first", NULL), others[KNOWN_LARGE];
+	char names[KNOWN_LARGE][16];
+	struct known_large k;
+
+	known_large_init(&k);
+	known_large_add(&k, &first, 5);
+	for (unsigned i = 0; i < KNOWN_LARGE; i++) {
+		CHECK(known_large_has(&k, &first, 5));
+		snprintf(names[i], sizeof(names[i]), "n=%u", i);
+		others[i] = ask(names[i], NULL);
+		known_large_add(&k, &others[i], 5);
+	}
+	CHECK(!known_large_has(&k, &first, 5));
+	CHECK(known_large_has(&k, &others[0], 5) && known_large_has(&k, &others[KNOWN_LARGE - 1], 5));
+	known_large_done(&k);
+}
+
+TEST_MAIN()
