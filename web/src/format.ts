@@ -2,10 +2,11 @@
 
 import { signal } from '@preact/signals';
 
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 }), parts = new Intl.NumberFormat('en', { maximumFractionDigits: 6 });
+// Not by Intl, whose first use takes a tenth of the time in which a file opens.
+const grouped = (digits: string) => digits.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',');
 
 export function count(v: number): string {
-	return whole.format(v);
+	return grouped(v.toFixed(0));
 }
 
 export function share(part: number, all: number): string {
@@ -34,7 +35,7 @@ export function value(v: number, unit: string): string {
 		return `${power ? (v / 1024 ** power).toFixed(1) : v} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`;
 	}
 	if (unit === 'millionths')		// parts of counts
-		return parts.format(v / 1e6);
+		return grouped(`${+(v / 1e6).toFixed(6)}`);
 	return count(v);
 }
 
@@ -52,7 +53,8 @@ export function columnName(name: string): string {
 
 // --- Times, all in one zone ---
 
-const KEY = 'strobe-time-zone', local = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+const KEY = 'strobe-time-zone';
+let local = '';
 
 // Storage may be forbidden, and remembering is all it is for.
 export function remembered(key: string): string {
@@ -74,7 +76,7 @@ export function remember(key: string, text: string): void {
 export const isUtc = signal(remembered(KEY) === 'UTC');
 
 export function zone(): string {
-	return isUtc.value ? 'UTC' : local;
+	return isUtc.value ? 'UTC' : local ||= Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 }
 
 export function switchZone(): void {

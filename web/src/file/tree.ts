@@ -153,7 +153,13 @@ export function regrouped(t: Tree, of: ArrayLike<number>, words: Words): Tree {
 // --- Boxes ---
 
 // Negative values, as of memory that was given back, have no width.
-const positive = (values: Own1): Float64Array => Float64Array.from(values, (v) => Math.max(0, v));
+function positive(values: Own1): Float64Array {
+	const out = new Float64Array(values);
+	for (let i = 0; i < out.length; i++)
+		if (out[i] < 0)
+			out[i] = 0;
+	return out;
+}
 
 // The values of one column, or of two sides.
 export function boxesOf(t: Tree, columns: number[], meaning: Meaning, about: About, least: number): FlameData {
@@ -164,7 +170,7 @@ export function boxesOf(t: Tree, columns: number[], meaning: Meaning, about: Abo
 		own = { width: before.map((v, i) => Math.max(v, after[i])), before, after };
 	}
 	const d = layOut(t, own, widthsOf(own, meaning), false, false);
-	return new FlameData({ ...d, total: Math.max(d.total, least), width: wider(d.width, least), frame: d.frame, offsets: d.offsets }, words);
+	return new FlameData({ ...d, total: Math.max(d.total, least), width: wider(d.width, least) }, words);
 }
 
 function wider(width: Values, least: number): Values {

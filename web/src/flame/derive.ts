@@ -1,7 +1,7 @@
 // Other graphs of the same stacks: without some of them, turned over, with widths that mean something else. Each is
 // a few passes over typed arrays; nothing recurses, and what comes out is laid out like what went in.
 
-import { FlameData, type Values, type Whole, type Words } from './data';
+import { FlameData, type Boxes, type Values, type Whole, type Words } from './data';
 
 // Anything with stacks: boxes, or the tree that boxes are made of.
 export interface Shape {
@@ -78,7 +78,7 @@ export function widthsOf({ width, before, after }: Own, meaning: Meaning): Float
 
 // The boxes that still have a width, with `ownFirst` each behind what its caller took itself, as in SVGs; else before that, as the
 // server's are.
-export function layOut(data: Shape, own: Own, widths: Float64Array, filtered: boolean, ownFirst = true): FlameData {
+export function layOut(data: Shape, own: Own, widths: Float64Array, filtered: boolean, ownFirst = true): Boxes {
 	const totals = totalsOf(data, widths), number = new Uint32Array(data.count);
 	let count = 1;
 	for (let i = 1; i < data.count; i++)
@@ -106,11 +106,11 @@ export function layOut(data: Shape, own: Own, widths: Float64Array, filtered: bo
 	}
 	const kept = (values?: Float64Array) => values && values.filter((_, i) => i === 0 || totals[i] > 0);
 	const sums = (values?: Float64Array) => values && kept(totalsOf(data, values));
-	return new FlameData({
+	return {
 		depths: offsets.length - 1, total: width[0], leftOut: data.leftOut, offsets: Uint32Array.from(offsets), start, width, frame,
 		before: sums(own.before), after: sums(own.after), ownBefore: kept(own.before), ownAfter: kept(own.after), beyond: data.beyond,
 		whole: filtered ? undefined : data.whole,
-	}, data.words);
+	};
 }
 
 export function derive(data: FlameData, filters: Filter[], meaning: Meaning): FlameData {
@@ -119,7 +119,7 @@ export function derive(data: FlameData, filters: Filter[], meaning: Meaning): Fl
 	const own = allOwn(data);
 	for (const filter of filters)
 		leaveOut(data, own, filter);
-	return layOut(data, own, widthsOf(own, meaning), filters.length > 0);
+	return new FlameData(layOut(data, own, widthsOf(own, meaning), filters.length > 0), data.words);
 }
 
 // --- Turned over ---
