@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "folded_line.h"
 #include "mem.h"
+#include "wire_labels.h"
 #include "wire_profile.h"
 
 #include <assert.h>
@@ -153,8 +154,10 @@ static unsigned put_run(struct collector *c, struct open_run *r)
 static void on_run(struct collector *c, struct open_batch *b, const struct source_about *about,
 		    const struct strobe_wire_message *m)
 {
+	_cleanup_(buf_done) struct buf labelled = { 0 };
 	struct collector_counters *n = &c->counters;
-	const uint8_t *bytes = wire_message_bytes(m);
+	const void *bytes = wire_message_bytes(m);
+	size_t size = m->size;
 	struct open_run *r;
 
 	n->runs_received++;
@@ -163,14 +166,19 @@ static void on_run(struct collector *c, struct open_batch *b, const struct sourc
 		n->runs_dropped_queue++;
 		return;
 	}
-	r = xcalloc(1, sizeof(*r) + m->size);
+	buf_init(&labelled);
+	if (about->labels && wire_labels_add(m, about->labels, &labelled)) {
+		bytes = labelled.data;
+		size = labelled.size;
+	}
+	r = xcalloc(1, sizeof(*r) + size);
 	r->best = -EINVAL;
 	r->time_ns = about->is_dated && about->time_ns <= n->last_run_ns ? about->time_ns :
 		time_of(c, about, m, n->last_run_ns);
-	r->size = m->size;
-	memcpy(r->bytes, bytes, m->size);
+	r->size = size;
+	memcpy(r->bytes, bytes, size);
 	n->runs_queued++;
-	n->queue_bytes += m->size;
+	n->queue_bytes += size;
 
 	lock_take(&c->lock);
 	if (about->ack_token) {

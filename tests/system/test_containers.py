@@ -19,9 +19,10 @@ from wire import connect, message
 SENDER = '''
 import sys
 sys.path.insert(0, sys.argv[1])
-from wire import connect, message
+from wire import connect, message, run_message
 s = connect(sys.argv[2])
-s.send(message({('index.php', sys.argv[3]): 1}, labels=eval(sys.argv[4])))
+labels = eval(sys.argv[4])
+s.send(run_message([(0, 'main()', 1, 1000, 0)], labels=labels) if 'id' in labels else message({('index.php', sys.argv[3]): 1}, labels=labels))
 print('sent', flush=True)
 sys.stdin.read()
 '''
@@ -66,6 +67,17 @@ def samples_are_labelled_by_the_environment_of_their_process():
         check(labels['pod'] == {'shop-7d9': 1, 'mine': 1}, f'its own label wins, and what has none has none: {labels}')
         check(labels['service_name'] == {'shop': 2} and labels['node'] == {'n3': 3}, f'{labels}')
         check(d.status()['sources'][0]['peers_unlabelled'] == 0, 'all could be read')
+
+
+@test
+def runs_are_labelled_like_samples_and_keep_their_own_labels():
+    with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-from', 'id=env:POD_NAME') as d:
+        with sender(d.socket, labels={'id': 'one', 'url': '/cart'}, environment=POD), sender(d.socket, labels={'id': 'two', 'pod': 'mine'}, environment=POD), \
+                sender(d.socket, labels={'id': 'bare'}):
+            check(wait_for(lambda: d.status()['runs']['stored'] == 3), 'three are stored')
+        runs = {r['id']: r for r in json.loads(d.get('/api/v1/runs'))['runs']}
+        check({k: r['labels'].get('pod') for k, r in runs.items()} == {'one': 'shop-7d9', 'two': 'mine', 'bare': None}, f'{runs}')
+        check(runs['one']['url'] == '/cart', f'{runs}')
 
 
 @test
