@@ -21,8 +21,8 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mem_grow(void **p, size_t *capacity, size_t need, size_t element);
 #define GROW(p, capacity, need) mem_grow((void **)(p), capacity, need, sizeof(**(p)))
 
-/* For a process without threads that builds something large, answers and ends: `size` bytes of heap, reserved but not touched, are
- * faulted in by huge pages where the kernel allows it, and freed memory is kept. A page fault costs up to 10 µs in a virtual machine,
+/* For a process without threads that builds something large, answers and exits: reserves `size` bytes of heap, untouched, to be
+ * faulted in by huge pages where the kernel allows it, and keeps freed memory. A page fault costs up to 10 µs in a virtual machine,
  * and half a million nodes take 15,000 small pages. A hint: it cannot fail. */
 void mem_prefer_huge_pages(size_t size);
 

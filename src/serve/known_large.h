@@ -1,7 +1,7 @@
-/* known_large.h: which queries needed more memory than a first attempt has, so that they are not attempted in vain again.
+/* known_large.h: remembers queries that needed more memory than a first attempt has, so that they start as large ones.
  *
- * A page that is open asks the same every few seconds, and what was too large a moment ago is so still. Queries count as the same
- * whatever times they name, and are forgotten after some minutes, as the store and its ranges change. Any thread. */
+ * An open page sends the same query every few seconds, and a query that was too large a moment ago most likely still is. Queries that
+ * differ only in times count as the same. Entries expire, as the store and its ranges change. Any thread. */
 #ifndef SERVE_KNOWN_LARGE_H
 #define SERVE_KNOWN_LARGE_H
 

@@ -1,8 +1,8 @@
 /* day_values.h: adds up the rows of a day's chunks, by column and node.
  *
- * A large query spends its time here, and nearly all of it waiting for memory: each row is one node of half a million. So a row
- * touches one array for samples and their time, which follows from the samples of each period when the day is over, and rows are read
- * some way ahead of adding them, so that their memory is on its way. */
+ * A large query spends most of its time here, waiting for memory: each row is for one of half a million nodes. So a row writes to one
+ * array for both samples and their time, which is computed per period when the day is complete, and rows are decoded and prefetched in
+ * groups before they are added. */
 #ifndef STORE_DAY_VALUES_H
 #define STORE_DAY_VALUES_H
 
@@ -16,7 +16,7 @@ struct day_values {
 	int64_t *columns[PROFILE_COLUMNS];	/* by column of the profile, then by node; NULL if all are 0 */
 
 	/* private */
-	struct weighed {
+	struct weighed {			/* samples whose time is computed at the end */
 		uint32_t samples, time;		/* columns of the profile */
 		int64_t period_ns;
 		int64_t *values;		/* samples, by node */
