@@ -85,6 +85,23 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 	return command_fail(spec, &err);
 }
 
+/* Files above this are worth huge pages, and the most that is reserved for them. */
+#define LARGE_FILES	((uint64_t)4 << 20)
+#define RESERVE_MAX	((uint64_t)1 << 30)
+
+/* A profile may take several times what its file does, compressed as that may be; what is reserved and not needed costs nothing. */
+static void expect(char **files, size_t count)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < count; i++)
+		if (stat(files[i], &st) == 0 && S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	if (bytes >= LARGE_FILES)
+		mem_prefer_huge_pages(bytes > RESERVE_MAX / 8 ? RESERVE_MAX : 8 * bytes);
+}
+
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count)
 {
 	return inputs_load_as(in, spec, NULL, files, count);
@@ -95,6 +112,7 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 {
 	int code = 0;
 
+	expect(files, count);
 	*in = (struct inputs){ .profile = profile_new(), .options = o };
 	profile_keep_lines(in->profile, o && o->keep_lines);
 	profile_keep_chart(in->profile, o && o->keep_chart);
