@@ -11,6 +11,7 @@
 #define ANSWER_MAX	((size_t)1 << 30)
 #define INSERT_NS	(60 * NS_PER_SECOND)
 #define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
+#define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define IDLE_MAX	64u
 #define BOUNDARY	"strobe7c1f0a5e9b3d4826strobe"
 
@@ -71,6 +72,8 @@ static const struct problem {
 	{ 252, -EAGAIN, "it has too many parts and merges them first; it is retried" },
 	{ 164, -EROFS, "the user may only read" },
 	{ 202, -EAGAIN, "it answers too many questions at this time; it is retried" },
+	{ 225, -EAGAIN, "it has no connection to ZooKeeper, which Replicated tables need" },
+	{ 242, -EAGAIN, "its tables are read-only until it reaches ZooKeeper again" },
 };
 
 static int refused(const struct clickhouse_store *s, unsigned shard, int status, const struct buf *answer, struct err *err)
@@ -80,6 +83,9 @@ static int refused(const struct clickhouse_store *s, unsigned shard, int status,
 
 	if (sscanf(answer->data, "Code: %d", &code) != 1)
 		code = 0;
+	if (strstr(answer->data, "distributed_ddl_task_timeout"))
+		return err_set(err, -EAGAIN, "ClickHouse at %s: a replica of the cluster did not create its tables within %d s; see "
+			       "that all replicas run", server, DDL_SECONDS);
 	for (size_t i = 0; i < ARRAY_SIZE(problems); i++)
 		if (problems[i].code == code)
 			return err_set(err, problems[i].rc, "ClickHouse at %s: %.300s", server,
@@ -148,6 +154,8 @@ static void put_settings(const struct clickhouse_store *s, const struct clickhou
 	if (r->writes)
 		buf_puts(p, "&max_threads=1&max_insert_block_size=1048576&min_insert_block_size_rows=1048576"
 			 "&min_insert_block_size_bytes=1073741824");
+	if (r->writes && s->url.cluster)
+		buf_printf(p, "&distributed_ddl_task_timeout=%d", DDL_SECONDS);
 }
 
 /* Sends it, and takes the status and the body of the answer. */

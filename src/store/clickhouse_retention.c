@@ -258,8 +258,10 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 	if (rc >= 0 && n) {
 		memmove(t.days, t.days + n, (t.count - n) * sizeof(*t.days));
 		t.count -= n;
-		rc = drop_months(s, &t, now_ns, err);
 	}
+	/* With a TTL, the servers drop days, too. */
+	if (rc >= 0 && (n || s->url.ttl_days))
+		rc = drop_months(s, &t, now_ns, err);
 	if (n)
 		clickhouse_known_forget(s->known);
 	lock_release(&s->writer);

@@ -1,57 +1,25 @@
-/* clickhouse_schema.c: creates the tables, with types that ClickHouse 18.16 has. */
+/* clickhouse_schema.c: creates what is missing on each shard. */
 #include "clickhouse_schema.h"
 #include "buf.h"
 #include "clickhouse_ask.h"
+#include "clickhouse_cluster.h"
+#include "clickhouse_ddl.h"
 #include "mem.h"
 #include <assert.h>
+#include <stdlib.h>
 
-#define CODECS_SINCE	20u		/* the first version whose ALTER takes codecs without a setting */
-
-/* `stack` stands before the time in the order of samples: its 8 random bytes then take 0.2 bytes per sample. */
-static const char *const tables[] = {
-	"CREATE TABLE IF NOT EXISTS schema (version UInt32) ENGINE = ReplacingMergeTree ORDER BY version",
-
-	"CREATE TABLE IF NOT EXISTS samples (day Date, kind UInt64, stack UInt64, series UInt64, bucket UInt16, value Int64)"
-	" ENGINE = MergeTree PARTITION BY day ORDER BY (kind, stack, series, bucket)",
-
-	"CREATE TABLE IF NOT EXISTS kinds (kind UInt64, clock UInt8, period_ns Int64, position UInt8, name String,"
-	" unit String, timed UInt8) ENGINE = ReplacingMergeTree ORDER BY kind",
-
-	"CREATE TABLE IF NOT EXISTS series (day Date, series UInt64, keys Array(String), vals Array(String))"
-	" ENGINE = ReplacingMergeTree PARTITION BY day ORDER BY series",
-
-	"CREATE TABLE IF NOT EXISTS stacks (month UInt32, stack UInt64, proof UInt64, base UInt64, frames Array(UInt64),"
-	" lines Array(UInt32)) ENGINE = ReplacingMergeTree PARTITION BY month ORDER BY (stack, proof)",
-
-	"CREATE TABLE IF NOT EXISTS frames (month UInt32, frame UInt64, proof UInt64, name String, file String, line UInt32)"
-	" ENGINE = ReplacingMergeTree PARTITION BY month ORDER BY (frame, proof)",
-
-	"CREATE TABLE IF NOT EXISTS runs (month UInt32, source String, id String, seq UInt64, token UInt64, digest String,"
-	" start_ns Int64, duration_ns Int64, stored_ns Int64, has UInt8, url String, name String, title String,"
-	" keys Array(String), vals Array(String), totals String, nodes UInt32, bytes UInt64, wall_ns Int64, cpu_ns Int64,"
-	" memory_bytes Int64, peak_memory_bytes Int64, calls Int64, data String)"
-	" ENGINE = MergeTree PARTITION BY month ORDER BY (source, id, seq) SETTINGS index_granularity = 16",
-
-	"CREATE TABLE IF NOT EXISTS runs_removed (month UInt32, seq UInt64)"
-	" ENGINE = ReplacingMergeTree PARTITION BY month ORDER BY seq",
+struct one {
+	struct clickhouse_store *store;
+	unsigned shard;
+	bool anywhere;				/* the database that requests name must exist before one can name it */
 };
 
-static const char *const codecs[] = {
-	"ALTER TABLE samples MODIFY COLUMN bucket UInt16 CODEC(T64, ZSTD(1))",
-	"ALTER TABLE samples MODIFY COLUMN stack UInt64 CODEC(ZSTD(1))",
-	"ALTER TABLE samples MODIFY COLUMN series UInt64 CODEC(ZSTD(1))",
-	"ALTER TABLE stacks MODIFY COLUMN frames Array(UInt64) CODEC(ZSTD(3))",
-	"ALTER TABLE frames MODIFY COLUMN name String CODEC(ZSTD(3))",
-	"ALTER TABLE frames MODIFY COLUMN file String CODEC(ZSTD(3))",
-};
-
-/* The database that requests name must exist before one can name it. */
-static int create_database(struct clickhouse_store *s, unsigned shard, struct err *err)
+static int run_one(void *data, const char *sql, struct err *err)
 {
-	_cleanup_(freep) char *sql = xasprintf("CREATE DATABASE IF NOT EXISTS `%s`", s->url.database);
+	const struct one *o = data;
 
-	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql, .writes = true, .anywhere = true }, NULL,
-			      err);
+	return clickhouse_ask(o->store, o->shard, &(struct clickhouse_request){ .sql = sql, .writes = true, .anywhere = o->anywhere },
+			      NULL, err);
 }
 
 static int check_version(struct clickhouse_store *s, unsigned shard, struct err *err)
@@ -72,34 +40,124 @@ static int check_version(struct clickhouse_store *s, unsigned shard, struct err 
 
 int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
-	return check_version(s, shard, err);
+	bool replicated;
+	int rc = clickhouse_check_cluster(s, shard, &replicated, err);
+
+	return rc < 0 ? rc : check_version(s, shard, err);
 }
 
-static int set_codecs(struct clickhouse_store *s, unsigned shard, struct err *err)
+/* The number of tables. */
+static int count_tables(struct one *o, const char *condition, uint64_t *ret, struct err *err)
 {
-	uint64_t major;
-	int rc = clickhouse_ask_number(s, shard, "SELECT splitByChar('.', version())[1]", &major, err);
+	_cleanup_(freep) char *sql = xasprintf("SELECT count() FROM system.tables WHERE database = currentDatabase() AND %s", condition);
 
-	for (size_t i = 0; rc >= 0 && major >= CODECS_SINCE && i < ARRAY_SIZE(codecs); i++)
-		rc = clickhouse_run(s, shard, codecs[i], err);
+	return clickhouse_ask_number(o->store, o->shard, sql, ret, err);
+}
+
+/* --- Options of the URL, at each start --- */
+
+/* With replicas, all of them have to be there to create a table, but not for us to start when it exists. */
+static int create_distributed(struct one *o, const struct clickhouse_form *f, struct err *err)
+{
+	uint64_t count = 0;
+	int rc = f->cluster ? count_tables(o, "engine = 'Distributed' AND name LIKE '%\\_all'", &count, err) : 0;
+
+	return rc < 0 || !f->cluster || count >= CLICKHOUSE_DISTRIBUTED ? rc : clickhouse_ddl_distributed(f, run_one, o, err);
+}
+
+/* Changing it makes the server look at all parts, so that it is not set to what it is. */
+static int set_ttl(struct one *o, struct err *err)
+{
+	uint32_t days = o->store->url.ttl_days;
+	_cleanup_(freep) char *same = xasprintf("name IN ('samples', 'series') AND position(engine_full, 'toIntervalDay(%u)') > 0", days);
+	uint64_t count = 0;
+	int rc = days ? count_tables(o, same, &count, err) : 0;
+
+	return rc < 0 || !days || count == 2 ? rc : clickhouse_ddl_ttl(days, run_one, o, err);
+}
+
+/* --- Creating --- */
+
+/* With replicas, the first shard has created the tables of all. */
+static int create_tables(struct one *o, const struct clickhouse_form *f, struct err *err)
+{
+	uint64_t count = 0;
+	int rc = f->replicated ? count_tables(o, "engine LIKE 'Replicated%'", &count, err) : 0;
+
+	return rc < 0 || count >= CLICKHOUSE_TABLES ? rc : clickhouse_ddl_tables(f, run_one, o, err);
+}
+
+static int create(struct one *o, struct clickhouse_form *f, struct err *err)
+{
+	int rc;
+
+	o->anywhere = true;
+	rc = clickhouse_ddl_database(f, run_one, o, err);
+	o->anywhere = false;
+	if (rc >= 0)
+		rc = create_tables(o, f, err);
+	if (rc >= 0)
+		rc = clickhouse_ddl_codecs(f, run_one, o, err);
+	/* The version comes last: tables without it are completed by whoever opens them next. */
+	return rc < 0 ? rc : run_one(o, "INSERT INTO schema VALUES (1)", err);
+}
+
+static int create_missing(struct one *o, struct clickhouse_form *f, struct err *err)
+{
+	struct err why = { 0 };
+	int rc = check_version(o->store, o->shard, &why);
+
+	if (rc < 0 && rc != -ENOENT)
+		return err_set(err, rc, "%s", why.text);
+	return rc < 0 ? create(o, f, err) : 0;
+}
+
+static int ask_version(struct one *o, uint64_t *ret_major, struct err *err)
+{
+	_cleanup_(buf_done) struct buf answer = { 0 };
+	struct clickhouse_request r = { .sql = "SELECT splitByChar('.', version())[1]", .is_number = true, .anywhere = true };
+	int rc;
+
+	buf_init(&answer);
+	rc = clickhouse_ask(o->store, o->shard, &r, &answer, err);
+	*ret_major = rc < 0 ? 0 : strtoull(answer.data, NULL, 10);
 	return rc;
 }
 
-/* The version comes last: tables without it are completed by whoever opens them next. */
-int clickhouse_create(struct clickhouse_store *s, unsigned shard, struct err *err)
+static int create_at(struct one *o, struct clickhouse_form *f, struct err *err)
 {
-	struct err why = { 0 };
-	int rc = check_version(s, shard, &why);
+	bool replicated;
+	int rc = clickhouse_check_cluster(o->store, o->shard, &replicated, err);
+
+	f->replicated |= replicated;
+	if (rc >= 0)
+		rc = ask_version(o, &f->major, err);
+	if (rc >= 0 && o->store->url.ttl_days)
+		rc = clickhouse_ddl_check_ttl(f->major, err);
+	return rc < 0 ? rc : create_missing(o, f, err);
+}
+
+/* Additions to tables that may have been created with another URL. */
+static int add_to(struct one *o, const struct clickhouse_form *f, struct err *err)
+{
+	int rc = create_distributed(o, f, err);
+
+	return rc < 0 ? rc : set_ttl(o, err);
+}
+
+int clickhouse_create(struct clickhouse_store *s, bool *ret_replicated, struct err *err)
+{
+	struct clickhouse_form f = { .database = s->url.database, .cluster = s->url.cluster };
+	unsigned count = s->url.server_count;
+	int rc = 0;
 
 	assert(s->mode != CLICKHOUSE_READ);
-	if (rc >= 0)
-		return 0;
-	if (rc != -ENOENT)
-		return err_set(err, rc, "%s", why.text);
-	rc = create_database(s, shard, err);
-	for (size_t i = 0; rc >= 0 && i < ARRAY_SIZE(tables); i++)
-		rc = clickhouse_run(s, shard, tables[i], err);
-	if (rc >= 0)
-		rc = set_codecs(s, shard, err);
-	return rc < 0 ? rc : clickhouse_run(s, shard, "INSERT INTO schema VALUES (1)", err);
+	for (unsigned i = 0; rc >= 0 && i < count; i++)
+		rc = create_at(&(struct one){ .store = s, .shard = i }, &f, err);
+	if (rc >= 0 && f.replicated)
+		rc = clickhouse_check_paths(s, err);
+	for (unsigned i = 0; rc >= 0 && i < count; i++)
+		rc = add_to(&(struct one){ .store = s, .shard = i }, &f, err);
+	*ret_replicated = f.replicated;
+	return rc;
 }

@@ -6,10 +6,11 @@
 
 #define CLICKHOUSE_SCHEMA	1u
 
-/* Creates database and tables of one shard where they are missing. -ENOTSUP: a newer Strobe made them. */
-int clickhouse_create(struct clickhouse_store *s, unsigned shard, struct err *err);
+/* Creates the database and the tables on each shard where they are missing, in the form that the URL asks for. -ENOTSUP: a newer
+ * Strobe made them, or the servers do not fit the URL's cluster or TTL. */
+int clickhouse_create(struct clickhouse_store *s, bool *ret_replicated, struct err *err);
 
-/* The same without creating anything: -ENOENT with a sentence if they are missing. */
+/* The same for one shard without creating anything: -ENOENT with a sentence if they are missing. */
 int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err);
 
 #endif

@@ -18,20 +18,31 @@ static bool is_prepared(struct clickhouse_store *s)
 	return prepared;
 }
 
+bool clickhouse_is_replicated(struct clickhouse_store *s)
+{
+	bool replicated;
+
+	lock_take(&s->lock);
+	replicated = s->replicated;
+	lock_release(&s->lock);
+	return replicated;
+}
+
 int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
 {
-	int rc = 0;
+	bool replicated;
+	int rc;
 
 	if (s->mode == CLICKHOUSE_READ)
 		return err_set(err, -EROFS, "the store was opened for reading only");
 	if (is_prepared(s))
 		return 0;
-	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
-		rc = clickhouse_create(s, i, err);
+	rc = clickhouse_create(s, &replicated, err);
 	if (rc < 0)
 		return rc;
 	lock_take(&s->lock);
 	s->prepared = true;
+	s->replicated = replicated;
 	lock_release(&s->lock);
 	return clickhouse_measure(s, err);
 }

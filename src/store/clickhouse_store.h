@@ -28,6 +28,7 @@ struct clickhouse_store {
 	} *idle;				/* connections without a request */
 	size_t idle_count, idle_capacity;
 	bool prepared;				/* the tables are there, in our version */
+	bool replicated;			/* they are Replicated; known when prepared */
 	struct store_stats stats;
 	char missing[256];			/* shards that an answer of this store missed, "" is none */
 	uint64_t last_seq;			/* of a run that was added */
@@ -45,6 +46,7 @@ static inline struct clickhouse_store *clickhouse_of(struct store *s)
 
 /* Creates what is missing on each shard, once. -EROFS for stores opened to read. */
 int clickhouse_prepare(struct clickhouse_store *s, struct err *err);
+bool clickhouse_is_replicated(struct clickhouse_store *s);
 
 /* --- clickhouse_append.c --- */
 int clickhouse_append(struct store *store, const struct batch *b, struct err *err);

@@ -9,6 +9,7 @@
 
 #define TIMEOUT_NS	(30 * NS_PER_SECOND)
 #define MEMORY_BYTES	((uint64_t)4 << 30)
+#define TTL_DAYS_MAX	36500		/* a Date ends in 2149, and begins again */
 
 static const struct url_kind kind = {
 	.scheme = "clickhouse", .port = 8123, .name_is_user = true,
@@ -82,6 +83,27 @@ static int parse_shards(struct clickhouse_url *u, const char *list, struct err *
 	}
 }
 
+static int set_cluster(struct clickhouse_url *u, const char *name, struct err *err)
+{
+	size_t n = strlen(name);
+
+	if (!n || n > 64 || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")])
+		return url_invalid(&kind, "cluster= is not a name of up to 64 letters, digits, '_', '-' and '.'", err);
+	free(u->cluster);
+	u->cluster = xstrdup(name);
+	return 0;
+}
+
+static int set_ttl(struct clickhouse_url *u, const char *value, struct err *err)
+{
+	int64_t ns;
+
+	if (clock_parse_duration(value, &ns, NULL) < 0 || ns <= 0 || ns % NS_PER_DAY || ns / NS_PER_DAY > TTL_DAYS_MAX)
+		return url_invalid(&kind, "ttl= is not a whole number of days from 1d to 36500d", err);
+	u->ttl_days = (uint32_t)(ns / NS_PER_DAY);
+	return 0;
+}
+
 static int set_parameter(struct clickhouse_url *u, const char *name, const char *value, struct err *err)
 {
 	int rc;
@@ -96,8 +118,12 @@ static int set_parameter(struct clickhouse_url *u, const char *name, const char 
 		rc = clock_parse_duration(value, &u->timeout_ns, err);
 		return rc < 0 ? rc : u->timeout_ns < NS_PER_SECOND ? url_invalid(&kind, "timeout= is below 1s", err) : 0;
 	}
-	return err_set(err, -EINVAL, "unknown parameter '%.40s' of a clickhouse: URL; known are shards, timeout, memory, tls, "
-		       "ca-file and password-file", name);
+	if (!strcmp(name, "cluster"))
+		return set_cluster(u, value, err);
+	if (!strcmp(name, "ttl"))
+		return set_ttl(u, value, err);
+	return err_set(err, -EINVAL, "unknown parameter '%.40s' of a clickhouse: URL; known are shards, cluster, timeout, memory, "
+		       "ttl, tls, ca-file and password-file", name);
 }
 
 int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct err *err)
@@ -129,6 +155,7 @@ void clickhouse_url_done(struct clickhouse_url *u)
 		free(u->servers[i].host);
 	}
 	free(u->database);
+	free(u->cluster);
 	url_done(&u->url);
 	*u = (struct clickhouse_url){ 0 };
 }

@@ -5,6 +5,8 @@
  *	shards=HOST:PORT,…	all servers that share the samples, instead of the one before the database
  *	timeout=30s		the longest that a query may run
  *	memory=4g		the most memory that a query may take on a server
+ *	cluster=NAME		the cluster in the servers' configuration whose shards they are
+ *	ttl=90d			the servers drop samples of this age themselves, in whole days
  *
  * and the parameters of http_options_from_url. */
 #ifndef STORE_CLICKHOUSE_URL_H
@@ -27,6 +29,8 @@ struct clickhouse_url {
 	struct http_options http;		/* but for host and port; points into `url` */
 	int64_t timeout_ns;
 	uint64_t memory_bytes;
+	char *cluster;				/* letters, digits, '_', '-' and '.'; NULL: none */
+	uint32_t ttl_days;			/* 0: none */
 };
 
 /* -EINVAL with a sentence for what is no such URL. The caller frees with clickhouse_url_done, also after an error. */

@@ -31,7 +31,7 @@ CONFIG = '''<yandex>
  <path>{d}/data/</path><tmp_path>{d}/tmp/</tmp_path><user_files_path>{d}/files/</user_files_path>
  <format_schema_path>{d}/formats/</format_schema_path>
  <mark_cache_size>8388608</mark_cache_size>
- <users_config>{d}/users.xml</users_config>
+ <users_config>{d}/users.xml</users_config>{more}
  <default_profile>default</default_profile><default_database>default</default_database>
 </yandex>
 '''
@@ -51,11 +51,27 @@ class ClickHouse:
         if not shutil.which('clickhouse-server'):
             raise Skip('clickhouse-server is not installed (Debian 12 has it, Debian 13 does not)')
         self.directory = tempfile.mkdtemp(prefix='strobe-clickhouse-', dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
-        self.port, self.password, self.process = free_port(), password, None
-        with open(f'{self.directory}/config.xml', 'w') as f:
-            f.write(CONFIG.format(d=self.directory, http=self.port, tcp=free_port(), inter=free_port()))
+        self.port, self.tcp, self.between, self.password, self.process = free_port(), free_port(), free_port(), password, None
+        self.configure()
         with open(f'{self.directory}/users.xml', 'w') as f:
             f.write(USERS.format(password=password))
+
+    def configure(self, more=''):
+        with open(f'{self.directory}/config.xml', 'w') as f:
+            f.write(CONFIG.format(d=self.directory, http=self.port, tcp=self.tcp, inter=self.between, more=more))
+
+    def join(self, cluster, shards, zookeeper=None):
+        """Before it starts: the cluster that it knows, whose shards are lists of replicas."""
+        def replica(server):
+            return f'<replica><host>127.0.0.1</host><port>{server.tcp}</port></replica>'
+        text = ''.join(f'<shard><internal_replication>true</internal_replication>{"".join(map(replica, shard))}</shard>' for shard in shards)
+        more = f'<remote_servers><{cluster}>{text}</{cluster}></remote_servers>'
+        if zookeeper:
+            number = [self in shard for shard in shards].index(True) + 1
+            more += (f'<zookeeper><node><host>127.0.0.1</host><port>{zookeeper.port}</port></node></zookeeper>'
+                     f'<macros><shard>{number}</shard><replica>{self.port}</replica></macros>'
+                     '<distributed_ddl><path>/clickhouse/ddl</path></distributed_ddl><interserver_http_host>127.0.0.1</interserver_http_host>')
+        self.configure(more)
 
     def start(self):
         if self.process and self.process.poll() is None:

@@ -19,8 +19,10 @@ shared, mortal = [], []
 
 def started(pair):
     """Both of a pair, started when the first test needs them, and again when one ended one."""
-    while len(pair) < 2:
-        pair.append(ClickHouse())
+    if not pair:
+        pair.extend([ClickHouse(), ClickHouse()])
+        for server in pair:
+            server.join('both', [[s] for s in pair])
     return [s.start() for s in pair]
 
 
@@ -203,6 +205,37 @@ def a_shard_that_is_away_is_named_and_the_rest_is_shown():
             two.start()
             answer = json.loads(page.get('/api/v1/profile?from=-2h'))
             check('warning' not in answer and answer['looked']['samples'] == samples_of(lines), 'it comes back')
+
+
+@test
+def a_cluster_gets_tables_that_read_all_shards():
+    one, two = servers()
+    lines = stacks(2000)
+    with Directory() as d:
+        collected(lines, both('cluster'), directory=d)
+        collected(lines, both('cluster', '&cluster=both'), directory=d)
+        each = [stored('cluster', s) for s in (one, two)]
+        check(min(each) > 0 and sum(each) == 2 * samples_of(lines), f'each shard got its samples: {each}')
+        for server in (one, two):
+            check(int(server.ask('SELECT sum(value) FROM samples_all WHERE kind > 0', 'cluster')) == sum(each), 'any shard reads all')
+            joined = server.ask('SELECT sum(n) FROM (SELECT stack, sum(value) AS n FROM samples_all WHERE kind > 0 GROUP BY stack) ANY INNER JOIN'
+                                ' (SELECT stack, frames FROM stacks_all) USING stack WHERE length(frames) = 5', 'cluster')
+            check(int(joined) == sum(each), f'with their stacks: {joined}')
+            local = server.ask('SELECT sum(value) FROM samples_all ANY INNER JOIN (SELECT stack, frames FROM cluster.stacks) USING stack'
+                               ' WHERE kind > 0 AND length(frames) = 5', 'cluster')
+            check(int(local) == sum(each), f'joined on each shard by itself: {local}')
+        try:
+            one.ask('INSERT INTO samples_all SELECT * FROM samples', 'cluster')
+            check(False, 'nothing is inserted through them')
+        except RuntimeError as e:
+            check('sharding key' in str(e), f'it is refused for what it has not: {e}')
+        for shards, cluster, word in ((f'{two.server},{one.server}', 'both', "in the cluster's order"),
+                                      (one.server, 'both', 'has 2 shards'),
+                                      (f'{one.server},{two.server}', 'none', "has no cluster 'none'")):
+            p = collect(one.url('cluster', f'?shards={shards}&cluster={cluster}'), directory=d)
+            said = p.communicate('a;b 1\n', timeout=300)[1]
+            check(p.returncode and word in said, f'{word}: {said}')
+        check(sum(stored('cluster', s) for s in (one, two)) == sum(each), 'and nothing was stored')
 
 
 @test

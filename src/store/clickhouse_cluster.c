@@ -1,0 +1,93 @@
+/* clickhouse_cluster.c: compares the URL with system.clusters and system.replicas. */
+#include "clickhouse_cluster.h"
+#include "clickhouse_ask.h"
+#include "clickhouse_wire.h"
+#include "mem.h"
+#include <assert.h>
+#include <string.h>
+
+/* As a server sees the cluster. */
+struct seen {
+	uint64_t shards;
+	uint64_t own;				/* the number of its own shard, from 1; 0: it does not recognize itself */
+	uint64_t most_replicas;
+};
+
+static int ask_cluster(struct clickhouse_store *s, unsigned shard, struct seen *ret, struct err *err)
+{
+	_cleanup_(freep) char *sql = xasprintf("SELECT toUInt64(uniq(shard_num)), toUInt64(maxIf(shard_num, is_local)), "
+					       "toUInt64(max(replica_num)) FROM system.clusters WHERE cluster = '%s' FORMAT RowBinary",
+					       s->url.cluster);
+	_cleanup_(buf_done) struct buf answer = { 0 };
+	struct row_reader r;
+	int rc;
+
+	buf_init(&answer);
+	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql, .anywhere = true }, &answer, err);
+	if (rc < 0)
+		return rc;
+	r = row_reader_of(&answer);
+	ret->shards = row_get(&r, 8);
+	ret->own = row_get(&r, 8);
+	ret->most_replicas = row_get(&r, 8);
+	return 0;
+}
+
+/* Not -EINVAL, which would drop a batch that only found the server after it was started again with another configuration. */
+static int judge(const struct clickhouse_store *s, unsigned shard, const struct seen *seen, struct err *err)
+{
+	const char *server = s->url.servers[shard].name, *cluster = s->url.cluster;
+
+	if (!seen->shards)
+		return err_set(err, -ENOTSUP, "ClickHouse at %s has no cluster '%s' in its remote_servers", server, cluster);
+	if (seen->shards != s->url.server_count)
+		return err_set(err, -ENOTSUP, "the cluster '%s' has %llu shards at %s, but the URL of the store lists %u; list one "
+			       "replica of each shard in shards=", cluster, (unsigned long long)seen->shards, server,
+			       s->url.server_count);
+	/* Behind a proxy, a server may not recognize itself. */
+	if (seen->own && seen->own != shard + 1)
+		return err_set(err, -ENOTSUP, "%s is shard %llu of the cluster '%s', but shard %u in the URL of the store; list one "
+			       "replica of each shard, in the cluster's order", server, (unsigned long long)seen->own, cluster,
+			       shard + 1);
+	return 0;
+}
+
+int clickhouse_check_cluster(struct clickhouse_store *s, unsigned shard, bool *ret_replicated, struct err *err)
+{
+	struct seen seen = { 0 };
+	int rc = s->url.cluster ? ask_cluster(s, shard, &seen, err) : 0;
+
+	*ret_replicated = rc >= 0 && seen.most_replicas > 1;
+	return rc < 0 || !s->url.cluster ? rc : judge(s, shard, &seen, err);
+}
+
+static int ask_path(struct clickhouse_store *s, unsigned shard, struct buf *ret, struct err *err)
+{
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){
+		.sql = "SELECT zookeeper_path FROM system.replicas WHERE database = currentDatabase() AND table = 'samples'" }, ret, err);
+}
+
+int clickhouse_check_paths(struct clickhouse_store *s, struct err *err)
+{
+	struct buf paths[CLICKHOUSE_SHARDS];
+	unsigned count = s->url.server_count;
+	int rc = 0;
+
+	assert(count <= CLICKHOUSE_SHARDS);
+	for (unsigned i = 0; i < count; i++)
+		buf_init(&paths[i]);
+	for (unsigned i = 0; rc >= 0 && i < count; i++) {
+		rc = ask_path(s, i, &paths[i], err);
+		if (rc >= 0 && !paths[i].size)
+			rc = err_set(err, -ENOTSUP, "the cluster '%s' has replicas, but the tables of database '%s' at %s are not Replicated; "
+				     "use another database", s->url.cluster, s->url.database, s->url.servers[i].name);
+		for (unsigned k = 0; rc >= 0 && k < i; k++)
+			if (!strcmp(paths[k].data, paths[i].data))
+				rc = err_set(err, -ENOTSUP, "%s and %s have the same path in ZooKeeper, %.*s; each shard needs its own "
+					     "macro {shard}", s->url.servers[k].name, s->url.servers[i].name,
+					     (int)paths[i].size - 1, paths[i].data);
+	}
+	for (unsigned i = 0; i < count; i++)
+		buf_done(&paths[i]);
+	return rc;
+}

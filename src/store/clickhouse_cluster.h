@@ -1,0 +1,15 @@
+/* clickhouse_cluster.h: whether the cluster that the URL names is the one of our shards. */
+#ifndef STORE_CLICKHOUSE_CLUSTER_H
+#define STORE_CLICKHOUSE_CLUSTER_H
+
+#include "clickhouse_store.h"
+
+/* Asks a shard. -ENOTSUP with a sentence where it knows no such cluster, or is another shard of it than of the URL: two replicas of
+ * one shard in the URL would count its samples twice. `*ret_replicated`: some shard has several replicas; false without a cluster. */
+int clickhouse_check_cluster(struct clickhouse_store *s, unsigned shard, bool *ret_replicated, struct err *err);
+
+/* Asks all shards of a cluster with replicas, when the tables are there: each has Replicated tables, under a path of its own in
+ * ZooKeeper. With the same path, shards would copy each other's samples. */
+int clickhouse_check_paths(struct clickhouse_store *s, struct err *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* clickhouse_ddl.h: the statements that create the tables, for a version of ClickHouse and a cluster. Pure. */
+#ifndef STORE_CLICKHOUSE_DDL_H
+#define STORE_CLICKHOUSE_DDL_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLICKHOUSE_TABLES	8u		/* of clickhouse_ddl_tables */
+#define CLICKHOUSE_DISTRIBUTED	6u		/* of clickhouse_ddl_distributed */
+
+struct clickhouse_form {
+	const char *database;			/* letters, digits and '_' */
+	const char *cluster;			/* NULL: none; letters, digits, '_', '-' and '.' */
+	bool replicated;			/* some shard of the cluster has several replicas */
+	uint64_t major;				/* of the version: 18 of 18.16.1 */
+};
+
+/* Each calls `run` with its statements in turn, until one fails. */
+typedef int clickhouse_run_ddl(void *data, const char *sql, struct err *err);
+
+int clickhouse_ddl_database(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
+int clickhouse_ddl_tables(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
+int clickhouse_ddl_codecs(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
+
+/* `samples_all` of `samples`, and so on: tables that read all shards of the cluster. They have no sharding key, which is why a
+ * cluster of several shards refuses inserts through them: a batch goes to each shard itself, with its marker. */
+int clickhouse_ddl_distributed(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
+
+/* -ENOTSUP for servers whose tables have no TTL. */
+int clickhouse_ddl_check_ttl(uint64_t major, struct err *err);
+int clickhouse_ddl_ttl(uint32_t days, clickhouse_run_ddl *run, void *data, struct err *err);
+
+#endif
