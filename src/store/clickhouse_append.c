@@ -11,6 +11,7 @@
  * running, or is still on its way. */
 #include "clickhouse_ask.h"
 #include "clickhouse_batch.h"
+#include "clickhouse_cluster.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
 #include "log.h"
@@ -140,6 +141,8 @@ static int send_all(struct clickhouse_store *s, const struct batch *b, uint64_t 
 		rc = send_to_shard(s, i, id, rows, err);
 		sent += rc > 0 ? rc : 0;
 	}
+	for (unsigned i = 0; rc >= 0 && i < rows->shards; i++)
+		rc = clickhouse_check_committed(s, i, "samples", err);
 	return rc < 0 ? rc : sent;
 }
 

@@ -61,6 +61,48 @@ int clickhouse_check_cluster(struct clickhouse_store *s, unsigned shard, bool *r
 	return rc < 0 || !s->url.cluster ? rc : judge(s, shard, &seen, err);
 }
 
+/* The path of the replica in ZooKeeper, if the server is not sure of some part; else `ret` stays empty. */
+static int ask_doubt(struct clickhouse_store *s, unsigned shard, const char *table, struct buf *ret, struct err *err)
+{
+	_cleanup_(freep) char *sql = xasprintf("SELECT replica_path FROM system.replicas WHERE database = currentDatabase() AND table = '%s'"
+					       " AND parts_to_check > 0 FORMAT RowBinary", table);
+
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql }, ret, err);
+}
+
+static int count_uncommitted(struct clickhouse_store *s, unsigned shard, const char *table, struct str path, uint64_t *ret,
+			     struct err *err)
+{
+	_cleanup_(freep) char *parts = xasprintf("%.*s/parts", (int)path.n, path.p);
+	_cleanup_(buf_done) struct buf sql = { 0 };
+
+	buf_init(&sql);
+	buf_printf(&sql, "SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = '%s' AND name NOT IN"
+		   " (SELECT name FROM system.zookeeper WHERE path = ", table);
+	sql_put_string(&sql, (struct str){ parts, strlen(parts) });
+	buf_puts(&sql, ")");
+	return clickhouse_ask_number(s, shard, sql.data, ret, err);
+}
+
+int clickhouse_check_committed(struct clickhouse_store *s, unsigned shard, const char *table, struct err *err)
+{
+	_cleanup_(buf_done) struct buf doubt = { 0 };
+	struct row_reader r;
+	uint64_t parts = 0;
+	int rc;
+
+	buf_init(&doubt);
+	rc = clickhouse_is_replicated(s) ? ask_doubt(s, shard, table, &doubt, err) : 0;
+	if (rc < 0 || !doubt.size)
+		return rc;
+	r = row_reader_of(&doubt);
+	rc = count_uncommitted(s, shard, table, row_get_string(&r), &parts, err);
+	if (rc < 0 || !parts)
+		return rc;
+	return err_set(err, -EAGAIN, "ZooKeeper does not have the last insert into '%s' at %s; it is repeated when the server has discarded "
+		       "it, which SYSTEM RESTART REPLICA makes it do", table, s->url.servers[shard].name);
+}
+
 static int ask_path(struct clickhouse_store *s, unsigned shard, struct buf *ret, struct err *err)
 {
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){

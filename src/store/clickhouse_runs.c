@@ -5,6 +5,7 @@
  * the other's. Which of them it was tells a number that each row got, its token. */
 #include "clickhouse_runs.h"
 #include "clickhouse_batch.h"
+#include "clickhouse_cluster.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
 #include "log.h"
@@ -17,6 +18,7 @@
 
 #define ROW_BYTES	600			/* of a run beside its profile, roughly */
 #define ROUND_BYTES	((size_t)64 << 20)	/* in one insert, and what one run has more */
+#define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
 #define TURN_NS		(20 * NS_PER_SECOND)	/* the longest wait for other daemons' inserts */
 
 static const char columns[] =
@@ -241,15 +243,26 @@ static bool has_any(const struct adding *list, size_t count, unsigned shard)
 	return false;
 }
 
-static int add_to_shard(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, int64_t now_ns,
-			struct err *err)
+static int look_up_and_send(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, int64_t now_ns,
+			    struct err *err)
 {
-	int rc = has_any(list, count, shard) ? look_up(s, shard, list, count, err) : 0;
+	int rc = look_up(s, shard, list, count, err);
 
 	if (rc < 0 || !has_any(list, count, shard))
 		return rc;
 	rc = send_rows(s, shard, list, count, now_ns, err);
 	return rc < 0 ? rc : look_up(s, shard, list, count, err);
+}
+
+static int add_to_shard(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, int64_t now_ns,
+			struct err *err)
+{
+	int rc;
+
+	if (!has_any(list, count, shard))
+		return 0;
+	rc = look_up_and_send(s, shard, list, count, now_ns, err);
+	return rc < 0 ? rc : clickhouse_check_committed(s, shard, "runs", err);
 }
 
 /* Packs the run under its own name or a free one. What can never be stored is settled. */
@@ -506,6 +519,27 @@ static int expire(struct clickhouse_store *s, const struct kept_runs *k, struct 
 	return 0;
 }
 
+/* Replicas each execute the statement by themselves, and one that lags behind would find other rows by a subquery. */
+static int sweep_by_number(struct clickhouse_store *s, unsigned shard, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 }, answer = { 0 };
+	struct row_reader r;
+	const char *between = "";
+	int rc;
+
+	buf_init(&sql);
+	buf_init(&answer);
+	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){
+		.sql = "SELECT seq FROM runs WHERE seq IN (SELECT seq FROM runs_removed) LIMIT " SWEPT_MAX " FORMAT RowBinary" }, &answer, err);
+	if (rc < 0)
+		return rc;
+	buf_puts(&sql, "ALTER TABLE runs DELETE WHERE seq IN (");
+	for (r = row_reader_of(&answer); row_more(&r); between = ", ")
+		buf_printf(&sql, "%s%llu", between, (unsigned long long)row_get(&r, 8));
+	buf_puts(&sql, ")");
+	return answer.size ? clickhouse_run(s, shard, sql.data, err) : 0;
+}
+
 /* Frees the room of removed runs, and then the notes about them. */
 static int sweep(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
@@ -517,6 +551,8 @@ static int sweep(struct clickhouse_store *s, unsigned shard, struct err *err)
 					   " AND table = 'runs' AND is_done = 0", &busy, err);
 	if (rc < 0 || busy || !dead)
 		return rc;
+	if (s->url.cluster)
+		return sweep_by_number(s, shard, err);
 	return clickhouse_run(s, shard, "ALTER TABLE runs DELETE WHERE seq IN (SELECT seq FROM runs_removed)", err);
 }
 

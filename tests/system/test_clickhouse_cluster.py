@@ -1,0 +1,192 @@
+"""A cluster of ClickHouse servers with replicas, and a real ZooKeeper: all replicas have all samples, once, whatever happens to them.
+Two shards, of which the first has two replicas; tests share them and one database."""
+import re
+import threading
+import urllib.request
+
+from clickhouse_samples import Page, answers, collect, collected, samples_of, stacks, stored
+from clickhouse_server import ClickHouse, Proxy
+from redis_server import free_port
+from strobe_test import Directory, check, main, test, wait_for
+from zookeeper_server import ZooKeeper
+
+OLD = "toDate(now()) - 100"
+running = []
+
+
+def start(*servers):
+    threads = [threading.Thread(target=server.start) for server in servers]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+class Cluster:
+    """Servers `a` and `b`, replicas of the first shard, and `c`, the second. `a` reaches ZooKeeper through `proxy`."""
+
+    def __init__(self):
+        self.zookeeper = ZooKeeper()
+        self.proxy = Proxy(self.zookeeper, 'no statement has this')
+        self.a, self.b, self.c = self.servers = [ClickHouse() for _ in range(3)]
+        running.extend([self.zookeeper, *self.servers])
+        for server in self.servers:
+            server.join('copies', [[self.a, self.b], [self.c]], self.proxy if server is self.a else self.zookeeper)
+        self.zookeeper.start()              # first: 18.16 crashes at ON CLUSTER when its first connection failed
+        start(*self.servers)
+
+    def url(self, database='shared', more='&cluster=copies'):
+        return self.a.url(database, f'?shards={self.a.server},{self.c.server}{more}')
+
+    def sums(self):
+        """The samples on each server, and those that each reads from all shards."""
+        return [stored('shared', s) for s in self.servers], [
+            int(s.ask('SELECT sum(value) FROM samples_all WHERE kind > 0', 'shared')) for s in self.servers]
+
+    def have(self, samples):
+        """All servers, as soon as the replica has fetched what is new."""
+        def true():
+            (a, b, c), every = self.sums()
+            return a == b and a + c == samples and min(a, c) > 0 and every == [samples] * 3
+        return wait_for(true, 60)
+
+
+cluster = []
+sent = []
+
+
+def the_cluster():
+    if not cluster:
+        cluster.append(Cluster())
+    return cluster[0]
+
+
+def send(lines, *urls):
+    with Directory() as d:
+        collected(lines, the_cluster().url(), *urls, directory=d)
+    sent.extend(lines)
+
+
+@test
+def all_replicas_get_all_samples_and_every_server_reads_all_shards():
+    k, lines = the_cluster(), stacks(2000)
+    with Directory() as d:
+        send(lines, f'sqlite:{d}/sqlite')
+        check(k.have(samples_of(sent)), f'each server has its part, and reads all of {samples_of(sent)}: {k.sums()}')
+        for server in k.servers:
+            local = server.ask('SELECT sum(value) FROM samples_all ANY INNER JOIN (SELECT stack, frames FROM shared.stacks) USING stack'
+                               ' WHERE kind > 0 AND length(frames) = 5', 'shared')
+            check(int(local) == samples_of(sent), f'with a join on each shard by itself, too: {local}')
+        end = int(k.a.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'shared'))
+        found = []
+        for number, url in enumerate((f'sqlite:{d}/sqlite', k.url())):
+            with Directory() as p, Page(p, url) as page:
+                found.append(answers(page, end))
+        for what, value in found[0].items():
+            check(found[1][what] == value, f'{what}: {str(found[1][what])[:300]}, not {str(value)[:300]}')
+    engines = k.b.ask("SELECT name, engine FROM system.tables WHERE database = 'shared'")
+    check(len(re.findall('Replicated', engines)) == 8 and len(re.findall('_all\tDistributed', engines)) == 6,
+          f'the replica that no URL names has the same tables: {engines}')
+
+
+@test
+def a_replica_that_is_away_catches_up():
+    k = the_cluster()
+    k.b.kill()
+    send(stacks(500, 2))
+    k.b.start()
+    check(k.have(samples_of(sent)), f'{k.sums()} of {samples_of(sent)}')
+
+
+@test
+def samples_wait_while_zookeeper_is_away():
+    k, lines = the_cluster(), stacks(500, 3)
+    k.zookeeper.kill()
+    with Directory() as d:
+        p = collect(k.url(), directory=d)
+        p.stdin.write(''.join(lines))
+        p.stdin.flush()
+        said = [p.stderr.readline() for _ in range(2)]
+        check(any('samples cannot be stored and wait' in line for line in said), f'it says so: {said}')
+        k.zookeeper.start()
+        sent.extend(lines)
+        check(k.have(samples_of(sent)), f'then they are stored: {k.sums()} of {samples_of(sent)}')
+        said = p.communicate(timeout=300)[1]
+        check(p.returncode == 0, said)
+
+
+def errors_at(port):
+    with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics', timeout=60) as r:
+        return int(re.search(r'^strobe_store_errors_total\S* (\d+)', r.read().decode(), re.M).group(1))
+
+
+@test
+def an_insert_that_zookeeper_may_not_have_is_not_taken_for_stored():
+    k, lines = the_cluster(), stacks(300, 4)
+    k.proxy.pattern = re.compile(rb'/shared/samples/log/log-[^/]*block_id', re.S)
+    with Directory() as d:
+        port = free_port()
+        p = collect(k.url(), directory=d, listen=f'127.0.0.1:{port}')
+        p.stdin.write(''.join(lines))
+        p.stdin.flush()
+        check(k.proxy.cut.wait(120), 'the connection was cut before the commit')
+        check(wait_for(lambda: int(k.a.ask("SELECT parts_to_check FROM system.replicas WHERE table = 'samples'")) == 1, 60),
+              'the server has the rows and does not know')
+        before = errors_at(port)
+        check(wait_for(lambda: errors_at(port) >= before + 2, 60), 'they are not taken for stored')
+        k.a.ask('SYSTEM RESTART REPLICA shared.samples')    # else it finds out after 5 minutes
+        sent.extend(lines)
+        check(k.have(samples_of(sent)), f'but sent once more: {k.sums()} of {samples_of(sent)}')
+        said = p.communicate(timeout=300)[1]
+        check(p.returncode == 0, said)
+
+
+@test
+def a_day_is_dropped_from_all_replicas():
+    k = the_cluster()
+    for server in (k.a, k.c):
+        server.ask(f'INSERT INTO samples VALUES ({OLD}, 0, 1, 0, 5, 5), ({OLD}, 1, 1, 1, 5, 7)', 'shared')
+        server.ask(f"INSERT INTO series VALUES ({OLD}, 1, ['a'], ['b'])", 'shared')
+        server.ask(f'INSERT INTO stacks VALUES (toYYYYMM({OLD}), 1, 1, 0, [1], [])', 'shared')
+
+    def left():
+        return [int(s.ask(f'SELECT count() FROM {table}', 'shared')) for s in k.servers for table in (
+            f'(SELECT * FROM samples WHERE day = {OLD})', f'(SELECT * FROM series WHERE day = {OLD})',
+            f'(SELECT * FROM stacks WHERE month = toYYYYMM({OLD}))')]
+    check(wait_for(lambda: left() == [2, 1, 1] * 3), f'all replicas have an old day: {left()}')
+    with Directory() as d, Page(d, k.url(), '--retain', '30'):
+        check(wait_for(lambda: left() == [0] * 9), f'it is gone: {left()}')
+    check(k.have(samples_of(sent)), f'all else is there: {k.sums()} of {samples_of(sent)}')
+
+
+@test
+def a_shard_that_is_away_is_named_and_a_table_of_all_shards_fails():
+    k = the_cluster()
+    with Directory() as d, Page(d, k.url(more='&cluster=copies&timeout=5s')) as page:
+        k.c.kill()
+        with urllib.request.urlopen(page.daemon.url + '/api/v1/profile?from=-2h', timeout=60) as r:
+            warning = r.headers['Strobe-Warning'] or ''
+        check(k.c.server in warning and k.a.server not in warning, f'Strobe names it: {warning}')
+        try:
+            k.a.ask('SELECT sum(value) FROM samples_all', 'shared')
+            check(False, 'SQL fails')
+        except RuntimeError:
+            pass
+    k.c.start()
+
+
+@test
+def tables_that_are_not_replicated_are_refused_in_a_cluster_with_replicas():
+    k = the_cluster()
+    with Directory() as d:
+        collected(stacks(10), k.url('plain', ''), directory=d)
+        p = collect(k.url('plain'), directory=d)
+        said = p.communicate('a;b 1\n', timeout=300)[1]
+        check(p.returncode and "the tables of database 'plain'" in said and 'are not Replicated; use another database' in said, said)
+
+
+try:
+    main()
+finally:
+    for s in reversed(running):
+        s.__exit__()
