@@ -1,6 +1,7 @@
-/* forward.c: the script, and following a key through a cluster. */
+/* forward.c: asking the script, and following a key through a cluster. */
 #include "forward.h"
 
+#include "forward_script.h"
 #include "redis_client.h"
 #include "clock.h"
 #include "cluster.h"
@@ -13,35 +14,10 @@
 
 #define CONNECT_NS	(3 * NS_PER_SECOND)
 #define ANSWER_NS	(10 * NS_PER_SECOND)
-#define MOVES_MAX	5		/* from node to node for one question */
+#define MOVES_MAX	6		/* from node to node for one question, and once to the script itself */
 #define REFUSED_MAX	5		/* lost connections in a row for one entry that is large */
 #define LARGE_BYTES	((size_t)1 << 20)	/* the least that Redis can be told to refuse */
 
-/* KEYS: stream, seen, which relays of an earlier version left as the number of their last entry alone: whatever is up to it
- * is known. ARGV: host, seconds to keep `seen`, how many entries to remember, then of each entry number, id and
- * messages. Returns a letter for each entry: added, known, or renumbered. An XADD that fails after others went well must
- * not make them be forgotten. */
-static const char script[] =
-	"local value = redis.call('GET', KEYS[2]) or '' "
-	"local old = tonumber(value) or 0 "
-	"local list, seen, last = {}, {}, old "
-	"for pair, n in string.gmatch(value, '((%d+):%x+)') do "
-	"list[#list + 1] = pair seen[pair] = true last = math.max(last, tonumber(n)) "
-	"end "
-	"local result, failed, before = {}, nil, #list "
-	"for i = 4, #ARGV, 3 do "
-	"local pair, n = ARGV[i] .. ':' .. ARGV[i + 1], tonumber(ARGV[i]) "
-	"if seen[pair] or n <= old then result[#result + 1] = 'k' else "
-	"local r = redis.pcall('XADD', KEYS[1], '*', 'strobe', ARGV[i + 2], 'id', ARGV[i + 1], 'host', ARGV[1]) "
-	"if type(r) == 'table' and r.err then failed = r break end "
-	"result[#result + 1] = n > last and 'a' or 'r' "
-	"list[#list + 1] = pair seen[pair] = true last = math.max(last, n) "
-	"end "
-	"end "
-	"if #list > before then "
-	"redis.call('SET', KEYS[2], table.concat(list, ' ', math.max(1, #list - ARGV[3] + 1)), 'EX', ARGV[2]) "
-	"end "
-	"return failed or table.concat(result)";
 #define SEEN_SECONDS	"2592000"
 
 #define ARGUMENTS_MAX	(8 + 3 * FORWARD_ENTRIES)
@@ -100,8 +76,9 @@ static void make_question(const struct forward *f, const char *seen, const struc
 {
 	q->count = 0;
 	q->text_count = 0;
-	put(q, "EVAL", 4);
-	put(q, script, sizeof(script) - 1);
+	assert(strlen(forward_script_sha1) == FORWARD_SCRIPT_SHA1_SIZE);
+	put(q, "EVALSHA", 7);
+	put(q, forward_script_sha1, FORWARD_SCRIPT_SHA1_SIZE);
 	put(q, "2", 1);
 	put(q, f->key, strlen(f->key));
 	put(q, seen, strlen(seen));
@@ -109,11 +86,27 @@ static void make_question(const struct forward *f, const char *seen, const struc
 	put(q, SEEN_SECONDS, sizeof(SEEN_SECONDS) - 1);
 	put_number(q, "%llu", FORWARD_REMEMBERED);
 	for (size_t i = 0; i < count; i++) {
-	assert(entries[i].instance == entries[0].instance);	/* `seen` is that one's */
+		assert(entries[i].instance == entries[0].instance);	/* `seen` is that one's */
 		put_number(q, "%llu", entries[i].sequence);
 		put_number(q, "%016llx", id_of(&entries[i]));
 		put(q, entries[i].body.data, entries[i].body.size);
 	}
+}
+
+/* With the script itself, which Redis remembers from then on. */
+static void put_script(struct question *q)
+{
+	assert(q->count > 2);
+	q->arguments[0] = "EVAL";
+	q->sizes[0] = 4;
+	q->arguments[1] = forward_script;
+	q->sizes[1] = forward_script_size;
+}
+
+/* Redis was started, another node has become its master, or SCRIPT FLUSH was run; or the user has +eval only. */
+static bool lacks_script(enum redis_problem problem, const struct question *q)
+{
+	return (problem == REDIS_NOSCRIPT || problem == REDIS_NOPERM) && q->arguments[1] != forward_script;
 }
 
 /* Goes to the node that an error names. */
@@ -164,7 +157,7 @@ static int ask_again(struct forward *f, const struct question *q, bool asking, s
 	return was_connected && is_lost(r) ? ask_on_node(f, q, asking, ret, err) : r;
 }
 
-static int ask(struct forward *f, const struct question *q, struct redisReply **ret, struct err *err)
+static int ask(struct forward *f, struct question *q, struct redisReply **ret, struct err *err)
 {
 	bool asking = false;
 	int r = 0;
@@ -176,9 +169,12 @@ static int ask(struct forward *f, const struct question *q, struct redisReply **
 		if (r < 0)
 			return r;
 		problem = redis_problem(*ret);
-		if ((problem != REDIS_MOVED && problem != REDIS_ASK) || !follow(f, (*ret)->str))
+		if (lacks_script(problem, q))
+			put_script(q);
+		else if ((problem == REDIS_MOVED || problem == REDIS_ASK) && follow(f, (*ret)->str))
+			asking = problem == REDIS_ASK;
+		else
 			return 0;
-		asking = problem == REDIS_ASK;
 		freeReplyObject(*ret);
 		*ret = NULL;
 	}
@@ -247,7 +243,7 @@ int forward_send(struct forward *f, const struct spool_entry *entries, size_t co
 	} else if (says_too_large(reply)) {
 		r = too_large(f, count, entries, err);
 	} else {
-		r = redis_problem_explain(reply, redis_client_address(f->asker), "EVAL", err);
+		r = redis_problem_explain(reply, redis_client_address(f->asker), q.arguments[0], err);
 		go_home(f);
 	}
 	if (reply)

@@ -4,8 +4,8 @@
  * of this instance, leaves out those that it has, adds the others with XADD and remembers them. So when an answer is
  * lost, and everything is sent again, nothing is there twice. An id covers the content of its entry: a process that goes
  * on from an earlier state (the snapshot of a virtual machine) uses numbers again for other entries, and these are new.
- * The script keeps its record in a key of its own, in the same slot of a cluster, for 30 days after the last entry,
- * as "NUMBER:ID NUMBER:ID …" (an earlier version left "NUMBER" there, that of the last entry of its instance):
+ * The script (forward.lua, asked for by its hash, and sent where Redis does not have it) keeps its record in a key of its own, in the
+ * same slot of a cluster, for 29 to 30 days after the last entry:
  *
  *	strobe		{strobe}:seen:INSTANCE
  *	{3}strobe	{3}strobe:seen:INSTANCE

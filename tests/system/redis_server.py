@@ -282,13 +282,15 @@ class RedisCluster:
                 return next(n for n in self.nodes if n.port == master[1])
         raise RuntimeError(f'no node has slot {slot}')
 
-    def move_slot(self, slot, source, target):
-        """Moves a slot and its keys from one node to another, as redis-cli --cluster reshard does."""
+    def move_slot(self, slot, source, target, meanwhile=lambda: None):
+        """Moves a slot and its keys from one node to another, as redis-cli --cluster reshard does. `meanwhile` is called when the keys are
+        there and the slot is not yet."""
         ids = {n: n.command('CLUSTER', 'MYID') for n in (source, target)}
         target.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[source])
         source.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[target])
         while keys := source.command('CLUSTER', 'GETKEYSINSLOT', slot, 100):
             source.command('MIGRATE', '127.0.0.1', target.port, '', 0, 5000, 'KEYS', *keys)
+        meanwhile()
         for node in (target, source, *self.nodes):
             node.command('CLUSTER', 'SETSLOT', slot, 'NODE', ids[target])
 

@@ -341,7 +341,7 @@ def a_broker_that_hangs_or_loses_its_data_is_no_reason_to_stop():
 
 
 class DeafProxy:
-    """Passes questions on to Redis, and loses the answers to EVAL, connection and all, while `deaf`."""
+    """Passes questions on to Redis, and loses the answers to the script, connection and all, while `deaf`."""
 
     def __init__(self, port):
         self.target, self.deaf, self.lost = port, False, 0
@@ -395,6 +395,68 @@ def entries_whose_answer_was_lost_are_not_there_twice():
             check(len(set(s.ids)) == len(s.ids), 'under ids of their own')
             check(relay.figure('known_entries_total') >= 1, 'what was known is counted')
         proxy.listener.close()
+
+
+def calls(redis, name):
+    return int(redis.info('commandstats').get(f'cmdstat_{name}', 'calls=0,').split('calls=')[1].split(',')[0])
+
+
+@test
+def the_script_is_sent_only_where_redis_does_not_have_it():
+    with Directory() as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
+            Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
+        def forwards(count):
+            first = relay.figure('forwarded_samples_total')
+            for i in range(first, first + count):
+                relay.send(one(f'f{i}'))
+                check(relay.wait_until_forwarded(i + 1), f'{i} is forwarded')
+
+        forwards(3)
+        check((calls(redis, 'eval'), calls(redis, 'evalsha')) == (1, 3), 'it is sent once')
+        redis.command('SCRIPT', 'FLUSH')
+        forwards(2)
+        check((calls(redis, 'eval'), calls(redis, 'evalsha')) == (2, 5), 'and once more when it was forgotten')
+        redis.restart()
+        forwards(2)
+        check(calls(redis, 'eval') == 1, 'and after a restart of Redis')
+        check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(7)}, 'each is there once')
+        check(relay.is_exact() and relay.figure('known_samples_total') == 0, 'the counters add up')
+
+
+@test
+def a_replica_that_takes_over_knows_what_its_master_knew():
+    with Directory() as d, RedisServer() as master, RedisServer() as replica:
+        replica.command('REPLICAOF', '127.0.0.1', master.port)
+        check(wait_for(lambda: replica.info('replication')['master_link_status'] == 'up'), 'it follows')
+        proxy = DeafProxy(master.port)
+        with Relay(d, f'redis://127.0.0.1:{proxy.port}/?stream=strobe&window=0') as relay:
+            relay.send(one('before'))
+            check(relay.wait_until_forwarded(1), 'one arrives')
+            proxy.deaf = True
+            relay.send(one('its answer is lost'))
+            check(wait_for(lambda: proxy.lost >= 1), 'an answer is lost')
+            check(wait_for(lambda: replica.command('XLEN', 'strobe') == 2), 'the replica has it')
+            replica.command('REPLICAOF', 'NO', 'ONE')
+            master.kill()
+            proxy.target, proxy.deaf = replica.port, False
+            relay.send(one('after'))
+            check(relay.wait_until_forwarded(3), 'all is forwarded')
+            check(relay.figure('known_samples_total') == 1, 'what the replica had is known')
+        names = ('before', 'its answer is lost', 'after')
+        check(Stream(replica).sums == {('main', name): 1 for name in names}, 'each is there once')
+        proxy.listener.close()
+
+
+@test
+def a_user_without_evalsha_is_sent_the_script_each_time():
+    with Directory() as d, RedisServer(password='secret', user='relay', rules='~strobe ~{strobe}:seen:* -@all +eval +xadd +get +set '
+                                       '+ping +client|setname +xrange +info') as redis, \
+            Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
+        for i in range(3):
+            relay.send(one(f'f{i}'))
+            check(relay.wait_until_forwarded(i + 1), f'{i} is forwarded')
+        check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(3)}, 'each is there once')
+        check(not any('waits in' in line for line in relay.lines), f'nothing is wrong: {relay.lines}')
 
 
 @test
@@ -631,10 +693,15 @@ def a_cluster_has_the_stream_of_each_host_on_one_key():
         with Relay(d, cluster.url('?stream=strobe&keys=16&window=0&host=web1'), state='web1') as relay:
             relay.send(one('before'))
             check(relay.wait_until_forwarded(1), 'one arrives before the slot moves')
-            cluster.move_slot(node.command('CLUSTER', 'KEYSLOT', key), node, other)
+
+            def send_meanwhile():
+                other.command('SCRIPT', 'FLUSH')
+                relay.send(one('meanwhile'))
+                check(relay.wait_until_forwarded(2), 'one where the keys are and the slot is not (ASK), on a node without the script')
+            cluster.move_slot(node.command('CLUSTER', 'KEYSLOT', key), node, other, send_meanwhile)
             relay.send(one('after'))
-            check(relay.wait_until_forwarded(2), 'and one behind it')
-        check(Stream(other, key).total() == before + 2, 'all is where the slot is now')
+            check(relay.wait_until_forwarded(3), 'and one behind it')
+        check(Stream(other, key).total() == before + 3, 'all is where the slot is now')
 
 
 class Centre:
