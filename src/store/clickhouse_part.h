@@ -9,6 +9,7 @@ struct clickhouse_part {
 	struct clickhouse_kinds kinds;
 	struct buf rows, ranges, series, days;
 	struct clickhouse_stacks stacks;
+	bool is_cut;			/* `rows` has the largest stacks only */
 };
 
 void clickhouse_part_init(struct clickhouse_part *p);

@@ -3,6 +3,7 @@
  * Each shard adds up the values of each stack and kind, and tells what its stacks are. A stack is on one shard, so that
  * here nothing is added twice; series are on several. */
 #include "clickhouse_ask.h"
+#include "clickhouse_largest.h"
 #include "clickhouse_part.h"
 #include "clickhouse_series.h"
 #include "clickhouse_wire.h"
@@ -12,6 +13,8 @@
 #include "saturate.h"
 #include <assert.h>
 #include <string.h>
+
+#define STACK_NODES	16u		/* of a tree for each stack; most have fewer of their own */
 
 struct query {
 	const struct store_query *what;
@@ -78,10 +81,19 @@ static void names_of(const struct buf *sums, struct buf *ret)
 
 		row_get(&r, 8);
 		row_get(&r, 8);
-		if (*slot == MAP_NONE && name)
+		if (*slot == MAP_NONE && name && name != CLICKHOUSE_LEFT_OUT)
 			row_put(ret, name, 8);
 		*slot = 1;
 	}
+}
+
+/* A tree of all stacks may take more memory than there is, so it is not made first and pruned then. */
+static void cut(const struct clickhouse_store *s, const struct store_query *q, struct clickhouse_part *p)
+{
+	uint32_t most = q->max_nodes / STACK_NODES / s->url.server_count;
+
+	if (q->max_nodes)
+		p->is_cut = clickhouse_keep_largest(&p->rows, &p->kinds, most ? most : 1);
 }
 
 /* Samples before what they refer to, which is always there before them. */
@@ -104,6 +116,7 @@ static int ask_all(struct clickhouse_store *s, unsigned shard, const struct stor
 		rc = clickhouse_fetch_series(s, shard, q, &p->series, err);
 	if (rc < 0)
 		return rc;
+	cut(s, q, p);
 	names_of(&p->rows, &names);
 	return names.size ? clickhouse_fetch_stacks(s, shard, q, &names, &p->stacks, err) : 0;
 }
@@ -276,6 +289,16 @@ static void add_value(struct query *q, const struct values *v, uint32_t node, in
 		saturating_count(&q->samples, (uint64_t)value);
 }
 
+/* `found` is in the tables; MAP_NONE: it is not. */
+static uint32_t node_of(struct query *q, uint64_t name, uint32_t found)
+{
+	if (!name)
+		return PROFILE_ROOT;
+	if (name == CLICKHOUSE_LEFT_OUT)
+		return profile_child(q->profile, PROFILE_ROOT, profile_pruned_frame(q->profile));
+	return found == MAP_NONE ? clickhouse_unknown_stack(q->profile) : found;
+}
+
 static void add_sums(struct query *q, const struct clickhouse_part *part)
 {
 	_cleanup_(map_done) struct map nodes = { 0 };
@@ -289,7 +312,6 @@ static void add_sums(struct query *q, const struct clickhouse_part *part)
 	while (row_more(&r)) {
 		uint64_t name = row_get(&r, 8), kind = row_get(&r, 8);
 		int64_t value = (int64_t)row_get(&r, 8);
-		uint32_t node = name ? map_get(&nodes, name) : PROFILE_ROOT;
 
 		if (r.bad)
 			break;
@@ -297,24 +319,34 @@ static void add_sums(struct query *q, const struct clickhouse_part *part)
 			v = values_of(q, part, kind);
 		last = kind;
 		if (v.kind)
-			add_value(q, &v, node == MAP_NONE ? clickhouse_unknown_stack(q->profile) : node, value);
+			add_value(q, &v, node_of(q, name, map_get(&nodes, name)), value);
 	}
 }
 
 /* --- The answer --- */
 
+static bool is_cut(const struct query *q)
+{
+	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++)
+		if (q->parts[i].is_cut)
+			return true;
+	return false;
+}
+
 static void prune(struct query *q, struct store_looked *looked)
 {
 	struct profile *p = q->profile;
-	uint32_t most = q->what->max_nodes, column, frame;
+	uint32_t most = q->what->max_nodes, column = profile_find_column(p, "samples"), frame;
+	bool is_large = most && p->node_count > most;
 
-	if (!most || p->node_count <= most)
-		return;
-	column = profile_find_column(p, "samples");
 	column = column == UINT32_MAX ? 0 : column;
-	q->profile = profile_prune(p, column, most);
-	profile_free(p);
-	p = q->profile;
+	if (!is_large && !is_cut(q))
+		return;
+	if (is_large) {
+		q->profile = profile_prune(p, column, most);
+		profile_free(p);
+		p = q->profile;
+	}
 	frame = profile_pruned_frame(p);
 	for (uint32_t i = 1; i < p->node_count; i++)
 		if (p->node_frames[i] == frame)
