@@ -1,0 +1,103 @@
+"""A relay for the system tests: `strobe collect` from a unix socket to a stream of Redis."""
+import signal
+import subprocess
+import threading
+import urllib.request
+
+import wire
+from strobe_test import STROBE, wait_for
+
+
+class Relay:
+    """Started by `with`, or start() and end(). `lines` are what it says."""
+
+    def __init__(self, directory, url, state='state'):
+        self.directory, self.url, self.lines, self.process = directory, url, [], None
+        self.socket, self.state = f'{directory}/strobe.sock', f'{directory}/{state}'
+
+    def start(self, ready=True):
+        self.address, self.connection, self.lines = None, None, []
+        self.process = subprocess.Popen(
+            [STROBE, 'collect', '--from', f'unix:{self.socket}', '--to', self.url, '--state', self.state,
+             '--listen', '127.0.0.1:0'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True)
+        self.reader.start()
+        if ready and not wait_for(lambda: self.address or self.process.poll() is not None):
+            raise RuntimeError('the relay did not start: ' + ' '.join(self.lines))
+        return self
+
+    def read(self, stream):
+        for line in stream:
+            self.lines.append(line.rstrip('\n'))
+            if 'http://' in line and not self.address:
+                self.address = 'http://' + line.split('http://')[1].split()[0]
+
+    def send(self, *messages):
+        if self.connection is None:
+            self.connection = wire.connect(self.socket)
+        for m in messages:
+            self.connection.send(m)
+
+    def figures(self):
+        """The metrics of the relay, by name without "strobe_" and "relay_"; with the label reason as name{reason}."""
+        with urllib.request.urlopen(self.address + '/metrics', timeout=10) as r:
+            text = r.read().decode()
+        found = {}
+        for line in text.splitlines():
+            if line.startswith(('strobe_relay_', 'strobe_spool_')):
+                name, value = line.removeprefix('strobe_').removeprefix('relay_').rsplit(' ', 1)
+                reason = name.split('reason="')[1].split('"')[0] if 'reason="' in name else ''
+                found[name.split('{')[0] + (f'{{{reason}}}' if reason else '')] = float(value)
+        return found
+
+    def figure(self, name):
+        return int(self.figures()[name])
+
+    def is_exact(self):
+        """found + handed = forwarded + known + dropped + waiting. A figure may change between two that are read."""
+        def balance():
+            f = self.figures()
+            dropped = sum(v for k, v in f.items() if k.startswith('dropped_samples_total'))
+            return f['found_samples_total'] + f['handed_samples_total'] == \
+                f['forwarded_samples_total'] + f['known_samples_total'] + dropped + f['waiting_samples']
+        return wait_for(balance)
+
+    def wait_until_on_disk(self, samples):
+        """So many since its start; what is handed over is in the spool, or in a part of its next entry."""
+        return wait_for(lambda: self.figure('handed_samples_total') >= samples)
+
+    def wait_until_forwarded(self, samples, seconds=60):      # between two attempts it waits up to 30
+        """What was sent again because an answer was lost is known, and was forwarded before."""
+        return wait_for(lambda: self.figure('forwarded_samples_total') + self.figure('known_samples_total') >= samples,
+                        seconds)
+
+    def end(self, signo=signal.SIGTERM):
+        if self.connection:
+            self.connection.close()
+            self.connection = None
+        if self.process.poll() is None:
+            self.process.send_signal(signo)
+        try:
+            return self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        finally:
+            self.process.wait()
+            self.reader.join(10)
+            self.process.stderr.close()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        if self.connection:
+            self.connection.close()
+        self.process.wait()
+        self.reader.join(10)
+
+
+def one(name, samples=1, **more):
+    return wire.message({('main', name): samples}, **more)

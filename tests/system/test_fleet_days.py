@@ -1,0 +1,317 @@
+"""Bad days of a fleet, with real servers: relays, a Redis, a daemon and two ClickHouse servers that share the samples, of which one is slow, is out of
+disk, hangs or is restarted in the middle of an insert, or all are down at once; and questions about a year."""
+import contextlib
+import datetime
+import os
+import random
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import wire
+from clickhouse_server import ClickHouse, Proxy
+from daemon import Daemon
+from redis_server import RedisServer
+from relay import Relay, one
+from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
+
+PAIR = []
+
+
+def servers():
+    while len(PAIR) < 2:
+        PAIR.append(ClickHouse())
+    return [s.start() for s in PAIR]
+
+
+def url_of(database, servers_and_proxies, more=''):
+    """Of a database whose samples these share."""
+    shards = ','.join(f'127.0.0.1:{s.port}' for s in servers_and_proxies)
+    return f'clickhouse://{shards.split(",")[0]}/{database}?shards={shards}{more}'
+
+
+class Site(Daemon):
+    """`strobe serve` over a ClickHouse store."""
+
+    def __init__(self, directory, url, *options):
+        super().__init__(directory, '--state', f'{directory}/serve', '--retain', '0', '--max-bytes', '0', *options)
+        self.command[self.command.index('--store') + 1] = url
+        self.connection = None
+
+    def send(self, *messages):
+        if self.connection is None:
+            self.connection = wire.connect(self.socket)
+        for m in messages:
+            self.connection.send(m)
+
+    def metric(self, name):
+        """The most of those with this name."""
+        return max((float(v) for v in re.findall(rf'^{name}(?:{{.*}})? (\S+)$', self.get('/metrics'), re.M)), default=0)
+
+    def ask(self, path):
+        """Status, warning and text."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=120) as r:
+                return r.status, r.headers['Strobe-Warning'] or '', r.read().decode()
+        except urllib.error.HTTPError as e:
+            with e:
+                return e.code, e.headers['Strobe-Warning'] or '', e.read().decode()
+
+
+def stored(database, *shards):
+    """Samples by stack; 0 while a server does not have the table yet."""
+    found = []
+    for s in shards:
+        with contextlib.suppress(RuntimeError, OSError):
+            found += [int(n) for n in s.ask('SELECT sum(value) FROM samples WHERE kind > 0 GROUP BY stack', database).split()]
+    return found
+
+
+def holds(database, count, each, *shards):
+    """Whether so many stacks are stored, with so many samples each."""
+    return sorted(stored(database, *shards)) == [each] * count
+
+
+class SlowProxy(Proxy):
+    """Passes all on; answers wait for `delay` seconds."""
+
+    def __init__(self, server):
+        self.delay = 0
+        super().__init__(server, 'no such statement')
+
+    def pump(self, source, target, state, is_request):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                if not is_request:
+                    time.sleep(self.delay)
+                target.sendall(data)
+        for s in (source, target):
+            with contextlib.suppress(OSError):
+                s.shutdown(2)
+
+
+@test
+def a_slow_shard_makes_samples_wait_which_is_seen_and_loses_none():
+    first, second = servers()
+    with Directory() as d, SlowProxy(second) as slow, Site(d, url_of('slow', (first, slow))) as site:
+        site.send(*(one(f'first{i}') for i in range(20)))
+        check(wait_for(lambda: holds('slow', 20, 1, first, second)), 'it works at first')
+        slow.delay, count = 0.6, 20
+        for _ in range(8):
+            site.send(*(one(f'f{i}') for i in range(count, count + 20)))
+            count += 20
+            time.sleep(0.3)
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 2), 'the lag is seen')
+        slow.delay = 0
+        check(wait_for(lambda: holds('slow', count, 1, first, second)), f'all are stored once: {len(stored("slow", first, second))} of {count}')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'and the lag is gone')
+        n = site.status()['samples']
+        check(n['stored'] == count and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
+
+
+@contextlib.contextmanager
+def small_disk(server, size):
+    """The server's data on a disk of its own."""
+    path = f'{server.directory}/data'
+    os.makedirs(path, exist_ok=True)
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs', path], capture_output=True).returncode:
+        raise Skip('no small disk can be mounted here')
+    try:
+        yield path
+    finally:
+        server.kill()
+        subprocess.run(['umount', '-l', path])
+
+
+def fill(path):
+    with contextlib.suppress(OSError), open(f'{path}/ballast', 'wb', buffering=0) as f:
+        while True:
+            f.write(bytes(4096))
+
+
+@test
+def a_shard_without_disk_space_is_waited_for_and_what_is_stored_can_be_read():
+    full, other = ClickHouse(), servers()[0]
+    with small_disk(full, '64m') as disk, full, Directory() as d, Site(d, url_of('full', (other, full))) as site:
+        site.send(*(one(f'f{i}', 3) for i in range(40)))
+        check(wait_for(lambda: holds('full', 40, 3, other, full)), 'it works at first')
+        fill(disk)
+        for i in range(40, 140, 20):
+            site.send(*(one(f'f{k}', 3) for k in range(i, i + 20)))
+            time.sleep(0.3)
+        check(wait_for(lambda: any('disk is full' in line for line in site.lines)), f'it is said: {site.lines}')
+        check(site.metric('strobe_sink_failing') == 1, 'and seen in the metrics')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 1), 'as is the lag')
+        status, warning, text = site.ask('/api/v1/profile?from=-1h&format=folded')
+        check(status == 200 and text.count('main;f') >= 40, f'what is stored can be read: {status} {warning} {text[:200]}')
+        os.unlink(f'{disk}/ballast')
+        check(wait_for(lambda: holds('full', 140, 3, other, full)), f'with space again all are stored once: {stored("full", other, full)}')
+        n = site.status()['samples']
+        check(n['stored'] == 420 and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
+        check(wait_for(lambda: site.metric('strobe_sink_failing') == 0), 'it is well again')
+
+
+class HalfProxy(Proxy):
+    """The first connection on which `statement` is seen passes on half of that piece; then `then` is called, and the connection goes on if
+    the server still has it."""
+
+    def pump(self, source, target, state, is_request):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                if is_request and any(s in data for s in self.statements) and self.is_cut.acquire(blocking=False):
+                    half = (data.find(b'\r\n\r\n') + len(data)) // 2
+                    target.sendall(data[:half])
+                    self.then()
+                    self.cut.set()
+                    data = data[half:]
+                target.sendall(data)
+        for s in (source, target):
+            with contextlib.suppress(OSError):
+                s.shutdown(2)
+
+
+def restart(server):
+    server.process.terminate()
+    server.process.wait()
+    server.start()
+
+
+def hang(server):
+    server.pause()
+    time.sleep(2)
+    server.resume()
+
+
+@test
+def a_shard_that_hangs_or_is_restarted_in_the_middle_of_an_insert_has_each_sample_once():
+    first, second = servers()
+    for name, then in (('hung', hang), ('restarted', restart)):
+        with Directory() as d, HalfProxy(second, 'INSERT INTO samples', lambda then=then: then(second)) as half, \
+                Site(d, url_of(name, (first, half))) as site:
+            for i in range(0, 200, 50):
+                site.send(*(one(f'f{k}', 2) for k in range(i, i + 50)))
+                time.sleep(0.4)
+            check(half.cut.wait(60), f'{name}: in the middle')
+            check(wait_for(lambda: holds(name, 200, 2, first, second)), f'{name}: each is stored once: {len(stored(name, first, second))}')
+            n = site.status()['samples']
+            check(n['stored'] == 400 and sum(n['dropped'].values()) == 0, f'{name}: nothing was dropped: {n}')
+
+
+@contextlib.contextmanager
+def hosts(*names):
+    """A directory with one for each."""
+    with Directory() as d:
+        for name in names:
+            os.mkdir(f'{d}/{name}')
+        yield d
+
+
+def long_names(count):
+    """Messages with one sample each, of 40 KB that cannot be compressed by more than half."""
+    return [one(random.randbytes(20000).hex()) for _ in range(count)]
+
+
+@test
+def all_servers_down_for_long_cost_no_sample_and_the_lag_of_each_part_is_seen():
+    shards = servers()
+    with hosts('web1', 'web2') as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
+            Relay(f'{d}/web1', redis.url('?stream=strobe&window=0&host=web1')) as web1, \
+            Relay(f'{d}/web2', redis.url('?stream=strobe&window=0&host=web2')) as web2, \
+            Site(d, url_of('down', shards), '--from', redis.url('?stream=strobe&group=g'), '--queue-bytes', '1M') as site:
+        relays, sent = (web1, web2), 0
+        for relay in relays:
+            relay.send(*long_names(5))
+        check(wait_for(lambda: holds('down', 10, 1, *shards)), 'it works at first')
+        redis.kill()
+        for s in shards:
+            s.kill()
+        sent = 5
+        for _ in range(5):                      # ten times what the queue of the daemon holds
+            for relay in relays:
+                relay.send(*long_names(30))
+            sent += 30
+            check(all(relay.wait_until_on_disk(sent) for relay in relays), 'relays take all of it')
+        web1.end(9)
+        web1.start()
+        check(wait_for(lambda: all(r.figure('up') == 0 and r.figure('oldest_entry_timestamp_seconds') > 0 for r in relays)), 'that it waits is seen')
+        check(web1.figure('found_samples_total') == web2.figure('waiting_samples') == sent - 5, f'all of it: {web1.figures()} {web2.figures()}')
+
+        redis.start()
+        check(wait_for(lambda: all(r.figure('waiting_samples') == 0 for r in relays)), 'Redis is back, and has it')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') >= 2), 'that ClickHouse lags behind is seen')
+        check(wait_for(lambda: site.metric('strobe_sink_failing') == 1), 'as is why')
+        check(site.metric('strobe_queue_bytes') < 2 * sent * 20000, f'the queue has not all of it: {site.metric("strobe_queue_bytes")}')
+        check(site.metric('strobe_stream_lag_entries') + site.metric('strobe_stream_pending_entries') > 0, 'the rest waits in the stream')
+        for s in shards:
+            s.start()
+        check(wait_for(lambda: holds('down', 2 * sent, 1, *shards)), f'all are stored once: {len(stored("down", *shards))} of {2 * sent}')
+        check(all(relay.is_exact() for relay in relays), 'the counters of the relays add up')
+        n = site.status()['samples']
+        check(n['stored'] == 2 * sent and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
+        check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'and the lag is gone')
+
+
+def many_stacks(count):
+    """Folded lines with no more in common than their first frame; the first hundred were sampled ten times."""
+    r = random.Random(1)
+    names = [f'App\\Module{i % 97}\\Class{i}::method{i}' for i in range(2000)]
+    return [f'index.php;{";".join(r.choices(names, k=20))} {10 if i < 100 else 1}\n' for i in range(count)]
+
+
+def collect(lines, directory, *urls):
+    to = [word for url in urls for word in ('--to', url)]
+    p = subprocess.run([STROBE, 'collect', '--from', '-', *to, '--state', f'{directory}/collect', '--listen', 'none'],
+                       input=''.join(lines), capture_output=True, text=True)
+    check(p.returncode == 0, p.stderr)
+
+
+def year_of_clickhouse(database, *shards):
+    """The samples of today in the twelve months before, too."""
+    for s in shards:
+        s.ask('INSERT INTO samples SELECT day - 30 * back, kind, stack, series, bucket, value FROM (SELECT * FROM samples) '
+              'ARRAY JOIN arrayMap(x -> x + 1, range(12)) AS back', database)
+
+
+def year_of_sqlite(directory):
+    for name in [name for name in os.listdir(directory) if re.fullmatch(r'\d{4}-\d\d-\d\d\.db', name)]:
+        day = datetime.date.fromisoformat(name[:-3])
+        for back in range(1, 13):
+            shutil.copy(f'{directory}/{name}', f'{directory}/{day - datetime.timedelta(days=30 * back)}.db')
+
+
+YEAR = 'from=-366d'
+
+
+def is_pruned_and_says_so(site, total):
+    status, warning, text = site.ask(f'/api/v1/profile?{YEAR}&format=folded')
+    sums = [int(line.rsplit(' ', 1)[1]) for line in text.splitlines()] if status == 200 else []
+    check(status == 200 and 'cut short at [pruned]' in warning and 'shorter range' in warning, f'the answer says so: {status} {warning} {text[:200]}')
+    whole = [line for line in text.splitlines() if line.endswith(' 130') and '[pruned]' not in line]
+    check(sum(sums) == total and len(whole) == 100, f'its sum is right, and the largest stacks are whole: {sum(sums)} {len(whole)}')
+    status, _, text = site.ask(f'/?{YEAR}')
+    check(status == 200 and 'cut short at [pruned]' in text, f'and the page: {status}')
+    check(site.metric('strobe_queries_pruned_total') >= 2, 'it is counted')
+
+
+@test
+def a_year_is_read_in_bounded_memory_and_says_what_is_left_out():
+    shards, lines = servers(), many_stacks(20000)
+    total = 13 * (20000 + 900)
+    with Directory() as d:
+        url = url_of('year', shards)
+        collect(lines, d, url, f'sqlite:{d}/sqlite')
+        year_of_clickhouse('year', *shards)
+        year_of_sqlite(f'{d}/sqlite')
+        for store in (f'sqlite:{d}/sqlite', url):
+            with Site(d, store, '--query-memory', '64M') as site:
+                is_pruned_and_says_so(site, total)
+
+
+try:
+    main()
+finally:
+    for s in PAIR:
+        s.__exit__()
