@@ -1,5 +1,6 @@
 """Bad days of a fleet, with real servers: relays, a Redis, a daemon and two ClickHouse servers that share the samples, of which one is slow, is out of
 disk, hangs or is restarted in the middle of an insert, or all are down at once; and questions about a year."""
+import concurrent.futures
 import contextlib
 import datetime
 import os
@@ -24,7 +25,8 @@ PAIR = []
 def servers():
     while len(PAIR) < 2:
         PAIR.append(ClickHouse())
-    return [s.start() for s in PAIR]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return list(pool.map(ClickHouse.start, PAIR))
 
 
 def url_of(database, servers_and_proxies, more=''):
@@ -156,7 +158,11 @@ def a_shard_without_disk_space_is_waited_for_and_what_is_stored_can_be_read():
 
 class HalfProxy(Proxy):
     """The first connection on which `statement` is seen passes on half of that piece; then `then` is called, and the connection goes on if
-    the server still has it."""
+    the server still has it. So does the next one after again()."""
+
+    def again(self):
+        self.cut.clear()
+        self.is_cut.release()
 
     def pump(self, source, target, state, is_request):
         with contextlib.suppress(OSError):
@@ -174,8 +180,7 @@ class HalfProxy(Proxy):
 
 
 def restart(server):
-    server.process.terminate()
-    server.process.wait()
+    server.kill()                           # SIGTERM waits for the rest of the insert
     server.start()
 
 
@@ -188,16 +193,19 @@ def hang(server):
 @test
 def a_shard_that_hangs_or_is_restarted_in_the_middle_of_an_insert_has_each_sample_once():
     first, second = servers()
-    for name, then in (('hung', hang), ('restarted', restart)):
-        with Directory() as d, HalfProxy(second, 'INSERT INTO samples', lambda then=then: then(second)) as half, \
-                Site(d, url_of(name, (first, half))) as site:
-            for i in range(0, 200, 50):
+    happens = [hang]
+    with Directory() as d, HalfProxy(second, 'INSERT INTO samples', lambda: happens[0](second)) as half, \
+            Site(d, url_of('middle', (first, half))) as site:
+        for count, happens[0] in ((100, hang), (200, restart)):
+            for i in range(count - 100, count, 50):
                 site.send(*(one(f'f{k}', 2) for k in range(i, i + 50)))
                 time.sleep(0.4)
-            check(half.cut.wait(60), f'{name}: in the middle')
-            check(wait_for(lambda: holds(name, 200, 2, first, second)), f'{name}: each is stored once: {len(stored(name, first, second))}')
-            n = site.status()['samples']
-            check(n['stored'] == 400 and sum(n['dropped'].values()) == 0, f'{name}: nothing was dropped: {n}')
+            check(half.cut.wait(60), f'{happens[0].__name__}: in the middle')
+            check(wait_for(lambda: holds('middle', count, 2, first, second)),
+                  f'{happens[0].__name__}: each is stored once: {len(stored("middle", first, second))} of {count}')
+            half.again()
+        n = site.status()['samples']
+        check(n['stored'] == 400 and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
 
 
 @contextlib.contextmanager
@@ -245,8 +253,7 @@ def all_servers_down_for_long_cost_no_sample_and_the_lag_of_each_part_is_seen():
         check(wait_for(lambda: site.metric('strobe_sink_failing') == 1), 'as is why')
         check(site.metric('strobe_queue_bytes') < 2 * sent * 20000, f'the queue has not all of it: {site.metric("strobe_queue_bytes")}')
         check(site.metric('strobe_stream_lag_entries') + site.metric('strobe_stream_pending_entries') > 0, 'the rest waits in the stream')
-        for s in shards:
-            s.start()
+        servers()
         check(wait_for(lambda: holds('down', 2 * sent, 1, *shards)), f'all are stored once: {len(stored("down", *shards))} of {2 * sent}')
         check(all(relay.is_exact() for relay in relays), 'the counters of the relays add up')
         n = site.status()['samples']
