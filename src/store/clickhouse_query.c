@@ -14,7 +14,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define STACK_NODES	16u		/* of a tree for each stack; most have fewer of their own */
+#define STACK_NODES	8u		/* of a tree for each stack; what is asked for and read takes as much again */
+#define STACKS_MIN	4096u		/* fit into the least memory that a query is given */
 
 struct query {
 	const struct store_query *what;
@@ -90,10 +91,11 @@ static void names_of(const struct buf *sums, struct buf *ret)
 /* A tree of all stacks may take more memory than there is, so it is not made first and pruned then. */
 static void cut(const struct clickhouse_store *s, const struct store_query *q, struct clickhouse_part *p)
 {
-	uint32_t most = q->max_nodes / STACK_NODES / s->url.server_count;
+	uint32_t most = q->max_nodes / STACK_NODES;
 
+	most = (most < STACKS_MIN ? STACKS_MIN : most) / s->url.server_count;
 	if (q->max_nodes)
-		p->is_cut = clickhouse_keep_largest(&p->rows, &p->kinds, most ? most : 1);
+		p->is_cut = clickhouse_keep_largest(&p->rows, &p->kinds, most);
 }
 
 /* Samples before what they refer to, which is always there before them. */
