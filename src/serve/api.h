@@ -5,19 +5,19 @@
 #include "http.h"
 #include "view.h"
 
-void api_status(struct site *s, const struct request *q, struct response *r);
-void api_labels(struct site *s, const struct request *q, struct response *r);
-void api_timeline(struct site *s, const struct request *q, struct response *r);
-void api_profile(struct site *s, const struct request *q, struct response *r);
-void api_functions(struct site *s, const struct request *q, struct response *r);
-void api_table(struct site *s, const struct request *q, struct response *r);
-void api_function(struct site *s, const struct request *q, struct response *r);
-void api_source(struct site *s, const struct request *q, struct response *r);
-void api_callgraph(struct site *s, const struct request *q, struct response *r);
+void api_status(struct server_context *s, const struct request *q, struct response *r);
+void api_labels(struct server_context *s, const struct request *q, struct response *r);
+void api_timeline(struct server_context *s, const struct request *q, struct response *r);
+void api_profile(struct server_context *s, const struct request *q, struct response *r);
+void api_functions(struct server_context *s, const struct request *q, struct response *r);
+void api_table(struct server_context *s, const struct request *q, struct response *r);
+void api_function(struct server_context *s, const struct request *q, struct response *r);
+void api_source(struct server_context *s, const struct request *q, struct response *r);
+void api_callgraph(struct server_context *s, const struct request *q, struct response *r);
 
 /* Gets Graphviz ready for that, which api_callgraph does itself unless this was called. */
-int api_callgraph_start(struct site *s, struct err *err);
+int api_callgraph_start(struct server_context *s, struct err *err);
 
-void api_flamegraph(struct site *s, const struct request *q, struct response *r);	/* /flamegraph.svg */
+void api_flamegraph(struct server_context *s, const struct request *q, struct response *r);	/* /flamegraph.svg */
 
 #endif

@@ -2,10 +2,10 @@
 
 #include "api.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "callgraph_fit.h"
 #include "clock.h"
-#include "function_ask.h"
+#include "function_query.h"
 #include "mem.h"
 #include "text.h"
 
@@ -31,10 +31,10 @@ static void warn_reduced(const struct callgraph_fit *fit, struct response *r)
 }
 
 /* `bare` as it comes from Graphviz, for a page that has style and script of its own. */
-static int draw(const struct ask *a, struct graphviz *graphviz, bool bare, struct response *r, struct err *err)
+static int draw(const struct profile_query *a, struct graphviz *graphviz, bool bare, struct response *r, struct err *err)
 {
 	_cleanup_(callgraph_freep) struct callgraph *graph = NULL;
-	_cleanup_(function_ask_done) struct function_ask f = { 0 };
+	_cleanup_(function_query_done) struct function_query f = { 0 };
 	_cleanup_(buf_done) struct buf picture = { 0 };
 	struct callgraph_options o;
 	struct callgraph_fit fit;
@@ -47,7 +47,7 @@ static int draw(const struct ask *a, struct graphviz *graphviz, bool bare, struc
 		o.value_name = a->columns[a->chosen].name;
 	if (a->view.threshold >= 0)
 		o.threshold = a->view.threshold;
-	if (a->view.function && (code = function_ask(&f, a, err)) < 0)
+	if (a->view.function && (code = function_query(&f, a, err)) < 0)
 		return code;
 	o.focus = f.of;
 	graph = callgraph_new(a->profile, &o, err);
@@ -66,32 +66,32 @@ static int draw(const struct ask *a, struct graphviz *graphviz, bool bare, struc
 	return 0;
 }
 
-int api_callgraph_start(struct site *s, struct err *err)
+int api_callgraph_start(struct server_context *s, struct err *err)
 {
 	struct graphviz_limits limits = { (int)LAYOUT_SECONDS + 1, MEMORY_MAX, PICTURE_MAX };
 
 	return graphviz_start("svg", &limits, &s->graphviz, err);
 }
 
-static void answer(struct site *s, struct graphviz *graphviz, const struct request *q, struct response *r)
+static void answer(struct server_context *s, struct graphviz *graphviz, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
 	struct err err = { 0 };
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
-	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+	if (code < 0 || (code = profile_query_load(&a, s, &err)) < 0) {
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	ask_warn(&a, r);
+	profile_query_warn(&a, r);
 	code = draw(&a, graphviz, !strncmp(q->path, "/api/", 5), r, &err);
 	if (code < 0)
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 	else
 		r->type = "image/svg+xml";
 }
 
-void api_callgraph(struct site *s, const struct request *q, struct response *r)
+void api_callgraph(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(graphviz_freep) struct graphviz *graphviz = NULL;
 	struct err err = { 0 };

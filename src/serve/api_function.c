@@ -2,12 +2,12 @@
 
 #include "api.h"
 
-#include "function_ask.h"
+#include "function_query.h"
 
 #include <string.h>
 
 /* The columns of the answer: those that may be asked for, or both sides of the one that is compared. */
-static size_t columns_of(const struct ask *a, uint32_t ret[PROFILE_COLUMNS])
+static size_t columns_of(const struct profile_query *a, uint32_t ret[PROFILE_COLUMNS])
 {
 	if (a->is_diff) {
 		ret[0] = a->before;
@@ -19,7 +19,7 @@ static size_t columns_of(const struct ask *a, uint32_t ret[PROFILE_COLUMNS])
 	return a->column_count;
 }
 
-static void put_values(struct json *j, const struct ask *a, const char *key, const int64_t *values)
+static void put_values(struct json *j, const struct profile_query *a, const char *key, const int64_t *values)
 {
 	uint32_t columns[PROFILE_COLUMNS];
 	size_t count = columns_of(a, columns);
@@ -41,17 +41,17 @@ static void put_frame(struct json *j, const struct profile *p, uint32_t frame)
 	json_u64(j, p->frames[frame].line);
 }
 
-static void put_edges(struct json *j, const struct function_ask *f, const char *key, const struct report_edges *e)
+static void put_edges(struct json *j, const struct function_query *f, const char *key, const struct report_edges *e)
 {
 	json_key(j, key);
 	json_open_array(j);
 	for (size_t i = 0; i < e->count; i++) {
 		json_open_object(j);
 		if (e->edges[i].frame != REPORT_NO_CALLER)
-			put_frame(j, f->ask->profile, e->edges[i].frame);
+			put_frame(j, f->query->profile, e->edges[i].frame);
 		else
 			json_key(j, "name"), json_str(j, NULL);
-		put_values(j, f->ask, "values", e->edges[i].values);
+		put_values(j, f->query, "values", e->edges[i].values);
 		json_key(j, "at_most");
 		json_bool(j, e->edges[i].at_most);
 		json_key(j, "itself");
@@ -61,16 +61,16 @@ static void put_edges(struct json *j, const struct function_ask *f, const char *
 	json_end(j);
 }
 
-static void put_function(struct json *j, const struct function_ask *f)
+static void put_function(struct json *j, const struct function_query *f)
 {
 	json_key(j, "function");
 	json_open_object(j);
-	put_frame(j, f->ask->profile, f->first);
+	put_frame(j, f->query->profile, f->first);
 	json_key(j, "places");
 	json_u64(j, f->places);
-	put_values(j, f->ask, "self", f->callees.self);
-	put_values(j, f->ask, "total", f->callees.total);
-	put_values(j, f->ask, "again", f->callees.again);
+	put_values(j, f->query, "self", f->callees.self);
+	put_values(j, f->query, "total", f->callees.total);
+	put_values(j, f->query, "again", f->callees.again);
 	json_key(j, "at_most");
 	json_bool(j, f->callees.total_at_most);
 	json_end(j);
@@ -78,23 +78,23 @@ static void put_function(struct json *j, const struct function_ask *f)
 	put_edges(j, f, "callees", &f->callees);
 }
 
-void api_function(struct site *s, const struct request *q, struct response *r)
+void api_function(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
-	_cleanup_(function_ask_done) struct function_ask f = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
+	_cleanup_(function_query_done) struct function_query f = { 0 };
 	struct err err = { 0 };
 	struct json j;
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
-	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0 || (code = function_ask(&f, &a, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+	if (code < 0 || (code = profile_query_load(&a, s, &err)) < 0 || (code = function_query(&f, &a, &err)) < 0) {
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	ask_warn(&a, r);
+	profile_query_warn(&a, r);
 	r->type = "application/json";
 	json_init(&j, &r->body);
-	ask_json_head(&a, s, &j);
-	ask_json_columns(&a, &j);
+	profile_query_json_head(&a, s, &j);
+	profile_query_json_columns(&a, &j);
 	put_function(&j, &f);
 	json_end(&j);
 	buf_putc(&r->body, '\n');

@@ -2,12 +2,12 @@
 
 #include "api.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "report.h"
 
 #define DEFAULT_ROWS 100u
 
-static void put_row(struct json *j, const struct ask *a, const struct flat_row *row)
+static void put_row(struct json *j, const struct profile_query *a, const struct flat_row *row)
 {
 	const struct profile_frame *f = &a->profile->frames[row->frame];
 	double total = (double)a->total;
@@ -30,7 +30,7 @@ static void put_row(struct json *j, const struct ask *a, const struct flat_row *
 	json_end(j);
 }
 
-static void put_rows(struct json *j, const struct ask *a)
+static void put_rows(struct json *j, const struct profile_query *a)
 {
 	size_t count = 0, limit = a->view.has_limit ? a->view.limit : DEFAULT_ROWS;
 	_cleanup_(freep) struct flat_row *rows = NULL;
@@ -49,22 +49,22 @@ static void put_rows(struct json *j, const struct ask *a)
 	json_end(j);
 }
 
-void api_functions(struct site *s, const struct request *q, struct response *r)
+void api_functions(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
 	struct err err = { 0 };
 	struct json j;
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
-	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+	if (code < 0 || (code = profile_query_load(&a, s, &err)) < 0) {
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	ask_warn(&a, r);
+	profile_query_warn(&a, r);
 	r->type = "application/json";
 	response_streams(r);
 	json_init(&j, &r->body);
-	ask_json_head(&a, s, &j);
+	profile_query_json_head(&a, s, &j);
 	json_key(&j, "column");
 	json_str(&j, a.profile->columns[a.column].name);
 	json_key(&j, "unit");

@@ -2,7 +2,7 @@
 
 #include "api.h"
 
-#include "ask.h"
+#include "profile_query.h"
 
 static void put_label(struct json *j, const struct store_label *l)
 {
@@ -23,20 +23,20 @@ static void put_label(struct json *j, const struct store_label *l)
 	json_end(j);
 }
 
-void api_labels(struct site *s, const struct request *q, struct response *r)
+void api_labels(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
 	struct store_labels labels = { 0 };
 	struct store_query query;
 	struct err err = { 0 };
 	struct json j;
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
 	query = view_query(&a.view);
 	if (code >= 0)
 		code = store_labels(s->options.store, &query, &labels, &err);
 	if (code < 0) {
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
 

@@ -2,7 +2,7 @@
 
 #include "api.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "chart.h"
 #include "chart_data.h"
 #include "clock.h"
@@ -55,12 +55,12 @@ static enum shape choose_shape(const struct view *v, const char *accept)
 
 /* --- JSON --- */
 
-static void put_json(const struct ask *a, const struct site *s, struct buf *out)
+static void put_json(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
 	struct json j;
 
 	json_init(&j, out);
-	ask_json_head(a, s, &j);
+	profile_query_json_head(a, s, &j);
 	profile_json_about(&j, a->profile);
 	profile_json_tree(&j, a->profile);
 	json_end(&j);
@@ -70,18 +70,18 @@ static void put_json(const struct ask *a, const struct site *s, struct buf *out)
 /* --- The canvas --- */
 
 struct about {
-	const struct ask *ask;
-	const struct site *site;
+	const struct profile_query *query;
+	const struct server_context *context;
 };
 
 static void put_flame_about(struct json *j, void *data)
 {
 	const struct about *about = data;
-	const struct ask *a = about->ask;
+	const struct profile_query *a = about->query;
 
 	json_key(j, "about");
-	ask_json_head(a, about->site, j);
-	ask_json_columns(a, j);
+	profile_query_json_head(a, about->context, j);
+	profile_query_json_columns(a, j);
 	profile_json_facts(j, a->profile);
 	json_key(j, "reverse");
 	json_bool(j, a->view.reverse);
@@ -92,7 +92,7 @@ static void put_flame_about(struct json *j, void *data)
 	json_end(j);
 }
 
-static void put_flame(const struct ask *a, const struct site *s, struct buf *out)
+static void put_flame(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
 	struct about about = { a, s };
 	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
@@ -108,7 +108,7 @@ static void put_flame(const struct ask *a, const struct site *s, struct buf *out
 
 static void put_chart_about(struct json *j, void *data)
 {
-	const struct ask *a = ((const struct about *)data)->ask;
+	const struct profile_query *a = ((const struct about *)data)->query;
 
 	put_flame_about(j, data);
 	json_key(j, "chart");
@@ -128,7 +128,7 @@ static void put_chart_about(struct json *j, void *data)
 	json_end(j);
 }
 
-static int put_chart(const struct ask *a, const struct site *s, struct buf *out, struct err *err)
+static int put_chart(const struct profile_query *a, const struct server_context *s, struct buf *out, struct err *err)
 {
 	const struct view *v = &a->view;
 	const struct chart_window w = { v->chart_from_ns, v->chart_to_ns, v->pixels, FLAME_DATA_BOXES };
@@ -146,7 +146,7 @@ static int put_chart(const struct ask *a, const struct site *s, struct buf *out,
 /* --- The picture --- */
 
 /* Puts the requested title, or else a description of the data. */
-static void put_title(const struct ask *a, struct buf *out)
+static void put_title(const struct profile_query *a, struct buf *out)
 {
 	const struct view *v = &a->view;
 	const char *entry = view_label(v, "entry"), *host = view_label(v, "host");
@@ -156,7 +156,7 @@ static void put_title(const struct ask *a, struct buf *out)
 	} else if (v->run_count == 1 && a->run_count && !a->is_diff) {
 		buf_puts(out, run_name(&a->runs[0]));
 	} else if (v->run_count || a->is_diff) {
-		ask_describe(a, out);
+		profile_query_describe(a, out);
 	} else {
 		buf_puts(out, entry ? entry : "All entry points");
 		if (host)
@@ -165,24 +165,24 @@ static void put_title(const struct ask *a, struct buf *out)
 }
 
 /* Puts the column, the selection and the start of a run. */
-static void put_subtitle(const struct ask *a, const struct site *s, struct buf *out)
+static void put_subtitle(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
 	char at[32];
 
-	if (ask_is_empty(a)) {
-		ask_why_empty(a, s, out);
+	if (profile_query_is_empty(a)) {
+		profile_query_explain_empty(a, s, out);
 		return;
 	}
 	if (a->view.run_count || a->is_diff)
 		buf_printf(out, "%s of ", a->columns[a->chosen].name);
-	ask_describe(a, out);
+	profile_query_describe(a, out);
 	if (a->view.run_count == 1 && !a->is_diff) {
 		clock_format(a->runs[0].start_ns, at, sizeof(at));
 		buf_printf(out, " at %s", at);
 	}
 }
 
-static int put_svg(const struct ask *a, const struct site *s, struct buf *out, struct err *err)
+static int put_svg(const struct profile_query *a, const struct server_context *s, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_done) struct buf title = { 0 }, subtitle = { 0 };
 	struct flamegraph_options o;
@@ -205,7 +205,7 @@ static int put_svg(const struct ask *a, const struct site *s, struct buf *out, s
 
 /* --- Answers --- */
 
-static void answer_shape(struct site *s, const struct request *q, struct response *r, const struct ask *a,
+static void answer_shape(struct server_context *s, const struct request *q, struct response *r, const struct profile_query *a,
 			 enum shape shape)
 {
 	struct err err = { 0 };
@@ -238,7 +238,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 		return;
 	}
 	if (code < 0) {
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
 	r->type = shapes[shape].type;
@@ -247,13 +247,13 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 							 "attachment; filename=\"profile.strobe\"";
 }
 
-static void answer_download(const struct request *q, struct response *r, const struct ask *a, const struct download *d)
+static void answer_download(const struct request *q, struct response *r, const struct profile_query *a, const struct download *d)
 {
 	struct err err = { 0 };
 	int code = download_put(d, a->profile, a->view.column ? a->column : UINT32_MAX, "profile", r, &err);
 
 	if (code < 0)
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 }
 
 /* Files for programs that know lines have them; a reader of JSON may rely on one node per function. */
@@ -264,43 +264,43 @@ static bool wants_lines(const struct view *v, enum shape shape, const struct dow
 	return v->has_lines ? v->lines : d || shape == SHAPE_STROBE;
 }
 
-void api_profile(struct site *s, const struct request *q, struct response *r)
+void api_profile(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
 	struct err err = { 0 };
 	const struct download *d;
 	enum shape shape;
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
 	if (code < 0) {
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
 	shape = choose_shape(&a.view, q->accept);
 	d = download_by_name(a.view.format);
 	a.lines = wants_lines(&a.view, shape, d);
 	a.chart = d ? download_has_chart(d) : shape == SHAPE_CHART || shape == SHAPE_STROBE;
-	if ((d || shape != SHAPE_UNKNOWN) && (code = ask_profile(&a, s, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+	if ((d || shape != SHAPE_UNKNOWN) && (code = profile_query_load(&a, s, &err)) < 0) {
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	ask_warn(&a, r);
+	profile_query_warn(&a, r);
 	if (d)
 		answer_download(q, r, &a, d);
 	else
 		answer_shape(s, q, r, &a, shape);
 }
 
-void api_flamegraph(struct site *s, const struct request *q, struct response *r)
+void api_flamegraph(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
 	struct err err = { 0 };
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
-	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+	if (code < 0 || (code = profile_query_load(&a, s, &err)) < 0) {
+		profile_query_refuse(r, q, code, &err);
 	} else {
-		ask_warn(&a, r);
+		profile_query_warn(&a, r);
 		answer_shape(s, q, r, &a, SHAPE_SVG);
 	}
 }

@@ -3,7 +3,7 @@
 #include "runs.h"
 
 #include "amount.h"
-#include "ask.h"
+#include "profile_query.h"
 #include "downloads.h"
 #include "format.h"
 #include "profile_json.h"
@@ -74,15 +74,15 @@ void run_put_json(struct json *j, const struct store_run *run)
 
 /* --- The list --- */
 
-static void list(struct site *s, const struct request *q, struct response *r)
+static void list(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(runs_ask_done) struct runs_ask a = { 0 };
+	_cleanup_(runs_query_done) struct runs_query a = { 0 };
 	struct err err = { 0 };
 	struct json j;
-	int e = runs_ask(&a, s, q, &err);
+	int e = runs_query(&a, s, q, &err);
 
 	if (e < 0) {
-		ask_refuse(r, q, e, &err);
+		profile_query_refuse(r, q, e, &err);
 		return;
 	}
 	r->type = "application/json";
@@ -143,7 +143,7 @@ static int take_params(struct profile *p, const struct params *params, struct er
 	return 0;
 }
 
-static void answer_added(struct site *s, const struct store_new_run *run, struct response *r)
+static void answer_added(struct server_context *s, const struct store_new_run *run, struct response *r)
 {
 	_cleanup_(buf_done) struct buf location = { 0 };
 	struct json j;
@@ -166,7 +166,7 @@ static void answer_added(struct site *s, const struct store_new_run *run, struct
 	buf_putc(&r->body, '\n');
 }
 
-static void store_posted(struct site *s, struct profile *p, const struct request *q, struct response *r)
+static void store_posted(struct server_context *s, struct profile *p, const struct request *q, struct response *r)
 {
 	struct store_new_run run;
 	int status = runs_store(s, p, q->now_ns, &run);
@@ -177,7 +177,7 @@ static void store_posted(struct site *s, struct profile *p, const struct request
 		answer_added(s, &run, r);
 }
 
-static void add(struct site *s, const struct request *q, struct response *r)
+static void add(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct params params;
@@ -186,7 +186,7 @@ static void add(struct site *s, const struct request *q, struct response *r)
 	int e = params_parse(&params, q->query, &err), status;
 
 	if (e < 0) {
-		ask_refuse(r, q, e, &err);
+		profile_query_refuse(r, q, e, &err);
 	} else if (!q->body_size) {
 		response_error(r, q, 400, "the request has no body; it is the profile, in any format that strobe reads");
 	} else if ((status = runs_read(s, q->body, q->body_size, p, &charged, &err))) {
@@ -194,15 +194,15 @@ static void add(struct site *s, const struct request *q, struct response *r)
 	} else {
 		e = take_params(p, &params, &err);
 		if (e < 0)
-			ask_refuse(r, q, e, &err);
+			profile_query_refuse(r, q, e, &err);
 		else
 			store_posted(s, p, q, r);
 	}
-	memory_cap_give(&s->memory, charged);
+	memory_cap_release(&s->memory, charged);
 	params_done(&params);
 }
 
-void api_runs(struct site *s, const struct request *q, struct response *r)
+void api_runs(struct server_context *s, const struct request *q, struct response *r)
 {
 	if (strcmp(q->headers.method, "POST"))
 		list(s, q, r);
@@ -247,7 +247,7 @@ static void put_warning(struct json *j, const struct response *r)
 	json_str(j, r->warning);
 }
 
-static void put_json(const struct run_ask *a, struct response *r)
+static void put_json(const struct run_query *a, struct response *r)
 {
 	struct json j;
 
@@ -266,7 +266,7 @@ static void put_json(const struct run_ask *a, struct response *r)
 	buf_putc(&r->body, '\n');
 }
 
-static void put_attachment(const struct run_ask *a, const char *suffix, struct response *r)
+static void put_attachment(const struct run_query *a, const char *suffix, struct response *r)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
@@ -276,7 +276,7 @@ static void put_attachment(const struct run_ask *a, const char *suffix, struct r
 	r->disposition = arena_copy(&r->bytes, b.data, b.size);
 }
 
-static void put_shape(const struct run_ask *a, const char *shape, const struct request *q, struct response *r)
+static void put_shape(const struct run_query *a, const char *shape, const struct request *q, struct response *r)
 {
 	struct err err = { 0 };
 	int e = 0;
@@ -299,10 +299,10 @@ static void put_shape(const struct run_ask *a, const char *shape, const struct r
 		put_attachment(a, "strobe", r);
 	}
 	if (e < 0)
-		ask_refuse(r, q, e, &err);
+		profile_query_refuse(r, q, e, &err);
 }
 
-static void put_download(const struct run_ask *a, const struct download *d, const struct request *q, struct response *r)
+static void put_download(const struct run_query *a, const struct download *d, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
 	const char *column = params_get(&a->params, "column");
@@ -313,10 +313,10 @@ static void put_download(const struct run_ask *a, const struct download *d, cons
 	buf_printf(&name, "%s-%s", a->source, a->id);
 	code = download_put(d, a->profile, column && *column ? a->column : UINT32_MAX, name.data, r, &err);
 	if (code < 0)
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 }
 
-static void put_wide_row(struct json *j, const struct run_ask *a, const struct wide_row *row, const uint32_t *columns,
+static void put_wide_row(struct json *j, const struct run_query *a, const struct wide_row *row, const uint32_t *columns,
 			 size_t count)
 {
 	json_open_object(j);
@@ -343,7 +343,7 @@ static void put_wide_row(struct json *j, const struct run_ask *a, const struct w
 }
 
 /* The flat table, with every column. */
-static void put_report(const struct run_ask *a, struct response *r)
+static void put_report(const struct run_query *a, struct response *r)
 {
 	uint32_t columns[PROFILE_COLUMNS];
 	size_t column_count = report_wide_columns(a->profile, columns), count;
@@ -371,13 +371,13 @@ static void put_report(const struct run_ask *a, struct response *r)
 	buf_putc(&r->body, '\n');
 }
 
-static void remove_one(struct site *s, const char *rest, const struct request *q, struct response *r)
+static void remove_one(struct server_context *s, const char *rest, const struct request *q, struct response *r)
 {
-	struct run_ask a;
+	struct run_query a;
 	struct err err = { 0 };
 	int e;
 
-	if (!run_ask_address(&a, rest, q, r))
+	if (!run_query_address(&a, rest, q, r))
 		return;
 	if (*a.verb) {
 		response_error(r, q, 404, "only a whole run can be removed");
@@ -390,10 +390,10 @@ static void remove_one(struct site *s, const char *rest, const struct request *q
 		r->status = 204;
 }
 
-void api_run(struct site *s, const struct request *q, struct response *r)
+void api_run(struct server_context *s, const struct request *q, struct response *r)
 {
 	const char *rest = q->path + strlen("/api/v1/runs/");
-	_cleanup_(run_ask_done) struct run_ask a = { 0 };
+	_cleanup_(run_query_done) struct run_query a = { 0 };
 	const struct download *d;
 	const char *shape;
 
@@ -401,7 +401,7 @@ void api_run(struct site *s, const struct request *q, struct response *r)
 		remove_one(s, rest, q, r);
 		return;
 	}
-	if (!run_ask(&a, s, rest, q, r))
+	if (!run_query(&a, s, rest, q, r))
 		return;
 	run_warn(&a, r);
 	shape = choose_shape(&a.params, q->accept);

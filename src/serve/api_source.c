@@ -2,9 +2,9 @@
 
 #include "api.h"
 
-#include "source_ask.h"
+#include "source_query.h"
 
-static void put_sides(struct json *j, const struct source_ask *f, const char *key, const int64_t *values)
+static void put_sides(struct json *j, const struct source_query *f, const char *key, const int64_t *values)
 {
 	json_key(j, key);
 	json_open_array(j);
@@ -13,7 +13,7 @@ static void put_sides(struct json *j, const struct source_ask *f, const char *ke
 	json_end(j);
 }
 
-static void put_line(struct json *j, const struct source_ask *f, const struct source_line *l)
+static void put_line(struct json *j, const struct source_query *f, const struct source_line *l)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 
@@ -27,7 +27,7 @@ static void put_line(struct json *j, const struct source_ask *f, const struct so
 	json_key(j, "text");
 	if (l->text.p) {
 		buf_init(&text);
-		source_ask_text(&text, l->text);
+		source_query_text(&text, l->text);
 		json_bytes(j, (struct str){ text.data ? text.data : "", text.size });
 	} else {
 		json_str(j, NULL);
@@ -35,7 +35,7 @@ static void put_line(struct json *j, const struct source_ask *f, const struct so
 	json_end(j);
 }
 
-static void put_source(struct json *j, struct source_ask *f)
+static void put_source(struct json *j, struct source_query *f)
 {
 	static const char *const states[] = { "unknown", "unchanged", "changed", "missing" };
 	struct source_line l;
@@ -63,22 +63,22 @@ static void put_source(struct json *j, struct source_ask *f)
 	json_str(j, f->why);
 	json_key(j, "lines");
 	json_open_array(j);
-	while (source_ask_next(f, &l))
+	while (source_query_next(f, &l))
 		put_line(j, f, &l);
 	json_end(j);
 }
 
-static int find(struct ask *a, const struct site *s, struct err *err)
+static int find(struct profile_query *a, const struct server_context *s, struct err *err)
 {
 	int code;
 
 	if (!a->view.function)
 		return err_set(err, -EINVAL, "function= is missing: give the whole name of a function; with by=file that of a file, "
 			       "with by=line a line");
-	if (!source_ask_fits(&a->view))
+	if (!source_query_fits(&a->view))
 		return err_set(err, -EINVAL, "by=%s: source is shown by function, own, class, file and line", report_by_key(a->view.by));
 	a->with_source = true;
-	code = ask_profile(a, s, err);
+	code = profile_query_load(a, s, err);
 	if (code < 0)
 		return code;
 	if (!profile_stacks(a->subject) && !(a->subject_before && profile_stacks(a->subject_before)))
@@ -87,24 +87,24 @@ static int find(struct ask *a, const struct site *s, struct err *err)
 	return 0;
 }
 
-void api_source(struct site *s, const struct request *q, struct response *r)
+void api_source(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
-	_cleanup_(source_ask_done) struct source_ask f = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
+	_cleanup_(source_query_done) struct source_query f = { 0 };
 	struct err err = { 0 };
 	struct json j;
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
 	if (code < 0 || (code = find(&a, s, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	source_ask(&f, &a, s);
-	ask_warn(&a, r);
+	source_query(&f, &a, s);
+	profile_query_warn(&a, r);
 	r->type = "application/json";
 	json_init(&j, &r->body);
-	ask_json_head(&a, s, &j);
-	ask_json_columns(&a, &j);
+	profile_query_json_head(&a, s, &j);
+	profile_query_json_columns(&a, &j);
 	put_source(&j, &f);
 	json_end(&j);
 	buf_putc(&r->body, '\n');

@@ -261,7 +261,7 @@ static void put_sink(struct json *j, const struct server_sink *s)
 	json_end(j);
 }
 
-static void put_store(struct json *j, const struct site *s)
+static void put_store(struct json *j, const struct server_context *s)
 {
 	struct store_stats stats;
 
@@ -308,7 +308,7 @@ static void put_store(struct json *j, const struct site *s)
 	json_end(j);
 }
 
-void api_status(struct site *s, const struct request *q, struct response *r)
+void api_status(struct server_context *s, const struct request *q, struct response *r)
 {
 	char text[1200];
 	const char *reason = health_reason(s, text, sizeof(text));

@@ -2,7 +2,7 @@
 
 #include "api.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "at_most_json.h"
 #include "diff_report.h"
 #include "mem.h"
@@ -44,14 +44,14 @@ static void put_frames(struct json *j, const struct profile *p, const uint32_t *
 	}
 }
 
-static size_t limited(const struct ask *a, size_t count)
+static size_t limited(const struct profile_query *a, size_t count)
 {
 	return a->view.has_limit && a->view.limit && a->view.limit < count ? a->view.limit : count;
 }
 
 /* --- All metrics --- */
 
-static void put_values(struct json *j, const struct ask *a, const struct wide_row *rows, size_t count, bool total)
+static void put_values(struct json *j, const struct profile_query *a, const struct wide_row *rows, size_t count, bool total)
 {
 	json_key(j, total ? "total" : "self");
 	json_open_array(j);
@@ -64,7 +64,7 @@ static void put_values(struct json *j, const struct ask *a, const struct wide_ro
 	json_end(j);
 }
 
-static void put_metrics(struct json *j, const struct ask *a)
+static void put_metrics(struct json *j, const struct profile_query *a)
 {
 	size_t all, count;
 	_cleanup_(freep) struct wide_row *rows = report_wide(a->profile, a->column, a->view.by_total, &all);
@@ -110,7 +110,7 @@ static void put_changed(struct json *j, const struct diff_report *r, size_t coun
 	json_end(j);
 }
 
-static void put_comparison(struct json *j, const struct ask *a)
+static void put_comparison(struct json *j, const struct profile_query *a)
 {
 	struct diff_report_options o = {
 		.name_before = a->name_before, .name_after = a->name_after, .column = a->columns[a->chosen].name,
@@ -141,23 +141,23 @@ static void put_comparison(struct json *j, const struct ask *a)
 	diff_report_done(&r);
 }
 
-void api_table(struct site *s, const struct request *q, struct response *r)
+void api_table(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
 	struct err err = { 0 };
 	struct json j;
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
-	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+	if (code < 0 || (code = profile_query_load(&a, s, &err)) < 0) {
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	ask_warn(&a, r);
+	profile_query_warn(&a, r);
 	r->type = "application/json";
 	response_streams(r);
 	json_init(&j, &r->body);
-	ask_json_head(&a, s, &j);
-	ask_json_columns(&a, &j);
+	profile_query_json_head(&a, s, &j);
+	profile_query_json_columns(&a, &j);
 	if (a.is_diff)
 		put_comparison(&j, &a);
 	else

@@ -2,7 +2,7 @@
 
 #include "api.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "mem.h"
 
 #include <string.h>
@@ -126,16 +126,16 @@ static void put(const struct timeline *t, const struct view *v, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-void api_timeline(struct site *s, const struct request *q, struct response *r)
+void api_timeline(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(profile_query_done) struct profile_query a = { 0 };
 	_cleanup_(timeline_done) struct timeline t = { 0 };
 	struct store_query query;
 	struct err err = { 0 };
-	int code = ask_view(&a, q, &err);
+	int code = profile_query_parse(&a, q, &err);
 
 	if (code < 0) {
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
 
@@ -146,7 +146,7 @@ void api_timeline(struct site *s, const struct request *q, struct response *r)
 	t.steps = a.view.steps + (query.from_ns + (int64_t)a.view.steps * a.view.step_ns < query.to_ns);
 	if ((a.view.split && (code = count_values(s->options.store, &t, a.view.split, &err)) < 0) ||
 	    (code = count(s->options.store, &t, &query, &t.samples, &err)) < 0) {
-		ask_refuse(r, q, code, &err);
+		profile_query_refuse(r, q, code, &err);
 		return;
 	}
 	if (a.view.split)

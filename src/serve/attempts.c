@@ -71,7 +71,7 @@ static struct attempter *add(struct attempts *a, const struct ip *ip)
 	return one;
 }
 
-unsigned attempts_wait(struct attempts *a, const struct ip *from, int64_t now_ns)
+unsigned attempts_retry_after(struct attempts *a, const struct ip *from, int64_t now_ns)
 {
 	struct ip sender = ip_of_sender(from);
 	const struct attempter *one;
@@ -99,7 +99,7 @@ static void log_it(struct attempts *a, const struct ip *from, int64_t now_ns)
 	a->unlogged = 0;
 }
 
-void attempts_failed(struct attempts *a, const struct ip *from, int64_t now_ns)
+void attempts_record_failure(struct attempts *a, const struct ip *from, int64_t now_ns)
 {
 	struct ip sender = ip_of_sender(from);
 	struct attempter *one;

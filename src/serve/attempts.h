@@ -19,9 +19,9 @@ struct attempts *attempts_new(void);
 struct attempts *attempts_free(struct attempts *a);	/* NULL is fine; returns NULL */
 
 /* 0 if it may try now, else the seconds until it may. */
-unsigned attempts_wait(struct attempts *a, const struct ip *from, int64_t now_ns);
+unsigned attempts_retry_after(struct attempts *a, const struct ip *from, int64_t now_ns);
 
 /* A wrong token came. Logs it, at most once a minute. */
-void attempts_failed(struct attempts *a, const struct ip *from, int64_t now_ns);
+void attempts_record_failure(struct attempts *a, const struct ip *from, int64_t now_ns);
 
 #endif

@@ -90,7 +90,7 @@ static bool is_program(const struct auth_request *q)
 	return !q->origin && !q->fetch_site && strncmp(agent, "Mozilla/", 8) && strncmp(agent, "Opera/", 6);
 }
 
-static int check_origin(const struct auth_rules *a, const struct auth_request *q, const struct who *who, struct buf *why)
+static int check_origin(const struct auth_rules *a, const struct auth_request *q, const struct identity *identity, struct buf *why)
 {
 	bool from_here = q->fetch_site && strcmp(q->fetch_site, "same-origin") == 0;
 	bool from_nowhere = !q->fetch_site || strcmp(q->fetch_site, "none") == 0;
@@ -102,7 +102,7 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 	if (!from_here && !from_nowhere && !(q->is_page && is_safe(q) && is_top_level_navigation(q)))
 		return refuse(why, 403, "this request comes from a page of another site, which may link here but not "
 			      "read or embed");
-	if (!is_safe(q) && !from_here && !q->origin && who->by != WHO_TOKEN && !from_program)
+	if (!is_safe(q) && !from_here && !q->origin && identity->by != IDENTITY_TOKEN && !from_program)
 		return refuse(why, 403, "a request that changes something must come from this server's own pages or "
 			      "carry a token");
 	return 0;
@@ -110,7 +110,7 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 
 /* --- All of them --- */
 
-int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct who *who, struct buf *why)
+int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct identity *identity, struct buf *why)
 {
 	int status;
 
@@ -120,16 +120,15 @@ int auth_check(const struct auth_rules *a, const struct auth_request *q, const s
 	if (!host_is_ours(a, q))
 		return refuse(why, 421, "the Host of this request is not a name of this server; "
 			      "add the name with --allow-host if it should be");
-	status = check_origin(a, q, who, why);
+	status = check_origin(a, q, identity, why);
 	if (status)
 		return status;
 	if (q->is_public)
 		return 0;
-	if (who->role == ROLE_NONE)
+	if (identity->role == ROLE_NONE)
 		return refuse(why, 401, "a token is needed: open /login, or send it as Authorization: Bearer");
-	if (who->role < ROLE_WRITE && !is_safe(q))
-		return refuse(why, 403, who->by == WHO_PROXY ? "this user may read and not write; --writer lists those who may" :
-			      "this token is for reading; writing needs the one of --token-file");
+	if (identity->role < ROLE_WRITE && !is_safe(q))
+		return refuse(why, 403, identity->by == IDENTITY_PROXY ? "this user may read and not write; --writer lists those who may" : "this token is for reading; writing needs the one of --token-file");
 	return 0;
 }
 

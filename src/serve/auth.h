@@ -34,9 +34,9 @@ struct auth_request {
 	bool reads;				/* a POST that changes nothing: a query whose parameters are its body */
 };
 
-/* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. `who` is the one of
- * roles_who. */
-int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct who *who, struct buf *why);
+/* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. `identity` is the one of
+ * roles_identify. */
+int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct identity *identity, struct buf *why);
 
 /* -EINVAL with a sentence for a name that could never be in a Host header. */
 int auth_check_allow_host(const char *name, struct err *err);

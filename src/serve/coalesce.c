@@ -24,7 +24,7 @@ static bool is_same(const struct request *a, const struct request *b)
 {
 	return strncmp(a->path, "/api/", 5) == 0 && strcmp(a->path, b->path) == 0 && is_same_text(a->query, b->query) &&
 	       strcmp(a->headers.method, b->headers.method) == 0 && is_same_text(a->accept, b->accept) &&
-	       a->accepts_gzip == b->accepts_gzip && a->accepts_html == b->accepts_html && a->who.role == b->who.role;
+	       a->accepts_gzip == b->accepts_gzip && a->accepts_html == b->accepts_html && a->identity.role == b->identity.role;
 }
 
 bool coalesce_join(struct coalesce *c, struct waiting_query *w)

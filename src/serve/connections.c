@@ -104,7 +104,7 @@ void connections_remove(struct connections *c, struct connection *one)
 	free(one);
 }
 
-void connections_note(struct connections *c, struct connection *one, enum connection_state state)
+void connections_set_state(struct connections *c, struct connection *one, enum connection_state state)
 {
 	if (!one)
 		return;
@@ -115,7 +115,7 @@ void connections_note(struct connections *c, struct connection *one, enum connec
 	pthread_mutex_unlock(&c->lock);
 }
 
-bool connections_give_way(struct connections *c, int64_t longer_than_ns)
+bool connections_evict(struct connections *c, int64_t longer_than_ns)
 {
 	struct connection *one;
 	bool is_due;

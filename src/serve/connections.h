@@ -37,9 +37,9 @@ void connections_remove(struct connections *c, struct connection *one);		/* NULL
 
 /* Shuts down the connection that has been sending its response for the longest time, if that exceeds `longer_than_ns`:
  * used when such responses hold memory that others need. False if there is none. */
-bool connections_give_way(struct connections *c, int64_t longer_than_ns);
+bool connections_evict(struct connections *c, int64_t longer_than_ns);
 
 /* Records the connection's new state, which resets its idle time. NULL is fine. */
-void connections_note(struct connections *c, struct connection *one, enum connection_state state);
+void connections_set_state(struct connections *c, struct connection *one, enum connection_state state);
 
 #endif

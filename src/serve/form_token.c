@@ -15,7 +15,7 @@ int form_token_make(char ret[FORM_TOKEN + 1], struct err *err)
 	return 0;
 }
 
-bool form_token_fits(const char *ours, const char *theirs)
+bool form_token_matches(const char *ours, const char *theirs)
 {
 	unsigned char differs = 0;
 

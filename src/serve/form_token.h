@@ -15,6 +15,6 @@
 int form_token_make(char ret[FORM_TOKEN + 1], struct err *err);	/* -EIO if the system gives no random numbers */
 
 /* False without one; takes the same time wherever the two differ. */
-bool form_token_fits(const char *ours, const char *theirs);
+bool form_token_matches(const char *ours, const char *theirs);
 
 #endif

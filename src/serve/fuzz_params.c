@@ -43,23 +43,23 @@ static void run_auth(const char *text)
 	struct auth_rules a = { 0 };
 	struct auth_request q = { .method = "GET", .host = text, .origin = text, .roles = {
 		.authorization = text, .cookie = text, .user = text, .forwarded_for = text, .peer = "192.0.2.2" } };
-	struct who who;
+	struct identity identity;
 	_cleanup_(buf_done) struct buf why;
 	struct address host;
 
 	buf_init(&why);
 	assert(address_parse("127.0.0.1:8787", &a.listen) == 0);
 	assert(roles_init(&a.roles, &o, NULL) == 0);
-	who = roles_who(&a.roles, &q.roles);
-	assert(auth_check(&a, &q, &who, &why) != 0);
+	identity = roles_identify(&a.roles, &q.roles);
+	assert(auth_check(&a, &q, &identity, &why) != 0);
 	q.origin = NULL;
-	if (auth_check(&a, &q, &who, &why) != 421) {
+	if (auth_check(&a, &q, &identity, &why) != 421) {
 		assert(address_parse(text, &host) == 0);
 		assert(address_is_loopback(&host) && host.port == 8787);
 	}
 	q.roles.peer = proxies[0];
-	who = roles_who(&a.roles, &q.roles);
-	assert(who.role != ROLE_WRITE || who.by == WHO_TOKEN);
+	identity = roles_identify(&a.roles, &q.roles);
+	assert(identity.role != ROLE_WRITE || identity.by == IDENTITY_TOKEN);
 	roles_done(&a.roles);
 }
 

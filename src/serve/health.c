@@ -6,7 +6,7 @@
 #include "query_starter.h"
 
 /* Asks for a range that holds nothing, so that the answer costs next to nothing. */
-static int ask_store(const struct site *s, struct err *err)
+static int ask_store(const struct server_context *s, struct err *err)
 {
 	struct store_query q = { .from_ns = 0, .to_ns = BATCH_BUCKET_NS };
 	uint64_t samples[1] = { 0 };
@@ -16,7 +16,7 @@ static int ask_store(const struct site *s, struct err *err)
 
 /* NULL if a source is up, else what the first one is doing instead. Pushes can always be taken, which says nothing of the
  * sources that were asked for. */
-static const char *down_reason(const struct site *s, char *text, size_t size)
+static const char *down_reason(const struct server_context *s, char *text, size_t size)
 {
 	char state[256] = "";
 
@@ -28,7 +28,7 @@ static const char *down_reason(const struct site *s, char *text, size_t size)
 	return text;
 }
 
-static const struct server_sink *failing_sink(const struct site *s)
+static const struct server_sink *failing_sink(const struct server_context *s)
 {
 	for (size_t i = 0; i < s->options.sink_count; i++)
 		if (s->options.sinks[i].counters->failing)
@@ -36,7 +36,7 @@ static const struct server_sink *failing_sink(const struct site *s)
 	return NULL;
 }
 
-const char *health_reason(const struct site *s, char *text, size_t size)
+const char *health_reason(const struct server_context *s, char *text, size_t size)
 {
 	const struct server_sink *failing = failing_sink(s);
 	struct err err = { 0 };
@@ -63,14 +63,14 @@ const char *health_reason(const struct site *s, char *text, size_t size)
 	return text;
 }
 
-void health_alive(struct site *s, const struct request *q, struct response *r)
+void health_liveness(struct server_context *s, const struct request *q, struct response *r)
 {
 	(void)s;
 	(void)q;
 	buf_puts(&r->body, "ok\n");
 }
 
-void health_ready(struct site *s, const struct request *q, struct response *r)
+void health_readiness(struct server_context *s, const struct request *q, struct response *r)
 {
 	char text[1200];
 	const char *reason = health_reason(s, text, sizeof(text));

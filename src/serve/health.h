@@ -5,9 +5,9 @@
 #include "http.h"
 
 /* NULL when samples can come in and be asked for, else the reason why not, in `text`. */
-const char *health_reason(const struct site *s, char *text, size_t size);
+const char *health_reason(const struct server_context *s, char *text, size_t size);
 
-void health_alive(struct site *s, const struct request *q, struct response *r);
-void health_ready(struct site *s, const struct request *q, struct response *r);
+void health_liveness(struct server_context *s, const struct request *q, struct response *r);
+void health_readiness(struct server_context *s, const struct request *q, struct response *r);
 
 #endif

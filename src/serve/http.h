@@ -43,7 +43,7 @@ struct http_counters {
 #define HTTP_BODIES_MAX		((uint64_t)256 << 20)
 
 /* The data that handlers work on; the same for every request. */
-struct site {
+struct server_context {
 	struct server_options options;
 	pthread_rwlock_t lock;			/* of its sources, sinks and limits */
 	struct auth_rules auth;
@@ -62,10 +62,10 @@ struct site {
 
 struct request {
 	struct auth_request headers;
-	struct who who;
+	struct identity identity;
 	const char *form_token;			/* for forms that change something; NULL for read-only users */
 	const struct auth_rules *auth;				/* of the address that it came to; NULL: those of the
-								 * site */
+								 * server */
 	bool only_probes;					/* which is one for these only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
 	const char *content_type, *content_encoding;		/* of the body; NULL if missing */

@@ -10,21 +10,21 @@
 
 /* --- Attempts --- */
 
-unsigned login_wait(struct site *s, const struct request *q)
+unsigned login_retry_after(struct server_context *s, const struct request *q)
 {
 	const struct roles *r = &s->auth.roles;
 
-	return r->attempts ? attempts_wait(r->attempts, &q->who.address, clock_monotonic_ns()) : 0;
+	return r->attempts ? attempts_retry_after(r->attempts, &q->identity.address, clock_monotonic_ns()) : 0;
 }
 
-void login_note_wrong(struct site *s, const struct request *q)
+void login_record_failure(struct server_context *s, const struct request *q)
 {
 	if (s->auth.roles.attempts)
-		attempts_failed(s->auth.roles.attempts, &q->who.address, clock_monotonic_ns());
+		attempts_record_failure(s->auth.roles.attempts, &q->identity.address, clock_monotonic_ns());
 	s->http.logins_wrong++;
 }
 
-void login_say_wait(struct site *s, unsigned seconds, struct response *r)
+void login_refuse_throttled(struct server_context *s, unsigned seconds, struct response *r)
 {
 	char text[16];
 	int n = snprintf(text, sizeof(text), "%u", seconds);
@@ -93,7 +93,7 @@ static void set_cookie(const struct request *q, struct response *r, const char *
 
 /* --- Logging in --- */
 
-static void enter(struct site *s, const struct request *q, struct response *r, enum role role, const char *next)
+static void enter(struct server_context *s, const struct request *q, struct response *r, enum role role, const char *next)
 {
 	char id[SESSION_ID + 1];
 	struct err err = { 0 };
@@ -108,13 +108,13 @@ static void enter(struct site *s, const struct request *q, struct response *r, e
 	explicit_bzero(id, sizeof(id));
 }
 
-static void try_token(struct site *s, const struct request *q, struct response *r, const char *token, const char *next)
+static void try_token(struct server_context *s, const struct request *q, struct response *r, const char *token, const char *next)
 {
-	unsigned wait = login_wait(s, q);
+	unsigned wait = login_retry_after(s, q);
 	enum role role;
 
 	if (wait) {
-		login_say_wait(s, wait, r);
+		login_refuse_throttled(s, wait, r);
 		put_form(r, 429, "Too many wrong tokens came from this address. Wait a minute, and try again.", next);
 		return;
 	}
@@ -123,11 +123,11 @@ static void try_token(struct site *s, const struct request *q, struct response *
 		enter(s, q, r, role, next);
 		return;
 	}
-	login_note_wrong(s, q);
+	login_record_failure(s, q);
 	put_form(r, 401, "This is not a token of this server.", next);
 }
 
-static void take_form(struct site *s, const struct request *q, struct response *r)
+static void take_form(struct server_context *s, const struct request *q, struct response *r)
 {
 	struct params params;
 	struct err err = { 0 };
@@ -142,7 +142,7 @@ static void take_form(struct site *s, const struct request *q, struct response *
 	params_done(&params);
 }
 
-static void show_form(struct site *s, const struct request *q, struct response *r)
+static void show_form(struct server_context *s, const struct request *q, struct response *r)
 {
 	struct params params;
 	struct err err = { 0 };
@@ -151,7 +151,7 @@ static void show_form(struct site *s, const struct request *q, struct response *
 
 	if (is_fine && params_get(&params, "token"))
 		put_form(r, 400, "A token in an address stays in histories and logs. Enter it here, and think of a new one.", next);
-	else if (q->who.role)
+	else if (q->identity.role)
 		lead_to(r, next && is_own_path(next) ? next : "/");
 	else if (!s->auth.roles.options.token && !s->auth.roles.options.read_token)
 		put_form(r, 401, "This server knows its users by a proxy, and this request did not come through it.", next);
@@ -160,7 +160,7 @@ static void show_form(struct site *s, const struct request *q, struct response *
 	params_done(&params);
 }
 
-void login_answer(struct site *s, const struct request *q, struct response *r)
+void login_answer(struct server_context *s, const struct request *q, struct response *r)
 {
 	if (strcmp(q->headers.method, "POST") != 0)
 		show_form(s, q, r);
@@ -172,7 +172,7 @@ void login_answer(struct site *s, const struct request *q, struct response *r)
 
 /* --- Logging out --- */
 
-void logout_answer(struct site *s, const struct request *q, struct response *r)
+void logout_answer(struct server_context *s, const struct request *q, struct response *r)
 {
 	size_t n = 0;
 	const char *id = roles_session_in(q->headers.roles.cookie, &n);

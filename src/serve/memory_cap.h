@@ -14,7 +14,7 @@ struct memory_cap {
 };
 
 /* False, and nothing is counted, if that is not left. */
-static inline bool memory_cap_take(struct memory_cap *c, uint64_t n)
+static inline bool memory_cap_reserve(struct memory_cap *c, uint64_t n)
 {
 	uint64_t used = c->used;
 
@@ -25,7 +25,7 @@ static inline bool memory_cap_take(struct memory_cap *c, uint64_t n)
 	return true;
 }
 
-static inline void memory_cap_give(struct memory_cap *c, uint64_t n)
+static inline void memory_cap_release(struct memory_cap *c, uint64_t n)
 {
 	c->used -= n;
 }

@@ -74,7 +74,7 @@ static void of_source(struct buf *out, const char *name, const struct source *s,
 }
 
 /* One family of a number that each source has. */
-static void each_source(struct buf *out, const struct site *s, const char *name, const char *type, const char *help,
+static void each_source(struct buf *out, const struct server_context *s, const char *name, const char *type, const char *help,
 			uint64_t (*number)(const struct source *))
 {
 	family(out, name, type, help);
@@ -83,7 +83,7 @@ static void each_source(struct buf *out, const struct site *s, const char *name,
 }
 
 /* The same of those whose entries are acknowledged. */
-static void each_stream(struct buf *out, const struct site *s, const char *name, const char *type, const char *help,
+static void each_stream(struct buf *out, const struct server_context *s, const char *name, const char *type, const char *help,
 			uint64_t (*number)(const struct source *))
 {
 	family(out, name, type, help);
@@ -195,7 +195,7 @@ static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 				 sources[i]->counters.rejected_pushes[e]);
 }
 
-static void put_pipeline_sources(struct buf *out, const struct site *s)
+static void put_pipeline_sources(struct buf *out, const struct server_context *s)
 {
 	struct source *const *sources = s->options.sources;
 	size_t n = s->options.source_count;
@@ -251,7 +251,7 @@ static void put_pipeline_sources(struct buf *out, const struct site *s)
 }
 
 /* received = stored + dropped + in_flight, exactly; all four of one moment. */
-static void put_source_samples(struct buf *out, const struct site *s)
+static void put_source_samples(struct buf *out, const struct server_context *s)
 {
 	static const struct { const char *name, *type, *help; } families[] = {
 		{ "strobe_source_samples_received_total", "counter", "Samples that came from the source." },
@@ -500,7 +500,7 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs that wait for their commit.");
 }
 
-static void put_queries(struct buf *out, const struct site *s)
+static void put_queries(struct buf *out, const struct server_context *s)
 {
 	const struct http_counters *h = &s->http;
 
@@ -577,7 +577,7 @@ static void put_http(struct buf *out, const struct http_counters *h)
 	}
 }
 
-void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, struct buf *out)
+void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t resident_bytes, struct buf *out)
 {
 	char text[1200];
 
@@ -620,7 +620,7 @@ static uint64_t resident_bytes(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-void metrics_answer(struct site *s, const struct request *q, struct response *r)
+void metrics_answer(struct server_context *s, const struct request *q, struct response *r)
 {
 	r->type = "text/plain; version=0.0.4; charset=utf-8";
 	metrics_put(s, q->now_ns, resident_bytes(), &r->body);

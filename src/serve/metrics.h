@@ -5,8 +5,8 @@
 #include "http.h"
 
 /* Appends all metrics. `resident_bytes` is of this process, 0 if unknown (then it is left out). */
-void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, struct buf *out);
+void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t resident_bytes, struct buf *out);
 
-void metrics_answer(struct site *s, const struct request *q, struct response *r);
+void metrics_answer(struct server_context *s, const struct request *q, struct response *r);
 
 #endif

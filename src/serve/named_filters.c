@@ -71,7 +71,7 @@ static void take_line(struct named_filters *f, char *line)
 	f->items[f->count++] = (struct named_filter){ .name = line, .query = space + 1 };
 }
 
-static int read_all(const struct site *s, struct named_filters *f, struct err *err)
+static int read_all(const struct server_context *s, struct named_filters *f, struct err *err)
 {
 	int e;
 
@@ -89,7 +89,7 @@ static int read_all(const struct site *s, struct named_filters *f, struct err *e
 	return 0;
 }
 
-static int write_all(const struct site *s, const struct named_filters *f, struct err *err)
+static int write_all(const struct server_context *s, const struct named_filters *f, struct err *err)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 
@@ -111,7 +111,7 @@ static size_t find(const struct named_filters *f, const char *name)
 }
 
 /* With NULL for `query` it is removed. Returns 0, or the status to answer with. */
-static int change_read(struct site *s, struct named_filters *f, const char *name, const char *query, struct err *err)
+static int change_read(struct server_context *s, struct named_filters *f, const char *name, const char *query, struct err *err)
 {
 	size_t i = find(f, name);
 
@@ -130,7 +130,7 @@ static int change_read(struct site *s, struct named_filters *f, const char *name
 	return write_all(s, f, err) < 0 ? 500 : 0;
 }
 
-static int change(struct site *s, const char *name, const char *query, struct err *err)
+static int change(struct server_context *s, const char *name, const char *query, struct err *err)
 {
 	struct named_filters f;
 	int status;
@@ -187,7 +187,7 @@ static void put_new(const struct request *q, struct buf *out)
 		   NAMED_FILTERS_NAME);
 }
 
-static void show(struct site *s, const struct request *q, struct response *r)
+static void show(struct server_context *s, const struct request *q, struct response *r)
 {
 	struct named_filters f;
 	struct err err = { 0 };
@@ -225,7 +225,7 @@ static void confirm(const struct request *q, struct response *r, const char *nam
 }
 
 /* 0, or a status: 404 if there is none. */
-static int find_one(const struct site *s, const char *name, struct err *err)
+static int find_one(const struct server_context *s, const char *name, struct err *err)
 {
 	struct named_filters f;
 	int status = read_all(s, &f, err) < 0 ? 500 : find(&f, name) < f.count ? 0 : runs_say(err, 404, "no filter has this name");
@@ -237,19 +237,19 @@ static int find_one(const struct site *s, const char *name, struct err *err)
 #define ASK_AGAIN	(-1)
 
 /* 0, a status, or ASK_AGAIN. */
-static int take_form(struct site *s, const struct request *q, const struct params *p, struct err *err)
+static int take_form(struct server_context *s, const struct request *q, const struct params *p, struct err *err)
 {
 	const char *gone = params_get(p, "delete"), *query = params_get(p, "query");
 	int status;
 
-	if (!form_token_fits(q->form_token, params_get(p, FORM_TOKEN_NAME)))
+	if (!form_token_matches(q->form_token, params_get(p, FORM_TOKEN_NAME)))
 		return runs_say_old_form(err);
 	if (gone && !params_get(p, "confirmed"))
 		return (status = find_one(s, gone, err)) ? status : ASK_AGAIN;
 	return gone ? change(s, gone, NULL, err) : change(s, params_get(p, "name"), query ? query : "", err);
 }
 
-void named_filters_page(struct site *s, const struct request *q, struct response *r)
+void named_filters_page(struct server_context *s, const struct request *q, struct response *r)
 {
 	const char *body = q->body && strlen(q->body) == q->body_size ? q->body : NULL;
 	_cleanup_(buf_done) struct buf list = { 0 };
@@ -275,7 +275,7 @@ void named_filters_page(struct site *s, const struct request *q, struct response
 
 /* --- The API --- */
 
-static void list_json(struct site *s, const struct request *q, struct response *r)
+static void list_json(struct server_context *s, const struct request *q, struct response *r)
 {
 	struct named_filters f;
 	struct err err = { 0 };
@@ -305,7 +305,7 @@ static void list_json(struct site *s, const struct request *q, struct response *
 	named_filters_done(&f);
 }
 
-void named_filters_api(struct site *s, const struct request *q, struct response *r)
+void named_filters_api(struct server_context *s, const struct request *q, struct response *r)
 {
 	bool removes = !strcmp(q->headers.method, "DELETE");
 	const char *query;

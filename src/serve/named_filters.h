@@ -10,7 +10,7 @@
 #define NAMED_FILTERS_NAME	80u		/* bytes */
 #define NAMED_FILTERS_QUERY	2048u
 
-void named_filters_page(struct site *s, const struct request *q, struct response *r);	/* /filters */
-void named_filters_api(struct site *s, const struct request *q, struct response *r);	/* /api/v1/filters */
+void named_filters_page(struct server_context *s, const struct request *q, struct response *r);	/* /filters */
+void named_filters_api(struct server_context *s, const struct request *q, struct response *r);	/* /api/v1/filters */
 
 #endif

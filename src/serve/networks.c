@@ -65,7 +65,7 @@ static bool holds(const struct network *network, const struct ip *ip)
 	       (!rest || (network->first.bytes[whole] ^ ip->bytes[whole]) >> (8 - rest) == 0);
 }
 
-bool networks_hold(const struct network *networks, size_t count, const struct ip *ip)
+bool networks_contain(const struct network *networks, size_t count, const struct ip *ip)
 {
 	for (size_t i = 0; i < count; i++)
 		if (holds(&networks[i], ip))

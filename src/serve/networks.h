@@ -27,6 +27,6 @@ struct ip ip_of_sender(const struct ip *ip);
 /* "10.0.0.0/8", "2001:db8::/32", or one address. -EINVAL with a sentence. */
 int network_parse(const char *text, struct network *ret, struct err *err);
 
-bool networks_hold(const struct network *networks, size_t count, const struct ip *ip);
+bool networks_contain(const struct network *networks, size_t count, const struct ip *ip);
 
 #endif

@@ -11,7 +11,7 @@
 /* --- Runs --- */
 
 /* The source of a run that is given without one: theirs, else the one that has it. */
-static int find_source(const struct site *s, struct views_run *run, struct err *err)
+static int find_source(const struct server_context *s, struct views_run *run, struct err *err)
 {
 	static const char *const defaults[] = { "uprofiler", "xhprof" };
 	struct store_run_query q = { .id = run->id, .limit = 20 };
@@ -34,7 +34,7 @@ static int find_source(const struct site *s, struct views_run *run, struct err *
 }
 
 /* `id` has `n` bytes; `source` may be NULL. */
-static int take_run(const struct site *s, const char *source, const char *id, size_t n, struct views_run *ret,
+static int take_run(const struct server_context *s, const char *source, const char *id, size_t n, struct views_run *ret,
 		    struct err *err)
 {
 	if (!strobe_wire_is_run_key(id, n))
@@ -52,7 +52,7 @@ static int take_run(const struct site *s, const char *source, const char *id, si
 }
 
 /* "1,2,3" */
-static int take_list(const struct site *s, const char *source, const char *text, struct views *ret, struct err *err)
+static int take_list(const struct server_context *s, const char *source, const char *text, struct views *ret, struct err *err)
 {
 	for (;;) {
 		size_t n = strcspn(text, ",");
@@ -74,7 +74,7 @@ static const char *get(const struct params *p, const char *key)
 	return value && *value ? value : NULL;
 }
 
-int old_runs(const struct site *s, const struct params *p, struct views *ret, struct buf *weights, struct err *err)
+int old_runs(const struct server_context *s, const struct params *p, struct views *ret, struct buf *weights, struct err *err)
 {
 	const char *run = get(p, "run"), *run1 = get(p, "run1"), *run2 = get(p, "run2"), *wts = get(p, "wts");
 	const char *source = get(p, "source");
@@ -144,7 +144,7 @@ static void put_function(const char *symbol, struct buf *out)
 	buf_put(out, symbol ? symbol : "", is_level ? (size_t)(at - symbol) : symbol ? strlen(symbol) : 0);
 }
 
-static int put_address(const struct site *s, const struct params *p, bool callgraph, struct buf *out, struct err *err)
+static int put_address(const struct server_context *s, const struct params *p, bool callgraph, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_done) struct buf weights = { 0 }, threshold = { 0 }, function = { 0 };
 	struct views v;
@@ -169,7 +169,7 @@ static int put_address(const struct site *s, const struct params *p, bool callgr
 	return 0;
 }
 
-static void lead(struct site *s, const struct request *q, struct response *r, bool callgraph)
+static void lead(struct server_context *s, const struct request *q, struct response *r, bool callgraph)
 {
 	_cleanup_(buf_done) struct buf address = { 0 };
 	struct params params;
@@ -187,17 +187,17 @@ static void lead(struct site *s, const struct request *q, struct response *r, bo
 	params_done(&params);
 }
 
-void old_index(struct site *s, const struct request *q, struct response *r)
+void old_index(struct server_context *s, const struct request *q, struct response *r)
 {
 	lead(s, q, r, false);
 }
 
-void old_callgraph(struct site *s, const struct request *q, struct response *r)
+void old_callgraph(struct server_context *s, const struct request *q, struct response *r)
 {
 	lead(s, q, r, true);
 }
 
-void old_below(struct site *s, const struct request *q, struct response *r)
+void old_links_folder(struct server_context *s, const struct request *q, struct response *r)
 {
 	const char *file = strrchr(q->path, '/') + 1;
 
@@ -225,7 +225,7 @@ static bool is_link(const struct request *q)
 	return is_old;
 }
 
-void old_front(struct site *s, const struct request *q, struct response *r)
+void old_links_root(struct server_context *s, const struct request *q, struct response *r)
 {
 	if (is_link(q))
 		old_index(s, q, r);

@@ -17,16 +17,16 @@
 #include "http.h"
 #include "views.h"
 
-void old_index(struct site *s, const struct request *q, struct response *r);
-void old_callgraph(struct site *s, const struct request *q, struct response *r);
-void old_typeahead(struct site *s, const struct request *q, struct response *r);
-void old_below(struct site *s, const struct request *q, struct response *r);	/* what stands in a folder */
+void old_index(struct server_context *s, const struct request *q, struct response *r);
+void old_callgraph(struct server_context *s, const struct request *q, struct response *r);
+void old_typeahead(struct server_context *s, const struct request *q, struct response *r);
+void old_links_folder(struct server_context *s, const struct request *q, struct response *r); /* what stands in a folder */
 
 /* "/", which is the page of a range unless its parameters are those of index.php. */
-void old_front(struct site *s, const struct request *q, struct response *r);
+void old_links_root(struct server_context *s, const struct request *q, struct response *r);
 
 /* The runs that the parameters name: none if they name none. -EINVAL or -ENOENT with a sentence; `weights` must live as long
  * as `ret`. */
-int old_runs(const struct site *s, const struct params *p, struct views *ret, struct buf *weights, struct err *err);
+int old_runs(const struct server_context *s, const struct params *p, struct views *ret, struct buf *weights, struct err *err);
 
 #endif

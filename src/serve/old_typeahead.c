@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Functions with a value, which is what stands in the arrays of theirs. */
-static int add_run(struct names *names, const struct site *s, const struct views_run *run, const char *part, struct err *err)
+static int add_run(struct names *names, const struct server_context *s, const struct views_run *run, const char *part, struct err *err)
 {
 	struct store_most most = { .nodes = s->max_nodes };
 	_cleanup_(profile_freep) struct profile *p = NULL;
@@ -71,7 +71,7 @@ static void put_names(struct names *names, const char *part, struct buf *out)
 	}
 }
 
-static int answer(const struct site *s, const struct params *p, struct buf *out, struct err *err)
+static int answer(const struct server_context *s, const struct params *p, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_done) struct buf weights = { 0 };
 	const char *part = params_get(p, "q");
@@ -95,7 +95,7 @@ static int answer(const struct site *s, const struct params *p, struct buf *out,
 	return e;
 }
 
-void old_typeahead(struct site *s, const struct request *q, struct response *r)
+void old_typeahead(struct server_context *s, const struct request *q, struct response *r)
 {
 	struct params params;
 	struct err err = { 0 };

@@ -54,7 +54,7 @@ static const struct store_label *find_label(const struct store_labels *labels, c
 	return NULL;
 }
 
-static void put_label_select(struct buf *out, const struct ask *a, const struct store_labels *labels,
+static void put_label_select(struct buf *out, const struct profile_query *a, const struct store_labels *labels,
 			     const char *key, const char *caption, const char *all)
 {
 	const struct store_label *l = find_label(labels, key);
@@ -96,25 +96,25 @@ static void put_hidden(struct buf *out, const struct params *p)
 	}
 }
 
-void page_put_who(const struct request *q, struct buf *out)
+void page_put_identity(const struct request *q, struct buf *out)
 {
-	if (q->who.by == WHO_PROXY) {
+	if (q->identity.by == IDENTITY_PROXY) {
 		buf_puts(out, "<div class=\"who\">");
-		html_text(out, q->who.user);
+		html_text(out, q->identity.user);
 		buf_puts(out, "</div>\n");
-	} else if (q->who.by == WHO_SESSION) {
+	} else if (q->identity.by == IDENTITY_SESSION) {
 		buf_puts(out, "<form class=\"who\" method=\"post\" action=\"/logout\"><button>Log out</button></form>\n");
 	}
 }
 
 static void put_form(const struct page *p)
 {
-	const struct ask *a = &p->ask;
+	const struct profile_query *a = &p->query;
 	struct store_query query = { .from_ns = a->view.from_ns, .to_ns = a->view.to_ns };
 	struct store_labels labels = { 0 };
 	struct buf *out = p->out;
 
-	store_labels(p->site->options.store, &query, &labels, NULL);
+	store_labels(p->context->options.store, &query, &labels, NULL);
 	buf_puts(out, "<form class=\"controls\" method=\"get\" action=\"/\">\n");
 	put_label_select(out, a, &labels, "entry", "Entry point", "all entry points");
 	put_label_select(out, a, &labels, "host", "Host", "all hosts");
@@ -130,9 +130,9 @@ static void put_bar(const struct page *p)
 	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n<a href=\"");
 	page_put_address(p, "/filters", NULL, NULL);
 	buf_puts(p->out, "\">Filters</a>\n");
-	if (!p->ask.view.run_count)
+	if (!p->query.view.run_count)
 		put_form(p);
-	page_put_who(p->q, p->out);
+	page_put_identity(p->q, p->out);
 	buf_puts(p->out, "</header>\n");
 }
 
@@ -147,13 +147,13 @@ static void put_how_to_start(struct buf *out)
 
 static void put_empty(const struct page *p)
 {
-	const struct ask *a = &p->ask;
+	const struct profile_query *a = &p->query;
 	struct buf *out = p->out;
 	_cleanup_(buf_done) struct buf why = { 0 };
 	char first[32], last[32];
 
 	buf_init(&why);
-	ask_why_empty(a, p->site, &why);
+	profile_query_explain_empty(a, p->context, &why);
 	buf_puts(out, "<section class=\"empty\">\n<h2>Nothing to show</h2>\n<p class=\"why\">");
 	html_text(out, why.data);
 	buf_puts(out, "</p>\n");
@@ -171,7 +171,7 @@ static void put_empty(const struct page *p)
 	buf_puts(out, "</section>\n");
 }
 
-static void put_title(const struct ask *a, struct buf *out)
+static void put_title(const struct profile_query *a, struct buf *out)
 {
 	const struct view *v = &a->view;
 	const char *entry = view_label(v, "entry"), *host = view_label(v, "host");
@@ -182,7 +182,7 @@ static void put_title(const struct ask *a, struct buf *out)
 		if (v->run_count == 1 && !a->is_diff)
 			buf_puts(out, run_name(&a->runs[0]));
 		else
-			ask_describe(a, out);
+			profile_query_describe(a, out);
 		buf_puts(out, " – Strobe");
 		return;
 	}
@@ -205,24 +205,24 @@ static void put_error(const struct request *q, struct response *r, int status, c
 	html_begin(&r->body, "Strobe");
 	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
 		 "<a href=\"/runs\">Runs</a>\n<a href=\"/filters\">Filters</a>\n");
-	page_put_who(q, &r->body);
+	page_put_identity(q, &r->body);
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty error\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
 	html_text(&r->body, text.data);
 	buf_puts(&r->body, "</p>\n<p><a href=\"/\">Start again</a>, <a href=\"/runs\">all runs</a></p>\n</section>\n</main>\n</div>\n");
 	html_end(&r->body);
 }
 
-static void put_content(const struct page *p, const struct function_ask *f, struct source_ask *source)
+static void put_content(const struct page *p, const struct function_query *f, struct source_query *source)
 {
 	page_put_facts(p);
-	if (ask_is_empty(&p->ask)) {
+	if (profile_query_is_empty(&p->query)) {
 		put_empty(p);
 		return;
 	}
 	page_put_choices(p);
-	if (p->ask.view.function) {
+	if (p->query.view.function) {
 		page_put_function(p, f);
-		if (p->ask.with_source)
+		if (p->query.with_source)
 			page_put_source(p, source);
 		return;
 	}
@@ -231,53 +231,53 @@ static void put_content(const struct page *p, const struct function_ask *f, stru
 }
 
 /* With `source` the run that the address names. */
-static void answer(struct site *s, const struct request *q, struct response *r, const char *source, const char *id)
+static void answer(struct server_context *s, const struct request *q, struct response *r, const char *source, const char *id)
 {
-	struct page p = { .site = s, .q = q, .path = q->path, .run_in_path = source, .out = &r->body };
-	_cleanup_(function_ask_done) struct function_ask f = { 0 };
-	_cleanup_(source_ask_done) struct source_ask lines = { 0 };
+	struct page p = { .context = s, .q = q, .path = q->path, .run_in_path = source, .out = &r->body };
+	_cleanup_(function_query_done) struct function_query f = { 0 };
+	_cleanup_(source_query_done) struct source_query lines = { 0 };
 	_cleanup_(buf_done) struct buf title = { 0 };
 	struct err err = { 0 };
-	int code = ask_view(&p.ask, q, &err);
+	int code = profile_query_parse(&p.query, q, &err);
 
 	buf_init(&title);
 	if (code >= 0 && source)
-		view_set_run(&p.ask.view, source, id);
-	p.ask.with_source = source_ask_fits(&p.ask.view) && (!p.ask.view.has_lines || p.ask.view.lines);
+		view_set_run(&p.query.view, source, id);
+	p.query.with_source = source_query_fits(&p.query.view) && (!p.query.view.has_lines || p.query.view.lines);
 	if (code >= 0)
-		code = ask_profile(&p.ask, s, &err);
-	if (code >= 0 && p.ask.view.function && !ask_is_empty(&p.ask))
-		code = function_ask(&f, &p.ask, &err);
-	if (code >= 0 && p.ask.with_source && !ask_is_empty(&p.ask))
-		source_ask(&lines, &p.ask, s);
+		code = profile_query_load(&p.query, s, &err);
+	if (code >= 0 && p.query.view.function && !profile_query_is_empty(&p.query))
+		code = function_query(&f, &p.query, &err);
+	if (code >= 0 && p.query.with_source && !profile_query_is_empty(&p.query))
+		source_query(&lines, &p.query, s);
 	if (code < 0) {
 		put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text);
 		r->out_of_memory = code == -ENOMEM;
-		ask_done(&p.ask);
+		profile_query_done(&p.query);
 		return;
 	}
 	r->type = "text/html; charset=utf-8";
-	put_title(&p.ask, &title);
+	put_title(&p.query, &title);
 	html_begin(&r->body, title.data);
 	buf_puts(&r->body, "<div id=\"app\">\n");
 	put_bar(&p);
 	buf_puts(&r->body, "<main>\n");
-	html_warning(&r->body, ask_warn(&p.ask, r));
+	html_warning(&r->body, profile_query_warn(&p.query, r));
 	put_content(&p, &f, &lines);
 	buf_puts(&r->body, "</main>\n</div>\n");
 	html_end(&r->body);
-	ask_done(&p.ask);
+	profile_query_done(&p.query);
 }
 
-void run_page(struct site *s, const struct request *q, struct response *r)
+void run_page(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(run_ask_done) struct run_ask a = { 0 };
+	_cleanup_(run_query_done) struct run_query a = { 0 };
 
-	if (!run_ask_address(&a, q->path + strlen("/runs/"), q, r)) {
+	if (!run_query_address(&a, q->path + strlen("/runs/"), q, r)) {
 		put_error(q, r, 404, "the address of a run ends in its source and its id, as in shop/20261121-1");
 	} else if (!strcmp(a.verb, "flamegraph.svg")) {
-		run_ask_done(&a);
-		if (run_ask(&a, s, q->path + strlen("/runs/"), q, r))
+		run_query_done(&a);
+		if (run_query(&a, s, q->path + strlen("/runs/"), q, r))
 			run_picture(&a, q, r);
 	} else if (*a.verb) {
 		put_error(q, r, 404, "there is nothing at this address; a run has flamegraph.svg below its own");
@@ -286,7 +286,7 @@ void run_page(struct site *s, const struct request *q, struct response *r)
 	}
 }
 
-void page_answer(struct site *s, const struct request *q, struct response *r)
+void page_answer(struct server_context *s, const struct request *q, struct response *r)
 {
 	answer(s, q, r, NULL, NULL);
 }

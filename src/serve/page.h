@@ -4,9 +4,9 @@
 
 #include "http.h"
 
-void page_answer(struct site *s, const struct request *q, struct response *r);		/* / */
+void page_answer(struct server_context *s, const struct request *q, struct response *r);		/* / */
 
 /* For the bar at the top: the user's name, or the button to log out; nothing where nobody has to log in. */
-void page_put_who(const struct request *q, struct buf *out);
+void page_put_identity(const struct request *q, struct buf *out);
 
 #endif

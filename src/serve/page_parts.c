@@ -16,7 +16,7 @@ static void put_param(const struct page *p, const char *key, const char *value, 
 {
 	_cleanup_(buf_done) struct buf plain = { 0 };
 
-	/* A NUL or invalid UTF-8 would not survive a round trip; function_ask knows the replacement. */
+	/* A NUL or invalid UTF-8 would not survive a round trip; function_query knows the replacement. */
 	buf_init(&plain);
 	text_put_plain(&plain, (struct str){ value, strlen(value) });
 	buf_puts(p->out, (*count)++ ? "&amp;" : "?");
@@ -39,11 +39,11 @@ void page_put_address(const struct page *p, const char *path, const char *key, c
 
 	html_text(p->out, path ? path : p->path);
 	if (path && p->run_in_path) {
-		buf_printf(p->out, "?run=%s/%s", p->ask.view.runs[0].source, p->ask.view.runs[0].id);
+		buf_printf(p->out, "?run=%s/%s", p->query.view.runs[0].source, p->query.view.runs[0].id);
 		count = 1;
 	}
-	for (size_t i = 0; i < p->ask.params.count; i++) {
-		const struct param *param = &p->ask.params.items[i];
+	for (size_t i = 0; i < p->query.params.count; i++) {
+		const struct param *param = &p->query.params.items[i];
 
 		if (*param->value && !is_left_out(p, key, param->key))
 			put_param(p, param->key, param->value, &count);
@@ -109,11 +109,11 @@ static void put_run_facts(struct buf *out, const struct store_run *run)
 static void put_run_list(const struct page *p)
 {
 	buf_puts(p->out, "<ul class=\"facts\">\n");
-	for (size_t i = 0; i < p->ask.view.run_count; i++) {
-		const struct view_run *run = &p->ask.view.runs[i];
+	for (size_t i = 0; i < p->query.view.run_count; i++) {
+		const struct view_run *run = &p->query.view.runs[i];
 
 		buf_printf(p->out, "<li><a href=\"/runs/%s/%s\">%s/%s</a>", run->source, run->id, run->source, run->id);
-		if (p->ask.view.run_count > 1)
+		if (p->query.view.run_count > 1)
 			buf_printf(p->out, ", weight %llu", (unsigned long long)run->weight);
 		buf_puts(p->out, "</li>\n");
 	}
@@ -122,13 +122,13 @@ static void put_run_list(const struct page *p)
 
 void page_put_facts(const struct page *p)
 {
-	const struct ask *a = &p->ask;
+	const struct profile_query *a = &p->query;
 	_cleanup_(buf_done) struct buf words = { 0 };
 
 	if (!a->view.run_count && !a->is_diff)
 		return;
 	buf_init(&words);
-	ask_describe(a, &words);
+	profile_query_describe(a, &words);
 	buf_puts(p->out, "<section class=\"plain\" aria-label=\"Run\">\n<h2>");
 	html_text(p->out, a->view.run_count == 1 && !a->is_diff ? run_name(&a->runs[0]) : words.data);
 	buf_puts(p->out, "</h2>\n");
@@ -155,7 +155,7 @@ static void put_choice(const struct page *p, const char *key, const char *value,
 
 static void put_columns(const struct page *p)
 {
-	const struct ask *a = &p->ask;
+	const struct profile_query *a = &p->query;
 
 	buf_puts(p->out, "<p>By ");
 	for (uint32_t c = 0; c < a->column_count; c++)
@@ -169,7 +169,7 @@ static void put_groups(const struct page *p)
 	for (int by = 0; by < REPORT_BY_COUNT; by++) {
 		const char *name = report_by_key((enum report_by)by);
 
-		put_choice(p, "by", by == REPORT_BY_FUNCTION ? NULL : name, by == REPORT_BY_OWN ? "function of your own code" : name, p->ask.view.by == (enum report_by)by, by == 0);
+		put_choice(p, "by", by == REPORT_BY_FUNCTION ? NULL : name, by == REPORT_BY_OWN ? "function of your own code" : name, p->query.view.by == (enum report_by)by, by == 0);
 	}
 	buf_puts(p->out, "</p>\n");
 }
@@ -177,7 +177,7 @@ static void put_groups(const struct page *p)
 void page_put_choices(const struct page *p)
 {
 	buf_puts(p->out, "<section class=\"plain choices\" aria-label=\"What to show\">\n");
-	if (p->ask.column_count > 1)
+	if (p->query.column_count > 1)
 		put_columns(p);
 	put_groups(p);
 	buf_puts(p->out, "</section>\n");
@@ -188,10 +188,10 @@ void page_put_choices(const struct page *p)
 void page_put_picture(const struct page *p)
 {
 	_cleanup_(buf_done) struct buf words = { 0 };
-	const struct view *v = &p->ask.view;
+	const struct view *v = &p->query.view;
 
 	buf_init(&words);
-	ask_describe(&p->ask, &words);
+	profile_query_describe(&p->query, &words);
 	buf_puts(p->out, "<section class=\"graph plain\" aria-label=\"Flame graph\">\n<h2>Flame graph</h2>\n<p>");
 	html_text(p->out, words.data);
 	buf_puts(p->out, ". ");

@@ -3,14 +3,14 @@
 #ifndef SERVE_PAGE_PARTS_H
 #define SERVE_PAGE_PARTS_H
 
-#include "ask.h"
-#include "function_ask.h"
-#include "source_ask.h"
+#include "profile_query.h"
+#include "function_query.h"
+#include "source_query.h"
 
 struct page {
-	struct site *site;
+	struct server_context *context;
 	const struct request *q;
-	struct ask ask;
+	struct profile_query query;
 	const char *path;		/* where it is: "/", or "/runs/shop/1" */
 	bool run_in_path;		/* the address says which run it is, and its query need not */
 	struct buf *out;
@@ -27,7 +27,7 @@ void page_put_facts(const struct page *p);			/* of runs, and of a comparison */
 void page_put_choices(const struct page *p);			/* values and groups */
 void page_put_picture(const struct page *p);
 void page_put_table(const struct page *p);			/* all functions */
-void page_put_source(const struct page *p, struct source_ask *f);
-void page_put_function(const struct page *p, const struct function_ask *f);
+void page_put_source(const struct page *p, struct source_query *f);
+void page_put_function(const struct page *p, const struct function_query *f);
 
 #endif

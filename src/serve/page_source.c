@@ -4,12 +4,12 @@
 
 #include "amount.h"
 #include "html.h"
-#include "source_ask.h"
+#include "source_query.h"
 #include "text.h"
 
 static void put_value(const struct page *p, int64_t v, int64_t whole)
 {
-	const struct ask_column *c = &p->ask.columns[p->ask.chosen];
+	const struct profile_query_column *c = &p->query.columns[p->query.chosen];
 
 	if (!v) {
 		buf_puts(p->out, "<td></td>");
@@ -22,7 +22,7 @@ static void put_value(const struct page *p, int64_t v, int64_t whole)
 	buf_puts(p->out, "</td>");
 }
 
-static void put_line(const struct page *p, const struct source_ask *f, const struct source_line *l)
+static void put_line(const struct page *p, const struct source_query *f, const struct source_line *l)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 	bool took = false;
@@ -39,7 +39,7 @@ static void put_line(const struct page *p, const struct source_ask *f, const str
 	buf_printf(p->out, "<th scope=\"row\"><a href=\"#L%u\">%u</a></th><td class=\"code\">", l->number, l->number);
 	if (l->text.p) {
 		buf_init(&text);
-		source_ask_text(&text, l->text);
+		source_query_text(&text, l->text);
 		buf_puts(p->out, "<code>");
 		text_put_xml(p->out, (struct str){ text.data ? text.data : "", text.size });
 		buf_puts(p->out, "</code>");
@@ -49,7 +49,7 @@ static void put_line(const struct page *p, const struct source_ask *f, const str
 	buf_puts(p->out, "</td></tr>\n");
 }
 
-static void put_headings(const struct page *p, const struct source_ask *f)
+static void put_headings(const struct page *p, const struct source_query *f)
 {
 	static const char *const one[] = { "self", "total" };
 	static const char *const two[] = { "self before", "self after", "total before", "total after" };
@@ -73,7 +73,7 @@ static void put_file_link(const struct page *p, struct str file)
 	buf_puts(p->out, "</a>");
 }
 
-static void put_others(const struct page *p, const struct source_ask *f)
+static void put_others(const struct page *p, const struct source_query *f)
 {
 	if (!f->other_count)
 		return;
@@ -87,21 +87,21 @@ static void put_others(const struct page *p, const struct source_ask *f)
 	buf_puts(p->out, ".</p>\n");
 }
 
-static void put_file(const struct page *p, const struct source_ask *f)
+static void put_file(const struct page *p, const struct source_query *f)
 {
 	if (!f->file.n)
 		return;
 	buf_puts(p->out, "<p>");
 	put_file_link(p, f->file);
-	if (f->source.text.p && p->ask.view.by != REPORT_BY_FILE) {
-		buf_puts(p->out, p->ask.view.all_lines ? ", <a href=\"" : ", the lines around those that ran; <a href=\"");
-		page_put_address(p, NULL, "lines", p->ask.view.all_lines ? NULL : "all");
-		buf_puts(p->out, p->ask.view.all_lines ? "#source\">only lines around those that ran</a>" : "#source\">all lines</a>");
+	if (f->source.text.p && p->query.view.by != REPORT_BY_FILE) {
+		buf_puts(p->out, p->query.view.all_lines ? ", <a href=\"" : ", the lines around those that ran; <a href=\"");
+		page_put_address(p, NULL, "lines", p->query.view.all_lines ? NULL : "all");
+		buf_puts(p->out, p->query.view.all_lines ? "#source\">only lines around those that ran</a>" : "#source\">all lines</a>");
 	}
 	buf_puts(p->out, "</p>\n");
 }
 
-void page_put_source(const struct page *p, struct source_ask *f)
+void page_put_source(const struct page *p, struct source_query *f)
 {
 	struct source_line l;
 	bool has_rows = false;
@@ -110,7 +110,7 @@ void page_put_source(const struct page *p, struct source_ask *f)
 	put_file(p, f);
 	html_warning(p->out, f->why);
 	put_others(p, f);
-	while (source_ask_next(f, &l)) {
+	while (source_query_next(f, &l)) {
 		if (!has_rows) {
 			buf_puts(p->out, "<table class=\"source\">\n");
 			put_headings(p, f);

@@ -33,7 +33,7 @@ static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit
 
 static void put_name(const struct page *p, uint32_t frame)
 {
-	const struct profile *profile = p->ask.profile;
+	const struct profile *profile = p->query.profile;
 	struct str name = profile_name(profile, frame), file = profile_file(profile, frame);
 	_cleanup_(buf_done) struct buf shown = { 0 };
 
@@ -56,17 +56,17 @@ static void put_name(const struct page *p, uint32_t frame)
 
 static const char *unit_of(const struct page *p)
 {
-	return p->ask.columns[p->ask.chosen].unit;
+	return p->query.columns[p->query.chosen].unit;
 }
 
 static const char *things(const struct page *p)
 {
-	return report_by_name(p->ask.view.by, true);
+	return report_by_name(p->query.view.by, true);
 }
 
 static size_t rows_of(const struct page *p, size_t count)
 {
-	size_t most = p->ask.view.has_limit ? p->ask.view.limit : TABLE_ROWS;
+	size_t most = p->query.view.has_limit ? p->query.view.limit : TABLE_ROWS;
 
 	return most && most < count ? most : count;
 }
@@ -88,13 +88,13 @@ static void put_counted(const struct page *p, size_t count, size_t shown)
 
 static bool is_calls(const struct page *p, uint32_t column)
 {
-	return !strcmp(p->ask.columns[column].name, "calls");
+	return !strcmp(p->query.columns[column].name, "calls");
 }
 
 /* The heading of a column; that of the chosen metric sorts by it. */
 static void put_sort(const struct page *p, uint32_t column, bool by_total, const char *words, int span)
 {
-	bool mine = column == p->ask.chosen, sorted = mine && p->ask.view.by_total == by_total;
+	bool mine = column == p->query.chosen, sorted = mine && p->query.view.by_total == by_total;
 
 	buf_printf(p->out, "<th scope=\"colgroup\" colspan=\"%d\"%s>", span, sorted ? " aria-sort=\"descending\"" : "");
 	if (mine && !sorted) {
@@ -110,7 +110,7 @@ static void put_headings(const struct page *p, const uint32_t *columns, size_t c
 {
 	buf_puts(p->out, "<table>\n<thead><tr>");
 	for (size_t i = 0; i < count; i++) {
-		const char *name = p->ask.columns[columns[i]].name;
+		const char *name = p->query.columns[columns[i]].name;
 
 		buf_printf(p->out, "<th scope=\"colgroup\" colspan=\"%d\"><a href=\"", is_calls(p, columns[i]) ? 2 : 4);
 		page_put_address(p, NULL, "column", name);
@@ -125,7 +125,7 @@ static void put_headings(const struct page *p, const uint32_t *columns, size_t c
 			put_sort(p, columns[i], true, "total", 2);
 	}
 	buf_puts(p->out, "<th scope=\"col\">");
-	html_text(p->out, report_by_name(p->ask.view.by, false));
+	html_text(p->out, report_by_name(p->query.view.by, false));
 	buf_puts(p->out, "</th></tr></thead>\n<tbody>\n");
 }
 
@@ -133,7 +133,7 @@ static void put_row(const struct page *p, const struct wide_row *row, const uint
 {
 	buf_puts(p->out, "<tr>");
 	for (size_t i = 0; i < count; i++) {
-		const struct ask_column *c = &p->ask.columns[columns[i]];
+		const struct profile_query_column *c = &p->query.columns[columns[i]];
 
 		put_pair(p->out, row->self[columns[i]], c->whole, c->unit, false);
 		if (!is_calls(p, columns[i]))
@@ -146,8 +146,8 @@ static void put_row(const struct page *p, const struct wide_row *row, const uint
 static void put_functions(const struct page *p)
 {
 	uint32_t columns[PROFILE_COLUMNS];
-	size_t column_count = report_wide_columns(p->ask.profile, columns), count, shown;
-	_cleanup_(freep) struct wide_row *rows = report_wide(p->ask.profile, p->ask.column, p->ask.view.by_total, &count);
+	size_t column_count = report_wide_columns(p->query.profile, columns), count, shown;
+	_cleanup_(freep) struct wide_row *rows = report_wide(p->query.profile, p->query.column, p->query.view.by_total, &count);
 
 	shown = rows_of(p, count);
 	put_counted(p, count, shown);
@@ -186,22 +186,22 @@ static void put_cell(const struct page *p, const struct diff_cell *c)
 static void put_changes(const struct page *p)
 {
 	struct diff_report_options o = {
-		.name_before = p->ask.name_before, .name_after = p->ask.name_after, .compared = "", .all = true,
-		.by_total = p->ask.view.by_total, .column = p->ask.columns[p->ask.chosen].name,
+		.name_before = p->query.name_before, .name_after = p->query.name_after, .compared = "", .all = true,
+		.by_total = p->query.view.by_total, .column = p->query.columns[p->query.chosen].name,
 	};
 	struct diff_report r;
 	size_t shown;
 
-	diff_report_init(&r, &p->ask.diff, &o);
+	diff_report_init(&r, &p->query.diff, &o);
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
 	buf_puts(p->out, ", before and after; behind a change that may be chance stands a ?.</p>\n<table>\n<thead><tr>");
-	put_sort(p, p->ask.chosen, false, "self", 3);
-	put_sort(p, p->ask.chosen, true, "total", 3);
+	put_sort(p, p->query.chosen, false, "self", 3);
+	put_sort(p, p->query.chosen, true, "total", 3);
 	buf_puts(p->out, "<th></th></tr>\n<tr>"
 		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>"
 		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th><th scope=\"col\">");
-	html_text(p->out, report_by_name(p->ask.view.by, false));
+	html_text(p->out, report_by_name(p->query.view.by, false));
 	buf_puts(p->out, "</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < shown; i++) {
 		buf_puts(p->out, "<tr>");
@@ -217,7 +217,7 @@ static void put_changes(const struct page *p)
 void page_put_table(const struct page *p)
 {
 	buf_puts(p->out, "<section class=\"functions plain\" id=\"functions\" aria-label=\"Functions\">\n<h2>Functions</h2>\n");
-	if (p->ask.is_diff)
+	if (p->query.is_diff)
 		put_changes(p);
 	else
 		put_functions(p);
@@ -229,20 +229,20 @@ void page_put_table(const struct page *p)
 /* The columns of its tables: the chosen one, both sides of a comparison, and how often calls were made. */
 static size_t edge_columns(const struct page *p, uint32_t ret[3])
 {
-	uint32_t calls = profile_find_column(p->ask.profile, "calls");
+	uint32_t calls = profile_find_column(p->query.profile, "calls");
 	size_t n = 0;
 
-	if (p->ask.is_diff)
-		ret[n++] = p->ask.before;
-	ret[n++] = p->ask.column;
-	if (calls != UINT32_MAX && calls != p->ask.column)
+	if (p->query.is_diff)
+		ret[n++] = p->query.before;
+	ret[n++] = p->query.column;
+	if (calls != UINT32_MAX && calls != p->query.column)
 		ret[n++] = calls;
 	return n;
 }
 
 static int64_t whole_of(const struct page *p, uint32_t column)
 {
-	return report_whole(p->ask.profile, column);
+	return report_whole(p->query.profile, column);
 }
 
 static void put_edge_row(const struct page *p, const struct report_edges *e, const int64_t *values, bool at_most)
@@ -251,10 +251,10 @@ static void put_edge_row(const struct page *p, const struct report_edges *e, con
 	size_t count = edge_columns(p, columns);
 
 	for (size_t i = 0; i < count; i++) {
-		bool calls = !strcmp(p->ask.profile->columns[columns[i]].name, "calls");
+		bool calls = !strcmp(p->query.profile->columns[columns[i]].name, "calls");
 		int64_t of = calls ? e->self[columns[i]] : e->total[columns[i]];
 
-		put_pair(p->out, values[columns[i]], of, p->ask.profile->columns[columns[i]].unit, at_most && !calls);
+		put_pair(p->out, values[columns[i]], of, p->query.profile->columns[columns[i]].unit, at_most && !calls);
 	}
 }
 
@@ -266,7 +266,7 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 	buf_printf(p->out, "<section class=\"plain\" aria-label=\"%s\">\n<h2>%s</h2>\n<table>\n<thead><tr>", callees ? "Callees" : "Callers",
 		   callees ? "Callees" : "Callers");
 	for (size_t i = 0; i < count; i++) {
-		const char *name = p->ask.profile->columns[columns[i]].name;
+		const char *name = p->query.profile->columns[columns[i]].name;
 
 		buf_puts(p->out, "<th scope=\"colgroup\" colspan=\"2\">");
 		html_text(p->out, report_column_title(name));
@@ -282,9 +282,9 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 			put_name(p, e->edges[i].frame);
 		buf_puts(p->out, "</tr>\n");
 	}
-	if (callees && !function_of_calls(&p->ask)) {
+	if (callees && !function_of_calls(&p->query)) {
 		int64_t itself[PROFILE_COLUMNS];
-		uint32_t calls = profile_find_column(p->ask.profile, "calls");
+		uint32_t calls = profile_find_column(p->query.profile, "calls");
 
 		memcpy(itself, e->self, sizeof(itself));
 		if (calls != UINT32_MAX)
@@ -296,9 +296,9 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 	buf_puts(p->out, "</tbody>\n</table>\n</section>\n");
 }
 
-static void put_summary(const struct page *p, const struct function_ask *f)
+static void put_summary(const struct page *p, const struct function_query *f)
 {
-	const struct profile *profile = p->ask.profile;
+	const struct profile *profile = p->query.profile;
 	const struct report_edges *e = &f->callees;
 	uint32_t columns[3];
 	size_t count = edge_columns(p, columns);
@@ -320,20 +320,20 @@ static void put_summary(const struct page *p, const struct function_ask *f)
 	buf_puts(p->out, "</tbody>\n</table>\n");
 }
 
-void page_put_function(const struct page *p, const struct function_ask *f)
+void page_put_function(const struct page *p, const struct function_query *f)
 {
-	struct str file = profile_file(p->ask.profile, f->first);
+	struct str file = profile_file(p->query.profile, f->first);
 
 	buf_puts(p->out, "<section class=\"plain\" aria-label=\"Function\">\n<p><a href=\"");
 	page_put_address(p, NULL, "function", NULL);
 	buf_puts(p->out, "\">All functions</a></p>\n<h2>");
-	text_put_xml(p->out, profile_name(p->ask.profile, f->first));
+	text_put_xml(p->out, profile_name(p->query.profile, f->first));
 	buf_puts(p->out, "</h2>\n");
 	if (file.n) {
 		buf_puts(p->out, "<p><small>");
 		text_put_xml(p->out, file);
-		if (p->ask.profile->frames[f->first].line)
-			buf_printf(p->out, ":%u", p->ask.profile->frames[f->first].line);
+		if (p->query.profile->frames[f->first].line)
+			buf_printf(p->out, ":%u", p->query.profile->frames[f->first].line);
 		if (f->places > 1)
 			buf_printf(p->out, " and %zu more", f->places - 1);
 		buf_puts(p->out, "</small></p>\n");

@@ -179,7 +179,7 @@ static int read_file(struct ingest *i, struct err *err)
 	return i->format == INGEST_PPROF ? push_pprof(&i->push.pushed, &about, file.p, file.n, err) : read_text(i, file, err);
 }
 
-void push_ingest(struct site *s, const struct request *q, struct response *r)
+void push_ingest(struct server_context *s, const struct request *q, struct response *r)
 {
 	struct ingest i = { .name = { "", 0 } };
 	struct err err = { 0 };
@@ -192,7 +192,7 @@ void push_ingest(struct site *s, const struct request *q, struct response *r)
 			if (e < 0)
 				push_refuse_read(&i.push, e, 422, &err);
 			else
-				push_give(&i.push);
+				push_submit(&i.push);
 		}
 		params_done(&i.params);
 	}

@@ -104,11 +104,11 @@ static void answer(struct push *p, const struct otlp_outcome *o)
 		protobuf_put_bytes(&partial, OTLP_ERROR_MESSAGE, text.data, text.size);
 		protobuf_put_bytes(&bytes, OTLP_PARTIAL_SUCCESS, partial.data, partial.size);
 	}
-	p->site->options.pushes->counters.rejected_pushes[SOURCE_PUSH_PROFILES] += o->rejected;
+	p->context->options.pushes->counters.rejected_pushes[SOURCE_PUSH_PROFILES] += o->rejected;
 	put_message(p->response, p->request, &message_otlp_response, &bytes);
 }
 
-void push_otlp(struct site *s, const struct request *q, struct response *r)
+void push_otlp(struct server_context *s, const struct request *q, struct response *r)
 {
 	struct otlp_outcome outcome = { 0 };
 	struct err err = { 0 };
@@ -119,7 +119,7 @@ void push_otlp(struct site *s, const struct request *q, struct response *r)
 		e = p.body.n ? read_body(&p, &outcome, &err) : 0;
 		if (e < 0)
 			push_refuse_read(&p, e, 400, &err);
-		else if (push_give(&p))
+		else if (push_submit(&p))
 			answer(&p, &outcome);
 	}
 	push_done(&p);

@@ -20,14 +20,14 @@ static void read_and_give(struct push *p, struct buf *message)
 		push_refuse_read(p, e, 400, &err);
 		if (p->response->status == 413)
 			response_error(p->response, p->request, 400, "%s", err.text);
-	} else if (push_give(p)) {
+	} else if (push_submit(p)) {
 		buf_init(&none);
 		connect_answer(p->request, &message_push_response, &none, p->response);
 		buf_done(&none);
 	}
 }
 
-void push_pusher(struct site *s, const struct request *q, struct response *r)
+void push_pusher(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf message = { 0 };
 	struct request plain = *q;

@@ -18,7 +18,7 @@ bool push_is_type(const char *header, const char *type)
 
 static struct source_counters *counters_of(const struct push *p)
 {
-	return &p->site->options.pushes->counters;
+	return &p->context->options.pushes->counters;
 }
 
 void push_refuse(struct push *p, enum source_push_error why, int status, const char *format, ...)
@@ -83,12 +83,12 @@ static bool decompress(struct push *p, size_t body_max)
 
 static bool take_memory(struct push *p)
 {
-	struct memory_cap *cap = &p->site->memory;
+	struct memory_cap *cap = &p->context->memory;
 	uint64_t n = p->body.n * MEMORY_PER_BYTE + MEMORY_LEAST;
 
 	if (!cap->most)
 		return true;
-	if (!memory_cap_take(cap, n < cap->most / 2 ? n : cap->most / 2)) {
+	if (!memory_cap_reserve(cap, n < cap->most / 2 ? n : cap->most / 2)) {
 		push_refuse(p, SOURCE_PUSH_BUSY, 503, "too busy: queries, uploads and answers being sent hold %llu of the %llu MB of "
 			    "--query-memory; send it again", (unsigned long long)(cap->used >> 20), (unsigned long long)(cap->most >> 20));
 		return false;
@@ -97,12 +97,12 @@ static bool take_memory(struct push *p)
 	return true;
 }
 
-bool push_begin(struct push *p, struct site *s, const struct request *q, enum source_push_protocol protocol, size_t body_max,
+bool push_begin(struct push *p, struct server_context *s, const struct request *q, enum source_push_protocol protocol, size_t body_max,
 		struct response *r)
 {
 	struct err err = { 0 };
 
-	*p = (struct push){ .site = s, .request = q, .response = r, .protocol = protocol, .input.fd = -1 };
+	*p = (struct push){ .context = s, .request = q, .response = r, .protocol = protocol, .input.fd = -1 };
 	pushed_init(&p->pushed);
 	if (!s->options.pushes) {
 		response_error(r, q, 404, "nothing is collected here");
@@ -115,7 +115,7 @@ bool push_begin(struct push *p, struct site *s, const struct request *q, enum so
 	return check_encoding(p) && decompress(p, body_max) && take_memory(p);
 }
 
-bool push_give(struct push *p)
+bool push_submit(struct push *p)
 {
 	_cleanup_(buf_done) struct buf messages = { 0 };
 	const char *tenant = p->request->tenant;
@@ -128,7 +128,7 @@ bool push_give(struct push *p)
 		push_refuse_read(p, e, 400, &err);
 		return false;
 	}
-	if (push_source_give(p->site->options.pushes, p->protocol, messages.data, messages.size, &err) < 0) {
+	if (push_source_give(p->context->options.pushes, p->protocol, messages.data, messages.size, &err) < 0) {
 		push_refuse(p, SOURCE_PUSH_BUSY, 503, "%s", err.text);
 		return false;
 	}
@@ -141,5 +141,5 @@ void push_done(struct push *p)
 	pushed_done(&p->pushed);
 	if (p->input.name)
 		input_close(&p->input);
-	memory_cap_give(&p->site->memory, p->charged);
+	memory_cap_release(&p->context->memory, p->charged);
 }

@@ -1,6 +1,6 @@
 /* pushes.h: the shared part of the three protocols by which other profilers push profiles: docs/ingest.md is the manual.
  *
- *	push_begin -> a reader of src/exchange fills p.pushed from p.body -> push_give -> push_done
+ *	push_begin -> a reader of src/exchange fills p.pushed from p.body -> push_submit -> push_done
  *
  * Rejected requests are counted by reason, with a status that clients do not retry; only a full collector is 503. */
 #ifndef SERVE_PUSHES_H
@@ -11,23 +11,23 @@
 #include "pushed.h"
 
 struct push {
-	struct site *site;
+	struct server_context *context;
 	const struct request *request;
 	struct response *response;
 	enum source_push_protocol protocol;
 	struct pushed pushed;
 	struct str body;			/* decompressed */
 	struct input input;			/* which holds it */
-	uint64_t charged;			/* memory of the site's cap */
+	uint64_t charged;			/* of the server's memory cap */
 };
 
 /* Checks the tenant and the encoding, and decompresses the body, of at most `body_max` bytes then. False after the answer was
  * filled in. Call push_done in any case. */
-bool push_begin(struct push *p, struct site *s, const struct request *q, enum source_push_protocol protocol, size_t body_max,
+bool push_begin(struct push *p, struct server_context *s, const struct request *q, enum source_push_protocol protocol, size_t body_max,
 		struct response *r);
 
 /* Hands over what p.pushed holds. False after the answer was filled in. */
-bool push_give(struct push *p);
+bool push_submit(struct push *p);
 
 /* Counts and answers. push_refuse_read does it for what a reader returned. */
 void push_refuse(struct push *p, enum source_push_error why, int status, const char *format, ...) _printf_(4, 5);
@@ -37,9 +37,9 @@ void push_done(struct push *p);
 
 bool push_is_type(const char *header, const char *type);	/* parameters of a Content-Type are no part of it */
 
-void push_ingest(struct site *s, const struct request *q, struct response *r);	/* POST /ingest, /pyroscope/ingest */
-void push_pusher(struct site *s, const struct request *q, struct response *r);	/* POST /push.v1.PusherService/Push */
-void push_otlp(struct site *s, const struct request *q, struct response *r);	/* POST /v1development/profiles */
+void push_ingest(struct server_context *s, const struct request *q, struct response *r); /* POST /ingest, /pyroscope/ingest */
+void push_pusher(struct server_context *s, const struct request *q, struct response *r); /* POST /push.v1.PusherService/Push */
+void push_otlp(struct server_context *s, const struct request *q, struct response *r);	/* POST /v1development/profiles */
 
 /* An error in the form of google.rpc.Status, in the encoding of the request. */
 #define PUSH_OTLP_PATH "/v1development/profiles"

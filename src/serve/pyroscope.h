@@ -10,13 +10,13 @@
 
 #include "http.h"
 
-void pyroscope_call(struct site *s, const struct request *q, struct response *r);
-void pyroscope_missing(struct site *s, const struct request *q, struct response *r);	/* a call that nobody needs */
-void pyroscope_get_settings(struct site *s, const struct request *q, struct response *r);
-void pyroscope_set_settings(struct site *s, const struct request *q, struct response *r);
-void pyroscope_render(struct site *s, const struct request *q, struct response *r);
-void pyroscope_render_diff(struct site *s, const struct request *q, struct response *r);
-void pyroscope_values_of_label(struct site *s, const struct request *q, struct response *r);	/* label-values */
+void pyroscope_call(struct server_context *s, const struct request *q, struct response *r);
+void pyroscope_missing(struct server_context *s, const struct request *q, struct response *r); /* a call that nobody needs */
+void pyroscope_get_settings(struct server_context *s, const struct request *q, struct response *r);
+void pyroscope_set_settings(struct server_context *s, const struct request *q, struct response *r);
+void pyroscope_render(struct server_context *s, const struct request *q, struct response *r);
+void pyroscope_render_diff(struct server_context *s, const struct request *q, struct response *r);
+void pyroscope_values_of_label(struct server_context *s, const struct request *q, struct response *r);	/* label-values */
 
 const char *pyroscope_call_name(size_t i);
 size_t pyroscope_call_index(const char *path);		/* PYROSCOPE_CALLS if it is none of them */

@@ -1,7 +1,7 @@
 /* pyroscope_call.c: the table of calls, and their answers within Connect. */
 #include "pyroscope.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "connect.h"
 #include "messages.h"
 #include "pyroscope_calls.h"
@@ -42,11 +42,11 @@ size_t pyroscope_call_index(const char *path)
 	return i;
 }
 
-void pyroscope_call(struct site *s, const struct request *q, struct response *r)
+void pyroscope_call(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf message = { 0 }, out = { 0 };
 	_cleanup_(pyroscope_query_done) struct pyroscope_query query = { 0 };
-	struct pyroscope_request request = { .site = s, .http = q, .query = &query, .message = &message };
+	struct pyroscope_request request = { .context = s, .http = q, .query = &query, .message = &message };
 	size_t i = pyroscope_call_index(q->path);
 	struct err err = { 0 };
 	int e;
@@ -63,7 +63,7 @@ void pyroscope_call(struct site *s, const struct request *q, struct response *r)
 	if (e >= 0)
 		e = calls[i].answer(&request, &out, &err);
 	if (e < 0)
-		ask_refuse(r, q, e, &err);
+		profile_query_refuse(r, q, e, &err);
 	else
 		connect_answer(q, calls[i].response, &out, r);
 	r->pruned = request.pruned;
@@ -71,7 +71,7 @@ void pyroscope_call(struct site *s, const struct request *q, struct response *r)
 		r->warning = "the smallest stacks are cut short: all of them take more memory than --query-memory gives";
 }
 
-void pyroscope_missing(struct site *s, const struct request *q, struct response *r)
+void pyroscope_missing(struct server_context *s, const struct request *q, struct response *r)
 {
 	(void)s;
 	response_error(r, q, 501, "strobe has no call %.200s", connect_path(q->path) + 1);

@@ -4,11 +4,11 @@
 #ifndef SERVE_PYROSCOPE_CALLS_H
 #define SERVE_PYROSCOPE_CALLS_H
 
-#include "pyroscope_ask.h"
+#include "pyroscope_selection.h"
 
 /* The rest of a request that few calls need. */
 struct pyroscope_request {
-	const struct site *site;
+	const struct server_context *context;
 	const struct request *http;
 	const struct pyroscope_query *query;
 	const struct buf *message;		/* for what has messages within itself */

@@ -21,7 +21,7 @@ const char *pyroscope_span_of(const struct store_run *run)
 	return span ? span : labels_get(&run->labels, "profile_id");
 }
 
-void pyroscope_put_exemplar(const struct pyroscope_ask *a, const struct store_run *run, uint32_t number, struct buf *out)
+void pyroscope_put_exemplar(const struct pyroscope_selection *a, const struct store_run *run, uint32_t number, struct buf *out)
 {
 	_cleanup_(freep) char *name = xasprintf("%s/%s", run->source, run->id);
 	const char *span = pyroscope_span_of(run), *trace = labels_get(&run->labels, "trace_id");
@@ -35,7 +35,7 @@ void pyroscope_put_exemplar(const struct pyroscope_ask *a, const struct store_ru
 	pyroscope_put_text(&exemplar, EXEMPLAR_SPAN_ID, span ? span : "");
 	protobuf_put_number(&exemplar, EXEMPLAR_VALUE, (uint64_t)value);
 	for (size_t i = 0; i < run->labels.count; i++)
-		if (pyroscope_shows(run->labels.items[i].key))
+		if (pyroscope_label_is_visible(run->labels.items[i].key))
 			pyroscope_put_pair(&exemplar, EXEMPLAR_LABELS, run->labels.items[i].key, run->labels.items[i].value);
 	pyroscope_put_text(&exemplar, EXEMPLAR_TRACE_ID, trace ? trace : "");
 	protobuf_put_bytes(out, number, exemplar.data, exemplar.size);
@@ -44,7 +44,7 @@ void pyroscope_put_exemplar(const struct pyroscope_ask *a, const struct store_ru
 /* --- Heatmaps --- */
 
 struct heatmap {
-	struct pyroscope_ask ask;
+	struct pyroscope_selection selection;
 	struct store_runs runs;
 	int64_t *values;		/* by run; -1: it has none, or is of no span */
 	int64_t least, most;
@@ -60,33 +60,33 @@ static void heatmap_done(struct heatmap *h)
 	free(h->values);
 	free(h->group);
 	intern_done(&h->groups);
-	pyroscope_ask_done(&h->ask);
+	pyroscope_selection_done(&h->selection);
 }
 
 static int begin(struct heatmap *h, struct pyroscope_request *q, struct err *err)
 {
 	double step_s = q->query->step_s;
-	int r = pyroscope_ask_init(&h->ask, q->site, q->query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&h->selection, q->context, q->query, q->http->now_ns, &q->pruned, err);
 
-	if (r < 0 || (r = pyroscope_ask_type(&h->ask, err)) < 0)
+	if (r < 0 || (r = pyroscope_selection_type(&h->selection, err)) < 0)
 		return r;
-	if (!(step_s >= 0.001 && step_s < 1e9) || (double)(h->ask.to_ns - h->ask.from_ns) / (step_s * 1e9) > SLOTS_MAX)
+	if (!(step_s >= 0.001 && step_s < 1e9) || (double)(h->selection.to_ns - h->selection.from_ns) / (step_s * 1e9) > SLOTS_MAX)
 		return err_set(err, -EINVAL, "the step is %g seconds; give at least 0.001, and at most %u steps", step_s, SLOTS_MAX);
 	h->step_ns = (int64_t)(step_s * 1e9);
-	h->slots = (size_t)((h->ask.to_ns - h->ask.from_ns) / h->step_ns) + 1;
-	return pyroscope_runs_list(&h->ask, PYROSCOPE_RUNS_SUMMED, &h->runs, err);
+	h->slots = (size_t)((h->selection.to_ns - h->selection.from_ns) / h->step_ns) + 1;
+	return pyroscope_runs_list(&h->selection, PYROSCOPE_RUNS_SUMMED, &h->runs, err);
 }
 
 /* The labels to group by that the run has, as fields of its series. */
 static void put_labels(const struct heatmap *h, const struct store_run *run, struct buf *out)
 {
-	const struct pyroscope_texts *by = &h->ask.query->group_by;
+	const struct pyroscope_texts *by = &h->selection.query->group_by;
 	_cleanup_(labels_done) struct labels labels = { 0 };
 	char id[PROFILE_TYPE_ID];
 
 	pyroscope_run_labels(run, &labels);
 	for (size_t i = 0; i < by->count; i++) {
-		const char *value = pyroscope_label(h->ask.site, &labels, &h->ask.type, by->items[i], id);
+		const char *value = pyroscope_label(h->selection.context, &labels, &h->selection.type, by->items[i], id);
 
 		if (*value)
 			pyroscope_put_pair(out, HEATMAP_LABELS, by->items[i], value);
@@ -109,14 +109,14 @@ static void find_groups(struct heatmap *h)
 
 static void find_values(struct heatmap *h)
 {
-	bool spans = h->ask.query->heatmap == HEATMAP_OF_SPANS;
+	bool spans = h->selection.query->heatmap == HEATMAP_OF_SPANS;
 
 	h->values = xcalloc(h->runs.count + 1, sizeof(*h->values));
 	h->least = INT64_MAX;
 	for (size_t i = 0; i < h->runs.count; i++) {
 		int64_t *v = &h->values[i];
 
-		if (!pyroscope_run_value(&h->ask, &h->runs.items[i], v) || *v < 0 || (spans && !pyroscope_span_of(&h->runs.items[i])))
+		if (!pyroscope_run_value(&h->selection, &h->runs.items[i], v) || *v < 0 || (spans && !pyroscope_span_of(&h->runs.items[i])))
 			*v = -1;
 		if (*v >= 0 && *v < h->least)
 			h->least = *v;
@@ -139,7 +139,7 @@ static void put_slot(const struct heatmap *h, size_t slot, const uint32_t *count
 
 	buf_init(&message);
 	buf_init(&numbers);
-	protobuf_put_number(&message, SLOT_TIMESTAMP, (uint64_t)(h->ask.from_ns + (int64_t)slot * h->step_ns) / 1000000);
+	protobuf_put_number(&message, SLOT_TIMESTAMP, (uint64_t)(h->selection.from_ns + (int64_t)slot * h->step_ns) / 1000000);
 	for (uint32_t i = 0; i < ROWS_OF_HEATMAP; i++)
 		y_min[i] = (double)h->least + i * height(h);
 	protobuf_put_doubles(&message, SLOT_Y_MIN, y_min, ROWS_OF_HEATMAP);
@@ -153,7 +153,7 @@ static void put_slot(const struct heatmap *h, size_t slot, const uint32_t *count
 /* The slot of a run: (t - step, t], as points of series have it. */
 static size_t slot_of(const struct heatmap *h, size_t run)
 {
-	int64_t since = h->runs.items[run].start_ns - h->ask.from_ns;
+	int64_t since = h->runs.items[run].start_ns - h->selection.from_ns;
 	size_t slot = (size_t)((since + h->step_ns - 1) / h->step_ns);
 
 	return slot < h->slots ? slot : h->slots - 1;
@@ -179,9 +179,9 @@ static void put_slots(const struct heatmap *h, uint32_t group, struct buf *out)
 		if (!used[slot])
 			continue;
 		buf_reset(&exemplars);
-		for (size_t i = 0; i < h->runs.count && i < EXEMPLARS_SHOWN && h->ask.query->exemplars >= EXEMPLARS_INDIVIDUAL; i++)
+		for (size_t i = 0; i < h->runs.count && i < EXEMPLARS_SHOWN && h->selection.query->exemplars >= EXEMPLARS_INDIVIDUAL; i++)
 			if (h->values[i] >= 0 && h->group[i] == group && slot_of(h, i) == slot)
-				pyroscope_put_exemplar(&h->ask, &h->runs.items[i], SLOT_EXEMPLARS, &exemplars);
+				pyroscope_put_exemplar(&h->selection, &h->runs.items[i], SLOT_EXEMPLARS, &exemplars);
 		put_slot(h, slot, counts[slot], &exemplars, out);
 	}
 	free(counts);

@@ -2,12 +2,12 @@
 #ifndef SERVE_PYROSCOPE_EXEMPLARS_H
 #define SERVE_PYROSCOPE_EXEMPLARS_H
 
-#include "pyroscope_ask.h"
+#include "pyroscope_selection.h"
 
 /* The id of the span that a run is of, by its newer or its older label; NULL if it has none. */
 const char *pyroscope_span_of(const struct store_run *run);
 
 /* Appends a field with the run: profile_id is SOURCE/ID, which profile_id_selector finds again. */
-void pyroscope_put_exemplar(const struct pyroscope_ask *a, const struct store_run *run, uint32_t number, struct buf *out);
+void pyroscope_put_exemplar(const struct pyroscope_selection *a, const struct store_run *run, uint32_t number, struct buf *out);
 
 #endif

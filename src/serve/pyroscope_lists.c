@@ -10,12 +10,12 @@
 /* Rows that the matchers of the request take. */
 static int load(struct pyroscope_request *q, struct pyroscope_rows *rows, struct err *err)
 {
-	struct pyroscope_ask a;
-	int r = pyroscope_ask_init(&a, q->site, q->query, q->http->now_ns, &q->pruned, err);
+	struct pyroscope_selection a;
+	int r = pyroscope_selection_init(&a, q->context, q->query, q->http->now_ns, &q->pruned, err);
 
 	if (r >= 0)
 		r = pyroscope_rows_load(&a, true, rows, err);
-	pyroscope_ask_done(&a);
+	pyroscope_selection_done(&a);
 	return r;
 }
 
@@ -98,7 +98,7 @@ int pyroscope_label_names(struct pyroscope_request *q, struct buf *out, struct e
 		const struct labels *l = &rows.items[i].labels;
 
 		for (size_t k = 0; k < l->count; k++)
-			if (pyroscope_shows(l->items[k].key) && (all || is_plain_name(l->items[k].key)))
+			if (pyroscope_label_is_visible(l->items[k].key) && (all || is_plain_name(l->items[k].key)))
 				intern_add(&names, l->items[k].key, strlen(l->items[k].key));
 	}
 	put_sorted(&names, put_name, out);
@@ -117,7 +117,7 @@ int pyroscope_label_values(struct pyroscope_request *q, struct buf *out, struct 
 	intern_init(&values);
 	for (size_t i = 0; i < rows.count; i++) {
 		char id[PROFILE_TYPE_ID];
-		const char *value = pyroscope_label(q->site, &rows.items[i].labels, &rows.items[i].type, q->query->name, id);
+		const char *value = pyroscope_label(q->context, &rows.items[i].labels, &rows.items[i].type, q->query->name, id);
 
 		if (*value)
 			intern_add(&values, value, strlen(value));
@@ -144,11 +144,11 @@ static void put_row(struct pyroscope_request *q, const struct pyroscope_row *row
 
 	labels_init(&all);
 	for (size_t i = 0; i < row->labels.count; i++)
-		if (pyroscope_shows(row->labels.items[i].key))
+		if (pyroscope_label_is_visible(row->labels.items[i].key))
 			labels_set(&all, row->labels.items[i].key, strlen(row->labels.items[i].key), row->labels.items[i].value,
 				   strlen(row->labels.items[i].value));
 	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
-		const char *value = pyroscope_label(q->site, &row->labels, &row->type, made[i], id);
+		const char *value = pyroscope_label(q->context, &row->labels, &row->type, made[i], id);
 
 		if (*value)
 			labels_set(&all, made[i], strlen(made[i]), value, strlen(value));
@@ -186,10 +186,10 @@ int pyroscope_stats(struct pyroscope_request *q, struct buf *out, struct err *er
 	struct store_looked looked = { 0 };
 	struct store_runs runs = { 0 };
 	struct profile *p = NULL;
-	int r = store_query(q->site->options.store, &none, &p, &looked, err);
+	int r = store_query(q->context->options.store, &none, &p, &looked, err);
 
 	if (r >= 0)
-		r = store_list_runs(q->site->options.store, &one, &runs, err);
+		r = store_list_runs(q->context->options.store, &one, &runs, err);
 	protobuf_put_number(out, STATS_INGESTED, looked.last_ns || runs.count);
 	protobuf_put_number(out, STATS_OLDEST, (uint64_t)looked.first_ns / 1000000);
 	protobuf_put_number(out, STATS_NEWEST, (uint64_t)looked.last_ns / 1000000);

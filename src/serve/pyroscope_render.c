@@ -1,7 +1,7 @@
 /* pyroscope_render.c: the addresses of Pyroscope before Connect, which Grafana's app exports and compares by. */
 #include "pyroscope.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "clock.h"
 #include "connect.h"
 #include "flame_arrays.h"
@@ -22,7 +22,7 @@
 struct rendering {
 	struct pyroscope_request request;
 	struct pyroscope_query query;
-	struct pyroscope_ask ask;
+	struct pyroscope_selection selection;
 	struct profile *profile;
 	struct name_tree tree;
 	uint32_t nodes;
@@ -32,7 +32,7 @@ static void rendering_done(struct rendering *n)
 {
 	name_tree_done(&n->tree);
 	profile_free(n->profile);
-	pyroscope_ask_done(&n->ask);
+	pyroscope_selection_done(&n->selection);
 	pyroscope_query_done(&n->query);
 }
 
@@ -119,9 +119,9 @@ static int load(struct rendering *n, const char *side, struct err *err)
 	n->request.query = &n->query;
 	if ((r = read_params(n, side, err)) < 0)
 		return r;
-	r = pyroscope_ask_init(&n->ask, n->request.site, &n->query, n->request.http->now_ns, &n->request.pruned, err);
-	if (r < 0 || (r = pyroscope_ask_type(&n->ask, err)) < 0 || (r = pyroscope_ask_nodes(&n->ask, &n->nodes, err)) < 0 ||
-	    (r = pyroscope_profile(&n->ask, false, &n->profile, &column, err)) < 0)
+	r = pyroscope_selection_init(&n->selection, n->request.context, &n->query, n->request.http->now_ns, &n->request.pruned, err);
+	if (r < 0 || (r = pyroscope_selection_type(&n->selection, err)) < 0 || (r = pyroscope_selection_nodes(&n->selection, &n->nodes, err)) < 0 ||
+	    (r = pyroscope_profile(&n->selection, false, &n->profile, &column, err)) < 0)
 		return r;
 	name_tree_init(&n->tree, n->profile, column, NULL, 0);
 	return 0;
@@ -256,7 +256,7 @@ static int put_timelines(struct rendering *n, struct json *j, struct err *err)
 static void finish(struct response *r, const struct request *q, int code, const struct err *err)
 {
 	if (code < 0) {
-		ask_refuse(r, q, code, err);
+		profile_query_refuse(r, q, code, err);
 		return;
 	}
 	r->type = "application/json";
@@ -277,7 +277,7 @@ static int render(struct rendering *n, struct buf *out, struct err *err)
 	json_key(&j, "version");
 	json_i64(&j, 1);
 	put_flamebearer(&j, &f);
-	put_metadata(&j, &n->ask.type, "single");
+	put_metadata(&j, &n->selection.type, "single");
 	r = put_timelines(n, &j, err);
 	put_null(&j, "heatmap");
 	json_key(&j, "leftTicks");
@@ -288,9 +288,9 @@ static int render(struct rendering *n, struct buf *out, struct err *err)
 	return r;
 }
 
-void pyroscope_render(struct site *s, const struct request *q, struct response *r)
+void pyroscope_render(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(rendering_done) struct rendering n = { .request = { .site = s, .http = q } };
+	_cleanup_(rendering_done) struct rendering n = { .request = { .context = s, .http = q } };
 	struct err err = { 0 };
 	int e = render(&n, &r->body, &err);
 
@@ -306,7 +306,7 @@ static int render_diff(struct rendering *left, struct rendering *right, struct b
 
 	if ((r = load(left, "left", err)) < 0 || (r = load(right, "right", err)) < 0)
 		return r;
-	if (!profile_type_is(&left->ask.type, &right->ask.type))
+	if (!profile_type_is(&left->selection.type, &right->selection.type))
 		return err_set(err, -EINVAL, "both sides of a comparison must have the same profile type");
 	flame_arrays_init(&f, &left->tree, &right->tree, left->nodes);
 	json_init(&j, out);
@@ -314,7 +314,7 @@ static int render_diff(struct rendering *left, struct rendering *right, struct b
 	json_key(&j, "version");
 	json_i64(&j, 1);
 	put_flamebearer(&j, &f);
-	put_metadata(&j, &left->ask.type, "double");
+	put_metadata(&j, &left->selection.type, "double");
 	put_null(&j, "timeline");
 	put_null(&j, "groups");
 	put_null(&j, "heatmap");
@@ -326,9 +326,9 @@ static int render_diff(struct rendering *left, struct rendering *right, struct b
 	return 0;
 }
 
-void pyroscope_render_diff(struct site *s, const struct request *q, struct response *r)
+void pyroscope_render_diff(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(rendering_done) struct rendering left = { .request = { .site = s, .http = q } }, right = left;
+	_cleanup_(rendering_done) struct rendering left = { .request = { .context = s, .http = q } }, right = left;
 	struct err err = { 0 };
 	int e = render_diff(&left, &right, &r->body, &err);
 
@@ -341,17 +341,17 @@ static int put_values(struct pyroscope_request *q, const char *label, struct jso
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };
 	_cleanup_(intern_done) struct intern values = { 0 };
-	struct pyroscope_ask a;
-	int r = pyroscope_ask_init(&a, q->site, q->query, q->http->now_ns, &q->pruned, err);
+	struct pyroscope_selection a;
+	int r = pyroscope_selection_init(&a, q->context, q->query, q->http->now_ns, &q->pruned, err);
 
 	intern_init(&values);
 	if (r >= 0)
 		r = pyroscope_rows_load(&a, true, &rows, err);
-	pyroscope_ask_done(&a);
+	pyroscope_selection_done(&a);
 	json_open_array(j);
 	for (size_t i = 0; i < rows.count; i++) {
 		char id[PROFILE_TYPE_ID];
-		const char *value = pyroscope_label(q->site, &rows.items[i].labels, &rows.items[i].type,
+		const char *value = pyroscope_label(q->context, &rows.items[i].labels, &rows.items[i].type,
 						    strcmp(label, "__name__") ? label : "__profile_type__", id);
 		size_t known = values.count;
 
@@ -362,9 +362,9 @@ static int put_values(struct pyroscope_request *q, const char *label, struct jso
 	return r;
 }
 
-void pyroscope_values_of_label(struct site *s, const struct request *q, struct response *r)
+void pyroscope_values_of_label(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(rendering_done) struct rendering n = { .request = { .site = s, .http = q } };
+	_cleanup_(rendering_done) struct rendering n = { .request = { .context = s, .http = q } };
 	const char *label;
 	struct err err = { 0 };
 	struct json j;

@@ -1,5 +1,5 @@
 /* pyroscope_runs.c: spans, traces and types of runs are answered from the store's runs, of which each is one profile. */
-#include "pyroscope_ask.h"
+#include "pyroscope_selection.h"
 
 #include "mem.h"
 #include "runs.h"
@@ -10,7 +10,7 @@
 #define SPAN_DIGITS	16u
 #define TRACE_DIGITS	32u
 
-bool pyroscope_asks_runs(const struct pyroscope_ask *a)
+bool pyroscope_asks_runs(const struct pyroscope_selection *a)
 {
 	const struct pyroscope_query *q = a->query;
 
@@ -43,7 +43,7 @@ static int check_ids(const char *what, const struct pyroscope_texts *ids, size_t
 	return 0;
 }
 
-static int check_query(const struct pyroscope_ask *a, struct err *err)
+static int check_query(const struct pyroscope_selection *a, struct err *err)
 {
 	const struct pyroscope_query *q = a->query;
 	int r;
@@ -57,16 +57,16 @@ static int check_query(const struct pyroscope_ask *a, struct err *err)
 
 /* --- Lists --- */
 
-static const char *run_label(const struct pyroscope_ask *a, const struct labels *labels, const char *name)
+static const char *run_label(const struct pyroscope_selection *a, const struct labels *labels, const char *name)
 {
 	char id[PROFILE_TYPE_ID];
-	const char *value = pyroscope_shows(name) || !strncmp(name, "__", 2) ? NULL : labels_get(labels, name);
+	const char *value = pyroscope_label_is_visible(name) || !strncmp(name, "__", 2) ? NULL : labels_get(labels, name);
 
 	/* The type is checked by the columns of the run. */
-	return value ? value : pyroscope_label(a->site, labels, &a->type, name, id);
+	return value ? value : pyroscope_label(a->context, labels, &a->type, name, id);
 }
 
-static bool takes_run(const struct pyroscope_ask *a, const struct store_run *run)
+static bool takes_run(const struct pyroscope_selection *a, const struct store_run *run)
 {
 	_cleanup_(labels_done) struct labels labels = { 0 };
 	const struct pyroscope_texts *ids = &a->query->profiles;
@@ -86,7 +86,7 @@ static bool takes_run(const struct pyroscope_ask *a, const struct store_run *run
 }
 
 /* Moves the runs that the request is about to the end of `ret`. */
-static void take_runs(const struct pyroscope_ask *a, struct store_runs *from, size_t limit, struct store_runs *ret)
+static void take_runs(const struct pyroscope_selection *a, struct store_runs *from, size_t limit, struct store_runs *ret)
 {
 	ret->items = xrealloc(ret->items, (ret->count + from->count + 1) * sizeof(*ret->items));
 	for (size_t i = 0; i < from->count; i++) {
@@ -99,7 +99,7 @@ static void take_runs(const struct pyroscope_ask *a, struct store_runs *from, si
 	*from = (struct store_runs){ 0 };
 }
 
-static int list(const struct pyroscope_ask *a, const char *key, const struct pyroscope_texts *ids, size_t limit,
+static int list(const struct pyroscope_selection *a, const char *key, const struct pyroscope_texts *ids, size_t limit,
 		struct store_runs *ret, struct err *err)
 {
 	_cleanup_(freep) struct label_filter *filters = xcalloc(ids ? ids->count + 1 : 1, sizeof(*filters));
@@ -110,14 +110,14 @@ static int list(const struct pyroscope_ask *a, const char *key, const struct pyr
 
 	for (size_t i = 0; ids && i < ids->count; i++)
 		filters[i] = (struct label_filter){ key, ids->items[i], LABEL_IS };
-	r = store_list_runs(a->site->options.store, &q, &found, err);
+	r = store_list_runs(a->context->options.store, &q, &found, err);
 	if (r >= 0)
 		take_runs(a, &found, limit, ret);
 	return r;
 }
 
 /* The older name of a span's id is profile_id. */
-int pyroscope_runs_list(const struct pyroscope_ask *a, size_t limit, struct store_runs *ret, struct err *err)
+int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err)
 {
 	const struct pyroscope_query *q = a->query;
 	int r = check_query(a, err);
@@ -137,7 +137,7 @@ int pyroscope_runs_list(const struct pyroscope_ask *a, size_t limit, struct stor
 
 /* --- Values --- */
 
-static bool is_asked_for(const struct pyroscope_ask *a, const char *column, const char *unit, const char *clock)
+static bool is_asked_for(const struct pyroscope_selection *a, const char *column, const char *unit, const char *clock)
 {
 	struct profile_type as_run, as_samples;
 
@@ -146,7 +146,7 @@ static bool is_asked_for(const struct pyroscope_ask *a, const char *column, cons
 	return profile_type_is(&a->type, &as_run) || profile_type_is(&a->type, &as_samples);
 }
 
-bool pyroscope_run_value(const struct pyroscope_ask *a, const struct store_run *run, int64_t *ret)
+bool pyroscope_run_value(const struct pyroscope_selection *a, const struct store_run *run, int64_t *ret)
 {
 	const char *clock = labels_get(&run->labels, "clock");
 
@@ -159,7 +159,7 @@ bool pyroscope_run_value(const struct pyroscope_ask *a, const struct store_run *
 	return false;
 }
 
-static uint32_t column_of(const struct pyroscope_ask *a, const struct profile *p)
+static uint32_t column_of(const struct pyroscope_selection *a, const struct profile *p)
 {
 	for (uint32_t c = 0; c < p->column_count; c++)
 		if (is_asked_for(a, p->columns[c].name, p->columns[c].unit, labels_get(&p->labels, "clock")))
@@ -168,13 +168,13 @@ static uint32_t column_of(const struct pyroscope_ask *a, const struct profile *p
 }
 
 /* A run that was removed meanwhile is passed over. */
-static int merge_run(const struct pyroscope_ask *a, const struct store_run *run, bool lines, struct profile *into,
+static int merge_run(const struct pyroscope_selection *a, const struct store_run *run, bool lines, struct profile *into,
 		     struct err *err)
 {
-	struct store_most most = { .nodes = a->site->max_nodes, .lines = lines };
+	struct store_most most = { .nodes = a->context->max_nodes, .lines = lines };
 	_cleanup_(profile_freep) struct profile *p = NULL;
 	_cleanup_(store_run_done) struct store_run found = { 0 };
-	int r = store_get_run(a->site->options.store, run->source, run->id, &most, &found, &p, err);
+	int r = store_get_run(a->context->options.store, run->source, run->id, &most, &found, &p, err);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
@@ -185,7 +185,7 @@ static int merge_run(const struct pyroscope_ask *a, const struct store_run *run,
 	return 0;
 }
 
-int pyroscope_runs_profile(const struct pyroscope_ask *a, bool lines, struct profile **ret, uint32_t *ret_column,
+int pyroscope_runs_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column,
 			   struct err *err)
 {
 	_cleanup_(store_runs_done) struct store_runs runs = { 0 };

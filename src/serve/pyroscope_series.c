@@ -31,22 +31,22 @@ void pyroscope_timeline_done(struct pyroscope_timeline *t)
 	}
 	free(t->groups);
 	intern_done(&t->keys);
-	pyroscope_ask_done(&t->ask);
+	pyroscope_selection_done(&t->selection);
 }
 
 static int set_steps(struct pyroscope_timeline *t, double step_s, struct err *err)
 {
-	int64_t length = t->ask.to_ns - t->ask.from_ns;
+	int64_t length = t->selection.to_ns - t->selection.from_ns;
 
 	if (!(step_s >= STEP_MIN_S && step_s <= STEP_MAX_S))
 		return err_set(err, -EINVAL, "the step is %g seconds; give 0.001 to %.0f", step_s, STEP_MAX_S);
-	t->start_ns = t->ask.from_ns;
+	t->start_ns = t->selection.from_ns;
 	t->step_ns = (int64_t)(step_s * 1e9);
 	if (length / t->step_ns >= STEPS_MAX)
 		return err_set(err, -EINVAL, "the range has more than %u steps of %g seconds; make the steps longer", STEPS_MAX, step_s);
 	t->steps = (size_t)(length / t->step_ns) + 1;
-	t->ask.from_ns -= t->step_ns;
-	t->ask.to_ns = t->start_ns + (int64_t)(t->steps - 1) * t->step_ns;
+	t->selection.from_ns -= t->step_ns;
+	t->selection.to_ns = t->start_ns + (int64_t)(t->steps - 1) * t->step_ns;
 	return 0;
 }
 
@@ -54,7 +54,7 @@ static int set_steps(struct pyroscope_timeline *t, double step_s, struct err *er
 
 static uint32_t group_index(struct pyroscope_timeline *t, const struct labels *labels)
 {
-	const struct pyroscope_texts *by = &t->ask.query->group_by;
+	const struct pyroscope_texts *by = &t->selection.query->group_by;
 	_cleanup_(labels_done) struct labels kept = { 0 };
 	_cleanup_(buf_done) struct buf key = { 0 };
 	char id[PROFILE_TYPE_ID];
@@ -62,7 +62,7 @@ static uint32_t group_index(struct pyroscope_timeline *t, const struct labels *l
 
 	labels_init(&kept);
 	for (size_t k = 0; k < by->count; k++) {
-		const char *value = pyroscope_label(t->ask.site, labels, &t->ask.type, by->items[k], id);
+		const char *value = pyroscope_label(t->selection.context, labels, &t->selection.type, by->items[k], id);
 
 		if (*value)
 			labels_set(&kept, by->items[k], strlen(by->items[k]), value, strlen(value));
@@ -89,7 +89,7 @@ static struct pyroscope_group *group_of(struct pyroscope_timeline *t, const stru
 /* The step whose edge is the first one at or behind this time. */
 static size_t step_of(const struct pyroscope_timeline *t, int64_t ns)
 {
-	int64_t step = (ns - t->ask.from_ns) / t->step_ns;
+	int64_t step = (ns - t->selection.from_ns) / t->step_ns;
 
 	return step < 0 ? 0 : (size_t)step >= t->steps ? t->steps - 1 : (size_t)step;
 }
@@ -99,8 +99,8 @@ static void add_spread(struct pyroscope_timeline *t, struct pyroscope_group *g, 
 {
 	size_t first, last;
 
-	from = from < t->ask.from_ns ? t->ask.from_ns : from;
-	to = to > t->ask.to_ns ? t->ask.to_ns : to;
+	from = from < t->selection.from_ns ? t->selection.from_ns : from;
+	to = to > t->selection.to_ns ? t->selection.to_ns : to;
 	first = step_of(t, from);
 	last = to > from ? step_of(t, to - 1) : first;
 	g->sum += value;
@@ -109,7 +109,7 @@ static void add_spread(struct pyroscope_timeline *t, struct pyroscope_group *g, 
 		return;
 	}
 	for (size_t i = first; i <= last; i++) {
-		int64_t begin = t->ask.from_ns + (int64_t)i * t->step_ns, end = begin + t->step_ns;
+		int64_t begin = t->selection.from_ns + (int64_t)i * t->step_ns, end = begin + t->step_ns;
 		int64_t part = (end < to ? end : to) - (begin > from ? begin : from);
 
 		g->values[i] += value * (double)part / (double)(to - from);
@@ -138,7 +138,7 @@ static uint32_t column_of(const struct pyroscope_timeline *t, const struct store
 
 	for (uint32_t i = 0; i < s->column_count; i++) {
 		profile_type_of(s->columns[i].name, s->columns[i].unit, labels_get(&s->labels, "clock"), &type);
-		if (profile_type_is(&type, &t->ask.type))
+		if (profile_type_is(&type, &t->selection.type))
 			return i;
 	}
 	return UINT32_MAX;
@@ -152,8 +152,8 @@ static void take_sums(void *data, struct store_series *s, int64_t from_ns, const
 
 	/* Groups are numbered from 1 in tags, as 0 is a series that was not seen before. */
 	if (!s->tag)
-		s->tag = column != UINT32_MAX && pyroscope_takes(&t->ask, &s->labels, &t->ask.type) ? group_index(t, &s->labels) + 1 :
-			NO_GROUP;
+		s->tag = column != UINT32_MAX && pyroscope_matches(&t->selection, &s->labels, &t->selection.type) ? group_index(t, &s->labels) + 1 :
+														    NO_GROUP;
 	for (size_t i = 0; s->tag != NO_GROUP && i < count; i++) {
 		int64_t value = values[i * s->column_count + column];
 
@@ -165,9 +165,9 @@ static void take_sums(void *data, struct store_series *s, int64_t from_ns, const
 
 static int add_series(struct pyroscope_timeline *t, struct err *err)
 {
-	struct store_query q = { .from_ns = t->ask.from_ns, .to_ns = t->ask.to_ns };
+	struct store_query q = { .from_ns = t->selection.from_ns, .to_ns = t->selection.to_ns };
 
-	return store_sums(t->ask.site->options.store, &q, cell_of(t->step_ns), take_sums, t, err);
+	return store_sums(t->selection.context->options.store, &q, cell_of(t->step_ns), take_sums, t, err);
 }
 
 /* --- Runs --- */
@@ -175,14 +175,14 @@ static int add_series(struct pyroscope_timeline *t, struct err *err)
 static int add_runs(struct pyroscope_timeline *t, struct err *err)
 {
 	_cleanup_(store_runs_done) struct store_runs runs = { 0 };
-	int r = pyroscope_runs_list(&t->ask, PYROSCOPE_RUNS_SUMMED, &runs, err);
+	int r = pyroscope_runs_list(&t->selection, PYROSCOPE_RUNS_SUMMED, &runs, err);
 
 	for (size_t i = 0; r >= 0 && i < runs.count; i++) {
 		_cleanup_(labels_done) struct labels labels = { 0 };
 		int64_t value, at = runs.items[i].start_ns;
 		struct pyroscope_group *g;
 
-		if (!pyroscope_run_value(&t->ask, &runs.items[i], &value) || value <= 0)
+		if (!pyroscope_run_value(&t->selection, &runs.items[i], &value) || value <= 0)
 			continue;
 		pyroscope_run_labels(&runs.items[i], &labels);
 		g = group_of(t, &labels);
@@ -195,8 +195,8 @@ static int add_runs(struct pyroscope_timeline *t, struct err *err)
 static int add_exemplars(struct pyroscope_timeline *t, struct err *err)
 {
 	_cleanup_(store_runs_done) struct store_runs runs = { 0 };
-	bool spans = t->ask.query->exemplars == EXEMPLARS_SPAN;
-	int r = pyroscope_runs_list(&t->ask, EXEMPLARS_MAX, &runs, err);
+	bool spans = t->selection.query->exemplars == EXEMPLARS_SPAN;
+	int r = pyroscope_runs_list(&t->selection, EXEMPLARS_MAX, &runs, err);
 
 	for (size_t i = 0; r >= 0 && i < runs.count; i++) {
 		_cleanup_(labels_done) struct labels labels = { 0 };
@@ -212,7 +212,7 @@ static int add_exemplars(struct pyroscope_timeline *t, struct err *err)
 		step = step_of(t, runs.items[i].start_ns);
 		if (!g->exemplars[step].data)
 			buf_init(&g->exemplars[step]);
-		pyroscope_put_exemplar(&t->ask, &runs.items[i], POINT_EXEMPLARS, &g->exemplars[step]);
+		pyroscope_put_exemplar(&t->selection, &runs.items[i], POINT_EXEMPLARS, &g->exemplars[step]);
 	}
 	return r;
 }
@@ -254,7 +254,7 @@ static void put_group(const struct pyroscope_timeline *t, const struct pyroscope
 static void put_groups(const struct pyroscope_timeline *t, struct buf *out)
 {
 	_cleanup_(freep) const struct pyroscope_group **order = xmalloc((t->count + 1) * sizeof(*order));
-	int64_t limit = t->ask.query->limit;
+	int64_t limit = t->selection.query->limit;
 
 	for (size_t i = 0; i < t->count; i++)
 		order[i] = &t->groups[i];
@@ -266,12 +266,12 @@ static void put_groups(const struct pyroscope_timeline *t, struct buf *out)
 
 int pyroscope_timeline_init(struct pyroscope_timeline *t, struct pyroscope_request *q, struct err *err)
 {
-	int r = pyroscope_ask_init(&t->ask, q->site, q->query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&t->selection, q->context, q->query, q->http->now_ns, &q->pruned, err);
 
 	intern_init(&t->keys);
-	if (r < 0 || (r = pyroscope_ask_type(&t->ask, err)) < 0 || (r = set_steps(t, q->query->step_s, err)) < 0)
+	if (r < 0 || (r = pyroscope_selection_type(&t->selection, err)) < 0 || (r = set_steps(t, q->query->step_s, err)) < 0)
 		return r;
-	return pyroscope_asks_runs(&t->ask) ? add_runs(t, err) : add_series(t, err);
+	return pyroscope_asks_runs(&t->selection) ? add_runs(t, err) : add_series(t, err);
 }
 
 int pyroscope_select_series(struct pyroscope_request *q, struct buf *out, struct err *err)

@@ -1,7 +1,7 @@
 /* pyroscope_settings.c: settings of Grafana's app, in a file that is the answer to Get in JSON. */
 #include "pyroscope.h"
 
-#include "ask.h"
+#include "profile_query.h"
 #include "connect.h"
 #include "messages.h"
 #include "private_file.h"
@@ -16,7 +16,7 @@
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 /* As the message of Get; empty if nothing was set. */
-static int read_all(const struct site *s, struct buf *ret, struct err *err)
+static int read_all(const struct server_context *s, struct buf *ret, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 	int r;
@@ -28,7 +28,7 @@ static int read_all(const struct site *s, struct buf *ret, struct err *err)
 	return message_from_json(&message_get_settings_response, text.data, text.size, ret, err);
 }
 
-void pyroscope_get_settings(struct site *s, const struct request *q, struct response *r)
+void pyroscope_get_settings(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf ignored = { 0 }, settings = { 0 };
 	struct err err = { 0 };
@@ -40,7 +40,7 @@ void pyroscope_get_settings(struct site *s, const struct request *q, struct resp
 		return;
 	e = read_all(s, &settings, &err);
 	if (e < 0)
-		ask_refuse(r, q, -EIO, &err);
+		profile_query_refuse(r, q, -EIO, &err);
 	else
 		connect_answer(q, &message_get_settings_response, &settings, r);
 }
@@ -87,7 +87,7 @@ static int replace(const struct buf *all, struct protobuf name, const struct buf
 	return count > SETTINGS_MAX ? err_set(err, -EINVAL, "there are %u settings, which is the most", SETTINGS_MAX) : 0;
 }
 
-static int change(const struct site *s, struct protobuf name, const struct buf *setting, struct err *err)
+static int change(const struct server_context *s, struct protobuf name, const struct buf *setting, struct err *err)
 {
 	_cleanup_(buf_done) struct buf all = { 0 }, changed = { 0 }, text = { 0 };
 	int r;
@@ -105,7 +105,7 @@ static int change(const struct site *s, struct protobuf name, const struct buf *
 	return private_file_write(s->options.grafana_settings_path, text.data, text.size, true, err);
 }
 
-void pyroscope_set_settings(struct site *s, const struct request *q, struct response *r)
+void pyroscope_set_settings(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf request = { 0 }, setting = { 0 }, answer = { 0 };
 	struct protobuf given, name, value;
@@ -135,7 +135,7 @@ void pyroscope_set_settings(struct site *s, const struct request *q, struct resp
 		return;
 	}
 	if (e < 0) {
-		ask_refuse(r, q, e, &err);
+		profile_query_refuse(r, q, e, &err);
 		return;
 	}
 	protobuf_put_bytes(&answer, 1, setting.data, setting.size);

@@ -12,7 +12,7 @@
 
 /* A question for stacks, answered. */
 struct stacks {
-	struct pyroscope_ask ask;
+	struct pyroscope_selection selection;
 	struct profile *profile;
 	uint32_t column, nodes;
 };
@@ -20,23 +20,23 @@ struct stacks {
 static void stacks_done(struct stacks *s)
 {
 	profile_free(s->profile);
-	pyroscope_ask_done(&s->ask);
+	pyroscope_selection_done(&s->selection);
 }
 
 static int load(struct stacks *s, struct pyroscope_request *q, const struct pyroscope_query *query, bool lines, struct err *err)
 {
-	int r = pyroscope_ask_init(&s->ask, q->site, query, q->http->now_ns, &q->pruned, err);
+	int r = pyroscope_selection_init(&s->selection, q->context, query, q->http->now_ns, &q->pruned, err);
 
 	if (r >= 0)
-		r = pyroscope_ask_type(&s->ask, err);
+		r = pyroscope_selection_type(&s->selection, err);
 	if (r >= 0)
-		r = pyroscope_ask_nodes(&s->ask, &s->nodes, err);
-	return r < 0 ? r : pyroscope_profile(&s->ask, lines, &s->profile, &s->column, err);
+		r = pyroscope_selection_nodes(&s->selection, &s->nodes, err);
+	return r < 0 ? r : pyroscope_profile(&s->selection, lines, &s->profile, &s->column, err);
 }
 
 static void tree_of(const struct stacks *s, struct name_tree *ret)
 {
-	name_tree_init(ret, s->profile, s->column, s->ask.query->call_site.items, s->ask.query->call_site.count);
+	name_tree_init(ret, s->profile, s->column, s->selection.query->call_site.items, s->selection.query->call_site.count);
 }
 
 /* --- Flame graphs and trees --- */
@@ -72,14 +72,14 @@ static bool is_on_site(const struct pyroscope_texts *site, size_t depth, struct 
 /* The stacks that begin with the call site and have a value of the column, which gets the name of the type. The caller frees. */
 static struct profile *one_column(const struct stacks *s, const struct profile *p, uint32_t column)
 {
-	const struct pyroscope_texts *site = &s->ask.query->call_site;
+	const struct pyroscope_texts *site = &s->selection.query->call_site;
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes)), *depths = xcalloc(p->node_count, sizeof(*depths));
 	struct profile *to = profile_new();
-	uint32_t c = profile_column(to, s->ask.type.sample, s->ask.type.unit);
+	uint32_t c = profile_column(to, s->selection.type.sample, s->selection.type.unit);
 
 	profile_keep_lines(to, true);
 	profile_describe(to, p->period_ns, p->mixed_periods, &p->labels);
-	profile_cover(to, s->ask.from_ns, s->ask.to_ns);
+	profile_cover(to, s->selection.from_ns, s->selection.to_ns);
 	for (uint32_t i = 1; i < p->node_count && column != UINT32_MAX; i++) {
 		struct str name = profile_name(p, p->node_frames[i]);
 		uint32_t parent = p->parents[i];
@@ -118,7 +118,7 @@ static int put_answer(struct stacks *s, struct buf *out, struct err *err)
 	_cleanup_(buf_done) struct buf profile = { 0 }, answer = { 0 };
 	int r;
 
-	if (s->ask.query->format == FORMAT_PPROF) {
+	if (s->selection.query->format == FORMAT_PPROF) {
 		buf_init(&profile);
 		buf_init(&answer);
 		r = put_pprof(s, &profile, err);
@@ -127,7 +127,7 @@ static int put_answer(struct stacks *s, struct buf *out, struct err *err)
 		return r;
 	}
 	tree_of(s, &t);
-	if (s->ask.query->format == FORMAT_TREE)
+	if (s->selection.query->format == FORMAT_TREE)
 		put_tree(&t, s->nodes, out);
 	else
 		put_flame_graph(&t, NULL, s->nodes, STACKTRACES_FLAMEGRAPH, out);
@@ -183,7 +183,7 @@ int pyroscope_diff(struct pyroscope_request *q, struct buf *out, struct err *err
 		return err_set(err, -EINVAL, "a comparison needs both sides");
 	if ((r = load_side(q, sides[0], &of_left, &left, err)) < 0 || (r = load_side(q, sides[1], &of_right, &right, err)) < 0)
 		return r;
-	if (!profile_type_is(&left.ask.type, &right.ask.type))
+	if (!profile_type_is(&left.selection.type, &right.selection.type))
 		return err_set(err, -EINVAL, "both sides of a comparison must have the same profile type");
 	tree_of(&left, &a);
 	tree_of(&right, &b);

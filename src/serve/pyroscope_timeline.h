@@ -11,7 +11,7 @@ struct pyroscope_group {
 };
 
 struct pyroscope_timeline {
-	struct pyroscope_ask ask;
+	struct pyroscope_selection selection;
 	int64_t start_ns, step_ns;	/* of the first edge, and between them */
 	size_t steps;
 	struct pyroscope_group *groups;

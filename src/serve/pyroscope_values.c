@@ -3,7 +3,7 @@
  * The store knows labels that are a value, or one of several. A selector becomes that by the values that the series have: of each label
  * that it is about those that all its matchers take. What is service_name differs between series, so series are asked for once per
  * label that it is for some of them. */
-#include "pyroscope_ask.h"
+#include "pyroscope_selection.h"
 
 #include "mem.h"
 
@@ -56,36 +56,36 @@ static const char *value_of(const struct labels *labels, const char *key)
 
 /* The rows of series, of the type, whose service is the label `service`, as filters: for each label of the selector, the
  * values that are left. Matchers are about one label each, so what is left of each label for itself is what is left of all. */
-static void add_filters(const struct pyroscope_ask *a, const struct pyroscope_rows *rows, const bool *chosen, bool by_service,
+static void add_filters(const struct pyroscope_selection *a, const struct pyroscope_rows *rows, const bool *chosen, bool by_service,
 			size_t service, struct filters *f)
 {
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct labels *labels = &rows->items[i].labels;
 		const char *label;
 
-		if (!chosen[i] || (by_service && pyroscope_service_of(a->site, labels) != service))
+		if (!chosen[i] || (by_service && pyroscope_service_of(a->context, labels) != service))
 			continue;
 		for (size_t k = 0; k < a->selector.count; k++)
-			if (pyroscope_shows(a->selector.items[k].label) && strcmp(a->selector.items[k].label, "service_name"))
+			if (pyroscope_label_is_visible(a->selector.items[k].label) && strcmp(a->selector.items[k].label, "service_name"))
 				add_filter(f, a->selector.items[k].label, value_of(labels, a->selector.items[k].label));
-		for (size_t k = 0; by_service && k <= service && (label = pyroscope_service_label(a->site, k)); k++)
+		for (size_t k = 0; by_service && k <= service && (label = pyroscope_service_label(a->context, k)); k++)
 			add_filter(f, label, value_of(labels, label));
 		add_filter(f, "clock", value_of(labels, "clock"));	/* samples of another clock are another type */
 	}
 }
 
-static bool is_by_service(const struct pyroscope_ask *a)
+static bool is_by_service(const struct pyroscope_selection *a)
 {
 	return selector_has(&a->selector, "service_name") || selector_has(&a->selector, "__service_name__");
 }
 
-static int add_part(const struct pyroscope_ask *a, const struct filters *f, bool lines, struct profile **p, struct err *err)
+static int add_part(const struct pyroscope_selection *a, const struct filters *f, bool lines, struct profile **p, struct err *err)
 {
 	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .filters = f->items, .filter_count = f->count,
-				 .max_nodes = a->site->max_nodes, .refuse_above = a->site->refuse_above, .lines = lines };
+				 .max_nodes = a->context->max_nodes, .refuse_above = a->context->refuse_above, .lines = lines };
 	struct store_looked looked = { 0 };
 	struct profile *part;
-	int r = store_query(a->site->options.store, &q, &part, &looked, err);
+	int r = store_query(a->context->options.store, &q, &part, &looked, err);
 
 	if (r < 0)
 		return r;
@@ -100,21 +100,21 @@ static int add_part(const struct pyroscope_ask *a, const struct filters *f, bool
 }
 
 /* One query per label that is service_name for some series, or one altogether. */
-static int query_parts(const struct pyroscope_ask *a, const struct pyroscope_rows *rows, const bool *chosen, bool lines,
+static int query_parts(const struct pyroscope_selection *a, const struct pyroscope_rows *rows, const bool *chosen, bool lines,
 		       struct profile **ret, struct err *err)
 {
 	bool by_service = is_by_service(a);
 	size_t services = 0;
 	int r = 0;
 
-	while (by_service && pyroscope_service_label(a->site, services))
+	while (by_service && pyroscope_service_label(a->context, services))
 		services++;
 	for (size_t s = 0; r >= 0 && s <= services; s++) {
 		struct filters f;
 		bool any = false;
 
 		for (size_t i = 0; i < rows->count && !any; i++)
-			any = chosen[i] && (!by_service || pyroscope_service_of(a->site, &rows->items[i].labels) == s);
+			any = chosen[i] && (!by_service || pyroscope_service_of(a->context, &rows->items[i].labels) == s);
 		if (!any)
 			continue;
 		filters_init(&f);
@@ -127,7 +127,7 @@ static int query_parts(const struct pyroscope_ask *a, const struct pyroscope_row
 }
 
 /* Marks the rows of the type; the caller frees. False if there is none. */
-static bool choose_rows(const struct pyroscope_ask *a, const struct pyroscope_rows *rows, bool **ret, const char **ret_column)
+static bool choose_rows(const struct pyroscope_selection *a, const struct pyroscope_rows *rows, bool **ret, const char **ret_column)
 {
 	*ret = xcalloc(rows->count + 1, sizeof(**ret));
 	*ret_column = NULL;
@@ -139,7 +139,7 @@ static bool choose_rows(const struct pyroscope_ask *a, const struct pyroscope_ro
 	return *ret_column;
 }
 
-int pyroscope_profile(const struct pyroscope_ask *a, bool lines, struct profile **ret, uint32_t *ret_column, struct err *err)
+int pyroscope_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column, struct err *err)
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };
 	_cleanup_(profile_freep) struct profile *p = NULL;

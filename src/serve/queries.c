@@ -37,10 +37,10 @@ struct answer *answer_free(struct answer *a)
 	if (!a)
 		return NULL;
 	free(a);
-	memory_cap_give(b->cap, SENDING_BYTES);
+	memory_cap_release(b->cap, SENDING_BYTES);
 	if (--b->owners)
 		return NULL;
-	memory_cap_give(b->cap, b->charged);
+	memory_cap_release(b->cap, b->charged);
 	close(b->file);
 	free(b);
 	return NULL;
@@ -50,7 +50,7 @@ struct answer *answer_share(const struct answer *a)
 {
 	struct answer *other;
 
-	if (!memory_cap_take(a->body->cap, SENDING_BYTES))
+	if (!memory_cap_reserve(a->body->cap, SENDING_BYTES))
 		return NULL;
 	other = xcalloc(1, sizeof(*other));
 	*other = (struct answer){ .body = a->body, .file = a->file, .size = a->size };
@@ -86,7 +86,7 @@ static uint64_t price_of(const struct answer *a)
 	return (fstat(a->file, &st) < 0 ? 0 : (uint64_t)st.st_size) + sizeof(*a->body);
 }
 
-static char *php_socket_of(struct site *s)
+static char *php_socket_of(struct server_context *s)
 {
 	char *socket = NULL;
 
@@ -99,7 +99,7 @@ static char *php_socket_of(struct site *s)
 }
 
 /* `a` has a file, and has been charged for all that the attempt may take. */
-static enum query_result attempt(struct site *s, const struct request *q, const struct query_limits *l,
+static enum query_result attempt(struct server_context *s, const struct request *q, const struct query_limits *l,
 				 struct response *r, struct answer *a, struct err *err)
 {
 	_cleanup_(freep) char *php_socket = php_socket_of(s);
@@ -108,13 +108,13 @@ static enum query_result attempt(struct site *s, const struct request *q, const 
 	uint64_t price = price_of(a);
 
 	if (result == QUERY_DONE && price < a->body->charged) {
-		memory_cap_give(a->body->cap, a->body->charged - price);
+		memory_cap_release(a->body->cap, a->body->charged - price);
 		a->body->charged = price;
 	}
 	return result;
 }
 
-static void refuse(struct site *s, const struct request *q, enum query_result result, const struct err *err,
+static void refuse(struct server_context *s, const struct request *q, enum query_result result, const struct err *err,
 		   struct response *r)
 {
 	struct http_counters *n = &s->http;
@@ -131,7 +131,7 @@ static void refuse(struct site *s, const struct request *q, enum query_result re
 		       "%s", err->text);
 }
 
-void queries_refuse(struct site *s, const struct request *q, struct response *r)
+void queries_refuse(struct server_context *s, const struct request *q, struct response *r)
 {
 	s->http.queries_busy++;
 	response_error(r, q, 503, "too busy: queries under way and answers being sent hold %llu of the %llu MB of "
@@ -140,13 +140,13 @@ void queries_refuse(struct site *s, const struct request *q, struct response *r)
 }
 
 /* Returns NULL when it is refused. */
-static struct answer *prepare(struct site *s, const struct query_limits *l)
+static struct answer *prepare(struct server_context *s, const struct query_limits *l)
 {
 	uint64_t most = l->memory + l->answer + sizeof(struct answer_body);
 	struct answer_body *b;
 	struct answer *a;
 
-	if (!memory_cap_take(&s->memory, most + SENDING_BYTES))
+	if (!memory_cap_reserve(&s->memory, most + SENDING_BYTES))
 		return NULL;
 	b = xcalloc(1, sizeof(*b));
 	*b = (struct answer_body){ .charged = most, .cap = &s->memory, .file = memfd_create("answer", MFD_CLOEXEC), .owners = 1 };
@@ -155,7 +155,7 @@ static struct answer *prepare(struct site *s, const struct query_limits *l)
 	return a->file < 0 ? answer_free(a) : a;
 }
 
-bool queries_answer(struct site *s, const struct request *q, bool large, struct response *r, struct answer **ret)
+bool queries_answer(struct server_context *s, const struct request *q, bool large, struct response *r, struct answer **ret)
 {
 	enum query_result result = QUERY_OUT_OF_MEMORY;
 	struct err err = { 0 };
@@ -172,7 +172,7 @@ bool queries_answer(struct site *s, const struct request *q, bool large, struct 
 		struct answer *a = prepare(s, &l);
 
 		if (!a) {
-			connections_give_way(&s->connections, SENDING_NS);
+			connections_evict(&s->connections, SENDING_NS);
 			queries_refuse(s, q, r);
 			return true;
 		}

@@ -34,9 +34,9 @@ struct answer *answer_share(const struct answer *a);
 
 /* Fills `r`, and *ret with the body unless that is in `r` (then it is NULL). False if `q` has to be tried again as a large
  * one; only one of these may run at a time. */
-bool queries_answer(struct site *s, const struct request *q, bool large, struct response *r, struct answer **ret);
+bool queries_answer(struct server_context *s, const struct request *q, bool large, struct response *r, struct answer **ret);
 
 /* Refuses it at once. */
-void queries_refuse(struct site *s, const struct request *q, struct response *r);
+void queries_refuse(struct server_context *s, const struct request *q, struct response *r);
 
 #endif

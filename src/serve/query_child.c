@@ -79,7 +79,7 @@ void query_child(pid_t parent, int talk, int body, const struct query_start *sta
 	char *bytes = xmalloc(QUERY_MESSAGE_MAX);
 	ssize_t n = recv(talk, bytes, QUERY_MESSAGE_MAX, 0);
 	struct source source = { 0 }, *sources[] = { &source };
-	struct site site = { .options = { .sources = sources } };
+	struct server_context context = { .options = { .sources = sources } };
 	struct teller t = { .talk = talk };
 	struct answer_writer *w;
 	const char *php_socket;
@@ -89,30 +89,30 @@ void query_child(pid_t parent, int talk, int body, const struct query_start *sta
 	struct err err = { 0 };
 
 	buf_init(&t.message);
-	if (n < 0 || !query_get_ask(bytes, (size_t)n, &l, &q, &php_socket))
+	if (n < 0 || !query_get_request(bytes, (size_t)n, &l, &q, &php_socket))
 		_exit(1);
 	/* Graphviz has limits of its own, and libraries that need more room than a small query is given. */
 	if (router_draws(&q))
-		api_callgraph_start(&site, &err);
+		api_callgraph_start(&context, &err);
 	confine(parent, &l);
 	source.url = (char *)php_socket;
-	site.options.source_count = php_socket ? 1 : 0;
-	site.options.source_dirs = start->source_dirs;
-	site.options.source_dir_count = start->source_dir_count;
-	site.options.service_labels = start->service_labels;
-	site.options.service_label_count = start->service_label_count;
-	site.max_nodes = l.max_nodes;
-	site.refuse_above = l.refuse_above;
-	pthread_rwlock_init(&site.lock, NULL);
+	context.options.source_count = php_socket ? 1 : 0;
+	context.options.source_dirs = start->source_dirs;
+	context.options.source_dir_count = start->source_dir_count;
+	context.options.service_labels = start->service_labels;
+	context.options.service_label_count = start->service_label_count;
+	context.max_nodes = l.max_nodes;
+	context.refuse_above = l.refuse_above;
+	pthread_rwlock_init(&context.lock, NULL);
 	w = answer_writer_new(body);
 	response_init(&r);
 	r.drain = &w->drain;
-	if (start->open(start->data, &site.options.store, &err) < 0) {
+	if (start->open(start->data, &context.options.store, &err) < 0) {
 		response_error(&r, &q, 500, "%s", err.text);
 	} else {
-		store_on_damage(site.options.store, tell_damage, &t);
-		router_handle(&site, &q, &r);
-		warn_of_missing(site.options.store, &r);
+		store_on_damage(context.options.store, tell_damage, &t);
+		router_handle(&context, &q, &r);
+		warn_of_missing(context.options.store, &r);
 	}
 	put_answer(&r, &q, w);
 	query_put_answer(&t.message, &r, w->plain);

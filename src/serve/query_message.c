@@ -87,7 +87,7 @@ static bool is_whole(const struct reader *r)
 
 /* --- What is asked --- */
 
-void query_put_ask(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket)
+void query_put_request(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket)
 {
 	bool accepts[2] = { q->accepts_gzip, q->accepts_html };
 
@@ -95,7 +95,7 @@ void query_put_ask(struct buf *b, const struct query_limits *l, const struct req
 	buf_put(b, l, sizeof(*l));
 	buf_put(b, &q->now_ns, sizeof(q->now_ns));
 	buf_put(b, accepts, sizeof(accepts));
-	buf_put(b, &q->who, sizeof(q->who));
+	buf_put(b, &q->identity, sizeof(q->identity));
 	put_text(b, q->headers.method);
 	put_text(b, q->path);
 	put_text(b, q->query);
@@ -107,7 +107,7 @@ void query_put_ask(struct buf *b, const struct query_limits *l, const struct req
 	put_bytes(b, q->body, q->body_size);
 }
 
-bool query_get_ask(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket)
+bool query_get_request(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket)
 {
 	struct reader r = read_from(bytes, n, QUERY_ASK);
 	char accepts[2];
@@ -116,7 +116,7 @@ bool query_get_ask(const char *bytes, size_t n, struct query_limits *l, struct r
 	get(&r, l, sizeof(*l));
 	get(&r, &q->now_ns, sizeof(q->now_ns));
 	get(&r, accepts, sizeof(accepts));
-	get(&r, &q->who, sizeof(q->who));
+	get(&r, &q->identity, sizeof(q->identity));
 	q->accepts_gzip = accepts[0];
 	q->accepts_html = accepts[1];
 	q->headers.method = get_text(&r);

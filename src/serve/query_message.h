@@ -26,8 +26,8 @@ struct query_limits {
 
 /* The _put functions replace what is in `b`. Texts of what is read stay in the message, which ends with a NUL, but for those
  * of a response, which are copied to its `bytes`. False for what is no such message. */
-void query_put_ask(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket);
-bool query_get_ask(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket);
+void query_put_request(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket);
+bool query_get_request(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket);
 
 void query_put_damage(struct buf *b, int64_t day_ns, const char *why);
 bool query_get_damage(const char *bytes, size_t n, int64_t *ret_day_ns, const char **ret_why);

@@ -298,7 +298,7 @@ enum query_result query_starter_run(struct query_starter *s, const struct query_
 	int ends[2], e;
 
 	buf_init(&b);
-	query_put_ask(&b, l, q, php_socket);
+	query_put_request(&b, l, q, php_socket);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return say_not_started(err, errno);
 	ours = ends[0];

@@ -113,7 +113,7 @@ static enum role role_of_session(const struct roles *r, const char *cookie)
 
 static bool is_proxy(const struct roles *r, const struct ip *ip)
 {
-	return networks_hold(r->proxies, r->options.proxy_count, ip);
+	return networks_contain(r->proxies, r->options.proxy_count, ip);
 }
 
 static bool comes_from_proxy(const struct roles *r, const struct roles_request *q)
@@ -174,31 +174,31 @@ bool roles_are_set(const struct roles *r, bool only_probes)
 	return r->options.token || r->options.read_token || r->options.proxy_count || (only_probes && r->options.probe_token);
 }
 
-static struct who known_by(struct who who, int by, enum role role)
+static struct identity identified_by(struct identity identity, int by, enum role role)
 {
-	who.by = by;
-	who.role = role;
-	return who;
+	identity.by = by;
+	identity.role = role;
+	return identity;
 }
 
-struct who roles_who(const struct roles *r, const struct roles_request *q)
+struct identity roles_identify(const struct roles *r, const struct roles_request *q)
 {
-	struct who who = { .address = address_of(r, q) };
+	struct identity identity = { .address = address_of(r, q) };
 	enum role role;
 
 	if (!roles_are_set(r, q->only_probes))
-		return known_by(who, WHO_ANYBODY, ROLE_WRITE);
-	role = role_of_bearer(r, q, &who.wrong_token);
+		return identified_by(identity, IDENTITY_ANONYMOUS, ROLE_WRITE);
+	role = role_of_bearer(r, q, &identity.wrong_token);
 	if (role)
-		return known_by(who, WHO_TOKEN, role);
+		return identified_by(identity, IDENTITY_TOKEN, role);
 	role = role_of_session(r, q->cookie);
 	if (role)
-		return known_by(who, WHO_SESSION, role);
+		return identified_by(identity, IDENTITY_SESSION, role);
 	if (q->user && is_name(q->user) && comes_from_proxy(r, q)) {
-		snprintf(who.user, sizeof(who.user), "%s", q->user);
-		return known_by(who, WHO_PROXY, is_writer(r, q->user) ? ROLE_WRITE : ROLE_READ);
+		snprintf(identity.user, sizeof(identity.user), "%s", q->user);
+		return identified_by(identity, IDENTITY_PROXY, is_writer(r, q->user) ? ROLE_WRITE : ROLE_READ);
 	}
-	return who;
+	return identity;
 }
 
 /* --- Life --- */

@@ -49,9 +49,9 @@ struct roles_request {
 	bool only_probes;			/* came to an address for these only */
 };
 
-struct who {
+struct identity {
 	enum role role;
-	enum { WHO_UNKNOWN, WHO_ANYBODY, WHO_TOKEN, WHO_SESSION, WHO_PROXY } by;
+	enum { IDENTITY_UNKNOWN, IDENTITY_ANONYMOUS, IDENTITY_TOKEN, IDENTITY_SESSION, IDENTITY_PROXY } by;
 	char user[ROLES_USER_MAX + 1];		/* of a proxy; "" else */
 	bool wrong_token;			/* one was given, and it is not ours */
 	struct ip address;			/* of the user, as far as trusted proxies tell */
@@ -65,7 +65,7 @@ void roles_done(struct roles *r);
 bool roles_are_set(const struct roles *r, bool only_probes);
 
 /* Authenticates a request. */
-struct who roles_who(const struct roles *r, const struct roles_request *q);
+struct identity roles_identify(const struct roles *r, const struct roles_request *q);
 
 /* The role that a token gives; takes the same time wherever it differs from ours. */
 enum role roles_of_token(const struct roles *r, const char *token, size_t n);

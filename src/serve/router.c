@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-typedef void handler(struct site *s, const struct request *q, struct response *r);
+typedef void handler(struct server_context *s, const struct request *q, struct response *r);
 
 struct route {
 	const char *path;		/* ending in "/": everything below it */
@@ -27,7 +27,7 @@ struct route {
 };
 
 static const struct route routes[] = {
-	{ "/", old_front, .is_page = true, .is_query = true },
+	{ "/", old_links_root, .is_page = true, .is_query = true },
 	{ "/login", login_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
 	  .is_counters = true },
 	{ "/logout", logout_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
@@ -37,8 +37,8 @@ static const struct route routes[] = {
 	{ "/index.php", old_index, .is_page = true, .is_query = true },
 	{ "/callgraph.php", old_callgraph, .is_page = true, .is_query = true },
 	{ "/typeahead.php", old_typeahead, .is_page = true, .is_query = true },
-	{ "/xhprof_html/", old_below, .is_page = true, .is_query = true },
-	{ "/uprofiler_html/", old_below, .is_page = true, .is_query = true },
+	{ "/xhprof_html/", old_links_folder, .is_page = true, .is_query = true },
+	{ "/uprofiler_html/", old_links_folder, .is_page = true, .is_query = true },
 	{ "/runs", runs_page, .is_page = true, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
 	{ "/runs/choose", runs_choose, .is_page = true },
 	{ "/runs/delete", runs_remove, .is_page = true, .takes_post = true, .body_max = HTTP_BODY_SMALL, .removes = true },
@@ -78,8 +78,8 @@ static const struct route routes[] = {
 	{ "/push.v1.PusherService/Push", push_pusher, .takes_post = true, .only_post = true, .body_max = HTTP_BODY_MAX,
 	  .is_push = true },
 	{ PUSH_OTLP_PATH, push_otlp, .takes_post = true, .only_post = true, .body_max = HTTP_BODY_MAX, .is_push = true },
-	{ "/healthz", health_alive, .is_counters = true, .is_probe = true },
-	{ "/readyz", health_ready, .is_counters = true, .is_probe = true },
+	{ "/healthz", health_liveness, .is_counters = true, .is_probe = true },
+	{ "/readyz", health_readiness, .is_counters = true, .is_probe = true },
 	{ "/metrics", metrics_answer, .is_counters = true, .is_probe = true },
 };
 
@@ -113,7 +113,7 @@ static bool is_post(const struct request *q)
 }
 
 /* Authenticates the request. Returns 0, or the status to refuse it with. */
-static int check(struct site *s, struct request *q, const struct route *route, unsigned *ret_wait, struct buf *why)
+static int check(struct server_context *s, struct request *q, const struct route *route, unsigned *ret_wait, struct buf *why)
 {
 	q->headers.is_page = route && route->is_page;
 	q->headers.is_public = route && route->is_public;
@@ -122,18 +122,18 @@ static int check(struct site *s, struct request *q, const struct route *route, u
 	q->headers.roles.takes_basic = route && route->is_push;
 	q->headers.roles.is_probe = route && route->is_probe;
 	q->headers.roles.only_probes = q->only_probes;
-	q->who = roles_who(&s->auth.roles, &q->headers.roles);
-	q->form_token = q->who.role == ROLE_WRITE && *s->form_token ? s->form_token : NULL;
-	*ret_wait = q->headers.roles.authorization ? login_wait(s, q) : 0;
+	q->identity = roles_identify(&s->auth.roles, &q->headers.roles);
+	q->form_token = q->identity.role == ROLE_WRITE && *s->form_token ? s->form_token : NULL;
+	*ret_wait = q->headers.roles.authorization ? login_retry_after(s, q) : 0;
 	if (*ret_wait) {
 		buf_printf(why, "too many wrong tokens came from this address; try again in %u seconds", *ret_wait);
 		return 429;
 	}
-	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->who, why);
+	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->identity, why);
 }
 
 /* A refused client learns nothing else: only whether the path is a page is looked at before. */
-static bool refuse(struct site *s, struct request *q, const struct route *route, struct response *r)
+static bool refuse(struct server_context *s, struct request *q, const struct route *route, struct response *r)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
 	unsigned wait;
@@ -142,9 +142,9 @@ static bool refuse(struct site *s, struct request *q, const struct route *route,
 	buf_init(&why);
 	status = check(s, q, route, &wait, &why);
 	if (status == 429)
-		login_say_wait(s, wait, r);
-	if (status == 401 && q->who.wrong_token)
-		login_note_wrong(s, q);
+		login_refuse_throttled(s, wait, r);
+	if (status == 401 && q->identity.wrong_token)
+		login_record_failure(s, q);
 	if (status == 401 && q->accepts_html && route && route->is_page)
 		login_form(q, r, 401, why.data);
 	else if (status)
@@ -152,7 +152,7 @@ static bool refuse(struct site *s, struct request *q, const struct route *route,
 	return status != 0;
 }
 
-size_t router_body_max(struct site *s, struct request *q)
+size_t router_body_max(struct server_context *s, struct request *q)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
 	const struct route *route = find_route(q->path);
@@ -198,7 +198,7 @@ static bool body_is_fine(const struct request *q, const struct route *route, str
 	return false;
 }
 
-bool router_admits(struct site *s, struct request *q, struct response *r)
+bool router_admits(struct server_context *s, struct request *q, struct response *r)
 {
 	const struct route *route = find_route(q->path);
 
@@ -257,7 +257,7 @@ bool router_draws(const struct request *q)
 	return route && route->answer == api_callgraph;
 }
 
-void router_handle(struct site *s, const struct request *q, struct response *r)
+void router_handle(struct server_context *s, const struct request *q, struct response *r)
 {
 	const struct route *route = find_route(q->path);
 
@@ -268,7 +268,7 @@ void router_handle(struct site *s, const struct request *q, struct response *r)
 		pthread_rwlock_unlock(&s->lock);
 }
 
-void router_answer(struct site *s, struct request *q, struct response *r)
+void router_answer(struct server_context *s, struct request *q, struct response *r)
 {
 	if (router_admits(s, q, r))
 		router_handle(s, q, r);

@@ -4,13 +4,13 @@
 
 #include "http.h"
 
-void api_runs(struct site *s, const struct request *q, struct response *r);	/* GET the list, POST a run */
-void api_run(struct site *s, const struct request *q, struct response *r);	/* GET and DELETE one, and its
+void api_runs(struct server_context *s, const struct request *q, struct response *r);	/* GET the list, POST a run */
+void api_run(struct server_context *s, const struct request *q, struct response *r);	/* GET and DELETE one, and its
 										 * pictures */
-void runs_page(struct site *s, const struct request *q, struct response *r);	/* /runs: GET the list, POST files */
-void runs_choose(struct site *s, const struct request *q, struct response *r);	/* /runs/choose: the runs ticked there */
-void runs_remove(struct site *s, const struct request *q, struct response *r);	/* POST /runs/delete: the same, deleted */
-void run_page(struct site *s, const struct request *q, struct response *r);	/* /runs/SOURCE/ID, …/flamegraph.svg */
+void runs_page(struct server_context *s, const struct request *q, struct response *r);	/* /runs: GET the list, POST files */
+void runs_choose(struct server_context *s, const struct request *q, struct response *r); /* /runs/choose: the runs ticked there */
+void runs_remove(struct server_context *s, const struct request *q, struct response *r); /* POST /runs/delete: the same, deleted */
+void run_page(struct server_context *s, const struct request *q, struct response *r);	 /* /runs/SOURCE/ID, …/flamegraph.svg */
 
 /* --- Common to all four --- */
 
@@ -28,8 +28,8 @@ struct runs_column {
 #define RUNS_COLUMNS	10u
 extern const struct runs_column runs_columns[RUNS_COLUMNS];
 
-/* A request for a list. Embedded; runs_ask_done frees it, also when it is half built. */
-struct runs_ask {
+/* A request for a list. Embedded; runs_query_done frees it, also when it is half built. */
+struct runs_query {
 	struct params params;
 	struct store_run_query query;
 	const struct runs_column *sort;
@@ -39,11 +39,11 @@ struct runs_ask {
 };
 
 /* Reads the parameters and queries the store. -EINVAL with a sentence for an invalid parameter. */
-int runs_ask(struct runs_ask *a, const struct site *s, const struct request *q, struct err *err);
-void runs_ask_done(struct runs_ask *a);
+int runs_query(struct runs_query *a, const struct server_context *s, const struct request *q, struct err *err);
+void runs_query_done(struct runs_query *a);
 
 /* "no run of source shop …; there are 12 runs, of the sources blog, shop": why a list is empty. */
-void runs_why_empty(const struct runs_ask *a, const struct site *s, struct buf *out);
+void runs_why_empty(const struct runs_query *a, const struct server_context *s, struct buf *out);
 
 /* The frame of each page of runs; between the two, `r` gets the rest of the header, "</header>" and "<main>". */
 void runs_page_begin(const struct request *q, struct response *r, const char *title);
@@ -57,13 +57,13 @@ int runs_say(struct err *err, int status, const char *format, ...) _printf_(3, 4
 void runs_lead_to(struct response *r, int status, const struct buf *address);
 
 /* Files of the form of the list. */
-void runs_upload(struct site *s, const struct request *q, struct response *r);
+void runs_upload(struct server_context *s, const struct request *q, struct response *r);
 
 /* 403, with a sentence: the form's token is missing or of a server that ran before. */
 int runs_say_old_form(struct err *err);
 
 /* A request for one run, by an address that ends in SOURCE/ID or SOURCE/ID/VERB. */
-struct run_ask {
+struct run_query {
 	struct params params;
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	const char *verb;			/* "" if there is none */
@@ -76,14 +76,14 @@ struct run_ask {
 };
 
 /* Parses the address; `rest` is the part after /runs/. Fills `r` and returns false if it is invalid. */
-bool run_ask_address(struct run_ask *a, const char *rest, const struct request *q, struct response *r);
+bool run_query_address(struct run_query *a, const char *rest, const struct request *q, struct response *r);
 
 /* Also reads the parameters, fetches the run and chooses the column. Fills `r` and returns false if it cannot. */
-bool run_ask(struct run_ask *a, const struct site *s, const char *rest, const struct request *q, struct response *r);
-void run_ask_done(struct run_ask *a);
+bool run_query(struct run_query *a, const struct server_context *s, const char *rest, const struct request *q, struct response *r);
+void run_query_done(struct run_query *a);
 
 /* Returns a sentence, also sent as the header Strobe-Warning, if the run was pruned; else NULL. */
-const char *run_warn(const struct run_ask *a, struct response *r);
+const char *run_warn(const struct run_query *a, struct response *r);
 
 /* Returns the part of a column that lies in pruned stacks. */
 int64_t run_pruned_sum(struct profile *p, uint32_t column);
@@ -100,6 +100,6 @@ const char *run_name(const struct store_run *run);	/* its name, or its URL, or i
 void run_put_json(struct json *j, const struct store_run *run);
 
 /* The flame graph of a run, as the answer. */
-void run_picture(const struct run_ask *a, const struct request *q, struct response *r);
+void run_picture(const struct run_query *a, const struct request *q, struct response *r);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "upload_read.h"
 
-static int status_of(struct site *s, int code)
+static int status_of(struct server_context *s, int code)
 {
 	switch (code) {
 	case -ETIMEDOUT:
@@ -27,13 +27,13 @@ static int status_of(struct site *s, int code)
 }
 
 /* Nearly every profile needs some MB; what needs more gets half of the cap. */
-static int read_with(struct site *s, bool large, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged,
+static int read_with(struct server_context *s, bool large, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged,
 		     struct err *err)
 {
 	uint64_t memory = s->memory.most ? s->memory.most / (large ? 2 : 16) : UPLOAD_MEMORY;
 
 	memory = memory < UPLOAD_MEMORY ? memory : UPLOAD_MEMORY;
-	if (s->memory.most && !memory_cap_take(&s->memory, memory))
+	if (s->memory.most && !memory_cap_reserve(&s->memory, memory))
 		return err_set(err, -EBUSY, "too busy: queries, uploads and answers being sent hold %llu of the %llu MB of "
 			       "--query-memory; send it again", (unsigned long long)(s->memory.used >> 20),
 			       (unsigned long long)(s->memory.most >> 20));
@@ -41,21 +41,21 @@ static int read_with(struct site *s, bool large, const char *bytes, size_t n, st
 	return upload_read(bytes, n, (size_t)memory, s->uploads ? workers_stop_fd(s->uploads) : -1, p, err);
 }
 
-int runs_read(struct site *s, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged, struct err *err)
+int runs_read(struct server_context *s, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged, struct err *err)
 {
 	int e;
 
 	*ret_charged = 0;
 	e = read_with(s, false, bytes, n, p, ret_charged, err);
 	if (e == -ENOMEM && s->memory.most) {
-		memory_cap_give(&s->memory, *ret_charged);
+		memory_cap_release(&s->memory, *ret_charged);
 		*ret_charged = 0;
 		e = read_with(s, true, bytes, n, p, ret_charged, err);
 	}
 	return e < 0 ? status_of(s, e) : 0;
 }
 
-int runs_store(struct site *s, const struct profile *p, int64_t now_ns, struct store_new_run *ret)
+int runs_store(struct server_context *s, const struct profile *p, int64_t now_ns, struct store_new_run *ret)
 {
 	struct err err = { 0 };
 

@@ -53,7 +53,7 @@ static int aggregate(struct views *v, const struct params *p, struct buf *weight
 	return e;
 }
 
-void runs_choose(struct site *s, const struct request *q, struct response *r)
+void runs_choose(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf weights = { 0 }, address = { 0 };
 	struct views v = { 0 };

@@ -13,7 +13,7 @@ void runs_page_begin(const struct request *q, struct response *r, const char *ti
 	html_begin(&r->body, title);
 	buf_puts(&r->body, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
 		 "<a href=\"/runs\">Runs</a>\n<a href=\"/filters\">Filters</a>\n");
-	page_put_who(q, &r->body);
+	page_put_identity(q, &r->body);
 }
 
 void runs_page_end(struct response *r)

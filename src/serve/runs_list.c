@@ -20,7 +20,7 @@ static void put_str_url(struct buf *out, const char *text)
 
 /* --- The form --- */
 
-static void put_input(struct buf *out, const struct runs_ask *a, const char *name, const char *caption,
+static void put_input(struct buf *out, const struct runs_query *a, const char *name, const char *caption,
 		      const char *hint, int size)
 {
 	const char *value = params_get(&a->params, name);
@@ -41,7 +41,7 @@ static void put_option(struct buf *out, const char *value, const char *words, bo
 	buf_puts(out, "</option>");
 }
 
-static void put_sources(struct buf *out, const struct site *s, const struct runs_ask *a)
+static void put_sources(struct buf *out, const struct server_context *s, const struct runs_query *a)
 {
 	struct store_label sources;
 	bool known = !a->query.source;
@@ -63,7 +63,7 @@ static void put_sources(struct buf *out, const struct site *s, const struct runs
 }
 
 /* The labels of the runs shown, each value once. */
-static void put_labels(struct buf *out, const struct runs_ask *a)
+static void put_labels(struct buf *out, const struct runs_query *a)
 {
 	struct labels seen;
 	size_t offered = 0;
@@ -98,7 +98,7 @@ static bool is_one_of(const char *key, const char *const *keys, size_t n)
 	return false;
 }
 
-static void put_form(struct buf *out, const struct site *s, const struct runs_ask *a)
+static void put_form(struct buf *out, const struct server_context *s, const struct runs_query *a)
 {
 	static const char *const in_form[] = { "source", "search", "id", "url", "labels", "since", "until", "after" };
 
@@ -125,7 +125,7 @@ static void put_form(struct buf *out, const struct site *s, const struct runs_as
 /* --- Links to the same list in another way --- */
 
 /* The address of the list without the parameters `but`; the caller appends "KEY=VALUE" in their place. */
-static void put_address(struct buf *out, const struct runs_ask *a, const char *const *but, size_t but_count)
+static void put_address(struct buf *out, const struct runs_query *a, const char *const *but, size_t but_count)
 {
 	buf_puts(out, "/runs?");
 	for (size_t i = 0; i < a->params.count; i++) {
@@ -140,7 +140,7 @@ static void put_address(struct buf *out, const struct runs_ask *a, const char *c
 }
 
 /* A click sorts by the column, and a second one the other way. */
-static void put_heading(struct buf *out, const struct runs_ask *a, const struct runs_column *c)
+static void put_heading(struct buf *out, const struct runs_query *a, const struct runs_column *c)
 {
 	static const char *const order[] = { "sort", "order", "after" };
 	bool is_chosen = a->sort == c, ascending = is_chosen ? !a->query.ascending : c->ascending;
@@ -155,7 +155,7 @@ static void put_heading(struct buf *out, const struct runs_ask *a, const struct 
 }
 
 /* The same list from there on. */
-static void put_more(struct buf *out, const struct runs_ask *a)
+static void put_more(struct buf *out, const struct runs_query *a)
 {
 	static const char *const place[] = { "after" };
 
@@ -230,7 +230,7 @@ static bool is_shown(const struct runs_column *c)
 	return c->order != STORE_RUNS_BY_DURATION;
 }
 
-static void put_table(struct buf *out, const struct runs_ask *a)
+static void put_table(struct buf *out, const struct runs_query *a)
 {
 	buf_puts(out, "<div class=\"scroll\">\n<table>\n<thead><tr><th scope=\"col\"><span class=\"sr\">Choose</span></th>");
 	for (size_t i = 0; i < RUNS_COLUMNS; i++)
@@ -275,7 +275,7 @@ static void put_upload(struct buf *out, const struct request *q)
 		   "<button>Upload</button>\n</form>\n</section>\n", q->form_token, STROBE_WIRE_RUN_KEY);
 }
 
-static void put_runs(struct buf *out, const struct runs_ask *a, const struct request *q)
+static void put_runs(struct buf *out, const struct runs_query *a, const struct request *q)
 {
 	buf_puts(out, "<section class=\"plain\" aria-label=\"Runs\">\n<h2>Runs</h2>\n"
 		      "<form class=\"runs\" method=\"get\" action=\"/runs/choose\">\n<p class=\"controls\">"
@@ -291,7 +291,7 @@ static void put_runs(struct buf *out, const struct runs_ask *a, const struct req
 	buf_puts(out, "</section>\n");
 }
 
-static void put_empty(struct buf *out, const struct site *s, const struct runs_ask *a)
+static void put_empty(struct buf *out, const struct server_context *s, const struct runs_query *a)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
 
@@ -308,9 +308,9 @@ static void put_empty(struct buf *out, const struct site *s, const struct runs_a
 		      "<p><a href=\"/runs\">Show all runs</a></p>\n</section>\n");
 }
 
-void runs_page(struct site *s, const struct request *q, struct response *r)
+void runs_page(struct server_context *s, const struct request *q, struct response *r)
 {
-	_cleanup_(runs_ask_done) struct runs_ask a = { 0 };
+	_cleanup_(runs_query_done) struct runs_query a = { 0 };
 	struct err err = { 0 };
 	int e;
 
@@ -318,7 +318,7 @@ void runs_page(struct site *s, const struct request *q, struct response *r)
 		runs_upload(s, q, r);
 		return;
 	}
-	e = runs_ask(&a, s, q, &err);
+	e = runs_query(&a, s, q, &err);
 	if (e < 0) {
 		runs_page_error(q, r, e == -EINVAL ? 400 : 500, err.text);
 		r->out_of_memory = e == -ENOMEM;

@@ -80,7 +80,7 @@ static void confirm(const struct request *q, struct response *r, const struct pa
 }
 
 /* One that is gone already is what was wanted. */
-static int remove_all(struct site *s, const struct params *p, struct err *err)
+static int remove_all(struct server_context *s, const struct params *p, struct err *err)
 {
 	struct views_run run;
 
@@ -96,14 +96,14 @@ static int remove_all(struct site *s, const struct params *p, struct err *err)
 	return 0;
 }
 
-static int answer(struct site *s, const struct request *q, struct response *r, const struct params *p, struct err *err)
+static int answer(struct server_context *s, const struct request *q, struct response *r, const struct params *p, struct err *err)
 {
 	_cleanup_(buf_done) struct buf list = { 0 };
 	size_t count = 0;
 	int status;
 
 	buf_init(&list);
-	if (!form_token_fits(q->form_token, params_get(p, FORM_TOKEN_NAME)))
+	if (!form_token_matches(q->form_token, params_get(p, FORM_TOKEN_NAME)))
 		return runs_say_old_form(err);
 	status = check_runs(p, &count, err);
 	if (status)
@@ -120,7 +120,7 @@ static int answer(struct site *s, const struct request *q, struct response *r, c
 	return 0;
 }
 
-void runs_remove(struct site *s, const struct request *q, struct response *r)
+void runs_remove(struct server_context *s, const struct request *q, struct response *r)
 {
 	const char *body = q->body && strlen(q->body) == q->body_size ? q->body : NULL;
 	struct params params;

@@ -15,7 +15,7 @@
 #define FORM_NS		(60 * NS_PER_SECOND)	/* after which no further file is read */
 
 struct upload {
-	struct site *site;
+	struct server_context *context;
 	const struct request *request;
 	char source[STROBE_WIRE_RUN_KEY + 1];		/* of files that have none; "" is "default" */
 	char token[FORM_TOKEN + 1];
@@ -69,14 +69,14 @@ static int take_file(struct upload *u, const struct multipart_part *part, struct
 	if (clock_wall_ns() - u->request->now_ns > FORM_NS)
 		return runs_say(err, 413, "not read: the files before it took longer than %lld seconds; send it again",
 			       FORM_NS / NS_PER_SECOND);
-	status = runs_read(u->site, part->bytes, part->size, p, &charged, err);
+	status = runs_read(u->context, part->bytes, part->size, p, &charged, err);
 	if (!status) {
 		give_name(p, part->file, u->source);
-		status = runs_store(u->site, p, u->request->now_ns, &run);
+		status = runs_store(u->context, p, u->request->now_ns, &run);
 		if (status)
 			*err = run.err;
 	}
-	memory_cap_give(&u->site->memory, charged);
+	memory_cap_release(&u->context->memory, charged);
 	if (status)
 		return status;
 	put_row(u, part->file, &run, NULL);
@@ -125,7 +125,7 @@ static int take_form(struct upload *u, struct err *err)
 	int e = multipart_begin(&m, q->body, q->body_size, err);
 
 	while (e >= 0 && (e = multipart_next(&m, &part, err)) > 0) {
-		if (part.is_file && !form_token_fits(q->form_token, u->token))
+		if (part.is_file && !form_token_matches(q->form_token, u->token))
 			break;
 		if (part.is_file && *u->source && !strobe_wire_is_run_key(u->source, strlen(u->source)))
 			return runs_say(err, 400, "'%.80s' cannot be the source of a run: 1 to %u letters, digits, '.', '_' "
@@ -134,7 +134,7 @@ static int take_form(struct upload *u, struct err *err)
 	}
 	if (e < 0)
 		return 400;
-	if (!form_token_fits(q->form_token, u->token))
+	if (!form_token_matches(q->form_token, u->token))
 		return runs_say_old_form(err);
 	return u->files ? 0 : runs_say(err, 400, "no file was chosen");
 }
@@ -150,9 +150,9 @@ static void show(struct upload *u, struct response *r)
 	runs_page_end(r);
 }
 
-void runs_upload(struct site *s, const struct request *q, struct response *r)
+void runs_upload(struct server_context *s, const struct request *q, struct response *r)
 {
-	struct upload u = { .site = s, .request = q };
+	struct upload u = { .context = s, .request = q };
 	_cleanup_(buf_done) struct buf address = { 0 };
 	struct err err = { 0 };
 	int status;

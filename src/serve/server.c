@@ -26,14 +26,14 @@
 /* Sessions and attempts are those of both addresses. */
 static int init_auth(struct server *s, struct err *err)
 {
-	const struct server_options *o = &s->site.options;
-	int r = roles_init(&s->site.auth.roles, &o->roles, err);
+	const struct server_options *o = &s->context.options;
+	int r = roles_init(&s->context.auth.roles, &o->roles, err);
 
 	if (r >= 0)
-		r = form_token_make(s->site.form_token, err);
+		r = form_token_make(s->context.form_token, err);
 	for (size_t i = 0; r >= 0 && i < o->allow_host_count; i++)
 		r = auth_check_allow_host(o->allow_hosts[i], err);
-	s->probe_auth = s->site.auth;
+	s->probe_auth = s->context.auth;
 	return r;
 }
 
@@ -66,7 +66,7 @@ static int listen_at(struct endpoint *ep, const char *text, struct err *err)
 /* Every address before the first thread, so that one in use leaves nothing behind. */
 static int open_endpoints(struct server *s, struct err *err)
 {
-	const struct server_options *o = &s->site.options;
+	const struct server_options *o = &s->context.options;
 	int r = listen_at(&s->front, o->listen ? o->listen : SERVER_LISTEN, err);
 
 	if (r >= 0 && o->probe_listen)
@@ -76,13 +76,13 @@ static int open_endpoints(struct server *s, struct err *err)
 
 static int start(struct server *s, struct err *err)
 {
-	struct site *site = &s->site;
+	struct server_context *context = &s->context;
 	int r;
 
-	if ((r = workers_new(UPLOAD_THREADS, UPLOADS_WAITING, &site->uploads, err)) < 0 ||
-	    (r = workers_new(PUSH_THREADS, PUSHES_WAITING, &site->pushes, err)) < 0 ||
-	    (r = workers_new(QUERY_THREADS, QUERIES_WAITING, &site->queries, err)) < 0 ||
-	    (r = workers_new(1, LARGE_QUERIES_WAITING, &site->large_queries, err)) < 0 ||
+	if ((r = workers_new(UPLOAD_THREADS, UPLOADS_WAITING, &context->uploads, err)) < 0 ||
+	    (r = workers_new(PUSH_THREADS, PUSHES_WAITING, &context->pushes, err)) < 0 ||
+	    (r = workers_new(QUERY_THREADS, QUERIES_WAITING, &context->queries, err)) < 0 ||
+	    (r = workers_new(1, LARGE_QUERIES_WAITING, &context->large_queries, err)) < 0 ||
 	    (r = endpoint_start(&s->front, err)) < 0)
 		return r;
 	return s->probes.fd >= 0 ? endpoint_start(&s->probes, err) : 0;
@@ -91,25 +91,25 @@ static int start(struct server *s, struct err *err)
 static struct server *new_server(const struct server_options *o)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
-	struct auth_rules *auth = &s->site.auth;
+	struct auth_rules *auth = &s->context.auth;
 
-	s->front = (struct endpoint){ .server = s, .auth = auth, .connections = &s->site.connections, .fd = -1 };
+	s->front = (struct endpoint){ .server = s, .auth = auth, .connections = &s->context.connections, .fd = -1 };
 	s->probes = (struct endpoint){ .server = s, .auth = &s->probe_auth, .connections = &s->probe_connections, .fd = -1,
 				   .only_probes = true };
-	pthread_rwlock_init(&s->site.lock, NULL);
+	pthread_rwlock_init(&s->context.lock, NULL);
 	coalesce_init(&s->waiting);
-	known_large_init(&s->site.known_large);
+	known_large_init(&s->context.known_large);
 	s->front.max_connections = o->connections && o->connections < CONNECTIONS ? o->connections : CONNECTIONS;
 	s->probes.max_connections = PROBE_CONNECTIONS;
 	if (s->front.max_connections / 4 < PROBE_CONNECTIONS)
 		s->probes.max_connections = s->front.max_connections / 4 + 1;
 	if (o->probe_listen)
 		s->front.max_connections -= s->probes.max_connections;
-	connections_init(&s->site.connections, CONNECTIONS_KEPT(s->front.max_connections));
+	connections_init(&s->context.connections, CONNECTIONS_KEPT(s->front.max_connections));
 	connections_init(&s->probe_connections, CONNECTIONS_KEPT(s->probes.max_connections));
-	s->site.options = *o;
-	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
-	s->site.memory.most = o->query_memory ? o->query_memory : QUERY_MEMORY;
+	s->context.options = *o;
+	s->context.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
+	s->context.memory.most = o->query_memory ? o->query_memory : QUERY_MEMORY;
 	auth->allow_hosts = o->allow_hosts;
 	auth->allow_host_count = o->allow_host_count;
 	return s;
@@ -132,10 +132,10 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 
 void server_show(struct server *s, const struct server_options *new)
 {
-	struct server_options *o = &s->site.options;
+	struct server_options *o = &s->context.options;
 
 	assert(o->only_counters || o->store == new->store);
-	pthread_rwlock_wrlock(&s->site.lock);
+	pthread_rwlock_wrlock(&s->context.lock);
 	o->sources = new->sources;
 	o->source_count = new->source_count;
 	o->sinks = new->sinks;
@@ -143,7 +143,7 @@ void server_show(struct server *s, const struct server_options *new)
 	o->limits = new->limits;
 	o->store = new->store;
 	o->store_url = new->store_url;
-	pthread_rwlock_unlock(&s->site.lock);
+	pthread_rwlock_unlock(&s->context.lock);
 }
 
 const char *server_url(const struct server *s)
@@ -162,7 +162,7 @@ static void *stop(void *data)
 {
 	struct server *s = data;
 
-	struct workers *all[] = { s->site.queries, s->site.large_queries, s->site.uploads, s->site.pushes };
+	struct workers *all[] = { s->context.queries, s->context.large_queries, s->context.uploads, s->context.pushes };
 
 	s->is_ending = true;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
@@ -201,18 +201,18 @@ struct server *server_free(struct server *s)
 		return NULL;
 	while (!server_stop(s, 3600 * NS_PER_SECOND))
 		;
-	workers_free(s->site.uploads);
-	workers_free(s->site.pushes);
-	workers_free(s->site.queries);
-	workers_free(s->site.large_queries);
+	workers_free(s->context.uploads);
+	workers_free(s->context.pushes);
+	workers_free(s->context.queries);
+	workers_free(s->context.large_queries);
 	fd_closep(&s->front.fd);
 	fd_closep(&s->probes.fd);
-	roles_done(&s->site.auth.roles);
-	connections_done(&s->site.connections);
+	roles_done(&s->context.auth.roles);
+	connections_done(&s->context.connections);
 	connections_done(&s->probe_connections);
-	pthread_rwlock_destroy(&s->site.lock);
+	pthread_rwlock_destroy(&s->context.lock);
 	coalesce_done(&s->waiting);
-	known_large_done(&s->site.known_large);
+	known_large_done(&s->context.known_large);
 	free(s);
 	return NULL;
 }

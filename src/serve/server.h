@@ -60,7 +60,7 @@ struct server_options {
 	const char *const *source_dirs;		/* source files below them may be shown, see source_text.h */
 	size_t source_dir_count;
 	const char *const *service_labels;	/* labels that are Grafana's service_name, the first one that a series has; none:
-						 * those of pyroscope_ask.h */
+						 * those of pyroscope_selection.h */
 	size_t service_label_count;
 	const char *grafana_settings_path;	/* of the file of its app's settings; NULL: none are kept */
 	bool only_counters;			/* no pages and no profiles, even with a store */

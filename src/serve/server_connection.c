@@ -21,7 +21,7 @@ void endpoint_note(struct endpoint *ep, struct MHD_Connection *c, enum connectio
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	connections_note(ep->connections, info ? info->socket_context : NULL, state);
+	connections_set_state(ep->connections, info ? info->socket_context : NULL, state);
 }
 
 static enum MHD_Result send_answer(struct endpoint *ep, struct MHD_Connection *c, struct exchange *e)
@@ -38,7 +38,7 @@ static enum MHD_Result answer_request(struct endpoint *ep, struct MHD_Connection
 {
 	struct request *q = &e->request;
 	struct response *r = &e->response;
-	struct site *site = &ep->server->site;
+	struct server_context *context = &ep->server->context;
 
 	request_read(q, ep, c, method, path, e);
 	if (e->takes_body && e->body_max > HTTP_BODY_SMALL && !e->too_large && !e->too_many)
@@ -49,12 +49,12 @@ static enum MHD_Result answer_request(struct endpoint *ep, struct MHD_Connection
 		response_error(r, q, 400, "the address has a NUL byte in its path");
 	else if (request_has_duplicate_headers(ep->server, c))
 		response_error(r, q, 400, "a header came twice that may come once");
-	else if (router_admits(site, q, r) && router_is_query(q))
+	else if (router_admits(context, q, r) && router_is_query(q))
 		return exchange_begin_query(ep->server, c, e);
 	else if (r->status == 200 && router_removes(q))
 		return exchange_begin_upload(ep->server, c, e);
 	else if (r->status == 200)
-		router_handle(site, q, r);
+		router_handle(context, q, r);
 	return send_answer(ep, c, e);
 }
 
@@ -111,7 +111,7 @@ static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, e
 
 	(void)why;
 	if (e) {
-		ep->server->site.http.body_bytes -= e->body.size;
+		ep->server->context.http.body_bytes -= e->body.size;
 		buf_done(&e->body);
 		response_done(&e->response);
 		answer_free(e->answer);
@@ -131,7 +131,7 @@ static void connection_changed(void *data, struct MHD_Connection *c, void **cont
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED && info) {
 		*context = connections_add(ep->connections, info->connect_fd);
-		if (!strict_recv_watch(info->connect_fd, &ep->server->site.http.requests[http_code_index(400)]))
+		if (!strict_recv_watch(info->connect_fd, &ep->server->context.http.requests[http_code_index(400)]))
 			shutdown(info->connect_fd, SHUT_RDWR);
 	}
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {

@@ -33,7 +33,7 @@ struct endpoint {
 };
 
 struct server {
-	struct site site;
+	struct server_context context;
 	struct coalesce waiting;		/* queries */
 	struct auth_rules probe_auth;
 	struct connections probe_connections;

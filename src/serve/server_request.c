@@ -68,7 +68,7 @@ static enum MHD_Result count_header(void *data, enum MHD_ValueKind kind, const c
 
 static struct header_counts count_headers(const struct server *s, struct MHD_Connection *c)
 {
-	struct header_counts counts = { .user_header = s->site.auth.roles.options.user_header };
+	struct header_counts counts = { .user_header = s->context.auth.roles.options.user_header };
 
 	MHD_get_connection_values(c, MHD_HEADER_KIND, count_header, &counts);
 	return counts;
@@ -119,7 +119,7 @@ void request_read(struct request *q, const struct endpoint *ep, struct MHD_Conne
 			.local_address = local_address(c, e->local_address),
 			.roles = {
 				.authorization = header(c, "Authorization"), .cookie = header(c, "Cookie"),
-				.user = header(c, s->site.auth.roles.options.user_header),
+				.user = header(c, s->context.auth.roles.options.user_header),
 				.forwarded_for = count_headers(s, c).forwarded_for,
 				.forwarded_proto = header(c, "X-Forwarded-Proto"), .origin = header(c, "Origin"),
 				.peer = peer_address(c, e->peer),
@@ -151,11 +151,11 @@ bool request_wants_body(struct endpoint *ep, struct MHD_Connection *c, const cha
 
 	request_read(&q, ep, c, method, path, e);
 	e->body_max = e->too_long || e->has_nul || ep->only_probes || request_has_duplicate_headers(s, c) ? 0 :
-		router_body_max(&s->site, &q);
+		router_body_max(&s->context, &q);
 	if (!e->body_max)
 		return false;
 	e->too_large = content_length(c) > e->body_max;
-	e->too_many = atomic_load(&s->site.http.body_bytes) + content_length(c) > HTTP_BODIES_MAX;
+	e->too_many = atomic_load(&s->context.http.body_bytes) + content_length(c) > HTTP_BODIES_MAX;
 	return !e->too_large && !e->too_many;
 }
 
@@ -164,11 +164,11 @@ enum MHD_Result request_receive_body(struct server *s, struct exchange *e, const
 	e->received += n;
 	if (!e->too_large && !e->too_many) {
 		e->too_large = e->received > e->body_max;
-		e->too_many = atomic_fetch_add(&s->site.http.body_bytes, n) + n > HTTP_BODIES_MAX;
+		e->too_many = atomic_fetch_add(&s->context.http.body_bytes, n) + n > HTTP_BODIES_MAX;
 		buf_put(&e->body, bytes, n);
 	}
 	if (e->too_large || e->too_many) {
-		s->site.http.body_bytes -= e->body.size;
+		s->context.http.body_bytes -= e->body.size;
 		buf_done(&e->body);
 		buf_init(&e->body);
 	}

@@ -100,7 +100,7 @@ enum MHD_Result response_send(struct server *s, struct MHD_Connection *c, const 
 	if (!m)
 		return MHD_NO;
 	add_headers(m, r);
-	s->site.http.requests[http_code_index(r->status)]++;
+	s->context.http.requests[http_code_index(r->status)]++;
 	done = MHD_queue_response(c, (unsigned)r->status, m);
 	MHD_destroy_response(m);
 	return done;

@@ -11,7 +11,7 @@ static void answer_upload(void *data)
 {
 	struct exchange *e = data;
 
-	router_answer(&e->server->site, &e->request, &e->response);
+	router_answer(&e->server->context, &e->request, &e->response);
 	e->is_answered = true;
 	MHD_resume_connection(e->connection);
 }
@@ -26,7 +26,7 @@ static void answer_follower(struct exchange *e, const struct exchange *leader)
 {
 	response_copy(&e->response, &leader->response);
 	if (leader->answer && !(e->answer = answer_share(leader->answer)))
-		queries_refuse(&e->server->site, &e->request, &e->response);
+		queries_refuse(&e->server->context, &e->request, &e->response);
 	e->is_answered = true;
 	MHD_resume_connection(e->connection);
 }
@@ -45,7 +45,7 @@ static void end_query(struct exchange *e)
 static void answer_query(void *data)
 {
 	struct exchange *e = data;
-	struct site *site = &e->server->site;
+	struct server_context *context = &e->server->context;
 
 	if (!e->is_large) {
 		coalesce_begin(&e->server->waiting, &e->waiting);
@@ -53,11 +53,11 @@ static void answer_query(void *data)
 	}
 	if (e->server->is_ending) {
 		response_error(&e->response, &e->request, 503, "the daemon ends");
-	} else if (!queries_answer(site, &e->request, e->is_large, &e->response, &e->answer)) {
+	} else if (!queries_answer(context, &e->request, e->is_large, &e->response, &e->answer)) {
 		e->is_large = true;
-		if (workers_add(site->large_queries, answer_query, e))
+		if (workers_add(context->large_queries, answer_query, e))
 			return;
-		queries_refuse(site, &e->request, &e->response);
+		queries_refuse(context, &e->request, &e->response);
 	}
 	end_query(e);
 }
@@ -71,12 +71,12 @@ static void suspend(struct server *s, struct MHD_Connection *c, struct exchange 
 
 enum MHD_Result exchange_begin_upload(struct server *s, struct MHD_Connection *c, struct exchange *e)
 {
-	struct workers *to = router_is_push(&e->request) ? s->site.pushes : s->site.uploads;
+	struct workers *to = router_is_push(&e->request) ? s->context.pushes : s->context.uploads;
 
 	suspend(s, c, e);
 	if (!workers_add(to, answer_upload, e)) {
 		e->is_answered = true;
-		s->site.http.uploads_refused += !router_removes(&e->request);
+		s->context.http.uploads_refused += !router_removes(&e->request);
 		response_error(&e->response, &e->request, 503, "too many profiles are being read or removed at "
 			       "this moment; try again");
 		MHD_resume_connection(c);
@@ -89,12 +89,12 @@ enum MHD_Result exchange_begin_query(struct server *s, struct MHD_Connection *c,
 	suspend(s, c, e);
 	e->waiting.request = &e->request;
 	if (coalesce_join(&s->waiting, &e->waiting)) {
-		s->site.http.queries_shared++;
+		s->context.http.queries_shared++;
 		return MHD_YES;
 	}
-	if (!workers_add(s->site.queries, answer_query, e)) {
+	if (!workers_add(s->context.queries, answer_query, e)) {
 		coalesce_begin(&s->waiting, &e->waiting);
-		queries_refuse(&s->site, &e->request, &e->response);
+		queries_refuse(&s->context, &e->request, &e->response);
 		end_query(e);
 	}
 	return MHD_YES;

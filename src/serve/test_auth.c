@@ -8,14 +8,14 @@
 static int ask_rules(const struct auth_rules *a, struct auth_request q)
 {
 	_cleanup_(buf_done) struct buf why;
-	struct who who;
+	struct identity identity;
 	int status;
 
 	buf_init(&why);
 	if (!q.method)
 		q.method = "GET";
-	who = roles_who(&a->roles, &q.roles);
-	status = auth_check(a, &q, &who, &why);
+	identity = roles_identify(&a->roles, &q.roles);
+	status = auth_check(a, &q, &identity, &why);
 	CHECK((status == 0) == (why.size == 0));
 	return status;
 }

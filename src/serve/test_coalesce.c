@@ -5,7 +5,7 @@
 static struct request labels(const char *query)
 {
 	return (struct request){ .path = "/api/v1/labels", .query = query, .accept = "*/*", .headers = { .method = "GET" },
-				 .who = { .role = ROLE_READ } };
+				 .identity = { .role = ROLE_READ } };
 }
 
 /* Whether the second follows the first. */
@@ -32,7 +32,7 @@ TEST(who_asks_the_same_at_the_same_time_is_given_the_same_answer)
 	struct request other = labels("from=-1h");
 
 	other.now_ns = 5;
-	snprintf(other.who.user, sizeof(other.who.user), "anna");
+	snprintf(other.identity.user, sizeof(other.identity.user), "anna");
 	CHECK(follows(labels("from=-1h"), other));
 	CHECK(follows(labels(NULL), labels(NULL)));
 }
@@ -55,10 +55,10 @@ TEST(whatever_an_answer_depends_on_makes_another_question)
 	other.accepts_gzip = true;
 	CHECK(!follows(one, other));
 	other = one;
-	other.who.role = ROLE_WRITE;
+	other.identity.role = ROLE_WRITE;
 	CHECK(!follows(one, other));
 	one.path = other.path = "/";		/* it names who looks at it */
-	other.who = one.who;
+	other.identity = one.identity;
 	CHECK(!follows(one, other));
 }
 

@@ -84,7 +84,7 @@ TEST(the_one_that_did_nothing_for_the_longest_time_gives_way)
 {
 	struct crowd c = begin(MOST);
 
-	connections_note(&c.all, c.one[0], CONNECTION_READS);	/* a piece of a body */
+	connections_set_state(&c.all, c.one[0], CONNECTION_READS);	/* a piece of a body */
 	come(&c);
 	CHECK(is_shut(&c, 1) && count_shut(&c) == 1);
 	come(&c);
@@ -100,16 +100,16 @@ TEST(who_is_answered_stays_and_who_does_not_read_goes_after_those_who_do_not_ask
 {
 	struct crowd c = begin(MOST);
 
-	connections_note(&c.all, c.one[0], CONNECTION_SENDS);
-	connections_note(&c.all, c.one[1], CONNECTION_ANSWERS);
-	connections_note(&c.all, c.one[2], CONNECTION_ANSWERS);
-	connections_note(&c.all, c.one[3], CONNECTION_READS);
+	connections_set_state(&c.all, c.one[0], CONNECTION_SENDS);
+	connections_set_state(&c.all, c.one[1], CONNECTION_ANSWERS);
+	connections_set_state(&c.all, c.one[2], CONNECTION_ANSWERS);
+	connections_set_state(&c.all, c.one[3], CONNECTION_READS);
 	come(&c);
 	CHECK(is_shut(&c, 3) && count_shut(&c) == 1);
-	connections_note(&c.all, c.one[4], CONNECTION_ANSWERS);
+	connections_set_state(&c.all, c.one[4], CONNECTION_ANSWERS);
 	come(&c);
 	CHECK(is_shut(&c, 0) && count_shut(&c) == 2);
-	connections_note(&c.all, c.one[5], CONNECTION_ANSWERS);
+	connections_set_state(&c.all, c.one[5], CONNECTION_ANSWERS);
 	come(&c);
 	come(&c);
 	CHECK(is_shut(&c, 6) && count_shut(&c) == 3);
@@ -134,15 +134,15 @@ TEST(an_answer_that_has_been_sent_for_too_long_gives_way_when_memory_is_short)
 {
 	struct crowd c = begin(3);
 
-	connections_note(&c.all, c.one[1], CONNECTION_SENDS);
-	connections_note(&c.all, c.one[0], CONNECTION_SENDS);
-	connections_note(&c.all, c.one[2], CONNECTION_ANSWERS);
-	CHECK(!connections_give_way(&c.all, INT64_MAX));
-	CHECK(connections_give_way(&c.all, -1));
+	connections_set_state(&c.all, c.one[1], CONNECTION_SENDS);
+	connections_set_state(&c.all, c.one[0], CONNECTION_SENDS);
+	connections_set_state(&c.all, c.one[2], CONNECTION_ANSWERS);
+	CHECK(!connections_evict(&c.all, INT64_MAX));
+	CHECK(connections_evict(&c.all, -1));
 	CHECK(is_shut(&c, 1) && !is_shut(&c, 0));
-	CHECK(connections_give_way(&c.all, -1));
+	CHECK(connections_evict(&c.all, -1));
 	CHECK(is_shut(&c, 0) && !is_shut(&c, 2));
-	CHECK(!connections_give_way(&c.all, -1));
+	CHECK(!connections_evict(&c.all, -1));
 	CHECK_INT(c.all.given_way, 2);
 	end(&c);
 }

@@ -27,9 +27,9 @@ static const struct server_sink sinks[] = {
 	{ .url = "redis://h/?stream=s", .counters = &sink_counters, .figures = figures },
 };
 
-static void put(struct site *s, struct buf *out)
+static void put(struct server_context *s, struct buf *out)
 {
-	*s = (struct site){ .options = { .store = &fake_store, .collector = &counters, .sources = sources,
+	*s = (struct server_context){ .options = { .store = &fake_store, .collector = &counters, .sources = sources,
 					 .source_count = 1, .sinks = sinks, .sink_count = 2 },
 						 .start_ns = 5 * NS_PER_SECOND };
 	buf_init(out);
@@ -71,7 +71,7 @@ static bool is_sample(const char *line, char *ret_name, size_t size)
 TEST(every_line_is_help_type_or_a_sample_of_the_family_above_it)
 {
 	_cleanup_(buf_done) struct buf out;
-	struct site s;
+	struct server_context s;
 	char family[128] = "", name[128];
 	unsigned samples = 0;
 
@@ -106,7 +106,7 @@ static void check_line(const char *text, const char *line)
 TEST(counters_come_out_under_the_names_that_dashboards_use)
 {
 	_cleanup_(buf_done) struct buf out;
-	struct site s;
+	struct server_context s;
 
 	counters.samples_received = 100;
 	counters.samples_stored = 90;
@@ -138,7 +138,7 @@ TEST(counters_come_out_under_the_names_that_dashboards_use)
 TEST(each_source_and_each_sink_has_its_sum)
 {
 	_cleanup_(buf_done) struct buf out;
-	struct site s;
+	struct server_context s;
 
 	source.counters.samples_received = 100;
 	source.counters.samples_stored = 90;
@@ -162,7 +162,7 @@ TEST(each_source_and_each_sink_has_its_sum)
 TEST(without_a_source_that_is_up_it_is_not_ready)
 {
 	_cleanup_(buf_done) struct buf out;
-	struct site s;
+	struct server_context s;
 
 	source.is_up = false;
 	put(&s, &out);
@@ -178,7 +178,7 @@ TEST(without_a_source_that_is_up_it_is_not_ready)
 TEST(a_store_that_fails_is_not_ready)
 {
 	_cleanup_(buf_done) struct buf out;
-	struct site s;
+	struct server_context s;
 
 	fake_store_fails = 1;
 	put(&s, &out);

@@ -91,15 +91,15 @@ TEST(a_request_and_a_response_arrive_as_they_were_sent)
 	buf_init(&b);
 	response_init(&r);
 	response_init(&r2);
-	query_put_ask(&b, &l, &q, NULL);
-	CHECK(query_get_ask(b.data, b.size, &l2, &q2, &socket));
+	query_put_request(&b, &l, &q, NULL);
+	CHECK(query_get_request(b.data, b.size, &l2, &q2, &socket));
 	CHECK(!memcmp(&l, &l2, sizeof(l)) && !socket && q2.now_ns == -5 && q2.accepts_html && !q2.accepts_gzip);
 	CHECK_STR(q2.path, q.path);
 	CHECK_STR(q2.query, q.query);
 	CHECK_STR(q2.accept, q.accept);
 	CHECK_STR(q2.headers.method, "HEAD");
 	for (size_t n = 0; n < b.size; n++)
-		CHECK(!query_get_ask(b.data, n, &l2, &q2, &socket));
+		CHECK(!query_get_request(b.data, n, &l2, &q2, &socket));
 
 	r.status = 503;
 	r.warning = "some days are damaged";
@@ -315,42 +315,42 @@ TEST(an_answer_above_its_size_is_no_answer)
 
 /* --- The cap --- */
 
-static struct site site_with(struct query_starter *s)
+static struct server_context context_with(struct query_starter *s)
 {
-	struct site site = { .options = { .store = &fake_store, .query_starter = s }, .memory = { .most = QUERY_MEMORY } };
+	struct server_context context = { .options = { .store = &fake_store, .query_starter = s }, .memory = { .most = QUERY_MEMORY } };
 
-	pthread_rwlock_init(&site.lock, NULL);
-	connections_init(&site.connections, 1);
-	return site;
+	pthread_rwlock_init(&context.lock, NULL);
+	connections_init(&context.connections, 1);
+	return context;
 }
 
 TEST(what_queries_and_answers_take_is_counted_until_it_is_sent)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(NULL);
-	struct site site = site_with(s);
+	struct server_context context = context_with(s);
 	struct answer *a = NULL, *none = NULL;
 	struct response r;
 
 	response_init(&r);
-	CHECK(queries_answer(&site, &q, false, &r, &a));
+	CHECK(queries_answer(&context, &q, false, &r, &a));
 	CHECK(a && r.status == 200);
-	CHECK(site.memory.used >= ANSWER_BLOCK && site.memory.used < 2 * ANSWER_BLOCK);
+	CHECK(context.memory.used >= ANSWER_BLOCK && context.memory.used < 2 * ANSWER_BLOCK);
 
 	/* No room for a query; each one would take a sixteenth. */
-	CHECK(memory_cap_take(&site.memory, QUERY_MEMORY - QUERY_MEMORY / 32));
-	CHECK(queries_answer(&site, &q, false, &r, &none));
+	CHECK(memory_cap_reserve(&context.memory, QUERY_MEMORY - QUERY_MEMORY / 32));
+	CHECK(queries_answer(&context, &q, false, &r, &none));
 	CHECK(!none && r.status == 503 && strstr(r.body.data, "too busy"));
-	CHECK_INT(site.http.queries_busy, 1);
-	memory_cap_give(&site.memory, QUERY_MEMORY - QUERY_MEMORY / 32);
+	CHECK_INT(context.http.queries_busy, 1);
+	memory_cap_release(&context.memory, QUERY_MEMORY - QUERY_MEMORY / 32);
 	response_done(&r);
 	response_init(&r);
-	CHECK(queries_answer(&site, &q, false, &r, &none));
+	CHECK(queries_answer(&context, &q, false, &r, &none));
 	CHECK(none && r.status == 200);
 	answer_free(none);
 	answer_free(a);
-	CHECK_INT(site.memory.used, 0);
-	CHECK_INT(site.http.queries, 2);
+	CHECK_INT(context.memory.used, 0);
+	CHECK_INT(context.http.queries, 2);
 	response_done(&r);
 	query_starter_free(s);
 }
@@ -359,7 +359,7 @@ TEST(an_answer_that_several_send_is_there_until_the_last_one_did)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(NULL);
-	struct site site = site_with(s);
+	struct server_context context = context_with(s);
 	struct answer *a = NULL, *b;
 	struct response r, copy;
 	struct buf body;
@@ -368,22 +368,22 @@ TEST(an_answer_that_several_send_is_there_until_the_last_one_did)
 	response_init(&r);
 	response_init(&copy);
 	buf_init(&body);
-	CHECK(queries_answer(&site, &q, false, &r, &a) && a);
-	one = site.memory.used;
+	CHECK(queries_answer(&context, &q, false, &r, &a) && a);
+	one = context.memory.used;
 	b = answer_share(a);
-	CHECK(b && b->size == a->size && site.memory.used > one && site.memory.used < 2 * one);
+	CHECK(b && b->size == a->size && context.memory.used > one && context.memory.used < 2 * one);
 	response_copy(&copy, &r);
 	CHECK(copy.status == 200 && copy.type != r.type && !strcmp(copy.type, r.type) && !copy.warning);
 	answer_free(a);
-	CHECK_INT(site.memory.used, one);
+	CHECK_INT(context.memory.used, one);
 	read_all(b->file, &body);
 	CHECK_INT(body.size, b->size);
 
-	CHECK(memory_cap_take(&site.memory, QUERY_MEMORY - one));
+	CHECK(memory_cap_reserve(&context.memory, QUERY_MEMORY - one));
 	CHECK(!answer_share(b));
-	memory_cap_give(&site.memory, QUERY_MEMORY - one);
+	memory_cap_release(&context.memory, QUERY_MEMORY - one);
 	answer_free(b);
-	CHECK_INT(site.memory.used, 0);
+	CHECK_INT(context.memory.used, 0);
 	buf_done(&body);
 	response_done(&copy);
 	response_done(&r);
@@ -415,16 +415,16 @@ TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
 	struct request q = { .path = "/querier.v1.QuerierService/GetProfileStats", .now_ns = 1795248000LL * 1000000000, .timeout_ms = 300,
 			     .content_type = "application/json", .body = "{}", .body_size = 2, .headers = { .method = "POST" } };
 	struct query_starter *s = start(wait_for_ever);
-	struct site site = site_with(s);
+	struct server_context context = context_with(s);
 	struct answer *a = NULL;
 	struct response r;
 
 	response_init(&r);
-	CHECK(queries_answer(&site, &q, false, &r, &a));
+	CHECK(queries_answer(&context, &q, false, &r, &a));
 	CHECK(!a && r.status == 504);
 	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query takes more than 0.3 seconds, which is the limit; ask "
 		  "for a shorter range or fewer labels\"}");
-	CHECK_INT(site.http.queries_late, 1);
+	CHECK_INT(context.http.queries_late, 1);
 	response_done(&r);
 	query_starter_free(s);
 }
@@ -433,35 +433,35 @@ TEST(what_needs_more_than_the_first_attempt_has_gets_a_second_one)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(take_much_memory);
-	struct site site = site_with(s);
+	struct server_context context = context_with(s);
 	struct answer *a = NULL;
 	struct response r;
 
 	response_init(&r);
-	CHECK(!queries_answer(&site, &q, false, &r, &a));
-	CHECK(!a && !site.memory.used);
-	CHECK(queries_answer(&site, &q, true, &r, &a));
+	CHECK(!queries_answer(&context, &q, false, &r, &a));
+	CHECK(!a && !context.memory.used);
+	CHECK(queries_answer(&context, &q, true, &r, &a));
 	CHECK(a && r.status == 200);
 	answer_free(a);
 	query_starter_free(s);
 
 	/* The first attempt is not made again: this process would answer it. */
-	site.options.query_starter = s = start(NULL);
+	context.options.query_starter = s = start(NULL);
 	a = NULL;
-	CHECK(!queries_answer(&site, &q, false, &r, &a) && !a);
+	CHECK(!queries_answer(&context, &q, false, &r, &a) && !a);
 	q.path = "/api/v1/table";
-	CHECK(queries_answer(&site, &q, false, &r, &a) && a);
+	CHECK(queries_answer(&context, &q, false, &r, &a) && a);
 	answer_free(a);
 	q.path = "/api/v1/profile";
 	query_starter_free(s);
 
 	/* A small limit: to touch half a gigabyte takes long on some machines. */
-	site.memory.most = QUERY_MEMORY / 8;
-	site.options.query_starter = s = start(take_all_memory);
-	CHECK(queries_answer(&site, &q, true, &r, &a));
-	CHECK(!a && r.status == 503 && !site.memory.used);
+	context.memory.most = QUERY_MEMORY / 8;
+	context.options.query_starter = s = start(take_all_memory);
+	CHECK(queries_answer(&context, &q, true, &r, &a));
+	CHECK(!a && r.status == 503 && !context.memory.used);
 	CHECK(strstr(r.body.data, "the query takes more than 64 MB of memory, the limit of --query-memory"));
-	CHECK_INT(site.http.queries_large, 1);
+	CHECK_INT(context.http.queries_large, 1);
 	response_done(&r);
 	query_starter_free(s);
 }
@@ -471,15 +471,15 @@ TEST(without_a_process_that_starts_queries_they_are_refused)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(crash);
-	struct site site = site_with(s);
+	struct server_context context = context_with(s);
 	struct answer *a = NULL;
 	struct response r;
 
 	CHECK(query_starter_is_up(s));
 	kill(query_starter_pid(s), SIGKILL);
 	response_init(&r);
-	CHECK(queries_answer(&site, &q, false, &r, &a));
-	CHECK(!a && r.status == 503 && !site.memory.used);
+	CHECK(queries_answer(&context, &q, false, &r, &a));
+	CHECK(!a && r.status == 503 && !context.memory.used);
 	CHECK(strstr(r.body.data, "the one that starts them has ended; restart strobe"));
 	CHECK(!query_starter_is_up(s));
 	response_done(&r);

@@ -17,7 +17,7 @@ static bool holds(const char *range, const char *address)
 	struct network n;
 
 	CHECK_INT(network_parse(range, &n, NULL), 0);
-	return networks_hold(&n, 1, &ip);
+	return networks_contain(&n, 1, &ip);
 }
 
 TEST(a_range_holds_its_addresses_and_no_other)
@@ -87,18 +87,18 @@ TEST(ten_wrong_tokens_are_looked_at_and_then_one_every_six_seconds)
 	int64_t now = 1000;
 
 	for (int i = 0; i < ATTEMPTS_BURST; i++) {
-		CHECK_INT(attempts_wait(a, &here, now), 0);
-		attempts_failed(a, &here, now);
-		attempts_failed(a, &v6, now);
+		CHECK_INT(attempts_retry_after(a, &here, now), 0);
+		attempts_record_failure(a, &here, now);
+		attempts_record_failure(a, &v6, now);
 	}
-	CHECK_INT(attempts_wait(a, &here, now), 6);
-	CHECK_INT(attempts_wait(a, &there, now), 0);
-	CHECK_INT(attempts_wait(a, &same, now), 6);
+	CHECK_INT(attempts_retry_after(a, &here, now), 6);
+	CHECK_INT(attempts_retry_after(a, &there, now), 0);
+	CHECK_INT(attempts_retry_after(a, &same, now), 6);
 	now += ATTEMPT_COSTS_NS;
-	CHECK_INT(attempts_wait(a, &here, now), 0);
-	attempts_failed(a, &here, now);
-	CHECK_INT(attempts_wait(a, &here, now), 6);
-	CHECK_INT(attempts_wait(a, &here, now + ATTEMPTS_BURST * ATTEMPT_COSTS_NS), 0);
+	CHECK_INT(attempts_retry_after(a, &here, now), 0);
+	attempts_record_failure(a, &here, now);
+	CHECK_INT(attempts_retry_after(a, &here, now), 6);
+	CHECK_INT(attempts_retry_after(a, &here, now + ATTEMPTS_BURST * ATTEMPT_COSTS_NS), 0);
 	attempts_free(a);
 }
 
@@ -108,13 +108,13 @@ TEST(any_number_of_addresses_costs_a_bounded_memory)
 	struct ip first = ip_of("192.0.2.1"), ip = ip_of("10.0.0.0");
 
 	for (int i = 0; i < ATTEMPTS_BURST; i++)
-		attempts_failed(a, &first, 0);
+		attempts_record_failure(a, &first, 0);
 	for (unsigned i = 0; i < 3 * ATTEMPTS_ADDRESSES; i++) {
 		ip.bytes[14] = (uint8_t)(i >> 8);
 		ip.bytes[15] = (uint8_t)i;
-		attempts_failed(a, &ip, 1);
+		attempts_record_failure(a, &ip, 1);
 	}
-	CHECK(attempts_wait(a, &first, 1) > 0);
+	CHECK(attempts_retry_after(a, &first, 1) > 0);
 	attempts_free(a);
 }
 
@@ -130,30 +130,30 @@ TEST(the_session_is_the_cookie_of_that_name)
 	CHECK(roles_session_in(ROLES_COOKIE "=", &n) && n == 0);
 }
 
-static struct who who_of(struct roles_request q)
+static struct identity identity_of(struct roles_request q)
 {
 	static const char *const proxies[] = { "10.0.0.0/8", "::1" }, *const writers[] = { "ann" };
 	struct roles_options o = { .proxies = proxies, .proxy_count = 2, .writers = writers, .writer_count = 1 };
 	struct roles r;
-	struct who who;
+	struct identity identity;
 
 	CHECK_INT(roles_init(&r, &o, NULL), 0);
-	who = roles_who(&r, &q);
+	identity = roles_identify(&r, &q);
 	roles_done(&r);
-	return who;
+	return identity;
 }
 
 TEST(a_users_name_is_believed_from_a_trusted_proxy_only)
 {
-	CHECK_INT(who_of((struct roles_request){ .user = "ann", .peer = "10.0.0.1" }).role, ROLE_WRITE);
-	CHECK_INT(who_of((struct roles_request){ .user = "bob", .peer = "::1" }).role, ROLE_READ);
-	CHECK_STR(who_of((struct roles_request){ .user = "bob", .peer = "::ffff:10.0.0.1" }).user, "bob");
-	CHECK_INT(who_of((struct roles_request){ .user = "ann", .peer = "192.0.2.1" }).role, ROLE_NONE);
-	CHECK_INT(who_of((struct roles_request){ .user = "ann", .peer = "192.0.2.1", .forwarded_for = "10.0.0.1" }).role, ROLE_NONE);
-	CHECK_INT(who_of((struct roles_request){ .user = "ann", .peer = NULL }).role, ROLE_NONE);
-	CHECK_INT(who_of((struct roles_request){ .user = "", .peer = "10.0.0.1" }).role, ROLE_NONE);
-	CHECK_INT(who_of((struct roles_request){ .user = "a\tb", .peer = "10.0.0.1" }).role, ROLE_NONE);
-	CHECK_INT(who_of((struct roles_request){ .peer = "10.0.0.1" }).role, ROLE_NONE);
+	CHECK_INT(identity_of((struct roles_request){ .user = "ann", .peer = "10.0.0.1" }).role, ROLE_WRITE);
+	CHECK_INT(identity_of((struct roles_request){ .user = "bob", .peer = "::1" }).role, ROLE_READ);
+	CHECK_STR(identity_of((struct roles_request){ .user = "bob", .peer = "::ffff:10.0.0.1" }).user, "bob");
+	CHECK_INT(identity_of((struct roles_request){ .user = "ann", .peer = "192.0.2.1" }).role, ROLE_NONE);
+	CHECK_INT(identity_of((struct roles_request){ .user = "ann", .peer = "192.0.2.1", .forwarded_for = "10.0.0.1" }).role, ROLE_NONE);
+	CHECK_INT(identity_of((struct roles_request){ .user = "ann", .peer = NULL }).role, ROLE_NONE);
+	CHECK_INT(identity_of((struct roles_request){ .user = "", .peer = "10.0.0.1" }).role, ROLE_NONE);
+	CHECK_INT(identity_of((struct roles_request){ .user = "a\tb", .peer = "10.0.0.1" }).role, ROLE_NONE);
+	CHECK_INT(identity_of((struct roles_request){ .peer = "10.0.0.1" }).role, ROLE_NONE);
 }
 
 TEST(the_address_of_a_user_is_what_the_last_stranger_cannot_have_written)
@@ -166,10 +166,10 @@ TEST(the_address_of_a_user_is_what_the_last_stranger_cannot_have_written)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct who who = who_of((struct roles_request){ .peer = cases[i][0], .forwarded_for = cases[i][1] });
+		struct identity identity = identity_of((struct roles_request){ .peer = cases[i][0], .forwarded_for = cases[i][1] });
 		struct ip want = ip_of(cases[i][2]);
 
-		CHECK(memcmp(&who.address, &want, sizeof(want)) == 0);
+		CHECK(memcmp(&identity.address, &want, sizeof(want)) == 0);
 	}
 }
 

@@ -10,9 +10,9 @@ static struct collector_counters counters;
 static struct source source = { .url = (char *)"unix:/run/test.sock", .is_up = true };
 static struct source *sources[] = { &source };
 
-static struct site site_new(void)
+static struct server_context site_new(void)
 {
-	struct site s = { .options = { .store = &fake_store, .collector = &counters, .sources = sources,
+	struct server_context s = { .options = { .store = &fake_store, .collector = &counters, .sources = sources,
 				       .source_count = 1 } };
 
 	CHECK(address_parse("127.0.0.1:8787", &s.auth.listen) == 0);
@@ -25,7 +25,7 @@ static struct request request_of(const char *path, const char *query)
 				 .headers = { .method = "GET", .host = "127.0.0.1:8787" } };
 }
 
-static int answer(struct site *s, struct request q, struct response *r)
+static int answer(struct server_context *s, struct request q, struct response *r)
 {
 	response_init(r);
 	router_answer(s, &q, r);
@@ -34,7 +34,7 @@ static int answer(struct site *s, struct request q, struct response *r)
 
 static int ask(struct request q, struct response *r)
 {
-	struct site s = site_new();
+	struct server_context s = site_new();
 
 	return answer(&s, q, r);
 }
@@ -218,7 +218,7 @@ TEST(a_run_is_posted_in_any_format_and_every_refusal_has_its_status)
 
 TEST(a_body_is_wanted_only_where_it_is_taken_and_from_who_may_send_it)
 {
-	struct site s = site_new();
+	struct server_context s = site_new();
 	struct request q = request_of("/api/v1/runs", NULL);
 	_cleanup_(response_done) struct response large, busy;
 
@@ -249,20 +249,20 @@ TEST(an_upload_waits_for_memory_that_queries_hold)
 {
 	_cleanup_(response_done) struct response busy, stored;
 	struct request q = request_of("/api/v1/runs", "source=web&id=7");
-	struct site s = site_new();
+	struct server_context s = site_new();
 
 	q.headers.method = "POST";
 	q.has_body = true;
 	q.body = "main;f 3\n";
 	q.body_size = strlen(q.body);
 	s.memory.most = 64 << 20;
-	CHECK(memory_cap_take(&s.memory, 61 << 20));
+	CHECK(memory_cap_reserve(&s.memory, 61 << 20));
 	CHECK_INT(answer(&s, q, &busy), 503);
 	CHECK_STR(busy.body.data, "{\"error\":\"too busy: queries, uploads and answers being sent hold 61 of the 64 MB of "
 		  "--query-memory; send it again\"}\n");
 	CHECK_INT(s.http.uploads_refused, 1);
 	CHECK_INT(s.memory.used, 61 << 20);
-	memory_cap_give(&s.memory, 61 << 20);
+	memory_cap_release(&s.memory, 61 << 20);
 	CHECK_INT(answer(&s, q, &stored), 201);
 	CHECK_INT(s.memory.used, 0);
 }
@@ -273,7 +273,7 @@ TEST(a_run_that_was_pruned_says_so_in_each_form)
 	static const char sentence[] = "the smallest stacks, with 25.00 % of wall_ns, are cut short at [pruned]: the whole run takes "
 				       "more memory than --query-memory gives";
 	_cleanup_(response_done) struct response picture, folded, table;
-	struct site s = site_new();
+	struct server_context s = site_new();
 
 	s.max_nodes = 2;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
@@ -488,10 +488,10 @@ TEST(assets_are_cached_by_their_hash)
 #define TOKEN		"0123456789abcdef"
 #define READ_TOKEN	"fedcba9876543210"
 
-static struct site guarded_site(void)
+static struct server_context guarded_site(void)
 {
 	static const char *const proxies[] = { "192.0.2.1", "10.0.0.0/8" }, *const writers[] = { "ann" };
-	struct site s = site_new();
+	struct server_context s = site_new();
 	struct roles_options o = { .token = TOKEN, .read_token = READ_TOKEN, .proxies = proxies, .proxy_count = 2,
 				   .writers = writers, .writer_count = 1 };
 
@@ -513,7 +513,7 @@ static struct request form_of(const char *path, const char *body)
 	return q;
 }
 
-static int status_of(struct site *s, struct request q)
+static int status_of(struct server_context *s, struct request q)
 {
 	_cleanup_(response_done) struct response r;
 
@@ -529,7 +529,7 @@ static void cookie_of(const struct response *r, char cookie[128])
 TEST(a_posted_token_is_traded_for_a_session_that_ends_with_logout)
 {
 	_cleanup_(response_done) struct response in, again, page, out;
-	struct site s = guarded_site();
+	struct server_context s = guarded_site();
 	char cookie[128], second[128];
 	struct request q = request_of("/", NULL);
 
@@ -565,7 +565,7 @@ TEST(a_posted_token_is_traded_for_a_session_that_ends_with_logout)
 TEST(a_token_in_an_address_does_not_log_in)
 {
 	_cleanup_(response_done) struct response r;
-	struct site s = guarded_site();
+	struct server_context s = guarded_site();
 
 	CHECK_INT(answer(&s, request_of("/login", "token=" TOKEN), &r), 400);
 	CHECK(!r.set_cookie && strstr(r.body.data, "method=\"post\"") && !strstr(r.body.data, TOKEN));
@@ -575,7 +575,7 @@ TEST(a_token_in_an_address_does_not_log_in)
 TEST(the_cookie_is_secure_behind_tls)
 {
 	_cleanup_(response_done) struct response by_origin, by_proxy, plain;
-	struct site s = guarded_site();
+	struct server_context s = guarded_site();
 	struct request q = form_of("/login", "token=" TOKEN);
 
 	q.headers.roles.origin = q.headers.origin = "https://127.0.0.1:8787";
@@ -595,7 +595,7 @@ TEST(the_login_leads_to_pages_of_this_server_only)
 {
 	static const char *const elsewhere[] = { "//evil.example", "https://evil.example", "/%5Cevil.example", "evil",
 						 "/a%0D%0ASet-Cookie:x", "/%09/evil.example", "" };
-	struct site s = guarded_site();
+	struct server_context s = guarded_site();
 	char body[200];
 
 	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++) {
@@ -610,7 +610,7 @@ TEST(the_login_leads_to_pages_of_this_server_only)
 
 TEST(a_page_of_another_site_can_neither_log_in_nor_out)
 {
-	struct site s = guarded_site();
+	struct server_context s = guarded_site();
 	struct request q = form_of("/login", "token=" TOKEN);
 
 	q.headers.origin = "http://evil.example";
@@ -628,7 +628,7 @@ TEST(a_page_of_another_site_can_neither_log_in_nor_out)
 TEST(wrong_tokens_are_counted_and_after_ten_no_token_of_that_address_is_looked_at)
 {
 	_cleanup_(response_done) struct response r;
-	struct site s = guarded_site();
+	struct server_context s = guarded_site();
 	struct request q = request_of("/metrics", NULL), other = form_of("/login", "token=" TOKEN);
 
 	for (int i = 0; i < 5; i++)
@@ -664,7 +664,7 @@ TEST(a_role_to_read_may_look_and_not_write)
 		{ NULL, "ann", "11.1.2.3", 401, 401 }, { NULL, "", "10.1.2.3", 401, 401 },
 		{ NULL, NULL, "10.1.2.3", 401, 401 }, { "Bearer wrong", "ann", "10.1.2.3", 200, 0 },
 	};
-	struct site s = guarded_site();
+	struct server_context s = guarded_site();
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct request q = request_of("/", NULL);
@@ -685,7 +685,7 @@ TEST(a_role_to_read_may_look_and_not_write)
 }
 
 /* Returns the status of what an attribute of the page names. */
-static int ask_attribute(struct site *s, const char *page, const char *attribute)
+static int ask_attribute(struct server_context *s, const char *page, const char *attribute)
 {
 	_cleanup_(response_done) struct response r;
 	const char *at = strstr(page, attribute);
@@ -703,7 +703,7 @@ static int ask_attribute(struct site *s, const char *page, const char *attribute
 TEST(the_login_page_looks_as_it_should_before_anybody_has_logged_in)
 {
 	_cleanup_(response_done) struct response page;
-	struct site s = site_new();
+	struct server_context s = site_new();
 	struct request q = request_of("/login", "");
 
 	s.auth.roles.options.token = TOKEN;
@@ -716,7 +716,7 @@ TEST(the_login_page_looks_as_it_should_before_anybody_has_logged_in)
 	CHECK_INT(ask_attribute(&s, "p=\"/api/v1/status\"", "p=\""), 401);
 }
 
-static int send_filters(struct site *s, const char *method, const char *query, struct response *r)
+static int send_filters(struct server_context *s, const char *method, const char *query, struct response *r)
 {
 	struct request q = request_of("/api/v1/filters", query);
 
@@ -724,7 +724,7 @@ static int send_filters(struct site *s, const char *method, const char *query, s
 	return answer(s, q, r);
 }
 
-static int post_filters(struct site *s, const char *body, struct response *r)
+static int post_filters(struct server_context *s, const char *body, struct response *r)
 {
 	struct request q = request_of("/filters", NULL);
 
@@ -739,7 +739,7 @@ TEST(filters_are_named_listed_and_deleted)
 {
 	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64];
 	_cleanup_(response_done) struct response added, again, listed, page, gone, none, empty, bad;
-	struct site s = site_new();
+	struct server_context s = site_new();
 
 	CHECK(mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/named-filters", dir);
@@ -765,7 +765,7 @@ TEST(a_named_filter_is_deleted_once_that_was_confirmed)
 {
 	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64];
 	_cleanup_(response_done) struct response added, asked, still, foreign, done, gone, none;
-	struct site s = site_new();
+	struct server_context s = site_new();
 
 	CHECK(mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/named-filters", dir);
@@ -789,7 +789,7 @@ TEST(named_filters_have_a_most_and_forms_a_token)
 {
 	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64], text[256];
 	_cleanup_(response_done) struct response old, fits, full, absent;
-	struct site s = site_new();
+	struct server_context s = site_new();
 
 	CHECK(mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/named-filters", dir);

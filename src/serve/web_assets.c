@@ -57,7 +57,7 @@ static void send_asset(const struct asset *a, const struct request *q, struct re
 	}
 }
 
-void assets_answer(struct site *s, const struct request *q, struct response *r)
+void assets_answer(struct server_context *s, const struct request *q, struct response *r)
 {
 	const char *rest = q->path + strlen("/assets/");
 	size_t n = strlen(assets_hash);
@@ -72,7 +72,7 @@ void assets_answer(struct site *s, const struct request *q, struct response *r)
 		response_error(r, q, 404, "this file is of another version; reload the page");
 }
 
-void assets_icon(struct site *s, const struct request *q, struct response *r)
+void assets_icon(struct server_context *s, const struct request *q, struct response *r)
 {
 	const struct asset *a = find_asset("icon.svg");
 

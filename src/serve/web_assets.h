@@ -16,7 +16,7 @@ struct asset {
 extern const char assets_hash[];		/* 16 hexadecimal digits */
 extern const struct asset assets[];		/* ends with a NULL name */
 
-void assets_answer(struct site *s, const struct request *q, struct response *r);
-void assets_icon(struct site *s, const struct request *q, struct response *r);		/* /favicon.ico */
+void assets_answer(struct server_context *s, const struct request *q, struct response *r);
+void assets_icon(struct server_context *s, const struct request *q, struct response *r);		/* /favicon.ico */
 
 #endif

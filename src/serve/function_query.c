@@ -1,6 +1,6 @@
-/* function_ask.c: finds a function by its name, and who calls whom around it. */
+/* function_query.c: finds a function by its name, and who calls whom around it. */
 
-#include "function_ask.h"
+#include "function_query.h"
 
 #include "mem.h"
 #include "text.h"
@@ -14,10 +14,10 @@ static void put_shown(struct buf *out, struct str name)
 	text_put_plain(out, name);
 }
 
-static size_t find_frames(struct function_ask *f)
+static size_t find_frames(struct function_query *f)
 {
-	const struct profile *p = f->ask->profile;
-	const char *text = f->ask->view.function;
+	const struct profile *p = f->query->profile;
+	const char *text = f->query->view.function;
 	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 };
 
 	buf_init(&wanted);
@@ -35,9 +35,9 @@ static size_t find_frames(struct function_ask *f)
 	return f->places;
 }
 
-int function_ask(struct function_ask *f, const struct ask *a, struct err *err)
+int function_query(struct function_query *f, const struct profile_query *a, struct err *err)
 {
-	*f = (struct function_ask){ .ask = a };
+	*f = (struct function_query){ .query = a };
 	if (!a->view.function)
 		return err_set(err, -EINVAL, "function= is missing: give the whole name of a function");
 	if (!find_frames(f))
@@ -48,14 +48,14 @@ int function_ask(struct function_ask *f, const struct ask *a, struct err *err)
 	return 0;
 }
 
-void function_ask_done(struct function_ask *f)
+void function_query_done(struct function_query *f)
 {
 	free(f->of);
 	report_edges_done(&f->callers);
 	report_edges_done(&f->callees);
 }
 
-bool function_of_calls(const struct ask *a)
+bool function_of_calls(const struct profile_query *a)
 {
 	return !strcmp(a->columns[a->chosen].name, "calls");
 }

@@ -1,12 +1,12 @@
-/* ask.c: parameters, store, and the words for an empty answer. */
+/* profile_query.c: parameters, store, and the words for an empty answer. */
 
-#include "ask.h"
+#include "profile_query.h"
 
 #include "clock.h"
 #include "mem.h"
 #include "runs.h"
 #include "saturate.h"
-#include "source_ask.h"
+#include "source_query.h"
 #include "text.h"
 #include "why_no_samples.h"
 
@@ -16,7 +16,7 @@
 
 #define ENTRIES_NAMED 8u	/* in the sentence for an empty answer */
 
-int ask_view(struct ask *a, const struct request *q, struct err *err)
+int profile_query_parse(struct profile_query *a, const struct request *q, struct err *err)
 {
 	int r;
 
@@ -31,17 +31,17 @@ int ask_view(struct ask *a, const struct request *q, struct err *err)
 /* --- What it is about --- */
 
 /* Lines that the question is about, and those that stand beside an answer which is right without them. */
-static bool needs_lines(const struct ask *a)
+static bool needs_lines(const struct profile_query *a)
 {
 	return a->lines || a->view.by == REPORT_BY_LINE;
 }
 
-static bool likes_lines(const struct ask *a)
+static bool likes_lines(const struct profile_query *a)
 {
 	return a->with_source && !a->lines_left_out;
 }
 
-static int load_range(struct ask *a, const struct site *s, struct store_query query, struct store_looked *looked,
+static int load_range(struct profile_query *a, const struct server_context *s, struct store_query query, struct store_looked *looked,
 		      struct profile **ret, struct err *err)
 {
 	int r;
@@ -59,7 +59,7 @@ static int load_range(struct ask *a, const struct site *s, struct store_query qu
 	return store_query(s->options.store, &query, ret, looked, err);
 }
 
-static void note_pruned(struct ask *a, struct profile *p, const char *wanted)
+static void note_pruned(struct profile_query *a, struct profile *p, const char *wanted)
 {
 	uint32_t column = profile_pick_column(p, wanted);
 
@@ -70,11 +70,10 @@ static void note_pruned(struct ask *a, struct profile *p, const char *wanted)
 	saturating_add(&a->pruned_of, profile_sum(p, column));
 }
 
-static int load_run(struct ask *a, const struct site *s, const struct view_run *run, struct profile **ret, struct err *err)
+static int load_run(struct profile_query *a, const struct server_context *s, const struct view_run *run, struct profile **ret, struct err *err)
 {
 	size_t loaded = a->view.run_count + a->view.has_base;
-	struct store_most most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column,
-				   .chart = a->chart && loaded == 1, .lines = needs_lines(a) || likes_lines(a) };
+	struct store_most most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column, .chart = a->chart && loaded == 1, .lines = needs_lines(a) || likes_lines(a) };
 	int r = store_get_run(s->options.store, run->source, run->id, &most, &a->runs[a->run_count], ret, err);
 
 	if (r > 0 && most.lines && !needs_lines(a)) {
@@ -95,7 +94,7 @@ static int load_run(struct ask *a, const struct site *s, const struct view_run *
 	return 0;
 }
 
-static int load_average(struct ask *a, const struct site *s, struct profile **ret, struct err *err)
+static int load_average(struct profile_query *a, const struct server_context *s, struct profile **ret, struct err *err)
 {
 	struct profile *profiles[VIEW_RUNS_MAX] = { NULL };
 	uint64_t weights[VIEW_RUNS_MAX];
@@ -112,14 +111,14 @@ static int load_average(struct ask *a, const struct site *s, struct profile **re
 	return r;
 }
 
-static int load(struct ask *a, const struct site *s, struct profile **ret, struct err *err)
+static int load(struct profile_query *a, const struct server_context *s, struct profile **ret, struct err *err)
 {
 	if (a->view.run_count == 0)
 		return load_range(a, s, view_query(&a->view), &a->looked, ret, err);
 	return a->view.run_count == 1 ? load_run(a, s, &a->view.runs[0], ret, err) : load_average(a, s, ret, err);
 }
 
-static int load_base(struct ask *a, const struct site *s, struct profile **ret, struct err *err)
+static int load_base(struct profile_query *a, const struct server_context *s, struct profile **ret, struct err *err)
 {
 	struct store_looked looked = { 0 };
 	int r;
@@ -137,7 +136,7 @@ static int load_base(struct ask *a, const struct site *s, struct profile **ret, 
 }
 
 /* The names stay those of functions where nothing else was asked for. */
-static void group(const struct ask *a, struct profile **p)
+static void group(const struct profile_query *a, struct profile **p)
 {
 	struct profile *grouped;
 
@@ -150,16 +149,16 @@ static void group(const struct ask *a, struct profile **p)
 
 /* --- Columns --- */
 
-static void list_column(struct ask *a, const struct profile *p, uint32_t c, int64_t before)
+static void list_column(struct profile_query *a, const struct profile *p, uint32_t c, int64_t before)
 {
-	struct ask_column *to = &a->columns[a->column_count++];
+	struct profile_query_column *to = &a->columns[a->column_count++];
 
-	*to = (struct ask_column){ .total = profile_sum(p, c), .whole = report_whole(p, c), .before = before };
+	*to = (struct profile_query_column){ .total = profile_sum(p, c), .whole = report_whole(p, c), .before = before };
 	snprintf(to->name, sizeof(to->name), "%s", p->columns[c].name);
 	snprintf(to->unit, sizeof(to->unit), "%s", p->columns[c].unit);
 }
 
-static int refuse_column(const struct ask *a, const struct profile *p, struct err *err)
+static int refuse_column(const struct profile_query *a, const struct profile *p, struct err *err)
 {
 	assert(a->view.column);
 	_cleanup_(buf_done) struct buf names = { 0 };
@@ -172,7 +171,7 @@ static int refuse_column(const struct ask *a, const struct profile *p, struct er
 		       names.size ? names.data : "none");
 }
 
-static int choose_column(struct ask *a, struct err *err)
+static int choose_column(struct profile_query *a, struct err *err)
 {
 	struct profile *p = a->profile;
 
@@ -218,7 +217,7 @@ static void name_side(const struct view_run *run, size_t runs, const struct stor
 		name_range(q, with_labels, ret, size);
 }
 
-static void name_sides(struct ask *a)
+static void name_sides(struct profile_query *a)
 {
 	const struct view *v = &a->view;
 	struct store_query after = view_query(v), before = view_base_query(v);
@@ -227,7 +226,7 @@ static void name_sides(struct ask *a)
 	name_side(&v->base_run, *v->base_run.id != 0, &before, v->has_base_labels, a->name_before, sizeof(a->name_before));
 }
 
-static void list_common_columns(struct ask *a, const struct profile *before, const struct profile *after)
+static void list_common_columns(struct profile_query *a, const struct profile *before, const struct profile *after)
 {
 	for (uint32_t c = 0; c < after->column_count; c++) {
 		uint32_t other = profile_find_column(before, after->columns[c].name);
@@ -237,7 +236,7 @@ static void list_common_columns(struct ask *a, const struct profile *before, con
 	}
 }
 
-static int check_sides(struct ask *a, const struct profile *before, uint32_t column_before, uint32_t column_after,
+static int check_sides(struct profile_query *a, const struct profile *before, uint32_t column_before, uint32_t column_after,
 		       enum diff_scale scale, struct err *err)
 {
 	diff_check(before, column_before, a->name_before, a->profile, column_after, a->name_after, scale, &a->doubts);
@@ -248,7 +247,7 @@ static int check_sides(struct ask *a, const struct profile *before, uint32_t col
 }
 
 /* Samples are compared by their shares unless somebody wants something else: two ranges have never as many. */
-static enum diff_scale choose_scale(const struct ask *a, const struct profile *before, uint32_t column_before,
+static enum diff_scale choose_scale(const struct profile_query *a, const struct profile *before, uint32_t column_before,
 				    uint32_t column_after)
 {
 	bool are_samples = diff_sample_weight(before, column_before) > 0 && diff_sample_weight(a->profile, column_after) > 0;
@@ -256,7 +255,7 @@ static enum diff_scale choose_scale(const struct ask *a, const struct profile *b
 	return a->view.has_scale ? a->view.scale : are_samples ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
 }
 
-static int compare(struct ask *a, const struct profile *before, struct err *err)
+static int compare(struct profile_query *a, const struct profile *before, struct err *err)
 {
 	struct diff_options o = { 0 };
 	uint32_t column_before, column_after;
@@ -289,7 +288,7 @@ static int compare(struct ask *a, const struct profile *before, struct err *err)
 	return 0;
 }
 
-int ask_profile(struct ask *a, const struct site *s, struct err *err)
+int profile_query_load(struct profile_query *a, const struct server_context *s, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *before = NULL;
 	int r;
@@ -299,9 +298,9 @@ int ask_profile(struct ask *a, const struct site *s, struct err *err)
 		return r;
 	store_missing(s->options.store, a->missing, sizeof(a->missing));
 	if (a->with_source)
-		a->subject = source_ask_subject(&a->view, a->profile);
+		a->subject = source_query_subject(&a->view, a->profile);
 	if (a->with_source && before)
-		a->subject_before = source_ask_subject(&a->view, before);
+		a->subject_before = source_query_subject(&a->view, before);
 	group(a, &a->profile);
 	if (!before)
 		return choose_column(a, err);
@@ -309,7 +308,7 @@ int ask_profile(struct ask *a, const struct site *s, struct err *err)
 	return compare(a, before, err);
 }
 
-void ask_done(struct ask *a)
+void profile_query_done(struct profile_query *a)
 {
 	for (size_t i = 0; i < a->run_count; i++)
 		store_run_done(&a->runs[i]);
@@ -324,12 +323,12 @@ void ask_done(struct ask *a)
 	params_done(&a->params);
 }
 
-bool ask_is_empty(const struct ask *a)
+bool profile_query_is_empty(const struct profile_query *a)
 {
 	return a->whole <= 0 && (!a->is_diff || report_whole(a->profile, a->before) <= 0);
 }
 
-void ask_describe(const struct ask *a, struct buf *out)
+void profile_query_describe(const struct profile_query *a, struct buf *out)
 {
 	if (a->is_diff)
 		buf_printf(out, "%s compared with %s", a->name_after, a->name_before);
@@ -341,7 +340,7 @@ void ask_describe(const struct ask *a, struct buf *out)
 		view_describe(&a->view, out);
 }
 
-void ask_refuse(struct response *r, const struct request *q, int code, const struct err *err)
+void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err)
 {
 	response_error(r, q, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, "%s", err->text);
 	r->out_of_memory = code == -ENOMEM;
@@ -356,13 +355,14 @@ static void json_time(struct json *j, const char *key, int64_t ns)
 static void put_damage(uint64_t n, struct buf *out)
 {
 	buf_printf(out, "%llu of the days asked for %s damaged, and what could not be read is missing here; the log names the "
-		   "file%s", (unsigned long long)n, n == 1 ? "is" : "are", n == 1 ? "" : "s");
+			"file%s",
+		   (unsigned long long)n, n == 1 ? "is" : "are", n == 1 ? "" : "s");
 }
 
-static void put_pruned(const struct ask *a, struct buf *out)
+static void put_pruned(const struct profile_query *a, struct buf *out)
 {
 	buf_printf(out, "the smallest stacks, with %lld of %llu samples, are cut short at " PROFILE_PRUNED ": all of them take more "
-		   "memory than --query-memory gives; ask for a shorter range or fewer labels",
+			"memory than --query-memory gives; ask for a shorter range or fewer labels",
 		   (long long)a->looked.pruned_samples, (unsigned long long)a->looked.samples);
 }
 
@@ -372,7 +372,7 @@ static const char *semicolon(const struct buf *out)
 }
 
 /* Nothing if the answer is whole and nobody has to doubt it. */
-static void put_warning(const struct ask *a, struct buf *out)
+static void put_warning(const struct profile_query *a, struct buf *out)
 {
 	if (a->looked.damaged_days)
 		put_damage(a->looked.damaged_days, out);
@@ -390,7 +390,7 @@ static void put_warning(const struct ask *a, struct buf *out)
 		buf_printf(out, "%s%s", semicolon(out), a->doubts.items[i].text);
 }
 
-const char *ask_warn(const struct ask *a, struct response *r)
+const char *profile_query_warn(const struct profile_query *a, struct response *r)
 {
 	_cleanup_(buf_done) struct buf warning = { 0 };
 
@@ -402,7 +402,7 @@ const char *ask_warn(const struct ask *a, struct response *r)
 	return r->warning = arena_copy(&r->bytes, warning.data, warning.size);
 }
 
-static void put_looked(const struct ask *a, struct json *j)
+static void put_looked(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "looked");
 	json_open_object(j);
@@ -423,7 +423,7 @@ static void put_looked(const struct ask *a, struct json *j)
 	json_end(j);
 }
 
-static void put_runs(const struct ask *a, struct json *j)
+static void put_runs(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "runs");
 	json_open_array(j);
@@ -447,7 +447,7 @@ static void put_filters(struct json *j, const char *key, const struct label_filt
 	json_str(j, text.data);
 }
 
-static void put_comparison(const struct ask *a, struct json *j)
+static void put_comparison(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "compared");
 	json_open_object(j);
@@ -476,7 +476,7 @@ static void put_sentence(struct json *j, const char *key, const struct buf *text
 	json_bytes(j, (struct str){ text->data, text->size });
 }
 
-void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
+void profile_query_json_head(const struct profile_query *a, const struct server_context *s, struct json *j)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 
@@ -495,14 +495,14 @@ void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
 		put_warning(a, &text);
 		put_sentence(j, "warning", &text);
 	}
-	if (a->profile && ask_is_empty(a)) {
+	if (a->profile && profile_query_is_empty(a)) {
 		buf_reset(&text);
-		ask_why_empty(a, s, &text);
+		profile_query_explain_empty(a, s, &text);
 		put_sentence(j, "empty", &text);
 	}
 }
 
-void ask_json_columns(const struct ask *a, struct json *j)
+void profile_query_json_columns(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "columns");
 	json_open_array(j);
@@ -539,7 +539,7 @@ static void put_entries(const struct store_label *l, struct buf *out)
 		buf_printf(out, " and %zu more", l->value_count - ENTRIES_NAMED);
 }
 
-static void put_store_entries(const struct site *s, const struct store_looked *looked, struct buf *out)
+static void put_store_entries(const struct server_context *s, const struct store_looked *looked, struct buf *out)
 {
 	struct store_query all = { .from_ns = looked->first_ns, .to_ns = looked->last_ns + BATCH_BUCKET_NS };
 	struct store_labels labels = { 0 };
@@ -552,13 +552,13 @@ static void put_store_entries(const struct site *s, const struct store_looked *l
 	store_labels_done(&labels);
 }
 
-void ask_why_empty(const struct ask *a, const struct site *s, struct buf *out)
+void profile_query_explain_empty(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
 	char first[32], last[32];
 
 	if (a->view.run_count) {
 		buf_puts(out, "nothing of ");
-		ask_describe(a, out);
+		profile_query_describe(a, out);
 		buf_printf(out, " has a value of %s above zero", a->columns[a->chosen].name);
 		return;
 	}

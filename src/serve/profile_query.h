@@ -1,34 +1,34 @@
-/* ask.h: common to all data handlers: reads the parameters, queries the store, reports errors. */
-#ifndef SERVE_ASK_H
-#define SERVE_ASK_H
+/* profile_query.h: common to all data handlers: reads the parameters, queries the store, reports errors. */
+#ifndef SERVE_PROFILE_QUERY_H
+#define SERVE_PROFILE_QUERY_H
 
 #include "http.h"
 #include "view.h"
 
 /* One of the columns to choose from. */
-struct ask_column {
+struct profile_query_column {
 	char name[64], unit[64];
 	int64_t total, whole;			/* its sum, and what shares are of (report_whole) */
 	int64_t before;				/* the base's sum, of a comparison */
 };
 
-/* One question and its answer. Embedded; ask_done frees all of it, also when it is half built. */
-struct ask {
+/* One question and its answer. Embedded; profile_query_done frees all of it, also when it is half built. */
+struct profile_query {
 	struct params params;
 	struct view view;
 	struct profile *profile;
 	uint32_t column, before;		/* of the profile; before is UINT32_MAX unless it is a comparison */
 	int64_t total, whole;			/* of the column */
-	bool lines;				/* ask_profile keeps the lines that ran, of a range */
-	bool with_source;			/* ask_profile fills in what source_ask.h needs */
+	bool lines;				/* profile_query_load keeps the lines that ran, of a range */
+	bool with_source;			/* profile_query_load fills in what source_query.h needs */
 	struct profile *subject, *subject_before;	/* with it; the latter of a comparison */
 	bool lines_left_out;			/* with it: the range has too many stacks for them */
-	bool chart;				/* ask_profile keeps the flame chart, of one run */
+	bool chart;				/* profile_query_load keeps the flame chart, of one run */
 	uint32_t charted_calls;			/* of the flame chart of one run; 0: it has none */
 	struct store_looked looked;		/* of a range */
 	struct store_run *runs;			/* view.run_count of them, and behind them the base's if it is a run */
 	size_t run_count;			/* of those that are there */
-	struct ask_column columns[PROFILE_COLUMNS];
+	struct profile_query_column columns[PROFILE_COLUMNS];
 	uint32_t column_count, chosen;		/* the chosen one has the name of `column`, but for a comparison */
 	bool is_diff;
 	struct diff diff;			/* owns the profile then */
@@ -40,33 +40,33 @@ struct ask {
 };
 
 /* -EINVAL with a sentence for bad parameters. */
-int ask_view(struct ask *a, const struct request *q, struct err *err);
+int profile_query_parse(struct profile_query *a, const struct request *q, struct err *err);
 
 /* Also queries the store, for a range, runs or a comparison, groups the result, and picks the column. -EINVAL if the
  * profile lacks the requested column or a comparison makes no sense, -ENOENT without such a run. */
-int ask_profile(struct ask *a, const struct site *s, struct err *err);
-void ask_done(struct ask *a);
+int profile_query_load(struct profile_query *a, const struct server_context *s, struct err *err);
+void profile_query_done(struct profile_query *a);
 
 /* Whether the result is empty: no data, or none of the requested values. */
-bool ask_is_empty(const struct ask *a);
+bool profile_query_is_empty(const struct profile_query *a);
 
 /* "samples of entry=index between … and …", "run shop/1", "3 runs, averaged", "run shop/1 compared with run shop/0". */
-void ask_describe(const struct ask *a, struct buf *out);
+void profile_query_describe(const struct profile_query *a, struct buf *out);
 
 /* 400 for -EINVAL, 404 for -ENOENT, else 500. */
-void ask_refuse(struct response *r, const struct request *q, int code, const struct err *err);
+void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err);
 
 /* Says in one sentence what the answer lacks, also as the header Strobe-Warning; NULL, and no header, if complete. */
-const char *ask_warn(const struct ask *a, struct response *r);
+const char *profile_query_warn(const struct profile_query *a, struct response *r);
 
 /* Puts the beginning of every JSON answer: opens the object and writes from, to and the data covered, or the runs;
- * "empty" is the sentence of ask_why_empty if there is no data. */
-void ask_json_head(const struct ask *a, const struct site *s, struct json *j);
+ * "empty" is the sentence of profile_query_explain_empty if there is no data. */
+void profile_query_json_head(const struct profile_query *a, const struct server_context *s, struct json *j);
 
 /* Puts "columns", the ones to choose from, and "column", the index of the chosen one. */
-void ask_json_columns(const struct ask *a, struct json *j);
+void profile_query_json_columns(const struct profile_query *a, struct json *j);
 
 /* "no samples of entry=foo between … and …; the store holds samples from … to …, entries: index, api" */
-void ask_why_empty(const struct ask *a, const struct site *s, struct buf *out);
+void profile_query_explain_empty(const struct profile_query *a, const struct server_context *s, struct buf *out);
 
 #endif

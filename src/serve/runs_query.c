@@ -1,9 +1,9 @@
-/* runs_ask.c: from addresses and parameters to runs of the store. */
+/* runs_query.c: from addresses and parameters to runs of the store. */
 
 #include "runs.h"
 
 #include "amount.h"
-#include "ask.h"
+#include "profile_query.h"
 #include "clock.h"
 #include "edges.h"
 #include "render.h"
@@ -50,7 +50,7 @@ static int parse_moment(const char *name, const char *text, int64_t now_ns, int6
 	return 0;
 }
 
-static int parse_sort(struct runs_ask *a, struct err *err)
+static int parse_sort(struct runs_query *a, struct err *err)
 {
 	const char *key = params_get(&a->params, "sort"), *order = params_get(&a->params, "order");
 
@@ -69,7 +69,7 @@ static int parse_sort(struct runs_ask *a, struct err *err)
 }
 
 /* "host=web1 deploy=7*": what people type into one field. */
-static int parse_labels(struct runs_ask *a, const char *text, struct err *err)
+static int parse_labels(struct runs_query *a, const char *text, struct err *err)
 {
 	while (*(text += strspn(text, " "))) {
 		size_t n = strcspn(text, " "), key = strcspn(text, "= ");
@@ -94,7 +94,7 @@ static bool is_sort(const char *key)
 }
 
 /* One parameter that is not empty; what is none of those known here is a label. */
-static int take_param(struct runs_ask *a, const char *key, const char *value, int64_t now_ns, struct err *err)
+static int take_param(struct runs_query *a, const char *key, const char *value, int64_t now_ns, struct err *err)
 {
 	struct store_run_query *q = &a->query;
 
@@ -123,7 +123,7 @@ static int take_param(struct runs_ask *a, const char *key, const char *value, in
 	return 0;
 }
 
-int runs_ask(struct runs_ask *a, const struct site *s, const struct request *q, struct err *err)
+int runs_query(struct runs_query *a, const struct server_context *s, const struct request *q, struct err *err)
 {
 	int r;
 
@@ -144,7 +144,7 @@ int runs_ask(struct runs_ask *a, const struct site *s, const struct request *q, 
 	return r < 0 ? r : store_list_runs(s->options.store, &a->query, &a->runs, err);
 }
 
-void runs_ask_done(struct runs_ask *a)
+void runs_query_done(struct runs_query *a)
 {
 	store_runs_done(&a->runs);
 	arena_done(&a->bytes);
@@ -165,7 +165,7 @@ static void put_sources(const struct store_label *sources, struct buf *out)
 		buf_printf(out, " and %zu more", sources->value_count - SOURCES_NAMED);
 }
 
-void runs_why_empty(const struct runs_ask *a, const struct site *s, struct buf *out)
+void runs_why_empty(const struct runs_query *a, const struct server_context *s, struct buf *out)
 {
 	struct store_label sources;
 
@@ -207,7 +207,7 @@ static bool take_key(const char **rest, char ret[STROBE_WIRE_RUN_KEY + 1])
 	return true;
 }
 
-bool run_ask_address(struct run_ask *a, const char *rest, const struct request *q, struct response *r)
+bool run_query_address(struct run_query *a, const char *rest, const struct request *q, struct response *r)
 {
 	memset(a, 0, sizeof(*a));
 	arena_init(&a->params.bytes);
@@ -229,7 +229,7 @@ static int parse_flag(const struct params *p, const char *name, bool *ret, struc
 	return 0;
 }
 
-static int parse_params(struct run_ask *a, const struct request *q, struct err *err)
+static int parse_params(struct run_query *a, const struct request *q, struct err *err)
 {
 	const char *limit;
 	int e;
@@ -250,7 +250,7 @@ void run_add_columns(struct profile *p)
 	profile_add_off_cpu(p);
 }
 
-static int choose_column(struct run_ask *a, struct err *err)
+static int choose_column(struct run_query *a, struct err *err)
 {
 	const char *wanted = params_get(&a->params, "column");
 	_cleanup_(buf_done) struct buf names = { 0 };
@@ -267,13 +267,13 @@ static int choose_column(struct run_ask *a, struct err *err)
 		       names.size ? names.data : "none");
 }
 
-bool run_ask(struct run_ask *a, const struct site *s, const char *rest, const struct request *q, struct response *r)
+bool run_query(struct run_query *a, const struct server_context *s, const char *rest, const struct request *q, struct response *r)
 {
 	struct store_most most = { .nodes = s->max_nodes, .chart = true };
 	struct err err = { 0 };
 	int e;
 
-	if (!run_ask_address(a, rest, q, r))
+	if (!run_query_address(a, rest, q, r))
 		return false;
 	e = parse_params(a, q, &err);
 	if (e >= 0) {
@@ -287,11 +287,11 @@ bool run_ask(struct run_ask *a, const struct site *s, const char *rest, const st
 	if (e == -ENOENT)
 		response_error(r, q, 404, "%s", err.text);
 	else if (e < 0)
-		ask_refuse(r, q, e, &err);
+		profile_query_refuse(r, q, e, &err);
 	return e >= 0;
 }
 
-void run_ask_done(struct run_ask *a)
+void run_query_done(struct run_query *a)
 {
 	store_run_done(&a->run);
 	profile_free(a->profile);
@@ -330,7 +330,7 @@ void run_put_pruned(struct profile *p, const char *column, int64_t sum, int64_t 
 		   has_pruned_edges(p) ? ", and the functions that took least are one of that name" : "");
 }
 
-const char *run_warn(const struct run_ask *a, struct response *r)
+const char *run_warn(const struct run_query *a, struct response *r)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
@@ -343,7 +343,7 @@ const char *run_warn(const struct run_ask *a, struct response *r)
 	return r->warning = arena_copy(&r->bytes, b.data, b.size);
 }
 
-void run_picture(const struct run_ask *a, const struct request *q, struct response *r)
+void run_picture(const struct run_query *a, const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf title = { 0 }, subtitle = { 0 };
 	const char *wanted = params_get(&a->params, "title");
@@ -367,7 +367,7 @@ void run_picture(const struct run_ask *a, const struct request *q, struct respon
 	run_warn(a, r);
 	e = flamegraph_svg(a->profile, &o, &r->body, &err);
 	if (e < 0)
-		ask_refuse(r, q, e, &err);
+		profile_query_refuse(r, q, e, &err);
 	else
 		r->type = "image/svg+xml";
 }

@@ -1,12 +1,12 @@
-/* pyroscope_ask.h: the common part of Pyroscope's requests: a time range, a selector, a profile type, and the matching series
+/* pyroscope_selection.h: the common part of Pyroscope's requests: a time range, a selector, a profile type, and the matching series
  * and runs.
  *
  * A series has one row per profile type. Beside its labels a row has service_name, which is the first of the service labels that the
  * series has (PYROSCOPE_SERVICES unless others are chosen), and the labels that its type is made of. Ids of spans and traces are labels
  * of runs only.
  */
-#ifndef SERVE_PYROSCOPE_ASK_H
-#define SERVE_PYROSCOPE_ASK_H
+#ifndef SERVE_PYROSCOPE_SELECTION_H
+#define SERVE_PYROSCOPE_SELECTION_H
 
 #include "http.h"
 #include "profile_type.h"
@@ -33,8 +33,8 @@ struct pyroscope_rows {
 	struct intern seen;
 };
 
-struct pyroscope_ask {
-	const struct site *site;
+struct pyroscope_selection {
+	const struct server_context *context;
 	const struct pyroscope_query *query;
 	int64_t now_ns, from_ns, to_ns;
 	struct selector selector;
@@ -43,51 +43,51 @@ struct pyroscope_ask {
 };
 
 /* Begins with the range and the matchers of the query; -EINVAL with a sentence. Call _done in any case. */
-int pyroscope_ask_init(struct pyroscope_ask *a, const struct site *s, const struct pyroscope_query *q, int64_t now_ns,
-		       bool *pruned, struct err *err);
-void pyroscope_ask_done(struct pyroscope_ask *a);
+int pyroscope_selection_init(struct pyroscope_selection *a, const struct server_context *s, const struct pyroscope_query *q, int64_t now_ns,
+			     bool *pruned, struct err *err);
+void pyroscope_selection_done(struct pyroscope_selection *a);
 
 /* Reads the type, which the calls for values need. */
-int pyroscope_ask_type(struct pyroscope_ask *a, struct err *err);
+int pyroscope_selection_type(struct pyroscope_selection *a, struct err *err);
 
 /* The number of nodes to show. */
-int pyroscope_ask_nodes(const struct pyroscope_ask *a, uint32_t *ret, struct err *err);
+int pyroscope_selection_nodes(const struct pyroscope_selection *a, uint32_t *ret, struct err *err);
 
 /* A label of a row, "" if it is missing; `type` may be NULL, and `id` is room for the one of the type. */
-const char *pyroscope_label(const struct site *s, const struct labels *labels, const struct profile_type *type,
+const char *pyroscope_label(const struct server_context *s, const struct labels *labels, const struct profile_type *type,
 			    const char *name, char id[PROFILE_TYPE_ID]);
 
 /* Whether the labels of a series have one that is service_name; its place among the service labels, their number if none. */
-size_t pyroscope_service_of(const struct site *s, const struct labels *labels);
-const char *pyroscope_service_label(const struct site *s, size_t i);	/* NULL behind the last one */
+size_t pyroscope_service_of(const struct server_context *s, const struct labels *labels);
+const char *pyroscope_service_label(const struct server_context *s, size_t i);	/* NULL behind the last one */
 
 /* Whether the selector takes a row. */
-bool pyroscope_takes(const struct pyroscope_ask *a, const struct labels *labels, const struct profile_type *type);
+bool pyroscope_matches(const struct pyroscope_selection *a, const struct labels *labels, const struct profile_type *type);
 
 /* Whether a label of a series or run is one that clients may see. */
-bool pyroscope_shows(const char *label);
+bool pyroscope_label_is_visible(const char *label);
 
 /* All rows that the selector takes, of series, and of the latest runs if wanted. */
-int pyroscope_rows_load(const struct pyroscope_ask *a, bool with_runs, struct pyroscope_rows *ret, struct err *err);
+int pyroscope_rows_load(const struct pyroscope_selection *a, bool with_runs, struct pyroscope_rows *ret, struct err *err);
 void pyroscope_rows_done(struct pyroscope_rows *r);
 
 /* --- pyroscope_values.c --- */
 
 /* The profile of all that the request is about, spans and traces from runs, and its column of the type (UINT32_MAX: nothing was found).
  * With `lines` it has those that ran. The caller frees. */
-int pyroscope_profile(const struct pyroscope_ask *a, bool lines, struct profile **ret, uint32_t *ret_column, struct err *err);
+int pyroscope_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column, struct err *err);
 
 /* --- pyroscope_runs.c --- */
 
-bool pyroscope_asks_runs(const struct pyroscope_ask *a);	/* by its type, or because it names spans, traces or runs */
+bool pyroscope_asks_runs(const struct pyroscope_selection *a);	/* by its type, or because it names spans, traces or runs */
 
 /* The latest runs that the request is about, `limit` at most. The caller frees with store_runs_done. */
-int pyroscope_runs_list(const struct pyroscope_ask *a, size_t limit, struct store_runs *ret, struct err *err);
+int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err);
 
 /* The value of a run of the type that is asked for; false if it has none. */
-bool pyroscope_run_value(const struct pyroscope_ask *a, const struct store_run *run, int64_t *ret);
+bool pyroscope_run_value(const struct pyroscope_selection *a, const struct store_run *run, int64_t *ret);
 
-int pyroscope_runs_profile(const struct pyroscope_ask *a, bool lines, struct profile **ret, uint32_t *ret_column,
+int pyroscope_runs_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column,
 			   struct err *err);
 
 /* The labels of a run as rows have them: with its source. The caller ends them with labels_done. */

@@ -1,12 +1,12 @@
-/* source_ask.h: annotated source lines of a function, a file or a line, for pages and the API.
+/* source_query.h: annotated source lines of a function, a file or a line, for pages and the API.
  *
  * Only the frames of the profile determine the file. A comparison has two sides; lines of the earlier one are
  * shifted to the function's start in the later one, so a function that moved as a whole is compared line by line. */
-#ifndef SERVE_SOURCE_ASK_H
-#define SERVE_SOURCE_ASK_H
+#ifndef SERVE_SOURCE_QUERY_H
+#define SERVE_SOURCE_QUERY_H
 
 #include "annotate.h"
-#include "ask.h"
+#include "profile_query.h"
 
 #define SOURCE_ASK_CONTEXT	8	/* lines around those that took something */
 #define SOURCE_ASK_DEFINITION	30	/* around the definition of a function that has no lines */
@@ -25,8 +25,8 @@ struct source_line {
 	struct str text;		/* .p NULL: the source has no such line */
 };
 
-struct source_ask {
-	const struct ask *ask;
+struct source_query {
+	const struct profile_query *query;
 	size_t sides;
 	struct str file;		/* .n 0: none is known */
 	uint32_t start;			/* the function's first line, 0 unknown */
@@ -45,20 +45,20 @@ struct source_ask {
 	struct buf words;
 };
 
-/* Whether a view can have source beside it. ask.with_source and ask.subject are set before ask_profile if so. */
-bool source_ask_fits(const struct view *v);
+/* Whether a view can have source beside it. ask.with_source and ask.subject are set before profile_query_load if so. */
+bool source_query_fits(const struct view *v);
 
 /* The stacks of `p` that have what the view is about, with functions, files and lines as they are. The caller frees. */
-struct profile *source_ask_subject(const struct view *v, const struct profile *p);
+struct profile *source_query_subject(const struct view *v, const struct profile *p);
 
-/* Reads the source, below the directories of `site` only. source_ask_done in any case. */
-void source_ask(struct source_ask *s, const struct ask *a, const struct site *site);
-void source_ask_done(struct source_ask *s);
+/* Reads the source, below the directories of `context` only. source_query_done in any case. */
+void source_query(struct source_query *s, const struct profile_query *a, const struct server_context *context);
+void source_query_done(struct source_query *s);
 
 /* The next line; false behind the last one. */
-bool source_ask_next(struct source_ask *s, struct source_line *ret);
+bool source_query_next(struct source_query *s, struct source_line *ret);
 
 /* Appends the text of a line: tabs stay, what would move or hide text is U+FFFD, and what is very long is cut. */
-void source_ask_text(struct buf *out, struct str text);
+void source_query_text(struct buf *out, struct str text);
 
 #endif

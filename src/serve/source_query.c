@@ -1,6 +1,6 @@
-/* source_ask.c: one file is chosen by what its lines took, and walked beside them. */
+/* source_query.c: one file is chosen by what its lines took, and walked beside them. */
 
-#include "source_ask.h"
+#include "source_query.h"
 
 #include "mem.h"
 #include "saturate.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-bool source_ask_fits(const struct view *v)
+bool source_query_fits(const struct view *v)
 {
 	return v->function && v->by != REPORT_BY_NAMESPACE && v->by != REPORT_BY_PACKAGE;
 }
@@ -37,7 +37,7 @@ static struct str subject_of(const struct view *v)
 	return v->by == REPORT_BY_LINE ? file_of_line(s) : s;
 }
 
-/* By frame, whether it is what the view is about: names are compared as pages show them, see function_ask. */
+/* By frame, whether it is what the view is about: names are compared as pages show them, see function_query. */
 static bool *find_frames(const struct view *v, const struct profile *p)
 {
 	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 }, name = { 0 };
@@ -58,7 +58,7 @@ static bool *find_frames(const struct view *v, const struct profile *p)
 	return of;
 }
 
-struct profile *source_ask_subject(const struct view *v, const struct profile *p)
+struct profile *source_query_subject(const struct view *v, const struct profile *p)
 {
 	_cleanup_(profile_freep) struct profile *own = v->by == REPORT_BY_OWN ? report_group(p, REPORT_BY_OWN) : NULL;
 	const struct profile *from = own ? own : p;
@@ -83,7 +83,7 @@ static bool is_same(struct str a, struct str b)
 	return a.n == b.n && !memcmp(a.p, b.p, a.n);
 }
 
-static void note_other(struct source_ask *s, struct str file)
+static void note_other(struct source_query *s, struct str file)
 {
 	size_t n = s->other_count < SOURCE_ASK_OTHERS ? s->other_count : SOURCE_ASK_OTHERS;
 
@@ -179,7 +179,7 @@ static uint32_t moved(uint32_t line, int64_t by)
 	return to < 1 ? 1 : to > UINT32_MAX ? UINT32_MAX : (uint32_t)to;
 }
 
-static void add_line(struct source_ask *s, uint32_t number, const struct annotate_line *before,
+static void add_line(struct source_query *s, uint32_t number, const struct annotate_line *before,
 		     const struct annotate_line *after)
 {
 	size_t i = s->lines.count;
@@ -193,12 +193,12 @@ static void add_line(struct source_ask *s, uint32_t number, const struct annotat
 		saturating_add(&s->lines.list[i].total, after->total);
 	}
 	if (before) {
-		saturating_add(&s->values[2 * i], scaled(before->self, s->ask->diff.factor));
-		saturating_add(&s->values[2 * i + 1], scaled(before->total, s->ask->diff.factor));
+		saturating_add(&s->values[2 * i], scaled(before->self, s->query->diff.factor));
+		saturating_add(&s->values[2 * i + 1], scaled(before->total, s->query->diff.factor));
 	}
 }
 
-static void join_lines(struct source_ask *s, const struct annotate_lines *before, const struct annotate_lines *after, int64_t by)
+static void join_lines(struct source_query *s, const struct annotate_lines *before, const struct annotate_lines *after, int64_t by)
 {
 	size_t b = 0, a = 0;
 
@@ -217,7 +217,7 @@ static void join_lines(struct source_ask *s, const struct annotate_lines *before
 	}
 }
 
-static int64_t most_self(const struct source_ask *s)
+static int64_t most_self(const struct source_query *s)
 {
 	int64_t most = 0;
 
@@ -230,7 +230,7 @@ static int64_t most_self(const struct source_ask *s)
 	return most;
 }
 
-static void take_values(struct source_ask *s, const struct side *before, const struct side *after)
+static void take_values(struct source_query *s, const struct side *before, const struct side *after)
 {
 	struct annotate_lines b = before ? lines_of(before) : (struct annotate_lines){ 0 }, a = lines_of(after);
 	int64_t by = before && before->start && after->start ? (int64_t)after->start - before->start : 0, most;
@@ -238,13 +238,13 @@ static void take_values(struct source_ask *s, const struct side *before, const s
 
 	join_lines(s, &b, &a, by);
 	if (before) {
-		s->self[0] = scaled(b.self, s->ask->diff.factor);
-		s->total[0] = scaled(b.total, s->ask->diff.factor);
-		s->whole[0] = report_whole(s->ask->profile, s->ask->before);
+		s->self[0] = scaled(b.self, s->query->diff.factor);
+		s->total[0] = scaled(b.total, s->query->diff.factor);
+		s->whole[0] = report_whole(s->query->profile, s->query->before);
 	}
 	s->self[last] = a.self;
 	s->total[last] = a.total;
-	s->whole[last] = s->ask->whole;
+	s->whole[last] = s->query->whole;
 	annotate_lines_done(&b);
 	annotate_lines_done(&a);
 	most = most_self(s);
@@ -262,13 +262,13 @@ static uint32_t lines_in(struct str text)
 	return lines;
 }
 
-static void say(struct source_ask *s, const char *sentence)
+static void say(struct source_query *s, const char *sentence)
 {
 	buf_puts(&s->words, s->words.size ? "; " : "");
 	buf_puts(&s->words, sentence);
 }
 
-static void check_length(struct source_ask *s)
+static void check_length(struct source_query *s)
 {
 	uint32_t have = s->source.text.p ? lines_in(s->source.text) : 0, last = 0;
 	char text[240];
@@ -281,25 +281,26 @@ static void check_length(struct source_ask *s)
 		return;
 	s->source.state = SOURCE_CHANGED;
 	snprintf(text, sizeof(text), "the source has %u line%s, and the profile knows line %u: it is another version of the file; a "
-		 "directory with the right one is given as --source-dir PATH=DIR", have, have == 1 ? "" : "s", last);
+				     "directory with the right one is given as --source-dir PATH=DIR",
+		 have, have == 1 ? "" : "s", last);
 	say(s, text);
 }
 
-static void check_lines(struct source_ask *s, const struct side *before, const struct side *after)
+static void check_lines(struct source_query *s, const struct side *before, const struct side *after)
 {
 	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
 		if (!s->lines.count && s->file.n)
 			say(s, "no line of it ran in a sample");
 		return;
 	}
-	if (s->ask->lines_left_out)
+	if (s->query->lines_left_out)
 		say(s, "lines are left out: with them this takes more memory than --query-memory gives; ask for a shorter range or "
-		    "fewer labels");
+		       "fewer labels");
 	else if (s->file.n)
 		say(s, "this profile has no lines that ran: exact traces have none, nor samples with strobe.lines=0");
 }
 
-static void check(struct source_ask *s, const struct side *before, const struct side *after)
+static void check(struct source_query *s, const struct side *before, const struct side *after)
 {
 	if (s->source.why)
 		say(s, s->source.why);
@@ -312,18 +313,18 @@ static void check(struct source_ask *s, const struct side *before, const struct 
 
 /* --- */
 
-static void list_others(struct source_ask *s, const struct side *d)
+static void list_others(struct source_query *s, const struct side *d)
 {
-	_cleanup_(freep) bool *of = find_frames(&s->ask->view, d->subject);
+	_cleanup_(freep) bool *of = find_frames(&s->query->view, d->subject);
 
 	for (uint32_t f = 0; f < d->subject->frame_count; f++)
 		if (of[f] && profile_file(d->subject, f).n)
 			note_other(s, profile_file(d->subject, f));
 }
 
-static long context_of(const struct source_ask *s)
+static long context_of(const struct source_query *s)
 {
-	if (s->ask->view.all_lines || s->ask->view.by == REPORT_BY_FILE)
+	if (s->query->view.all_lines || s->query->view.by == REPORT_BY_FILE)
 		return -1;
 	return s->lines.count ? SOURCE_ASK_CONTEXT : SOURCE_ASK_DEFINITION;
 }
@@ -336,14 +337,14 @@ static uint32_t line_of_view(const struct view *v)
 	return v->by == REPORT_BY_LINE && colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
 }
 
-void source_ask(struct source_ask *s, const struct ask *a, const struct site *site)
+void source_query(struct source_query *s, const struct profile_query *a, const struct server_context *context)
 {
 	const char *column = a->columns[a->chosen].name;
 	struct side before = { 0 }, after = { 0 };
 	const struct side *shown = &after;
 	int64_t start_ns = 0;
 
-	*s = (struct source_ask){ .ask = a, .sides = a->is_diff ? 2 : 1 };
+	*s = (struct source_query){ .query = a, .sides = a->is_diff ? 2 : 1 };
 	buf_init(&s->words);
 	side_init(&before, &a->view, a->subject_before, column);
 	side_init(&after, &a->view, a->subject, column);
@@ -358,16 +359,16 @@ void source_ask(struct source_ask *s, const struct ask *a, const struct site *si
 	take_values(s, a->is_diff ? &before : NULL, &after);
 	if (after.subject)
 		list_others(s, &after);
-	source_text_below(&s->source, s->file, site->options.source_dirs, site->options.source_dir_count, start_ns);
+	source_text_below(&s->source, s->file, context->options.source_dirs, context->options.source_dir_count, start_ns);
 	check(s, a->is_diff ? &before : NULL, &after);
 	s->walk = annotate_walk_of(&s->lines, s->source.text, context_of(s), s->start);
 	free(before.of);
 	free(after.of);
 }
 
-void source_ask_done(struct source_ask *s)
+void source_query_done(struct source_query *s)
 {
-	if (!s->ask)
+	if (!s->query)
 		return;
 	annotate_lines_done(&s->lines);
 	free(s->values);
@@ -377,7 +378,7 @@ void source_ask_done(struct source_ask *s)
 	buf_done(&s->words);
 }
 
-bool source_ask_next(struct source_ask *s, struct source_line *ret)
+bool source_query_next(struct source_query *s, struct source_line *ret)
 {
 	struct annotate_shown l;
 	size_t last = s->sides - 1;
@@ -399,7 +400,7 @@ bool source_ask_next(struct source_ask *s, struct source_line *ret)
 	return true;
 }
 
-void source_ask_text(struct buf *out, struct str text)
+void source_query_text(struct buf *out, struct str text)
 {
 	struct str rest = { text.p, text_cut(text, SOURCE_ASK_WIDTH) };
 	bool is_cut = rest.n < text.n;

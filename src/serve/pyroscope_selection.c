@@ -1,5 +1,5 @@
-/* pyroscope_ask.c: ranges, labels of rows, and the rows themselves. */
-#include "pyroscope_ask.h"
+/* pyroscope_selection.c: ranges, labels of rows, and the rows themselves. */
+#include "pyroscope_selection.h"
 
 #include "clock.h"
 #include "mem.h"
@@ -12,7 +12,7 @@
 
 /* --- The range --- */
 
-static int set_range(struct pyroscope_ask *a, struct err *err)
+static int set_range(struct pyroscope_selection *a, struct err *err)
 {
 	int64_t start = a->query->start_ms, end = a->query->end_ms;
 
@@ -30,12 +30,12 @@ static int set_range(struct pyroscope_ask *a, struct err *err)
 	return 0;
 }
 
-int pyroscope_ask_init(struct pyroscope_ask *a, const struct site *s, const struct pyroscope_query *q, int64_t now_ns,
-		       bool *pruned, struct err *err)
+int pyroscope_selection_init(struct pyroscope_selection *a, const struct server_context *s, const struct pyroscope_query *q, int64_t now_ns,
+			     bool *pruned, struct err *err)
 {
 	int r;
 
-	*a = (struct pyroscope_ask){ .site = s, .query = q, .now_ns = now_ns, .pruned = pruned };
+	*a = (struct pyroscope_selection){ .context = s, .query = q, .now_ns = now_ns, .pruned = pruned };
 	selector_init(&a->selector);
 	r = set_range(a, err);
 	if (r >= 0)
@@ -45,17 +45,17 @@ int pyroscope_ask_init(struct pyroscope_ask *a, const struct site *s, const stru
 	return r;
 }
 
-void pyroscope_ask_done(struct pyroscope_ask *a)
+void pyroscope_selection_done(struct pyroscope_selection *a)
 {
 	selector_done(&a->selector);
 }
 
-int pyroscope_ask_type(struct pyroscope_ask *a, struct err *err)
+int pyroscope_selection_type(struct pyroscope_selection *a, struct err *err)
 {
 	return profile_type_parse(a->query->type, &a->type, err);
 }
 
-int pyroscope_ask_nodes(const struct pyroscope_ask *a, uint32_t *ret, struct err *err)
+int pyroscope_selection_nodes(const struct pyroscope_selection *a, uint32_t *ret, struct err *err)
 {
 	int64_t n = a->query->max_nodes;
 
@@ -68,7 +68,7 @@ int pyroscope_ask_nodes(const struct pyroscope_ask *a, uint32_t *ret, struct err
 
 /* --- Labels --- */
 
-const char *pyroscope_service_label(const struct site *s, size_t i)
+const char *pyroscope_service_label(const struct server_context *s, size_t i)
 {
 	static const char *const services[] = { PYROSCOPE_SERVICES };
 	size_t count = s->options.service_label_count;
@@ -78,7 +78,7 @@ const char *pyroscope_service_label(const struct site *s, size_t i)
 	return i < ARRAY_SIZE(services) ? services[i] : NULL;
 }
 
-size_t pyroscope_service_of(const struct site *s, const struct labels *labels)
+size_t pyroscope_service_of(const struct server_context *s, const struct labels *labels)
 {
 	const char *label;
 	size_t i = 0;
@@ -93,19 +93,19 @@ size_t pyroscope_service_of(const struct site *s, const struct labels *labels)
 	return i;
 }
 
-static const char *service_of(const struct site *s, const struct labels *labels)
+static const char *service_of(const struct server_context *s, const struct labels *labels)
 {
 	const char *label = pyroscope_service_label(s, pyroscope_service_of(s, labels));
 
 	return label ? labels_get(labels, label) : PYROSCOPE_UNKNOWN;
 }
 
-bool pyroscope_shows(const char *label)
+bool pyroscope_label_is_visible(const char *label)
 {
 	return strcmp(label, "span_id") && strcmp(label, "trace_id") && strcmp(label, "profile_id") && strncmp(label, "__", 2);
 }
 
-const char *pyroscope_label(const struct site *s, const struct labels *labels, const struct profile_type *type,
+const char *pyroscope_label(const struct server_context *s, const struct labels *labels, const struct profile_type *type,
 			    const char *name, char id[PROFILE_TYPE_ID])
 {
 	const char *value = type ? profile_type_label(type, name, id) : NULL;
@@ -114,18 +114,18 @@ const char *pyroscope_label(const struct site *s, const struct labels *labels, c
 		return value;
 	if (!strcmp(name, "service_name") || !strcmp(name, "__service_name__"))
 		return service_of(s, labels);
-	value = pyroscope_shows(name) ? labels_get(labels, name) : NULL;
+	value = pyroscope_label_is_visible(name) ? labels_get(labels, name) : NULL;
 	return value ? value : "";
 }
 
-bool pyroscope_takes(const struct pyroscope_ask *a, const struct labels *labels, const struct profile_type *type)
+bool pyroscope_matches(const struct pyroscope_selection *a, const struct labels *labels, const struct profile_type *type)
 {
 	char id[PROFILE_TYPE_ID];
 
 	for (size_t i = 0; i < a->selector.count; i++) {
 		const struct matcher *m = &a->selector.items[i];
 
-		if (!matcher_holds(m, pyroscope_label(a->site, labels, type, m->label, id)))
+		if (!matcher_holds(m, pyroscope_label(a->context, labels, type, m->label, id)))
 			return false;
 	}
 	return true;
@@ -134,7 +134,7 @@ bool pyroscope_takes(const struct pyroscope_ask *a, const struct labels *labels,
 /* --- Rows --- */
 
 struct loading {
-	const struct pyroscope_ask *ask;
+	const struct pyroscope_selection *selection;
 	struct pyroscope_rows *rows;
 };
 
@@ -145,7 +145,7 @@ static void add_row(struct loading *l, const struct labels *labels, const struct
 	char id[PROFILE_TYPE_ID];
 	struct pyroscope_row *row;
 
-	if (!pyroscope_takes(l->ask, labels, type))
+	if (!pyroscope_matches(l->selection, labels, type))
 		return;
 	buf_init(&key);
 	profile_type_id(type, id);
@@ -187,19 +187,19 @@ static void take_run(struct loading *l, const struct store_run *run)
 	}
 }
 
-int pyroscope_rows_load(const struct pyroscope_ask *a, bool with_runs, struct pyroscope_rows *ret, struct err *err)
+int pyroscope_rows_load(const struct pyroscope_selection *a, bool with_runs, struct pyroscope_rows *ret, struct err *err)
 {
 	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns };
-	struct store_run_query runs_query = { .from_ns = a->from_ns, .to_ns = a->to_ns, .limit = PYROSCOPE_RUNS };
+	struct store_run_query run_filter = { .from_ns = a->from_ns, .to_ns = a->to_ns, .limit = PYROSCOPE_RUNS };
 	struct loading l = { a, ret };
 	struct store_runs runs = { 0 };
 	int r;
 
 	*ret = (struct pyroscope_rows){ 0 };
 	intern_init(&ret->seen);
-	r = store_sums(a->site->options.store, &q, 0, take_series, &l, err);
+	r = store_sums(a->context->options.store, &q, 0, take_series, &l, err);
 	if (r >= 0 && with_runs)
-		r = store_list_runs(a->site->options.store, &runs_query, &runs, err);
+		r = store_list_runs(a->context->options.store, &run_filter, &runs, err);
 	for (size_t i = 0; i < runs.count; i++)
 		take_run(&l, &runs.items[i]);
 	store_runs_done(&runs);

@@ -1,0 +1,23 @@
+/* function_query.h: one function of a profile with its callers and its callees, for its page and for the API. */
+#ifndef SERVE_FUNCTION_QUERY_H
+#define SERVE_FUNCTION_QUERY_H
+
+#include "profile_query.h"
+
+struct function_query {
+	const struct profile_query *query;
+	bool *of;				/* by frame: those of that name */
+	uint32_t first;				/* of them */
+	size_t places;				/* how many they are */
+	struct report_edges callers, callees;
+};
+
+/* Finds the frames whose whole name is view.function, as pages and JSON show it: a byte that cannot be shown is U+FFFD in
+ * links as well. -ENOENT with a sentence if there is none. function_query_done in any case. */
+int function_query(struct function_query *f, const struct profile_query *a, struct err *err);
+void function_query_done(struct function_query *f);
+
+/* Whether a column counts calls, of which totals and "itself" mean nothing. */
+bool function_of_calls(const struct profile_query *a);
+
+#endif
