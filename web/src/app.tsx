@@ -3,7 +3,7 @@
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
 import { CallGraph } from './callgraph';
-import { ChartLater } from './chart_later';
+import { LazyChart } from './lazy_chart';
 import { Compare, EndComparison } from './compare';
 import { FileFacts } from './file/bar';
 import { facts } from './file/start';
@@ -96,7 +96,7 @@ function Work() {
 		{pane.value === 'both' && <Split />}
 		{(pane.value === 'both' || pane.value === 'graph') && <Graph />}
 		{pane.value === 'calls' && <CallGraph />}
-		{pane.value === 'time' && (hasChart() ? <ChartLater /> : <NoChart />)}
+		{pane.value === 'time' && (hasChart() ? <LazyChart /> : <NoChart />)}
 	</div>;
 }
 

@@ -7,7 +7,7 @@ import { KeysButton } from './keys';
 import { flame, labels, loading, refresh, status } from './load';
 import { Picker } from './picker';
 import { address, change, filtersOf, kind, labelOf, live, queryOf, setFilters, view } from './state';
-import { putWho } from './who';
+import { showAccount } from './account';
 
 const RANGES = [
 	['-5m', '5m', 'last 5 minutes'], ['-15m', '15m', 'last 15 minutes'], ['-1h', '1h', 'last hour'],
@@ -117,6 +117,6 @@ export function Bar() {
 		{isRange && <Health />}
 		<Zone />
 		<KeysButton />
-		<span ref={putWho} />
+		<span ref={showAccount} />
 	</header>;
 }

@@ -6,7 +6,7 @@ import { change, filterKey, filtersOf, labelOf, view, type View } from './state'
 
 const DAY = 86400, SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: DAY, w: 7 * DAY };
 
-// How long before now "-90m" is; NaN if it is no such time.
+// The time between "-90m" and now; NaN if it is no such time.
 function before(text: string): number {
 	const [, n, unit] = /^-(\d+)([smhdw])$/.exec(text) || [];
 	return text === 'now' ? 0 : n ? Number(n) * SECONDS[unit] : NaN;

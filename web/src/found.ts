@@ -3,7 +3,7 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { matchNames, searchBoxes, type Found } from './flame/data';
 import { flame } from './load';
-import type { Question } from './match';
+import type { MatchRequest } from './match';
 import { search, zoom } from './state';
 import { newWorker } from './worker';
 
@@ -47,7 +47,7 @@ function isHarmless(source: string): boolean {
 
 function ask(names: string[], source: string): void {
 	const mine = worker ||= newWorker();
-	const question: Question = known === names ? { source } : { names, source };
+	const question: MatchRequest = known === names ? { source } : { names, source };
 	known = names;
 	mine.onmessage = ({ data }: MessageEvent<Uint8Array>) => {
 		clearTimeout(deadline);

@@ -6,12 +6,12 @@ import './app.css';
 import { listenForKeys } from './keys';
 import { startLoading } from './load';
 import './runs';
-import { keepWho } from './who';
+import { keepAccount } from './account';
 
 const root = document.getElementById('app');
 
 if (root && !root.querySelector('.error')) {
-	keepWho(root);
+	keepAccount(root);
 	root.replaceChildren();
 	startLoading();
 	listenForKeys();

@@ -3,14 +3,14 @@
 
 import { matchNames } from './flame/data';
 
-export interface Question {
+export interface MatchRequest {
 	names?: string[];	// others than before
 	source: string;
 }
 
 let names: string[] = [];
 
-onmessage = ({ data }: MessageEvent<Question>) => {
+onmessage = ({ data }: MessageEvent<MatchRequest>) => {
 	names = data.names || names;
 	postMessage(matchNames(names, new RegExp(data.source, 'i')));
 };

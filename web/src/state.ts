@@ -3,7 +3,7 @@
 // in the fragment.
 
 import { computed, signal } from '@preact/signals';
-import { begun } from './file/start';
+import { initialState } from './file/start';
 
 export interface View {
 	from: string;
@@ -40,8 +40,8 @@ const PANES = ['graph', 'table', 'calls', 'time'];
 
 const DISPLAY = ['zoom', 'callers', 'search', 'filter', 'order', 'at', 'time', 'show'];		// keys of the fragment
 
-// How a page in a file begins.
-const start = IN_FILE ? begun() : { reverse: false, inverted: false };
+// The initial state of a page in a file.
+const start = IN_FILE ? initialState() : { reverse: false, inverted: false };
 
 // The run that the address names, as in /runs/shop/1.
 const pathRun = /^\/runs\/([^/]+\/[^/]+)$/.exec(location.pathname)?.[1] || '';

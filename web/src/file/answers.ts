@@ -3,7 +3,7 @@
 
 import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
 import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column, type Words } from '../flame/data';
-import { turnOver, type Filter, type Meaning } from '../flame/derive';
+import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';
 import { compile } from '../picture/words';
 import { view, type View } from '../state';
@@ -59,7 +59,7 @@ function readChart(bytes: ArrayBuffer): FlameData {
 
 // --- Which stacks ---
 
-export interface Asked {
+export interface FileQuery {
 	by: string;
 	filters: [string, string][];
 	column: string;
@@ -71,14 +71,14 @@ export interface Asked {
 
 const isFilter = ([key]: [string, string]) => /^(keep|remove)(-i)?$/.test(key);
 
-function keyOf(v: View): Asked {
+function keyOf(v: View): FileQuery {
 	const width = v.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '';
 	return { by: v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, reverse: v.reverse, threshold: v.threshold,
 		width: width as Meaning };
 }
 
 // The newest of each kind stays at hand.
-function lately<T>(make: (a: Asked) => T, key: (a: Asked) => unknown): (a: Asked) => T {
+function memoizeLast<T>(make: (a: FileQuery) => T, key: (a: FileQuery) => unknown): (a: FileQuery) => T {
 	let last = '', kept: T;
 	return (a) => {
 		const now = JSON.stringify(key(a));
@@ -94,7 +94,7 @@ function matching(t: Tree, pattern: RegExp): Uint8Array {
 	return match;
 }
 
-const keptOf = lately((a) => {
+const keptOf = memoizeLast((a) => {
 	const filters: Filter[] = [];
 	for (const [key, text] of a.filters) {
 		const pattern = compile(text, key.endsWith('-i'));
@@ -110,7 +110,7 @@ function groupWords(by: string): Words {
 		frameFile: new Array(names.length + 1).fill(0), frameLine: new Array(names.length + 1).fill(0) };
 }
 
-const treeOf = lately((a) => {
+const treeOf = memoizeLast((a) => {
 	const t = keptOf(a);
 	if (a.by === 'own')
 		return regrouped(t, facts().own.map((own, f) => own ? f : -1), t.words);
@@ -119,7 +119,7 @@ const treeOf = lately((a) => {
 
 // --- Columns ---
 
-function indexOf(a: Asked): number {
+function indexOf(a: FileQuery): number {
 	const at = facts().columns.findIndex((c) => c.name === a.column);
 	return at < 0 ? facts().column : at;
 }
@@ -129,7 +129,7 @@ const sidesOf = (metric: number): number[] => facts().compared ? [2 * metric, 2 
 const callsColumn = (): number => facts().compared ? -1 : facts().columns.findIndex((c) => c.name === 'calls');
 
 // Sums and what shares are of, of the stacks and groups at hand: where memory was given back, that depends on what is taken together.
-const columnsOf = lately((a): Column[] => {
+const columnsOf = memoizeLast((a): Column[] => {
 	const { columns, tables } = facts(), known = a.filters.length ? undefined : tables?.[a.by || 'function'] as { wholes?: number[] } | undefined;
 	if (!a.filters.length && (!a.by || known?.wholes))
 		return columns.map((c, i) => known?.wholes ? { ...c, whole: known.wholes[i] * (facts().factor || 1) } : c);
@@ -142,7 +142,7 @@ const columnsOf = lately((a): Column[] => {
 
 // --- Graphs ---
 
-function aboutOf(a: Asked): About {
+function aboutOf(a: FileQuery): About {
 	const f = facts(), about: About = { from: 0, to: 0, looked: undefined as never, columns: columnsOf(a), column: indexOf(a), period_ns: f.period_ns,
 		labels: f.labels, reverse: false, estimated: f.estimated };
 	if (f.compared)
@@ -152,7 +152,7 @@ function aboutOf(a: Asked): About {
 	return about;
 }
 
-const flameOf = lately((a) => {
+const flameOf = memoizeLast((a) => {
 	const f = facts(), metric = indexOf(a), about = aboutOf(a), isFirst = metric === f.column;
 	const t = treeOf(a), d = boxesOf(t, sidesOf(metric), a.width, about, isFirst && !a.filters.length && f.total ? f.total * (f.factor || 1) : 0);
 	if (!d.total)
@@ -166,17 +166,17 @@ const flameOf = lately((a) => {
 const fieldsOf = ({ depths, total, leftOut, offsets, start, width, frame, before, after, ownBefore, ownAfter, beyond, whole }: FlameData) =>
 	({ depths, total, leftOut, offsets, start, width, frame, before, after, ownBefore, ownAfter, beyond, whole });
 
-const turnedOf = lately((a) => turnOver(flameOf(a), LEAST, false), (a) => [a.by, a.filters, a.column, a.width]);
+const turnedOf = memoizeLast((a) => reverseTree(flameOf(a), LEAST, false), (a) => [a.by, a.filters, a.column, a.width]);
 
-export function unturned(): FlameData {
+export function unreversed(): FlameData {
 	return flameOf(keyOf(view.peek()));
 }
 
 // --- Tables ---
 
-const sumsAt = lately((a) => sumsOf(treeOf(a)), (a) => [a.by, a.filters]);
+const sumsAt = memoizeLast((a) => sumsOf(treeOf(a)), (a) => [a.by, a.filters]);
 
-function given(a: Asked): Partial<TableAnswer> | undefined {
+function given(a: FileQuery): Partial<TableAnswer> | undefined {
 	const table = a.filters.length ? undefined : facts().tables?.[a.by || 'function'];
 	return Array.isArray(table) ? table[indexOf(a)] : table;
 }
@@ -188,7 +188,7 @@ function multiplied<T extends Partial<TableAnswer>>(t: T): T {
 
 const listOf = (values: Float64Array, frames: number[]) => frames.map((f) => values[f]);
 
-function counted(a: Asked): Partial<TableAnswer> {
+function counted(a: FileQuery): Partial<TableAnswer> {
 	const t = treeOf(a), sums = sumsAt(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a);
 	const frames = [...frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame), columns = facts().compared ? sidesOf(metric) : t.own.map((_, c) => c);
 	const sum = (c: number) => t.sum(c, true);
@@ -197,7 +197,7 @@ function counted(a: Asked): Partial<TableAnswer> {
 		...facts().compared && { whole: [sum(columns[0]), sum(columns[1])] } };
 }
 
-function tableOf(a: Asked): TableAnswer {
+function tableOf(a: FileQuery): TableAnswer {
 	const t = given(a);
 	return { columns: columnsOf(a), column: indexOf(a), ...t ? multiplied(t) : counted(a) } as TableAnswer;
 }
@@ -212,7 +212,7 @@ interface Place {
 	line: number[];
 }
 
-function answer(a: Asked, places: Place, first: number, many: number, made: Made, callers: PackedEdge[], callees: PackedEdge[]): FunctionAnswer {
+function answer(a: FileQuery, places: Place, first: number, many: number, made: Made, callers: PackedEdge[], callees: PackedEdge[]): FunctionAnswer {
 	const name = places.name[first], k = facts().factor || 1, times = (values: number[]) => values.map((v) => v * k);
 	const edge = ([f, values, atMost]: PackedEdge): Edge => ({ name: f < 0 ? null : places.name[f], file: f < 0 ? '' : places.file[f], line: f < 0 ? 0 : places.line[f],
 		values: times(values), at_most: atMost === 1, itself: f >= 0 && places.name[f] === name });
@@ -222,7 +222,7 @@ function answer(a: Asked, places: Place, first: number, many: number, made: Made
 }
 
 // Those that the file brings, as the tree is an estimate.
-function measured(a: Asked): FunctionAnswer | null {
+function measured(a: FileQuery): FunctionAnswer | null {
 	const around = a.filters.length ? undefined : facts().around?.[a.by || 'function'], first = around ? around.name.indexOf(a.function) : -1;
 	if (!around || first < 0)
 		return null;
@@ -230,7 +230,7 @@ function measured(a: Asked): FunctionAnswer | null {
 	return made === 0 ? null : answer(a, around, first, around.name.filter((n) => n === a.function).length, made, made.callers, made.callees);
 }
 
-function functionOf(a: Asked): FunctionAnswer {
+function functionOf(a: FileQuery): FunctionAnswer {
 	const known = measured(a);
 	if (known)
 		return known;
@@ -251,7 +251,7 @@ function functionOf(a: Asked): FunctionAnswer {
 
 const MOST = 120;		// functions that a person can see at a time, and that are laid out in no time
 
-function callGraphOf(a: Asked): string {
+function callGraphOf(a: FileQuery): string {
 	const t = treeOf(a), table = tableOf(a), columns = sidesOf(indexOf(a)), column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
 	const last = facts().compared ? 1 : table.column, before = (list: number[][]) => facts().compared ? list[0] : null;
 	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) => Math.max(table.total[last][i], before(table.total)?.[i] ?? 0);
@@ -269,7 +269,7 @@ function callGraphOf(a: Asked): string {
 
 // --- The questions, by the names of src/api.ts ---
 
-const read = (query: string) => JSON.parse(query) as Asked;
+const read = (query: string) => JSON.parse(query) as FileQuery;
 
 export function flameQuery(v: View): string {
 	return JSON.stringify({ ...keyOf(v), function: '', threshold: '', reverse: v.reverse && !v.function });

@@ -6,11 +6,11 @@ import type { ExactTable } from '../flame/exact';
 import type { TableAnswer } from '../api';
 
 export type ColorBy = 'function' | 'layer' | 'package';
-type Around = { count: number; name: string[]; file: string[]; line: number[]; functions: (0 | AroundOne)[] };
+type Around = { count: number; name: string[]; file: string[]; line: number[]; functions: (0 | Neighbourhood)[] };
 
 export type PackedEdge = [frame: number, values: number[], atMost: number];		// -1: no caller
 
-export interface AroundOne {
+export interface Neighbourhood {
 	self: number[];
 	total: number[];
 	again: number[];
@@ -20,7 +20,7 @@ export interface AroundOne {
 }
 
 // src/render/html.c and src/command/page_file.c write it.
-export interface Begun {
+export interface PageData {
 	title: string;
 	subtitle?: string;
 	note: string;
@@ -50,12 +50,12 @@ export interface Begun {
 	around?: Record<string, Around>;
 }
 
-let about: Begun | null = null;
+let about: PageData | null = null;
 
-export function facts(): Begun {
-	return about ||= JSON.parse(document.getElementById('about')!.textContent!) as Begun;
+export function facts(): PageData {
+	return about ||= JSON.parse(document.getElementById('about')!.textContent!) as PageData;
 }
 
-export function begun(): { reverse: boolean; inverted: boolean } {
+export function initialState(): { reverse: boolean; inverted: boolean } {
 	return { reverse: facts().reversed, inverted: facts().inverted };
 }

@@ -13,7 +13,7 @@ export interface Column {
 	before?: number;		// of a comparison
 }
 
-export interface Looked {
+export interface QueryStats {
 	samples: number;
 	series: number;
 	series_matched: number;
@@ -24,7 +24,7 @@ export interface Looked {
 export interface About {
 	from: number;
 	to: number;
-	looked: Looked;
+	looked: QueryStats;
 	empty?: string;
 	warning?: string;
 	columns: Column[];
@@ -386,7 +386,7 @@ export function matchingBoxes(data: FlameData, match: Uint8Array, within: number
 	return found.sort((a, b) => data.start[a] - data.start[b] || a - b);
 }
 
-// How much of one box matched at least and at most: the same unless frames are no boxes. Of the root, what is known of whole
+// The least and the greatest part of a box that matched: the same unless frames are no boxes. Of the root, what is known of whole
 // functions helps.
 export function matchedRange(data: FlameData, { match, sum }: Found, within: number): [least: number, most: number] {
 	const all = data.width[within], { whole, exact } = data;

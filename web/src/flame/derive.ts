@@ -172,7 +172,7 @@ const BOXES_MAX = 6_000_000;
 
 // Stacks merged from their ends. Boxes narrower than `least` of all are left out, with what stands on them, so that the
 // work is what can be seen and not what there is.
-export function turnOver(data: FlameData, least: number, ownFirst = true): FlameData {
+export function reverseTree(data: FlameData, least: number, ownFirst = true): FlameData {
 	const own = allOwn(data), rank = ranks(data), min = Math.max(least * data.total, Number.MIN_VALUE);
 	const start: number[] = [0], width: number[] = [data.total], frame: number[] = [data.frame[0]], offsets = [0, 1];
 	const before = own.before ? [data.before![0]] : undefined, after = own.after ? [data.after![0]] : undefined;

@@ -18,7 +18,7 @@ export interface Side {
 	total: Float64Array;
 }
 
-// How much of all something is at least and at most.
+// The least and the greatest share of the whole.
 export type Range = [least: number, most: number];
 
 // The pairs sorted by caller, as numbers of pairs: those of node n stand from first[n] to first[n + 1].

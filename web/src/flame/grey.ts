@@ -18,7 +18,7 @@ export function hasGrey(d: FlameData, box: number): boolean {
 	return false;
 }
 
-// How many boxes there are, those that cannot be seen among them.
+// The number of boxes, including those that cannot be seen.
 export function boxCount(d: FlameData): number {
 	return (IN_PAGE ? d.joined : 0) + d.frame.reduce((n, frame) => n + (frame === d.narrow ? 0 : 1), -1);
 }

@@ -18,7 +18,7 @@ const DIMMED = Math.round(255 * DIM) << 24 | 0xffffff;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const ANIMATION_MS = 160;
 
-// How boxes are coloured, where it is not by the theme: one colour per box, with dark text on each.
+// Colours of boxes that are not those of the theme: one colour per box, with dark text on each.
 export interface Paint {
 	fill(box: number): string;
 	match: string;
@@ -150,7 +150,7 @@ export class FlameView {
 		this.want();
 	}
 
-	// How wide a box is now, in pixels; 0 if it is outside.
+	// The width of a box now, in pixels; 0 if it is outside.
 	shownWidth(box: number): number {
 		const d = this.data!, k = this.cssWidth / (this.right - this.left);
 		const l = Math.max(d.start[box], this.left), r = Math.min(d.start[box] + d.width[box], this.right);

@@ -3,14 +3,14 @@
 
 import { matchedRange, matchingBoxes, matchNames, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
 import type { ExactTable } from '../flame/exact';
-import { derive, turnOver, type Filter, type Meaning } from '../flame/derive';
+import { derive, reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { differenceColor, differenceShares } from '../flame/difference';
 import type { FlameEvents, Paint } from '../flame/view';
 import { rgb } from './digits';
 import { button, html, icon, parse } from './dom';
 import { estimateTitle, matchedSign } from './estimate';
 import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
-import { Twin } from './twin';
+import { DataTable } from './data_table';
 import { amount, compile, difference, escapeRegExp, grouped, percent, type Unit } from './words';
 
 export interface View {
@@ -64,7 +64,7 @@ function plainText(markup: string): string {
 
 export class Page {
 	private data: FlameData;
-	private unturned: FlameData;	// the same stacks; turned over by a script they lack their narrowest ends
+	private unreversed: FlameData;	// the same stacks; turned over by a script they lack their narrowest ends
 	private zoomed = 0;
 	private cursor = -1;
 	private found: Found | null = null;
@@ -74,7 +74,7 @@ export class Page {
 	private readonly steps: Steps;
 	private readonly fills: Partial<Record<ColorBy, string[]>> = {};
 	private readonly isDifference: boolean;
-	private readonly twin: Twin;
+	private readonly twin: DataTable;
 	private hasTwin = false;
 	private made = '';		// which data `data` is
 	view!: View;
@@ -101,12 +101,12 @@ export class Page {
 	private readonly width = this.select('Width', WIDTH_WORDS, (value) => this.change({ meaning: value, zoom: this.state.zoom }));
 
 	constructor(private readonly about: About, private readonly base: FlameData, private readonly place: Place) {
-		this.data = this.unturned = base;
+		this.data = this.unreversed = base;
 		this.isDifference = !!base.before;
 		this.start = { zoom: [], search: '', ignoreCase: false, filters: [], reversed: about.reversed, inverted: about.inverted,
 			color: about.colorBy, meaning: about.widthOf || '', self: !!about.self };
 		this.state = this.start;
-		this.twin = new Twin(about, this.isDifference, (name) => this.search(name === this.exactly() ? '' : `^${escapeRegExp(name)}$`, ''));
+		this.twin = new DataTable(about, this.isDifference, (name) => this.search(name === this.exactly() ? '' : `^${escapeRegExp(name)}$`, ''));
 		this.steps = new Steps((fragment) => this.open(fragment));
 		this.build();
 	}
@@ -207,9 +207,9 @@ export class Page {
 			if (pattern)
 				given.push({ match: this.matches(pattern), keep: f.keep });
 		}
-		this.data = this.unturned = derive(this.base, given, meaning);
+		this.data = this.unreversed = derive(this.base, given, meaning);
 		if (reversed !== this.about.reversed)
-			this.data = turnOver(this.data, LEAST);
+			this.data = reverseTree(this.data, LEAST);
 		return true;
 	}
 
@@ -222,7 +222,7 @@ export class Page {
 
 	// The data with all stacks of a box.
 	private whole(box: number): FlameData {
-		return box === 0 ? this.unturned : this.data;
+		return box === 0 ? this.unreversed : this.data;
 	}
 
 	private matchedRange(pattern: RegExp, zoomed: number): [least: number, most: number] {

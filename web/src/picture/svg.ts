@@ -246,7 +246,7 @@ class SvgView implements View {
 		}
 	}
 
-	// How wide the widest are that may be elements.
+	// The greatest width that an element may have.
 	private leastElement(): number {
 		const wide: number[] = [], { width } = this.data, pixel = 1 / this.k;
 		this.eachRow((low, high) => {

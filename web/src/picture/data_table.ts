@@ -37,7 +37,7 @@ function linesOf(data: FlameData, within: number): Line[] {
 	}));
 }
 
-export class Twin {
+export class DataTable {
 	readonly box = html('div', { class: 'twin', role: 'region', 'aria-label': 'Table of functions', tabindex: 0 });
 	private sort: { by: Key; down: boolean };
 	private limit = AT_FIRST;

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 
 const TimeChart = signal<typeof import('./timechart').TimeChart | null>(null);
 
-export function ChartLater() {
+export function LazyChart() {
 	const Chart = TimeChart.value;
 	useEffect(() => void import('./timechart').then((m) => TimeChart.value = m.TimeChart), []);
 	return Chart ? <Chart /> : <section class="time-chart" aria-label="Flame chart" aria-busy />;

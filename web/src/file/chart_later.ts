@@ -1,3 +1,0 @@
-// A file has the view of flame charts in it.
-
-export { TimeChart as ChartLater } from '../timechart';
