@@ -2,7 +2,7 @@
 /* For sampled_shares.php: what a trace adds to a call, in ns, measured by loops that call an empty function, an empty method and
  * a cheap internal function.
  *
- * Of the added cost, "inside" falls into the function's own time: that is its own time in a trace less the one that it has without.
+ * The part "inside" of the added cost falls into the function's own time: that is its own time in a trace less the one that it has without.
  * The latter is the time of the loop without a trace times the function's share of samples; which so defines, for both, where in the
  * middle of PHP's handling of a call the function begins and ends. "outside" is the rest, which falls into the own time of the
  * caller. "path" is what the first call by its way from the root takes more.

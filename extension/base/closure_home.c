@@ -13,7 +13,7 @@
 
 #define SLOTS	256u
 
-/* How many running calls are searched: most closures are written in a near one. */
+/* The number of running calls that are searched: most closures are written in a near one. */
 #define NEAR	64
 
 struct known_home {
@@ -80,7 +80,7 @@ static uint32_t order_of(uint32_t count)
 	return count > 1 ? count : 0;
 }
 
-/* How many closures the functions before `home` have on that line; NULL: all functions. Other code can share the line only where
+/* The number of closures that the functions before `home` have on that line; NULL: all functions. Other code can share the line only where
  * `home` begins or ends. Pieces of eval'd code of one place are not told apart by their names, so what others have declared must
  * not count. */
 static uint32_t count_before(const zend_function *home, const zend_op_array *closure)

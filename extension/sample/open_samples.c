@@ -18,7 +18,7 @@
 /* The number of frames that one system call compares. */
 #define FRAMES_AT_ONCE	64u
 
-/* How often a stack is read again that has changed meanwhile. */
+/* Attempts to read a stack that changes meanwhile. */
 #define ATTEMPTS	4
 
 struct frame {

@@ -7,7 +7,7 @@
 
 #include "tick_snapshot.h"
 
-/* How far a stack is walked when the caller knows its root already: 1 M frames take milliseconds. */
+/* The depth to which a stack is walked when the caller knows its root already: 1 M frames take milliseconds. */
 #define STACK_WALK_MAX 16384
 
 struct stack_frame {

@@ -12,7 +12,7 @@
 
 #include "zend_alloc_sizes.h"
 
-/* How often a note is begun anew because the program went on while it was written. */
+/* Attempts to write a note, which begins anew because the program went on while it was written. */
 #define ATTEMPTS	8
 
 enum { FREE, WRITTEN, BUSY };

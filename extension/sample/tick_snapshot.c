@@ -16,7 +16,7 @@
 #include "SAPI.h"
 #include "zend_closures.h"
 
-/* How far below the safe point a noted call is looked for: what was called since the tick has not called much. */
+/* The depth below the safe point to which a noted call is searched: what was called since the tick has not called much. */
 #define LOOK_BELOW	16
 
 #define LONGEST_NAME	1024

@@ -123,7 +123,7 @@ static int64_t after(int64_t now, int64_t ns)
 /* A probe that overslept by more than this is inconclusive: the thread may have stopped working meanwhile. */
 #define OVERSLEPT_NS	(2 * CPU_GRAIN_NS)
 
-/* How long until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
+/* The time until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
  * fast as real time, and that of a blocked thread not at all: what is left of it says only when to look again. */
 static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 {

@@ -18,7 +18,7 @@
 
 enum timer_clock { TIMER_WALL, TIMER_CPU };	/* CLOCK_MONOTONIC; CPU time of the PHP thread that owns it */
 
-/* How callbacks are delivered: at safe points of the VM, or when functions begin and end. */
+/* Delivery of callbacks: at safe points of the VM, or when functions begin and end. */
 enum timer_lane { LANE_INTERRUPTS, LANE_CALLS, LANES };
 
 /* Embedded in its owner, zeroed before its first start. The first six fields are the owner's to fill; all others

@@ -285,7 +285,7 @@ static size_t bound_without_chart(const struct call_tree *t)
 	return bound;
 }
 
-/* How much of the chart surely fits into a message. Nearly always it is all of it. */
+/* The part of the chart that surely fits into a message. Nearly always it is all of it. */
 static uint32_t fitting_calls(const struct call_tree *t)
 {
 	size_t size = t->call_count ? bound_without_chart(t) : 0;

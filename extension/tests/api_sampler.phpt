@@ -34,7 +34,7 @@ $total = $p->getTotals();
 check($p->getMetrics() === ['wall_ns' => 'nanoseconds', 'samples' => 'count'], json_encode($p->getMetrics()));
 check($total['samples'] >= 1900 && $total['samples'] <= $p->getDuration() * 1000 + 1 && $total['wall_ns'] === $total['samples'] * 1000000, json_encode($total));
 $ms = [($times[1] - $times[0]) / 1e6, ($times[2] - $times[1]) / 1e6];
-/* What comes late is given to who runs then. */
+/* A late sample counts for the function that runs then. */
 check(abs(samples($p, 'twice') - $ms[0]) < 100 && abs(samples($p, 'once') - $ms[1]) < 100 && samples($p, 'busy') >= 1000, json_encode([$ms, samples($p, 'twice'), samples($p, 'once')]));
 check(samples($p, 'hash') + samples($p, 'str_repeat') > 0.6 * samples($p, 'hashes'), 'internal functions are leaves: ' . samples($p, 'hash') . ' of ' . samples($p, 'hashes'));
 check(preg_match('~^\S*/api_sampler.php;twice;busy \d+$~m', $p->toFolded()) === 1, $p->toFolded());

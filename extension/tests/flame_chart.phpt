@@ -79,7 +79,7 @@ for ($i = 0; $i < 10; $i++)
 echo json_encode(Log::$events);
 PHP;
 
-/* What lies in what by the log, as [depth, name, latest start, earliest end]: what a fiber runs lies where it was resumed, in one
+/* The nesting of calls by the log, as [depth, name, latest start, earliest end]: what a fiber runs lies where it was resumed, in one
  * piece per stay. */
 function expected(array $events): array
 {
@@ -201,7 +201,7 @@ foreach ($m['nodes'] as $i => $n)
 		$again += $records[$i] - $n['self']['calls'];
 check($again === 150 && (int)$m['labels']['uncharted_calls'] === calls_in_tree($m) - (1024 - 1 - $again), "with fibers: $again, {$m['labels']['uncharted_calls']} of " . calls_in_tree($m));
 
-// What finds no room in the tree is folded, and folded in the chart.
+// Calls that find no room in the tree are folded, in the chart too.
 $wide = '<?php function w($d) { if ($d) { for ($i = 0; $i < 4; $i++) { ("a" . $i)($d); } } } ';
 for ($i = 0; $i < 4; $i++)
 	$wide .= "function a$i(\$d) { w(\$d - 1); } ";

@@ -60,7 +60,7 @@ several(2);
 $p = $t->stop();
 check($p->getUnchartedCalls() === 0 && array_keys($p->getTotals()) === ['calls'], 'counts alone');
 
-// What is left out is transparent.
+// Functions that are left out are transparent.
 foreach ([['internals' => false], ['include' => ['several', 'leaf']], ['exclude' => ['middle']]] as $i => $options) {
 	$t = Trace::start(WALL, ['flame_chart' => true] + $options);
 	several(2);

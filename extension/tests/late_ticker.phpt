@@ -60,7 +60,7 @@ foreach (['wall', 'cpu'] as $clock) {
 		return 1000 * ($u["ru_utime.tv_usec"] + $u["ru_stime.tv_usec"] + 1000000 * ($u["ru_utime.tv_sec"] + $u["ru_stime.tv_sec"]));
 	}
 	function turn(float $seconds): void { for ($end = now() + $seconds * 1e9; now() < $end;) busy(0.001); }
-	/* How long something lasted, at least and at most. */
+	/* The least and the greatest duration. */
 	function lasted(string $name, array $from, array $to): void { $GLOBALS["lasted"][$name] = [$to[0] - $from[1], $to[1] - $from[0]]; }
 	function mark(callable $change): array { $before = now(); $change(); return [$before, now()]; }
 

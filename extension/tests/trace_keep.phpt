@@ -86,7 +86,7 @@ check(!isset(run_calls($runs['wanted'])['route']) && run_calls($runs['wanted'])[
 $runs = serve(['strobe.instrument' => '0'], ['/page.php?route=x&trace=' => []], $said);
 check(!$runs && $said === ['not traced'], json_encode($said));
 
-// How long it took counts from the beginning of the request; the numbers are in phpinfo.
+// The duration counts from the beginning of the request; the numbers are in phpinfo.
 $run = profile('<?php
 usleep(60000);
 echo Strobe\trace_request("slow:50ms") ? "traced " : "";

@@ -38,7 +38,7 @@ struct cpu_clock {
 /* Begins to watch the calling thread. */
 void cpu_clock_start(struct cpu_clock *c, double ns_per_tick);
 
-/* How the calling thread's CPU time is got: "rseq" or "clock_gettime". */
+/* The source of the calling thread's CPU time: "rseq" or "clock_gettime". */
 const char *cpu_clock_name(void);
 
 /* Ends it: nothing of us may be known to the kernel once the library is unloaded or the thread is gone. */

@@ -409,7 +409,7 @@ static bool add_chart(struct projection *p)
 		if (t->call_count && goes_on(p, call)) {
 			r--;
 		} else {
-			/* Where the counters of two processors differ. */
+			/* The counters of two processors may differ. */
 			last = start > last ? start : last;
 			STROBE_ASSERT(t->call_count < count && p->place[chart_node(call)->number] < t->node_count);
 			*r = (struct call_record){ .node = p->place[chart_node(call)->number], .start_ns = last };

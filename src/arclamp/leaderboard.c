@@ -18,7 +18,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* How many bytes before `at` are those of a version, "1.27" or "1.45.0-": 0 if they are none. */
+/* The length of the version that ends at `at`, "1.27" or "1.45.0-"; 0 if there is none. */
 static size_t version_before(const char *start, const char *at)
 {
 	const char *p = at;

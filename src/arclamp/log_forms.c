@@ -54,7 +54,7 @@ static int hash_start(int fd, uint64_t n, uint64_t *ret, struct err *err)
 	return done < n ? err_set(err, -ENODATA, "it was truncated meanwhile") : 0;
 }
 
-/* How many of the log's first bytes are those of the note. */
+/* The length of the note at the beginning of the log. */
 static uint64_t bytes_of_log_in(const struct tree *t, size_t plain, const struct note *n)
 {
 	_cleanup_(fd_closep) int fd = tree_open(t, &t->files[plain], NULL);

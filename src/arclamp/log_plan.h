@@ -45,7 +45,7 @@ void log_plan_init(struct log_plan *p, const struct logs_options *o, const struc
 void log_plan_done(struct log_plan *p);
 void log_plan_make(struct log_plan *p);
 
-/* How many of the next `n` are written if every `pop`-th is; moves the counter. */
+/* The number of the next `n` that are written if every `pop`-th is; moves the counter. */
 uint64_t log_plan_pop(uint64_t *popped, unsigned pop, uint64_t n);
 
 /* The column with the samples of a profile; UINT32_MAX if it has none. */

@@ -39,7 +39,7 @@ static void put_left_out(struct buf *out, u64 n, const char *why)
 	buf_printf(out, " %s left out: %s\n", n == 1 ? "is" : "are", why);
 }
 
-/* How many calls are missing, by reason. */
+/* The number of missing calls, by reason. */
 static void put_all_left_out(const struct record_summary *s, struct buf *out)
 {
 	const u64 *c = s->counters;

@@ -155,7 +155,7 @@ void native_registry_add_process(struct native_registry *r, pid_t pid)
 	if (*then == (uint32_t)p.start_ticks)
 		return;
 	*then = (uint32_t)p.start_ticks;
-	/* How many executable pages it has is only known to the programs, which will ask; the answer is a matter of
+	/* The number of its executable pages is only known to the programs, which will ask; the answer is a matter of
 	 * microseconds once the tables are there. */
 	if (p.start_ticks && find_layout(r, pid, p.start_ticks, &p.layout) && sampler_sees_all_pids(r->sampler))
 		unwind_maps_set_process(r->maps, (uint32_t)pid, &p);

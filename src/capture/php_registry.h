@@ -42,7 +42,7 @@ void php_registry_answer_host(struct php_registry *r, const struct process_event
 /* The reason why a PHP or Perl is not sampled; "" if there is none. */
 const char *php_registry_refused(const struct php_registry *r);
 
-/* How many files have been refused so far. */
+/* The number of files refused so far. */
 size_t php_registry_refusals(const struct php_registry *r);
 
 #endif

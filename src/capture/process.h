@@ -40,7 +40,7 @@ bool process_container(pid_t pid, char *ret, size_t size);
 /* The number of a thread as its own pid namespace has it, which is what the process itself knows. */
 pid_t thread_own_number(pid_t pid, pid_t tid);
 
-/* How often its thread has left the CPU, which tells whether it has run meanwhile; false if the thread is gone. */
+/* The number of times that its thread has left the CPU, which tells whether it has run meanwhile; false if the thread is gone. */
 bool thread_switches(pid_t pid, pid_t tid, uint64_t *ret);
 
 /* Whether the thread waits for something, or is stopped. */

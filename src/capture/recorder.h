@@ -78,7 +78,7 @@ uint64_t recorder_lost(const struct recorder *r, enum strobe_drop *ret_reason);
 /* Labels of all that is sent: host, and who sampled. */
 void recorder_labels(const struct recorder *r, struct labels *ret);
 
-/* How long waits, or calls, took; with `distribution`, after recorder_stop. */
+/* Durations of waits, or of calls; with `distribution`, after recorder_stop. */
 void recorder_distribution(const struct recorder *r, struct distribution *ret);
 
 struct stack_registry *recorder_stacks(struct recorder *r);

@@ -37,7 +37,7 @@ const void *remote_memory_find(u64 address, u32 size);
 /* Forgets what was fetched. */
 void remote_memory_forget(void);
 
-/* How many system calls were made here so far. */
+/* The number of system calls made here so far. */
 u64 remote_memory_calls(void);
 
 #endif

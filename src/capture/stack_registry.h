@@ -30,7 +30,7 @@ void stack_registry_take_off(struct stack_registry *b, const struct count_key *k
 void stack_registry_count_file(struct stack_registry *b, const struct file_key *key, const struct file_count *count);
 struct file_count stack_registry_file_sum(const struct stack_registry *b, enum file_operation operation);
 
-/* How many samples, and nanoseconds, there are of a kind. */
+/* The numbers of samples and nanoseconds of a kind. */
 struct count stack_registry_sum(const struct stack_registry *b, enum sample_kind kind);
 
 enum file_weight { FILE_BY_LATENCY, FILE_BY_BYTES, FILE_BY_COUNT, FILE_WEIGHTS };
@@ -77,7 +77,7 @@ u32 stack_writer_add(struct stack_writer *w, u32 node, u64 php);
 /* Counts begin anew, names stay. */
 void stack_registry_forget_counts(struct stack_registry *b);
 
-/* How many functions, stacks and requests there are in it. */
+/* The numbers of its functions, stacks and requests. */
 size_t stack_registry_size(const struct stack_registry *b);
 
 /* Takes over what another book knows of the ids in a key. */

@@ -189,7 +189,7 @@ TEST(every_counter_is_told_in_words_and_in_labels)
 		struct record_summary s = { .hz = 99, .off_cpu = true, .seconds = 2, .refused = "", .processes = 1, .switch_share = 2,
 					    .kinds[SAMPLE_ON_CPU] = { 3, 3 } };
 
-		/* How much was walked is no reason for anything. */
+		/* The number of walked stacks is no reason for anything. */
 		if (c == COUNTER_FRAMES || c == COUNTER_NATIVE_FRAMES)
 			continue;
 		if (c >= COUNTER_FILE_OTHER_KINDS && c <= COUNTER_FILE_CUT)

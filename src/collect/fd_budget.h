@@ -17,7 +17,7 @@ void fd_budget_raise(unsigned more);
 /* All is open that will be without any connection; from now on the rest is shared. */
 void fd_budget_share(void);
 
-/* How many connections HTTP may have. Ask before it begins to listen. */
+/* The number of connections that HTTP may have. Call it before it begins to listen. */
 unsigned fd_budget_for_http(void);
 
 bool fd_budget_left(int fd);

@@ -77,7 +77,7 @@ static long env_number(const char *name)
 	return *end ? -1 : v;
 }
 
-/* How many were passed to this process, and not to one that started it. */
+/* The number of sockets passed to this process, and not to one that started it. */
 static int passed_count(void)
 {
 	long count = env_number("LISTEN_PID") == getpid() ? env_number("LISTEN_FDS") : 0;

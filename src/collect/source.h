@@ -39,7 +39,7 @@ enum source_file_error {
 	SOURCE_FILE_ERRORS
 };
 
-/* How a push came by HTTP. */
+/* The protocol of a push by HTTP. */
 enum source_push_protocol {
 	SOURCE_PUSH_INGEST,		/* Pyroscope's /ingest */
 	SOURCE_PUSH_PUSHER,		/* its push.v1 */

@@ -7,7 +7,7 @@
 /* Sends "READY=1" and the like to NOTIFY_SOCKET; without that does nothing. */
 void notify_send(const char *state);
 
-/* How often "WATCHDOG=1" is expected, in nanoseconds; 0 if it is not. */
+/* The interval at which "WATCHDOG=1" is expected, in nanoseconds; 0 if it is not. */
 int64_t notify_watchdog_ns(void);
 
 #endif

@@ -398,7 +398,7 @@ void cfi_done(struct cfi_table *t)
 
 /* --- Lookup --- */
 
-/* How many of the ascending numbers are at most `v`. */
+/* The number of the ascending numbers that are at most `v`. */
 static size_t at_most(const uint32_t *list, size_t n, uint64_t v)
 {
 	size_t low = 0, high = n;

@@ -51,7 +51,7 @@ enum {
 	DW_OP_bregx = 0x92,
 };
 
-/* How a pointer is written: its form in the lower four bits, what it counts from in the next three. */
+/* The encoding of a pointer: its form in the lower four bits, what it counts from in the next three. */
 enum {
 	DW_EH_PE_absptr,
 	DW_EH_PE_uleb128,

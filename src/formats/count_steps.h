@@ -24,7 +24,7 @@ static inline void count_bytes(size_t n)
 	steps += 1 + n / 16;
 }
 
-/* How far a search went: to what was found, or to the end. */
+/* The distance of a search: to the match, or to the end. */
 static inline size_t bytes_to(const void *start, const void *found, size_t n)
 {
 	return found ? (size_t)((const char *)found - (const char *)start) : n;

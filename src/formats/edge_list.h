@@ -88,7 +88,7 @@ enum edge_levels {
 	EDGE_LEVELS_ALL,		/* every one at every level, unless the values say otherwise */
 };
 
-/* How a format writes names, and what follows from that. */
+/* The spelling of names in a format, and its consequences. */
 struct edge_list_meaning {
 	char level_mark;		/* stands before the number of a level in a name: foo@7, foo'7 */
 	unsigned level_base;		/* the number of the outermost level, which is not written */

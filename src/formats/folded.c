@@ -97,7 +97,7 @@ struct folded_reader {
 	uint64_t line, stacks, skipped;
 };
 
-/* How many frames at the start are those of the last stack. */
+/* The number of frames at the start that the last stack has, too. */
 static size_t common_depth(const struct folded_reader *r, struct str stack)
 {
 	size_t n = stack.n < r->last.size ? stack.n : r->last.size, same = 0, low = 0, high = r->depth;

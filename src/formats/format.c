@@ -43,7 +43,7 @@ static bool ends_with(struct str name, const char *suffix, size_t n)
 	return name.n >= n && !memcmp(name.p + name.n - n, suffix, n) && (name.n == n || name.p[name.n - n - 1] == '.');
 }
 
-/* How long the longest of the space separated suffixes is that fits; 0 if none does. */
+/* The length of the longest of the space separated suffixes that fits; 0 if none does. */
 static size_t suffix_length(const char *list, struct str name)
 {
 	size_t longest = 0;

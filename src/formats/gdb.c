@@ -44,7 +44,7 @@ static bool take_frame_number(struct str *line, int64_t *ret)
 	return true;
 }
 
-/* How much of "name (this=0x7f01) at a.cc:3" is the name; 0 if there are no arguments. */
+/* The length of the name in "name (this=0x7f01) at a.cc:3"; 0 if there are no arguments. */
 static size_t before_arguments(struct str s)
 {
 	int depth = 0;

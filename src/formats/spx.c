@@ -284,7 +284,7 @@ static void read_event(struct spx *s, uint64_t number, struct str line, struct e
 		add_event(s, &e);
 }
 
-/* How many values events have: what an end has, since what begins may have the line of the call too. */
+/* The number of values of an event: that of an end, since a begin may have the line of the call, too. */
 static size_t count_values(struct str start)
 {
 	struct str line;

@@ -163,7 +163,7 @@ TEST(a_flame_chart_is_the_time_line)
 	CHECK_STR(read_lines(b.data), "a[/a.php:3]; calls(count)=1 wall_ns(nanoseconds)=3499\n"
 				      "a[/a.php:3];b[:0]; calls(count)=2 wall_ns(nanoseconds)=1501\n"
 				      "a[/a.php:3];c[:0]; calls(count)=1\n");
-	/* Where the values are no times, the timeline is made up. */
+	/* The timeline is made up if the values are no times. */
 	buf_reset(&b);
 	CHECK_INT(format_chrome.write(p, 0, &b, &err), 0);
 	CHECK(strstr(b.data, "\"self\":2") != NULL);

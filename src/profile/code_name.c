@@ -69,7 +69,7 @@ static size_t behind_scheme(struct str name, size_t at)
 	return i > at && text_starts((struct str){ name.p + i, name.n - i }, "://") ? i + 3 : at;
 }
 
-/* Where the absolute path that stands at `at` begins, SIZE_MAX if none does. */
+/* The start of the absolute path that stands at `at`, SIZE_MAX if there is none. */
 static size_t absolute_path(struct str name, size_t at)
 {
 	size_t begin = at < name.n ? behind_scheme(name, at) : at;

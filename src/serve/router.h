@@ -16,7 +16,7 @@ bool router_removes(const struct request *q);		/* whether it may wait for anothe
 bool router_admits(struct server_context *s, struct request *q, struct response *r);
 void router_handle(struct server_context *s, const struct request *q, struct response *r);
 
-/* How much of the body that a request announces is worth receiving: 0 where nobody takes it, or not from this sender.
+/* The part of the announced body that is worth receiving: 0 where nobody takes it, or not from this sender.
  * Above HTTP_BODY_SMALL it is an upload (uploads.h). */
 size_t router_body_max(struct server_context *s, struct request *q);
 

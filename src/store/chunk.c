@@ -181,7 +181,7 @@ static void put_code(struct bit_writer *w, uint64_t v, unsigned k)
 	put_bits(w, k ? v & (UINT64_MAX >> (64 - k)) : 0, k);
 }
 
-/* How often each bit length occurs, which is all that the best k depends on, nearly. */
+/* The frequency of each bit length, which is all that the best k depends on, nearly. */
 struct lengths {
 	uint64_t of[65];
 	uint8_t seen[65];		/* those that occur, `count` of them */

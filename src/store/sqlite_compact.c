@@ -77,7 +77,7 @@ static int prepare(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* How many columns the chunks of a series have; 0 if there is no such series. */
+/* The number of columns of a series' chunks; 0 if there is no such series. */
 static uint32_t column_count(struct merge *m, int64_t series)
 {
 	uint32_t count = 0;

@@ -121,13 +121,13 @@ uint64_t sqlite_store_free_bytes(const struct sqlite_store *s)
 	return ask_disk(s, &room, &size) ? room : UINT64_MAX;
 }
 
-/* How much room must stay free on a disk of this size. */
+/* The space that must stay free on a disk of this size. */
 static uint64_t floor_of(const struct store_limits *l, uint64_t size)
 {
 	return l->min_free_is_guess && l->min_free_bytes > size / 10 ? size / 10 : l->min_free_bytes;
 }
 
-/* How much room the disk lacks. */
+/* The space that the disk lacks. */
 static uint64_t room_lacking(const struct sqlite_store *s, const struct store_limits *l)
 {
 	uint64_t room, size, wanted;
@@ -164,7 +164,7 @@ static struct store_limits limits_now(const struct sqlite_store *s, const struct
 	return aim;
 }
 
-/* How large the store may be now, where it takes so many bytes. */
+/* The size that the store may have now, where it takes so many bytes. */
 static uint64_t cap_of(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
 	uint64_t cap = l->max_bytes ? l->max_bytes : UINT64_MAX, lacking = room_lacking(s, l), left;

@@ -9,7 +9,7 @@
 #include "buf.h"
 #include "intern.h"
 
-/* How many columns the text takes, once it is made fit. */
+/* The width of the text in columns, once it is made fit. */
 size_t cells_width(struct str s);
 
 /* Appends what fits into `width` columns and returns how many it took. A text that does not fit is cut, at its begin with `end`,

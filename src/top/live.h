@@ -32,7 +32,7 @@ void live_close(struct live *l, const struct record_summary *totals, int64_t now
 /* Begins anew: what was measured before the last end is forgotten. */
 void live_reset(struct live *l);
 
-/* How long the period has been, as far as it was measured. */
+/* The length of the period, as far as it was measured. */
 int64_t live_length_ns(const struct live *l, enum live_period period);
 
 /* The period's part of the totals. */

@@ -17,7 +17,7 @@ struct top_status {
 void top_put_title(struct buf *out, const struct top_view *v, const struct top_status *f);
 void top_put_period(struct buf *out, const struct top_view *v, const struct top_status *f);
 
-/* How many threads there were on average in each state. */
+/* The average number of threads in each state. */
 void top_put_load(struct buf *out, const struct top_view *v, const struct top_status *f);
 
 /* Ticks or looks, and what became of them. */

@@ -25,7 +25,7 @@ for ($end = cpu() + 1.2; cpu() < $end;) {
 	$d->both(16);
 }
 '''
-# Of the method, and of the script; each with its part of the work.
+# The lines of the method and of the script, each with its part of the work.
 OWN, CALLS = {8: 1, 9: 3}, {18: 1, 19: 4}
 MOVED = 0.12
 

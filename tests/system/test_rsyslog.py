@@ -116,7 +116,7 @@ def lines_of_syslog_arrive_by_a_pipe_also_when_the_collector_is_started_again():
         places = {'/usr/bin/strobe': STROBE, '/var/lib/strobe-syslog': store, '/var/log/strobe-syslog.log': f'{directory}/words'}
         with Rsyslog(directory, printed('omprog'), places) as syslog:
             syslog.write(deep(i) for i in range(300))
-            # What a collector has not opened yet ends with it, as with any program that is killed before it handles signals.
+            # Files that a collector has not opened yet end with it, as with any program that is killed before it handles signals.
             wait_for(lambda: 'collecting from' in read(f'{directory}/words'))
             before = syslog.children()
             for pid in before:

@@ -36,7 +36,7 @@ def entries():
 def compiles(entry):
     """By the entry alone, as a tool would do it."""
     words = entry.get('arguments') or shlex.split(entry['command'])
-    # What the build writes stays as it is.
+    # Files that the build writes stay as they are.
     if '-o' in words:
         at = words.index('-o')
         words = words[:at] + words[at + 2:]

@@ -8,7 +8,7 @@
 
 #include "zend_smart_str.h"
 
-/* How callers that were left out are shown. */
+/* The line that stands for callers that were left out. */
 #define TRUNCATED_NAME "excimer_truncated"
 #define TRUNCATED_FILE "excimer fake file"
 

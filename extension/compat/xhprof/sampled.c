@@ -56,7 +56,7 @@ static size_t collect(struct sampled *s, const struct tick_snapshot *m)
 	}
 }
 
-/* How many of the outermost functions have been running since the start. */
+/* The number of outermost functions that have been running since the start. */
 static size_t count_outer(const struct sampled *s, size_t depth)
 {
 	size_t n = 0;

@@ -81,7 +81,7 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 	s->logged_bad = true;
 }
 
-/* How many to ask for next, so that an answer has about ANSWER_BYTES. */
+/* The number of entries to request next, so that an answer has about ANSWER_BYTES. */
 static void adapt_count(struct stream_key *k, uint64_t bytes, size_t entries)
 {
 	uint64_t fit = entries ? ANSWER_BYTES / (bytes / entries + 100) : 0;

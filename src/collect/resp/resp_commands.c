@@ -100,7 +100,7 @@ static void publish(struct resp_client *c, const struct str *a, size_t n)
 		s->base.counters.rejected_lines[SOURCE_LINE_TOO_LONG]++;
 	else
 		taken = source_lines(&s->base, s->about, a[2].p, a[2].n, NULL);
-	/* How many received it. */
+	/* The number of receivers. */
 	resp_put_integer(out_of(c), taken > 0);
 }
 

@@ -183,7 +183,7 @@ static uint32_t parse_line(struct perf_chains *c, struct str line, uint64_t numb
 
 /* --- Call chains --- */
 
-/* How many frames from the root on are those of the last chain. */
+/* The number of frames from the root on that the last chain has, too. */
 static size_t common_depth(const struct perf_chains *c, uint32_t process, struct str chain)
 {
 	size_t n = chain.n < c->last.size ? chain.n : c->last.size, same = 0, low = 0, high = c->depth;
