@@ -219,7 +219,7 @@ static size_t make_filters(const struct grep_asked *a, struct label_filter *ret)
 	return n;
 }
 
-static void describe_store(struct grep_inputs *in, const struct store_looked *l)
+static void describe_store(struct grep_inputs *in, const struct store_query_stats *l)
 {
 	char first[32], last[32];
 
@@ -269,7 +269,7 @@ int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct
 {
 	struct label_filter filters[2];
 	struct store_query q = { .filters = filters, .filter_count = make_filters(a, filters) };
-	struct store_looked looked = { 0 };
+	struct store_query_stats stats = { 0 };
 	struct profile *found = NULL;
 	struct store *s = NULL;
 	int r = parse_range(a, &q, err);
@@ -277,7 +277,7 @@ int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct
 	if (r >= 0)
 		r = store_open(a->store, true, &s, err);
 	if (r >= 0)
-		r = store_query(s, &q, &found, &looked, err);
+		r = store_query(s, &q, &found, &stats, err);
 	if (r >= 0)
 		warn_of_missing(in, s);
 	store_close(s);
@@ -287,7 +287,7 @@ int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct
 	in->profile = found;
 	add_source(in, describe_range(a->store, &q));
 	if (found->node_count <= 1)
-		describe_store(in, &looked);
+		describe_store(in, &stats);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ struct collector_sink {
 	/* Background work, about every minute; every 10 seconds while nothing can be stored. May be NULL. */
 	void (*maintain)(void *data);
 	/* Asked after each commit: whether that work is due as often now, too. May be NULL. */
-	bool (*is_short)(void *data);
+	bool (*is_low_on_space)(void *data);
 	bool wants_lines;			/* batch.lines is filled only if some sink wants it */
 	void *data;
 };

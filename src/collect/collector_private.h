@@ -33,7 +33,7 @@ struct sink_worker {
 	int64_t next_unfit_log_ns;			/* the thread only, as is what follows */
 	bool logged_conflict;
 	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
-	bool is_short;				/* the sink said so after the last commit */
+	bool is_low_on_space;				/* the sink said so after the last commit */
 
 	/* under the collector's lock; the thread works on the first and leaves it there */
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;

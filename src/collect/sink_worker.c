@@ -289,20 +289,20 @@ static void maintain(struct sink_worker *o)
 
 static void ask_whether_short(struct sink_worker *o)
 {
-	bool is_short;
+	bool is_low_on_space;
 
-	if (!o->sink.is_short)
+	if (!o->sink.is_low_on_space)
 		return;
 	lock_release(&o->collector->lock);
-	is_short = o->sink.is_short(o->sink.data);
+	is_low_on_space = o->sink.is_low_on_space(o->sink.data);
 	lock_take(&o->collector->lock);
-	o->is_short = is_short;
+	o->is_low_on_space = is_low_on_space;
 }
 
 /* 0: never. */
 static int64_t next_maintenance(const struct sink_worker *o)
 {
-	bool is_urgent = o->is_short || o->counters.failing || o->counters.runs_failing;
+	bool is_urgent = o->is_low_on_space || o->counters.failing || o->counters.runs_failing;
 
 	if (!o->sink.maintain || o->collector->flushing)
 		return 0;

@@ -543,7 +543,7 @@ TEST(a_sink_that_is_short_of_room_is_maintained_more_often)
 	start(&f, NULL);
 	lock_take(&f.c->lock);
 	f.c->sink_workers[0].sink.maintain = count_maintenance;
-	f.c->sink_workers[0].sink.is_short = always;
+	f.c->sink_workers[0].sink.is_low_on_space = always;
 	lock_release(&f.c->lock);
 	f.sink.run_result = 1;
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });

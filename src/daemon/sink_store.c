@@ -97,12 +97,12 @@ static struct store_limits limits_of(struct store_sink *s)
 	return limits;
 }
 
-static bool is_short(void *data)
+static bool is_low_on_space(void *data)
 {
 	struct store_sink *s = data;
 	struct store_limits limits = limits_of(s);
 
-	return store_is_short(s->base.store, &limits);
+	return store_is_low_on_space(s->base.store, &limits);
 }
 
 static void maintain(void *data)
@@ -166,7 +166,7 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 	}
 	s->base.port = (struct collector_sink){
 		.url = s->base.url, .commit = commit, .commit_runs = commit_runs, .maintain = maintain,
-		.is_short = is_short, .data = s,
+		.is_low_on_space = is_low_on_space, .data = s,
 	};
 	*ret = &s->base;
 	return 0;

@@ -103,7 +103,7 @@ static void list(struct server_context *s, const struct request *q, struct respo
 	json_key(&j, "next");
 	json_str(&j, *a.runs.next ? a.runs.next : NULL);
 	json_key(&j, "looked");
-	json_u64(&j, a.runs.looked);
+	json_u64(&j, a.runs.examined);
 	if (a.runs.count == 0) {
 		_cleanup_(buf_done) struct buf why = { 0 };
 

@@ -9,7 +9,7 @@ static int fake_store_fails;
 static unsigned fake_store_damaged_days;
 static void (*fake_store_waits)(void);		/* called by each query; NULL: none */
 
-static int fake_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
+static int fake_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		      struct err *err)
 {
 	if (fake_store_waits)
@@ -17,8 +17,8 @@ static int fake_query(struct store *s, const struct store_query *q, struct profi
 	if (fake_store_fails)
 		return err_set(err, -EIO, "the disk is gone");
 	*ret = profile_new();
-	memset(looked, 0, sizeof(*looked));
-	looked->damaged_days = fake_store_damaged_days;
+	memset(stats, 0, sizeof(*stats));
+	stats->damaged_days = fake_store_damaged_days;
 	return 0;
 }
 
@@ -37,7 +37,7 @@ static int fake_labels(struct store *s, const struct store_query *q, struct stor
 	return fake_store_fails ? err_set(err, -EIO, "the disk is gone") : 0;
 }
 
-static int fake_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+static int fake_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 		     struct err *err)
 {
 	return fake_store_fails ? err_set(err, -EIO, "the disk is gone") : 0;
@@ -64,7 +64,7 @@ static int fake_list_runs(struct store *s, const struct store_run_query *q, stru
 {
 	if (fake_store_fails)
 		return err_set(err, -EIO, "the disk is gone");
-	ret->looked = 1;
+	ret->examined = 1;
 	if (q->source && strcmp(q->source, "shop"))
 		return 0;
 	ret->items = calloc(1, sizeof(*ret->items));
@@ -86,7 +86,7 @@ static int fake_run_sources(struct store *s, struct store_label *ret, struct err
 }
 
 /* A quarter of it is pruned if there is any limit. */
-static int fake_get_run(struct store *s, const char *source, const char *id, const struct store_most *most, struct store_run *ret,
+static int fake_get_run(struct store *s, const char *source, const char *id, const struct store_profile_limits *most, struct store_run *ret,
 			struct profile **ret_profile, struct err *err)
 {
 	bool pruned = most && most->nodes;

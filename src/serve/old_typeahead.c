@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b)
 /* Functions with a value, which is what stands in the arrays of theirs. */
 static int add_run(struct names *names, const struct server_context *s, const struct views_run *run, const char *part, struct err *err)
 {
-	struct store_most most = { .nodes = s->max_nodes };
+	struct store_profile_limits most = { .nodes = s->max_nodes };
 	_cleanup_(profile_freep) struct profile *p = NULL;
 	struct store_run about;
 	int e = store_get_run(s->options.store, run->source, run->id, &most, &about, &p, err);

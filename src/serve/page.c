@@ -161,11 +161,11 @@ static void put_empty(const struct page *p)
 		buf_puts(out, "<p><a href=\"");
 		page_put_address(p, NULL, "column", NULL);
 		buf_puts(out, "\">Show the first of its values</a></p>\n");
-	} else if (a->looked.last_ns == 0) {
+	} else if (a->stats.last_ns == 0) {
 		put_how_to_start(out);
 	} else {
-		clock_format(a->looked.first_ns, first, sizeof(first));
-		clock_format(a->looked.last_ns + BATCH_BUCKET_NS, last, sizeof(last));
+		clock_format(a->stats.first_ns, first, sizeof(first));
+		clock_format(a->stats.last_ns + BATCH_BUCKET_NS, last, sizeof(last));
 		buf_printf(out, "<p><a href=\"/?from=%s&amp;to=%s\">Show all that is stored</a></p>\n", first, last);
 	}
 	buf_puts(out, "</section>\n");

@@ -41,7 +41,7 @@ static bool likes_lines(const struct profile_query *a)
 	return a->with_source && !a->lines_left_out;
 }
 
-static int load_range(struct profile_query *a, const struct server_context *s, struct store_query query, struct store_looked *looked,
+static int load_range(struct profile_query *a, const struct server_context *s, struct store_query query, struct store_query_stats *stats,
 		      struct profile **ret, struct err *err)
 {
 	int r;
@@ -49,14 +49,14 @@ static int load_range(struct profile_query *a, const struct server_context *s, s
 	query.max_nodes = a->view.has_base ? s->max_nodes / 2 : s->max_nodes;
 	query.refuse_above = a->view.has_base ? s->refuse_above / 2 : s->refuse_above;
 	query.lines = needs_lines(a) || likes_lines(a);
-	r = store_query(s->options.store, &query, ret, looked, err);
-	if (r < 0 || !looked->pruned || needs_lines(a) || !query.lines)
+	r = store_query(s->options.store, &query, ret, stats, err);
+	if (r < 0 || !stats->pruned || needs_lines(a) || !query.lines)
 		return r;
 	profile_free(*ret);
 	a->lines_left_out = true;
-	*looked = (struct store_looked){ 0 };
+	*stats = (struct store_query_stats){ 0 };
 	query.lines = false;
-	return store_query(s->options.store, &query, ret, looked, err);
+	return store_query(s->options.store, &query, ret, stats, err);
 }
 
 static void note_pruned(struct profile_query *a, struct profile *p, const char *wanted)
@@ -73,7 +73,7 @@ static void note_pruned(struct profile_query *a, struct profile *p, const char *
 static int load_run(struct profile_query *a, const struct server_context *s, const struct view_run *run, struct profile **ret, struct err *err)
 {
 	size_t loaded = a->view.run_count + a->view.has_base;
-	struct store_most most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column, .chart = a->chart && loaded == 1, .lines = needs_lines(a) || likes_lines(a) };
+	struct store_profile_limits most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column, .chart = a->chart && loaded == 1, .lines = needs_lines(a) || likes_lines(a) };
 	int r = store_get_run(s->options.store, run->source, run->id, &most, &a->runs[a->run_count], ret, err);
 
 	if (r > 0 && most.lines && !needs_lines(a)) {
@@ -114,23 +114,23 @@ static int load_average(struct profile_query *a, const struct server_context *s,
 static int load(struct profile_query *a, const struct server_context *s, struct profile **ret, struct err *err)
 {
 	if (a->view.run_count == 0)
-		return load_range(a, s, view_query(&a->view), &a->looked, ret, err);
+		return load_range(a, s, view_query(&a->view), &a->stats, ret, err);
 	return a->view.run_count == 1 ? load_run(a, s, &a->view.runs[0], ret, err) : load_average(a, s, ret, err);
 }
 
 static int load_base(struct profile_query *a, const struct server_context *s, struct profile **ret, struct err *err)
 {
-	struct store_looked looked = { 0 };
+	struct store_query_stats stats = { 0 };
 	int r;
 
 	if (*a->view.base_run.id)
 		return load_run(a, s, &a->view.base_run, ret, err);
-	r = load_range(a, s, view_base_query(&a->view), &looked, ret, err);
-	a->looked.damaged_days += looked.damaged_days;
-	if (looked.pruned) {
-		a->looked.pruned = true;
-		a->looked.pruned_samples += looked.pruned_samples;
-		a->looked.samples += looked.samples;
+	r = load_range(a, s, view_base_query(&a->view), &stats, ret, err);
+	a->stats.damaged_days += stats.damaged_days;
+	if (stats.pruned) {
+		a->stats.pruned = true;
+		a->stats.pruned_samples += stats.pruned_samples;
+		a->stats.samples += stats.samples;
 	}
 	return r;
 }
@@ -363,7 +363,7 @@ static void put_pruned(const struct profile_query *a, struct buf *out)
 {
 	buf_printf(out, "the smallest stacks, with %lld of %llu samples, are cut short at " PROFILE_PRUNED ": all of them take more "
 			"memory than --query-memory gives; ask for a shorter range or fewer labels",
-		   (long long)a->looked.pruned_samples, (unsigned long long)a->looked.samples);
+		   (long long)a->stats.pruned_samples, (unsigned long long)a->stats.samples);
 }
 
 static const char *semicolon(const struct buf *out)
@@ -374,9 +374,9 @@ static const char *semicolon(const struct buf *out)
 /* Nothing if the answer is whole and nobody has to doubt it. */
 static void put_warning(const struct profile_query *a, struct buf *out)
 {
-	if (a->looked.damaged_days)
-		put_damage(a->looked.damaged_days, out);
-	if (a->looked.pruned) {
+	if (a->stats.damaged_days)
+		put_damage(a->stats.damaged_days, out);
+	if (a->stats.pruned) {
 		buf_puts(out, semicolon(out));
 		put_pruned(a, out);
 	}
@@ -394,7 +394,7 @@ const char *profile_query_warn(const struct profile_query *a, struct response *r
 {
 	_cleanup_(buf_done) struct buf warning = { 0 };
 
-	r->pruned = a->looked.pruned || a->pruned_runs;
+	r->pruned = a->stats.pruned || a->pruned_runs;
 	buf_init(&warning);
 	put_warning(a, &warning);
 	if (!warning.size)
@@ -407,19 +407,19 @@ static void put_looked(const struct profile_query *a, struct json *j)
 	json_key(j, "looked");
 	json_open_object(j);
 	json_key(j, "days");
-	json_u64(j, a->looked.days);
+	json_u64(j, a->stats.days);
 	json_key(j, "series");
-	json_u64(j, a->looked.series);
+	json_u64(j, a->stats.series);
 	json_key(j, "series_matched");
-	json_u64(j, a->looked.series_matched);
+	json_u64(j, a->stats.series_matched);
 	json_key(j, "chunks");
-	json_u64(j, a->looked.chunks);
+	json_u64(j, a->stats.chunks);
 	json_key(j, "samples");
-	json_u64(j, a->looked.samples);
-	json_time(j, "store_from", a->looked.first_ns);
-	json_time(j, "store_to", a->looked.last_ns);
+	json_u64(j, a->stats.samples);
+	json_time(j, "store_from", a->stats.first_ns);
+	json_time(j, "store_to", a->stats.last_ns);
 	json_key(j, "damaged_days");
-	json_u64(j, a->looked.damaged_days);
+	json_u64(j, a->stats.damaged_days);
 	json_end(j);
 }
 
@@ -539,9 +539,9 @@ static void put_entries(const struct store_label *l, struct buf *out)
 		buf_printf(out, " and %zu more", l->value_count - ENTRIES_NAMED);
 }
 
-static void put_store_entries(const struct server_context *s, const struct store_looked *looked, struct buf *out)
+static void put_store_entries(const struct server_context *s, const struct store_query_stats *stats, struct buf *out)
 {
-	struct store_query all = { .from_ns = looked->first_ns, .to_ns = looked->last_ns + BATCH_BUCKET_NS };
+	struct store_query all = { .from_ns = stats->first_ns, .to_ns = stats->last_ns + BATCH_BUCKET_NS };
 	struct store_labels labels = { 0 };
 
 	if (store_labels(s->options.store, &all, &labels, NULL) < 0)
@@ -562,17 +562,17 @@ void profile_query_explain_empty(const struct profile_query *a, const struct ser
 		buf_printf(out, " has a value of %s above zero", a->columns[a->chosen].name);
 		return;
 	}
-	if (a->looked.first_ns == 0 && a->looked.last_ns == 0) {
+	if (a->stats.first_ns == 0 && a->stats.last_ns == 0) {
 		buf_puts(out, "the store is empty, no sample has arrived yet: ");
 		pthread_rwlock_rdlock((pthread_rwlock_t *)&s->lock);
 		why_no_samples(s->options.sources, s->options.source_count, out);
 		pthread_rwlock_unlock((pthread_rwlock_t *)&s->lock);
 		return;
 	}
-	clock_format(a->looked.first_ns, first, sizeof(first));
-	clock_format(a->looked.last_ns, last, sizeof(last));
+	clock_format(a->stats.first_ns, first, sizeof(first));
+	clock_format(a->stats.last_ns, last, sizeof(last));
 	buf_puts(out, "no ");
 	view_describe(&a->view, out);
 	buf_printf(out, "; the store holds samples from %s to %s", first, last);
-	put_store_entries(s, &a->looked, out);
+	put_store_entries(s, &a->stats, out);
 }

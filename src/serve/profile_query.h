@@ -25,7 +25,7 @@ struct profile_query {
 	bool lines_left_out;			/* with it: the range has too many stacks for them */
 	bool chart;				/* profile_query_load keeps the flame chart, of one run */
 	uint32_t charted_calls;			/* of the flame chart of one run; 0: it has none */
-	struct store_looked looked;		/* of a range */
+	struct store_query_stats stats;		/* of a range */
 	struct store_run *runs;			/* view.run_count of them, and behind them the base's if it is a run */
 	size_t run_count;			/* of those that are there */
 	struct profile_query_column columns[PROFILE_COLUMNS];

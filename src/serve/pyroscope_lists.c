@@ -183,16 +183,16 @@ int pyroscope_stats(struct pyroscope_request *q, struct buf *out, struct err *er
 {
 	struct store_query none = { .from_ns = 0, .to_ns = 0 };
 	struct store_run_query one = { .limit = 1 };
-	struct store_looked looked = { 0 };
+	struct store_query_stats stats = { 0 };
 	struct store_runs runs = { 0 };
 	struct profile *p = NULL;
-	int r = store_query(q->context->options.store, &none, &p, &looked, err);
+	int r = store_query(q->context->options.store, &none, &p, &stats, err);
 
 	if (r >= 0)
 		r = store_list_runs(q->context->options.store, &one, &runs, err);
-	protobuf_put_number(out, STATS_INGESTED, looked.last_ns || runs.count);
-	protobuf_put_number(out, STATS_OLDEST, (uint64_t)looked.first_ns / 1000000);
-	protobuf_put_number(out, STATS_NEWEST, (uint64_t)looked.last_ns / 1000000);
+	protobuf_put_number(out, STATS_INGESTED, stats.last_ns || runs.count);
+	protobuf_put_number(out, STATS_OLDEST, (uint64_t)stats.first_ns / 1000000);
+	protobuf_put_number(out, STATS_NEWEST, (uint64_t)stats.last_ns / 1000000);
 	store_runs_done(&runs);
 	profile_free(p);
 	return r;

@@ -171,7 +171,7 @@ static uint32_t column_of(const struct pyroscope_selection *a, const struct prof
 static int merge_run(const struct pyroscope_selection *a, const struct store_run *run, bool lines, struct profile *into,
 		     struct err *err)
 {
-	struct store_most most = { .nodes = a->context->max_nodes, .lines = lines };
+	struct store_profile_limits most = { .nodes = a->context->max_nodes, .lines = lines };
 	_cleanup_(profile_freep) struct profile *p = NULL;
 	_cleanup_(store_run_done) struct store_run found = { 0 };
 	int r = store_get_run(a->context->options.store, run->source, run->id, &most, &found, &p, err);

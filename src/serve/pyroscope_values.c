@@ -83,13 +83,13 @@ static int add_part(const struct pyroscope_selection *a, const struct filters *f
 {
 	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .filters = f->items, .filter_count = f->count,
 				 .max_nodes = a->context->max_nodes, .refuse_above = a->context->refuse_above, .lines = lines };
-	struct store_looked looked = { 0 };
+	struct store_query_stats stats = { 0 };
 	struct profile *part;
-	int r = store_query(a->context->options.store, &q, &part, &looked, err);
+	int r = store_query(a->context->options.store, &q, &part, &stats, err);
 
 	if (r < 0)
 		return r;
-	*a->pruned |= looked.pruned;
+	*a->pruned |= stats.pruned;
 	if (*p) {
 		profile_merge(*p, part);
 		profile_free(part);

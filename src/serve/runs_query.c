@@ -182,7 +182,7 @@ void runs_why_empty(const struct runs_query *a, const struct server_context *s, 
 			buf_puts(out, " of source ");
 			text_put_plain(out, (struct str){ a->query.source, strlen(a->query.source) });
 		}
-		buf_printf(out, " is as asked for; %llu were looked at", (unsigned long long)a->runs.looked);
+		buf_printf(out, " is as asked for; %llu were looked at", (unsigned long long)a->runs.examined);
 		put_sources(&sources, out);
 	}
 	store_label_done(&sources);
@@ -269,7 +269,7 @@ static int choose_column(struct run_query *a, struct err *err)
 
 bool run_query(struct run_query *a, const struct server_context *s, const char *rest, const struct request *q, struct response *r)
 {
-	struct store_most most = { .nodes = s->max_nodes, .chart = true };
+	struct store_profile_limits most = { .nodes = s->max_nodes, .chart = true };
 	struct err err = { 0 };
 	int e;
 

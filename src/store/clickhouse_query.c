@@ -335,7 +335,7 @@ static bool is_cut(const struct query *q)
 	return false;
 }
 
-static void prune(struct query *q, struct store_looked *looked)
+static void prune(struct query *q, struct store_query_stats *stats)
 {
 	struct profile *p = q->profile;
 	uint32_t most = q->what->max_nodes, column = profile_find_column(p, "samples"), frame;
@@ -352,25 +352,25 @@ static void prune(struct query *q, struct store_looked *looked)
 	frame = profile_pruned_frame(p);
 	for (uint32_t i = 1; i < p->node_count; i++)
 		if (p->node_frames[i] == frame)
-			saturating_add(&looked->pruned_samples, p->columns[column].self[i]);
-	looked->pruned = true;
+			saturating_add(&stats->pruned_samples, p->columns[column].self[i]);
+	stats->pruned = true;
 }
 
-static void describe(struct query *q, struct store_looked *looked)
+static void describe(struct query *q, struct store_query_stats *stats)
 {
 	if (q->any) {
 		q->profile->start_ns = q->first * BATCH_BUCKET_NS;
 		q->profile->end_ns = q->end * BATCH_BUCKET_NS;
 		labels_copy(&q->profile->labels, &q->labels);
 	}
-	looked->days = q->days;
-	looked->series = q->series.count;
+	stats->days = q->days;
+	stats->series = q->series.count;
 	for (size_t i = 0; i < q->series.count; i++)
-		looked->series_matched += q->series.items[i].matches;
-	looked->chunks = q->rows;
-	looked->samples = q->samples;
-	looked->first_ns = q->oldest * BATCH_BUCKET_NS;
-	looked->last_ns = q->newest * BATCH_BUCKET_NS;
+		stats->series_matched += q->series.items[i].matches;
+	stats->chunks = q->rows;
+	stats->samples = q->samples;
+	stats->first_ns = q->oldest * BATCH_BUCKET_NS;
+	stats->last_ns = q->newest * BATCH_BUCKET_NS;
 }
 
 static void merge(struct query *q, unsigned shards)
@@ -399,7 +399,7 @@ static void query_done(struct query *q, unsigned shards)
 }
 
 int clickhouse_query(struct store *store, const struct store_query *what, struct profile **ret,
-		     struct store_looked *looked, struct err *err)
+		     struct store_query_stats *stats, struct err *err)
 {
 	struct clickhouse_store *s = clickhouse_of(store);
 	struct query *q = xcalloc(1, sizeof(*q));
@@ -415,8 +415,8 @@ int clickhouse_query(struct store *store, const struct store_query *what, struct
 	rc = clickhouse_each(s, ask_shard, q, err);
 	if (rc >= 0) {
 		merge(q, shards);
-		prune(q, looked);
-		describe(q, looked);
+		prune(q, stats);
+		describe(q, stats);
 		*ret = TAKE_PTR(q->profile);
 	}
 	query_done(q, shards);

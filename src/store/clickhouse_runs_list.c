@@ -5,7 +5,7 @@
 #include "mem.h"
 #include "pack.h"
 #include "run_bytes.h"
-#include "run_place.h"
+#include "run_cursor.h"
 #include "run_totals.h"
 #include <assert.h>
 #include <string.h>
@@ -126,7 +126,7 @@ static void put_wanted(struct buf *sql, const struct store_run_query *q)
 }
 
 /* Conditions on what comes behind the place. */
-static void put_after(struct buf *sql, const struct store_run_query *q, const struct run_place *after)
+static void put_after(struct buf *sql, const struct store_run_query *q, const struct run_cursor *after)
 {
 	const struct order *o = &orders[q->order];
 	_cleanup_(buf_done) struct buf key = { 0 };
@@ -157,7 +157,7 @@ static int ask_list(struct clickhouse_store *s, unsigned shard, void *data, stru
 struct head {
 	struct row_reader reader;
 	bool any;
-	struct run_place place;
+	struct run_cursor place;
 };
 
 static void read_head(struct head *h, const struct order *o)
@@ -177,7 +177,7 @@ static void read_head(struct head *h, const struct order *o)
 	memcpy(h->place.bytes, text.p, h->place.n);
 }
 
-static int compare_places(const struct run_place *a, const struct run_place *b, bool is_number)
+static int compare_places(const struct run_cursor *a, const struct run_cursor *b, bool is_number)
 {
 	size_t n = a->n < b->n ? a->n : b->n;
 	int c = is_number ? (a->number > b->number) - (a->number < b->number) : memcmp(a->bytes, b->bytes, n);
@@ -204,7 +204,7 @@ static void merge(const struct list *l, unsigned shards, const struct store_run_
 {
 	_cleanup_(freep) struct head *heads = xcalloc(shards, sizeof(*heads));
 	const struct order *o = &orders[q->order];
-	struct run_place last = { 0 };
+	struct run_cursor last = { 0 };
 	size_t capacity = 0;
 	struct head *h;
 
@@ -213,9 +213,9 @@ static void merge(const struct list *l, unsigned shards, const struct store_run_
 		read_head(&heads[i], o);
 	}
 	while ((h = next_head(heads, shards, o, q->ascending))) {
-		ret->looked++;
+		ret->examined++;
 		if (ret->count == q->limit) {
-			run_place_put(&last, o->is_number, ret->next);
+			run_cursor_format(&last, o->is_number, ret->next);
 			return;
 		}
 		last = h->place;
@@ -232,8 +232,8 @@ int clickhouse_list_runs(struct store *store, const struct store_run_query *q, s
 	const char *way = q->ascending ? "ASC" : "DESC";
 	_cleanup_(freep) struct list *l = xcalloc(1, sizeof(*l));
 	_cleanup_(buf_done) struct buf sql = { 0 };
-	struct run_place after = { 0 };
-	int rc = run_place_parse(q, o->is_number, &after, err);
+	struct run_cursor after = { 0 };
+	int rc = run_cursor_parse(q, o->is_number, &after, err);
 
 	assert((unsigned)q->order < STORE_RUN_ORDERS);
 	buf_init(&sql);
@@ -313,7 +313,7 @@ int clickhouse_run_sources(struct store *store, struct store_label *ret, struct 
 /* --- One --- */
 
 /* One message after another. Returns 1 if some were pruned. */
-static int unpack(struct str packed, struct profile *p, const struct store_most *most)
+static int unpack(struct str packed, struct profile *p, const struct store_profile_limits *most)
 {
 	_cleanup_(buf_done) struct buf scratch = { 0 };
 	const uint8_t *bytes;
@@ -358,7 +358,7 @@ static void set_time(struct profile *p, const struct store_run *run)
 		p->chart->start_ns += p->start_ns;
 }
 
-int clickhouse_get_run(struct store *store, const char *source, const char *id, const struct store_most *most,
+int clickhouse_get_run(struct store *store, const char *source, const char *id, const struct store_profile_limits *most,
 		       struct store_run *ret, struct profile **ret_profile, struct err *err)
 {
 	struct clickhouse_store *s = clickhouse_of(store);

@@ -53,11 +53,11 @@ int clickhouse_append(struct store *store, const struct batch *b, struct err *er
 
 /* --- clickhouse_query.c, clickhouse_counts.c, clickhouse_sums.c --- */
 int clickhouse_query(struct store *store, const struct store_query *q, struct profile **ret,
-		     struct store_looked *looked, struct err *err);
+		     struct store_query_stats *stats, struct err *err);
 int clickhouse_timeline(struct store *store, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 			struct err *err);
 int clickhouse_labels(struct store *store, const struct store_query *q, struct store_labels *ret, struct err *err);
-int clickhouse_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+int clickhouse_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 		    struct err *err);
 
 /* --- clickhouse_retention.c --- */
@@ -68,7 +68,7 @@ int clickhouse_measure(struct clickhouse_store *s, struct err *err);	/* what is 
 int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 int clickhouse_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 int clickhouse_run_sources(struct store *store, struct store_label *ret, struct err *err);
-int clickhouse_get_run(struct store *store, const char *source, const char *id, const struct store_most *most,
+int clickhouse_get_run(struct store *store, const char *source, const char *id, const struct store_profile_limits *most,
 		       struct store_run *ret, struct profile **ret_profile, struct err *err);
 int clickhouse_remove_run(struct store *store, const char *source, const char *id, struct err *err);
 int clickhouse_retain_runs(struct clickhouse_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);

@@ -159,7 +159,7 @@ static int compare_cells(const void *a, const void *b)
 }
 
 /* Hands over the cells of one series and hour that begin at `first`; returns how many there are. */
-static size_t hand_over(struct sums *n, size_t first, store_take_sums *take, void *data)
+static size_t hand_over(struct sums *n, size_t first, store_sums_callback *take, void *data)
 {
 	const struct cell *c = &n->cells[first];
 	struct store_series *s = &n->described[c->series].series;
@@ -178,7 +178,7 @@ static size_t hand_over(struct sums *n, size_t first, store_take_sums *take, voi
 	return end - first;
 }
 
-static void hand_over_all(struct sums *n, store_take_sums *take, void *data)
+static void hand_over_all(struct sums *n, store_sums_callback *take, void *data)
 {
 	if (n->count)
 		qsort(n->cells, n->count, sizeof(*n->cells), compare_cells);
@@ -243,7 +243,7 @@ static void sums_free(struct sums *n)
 	free(n);
 }
 
-int clickhouse_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+int clickhouse_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 		    struct err *err)
 {
 	struct clickhouse_store *s = clickhouse_of(store);

@@ -29,7 +29,7 @@ static bool lock_byte(int fd, int command, short type)
 }
 
 /* If the file cannot be opened, there is no writer, or none that could be asked. */
-int files_lock_read(struct files_lock *l)
+int files_lock_shared(struct files_lock *l)
 {
 	int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
@@ -40,7 +40,7 @@ int files_lock_read(struct files_lock *l)
 }
 
 /* The other processes first, so that threads never wait for them. */
-int files_lock_change(struct files_lock *l)
+int files_lock_exclusive(struct files_lock *l)
 {
 	int fd = open(l->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	int64_t end_ns = clock_monotonic_ns() + PATIENCE_NS;
@@ -51,7 +51,7 @@ int files_lock_change(struct files_lock *l)
 	return fd;
 }
 
-void files_lock_end(struct files_lock *l, int held)
+void files_lock_release(struct files_lock *l, int held)
 {
 	pthread_rwlock_unlock(&l->threads);
 	fd_closep(&held);

@@ -17,10 +17,10 @@ struct files_lock {
 void files_lock_init(struct files_lock *l, const char *directory);
 void files_lock_done(struct files_lock *l);
 
-/* Both return what the one that ends it takes. A change waits 10 seconds for readers in other processes, and not longer, since
- * one may have been stopped. */
-int files_lock_read(struct files_lock *l);
-int files_lock_change(struct files_lock *l);
-void files_lock_end(struct files_lock *l, int held);
+/* Both return the argument of files_lock_release. An exclusive lock waits 10 seconds for readers in other processes, and not
+ * longer, since one may have been stopped. */
+int files_lock_shared(struct files_lock *l);
+int files_lock_exclusive(struct files_lock *l);
+void files_lock_release(struct files_lock *l, int held);
 
 #endif

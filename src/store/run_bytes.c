@@ -131,7 +131,7 @@ bool run_is_final(int result)
 
 /* The room for a message of `size` bytes, of a profile whose messages have `whole` bytes. Beside edges the
  * tree gets half; a function of them takes as much as eight nodes, with what tables make of it, and a pair as much as two. */
-static struct wire_room room_of(const struct store_most *most, const struct strobe_wire_message *m, size_t size, uint64_t whole)
+static struct wire_room room_of(const struct store_profile_limits *most, const struct strobe_wire_message *m, size_t size, uint64_t whole)
 {
 	uint32_t nodes = (uint32_t)((uint64_t)most->nodes * size / whole);
 
@@ -141,7 +141,7 @@ static struct wire_room room_of(const struct store_most *most, const struct stro
 				   .column = most->column };
 }
 
-int run_message_add(struct profile *p, const void *bytes, size_t size, uint64_t whole, const struct store_most *most)
+int run_message_add(struct profile *p, const void *bytes, size_t size, uint64_t whole, const struct store_profile_limits *most)
 {
 	struct strobe_wire_message m;
 	struct wire_room room;

@@ -316,7 +316,7 @@ static int drop_batch_ids(struct day *d, int64_t now_ns, struct err *err)
 /* Free pages are used again by the next hour, so giving them back pays at the end of the day or after a flood. */
 static int give_back(struct day *d, bool day_is_over, struct err *err)
 {
-	return day_give_back(d, day_is_over ? 0 : day_number(d, "PRAGMA page_count", 1) / FREE_SHARE, "compact", err);
+	return day_release_space(d, day_is_over ? 0 : day_number(d, "PRAGMA page_count", 1) / FREE_SHARE, "compact", err);
 }
 
 static uint32_t hours_over(const struct day *d, int64_t now_ns)
@@ -468,7 +468,7 @@ static int compact(struct sqlite_store *s, int64_t number, int64_t now_ns, struc
 	int rc;
 
 	assert(lock_is_held(&s->writer));
-	if (open && !day_is_in_place(open))
+	if (open && !day_is_current(open))
 		return 0;
 	if (!open) {
 		if (map_get(&s->settled, (uint64_t)number) == 1)

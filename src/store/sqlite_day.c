@@ -97,7 +97,7 @@ int64_t day_number(struct day *d, const char *sql, int64_t otherwise)
 	return get_number(d, sql, &number, NULL) > 0 ? number : otherwise;
 }
 
-int day_give_back(struct day *d, int64_t keep, const char *doing, struct err *err)
+int day_release_space(struct day *d, int64_t keep, const char *doing, struct err *err)
 {
 	int rc = 0;
 
@@ -284,7 +284,7 @@ static int open_reader(struct day *d, struct err *err)
 	return rc;
 }
 
-bool day_is_in_place(const struct day *d)
+bool day_is_current(const struct day *d)
 {
 	struct stat st;
 

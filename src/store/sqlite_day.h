@@ -60,7 +60,7 @@ int day_open(const char *directory, int64_t number, enum day_mode mode, struct d
 struct day *day_close(struct day *d);		/* NULL is fine; returns NULL */
 
 /* False once somebody removed or replaced the file; what is written then would be lost. */
-bool day_is_in_place(const struct day *d);
+bool day_is_current(const struct day *d);
 
 /* Stores what of the batch falls into this day, all or nothing. Returns 1, or 0 if a batch of that id is in the file.
  * Adds to `ret` what was stored. */
@@ -83,7 +83,7 @@ int day_prepare(struct day *d, const char *sql, sqlite3_stmt **ret, struct err *
 
 /* Gives the pages that nothing uses back to the disk if they are more than `keep`, and cuts the log. A reader may hold the
  * log back; then it is cut the next time. */
-int day_give_back(struct day *d, int64_t keep, const char *doing, struct err *err);
+int day_release_space(struct day *d, int64_t keep, const char *doing, struct err *err);
 
 /* One number, or `otherwise` if the statement gives none or fails. */
 int64_t day_number(struct day *d, const char *sql, int64_t otherwise);

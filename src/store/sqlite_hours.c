@@ -222,7 +222,7 @@ static int give_back(struct shrink *k, struct err *err)
 		if (rc >= 0)
 			left = pages(d, "PRAGMA freelist_count");
 		if (rc >= 0 && (!left || left >= before))
-			rc = day_give_back(d, left, "remove hours of", err);
+			rc = day_release_space(d, left, "remove hours of", err);
 		lock_release(&k->store->writer);
 	}
 	return rc;

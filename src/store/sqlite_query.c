@@ -310,7 +310,7 @@ static void end_day(void *data, const struct series *series, size_t count)
 	prune(q);
 }
 
-static int run(struct query *q, struct sqlite_store *s, const struct store_query *what, struct store_looked *looked,
+static int run(struct query *q, struct sqlite_store *s, const struct store_query *what, struct store_query_stats *stats,
 	       struct err *err)
 {
 	const struct scan_visitor columns = { .series = note_columns, .data = q };
@@ -321,7 +321,7 @@ static int run(struct query *q, struct sqlite_store *s, const struct store_query
 	if (rc >= 0)
 		rc = sqlite_scan(s, what, &times, NULL, err);
 	if (rc >= 0)
-		rc = sqlite_scan(s, what, &chunks, looked, err);
+		rc = sqlite_scan(s, what, &chunks, stats, err);
 	forget_day(q);
 	return rc >= 0 && q->refused ? refuse(q, err) : rc;
 }
@@ -335,7 +335,7 @@ static void describe(struct query *q)
 }
 
 int sqlite_query(struct store *store, const struct store_query *what, struct profile **ret,
-		 struct store_looked *looked, struct err *err)
+		 struct store_query_stats *stats, struct err *err)
 {
 	struct sqlite_store *s = (struct sqlite_store *)store;
 	struct query q = { .what = what, .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
@@ -345,7 +345,7 @@ int sqlite_query(struct store *store, const struct store_query *what, struct pro
 	labels_init(&q.labels);
 	stack_tree_init(&q.tree);
 	day_values_init(&q.values, q.profile);
-	rc = run(&q, s, what, looked, err);
+	rc = run(&q, s, what, stats, err);
 	if (rc >= 0 && q.any)
 		describe(&q);
 	labels_done(&q.labels);
@@ -353,12 +353,12 @@ int sqlite_query(struct store *store, const struct store_query *what, struct pro
 		profile_free(q.profile);
 		return rc;
 	}
-	held = files_lock_read(&s->files);
-	sqlite_store_extent(s, &looked->first_ns, &looked->last_ns);
-	files_lock_end(&s->files, held);
-	looked->samples = q.samples;
-	looked->pruned = q.pruned;
-	looked->pruned_samples = q.pruned ? pruned_samples(&q) : 0;
+	held = files_lock_shared(&s->files);
+	sqlite_store_extent(s, &stats->first_ns, &stats->last_ns);
+	files_lock_release(&s->files, held);
+	stats->samples = q.samples;
+	stats->pruned = q.pruned;
+	stats->pruned_samples = q.pruned ? pruned_samples(&q) : 0;
 	*ret = q.profile;
 	return 0;
 }

@@ -71,14 +71,14 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 
 	lock_take(&s->writer);
 	sqlite_store_close_day(s, day);
-	held = files_lock_change(&s->files);
+	held = files_lock_exclusive(&s->files);
 	for (size_t i = 0; i < p->count; i++) {
 		_cleanup_(freep) char *piece = xasprintf("%s/%s", s->directory, p->items[i].name);
 
 		if (p->items[i].day == day && unlink(piece) < 0 && errno != ENOENT && result == 0)
 			result = err_set(err, -errno, "cannot remove '%s': %s", piece, strerror(errno));
 	}
-	files_lock_end(&s->files, held);
+	files_lock_release(&s->files, held);
 	map_set(&s->settled, (uint64_t)day, 0);
 	lock_release(&s->writer);
 	if (result < 0)

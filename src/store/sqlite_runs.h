@@ -53,7 +53,7 @@ char *runs_file_path(const char *directory);		/* the caller frees */
  * foreign. -ENOTSUP: written by a newer Strobe. Otherwise as sqlite_failed. */
 int runs_file_open(const char *directory, bool to_write, struct runs_file **ret, struct err *err);
 struct runs_file *runs_file_close(struct runs_file *f);	/* NULL is fine; returns NULL */
-bool runs_file_is_in_place(const struct runs_file *f);
+bool runs_file_is_current(const struct runs_file *f);
 
 /* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
 int runs_file_exec(struct runs_file *f, const char *sql, const char *doing, struct err *err);

@@ -224,7 +224,7 @@ struct runs_file *runs_file_close(struct runs_file *f)
 	return NULL;
 }
 
-bool runs_file_is_in_place(const struct runs_file *f)
+bool runs_file_is_current(const struct runs_file *f)
 {
 	struct stat st;
 

@@ -3,7 +3,7 @@
  * One statement walks the index of the order and gives ids, another one reads the row of each: sorting, where it is needed,
  * moves no whole rows, and a list that is long enough stops the walk. */
 #include "mem.h"
-#include "run_place.h"
+#include "run_cursor.h"
 #include "run_totals.h"
 #include "series.h"
 #include "sqlite_error.h"
@@ -33,7 +33,7 @@ static const struct order {
 /* --- The place in a list --- */
 
 /* Reads the place of the current row of the statement of ids. */
-static void get_place(sqlite3_stmt *ids, const struct order *o, struct run_place *ret)
+static void get_place(sqlite3_stmt *ids, const struct order *o, struct run_cursor *ret)
 {
 	const void *bytes;
 
@@ -79,7 +79,7 @@ static void bind_number(sqlite3_stmt *s, const char *name, int64_t value)
 		sqlite3_bind_int64(s, at, value);
 }
 
-static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const struct run_place *after)
+static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const struct run_cursor *after)
 {
 	int source = sqlite3_bind_parameter_index(s, ":source"), run = sqlite3_bind_parameter_index(s, ":run");
 	int key = sqlite3_bind_parameter_index(s, ":key");
@@ -95,7 +95,7 @@ static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const s
 }
 
 /* `after` has to live as long as the statement. */
-static int prepare_ids(struct runs_file *f, const struct store_run_query *q, const struct run_place *after,
+static int prepare_ids(struct runs_file *f, const struct store_run_query *q, const struct run_cursor *after,
 		       sqlite3_stmt **ret, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
@@ -222,19 +222,19 @@ static int read_list(struct runs_file *f, sqlite3_stmt *ids, sqlite3_stmt *row, 
 		     struct store_runs *ret, struct err *err)
 {
 	const struct order *o = &orders[q->order];
-	struct run_place last = { 0 };
+	struct run_cursor last = { 0 };
 	size_t capacity = 0;
 	int rc;
 
 	while ((rc = sqlite3_step(ids)) == SQLITE_ROW && !*ret->next) {
-		ret->looked++;
+		ret->examined++;
 		rc = find_row(f, row, sqlite3_column_int64(ids, 0), err);
 		if (rc < 0)
 			return rc;
 		if (is_wanted(row, q)) {
 			assert(ret->count <= q->limit);
 			if (ret->count == q->limit)
-				run_place_put(&last, o->type == KEY_NUMBER, ret->next);
+				run_cursor_format(&last, o->type == KEY_NUMBER, ret->next);
 			else
 				add(ret, &capacity, row);
 			get_place(ids, o, &last);
@@ -248,8 +248,8 @@ int sqlite_list_runs(struct store *store, const struct store_run_query *q, struc
 {
 	_cleanup_(runs_file_closep) struct runs_file *f = NULL;
 	_cleanup_(stmt_finalizep) sqlite3_stmt *ids = NULL, *row = NULL;
-	struct run_place after = { 0 };
-	int rc = run_place_parse(q, orders[q->order].type == KEY_NUMBER, &after, err);
+	struct run_cursor after = { 0 };
+	int rc = run_cursor_parse(q, orders[q->order].type == KEY_NUMBER, &after, err);
 
 	if (rc >= 0)
 		rc = sqlite_runs_open((struct sqlite_store *)store, &f, err);

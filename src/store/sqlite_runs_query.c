@@ -17,9 +17,9 @@ int sqlite_runs_open(struct sqlite_store *s, struct runs_file **ret, struct err 
 	struct err why = { 0 };
 	int rc, held;
 
-	held = files_lock_read(&s->files);
+	held = files_lock_shared(&s->files);
 	rc = runs_file_open(s->directory, false, ret, &why);
-	files_lock_end(&s->files, held);
+	files_lock_release(&s->files, held);
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0)
@@ -89,7 +89,7 @@ int sqlite_run_sources(struct store *store, struct store_label *ret, struct err 
 /* --- One --- */
 
 /* One message after another. Returns 1 if some were pruned; -EBADMSG without a sentence. */
-static int unpack(struct pack_reader *data, struct profile *p, const struct store_most *most, struct err *err)
+static int unpack(struct pack_reader *data, struct profile *p, const struct store_profile_limits *most, struct err *err)
 {
 	_cleanup_(freep) uint8_t *bytes = xmalloc(STROBE_WIRE_HEADER);
 	uint64_t whole = pack_reader_left(data);
@@ -129,7 +129,7 @@ static int find_row(struct runs_file *f, const char *source, const char *id, sql
 	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : sqlite_failed(f->db, "read", f->path, err);
 }
 
-static int read_profile(struct runs_file *f, sqlite3_stmt *row, struct profile *p, const struct store_most *most,
+static int read_profile(struct runs_file *f, sqlite3_stmt *row, struct profile *p, const struct store_profile_limits *most,
 			struct err *err)
 {
 	_cleanup_(pack_reader_freep) struct pack_reader *data = NULL;
@@ -140,7 +140,7 @@ static int read_profile(struct runs_file *f, sqlite3_stmt *row, struct profile *
 	return rc < 0 ? rc : unpack(data, p, most && most->nodes ? most : NULL, err);
 }
 
-int sqlite_get_run(struct store *store, const char *source, const char *id, const struct store_most *most,
+int sqlite_get_run(struct store *store, const char *source, const char *id, const struct store_profile_limits *most,
 		   struct store_run *ret, struct profile **ret_profile, struct err *err)
 {
 	_cleanup_(runs_file_closep) struct runs_file *f = NULL;

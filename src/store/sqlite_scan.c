@@ -9,7 +9,7 @@ struct scan {
 	struct sqlite_store *store;
 	const struct store_query *q;
 	const struct scan_visitor *visitor;
-	struct store_looked *looked;
+	struct store_query_stats *stats;
 	int64_t first, end;		/* buckets since 1970 */
 	struct intern seen, matched;	/* keys of series */
 	struct buf scratch, key;
@@ -131,8 +131,8 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 	rc = chunk_open(&reader, data, (size_t)sqlite3_column_bytes(row, column), c.series->column_count, &s->scratch);
 	if (rc >= 0 && (reader.last_bucket < c.from || reader.first_bucket >= c.to))
 		return 0;
-	if (s->looked)
-		s->looked->chunks++;
+	if (s->stats)
+		s->stats->chunks++;
 	if (rc >= 0)
 		rc = s->visitor->chunk(s->visitor->data, s->day, &c, err);
 	if (rc == -EBADMSG && !(err && err->code == -EBADMSG)) {
@@ -219,8 +219,8 @@ static int scan_day(struct scan *s, int64_t number, struct err *err)
 	if (rc == -ENOENT)	/* removed since the directory was read, or created at this moment */
 		return 0;
 	if (rc >= 0) {
-		if (s->looked)
-			s->looked->days++;
+		if (s->stats)
+			s->stats->days++;
 		rc = read_day(s, &why);
 		s->day = day_close(s->day);
 	}
@@ -245,9 +245,9 @@ static int scan_days(struct scan *s, struct err *err)
 }
 
 int sqlite_scan(struct sqlite_store *store, const struct store_query *q, const struct scan_visitor *v,
-		struct store_looked *looked, struct err *err)
+		struct store_query_stats *stats, struct err *err)
 {
-	struct scan s = { .store = store, .q = q, .visitor = v, .looked = looked };
+	struct scan s = { .store = store, .q = q, .visitor = v, .stats = stats };
 	int rc = 0, held;
 
 	s.first = q->from_ns > 0 ? q->from_ns / BATCH_BUCKET_NS : 0;
@@ -258,16 +258,16 @@ int sqlite_scan(struct sqlite_store *store, const struct store_query *q, const s
 	intern_init(&s.matched);
 	buf_init(&s.scratch);
 	buf_init(&s.key);
-	held = files_lock_read(&store->files);
+	held = files_lock_shared(&store->files);
 	if (s.first < s.end)
 		rc = scan_days(&s, err);
-	if (looked && s.first < s.end)
+	if (stats && s.first < s.end)
 		note_set_aside(&s);
-	files_lock_end(&store->files, held);
-	if (looked) {
-		looked->series = s.seen.count;
-		looked->series_matched = s.matched.count;
-		looked->damaged_days = s.damaged_count;
+	files_lock_release(&store->files, held);
+	if (stats) {
+		stats->series = s.seen.count;
+		stats->series_matched = s.matched.count;
+		stats->damaged_days = s.damaged_count;
 	}
 	intern_done(&s.seen);
 	intern_done(&s.matched);

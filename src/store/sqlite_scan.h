@@ -25,9 +25,9 @@ struct scan_visitor {
 	void *data;
 };
 
-/* `looked` is added to but for samples, first_ns and last_ns, which the visitor knows; NULL if it is not wanted. */
+/* `stats` is added to but for samples, first_ns and last_ns, which the visitor knows; NULL if it is not wanted. */
 int sqlite_scan(struct sqlite_store *s, const struct store_query *q, const struct scan_visitor *v,
-		struct store_looked *looked, struct err *err);
+		struct store_query_stats *stats, struct err *err);
 
 /* The next row that is asked for: 1, 0 after the last, or -EBADMSG. */
 static inline int scan_next(const struct scan_chunk *c, uint32_t *ret_stack, unsigned *ret_bucket, int64_t *values)

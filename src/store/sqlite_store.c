@@ -165,7 +165,7 @@ int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const 
 			break;
 	}
 	aside_log = xasprintf("%s-wal", aside);
-	held = files_lock_change(&s->files);
+	held = files_lock_exclusive(&s->files);
 	/* The log first: one that stays behind would be taken for that of the next file of this name. */
 	if (stat(log, &st) == 0 && st.st_size == 0)
 		unlink(log);
@@ -175,7 +175,7 @@ int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const 
 		rc = -errno;
 	if (rc == 0)
 		unlink(index);
-	files_lock_end(&s->files, held);
+	files_lock_release(&s->files, held);
 	sqlite_store_count_error(s);
 	if (rc < 0)
 		return err_set(err, rc, "cannot set the damaged file '%s' aside: %s", path, strerror(-rc));
@@ -198,7 +198,7 @@ int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, s
 	int rc;
 
 	assert(s->mode == SQLITE_STORE_WRITE);
-	if (d && !day_is_in_place(d)) {
+	if (d && !day_is_current(d)) {
 		log_warning("'%s' was removed or replaced while it was written to; the day goes on in a new file",
 			    d->path);
 		sqlite_store_close_day(s, number);
@@ -361,7 +361,7 @@ static int maintain(struct store *store, const struct store_limits *l, int64_t n
 	return rc < 0 ? rc : rc2 < 0 ? rc2 : rc3;
 }
 
-static bool is_short(struct store *store, const struct store_limits *l)
+static bool is_low_on_space(struct store *store, const struct store_limits *l)
 {
 	return sqlite_store_is_short(of(store), l);
 }
@@ -394,7 +394,7 @@ static void stats(struct store *store, struct store_stats *ret)
 	lock_take(&s->counting);
 	*ret = s->stats;
 	lock_release(&s->counting);
-	held = files_lock_read(&s->files);
+	held = files_lock_shared(&s->files);
 	ret->days_damaged = sqlite_store_damaged(s, &damaged);
 	ret->bytes = sqlite_store_bytes(s);
 	ret->free_bytes = sqlite_store_free_bytes(s);
@@ -403,7 +403,7 @@ static void stats(struct store *store, struct store_stats *ret)
 	ret->days_damaged += count_suspects(s, days, ret->days, damaged, ret->days_damaged);
 	sqlite_store_extent(s, &ret->oldest_ns, &ret->newest_ns);
 	runs_file_count(s->directory, &ret->runs, &ret->runs_bytes);
-	files_lock_end(&s->files, held);
+	files_lock_release(&s->files, held);
 }
 
 static struct store *sqlite_close(struct store *store)
@@ -433,7 +433,7 @@ static const struct store_ops sqlite_ops = {
 	.labels = sqlite_labels,
 	.sums = sqlite_sums,
 	.maintain = maintain,
-	.is_short = is_short,
+	.is_low_on_space = is_low_on_space,
 	.stats = stats,
 	.add_runs = sqlite_add_runs,
 	.list_runs = sqlite_list_runs,

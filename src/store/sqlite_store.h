@@ -73,11 +73,11 @@ void sqlite_store_note_piece(struct sqlite_store *s, int64_t number);	/* a chunk
 void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why);
 
 /* The other files of this folder. */
-int sqlite_query(struct store *store, const struct store_query *q, struct profile **ret, struct store_looked *looked,
+int sqlite_query(struct store *store, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		 struct err *err);
 int sqlite_timeline(struct store *store, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 		    struct err *err);
-int sqlite_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+int sqlite_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 		struct err *err);
 int sqlite_labels(struct store *store, const struct store_query *q, struct store_labels *ret, struct err *err);
 
@@ -102,7 +102,7 @@ int sqlite_store_sweep(struct sqlite_store *s, int64_t number, struct err *err);
 int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 int sqlite_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 int sqlite_run_sources(struct store *store, struct store_label *ret, struct err *err);
-int sqlite_get_run(struct store *store, const char *source, const char *id, const struct store_most *most,
+int sqlite_get_run(struct store *store, const char *source, const char *id, const struct store_profile_limits *most,
 		   struct store_run *ret, struct profile **ret_profile, struct err *err);
 int sqlite_remove_run(struct store *store, const char *source, const char *id, struct err *err);
 

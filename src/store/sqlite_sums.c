@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct sums {
-	store_take_sums *take;
+	store_sums_callback *take;
 	void *data;
 	unsigned buckets;		/* of a step; 0: only the series are wanted */
 
@@ -103,7 +103,7 @@ static void end_day(void *data, const struct series *series, size_t count)
 	n->count = 0;
 }
 
-int sqlite_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+int sqlite_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 		struct err *err)
 {
 	struct sums *n = xcalloc(1, sizeof(*n));

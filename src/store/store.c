@@ -69,16 +69,16 @@ int store_append(struct store *s, const struct batch *b, struct err *err)
 	return rc < 0 ? rc : s->ops->append(s, b, err);
 }
 
-int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
+int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		struct err *err)
 {
-	struct store_looked unused;
+	struct store_query_stats unused;
 	int rc;
 
-	if (!looked)
-		looked = &unused;
-	memset(looked, 0, sizeof(*looked));
-	rc = s->ops->query(s, q, ret, looked, err);
+	if (!stats)
+		stats = &unused;
+	memset(stats, 0, sizeof(*stats));
+	rc = s->ops->query(s, q, ret, stats, err);
 	assert(rc < 0 || *ret);
 	return rc;
 }
@@ -92,7 +92,7 @@ int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns
 	return s->ops->timeline(s, q, step_ns, samples, n, err);
 }
 
-int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 	       struct err *err)
 {
 	assert(step_ns >= 0 && step_ns % BATCH_BUCKET_NS == 0);
@@ -128,9 +128,9 @@ int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns
 	return s->ops->maintain(s, l, now_ns, err);
 }
 
-bool store_is_short(struct store *s, const struct store_limits *l)
+bool store_is_low_on_space(struct store *s, const struct store_limits *l)
 {
-	return s->ops->is_short && s->ops->is_short(s, l);
+	return s->ops->is_low_on_space && s->ops->is_low_on_space(s, l);
 }
 
 void store_stats(struct store *s, struct store_stats *ret)
@@ -139,7 +139,7 @@ void store_stats(struct store *s, struct store_stats *ret)
 	s->ops->stats(s, ret);
 }
 
-void store_on_damage(struct store *reader, store_damage *told, void *data)
+void store_on_damage(struct store *reader, store_damage_callback *told, void *data)
 {
 	reader->on_damage = told;
 	reader->damage_data = data;
@@ -185,7 +185,7 @@ int store_run_sources(struct store *s, struct store_label *ret, struct err *err)
 	return s->ops->run_sources(s, ret, err);
 }
 
-int store_get_run(struct store *s, const char *source, const char *id, const struct store_most *most,
+int store_get_run(struct store *s, const char *source, const char *id, const struct store_profile_limits *most,
 		  struct store_run *ret, struct profile **ret_profile, struct err *err)
 {
 	int rc;

@@ -36,7 +36,7 @@ struct store_query {
 };
 
 /* The data that a query covered, so that an empty answer can say why. */
-struct store_looked {
+struct store_query_stats {
 	uint64_t days, series, series_matched, chunks, samples;
 	int64_t first_ns, last_ns;		/* range of the whole store; 0 and 0 if it is empty */
 	uint64_t damaged_days;			/* requested days with unreadable, missing data */
@@ -121,7 +121,7 @@ struct store_run_query {
 };
 
 /* Limits of the profile of a run. */
-struct store_most {
+struct store_profile_limits {
 	uint32_t nodes;				/* what so many nodes of a tree would take; 0: no limit */
 	const char *column;			/* the least of its values go first; NULL: that of pictures */
 	bool chart;				/* with its flame chart, if it has one */
@@ -134,7 +134,7 @@ struct store_runs {
 	struct store_run *items;
 	size_t count;
 	char next[STORE_RUNS_NEXT];		/* of the characters of a file name; "" if there are no more */
-	uint64_t looked;			/* runs that were read */
+	uint64_t examined;			/* runs that were read */
 };
 
 /* One label and its values, most samples first. */
@@ -161,15 +161,15 @@ struct store_series {
 
 /* Takes what was measured in one series in `count` steps, the first of which begins at from_ns: `values` by step, then by
  * column; NULL if only series were asked for. */
-typedef void store_take_sums(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count);
+typedef void store_sums_callback(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count);
 
 /* Called for each day that a reader finds damaged; `why` is NULL if it was one piece of it. */
-typedef void store_damage(void *data, int64_t day_ns, const char *why);
+typedef void store_damage_callback(void *data, int64_t day_ns, const char *why);
 
 struct store_ops;
 struct store {
 	const struct store_ops *ops;
-	store_damage *on_damage;		/* NULL: the store notes, logs and examines it itself */
+	store_damage_callback *on_damage;		/* NULL: the store notes, logs and examines it itself */
 	void *damage_data;
 };
 
@@ -177,20 +177,20 @@ struct store {
 struct store_ops {
 	const char *scheme;			/* "sqlite" */
 	int (*append)(struct store *s, const struct batch *b, struct err *err);
-	int (*query)(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
+	int (*query)(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		     struct err *err);
 	int (*timeline)(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 			struct err *err);
 	int (*labels)(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
-	int (*sums)(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+	int (*sums)(struct store *s, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 		    struct err *err);
 	int (*maintain)(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
-	bool (*is_short)(struct store *s, const struct store_limits *l);
+	bool (*is_low_on_space)(struct store *s, const struct store_limits *l);
 	void (*stats)(struct store *s, struct store_stats *ret);
 	int (*add_runs)(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 	int (*list_runs)(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 	int (*run_sources)(struct store *s, struct store_label *ret, struct err *err);
-	int (*get_run)(struct store *s, const char *source, const char *id, const struct store_most *most,
+	int (*get_run)(struct store *s, const char *source, const char *id, const struct store_profile_limits *most,
 		       struct store_run *ret, struct profile **ret_profile, struct err *err);
 	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
 	void (*note_damage)(struct store *s, int64_t day_ns, const char *why);
@@ -216,7 +216,7 @@ int store_append(struct store *s, const struct batch *b, struct err *err);
 /* The caller frees *ret, which is never NULL on success: an empty profile has one node. Its columns are those of the
  * series that matched, then `wall_ns` or `cpu_ns` where clock and period are known. Its labels are those that all
  * matching series share. */
-int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
+int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		struct err *err);
 
 /* Samples per step: samples[i] covers from + i × step; `n` steps, step a multiple of BATCH_BUCKET_NS. */
@@ -227,7 +227,7 @@ int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns
  * is a multiple of BATCH_BUCKET_NS by which an hour can be divided. A series and step may come several times, in any order:
  * they add up. With step_ns 0 only the series come, at least those with samples in the range and at most those of its days, which is a
  * matter of milliseconds. */
-int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_take_sums *take, void *data,
+int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 	       struct err *err);
 
 /* The labels of the series that match and have samples in the range, with their values. */
@@ -238,12 +238,12 @@ void store_labels_done(struct store_labels *l);
 int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
 /* Whether the disk has less room than the limits say, so that this is due earlier. Cheap enough for each append. */
-bool store_is_short(struct store *s, const struct store_limits *l);
+bool store_is_low_on_space(struct store *s, const struct store_limits *l);
 
 void store_stats(struct store *s, struct store_stats *ret);
 
 /* Readers tell the store that writes about damage they find. */
-void store_on_damage(struct store *reader, store_damage *told, void *data);
+void store_on_damage(struct store *reader, store_damage_callback *told, void *data);
 void store_note_damage(struct store *s, int64_t day_ns, const char *why);
 
 /* The servers of a store of several that were missed by an answer since it was opened: "db2:8123, db3:8123". "" is none, and all
@@ -267,7 +267,7 @@ void store_label_done(struct store_label *l);
 
 /* -ENOENT with a sentence if there is none. The caller frees both; `ret_profile` has all labels of the run. Parts above
  * `most` (NULL: no limit) are pruned, and 1 is returned: see wire_room. */
-int store_get_run(struct store *s, const char *source, const char *id, const struct store_most *most,
+int store_get_run(struct store *s, const char *source, const char *id, const struct store_profile_limits *most,
 		  struct store_run *ret, struct profile **ret_profile, struct err *err);
 void store_run_done(struct store_run *r);
 

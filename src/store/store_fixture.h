@@ -191,13 +191,13 @@ static inline char *folded(const struct profile *p, const char *column)
 }
 
 static inline struct profile *ask(struct store *s, int64_t from_ns, int64_t to_ns, const struct label_filter *filters,
-				  size_t count, struct store_looked *looked)
+				  size_t count, struct store_query_stats *stats)
 {
 	struct store_query q = { from_ns, to_ns, filters, count };
 	struct profile *p = NULL;
 	struct err err = { 0 };
 
-	if (store_query(s, &q, &p, looked, &err) < 0) {
+	if (store_query(s, &q, &p, stats, &err) < 0) {
 		printf("# %s\n", err.text);
 		return NULL;
 	}

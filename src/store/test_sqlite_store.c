@@ -393,12 +393,12 @@ TEST(a_day_without_lines_has_no_table_for_them)
 static uint64_t damaged_days(struct store *s, int64_t from, int64_t to)
 {
 	struct store_query q = { .from_ns = from, .to_ns = to };
-	struct store_looked looked = { 0 };
+	struct store_query_stats query_stats = { 0 };
 	struct profile *p = NULL;
 
-	CHECK_INT(store_query(s, &q, &p, &looked, NULL), 0);
+	CHECK_INT(store_query(s, &q, &p, &query_stats, NULL), 0);
 	profile_free(p);
-	return looked.damaged_days;
+	return query_stats.damaged_days;
 }
 
 TEST(a_day_that_cannot_be_read_is_missing_in_answers_and_stays_where_it_is)
@@ -862,14 +862,14 @@ static void check_reserve_of_disk(const char *directory)
 	l.min_free_bytes = room - took * 3 / 2;
 	CHECK_INT(store_maintain(s, &l, NOON + DAY, NULL), 0);
 	CHECK(room_in(directory) > l.min_free_bytes);
-	CHECK(!store_is_short(s, &l));
+	CHECK(!store_is_low_on_space(s, &l));
 	CHECK_INT(ask_sum(s, 0, NOON + 11 * HOUR), 0);
 	CHECK(ask_sum(s, NOON + 12 * HOUR, INT64_MAX) > 0);
 
 	l.min_free_bytes = UINT64_MAX / 2;
-	CHECK(store_is_short(s, &l));
+	CHECK(store_is_low_on_space(s, &l));
 	l.min_free_is_guess = true;
-	CHECK(!store_is_short(s, &l));
+	CHECK(!store_is_low_on_space(s, &l));
 	store_close(s);
 }
 
@@ -1034,13 +1034,13 @@ static pid_t read_elsewhere(const char *directory, int go_on, _Atomic int *share
 		int held;
 
 		files_lock_init(&l, directory);
-		held = files_lock_read(&l);
+		held = files_lock_shared(&l);
 		*shared = 1;
 		if (read(go_on, &byte, 1) != 1)
 			_exit(1);
 		usleep(100000);
 		*shared = 2;
-		files_lock_end(&l, held);
+		files_lock_release(&l, held);
 		_exit(0);
 	}
 	return pid;
@@ -1060,12 +1060,12 @@ TEST(files_are_removed_when_no_process_reads_them)
 	while (!*shared)
 		usleep(1000);
 	files_lock_init(&l, directory);
-	held = files_lock_read(&l);		/* several may read */
-	files_lock_end(&l, held);
+	held = files_lock_shared(&l);		/* several may read */
+	files_lock_release(&l, held);
 	CHECK(write(ends[1], "", 1) == 1);
-	held = files_lock_change(&l);
+	held = files_lock_exclusive(&l);
 	CHECK_INT(*shared, 2);
-	files_lock_end(&l, held);
+	files_lock_release(&l, held);
 	files_lock_done(&l);
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	munmap((void *)shared, sizeof(*shared));
@@ -1085,7 +1085,7 @@ TEST(a_reader_tells_what_it_finds_damaged_to_the_one_that_writes)
 	char *directory = fixture_directory();
 	struct store *writer = open_in(directory, false, NULL), *reader = open_in(directory, true, NULL);
 	int64_t told = 0, midnight = NOON - NOON % DAY;
-	struct store_looked looked = { 0 };
+	struct store_query_stats query_stats = { 0 };
 	struct store_query q = { .from_ns = NOON, .to_ns = NOON + HOUR };
 	struct store_stats stats;
 	struct profile *p = NULL;
@@ -1097,8 +1097,8 @@ TEST(a_reader_tells_what_it_finds_damaged_to_the_one_that_writes)
 	fputs("this is no database, and it is long enough to be looked at as one: ............................", f);
 	fclose(f);
 	store_on_damage(reader, note_damaged_day, &told);
-	CHECK_INT(store_query(reader, &q, &p, &looked, NULL), 0);
-	CHECK_INT(looked.damaged_days, 1);
+	CHECK_INT(store_query(reader, &q, &p, &query_stats, NULL), 0);
+	CHECK_INT(query_stats.damaged_days, 1);
 	CHECK_INT(told, midnight);
 	store_stats(reader, &stats);
 	CHECK_INT(stats.errors, 0);

@@ -8,16 +8,16 @@
 TEST(an_empty_store_answers_with_counts)
 {
 	struct fixture f = open_store();
-	struct store_looked looked;
-	struct profile *p = ask(f.store, 0, INT64_MAX, NULL, 0, &looked);
+	struct store_query_stats query_stats;
+	struct profile *p = ask(f.store, 0, INT64_MAX, NULL, 0, &query_stats);
 	struct store_query q = { 0, INT64_MAX };
 	struct store_labels labels;
 	struct store_stats stats;
 	uint64_t samples[2] = { 7, 7 };
 
 	CHECK(p && p->node_count == 1);
-	CHECK_INT(looked.days + looked.series + looked.chunks + looked.samples, 0);
-	CHECK_INT(looked.first_ns, 0);
+	CHECK_INT(query_stats.days + query_stats.series + query_stats.chunks + query_stats.samples, 0);
+	CHECK_INT(query_stats.first_ns, 0);
 	CHECK_INT(store_timeline(f.store, &q, HOUR, samples, 2, NULL), 0);
 	CHECK_INT(samples[0] + samples[1], 0);
 	CHECK_INT(store_labels(f.store, &q, &labels, NULL), 0);
@@ -34,7 +34,7 @@ TEST(what_was_appended_is_given_back_as_one_tree)
 {
 	struct fixture f = open_store();
 	struct maker *m = maker_new(1);
-	struct store_looked looked;
+	struct store_query_stats query_stats;
 	struct profile *p;
 	struct store_stats stats;
 
@@ -46,7 +46,7 @@ TEST(what_was_appended_is_given_back_as_one_tree)
 	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
 	maker_free(m);
 
-	p = ask(f.store, NOON, NOON + HOUR, NULL, 0, &looked);
+	p = ask(f.store, NOON, NOON + HOUR, NULL, 0, &query_stats);
 	CHECK(p);
 	if (p) {
 		char *text = folded(p, "samples"), *time = folded(p, "wall_ns");
@@ -65,11 +65,11 @@ TEST(what_was_appended_is_given_back_as_one_tree)
 		free(text);
 		free(time);
 	}
-	CHECK_INT(looked.samples, 15);
-	CHECK_INT(looked.series, 2);
-	CHECK_INT(looked.series_matched, 2);
-	CHECK_INT(looked.first_ns, NOON);
-	CHECK_INT(looked.last_ns, NOON + 20 * SECOND);
+	CHECK_INT(query_stats.samples, 15);
+	CHECK_INT(query_stats.series, 2);
+	CHECK_INT(query_stats.series_matched, 2);
+	CHECK_INT(query_stats.first_ns, NOON);
+	CHECK_INT(query_stats.last_ns, NOON + 20 * SECOND);
 	store_stats(f.store, &stats);
 	CHECK_INT(stats.samples_stored, 15);
 	CHECK_INT(stats.batches, 1);
@@ -138,7 +138,7 @@ static char *filtered(struct store *s, const struct label_filter *filters, size_
 TEST(filters_choose_series)
 {
 	struct fixture f = open_store();
-	struct store_looked looked;
+	struct store_query_stats query_stats;
 	const struct label_filter nobody = { "host", "nobody", LABEL_IS };
 	struct profile *p;
 
@@ -163,13 +163,13 @@ TEST(filters_choose_series)
 	CHECK_FILTERED("a 1,b 1,c 1,d 1", { "clock", "wall", LABEL_IS });
 	CHECK_FILTERED("", { "clock", "cpu", LABEL_IS });
 
-	p = ask(f.store, NOON, NOON + HOUR, &nobody, 1, &looked);
+	p = ask(f.store, NOON, NOON + HOUR, &nobody, 1, &query_stats);
 	CHECK(p && p->node_count == 1);
-	CHECK_INT(looked.series, 4);
-	CHECK_INT(looked.series_matched, 0);
-	CHECK_INT(looked.samples, 0);
-	CHECK_INT(looked.days, 1);
-	CHECK_INT(looked.first_ns, NOON);
+	CHECK_INT(query_stats.series, 4);
+	CHECK_INT(query_stats.series_matched, 0);
+	CHECK_INT(query_stats.samples, 0);
+	CHECK_INT(query_stats.days, 1);
+	CHECK_INT(query_stats.first_ns, NOON);
 	profile_free(p);
 	done(&f);
 }
@@ -321,12 +321,12 @@ TEST(sums_of_samples_stop_at_the_end_of_their_range)
 	maker_free(m);
 	for (int i = 0; i < 2; i++) {
 		struct store_labels labels;
-		struct store_looked looked;
-		struct profile *p = ask(f.store, NOON, NOON + HOUR, NULL, 0, &looked);
+		struct store_query_stats query_stats;
+		struct profile *p = ask(f.store, NOON, NOON + HOUR, NULL, 0, &query_stats);
 		uint64_t step = 0;
 
 		CHECK(p && profile_sum(p, 0) == INT64_MAX);
-		CHECK(looked.samples == UINT64_MAX);
+		CHECK(query_stats.samples == UINT64_MAX);
 		CHECK_INT(store_timeline(f.store, &q, HOUR, &step, 1, NULL), 0);
 		CHECK(step == UINT64_MAX);
 		CHECK_INT(store_labels(f.store, &q, &labels, NULL), 0);
@@ -369,7 +369,7 @@ TEST(a_batch_over_midnight_is_one_batch)
 	struct maker *m = maker_new(9);
 	int64_t midnight = NOON + 12 * HOUR;
 	struct store_stats stats;
-	struct store_looked looked;
+	struct store_query_stats query_stats;
 	struct profile *p;
 
 	maker_add(m, midnight - 10 * SECOND, "entry=a", "main;before", 1);
@@ -383,9 +383,9 @@ TEST(a_batch_over_midnight_is_one_batch)
 	store_stats(f.store, &stats);
 	CHECK_INT(stats.batches, 1);
 	CHECK_INT(stats.replays, 1);
-	p = ask(f.store, midnight - DAY, midnight + DAY, NULL, 0, &looked);
-	CHECK_INT(looked.series, 1);	/* the same one on both days */
-	CHECK_INT(looked.samples, 3);
+	p = ask(f.store, midnight - DAY, midnight + DAY, NULL, 0, &query_stats);
+	CHECK_INT(query_stats.series, 1);	/* the same one on both days */
+	CHECK_INT(query_stats.samples, 3);
 	CHECK(p && p->frame_count == 3);
 	profile_free(p);
 	done(&f);
@@ -764,7 +764,7 @@ TEST(a_query_of_too_many_stacks_is_pruned_and_says_so)
 {
 	struct fixture f = open_store();
 	struct store_query q = { .from_ns = NOON, .to_ns = NOON + 2 * DAY, .max_nodes = 40 };
-	struct store_looked looked = { 0 };
+	struct store_query_stats query_stats = { 0 };
 	struct profile *p = NULL;
 	struct maker *m;
 	char stack[64];
@@ -781,20 +781,20 @@ TEST(a_query_of_too_many_stacks_is_pruned_and_says_so)
 		CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
 		maker_free(m);
 	}
-	CHECK_INT(store_query(f.store, &q, &p, &looked, NULL), 0);
+	CHECK_INT(store_query(f.store, &q, &p, &query_stats, NULL), 0);
 	CHECK(p->node_count <= 40 && p->node_count > 10);
-	CHECK(looked.pruned);
-	CHECK_INT(profile_sum(p, 0), looked.samples);
-	CHECK_INT(looked.samples, 2 * (55 * 56 / 2 + 3000));
+	CHECK(query_stats.pruned);
+	CHECK_INT(profile_sum(p, 0), query_stats.samples);
+	CHECK_INT(query_stats.samples, 2 * (55 * 56 / 2 + 3000));
 	pruned = profile_pruned_frame(p);
 	for (uint32_t n = 1; n < p->node_count; n++)
 		sum += p->node_frames[n] == pruned ? p->columns[0].self[n] : 0;
-	CHECK(sum > 0 && sum == looked.pruned_samples);
+	CHECK(sum > 0 && sum == query_stats.pruned_samples);
 	profile_free(p);
 
 	q.max_nodes = 65;		/* which is all there are, and the root */
-	CHECK_INT(store_query(f.store, &q, &p, &looked, NULL), 0);
-	CHECK(!looked.pruned && !looked.pruned_samples && p->node_count == 65);
+	CHECK_INT(store_query(f.store, &q, &p, &query_stats, NULL), 0);
+	CHECK(!query_stats.pruned && !query_stats.pruned_samples && p->node_count == 65);
 	profile_free(p);
 	done(&f);
 }

@@ -74,7 +74,7 @@ TEST(a_query_that_is_pruned_keeps_the_lines_that_took_most)
 	const struct store_query q = { .to_ns = INT64_MAX, .lines = true, .max_nodes = 20 };
 	struct fixture f = open_store();
 	struct maker *m = maker_new(1);
-	struct store_looked looked;
+	struct store_query_stats stats;
 	struct profile *p = NULL;
 	char stack[32];
 
@@ -85,9 +85,9 @@ TEST(a_query_that_is_pruned_keeps_the_lines_that_took_most)
 	}
 	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
 	maker_free(m);
-	CHECK_INT(store_query(f.store, &q, &p, &looked, NULL), 0);
-	CHECK(looked.pruned);
-	CHECK_INT(looked.pruned_samples, 98);
+	CHECK_INT(store_query(f.store, &q, &p, &stats, NULL), 0);
+	CHECK(stats.pruned);
+	CHECK_INT(stats.pruned_samples, 98);
 	CHECK(p->node_count <= 20);
 	CHECK_FOLDED_OF(p, "samples", "main@1;[pruned] 98,main@1;f@1 1000");
 	profile_free(p);

@@ -530,7 +530,7 @@ static struct profile *a_wide_run(const char *labels, uint32_t n, const char *te
 	return p;
 }
 
-static void check_pruned(struct store *s, const struct store_most *most, uint32_t n)
+static void check_pruned(struct store *s, const struct store_profile_limits *most, uint32_t n)
 {
 	struct profile *p = NULL;
 	struct store_run run;
@@ -546,8 +546,8 @@ static void check_pruned(struct store *s, const struct store_most *most, uint32_
 
 TEST(a_run_for_which_there_is_no_room_is_pruned_while_it_is_read)
 {
-	static const struct store_most few = { .nodes = 100 }, by_name = { .nodes = 100, .column = "calls" };
-	static const struct store_most enough = { .nodes = 3000, .column = "no such column" };
+	static const struct store_profile_limits few = { .nodes = 100 }, by_name = { .nodes = 100, .column = "calls" };
+	static const struct store_profile_limits enough = { .nodes = 3000, .column = "no such column" };
 	struct fixture f = open_store();
 	struct store_run run;
 	struct profile *p;
@@ -565,7 +565,7 @@ TEST(a_run_for_which_there_is_no_room_is_pruned_while_it_is_read)
 
 TEST(a_run_in_several_messages_is_pruned_to_what_there_is_room_for)
 {
-	static const struct store_most few = { .nodes = 200 };
+	static const struct store_profile_limits few = { .nodes = 200 };
 	struct fixture f = open_store();
 	char *text = calloc(1, 60001);
 
@@ -580,7 +580,7 @@ TEST(a_run_in_several_messages_is_pruned_to_what_there_is_room_for)
 
 TEST(edges_of_a_run_for_which_there_is_no_room_are_pruned)
 {
-	static const struct store_most few = { .nodes = 3200 };
+	static const struct store_profile_limits few = { .nodes = 3200 };
 	static const struct edges_options all = { .column = UINT32_MAX };
 	struct fixture f = open_store();
 	struct profile *p = a_wide_run("source=wide,id=1", 2000, "");

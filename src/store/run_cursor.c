@@ -1,10 +1,10 @@
-/* run_place.c: places to text and back. */
-#include "run_place.h"
+/* run_cursor.c: cursors to text and back. */
+#include "run_cursor.h"
 #include "text.h"
 #include <assert.h>
 #include <string.h>
 
-static bool get_bytes(const char *hex, size_t n, struct run_place *ret)
+static bool get_bytes(const char *hex, size_t n, struct run_cursor *ret)
 {
 	if (n % 2 || n / 2 > RUN_KEY_MAX)
 		return false;
@@ -29,7 +29,7 @@ static bool get_number(const char *text, size_t n, int64_t *ret)
 	return !*end;
 }
 
-int run_place_parse(const struct store_run_query *q, bool is_number, struct run_place *ret, struct err *err)
+int run_cursor_parse(const struct store_run_query *q, bool is_number, struct run_cursor *ret, struct err *err)
 {
 	const char *dot = q->after ? strrchr(q->after, '.') : NULL;
 	size_t n = dot ? (size_t)(dot - q->after) : 0;
@@ -43,7 +43,7 @@ int run_place_parse(const struct store_run_query *q, bool is_number, struct run_
 	return err_set(err, -EINVAL, "'%.50s' is no place in the list of runs; take it from the answer before", q->after);
 }
 
-void run_place_put(const struct run_place *p, bool is_number, char ret[STORE_RUNS_NEXT])
+void run_cursor_format(const struct run_cursor *p, bool is_number, char ret[STORE_RUNS_NEXT])
 {
 	size_t at = 1;
 
