@@ -1,6 +1,6 @@
 // Shared by the browser tests: sentences with ok or not ok, servers with known content, requests as raw as wished.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
@@ -50,6 +50,31 @@ export async function end() {
 		rmSync(server.folder, { recursive: true });
 	}
 	process.exit(failures ? 1 : 0);
+}
+
+// Runs a command of strobe; returns its output.
+export function run(program, ...args) {
+	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
+	if (done.status !== 0)
+		throw new Error(`strobe ${args.join(' ')}: ${done.stderr}`);
+	return done.stdout;
+}
+
+// Starts `strobe serve` on a store, with its socket in `folder`; resolves to its address and a function that ends it.
+export function serveStore(program, folder, store, ...args) {
+	const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+	const gone = new Promise((r) => child.on('exit', r));
+	const stop = () => child.kill() && gone;
+	return new Promise((resolve, reject) => {
+		let log = '';
+		child.stderr.on('data', (d) => {
+			log += d;
+			const at = /http:\/\/127\.0\.0\.1:\d+/.exec(log);
+			if (at)
+				resolve({ site: at[0], stop });
+		});
+		child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${log}`)));
+	});
 }
 
 // A request with exactly these headers.

@@ -1,19 +1,16 @@
 // The page that `strobe flamegraph` and `strobe diff` write into one file, in a real browser, and its numbers beside those of the
 // server's page: node test_file.mjs STROBE [PICTURES]
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { check, end, message, test } from './lib.mjs';
+import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { check, end, message, run, serveStore, test } from './lib.mjs';
 
-const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
-const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
-const axe = load.resolve('axe-core/axe.min.js');
 const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-file-'));
 const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', name);
 
@@ -48,12 +45,7 @@ for (const [name, content] of Object.entries({ 'before.folded': folded(1), 'afte
 	writeFileSync(join(folder, name), content);
 }
 
-function strobe(...args) {
-	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
-	if (done.status !== 0)
-		throw new Error(`strobe ${args.join(' ')}: ${done.stderr}`);
-	return done.stdout;
-}
+const strobe = (...args) => run(program, ...args);
 
 const store = `sqlite:${join(folder, 'store')}`, page_ = (name) => join(folder, `${name}.html`);
 for (const [id, file] of Object.entries(files)) {
@@ -66,17 +58,7 @@ strobe('flamegraph', '-q', files.after, '--reverse', '--inverted', '--colors', '
 
 // --- A server with the same runs, and one that hands out files under a policy ---
 
-const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store], { stdio: ['ignore', 'ignore', 'pipe'] });
-const site = await new Promise((resolve, reject) => {
-	let said = '';
-	server.stderr.on('data', (d) => {
-		said += d;
-		const at = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-		if (at)
-			resolve(at[0]);
-	});
-	server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
-});
+const { site, stop } = await serveStore(program, folder, store);
 
 let policy = '';
 const plain = http.createServer((q, r) => {
@@ -89,20 +71,11 @@ await new Promise((r) => plain.listen(0, '127.0.0.1', r));
 
 // --- Pages ---
 
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+const browser = await launch();
 
 async function openAt(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, wait = scripts } = {}) {
-	const page = await browser.newPage();
-	page.setDefaultTimeout(60_000);
-	page.complaints = [];
-	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') && page.complaints.push(m.text()));
-	page.on('pageerror', (e) => page.complaints.push(e.message));
+	const page = await newPage(browser, { width, height, dark, scripts, phone, timeout: 60_000 });
 	page.on('request', (r) => /^(blob|data):/.test(r.url()) || r.url().startsWith(address.replace(/^(file:\/\/|http:\/\/[^/]*).*/, '$1')) || page.complaints.push(`elsewhere: ${r.url()}`));
-	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
-	await page.emulateMediaFeatures([
-		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
-	]);
-	await page.setJavaScriptEnabled(scripts);
 	await page.goto(address);
 	if (wait)
 		await ready(page);
@@ -110,16 +83,10 @@ async function openAt(address, { width = 1440, height = 900, dark = false, scrip
 }
 
 const openFile = (name, fragment = '', how = {}) => openAt(pathToFileURL(page_(name)).href + (fragment && `#${fragment}`), how);
-const ready = (page) => page.waitForSelector('main[data-ready="true"]');
 const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
 const texts = (page, selector) => page.$$eval(selector, (all) => all.map((e) => e.textContent));
 const fragment = (page) => page.evaluate(() => location.hash);
 const boxes = (page) => page.$eval('.flame', (e) => Number(/ ([\d,]+) boxes/.exec(e.getAttribute('aria-label'))[1].replaceAll(',', '')));
-
-async function drawn(page) {
-	await page.bringToFront();
-	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
-}
 
 async function press(page, words) {
 	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === w).click(), words);
@@ -137,14 +104,6 @@ async function search(page, words) {
 		e.dispatchEvent(new InputEvent('input', { bubbles: true }));
 	}, words);
 	await drawn(page);
-}
-
-async function accessible(page, where) {
-	await page.evaluate(readFileSync(axe, 'utf8'));
-	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
-		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
-	check(bad.length === 0, where, bad);
 }
 
 async function picture(page, name) {
@@ -486,7 +445,7 @@ for (const [name, how] of [['trace', ''], ['trace', 'show=calls'], ['trace', 'sh
 			const page = await openFile(name, how, { dark });
 			await drawn(page);
 			await picture(page, `${name}-${how.replace(/[^a-z]+/gi, '')}-${dark ? 'dark' : 'light'}`);
-			await accessible(page, how);
+			await accessible(page, how, { evaluate: true });
 			check(page.complaints.length === 0, page.complaints);
 			await page.close();
 		});
@@ -551,7 +510,6 @@ await test('a file without values says so, and needs no script', async () => {
 
 await browser.close();
 plain.close();
-server.kill('SIGTERM');
-await new Promise((r) => server.on('exit', r));
+await stop();
 rmSync(folder, { recursive: true });
 await end();

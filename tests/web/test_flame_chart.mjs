@@ -1,16 +1,12 @@
 // The flame chart of a run in a real browser: what it shows, how it is moved, what it asks the server for:
 // node test_flame_chart.mjs STROBE [PICTURES]
 
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { check, end, message, START, test } from './lib.mjs';
+import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { check, end, message, run, serveStore, test } from './lib.mjs';
 
-const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
-const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
-const axe = load.resolve('axe-core/axe.min.js');
 const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-chart-'));
 
 // --- Runs ---
@@ -53,12 +49,7 @@ const files = {
 };
 const store = `sqlite:${join(folder, 'store')}`;
 
-function strobe(...args) {
-	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
-	if (done.status !== 0)
-		throw new Error(`strobe ${args.join(' ')}: ${done.stderr}`);
-	return done.stdout;
-}
+const strobe = (...args) => run(program, ...args);
 
 for (const [id, bytes] of Object.entries(files)) {
 	files[id] = join(folder, `${id}.strobe`);
@@ -69,18 +60,7 @@ for (const [id, bytes] of Object.entries(files)) {
 writeFileSync(join(folder, 'plain.folded'), 'a;b 3\na;c 4\n');
 strobe('import', '--source', 'shop', '--id', 'plain', '--store', store, join(folder, 'plain.folded'));
 
-const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store],
-	{ stdio: ['ignore', 'ignore', 'pipe'] });
-const site = await new Promise((resolve, reject) => {
-	let said = '';
-	server.stderr.on('data', (d) => {
-		said += d;
-		const at = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-		if (at)
-			resolve(at[0]);
-	});
-	server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
-});
+const { site, stop } = await serveStore(program, folder, store);
 
 // --- The API ---
 
@@ -146,32 +126,19 @@ await test('files for other programs have the order of calls', async () => {
 
 // --- The page ---
 
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+const browser = await launch();
 
 async function openPage(address, { width = 1440, height = 900, dark = false, phone = false, policy = true } = {}) {
-	const page = await browser.newPage();
-	page.setDefaultTimeout(Number(process.env.TIMEOUT) || 120_000);
-	page.complaints = [];
+	const page = await newPage(browser, { width, height, dark, phone, timeout: Number(process.env.TIMEOUT) || 120_000 });
 	page.asked = [];
-	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') && page.complaints.push(m.text()));
-	page.on('pageerror', (e) => page.complaints.push(e.message));
 	page.on('request', (r) => r.url().includes('format=chart') && page.asked.push(r.url()));
 	await page.setBypassCSP(!policy);
-	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
-	await page.emulateMediaFeatures([
-		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
-	]);
 	await page.goto(site + address);
-	await page.waitForSelector('main[data-ready="true"]');
+	await ready(page);
 	return page;
 }
 
 const chartReady = (page) => page.waitForSelector('.time-chart[aria-busy="false"] .flame:not([data-boxes=""])');
-
-async function drawn(page) {
-	await page.bringToFront();
-	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
-}
 
 const canvas = '.time-chart canvas';
 const windowOf = (page) => page.evaluate(() => /time=([\d,]+)/.exec(location.hash)?.[1].split(',').map(Number) || null);
@@ -182,7 +149,7 @@ const windowChanges = async (page, act) => {
 	return windowOf(page);
 };
 
-// Where a time and a depth are on the canvas.
+// The position of a time and a depth on the canvas.
 async function placeOf(page, ns, depth) {
 	const [from, to] = await windowOf(page) || [0, LENGTH], r = await page.$eval(canvas, (c) => c.getBoundingClientRect().toJSON());
 	return [r.x + (ns - from) * r.width / (to - from), r.y + 22 + 4 + depth * 19 + 9];
@@ -320,17 +287,11 @@ await test('names are text, it is accessible, and nothing is complained about', 
 	check(await page.title() !== 'owned' && page.complaints.length === 0, page.complaints);
 	const open = await openPage('/runs/shop/chart#show=time', { policy: false });
 	await chartReady(open);
-	await open.addScriptTag({ path: axe });
-	const bad = await open.evaluate(async () => (await globalThis.axe.run()).violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
-	check(bad.length === 0, bad);
+	await accessible(open, 'the chart');
 	await open.close();
 });
 
 await browser.close();
-server.removeAllListeners('exit');
-const gone = new Promise((r) => server.on('exit', r));
-server.kill();
-await gone;
+await stop();
 rmSync(folder, { recursive: true });
 await end();

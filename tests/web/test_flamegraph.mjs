@@ -3,15 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
+import { accessible, drawn, launch, newPage } from './browser.mjs';
 import { check, end, test } from './lib.mjs';
 
-const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
-const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
-const axe = load.resolve('axe-core/axe.min.js');
 const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-picture-'));
 
 // --- Pictures, and a server that hands them out under a given policy ---
@@ -77,28 +74,13 @@ const under = (policy, file) => `${site}/${Buffer.from(policy).toString('base64u
 
 // --- A page and what one does there ---
 
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+const browser = await launch();
 
 async function openPage(address, { dark = false, scripts = true, phone = false, width = 1200, height = 800 } = {}) {
-	const page = await browser.newPage();
-	page.setDefaultTimeout(120_000);
-	page.complaints = [];
-	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('favicon') && page.complaints.push(m.text()));
-	page.on('pageerror', (e) => page.complaints.push(e.message));
+	const page = await newPage(browser, { width, height, dark, scripts, phone, ignore: 'favicon' });
 	page.on('request', (r) => r.url().startsWith(site) || page.complaints.push(`elsewhere: ${r.url()}`));
-	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
-	await page.emulateMediaFeatures([
-		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
-	]);
-	await page.setJavaScriptEnabled(scripts);
 	await page.goto(address);
 	return page;
-}
-
-// Waits for frames of the browser, which a tab in the background does not get.
-async function drawn(page) {
-	await page.bringToFront();
-	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
 }
 
 const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
@@ -143,14 +125,6 @@ async function table(page) {
 	if (!await page.$('.twin'))
 		await press(page, 'Table');
 	return page.$$eval('.twin tbody tr', (all) => Object.fromEntries(all.map((tr) => [tr.cells[0].textContent, [...tr.cells].slice(1).map((c) => c.textContent)])));
-}
-
-async function accessible(page, where) {
-	await page.evaluate(readFileSync(axe, 'utf8'));
-	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
-		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
-	check(bad.length === 0, where, bad);
 }
 
 // --- What one does there ---
@@ -287,9 +261,9 @@ async function accessible(page, where) {
 	for (const dark of [false, true])
 		await test(`svg: axe finds nothing serious${dark ? ' in the dark' : ''}`, async () => {
 			const page = await openPage(`${address}#search=parse&keep=load&zoom=;main`, { dark });
-			await accessible(page, 'svg');
+			await accessible(page, 'svg', { evaluate: true });
 			await table(page);
-			await accessible(page, `svg, with its table`);
+			await accessible(page, `svg, with its table`, { evaluate: true });
 			await page.close();
 		});
 
@@ -536,7 +510,7 @@ async function tableOf(page) {
 		.map((c) => c.textContent.replaceAll(',', '')).join(' ')).sort());
 }
 
-// How much of folded text goes through what matches.
+// The part of folded text that goes through matching frames.
 function shareOf(folded, pattern) {
 	let all = 0, hit = 0;
 	for (const line of folded.trim().split('\n')) {

@@ -1,38 +1,23 @@
 // The page in a real browser, on a store with known content: node test_page.mjs TEST-SERVER
 
 import http from 'node:http';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
 import { check, end, raw, serve, test } from './lib.mjs';
 
-const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
-const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
-const axe = load.resolve('axe-core/axe.min.js');
 const program = process.argv[2];
 
 const site = await serve(program);
 const bare = await serve(program, '--empty');
 const big = await serve(program, '--boxes', '80000');
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'],
-	protocolTimeout: 120_000 });
+const browser = await launch();
 
 // Everything that a page should not say, while it is open.
 async function openPage(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false } = {}) {
-	const page = await browser.newPage();
-	page.setDefaultTimeout(120_000);
-	page.complaints = [];
-	// The hint about reading a canvas back is about colors() below.
-	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') &&
-		page.complaints.push(m.text()));
-	page.on('pageerror', (e) => page.complaints.push(e.message));
+	const page = await newPage(browser, { width, height, dark, scripts, phone });
 	page.on('requestfailed', (r) => r.failure()?.errorText !== 'net::ERR_ABORTED' && page.complaints.push(`failed: ${r.url()}`));
 	page.on('request', (r) => r.url().startsWith('data:') || new URL(r.url()).origin === new URL(address).origin ||
 		page.complaints.push(`elsewhere: ${r.url()}`));
-	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
-	await page.emulateMediaFeatures([
-		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
-	]);
-	await page.setJavaScriptEnabled(scripts);
 	await page.evaluateOnNewDocument(() => {
 		globalThis.violations = [];
 		globalThis.shift = 0;
@@ -48,14 +33,6 @@ async function openPage(address, { width = 1440, height = 900, dark = false, scr
 // The address changes when the page has heard of what was done, which may be after the answer to who did it.
 const at = (page, part) => page.waitForFunction((p) => location.href.includes(p), {}, part);
 const notAt = (page, part) => page.waitForFunction((p) => !location.href.includes(p), {}, part);
-
-const ready = (page) => page.waitForSelector('main[data-ready="true"]');
-
-// Two frames of the browser later, what was to be drawn is drawn. A tab in the background gets no frames.
-async function drawn(page) {
-	await page.bringToFront();
-	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
-}
 
 const colors = (page) => page.evaluate(() => {
 	const c = document.querySelector('.flame canvas'), bytes = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
@@ -77,15 +54,6 @@ async function clickRow(page, above, share) {
 	const { x, y } = await pointInRow(page, above, share);
 	await page.mouse.click(x, y);
 	await drawn(page);
-}
-
-// Scrollable regions and contrast included: nothing that axe calls serious or critical.
-async function accessible(page, where) {
-	await page.addScriptTag({ path: axe });
-	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
-		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
-	check(bad.length === 0, where, bad);
 }
 
 let page = await openPage(site);
@@ -255,7 +223,7 @@ const clickIn = async (open, label, selector, words) => {
 const ticked = async (open, label) => open.evaluate((p) => [...p.querySelectorAll('[aria-selected="true"]')].map((e) => e.querySelector('.val').textContent), await popupOf(open, label));
 const becomes = (open, label, wanted) => open.waitForFunction((l, w) => new URL(location).searchParams.getAll(l).join() === w, {}, label, wanted.join());
 
-// What the address asks for has as many samples as the values that were chosen had in the list of all.
+// The result of the address has as many samples as the values that were chosen had in the list of all.
 async function samplesAre(open, label, wanted) {
 	const { labels } = JSON.parse((await raw(site, '/api/v1/labels?from=-24h')).bytes), { values } = labels.find((l) => l.key === label);
 	const sum = values.filter((v) => wanted(v.value)).reduce((n, v) => n + v.samples, 0);

@@ -1,33 +1,22 @@
 // The list of runs in a real browser: node test_runs.mjs TEST-SERVER
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accessible, launch, newPage } from './browser.mjs';
 import { check, end, raw, serve, test } from './lib.mjs';
 
-const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
-const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
-const axe = load.resolve('axe-core/axe.min.js');
 const site = await serve(process.argv[2], '--empty');
 const files = mkdtempSync(join(tmpdir(), 'strobe-drop-'));
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'],
-	protocolTimeout: 120_000 });
+const browser = await launch();
 
 const HOSTILE = '"><img src=x onerror=alert(1)></script>';
 const array = (wall) => JSON.stringify({ 'main()': { ct: 1, wt: wall, cpu: wall / 2, mu: 4096, pmu: 99999 }, 'main()==>f': { ct: 3, wt: 1 } });
 const ids = (page) => page.$$eval('.runs tbody tr', (rows) => rows.map((row) => row.querySelector('input').value));
 
 async function open(path, { width = 1440, height = 900, dark = false, scripts = true, zone } = {}) {
-	const page = await browser.newPage();
-	page.setDefaultTimeout(120_000);
-	page.complaints = [];
-	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && page.complaints.push(m.text()));
-	page.on('pageerror', (e) => page.complaints.push(e.message));
+	const page = await newPage(browser, { width, height, dark, scripts, ignore: '' });
 	page.on('dialog', (d) => { page.complaints.push(`dialog: ${d.message()}`); d.dismiss(); });
-	await page.setViewport({ width, height });
-	await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
-	await page.setJavaScriptEnabled(scripts);
 	if (zone)
 		await page.emulateTimezone(zone);
 	await page.goto(site + path);
@@ -184,10 +173,7 @@ await test('rows are one line, two on a phone, and nothing hangs out, in light a
 await test('axe finds nothing serious in the list', async () => {
 	for (const dark of [false, true]) {
 		const page = await open('/runs', { dark });
-		await page.evaluate(readFileSync(axe, 'utf8'));
-		const found = await page.evaluate(async () => (await globalThis.axe.run()).violations
-			.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 3)}`));
-		check(found.length === 0, found);
+		await accessible(page, 'the list', { evaluate: true });
 		await close(page);
 	}
 });

@@ -1,17 +1,13 @@
 // The pages of a run, an average and a comparison in a real browser, and their numbers beside those of the command line:
 // node test_views.mjs STROBE
 
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { check, end, test } from './lib.mjs';
+import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { check, end, run, serveStore, test } from './lib.mjs';
 
-const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
-const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
-const axe = load.resolve('axe-core/axe.min.js');
 const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
 const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', name);
 
@@ -57,65 +53,34 @@ lined('lines2', [10, 30, 50, 10]);
 lined('methods', [10, 60, 20, 10], 'Cart::');
 lined('nolines', [10, 60, 20, 10], '', false);
 
-function strobe(...args) {
-	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
-	if (done.status !== 0)
-		throw new Error(`strobe ${args.join(' ')}: ${done.stderr}`);
-	return done.stdout;
-}
+const strobe = (...args) => run(program, ...args);
 
 const store = `sqlite:${join(folder, 'store')}`;
 for (const [id, file] of Object.entries(files))
 	if (id !== 'again')
 		strobe('import', '--source', 'shop', '--id', id, '--name', `<b>${id}</b>`, '--store', store, file);
 
-const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store, '--source-dir', dirname(code)],
-	{ stdio: ['ignore', 'ignore', 'pipe'] });
-const site = await new Promise((resolve, reject) => {
-	let said = '';
-	server.stderr.on('data', (d) => {
-		said += d;
-		const at = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-		if (at)
-			resolve(at[0]);
-	});
-	server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
-});
+const { site, stop } = await serveStore(program, folder, store, '--source-dir', dirname(code));
 
 // --- Pages ---
 
-const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+const browser = await launch();
 
 async function openPage(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, policy = true } = {}) {
-	const page = await browser.newPage();
-	page.setDefaultTimeout(120_000);
-	page.complaints = [];
-	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') && page.complaints.push(m.text()));
-	page.on('pageerror', (e) => page.complaints.push(e.message));
+	const page = await newPage(browser, { width, height, dark, scripts, phone });
 	page.on('request', (r) => r.url().startsWith('data:') || r.url().startsWith(site) || page.complaints.push(`elsewhere: ${r.url()}`));
 	await page.setBypassCSP(!policy);
-	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
-	await page.emulateMediaFeatures([
-		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
-	]);
-	await page.setJavaScriptEnabled(scripts);
 	await page.goto(site + address);
 	if (scripts)
 		await ready(page);
 	return page;
 }
 
-const ready = (page) => page.waitForSelector('main[data-ready="true"]');
 const at = (page, part) => page.waitForFunction((p) => location.href.includes(p), {}, part);
 const notAt = (page, part) => page.waitForFunction((p) => !location.href.includes(p), {}, part);
 const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
 const texts = (page, selector) => page.$$eval(selector, (all) => all.map((e) => e.textContent));
 const api = async (path) => (await fetch(site + path)).json();
-
-async function drawn(page) {
-	await page.bringToFront();
-	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
-}
 
 const colors = (page, selector = '.flame canvas') => page.$eval(selector, (c) =>
 	new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size);
@@ -123,14 +88,6 @@ const colors = (page, selector = '.flame canvas') => page.$eval(selector, (c) =>
 async function press(page, words) {
 	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === w).click(), words);
 	await drawn(page);
-}
-
-async function accessible(page, where) {
-	await page.addScriptTag({ path: axe });
-	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
-		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
-	check(bad.length === 0, where, bad);
 }
 
 // --- Numbers ---
@@ -680,9 +637,6 @@ await test('after all this the page has nothing to complain about', async () => 
 });
 
 await browser.close();
-server.removeAllListeners('exit');
-const gone = new Promise((r) => server.on('exit', r));
-server.kill();
-await gone;
+await stop();
 rmSync(folder, { recursive: true });
 await end();

@@ -1,0 +1,45 @@
+// Shared by the tests in a browser: Chromium, pages that collect what the browser complains about, and axe.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { check } from './lib.mjs';
+
+const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
+const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
+
+export const launch = () => puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+
+// An empty page. `page.complaints` gets exceptions, and errors and warnings of the console except those that contain `ignore`, which
+// by default is Chromium's hint about reading a canvas back.
+export async function newPage(browser, { width = 1440, height = 900, dark = false, scripts = true, phone = false, ignore = 'getImageData', timeout = 120_000 } = {}) {
+	const page = await browser.newPage();
+	page.setDefaultTimeout(timeout);
+	page.complaints = [];
+	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !(ignore && m.text().includes(ignore)) && page.complaints.push(m.text()));
+	page.on('pageerror', (e) => page.complaints.push(e.message));
+	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
+	await page.emulateMediaFeatures([
+		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
+	]);
+	await page.setJavaScriptEnabled(scripts);
+	return page;
+}
+
+// Waits for two frames, after which everything is drawn. A tab in the background gets no frames.
+export async function drawn(page) {
+	await page.bringToFront();
+	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+}
+
+export const ready = (page) => page.waitForSelector('main[data-ready="true"]');
+
+// Checks that axe finds nothing serious, contrast and scrollable regions included. `evaluate` is for pages whose policy forbids a script element.
+export async function accessible(page, where, { evaluate = false } = {}) {
+	const axe = load.resolve('axe-core/axe.min.js');
+	await (evaluate ? page.evaluate(readFileSync(axe, 'utf8')) : page.addScriptTag({ path: axe }));
+	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
+		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+	check(bad.length === 0, where, bad);
+}
