@@ -52,7 +52,21 @@ static size_t value_length(const char *value)
 	return n;
 }
 
-/* Puts "ann:***" for what stands before the @, and returns where that is; NULL if there is none. */
+/* Whether the URL whose scheme ends `out` is one in which a name alone is that of a user. Elsewhere, as in Redis, it may be a password. */
+static bool names_user(const struct buf *out)
+{
+	static const char *const schemes[] = { "clickhouse://", "otlp://", "pyroscope://" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
+		size_t n = strlen(schemes[i]);
+
+		if (out->size >= n && !memcmp(out->data + out->size - n, schemes[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* Puts "ann:***" for what stands before the @, and returns where that is; NULL if there is no password. */
 static const char *hide_user(const char *p, struct buf *out)
 {
 	const char *at = memrchr(p, '@', strcspn(p, "? \t\n")), *colon;
@@ -60,6 +74,8 @@ static const char *hide_user(const char *p, struct buf *out)
 	if (!at)
 		return NULL;
 	colon = memchr(p, ':', (size_t)(at - p));
+	if (!colon && names_user(out))
+		return NULL;
 	buf_put(out, p, colon ? (size_t)(colon + 1 - p) : 0);
 	buf_puts(out, HIDDEN);
 	return at;

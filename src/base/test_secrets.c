@@ -30,6 +30,8 @@ TEST(passwords_of_urls_and_parameters_are_hidden)
 	CHECK_STR(hidden("GET /login?token=hunter2 HTTP/1.1"), "GET /login?token=*** HTTP/1.1");
 	CHECK_STR(hidden("'redis://h?password=hunter2': no"), "'redis://h?password=***': no");
 	CHECK_STR(hidden("--from=redis://a:b@h --to=redis://c:d@i"), "--from=redis://a:***@h --to=redis://c:***@i");
+	CHECK_STR(hidden("otlp://ann:hunter2@host"), "otlp://ann:***@host");
+	CHECK_STR(hidden("--to clickhouse://ann@h --to redis://b@h"), "--to clickhouse://ann@h --to redis://***@h");
 	CHECK_STR(hidden("redis://a:b@h?secret=x&token=y"), "redis://a:***@h?secret=***&token=***");
 }
 
@@ -38,6 +40,7 @@ TEST(what_is_no_password_stays)
 	static const char *const texts[] = {
 		"", "redis://host:6379/0?channel=a@b", "http://127.0.0.1:8787/?from=-1h&entry=a", "a ? b : c & d",
 		"redis://h/?password-file=/etc/x&label.token=y", "ann@example.org", "resp://HOST:PORT", "?password=", "?password", "://",
+		"pyroscope://ann@host/?password-file=/etc/x", "clickhouse://ann@db1:8123/strobe?token-file=/x",
 		"is a token=x right?", "%", "?%=", "?%4",
 	};
 

@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { check, daemon, directory, end, get, labels, post, raw, require, same, settled, stacks, test, until } from "./lib.mjs";
 import { proto109, proto110, protoPush, request } from "./otlp.mjs";
@@ -315,6 +316,48 @@ await test("a receiver that is away gets its samples later and one that refuses 
 	await post(sender, "/ingest?name=shop.wall", "main;work 8\n");
 	await until(async () => (await sink()).samples.dropped.unfit === 8, "what is refused for ever is dropped");
 	same((await sink()).counts["export_refused_samples_total"], 8, "and counted");
+	receiver.close();
+});
+
+// A certificate of its own authority for this address.
+function certificate() {
+	const key = `${directory}/tls.key`, cert = `${directory}/tls.pem`;
+	const made = spawnSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=receiver",
+		"-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert], { encoding: "utf8" });
+
+	if (made.status !== 0)
+		throw new Error(made.error?.message || made.stderr);
+	return { key, cert };
+}
+
+await test("samples go to receivers over https with a token and only to those whose certificate is right", async () => {
+	const { key, cert } = certificate(), got = {};
+	const receiver = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (q, r) => {
+		q.resume();
+		q.on("end", () => {
+			(got[q.url] ||= []).push(q.headers.authorization);
+			r.writeHead(200, { "Content-Type": q.headers["content-type"] }).end();
+		});
+	}).listen(0, "127.0.0.1");
+	await until(() => receiver.address(), "the receiver");
+	const to = `127.0.0.1:${receiver.address().port}/`;
+
+	writeFileSync(`${directory}/sink-token`, "sink-token-of-the-test\n", { mode: 0o600 });
+	writeFileSync(`${directory}/sink-password`, "secret\n", { mode: 0o600 });
+	const sender = await daemon("tls", "--to", `otlp://${to}?tls=yes&ca-file=${cert}&token-file=${directory}/sink-token`,
+		"--to", `pyroscope://ann@${to}?tls=yes&ca-file=${cert}&password-file=${directory}/sink-password`);
+	const stranger = await daemon("tls-stranger", "--to", `otlp://${to}?tls=yes`);
+	const sinks = async (d) => JSON.parse(await get(d, "/api/v1/status")).sinks.filter((s) => /^(otlp|pyroscope):/.test(s.url));
+
+	await post(sender, "/ingest?name=shop.wall", "main;work 5\n");
+	await until(async () => (await sinks(sender)).every((s) => s.samples.stored === 5), "both have them");
+	same([got[OTLP], got[PUSH]], [["Bearer sink-token-of-the-test"], [`Basic ${Buffer.from("ann:secret").toString("base64")}`]], "who they came from");
+	check(!/sink-token-of-the-test|secret\n|command line/.test(sender.said), `no secret is logged, nor one seen where there is none: ${sender.said}`);
+	await post(stranger, "/ingest?name=shop.wall", "main;work 7\n");
+	await until(() => /certificate/i.test(stranger.said), `the log names the certificate: ${stranger.said}`);
+	same((await sinks(stranger))[0].samples.stored, 0, "nothing went to a receiver that cannot be trusted");
+	same(Object.values(got).flat().length, 2, "nor was it asked");
+	receiver.closeAllConnections();
 	receiver.close();
 });
 
