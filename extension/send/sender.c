@@ -100,7 +100,8 @@ static int connect_to(struct sender *s, const char *path)
 	s->fd = fd;
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
-	snprintf(s->path, sizeof(s->path), "%s", path);
+	if (path != s->path)
+		snprintf(s->path, sizeof(s->path), "%s", path);
 	return 0;
 }
 
@@ -188,6 +189,15 @@ static void leave_path(struct sender *s)
 	send_queue_clear(&s->waiting);
 }
 
+/* A new connection where the daemon has gone away. Returns 0 or an errno. */
+static int connect_again(struct sender *s)
+{
+	if (sender_is_connected(s))
+		return 0;
+	disconnect(s);
+	return connect_to(s, s->path);
+}
+
 /* All that waits, in one memfd. Returns 0 or an errno. */
 static int send_together(struct sender *s, bool last)
 {
@@ -195,6 +205,9 @@ static int send_together(struct sender *s, bool last)
 	void *map;
 	int error, memfd;
 
+	/* While there is no daemon, a copy of all that waits would be made for nothing with each message. */
+	if ((error = connect_again(s)))
+		return error;
 	/* A daemon that has stopped must not be given one such memfd after another. */
 	if (s->packed && is_ours(s) && platform_is_read(s->fd))
 		s->packed = 0;
