@@ -243,7 +243,7 @@ def a_question_above_the_limits_is_refused_with_a_sentence():
     server = servers()[0]
     with Directory() as d:
         collected([f'index.php;main;f{i};g{i % 7} 1\n' for i in range(120000)], server.url('limits'), directory=d)
-        with Page(d, server.url('limits', '?memory=8m')) as page:
+        with Page(d, server.url('limits', '?memory=16m')) as page:        # the range of the store takes 8 MB, by what parts there are
             for path in ('/api/v1/profile?from=-8760h', '/?from=-8760h'):
                 try:
                     page.get(path)

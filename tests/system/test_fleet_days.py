@@ -167,7 +167,7 @@ class HalfProxy(Proxy):
     def pump(self, source, target, state, is_request):
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
-                if is_request and any(s in data for s in self.statements) and self.is_cut.acquire(blocking=False):
+                if is_request and self.pattern.search(data) and self.is_cut.acquire(blocking=False):
                     half = (data.find(b'\r\n\r\n') + len(data)) // 2
                     target.sendall(data[:half])
                     self.then()
