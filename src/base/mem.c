@@ -89,17 +89,24 @@ void mem_grow(void **p, size_t *capacity, size_t need, size_t element)
 	*capacity = n;
 }
 
-void mem_prefer_huge_pages(size_t size)
+#define TOP_PAD_DEFAULT	(128 << 10)
+
+static int at_most(size_t n, int most)
+{
+	return n < (size_t)most ? (int)n : most;
+}
+
+void mem_prefer_huge_pages(size_t limit)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)sbrk(0), end;
 	void *volatile block;				/* compilers leave out a malloc whose memory nobody uses */
 
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);		/* the most that every glibc takes */
+	mallopt(M_MMAP_THRESHOLD, at_most(limit / 32, 32 << 20));	/* the most that every glibc takes */
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
-	mallopt(M_TOP_PAD, (int)(size < INT_MAX ? size : INT_MAX));
-	block = malloc(1 << 20);			/* more than is free now, so the heap grows */
+	mallopt(M_TOP_PAD, at_most(limit / 8, INT_MAX));
+	block = malloc(1 << 17);			/* more than is free now, so the heap grows */
 	free(block);
-	mallopt(M_TOP_PAD, 16 << 20);
+	mallopt(M_TOP_PAD, TOP_PAD_DEFAULT);
 	start = (start + page - 1) & ~(page - 1);
 	end = (uintptr_t)sbrk(0) & ~(page - 1);
 	if (end > start)

@@ -85,11 +85,8 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 	return command_fail(spec, &err);
 }
 
-/* Files above this are worth huge pages, and the most that is reserved for them. */
-#define LARGE_FILES	((uint64_t)4 << 20)
-#define RESERVE_MAX	((uint64_t)1 << 30)
+#define LARGE_FILES	((uint64_t)4 << 20)		/* are worth huge pages */
 
-/* A profile may take several times what its file does, compressed as that may be; what is reserved and not needed costs nothing. */
 static void expect(char **files, size_t count)
 {
 	uint64_t bytes = 0;
@@ -99,7 +96,7 @@ static void expect(char **files, size_t count)
 		if (stat(files[i], &st) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	if (bytes >= LARGE_FILES)
-		mem_prefer_huge_pages(bytes > RESERVE_MAX / 8 ? RESERVE_MAX : 8 * bytes);
+		mem_prefer_huge_pages((size_t)1 << 30);
 }
 
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count)

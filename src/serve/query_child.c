@@ -43,7 +43,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 	confine_limit(RLIMIT_CORE, 0);
 	confine_limit(RLIMIT_FSIZE, l->answer);
 	confine_memory(l->memory);
-	mem_prefer_huge_pages(l->memory / 2);
+	mem_prefer_huge_pages(l->memory);
 	setitimer(ITIMER_REAL, &end, NULL);	/* of any clock, since a query may also wait */
 }
 
