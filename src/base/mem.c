@@ -90,6 +90,7 @@ void mem_grow(void **p, size_t *capacity, size_t need, size_t element)
 }
 
 #define TOP_PAD_DEFAULT	(128 << 10)
+#define WORTH_IT	(64u << 20)			/* an eighth of less is few huge pages */
 
 static int at_most(size_t n, int most)
 {
@@ -101,10 +102,12 @@ void mem_prefer_huge_pages(size_t limit)
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)sbrk(0), end;
 	void *volatile block;				/* compilers leave out a malloc whose memory nobody uses */
 
+	if (limit < WORTH_IT)
+		return;
 	mallopt(M_MMAP_THRESHOLD, at_most(limit / 32, 32 << 20));	/* the most that every glibc takes */
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	mallopt(M_TOP_PAD, at_most(limit / 8, INT_MAX));
-	block = malloc(1 << 17);			/* more than is free now, so the heap grows */
+	block = malloc(1 << 20);			/* more than is free now, so the heap grows */
 	free(block);
 	mallopt(M_TOP_PAD, TOP_PAD_DEFAULT);
 	start = (start + page - 1) & ~(page - 1);
