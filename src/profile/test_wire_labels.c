@@ -107,7 +107,7 @@ TEST(a_message_gets_the_labels_that_it_lacks)
 TEST(labels_that_a_message_cannot_have_are_left_out)
 {
 	_cleanup_(buf_done) struct buf b = { 0 }, out = { 0 };
-	_cleanup_(freep) char *text = NULL, *longer = xcalloc(1, STROBE_WIRE_LABEL_VALUE + 2);
+	_cleanup_(freep) char *longer = xcalloc(1, STROBE_WIRE_LABEL_VALUE + 2);
 	struct strobe_wire_message m, with;
 	struct labels more = { 0 };
 
