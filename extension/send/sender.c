@@ -205,7 +205,7 @@ static int send_together(struct sender *s, bool last)
 	void *map;
 	int error, memfd;
 
-	/* While there is no daemon, a copy of all that waits would be made for nothing with each message. */
+	/* Without a daemon, each message would copy the whole queue only to discard the copy. */
 	if ((error = connect_again(s)))
 		return error;
 	/* A daemon that has stopped must not be given one such memfd after another. */

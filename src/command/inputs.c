@@ -87,7 +87,7 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 
 #define LARGE_FILES	((uint64_t)4 << 20)		/* are worth huge pages */
 
-static void expect(char **files, size_t count)
+static void prefer_huge_pages_for(char **files, size_t count)
 {
 	uint64_t bytes = 0;
 	struct stat st;
@@ -109,7 +109,7 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 {
 	int code = 0;
 
-	expect(files, count);
+	prefer_huge_pages_for(files, count);
 	*in = (struct inputs){ .profile = profile_new(), .options = o };
 	profile_keep_lines(in->profile, o && o->keep_lines);
 	profile_keep_chart(in->profile, o && o->keep_chart);
