@@ -38,8 +38,9 @@ async function cpu(page) {
 
 const ready = (page) => page.waitForSelector('main[data-ready="true"]');
 
-// From an act in the page to the frame in which `isDone` holds, and the thread's CPU time in it.
+// From an act in the page, which is at rest, to the frame in which `isDone` holds, and the thread's CPU time in it.
 async function timed(page, act, isDone = 'true') {
+	await page.evaluate(() => new Promise((r) => setTimeout(() => requestIdleCallback(r), 300)));
 	const before = await cpu(page), elapsed = await waited(page, act, isDone);
 	return [elapsed, await cpu(page) - before];
 }

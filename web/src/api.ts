@@ -83,6 +83,7 @@ export interface Status {
 	not_ready: string | null;
 	samples?: { stored: number; queued: number; dropped: { queue_full: number }; dropped_by_senders: Record<string, number>;
 		last: number | null };
+	store?: { newest: number | null };
 }
 
 async function get(path: string, query: string, signal: AbortSignal): Promise<Response> {

@@ -77,8 +77,8 @@ function Ranges() {
 function Health() {
 	const s = status.value;
 	if (!s)
-		return <span class="health" title="The daemon's state is not known yet"><i class="dot" />…</span>;
-	const last = s.samples?.last;
+		return <span class="health" title="The daemon's state is not known"><i class="dot" />…</span>;
+	const last = s.samples?.last || s.store?.newest;
 	const lost = (s.samples?.dropped.queue_full || 0) +
 		Object.values(s.samples?.dropped_by_senders || {}).reduce((a, b) => a + b, 0);
 	const words = !s.ready ? 'not ready' : last ? `last sample ${format.ago(s.now - last)}` : 'no sample yet';
@@ -90,16 +90,16 @@ function Health() {
 }
 
 function Zone() {
-	return <button type="button" class="zone" aria-label={`Times are in ${format.zone()}; switch`} title="The time zone of all times here; switch between this browser's and UTC"
+	return <button type="button" class="zone" aria-label={`Times are in ${format.zone()}; switch`} title="The time zone here; switch between the browser's and UTC"
 		onClick={format.switchZone}>{format.zone()}</button>;
 }
 
 function Refresh() {
 	return <div class="refresh">
-		<button type="button" class="icon" title="Ask again" aria-label="Refresh" aria-busy={loading.value} onClick={refresh}>
+		<button type="button" class="icon" title="Refresh" aria-label="Refresh" aria-busy={loading.value} onClick={refresh}>
 			<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3" /></svg>
 		</button>
-		<button type="button" class="live" aria-pressed={live.value} title="Refresh every 10 seconds"
+		<button type="button" class="live" aria-pressed={live.value} title="Refresh every 10 s"
 			onClick={() => live.value = !live.value}>live</button>
 	</div>;
 }

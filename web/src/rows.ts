@@ -2,6 +2,7 @@
 
 import type { TableAnswer } from './api';
 import { functionRows, type FlameData } from './flame/data';
+import { ranks } from './flame/names';
 import * as format from './format';
 
 export type Kind = 'self' | 'total' | 'self_before' | 'self_after' | 'total_before' | 'total_after';
@@ -23,6 +24,7 @@ export interface Rows {
 	metrics: Metric[];
 	chosen: string;			// the group that is first
 	atMost: Set<number>;
+	rank?: Uint32Array;		// of the names, once they have been sorted
 }
 
 function placeOf(file: string, line: number): string {
@@ -81,12 +83,8 @@ export function rowsOfBoxes(d: FlameData, within: number): Rows {
 
 // Numbers of rows in the order of one metric, or of names. Changes are sorted by their size.
 export function ordered(r: Rows, which: number[], metric: Metric | undefined, down: boolean): number[] {
-	const sign = down ? -1 : 1, size = metric?.isChange ? Math.abs : (v: number) => v;
-	const byName = (a: number, b: number) => r.names[a] < r.names[b] ? -1 : r.names[a] > r.names[b] ? 1 : a - b;
-	if (!metric)
-		return which.sort((a, b) => sign * byName(a, b));
-	const keys = Float64Array.from(metric.values, size);
-	return which.sort((a, b) => sign * (keys[a] - keys[b]) || byName(a, b));
+	const sign = down ? -1 : 1, rank = r.rank ??= ranks(r.names), values = metric?.values || rank, keys = metric?.isChange ? Array.from(values, Math.abs) : values;
+	return which.sort((a, b) => sign * (keys[a] - keys[b]) || rank[a] - rank[b]);
 }
 
 export function text(m: Metric, i: number, atMost: Set<number>): string {

@@ -12,7 +12,7 @@ if (heading && header) {
 	const button = document.createElement('button'), times = document.querySelectorAll<HTMLTimeElement>('.runs time');
 	button.type = 'button';
 	button.className = 'zone';
-	button.title = "The time zone of all times here; switch between this browser's and UTC";
+	button.title = "The time zone here; switch between the browser's and UTC";
 	button.addEventListener('click', format.switchZone);
 	header.append(button);
 	effect(() => {

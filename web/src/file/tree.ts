@@ -3,6 +3,7 @@
 
 import { ABOUT_NOTHING, FlameData, type About, type Values, type Words } from '../flame/data';
 import { layOut, totalsOf, widthsOf, type Filter, type Meaning, type Own, type Shape } from '../flame/derive';
+import { ranks } from '../flame/names';
 
 type Own1 = Int32Array | Float64Array;
 
@@ -85,14 +86,6 @@ export function filtered(t: Tree, filters: Filter[]): Tree {
 	return new Tree(t.depths, t.offsets, t.children, t.frame, own, t.words, t.leftOut);
 }
 
-// Frames by name.
-function ranked(words: Words): Uint32Array {
-	const name = (f: number) => words.names[words.frameName[f]], rank = new Uint32Array(words.frameName.length);
-	const order = [...words.frameName.keys()].sort((a, b) => name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : a - b);
-	order.forEach((f, i) => rank[f] = i);
-	return rank;
-}
-
 // Nodes sorted by keys below `keys`, stable.
 function sorted(nodes: Uint32Array, keys: number, key: (node: number) => number): Uint32Array {
 	const place = new Uint32Array(keys + 1), to = new Uint32Array(nodes.length);
@@ -107,7 +100,7 @@ function sorted(nodes: Uint32Array, keys: number, key: (node: number) => number)
 
 // Nodes in the order of creation, parents first, become a tree.
 function grown(parents: number[], frames: number[], own: Float64Array[], words: Words, leftOut: number): Tree {
-	const n = frames.length, rank = ranked(words), all = Uint32Array.from({ length: n - 1 }, (_, i) => i + 1);
+	const n = frames.length, rank = ranks(Array.from(words.frameName, (n) => words.names[n])), all = Uint32Array.from({ length: n - 1 }, (_, i) => i + 1);
 	const byParent = sorted(sorted(all, rank.length, (i) => rank[frames[i]]), n, (i) => parents[i]), count = new Uint32Array(n);
 	for (const i of byParent)
 		count[parents[i]]++;

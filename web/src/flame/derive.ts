@@ -2,6 +2,7 @@
 // a few passes over typed arrays; nothing recurses, and what comes out is laid out like what went in.
 
 import { FlameData, type Boxes, type Values, type Whole, type Words } from './data';
+import { ranks } from './names';
 
 // Anything with stacks: boxes, or the tree that boxes are made of.
 export interface Shape {
@@ -150,15 +151,6 @@ function sortBy(from: Entries, keys: number, key: (i: number) => number): Entrie
 	return to;
 }
 
-// The rank of each frame among all of them by name.
-function ranks(data: FlameData): Uint32Array {
-	const name = (f: number) => data.names[data.frameName[f]];
-	const order = Uint32Array.from(data.frameName.keys()).sort((a, b) => name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : a - b);
-	const rank = new Uint32Array(order.length);
-	order.forEach((f, i) => rank[f] = i);
-	return rank;
-}
-
 function stacksOf(data: FlameData, own: Own): Entries {
 	const leaf = new Uint32Array(data.count);
 	let count = 0;
@@ -173,7 +165,7 @@ const BOXES_MAX = 6_000_000;
 // Stacks merged from their ends. Boxes narrower than `least` of all are left out, with what stands on them, so that the
 // work is what can be seen and not what there is.
 export function reverseTree(data: FlameData, least: number, ownFirst = true): FlameData {
-	const own = allOwn(data), rank = ranks(data), min = Math.max(least * data.total, Number.MIN_VALUE);
+	const own = allOwn(data), rank = ranks(Array.from(data.frameName, (n) => data.names[n])), min = Math.max(least * data.total, Number.MIN_VALUE);
 	const start: number[] = [0], width: number[] = [data.total], frame: number[] = [data.frame[0]], offsets = [0, 1];
 	const before = own.before ? [data.before![0]] : undefined, after = own.after ? [data.after![0]] : undefined;
 	const next: number[] = [ownFirst ? own.width[0] : 0];

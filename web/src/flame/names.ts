@@ -1,4 +1,4 @@
-// Shorter names for boxes without room for the whole one. src/render/short_name.c has the same forms.
+// Names: their order, and shorter ones for boxes without room for the whole one; src/render/short_name.c has the same forms.
 
 // "Wiki\\Parser::parse", "Parser::parse", "parse"; "/srv/wiki/index.php", "index.php"; closures likewise.
 export function shorterNames(name: string): string[] {
@@ -12,4 +12,11 @@ export function shorterNames(name: string): string[] {
 		return [name, name.slice(name.lastIndexOf('/') + 1)];
 	const short = name.slice(name.lastIndexOf('\\') + 1), at = short.lastIndexOf('::');
 	return at > 0 ? [name, short, short.slice(at + 2)] : [name, short];
+}
+
+// The place of each name in the order of all.
+export function ranks(names: ArrayLike<string>): Uint32Array {
+	const rank = new Uint32Array(names.length);
+	rank.map((_, i) => i).sort((a, b) => names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b).forEach((name, place) => rank[name] = place);
+	return rank;
 }

@@ -190,8 +190,12 @@ export class FlameView {
 			this.box.scrollTop = top + 2 * ROW - this.cssHeight;
 	}
 
+	// It comes after the callbacks of a frame, and an empty canvas must not be seen.
 	private resize(): void {
-		this.measure(this.cssHeight === 0);
+		if (this.box.clientWidth !== this.cssWidth || this.box.clientHeight !== this.cssHeight) {
+			this.measure(!this.cssHeight);
+			this.draw();
+		}
 	}
 
 	protected measure(toRoot: boolean): void {
@@ -211,7 +215,7 @@ export class FlameView {
 			this.box.scrollTop = this.inverted ? 0 : this.box.scrollHeight;
 		else if (!this.inverted)
 			this.box.scrollTop = this.box.scrollHeight - height - below;
-		this.draw();
+		this.want();
 	}
 
 	// --- Drawing ---
