@@ -5,6 +5,7 @@
 #include "otlp.h"
 #include "otlp_dictionary.h"
 #include "pprof.h"
+#include "saturate.h"
 
 #include <string.h>
 
@@ -215,13 +216,6 @@ static uint32_t places_of(const struct otlp_dictionary *d, uint64_t stack, struc
 	return n;
 }
 
-static int64_t scaled(int64_t value, int64_t by)
-{
-	int64_t product;
-
-	return !__builtin_mul_overflow(value, by, &product) ? product : value < 0 ? INT64_MIN : INT64_MAX;
-}
-
 /* Adds a value to the bucket of its time. */
 static int add_value(struct reader *r, const struct profile_facts *p, const struct labels *labels, const struct sample *s,
 		     int64_t time_ns, int64_t value)
@@ -242,7 +236,7 @@ static int add_value(struct reader *r, const struct profile_facts *p, const stru
 	for (uint32_t i = depth; i-- > 0;)
 		if ((e = pushed_child(r->pushed, to, &node, r->dictionary.frames, places[i].frame, places[i].line, r->err)) < 0)
 			return e;
-	profile_add(to, pushed_leaf(to, node), column, scaled(value, p->scale));
+	profile_add(to, pushed_leaf(to, node), column, saturating_product(value, p->scale));
 	return 0;
 }
 
@@ -293,7 +287,7 @@ static void decide_facts(struct profile_facts *p)
 
 	p->scale = pprof_column(p->type, p->unit, p->column, p->column_unit);
 	if (!strcmp(period_unit, "nanoseconds") && p->period > 0)
-		f->period_ns = scaled(p->period, scale);
+		f->period_ns = saturating_product(p->period, scale);
 	f->clock = !strcmp(p->column, "cpu_ns") ? STROBE_CLOCK_CPU :
 		   !strcmp(p->column, "wall_ns") || !strcmp(p->column, "off_cpu_ns") ? STROBE_CLOCK_WALL :
 		   is_word(p->period_type, "cpu") ? STROBE_CLOCK_CPU :

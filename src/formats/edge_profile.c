@@ -180,8 +180,8 @@ static void add_self(struct making *m, size_t function)
 			self[v] = function < m->list->own_count ? m->list->own[function][v] : 0;
 		else if (v == EDGE_CALLS)
 			self[v] = m->in[function][v];
-		else if (__builtin_sub_overflow(m->in[function][v], m->out[function][v], &self[v]))
-			self[v] = m->in[function][v] < 0 ? INT64_MIN : INT64_MAX;
+		else
+			self[v] = saturating_difference(m->in[function][v], m->out[function][v]);
 	if (node == EDGES_ROOT && m->calls != UINT32_MAX)
 		self[EDGE_CALLS] = 0;
 	add_values(m, m->profile->edges->nodes[node].self, self);

@@ -217,8 +217,8 @@ static void add_values(struct tree *t, uint32_t node, const int64_t *self)
 static void subtract(const struct tree *t, int64_t *self, const int64_t *value)
 {
 	for (unsigned v = 0; v < t->edges->column_count; v++)
-		if (v != EDGE_CALLS && __builtin_sub_overflow(self[v], value[v], &self[v]))
-			self[v] = value[v] < 0 ? INT64_MAX : INT64_MIN;
+		if (v != EDGE_CALLS)
+			self[v] = saturating_difference(self[v], value[v]);
 }
 
 static bool is_nothing(const struct tree *t, const int64_t *value)

@@ -103,15 +103,6 @@ static int64_t scaled(int64_t v, int64_t numerator, int64_t denominator)
 	return quotient > INT64_MAX ? INT64_MAX : quotient < INT64_MIN ? INT64_MIN : (int64_t)quotient;
 }
 
-static int64_t difference(int64_t a, int64_t b)
-{
-	int64_t d;
-
-	if (!__builtin_sub_overflow(a, b, &d))
-		return d;
-	return a < 0 ? INT64_MIN : INT64_MAX;
-}
-
 /* Self values are rounded along the row of nodes, so that all of them are the whole. */
 void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator, int64_t denominator)
 {
@@ -123,7 +114,7 @@ void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator,
 
 		saturating_add(&sum, e->nodes[n].self[from]);
 		until = scaled(sum, numerator, denominator);
-		e->nodes[n].self[to] = difference(until, given);
+		e->nodes[n].self[to] = saturating_difference(until, given);
 		given = until;
 	}
 	for (uint32_t i = 0; i < e->pair_count; i++)
@@ -134,7 +125,7 @@ void edges_subtract(struct edges *e, uint32_t from, uint32_t less, uint32_t to)
 {
 	assert(from < PROFILE_COLUMNS && less < PROFILE_COLUMNS && to < PROFILE_COLUMNS);
 	for (uint32_t n = 0; n < e->node_count; n++)
-		e->nodes[n].self[to] = difference(e->nodes[n].self[from], e->nodes[n].self[less]);
+		e->nodes[n].self[to] = saturating_difference(e->nodes[n].self[from], e->nodes[n].self[less]);
 	for (uint32_t i = 0; i < e->pair_count; i++)
-		e->pairs[i].value[to] = difference(e->pairs[i].value[from], e->pairs[i].value[less]);
+		e->pairs[i].value[to] = saturating_difference(e->pairs[i].value[from], e->pairs[i].value[less]);
 }

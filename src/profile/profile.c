@@ -618,15 +618,6 @@ struct profile *profile_without_lines(const struct profile *p)
 	return r;
 }
 
-static int64_t multiply_saturating(int64_t a, int64_t b)
-{
-	int64_t product;
-
-	if (!__builtin_mul_overflow(a, b, &product))
-		return product;
-	return (a < 0) != (b < 0) ? INT64_MIN : INT64_MAX;
-}
-
 void profile_add_time(struct profile *p)
 {
 	const char *clock = labels_get(&p->labels, "clock");
@@ -650,7 +641,7 @@ void profile_add_time(struct profile *p)
 	if (time == UINT32_MAX)
 		return;
 	for (uint32_t n = 0; n < p->node_count; n++)
-		p->columns[time].self[n] = multiply_saturating(p->columns[samples].self[n], p->period_ns) / scale;
+		p->columns[time].self[n] = saturating_product(p->columns[samples].self[n], p->period_ns) / scale;
 	if (p->edges)
 		edges_scale(p->edges, samples, time, p->period_ns, scale);
 }

@@ -1,4 +1,4 @@
-/* saturate.h: sums and products that stop at the ends of their type, as profile_add does. */
+/* saturate.h: sums, differences and products that stop at the ends of their type, as profile_add does. */
 #ifndef PROFILE_SATURATE_H
 #define PROFILE_SATURATE_H
 
@@ -20,6 +20,15 @@ static inline int64_t saturating_sum(int64_t a, int64_t b)
 {
 	saturating_add(&a, b);
 	return a;
+}
+
+static inline int64_t saturating_difference(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (!__builtin_sub_overflow(a, b, &difference))
+		return difference;
+	return a < b ? INT64_MIN : INT64_MAX;
 }
 
 static inline int64_t saturating_product(int64_t a, int64_t b)

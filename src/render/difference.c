@@ -4,6 +4,7 @@
 
 #include "amount.h"
 #include "mem.h"
+#include "saturate.h"
 #include "text.h"
 
 #include <math.h>
@@ -20,15 +21,6 @@ const char *const flamegraph_delta_names[] = { [DELTA_INCLUSIVE] = "inclusive", 
 static int64_t above_zero(int64_t v)
 {
 	return v > 0 ? v : 0;
-}
-
-static int64_t subtract(int64_t a, int64_t b)
-{
-	int64_t difference;
-
-	if (__builtin_sub_overflow(a, b, &difference))
-		return a < b ? INT64_MIN : INT64_MAX;
-	return difference;
 }
 
 static int64_t self_of(const struct picture_difference *d, uint32_t column, uint32_t node)
@@ -156,7 +148,7 @@ static void put_delta(const struct picture_difference *d, const struct picture_c
 		      const char *count_name, struct buf *out)
 {
 	int64_t before = self ? c->self_before : c->before;
-	int64_t delta = subtract(self ? c->self_after : c->after, before);
+	int64_t delta = saturating_difference(self ? c->self_after : c->after, before);
 	double base = (double)(c->whole_before > 0 ? c->whole_before : c->whole_after);
 
 	if (delta == 0) {

@@ -7,6 +7,7 @@
 #include "layout.h"
 
 #include "mem.h"
+#include "saturate.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -30,13 +31,6 @@ struct work {
 	uint32_t *first;		/* by node: its first child in `list` + 1, 0 if it has none that is a box */
 };
 
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 static int64_t own_value(const struct work *w, uint32_t node)
 {
 	int64_t own = w->own[node];
@@ -52,7 +46,7 @@ static int64_t *totals_of(const struct work *w)
 	for (uint32_t i = 0; i < p->node_count; i++)
 		totals[i] = own_value(w, i);
 	for (uint32_t i = p->node_count - 1; i > 0; i--)
-		totals[p->parents[i]] = add_saturated(totals[p->parents[i]], totals[i]);
+		saturating_add(&totals[p->parents[i]], totals[i]);
 	return totals;
 }
 
@@ -90,7 +84,7 @@ static void count_narrow(const struct work *w, struct layout *l, uint32_t node, 
 
 	l->narrow++;
 	if (parent == PROFILE_ROOT || (double)w->totals[parent] >= min_value)
-		l->narrow_value = add_saturated(l->narrow_value, w->totals[node]);
+		saturating_add(&l->narrow_value, w->totals[node]);
 }
 
 /* The least value of a hidden box: the smallest power of two that leaves at most `hidden_max` nodes below `min`. */

@@ -7,6 +7,7 @@
 #include "data.h"
 #include "json.h"
 #include "report.h"
+#include "saturate.h"
 #include "text.h"
 
 #include <string.h>
@@ -20,11 +21,7 @@ static enum amount_unit unit_of(const struct diff_report *r)
 
 static int64_t delta_of(const struct diff_cell *c)
 {
-	int64_t delta;
-
-	if (__builtin_sub_overflow(c->after, c->before, &delta))
-		return c->after < c->before ? INT64_MIN : INT64_MAX;
-	return delta;
+	return saturating_difference(c->after, c->before);
 }
 
 /* --- Cells --- */

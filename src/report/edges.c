@@ -259,8 +259,7 @@ static void cut(int64_t *values, const int64_t *most, uint32_t columns, uint32_t
 static void subtract(int64_t *values, const int64_t *less, uint32_t columns)
 {
 	for (uint32_t c = 0; c < columns; c++)
-		if (__builtin_sub_overflow(values[c], less[c], &values[c]))
-			values[c] = less[c] < 0 ? INT64_MAX : INT64_MIN;
+		values[c] = saturating_difference(values[c], less[c]);
 }
 
 /* Callees and itself are the total: what is left for those that are not determined, which is what a single one took. */

@@ -5,6 +5,7 @@
 #include "amount.h"
 #include "diff_report.h"
 #include "html.h"
+#include "saturate.h"
 #include "text.h"
 
 #include <string.h>
@@ -169,10 +170,8 @@ static void put_functions(const struct page *p)
 static void put_cell(const struct page *p, const struct diff_cell *c)
 {
 	struct buf *out = p->out;
-	int64_t delta;
+	int64_t delta = saturating_difference(c->after, c->before);
 
-	if (__builtin_sub_overflow(c->after, c->before, &delta))
-		delta = c->after < 0 ? INT64_MIN : INT64_MAX;
 	for (int after = 0; after < 2; after++) {
 		buf_printf(out, "<td>%s", c->at_most ? REPORT_AT_MOST : "");
 		amount_put(out, after ? c->after : c->before, amount_unit(unit_of(p)));

@@ -2,6 +2,7 @@
 #include "chunk.h"
 #include "mem.h"
 #include "pack.h"
+#include "saturate.h"
 #include "strobe_wire.h"
 #include <assert.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static void merge(struct chunk_rows *rows)
 
 		for (; i < rows->count && rows->keys[i] == key; i++)
 			for (uint32_t c = 0; c < columns; c++)
-				sums[c] = add_saturated(sums[c], rows->values[i * columns + c]);
+				saturating_add(&sums[c], rows->values[i * columns + c]);
 		for (uint32_t c = 0; c < columns; c++)
 			any |= sums[c] != 0;
 		if (!any)
@@ -263,7 +264,7 @@ static void plan_values(const struct chunk_rows *rows, struct plan *p)
 
 			smallest = v < smallest ? v : smallest;
 			if (c == 0)
-				p->total = add_saturated(p->total, v);
+				saturating_add(&p->total, v);
 		}
 		for (size_t i = 0; i < rows->count; i++)
 			lengths_add(&above, (uint64_t)rows->values[i * rows->columns + c] - (uint64_t)smallest);

@@ -83,13 +83,4 @@ int chunk_next(struct chunk_reader *r, uint32_t *ret_stack, unsigned *ret_bucket
 /* Adds all rows of a chunk to `rows`, or none. */
 int chunk_rows_add_chunk(struct chunk_rows *rows, const void *data, size_t size, struct buf *scratch);
 
-static inline int64_t add_saturated(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
 #endif

@@ -78,16 +78,7 @@ static void find_places(struct day_values *v, const struct series *s, struct pla
 static inline void add_to(int64_t *values, uint32_t node, int64_t v)
 {
 	if (values)
-		values[node] = add_saturated(values[node], v);
-}
-
-static int64_t multiply_saturated(int64_t a, int64_t b)
-{
-	int64_t product;
-
-	if (__builtin_mul_overflow(a, b, &product))
-		return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-	return product;
+		saturating_add(&values[node], v);
 }
 
 struct row {
@@ -106,7 +97,7 @@ static void add_rows(const struct places *to, const struct series *s, const stru
 		if (s->samples == UINT32_MAX)
 			continue;
 		if (to->times)
-			add_to(to->times, row->node, multiply_saturated(row->values[s->samples], s->period_ns));
+			add_to(to->times, row->node, saturating_product(row->values[s->samples], s->period_ns));
 		if (row->values[s->samples] > 0)
 			saturating_count(&added->samples, (uint64_t)row->values[s->samples]);
 	}
@@ -160,7 +151,7 @@ void day_values_weigh(struct day_values *v)
 
 		for (uint32_t i = 0; i < v->node_count; i++)
 			if (w->values[i])
-				add_to(times, i, multiply_saturated(w->values[i], w->period_ns));
+				add_to(times, i, saturating_product(w->values[i], w->period_ns));
 	}
 	for (uint32_t n = 0; n < v->weighed_count; n++)
 		add_samples(v, &v->weighed[n]);

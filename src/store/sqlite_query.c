@@ -175,8 +175,8 @@ static bool *cut_nodes(struct query *q, const bool *needed, uint32_t count)
 		return NULL;
 	totals = xcalloc(t->node_count, sizeof(*totals));
 	for (uint32_t i = t->node_count - 1; i > 0; i--) {
-		totals[i] = add_saturated(totals[i], values ? values[i] : 0);
-		totals[t->parents[i]] = add_saturated(totals[t->parents[i]], totals[i]);
+		saturating_add(&totals[i], values ? values[i] : 0);
+		saturating_add(&totals[t->parents[i]], totals[i]);
 	}
 	least = profile_least_kept(totals, needed, t->node_count, q->max_nodes / 2);
 	cut = xcalloc(t->node_count, sizeof(*cut));
@@ -284,7 +284,7 @@ static int64_t pruned_samples(const struct query *q)
 
 	for (uint32_t i = 1; i < p->node_count; i++)
 		if (p->node_frames[i] == frame)
-			sum = add_saturated(sum, p->columns[column].self[i]);
+			saturating_add(&sum, p->columns[column].self[i]);
 	return sum;
 }
 
