@@ -1,4 +1,4 @@
-/* name_tree.c: nodes of a profile are mapped to nodes by name, parents before children, and sorted at the end. */
+/* name_tree.c: nodes of a profile become nodes by name from the root downwards, and only as far as somebody looks. */
 #include "name_tree.h"
 
 #include "mem.h"
@@ -34,93 +34,49 @@ static uint32_t *names_of_frames(struct name_tree *t, const struct profile *p)
 	return names;
 }
 
-/* --- Nodes --- */
+/* --- Nodes of the profile --- */
 
-/* Nodes by parent and name, while the tree grows. */
+/* A tree that grows downwards. Node 0 of the profile is the root, and no child of any. */
 struct growing {
 	struct name_tree *tree;
 	const struct profile *profile;
 	uint32_t *names;		/* by frame */
-	uint32_t *places;		/* by node of the profile: its node here, or OUTSIDE */
-	uint32_t *depths;		/* by node: how much of the call site it and those above it are */
-	uint32_t *firsts;		/* by node here: its first child, 0 if there is none; most have one child, and need no map */
-	struct map children;		/* the others */
+	uint32_t *found;		/* by name: the child of that name, while the children of one node are made; else 0 */
+
+	/* By node of the profile. */
+	const int64_t *self;
+	int64_t *totals;
+	uint32_t *child, *next;		/* the first child, the next of the same parent; 0: none */
+	uint32_t *same;			/* the next one that is the same node of the tree; 0: none */
+
+	/* By node of the tree. */
+	uint32_t *members;		/* the first node of the profile that it stands for */
 };
 
-#define OUTSIDE UINT32_MAX
-
-static uint32_t child_of(struct growing *g, uint32_t parent, uint32_t name)
+/* Memory that was freed is none that is held. */
+static int64_t above_zero(int64_t v)
 {
-	struct name_tree *t = g->tree;
-	uint32_t first = g->firsts[parent], *slot = &g->firsts[parent];
-
-	assert(parent < t->count);
-	if (first && t->nodes[first].name == name)
-		return first;
-	if (first)
-		slot = map_slot(&g->children, map_pair(parent, name));
-	if (first && *slot != MAP_NONE)
-		return *slot;
-	*slot = t->count;
-	t->nodes[t->count] = (struct name_node){ .name = name, .next = t->nodes[parent].child };
-	t->nodes[parent].child = t->count;
-	return t->count++;
+	return v > 0 ? v : 0;
 }
-
-/* Below the call site everything is inside; above it only those that lead there. */
-static bool is_inside(struct growing *g, uint32_t node, uint32_t name, const char *const *call_site, size_t depth)
-{
-	uint32_t parent = g->profile->parents[node];
-	struct str s;
-
-	if (g->places[parent] == OUTSIDE)
-		return false;
-	g->depths[node] = g->depths[parent];
-	if (g->depths[parent] == depth)
-		return true;
-	s = intern_get(&g->tree->names, name);
-	g->depths[node]++;
-	return text_is(s, call_site[g->depths[parent]]);
-}
-
-/* Adds the value of a node; memory that was freed is none that is held. */
-static void add_value(struct growing *g, uint32_t node, int64_t value, size_t depth)
-{
-	if (value > 0 && g->depths[node] == depth)
-		saturating_add(&g->tree->nodes[g->places[node]].self, value);
-}
-
-static void grow(struct growing *g, uint32_t column, const char *const *call_site, size_t depth)
-{
-	const struct profile *p = g->profile;
-	const int64_t *self = p->columns[column].self;
-
-	g->places[PROFILE_ROOT] = NAME_TREE_ROOT;
-	g->depths[PROFILE_ROOT] = 0;
-	for (uint32_t i = 1; i < p->node_count; i++) {
-		uint32_t name = g->names[p->node_frames[i]];
-
-		g->places[i] = OUTSIDE;
-		if (!is_inside(g, i, name, call_site, depth))
-			continue;
-		g->places[i] = child_of(g, g->places[p->parents[i]], name);
-		add_value(g, i, self[i], depth);
-	}
-}
-
-/* --- Totals and order --- */
 
 /* A child has a larger number than its parent. */
-static void add_totals(struct name_tree *t)
+static void add_totals(struct growing *g)
 {
-	for (uint32_t i = t->count; i-- > 0;) {
-		struct name_node *n = &t->nodes[i];
+	const struct profile *p = g->profile;
 
-		n->total = n->self;
-		for (uint32_t c = n->child; c; c = t->nodes[c].next)
-			saturating_add(&n->total, t->nodes[c].total);
+	for (uint32_t i = 0; i < p->node_count; i++)
+		g->totals[i] = i == PROFILE_ROOT ? 0 : above_zero(g->self[i]);
+	for (uint32_t i = p->node_count; i-- > 1;) {
+		uint32_t parent = p->parents[i];
+
+		assert(parent < i);
+		saturating_add(&g->totals[parent], g->totals[i]);
+		g->next[i] = g->child[parent];
+		g->child[parent] = i;
 	}
 }
+
+/* --- Nodes of the tree --- */
 
 static int compare_names(const void *a, const void *b, void *data)
 {
@@ -132,48 +88,209 @@ static int compare_names(const void *a, const void *b, void *data)
 	return order ? order : x.n < y.n ? -1 : x.n > y.n;
 }
 
-/* Sorts the children of each node, and drops those without a value: clients would place them below a neighbour. */
-static void sort_children(struct name_tree *t)
+/* Adds a node of the profile to the child of that name of the node whose children are being made. */
+static void add_member(struct growing *g, uint32_t node, uint32_t name)
 {
-	_cleanup_(freep) uint32_t *list = xmalloc(t->count * sizeof(*list));
+	struct name_tree *t = g->tree;
+	uint32_t at = g->found[name];
 
-	for (uint32_t i = 0; i < t->count; i++) {
-		uint32_t n = 0;
-
-		for (uint32_t c = t->nodes[i].child; c; c = t->nodes[c].next)
-			if (t->nodes[c].total > 0)
-				list[n++] = c;
-		qsort_r(list, n, sizeof(*list), compare_names, t);
-		t->nodes[i].child = n ? list[0] : 0;
-		for (uint32_t k = 0; k < n; k++)
-			t->nodes[list[k]].next = k + 1 < n ? list[k + 1] : 0;
+	if (!at) {
+		at = g->found[name] = t->count++;
+		t->nodes[at] = (struct name_node){ .name = name };
+		g->members[at] = 0;
 	}
+	g->same[node] = g->members[at];
+	g->members[at] = node;
+	saturating_add(&t->nodes[at].self, above_zero(g->self[node]));
+	saturating_add(&t->nodes[at].total, g->totals[node]);
 }
 
-void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth)
+/* Links the nodes from `first` on, in the order of their names, as children of one. */
+static void link_children(struct growing *g, uint32_t parent, uint32_t first)
+{
+	struct name_tree *t = g->tree;
+	uint32_t n = t->count - first;
+	_cleanup_(freep) uint32_t *list = xmalloc((n + 1) * sizeof(*list));
+
+	for (uint32_t i = 0; i < n; i++) {
+		list[i] = first + i;
+		g->found[t->nodes[first + i].name] = 0;
+	}
+	if (n > 1)
+		qsort_r(list, n, sizeof(*list), compare_names, t);
+	t->nodes[parent].child = n ? list[0] : 0;
+	for (uint32_t i = 0; i < n; i++)
+		t->nodes[list[i]].next = i + 1 < n ? list[i + 1] : 0;
+}
+
+/* Makes the children of a node, with their totals; those without a value are left out, as clients would place them below a neighbour. */
+static void expand(struct growing *g, uint32_t at)
+{
+	uint32_t first = g->tree->count, member = g->members[at];
+
+	do {
+		for (uint32_t c = g->child[member]; c; c = g->next[c])
+			if (g->totals[c] > 0)
+				add_member(g, c, g->names[g->profile->node_frames[c]]);
+		member = g->same[member];
+	} while (member);
+	link_children(g, at, first);
+}
+
+/* --- The largest nodes first --- */
+
+struct queue {
+	const struct name_tree *tree;
+	uint32_t *items;		/* a binary heap: none is larger than the one at (its place - 1) / 2 */
+	size_t count, capacity;
+};
+
+static int64_t total_at(const struct queue *q, size_t place)
+{
+	return q->tree->nodes[q->items[place]].total;
+}
+
+static void swap_places(struct queue *q, size_t a, size_t b)
+{
+	uint32_t item = q->items[a];
+
+	q->items[a] = q->items[b];
+	q->items[b] = item;
+}
+
+static void queue_put(struct queue *q, uint32_t node)
+{
+	size_t at = q->count++;
+
+	GROW(&q->items, &q->capacity, q->count);
+	q->items[at] = node;
+	for (; at && total_at(q, at) > total_at(q, (at - 1) / 2); at = (at - 1) / 2)
+		swap_places(q, at, (at - 1) / 2);
+}
+
+static uint32_t queue_take(struct queue *q)
+{
+	uint32_t first = q->items[0];
+	size_t at = 0, child;
+
+	q->items[0] = q->items[--q->count];
+	while ((child = 2 * at + 1) < q->count) {
+		if (child + 1 < q->count && total_at(q, child + 1) > total_at(q, child))
+			child++;
+		if (total_at(q, child) <= total_at(q, at))
+			break;
+		swap_places(q, at, child);
+		at = child;
+	}
+	return first;
+}
+
+/* No node is larger than its parent, so the `most` largest ones, and those that are as large as the last of them, are all found below others of them. */
+static void grow_largest(struct growing *g, uint32_t from, uint32_t most)
+{
+	struct queue q = { .tree = g->tree };
+	int64_t least = 0;
+
+	queue_put(&q, from);
+	for (uint32_t n = 0; q.count && (n < most || total_at(&q, 0) == least); n++) {
+		uint32_t first = g->tree->count, at = queue_take(&q);
+
+		least = g->tree->nodes[at].total;
+		expand(g, at);
+		for (uint32_t i = first; i < g->tree->count; i++)
+			queue_put(&q, i);
+	}
+	free(q.items);
+}
+
+static void grow(struct growing *g, uint32_t from, uint32_t most)
+{
+	if (most < g->profile->node_count) {
+		grow_largest(g, from, most);
+		return;
+	}
+	for (uint32_t i = from; i < g->tree->count; i++)
+		if (g->tree->nodes[i].total)	/* others are beside the call site */
+			expand(g, i);
+}
+
+/* --- The call site --- */
+
+/* Leaves of the children of a node only the one of that name; returns it, or 0. */
+static uint32_t keep_child(struct name_tree *t, uint32_t at, const char *name)
+{
+	uint32_t kept = t->nodes[at].child;
+
+	while (kept && !text_is(intern_get(&t->names, t->nodes[kept].name), name))
+		kept = t->nodes[kept].next;
+	if (kept)
+		t->nodes[kept].next = 0;
+	t->nodes[at].child = kept;
+	return kept;
+}
+
+/* The node below which everything is inside, which those above lead to and get their values from; 0 if there is none. */
+static uint32_t enter_call_site(struct growing *g, const char *const *call_site, size_t depth)
+{
+	struct name_tree *t = g->tree;
+	uint32_t at = NAME_TREE_ROOT;
+
+	for (size_t i = 0; i < depth; i++) {
+		expand(g, at);
+		at = keep_child(t, at, call_site[i]);
+		if (!at)
+			break;
+	}
+	for (uint32_t i = NAME_TREE_ROOT; i < t->count; i++)
+		if (i != at)
+			t->nodes[i].self = t->nodes[i].total = 0;
+	if (!at)
+		t->nodes[NAME_TREE_ROOT].child = 0;
+	for (uint32_t i = NAME_TREE_ROOT; at && i != at; i = t->nodes[i].child)
+		t->nodes[i].total = t->nodes[at].total;
+	return at;
+}
+
+static void make_tree(struct growing *g, const char *const *call_site, size_t depth, uint32_t most)
+{
+	uint32_t at;
+
+	add_totals(g);
+	g->tree->nodes[NAME_TREE_ROOT].total = g->totals[PROFILE_ROOT];
+	at = depth ? enter_call_site(g, call_site, depth) : NAME_TREE_ROOT;
+	if (at || !depth)
+		grow(g, at, most);
+}
+
+void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth, uint32_t most)
 {
 	struct growing g = { .tree = t, .profile = p };
+	size_t n = p ? p->node_count : 1;
 
 	memset(t, 0, sizeof(*t));
 	intern_init(&t->names);
 	intern_add(&t->names, "total", 5);
-	t->nodes = xcalloc(p ? p->node_count : 1, sizeof(*t->nodes));
+	t->nodes = xcalloc(n, sizeof(*t->nodes));
 	t->count = 1;
 	if (!p || column == UINT32_MAX)
 		return;
 	g.names = names_of_frames(t, p);
-	g.places = xmalloc(p->node_count * sizeof(*g.places));
-	g.depths = xmalloc(p->node_count * sizeof(*g.depths));
-	g.firsts = xcalloc(p->node_count, sizeof(*g.firsts));
-	map_init(&g.children);
-	grow(&g, column, call_site, depth);
-	map_done(&g.children);
+	g.found = xcalloc(t->names.count, sizeof(*g.found));
+	g.self = p->columns[column].self;
+	g.totals = xmalloc(n * sizeof(*g.totals));
+	g.child = xcalloc(n, sizeof(*g.child));
+	g.next = xmalloc(n * sizeof(*g.next));
+	g.same = xmalloc(n * sizeof(*g.same));
+	g.members = xmalloc(n * sizeof(*g.members));
+	g.members[NAME_TREE_ROOT] = g.same[PROFILE_ROOT] = 0;
+	make_tree(&g, call_site, depth, most);
 	free(g.names);
-	free(g.places);
-	free(g.depths);
-	free(g.firsts);
-	add_totals(t);
-	sort_children(t);
+	free(g.found);
+	free(g.totals);
+	free(g.child);
+	free(g.next);
+	free(g.same);
+	free(g.members);
 }
 
 void name_tree_done(struct name_tree *t)

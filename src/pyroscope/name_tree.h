@@ -25,8 +25,8 @@ struct name_tree {
 };
 
 /* Takes a column (UINT32_MAX: an empty tree), and only the stacks that begin with the `depth` names of `call_site`. Values below zero count
- * as zero. */
-void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth);
+ * as zero. Nodes smaller than the `most` largest ones have their totals, but no children (UINT32_MAX: each has its children). */
+void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth, uint32_t most);
 void name_tree_done(struct name_tree *t);
 
 /* The least total of a node that is shown when at most `most` (above 0) are; 0 if all are. The other one reorders these totals. */

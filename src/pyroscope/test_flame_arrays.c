@@ -36,9 +36,9 @@ static void check_arrays(struct profile *left, struct profile *right, uint32_t m
 	_cleanup_(buf_done) struct buf text = { 0 };
 
 	buf_init(&text);
-	name_tree_init(&a, left, left->column_count ? 0 : UINT32_MAX, NULL, 0);
+	name_tree_init(&a, left, left->column_count ? 0 : UINT32_MAX, NULL, 0, UINT32_MAX);
 	if (right)
-		name_tree_init(&b, right, right->column_count ? 0 : UINT32_MAX, NULL, 0);
+		name_tree_init(&b, right, right->column_count ? 0 : UINT32_MAX, NULL, 0, UINT32_MAX);
 	flame_arrays_init(&f, &a, right ? &b : NULL, most);
 	put_text(&f, &text);
 	CHECK_STR(text.data, expected);
@@ -75,7 +75,7 @@ TEST(their_bytes_are_those_that_were_recorded)
 	struct profile *p = four_stacks();
 
 	buf_init(&out);
-	name_tree_init(&t, p, 0, NULL, 0);
+	name_tree_init(&t, p, 0, NULL, 0, UINT32_MAX);
 	flame_arrays_init(&f, &t, NULL, 8192);
 	flame_arrays_put(&f, &out);
 	CHECK_INT(out.size, sizeof(recorded));
@@ -131,13 +131,13 @@ TEST(a_call_site_keeps_the_stacks_that_begin_with_it)
 	struct profile *p = four_stacks();
 
 	add(p, "render;query", 50);
-	name_tree_init(&t, p, 0, site, 2);
+	name_tree_init(&t, p, 0, site, 2, UINT32_MAX);
 	CHECK_INT(t.nodes[0].total, 9);
 	CHECK_INT(t.nodes[t.nodes[0].child].self, 0);
 	CHECK_INT(t.nodes[t.nodes[0].child].total, 9);
 	CHECK_INT(t.nodes[t.nodes[0].child].next, 0);
 	name_tree_done(&t);
-	name_tree_init(&t, p, 0, site + 1, 1);
+	name_tree_init(&t, p, 0, site + 1, 1, UINT32_MAX);
 	CHECK_INT(t.nodes[0].total, 50);
 	profile_free(p);
 }
@@ -195,6 +195,58 @@ static void sort_lines(struct buf *b)
 	free(copy);
 }
 
+/* Functions of the same name in two files, values that are often the same, and some below zero. */
+static struct profile *any_profile(void)
+{
+	struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "samples", "count");
+
+	for (int i = 0; i < 80; i++) {
+		uint32_t node = PROFILE_ROOT;
+
+		for (size_t depth = 1 + below(8); depth; depth--) {
+			char name[12];
+			uint32_t line = (uint32_t)below(2);
+
+			snprintf(name, sizeof(name), "f%d", (int)below(4));
+			node = profile_child(p, node, profile_frame(p, (struct str){ name, strlen(name) }, (struct str){ "a.php", line * 5 }, line));
+		}
+		profile_add(p, node, column, (int64_t)below(4) - 1);
+	}
+	return p;
+}
+
+TEST(a_tree_of_the_largest_nodes_shows_what_the_whole_one_does)
+{
+	static const char *const site[] = { "f1", "f2" };
+
+	for (int round = 0; round < 400; round++) {
+		_cleanup_(name_tree_done) struct name_tree whole = { 0 }, largest = { 0 };
+		_cleanup_(flame_arrays_done) struct flame_arrays a = { 0 }, b = { 0 };
+		_cleanup_(buf_done) struct buf x = { 0 }, y = { 0 };
+		uint32_t most = 1 + (uint32_t)below(60);
+		struct profile *p = any_profile();
+		size_t depth = below(3);
+
+		buf_init(&x);
+		buf_init(&y);
+		name_tree_init(&whole, p, 0, site, depth, UINT32_MAX);
+		name_tree_init(&largest, p, 0, site, depth, most);
+		flame_arrays_init(&a, &whole, NULL, most);
+		flame_arrays_init(&b, &largest, NULL, most);
+		put_text(&a, &x);
+		put_text(&b, &y);
+		CHECK_STR(x.data, y.data);
+		buf_reset(&x);
+		buf_reset(&y);
+		name_tree_put(&whole, most, &x);
+		name_tree_put(&largest, most, &y);
+		CHECK(x.size == y.size && !memcmp(x.data, y.data, x.size));
+		CHECK(largest.count <= whole.count);
+		profile_free(p);
+	}
+}
+
 TEST(clients_rebuild_the_same_tree)
 {
 	for (int round = 0; round < 30; round++) {
@@ -226,7 +278,7 @@ TEST(clients_rebuild_the_same_tree)
 			if (p->columns[0].self[i])
 				buf_printf(&wanted, "%s %lld\n", path, (long long)p->columns[0].self[i]);
 		}
-		name_tree_init(&t, p, 0, NULL, 0);
+		name_tree_init(&t, p, 0, NULL, 0, UINT32_MAX);
 		flame_arrays_init(&f, &t, NULL, 8192);
 		rebuild(&f, &built);
 		sort_lines(&built);

@@ -109,6 +109,7 @@ static int read_params(struct rendering *n, const char *side, struct err *err)
 	return parse_nodes(n, nodes ? nodes : param(bytes, q, "maxNodes"), err);
 }
 
+/* A tree for a comparison is whole, for a node may be among the largest of the other side. */
 static int load(struct rendering *n, const char *side, struct err *err)
 {
 	uint32_t column;
@@ -123,7 +124,7 @@ static int load(struct rendering *n, const char *side, struct err *err)
 	if (r < 0 || (r = pyroscope_selection_type(&n->selection, err)) < 0 || (r = pyroscope_selection_nodes(&n->selection, &n->nodes, err)) < 0 ||
 	    (r = pyroscope_profile(&n->selection, false, &n->profile, &column, err)) < 0)
 		return r;
-	name_tree_init(&n->tree, n->profile, column, NULL, 0);
+	name_tree_init(&n->tree, n->profile, column, NULL, 0, *side ? UINT32_MAX : n->nodes);
 	return 0;
 }
 

@@ -34,9 +34,9 @@ static int load(struct stacks *s, struct pyroscope_request *q, const struct pyro
 	return r < 0 ? r : pyroscope_profile(&s->selection, lines, &s->profile, &s->column, err);
 }
 
-static void tree_of(const struct stacks *s, struct name_tree *ret)
+static void tree_of(const struct stacks *s, uint32_t nodes, struct name_tree *ret)
 {
-	name_tree_init(ret, s->profile, s->column, s->selection.query->call_site.items, s->selection.query->call_site.count);
+	name_tree_init(ret, s->profile, s->column, s->selection.query->call_site.items, s->selection.query->call_site.count, nodes);
 }
 
 /* --- Flame graphs and trees --- */
@@ -126,7 +126,7 @@ static int put_answer(struct stacks *s, struct buf *out, struct err *err)
 		protobuf_put_bytes(out, STACKTRACES_PPROF, answer.data, answer.size);
 		return r;
 	}
-	tree_of(s, &t);
+	tree_of(s, s->nodes, &t);
 	if (s->selection.query->format == FORMAT_TREE)
 		put_tree(&t, s->nodes, out);
 	else
@@ -185,8 +185,9 @@ int pyroscope_diff(struct pyroscope_request *q, struct buf *out, struct err *err
 		return r;
 	if (!profile_type_is(&left.selection.type, &right.selection.type))
 		return err_set(err, -EINVAL, "both sides of a comparison must have the same profile type");
-	tree_of(&left, &a);
-	tree_of(&right, &b);
+	/* Whole, for a node may be among the largest of the other side. */
+	tree_of(&left, UINT32_MAX, &a);
+	tree_of(&right, UINT32_MAX, &b);
 	put_flame_graph(&a, &b, left.nodes > right.nodes ? left.nodes : right.nodes, DIFF_FLAMEGRAPH, out);
 	return 0;
 }
