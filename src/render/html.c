@@ -235,10 +235,11 @@ static int put_still(const struct profile *p, const struct flamegraph_options *o
 
 	if (!o->min_width_percent && still.min_width < STILL_MIN_PX)
 		still.min_width = STILL_MIN_PX;
-	buf_puts(out, "<main>\n<div id=\"still\" tabindex=\"0\" role=\"region\" aria-label=\"Flame graph\">\n");
+	buf_printf(out, "<main>\n<div id=\"still\"%s tabindex=\"0\" role=\"region\" aria-label=\"Flame graph\"><div>\n",
+		   o->inverted ? "" : " class=\"upwards\"");
 	if (picture_put_still(p, &still, out, err) < 0)
 		return err->code;
-	buf_puts(out, "</div>\n</main>\n</div>\n");
+	buf_puts(out, "</div></div>\n</main>\n</div>\n");
 	return 0;
 }
 

@@ -487,6 +487,9 @@ await test('with scripts off, or forbidden by a policy, there is a whole still p
 	const off = await openFile('trace', '', { scripts: false });
 	await still(off);
 	await picture(off, 'still');
+	await off.setViewport({ width: 800, height: 240 });
+	const root = await off.$$eval('#frames > g', (all) => Math.max(...all.map((g) => g.getBoundingClientRect().bottom)));
+	check(root > 120 && root < 240, root);			// it is scrolled to its root
 	await off.close();
 	const address = `http://127.0.0.1:${plain.address().port}/trace.html`, own = /'sha256-[^']*'/.exec(readFileSync(page_('trace'), 'utf8'))[0];
 	policy = "default-src 'none'; script-src 'none'; style-src 'unsafe-inline'";
