@@ -1,11 +1,13 @@
-"""A relay for the system tests: `strobe collect` from a unix socket to a stream of Redis."""
+"""A relay for the system tests: `strobe collect` from a unix socket to a stream of Redis; and what that stream holds."""
+import ctypes
+import ctypes.util
 import signal
 import subprocess
 import threading
 import urllib.request
 
 import wire
-from strobe_test import STROBE, wait_for
+from strobe_test import STROBE, Message, wait_for
 
 
 class Relay:
@@ -101,3 +103,53 @@ class Relay:
 
 def one(name, samples=1, **more):
     return wire.message({('main', name): samples}, **more)
+
+
+def load(name, file):
+    return ctypes.CDLL(ctypes.util.find_library(name) or file)
+
+
+def unpack(data):
+    """One frame of zstd."""
+    library = load('zstd', 'libzstd.so.1')
+    library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    size = library.ZSTD_getFrameContentSize(data, ctypes.c_size_t(len(data)))
+    out = ctypes.create_string_buffer(size + 1)
+    got = library.ZSTD_decompress(out, ctypes.c_size_t(size), data, ctypes.c_size_t(len(data)))
+    if got != size:
+        raise ValueError('no frame of zstd')
+    return out.raw[:size]
+
+
+def messages_in(data):
+    while data:
+        size = int.from_bytes(data[8:12], 'little')
+        yield data[:size]
+        data = data[size:]
+
+
+class Stream:
+    """What a stream holds: sums by stack, and each message in order."""
+
+    def __init__(self, redis, key='strobe'):
+        self.messages, self.entries, self.ids, self.sums, self.runs = [], [], [], {}, 0
+        for _, fields in redis.command('XRANGE', key, '-', '+'):
+            entry = dict(zip(fields[::2], fields[1::2]))
+            self.entries.append(entry)
+            self.ids.append(entry[b'id'])
+            for data in messages_in(unpack(entry[b'strobe'])):
+                if data[5] == 2:
+                    self.runs += 1
+                    continue
+                m = Message(data)
+                self.messages.append(m)
+                for stack, samples in m.stacks.items():
+                    self.sums[stack] = self.sums.get(stack, 0) + samples
+
+    def total(self):
+        return sum(self.sums.values())
+
+    def order(self):
+        """The numbers of the functions f0, f1, … as they came; those of one message are sorted."""
+        return [n for m in self.messages for n in sorted(int(stack[1][1:]) for stack in m.stacks)]

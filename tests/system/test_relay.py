@@ -3,7 +3,6 @@
 
 STROBE_RELAY_ROUNDS is how often the relay is killed (2)."""
 import ctypes
-import ctypes.util
 import glob
 import json
 import os
@@ -20,15 +19,11 @@ from urllib.parse import quote
 
 import wire
 from redis_server import RedisCluster, RedisServer
-from relay import Relay, one
-from strobe_test import STROBE, Directory, Message, check, main, test, wait_for
+from relay import Relay, Stream, load, one, unpack
+from strobe_test import STROBE, Directory, check, main, test, wait_for
 
 ROUNDS = int(os.environ.get('STROBE_RELAY_ROUNDS', '2'))
 BUCKET = 10_000_000_000
-
-
-def load(name, file):
-    return ctypes.CDLL(ctypes.util.find_library(name) or file)
 
 
 def pack(data):
@@ -43,52 +38,6 @@ def hash_of(data):
     library = load('xxhash', 'libxxhash.so.0')
     library.XXH3_64bits.restype = ctypes.c_uint64
     return library.XXH3_64bits(data, ctypes.c_size_t(len(data))).to_bytes(8, 'little')
-
-
-def unpack(data):
-    """One frame of zstd."""
-    library = load('zstd', 'libzstd.so.1')
-    library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
-    library.ZSTD_decompress.restype = ctypes.c_size_t
-    size = library.ZSTD_getFrameContentSize(data, ctypes.c_size_t(len(data)))
-    out = ctypes.create_string_buffer(size + 1)
-    got = library.ZSTD_decompress(out, ctypes.c_size_t(size), data, ctypes.c_size_t(len(data)))
-    if got != size:
-        raise ValueError('no frame of zstd')
-    return out.raw[:size]
-
-
-def messages_in(data):
-    while data:
-        size = int.from_bytes(data[8:12], 'little')
-        yield data[:size]
-        data = data[size:]
-
-
-class Stream:
-    """What a stream holds: sums by stack, and each message in order."""
-
-    def __init__(self, redis, key='strobe'):
-        self.messages, self.entries, self.ids, self.sums, self.runs = [], [], [], {}, 0
-        for _, fields in redis.command('XRANGE', key, '-', '+'):
-            entry = dict(zip(fields[::2], fields[1::2]))
-            self.entries.append(entry)
-            self.ids.append(entry[b'id'])
-            for data in messages_in(unpack(entry[b'strobe'])):
-                if data[5] == 2:
-                    self.runs += 1
-                    continue
-                m = Message(data)
-                self.messages.append(m)
-                for stack, samples in m.stacks.items():
-                    self.sums[stack] = self.sums.get(stack, 0) + samples
-
-    def total(self):
-        return sum(self.sums.values())
-
-    def order(self):
-        """The numbers of the functions f0, f1, … as they came; those of one message are sorted."""
-        return [n for m in self.messages for n in sorted(int(stack[1][1:]) for stack in m.stacks)]
 
 
 def url(redis, rest='stream=strobe&window=1'):
