@@ -2,16 +2,28 @@
 #include "redis_url.h"
 
 #include "redis_address.h"
+#include "redis_tls_options.h"
 #include "cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct url_kind kind = {
+static const struct url_kind plain_kind = {
 	.scheme = "redis",
 	.port = 6379,
 	.form = "a Redis URL looks like redis://host:6379/0?channel=excimer",
 };
+
+static const struct url_kind tls_kind = {
+	.scheme = "rediss",
+	.port = 6379,
+	.form = "a Redis URL with TLS looks like rediss://host:6379/0?channel=excimer",
+};
+
+bool redis_url_has_scheme(const char *url)
+{
+	return !strncmp(url, "redis:", 6) || !strncmp(url, "rediss:", 7);
+}
 
 /* "/0"; nothing, as "/" alone, is 0. */
 static int parse_database(const char *path, unsigned *ret)
@@ -31,10 +43,12 @@ static int parse_database(const char *path, unsigned *ret)
 
 int redis_url_parse(const char *url, struct redis_url *ret, struct err *err)
 {
+	const struct url_kind *kind = strncmp(url, "rediss:", 7) ? &plain_kind : &tls_kind;
 	struct url u;
-	int r = url_parse(url, &kind, &u, err);
+	int r = url_parse(url, kind, &u, err);
 
 	*ret = (struct redis_url){
+		.tls = kind == &tls_kind,
 		.host = TAKE_PTR(u.host),
 		.port = u.port,
 		.user = TAKE_PTR(u.user),
@@ -45,9 +59,11 @@ int redis_url_parse(const char *url, struct redis_url *ret, struct err *err)
 	};
 	u.parameter_count = 0;
 	if (r == 0 && address_is_path(ret->host) && strlen(ret->host) > ADDRESS_PATH_MAX)
-		r = url_invalid(&kind, "the path of the socket is longer than 107 bytes", err);
+		r = url_invalid(kind, "the path of the socket is longer than 107 bytes", err);
 	if (r == 0 && parse_database(u.path, &ret->database) < 0)
-		r = url_invalid(&kind, "the database is no number", err);
+		r = url_invalid(kind, "the database is no number", err);
+	if (r == 0 && ret->tls)
+		r = redis_tls_options_check(ret, err);
 	url_done(&u);
 	return r;
 }
@@ -72,4 +88,16 @@ const char *redis_url_get(const struct redis_url *u, const char *name)
 	struct url all = { .parameters = u->parameters, .parameter_count = u->parameter_count };
 
 	return url_get(&all, name);
+}
+
+int redis_url_is_own(const struct redis_url *u, const char *name, struct err *err)
+{
+	if (!redis_tls_is_parameter(name))
+		return !strcmp(name, "password-file");
+	return u->tls ? 1 : err_set(err, -EINVAL, "%s= is about TLS, which begins with rediss:// instead of redis://", name);
+}
+
+const char *redis_url_own_names(const struct redis_url *u)
+{
+	return u->tls ? ", password-file, ca-file, cert-file, key-file, server-name and verify" : " and password-file";
 }

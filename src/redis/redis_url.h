@@ -1,6 +1,7 @@
 /* redis_url.h: where a Redis is, who we are there, and what is wanted of it.
  *
  *	redis://[user:password@]host[:port][/database][?name=value&…]
+ *	rediss://…				the same with TLS (redis_tls_options.h)
  *
  * Parts may be percent-encoded. A host that begins with a '/', so "%2Frun%2Fredis.sock" in the URL, is the path of a
  * unix socket. Nothing else of the program sees the password. */
@@ -10,6 +11,7 @@
 #include "url.h"
 
 struct redis_url {
+	bool tls;			/* rediss:// */
 	char *host;
 	unsigned port;			/* 6379 unless given */
 	char *user, *password;		/* NULL: none */
@@ -24,5 +26,15 @@ int redis_url_parse(const char *url, struct redis_url *ret, struct err *err);
 void redis_url_done(struct redis_url *u);
 
 const char *redis_url_get(const struct redis_url *u, const char *name);	/* NULL if it is not there */
+
+/* Whether a parameter is about the connection and not about what goes over it: 1 or 0; -EINVAL with a sentence if this URL
+ * cannot have it. */
+int redis_url_is_own(const struct redis_url *u, const char *name, struct err *err);
+
+/* Their names, to end a list with: " and password-file". */
+const char *redis_url_own_names(const struct redis_url *u);
+
+/* Whether a URL has one of the two schemes, whatever follows. */
+bool redis_url_has_scheme(const char *url);
 
 #endif

@@ -1,6 +1,7 @@
 #include "redis_url.h"
 
 #include "mem.h"
+#include "redis_tls_options.h"
 #include "test.h"
 
 TEST(all_parts_of_an_address_are_found)
@@ -63,6 +64,69 @@ TEST(a_host_may_be_the_path_of_a_socket)
 	free(url);
 }
 
+TEST(two_letters_s_are_tls)
+{
+	struct redis_url u;
+	struct redis_tls_options o;
+
+	CHECK_INT(redis_url_parse("rediss://:pw@host/?channel=a&ca-file=%2Fca.pem&cert-file=/c&server-name=n&verify=no", &u,
+				  NULL),
+		  0);
+	CHECK(u.tls);
+	CHECK_INT(u.port, 6379);
+	CHECK_STR(u.shown, "rediss://:***@host/?channel=a&ca-file=%2Fca.pem&cert-file=/c&server-name=n&verify=no");
+	redis_tls_options_init(&o, &u);
+	CHECK(o.is_wanted && o.is_unverified);
+	CHECK_STR(o.ca_file, "/ca.pem");
+	CHECK_STR(o.cert_file, "/c");
+	CHECK_STR(o.key_file, "/c");
+	CHECK_STR(o.server_name, "n");
+	redis_tls_options_done(&o);
+	CHECK_INT(redis_url_is_own(&u, "ca-file", NULL), 1);
+	CHECK_INT(redis_url_is_own(&u, "password-file", NULL), 1);
+	CHECK_INT(redis_url_is_own(&u, "channel", NULL), 0);
+	redis_url_done(&u);
+	CHECK_INT(redis_url_parse("rediss://host", &u, NULL), 0);
+	redis_tls_options_init(&o, &u);
+	CHECK(o.is_wanted && !o.is_unverified && !o.ca_file && !o.cert_file && !o.key_file && !o.server_name);
+	redis_tls_options_done(&o);
+	redis_url_done(&u);
+}
+
+TEST(parameters_of_tls_are_for_urls_with_tls)
+{
+	struct err err = { 0 };
+	struct redis_url u;
+
+	CHECK_INT(redis_url_parse("redis://host?ca-file=/c", &u, NULL), 0);
+	CHECK_INT(redis_url_is_own(&u, "ca-file", &err), -EINVAL);
+	CHECK_STR(err.text, "ca-file= is about TLS, which begins with rediss:// instead of redis://");
+	CHECK_INT(redis_url_is_own(&u, "password-file", &err), 1);
+	redis_url_done(&u);
+}
+
+TEST(parameters_of_tls_have_to_make_sense)
+{
+	static const char *const urls[][2] = {
+		{ "rediss://%2Frun%2Fredis.sock", "is a unix socket, which needs no TLS" },
+		{ "rediss://h?verify=maybe", "verify=maybe" },
+		{ "rediss://h?key-file=/k", "key-file= needs cert-file=" },
+		{ "rediss://h?server-name=", "server-name=" },
+		{ "rediss://", "a Redis URL with TLS looks like rediss://" },
+		{ "rediss:", "does not begin with rediss://" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		struct redis_url u;
+		struct err err = { 0 };
+
+		CHECK_INT(redis_url_parse(urls[i][0], &u, &err), -EINVAL);
+		if (!strstr(err.text, urls[i][1]))
+			CHECK_STR(err.text, urls[i][1]);
+		redis_url_done(&u);
+	}
+}
+
 TEST(a_password_is_never_shown)
 {
 	static const char *const urls[][2] = {
@@ -88,16 +152,23 @@ TEST(a_password_is_never_shown)
 TEST(what_is_no_address_is_refused_with_an_example)
 {
 	static const char *const urls[][2] = {
-		{ "rediss://host", "does not begin with redis://" }, { "redis:", "does not begin" },
+		{ "redisss://host", "does not begin with redis://" },
+		{ "redis:", "does not begin" },
 		{ "redis://", "the host is missing" },
-		{ "redis://:password@", "the host is missing" }, { "redis://host:0", "the port" },
-		{ "redis://host:65536", "the port" }, { "redis://host:", "the port" },
+		{ "redis://:password@", "the host is missing" },
+		{ "redis://host:0", "the port" },
+		{ "redis://host:65536", "the port" },
+		{ "redis://host:", "the port" },
 		{ "redis://host:6379x", "the port" },
-		{ "redis://host/x", "the database" }, { "redis://host/1/2", "the database" },
-		{ "redis://[::1", "no closing bracket" }, { "redis://[::1]x", "a port is expected" },
-		{ "redis://h%zz", "the host" }, { "redis://h%00", "the host" },
+		{ "redis://host/x", "the database" },
+		{ "redis://host/1/2", "the database" },
+		{ "redis://[::1", "no closing bracket" },
+		{ "redis://[::1]x", "a port is expected" },
+		{ "redis://h%zz", "the host" },
+		{ "redis://h%00", "the host" },
 		{ "redis://u:%4@h", "bad percent escape" },
-		{ "redis://h?a=%0", "a parameter has a bad" }, { "redis://h?%00=b", "a parameter has a bad" },
+		{ "redis://h?a=%0", "a parameter has a bad" },
+		{ "redis://h?%00=b", "a parameter has a bad" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {

@@ -1,0 +1,16 @@
+/* redis_tls_problem.h: why TLS to a Redis failed, in a sentence with the remedy. */
+#ifndef REDIS_REDIS_TLS_PROBLEM_H
+#define REDIS_REDIS_TLS_PROBLEM_H
+
+#include "redis_tls_options.h"
+#include <gnutls/gnutls.h>
+#include <stddef.h>
+
+/* What an error of the handshake means; `name` is what the certificate was to be for. "its certificate has expired; …" */
+void redis_tls_problem_of_handshake(gnutls_session_t session, int code, const struct redis_tls_options *o, const char *name,
+				    char *text, size_t size);
+
+/* The same of a later one. */
+void redis_tls_problem_describe(gnutls_session_t session, int code, const struct redis_tls_options *o, char *text, size_t size);
+
+#endif
