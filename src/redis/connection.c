@@ -71,6 +71,7 @@ static void close_socket(struct redis_connection *c)
 	c->generation++;
 	c->resolve = resolve_cancel(c->resolve);
 	loop_remove(c->loop, &c->watch);
+	c->tls = redis_tls_free(c->tls);
 	if (c->fd >= 0)
 		close(c->fd);
 	c->fd = -1;
@@ -223,7 +224,7 @@ static void next_address(struct redis_connection *c, int e)
 	try_address(c);
 }
 
-static void start_login(struct redis_connection *c)
+void connection_log_in(struct redis_connection *c)
 {
 	c->phase = LOGIN;
 	c->deadline_ns = clock_monotonic_ns() + c->o.connect_timeout_ns;
@@ -258,8 +259,10 @@ static void connect_done(struct redis_connection *c)
 		e = errno;
 	if (e)
 		next_address(c, e);
+	else if (c->login.tls.is_wanted)
+		connection_start_tls(c);
 	else
-		start_login(c);
+		connection_log_in(c);
 }
 
 /* A peer that vanished is seen by our own questions; the kernel's help is for what waits to be sent. */
@@ -357,6 +360,8 @@ static void socket_ready(struct watch *w, uint32_t events)
 	connection_enter(c);
 	if (c->phase == CONNECTING) {
 		connect_done(c);
+	} else if (c->phase == TLS_HANDSHAKE) {
+		connection_continue_tls(c);
 	} else if (connection_is_paused(c) && (events & (EPOLLHUP | EPOLLERR))) {
 		loop_remove(c->loop, w);	/* it would be said again at once; seen when reading goes on */
 	} else {
@@ -376,6 +381,10 @@ static void hung(struct redis_connection *c, const char *asked)
 	else if (c->phase == LOGIN)
 		connection_failf(c, "Redis at %s accepts connections and does not answer; is it stopped or "
 				 "overloaded? It is tried again", c->login.where);
+	else if (c->phase == TLS_HANDSHAKE)
+		connection_failf(c, "Redis at %s accepts connections and does not answer the TLS handshake; does it speak "
+				    "TLS on this port? It is tried again",
+				 c->login.where);
 	else
 		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; look at the name server",
 				 c->login.host, (double)c->o.connect_timeout_ns / NS_PER_SECOND);

@@ -1,16 +1,17 @@
 /* connection_private.h: what the files of a connection share: its phases (connection.c), what it sends
- * (connection_send.c) and what it is sent (connection_read.c). */
+ * (connection_send.c), what it is sent (connection_read.c), and TLS (connection_tls.c). */
 #ifndef REDIS_CONNECTION_PRIVATE_H
 #define REDIS_CONNECTION_PRIVATE_H
 
 #include "buf.h"
 #include "connection.h"
 #include "redis_login.h"
+#include "redis_tls.h"
 #include "read_ahead.h"
 #include "reply_reader.h"
 #include "resolve.h"
 
-enum phase { WAITING, RESOLVING, CONNECTING, LOGIN, READY };
+enum phase { WAITING, RESOLVING, CONNECTING, TLS_HANDSHAKE, LOGIN, READY };
 
 struct command {
 	struct command *next;
@@ -37,6 +38,7 @@ struct redis_connection {
 
 	struct watch timer, watch;
 	int fd;
+	struct redis_tls *tls;			/* NULL: plain */
 	struct resolve *resolve;
 	struct addrinfo *addresses, *address;	/* all; the one that is tried */
 	char *last_failure;			/* of an address, for the sentence after the last one */
@@ -75,6 +77,14 @@ void connection_leave(struct redis_connection *c);
 
 struct command *connection_take_first(struct redis_connection *c);
 void connection_free_addresses(struct redis_connection *c);
+
+void connection_log_in(struct redis_connection *c);
+
+/* --- connection_tls.c --- */
+
+/* The handshake with a peer to which the socket is connected; then the login. */
+void connection_start_tls(struct redis_connection *c);
+void connection_continue_tls(struct redis_connection *c);
 
 /* --- connection_send.c --- */
 

@@ -171,10 +171,13 @@ static bool on_bytes(struct redis_connection *c, const char *bytes, size_t n)
 static void closed_by_peer(struct redis_connection *c, int e)
 {
 	const char *why = e ? strerror(e) : "it closed the connection";
+	const char *problem = c->tls ? redis_tls_problem(c->tls) : NULL;
 
-	if (c->phase == LOGIN)
-		connection_failf(c, "Redis at %s ended the connection before it was ready (%s); is it a Redis, "
-				 "and is it starting?", c->login.where, why);
+	if (problem)
+		connection_failf(c, "Redis at %s: %s", c->login.where, problem);
+	else if (c->phase == LOGIN)
+		connection_failf(c, "Redis at %s ended the connection before it was ready (%s); is it a Redis, %s",
+				 c->login.where, why, redis_login_hint(&c->login));
 	else
 		connection_failf(c, "Redis at %s: the connection is lost: %s", c->login.where, why);
 }
@@ -186,7 +189,7 @@ void connection_read(struct redis_connection *c, bool readable)
 	const char *bytes;
 	size_t n;
 
-	n = readable ? read_ahead_fill(&c->input, c->fd) : 0;
+	n = readable ? read_ahead_fill(&c->input, c->fd, c->tls) : 0;
 	c->counters.bytes_in += n;
 	if (n)
 		c->last_in_ns = clock_monotonic_ns();

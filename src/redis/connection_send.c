@@ -51,18 +51,28 @@ void connection_watch_what_is_left(struct redis_connection *c)
 	connection_watch(c);
 }
 
+static void cannot_send(struct redis_connection *c, int e)
+{
+	const char *problem = c->tls ? redis_tls_problem(c->tls) : NULL;
+
+	connection_failf(c, "Redis at %s: %s%s", c->login.where, problem ? "" : "the connection is lost: ",
+			 problem ? problem : strerror(e));
+}
+
 /* Sends as much as the socket takes. */
 void connection_flush(struct redis_connection *c)
 {
 	while (c->out_at < c->out.size) {
-		ssize_t n = send(c->fd, c->out.data + c->out_at, c->out.size - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
+		const char *bytes = c->out.data + c->out_at;
+		size_t size = c->out.size - c->out_at;
+		ssize_t n = c->tls ? redis_tls_send(c->tls, bytes, size) : send(c->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n < 0) {
-			connection_failf(c, "Redis at %s: the connection is lost: %s", c->login.where, strerror(errno));
+			cannot_send(c, errno);
 			return;
 		}
 		c->out_at += (size_t)n;

@@ -2,12 +2,15 @@
 #include "read_ahead.h"
 
 #include "mem.h"
+#include "redis_tls.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #define FILL_MAX	((size_t)16 << 20)
+
+_Static_assert(READ_AHEAD_CHUNK / 2 >= REDIS_TLS_RECORD, "with_room() leaves room for a record");
 
 struct read_ahead_chunk {
 	struct read_ahead_chunk *next;
@@ -62,14 +65,15 @@ static struct read_ahead_chunk *with_room(struct read_ahead *q)
 	return c;
 }
 
-size_t read_ahead_fill(struct read_ahead *q, int fd)
+size_t read_ahead_fill(struct read_ahead *q, int fd, struct redis_tls *tls)
 {
 	struct read_ahead_chunk *c;
 	size_t sum = 0;
 
 	while (sum < FILL_MAX && !q->ended && (c = with_room(q))) {
 		size_t room = READ_AHEAD_CHUNK - c->size;
-		ssize_t n = recv(fd, c->data + c->size, room, MSG_DONTWAIT);
+		ssize_t n = tls ? redis_tls_recv(tls, c->data + c->size, room) :
+				  recv(fd, c->data + c->size, room, MSG_DONTWAIT);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			break;
@@ -79,7 +83,7 @@ size_t read_ahead_fill(struct read_ahead *q, int fd)
 			break;
 		c->size += (size_t)n;
 		sum += (size_t)n;
-		if ((size_t)n < room)
+		if ((size_t)n < room && !tls)		/* the socket is empty; TLS brings one record after the other */
 			break;
 	}
 	return sum;

@@ -13,6 +13,7 @@
 #define READ_AHEAD_CHUNK	(256u * 1024)
 
 struct read_ahead_chunk;
+struct redis_tls;
 
 struct read_ahead {
 	struct read_ahead_chunk *first, *last, *spare;
@@ -27,8 +28,8 @@ void read_ahead_reset(struct read_ahead *q);			/* for another socket */
 
 bool read_ahead_is_full(const struct read_ahead *q);
 
-/* Reads what is there, at most 16 MB and as far as there is room. Returns the bytes. */
-size_t read_ahead_fill(struct read_ahead *q, int fd);
+/* Reads what is there, at most 16 MB and as far as there is room; through `tls` unless that is NULL. Returns the bytes. */
+size_t read_ahead_fill(struct read_ahead *q, int fd, struct redis_tls *tls);
 
 /* The oldest bytes; false if there are none. They stay until they are dropped. */
 bool read_ahead_front(const struct read_ahead *q, const char **bytes, size_t *n);

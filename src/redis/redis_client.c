@@ -1,9 +1,10 @@
-/* redis_client.c: a blocking socket with a deadline; hiredis' reader and writer. */
+/* redis_client.c: a blocking socket with a deadline, TLS if it is wanted; hiredis' reader and writer. */
 #include "redis_client.h"
 
 #include "redis_address.h"
 #include "clock.h"
 #include "redis_login.h"
+#include "redis_tls.h"
 #include "mem.h"
 #include "reply_reader.h"
 
@@ -26,6 +27,7 @@ struct redis_client {
 	struct redis_login login;
 	int64_t connect_timeout_ns, answer_timeout_ns;
 	int fd;				/* -1: not connected */
+	struct redis_tls *tls;		/* NULL: plain */
 	int cancelled;			/* an eventfd, readable from the cancellation on */
 	_Atomic bool is_cancelled;
 	struct reply_reader *reader;
@@ -50,6 +52,7 @@ struct redis_client *redis_client_new(const struct redis_url *url, const char *n
 
 static void disconnect(struct redis_client *a)
 {
+	a->tls = redis_tls_free(a->tls);
 	if (a->fd >= 0)
 		close(a->fd);
 	a->fd = -1;
@@ -118,11 +121,20 @@ static int wait_for(struct redis_client *a, short events, int64_t deadline_ns)
 	}
 }
 
+/* Why the connection is lost. */
+static const char *reason(const struct redis_client *a, int r)
+{
+	const char *problem = a->tls ? redis_tls_problem(a->tls) : NULL;
+
+	return problem ? problem : strerror(-r);
+}
+
 /* As long as bytes go out there are `more_ns` from then on: a large value may take its time. */
 static int send_all(struct redis_client *a, const char *bytes, size_t size, int64_t deadline_ns, int64_t more_ns)
 {
 	while (size) {
-		ssize_t n = send(a->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = a->tls ? redis_tls_send(a->tls, bytes, size) :
+				     send(a->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 		int r = n < 0 ? -errno : 0;
 
 		if (r == -EAGAIN)
@@ -148,7 +160,7 @@ static int read_reply(struct redis_client *a, int64_t deadline_ns, struct redisR
 
 		if (r)
 			return r < 0 ? err_prefix(err, "Redis at %s", a->login.where) : 0;
-		n = recv(a->fd, a->input, READ_SIZE, MSG_DONTWAIT);
+		n = a->tls ? redis_tls_recv(a->tls, a->input, READ_SIZE) : recv(a->fd, a->input, READ_SIZE, MSG_DONTWAIT);
 		if (n > 0) {
 			a->unread = a->input;
 			a->unread_size = (size_t)n;
@@ -162,7 +174,7 @@ static int read_reply(struct redis_client *a, int64_t deadline_ns, struct redisR
 			return err_set(err, r, "Redis at %s does not answer within %.0f s; it is hung, overloaded "
 				       "or cut off", a->login.where, (double)a->answer_timeout_ns / NS_PER_SECOND);
 		if (r < 0)
-			return err_set(err, r, "Redis at %s: the connection is lost: %s", a->login.where, strerror(-r));
+			return err_set(err, r, "Redis at %s: the connection is lost: %s", a->login.where, reason(a, r));
 	}
 }
 
@@ -207,6 +219,31 @@ static int connect_any(struct redis_client *a, int64_t deadline_ns, struct err *
 			       strerror(-r)) : 0;
 }
 
+static int handshake(struct redis_client *a, int64_t deadline_ns, struct err *err)
+{
+	int r = redis_tls_new(&a->login.tls, a->login.host, a->login.where, a->fd, &a->tls, err);
+
+	while (r == 0 && (r = redis_tls_handshake(a->tls, err)) == -EAGAIN) {
+		r = wait_for(a, redis_tls_wants_write(a->tls) ? POLLOUT : POLLIN, deadline_ns);
+		if (r == -ETIMEDOUT)
+			return err_set(err, r, "Redis at %s accepts connections and does not answer the TLS handshake; does "
+					       "it speak TLS on this port?",
+				       a->login.where);
+		if (r < 0)
+			return err_set(err, r, "Redis at %s: the connection is lost: %s", a->login.where, strerror(-r));
+	}
+	return r;
+}
+
+/* Replaces the sentence about a lost connection. */
+static int ended_early(const struct redis_client *a, int r, struct err *err)
+{
+	if ((r != -ECONNRESET && r != -EPIPE) || (a->tls && redis_tls_problem(a->tls)))
+		return r;
+	return err_set(err, r, "Redis at %s ended the connection before it was ready (%s); is it a Redis, %s", a->login.where,
+		       strerror(-r), redis_login_hint(&a->login));
+}
+
 static int login_step(struct redis_client *a, enum redis_login_step step, int64_t deadline_ns, struct err *err)
 {
 	struct redis_login_command command;
@@ -219,7 +256,7 @@ static int login_step(struct redis_client *a, enum redis_login_step step, int64_
 	explicit_bzero(command.bytes, command.size);
 	redisFreeCommand(command.bytes);
 	if (r < 0)
-		return err_set(err, r, "Redis at %s: the connection is lost: %s", a->login.where, strerror(-r));
+		return err_set(err, r, "Redis at %s: the connection is lost: %s", a->login.where, reason(a, r));
 	r = read_reply(a, deadline_ns, &reply, err);
 	if (r < 0)
 		return r;
@@ -233,12 +270,14 @@ static int make_connection(struct redis_client *a, struct err *err)
 	int64_t deadline_ns = clock_monotonic_ns() + a->connect_timeout_ns;
 	int r = connect_any(a, deadline_ns, err);
 
+	if (r >= 0 && a->login.tls.is_wanted)
+		r = handshake(a, deadline_ns, err);
 	if (r < 0)
 		return r;
 	a->reader = reply_reader_new(REPLY_MAX);
 	for (int step = 0; step < REDIS_LOGIN_STEPS && r >= 0; step++)
 		r = login_step(a, (enum redis_login_step)step, deadline_ns, err);
-	return r;
+	return ended_early(a, r, err);
 }
 
 /* --- Asking --- */
@@ -258,7 +297,7 @@ static int ask(struct redis_client *a, const char *bytes, size_t size, struct re
 	r = send_all(a, bytes, size, clock_monotonic_ns() + a->answer_timeout_ns, a->answer_timeout_ns);
 	deadline_ns = clock_monotonic_ns() + a->answer_timeout_ns;
 	if (r < 0)
-		err_set(err, r, "Redis at %s: cannot send: %s", a->login.where, strerror(-r));
+		err_set(err, r, "Redis at %s: cannot send: %s", a->login.where, reason(a, r));
 	else
 		r = read_reply(a, deadline_ns, ret_reply, err);
 	if (r < 0)

@@ -38,6 +38,7 @@ void redis_login_init(struct redis_login *l, const struct redis_url *url, const 
 		.database = url->database, .user = copy(url->user), .password = copy(url->password),
 		.password_file = copy(redis_url_get(url, "password-file")), .name = xstrdup(name ? name : "strobe"),
 	};
+	redis_tls_options_init(&l->tls, url);
 	redis_login_move(l, host ? host : url->host, host ? port : url->port);
 }
 
@@ -49,6 +50,7 @@ void redis_login_done(struct redis_login *l)
 	free(l->password_file);
 	free(l->name);
 	free(l->where);
+	redis_tls_options_done(&l->tls);
 	*l = (struct redis_login){ 0 };
 }
 
@@ -128,4 +130,10 @@ int redis_login_judge(const struct redis_login *l, enum redis_login_step step, c
 		return err_set(err, -EINVAL, "Redis at %s has no database %u; choose another one in the URL", l->where,
 			       l->database);
 	return redis_problem_explain(reply, l->where, name_of(step), err);
+}
+
+const char *redis_login_hint(const struct redis_login *l)
+{
+	return l->tls.is_wanted || address_is_path(l->host) ? "and is it starting?" :
+							      "is it starting, or does it want TLS (rediss://)?";
 }

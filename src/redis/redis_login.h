@@ -2,6 +2,7 @@
 #ifndef REDIS_REDIS_LOGIN_H
 #define REDIS_REDIS_LOGIN_H
 
+#include "redis_tls_options.h"
 #include "redis_url.h"
 
 struct redisReply;
@@ -13,6 +14,7 @@ struct redis_login {
 	unsigned port, database;
 	char *user, *password, *password_file, *name;	/* NULL: none; never shown */
 	char *where;					/* "127.0.0.1:6379" or "/run/redis.sock", for people */
+	struct redis_tls_options tls;			/* comes before all of this */
 };
 
 /* A command of hiredis, in its memory (redisFreeCommand). */
@@ -34,5 +36,8 @@ int redis_login_command(const struct redis_login *l, enum redis_login_step step,
 /* Whether the login can go on after this answer; if not, a sentence. */
 int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
 		      struct err *err);
+
+/* Further questions about a server that hung up in the midst of it: "is it starting, or …?" */
+const char *redis_login_hint(const struct redis_login *l);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define SLICE		(16u * 1024)
+#define TLS_ALERT	'\x15'			/* begins a record; no reply begins with it */
 #define ELEMENTS_MAX	(1u << 20)		/* of all arrays of a reply; hiredis makes room before the first has
 						 * come */
 
@@ -17,6 +18,7 @@ struct reply_reader {
 	const redisReplyObjectFunctions *of_hiredis;	/* are not exported: those of a reader that it made */
 	size_t reply_max;
 	size_t fed, elements;			/* bytes and elements since the last reply */
+	char first;				/* of these bytes */
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -90,6 +92,14 @@ static int too_large(const struct reply_reader *r, struct err *err)
 		       r->reply_max >> 20, ELEMENTS_MAX);
 }
 
+/* An alert of TLS, which is how a server that wants it answers. */
+static int not_redis(const struct reply_reader *r, struct err *err)
+{
+	if (r->first == TLS_ALERT)
+		return err_set(err, -EPROTO, "it answers in TLS; use rediss:// for this port");
+	return err_set(err, -EPROTO, "it does not speak the Redis protocol; is it a Redis?");
+}
+
 int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, struct redisReply **ret, struct err *err)
 {
 	for (;;) {
@@ -99,7 +109,7 @@ int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, str
 		if (redisReaderGetReply(r->reader, &reply) != REDIS_OK) {
 			if (r->reader->err == REDIS_ERR_OOM)
 				return too_large(r, err);
-			return err_set(err, -EPROTO, "it does not speak the Redis protocol; is it a Redis?");
+			return not_redis(r, err);
 		}
 		if (reply) {
 			r->fed = r->reader->len - r->reader->pos;
@@ -112,6 +122,7 @@ int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, str
 		if (r->fed > r->reply_max)
 			return too_large(r, err);
 		slice = *n < SLICE ? *n : SLICE;
+		r->first = r->fed ? r->first : **bytes;
 		if (redisReaderFeed(r->reader, *bytes, slice) != REDIS_OK)
 			return too_large(r, err);
 		r->fed += slice;

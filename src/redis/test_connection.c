@@ -352,6 +352,58 @@ TEST(another_service_and_a_reply_without_measure_are_refused)
 	CHECK(h.up[2]);
 }
 
+static const char *answer_in_tls(int connection, char **words, int count)
+{
+	return connection == 0 ? "\x15\x03\x01" : test_answer_ordinary(connection, words, count);
+}
+
+TEST(a_server_that_wants_tls_is_said)
+{
+	struct heard h = { .until_states = 2 };
+
+	run_server(&h, answer_in_tls, "", quick(&h));
+	CHECK(strstr(h.text[0], "it answers in TLS; use rediss:// for this port"));
+	CHECK(h.up[1]);
+}
+
+TEST(a_server_without_tls_ends_the_handshake)
+{
+	struct test_server s = test_server_start(test_answer_ordinary);
+	_cleanup_(freep) char *url = xasprintf("rediss://127.0.0.1:%u/?verify=no", s.port);
+	struct heard h = { .until_states = 1 };
+
+	run(&h, url, quick(&h));
+	CHECK(strstr(h.text[0], "it closed the connection during the TLS handshake; does it speak TLS on this port"));
+	CHECK_INT(h.readies, 0);
+	test_server_stop(&s);
+}
+
+/* The kernel accepts, and nobody reads. */
+TEST(a_handshake_has_the_deadline_of_connecting)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = test_server_listen((struct sockaddr *)&address, sizeof(address));
+	struct heard h = { .until_states = 1 };
+	_cleanup_(freep) char *url = NULL;
+	socklen_t size = sizeof(address);
+	struct redis_client *a;
+	struct redisReply *reply;
+	struct redis_url u;
+	struct err err;
+
+	CHECK_INT(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	url = xasprintf("rediss://127.0.0.1:%u/?verify=no", ntohs(address.sin_port));
+	run(&h, url, quick(&h));
+	CHECK(strstr(h.text[0], "does not answer the TLS handshake"));
+	u = parse(url);
+	a = redis_client_new(&u, "test", NS_PER_SECOND / 4, NS_PER_SECOND);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "PING"), -ETIMEDOUT);
+	CHECK(strstr(err.text, "does not answer the TLS handshake"));
+	redis_client_free(a);
+	redis_url_done(&u);
+	close(listener);
+}
+
 static void free_it(struct heard *h)
 {
 	h->c = redis_connection_free(h->c);
