@@ -4,6 +4,7 @@
 
 #include "paths.h"
 #include "daemon_settings.h"
+#include "redis_url.h"
 
 #include <string.h>
 
@@ -44,6 +45,7 @@ static const struct command_spec spec = {
 		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store of "
 		"several daemons), logs:DIRECTORY (Arc Lamp's trace "
 		"logs), redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
+		"rediss:// in place of redis:// is Redis with TLS; ca-file=FILE names the authority that signed its certificate.\n\n"
 		"Counters are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
 		"`strobe status --url http://" LISTEN "` shows them.",
 	.examples =
@@ -61,7 +63,7 @@ static bool needs_state(const struct daemon_options *o)
 		if (strcmp(o->sources[i], "-") != 0 && strncmp(o->sources[i], "-?", 2) != 0)
 			return true;
 	for (size_t i = 0; i < o->sink_count; i++)
-		if (strncmp(o->sinks[i], "redis:", 6) == 0)
+		if (redis_url_has_scheme(o->sinks[i]))
 			return true;
 	return false;
 }

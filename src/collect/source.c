@@ -17,7 +17,7 @@
 #include <string.h>
 
 static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops, &redis_source_ops,
-						    &file_source_ops, &runs_source_ops };
+						    &redis_tls_source_ops, &file_source_ops, &runs_source_ops };
 
 /* Guards the state texts of all sources, which change seldom. */
 static struct lock state_lock = LOCK_INITIALIZER;
@@ -42,9 +42,6 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 {
 	const struct source_ops *ops = find(url);
 
-	if (!strncmp(url, "rediss:", 7))
-		return err_set(err, -EINVAL, "rediss: is not supported; let stunnel or haproxy terminate TLS, and "
-			       "use redis://127.0.0.1:PORT/?channel=NAME or ?stream=NAME");
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, "
 			       "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, "

@@ -11,7 +11,7 @@
 
 static bool is_relay(const char *url)
 {
-	return strncmp(url, "redis:", 6) == 0;
+	return redis_url_has_scheme(url);
 }
 
 static char *place_of_relay(const char *url, const char *state)
@@ -91,6 +91,8 @@ static void compare_relays(const char *before, const char *after, struct buf *ou
 	struct err err = { 0 };
 
 	if (redis_url_parse(before, &a, &err) >= 0 && redis_url_parse(after, &b, &err) >= 0) {
+		if (a.tls != b.tls)
+			add_word(out, "scheme");
 		if (!are_equal(a.user, b.user))
 			add_word(out, "user");
 		if (!are_equal(a.password, b.password))

@@ -126,3 +126,11 @@ const struct sink_ops sink_relay_ops = {
 	.state = state,
 	.close = relay_sink_close,
 };
+
+const struct sink_ops sink_relay_tls_ops = {
+	.scheme = "rediss",
+	.open = relay_sink_open,
+	.figures = figures,
+	.state = state,
+	.close = relay_sink_close,
+};

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static const struct sink_ops *const kinds[] = { &sink_store_ops, &sink_clickhouse_ops, &sink_relay_ops, &sink_logs_ops,
-						  &sink_otlp_ops, &sink_pyroscope_ops };
+static const struct sink_ops *const kinds[] = { &sink_store_ops, &sink_clickhouse_ops, &sink_relay_ops, &sink_relay_tls_ops,
+						&sink_logs_ops, &sink_otlp_ops, &sink_pyroscope_ops };
 
 static const struct sink_ops *find(const char *url)
 {
@@ -25,9 +25,6 @@ int sink_open(const char *url, const struct sink_options *o, struct sink **ret, 
 	_cleanup_(freep) char *store_url = *url == '/' ? xasprintf("sqlite:%s", url) : NULL;	/* what people type */
 	const struct sink_ops *ops = find(store_url ? store_url : url);
 
-	if (!strncmp(url, "rediss:", 7))
-		return err_set(err, -EINVAL, "rediss: is not supported; let stunnel or haproxy terminate TLS, and "
-			       "use redis://127.0.0.1:PORT/?stream=NAME");
 	if (!strncmp(url, "resp:", 5))
 		return err_set(err, -EINVAL, "resp: listens, and nothing is sent to it, for it cannot say what is "
 			       "stored; put a Redis between this collector and the other: --to "

@@ -43,6 +43,7 @@ struct sink {
 int sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err);
 struct sink *sink_close(struct sink *s);		/* NULL is fine; returns NULL */
 
-extern const struct sink_ops sink_store_ops, sink_clickhouse_ops, sink_relay_ops, sink_logs_ops, sink_otlp_ops, sink_pyroscope_ops;
+extern const struct sink_ops sink_store_ops, sink_clickhouse_ops, sink_relay_ops, sink_relay_tls_ops, sink_logs_ops, sink_otlp_ops,
+	sink_pyroscope_ops;
 
 #endif

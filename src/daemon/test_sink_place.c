@@ -30,6 +30,7 @@ TEST(relays_to_one_stream_have_one_spool_whatever_else_they_ask_for)
 
 	CHECK(is_at("redis://h/?stream=x", place));
 	CHECK(is_at("redis://u:p@h:6379/3?stream=x&window=1&spool=2M", place));
+	CHECK(is_at("rediss://h/?stream=x&ca-file=/c", place));
 	CHECK(!is_at("redis://h/?stream=y", place));
 	CHECK(sink_place("redis://h/?stream=x", NULL) == NULL);
 }
@@ -58,6 +59,7 @@ TEST(a_wish_names_what_differs_and_no_value)
 	CHECK(differs_by("redis://h/?stream=x&window=1&spool=1M", "redis://h/?spool=2M&stream=x&window=2",
 		     "another spool= and window="));
 	CHECK(differs_by("redis://u:a@h/?stream=x", "redis://u:b@h/?stream=x", "another password"));
+	CHECK(differs_by("redis://h/?stream=x", "rediss://h/?stream=x&ca-file=/c", "another scheme and ca-file="));
 	CHECK(differs_by("redis://h/?stream=x", "redis://v:b@h/2?stream=x", "another user and password and database"));
 	CHECK(differs_by("sqlite:/a", "sqlite:/a/", "another spelling"));
 	CHECK(differs_by("redis://h/?stream=x", "redis://h:6379/?stream=x", "another spelling"));

@@ -60,9 +60,11 @@ static int parse_parameters(struct relay_url *u, const char **stream, unsigned *
 		else if (!strcmp(name, "host")) {
 			free(u->host);
 			u->host = xstrdup(value);
-		} else if (strcmp(name, "password-file"))
+		} else if ((r = redis_url_is_own(&u->redis, name, err)) == 0) {
 			r = err_set(err, -EINVAL, "unknown parameter '%.40s'; a sink stream takes "
-				    "stream, keys, window, spool, host and password-file", name);
+						  "stream, keys, window, spool, host%s",
+				    name, redis_url_own_names(&u->redis));
+		}
 	}
 	return r;
 }

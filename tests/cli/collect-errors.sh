@@ -7,8 +7,8 @@ try
 try --form unix:/x
 try --from gopher:x --to sqlite:$PWD/a --state st
 try --to blub:x
-try --to 'rediss://u:secret@host/?stream=x'
-try --to sqlite:$PWD/a --state st --from 'rediss://u:secret@host/?channel=x'
+try --to 'redis://u:secret@host/?stream=x&ca-file=/x'
+try --to sqlite:$PWD/a --state st --from 'rediss://u:secret@host/?channel=x&verify=maybe'
 try --to resp://127.0.0.1:6379
 try --to sqlite:
 try --to sqlite:a --queue-bytes 1K

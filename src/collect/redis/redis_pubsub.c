@@ -249,7 +249,8 @@ static int add_names(struct list *l, const char *what, const char *names, struct
 	return 0;
 }
 
-static int set_parameter(struct pubsub *p, const char *name, const char *value, struct err *err)
+static int set_parameter(struct pubsub *p, const struct redis_url *u, const char *name, const char *value,
+			 struct err *err)
 {
 	int r;
 
@@ -257,11 +258,13 @@ static int set_parameter(struct pubsub *p, const char *name, const char *value, 
 		return add_names(&p->channels, name, value, err);
 	if (!strcmp(name, "pattern"))
 		return add_names(&p->patterns, name, value, err);
-	if (!strcmp(name, "password-file"))
-		return 0;
+	r = redis_url_is_own(u, name, err);
+	if (r)
+		return r < 0 ? r : 0;
 	r = source_hints_set(&p->hints, name, value, err);
 	return r ? r : err_set(err, -EINVAL, "unknown parameter '%.60s'; a subscription takes channel, pattern, "
-			       "password-file, label.NAME, clock and period", name);
+					     "label.NAME, clock, period%s",
+			       name, redis_url_own_names(u));
 }
 
 static int set_parameters(struct pubsub *p, const struct redis_url *u, struct err *err)
@@ -269,7 +272,7 @@ static int set_parameters(struct pubsub *p, const struct redis_url *u, struct er
 	int r = 0;
 
 	for (size_t i = 0; i < u->parameter_count && r >= 0; i++)
-		r = set_parameter(p, u->parameters[i].name, u->parameters[i].value, err);
+		r = set_parameter(p, u, u->parameters[i].name, u->parameters[i].value, err);
 	if (r < 0)
 		return err_prefix(err, "%s", u->shown);
 	if (!p->channels.count && !p->patterns.count)

@@ -41,3 +41,9 @@ const struct source_ops redis_source_ops = {
 	.acknowledges = redis_source_acknowledges,
 	.open = redis_source_open,
 };
+
+const struct source_ops redis_tls_source_ops = {
+	.scheme = "rediss",
+	.acknowledges = redis_source_acknowledges,
+	.open = redis_source_open,
+};

@@ -64,10 +64,12 @@ static int take(const char *name, const char *value, struct stream_options *o, s
 		return take_time(name, value, &o->claim_idle_ns, err);
 	if (!strcmp(name, "trim"))
 		return take_trim(value, o, err);
-	if (!strcmp(name, "password-file"))		/* the connection's */
-		return 0;
+	r = redis_url_is_own(&o->url, name, err);
+	if (r)
+		return r < 0 ? r : 0;
 	return err_set(err, -EINVAL, "unknown parameter '%s'; a stream takes stream, group, consumer, keys, "
-		       "claim-idle, trim, label.NAME, clock, period and password-file", name);
+				     "claim-idle, trim, label.NAME, clock, period%s",
+		       name, redis_url_own_names(&o->url));
 }
 
 static void default_consumer(struct stream_options *o)

@@ -113,7 +113,9 @@ TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 		{ "redis://h/?channel=a&clock=sun", "clock=sun: use wall or cpu" },
 		{ "redis://h/?channel=a&period=0", "must be positive" },
 		{ "redis://h/?channel=a&label.a-b=1", "a label's name has letters, digits and _" },
-		{ "rediss://u:secret@h/?channel=a", "rediss: is not supported; let stunnel or haproxy" },
+		{ "rediss://u:secret@h", "say which channel to subscribe to, as in rediss://u:***@h?channel=excimer" },
+		{ "rediss://u:secret@h/?channel=a&verify=2", "verify=2: use yes or no" },
+		{ "redis://u:secret@h/?channel=a&ca-file=/c", "ca-file= is about TLS, which begins with rediss://" },
 		{ "redis://h:x/?channel=a", "the port is no number" },
 	};
 	struct got g = { 0 };
