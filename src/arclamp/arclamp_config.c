@@ -50,6 +50,8 @@ static void warn_of_unknown(struct arclamp_config *c, const struct yaml_node *n,
 struct redis_options {
 	const char *host, *socket, *user, *password;	/* the socket of a path instead of host and port */
 	int64_t port, database;
+	bool tls, is_unverified;
+	const char *ca_file, *cert_file, *key_file;
 	struct buf channels;		/* percent-encoded names with commas between them */
 };
 
@@ -61,11 +63,12 @@ static const char *const needless[] = {
 	"health_check_interval", "auto_close_connection_pool", "protocol", "lib_name", "lib_version",
 };
 
-static const char *const used[] = { "host", "port", "db", "username", "password", "unix_socket_path", "ssl" };
+static const char *const used[] = { "host", "port", "db", "username", "password", "unix_socket_path", "ssl",
+				    "ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs" };
 
-static bool is_needless(const char *key, bool ssl)
+static bool is_needless(const char *key, bool tls)
 {
-	return is_one_of(key, needless, ARRAY_SIZE(needless)) || (!ssl && !strncmp(key, "ssl_", 4));
+	return is_one_of(key, needless, ARRAY_SIZE(needless)) || (!tls && !strncmp(key, "ssl_", 4));
 }
 
 static int read_text(const struct yaml_node *redis, const char *key, const char *what, const char **ret,
@@ -84,23 +87,48 @@ static int read_number(const struct yaml_node *redis, const char *key, const cha
 	return yaml_is_null(n) ? 0 : yaml_get_number(n, what, min, max, ret, err);
 }
 
-static int read_redis(struct arclamp_config *c, const struct yaml_node *redis, struct redis_options *o, struct err *err)
+/* For redis-py null is the same as "none"; "optional" is about servers. */
+static int read_verification(const struct yaml_node *redis, bool *is_unverified, struct err *err)
 {
-	const struct yaml_node *ssl = yaml_find(redis, "ssl"), *socket = yaml_find(redis, "unix_socket_path");
-	bool wants_ssl = false;
+	static const char *const words[] = { "none", "optional", "required" };
+	const struct yaml_node *n = yaml_find(redis, "ssl_cert_reqs");
+	const char *word = n ? "none" : "required";
 	int r;
 
-	if ((r = yaml_want(redis, YAML_MAPPING, "redis", err)) < 0)
+	if (!yaml_is_null(n) && (r = yaml_get_text(n, "redis: ssl_cert_reqs", &word, err)) < 0)
 		return r;
-	if (!yaml_is_null(ssl) && (r = yaml_get_bool(ssl, "redis: ssl", &wants_ssl, err)) < 0)
+	if (!is_one_of(word, words, ARRAY_SIZE(words)))
+		return yaml_error(n, err, "'redis: ssl_cert_reqs' must be required, optional or none, not '%.64s'", word);
+	*is_unverified = !strcmp(word, "none");
+	return 0;
+}
+
+static int read_tls(const struct yaml_node *redis, struct redis_options *o, struct err *err)
+{
+	const struct yaml_node *ssl = yaml_find(redis, "ssl");
+	int r;
+
+	if (!yaml_is_null(ssl) && (r = yaml_get_bool(ssl, "redis: ssl", &o->tls, err)) < 0)
+		return r;
+	if (!o->tls)
+		return 0;
+	if ((r = read_text(redis, "ssl_ca_certs", "redis: ssl_ca_certs", &o->ca_file, err)) < 0 ||
+	    (r = read_text(redis, "ssl_certfile", "redis: ssl_certfile", &o->cert_file, err)) < 0 ||
+	    (r = read_text(redis, "ssl_keyfile", "redis: ssl_keyfile", &o->key_file, err)) < 0)
+		return r;
+	return read_verification(redis, &o->is_unverified, err);
+}
+
+static int read_redis(struct arclamp_config *c, const struct yaml_node *redis, struct redis_options *o, struct err *err)
+{
+	const struct yaml_node *socket = yaml_find(redis, "unix_socket_path");
+	int r;
+
+	if ((r = yaml_want(redis, YAML_MAPPING, "redis", err)) < 0 || (r = read_tls(redis, o, err)) < 0)
 		return r;
 	for (const struct yaml_item *i = redis->first; i; i = i->next)
-		if (!is_one_of(i->key->text, used, ARRAY_SIZE(used)) && !is_needless(i->key->text, wants_ssl))
+		if (!is_one_of(i->key->text, used, ARRAY_SIZE(used)) && !is_needless(i->key->text, o->tls))
 			warn(c, i->key, "'redis: %.64s' is unknown and was ignored", i->key->text);
-	if (wants_ssl)
-		return yaml_error(ssl, err, "TLS to Redis is not supported; let stunnel or haproxy terminate it, and give "
-				  "its host and port here without 'ssl', or name it by --from "
-				  "redis://127.0.0.1:PORT/?channel=NAME");
 	if ((r = read_text(redis, "unix_socket_path", "redis: unix_socket_path", &o->socket, err)) < 0)
 		return r;
 	if (o->socket && *o->socket != '/')
@@ -158,15 +186,24 @@ static int read_channels(struct arclamp_config *c, const struct yaml_node *root,
 	return r;
 }
 
+static void put_parameter(struct buf *b, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(b, "&%s=", name);
+	text_put_url(b, (struct str){ value, strlen(value) });
+}
+
 static char *make_url(const struct redis_options *o)
 {
+	bool tls = o->tls && !o->socket;	/* redis-py has none over a unix socket */
 	unsigned char address[16];
 	const char *host = o->socket ? o->socket : o->host;
 	bool is_ipv6 = inet_pton(AF_INET6, host, address) == 1;
 	struct buf b;
 
 	buf_init(&b);
-	buf_puts(&b, "redis://");
+	buf_puts(&b, tls ? "rediss://" : "redis://");
 	if (o->user && o->password)
 		text_put_url(&b, (struct str){ o->user, strlen(o->user) });
 	if (o->password) {
@@ -185,6 +222,12 @@ static char *make_url(const struct redis_options *o)
 	if (o->database)
 		buf_printf(&b, "/%lld", (long long)o->database);
 	buf_printf(&b, "?channel=%s", o->channels.data);
+	if (tls) {
+		put_parameter(&b, "ca-file", o->ca_file);
+		put_parameter(&b, "cert-file", o->cert_file);
+		put_parameter(&b, "key-file", o->key_file);
+		put_parameter(&b, "verify", o->is_unverified ? "no" : NULL);
+	}
 	return buf_take(&b, NULL);
 }
 

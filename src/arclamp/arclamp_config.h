@@ -1,8 +1,9 @@
 /* arclamp_config.h: arclamp-log's configuration file, as it is.
  *
  *	base_path: /srv/arclamp/logs		this unless given
- *	redis: {host: …, port: …}		arguments of redis-py: host, port, db, username, password, unix_socket_path; those
- *						about timeouts, encodings and the like are not needed here
+ *	redis: {host: …, port: …}		arguments of redis-py: host, port, db, username, password, unix_socket_path, ssl,
+ *						ssl_ca_certs, ssl_certfile, ssl_keyfile, ssl_cert_reqs; those about
+ *						timeouts, encodings and the like are not needed here
  *	redis_channel: excimer			a name, several with commas between them, or a list
  *	logs:
  *	  - {period: hourly, format: "%Y-%m-%d_%H", retain: 336, sample_pop: 1, channel: excimer}

@@ -134,11 +134,29 @@ TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
 	CHECK_STR(config.warnings[0], "a.yaml:1: 'logs: colour' is unknown and was ignored");
 }
 
+TEST(a_redis_with_tls_is_verified_as_redis_py_does)
+{
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\nredis_channel: c\n"), "rediss://r:6379?channel=c");
+	CHECK_STR(source_of(LOGS "redis: {host: r, port: 1, db: 2, password: x, ssl: true, ssl_ca_certs: /a b.pem, "
+				 "ssl_certfile: /c, ssl_keyfile: /k, ssl_cert_reqs: required}\nredis_channel: c\n"),
+		  "rediss://:x@r:1/2?channel=c&ca-file=%2Fa%20b.pem&cert-file=%2Fc&key-file=%2Fk");
+	CHECK_INT(config.warning_count, 0);
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true, ssl_cert_reqs: none}\nredis_channel: c\n"),
+		  "rediss://r:6379?channel=c&verify=no");
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true, ssl_cert_reqs: }\nredis_channel: c\n"),
+		  "rediss://r:6379?channel=c&verify=no");
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true, ssl_cert_reqs: some}\nredis_channel: c\n"),
+		  "a.yaml:3: 'redis: ssl_cert_reqs' must be required, optional or none, not 'some'");
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true, ssl_keyfile: /k}\nredis_channel: c\n"),
+		  "a.yaml:3: 'redis' is not a valid address: key-file= needs cert-file=, the certificate that belongs to the key");
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true, ssl_password: x, ssl_ciphers: y}\nredis_channel: c\n"),
+		  "rediss://r:6379?channel=c");
+	CHECK_INT(config.warning_count, 2);
+	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: /r, ssl: true}\nredis_channel: c\n"), "redis://%2Fr?channel=c");
+}
+
 TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 {
-	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\n"), "a.yaml:3: TLS to Redis is not supported; let "
-		  "stunnel or haproxy terminate it, and give its host and port here without 'ssl', or name it by --from "
-		  "redis://127.0.0.1:PORT/?channel=NAME");
 	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: redis.sock}\n"), "a.yaml:3: 'redis: unix_socket_path' "
 		  "must be an absolute path");
 	CHECK_STR(source_of(LOGS), "a.yaml:1: there is no 'redis' with host and port; name a source with --from, "

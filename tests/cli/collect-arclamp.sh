@@ -29,7 +29,7 @@ cat logs/daily/*.all.log | wc -l
 echo '# what is wrong with such a file'
 echo 'logs: [{period: ../up, format: x}]' >bad.yaml
 try --arclamp bad.yaml --from -
-printf 'base_path: %s\nredis: {host: h, ssl: true}\nlogs: [{period: hourly, format: "%%H", retain: 1}]\n' "$PWD/l" >tls.yaml
+printf 'base_path: %s\nredis: {host: h, ssl: true, ssl_cert_reqs: some}\nlogs: [{period: hourly, format: "%%H", retain: 1}]\n' "$PWD/l" >tls.yaml
 try --arclamp tls.yaml
 lines | try --arclamp tls.yaml --from -
 try --arclamp missing.yaml
