@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Redis with TLS: channels, streams, relays and clusters over it count as without, and what is wrong with a certificate or a peer is
+said in one sentence."""
+import signal
+import time
+
+from collector import Collector, logged, publish, total, write
+from relay import Relay, Stream, one
+from strobe_test import Directory, check, main, test, wait_for
+from tls_server import Certificates, TlsCluster, TlsServer, with_parameter
+
+MEGABYTE = 1 << 20
+
+
+def long_line(number, size):
+    """A folded line of about so many bytes."""
+    return f'main;f{number};' + ';'.join('x' * 200 for _ in range(size // 201)) + ' 1'
+
+
+def stored(d, count, seconds=60):
+    """Waits until so many samples are stored, and not one more."""
+    wait_for(lambda: d.status()['samples']['stored'] >= count, seconds)
+    n = d.sums()['samples']
+    return check(n['stored'] == count == n['received'], f'{count} samples: {n}')
+
+
+def collect(directory, url, *options):
+    return Collector(directory, '--from', url, '--to', f'sqlite:{directory}/store', *options)
+
+
+@test
+def messages_that_are_published_fast_are_counted_exactly():
+    with Certificates() as c, TlsServer(c) as r, Directory() as directory, collect(directory, r.url('?channel=excimer')) as d:
+        r.wait_for_subscriber('excimer')
+        publish(r.port, [f'main;f{i % 7} 1' for i in range(2000)])
+        stored(d, 2000)
+        publish(r.port, [long_line(i, MEGABYTE - 4096) for i in range(12)])      # of many records, and more than is read ahead
+        stored(d, 2012)
+        d.process.send_signal(signal.SIGSTOP)
+        publish(r.port, [long_line(i, 1000) for i in range(1000)])       # the socket holds them: Redis 7.0 hangs up if it is full
+        d.process.send_signal(signal.SIGCONT)
+        stored(d, 3012)
+        publish(r.port, ['main;last 1'])
+        stored(d, 3013)
+        check(d.stop() == 0, 'it ends well')
+        check(total(directory, f'{directory}/store') == 3013, 'all are in the store')
+
+
+@test
+def a_stream_is_read_and_acknowledged():
+    with Certificates() as c, TlsServer(c, password='secret', user='reader') as r, Directory() as directory:
+        admin = r.connect()
+        admin.pipeline([('XADD', 's', '*', 'line', long_line(i, 20000)) for i in range(600)], at_once=50)
+        with collect(directory, r.url('?stream=s&group=g')) as d:
+            stored(d, 600)
+            admin.pipeline([('XADD', 's', '*', 'line', f'main;g{i} 1') for i in range(2000)])
+            stored(d, 2600)
+            check(wait_for(lambda: admin.command('XPENDING', 's', 'g')[0] == 0), 'all are acknowledged')
+            admin.command('XADD', 's', '*', 'line', 'main;last 1')
+            stored(d, 2601)
+            check(d.stop() == 0, 'it ends well')
+        check(admin.command('XPENDING', 's', 'g')[0] == 0, 'also at the end')
+        admin.close()
+
+
+@test
+def a_server_that_is_restarted_costs_a_relay_nothing():
+    with Certificates() as c, Directory() as d, TlsServer(c, '--appendonly', 'yes', '--appendfsync', 'always') as r, \
+            Relay(d, r.url('?stream=strobe&window=0')) as relay:
+        sent = 0
+        for restart in (signal.SIGTERM, signal.SIGKILL, None):
+            for _ in range(20):
+                relay.send(one(f'f{sent}'))
+                sent += 1
+                time.sleep(0.02)
+            if restart:
+                check(wait_for(lambda: relay.figure('forwarded_samples_total') > 0), 'some are there before')
+                r.restart(restart, down=1)
+        relay.send(one('large', labels={f'l{i}': 'x' * 200 for i in range(10)}))
+        check(relay.wait_until_forwarded(sent + 1), 'all are forwarded')
+        s = Stream(r)
+        check(s.total() == sent + 1 and all(n == 1 for n in s.sums.values()), f'each once: {s.total()} of {sent + 1}')
+        check(relay.is_exact(), 'the counters add up')
+        check(relay.end() == 0, 'it ends well')
+
+
+@test
+def large_entries_go_to_the_server():
+    with Certificates() as c, Directory() as d, TlsServer(c) as r, Relay(d, r.url('?stream=strobe&window=1')) as relay:
+        for i in range(40):
+            relay.send(*[one(f'{"y" * 900}{i}.{k}') for k in range(50)])
+        check(relay.wait_until_forwarded(2000), 'all are forwarded')
+        check(Stream(r).total() == 2000, 'and are there')
+
+
+@test
+def the_nodes_of_a_cluster_are_asked_by_tls():
+    with Certificates() as c, Directory() as d, TlsCluster(c) as cluster:
+        keys, ca = 8, f'&ca-file={c.path("ca.pem")}'
+        home = f'rediss://127.0.0.1:{cluster.nodes[0].tls_port}/?stream=strobe&keys={keys}'
+        hosts = [f'host{i}' for i in range(5)]
+        for host in hosts:
+            with Relay(d, f'{home}&window=0&host={host}{ca}', state=f'state-{host}') as relay:
+                relay.send(one(host, 3))
+                check(relay.wait_until_forwarded(3), f'{host} has forwarded')
+        with collect(d, f'{home}&group=g{ca}') as reader:
+            stored(reader, 3 * len(hosts))
+        used = [n for n in cluster.nodes if int(n.command('DBSIZE'))]
+        check(len(used) == len(cluster.nodes), 'all nodes have a part')
+
+
+# --- What can be wrong ---
+
+def says(url, words, seconds=30):
+    """What a relay and a subscriber say of this Redis: one line with these words each."""
+    with Directory() as directory, Collector(directory, '--from', with_parameter(url, 'channel=c'), '--to', f'logs:{directory}/logs') as subscriber, \
+            Relay(directory, with_parameter(url, 'stream=s&window=0'), state='relay') as relay:
+        relay.send(one('a'))
+        for who, lines in (('subscriber', subscriber.lines), ('relay', relay.lines)):
+            wait_for(lambda lines=lines: any(words in line for line in lines), seconds)
+            said = [line for line in lines if words in line]
+            check(len(said) == 1, f'the {who} says "{words}": {lines}')
+        check(relay.figure('waiting_samples') == 1, 'nothing is lost meanwhile')
+
+
+def works(url):
+    with Directory() as directory, Collector(directory, '--from', with_parameter(url, 'channel=c'), '--to', f'logs:{directory}/logs') as subscriber, \
+            Relay(directory, with_parameter(url, 'stream=s&window=0'), state='relay') as relay:
+        relay.send(one('a'))
+        check(relay.wait_until_forwarded(1), f'a sample is forwarded: {relay.lines}')
+        check(wait_for(lambda: any('subscribed to' in line for line in subscriber.lines)), f'a channel is subscribed to: {subscriber.lines}')
+
+
+@test
+def a_certificate_has_to_be_trusted_valid_and_of_this_host():
+    with Certificates() as c:
+        with TlsServer(c) as r:
+            says(r.url(ca='stranger'), f"no authority in '{c.path('stranger.pem')}' (ca-file=) has signed it")
+            says(r.url(ca=None), 'no authority that this system knows has signed it; name the authority with ca-file=FILE')
+            says(r.url() + '&server-name=redis.example', "its certificate is not for 'redis.example'")
+            works(r.url().replace('127.0.0.1', 'localhost'))
+            works(r.url('?verify=no', ca=None))
+        with TlsServer(c, certificate='elsewhere') as r:
+            says(r.url(), "its certificate is not for '127.0.0.1'; use a host that the certificate names, or server-name=NAME")
+            works(r.url() + '&server-name=redis.example')
+        with TlsServer(c, certificate='expired') as r:
+            says(r.url(), 'its certificate has expired')
+        with TlsServer(c, certificate='client') as r:
+            says(r.url() + '&server-name=web7', 'its certificate is not trusted')
+
+
+@test
+def a_server_may_want_a_certificate_of_the_client():
+    with Certificates() as c:
+        with TlsServer(c, clients='yes') as r:
+            says(r.url(), 'does it want a certificate of the client? Give cert-file=FILE and key-file=FILE')
+            says(r.url() + f'&cert-file={c.path("stranger.pem")}&key-file={c.path("stranger.key")}',
+                 f"it does not accept our certificate '{c.path('stranger.pem')}' (cert-file=)")
+            works(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("client.key")}')
+            with open(c.path('both.pem'), 'w') as f:
+                f.writelines(open(c.path(name)).read() for name in ('client.pem', 'client.key'))
+            works(r.url() + f'&cert-file={c.path("both.pem")}')
+            says(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("server.key")}', 'cannot use the certificate')
+        with TlsServer(c, '--tls-protocols', 'TLSv1.2', clients='yes') as r:
+            says(r.url(), 'does it want a certificate of the client? Give cert-file=FILE and key-file=FILE')
+            works(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("client.key")}')
+
+
+@test
+def one_side_alone_with_tls_is_said():
+    with Certificates() as c, TlsServer(c) as r:
+        says(f'redis://127.0.0.1:{r.tls_port}/?', 'does it want TLS (rediss://)?')
+        says(r.url().replace(str(r.tls_port), str(r.port)), 'TLS on this port')
+
+
+@test
+def a_certificate_that_is_renewed_is_read_again():
+    with Certificates() as c, TlsServer(c) as r, Directory() as d, Relay(d, r.url('?stream=s&window=0', ca='new')) as relay:
+        relay.send(one('a'))
+        check(wait_for(lambda: any('cannot read' in line for line in relay.lines)), 'the file is missing')
+        with open(c.path('ca.pem')) as source:
+            write(c.path('new.pem'), source.read(), 'w')
+        check(relay.wait_until_forwarded(1), 'then it is there')
+
+
+@test
+def arc_lamps_file_says_ssl():
+    with Certificates() as c, TlsServer(c) as r, Directory() as directory:
+        write(f'{directory}/a.yaml', f'''
+base_path: {directory}/logs
+redis: {{host: localhost, port: {r.tls_port}, ssl: true, ssl_ca_certs: {c.path("ca.pem")}}}
+redis_channel: excimer
+logs: [{{period: hourly, format: "%Y-%m-%d_%H", retain: 2}}]
+''', 'w')
+        with Collector(directory, '--arclamp', f'{directory}/a.yaml') as d:
+            r.wait_for_subscriber('excimer')
+            publish(r.port, ['/srv/index.php;main 1'] * 100)
+            check(wait_for(lambda: logged(directory).get('hourly all', b'').count(b'\n') == 100), f'all lines are logged: {d.lines}')
+
+
+@test
+def no_password_reaches_a_server_that_is_not_verified():
+    with Certificates() as c, TlsServer(c, certificate='elsewhere', password='secret') as r:
+        with Directory() as directory, Relay(directory, r.url('?stream=s&window=0', login=':wrong@')) as relay:
+            relay.send(one('a'))
+            check(wait_for(lambda: any('is not for' in line for line in relay.lines)), 'the name is wrong')
+            check(',failed_calls=0' in r.info('commandstats')['cmdstat_auth'], 'nobody tried a password')
+
+
+if __name__ == '__main__':
+    main()
