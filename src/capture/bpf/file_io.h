@@ -43,13 +43,14 @@ struct {
 	__array(values, struct file_count_table);
 } file_counts SEC(".maps") = { .values = { &first_file_counts } };
 
+/* Each member is read as the volatile that it is: compilers take a constant whose address is cast for the zeros that it begins with. */
 static __always_inline struct file_call call_of(u64 number)
 {
-	struct file_call none = { 0, FORM_NONE };
+	u64 i = number & (SYSTEM_CALLS - 1);
 
 	if (number >= SYSTEM_CALLS)
-		return none;
-	return *(struct file_call *)&file_io.calls[number & (SYSTEM_CALLS - 1)];
+		return (struct file_call){ 0, FORM_NONE };
+	return (struct file_call){ file_io.calls[i].operation, file_io.calls[i].form };
 }
 
 static __always_inline bool is_recorded(struct task_struct *task)
