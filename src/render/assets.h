@@ -17,6 +17,10 @@ extern const size_t asset_picture_svg_js_size, asset_picture_svg_pairs_js_size, 
 /* As flamegraph_svg_script_hashes (render.h), of the scripts in one picture. */
 extern const char picture_svg_hashes[], picture_svg_pairs_hashes[];
 
+/* Makes text of the still picture that follows it. */
+extern const char asset_still_js[];
+extern const size_t asset_still_js_size;
+
 extern const char asset_callgraph_css[], asset_callgraph_js[];
 extern const size_t asset_callgraph_css_size, asset_callgraph_js_size;
 

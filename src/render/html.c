@@ -1,8 +1,8 @@
 /* html.c: a profile as one HTML file: the page of the web UI with its data beside it.
  *
- *	<meta>		a content security policy that lets this one script run, with a worker made of it, and nothing be fetched
+ *	<meta>		a content security policy that lets these two scripts run, with a worker made of the second, and nothing be fetched
  *	#app		what the page takes the place of. In it #still, the widest frames as an SVG, is all there is where scripts
- *			are off
+ *			are off, and text where they run (still.js)
  *	#about		JSON: words, units, colours, and what the caller adds
  *	#profile	base64 of zlib's stream of the tree (flame_data.h): 5 million frames are some 20 MB
  *	#chart		the same of a flame chart, if there is one
@@ -229,17 +229,30 @@ static void put_head(const struct picture *g, struct buf *out)
 	buf_puts(out, "</header>\n");
 }
 
+/* Whether there is something that a script can show. */
+static bool has_values(const struct profile *p, const struct flamegraph_options *o)
+{
+	return o->column != UINT32_MAX && profile_sum(p, o->column) > 0;
+}
+
 static int put_still(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
 {
 	struct flamegraph_options still = *o;
+	bool has_page = has_values(p, o);
 
 	if (!o->min_width_percent && still.min_width < STILL_MIN_PX)
 		still.min_width = STILL_MIN_PX;
-	buf_printf(out, "<main>\n<div id=\"still\"%s tabindex=\"0\" role=\"region\" aria-label=\"Flame graph\"><div>\n",
+	buf_puts(out, "<main>\n");
+	if (has_page) {
+		buf_puts(out, "<script>");
+		buf_put(out, asset_still_js, asset_still_js_size);
+		buf_puts(out, "</script>\n");
+	}
+	buf_printf(out, "<div id=\"still\"%s tabindex=\"0\" role=\"region\" aria-label=\"Flame graph\"><div>\n",
 		   o->inverted ? "" : " class=\"upwards\"");
 	if (picture_put_still(p, &still, out, err) < 0)
 		return err->code;
-	buf_puts(out, "</div></div>\n</main>\n</div>\n");
+	buf_printf(out, "</div></div>%s\n</main>\n</div>\n", has_page ? "</noscript>" : "");
 	return 0;
 }
 
@@ -259,7 +272,7 @@ int flamegraph_html(const struct profile *p, const struct flamegraph_options *o,
 		return e;
 	put_head(&g, out);
 	buf_put(out, still.data, still.size);
-	if (o->column != UINT32_MAX && profile_sum(p, o->column) > 0) {
+	if (has_values(p, o)) {
 		put_about(&g, page, out);
 		if ((e = put_tree(&g, page, out, err)) < 0 || (e = put_chart(p, out, err)) < 0)
 			return e;

@@ -170,8 +170,9 @@ await test('it opens from a file without complaints, fetches nothing, and keeps 
 		check(page.complaints.length === 0, name, page.complaints);
 		await page.close();
 	}
-	const file = readFileSync(page_('trace'), 'utf8'), [hash] = file.match(/'sha256-[^']*'/), script = /<script>([^]*?)<\/script>/.exec(file)[1];
-	check(hash === `'sha256-${createHash('sha256').update(script).digest('base64')}'` && file.includes("default-src 'none'") && !file.includes('connect-src'));
+	const file = readFileSync(page_('trace'), 'utf8'), scripts = [...file.matchAll(/<script>([^]*?)<\/script>/g)].map((m) => m[1]);
+	const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+	check(scripts.length === 2 && file.includes(`script-src ${hashes.join(' ')};`) && file.includes("default-src 'none'") && !file.includes('connect-src'));
 	check(file.length < 260_000, file.length);
 });
 
@@ -484,6 +485,9 @@ await test('with scripts off, or forbidden by a policy, there is a whole still p
 		check(['>main()</text>', 'App\\View::render'].every((n) => content.includes(n)) && !content.includes('class="views"'));
 		check(await page.$eval('#still svg', (e) => e.getBoundingClientRect().width) > 300);
 	};
+	const on = await openFile('trace');
+	check(!await on.$('#still'));
+	await on.close();
 	const off = await openFile('trace', '', { scripts: false });
 	await still(off);
 	await picture(off, 'still');
@@ -491,11 +495,20 @@ await test('with scripts off, or forbidden by a policy, there is a whole still p
 	const root = await off.$$eval('#frames > g', (all) => Math.max(...all.map((g) => g.getBoundingClientRect().bottom)));
 	check(root > 120 && root < 240, root);			// it is scrolled to its root
 	await off.close();
-	const address = `http://127.0.0.1:${plain.address().port}/trace.html`, own = /'sha256-[^']*'/.exec(readFileSync(page_('trace'), 'utf8'))[0];
+	const address = `http://127.0.0.1:${plain.address().port}/trace.html`, own = /script-src ([^;]*)/.exec(readFileSync(page_('trace'), 'utf8'))[1];
 	policy = "default-src 'none'; script-src 'none'; style-src 'unsafe-inline'";
 	const forbidden = await openAt(address, { wait: false });
 	await still(forbidden);
 	await forbidden.close();
+	policy = '';
+	const whole = readFileSync(page_('trace'), 'utf8').replace(/<meta http-equiv[^>]*>/, ''), begin = whole.lastIndexOf('<script>');
+	for (const end of ['<script>}{</script>', '<script>throw new Error("too old")</script>', '']) {
+		writeFileSync(page_('broken'), whole.slice(0, begin) + end);
+		const broken = await openFile('broken', '', { wait: false });
+		await broken.waitForSelector('#still svg');
+		await still(broken);
+		await broken.close();
+	}
 	policy = `default-src 'none'; script-src ${own}; worker-src blob:; style-src 'unsafe-inline'; sandbox allow-scripts`;
 	const named = await openAt(address);
 	check(named.complaints.length === 0, named.complaints);

@@ -18,4 +18,7 @@ async function begin(): Promise<void> {
 	render(<App />, root);
 }
 
-begin().catch((why: Error) => document.querySelector('header')?.append(`This browser cannot draw the interactive picture: ${why.message}`));
+begin().catch((why: Error) => {
+	document.querySelector('header')?.append(`This browser cannot draw the interactive picture: ${why.message}`);
+	dispatchEvent(new Event('error'));			// still.js shows its picture
+});
