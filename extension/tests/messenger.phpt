@@ -4,9 +4,9 @@ Symfony Messenger: its worker with the listener of docs/recipes.md: each message
 sockets
 --SKIPIF--
 <?php
-foreach (['Messenger', 'EventDispatcher'] as $component)
-	if (!is_file("/usr/share/php/Symfony/Component/$component/autoload.php"))
-		die('skip the packages php-symfony-messenger and php-symfony-event-dispatcher are not installed');
+foreach (['Component/Messenger', 'Component/EventDispatcher', 'Contracts/Service'] as $part)
+	if (!is_file("/usr/share/php/Symfony/$part/autoload.php"))
+		die('skip the packages php-symfony-messenger, -event-dispatcher and -service-contracts are not all installed');
 ?>
 --FILE--
 <?php
@@ -14,6 +14,7 @@ require __DIR__ . '/strobe.inc';
 
 $code = '<?php
 error_reporting(E_ALL & ~E_DEPRECATED);
+require "/usr/share/php/Symfony/Contracts/Service/autoload.php";
 require "/usr/share/php/Symfony/Component/Messenger/autoload.php";
 require "/usr/share/php/Symfony/Component/EventDispatcher/autoload.php";
 ' . <<<'PHP'
