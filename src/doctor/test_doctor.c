@@ -23,7 +23,7 @@ static void daemon_is(struct findings *f, const char *json)
 	buf_done(&b);
 }
 
-/* Of a process whose description has these words; directories have their entries in any order. */
+/* The finding about a process whose description has these words; directories have their entries in any order. */
 static const struct finding *find_about(const struct findings *f, const char *check, const char *about)
 {
 	for (size_t i = 0; i < f->count; i++)

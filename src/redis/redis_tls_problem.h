@@ -6,7 +6,7 @@
 #include <gnutls/gnutls.h>
 #include <stddef.h>
 
-/* What an error of the handshake means; `name` is what the certificate was to be for. "its certificate has expired; …" */
+/* The meaning of an error of the handshake; `name` is what the certificate was to be for. "its certificate has expired; …" */
 void redis_tls_problem_of_handshake(gnutls_session_t session, int code, const struct redis_tls_options *o, const char *name,
 				    char *text, size_t size);
 
