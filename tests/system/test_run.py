@@ -433,7 +433,7 @@ def a_command_that_is_ended_before_it_has_anything_to_send_says_so():
 def a_command_that_is_killed_under_the_jit_says_that_this_is_the_cause():
     jit = ['-d', 'opcache.jit_buffer_size=32M', '-dopcache.jit=tracing']
     with Place() as p:
-        for settings, blamed in (jit, True), (['-d', 'opcache.jit=tracing'], False), ([*jit, '-d', 'strobe.instrument=1'], False):
+        for settings, blamed in (jit, True), (['-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=0'], False), ([*jit, '-d', 'strobe.instrument=1'], False):
             stderr, lines, _ = kill_when(p, f'touch("{p.path}/ready"); while (true) $i = ($i ?? 0) + 1;', [], signal.SIGKILL, 0.3 if blamed else 1.5,
                                          ['php', *CACHED, *settings, '-r'])
             told = "JIT compiler is on" in stderr and 'strobe.instrument=1' in stderr and 'opcache.jit=disable' in stderr
