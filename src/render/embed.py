@@ -71,7 +71,7 @@ def main():
     bytes_of["picture-svg.js"], bytes_of["picture-svg-pairs.js"] = packed(svg), packed(pairs)
     parts = ['#include "assets.h"\n#include "callgraph.h"\n#include "render.h"\n'] + [c_array(name, data) for name, data in bytes_of.items()]
     hashes = {"flamegraph_svg_script_hashes": [unpack, svg, pairs], "picture_svg_hashes": [unpack, svg],
-              "picture_svg_pairs_hashes": [unpack, pairs], "flamegraph_html_script_hashes": [bytes_of["still.js"], bytes_of["picture-html.js"]],
+              "picture_svg_pairs_hashes": [unpack, pairs], "flamegraph_html_script_hashes": [bytes_of["picture-html.js"], bytes_of["still.js"]],
               "callgraph_svg_script_hash": [b"\n" + bytes_of["callgraph.js"]]}
     for name, scripts in hashes.items():
         parts.append(f'const char {name}[] = "{policy(*scripts)}";\n')

@@ -9,7 +9,7 @@ page = open('a.html', encoding='utf-8').read()
 scripts = re.findall(r'<script([^>]*)>(.*?)</script>', page, re.S)
 print([attributes for attributes, _ in scripts])
 digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for attributes, text in scripts if not attributes]
-print(re.search(r"script-src ([^;]*);", page).group(1) == ' '.join(f"'sha256-{digest}'" for digest in digests), len(digests))
+print(set(re.search(r"script-src ([^;]*);", page).group(1).split()) == {f"'sha256-{digest}'" for digest in digests}, len(digests))
 print(json.loads(scripts[1][1])['countName'])
 boxes = zlib.decompress(base64.b64decode(scripts[2][1]))
 print(boxes[:4], 'nodes, depths, columns:', *struct.unpack_from('<III', boxes, 8))
