@@ -67,7 +67,8 @@ static const struct command_spec spec = {
 		"Of a comparison, such as the URL of one or folded stacks with two counts, it draws both sides: orange is "
 		"more than before, blue is less, and dashed is gone.\n\n"
 		"Graphviz computes the layout in a separate process, and the command ends within two seconds: if a "
-		"graph takes longer, fewer functions are drawn and the command says so. In a browser the wheel and "
+		"graph takes longer, fewer functions are drawn and the command says so. Where the machine is too busy "
+		"even for a dozen, it waits two seconds more. In a browser the wheel and "
 		"+ - zoom, dragging moves, 0 shows everything.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
@@ -133,7 +134,7 @@ static int lay_out(struct graphviz *graphviz, const struct profile *p, const str
 	warn_reduced(&fit);
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "Graphviz could not lay out even a few functions in %g seconds; is the machine "
-			       "busy? -o OUT.dot writes the graph for dot", seconds);
+			       "busy? -o OUT.dot writes the graph for dot", seconds + 2);
 	return r < 0 ? err_prefix(err, "cannot draw the graph; -o OUT.dot still works") : 0;
 }
 

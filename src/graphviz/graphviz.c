@@ -34,6 +34,7 @@
 #endif
 
 #define THREAD_STACK	((size_t)1 << 20)
+#define PATIENCE_NS	(2 * NS_PER_SECOND)	/* with the first graph */
 
 /* The header of each picture: `size` bytes of it follow. */
 struct reply {
@@ -343,7 +344,7 @@ int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int
 	/* A graph that Graphviz refuses does not stop it from drawing the others. */
 	for (size_t i = 0; i < count && (r == 0 || r == -EINVAL); i++) {
 		buf_reset(&next);
-		r = next_picture(g, end_ns, &next, err);
+		r = next_picture(g, i == 0 ? end_ns + PATIENCE_NS : end_ns, &next, err);
 		if (r < 0)
 			continue;
 		chosen = (int)i;

@@ -30,7 +30,8 @@ bool graphviz_known(void);
 int graphviz_start(const char *format, const struct graphviz_limits *limits, struct graphviz **ret, struct err *err);
 
 /* Once: draws `dots`, graphs in Graphviz's language, one after the other, until `end_ns` of clock_monotonic_ns(), and
- * appends the picture of the last one that was ready. Returns its index; `err` says then why it was not the last of
+ * appends the picture of the last one that was ready; the first one, which should be small, has two seconds more, for late is
+ * better than never on a busy machine. Returns its index; `err` says then why it was not the last of
  * all. If there is none: -ETIMEDOUT, -EFBIG, -ECANCELED if Graphviz crashed, -EINVAL if it refused the graphs or the
  * format. */
 int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int64_t end_ns, struct buf *out,
