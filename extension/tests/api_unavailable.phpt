@@ -13,7 +13,7 @@ try {
 } catch (Strobe\Exception $e) {
 	echo $e->getMessage(), "\n";
 }
-$s = new Strobe\Sampler;
+$s = new Strobe\Sampler(3600);
 $s->start();
 echo count($s->stop()), "\n";
 ';

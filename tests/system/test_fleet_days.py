@@ -77,6 +77,13 @@ def holds(database, count, each, *shards):
     return sorted(stored(database, *shards)) == [each] * count
 
 
+def check_none_dropped(site, count):
+    """What a server has is stored for Strobe when it has the answer to the insert."""
+    def samples():
+        return site.status()['samples']
+    check(wait_for(lambda: samples()['stored'] == count) and sum(samples()['dropped'].values()) == 0, f'nothing was dropped: {samples()}')
+
+
 class SlowProxy(Proxy):
     """Passes all on; answers wait for `delay` seconds."""
 
@@ -110,8 +117,7 @@ def a_slow_shard_makes_samples_wait_which_is_seen_and_loses_none():
         slow.delay = 0
         check(wait_for(lambda: holds('slow', count, 1, first, second)), f'all are stored once: {len(stored("slow", first, second))} of {count}')
         check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'and the lag is gone')
-        n = site.status()['samples']
-        check(n['stored'] == count and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
+        check_none_dropped(site, count)
 
 
 @contextlib.contextmanager
@@ -151,8 +157,7 @@ def a_shard_without_disk_space_is_waited_for_and_what_is_stored_can_be_read():
         check(status == 200 and text.count('main;f') >= 40, f'what is stored can be read: {status} {warning} {text[:200]}')
         os.unlink(f'{disk}/ballast')
         check(wait_for(lambda: holds('full', 140, 3, other, full)), f'with space again all are stored once: {stored("full", other, full)}')
-        n = site.status()['samples']
-        check(n['stored'] == 420 and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
+        check_none_dropped(site, 420)
         check(wait_for(lambda: site.metric('strobe_sink_failing') == 0), 'it is well again')
 
 
@@ -204,8 +209,7 @@ def a_shard_that_hangs_or_is_restarted_in_the_middle_of_an_insert_has_each_sampl
             check(wait_for(lambda: holds('middle', count, 2, first, second)),
                   f'{happens[0].__name__}: each is stored once: {len(stored("middle", first, second))} of {count}')
             half.again()
-        n = site.status()['samples']
-        check(n['stored'] == 400 and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
+        check_none_dropped(site, 400)
 
 
 @contextlib.contextmanager
@@ -256,8 +260,7 @@ def all_servers_down_for_long_cost_no_sample_and_the_lag_of_each_part_is_seen():
         servers()
         check(wait_for(lambda: holds('down', 2 * sent, 1, *shards)), f'all are stored once: {len(stored("down", *shards))} of {2 * sent}')
         check(all(relay.is_exact() for relay in relays), 'the counters of the relays add up')
-        n = site.status()['samples']
-        check(n['stored'] == 2 * sent and sum(n['dropped'].values()) == 0, f'nothing was dropped: {n}')
+        check_none_dropped(site, 2 * sent)
         check(wait_for(lambda: site.metric('strobe_sink_lag_seconds') == 0), 'and the lag is gone')
 
 
