@@ -80,7 +80,7 @@ static const struct command_spec spec = {
 		"- for standard input, and prints a table of functions, largest change first: the share before and "
 		"after, the change in percent of the total before, the noise, and the values. A single file of "
 		"folded stacks with two counts is shown as that difference. Each may also be the URL of a page or of "
-		"the API of `strobe serve`.\n\n"
+		"the API of `strobe serve`; the URL of a comparison stands for both.\n\n"
 		"Two sampled profiles of the same program always differ. Only changes beyond the noise are shown: a "
 		"number of standard errors of the share, which grows with the number of functions.\n\n"
 		"Profiles that cannot be compared are refused: different clocks or units, or numbers of samples "
@@ -240,6 +240,8 @@ static int load_two(struct sides *s, char **files, enum form form)
 	snprintf(s->name_after, sizeof(s->name_after), "%.199s", name_of(files[1]));
 	if (form == FORM_FOLDED)
 		give_column(&s->a, &s->b);
+	if (!column && *s->a.column && !strcmp(s->a.column, s->b.column))
+		column = s->a.column;
 	diff_columns(s->before, s->after, column, &s->column_before, &s->column_after);
 	align_parts(s);
 	if (column && ((s->before->column_count && (code = inputs_column(&s->a, &spec, column, &unused))) ||
@@ -251,6 +253,24 @@ static int load_two(struct sides *s, char **files, enum form form)
 	    !inputs_have_values(&s->b, &spec, s->column_after, true))
 		return EXIT_NO_SAMPLES;
 	return 0;
+}
+
+/* The address of a comparison stands for its sides, scaled as there. */
+static int load_sides(struct sides *s, const char *url, enum form form)
+{
+	static char scale[16];
+	_cleanup_(freep) char *before = profile_url_side(url, "before"), *after = profile_url_side(url, "after");
+	const char *wanted = strstr(url, "scale=");
+	int code = load_two(s, (char *[]){ before, after, NULL }, form);
+
+	snprintf(s->name_before, sizeof(s->name_before), "%.180s, before", url);
+	snprintf(s->name_after, sizeof(s->name_after), "%.180s, after", url);
+	if (wanted && strchr("?&", wanted[-1]) && !normalize && !by_total_scale) {
+		wanted += strlen("scale=");
+		snprintf(scale, sizeof(scale), "%.*s", (int)strcspn(wanted, "&#"), wanted);
+		normalize = *scale ? scale : NULL;
+	}
+	return code;
 }
 
 /* Says what speaks against the comparison. Returns 0 or an exit code. */
@@ -380,7 +400,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 		.name_before = s->name_before, .name_after = s->name_after,
 		.column = s->is_difference ? "samples" : s->after->columns[s->column_after].name,
 		.compared = compared[scale],
-		.limit = (size_t)rows, .by_total = !strcmp(by, "total"), .all = all, .sigma = sigma,
+		.limit = (size_t)rows, .sort = !strcmp(by, "total") ? REPORT_SORT_TOTAL : REPORT_SORT_SELF, .all = all, .sigma = sigma,
 		.color = !strcmp(output, "-") && isatty(STDOUT_FILENO) && !(no_color && *no_color),
 		.width = strcmp(output, "-") ? 0 : terminal_width(),
 	};
@@ -425,7 +445,8 @@ static int run(int argc, char **argv)
 	if (operands != 1 && operands != 2)
 		return command_usage(&spec, "two profiles are needed, A (before) and B (after)");
 
-	code = operands == 1 ? load_one(&s, argv + 1) : load_two(&s, argv + 1, form);
+	code = operands == 2 ? load_two(&s, argv + 1, form) :
+	       profile_url_is_comparison(argv[1]) ? load_sides(&s, argv[1], form) : load_one(&s, argv + 1);
 	if (!code)
 		code = compare(&s, form);
 	inputs_done(&s.a);

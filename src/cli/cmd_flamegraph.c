@@ -213,6 +213,8 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	if ((code = inputs_column(in, &spec, order->column, &order->o.column)))
 		return code;
 	inputs_difference(in, order->column, &order->o.column, &order->o.before_column);
+	if (in->is_comparison && !order->o.title)
+		order->o.title = order->o.inverted ? "Difference (icicles)" : "Difference";
 	seen = *in;
 	if (order->function)
 		seen.profile = filtered = picture_order_filter(order, in->profile);

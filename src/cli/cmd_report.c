@@ -112,13 +112,15 @@ static int parse_sort(struct report_options *o)
 	static char name[64];
 	const char *colon = sort ? strrchr(sort, ':') : NULL;
 	const char *how = colon ? colon + 1 : sort;
+	bool by_total;
 
 	if (!sort)
 		return 0;
-	o->by_total = !strcmp(how, "total");
-	if (!colon && (o->by_total || !strcmp(how, "self")))
+	by_total = !strcmp(how, "total");
+	o->sort = by_total ? REPORT_SORT_TOTAL : REPORT_SORT_SELF;
+	if (!colon && (by_total || !strcmp(how, "self")))
 		return 0;
-	if (colon && !o->by_total && strcmp(how, "self"))
+	if (colon && !by_total && strcmp(how, "self"))
 		return command_usage(&spec, "invalid --sort '%s'; after the colon use self or total", sort);
 	if (column)
 		return command_usage(&spec, "--sort %s and --column %s name two columns; with --column, use --sort self or "
@@ -233,6 +235,7 @@ static int report(struct inputs *in, struct report_options *o)
 {
 	_cleanup_(buf_done) struct buf table = { 0 };
 	struct err err = { 0 };
+	uint32_t before;
 	bool has_values;
 	int code;
 
@@ -242,6 +245,9 @@ static int report(struct inputs *in, struct report_options *o)
 		inputs_replace(in, report_group(in->profile, o->by));
 	if ((code = inputs_column(in, &spec, column, &o->column)))
 		return code;
+	inputs_difference(in, column, &o->column, &before);
+	if (before != UINT32_MAX)
+		fputs("strobe report: the input is a comparison, and this is its second side; `strobe diff` shows both\n", stderr);
 	has_values = inputs_have_values(in, &spec, o->column, true);
 	if (!has_values && !json && !csv)
 		return EXIT_NO_SAMPLES;

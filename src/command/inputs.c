@@ -32,6 +32,7 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	in->profile->named_columns = 0;
 	r = is_url ? profile_url_load(file, in->profile, in->options, in->column, sizeof(in->column), &err) :
 		     format_load(file, in->profile, in->options, &err);
+	in->is_comparison |= profile_url_is_comparison(file);
 	if (!in->first)
 		in->first = file;
 	in->files++;

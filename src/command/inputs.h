@@ -17,6 +17,7 @@ struct inputs {
 	size_t files, empty_files;	/* empty: of no bytes */
 	const char *first;		/* name of the first, for sentences */
 	const struct format_options *options;
+	bool is_comparison;		/* the address of one */
 
 	/* private */
 	struct inputs_file { const char *name; uint32_t columns; } *list;	/* that had anything; a bit for each of

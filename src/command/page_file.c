@@ -443,7 +443,10 @@ static int put_lines_with_two_counts(const struct profile *p, const struct flame
 {
 	struct diff d = { .profile = (struct profile *)p, .before = o->before_column, .after = o->column, .measured = o->before_column,
 			  .factor = 1 };
-	const struct page_metric metric = { &d, o->count_name ? o->count_name : "samples" };
+	const char *unit = p->columns[o->column].unit;
+	const struct page_metric metric = {
+		&d, o->count_name ? o->count_name : !strcmp(unit, "nanoseconds") ? "time" : !strcmp(unit, "bytes") ? "memory" : "samples"
+	};
 	const struct page_comparison c = { .metrics = &metric, .count = 1, .name_before = "before", .name_after = "after" };
 
 	return page_file_put_difference(&c, o, out, err);

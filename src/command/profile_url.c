@@ -21,6 +21,32 @@ bool profile_url_is(const char *name)
 	return !strncmp(name, "http://", 7) || !strncmp(name, "https://", 8);
 }
 
+bool profile_url_is_comparison(const char *url)
+{
+	static const char *const keys[] = { "base=", "base_from=", "base.", "run1=" };
+	const char *at = strchr(url, '?'), *end = url + strcspn(url, "#");
+
+	for (; profile_url_is(url) && at && at < end; at = strchr(at + 1, '&')) {
+		size_t name = strcspn(at + 1, "=&#") + 1;
+		bool has_value = at[name] == '=' && !strchr("&#", at[name + 1]);
+
+		for (size_t i = 0; has_value && i < ARRAY_SIZE(keys); i++)
+			if (!strncmp(at + 1, keys[i], strlen(keys[i])))
+				return true;
+	}
+	return false;
+}
+
+char *profile_url_side(const char *url, const char *side)
+{
+	struct buf b;
+
+	buf_init(&b);
+	buf_put(&b, url, strcspn(url, "#"));
+	buf_printf(&b, "&side=%s", side);
+	return buf_take(&b, NULL);
+}
+
 void profile_url_done(struct profile_url *u)
 {
 	buf_done(&u->base);
@@ -209,6 +235,15 @@ static int get(const struct profile_url *u, const char *path, const char *token,
 	return r;
 }
 
+/* An old link leads to a comparison, whatever side of it was asked for. */
+static void keep_side(const struct profile_url *u, struct buf *url)
+{
+	const char *side = strstr(u->path.data, "&side=");
+
+	if (side)
+		buf_put(url, side, 1 + strcspn(side + 1, "&"));
+}
+
 /* Asks where an old link leads to, until it is no old link. */
 static int follow(struct profile_url *u, const char *token, struct err *err)
 {
@@ -225,6 +260,7 @@ static int follow(struct profile_url *u, const char *token, struct err *err)
 		buf_puts(&url, u->base.data);
 		if (r != 302 || i == LEADS_MAX || !http_header(&head, "Location", &url) || url.data[u->base.size] != '/')
 			return err_set(err, -EPROTO, "%s%s leads to no profile", u->base.data, u->path.data);
+		keep_side(u, &url);
 		r = profile_url_parse(&next, url.data, err);
 		profile_url_done(u);
 		*u = next;

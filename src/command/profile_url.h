@@ -24,6 +24,10 @@ extern const char *profile_url_token_file;
 /* Whether the name of an input is an address: http:// or https://. */
 bool profile_url_is(const char *name);
 
+/* Whether the address is that of a comparison, and then that of its side "before" or "after"; the caller frees it. */
+bool profile_url_is_comparison(const char *url);
+char *profile_url_side(const char *url, const char *side);
+
 /* A question to a daemon. */
 struct profile_url {
 	struct buf base;		/* "http://127.0.0.1:8787" */

@@ -77,7 +77,7 @@ static int compare(const void *a, const void *b, void *data)
 {
 	const struct diff_row *x = a, *y = b;
 	const struct diff_report *r = data;
-	bool by_total = r->options->by_total;
+	bool by_total = r->options->sort == REPORT_SORT_TOTAL, by_name = r->options->sort == REPORT_SORT_NAME;
 	double x1 = fabs(by_total ? x->total.change : x->self.change),
 		x2 = fabs(by_total ? x->self.change : x->total.change);
 	double y1 = fabs(by_total ? y->total.change : y->self.change),
@@ -85,9 +85,9 @@ static int compare(const void *a, const void *b, void *data)
 	struct str n, m;
 	int order;
 
-	if (x1 != y1)
+	if (!by_name && x1 != y1)
 		return x1 > y1 ? -1 : 1;
-	if (x2 != y2)
+	if (!by_name && x2 != y2)
 		return x2 > y2 ? -1 : 1;
 	n = profile_name(r->diff->profile, x->frame);
 	m = profile_name(r->diff->profile, y->frame);

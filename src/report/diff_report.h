@@ -4,6 +4,7 @@
 
 #include "buf.h"
 #include "diff.h"
+#include "report.h"
 
 /* One metric of one function. `before` and `after` are whole numbers whose differences add up; change is exact: in
  * percent of everything that was taken before. */
@@ -23,7 +24,7 @@ struct diff_row {
 struct diff_report_options {
 	const char *name_before, *name_after, *column, *compared;	/* "by total", "as they are", … */
 	size_t limit;			/* rows; 0 is all */
-	bool by_total;			/* most changed in total first, not in self */
+	enum report_sort sort;		/* most changed in self first, or in total; or by name */
 	bool all;			/* also what may be chance, and what did not change */
 	double sigma;			/* standard errors of noise; 0 is chosen by the number of functions */
 	bool color;

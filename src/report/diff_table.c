@@ -83,9 +83,14 @@ static void widen(size_t *width, struct buf *cell)
 	buf_reset(cell);
 }
 
+static bool is_by_total(const struct diff_report *r)
+{
+	return r->options->sort == REPORT_SORT_TOTAL;
+}
+
 static const struct diff_cell *main_cell(const struct diff_report *r, const struct diff_row *row)
 {
-	return r->options->by_total ? &row->total : &row->self;
+	return is_by_total(r) ? &row->total : &row->self;
 }
 
 static struct widths measure(const struct diff_report *r, size_t count)
@@ -163,7 +168,7 @@ static void put_row(const struct diff_report *r, const struct diff_row *row, con
 	put_cell(out, cell, w->after + 2);
 	put_delta(cell, c, unit_of(r));
 	put_cell(out, cell, w->delta + 2);
-	put_change(r, r->options->by_total ? &row->self : &row->total, cell, out);
+	put_change(r, is_by_total(r) ? &row->self : &row->total, cell, out);
 	buf_puts(out, "  ");
 	put_name(r, row, w, out);
 	buf_putc(out, '\n');
@@ -175,7 +180,7 @@ static void put_titles(const struct diff_report *r, const struct widths *w, stru
 	const struct { const char *title; size_t width; } titles[] = {
 		{ "before%", PERCENT_WIDTH }, { "after%", PERCENT_WIDTH }, { "change%", PERCENT_WIDTH },
 		{ "noise", PERCENT_WIDTH }, { "before", w->before + 2 }, { "after", w->after + 2 },
-		{ "delta", w->delta + 2 }, { r->options->by_total ? "self%" : "total%", PERCENT_WIDTH },
+		{ "delta", w->delta + 2 }, { is_by_total(r) ? "self%" : "total%", PERCENT_WIDTH },
 	};
 
 	buf_init(&cell);
@@ -209,7 +214,7 @@ static void put_head(const struct diff_report *r, struct buf *out)
 	if (r->diff->measured != r->diff->before)
 		buf_printf(out, ": before is multiplied by %.4g", r->diff->factor);
 	buf_printf(out, "; %s of each function, change in percent of everything before\n\n",
-		   r->options->by_total ? "total" : "self");
+		   is_by_total(r) ? "total" : "self");
 }
 
 static void put_foot(const struct diff_report *r, size_t count, struct buf *out)

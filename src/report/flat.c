@@ -31,7 +31,7 @@ static void add_totals(struct flat_row *rows, const struct profile *p, const int
 
 struct order {
 	const struct profile *p;
-	bool by_total;
+	enum report_sort sort;
 };
 
 static int compare_names(const struct profile *p, uint32_t a, uint32_t b)
@@ -50,9 +50,12 @@ static int compare(const void *a, const void *b, void *data)
 {
 	const struct flat_row *x = a, *y = b;
 	const struct order *o = data;
-	int64_t x1 = o->by_total ? x->total : x->self, y1 = o->by_total ? y->total : y->self;
-	int64_t x2 = o->by_total ? x->self : x->total, y2 = o->by_total ? y->self : y->total;
+	bool by_total = o->sort == REPORT_SORT_TOTAL;
+	int64_t x1 = by_total ? x->total : x->self, y1 = by_total ? y->total : y->self;
+	int64_t x2 = by_total ? x->self : x->total, y2 = by_total ? y->self : y->total;
 
+	if (o->sort == REPORT_SORT_NAME)
+		return compare_names(o->p, x->frame, y->frame);
 	if (x1 != y1)
 		return x1 > y1 ? -1 : 1;
 	if (x2 != y2)
@@ -94,10 +97,10 @@ static size_t add_tree(struct flat_row *rows, const struct profile *p, uint32_t 
 	return count;
 }
 
-struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count)
+struct flat_row *report_flat(const struct profile *p, uint32_t column, enum report_sort sort, size_t *ret_count)
 {
 	struct flat_row *rows = xcalloc((size_t)p->frame_count + 1, sizeof(*rows));
-	struct order order = { p, by_total };
+	struct order order = { p, sort };
 
 	*ret_count = p->edges ? add_edges(rows, p, column) : add_tree(rows, p, column);
 	qsort_r(rows, *ret_count, sizeof(*rows), compare, &order);

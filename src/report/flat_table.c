@@ -219,7 +219,7 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 		return err_set(err, -EINVAL, "the profile has no such column");
 	if (o->json || o->csv)
 		return report_wide_table(p, o, out, err);
-	rows = report_flat(p, o->column, o->by_total, &count);
+	rows = report_flat(p, o->column, o->sort, &count);
 	whole = report_whole(p, o->column);
 	unit = p->columns[o->column].unit;
 	shown = o->limit && count > o->limit ? o->limit : count;

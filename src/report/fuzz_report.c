@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[1] & 128)
 		p->edges = edges_of(p, &(struct edges_options){ .column = UINT32_MAX });
 	o.by = (data[0] & 7) % REPORT_BY_COUNT;
-	o.by_total = data[0] & 8;
+	o.sort = data[0] & 8 ? REPORT_SORT_TOTAL : REPORT_SORT_SELF;
 	o.all_columns = data[0] & 16;
 	o.json = (data[0] >> 5 & 3) == 1;
 	o.csv = (data[0] >> 5 & 3) == 2;

@@ -18,8 +18,11 @@ struct flat_row {
 	bool at_most;			/* of total */
 };
 
-/* Rows of every frame, most self first (ties: most total, then name), or most total first. The caller frees. */
-struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count);
+/* The order of rows: most self first (ties: most total, then name), most total first, or by name. */
+enum report_sort { REPORT_SORT_SELF, REPORT_SORT_TOTAL, REPORT_SORT_NAME };
+
+/* Rows of every frame, sorted. The caller frees. */
+struct flat_row *report_flat(const struct profile *p, uint32_t column, enum report_sort sort, size_t *ret_count);
 
 /* Everything that was taken: the sum of what all functions took themselves. */
 int64_t report_sum(const struct profile *p, uint32_t column);
@@ -37,7 +40,8 @@ enum report_by {
 struct report_options {
 	uint32_t column;
 	size_t limit;			/* rows; 0 is all */
-	bool by_total, json, csv, color;
+	enum report_sort sort;
+	bool json, csv, color;
 	bool all_columns;		/* self and total of every column; the wide table has self of each anyway */
 	bool sums;			/* last rows say what was left out, and what all are together */
 	enum report_by by;		/* what the profile was grouped by, for the headings */
@@ -58,7 +62,7 @@ struct wide_row {
 };
 
 /* Rows of every frame, sorted by one column as report_flat does. The caller frees. */
-struct wide_row *report_wide(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count);
+struct wide_row *report_wide(const struct profile *p, uint32_t column, enum report_sort sort, size_t *ret_count);
 
 /* The columns that a table of a trace shows, in their order: calls, wall, CPU, off-CPU, memory, as far as there are
  * any; then the others. Returns how many. */

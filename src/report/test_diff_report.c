@@ -32,7 +32,7 @@ TEST(self_deltas_of_all_functions_add_up_to_the_delta_of_everything)
 		_cleanup_(profile_freep) struct profile *b = random_profile(1 + below(200), 1 + below(30), column,
 									    unit);
 		struct diff_options scale = { .scale = round & 2 ? DIFF_BY_TOTAL : DIFF_AS_IT_IS };
-		struct diff_report_options o = { .all = true, .by_total = round & 4 };
+		struct diff_report_options o = { .all = true, .sort = round & 4 ? REPORT_SORT_TOTAL : REPORT_SORT_SELF };
 		_cleanup_(diff_report_done) struct diff_report r = { 0 };
 		_cleanup_(diff_done) struct diff d = { 0 };
 		int64_t deltas = 0;

@@ -59,7 +59,7 @@ TEST(rows_are_sorted_by_self_or_by_total_then_by_name)
 	add(p, "main", "a", NULL, 4);
 	add(p, "main", "c", NULL, 9);
 	by_self = report_flat(p, 0, false, &n);
-	by_total = report_flat(p, 0, true, &n);
+	by_total = report_flat(p, 0, REPORT_SORT_TOTAL, &n);
 	CHECK_STR(profile_name(p, by_self[0].frame).p, "c");
 	CHECK_STR(profile_name(p, by_self[1].frame).p, "a");
 	CHECK_STR(profile_name(p, by_self[2].frame).p, "b");

@@ -67,9 +67,9 @@ static void add_edges(struct wide_row *rows, size_t count, const struct profile 
 	}
 }
 
-struct wide_row *report_wide(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count)
+struct wide_row *report_wide(const struct profile *p, uint32_t column, enum report_sort sort, size_t *ret_count)
 {
-	_cleanup_(freep) struct flat_row *order = report_flat(p, column, by_total, ret_count);
+	_cleanup_(freep) struct flat_row *order = report_flat(p, column, sort, ret_count);
 	struct wide_row *rows = xcalloc(*ret_count + 1, sizeof(*rows));
 	_cleanup_(freep) uint32_t *place = xcalloc((size_t)p->frame_count + 1, sizeof(*place));
 

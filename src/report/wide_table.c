@@ -131,7 +131,7 @@ int report_wide_table(const struct profile *p, const struct report_options *o, s
 
 	if (o->column >= p->column_count)
 		return err_set(err, -EINVAL, "the profile has no such column");
-	rows = report_wide(p, o->column, o->by_total, &count);
+	rows = report_wide(p, o->column, o->sort, &count);
 	if (o->json || o->csv) {
 		report_functions_data(p, o, rows, count, out);
 		return 0;

@@ -36,7 +36,7 @@ static void put_rows(struct json *j, const struct profile_query *a)
 	_cleanup_(freep) struct flat_row *rows = NULL;
 
 	if (a->total)
-		rows = report_flat(a->profile, a->column, a->view.by_total, &count);
+		rows = report_flat(a->profile, a->column, a->view.sort, &count);
 	if (limit == 0 || limit > count)
 		limit = count;
 

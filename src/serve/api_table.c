@@ -67,7 +67,7 @@ static void put_values(struct json *j, const struct profile_query *a, const stru
 static void put_metrics(struct json *j, const struct profile_query *a)
 {
 	size_t all, count;
-	_cleanup_(freep) struct wide_row *rows = report_wide(a->profile, a->column, a->view.by_total, &all);
+	_cleanup_(freep) struct wide_row *rows = report_wide(a->profile, a->column, a->view.sort, &all);
 	_cleanup_(freep) uint32_t *frames = xcalloc(all + 1, sizeof(*frames));
 
 	for (size_t i = 0; i < all; i++)
@@ -114,7 +114,7 @@ static void put_comparison(struct json *j, const struct profile_query *a)
 {
 	struct diff_report_options o = {
 		.name_before = a->name_before, .name_after = a->name_after, .column = a->columns[a->chosen].name,
-		.compared = "", .all = true, .by_total = a->view.by_total,
+		.compared = "", .all = true, .sort = a->view.sort,
 	};
 	_cleanup_(freep) uint32_t *frames = NULL;
 	struct diff_report r;

@@ -101,20 +101,23 @@ int old_runs(const struct server_context *s, const struct params *p, struct view
 
 /* --- Pages --- */
 
-/* The values that a table was sorted by. */
-static const char *column_of(const char *sort)
+/* The values that a table was sorted by: inclusive ones, those of the function itself with excl_, or the names. Calls are
+ * counted, not summed. */
+static void take_sort(const char *sort, struct views *v)
 {
 	static const struct { const char *sort, *column; } columns[] = {
 		{ "ct", "calls" }, { "wt", "wall_ns" }, { "cpu", "cpu_ns" }, { "mu", "memory_bytes" },
 		{ "pmu", "peak_memory_bytes" }, { "samples", "samples" },
 	};
+	bool itself = sort && !strncmp(sort, "excl_", 5);
 
-	if (sort && !strncmp(sort, "excl_", 5))
-		sort += 5;
+	if (sort && !strcmp(sort, "fn"))
+		v->sort = "name";
 	for (size_t i = 0; sort && i < ARRAY_SIZE(columns); i++)
-		if (!strcmp(sort, columns[i].sort))
-			return columns[i].column;
-	return NULL;
+		if (!strcmp(sort + (itself ? 5 : 0), columns[i].sort)) {
+			v->column = columns[i].column;
+			v->sort = itself || !i ? NULL : "total";
+		}
 }
 
 /* A share of all becomes per cent; what makes no sense is the default of theirs. */
@@ -158,7 +161,7 @@ static int put_address(const struct server_context *s, const struct params *p, b
 		return e;
 	put_function(get(p, callgraph ? "func" : "symbol"), &function);
 	v.function = function.data;
-	v.column = column_of(get(p, "sort"));
+	take_sort(get(p, "sort"), &v);
 	put_threshold(get(p, "threshold"), &threshold);
 	if (!v.run_count)
 		put_list(get(p, "source"), out);

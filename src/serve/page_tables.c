@@ -93,18 +93,33 @@ static bool is_calls(const struct page *p, uint32_t column)
 }
 
 /* The heading of a column; that of the chosen metric sorts by it. */
-static void put_sort(const struct page *p, uint32_t column, bool by_total, const char *words, int span)
+static void put_sort(const struct page *p, uint32_t column, enum report_sort sort, const char *words, int span)
 {
-	bool mine = column == p->query.chosen, sorted = mine && p->query.view.by_total == by_total;
+	bool mine = column == p->query.chosen, sorted = mine && p->query.view.sort == sort;
 
 	buf_printf(p->out, "<th scope=\"colgroup\" colspan=\"%d\"%s>", span, sorted ? " aria-sort=\"descending\"" : "");
 	if (mine && !sorted) {
 		buf_puts(p->out, "<a href=\"");
-		page_put_address(p, NULL, "sort", by_total ? "total" : NULL);
+		page_put_address(p, NULL, "sort", sort == REPORT_SORT_TOTAL ? "total" : NULL);
 		buf_printf(p->out, "#functions\">%s</a></th>", words);
 	} else {
 		buf_printf(p->out, "%s%s</th>", words, sorted ? " ▾" : "");
 	}
+}
+
+/* The heading of names, which sorts by them, over their column. */
+static void put_name_heading(const struct page *p)
+{
+	bool sorted = p->query.view.sort == REPORT_SORT_NAME;
+
+	buf_printf(p->out, "<th scope=\"col\"%s>", sorted ? " aria-sort=\"ascending\"" : "");
+	if (!sorted) {
+		buf_puts(p->out, "<a href=\"");
+		page_put_address(p, NULL, "sort", "name");
+		buf_puts(p->out, "#functions\">");
+	}
+	html_text(p->out, report_by_name(p->query.view.by, false));
+	buf_printf(p->out, "%s</th>", sorted ? " ▴" : "</a>");
 }
 
 static void put_headings(const struct page *p, const uint32_t *columns, size_t count)
@@ -121,13 +136,12 @@ static void put_headings(const struct page *p, const uint32_t *columns, size_t c
 	}
 	buf_puts(p->out, "<th></th></tr>\n<tr>");
 	for (size_t i = 0; i < count; i++) {
-		put_sort(p, columns[i], false, is_calls(p, columns[i]) ? "number" : "self", 2);
+		put_sort(p, columns[i], REPORT_SORT_SELF, is_calls(p, columns[i]) ? "number" : "self", 2);
 		if (!is_calls(p, columns[i]))
-			put_sort(p, columns[i], true, "total", 2);
+			put_sort(p, columns[i], REPORT_SORT_TOTAL, "total", 2);
 	}
-	buf_puts(p->out, "<th scope=\"col\">");
-	html_text(p->out, report_by_name(p->query.view.by, false));
-	buf_puts(p->out, "</th></tr></thead>\n<tbody>\n");
+	put_name_heading(p);
+	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
 }
 
 static void put_row(const struct page *p, const struct wide_row *row, const uint32_t *columns, size_t count)
@@ -148,7 +162,7 @@ static void put_functions(const struct page *p)
 {
 	uint32_t columns[PROFILE_COLUMNS];
 	size_t column_count = report_wide_columns(p->query.profile, columns), count, shown;
-	_cleanup_(freep) struct wide_row *rows = report_wide(p->query.profile, p->query.column, p->query.view.by_total, &count);
+	_cleanup_(freep) struct wide_row *rows = report_wide(p->query.profile, p->query.column, p->query.view.sort, &count);
 
 	shown = rows_of(p, count);
 	put_counted(p, count, shown);
@@ -186,7 +200,7 @@ static void put_changes(const struct page *p)
 {
 	struct diff_report_options o = {
 		.name_before = p->query.name_before, .name_after = p->query.name_after, .compared = "", .all = true,
-		.by_total = p->query.view.by_total, .column = p->query.columns[p->query.chosen].name,
+		.sort = p->query.view.sort, .column = p->query.columns[p->query.chosen].name,
 	};
 	struct diff_report r;
 	size_t shown;
@@ -195,13 +209,13 @@ static void put_changes(const struct page *p)
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
 	buf_puts(p->out, ", before and after; behind a change that may be chance stands a ?.</p>\n<table>\n<thead><tr>");
-	put_sort(p, p->query.chosen, false, "self", 3);
-	put_sort(p, p->query.chosen, true, "total", 3);
+	put_sort(p, p->query.chosen, REPORT_SORT_SELF, "self", 3);
+	put_sort(p, p->query.chosen, REPORT_SORT_TOTAL, "total", 3);
 	buf_puts(p->out, "<th></th></tr>\n<tr>"
 		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>"
-		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th><th scope=\"col\">");
-	html_text(p->out, report_by_name(p->query.view.by, false));
-	buf_puts(p->out, "</th></tr></thead>\n<tbody>\n");
+		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>");
+	put_name_heading(p);
+	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < shown; i++) {
 		buf_puts(p->out, "<tr>");
 		put_cell(p, &r.rows[i].self);

@@ -11,7 +11,7 @@
 const char *const view_reserved[] = {
 	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", "lines",
 	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "threshold", "sort", "split",
-	"chart_from", "chart_to", "pixels", "zoom",
+	"chart_from", "chart_to", "pixels", "zoom", "side",
 	NULL,
 };
 
@@ -230,6 +230,36 @@ static int parse_base(struct view *v, const struct params *p, struct err *err)
 	return 0;
 }
 
+/* One side of a comparison is a view of its own. */
+static int take_side(struct view *v, const struct params *p, struct err *err)
+{
+	const char *side = params_get(p, "side"), *from = params_get(p, "base_from"), *to = params_get(p, "base_to");
+
+	if (!side || !*side)
+		return 0;
+	if (strcmp(side, "before") && strcmp(side, "after"))
+		return err_set(err, -EINVAL, "side=%.40s: give before or after", side);
+	if (!v->has_base)
+		return err_set(err, -EINVAL, "side=%s: only a comparison has sides; give base, base_from or base.KEY", side);
+	v->has_base = v->has_base_labels = false;
+	if (!strcmp(side, "after"))
+		return 0;
+	v->run_count = *v->base_run.id != 0;
+	if (v->run_count) {
+		v->runs[0] = v->base_run;
+		return 0;
+	}
+	v->from_ns = v->base_from_ns;
+	v->to_ns = v->base_to_ns;
+	if (from && *from) {
+		v->from = from;
+		v->to = to && *to ? to : "now";
+	}
+	memcpy(v->filters, v->base_filters, sizeof(v->filters));
+	v->filter_count = v->base_filter_count;
+	return 0;
+}
+
 static int parse_scale(struct view *v, const struct params *p, struct err *err)
 {
 	static const char *const names[] = {
@@ -260,12 +290,20 @@ static int parse_by(struct view *v, const struct params *p, struct err *err)
 
 static int parse_sort(struct view *v, const struct params *p, struct err *err)
 {
+	static const char *const words[] = {
+		[REPORT_SORT_SELF] = "self", [REPORT_SORT_TOTAL] = "total", [REPORT_SORT_NAME] = "name",
+	};
 	const char *text = params_get(p, "sort");
 
-	v->by_total = text && !strcmp(text, "total");
-	if (!text || !*text || v->by_total || !strcmp(text, "self"))
+	v->sort = REPORT_SORT_SELF;
+	if (!text || !*text)
 		return 0;
-	return err_set(err, -EINVAL, "sort=%.40s: give self or total", text);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(text, words[i])) {
+			v->sort = (enum report_sort)i;
+			return 0;
+		}
+	return err_set(err, -EINVAL, "sort=%.40s: give self, total or name", text);
 }
 
 static int parse_threshold(struct view *v, const struct params *p, struct err *err)
@@ -393,7 +431,7 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	v->function = (text = params_get(p, "function")) && *text ? text : NULL;
 	v->split = (text = params_get(p, "split")) && *text ? text : NULL;
 	take_filters(v, p);
-	return 0;
+	return take_side(v, p, err);
 }
 
 void view_done(struct view *v)

@@ -6,6 +6,7 @@
  *	base_from= base_to=	compared with this range, of the same labels
  *	base.deploy=6		compared with what has this label instead of the filters of `deploy`; in the same range unless
  *				another is given
+ *	side=before		of a comparison: its base only, or what is compared with it (after)
  *	scale=total		how a comparison scales its base: total, rate, requests or none
  *	by=class		classes, namespaces, files or packages instead of functions
  *	sort=total		tables by total, not by self
@@ -54,7 +55,8 @@ struct view {
 	const char *from, *to;			/* as written, for links; "-1h" and "now" by default */
 	const char *format, *column, *title;	/* NULL unless asked for */
 	size_t limit;				/* rows; 0 is no limit */
-	bool has_limit, reverse, inverted, by_total;
+	bool has_limit, reverse, inverted;
+	enum report_sort sort;
 	bool has_lines, lines, all_lines;	/* whether the lines that ran are asked for, or left out; all of a source */
 	struct view_run runs[VIEW_RUNS_MAX];	/* none: the range */
 	size_t run_count;

@@ -62,6 +62,7 @@ void views_put(const struct views *v, struct buf *out)
 		put_runs(v, &before, out);
 	}
 	put_rest(v, &before, out);
+	put_param(out, &before, "sort", v->sort);
 }
 
 void views_put_callgraph(const struct views *v, const char *threshold, struct buf *out)

@@ -42,10 +42,11 @@ def some_runs(d):
 # The address that is asked for, and where it leads.
 LINKS = {
     'index.php?run=1&source=shop': '/runs/shop/1',
-    'index.php?run=1&source=shop&sort=cpu': '/runs/shop/1?column=cpu_ns',
+    'index.php?run=1&source=shop&sort=cpu': '/runs/shop/1?column=cpu_ns&sort=total',
     'index.php?run=1&source=shop&sort=excl_wt&all=1': '/runs/shop/1?column=wall_ns',
-    'index.php?run=1&source=shop&sort=fn': '/runs/shop/1',
-    'index.php?run=1&source=shop&symbol=Cart%3A%3Atotal&sort=mu': '/runs/shop/1?function=Cart%3A%3Atotal&column=memory_bytes',
+    'index.php?run=1&source=shop&sort=ct': '/runs/shop/1?column=calls',
+    'index.php?run=1&source=shop&sort=fn': '/runs/shop/1?sort=name',
+    'index.php?run=1&source=shop&symbol=Cart%3A%3Atotal&sort=mu': '/runs/shop/1?function=Cart%3A%3Atotal&column=memory_bytes&sort=total',
     'index.php?run=1&source=shop&symbol=Cart%3A%3Aprice%401': '/runs/shop/1?function=Cart%3A%3Aprice',
     'index.php?run=1&source=shop&symbol=class%40anonymous': '/runs/shop/1?function=class%40anonymous',
     'index.php?run1=1&run2=2&source=shop': '/?run=shop/2&base=shop/1',

@@ -1,4 +1,5 @@
 """Pages and answers of a daemon as the input of commands."""
+import json
 import os
 import subprocess
 
@@ -46,6 +47,23 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
         check(r.returncode == 0 and 'Cart::add' in r.stdout, f'{r}')
         r = strobe('diff', '--csv', f'{d.url}/?run=shop/r2&base=shop/r1&scale=none')
         check(r.returncode == 0 and 'Cart::add' in r.stdout and '4000000' in r.stdout, f'a comparison is one: {r}')
+        both = strobe('diff', '--csv', f'{d.url}/runs/shop/r1', f'{d.url}/runs/shop/r2').stdout
+        for path in ('?run=shop/r2&base=shop/r1&scale=none#show=table', 'runs/shop/r2?base=shop/r1', 'index.php?run1=r1&run2=r2&source=shop'):
+            r = strobe('diff', '--csv', f'{d.url}/{path}')
+            check(r.returncode == 0 and r.stdout == both, f'{path} stands for both of its sides: {r}')
+        r = strobe('diff', f'{d.url}/?run=shop/r2&base=shop/r1&column=memory_bytes&scale=total')
+        check(r.returncode == 0 and 'KiB of memory_bytes' in r.stdout and 'by share of the total' in r.stdout, f'with the column and scale of the address: {r}')
+        r = strobe('diff', '--all', '--json', f'{d.url}/?entry=api.php&base.entry=index.php')
+        sides = {f['function']: (f['self']['before'], f['self']['after']) for f in json.loads(r.stdout)['functions']}
+        check(sides['other'][0] > 0 == sides['other'][1] and sides['work'][0] == 0 < sides['work'][1], f'two label sets: {r}')
+        r = strobe('report', '--json', f'{d.url}/?run=shop/r2&base=shop/r1')
+        check('9000000' in r.stdout and 'second side' in r.stderr, f'a report is of the second side, and says so: {r}')
+        r = strobe('flamegraph', f'{d.url}/?run=shop/r2&base=shop/r1', '-o', f'{directory}/d.html')
+        with open(f'{directory}/d.html') as f:
+            html = f.read()
+        check(r.returncode == 0 and '<title>Difference<' in html and '"name":"time"' in html, f'a flame graph is of the difference: {r}')
+        r = strobe('report', f'{d.url}/?side=before')
+        check(r.returncode == 2 and 'only a comparison has sides' in r.stderr, f'{r}')
         for command, option, path in (('flamegraph', '-o', 'a.svg'), ('callgraph', '-o', 'a.dot'), ('convert', '-o', 'a.pb.gz')):
             r = strobe(command, page, option, f'{directory}/{path}')
             check(r.returncode == 0 and os.path.getsize(f'{directory}/{path}') > 0, f'{command}: {r}')

@@ -33,7 +33,7 @@ export type Pane = 'both' | 'graph' | 'table' | 'calls' | 'time';
 export type Kind = 'range' | 'run' | 'runs';
 
 const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'threshold', 'sort', 'split',
-	'chart_from', 'chart_to', 'pixels', 'zoom'];
+	'chart_from', 'chart_to', 'pixels', 'zoom', 'side'];
 const SUBJECT = ['run', 'weights', 'base', 'base_from', 'base_to', 'scale'];
 const isSubject = (key: string) => SUBJECT.includes(key) || key.startsWith('base.');
 const PANES = ['graph', 'table', 'calls', 'time'];
@@ -87,6 +87,12 @@ function readView(): View {
 	};
 }
 
+// Links say the order of the tables that the server writes.
+function sortOfQuery(): string {
+	const sort = IN_FILE ? null : new URLSearchParams(location.search).get('sort');
+	return sort === 'name' ? ',,up' : sort || 'self';
+}
+
 function readFragment(): void {
 	const parts = new Map(location.hash.slice(1).split('&').map((s) => {
 		const at = s.indexOf('=');
@@ -108,7 +114,7 @@ function readFragment(): void {
 	callBox.value = decode(parts.get('at') || '');
 	chartWindow.value = decode(parts.get('time') || '');
 	filter.value = decode(parts.get('filter') || '');
-	const [kind, group, way] = decode(parts.get('order') ?? 'self').split(',');
+	const [kind, group, way] = decode(parts.get('order') ?? sortOfQuery()).split(',');
 	order.value = { kind, group: group || '', down: way !== 'up' };
 	pane.value = PANES.includes(wanted || '') ? wanted as Pane : 'both';
 }
