@@ -305,7 +305,7 @@ export class FlameData {
 export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData {
 	const head = new DataView(bytes);
 	if (bytes.byteLength < 64 || head.getUint32(0, false) !== 0x53464c4d || head.getUint32(4, true) !== 1)
-		throw new Error('these bytes are something else than a flame graph; reload the page');
+		throw new Error('the server sent no flame graph');
 
 	const count = head.getUint32(8, true), depths = head.getUint32(12, true), wide = head.getUint32(16, true) === 8;
 	const isDifference = head.getUint32(36, true) === 1;
