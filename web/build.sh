@@ -13,5 +13,5 @@ npx --no-install vite build --config vite.picture.config.js --mode svg --logLeve
 npx --no-install vite build --config vite.picture.config.js --mode svg-pairs --logLevel warn
 npx --no-install vite build --config vite.picture.config.js --mode html --logLevel warn
 npx --no-install vite build --config vite.picture.config.js --mode unpack --logLevel warn
-cp src/icon.svg dist/icon.svg
+cp src/icon.svg src/plain.css dist/
 python3 source_hash.py > dist/SOURCE_HASH

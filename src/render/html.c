@@ -235,6 +235,10 @@ static bool has_values(const struct profile *p, const struct flamegraph_options 
 	return o->column != UINT32_MAX && profile_sum(p, o->column) > 0;
 }
 
+/* The script before the still picture makes text of it, by an element that is text where scripts run: parsing, laying out and
+ * painting it takes a tenth of the time to open, and the page takes its place. Where the script may not run the picture stays one; and
+ * if the page's own script fails, in a browser that is too old for example, or has not begun two seconds after the file was read, the
+ * text becomes the picture again. */
 static int put_still(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
 {
 	struct flamegraph_options still = *o;

@@ -1,7 +1,4 @@
-/* Stands before the still picture of a page in a file. It makes text of the picture, by an element that is text where scripts run: parsing,
- * laying out and painting it takes a tenth of the time to open, and the page takes its place. Where this may not run the picture
- * stays one; and if the page's own script fails, in a browser that is too old for example, or has not begun two seconds after the file
- * was read, the text becomes the picture again. */
+/* See put_still in html.c. */
 (function () {
 var main = document.currentScript.parentNode;
 

@@ -21,8 +21,9 @@ void html_begin(struct buf *out, const char *title)
 	buf_printf(out, "</title>\n"
 		   "<link rel=\"icon\" type=\"image/svg+xml\" href=\"/assets/%s/icon.svg\">\n"
 		   "<link rel=\"stylesheet\" href=\"/assets/%s/app.css\">\n"
+		   "<noscript><link rel=\"stylesheet\" href=\"/assets/%s/plain.css\"></noscript>\n"
 		   "<script type=\"module\" src=\"/assets/%s/app.js\"></script>\n"
-		   "</head>\n<body>\n", assets_hash, assets_hash, assets_hash);
+		   "</head>\n<body>\n", assets_hash, assets_hash, assets_hash, assets_hash);
 }
 
 void html_warning(struct buf *out, const char *sentence)

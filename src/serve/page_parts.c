@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "html.h"
 #include "runs.h"
+#include "saturate.h"
 #include "text.h"
 
 #include <string.h>
@@ -117,7 +118,38 @@ static void put_run_list(const struct page *p)
 			buf_printf(p->out, ", weight %llu", (unsigned long long)run->weight);
 		buf_puts(p->out, "</li>\n");
 	}
+	if (*p->query.view.base_run.id) {
+		const struct view_run *run = &p->query.view.base_run;
+
+		buf_printf(p->out, "<li>compared with <a href=\"/runs/%s/%s\">%s/%s</a></li>\n", run->source, run->id, run->source, run->id);
+	}
 	buf_puts(p->out, "</ul>\n");
+}
+
+static void put_total(const struct page *p, int64_t v)
+{
+	const char *unit = p->query.columns[p->query.chosen].unit;
+
+	amount_put(p->out, v, amount_unit(unit));
+}
+
+/* As the page with scripts says it: "12.3 s before, 15.6 s after, +3.30 s (+26.8%)". */
+static void put_totals(const struct page *p)
+{
+	const struct profile_query_column *c = &p->query.columns[p->query.chosen];
+	int64_t delta = saturating_difference(c->whole, c->before);
+
+	buf_puts(p->out, "<p>");
+	html_text(p->out, report_column_title(c->name));
+	buf_puts(p->out, ": ");
+	put_total(p, c->before);
+	buf_puts(p->out, " before, ");
+	put_total(p, c->whole);
+	buf_printf(p->out, " after, <strong>%s", delta > 0 ? "+" : "");
+	put_total(p, delta);
+	if (c->before > 0)
+		buf_printf(p->out, " (%+.1f%%)", 100.0 * (double)delta / (double)c->before);
+	buf_puts(p->out, "</strong></p>\n");
 }
 
 void page_put_facts(const struct page *p)
@@ -134,8 +166,10 @@ void page_put_facts(const struct page *p)
 	buf_puts(p->out, "</h2>\n");
 	if (a->view.run_count == 1 && !a->is_diff)
 		put_run_facts(p->out, &a->runs[0]);
-	else if (a->view.run_count)
+	else if (a->view.run_count || *a->view.base_run.id)
 		put_run_list(p);
+	if (a->is_diff)
+		put_totals(p);
 	buf_puts(p->out, "</section>\n");
 }
 

@@ -32,6 +32,40 @@ static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit
 	buf_puts(out, "</td>");
 }
 
+/* The end of a namespace or a folder, which is cut first where there is no room. */
+static size_t end_of_space(struct str name)
+{
+	size_t end = 0, most = name.n;
+	bool is_path = name.n && *name.p == '/';
+
+	for (size_t i = 0; !is_path && i + 1 < name.n && most == name.n; i++)
+		if (name.p[i] == ':' && name.p[i + 1] == ':')
+			most = i;
+	for (size_t i = 0; i < most; i++)
+		if (name.p[i] == (is_path ? '/' : '\\'))
+			end = i + 1;
+	return end;
+}
+
+static void put_function_link(const struct page *p, const char *address, struct str name)
+{
+	size_t end = end_of_space(name);
+
+	buf_puts(p->out, "<a class=\"function-link\" title=\"");
+	text_put_xml(p->out, name);
+	buf_puts(p->out, "\" href=\"");
+	page_put_address(p, NULL, "function", address);
+	buf_puts(p->out, "\">");
+	if (end) {
+		buf_puts(p->out, "<span class=\"space-of\">");
+		text_put_xml(p->out, (struct str){ name.p, end });
+		buf_puts(p->out, "</span>");
+	}
+	buf_puts(p->out, "<span>");
+	text_put_xml(p->out, (struct str){ name.p + end, name.n - end });
+	buf_puts(p->out, "</span></a>");
+}
+
 static void put_name(const struct page *p, uint32_t frame)
 {
 	const struct profile *profile = p->query.profile;
@@ -40,11 +74,8 @@ static void put_name(const struct page *p, uint32_t frame)
 
 	buf_init(&shown);
 	text_put_plain(&shown, name);
-	buf_puts(p->out, "<th scope=\"row\"><a href=\"");
-	page_put_address(p, NULL, "function", shown.data ? shown.data : "");
-	buf_puts(p->out, "\">");
-	text_put_xml(p->out, name);
-	buf_puts(p->out, "</a>");
+	buf_puts(p->out, "<th scope=\"row\">");
+	put_function_link(p, shown.data ? shown.data : "", name);
 	if (file.n) {
 		buf_puts(p->out, " <small>");
 		text_put_xml(p->out, file);
@@ -124,7 +155,7 @@ static void put_name_heading(const struct page *p)
 
 static void put_headings(const struct page *p, const uint32_t *columns, size_t count)
 {
-	buf_puts(p->out, "<table>\n<thead><tr>");
+	buf_puts(p->out, "<table>\n<thead><tr><th></th>");
 	for (size_t i = 0; i < count; i++) {
 		const char *name = p->query.columns[columns[i]].name;
 
@@ -134,19 +165,20 @@ static void put_headings(const struct page *p, const uint32_t *columns, size_t c
 		html_text(p->out, report_column_title(name));
 		buf_puts(p->out, "</a></th>");
 	}
-	buf_puts(p->out, "<th></th></tr>\n<tr>");
+	buf_puts(p->out, "</tr>\n<tr>");
+	put_name_heading(p);
 	for (size_t i = 0; i < count; i++) {
 		put_sort(p, columns[i], REPORT_SORT_SELF, is_calls(p, columns[i]) ? "number" : "self", 2);
 		if (!is_calls(p, columns[i]))
 			put_sort(p, columns[i], REPORT_SORT_TOTAL, "total", 2);
 	}
-	put_name_heading(p);
 	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
 }
 
 static void put_row(const struct page *p, const struct wide_row *row, const uint32_t *columns, size_t count)
 {
 	buf_puts(p->out, "<tr>");
+	put_name(p, row->frame);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_query_column *c = &p->query.columns[columns[i]];
 
@@ -154,7 +186,6 @@ static void put_row(const struct page *p, const struct wide_row *row, const uint
 		if (!is_calls(p, columns[i]))
 			put_pair(p->out, row->total[columns[i]], c->whole, c->unit, row->at_most);
 	}
-	put_name(p, row->frame);
 	buf_puts(p->out, "</tr>\n");
 }
 
@@ -208,19 +239,18 @@ static void put_changes(const struct page *p)
 	diff_report_init(&r, &p->query.diff, &o);
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
-	buf_puts(p->out, ", before and after; behind a change that may be chance stands a ?.</p>\n<table>\n<thead><tr>");
+	buf_puts(p->out, ", before and after; behind a change that may be chance stands a ?.</p>\n<table>\n<thead><tr><th></th>");
 	put_sort(p, p->query.chosen, REPORT_SORT_SELF, "self", 3);
 	put_sort(p, p->query.chosen, REPORT_SORT_TOTAL, "total", 3);
-	buf_puts(p->out, "<th></th></tr>\n<tr>"
-		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>"
-		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>");
+	buf_puts(p->out, "</tr>\n<tr>");
 	put_name_heading(p);
-	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
+	buf_puts(p->out, "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>"
+		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < shown; i++) {
 		buf_puts(p->out, "<tr>");
+		put_name(p, r.rows[i].frame);
 		put_cell(p, &r.rows[i].self);
 		put_cell(p, &r.rows[i].total);
-		put_name(p, r.rows[i].frame);
 		buf_puts(p->out, "</tr>\n");
 	}
 	buf_puts(p->out, "</tbody>\n</table>\n");
@@ -276,8 +306,8 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 	uint32_t columns[3];
 	size_t count = edge_columns(p, columns);
 
-	buf_printf(p->out, "<section class=\"plain\" aria-label=\"%s\">\n<h2>%s</h2>\n<table>\n<thead><tr>", callees ? "Callees" : "Callers",
-		   callees ? "Callees" : "Callers");
+	buf_printf(p->out, "<section class=\"plain\" aria-label=\"%s\">\n<h2>%s</h2>\n<table>\n<thead><tr><th scope=\"col\">%s</th>",
+		   callees ? "Callees" : "Callers", callees ? "Callees" : "Callers", callees ? "callee" : "caller");
 	for (size_t i = 0; i < count; i++) {
 		const char *name = p->query.profile->columns[columns[i]].name;
 
@@ -285,14 +315,14 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 		html_text(p->out, report_column_title(name));
 		buf_puts(p->out, " (of it)</th>");
 	}
-	buf_printf(p->out, "<th scope=\"col\">%s</th></tr></thead>\n<tbody>\n", callees ? "callee" : "caller");
+	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < e->count; i++) {
 		buf_puts(p->out, "<tr>");
-		put_edge_row(p, e, e->edges[i].values, e->edges[i].at_most);
 		if (e->edges[i].frame == REPORT_NO_CALLER)
 			buf_puts(p->out, "<th scope=\"row\">[nothing, it is the root]</th>");
 		else
 			put_name(p, e->edges[i].frame);
+		put_edge_row(p, e, e->edges[i].values, e->edges[i].at_most);
 		buf_puts(p->out, "</tr>\n");
 	}
 	if (callees && !function_of_calls(&p->query)) {
@@ -302,9 +332,9 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 		memcpy(itself, e->self, sizeof(itself));
 		if (calls != UINT32_MAX)
 			itself[calls] = 0;
-		buf_puts(p->out, "<tr>");
+		buf_puts(p->out, "<tr><th scope=\"row\">[itself]</th>");
 		put_edge_row(p, e, itself, false);
-		buf_puts(p->out, "<th scope=\"row\">[itself]</th></tr>\n");
+		buf_puts(p->out, "</tr>\n");
 	}
 	buf_puts(p->out, "</tbody>\n</table>\n</section>\n");
 }
