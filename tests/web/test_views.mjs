@@ -29,7 +29,9 @@ function folded(factor) {
 
 const files = { cart: data('cart.xhprof'), again: data('cart.xhprof'), recursion: data('recursion.xhprof') };
 for (const [name, text] of Object.entries({ before: folded(1), after: folded(4), hostile: HOSTILE.map((n) => `{main};${n};inner ${n.length}`).join('\n'),
-	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5' })) {
+	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5',
+	long: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 10\n{main};/srv/${'folder-of-many-letters/'.repeat(6)}index.php 9\n{main};${'a'.repeat(150)} 8`,
+	longer: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 15` })) {
 	files[name] = join(folder, `${name}.folded`);
 	writeFileSync(files[name], `${text}\n`);
 }
@@ -531,6 +533,41 @@ await test('without scripts a run has its facts, picture, every metric and its f
 	const page = await open.content();
 	check(open.url().includes('function=PDO') && page.includes('Callers') && page.includes('82.5') && page.includes('Cart::add'), page.slice(0, 2000));
 	await open.close();
+});
+
+await test('without scripts a comparison has the totals, a link to each side, and is sorted as asked', async () => {
+	const open = await openPage('/?run=shop/after&base=shop/before&sort=name', { scripts: false });
+	const facts = await open.$eval('section[aria-label="Run"]', (s) => s.textContent);
+	check(/samples: [\d,]+ before, [\d,]+ after, \+[\d,]+ \(\+[\d.]+%\)/.test(facts), facts);
+	const links = await open.$$eval('section[aria-label="Run"] a', (all) => all.map((a) => a.getAttribute('href')));
+	check(links.join() === '/runs/shop/after,/runs/shop/before', links);
+	const names = await open.$$eval('.functions tbody th', (all) => all.map((th) => th.textContent));
+	check(names.length > 50 && names.join() === [...names].sort((a, b) => a < b ? -1 : 1).join(), names.slice(0, 9));
+	await open.close();
+});
+
+await test('without scripts no row is taller than two lines on a phone, and a method stays when its namespace is cut', async () => {
+	for (const address of ['/runs/shop/long', '/?run=shop/longer&base=shop/long', '/runs/shop/long?function={main}']) {
+		const open = await openPage(address, { scripts: false, width: 390, height: 844, phone: true });
+		const rows = await open.$$eval('.plain tbody tr', (all) => all.map((tr) => tr.getBoundingClientRect().height));
+		check(rows.length >= 3 && Math.max(...rows) <= 45, `${address}: ${rows}`);
+		check(await open.evaluate(() => document.documentElement.scrollWidth) === 390, `${address}: the page is as wide as the phone`);
+		const method = await open.$$eval('.plain tbody a span:last-child', (all) => {
+			const span = all.find((s) => s.textContent === 'Ab::aMethod'), cell = span.closest('th').getBoundingClientRect();
+			return span.scrollWidth <= span.clientWidth + 1 && span.getBoundingClientRect().right <= cell.right && cell.left < 30;
+		});
+		check(method, `${address}: the method is whole and in sight`);
+		await open.close();
+	}
+});
+
+await test('the table opens sorted as the address says', async () => {
+	for (const [sort, kind] of [['total', 'descending'], ['name', 'ascending']]) {
+		const open = await openPage(`/runs/shop/cart?sort=${sort}`);
+		const how = await open.$eval(sort === 'name' ? '.functions th.name' : '.functions th.total', (th) => th.getAttribute('aria-sort'));
+		check(how === kind, `${sort}: ${how}`);
+		await open.close();
+	}
 });
 
 await test('the question mark shows the keys, and Escape hides them', async () => {
