@@ -78,27 +78,18 @@ static void set_side(struct placing *p, struct pending *n, unsigned side, uint32
 	n->name = name_of(p, side, node);
 }
 
-static int compare(struct str a, struct str b)
-{
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return order ? order : a.n < b.n ? -1 : a.n > b.n;
-}
-
 /* The next child by name of either tree, which moves on; false at the end. */
 static bool next_child(struct placing *p, uint32_t at[2], struct pending *ret)
 {
-	int order = at[0] && at[1] ? compare(name_of(p, 0, at[0]), name_of(p, 1, at[1])) : at[0] ? -1 : 1;
-	uint32_t take[2] = { order <= 0 ? at[0] : 0, order >= 0 ? at[1] : 0 };
+	uint32_t take[2];
 
 	*ret = (struct pending){ 0 };
-	for (unsigned s = 0; s < 2; s++) {
-		if (!take[s])
-			continue;
-		set_side(p, ret, s, take[s]);
-		at[s] = node_of(p, s, take[s])->next;
-	}
-	return take[0] || take[1];
+	if (!name_tree_next_pair(p->trees, at, take))
+		return false;
+	for (unsigned s = 0; s < 2; s++)
+		if (take[s])
+			set_side(p, ret, s, take[s]);
+	return true;
 }
 
 static bool is_shown(const struct placing *p, const struct pending *n)

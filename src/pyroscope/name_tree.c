@@ -78,14 +78,21 @@ static void add_totals(struct growing *g)
 
 /* --- Nodes of the tree --- */
 
+static struct str name_of(const struct name_tree *t, uint32_t node)
+{
+	return intern_get(&t->names, t->nodes[node].name);
+}
+
+static int compare_texts(struct str a, struct str b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : a.n < b.n ? -1 : a.n > b.n;
+}
+
 static int compare_names(const void *a, const void *b, void *data)
 {
-	const struct name_tree *t = data;
-	struct str x = intern_get(&t->names, t->nodes[*(const uint32_t *)a].name);
-	struct str y = intern_get(&t->names, t->nodes[*(const uint32_t *)b].name);
-	int order = memcmp(x.p, y.p, x.n < y.n ? x.n : y.n);
-
-	return order ? order : x.n < y.n ? -1 : x.n > y.n;
+	return compare_texts(name_of(data, *(const uint32_t *)a), name_of(data, *(const uint32_t *)b));
 }
 
 /* Adds a node of the profile to the child of that name of the node whose children are being made. */
@@ -139,45 +146,47 @@ static void expand(struct growing *g, uint32_t at)
 
 /* --- The largest nodes first --- */
 
+#define NO_NODE UINT32_MAX		/* on a side that lacks the node */
+
+/* A node of one tree, or the same one of two that are compared; as large as the larger of its sides. */
+struct pair {
+	uint32_t node[2];
+	int64_t total;
+};
+
 struct queue {
-	const struct name_tree *tree;
-	uint32_t *items;		/* a binary heap: none is larger than the one at (its place - 1) / 2 */
+	struct pair *items;		/* a binary heap: none is larger than the one at (its place - 1) / 2 */
 	size_t count, capacity;
 };
 
-static int64_t total_at(const struct queue *q, size_t place)
-{
-	return q->tree->nodes[q->items[place]].total;
-}
-
 static void swap_places(struct queue *q, size_t a, size_t b)
 {
-	uint32_t item = q->items[a];
+	struct pair item = q->items[a];
 
 	q->items[a] = q->items[b];
 	q->items[b] = item;
 }
 
-static void queue_put(struct queue *q, uint32_t node)
+static void queue_put(struct queue *q, struct pair pair)
 {
 	size_t at = q->count++;
 
 	GROW(&q->items, &q->capacity, q->count);
-	q->items[at] = node;
-	for (; at && total_at(q, at) > total_at(q, (at - 1) / 2); at = (at - 1) / 2)
+	q->items[at] = pair;
+	for (; at && q->items[at].total > q->items[(at - 1) / 2].total; at = (at - 1) / 2)
 		swap_places(q, at, (at - 1) / 2);
 }
 
-static uint32_t queue_take(struct queue *q)
+static struct pair queue_take(struct queue *q)
 {
-	uint32_t first = q->items[0];
+	struct pair first = q->items[0];
 	size_t at = 0, child;
 
 	q->items[0] = q->items[--q->count];
 	while ((child = 2 * at + 1) < q->count) {
-		if (child + 1 < q->count && total_at(q, child + 1) > total_at(q, child))
+		if (child + 1 < q->count && q->items[child + 1].total > q->items[child].total)
 			child++;
-		if (total_at(q, child) <= total_at(q, at))
+		if (q->items[child].total <= q->items[at].total)
 			break;
 		swap_places(q, at, child);
 		at = child;
@@ -185,30 +194,63 @@ static uint32_t queue_take(struct queue *q)
 	return first;
 }
 
-/* No node is larger than its parent, so the `most` largest ones, and those that are as large as the last of them, are all found below others of them. */
-static void grow_largest(struct growing *g, uint32_t from, uint32_t most)
+bool name_tree_next_pair(const struct name_tree *const trees[2], uint32_t at[2], uint32_t ret[2])
 {
-	struct queue q = { .tree = g->tree };
+	int order = !at[0] - !at[1];
+
+	if (at[0] && at[1])
+		order = compare_texts(name_of(trees[0], at[0]), name_of(trees[1], at[1]));
+	ret[0] = order <= 0 ? at[0] : 0;
+	ret[1] = order >= 0 ? at[1] : 0;
+	for (unsigned s = 0; s < 2; s++)
+		if (ret[s])
+			at[s] = trees[s]->nodes[ret[s]].next;
+	return ret[0] || ret[1];
+}
+
+static void put_children(struct queue *q, const struct name_tree *const trees[2], struct pair of)
+{
+	uint32_t at[2] = { 0 }, child[2];
+
+	for (unsigned s = 0; s < 2; s++)
+		if (of.node[s] != NO_NODE)
+			at[s] = trees[s]->nodes[of.node[s]].child;
+	while (name_tree_next_pair(trees, at, child)) {
+		struct pair pair = { .total = 0 };
+
+		for (unsigned s = 0; s < 2; s++) {
+			pair.node[s] = child[s] ? child[s] : NO_NODE;
+			if (child[s] && trees[s]->nodes[child[s]].total > pair.total)
+				pair.total = trees[s]->nodes[child[s]].total;
+		}
+		queue_put(q, pair);
+	}
+}
+
+/* No node is larger than its parent, so the `most` largest ones, and those that are as large as the last of them, are all found below
+ * others of them. */
+static void grow_largest(struct growing *const g[2], struct pair from, uint32_t most)
+{
+	const struct name_tree *trees[2] = { g[0]->tree, g[1] ? g[1]->tree : NULL };
+	struct queue q = { 0 };
 	int64_t least = 0;
 
 	queue_put(&q, from);
-	for (uint32_t n = 0; q.count && (n < most || total_at(&q, 0) == least); n++) {
-		uint32_t first = g->tree->count, at = queue_take(&q);
+	for (uint32_t n = 0; q.count && (n < most || q.items[0].total == least); n++) {
+		struct pair pair = queue_take(&q);
 
-		least = g->tree->nodes[at].total;
-		expand(g, at);
-		for (uint32_t i = first; i < g->tree->count; i++)
-			queue_put(&q, i);
+		least = pair.total;
+		for (unsigned s = 0; s < 2; s++)
+			if (pair.node[s] != NO_NODE)
+				expand(g[s], pair.node[s]);
+		put_children(&q, trees, pair);
 	}
 	free(q.items);
 }
 
-static void grow(struct growing *g, uint32_t from, uint32_t most)
+/* All nodes, without a queue. */
+static void grow_whole(struct growing *g, uint32_t from)
 {
-	if (most < g->profile->node_count) {
-		grow_largest(g, from, most);
-		return;
-	}
 	for (uint32_t i = from; i < g->tree->count; i++)
 		if (g->tree->nodes[i].total)	/* others are beside the call site */
 			expand(g, i);
@@ -221,7 +263,7 @@ static uint32_t keep_child(struct name_tree *t, uint32_t at, const char *name)
 {
 	uint32_t kept = t->nodes[at].child;
 
-	while (kept && !text_is(intern_get(&t->names, t->nodes[kept].name), name))
+	while (kept && !text_is(name_of(t, kept), name))
 		kept = t->nodes[kept].next;
 	if (kept)
 		t->nodes[kept].next = 0;
@@ -251,46 +293,80 @@ static uint32_t enter_call_site(struct growing *g, const char *const *call_site,
 	return at;
 }
 
-static void make_tree(struct growing *g, const char *const *call_site, size_t depth, uint32_t most)
+/* The node to grow from; NO_NODE if there is none. */
+static uint32_t begin_tree(struct growing *g, const char *const *call_site, size_t depth)
 {
 	uint32_t at;
 
 	add_totals(g);
 	g->tree->nodes[NAME_TREE_ROOT].total = g->totals[PROFILE_ROOT];
 	at = depth ? enter_call_site(g, call_site, depth) : NAME_TREE_ROOT;
-	if (at || !depth)
-		grow(g, at, most);
+	return at || !depth ? at : NO_NODE;
 }
 
-void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth, uint32_t most)
+/* Returns where to grow from, NO_NODE where there is nothing. */
+static uint32_t growing_init(struct growing *g, struct name_tree *t, const struct name_tree_source *of)
 {
-	struct growing g = { .tree = t, .profile = p };
+	const struct profile *p = of->profile;
 	size_t n = p ? p->node_count : 1;
 
+	*g = (struct growing){ .tree = t, .profile = p };
 	memset(t, 0, sizeof(*t));
 	intern_init(&t->names);
 	intern_add(&t->names, "total", 5);
 	t->nodes = xcalloc(n, sizeof(*t->nodes));
 	t->count = 1;
-	if (!p || column == UINT32_MAX)
-		return;
-	g.names = names_of_frames(t, p);
-	g.found = xcalloc(t->names.count, sizeof(*g.found));
-	g.self = p->columns[column].self;
-	g.totals = xmalloc(n * sizeof(*g.totals));
-	g.child = xcalloc(n, sizeof(*g.child));
-	g.next = xmalloc(n * sizeof(*g.next));
-	g.same = xmalloc(n * sizeof(*g.same));
-	g.members = xmalloc(n * sizeof(*g.members));
-	g.members[NAME_TREE_ROOT] = g.same[PROFILE_ROOT] = 0;
-	make_tree(&g, call_site, depth, most);
-	free(g.names);
-	free(g.found);
-	free(g.totals);
-	free(g.child);
-	free(g.next);
-	free(g.same);
-	free(g.members);
+	if (!p || of->column == UINT32_MAX)
+		return NO_NODE;
+	g->names = names_of_frames(t, p);
+	g->found = xcalloc(t->names.count, sizeof(*g->found));
+	g->self = p->columns[of->column].self;
+	g->totals = xmalloc(n * sizeof(*g->totals));
+	g->child = xcalloc(n, sizeof(*g->child));
+	g->next = xmalloc(n * sizeof(*g->next));
+	g->same = xmalloc(n * sizeof(*g->same));
+	g->members = xmalloc(n * sizeof(*g->members));
+	g->members[NAME_TREE_ROOT] = g->same[PROFILE_ROOT] = 0;
+	return begin_tree(g, of->call_site, of->depth);
+}
+
+static void growing_done(struct growing *g)
+{
+	free(g->names);
+	free(g->found);
+	free(g->totals);
+	free(g->child);
+	free(g->next);
+	free(g->same);
+	free(g->members);
+}
+
+void name_tree_init(struct name_tree *t, const struct name_tree_source *of, uint32_t most)
+{
+	struct growing g;
+	uint32_t from = growing_init(&g, t, of);
+
+	if (from != NO_NODE && most < of->profile->node_count)
+		grow_largest((struct growing *[]){ &g, NULL }, (struct pair){ { from, NO_NODE }, t->nodes[from].total }, most);
+	else if (from != NO_NODE)
+		grow_whole(&g, from);
+	growing_done(&g);
+}
+
+void name_tree_init_pair(struct name_tree trees[2], const struct name_tree_source of[2], uint32_t most)
+{
+	struct growing g[2];
+	struct pair from = { .total = INT64_MAX };
+
+	for (unsigned s = 0; s < 2; s++)
+		from.node[s] = growing_init(&g[s], &trees[s], &of[s]);
+	if (!of[0].depth && !of[1].depth)
+		grow_largest((struct growing *[]){ &g[0], &g[1] }, from, most);
+	else			/* they may begin at different names */
+		for (unsigned s = 0; s < 2; s++)
+			grow_whole(&g[s], from.node[s]);
+	for (unsigned s = 0; s < 2; s++)
+		growing_done(&g[s]);
 }
 
 void name_tree_done(struct name_tree *t)
@@ -360,7 +436,7 @@ static void put_node(const char *name, size_t size, int64_t self, uint64_t child
 
 static bool is_shown(const struct name_tree *t, uint32_t node, int64_t least)
 {
-	return t->nodes[node].total >= least && !text_is(intern_get(&t->names, t->nodes[node].name), NAME_TREE_OTHER);
+	return t->nodes[node].total >= least && !text_is(name_of(t, node), NAME_TREE_OTHER);
 }
 
 void name_tree_put(const struct name_tree *t, uint32_t most, struct buf *out)

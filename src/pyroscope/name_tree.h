@@ -24,9 +24,25 @@ struct name_tree {
 	uint32_t count;			/* at least 1 */
 };
 
-/* Takes a column (UINT32_MAX: an empty tree), and only the stacks that begin with the `depth` names of `call_site`. Values below zero count
- * as zero. Nodes smaller than the `most` largest ones have their totals, but no children (UINT32_MAX: each has its children). */
-void name_tree_init(struct name_tree *t, const struct profile *p, uint32_t column, const char *const *call_site, size_t depth, uint32_t most);
+/* A column of a profile (NULL, UINT32_MAX: an empty tree), and only the stacks that begin with the `depth` names of `call_site`. */
+struct name_tree_source {
+	const struct profile *profile;
+	uint32_t column;
+	const char *const *call_site;
+	size_t depth;
+};
+
+/* Values below zero count as zero. Nodes smaller than the `most` largest ones have their totals, but no children (UINT32_MAX: each has
+ * its children). */
+void name_tree_init(struct name_tree *t, const struct name_tree_source *of, uint32_t most);
+
+/* Two that are compared: nodes with the same names from the root on are one, as large as the larger of both. */
+void name_tree_init_pair(struct name_tree trees[2], const struct name_tree_source of[2], uint32_t most);
+
+/* The next child by name of either tree, 0 where a tree lacks it. `at` has the next one of each tree, 0 at its end, and moves on. False
+ * when both are at their ends. */
+bool name_tree_next_pair(const struct name_tree *const trees[2], uint32_t at[2], uint32_t ret[2]);
+
 void name_tree_done(struct name_tree *t);
 
 /* The least total of a node that is shown when at most `most` (above 0) are; 0 if all are. The other one reorders these totals. */

@@ -36,9 +36,9 @@ static void check_arrays(struct profile *left, struct profile *right, uint32_t m
 	_cleanup_(buf_done) struct buf text = { 0 };
 
 	buf_init(&text);
-	name_tree_init(&a, left, left->column_count ? 0 : UINT32_MAX, NULL, 0, UINT32_MAX);
+	name_tree_init(&a, &(struct name_tree_source){ left, left->column_count ? 0 : UINT32_MAX, NULL, 0 }, UINT32_MAX);
 	if (right)
-		name_tree_init(&b, right, right->column_count ? 0 : UINT32_MAX, NULL, 0, UINT32_MAX);
+		name_tree_init(&b, &(struct name_tree_source){ right, right->column_count ? 0 : UINT32_MAX, NULL, 0 }, UINT32_MAX);
 	flame_arrays_init(&f, &a, right ? &b : NULL, most);
 	put_text(&f, &text);
 	CHECK_STR(text.data, expected);
@@ -75,7 +75,7 @@ TEST(their_bytes_are_those_that_were_recorded)
 	struct profile *p = four_stacks();
 
 	buf_init(&out);
-	name_tree_init(&t, p, 0, NULL, 0, UINT32_MAX);
+	name_tree_init(&t, &(struct name_tree_source){ p, 0, NULL, 0 }, UINT32_MAX);
 	flame_arrays_init(&f, &t, NULL, 8192);
 	flame_arrays_put(&f, &out);
 	CHECK_INT(out.size, sizeof(recorded));
@@ -131,13 +131,13 @@ TEST(a_call_site_keeps_the_stacks_that_begin_with_it)
 	struct profile *p = four_stacks();
 
 	add(p, "render;query", 50);
-	name_tree_init(&t, p, 0, site, 2, UINT32_MAX);
+	name_tree_init(&t, &(struct name_tree_source){ p, 0, site, 2 }, UINT32_MAX);
 	CHECK_INT(t.nodes[0].total, 9);
 	CHECK_INT(t.nodes[t.nodes[0].child].self, 0);
 	CHECK_INT(t.nodes[t.nodes[0].child].total, 9);
 	CHECK_INT(t.nodes[t.nodes[0].child].next, 0);
 	name_tree_done(&t);
-	name_tree_init(&t, p, 0, site + 1, 1, UINT32_MAX);
+	name_tree_init(&t, &(struct name_tree_source){ p, 0, site + 1, 1 }, UINT32_MAX);
 	CHECK_INT(t.nodes[0].total, 50);
 	profile_free(p);
 }
@@ -230,8 +230,8 @@ TEST(a_tree_of_the_largest_nodes_shows_what_the_whole_one_does)
 
 		buf_init(&x);
 		buf_init(&y);
-		name_tree_init(&whole, p, 0, site, depth, UINT32_MAX);
-		name_tree_init(&largest, p, 0, site, depth, most);
+		name_tree_init(&whole, &(struct name_tree_source){ p, 0, site, depth }, UINT32_MAX);
+		name_tree_init(&largest, &(struct name_tree_source){ p, 0, site, depth }, most);
 		flame_arrays_init(&a, &whole, NULL, most);
 		flame_arrays_init(&b, &largest, NULL, most);
 		put_text(&a, &x);
@@ -244,6 +244,39 @@ TEST(a_tree_of_the_largest_nodes_shows_what_the_whole_one_does)
 		CHECK(x.size == y.size && !memcmp(x.data, y.data, x.size));
 		CHECK(largest.count <= whole.count);
 		profile_free(p);
+	}
+}
+
+TEST(two_trees_of_the_largest_nodes_compare_as_the_whole_ones_do)
+{
+	static const char *const site[] = { "f1", "f2" };
+
+	for (int round = 0; round < 400; round++) {
+		_cleanup_(flame_arrays_done) struct flame_arrays a = { 0 }, b = { 0 };
+		_cleanup_(buf_done) struct buf x = { 0 }, y = { 0 };
+		uint32_t most = 1 + (uint32_t)below(60);
+		struct profile *p[2] = { any_profile(), any_profile() };
+		struct name_tree whole[2], largest[2];
+		struct name_tree_source of[2];
+
+		for (int s = 0; s < 2; s++) {
+			of[s] = (struct name_tree_source){ below(10) ? p[s] : NULL, 0, site, round % 4 ? 0 : below(3) };
+			name_tree_init(&whole[s], &of[s], UINT32_MAX);
+		}
+		name_tree_init_pair(largest, of, most);
+		buf_init(&x);
+		buf_init(&y);
+		flame_arrays_init(&a, &whole[0], &whole[1], most);
+		flame_arrays_init(&b, &largest[0], &largest[1], most);
+		put_text(&a, &x);
+		put_text(&b, &y);
+		CHECK_STR(x.data, y.data);
+		for (int s = 0; s < 2; s++) {
+			CHECK(largest[s].count <= whole[s].count);
+			name_tree_done(&whole[s]);
+			name_tree_done(&largest[s]);
+			profile_free(p[s]);
+		}
 	}
 }
 
@@ -278,7 +311,7 @@ TEST(clients_rebuild_the_same_tree)
 			if (p->columns[0].self[i])
 				buf_printf(&wanted, "%s %lld\n", path, (long long)p->columns[0].self[i]);
 		}
-		name_tree_init(&t, p, 0, NULL, 0, UINT32_MAX);
+		name_tree_init(&t, &(struct name_tree_source){ p, 0, NULL, 0 }, UINT32_MAX);
 		flame_arrays_init(&f, &t, NULL, 8192);
 		rebuild(&f, &built);
 		sort_lines(&built);

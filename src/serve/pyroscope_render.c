@@ -124,7 +124,7 @@ static int load(struct rendering *n, const char *side, struct err *err)
 	if (r < 0 || (r = pyroscope_selection_type(&n->selection, err)) < 0 || (r = pyroscope_selection_nodes(&n->selection, &n->nodes, err)) < 0 ||
 	    (r = pyroscope_profile(&n->selection, false, &n->profile, &column, err)) < 0)
 		return r;
-	name_tree_init(&n->tree, n->profile, column, NULL, 0, *side ? UINT32_MAX : n->nodes);
+	name_tree_init(&n->tree, &(struct name_tree_source){ n->profile, column, NULL, 0 }, *side ? UINT32_MAX : n->nodes);
 	return 0;
 }
 

@@ -34,9 +34,11 @@ static int load(struct stacks *s, struct pyroscope_request *q, const struct pyro
 	return r < 0 ? r : pyroscope_profile(&s->selection, lines, &s->profile, &s->column, err);
 }
 
-static void tree_of(const struct stacks *s, uint32_t nodes, struct name_tree *ret)
+static struct name_tree_source source_of(const struct stacks *s)
 {
-	name_tree_init(ret, s->profile, s->column, s->selection.query->call_site.items, s->selection.query->call_site.count, nodes);
+	return (struct name_tree_source){
+		s->profile, s->column, s->selection.query->call_site.items, s->selection.query->call_site.count,
+	};
 }
 
 /* --- Flame graphs and trees --- */
@@ -116,6 +118,7 @@ static int put_answer(struct stacks *s, struct buf *out, struct err *err)
 {
 	_cleanup_(name_tree_done) struct name_tree t = { 0 };
 	_cleanup_(buf_done) struct buf profile = { 0 }, answer = { 0 };
+	struct name_tree_source of = source_of(s);
 	int r;
 
 	if (s->selection.query->format == FORMAT_PPROF) {
@@ -126,7 +129,7 @@ static int put_answer(struct stacks *s, struct buf *out, struct err *err)
 		protobuf_put_bytes(out, STACKTRACES_PPROF, answer.data, answer.size);
 		return r;
 	}
-	tree_of(s, s->nodes, &t);
+	name_tree_init(&t, &of, s->nodes);
 	if (s->selection.query->format == FORMAT_TREE)
 		put_tree(&t, s->nodes, out);
 	else
@@ -170,10 +173,11 @@ int pyroscope_diff(struct pyroscope_request *q, struct buf *out, struct err *err
 {
 	_cleanup_(stacks_done) struct stacks left = { 0 }, right = { 0 };
 	_cleanup_(pyroscope_query_done) struct pyroscope_query of_left = { 0 }, of_right = { 0 };
-	_cleanup_(name_tree_done) struct name_tree a = { 0 }, b = { 0 };
+	struct name_tree trees[2];
 	struct protobuf in = { (const uint8_t *)q->message->data, (const uint8_t *)q->message->data + q->message->size };
 	struct protobuf sides[2] = { { 0 } };
 	struct protobuf_field f;
+	uint32_t most;
 	int r;
 
 	while (protobuf_next(&in, &f))
@@ -185,9 +189,10 @@ int pyroscope_diff(struct pyroscope_request *q, struct buf *out, struct err *err
 		return r;
 	if (!profile_type_is(&left.selection.type, &right.selection.type))
 		return err_set(err, -EINVAL, "both sides of a comparison must have the same profile type");
-	/* Whole, for a node may be among the largest of the other side. */
-	tree_of(&left, UINT32_MAX, &a);
-	tree_of(&right, UINT32_MAX, &b);
-	put_flame_graph(&a, &b, left.nodes > right.nodes ? left.nodes : right.nodes, DIFF_FLAMEGRAPH, out);
+	most = left.nodes > right.nodes ? left.nodes : right.nodes;
+	name_tree_init_pair(trees, (struct name_tree_source[]){ source_of(&left), source_of(&right) }, most);
+	put_flame_graph(&trees[0], &trees[1], most, DIFF_FLAMEGRAPH, out);
+	name_tree_done(&trees[0]);
+	name_tree_done(&trees[1]);
 	return 0;
 }
