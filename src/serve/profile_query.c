@@ -8,7 +8,7 @@
 #include "saturate.h"
 #include "source_query.h"
 #include "text.h"
-#include "why_no_samples.h"
+#include "no_samples_reason.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -565,7 +565,7 @@ void profile_query_explain_empty(const struct profile_query *a, const struct ser
 	if (a->stats.first_ns == 0 && a->stats.last_ns == 0) {
 		buf_puts(out, "the store is empty, no sample has arrived yet: ");
 		pthread_rwlock_rdlock((pthread_rwlock_t *)&s->lock);
-		why_no_samples(s->options.sources, s->options.source_count, out);
+		no_samples_reason(s->options.sources, s->options.source_count, out);
 		pthread_rwlock_unlock((pthread_rwlock_t *)&s->lock);
 		return;
 	}

@@ -12,23 +12,23 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-struct teller {
-	int talk;
+struct message_channel {
+	int channel;
 	struct buf message;
 };
 
-static void tell(struct teller *t)
+static void send_message(struct message_channel *t)
 {
-	if (send(t->talk, t->message.data, t->message.size, MSG_NOSIGNAL) < 0)
+	if (send(t->channel, t->message.data, t->message.size, MSG_NOSIGNAL) < 0)
 		_exit(1);
 }
 
-static void tell_damage(void *data, int64_t day_ns, const char *why)
+static void send_damage(void *data, int64_t day_ns, const char *why)
 {
-	struct teller *t = data;
+	struct message_channel *t = data;
 
 	query_put_damage(&t->message, day_ns, why);
-	tell(t);
+	send_message(t);
 }
 
 static void confine(pid_t parent, const struct query_limits *l)
@@ -74,13 +74,13 @@ static void put_answer(struct response *r, const struct request *q, struct answe
 		_exit(QUERY_EXIT_ANSWER);
 }
 
-void query_child(pid_t parent, int talk, int body, const struct query_start *start)
+void query_child(pid_t parent, int channel, int body, const struct query_start *start)
 {
 	char *bytes = xmalloc(QUERY_MESSAGE_MAX);
-	ssize_t n = recv(talk, bytes, QUERY_MESSAGE_MAX, 0);
+	ssize_t n = recv(channel, bytes, QUERY_MESSAGE_MAX, 0);
 	struct source source = { 0 }, *sources[] = { &source };
 	struct server_context context = { .options = { .sources = sources } };
-	struct teller t = { .talk = talk };
+	struct message_channel t = { .channel = channel };
 	struct answer_writer *w;
 	const char *php_socket;
 	struct query_limits l;
@@ -110,12 +110,12 @@ void query_child(pid_t parent, int talk, int body, const struct query_start *sta
 	if (start->open(start->data, &context.options.store, &err) < 0) {
 		response_error(&r, &q, 500, "%s", err.text);
 	} else {
-		store_on_damage(context.options.store, tell_damage, &t);
+		store_on_damage(context.options.store, send_damage, &t);
 		router_handle(&context, &q, &r);
 		warn_of_missing(context.options.store, &r);
 	}
 	put_answer(&r, &q, w);
 	query_put_answer(&t.message, &r, w->plain);
-	tell(&t);
+	send_message(&t);
 	_exit(0);
 }

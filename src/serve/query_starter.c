@@ -31,7 +31,7 @@ struct query_starter {
 
 struct child {
 	pid_t pid;
-	int talk;
+	int channel;
 };
 
 struct starter {
@@ -46,14 +46,14 @@ static void note_signal(int signo)
 	(void)signo;		/* it only ends ppoll */
 }
 
-static void say_ended(int talk, int status)
+static void send_end(int channel, int status)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
 	query_put_ended(&b, status);
-	send(talk, b.data, b.size, MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(talk);
+	send(channel, b.data, b.size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(channel);
 }
 
 static void reap(struct starter *s)
@@ -68,7 +68,7 @@ static void reap(struct starter *s)
 			i++;
 		if (i == s->count)
 			continue;
-		say_ended(s->children[i].talk, status);
+		send_end(s->children[i].channel, status);
 		s->children[i] = s->children[--s->count];
 	}
 }
@@ -90,7 +90,7 @@ static bool take_message(int control, int fds[2])
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static void start(struct starter *s, int talk, int body)
+static void start(struct starter *s, int channel, int body)
 {
 	pid_t self = getpid(), pid = s->count < CHILDREN_MAX ? fork() : -1;
 
@@ -102,14 +102,14 @@ static void start(struct starter *s, int talk, int body)
 		signal(SIGCHLD, SIG_DFL);
 		prctl(PR_SET_NAME, "strobe-query");
 		confine_be_quiet();
-		confine_close_others(talk, body);
-		query_child(self, talk, body, s->start);
+		confine_close_others(channel, body);
+		query_child(self, channel, body, s->start);
 	}
 	close(body);
 	if (pid < 0)
-		say_ended(talk, -1);
+		send_end(channel, -1);
 	else
-		s->children[s->count++] = (struct child){ pid, talk };
+		s->children[s->count++] = (struct child){ pid, channel };
 }
 
 static void __attribute__((noreturn)) serve(struct starter *s)
@@ -128,7 +128,7 @@ static void __attribute__((noreturn)) serve(struct starter *s)
 
 		p[0] = (struct pollfd){ .fd = s->control, .events = POLLIN };
 		for (unsigned i = 0; i < count; i++)	/* only for POLLHUP: what comes is not for the starter */
-			p[1 + i] = (struct pollfd){ .fd = s->children[i].talk };
+			p[1 + i] = (struct pollfd){ .fd = s->children[i].channel };
 		if (ppoll(p, 1 + count, NULL, &none) > 0) {
 			for (unsigned i = 0; i < count; i++)
 				if (p[1 + i].revents)
@@ -211,7 +211,7 @@ struct query_starter *query_starter_free(struct query_starter *s)
 	return NULL;
 }
 
-static int send_descriptors(int control, int talk, int body)
+static int send_descriptors(int control, int channel, int body)
 {
 	union { char bytes[CMSG_SPACE(2 * sizeof(int))]; struct cmsghdr align; } ancillary = { 0 };
 	char byte = 0;
@@ -219,7 +219,7 @@ static int send_descriptors(int control, int talk, int body)
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = ancillary.bytes,
 			    .msg_controllen = sizeof(ancillary.bytes) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	int fds[] = { talk, body };
+	int fds[] = { channel, body };
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
@@ -264,14 +264,14 @@ static enum query_result say_how_it_ended(int status, const struct query_limits 
 }
 
 /* Until the last message. */
-static enum query_result listen_to(int talk, const struct query_limits *l, struct store *store, struct response *r,
+static enum query_result listen_to(int channel, const struct query_limits *l, struct store *store, struct response *r,
 				   uint64_t *ret_size, struct err *err)
 {
 	_cleanup_(freep) char *bytes = xmalloc(QUERY_MESSAGE_MAX);
 	bool answered = false;
 
 	for (;;) {
-		ssize_t n = recv(talk, bytes, QUERY_MESSAGE_MAX, 0);
+		ssize_t n = recv(channel, bytes, QUERY_MESSAGE_MAX, 0);
 		const char *why;
 		int64_t day_ns;
 		int status;

@@ -1,13 +1,13 @@
-/* test_why_no_samples.c: each thing that may be missing has its sentence. */
+/* test_no_samples_reason.c: each thing that may be missing has its sentence. */
 #include "test.h"
-#include "why_no_samples.h"
+#include "no_samples_reason.h"
 
 static void check(const struct php_group *groups, size_t count, const char *socket_path, const char *expected)
 {
 	struct buf out;
 
 	buf_init(&out);
-	why_no_samples_of(groups, count, socket_path, &out);
+	no_samples_reason_of(groups, count, socket_path, &out);
 	CHECK_STR(out.data, expected);
 	buf_done(&out);
 }

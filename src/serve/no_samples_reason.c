@@ -1,5 +1,5 @@
-/* why_no_samples.c: from the daemon's socket to the program, the first thing that is missing. */
-#include "why_no_samples.h"
+/* no_samples_reason.c: from the daemon's socket to the program, the first thing that is missing. */
+#include "no_samples_reason.h"
 
 #include "mem.h"
 
@@ -21,7 +21,7 @@ static const struct php_group *find(const struct php_group *groups, size_t count
 	return NULL;
 }
 
-void why_no_samples_of(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out)
+void no_samples_reason_of(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out)
 {
 	const struct php_group *g;
 
@@ -46,7 +46,7 @@ void why_no_samples_of(const struct php_group *groups, size_t count, const char 
 	}
 }
 
-void why_no_samples(struct source *const *sources, size_t count, struct buf *out)
+void no_samples_reason(struct source *const *sources, size_t count, struct buf *out)
 {
 	_cleanup_(freep) struct php_group *groups = NULL;
 	const char *path = NULL;
@@ -57,6 +57,6 @@ void why_no_samples(struct source *const *sources, size_t count, struct buf *out
 			path = sources[i]->url + 5;
 	if (path)
 		n = php_processes_find("/proc", path, &groups);
-	why_no_samples_of(groups, n, path, out);
+	no_samples_reason_of(groups, n, path, out);
 	buf_puts(out, "; `sudo strobe doctor` on this machine checks everything on the way");
 }
