@@ -47,10 +47,18 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static double share(const struct drawing *d, int64_t v)
+/* Below zero where memory was given back. */
+static double part_of_whole(const struct drawing *d, int64_t v)
 {
 	int64_t whole = larger(d->whole, d->whole_before);
-	double part = whole > 0 ? (double)v / (double)whole : 0;
+
+	return whole > 0 ? (double)v / (double)whole : 0;
+}
+
+/* From 0 to 1, to draw by. */
+static double share(const struct drawing *d, int64_t v)
+{
+	double part = part_of_whole(d, v);
 
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
@@ -116,7 +124,7 @@ static void put_amount(const struct drawing *d, int64_t v, bool at_most)
 	buf_puts(d->out, at_most ? RENDER_AT_MOST : "");
 	amount_put(d->out, v, d->unit);
 	buf_puts(d->out, at_most ? " (" RENDER_AT_MOST : " (");
-	buf_put_fixed(d->out, 100 * share(d, v), 1);
+	buf_put_fixed(d->out, 100 * part_of_whole(d, v), 1);
 	buf_puts(d->out, "%)");
 }
 

@@ -22,6 +22,11 @@ struct summing {
 	bool of_calls;			/* the column itself is "calls": there a total says nothing */
 };
 
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static uint32_t edge_of(struct summing *s, uint32_t from, uint32_t to)
 {
 	uint32_t *slot = map_slot(&s->edges, map_pair(from, to));
@@ -114,6 +119,12 @@ static void add_tree(struct graph *g, const struct profile *p, uint32_t column, 
 	free(s.open_edges);
 }
 
+/* Memory that was given back weighs as much as memory that was taken. */
+static int64_t size_of(int64_t v)
+{
+	return v >= 0 ? v : v == INT64_MIN ? INT64_MAX : -v;
+}
+
 /* Nodes stand by frame, edges in any order. */
 static void sum_up(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls)
 {
@@ -124,9 +135,9 @@ static void sum_up(struct graph *g, const struct profile *p, uint32_t column, ui
 	else
 		add_tree(g, p, column, calls);
 	for (size_t i = 0; i < g->node_count; i++)
-		g->nodes[i].weight = g->nodes[i].total;
+		g->nodes[i].weight = larger(size_of(g->nodes[i].total), size_of(g->nodes[i].self));
 	for (size_t i = 0; i < g->edge_count; i++)
-		g->edges[i].weight = g->edges[i].value;
+		g->edges[i].weight = size_of(g->edges[i].value);
 }
 
 static void sort(struct graph *g)
@@ -142,11 +153,6 @@ void graph_init(struct graph *g, const struct profile *p, uint32_t column)
 	sort(g);
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void add_nodes_before(struct graph *g, const struct graph *before)
 {
 	for (size_t i = 0; i < g->node_count; i++) {
@@ -155,7 +161,7 @@ static void add_nodes_before(struct graph *g, const struct graph *before)
 
 		n->self_before = b->self;
 		n->total_before = b->total;
-		n->weight = larger(n->total, b->total);
+		n->weight = larger(n->weight, b->weight);
 		n->at_most |= b->at_most;
 		n->calls = 0;	/* the number itself, or of one side only */
 	}
@@ -183,7 +189,7 @@ static void add_edges_before(struct graph *g, const struct graph *before)
 		}
 		e = &g->edges[*slot];
 		e->before = b->value;
-		e->weight = larger(e->value, b->value);
+		e->weight = larger(e->weight, b->weight);
 		e->at_most |= b->at_most;
 	}
 	map_done(&arrows);
@@ -228,7 +234,7 @@ static void renumber(struct graph *g, size_t frame_count)
 	for (size_t i = 0; i < g->edge_count; i++) {
 		struct graph_edge e = g->edges[i];
 
-		if (e.weight <= 0)
+		if (e.weight <= 0 && e.calls <= 0)
 			continue;
 		g->all_edges++;
 		e.from = place[e.from];

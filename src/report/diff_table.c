@@ -117,7 +117,8 @@ static struct widths measure(const struct diff_report *r, size_t count)
 
 static void put_name(const struct diff_report *r, const struct diff_row *row, const struct widths *w, struct buf *out)
 {
-	const char *mark = row->total.before == 0 ? " (new)" : row->total.after == 0 ? " (gone)" : "";
+	bool was = row->total.before || row->self.before, is = row->total.after || row->self.after;	/* of memory a total may be nothing */
+	const char *mark = !was ? " (new)" : !is ? " (gone)" : "";
 	struct str name = profile_name(r->diff->profile, row->frame);
 	size_t room = w->name - strlen(mark);
 
