@@ -53,7 +53,7 @@ static void put_plain_columns(struct json *j, const struct facts *f)
 		bool named = c == f->chosen && f->o->count_name;
 
 		put_column(j, named ? f->o->count_name : column->name, named ? "count" : column->unit,
-			   profile_sum(f->p, f->columns[c]), report_whole(f->p, f->columns[c]));
+			   report_sum(f->p, f->columns[c]), report_whole(f->p, f->columns[c]));
 		json_end(j);
 	}
 }
@@ -64,10 +64,10 @@ static void put_sides(struct json *j, const struct facts *f)
 		const struct page_metric *metric = &f->comparison->metrics[m];
 		const struct diff *d = metric->diff;
 
-		put_column(j, metric->name, d->profile->columns[d->after].unit, profile_sum(d->profile, d->after),
+		put_column(j, metric->name, d->profile->columns[d->after].unit, report_sum(d->profile, d->after),
 			   report_whole(d->profile, d->after));
 		json_key(j, "before");
-		json_i64(j, report_whole(d->profile, d->before));
+		json_i64(j, report_sum(d->profile, d->before));
 		json_end(j);
 	}
 }

@@ -137,14 +137,14 @@ static void put_total(const struct page *p, int64_t v)
 static void put_totals(const struct page *p)
 {
 	const struct profile_query_column *c = &p->query.columns[p->query.chosen];
-	int64_t delta = saturating_difference(c->whole, c->before);
+	int64_t delta = saturating_difference(c->total, c->before);
 
 	buf_puts(p->out, "<p>");
 	html_text(p->out, report_column_title(c->name));
 	buf_puts(p->out, ": ");
 	put_total(p, c->before);
 	buf_puts(p->out, " before, ");
-	put_total(p, c->whole);
+	put_total(p, c->total);
 	buf_printf(p->out, " after, <strong>%s", delta > 0 ? "+" : "");
 	put_total(p, delta);
 	if (c->before > 0)

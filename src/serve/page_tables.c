@@ -288,14 +288,24 @@ static int64_t whole_of(const struct page *p, uint32_t column)
 	return report_whole(p->query.profile, column);
 }
 
-static void put_edge_row(const struct page *p, const struct report_edges *e, const int64_t *values, bool at_most)
+/* Calls that a function makes are a share of all that it makes. */
+static int64_t whole_calls(const struct report_edges *e, uint32_t column, bool made)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; made && i < e->count; i++)
+		saturating_add(&sum, e->edges[i].values[column]);
+	return made ? sum : e->self[column];
+}
+
+static void put_edge_row(const struct page *p, const struct report_edges *e, const int64_t *values, bool at_most, bool callees)
 {
 	uint32_t columns[3];
 	size_t count = edge_columns(p, columns);
 
 	for (size_t i = 0; i < count; i++) {
 		bool calls = !strcmp(p->query.profile->columns[columns[i]].name, "calls");
-		int64_t of = calls ? e->self[columns[i]] : e->total[columns[i]];
+		int64_t of = calls ? whole_calls(e, columns[i], callees) : e->total[columns[i]];
 
 		put_pair(p->out, values[columns[i]], of, p->query.profile->columns[columns[i]].unit, at_most && !calls);
 	}
@@ -322,7 +332,7 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 			buf_puts(p->out, "<th scope=\"row\">[nothing, it is the root]</th>");
 		else
 			put_name(p, e->edges[i].frame);
-		put_edge_row(p, e, e->edges[i].values, e->edges[i].at_most);
+		put_edge_row(p, e, e->edges[i].values, e->edges[i].at_most, callees);
 		buf_puts(p->out, "</tr>\n");
 	}
 	if (callees && !function_of_calls(&p->query)) {
@@ -333,7 +343,7 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 		if (calls != UINT32_MAX)
 			itself[calls] = 0;
 		buf_puts(p->out, "<tr><th scope=\"row\">[itself]</th>");
-		put_edge_row(p, e, itself, false);
+		put_edge_row(p, e, itself, false, true);
 		buf_puts(p->out, "</tr>\n");
 	}
 	buf_puts(p->out, "</tbody>\n</table>\n</section>\n");

@@ -153,7 +153,7 @@ static void list_column(struct profile_query *a, const struct profile *p, uint32
 {
 	struct profile_query_column *to = &a->columns[a->column_count++];
 
-	*to = (struct profile_query_column){ .total = profile_sum(p, c), .whole = report_whole(p, c), .before = before };
+	*to = (struct profile_query_column){ .total = report_sum(p, c), .whole = report_whole(p, c), .before = before };
 	snprintf(to->name, sizeof(to->name), "%s", p->columns[c].name);
 	snprintf(to->unit, sizeof(to->unit), "%s", p->columns[c].unit);
 }
@@ -232,7 +232,7 @@ static void list_common_columns(struct profile_query *a, const struct profile *b
 		uint32_t other = profile_find_column(before, after->columns[c].name);
 
 		if (other != UINT32_MAX)
-			list_column(a, after, c, report_whole(before, other));
+			list_column(a, after, c, report_sum(before, other));
 	}
 }
 
@@ -270,6 +270,9 @@ static int compare(struct profile_query *a, const struct profile *before, struct
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
 	o.scale = choose_scale(a, before, column_before, column_after);
+	if (o.scale != DIFF_AS_IT_IS && (report_whole(before, column_before) <= 0 || report_whole(a->profile, column_after) <= 0))
+		return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s",
+			       report_whole(before, column_before) > 0 ? a->name_after : a->name_before);
 	if ((r = check_sides(a, before, column_before, column_after, o.scale, err)) < 0 ||
 	    (r = profile_diff(before, column_before, a->profile, column_after, &o, &a->diff, err)) < 0)
 		return r;
