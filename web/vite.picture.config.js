@@ -31,7 +31,7 @@ const ofFile = {
 	name: 'of-file',
 	enforce: 'pre',
 	resolveId(source, importer) {
-		const own = ['api', 'bar', 'lazy_chart', 'paint', 'worker'].find((name) => source === `./${name}` && /\/src\/\w+\.tsx?$/.test(importer));
+		const own = ['api', 'bar', 'paint', 'worker'].find((name) => source === `./${name}` && /\/src\/\w+\.tsx?$/.test(importer));
 		return own && ['ts', 'tsx'].map((end) => join(import.meta.dirname, `src/file/${own === 'api' ? 'answers' : own}.${end}`)).find((path) => existsSync(path));
 	},
 };

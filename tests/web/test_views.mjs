@@ -27,10 +27,16 @@ function folded(factor) {
 	return text;
 }
 
-const files = { cart: data('cart.xhprof'), again: data('cart.xhprof'), recursion: data('recursion.xhprof') };
+// Calls by the thousand, and memory that is given back.
+const loops = join(folder, 'loops.json');
+writeFileSync(loops, JSON.stringify({ 'main()': { ct: 1, wt: 9000, mu: 1024 }, 'main()==>total': { ct: 1, wt: 8000, mu: 9216 }, 'main()==>free': { ct: 1, wt: 10, mu: -8192 },
+	'total==>price': { ct: 3000, wt: 4000, mu: 9216 }, 'total==>tax': { ct: 1000, wt: 1000, mu: 0 } }));
+
+const files = { loops, cart: data('cart.xhprof'), again: data('cart.xhprof'), recursion: data('recursion.xhprof') };
 for (const [name, text] of Object.entries({ before: folded(1), after: folded(4), hostile: HOSTILE.map((n) => `{main};${n};inner ${n.length}`).join('\n'),
 	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5',
 	long: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 10\n{main};/srv/${'folder-of-many-letters/'.repeat(6)}index.php 9\n{main};${'a'.repeat(150)} 8`,
+	names: '{main};Прайс\\Корзина::сумма 5\n{main};計算 4\n{main};a->b 3\n{main};prices 2',
 	longer: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 15` })) {
 	files[name] = join(folder, `${name}.folded`);
 	writeFileSync(files[name], `${text}\n`);
@@ -339,7 +345,7 @@ await test('groups and values are chosen, and stand in the address', async () =>
 	const open = await openPage('/runs/shop/cart');
 	await open.select('select[aria-label="Value"]', 'memory_bytes');
 	await at(open, 'column=memory_bytes');
-	await open.waitForFunction(() => document.querySelector('.sum').textContent.startsWith('114.0 KiB'));
+	await open.waitForFunction(() => document.querySelector('.sum').textContent.startsWith('50.0 KiB'));
 	await open.select('select[aria-label="Group by"]', 'class');
 	await at(open, 'by=class');
 	await open.waitForFunction(() => [...document.querySelectorAll('.rows tbody th a')].some((a) => a.textContent === 'PDO'));
@@ -559,6 +565,57 @@ await test('without scripts no row is taller than two lines on a phone, and a me
 		check(method, `${address}: the method is whole and in sight`);
 		await open.close();
 	}
+});
+
+await test('names leave room for the numbers beside them, however long they are', async () => {
+	for (const [width, most] of [[390, 200], [1440, 1200]]) {
+		const open = await openPage('/runs/shop/long#show=table', { width, height: 844, phone: width < 900 });
+		await open.waitForSelector('.rows tbody th');
+		const [name, number] = await open.$eval('.rows tbody tr', (tr) => [tr.querySelector('th').getBoundingClientRect().right, tr.querySelector('td').getBoundingClientRect().right]);
+		check(name <= most && number <= width, `${width}: the name ends at ${name}, the first number at ${number}`);
+		await open.close();
+	}
+});
+
+await test('functions are found by any part of their names, in any script, and by much the same', async () => {
+	const open = await openPage('/runs/shop/names#show=table');
+	await open.waitForSelector('.rows tbody th');
+	for (const [typed, found] of [['сумма', 'Прайс\\Корзина::сумма'], ['計算', '計算'], ['::сум', 'Прайс\\Корзина::сумма'], ['a->b', 'a->b'], ['-prices', ''], ['proces', 'prices'], ['PRICES', 'prices']]) {
+		await open.$eval('.functions .narrow', (i, v) => {
+			i.value = v;
+			i.dispatchEvent(new Event('input', { bubbles: true }));
+		}, typed);
+		await drawn(open);
+		const names = await open.$$eval('.rows tbody .function-link', (all) => all.map((a) => a.textContent).join());
+		check(found ? names === found : !names.includes('Корзина'), `${typed}: ${names}`);
+	}
+	await open.close();
+});
+
+await test('the calls that a function makes are shares of all that it makes', async () => {
+	const rows = (open) => open.$$eval('section[aria-label="Callees"] tbody tr', (all) => all.map((tr) => tr.textContent).filter((t) => !t.includes('itself')));
+	for (const scripts of [true, false]) {
+		const open = await openPage('/runs/shop/loops?function=total', { scripts });
+		await open.waitForSelector('section[aria-label="Callees"] tbody tr');
+		const all = (await rows(open)).join(' ');
+		check(/75\.0\s?%/.test(all) && /25\.0\s?%/.test(all) && !/\d{3}\.\d\s?%/.test(all.replaceAll('100.0', '')), `${scripts}: ${all}`);
+		await open.close();
+	}
+});
+
+await test('memory that was given back: totals are sums, and the call graph has the functions that did', async () => {
+	const open = await openPage('/runs/shop/loops?column=memory_bytes');
+	check((await open.$eval('.about', (e) => e.textContent)).includes('memory1.0 KiB'), await open.$eval('.about', (e) => e.textContent));
+	await open.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('1.0 KiB'));
+	await open.goto(`${site}/runs/shop/loops?column=memory_bytes#show=calls`);
+	await open.reload();
+	await open.waitForSelector('.call-graph .node');
+	const nodes = await open.$$eval('.call-graph .node', (all) => all.map((n) => n.textContent.replace(/\s+/g, ' ')).join(' | '));
+	check(/ free self -8\.00 KiB \(-\d+\.\d%\)/.test(nodes), nodes);
+	await open.close();
+	const both = await openPage('/?run=shop/loops&base=shop/loops&column=memory_bytes');
+	check((await both.$eval('.about', (e) => e.textContent)).includes('1.0 KiB → 1.0 KiB'), await both.$eval('.about', (e) => e.textContent));
+	await both.close();
 });
 
 await test('the table opens sorted as the address says', async () => {

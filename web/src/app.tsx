@@ -2,8 +2,7 @@
 
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
-import { CallGraph } from './callgraph';
-import { LazyChart } from './lazy_chart';
+import { LazyCallGraph, LazyChart } from './lazy_views';
 import { Compare, EndComparison } from './compare';
 import { FileFacts } from './file/bar';
 import { facts } from './file/start';
@@ -95,7 +94,7 @@ function Work() {
 		{(pane.value === 'both' || pane.value === 'table') && <Table />}
 		{pane.value === 'both' && <Split />}
 		{(pane.value === 'both' || pane.value === 'graph') && <Graph />}
-		{pane.value === 'calls' && <CallGraph />}
+		{pane.value === 'calls' && <LazyCallGraph />}
 		{pane.value === 'time' && (hasChart() ? <LazyChart /> : <NoChart />)}
 	</div>;
 }

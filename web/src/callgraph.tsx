@@ -6,7 +6,7 @@ import { getCallGraph, tableQuery } from './api';
 import { flame } from './load';
 import { callBox, change, openFunction, setCallBox, view } from './state';
 
-const LEAST_SCALE = 0.7, STEPS = ['0', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20'], USUAL = '0.5';
+const LEAST_SCALE = 1, STEPS = ['0', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20'], USUAL = '0.5';
 
 interface Box {
 	x: number;
@@ -102,7 +102,7 @@ class Pan {
 		if (Math.min(width / a.width, height / a.height) >= LEAST_SCALE)
 			return this.showAll('');
 		const path = [...this.svg.querySelectorAll<SVGGElement>('.node.critical')].map((n) => n.getBoundingClientRect());
-		const middle = path.length ? this.at(path[0].left + path[0].width / 2, path[0].top) : { x: a.x + a.width / 2, y: a.y };
+		const top = path.sort((x, y) => x.top - y.top)[0], middle = top ? this.at(top.left + top.width / 2, top.top) : { x: a.x + a.width / 2, y: a.y };
 		const w = width / LEAST_SCALE, h = height / LEAST_SCALE;
 		this.show({ x: middle.x - w / 2, y: Math.max(a.y, middle.y - 30), width: w, height: h }, '');
 	}

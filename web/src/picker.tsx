@@ -8,10 +8,15 @@ import * as format from './format';
 const SHOWN = 60;
 const fuzzy = new uFuzzy({ intraMode: 1 });
 
+// What contains the text, whatever its letters are, begins with it first, and short before long; if nothing does, what is much like it.
 export function fuzzyFilter(all: string[], needle: string): number[] | null {
-	if (!needle.trim())
+	const text = needle.trim().toLowerCase();
+	if (!text)
 		return null;
-	const [found, info, order] = fuzzy.search(all, needle, 0, 1000);
+	const at = all.map((s) => s.toLowerCase().indexOf(text)), hits = [...all.keys()].filter((i) => at[i] >= 0);
+	if (hits.length)
+		return hits.sort((i, k) => +(at[i] > 0) - +(at[k] > 0) || all[i].length - all[k].length);
+	const [found, info, order] = fuzzy.search(all, text.replace(/(^|\s)-+/g, '$1'), 0, 1000);	// in which a - is a "not"
 	if (!found)
 		return [];
 	return order && info ? order.map((i) => info.idx[i]) : found;

@@ -13,6 +13,7 @@ export interface Metric {
 	title: string;
 	unit: string;
 	whole: number;			// what shares are of
+	sum: number;			// more or less than that where memory was given back
 	values: ArrayLike<number>;
 	isChange: boolean;
 	sure?: Set<number>;		// changes that are more than chance explains
@@ -37,10 +38,10 @@ function comparison(t: { group: string; unit: string; self: ArrayLike<number>[];
 	for (const kind of ['self', 'total'] as const) {
 		const [before, after] = t[kind], change = Float64Array.from(after, (v, i) => v - before[i]);
 		metrics.push(
-			{ group, unit, kind, title: `${kind} change`, whole: whole[0] || whole[1], values: change, isChange: true,
+			{ group, unit, kind, title: `${kind} change`, whole: whole[0] || whole[1], sum: 0, values: change, isChange: true,
 				sure: sure[kind === 'self' ? 0 : 1] },
-			{ group, unit, kind: `${kind}_before`, title: `${kind} before`, whole: whole[0], values: before, isChange: false },
-			{ group, unit, kind: `${kind}_after`, title: `${kind} after`, whole: whole[1], values: after, isChange: false });
+			{ group, unit, kind: `${kind}_before`, title: `${kind} before`, whole: whole[0], sum: 0, values: before, isChange: false },
+			{ group, unit, kind: `${kind}_after`, title: `${kind} after`, whole: whole[1], sum: 0, values: after, isChange: false });
 	}
 	return metrics;
 }
@@ -52,7 +53,7 @@ export function rowsOfTable(t: TableAnswer): Rows {
 			[new Set(t.self_changed), new Set(t.total_changed)]));
 	else
 		t.columns.forEach(({ name, unit, whole, total }, c) => {
-			const column = { group: name, unit, whole: whole ?? total, isChange: false }, calls = name === 'calls';
+			const column = { group: name, unit, whole: whole ?? total, sum: total, isChange: false }, calls = name === 'calls';
 			metrics.push({ ...column, kind: 'self', title: calls ? 'number' : 'self', values: t.self[c] });
 			if (!calls)
 				metrics.push({ ...column, kind: 'total', title: 'total', values: t.total[c] });
@@ -65,7 +66,7 @@ export function rowsOfBoxes(d: FlameData, within: number): Rows {
 	const rows = functionRows(d, within), of = (values: ArrayLike<number>) => rows.map((r) => values[r.frame] || 0);
 	const common = { names: rows.map((r) => r.name), places: rows.map((r) => d.place(r.frame)), chosen: group, atMost: new Set<number>() };
 	if (!d.before || !d.after) {
-		const metric = { group, unit, whole: d.width[within], isChange: false };
+		const metric = { group, unit, whole: d.width[within], sum: d.width[within], isChange: false };
 		return { ...common, metrics: [{ ...metric, kind: 'self', title: 'self', values: rows.map((r) => r.self) },
 			{ ...metric, kind: 'total', title: 'total', values: rows.map((r) => r.total) }] };
 	}

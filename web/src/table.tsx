@@ -121,7 +121,7 @@ export function Table() {
 	}, [needle, by]);
 
 	const first = Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, Math.ceil((at + height) / HEIGHT) + AROUND);
-	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.whole, mine.unit)} ${mine.unit === 'count' ? format.columnName(r.chosen) : ''} · ` : '';
+	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.sum, mine.unit)} ${mine.unit === 'count' ? format.columnName(r.chosen) : ''} · ` : '';
 	const things = `${format.count(shown.length)} ${plural(view.value.by || 'function', shown.length)}`;
 
 	return <section class="functions" aria-label="Functions">
@@ -132,7 +132,7 @@ export function Table() {
 		</div>
 		<div class="rows" ref={box} tabIndex={0} role="region" aria-label="Table of functions" onScroll={(e) => setAt(e.currentTarget.scrollTop)}>
 			<table aria-rowcount={shown.length + 1} class={wide ? 'wide' : ''}>
-				<colgroup>{wide && <col class="c-name" />}{metrics.map((m) => <col key={m.group + m.kind} class={wide ? 'c-wide' : 'c-share'} />)}{!wide && <col />}</colgroup>
+				<colgroup>{wide && <col />}{metrics.map((m) => <col key={m.group + m.kind} class={wide ? 'c-wide' : 'c-share'} />)}{!wide && <col />}</colgroup>
 				<Heads metrics={metrics} chosen={r.chosen} wide={wide} />
 				<tbody>
 					{first > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${first * HEIGHT}px` }}><td colSpan={columns} /></tr>}

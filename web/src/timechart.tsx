@@ -43,9 +43,18 @@ function Notes({ data }: { data: FlameData }) {
 	</>;
 }
 
+// Of what a call did itself nothing is said where its callees are joined, or outside of the boxes at hand.
+function knowsCallees(d: FlameData, box: number): boolean {
+	const c = d.words.chart!;
+	let known = d.name(box) !== SHORT && (c.to_ns >= c.length_ns || d.start[box] >= c.from_ns && d.start[box] + d.width[box] <= c.to_ns);
+	for (let child = d.firstChild[box]; known && child < d.endChild[box]; child++)
+		known = d.name(child) !== SHORT;
+	return known;
+}
+
 function facts(d: FlameData, box: number): [string, string][] {
 	return [['lasts', format.value(d.width[box], 'nanoseconds')], ['begins at', format.value(d.start[box], 'nanoseconds')],
-		...(d.name(box) === SHORT ? [] : [['self', format.value(d.self(box), 'nanoseconds')] as [string, string]])];
+		...(knowsCallees(d, box) ? [['self', format.value(d.self(box), 'nanoseconds')] as [string, string]] : [])];
 }
 
 export function TimeChart() {

@@ -136,7 +136,7 @@ const columnsOf = memoizeLast((a): Column[] => {
 	const t = treeOf(a);
 	return columns.map((c, m) => {
 		const sides = sidesOf(m), after = sides[sides.length - 1];
-		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], true) } };
+		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], false) } };
 	});
 }, (a) => [a.by, a.filters]);
 
@@ -254,7 +254,8 @@ const MOST = 120;		// functions that a person can see at a time, and that are la
 function callGraphOf(a: FileQuery): string {
 	const t = treeOf(a), table = tableOf(a), columns = sidesOf(indexOf(a)), column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
 	const last = facts().compared ? 1 : table.column, before = (list: number[][]) => facts().compared ? list[0] : null;
-	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) => Math.max(table.total[last][i], before(table.total)?.[i] ?? 0);
+	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) =>
+		Math.max(...[table.total[last][i], table.self[last][i], before(table.total)?.[i] ?? 0, before(table.self)?.[i] ?? 0].map(Math.abs));		// memory may be given back
 	const kept = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)).slice(0, MOST);
 	const at = new Map(kept.map((i, n) => [`${table.name[i]}\n${table.file[i]}:${table.line[i]}`, n]));
 	const { frameName, frameFile, frameLine, names, files } = t.words, node = frameName.map((n, f) => at.get(`${names[n]}\n${files[frameFile[f]]}:${frameLine[f]}`) ?? -1);

@@ -51,8 +51,8 @@ const MOST_ARROWS = 240, GAP_X = 18, GAP_Y = 46, LINE = 13, CHARACTERS = 36, SWE
 
 const escaped = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
 	.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-const weight = (a: GraphArrow) => Math.max(a.value, a.before);
-const heavy = (n: GraphNode) => Math.max(n.total, n.totalBefore);
+const weight = (a: GraphArrow) => Math.max(Math.abs(a.value), Math.abs(a.before));
+const heavy = (n: GraphNode) => Math.max(...[n.total, n.self, n.totalBefore, n.selfBefore].map(Math.abs));
 
 // The name on up to three lines, broken behind a \ or before ::.
 function lines(name: string): string[] {
@@ -86,7 +86,7 @@ function pruned(g: CallGraphData, threshold: number): GraphArrow[] {
 	for (const a of g.arrows)
 		if (a.from !== a.to && (!heaviest.has(a.to) || weight(a) > weight(heaviest.get(a.to)!)))
 			heaviest.set(a.to, a);
-	return g.arrows.filter((a) => weight(a) > 0).sort((a, b) => weight(b) - weight(a) || a.from - b.from || a.to - b.to)
+	return g.arrows.filter((a) => weight(a) > 0 || heaviest.get(a.to) === a).sort((a, b) => weight(b) - weight(a) || a.from - b.from || a.to - b.to)
 		.filter((a, i) => heaviest.get(a.to) === a || i < MOST_ARROWS && weight(a) >= threshold * g.whole);
 }
 

@@ -1,0 +1,15 @@
+// What stands where a view of views.ts is to be, until that is there.
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+const views = signal<typeof import('./views') | null>(null);
+
+function Lazy({ view, name }: { view: 'CallGraph' | 'TimeChart'; name: string }) {
+	const View = views.value?.[view];
+	useEffect(() => void import('./views').then((m) => views.value = m), []);
+	return View ? <View /> : <section class={name} aria-busy />;
+}
+
+export const LazyChart = () => <Lazy view="TimeChart" name="time-chart" />;
+export const LazyCallGraph = () => <Lazy view="CallGraph" name="calls" />;

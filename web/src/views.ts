@@ -1,0 +1,3 @@
+// Views that are a file of their own on the server, since not everybody looks at one.
+export { CallGraph } from './callgraph';
+export { TimeChart } from './timechart';
