@@ -112,6 +112,7 @@ struct sides {
 	const struct profile *before, *after;
 	uint32_t column_before, column_after;
 	char name_before[200], name_after[200];	/* for sentences */
+	char *urls[2];			/* of the sides of one address */
 	bool is_difference;
 };
 
@@ -259,10 +260,12 @@ static int load_two(struct sides *s, char **files, enum form form)
 static int load_sides(struct sides *s, const char *url, enum form form)
 {
 	static char scale[16];
-	_cleanup_(freep) char *before = profile_url_side(url, "before"), *after = profile_url_side(url, "after");
 	const char *wanted = strstr(url, "scale=");
-	int code = load_two(s, (char *[]){ before, after, NULL }, form);
+	int code;
 
+	s->urls[0] = profile_url_side(url, "before");
+	s->urls[1] = profile_url_side(url, "after");
+	code = load_two(s, s->urls, form);
 	snprintf(s->name_before, sizeof(s->name_before), "%.180s, before", url);
 	snprintf(s->name_after, sizeof(s->name_after), "%.180s, after", url);
 	if (wanted && strchr("?&", wanted[-1]) && !normalize && !by_total_scale) {
@@ -451,6 +454,8 @@ static int run(int argc, char **argv)
 		code = compare(&s, form);
 	inputs_done(&s.a);
 	inputs_done(&s.b);
+	free(s.urls[0]);
+	free(s.urls[1]);
 	return code;
 }
 

@@ -1,4 +1,4 @@
-// What stands where a view of views.ts is to be, until that is there.
+// Loads the views of views.ts when one is first shown.
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

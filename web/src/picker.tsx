@@ -8,7 +8,7 @@ import * as format from './format';
 const SHOWN = 60;
 const fuzzy = new uFuzzy({ intraMode: 1 });
 
-// What contains the text, whatever its letters are, begins with it first, and short before long; if nothing does, what is much like it.
+// The texts that contain the needle, those that begin with it first, and short before long; if none does, those that are much like it.
 export function fuzzyFilter(all: string[], needle: string): number[] | null {
 	const text = needle.trim().toLowerCase();
 	if (!text)

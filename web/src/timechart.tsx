@@ -43,7 +43,7 @@ function Notes({ data }: { data: FlameData }) {
 	</>;
 }
 
-// Of what a call did itself nothing is said where its callees are joined, or outside of the boxes at hand.
+// Whether all callees of a call are among the boxes at hand, and none of them joined.
 function knowsCallees(d: FlameData, box: number): boolean {
 	const c = d.words.chart!;
 	let known = d.name(box) !== SHORT && (c.to_ns >= c.length_ns || d.start[box] >= c.from_ns && d.start[box] + d.width[box] <= c.to_ns);
