@@ -604,6 +604,10 @@ await test('the calls that a function makes are shares of all that it makes', as
 		check(/75\.0\s?%/.test(all) && /25\.0\s?%/.test(all) && !/\d{3}\.\d\s?%/.test(all.replaceAll('100.0', '')), `${scripts}: ${all}`);
 		await open.close();
 	}
+	const both = await openPage('/?run=shop/loops&base=shop/loops&column=calls&function=total');
+	await both.waitForSelector('section[aria-label="Callees"] thead');
+	check((await both.$eval('section[aria-label="Callees"] thead', (t) => t.textContent)).startsWith('before, with all below'), 'a comparison says what its calls are');
+	await both.close();
 });
 
 await test('memory that was given back: totals are sums, and the call graph has the functions that did', async () => {

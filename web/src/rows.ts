@@ -37,11 +37,12 @@ function comparison(t: { group: string; unit: string; self: ArrayLike<number>[];
 	const { group, unit, whole } = t, metrics: Metric[] = [];
 	for (const kind of ['self', 'total'] as const) {
 		const [before, after] = t[kind], change = Float64Array.from(after, (v, i) => v - before[i]);
+		const word = kind === 'total' && group === 'calls' ? 'with all below,' : kind;		// calls and those within them
 		metrics.push(
-			{ group, unit, kind, title: `${kind} change`, whole: whole[0] || whole[1], sum: 0, values: change, isChange: true,
+			{ group, unit, kind, title: `${word} change`, whole: whole[0] || whole[1], sum: 0, values: change, isChange: true,
 				sure: sure[kind === 'self' ? 0 : 1] },
-			{ group, unit, kind: `${kind}_before`, title: `${kind} before`, whole: whole[0], sum: 0, values: before, isChange: false },
-			{ group, unit, kind: `${kind}_after`, title: `${kind} after`, whole: whole[1], sum: 0, values: after, isChange: false });
+			{ group, unit, kind: `${kind}_before`, title: `${word} before`, whole: whole[0], sum: 0, values: before, isChange: false },
+			{ group, unit, kind: `${kind}_after`, title: `${word} after`, whole: whole[1], sum: 0, values: after, isChange: false });
 	}
 	return metrics;
 }
