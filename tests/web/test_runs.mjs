@@ -105,6 +105,23 @@ await test('times of the list are in the zone that the bar names, which is switc
 	await close(page);
 });
 
+await test('lists have the zone and the sheet of keys in their bars', async () => {
+	for (const [path, keys] of [['/runs', '?this sheet/search the list'], ['/filters', '?this sheet']]) {
+		const page = await open(path);
+		await page.keyboard.press('?');
+		await page.waitForSelector('dialog.keys[open]');
+		check(await page.$eval('dialog.keys dl', (e) => e.textContent) === keys, await page.$eval('dialog.keys dl', (e) => e.textContent));
+		await page.keyboard.press('Escape');
+		await page.waitForSelector('dialog.keys:not([open])');
+		check(await page.$('.bar .zone') !== null && await page.$('.bar .keys-button') !== null, path);
+		if (path === '/runs') {
+			await page.keyboard.press('/');
+			check(await page.evaluate(() => document.activeElement.name) === 'search', 'the field is in focus');
+		}
+		await close(page);
+	}
+});
+
 await test('the list sorts, filters and compares without scripts', async () => {
 	const page = await open('/runs', { scripts: false });
 	check((await ids(page)).length === 12, await ids(page));

@@ -89,7 +89,7 @@ function Health() {
 	</a>;
 }
 
-function Zone() {
+export function Zone() {
 	return <button type="button" class="zone" aria-label={`Times are in ${format.zone()}; switch`} title="The time zone here; switch between the browser's and UTC"
 		onClick={format.switchZone}>{format.zone()}</button>;
 }

@@ -43,7 +43,7 @@ export function KeysButton() {
 	return <button type="button" class="icon keys-button" title="Keys (?)" aria-label="Keys" onClick={() => shown.value = true}>?</button>;
 }
 
-export function Keys() {
+export function Keys({ keys = KEYS }) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => {
 		const d = dialog.current!;
@@ -55,7 +55,7 @@ export function Keys() {
 	return <dialog class="keys" ref={dialog} aria-label="Keys" onClose={() => shown.value = false}
 		onClick={(e) => e.target === dialog.current && dialog.current!.close()}>
 		<h2>Keys</h2>
-		<dl>{KEYS.map(([key, what]) => <div key={key}><dt>{key}</dt><dd>{what}</dd></div>)}</dl>
+		<dl>{keys.map(([key, what]) => <div key={key}><dt>{key}</dt><dd>{what}</dd></div>)}</dl>
 		<form method="dialog"><button class="primary">Close</button></form>
 	</dialog>;
 }

@@ -1,25 +1,30 @@
-// The list of runs, which works without this: times are in the zone of all pages, and files that are dropped anywhere on the
-// list are sent with its form.
+// Lists, of runs and of named filters, which work without this: their bar has the zone of times and the sheet of keys that all pages
+// have, and files that are dropped anywhere on the list of runs are sent with its form.
 
 import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { Zone } from './bar';
 import * as format from './format';
+import { Keys, KeysButton, listenForKeys } from './keys';
 import './runs.css';
 
-const heading = document.querySelector('.runs th a[href*="sort=start"]'), header = document.querySelector('header.bar');
+const header = document.querySelector('header.bar'), heading = document.querySelector('.runs th a[href*="sort=start"]');
+
+if (header && !document.getElementById('app')) {
+	const field = document.querySelector('form input[name="search"]'), ends = document.createElement('div');
+	if (field)
+		field.id = 'search';
+	ends.className = 'ends';
+	header.append(ends);
+	render(<><Zone /><KeysButton /><Keys keys={[['?', 'this sheet'], ...field ? [['/', 'search the list'] as [string, string]] : []]} /></>, ends);
+	listenForKeys();
+}
 
 // The server writes UTC, and says so.
-if (heading && header) {
-	const button = document.createElement('button'), times = document.querySelectorAll<HTMLTimeElement>('.runs time');
-	button.type = 'button';
-	button.className = 'zone';
-	button.title = "The time zone here; switch between the browser's and UTC";
-	button.addEventListener('click', format.switchZone);
-	header.append(button);
+if (heading) {
+	const times = document.querySelectorAll<HTMLTimeElement>('.runs time');
 	effect(() => {
-		const zone = format.zone();
-		button.textContent = zone;
-		button.setAttribute('aria-label', `Times are in ${zone}; switch`);
-		heading.textContent = `Started (${zone})`;
+		heading.textContent = `Started (${format.zone()})`;
 		times.forEach((e) => e.textContent = format.time(Date.parse(e.dateTime) / 1000, true));
 	});
 }
