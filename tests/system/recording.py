@@ -98,6 +98,14 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
+def has_clocks(pid):
+    """Whether a recording has begun: by then it has looked at the processes that run."""
+    try:
+        return any('perf_event' in os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd'))
+    except OSError:
+        return False
+
+
 def has_begun(recording, pid):
     """Whether strobe samples a process by now: its clocks run, or it watches the threads of the process."""
     try:

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 
-from recording import Php, record as record_any, skip_without_bpf, stacks
+from recording import Php, has_clocks, record as record_any, skip_without_bpf, stacks
 from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
 
 
@@ -361,14 +361,6 @@ def processes_that_are_gone_still_have_names():
     check(all(f[0] in ('_start', script, '[unknown native]') for f in found), str(found))
     check(any(f[0] == '_start' and 'zend_execute' in f for f in found), f'whole stacks of short processes: {found}')
     check(any(pair == ('md5', 'zif_md5') for f in found for pair in zip(f, f[1:])), f'and names of functions in C: {found}')
-
-
-def has_clocks(pid):
-    """Whether a recording has begun: by then it has looked at the processes that run."""
-    try:
-        return any('perf_event' in os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd'))
-    except OSError:
-        return False
 
 
 LATE = '''<?php

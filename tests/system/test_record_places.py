@@ -14,7 +14,7 @@ import time
 
 from daemon import Daemon
 from fpm import Fpm
-from recording import Php, record as record_any, skip_without_bpf, stacks
+from recording import Php, has_clocks, record as record_any, skip_without_bpf, stacks
 from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
 
 
@@ -125,8 +125,7 @@ def short_processes_that_match_a_pattern_are_found_when_they_begin():
     burn = 'function %s_%d() { for ($u = getrusage()["ru_utime.tv_usec"]; abs(getrusage()["ru_utime.tv_usec"] - $u) < 60000;); } %s_%d();'
     with Directory() as d, subprocess.Popen([STROBE, 'record', '-P', 'wanted_[0-9]', '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
                                             stderr=subprocess.PIPE, text=True) as r:
-        check(wait_for(lambda: r.poll() is not None or any('perf_event' in os.readlink(f'/proc/{r.pid}/fd/{fd}')
-                                                           for fd in os.listdir(f'/proc/{r.pid}/fd'))), 'it records')
+        check(wait_for(lambda: r.poll() is not None or has_clocks(r.pid)), 'it records')
         for i in range(10):
             for name in 'wanted', 'other':
                 subprocess.run(['php', '-n', '-r', burn % (name, i, name, i)], check=True)
