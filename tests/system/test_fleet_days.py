@@ -78,7 +78,7 @@ def holds(database, count, each, *shards):
 
 
 def check_none_dropped(site, count):
-    """What a server has is stored for Strobe when it has the answer to the insert."""
+    """Strobe counts samples as stored when it has the answer to the insert, which comes after a server has them."""
     def samples():
         return site.status()['samples']
     check(wait_for(lambda: samples()['stored'] == count) and sum(samples()['dropped'].values()) == 0, f'nothing was dropped: {samples()}')
