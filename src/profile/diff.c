@@ -176,6 +176,8 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	ret->after = profile_column(p, "after", unit);
 	if (numerator != denominator)
 		ret->measured = profile_column(p, "before_measured", a->columns[column_a].unit);
+	for (uint32_t c = 0; c < p->column_count; c++)
+		p->columns[c].counts_calls = a->columns[column_a].counts_calls && b->columns[column_b].counts_calls;
 	ret->factor = (double)numerator / (double)denominator;
 	ret->before_weight = diff_sample_weight(a, column_a) * ret->factor;
 	ret->after_weight = diff_sample_weight(b, column_b);

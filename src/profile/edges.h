@@ -7,8 +7,8 @@
  * A node is a function at one level of recursion: level 0 is its outermost call on a stack, 1 the first call within
  * that (xhprof's foo@1, callgrind's foo'2). Values are those of the profile's columns, by their numbers:
  *
- *	of a pair	what those calls took with all below; of "calls" how many they were
- *	of a node	what it took itself; of "calls" how often it was called
+ *	of a pair	what those calls took with all below; of counted calls how many they were
+ *	of a node	what it took itself; of counted calls how often it was called
  *
  * Node 0 is the root, which has no frame: who is called by nobody is called by it.
  *
@@ -71,7 +71,7 @@ struct edges_options {
 	enum edges_identity by;
 	bool above_zero;		/* values below zero are taken for zero */
 	const char *root;		/* the name of the root: a function of that name below it is a level deeper */
-	uint32_t column;		/* only this one and "calls"; UINT32_MAX is all */
+	uint32_t column;		/* only this one and those that count calls; UINT32_MAX is all */
 	uint32_t *ret_nodes, *ret_pairs;	/* not NULL: by node of the tree which node and pair it adds to; only where the
 						 * profile has no edges */
 };

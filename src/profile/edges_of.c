@@ -52,7 +52,7 @@ static bool *find_root(const struct profile *p, const char *root)
 static bool is_wanted(const struct conversion *c, uint32_t column)
 {
 	return c->options->column == UINT32_MAX || c->options->column == column ||
-	       !strcmp(c->profile->columns[column].name, "calls");
+	       c->profile->columns[column].counts_calls;
 }
 
 /* --- From a tree --- */
@@ -88,7 +88,7 @@ static void walk_tree(struct conversion *c, struct places *to)
 static void add_column(struct conversion *c, uint32_t column, const struct places *to)
 {
 	const struct profile *p = c->profile;
-	bool inclusive = strcmp(p->columns[column].name, "calls");
+	bool inclusive = !p->columns[column].counts_calls;
 	_cleanup_(freep) int64_t *total = xmalloc(p->node_count * sizeof(*total));
 
 	memcpy(total, p->columns[column].self, p->node_count * sizeof(*total));

@@ -22,7 +22,8 @@ struct circle {
 
 struct summing {
 	const struct edges *e;
-	uint32_t columns, calls;
+	uint32_t columns;
+	const struct profile_column *column;
 	struct edges_sums *sums;
 	uint32_t *base;			/* by frame: the node of its outermost level; UINT32_MAX: none */
 	uint32_t *of;			/* by node: its circle */
@@ -104,7 +105,7 @@ static void bound(struct summing *s, uint32_t frame, uint32_t node)
 		int64_t least = saturating_sum(s->e->nodes[node].self[c], s->out[node][c]);
 
 		total[c] = s->in[node][c] < circle->value[c] ? s->in[node][c] : circle->value[c];
-		if (c != s->calls && (total[c] > least || s->below_zero[c]))
+		if (!s->column[c].counts_calls && (total[c] > least || s->below_zero[c]))
 			s->sums->at_most[frame] = true;
 		else
 			total[c] = least;
@@ -127,8 +128,9 @@ static void find_total(struct summing *s, uint32_t frame)
 	else
 		bound(s, frame, node);
 	/* A total of calls, one's own and those of callees, means nothing. */
-	if (s->calls != UINT32_MAX)
-		total[s->calls] = s->sums->self[frame][s->calls];
+	for (uint32_t c = 0; c < s->columns; c++)
+		if (s->column[c].counts_calls)
+			total[c] = s->sums->self[frame][c];
 }
 
 void edges_sums(const struct profile *p, struct edges_sums *ret)
@@ -140,7 +142,7 @@ void edges_sums(const struct profile *p, struct edges_sums *ret)
 	_cleanup_(freep) struct circle *circles = xcalloc(nodes, sizeof(*circles));
 	_cleanup_(freep) int64_t (*in)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*in));
 	_cleanup_(freep) int64_t (*out)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*out));
-	struct summing s = { .e = e, .columns = p->column_count, .calls = profile_find_column(p, "calls"), .sums = ret,
+	struct summing s = { .e = e, .columns = p->column_count, .column = p->columns, .sums = ret,
 			     .base = base, .of = of, .is_entry = is_entry, .circles = circles, .in = in, .out = out };
 
 	assert(p->column_count <= PROFILE_COLUMNS);

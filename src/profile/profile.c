@@ -135,8 +135,18 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit)
 		snprintf(c->name, sizeof(c->name), "%s", name);
 		snprintf(c->unit, sizeof(c->unit), "%s", unit);
 		c->self = xcalloc(p->node_capacity, sizeof(*c->self));
+		c->counts_calls = !strcmp(name, "calls");
 	}
 	p->named_columns |= 1u << i;
+	return i;
+}
+
+uint32_t profile_column_like(struct profile *p, const struct profile_column *c)
+{
+	uint32_t i = profile_column(p, c->name, c->unit);
+
+	if (i != UINT32_MAX)
+		p->columns[i].counts_calls = c->counts_calls;
 	return i;
 }
 
@@ -421,7 +431,7 @@ struct merged_columns {
 static void merge_columns(struct profile *into, const struct profile *from, struct merged_columns *to)
 {
 	for (uint32_t i = 0; i < from->column_count; i++) {
-		uint32_t column = to->number[i] = profile_column(into, from->columns[i].name, from->columns[i].unit);
+		uint32_t column = to->number[i] = profile_column_like(into, &from->columns[i]);
 
 		if (column == UINT32_MAX)
 			continue;
@@ -579,7 +589,7 @@ struct profile *profile_new_like(const struct profile *p)
 	copy_facts(r, p);
 	r->keeps_lines = p->keeps_lines;
 	for (uint32_t i = 0; i < p->column_count; i++)
-		profile_column(r, p->columns[i].name, p->columns[i].unit);
+		profile_column_like(r, &p->columns[i]);
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		profile_frame(r, profile_name(p, i), profile_file(p, i), p->frames[i].line);
 	assert(r->frame_count == p->frame_count);

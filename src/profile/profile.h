@@ -31,6 +31,7 @@ struct profile_column {
 	char name[64];		/* "samples", "wall_ns", "cpu_ns", "calls", … */
 	char unit[64];		/* "count", "nanoseconds", "bytes" */
 	int64_t *self;		/* one value per node, `node_capacity` of them */
+	bool counts_calls;	/* "calls", or a side of their comparison: a function has its own, and no total of those below */
 };
 
 struct profile {
@@ -86,6 +87,7 @@ uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint
 /* strings of p->strings */
 uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint32_t line);
 uint32_t profile_column(struct profile *p, const char *name, const char *unit);
+uint32_t profile_column_like(struct profile *p, const struct profile_column *c);		/* of another profile */
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 

@@ -211,7 +211,7 @@ static const char *value_name(const struct profile *p, const struct callgraph_op
 
 static bool of_calls(const struct drawing *d)
 {
-	return !strcmp(value_name(d->p, d->o), "calls");
+	return d->p->columns[d->o->column].counts_calls;
 }
 
 static struct str cut(struct str s, size_t n)
@@ -459,7 +459,7 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
 	of = part ? part : p;
 	if (differs)
-		graph_init_difference(&c->sums, of, o->before_column, o->column, !strcmp(value_name(p, o), "calls"));
+		graph_init_difference(&c->sums, of, o->before_column, o->column);
 	else
 		graph_init(&c->sums, of, o->column);
 	c->is_estimate = p->estimated && (part || !p->edges);

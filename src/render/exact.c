@@ -27,7 +27,7 @@ struct exact *exact_new(const struct profile *p, const struct flamegraph_options
 	x->p = p;
 	x->column = o->column;
 	x->before = o->before_column;
-	x->of_calls = !strcmp(p->columns[o->column].name, "calls");
+	x->of_calls = p->columns[o->column].counts_calls;
 	edges_sums(p, &x->sums);
 	x->whole = exact_whole(p, &x->sums, x->column);
 	if (x->before != UINT32_MAX)

@@ -195,12 +195,12 @@ static void add_edges_before(struct graph *g, const struct graph *before)
 	map_done(&arrows);
 }
 
-void graph_init_difference(struct graph *g, const struct profile *p, uint32_t before, uint32_t after, bool of_calls)
+void graph_init_difference(struct graph *g, const struct profile *p, uint32_t before, uint32_t after)
 {
 	_cleanup_(graph_done) struct graph base = { 0 };
 
-	sum_up(g, p, after, of_calls ? after : UINT32_MAX);
-	sum_up(&base, p, before, of_calls ? before : UINT32_MAX);
+	sum_up(g, p, after, p->columns[after].counts_calls ? after : UINT32_MAX);
+	sum_up(&base, p, before, p->columns[before].counts_calls ? before : UINT32_MAX);
 	add_nodes_before(g, &base);
 	add_edges_before(g, &base);
 	sort(g);

@@ -33,8 +33,8 @@ struct graph {
 
 void graph_init(struct graph *g, const struct profile *p, uint32_t column);
 
-/* The functions and arrows of both columns. With `of_calls` they are numbers of calls, which have no totals. */
-void graph_init_difference(struct graph *g, const struct profile *p, uint32_t before, uint32_t after, bool of_calls);
+/* The functions and arrows of both columns. */
+void graph_init_difference(struct graph *g, const struct profile *p, uint32_t before, uint32_t after);
 
 /* graph_init's part for edges; `calls` is the column that counts these, or UINT32_MAX. */
 void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls);

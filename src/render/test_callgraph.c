@@ -161,7 +161,7 @@ TEST(a_difference_has_what_is_gone_and_what_is_new_and_the_larger_side_decides_o
 	add(p, "mfgf", "after", 2);
 	add(p, "mold", "before", 500);
 	add(p, "mnew", "after", 90);
-	graph_init_difference(&g, p, 0, 1, false);
+	graph_init_difference(&g, p, 0, 1);
 	CHECK_INT(g.nodes[0].total_before, 507);
 	CHECK_INT(g.nodes[0].total, 92);
 	CHECK_INT(node_of(p, &g, 'f')->total_before, 7);
@@ -184,7 +184,8 @@ TEST(a_difference_of_calls_has_no_totals)
 	add(p, "m", "before", 1);
 	add(p, "mf", "before", 2);
 	add(p, "mff", "after", 5);
-	graph_init_difference(&g, p, 0, 1, true);
+	p->columns[0].counts_calls = p->columns[1].counts_calls = true;
+	graph_init_difference(&g, p, 0, 1);
 	CHECK_INT(node_of(p, &g, 'm')->total_before, 1);
 	CHECK_INT(node_of(p, &g, 'f')->total_before, 2);
 	CHECK_INT(node_of(p, &g, 'f')->total, 5);

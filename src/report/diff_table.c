@@ -88,6 +88,12 @@ static bool is_by_total(const struct diff_report *r)
 	return r->options->sort == REPORT_SORT_TOTAL;
 }
 
+/* Of calls there is nothing but self values. */
+static bool has_totals(const struct diff_report *r)
+{
+	return !r->diff->profile->columns[r->diff->after].counts_calls;
+}
+
 static const struct diff_cell *main_cell(const struct diff_report *r, const struct diff_row *row)
 {
 	return is_by_total(r) ? &row->total : &row->self;
@@ -110,7 +116,7 @@ static struct widths measure(const struct diff_report *r, size_t count)
 		put_delta(&b, c, unit_of(r));
 		widen(&w.delta, &b);
 	}
-	left = 5 * PERCENT_WIDTH + 3 + w.before + w.after + w.delta + 3 * 2;
+	left = (has_totals(r) ? 5 : 4) * PERCENT_WIDTH + 3 + w.before + w.after + w.delta + 3 * 2;
 	w.name = r->options->width > left + NAME_MIN ? r->options->width - left : NAME_MIN;
 	return w;
 }
@@ -169,7 +175,8 @@ static void put_row(const struct diff_report *r, const struct diff_row *row, con
 	put_cell(out, cell, w->after + 2);
 	put_delta(cell, c, unit_of(r));
 	put_cell(out, cell, w->delta + 2);
-	put_change(r, is_by_total(r) ? &row->self : &row->total, cell, out);
+	if (has_totals(r))
+		put_change(r, is_by_total(r) ? &row->self : &row->total, cell, out);
 	buf_puts(out, "  ");
 	put_name(r, row, w, out);
 	buf_putc(out, '\n');
@@ -185,7 +192,7 @@ static void put_titles(const struct diff_report *r, const struct widths *w, stru
 	};
 
 	buf_init(&cell);
-	for (size_t i = 0; i < ARRAY_SIZE(titles); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(titles) - !has_totals(r); i++) {
 		buf_puts(&cell, titles[i].title);
 		put_cell(out, &cell, titles[i].width);
 	}
@@ -215,7 +222,7 @@ static void put_head(const struct diff_report *r, struct buf *out)
 	if (r->diff->measured != r->diff->before)
 		buf_printf(out, ": before is multiplied by %.4g", r->diff->factor);
 	buf_printf(out, "; %s of each function, change in percent of everything before\n\n",
-		   is_by_total(r) ? "total" : "self");
+		   !has_totals(r) ? "calls" : is_by_total(r) ? "total" : "self");
 }
 
 static void put_foot(const struct diff_report *r, size_t count, struct buf *out)

@@ -56,25 +56,24 @@ static struct report_edge *edge(struct gathering *g, uint32_t frame)
 	return &g->e->edges[*place - 1];
 }
 
-/* All columns but the calls. */
-static void add_values(int64_t *sums, const struct profile *p, uint32_t node, uint32_t calls)
+/* All columns that do not count calls. */
+static void add_values(int64_t *sums, const struct profile *p, uint32_t node)
 {
 	for (uint32_t c = 0; c < p->column_count; c++)
-		if (c != calls)
+		if (!p->columns[c].counts_calls)
 			saturating_add(&sums[c], p->columns[c].self[node]);
 }
 
-static void gather_values(struct gathering *g, const struct profile *p, const bool *of, const uint32_t *to,
-			  uint32_t calls)
+static void gather_values(struct gathering *g, const struct profile *p, const bool *of, const uint32_t *to)
 {
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		if (to[n] == OUTSIDE || !profile_has_values(p, n))
 			continue;
-		add_values(g->e->total, p, n, calls);
+		add_values(g->e->total, p, n);
 		if (of[p->node_frames[n]])
-			add_values(g->e->self, p, n, calls);
+			add_values(g->e->self, p, n);
 		if (to[n] != ITSELF)
-			add_values(edge(g, to[n])->values, p, n, calls);
+			add_values(edge(g, to[n])->values, p, n);
 	}
 }
 
@@ -98,7 +97,7 @@ static void gather_calls(struct gathering *g, const struct profile *p, const boo
 	g->e->total[calls] = g->e->self[calls];
 }
 
-static void gather_again(struct report_edges *e, const struct profile *p, const bool *of, uint32_t calls)
+static void gather_again(struct report_edges *e, const struct profile *p, const bool *of)
 {
 	_cleanup_(freep) uint8_t *times = xcalloc(p->node_count, sizeof(*times));
 
@@ -107,7 +106,7 @@ static void gather_again(struct report_edges *e, const struct profile *p, const 
 		if (of[p->node_frames[n]] && times[n] < 2)
 			times[n]++;
 		if (times[n] == 2)
-			add_values(e->again, p, n, calls);
+			add_values(e->again, p, n);
 	}
 }
 
@@ -122,7 +121,6 @@ struct selection {
 	bool *leads_back;		/* by node: what is below it may stand below another call of the function */
 	uint32_t *circle;		/* by node; NULL where levels tell */
 	bool several, once;		/* several functions; the outermost level is once */
-	uint32_t calls;
 };
 
 static uint32_t least_level(const struct edges *e, uint32_t frame)
@@ -155,9 +153,9 @@ static void find_again(struct selection *a, const bool *of)
 	a->leads_back = edges_reaching(a->e, a->several || !a->once ? a->is : a->again);
 }
 
-static void selection_init(struct selection *a, const struct profile *p, const bool *of, uint32_t calls)
+static void selection_init(struct selection *a, const struct profile *p, const bool *of)
 {
-	*a = (struct selection){ .p = p, .e = p->edges, .calls = calls, .once = true };
+	*a = (struct selection){ .p = p, .e = p->edges, .once = true };
 	a->is = xcalloc(a->e->node_count, sizeof(*a->is));
 	a->again = xcalloc(a->e->node_count, sizeof(*a->again));
 	a->second = xcalloc(a->e->node_count, sizeof(*a->second));
@@ -177,7 +175,23 @@ static void selection_done(struct selection *a)
 static void add_pair(const struct selection *a, int64_t *sums, const struct edges_pair *pair)
 {
 	for (uint32_t c = 0; c < a->p->column_count; c++)
-		if (c != a->calls)
+		if (!a->p->columns[c].counts_calls)
+			saturating_add(&sums[c], pair->value[c]);
+}
+
+/* Calls are those of one edge, also of a function by itself. Returns whether there are any. */
+static bool has_calls(const struct selection *a, const struct edges_pair *pair)
+{
+	for (uint32_t c = 0; c < a->p->column_count; c++)
+		if (a->p->columns[c].counts_calls && pair->value[c])
+			return true;
+	return false;
+}
+
+static void add_calls(const struct selection *a, int64_t *sums, const struct edges_pair *pair)
+{
+	for (uint32_t c = 0; c < a->p->column_count; c++)
+		if (a->p->columns[c].counts_calls)
 			saturating_add(&sums[c], pair->value[c]);
 }
 
@@ -203,11 +217,10 @@ static void gather_callers(struct gathering *g, const struct selection *a)
 
 		if (!a->is[pair->callee])
 			continue;
-		if (inner && (a->calls == UINT32_MAX || !pair->value[a->calls]))
+		if (inner && !has_calls(a, pair))
 			continue;
 		to = edge_to(g, a, pair->caller);
-		if (a->calls != UINT32_MAX)
-			saturating_add(&to->values[a->calls], pair->value[a->calls]);
+		add_calls(a, to->values, pair);
 		if (inner)
 			continue;
 		add_pair(a, to->values, pair);
@@ -223,11 +236,10 @@ static void gather_callees(struct gathering *g, const struct selection *a)
 
 		if (!a->is[pair->caller])
 			continue;
-		if (a->is[pair->callee] && (a->calls == UINT32_MAX || !pair->value[a->calls]))
+		if (a->is[pair->callee] && !has_calls(a, pair))
 			continue;
 		to = edge_to(g, a, pair->callee);
-		if (a->calls != UINT32_MAX)
-			saturating_add(&to->values[a->calls], pair->value[a->calls]);
+		add_calls(a, to->values, pair);
 		if (a->is[pair->callee])
 			continue;
 		add_pair(a, to->values, pair);
@@ -249,10 +261,10 @@ static void gather_inner(struct report_edges *r, const struct selection *a)
 	}
 }
 
-static void cut(int64_t *values, const int64_t *most, uint32_t columns, uint32_t calls)
+static void cut(int64_t *values, const int64_t *most, const struct profile *p)
 {
-	for (uint32_t c = 0; c < columns; c++)
-		if (c != calls && most[c] >= 0 && values[c] > most[c])
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (!p->columns[c].counts_calls && most[c] >= 0 && values[c] > most[c])
 			values[c] = most[c];
 }
 
@@ -263,7 +275,7 @@ static void subtract(int64_t *values, const int64_t *less, uint32_t columns)
 }
 
 /* Callees and itself are the total: what is left for those that are not determined, which is what a single one took. */
-static void share_rest(struct report_edges *r, const struct profile *p, uint32_t calls)
+static void share_rest(struct report_edges *r, const struct profile *p)
 {
 	struct report_edge *last = NULL;
 	int64_t rest[PROFILE_COLUMNS];
@@ -280,11 +292,11 @@ static void share_rest(struct report_edges *r, const struct profile *p, uint32_t
 		}
 	for (size_t i = 0; i < r->count && open; i++)
 		if (r->edges[i].at_most)
-			cut(r->edges[i].values, rest, p->column_count, calls);
+			cut(r->edges[i].values, rest, p);
 	if (open != 1 || r->total_at_most)
 		return;
 	for (uint32_t c = 0; c < p->column_count; c++)
-		last->values[c] = c == calls ? last->values[c] : rest[c];
+		last->values[c] = p->columns[c].counts_calls ? last->values[c] : rest[c];
 	last->at_most = false;
 }
 
@@ -305,19 +317,18 @@ static void gather_sums(struct report_edges *r, const struct selection *a, const
 	for (uint32_t i = 0; i < a->e->pair_count && a->several; i++)
 		r->total_at_most |= a->is[a->e->pairs[i].caller] && a->leads_back[a->e->pairs[i].callee];
 	for (uint32_t c = 0; c < a->p->column_count && r->total_at_most; c++) {
-		int64_t whole = c == a->calls ? INT64_MAX : report_whole(a->p, c);
+		int64_t whole = a->p->columns[c].counts_calls ? INT64_MAX : report_whole(a->p, c);
 
 		r->total[c] = r->total[c] > whole ? whole : r->total[c];
 	}
 }
 
-static void gather_edges(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction,
-			 uint32_t calls)
+static void gather_edges(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction)
 {
 	struct report_edges *r = g->e;
 	_cleanup_(selection_done) struct selection a = { 0 };
 
-	selection_init(&a, p, of, calls);
+	selection_init(&a, p, of);
 	gather_sums(r, &a, of);
 	if (direction == REPORT_CALLERS)
 		gather_callers(g, &a);
@@ -325,12 +336,12 @@ static void gather_edges(struct gathering *g, const struct profile *p, const boo
 		gather_callees(g, &a);
 	gather_inner(r, &a);
 	if (r->again_at_most)
-		cut(r->again, r->total, p->column_count, calls);
+		cut(r->again, r->total, p);
 	for (size_t i = 0; i < r->count && direction == REPORT_CALLERS; i++)
 		if (r->edges[i].at_most)
-			cut(r->edges[i].values, r->total, p->column_count, calls);
+			cut(r->edges[i].values, r->total, p);
 	if (direction == REPORT_CALLEES)
-		share_rest(r, p, calls);
+		share_rest(r, p);
 }
 
 struct order {
@@ -363,15 +374,15 @@ static int compare(const void *a, const void *b, void *data)
 	return compare_names(o->p, x->frame, y->frame);
 }
 
-static void gather_tree(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction,
-			uint32_t calls)
+static void gather_tree(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction)
 {
 	_cleanup_(freep) uint32_t *to = belongings(p, of, direction);
 
-	gather_values(g, p, of, to, calls);
-	if (calls != UINT32_MAX)
-		gather_calls(g, p, of, direction, calls);
-	gather_again(g->e, p, of, calls);
+	gather_values(g, p, of, to);
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (p->columns[c].counts_calls)
+			gather_calls(g, p, of, direction, c);
+	gather_again(g->e, p, of);
 }
 
 void report_edges(const struct profile *p, const bool *of, enum report_direction direction, uint32_t column,
@@ -383,9 +394,9 @@ void report_edges(const struct profile *p, const bool *of, enum report_direction
 
 	*ret = (struct report_edges){ 0 };
 	if (p->edges)
-		gather_edges(&g, p, of, direction, order.calls);
+		gather_edges(&g, p, of, direction);
 	else
-		gather_tree(&g, p, of, direction, order.calls);
+		gather_tree(&g, p, of, direction);
 	if (ret->count)
 		qsort_r(ret->edges, ret->count, sizeof(*ret->edges), compare, &order);
 }

@@ -64,7 +64,7 @@ static uint32_t first_of(const struct side *s, size_t *ret_count)
 
 static bool is_calls(const struct side *s, uint32_t column)
 {
-	return !strcmp(s->p->columns[column].name, "calls");
+	return s->p->columns[column].counts_calls;
 }
 
 /* --- For people --- */

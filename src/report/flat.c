@@ -90,10 +90,15 @@ static size_t add_tree(struct flat_row *rows, const struct profile *p, uint32_t 
 		saturating_add(&rows[p->node_frames[n]].self, p->columns[column].self[n]);
 		known[p->node_frames[n]] = true;
 	}
-	add_totals(rows, p, totals);
+	if (!p->columns[column].counts_calls)
+		add_totals(rows, p, totals);
 	for (uint32_t i = 0; i < p->frame_count; i++)
-		if (known[i])
-			rows[count++] = rows[i];
+		if (known[i]) {
+			rows[count] = rows[i];
+			if (p->columns[column].counts_calls)
+				rows[count].total = rows[i].self;
+			count++;
+		}
 	return count;
 }
 

@@ -1,5 +1,6 @@
 /* test_edges.c: callers and callees add up, also with recursion. */
 
+#include "diff.h"
 #include "edges.h"
 #include "mem.h"
 #include "report.h"
@@ -117,6 +118,41 @@ TEST(each_call_is_of_one_edge_and_recursive_ones_are_shown)
 	CHECK_INT(value_of(p, &in, 'm', 0), 30);
 	CHECK_INT(value_of(p, &out, 'f', calls), 40);
 	CHECK_INT(value_of(p, &out, 'x', calls), 6);
+}
+
+/* Calls of both sides of a comparison are counted per edge, as those of one profile are. */
+TEST(calls_of_a_comparison_are_those_of_its_sides)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+
+	add(p, "m", "calls", 1);
+	add(p, "mf", "calls", 3);
+	add(p, "mff", "calls", 40);
+	add(p, "mffx", "calls", 6);
+	for (int exact = 0; exact < 2; exact++) {
+		struct diff_options o = { 0 };
+		_cleanup_(diff_done) struct diff d = { 0 };
+		_cleanup_(report_edges_done) struct report_edges in = { 0 }, out = { 0 };
+		_cleanup_(freep) struct flat_row *rows = NULL;
+		size_t count;
+
+		if (exact)
+			p->edges = edges_of(p, &(struct edges_options){ .column = UINT32_MAX });
+		CHECK_INT(profile_diff(p, 0, p, 0, &o, &d, NULL), 0);
+		edges_to(d.profile, 'f', REPORT_CALLERS, &in);
+		edges_to(d.profile, 'f', REPORT_CALLEES, &out);
+		rows = report_flat(d.profile, d.after, REPORT_SORT_TOTAL, &count);
+		CHECK_INT(count, 3);
+		for (size_t i = 0; i < count; i++)
+			CHECK_INT(rows[i].total, rows[i].self);
+		for (uint32_t c = 0; c < 2; c++) {
+			CHECK_INT(in.self[c], 43);
+			CHECK_INT(in.total[c], 43);
+			CHECK_INT(value_of(d.profile, &in, 'm', c), 3);
+			CHECK_INT(value_of(d.profile, &in, 'f', c), 40);
+			CHECK_INT(value_of(d.profile, &out, 'x', c), 6);
+		}
+	}
 }
 
 TEST(memory_given_back_and_overflowing_values_keep_their_signs)

@@ -233,6 +233,7 @@ static void put_changes(const struct page *p)
 		.name_before = p->query.name_before, .name_after = p->query.name_after, .compared = "", .all = true,
 		.sort = p->query.view.sort, .column = p->query.columns[p->query.chosen].name,
 	};
+	bool calls = p->query.profile->columns[p->query.column].counts_calls;	/* these have no totals */
 	struct diff_report r;
 	size_t shown;
 
@@ -240,17 +241,20 @@ static void put_changes(const struct page *p)
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
 	buf_puts(p->out, ", before and after; behind a change that may be chance stands a ?.</p>\n<table>\n<thead><tr><th></th>");
-	put_sort(p, p->query.chosen, REPORT_SORT_SELF, "self", 3);
-	put_sort(p, p->query.chosen, REPORT_SORT_TOTAL, "total", 3);
+	put_sort(p, p->query.chosen, REPORT_SORT_SELF, calls ? "number" : "self", 3);
+	if (!calls)
+		put_sort(p, p->query.chosen, REPORT_SORT_TOTAL, "total", 3);
 	buf_puts(p->out, "</tr>\n<tr>");
 	put_name_heading(p);
-	buf_puts(p->out, "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>"
-		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th></tr></thead>\n<tbody>\n");
+	for (int kinds = calls ? 1 : 2; kinds > 0; kinds--)
+		buf_puts(p->out, "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>");
+	buf_puts(p->out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < shown; i++) {
 		buf_puts(p->out, "<tr>");
 		put_name(p, r.rows[i].frame);
 		put_cell(p, &r.rows[i].self);
-		put_cell(p, &r.rows[i].total);
+		if (!calls)
+			put_cell(p, &r.rows[i].total);
 		buf_puts(p->out, "</tr>\n");
 	}
 	buf_puts(p->out, "</tbody>\n</table>\n");
@@ -304,7 +308,7 @@ static void put_edge_row(const struct page *p, const struct report_edges *e, con
 	size_t count = edge_columns(p, columns);
 
 	for (size_t i = 0; i < count; i++) {
-		bool calls = !strcmp(p->query.profile->columns[columns[i]].name, "calls");
+		bool calls = p->query.profile->columns[columns[i]].counts_calls;
 		int64_t of = calls ? whole_calls(e, columns[i], callees) : e->total[columns[i]];
 
 		put_pair(p->out, values[columns[i]], of, p->query.profile->columns[columns[i]].unit, at_most && !calls);
@@ -366,7 +370,7 @@ static void put_summary(const struct page *p, const struct function_query *f)
 		html_text(p->out, report_column_title(c->name));
 		buf_puts(p->out, "</th>");
 		put_pair(p->out, e->self[columns[i]], whole, c->unit, false);
-		if (strcmp(c->name, "calls"))
+		if (!c->counts_calls)
 			put_pair(p->out, e->total[columns[i]], whole, c->unit, e->total_at_most);
 		buf_puts(p->out, "</tr>\n");
 	}

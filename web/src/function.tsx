@@ -27,7 +27,7 @@ interface Shown {
 function shownColumns(f: FunctionAnswer): Shown[] {
 	const { columns, column } = f, { name, unit } = columns[column];
 	if (f.function.self.length === 2 && columns[column].before !== undefined)
-		return ['before', 'after'].map((side, index) => ({ title: name === 'calls' ? `${side}, with all below` : side, unit, index, isCalls: false }));
+		return ['before', 'after'].map((side, index) => ({ title: side, unit, index, isCalls: name === 'calls' }));
 	const calls = columns.findIndex((c) => c.name === 'calls');
 	const shown = [{ title: format.columnName(name), unit, index: column, isCalls: name === 'calls' }];
 	return calls >= 0 && calls !== column ? [...shown, { title: 'calls', unit: 'count', index: calls, isCalls: true }] : shown;
@@ -76,7 +76,7 @@ function Summary({ f }: { f: FunctionAnswer }) {
 	const facts: [string, string][] = columns.map((c, i) => c.name === 'calls' ? ['called', format.count(self[i])] :
 		[format.columnName(c.name), `${format.value(self[i], c.unit)} self (${format.share(self[i], c.whole ?? c.total)}), ${at_most ? '≤' : ''}${format.value(total[i], c.unit)} total (${at_most ? '≤' : ''}${format.share(total[i], c.whole ?? c.total)})`]);
 	if (compared)
-		for (const [title, [before, after]] of [['self', self], [f.columns[f.column].name === 'calls' ? 'with all below' : 'total', total]] as [string, number[]][])
+		for (const [title, [before, after]] of (f.columns[f.column].name === 'calls' ? [['called', self]] : [['self', self], ['total', total]]) as [string, number[]][])
 			facts.push([title, `${format.value(before, unit)} → ${format.value(after, unit)}, ${format.change(after - before, unit)}`]);
 	return <dl class="facts">{facts.map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>;
 }

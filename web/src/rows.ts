@@ -32,12 +32,20 @@ function placeOf(file: string, line: number): string {
 	return file && line ? `${file}:${line}` : file;
 }
 
+// Calls have no totals: those of callees are none of the function.
+function kinds(group: string): ('self' | 'total')[] {
+	return group === 'calls' ? ['self'] : ['self', 'total'];
+}
+
+function title(kind: 'self' | 'total', group: string): string {
+	return group === 'calls' ? 'number' : kind;
+}
+
 function comparison(t: { group: string; unit: string; self: ArrayLike<number>[]; total: ArrayLike<number>[]; whole: [number, number] },
 	sure: [Set<number>?, Set<number>?]): Metric[] {
 	const { group, unit, whole } = t, metrics: Metric[] = [];
-	for (const kind of ['self', 'total'] as const) {
-		const [before, after] = t[kind], change = Float64Array.from(after, (v, i) => v - before[i]);
-		const word = kind === 'total' && group === 'calls' ? 'with all below,' : kind;		// calls and those within them
+	for (const kind of kinds(group)) {
+		const [before, after] = t[kind], change = Float64Array.from(after, (v, i) => v - before[i]), word = title(kind, group);
 		metrics.push(
 			{ group, unit, kind, title: `${word} change`, whole: whole[0] || whole[1], sum: 0, values: change, isChange: true,
 				sure: sure[kind === 'self' ? 0 : 1] },
@@ -54,10 +62,9 @@ export function rowsOfTable(t: TableAnswer): Rows {
 			[new Set(t.self_changed), new Set(t.total_changed)]));
 	else
 		t.columns.forEach(({ name, unit, whole, total }, c) => {
-			const column = { group: name, unit, whole: whole ?? total, sum: total, isChange: false }, calls = name === 'calls';
-			metrics.push({ ...column, kind: 'self', title: calls ? 'number' : 'self', values: t.self[c] });
-			if (!calls)
-				metrics.push({ ...column, kind: 'total', title: 'total', values: t.total[c] });
+			const column = { group: name, unit, whole: whole ?? total, sum: total, isChange: false };
+			for (const kind of kinds(name))
+				metrics.push({ ...column, kind, title: title(kind, name), values: t[kind][c] });
 		});
 	return { names: t.name, places: t.file.map((file, i) => placeOf(file, t.line[i])), metrics, chosen, atMost: new Set(t.at_most) };
 }
@@ -68,8 +75,7 @@ export function rowsOfBoxes(d: FlameData, within: number): Rows {
 	const common = { names: rows.map((r) => r.name), places: rows.map((r) => d.place(r.frame)), chosen: group, atMost: new Set<number>() };
 	if (!d.before || !d.after) {
 		const metric = { group, unit, whole: d.width[within], sum: d.width[within], isChange: false };
-		return { ...common, metrics: [{ ...metric, kind: 'self', title: 'self', values: rows.map((r) => r.self) },
-			{ ...metric, kind: 'total', title: 'total', values: rows.map((r) => r.total) }] };
+		return { ...common, metrics: kinds(group).map((kind) => ({ ...metric, kind, title: title(kind, group), values: rows.map((r) => r[kind]) })) };
 	}
 	const sides = [d.before, d.after].map((values) => {
 		const self: number[] = [], total: number[] = [];
