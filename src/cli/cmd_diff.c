@@ -260,7 +260,7 @@ static int load_two(struct sides *s, char **files, enum form form)
 static int load_sides(struct sides *s, const char *url, enum form form)
 {
 	static char scale[16];
-	const char *wanted = strstr(url, "scale=");
+	struct str wanted = profile_url_value(url, "scale=");
 	int code;
 
 	s->urls[0] = profile_url_side(url, "before");
@@ -268,10 +268,9 @@ static int load_sides(struct sides *s, const char *url, enum form form)
 	code = load_two(s, s->urls, form);
 	snprintf(s->name_before, sizeof(s->name_before), "%.180s, before", url);
 	snprintf(s->name_after, sizeof(s->name_after), "%.180s, after", url);
-	if (wanted && strchr("?&", wanted[-1]) && !normalize && !by_total_scale) {
-		wanted += strlen("scale=");
-		snprintf(scale, sizeof(scale), "%.*s", (int)strcspn(wanted, "&#"), wanted);
-		normalize = *scale ? scale : NULL;
+	if (wanted.n && !normalize && !by_total_scale) {
+		snprintf(scale, sizeof(scale), "%.*s", (int)wanted.n, wanted.p);
+		normalize = scale;
 	}
 	return code;
 }

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "chart.h"
+#include "diff_picture.h"
 #include "gzip.h"
 #include "inputs.h"
 #include "io.h"
@@ -214,7 +215,7 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 		return code;
 	inputs_difference(in, order->column, &order->o.column, &order->o.before_column);
 	if (in->is_comparison && !order->o.title)
-		order->o.title = order->o.inverted ? "Difference (icicles)" : "Difference";
+		order->o.title = diff_picture_title(order->o.inverted);
 	seen = *in;
 	if (order->function)
 		seen.profile = filtered = picture_order_filter(order, in->profile);

@@ -27,6 +27,11 @@ int diff_picture_options(struct diff_picture *d, const struct command_spec *spec
 	return 0;
 }
 
+const char *diff_picture_title(bool inverted)
+{
+	return inverted ? "Difference (icicles)" : "Difference";
+}
+
 int diff_picture_write(struct diff_picture *d, const struct page_comparison *c, const char *path,
 		       const struct command_spec *spec)
 {
@@ -40,7 +45,7 @@ int diff_picture_write(struct diff_picture *d, const struct page_comparison *c, 
 	buf_init(&packed);
 	o.column = diff->after;
 	o.before_column = diff->before;
-	o.title = o.title ? o.title : o.inverted ? "Difference (icicles)" : "Difference";
+	o.title = o.title ? o.title : diff_picture_title(o.inverted);
 	o.count_name = d->count_name;
 	e = text_path_ends(path, ".html") ? page_file_put_difference(c, &o, &svg, &err) :
 				     flamegraph_svg(diff->profile, &o, &svg, &err);

@@ -21,19 +21,26 @@ bool profile_url_is(const char *name)
 	return !strncmp(name, "http://", 7) || !strncmp(name, "https://", 8);
 }
 
-bool profile_url_is_comparison(const char *url)
+struct str profile_url_value(const char *url, const char *begin)
 {
-	static const char *const keys[] = { "base=", "base_from=", "base.", "run1=" };
 	const char *at = strchr(url, '?'), *end = url + strcspn(url, "#");
 
 	for (; profile_url_is(url) && at && at < end; at = strchr(at + 1, '&')) {
-		size_t name = strcspn(at + 1, "=&#") + 1;
-		bool has_value = at[name] == '=' && !strchr("&#", at[name + 1]);
+		const char *value = at + 1 + strcspn(at + 1, "=&#");
 
-		for (size_t i = 0; has_value && i < ARRAY_SIZE(keys); i++)
-			if (!strncmp(at + 1, keys[i], strlen(keys[i])))
-				return true;
+		if (*value == '=' && !strchr("&#", value[1]) && !strncmp(at + 1, begin, strlen(begin)))
+			return (struct str){ value + 1, strcspn(value + 1, "&#") };
 	}
+	return (struct str){ NULL, 0 };
+}
+
+bool profile_url_is_comparison(const char *url)
+{
+	static const char *const begins[] = { "base=", "base_from=", "base.", "run1=" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (profile_url_value(url, begins[i]).n)
+			return true;
 	return false;
 }
 

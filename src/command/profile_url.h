@@ -24,6 +24,9 @@ extern const char *profile_url_token_file;
 /* Whether the name of an input is an address: http:// or https://. */
 bool profile_url_is(const char *name);
 
+/* The value of the first parameter that begins like this ("scale=") and has one, as it stands in the address; empty if there is none. */
+struct str profile_url_value(const char *url, const char *begin);
+
 /* Whether the address is that of a comparison, and then that of its side "before" or "after"; the caller frees it. */
 bool profile_url_is_comparison(const char *url);
 char *profile_url_side(const char *url, const char *side);

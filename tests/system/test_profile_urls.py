@@ -51,7 +51,7 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
         for path in ('?run=shop/r2&base=shop/r1&scale=none#show=table', 'runs/shop/r2?base=shop/r1', 'index.php?run1=r1&run2=r2&source=shop'):
             r = strobe('diff', '--csv', f'{d.url}/{path}')
             check(r.returncode == 0 and r.stdout == both, f'{path} stands for both of its sides: {r}')
-        r = strobe('diff', f'{d.url}/?run=shop/r2&base=shop/r1&column=memory_bytes&scale=total')
+        r = strobe('diff', f'{d.url}/?run=shop/r2&base=shop/r1&column=memory_bytes&base.scale=x&scale=total')
         check(r.returncode == 0 and 'KiB of memory_bytes' in r.stdout and 'by share of the total' in r.stdout, f'with the column and scale of the address: {r}')
         r = strobe('diff', '--all', '--json', f'{d.url}/?entry=api.php&base.entry=index.php')
         sides = {f['function']: (f['self']['before'], f['self']['after']) for f in json.loads(r.stdout)['functions']}

@@ -187,6 +187,19 @@ await test('the view is offered where there is a chart, and shows it', async () 
 		await page.screenshot({ path: join(pictures, 'chart.png') });
 });
 
+await test('a self time is shown where all callees of a call are drawn, and only there', async () => {
+	const tipOf = async (node, name) => {
+		const [, start, length] = CALLS.find((c) => c[0] === node);
+		await page.mouse.move(...await placeOf(page, start + length / 2, 3));
+		await page.waitForFunction((n) => document.querySelector('.tip b')?.textContent === n, {}, name);
+		return page.$eval('.tip dl', (e) => e.textContent);
+	};
+	const load = CALLS.find((c) => c[0] === 3)[2] - CALLS.find((c) => c[0] === 4)[2], known = await tipOf(3, 'App\\Cart::load');
+	check(known.includes(`self${(load / 1000).toFixed(2)} µs`), known, load);
+	const joined = await tipOf(5, 'App\\View::render');
+	check(joined.includes('lasts') && !joined.includes('self'), joined);
+});
+
 await test('wheel, drag, keys and buttons move it, the address follows, and finer calls come', async () => {
 	const loop = CALLS.filter((c) => c[0] === 6)[100], [x, y] = await placeOf(page, loop[1], 4);
 	await page.mouse.move(x, y);

@@ -35,12 +35,12 @@ function describeChange(d: FlameData, box: number, unit: string): Facts {
 
 export function describe(d: FlameData, box: number, z: number): { name: string; place: string; facts: Facts } {
 	const { about } = d, column = about.columns[about.column], unit = column?.unit || 'count';
-	const total = d.width[box], self = d.self(box), grey = isGrey(d, box), words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
+	const total = d.width[box], self = d.self(box), grey = isGrey(d, box), calls = column?.name === 'calls', words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
 	if (d.before)
 		return { ...words, facts: describeChange(d, box, unit) };
 	const facts: Facts = [
-		['total', `${format.value(total, unit)} · ${format.share(total, d.total)}`],
-		grey ? ['click', 'to see what it is'] : [about.reverse ? 'end' : 'self', `${format.value(self, unit)} · ${format.share(self, d.total)}`],
+		[calls ? 'with all below' : 'total', `${format.value(total, unit)} · ${format.share(total, d.total)}`],
+		grey ? ['click', 'to see what it is'] : [calls ? 'called' : about.reverse ? 'end' : 'self', `${format.value(self, unit)} · ${format.share(self, d.total)}`],
 	];
 	if (z > 0)
 		facts.push(['of zoomed', format.share(Math.min(total, d.width[z]), d.width[z])]);
