@@ -8,8 +8,6 @@
 #include "mem.h"
 #include "notify.h"
 
-#include <string.h>
-
 #define LEAVE_CHECK_NS		(NS_PER_SECOND / 5)
 
 static bool has(const char *const *urls, size_t n, const char *url)
@@ -222,54 +220,6 @@ void daemon_drain_removed(struct watch *w, uint32_t events)
 		loop_remove_timer(d->loop, &d->leave_timer);
 }
 
-/* --- Settings that need a restart --- */
-
-static bool differs(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) != 0 : a != b;
-}
-
-static bool lists_differ(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
-{
-	bool differ = a_count != b_count;
-
-	for (size_t i = 0; i < a_count && !differ; i++)
-		differ = strcmp(a[i], b[i]) != 0;
-	return differ;
-}
-
-static void log_fixed_options(const struct daemon_options *o, const struct daemon_options *n)
-{
-	const struct roles_options *a = &o->roles, *b = &n->roles;
-	bool other_store = differs(o->store_url, n->store_url);
-	const struct {
-		const char *option;
-		bool differs;
-	} fixed[] = {
-		{ "listen", differs(o->listen, n->listen) || o->no_server != n->no_server },
-		{ "token-file", differs(a->token, b->token) },
-		{ "read-token-file", differs(a->read_token, b->read_token) },
-		{ "probe-token-file", differs(a->probe_token, b->probe_token) },
-		{ "trusted-proxy", lists_differ(a->proxies, a->proxy_count, b->proxies, b->proxy_count) },
-		{ "user-header", differs(a->user_header, b->user_header) },
-		{ "writer", lists_differ(a->writers, a->writer_count, b->writers, b->writer_count) },
-		{ "probe-listen", differs(o->probe_listen, n->probe_listen) },
-		{ "query-memory", o->query_memory != n->query_memory },
-		{ "store", other_store },
-		{ "state", !other_store && differs(o->state, n->state) },	/* the store's unless given */
-		{ "allow-host", lists_differ(o->allow_hosts, o->allow_host_count, n->allow_hosts, n->allow_host_count) },
-		{ "source-dir", lists_differ(o->source_dirs, o->source_dir_count, n->source_dirs, n->source_dir_count) },
-		{ "service-label", lists_differ(o->service_labels, o->service_label_count, n->service_labels,
-						n->service_label_count) },
-		{ "label-from", lists_differ(o->label_rules, o->label_rule_count, n->label_rules, n->label_rule_count) },
-		{ "arclamp-metrics", differs(o->arclamp_metrics, n->arclamp_metrics) },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-		if (fixed[i].differs)
-			log_warning("%s changed; restart to apply", fixed[i].option);
-}
-
 /* --- All of it --- */
 
 static void undo(struct daemon *d, size_t before)
@@ -294,7 +244,7 @@ static int change(struct daemon *d, struct daemon_options *n, struct err *err)
 		undo(d, before);
 		return r;
 	}
-	log_fixed_options(&d->options, n);
+	daemon_log_fixed(&d->options, n);
 	apply(d, n, before);
 	collector_set_caps(d->collector, &caps);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)

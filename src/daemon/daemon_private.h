@@ -53,6 +53,11 @@ struct server_options daemon_feeds_shown(const struct daemon *d, const struct st
 void daemon_report_drops(struct daemon *d, bool is_end);
 void daemon_drops_ready(struct watch *drop_timer, uint32_t events);
 
+/* --- daemon_fixed.c --- */
+
+/* Logs each setting that differs in `n` and cannot change while the daemon runs. */
+void daemon_log_fixed(const struct daemon_options *o, const struct daemon_options *n);
+
 /* --- daemon_change.c --- */
 
 void daemon_reload(struct daemon *d);

@@ -1,0 +1,53 @@
+/* daemon_fixed.c: which settings of a configuration that was read again apply after a restart only. */
+
+#include "daemon_private.h"
+
+#include "log.h"
+
+#include <string.h>
+
+static bool differs(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) != 0 : a != b;
+}
+
+static bool lists_differ(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
+{
+	bool differ = a_count != b_count;
+
+	for (size_t i = 0; i < a_count && !differ; i++)
+		differ = strcmp(a[i], b[i]) != 0;
+	return differ;
+}
+
+void daemon_log_fixed(const struct daemon_options *o, const struct daemon_options *n)
+{
+	const struct roles_options *a = &o->roles, *b = &n->roles;
+	bool other_store = differs(o->store_url, n->store_url);
+	const struct {
+		const char *option;
+		bool differs;
+	} fixed[] = {
+		{ "listen", differs(o->listen, n->listen) || o->no_server != n->no_server },
+		{ "token-file", differs(a->token, b->token) },
+		{ "read-token-file", differs(a->read_token, b->read_token) },
+		{ "probe-token-file", differs(a->probe_token, b->probe_token) },
+		{ "trusted-proxy", lists_differ(a->proxies, a->proxy_count, b->proxies, b->proxy_count) },
+		{ "user-header", differs(a->user_header, b->user_header) },
+		{ "writer", lists_differ(a->writers, a->writer_count, b->writers, b->writer_count) },
+		{ "probe-listen", differs(o->probe_listen, n->probe_listen) },
+		{ "query-memory", o->query_memory != n->query_memory },
+		{ "store", other_store },
+		{ "state", !other_store && differs(o->state, n->state) },	/* the store's unless given */
+		{ "allow-host", lists_differ(o->allow_hosts, o->allow_host_count, n->allow_hosts, n->allow_host_count) },
+		{ "source-dir", lists_differ(o->source_dirs, o->source_dir_count, n->source_dirs, n->source_dir_count) },
+		{ "service-label", lists_differ(o->service_labels, o->service_label_count, n->service_labels,
+						n->service_label_count) },
+		{ "label-from", lists_differ(o->label_rules, o->label_rule_count, n->label_rules, n->label_rule_count) },
+		{ "arclamp-metrics", differs(o->arclamp_metrics, n->arclamp_metrics) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		if (fixed[i].differs)
+			log_warning("%s changed; restart to apply", fixed[i].option);
+}
