@@ -73,7 +73,7 @@ static size_t add_edges(struct flat_row *rows, const struct profile *p, uint32_t
 	for (uint32_t f = 0; f < p->frame_count; f++)
 		if (sums.known[f])
 			rows[count++] = (struct flat_row){ f, sums.self[f][column], sums.total[f][column],
-							   sums.at_most[f] };
+							   sums.at_most[f] && !p->columns[column].counts_calls };
 	return count;
 }
 

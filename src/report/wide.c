@@ -64,6 +64,7 @@ static void add_edges(struct wide_row *rows, size_t count, const struct profile 
 	for (size_t i = 0; i < count; i++) {
 		memcpy(rows[i].self, sums.self[rows[i].frame], sizeof(rows[i].self));
 		memcpy(rows[i].total, sums.total[rows[i].frame], sizeof(rows[i].total));
+		rows[i].at_most = sums.at_most[rows[i].frame];
 	}
 }
 
@@ -75,7 +76,6 @@ struct wide_row *report_wide(const struct profile *p, uint32_t column, enum repo
 
 	for (size_t i = 0; i < *ret_count; i++) {
 		rows[i].frame = order[i].frame;
-		rows[i].at_most = order[i].at_most;
 		place[order[i].frame] = (uint32_t)i;
 	}
 	if (p->edges)

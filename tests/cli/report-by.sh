@@ -16,3 +16,6 @@ strobe report app.folded --by class --callees 'App\Http\Kernel'
 strobe report data/shop.strobe --by own
 strobe report app.folded --by klass
 echo "exit $?"
+# Calls have neither totals nor limits of them; other columns keep theirs when rows are sorted by calls.
+strobe report --by class --column calls data/cart.json
+strobe report --by class --sort calls data/cart.json
