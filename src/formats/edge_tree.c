@@ -229,16 +229,20 @@ static bool is_nothing(const struct tree *t, const int64_t *value)
 	return true;
 }
 
+static uint32_t folded_below(struct tree *t, uint32_t node)
+{
+	if (t->folded == UINT32_MAX)
+		t->folded = profile_frame(t->profile, (struct str){ "[folded]", 8 }, (struct str){ "", 0 }, 0);
+	return profile_child(t->profile, node, t->folded);
+}
+
 static void put_folded(struct tree *t, uint32_t node, const int64_t *value)
 {
 	if (is_nothing(t, value))
 		return;
 	t->estimated = true;
-	if (t->edges->own)
-		return;
-	if (t->folded == UINT32_MAX)
-		t->folded = profile_frame(t->profile, (struct str){ "[folded]", 8 }, (struct str){ "", 0 }, 0);
-	add_values(t, profile_child(t->profile, node, t->folded), value);
+	if (!t->edges->own)
+		add_values(t, folded_below(t, node), value);
 }
 
 static const struct edge *all_callees(struct tree *t, uint32_t function)
@@ -430,18 +434,59 @@ static void share_own(struct tree *t, unsigned v, uint32_t function, const uint3
 	}
 }
 
+/* The places of each function as a list: first[function], next[place]. */
+static void list_places(const struct tree *t, uint32_t *first, uint32_t *next)
+{
+	for (size_t f = 0; f < t->edges->function_count; f++)
+		first[f] = UINT32_MAX;
+	for (size_t i = t->count; i-- > 0;) {
+		next[i] = first[t->places[i].function];
+		first[t->places[i].function] = (uint32_t)i;
+	}
+}
+
+/* Calls are no part of those around them, so that what recursion folds would be lost: each function's calls are shared among its
+ * places in proportion to what they have; where they have nothing the first one gets them. */
+static void share_calls_of(struct tree *t, uint32_t function, const uint32_t *next, uint32_t first)
+{
+	int64_t calls = t->functions[function].value[EDGE_CALLS], given = 0;
+	__int128 sum = 0, so_far = 0;
+
+	for (uint32_t i = first; i != UINT32_MAX; i = next[i])
+		sum += t->places[i].value[EDGE_CALLS] > 0 ? t->places[i].value[EDGE_CALLS] : 0;
+	for (uint32_t i = first; i != UINT32_MAX; i = next[i]) {
+		int64_t until;
+
+		so_far += t->places[i].value[EDGE_CALLS] > 0 ? t->places[i].value[EDGE_CALLS] : 0;
+		until = so_far >= sum ? calls : (int64_t)((long double)calls * (long double)so_far / (long double)sum);
+		profile_add(t->profile, t->places[i].node, t->columns[EDGE_CALLS], until - given);
+		given = until;
+	}
+}
+
+static void share_calls(struct tree *t)
+{
+	size_t count = t->edges->function_count;
+	_cleanup_(freep) uint32_t *first = xmalloc((count + 1) * sizeof(*first));
+	_cleanup_(freep) uint32_t *next = xmalloc((t->count + 1) * sizeof(*next));
+	uint32_t column = t->columns[EDGE_CALLS];
+
+	list_places(t, first, next);
+	memset(t->profile->columns[column].self, 0, t->profile->node_count * sizeof(int64_t));
+	for (uint32_t f = 0; f < count; f++)
+		if (first[f] != UINT32_MAX)
+			share_calls_of(t, f, next, first[f]);
+		else if (t->functions[f].value[EDGE_CALLS] > 0)
+			profile_add(t->profile, folded_below(t, PROFILE_ROOT), column, t->functions[f].value[EDGE_CALLS]);
+}
+
 static void share_all_own(struct tree *t)
 {
 	const struct edge_list *e = t->edges;
 	_cleanup_(freep) uint32_t *first = xmalloc((e->function_count + 1) * sizeof(*first));
 	_cleanup_(freep) uint32_t *next = xmalloc((t->count + 1) * sizeof(*next));
 
-	for (size_t f = 0; f < e->function_count; f++)
-		first[f] = UINT32_MAX;
-	for (size_t i = t->count; i-- > 0;) {
-		next[i] = first[t->places[i].function];
-		first[t->places[i].function] = (uint32_t)i;
-	}
+	list_places(t, first, next);
 	for (uint32_t f = 0; f < e->own_count; f++) {
 		if (first[f] == UINT32_MAX)
 			add_own_to_root(t, f);
@@ -481,6 +526,8 @@ int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tr
 		close_place(&t, heap_pop(&t));
 	if (e->own)
 		share_all_own(&t);
+	else if (e->set & 1u << EDGE_CALLS)
+		share_calls(&t);
 	give(&t, ret);
 	for (size_t i = 0; i < e->function_count; i++)
 		free(t.functions[i].callees);
