@@ -210,21 +210,6 @@ static void give_column(struct inputs *a, struct inputs *b)
 		profile_column(empty, other->columns[shown].name, other->columns[shown].unit);
 }
 
-static void refine_like(struct profile *p, uint32_t i, const struct profile *other, uint32_t other_i)
-{
-	if (profile_scale(other, other_i) != 1 && !strcmp(p->columns[i].unit, "count"))
-		profile_refine(p, i);
-}
-
-/* Parts of a count are in both, or in none. */
-static void align_parts(struct sides *s)
-{
-	if (s->column_before == UINT32_MAX || s->column_after == UINT32_MAX)
-		return;
-	refine_like(s->b.profile, s->column_after, s->a.profile, s->column_before);
-	refine_like(s->a.profile, s->column_before, s->b.profile, s->column_after);
-}
-
 static int load_two(struct sides *s, char **files, enum form form)
 {
 	uint32_t unused;
@@ -244,7 +229,8 @@ static int load_two(struct sides *s, char **files, enum form form)
 	if (!column && *s->a.column && !strcmp(s->a.column, s->b.column))
 		column = s->a.column;
 	diff_columns(s->before, s->after, column, &s->column_before, &s->column_after);
-	align_parts(s);
+	if (s->column_before != UINT32_MAX && s->column_after != UINT32_MAX)
+		diff_align(s->a.profile, s->column_before, s->b.profile, s->column_after);
 	if (column && ((s->before->column_count && (code = inputs_column(&s->a, &spec, column, &unused))) ||
 		       (s->after->column_count && (code = inputs_column(&s->b, &spec, column, &unused)))))
 		return code;

@@ -189,8 +189,10 @@ static int load_average(struct inputs *in, char **files, size_t count)
 	_cleanup_(freep) uint64_t *w = xcalloc(count + 1, sizeof(*w));
 	struct inputs *each = xcalloc(count + 1, sizeof(*each));
 	_cleanup_(freep) const struct profile **profiles = xcalloc(count + 1, sizeof(*profiles));
+	_cleanup_(buf_done) struct buf lacks = { 0 };
 	int code = parse_weights(w, count);
 
+	buf_init(&lacks);
 	for (size_t i = 0; i < count && !code; i++) {
 		code = inputs_load_as(&each[i], &spec, &reading, files + i, 1);
 		profiles[i] = each[i].profile;
@@ -198,8 +200,12 @@ static int load_average(struct inputs *in, char **files, size_t count)
 		in->empty_files += each[i].empty_files;
 	}
 	in->first = count ? files[0] : NULL;
-	if (!code)
+	if (!code) {
 		in->profile = report_average(profiles, w, count);
+		report_average_lacks(profiles, w, count, &lacks);
+	}
+	if (lacks.size)
+		fprintf(stderr, "strobe report: %.*s\n", (int)lacks.size, lacks.data);
 	for (size_t i = 0; i < count; i++)
 		inputs_done(&each[i]);
 	free(each);

@@ -104,19 +104,21 @@ static void scale_truncating(struct profile *p, uint32_t to, uint32_t from, int6
 	}
 }
 
-/* A label that says so, or how often the outermost functions of a trace were called. 0 if neither is known. */
+/* Millionths: a label that says so, or how often the outermost functions of a trace were called. 0 if neither is known. */
 static int64_t requests_of(const struct profile *p)
 {
 	const char *label = labels_get(&p->labels, "requests");
 	uint32_t calls = profile_find_column(p, "calls");
-	int64_t sum = label ? strtoll(label, NULL, 10) : 0;
+	int64_t sum = label ? strtoll(label, NULL, 10) : 0, scale = 1;
 
-	if (sum > 0 || calls == UINT32_MAX)
-		return sum > 0 ? sum : 0;
-	for (uint32_t n = 1; n < p->node_count; n++)
-		if (p->parents[n] == PROFILE_ROOT)
-			saturating_add(&sum, p->columns[calls].self[n]);
-	return sum > 0 ? sum : 0;
+	if (sum <= 0 && calls != UINT32_MAX) {
+		sum = 0;
+		scale = profile_scale(p, calls);
+		for (uint32_t n = 1; n < p->node_count; n++)
+			if (p->parents[n] == PROFILE_ROOT)
+				saturating_add(&sum, p->columns[calls].self[n]);
+	}
+	return sum > 0 ? saturating_product(sum, 1000000 / scale) : 0;
 }
 
 static int64_t duration_of(const struct profile *p)
@@ -133,8 +135,8 @@ static int fraction(const struct profile *a, uint32_t column_a, const struct pro
 	case DIFF_AS_IT_IS:
 		return 0;
 	case DIFF_BY_TOTAL:
-		*ret_numerator = profile_sum(b, column_b);
-		*ret_denominator = profile_sum(a, column_a);
+		*ret_numerator = edges_total(b, column_b);
+		*ret_denominator = edges_total(a, column_a);
 		break;
 	case DIFF_BY_RATE:
 		*ret_numerator = duration_of(b);
@@ -202,6 +204,18 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	else
 		scale_column(p, ret->before, ret->measured, numerator, denominator);
 	return 0;
+}
+
+static void refine_like(struct profile *p, uint32_t i, const struct profile *other, uint32_t other_i)
+{
+	if (profile_scale(other, other_i) != 1 && !strcmp(p->columns[i].unit, "count"))
+		profile_refine(p, i);
+}
+
+void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_t column_b)
+{
+	refine_like(b, column_b, a, column_a);
+	refine_like(a, column_a, b, column_b);
 }
 
 void diff_done(struct diff *d)

@@ -49,6 +49,10 @@ void diff_done(struct diff *d);
 void diff_columns(const struct profile *a, const struct profile *b, const char *wanted, uint32_t *ret_a,
 		  uint32_t *ret_b);
 
+/* Parts of counts (PROFILE_MILLIONTHS) are in both columns, or in none: a column of whole counts becomes one with parts where the other
+ * one has them. */
+void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_t column_b);
+
 /* Standard error of the difference between two values, in the scale of `after`; 0 if both were measured. `whole_after`
  * is what shares are of. */
 double diff_error(const struct diff *d, double before, double after, double whole_after);

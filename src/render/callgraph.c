@@ -128,10 +128,13 @@ static void put_amount(const struct drawing *d, int64_t v, bool at_most)
 	buf_puts(d->out, "%)");
 }
 
-static void put_times(struct buf *out, int64_t calls)
+static void put_times(const struct drawing *d, int64_t calls)
 {
-	buf_put_grouped(out, calls);
-	buf_puts(out, calls == 1 ? " call" : " calls");
+	uint32_t column = profile_find_column(d->p, "calls");
+	int64_t scale = column == UINT32_MAX ? 1 : profile_scale(d->p, column);
+
+	amount_put(d->out, calls, scale == 1 ? AMOUNT_COUNT : AMOUNT_MILLIONTHS);
+	buf_puts(d->out, calls == scale ? " call" : " calls");
 }
 
 /* "495 → 900 (+405)", "495 → 0 (gone)" */
@@ -200,7 +203,7 @@ static void put_node_words(const struct drawing *d, const struct graph_node *n, 
 	put_amount(d, n->total, n->at_most);
 	if (n->calls > 0) {
 		buf_puts(d->out, "\\n");
-		put_times(d->out, n->calls);
+		put_times(d, n->calls);
 	}
 }
 
@@ -302,7 +305,7 @@ static void put_edge_words(const struct drawing *d, const struct graph_edge *e)
 		put_amount(d, e->value, e->at_most);
 	if (e->calls > 0 && !of_calls(d)) {
 		buf_puts(out, "\\n  ");
-		put_times(out, e->calls);
+		put_times(d, e->calls);
 	}
 	buf_putc(out, '"');
 }

@@ -3,15 +3,18 @@
 #include "report.h"
 
 #include "average.h"
+#include "buf.h"
 #include "mem.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* The tree of all, with nothing in it yet, and the sums of value × weight by column and node. */
 struct averaging {
 	struct profile *all;
 	wide_int *sums[PROFILE_COLUMNS];
+	uint32_t *order;		/* the nodes, function by function */
 };
 
 static void add_nodes(struct averaging *a, const struct profile *p, uint32_t *nodes)
@@ -28,17 +31,37 @@ static void add_sums(struct averaging *a, const struct profile *p, const uint32_
 {
 	for (uint32_t c = 0; c < p->column_count; c++) {
 		uint32_t column = profile_find_column(a->all, p->columns[c].name);
+		int64_t factor = column == UINT32_MAX ? 0 : average_factor(a->all, column, p, c);
 
-		for (uint32_t n = 0; column != UINT32_MAX && n < p->node_count; n++)
-			a->sums[column][nodes[n]] += (wide_int)p->columns[c].self[n] * (wide_int)weight;
+		for (uint32_t n = 0; factor && n < p->node_count; n++)
+			a->sums[column][nodes[n]] += (wide_int)p->columns[c].self[n] * factor * (wide_int)weight;
 	}
 }
 
+/* The root comes first. */
+static void sort_by_function(struct averaging *a)
+{
+	const struct profile *p = a->all;
+	_cleanup_(freep) uint32_t *next = xcalloc((size_t)p->frame_count + 1, sizeof(*next));
+
+	a->order = xmalloc(p->node_count * sizeof(*a->order));
+	a->order[0] = PROFILE_ROOT;
+	for (uint32_t n = 1; n < p->node_count; n++)
+		next[p->node_frames[n] + 1]++;
+	next[0] = 1;
+	for (uint32_t f = 1; f < p->frame_count; f++)
+		next[f] += next[f - 1];
+	for (uint32_t n = 1; n < p->node_count; n++)
+		a->order[next[p->node_frames[n]]++] = n;
+}
+
+/* What rounding takes from a node the next one of its function gets, so that the sums of functions are right, too. */
 static void divide(struct averaging *a, uint32_t column, wide_int by)
 {
 	wide_int sum = 0, given = 0;
 
-	for (uint32_t n = 0; n < a->all->node_count; n++) {
+	for (uint32_t i = 0; i < a->all->node_count; i++) {
+		uint32_t n = a->order[i];
 		wide_int share;
 
 		/* Rounding makes nothing appear that was not measured. */
@@ -51,13 +74,94 @@ static void divide(struct averaging *a, uint32_t column, wide_int by)
 	}
 }
 
+/* --- Columns --- */
+
+/* Values above that stay whole; then rounding is no matter, and there is room for sums over calls. */
+#define PARTS_MAX 1e9
+
+static bool is_count(const struct profile_column *c)
+{
+	return !strcmp(c->unit, "count") || !strcmp(c->unit, PROFILE_MILLIONTHS);
+}
+
+/* Whether a function has a part of a call in the average of two runs, one of which it was called in. */
+static bool has_parts(const struct profile_column *column, const struct profile *const *profiles, size_t count)
+{
+	double all = 0;
+
+	if (count < 2 || !is_count(column))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t c = profile_find_column(profiles[i], column->name);
+
+		if (c != UINT32_MAX && profile_scale(profiles[i], c) != 1)
+			return true;
+		for (uint32_t n = 0; c != UINT32_MAX && n < profiles[i]->node_count; n++)
+			all += fabs((double)profiles[i]->columns[c].self[n]);
+	}
+	return all <= PARTS_MAX;
+}
+
+/* A run that did not measure something says nothing of its average. */
+static bool all_have(const char *column, const struct profile *const *profiles, const uint64_t *weights, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (weights[i] && profile_find_column(profiles[i], column) == UINT32_MAX)
+			return false;
+	return true;
+}
+
+/* Columns that some lack, by name; 0 where there is none that all have, so that all of them stay. */
+static uint32_t find_unmeasured(const struct profile *const *profiles, const uint64_t *weights, size_t count,
+				const char *ret_without[PROFILE_COLUMNS])
+{
+	uint32_t without = 0, common = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t c = 0; weights[i] && c < profiles[i]->column_count; c++) {
+			const char *name = profiles[i]->columns[c].name;
+			bool known = all_have(name, profiles, weights, count);
+
+			common += known;
+			for (uint32_t k = 0; k < without; k++)
+				known |= !strcmp(ret_without[k], name);
+			if (!known && without < PROFILE_COLUMNS)
+				ret_without[without++] = name;
+		}
+	return common ? without : 0;
+}
+
+void report_average_lacks(const struct profile *const *profiles, const uint64_t *weights, size_t count, struct buf *out)
+{
+	const char *without[PROFILE_COLUMNS];
+	uint32_t n = find_unmeasured(profiles, weights, count, without);
+
+	for (uint32_t i = 0; i < n; i++)
+		buf_printf(out, "%s%s", i ? ", " : "not in the average, as some of the runs did not measure it: ", without[i]);
+}
+
 static void describe(struct profile *all, const struct profile *p)
 {
 	profile_describe(all, p->period_ns, p->mixed_periods, &p->labels);
 	profile_cover(all, p->start_ns, p->end_ns);
-	for (uint32_t c = 0; c < p->column_count; c++)
-		profile_column(all, p->columns[c].name, p->columns[c].unit);
 }
+
+static void add_columns(struct profile *all, const struct profile *const *profiles, const uint64_t *weights, size_t count)
+{
+	const char *without[PROFILE_COLUMNS];
+	uint32_t left_out = find_unmeasured(profiles, weights, count, without);
+
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t c = 0; c < profiles[i]->column_count; c++) {
+			bool take = !left_out || all_have(profiles[i]->columns[c].name, profiles, weights, count);
+			uint32_t column = take ? profile_column_like(all, &profiles[i]->columns[c]) : UINT32_MAX;
+
+			if (column != UINT32_MAX && has_parts(&all->columns[column], profiles, count))
+				profile_refine(all, column);
+		}
+}
+
+/* --- All of it --- */
 
 struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count)
 {
@@ -65,6 +169,7 @@ struct profile *report_average(const struct profile *const *profiles, const uint
 	uint32_t **nodes = xcalloc(count + 1, sizeof(*nodes));
 	wide_int by = 0;
 
+	add_columns(a.all, profiles, weights, count);
 	for (size_t i = 0; i < count; i++) {
 		assert(weights[i] <= REPORT_WEIGHT_MAX);
 		by += weights[i];
@@ -80,11 +185,13 @@ struct profile *report_average(const struct profile *const *profiles, const uint
 		free(nodes[i]);
 	}
 	free(nodes);
+	sort_by_function(&a);
 	for (uint32_t c = 0; c < a.all->column_count; c++) {
 		if (by)
 			divide(&a, c, by);
 		free(a.sums[c]);
 	}
+	free(a.order);
 	average_edges(a.all, profiles, weights, count, by);
 	return a.all;
 }

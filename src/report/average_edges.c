@@ -15,6 +15,7 @@ struct part {
 	const struct edges *edges;
 	struct edges *made;		/* NULL if they are the profile's own */
 	uint32_t *frames, columns[PROFILE_COLUMNS], column_count;
+	int64_t factors[PROFILE_COLUMNS];
 };
 
 static void part_init(struct part *t, struct profile *all, const struct profile *p)
@@ -27,8 +28,10 @@ static void part_init(struct part *t, struct profile *all, const struct profile 
 	for (uint32_t f = 0; f < p->frame_count; f++)
 		t->frames[f] = profile_frame(all, profile_name(p, f), profile_file(p, f), p->frames[f].line);
 	t->column_count = p->column_count;
-	for (uint32_t c = 0; c < p->column_count; c++)
+	for (uint32_t c = 0; c < p->column_count; c++) {
 		t->columns[c] = profile_find_column(all, p->columns[c].name);
+		t->factors[c] = t->columns[c] == UINT32_MAX ? 0 : average_factor(all, t->columns[c], p, c);
+	}
 }
 
 static void part_done(struct part *t)
@@ -41,7 +44,7 @@ static void add_values(wide_int *sums, const int64_t *values, const struct part 
 {
 	for (uint32_t c = 0; c < t->column_count; c++)
 		if (t->columns[c] != UINT32_MAX)
-			sums[t->columns[c]] += (wide_int)values[c] * (wide_int)weight;
+			sums[t->columns[c]] += (wide_int)values[c] * t->factors[c] * (wide_int)weight;
 }
 
 static uint32_t node_in(struct edges *all, const struct part *t, uint32_t node)

@@ -54,7 +54,7 @@ static void add_rows(struct diff_report *r)
 		r->compared += before[i].total || after[i].total || before[i].self || after[i].self ||
 			measured[i].total;
 	r->sigma = r->options->sigma > 0 ? r->options->sigma : diff_sigma(r->compared);
-	r->all = cell_of(r, report_sum(p, d->before), profile_sum(p, d->after),
+	r->all = cell_of(r, report_sum(p, d->before), report_sum(p, d->after),
 			 (double)report_sum(p, d->measured) * d->factor);
 	for (uint32_t i = 0; i < p->frame_count; i++) {
 		struct diff_row row = { .frame = i };

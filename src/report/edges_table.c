@@ -102,8 +102,8 @@ static void put_function(struct buf *out, const struct side *s)
 	put_amount_and_share(out, s, s->e.total[c], s->e.total_at_most);
 	if (calls != UINT32_MAX) {
 		buf_puts(out, ", called ");
-		buf_put_grouped(out, s->e.self[calls]);
-		buf_puts(out, s->e.self[calls] == 1 ? " time" : " times");
+		amount_put(out, s->e.self[calls], amount_unit(s->p->columns[calls].unit));
+		buf_puts(out, s->e.self[calls] == profile_scale(s->p, calls) ? " time" : " times");
 	}
 	if (s->e.again[c]) {
 		buf_puts(out, "\n  recursion: ");

@@ -166,9 +166,13 @@ void report_group_name(const struct profile *p, uint32_t frame, enum report_by b
 struct profile *report_filter(const struct profile *p, const bool *focus, const bool *ignore);
 
 /* The weighted average of `count` profiles, as of several runs: the sum of value × weight, by the sum of weights.
- * Weights are whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. What is lost in rounding one node is made good at
- * the next, so that sums are right. */
+ * Weights are whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. Counts have parts (PROFILE_MILLIONTHS); what is lost in
+ * rounding one node is made good at the next of its function, so that sums are right. */
 #define REPORT_WEIGHT_MAX UINT64_C(1000000000000)
 struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count);
+
+/* Says which columns an average leaves out, as some of the profiles that weigh anything did not measure them; nothing if it has all.
+ * Where they have no column in common it has all. */
+void report_average_lacks(const struct profile *const *profiles, const uint64_t *weights, size_t count, struct buf *out);
 
 #endif

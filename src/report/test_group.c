@@ -212,7 +212,7 @@ TEST(the_average_of_runs_has_the_weighted_sum_exactly)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *average = NULL;
 	uint64_t weights[] = { 1000000, 2000000 };
-	int64_t sum = 0;
+	int64_t sum = 0, scale = 1000000;
 
 	for (int i = 0; i < 100; i++) {
 		char name[8];
@@ -225,11 +225,61 @@ TEST(the_average_of_runs_has_the_weighted_sum_exactly)
 	add(b, (const char *[]){ "main", "only", NULL }, 6);
 	average = report_average((const struct profile *const[]){ a, b }, weights, 2);
 	/* (100 + 2 × 56) / 3 = 70.67 */
-	CHECK_INT(profile_sum(average, 0), 71);
+	CHECK_INT(profile_scale(average, 0), scale);
+	CHECK_INT(profile_sum(average, 0), 70666667);
 	CHECK_INT(average->node_count, 103);
 	for (uint32_t n = 0; n < average->node_count; n++)
 		sum += average->columns[0].self[n];
-	CHECK_INT(sum, 71);
+	CHECK_INT(sum, 70666667);
+}
+
+/* Each of 100 functions calls two others for a unit each, in one run of two: these took 50 each. */
+TEST(the_average_of_each_function_is_right_however_little_its_stacks_took)
+{
+	static const char *const units[] = { "bytes", "count" };
+
+	for (size_t u = 0; u < ARRAY_SIZE(units); u++) {
+		_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *average = NULL;
+		_cleanup_(freep) struct flat_row *rows = NULL;
+		size_t count;
+
+		for (int i = 0; i < 100; i++)
+			for (int k = 0; k < 2; k++) {
+				char name[8];
+
+				snprintf(name, sizeof(name), "f%d", i);
+				add(a, (const char *[]){ "main", name, k ? "g" : "h", NULL }, 1);
+			}
+		snprintf(a->columns[0].unit, sizeof(a->columns[0].unit), "%s", units[u]);
+		profile_column(b, a->columns[0].name, units[u]);
+		average = report_average((const struct profile *const[]){ a, b }, (uint64_t[]){ 1, 1 }, 2);
+		rows = report_flat(average, 0, REPORT_SORT_SELF, &count);
+		CHECK_INT(count, 103);
+		for (int i = 0; i < 2; i++)
+			CHECK_INT(rows[i].self, 50 * profile_scale(average, 0));
+	}
+}
+
+TEST(an_average_leaves_out_what_some_did_not_measure)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *average = NULL, *none = NULL;
+	_cleanup_(buf_done) struct buf lacks = { 0 };
+	const struct profile *both[] = { a, b };
+
+	buf_init(&lacks);
+	profile_column(a, "wall_ns", "nanoseconds");
+	profile_column(a, "cpu_ns", "nanoseconds");
+	profile_column(b, "wall_ns", "nanoseconds");
+	average = report_average(both, (uint64_t[]){ 1, 1 }, 2);
+	CHECK_INT(average->column_count, 1);
+	report_average_lacks(both, (uint64_t[]){ 1, 1 }, 2, &lacks);
+	buf_putc(&lacks, 0);
+	CHECK_STR(lacks.data, "not in the average, as some of the runs did not measure it: cpu_ns");
+	buf_reset(&lacks);
+	report_average_lacks(both, (uint64_t[]){ 1, 0 }, 2, &lacks);
+	CHECK_INT(lacks.size, 0);
+	none = report_average(both, (uint64_t[]){ 1, 0 }, 2);
+	CHECK_INT(none->column_count, 2);
 }
 
 TEST(the_average_of_the_largest_values_does_not_overflow)

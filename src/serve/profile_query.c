@@ -94,6 +94,15 @@ static int load_run(struct profile_query *a, const struct server_context *s, con
 	return 0;
 }
 
+static void note_unmeasured(struct profile_query *a, struct profile *const *profiles, const uint64_t *weights)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	report_average_lacks((const struct profile *const *)profiles, weights, a->view.run_count, &b);
+	snprintf(a->unmeasured, sizeof(a->unmeasured), "%.*s", (int)b.size, b.size ? b.data : "");
+}
+
 static int load_average(struct profile_query *a, const struct server_context *s, struct profile **ret, struct err *err)
 {
 	struct profile *profiles[VIEW_RUNS_MAX] = { NULL };
@@ -104,8 +113,10 @@ static int load_average(struct profile_query *a, const struct server_context *s,
 		r = load_run(a, s, &a->view.runs[i], &profiles[i], err);
 		weights[i] = a->view.runs[i].weight;
 	}
-	if (r >= 0)
+	if (r >= 0) {
 		*ret = report_average((const struct profile *const *)profiles, weights, a->view.run_count);
+		note_unmeasured(a, profiles, weights);
+	}
 	for (size_t i = 0; i < a->view.run_count; i++)
 		profile_free(profiles[i]);
 	return r;
@@ -255,7 +266,17 @@ static enum diff_scale choose_scale(const struct profile_query *a, const struct 
 	return a->view.has_scale ? a->view.scale : are_samples ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
 }
 
-static int compare(struct profile_query *a, const struct profile *before, struct err *err)
+static void align_columns(struct profile *before, struct profile *after)
+{
+	for (uint32_t c = 0; c < after->column_count; c++) {
+		uint32_t other = profile_find_column(before, after->columns[c].name);
+
+		if (other != UINT32_MAX)
+			diff_align(before, other, after, c);
+	}
+}
+
+static int compare(struct profile_query *a, struct profile *before, struct err *err)
 {
 	struct diff_options o = { 0 };
 	uint32_t column_before, column_after;
@@ -269,6 +290,7 @@ static int compare(struct profile_query *a, const struct profile *before, struct
 	diff_columns(before, a->profile, a->view.column, &column_before, &column_after);
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
+	align_columns(before, a->profile);
 	o.scale = choose_scale(a, before, column_before, column_after);
 	if (o.scale != DIFF_AS_IT_IS && (report_whole(before, column_before) <= 0 || report_whole(a->profile, column_after) <= 0))
 		return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s",
@@ -286,7 +308,7 @@ static int compare(struct profile_query *a, const struct profile *before, struct
 	a->is_diff = true;
 	a->column = a->diff.after;
 	a->before = a->diff.before;
-	a->total = profile_sum(a->profile, a->column);
+	a->total = report_sum(a->profile, a->column);
 	a->whole = report_whole(a->profile, a->column);
 	return 0;
 }
@@ -387,6 +409,8 @@ static void put_warning(const struct profile_query *a, struct buf *out)
 		buf_puts(out, semicolon(out));
 		run_put_pruned(a->profile, a->columns[a->chosen].name, a->pruned_sum, a->pruned_of, out);
 	}
+	if (*a->unmeasured)
+		buf_printf(out, "%s%s", semicolon(out), a->unmeasured);
 	if (*a->missing)
 		buf_printf(out, "%s" STORE_MISSING, semicolon(out), a->missing);
 	for (size_t i = 0; i < a->doubts.count; i++)

@@ -30,7 +30,7 @@ function shownColumns(f: FunctionAnswer): Shown[] {
 		return ['before', 'after'].map((side, index) => ({ title: side, unit, index, isCalls: name === 'calls' }));
 	const calls = columns.findIndex((c) => c.name === 'calls');
 	const shown = [{ title: format.columnName(name), unit, index: column, isCalls: name === 'calls' }];
-	return calls >= 0 && calls !== column ? [...shown, { title: 'calls', unit: 'count', index: calls, isCalls: true }] : shown;
+	return calls >= 0 && calls !== column ? [...shown, { title: 'calls', unit: columns[calls].unit, index: calls, isCalls: true }] : shown;
 }
 
 // Calls that a function makes are a share of all that it makes.
@@ -73,7 +73,7 @@ function Edges({ f, edges, what }: { f: FunctionAnswer; edges: Edge[]; what: 'ca
 function Summary({ f }: { f: FunctionAnswer }) {
 	const { self, total, at_most } = f.function, compared = f.columns[f.column].before !== undefined;
 	const columns = compared ? [] : f.columns, unit = f.columns[f.column].unit;
-	const facts: [string, string][] = columns.map((c, i) => c.name === 'calls' ? ['called', format.count(self[i])] :
+	const facts: [string, string][] = columns.map((c, i) => c.name === 'calls' ? ['called', format.value(self[i], c.unit)] :
 		[format.columnName(c.name), `${format.value(self[i], c.unit)} self (${format.share(self[i], c.whole ?? c.total)}), ${at_most ? '≤' : ''}${format.value(total[i], c.unit)} total (${at_most ? '≤' : ''}${format.share(total[i], c.whole ?? c.total)})`]);
 	if (compared)
 		for (const [title, [before, after]] of (f.columns[f.column].name === 'calls' ? [['called', self]] : [['self', self], ['total', total]]) as [string, number[]][])
