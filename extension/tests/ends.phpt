@@ -24,9 +24,9 @@ $ways = [
 	'killed' => 'posix_kill(getmypid(), 15);',
 ];
 foreach ($ways as $name => $code) {
-	$code = '<?php ' . BUSY . " busy(0.3); $code";
-	$sampled = profile($code);
-	$plain = profile($code, ['strobe.mode' => 'off']);
+	$program = fn(string $seconds): string => '<?php ' . BUSY . " busy($seconds); $code";
+	$sampled = profile($program('0.3'));
+	$plain = profile($program('0.0'), ['strobe.mode' => 'off']);
 	$clean = fn($s) => preg_replace(['~/\S*strobe-test-[^/]*~', '~on line \d+~'], '', $s);
 	check($clean($sampled->stdout) === $clean($plain->stdout), "$name:\n$sampled->stdout\n--- without\n$plain->stdout");
 	check($sampled->stderr === $plain->stderr && $sampled->status === $plain->status, "$name: status $sampled->status, without $plain->status");

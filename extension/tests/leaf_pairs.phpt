@@ -24,6 +24,7 @@ function wrong_callers(Run $run): array
 		}
 	return $right > 200 && $wrong < 0.02 * $right ? [] : ["$right right, $wrong wrong: " . json_encode($run->stacks())];
 }
+[$ms, $more] = in_full() ? ['2000', '3000'] : ['1000', '1500'];
 $run = profile_until('wrong_callers', '<?php
 function cpu_ms() { $u = getrusage(); return $u["ru_utime.tv_sec"] * 1000 + $u["ru_utime.tv_usec"] / 1000; }
 function x($a) { return $a + 1; }
@@ -33,8 +34,8 @@ function b($n) { return y($n); }
 function s($n) { return strrev($n); }
 class C { function run($n) { return $this->z($n); } private function z($n) { $z = 0; for ($i = 0; $i < 20; $i++) $z += $n; return $z; } }
 $c = new C;
-for ($end = cpu_ms() + 2000; cpu_ms() < $end;) for ($i = 0; $i < 2000; $i++) { a($i); b($i); s("hello"); $c->run($i); }
-', ['strobe.clock' => 'cpu']);
+for ($end = cpu_ms() + $argv[1]; cpu_ms() < $end;) for ($i = 0; $i < 2000; $i++) { a($i); b($i); s("hello"); $c->run($i); }
+', ['strobe.clock' => 'cpu'], [$ms]);
 check($run->status === 0 && $run->stdout . $run->stderr === '', "the program runs: $run->stdout$run->stderr");
 /* It takes most of the time, and has ended when the sample is taken: only the note of the ticking thread knows that it ran. */
 check($run->share('C::z') > (getenv('ASAN_OPTIONS') || str_contains(getenv('STROBE_TEST_INI') ?: '', 'jit') ? 0.05 : 0.1), "C::z is seen: {$run->share('C::z')}");
@@ -51,8 +52,8 @@ class E extends E0 { function run($n) { return $this->z($n); } }
 class F extends E { function z($n) { return $n + 6; } }
 function each_of($objects, $i) { foreach ($objects as $o) $o->run($i); }
 $objects = [new A, new B, new C, new D, new E, new F];
-for ($end = cpu_ms() + 3000; cpu_ms() < $end;) for ($i = 0; $i < 500; $i++) each_of($objects, $i);
-', ['strobe.period' => '0.0001']);
+for ($end = cpu_ms() + $argv[1]; cpu_ms() < $end;) for ($i = 0; $i < 500; $i++) each_of($objects, $i);
+', ['strobe.period' => '0.0001'], [$more]);
 $pairs = [];
 foreach ($run->stacks() as $stack => $n)
 	if (preg_match('~;each_of;(\w+::run;\w+::z)$~', $stack, $m))

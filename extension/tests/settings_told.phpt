@@ -69,16 +69,22 @@ foreach ($wrong as [$name, $value, $sentence])
 check(told(['strobe.instrument' => '0', 'strobe.trace_rate' => '0.5', 'strobe.compat' => 'xhprof']) === [], 'what is switched off by name is no mistake');
 check(count(told(['strobe.mode' => 'on', 'strobe.period' => '0', 'strobe.compat' => 'x'])) === 3, 'each is told');
 
-// Valid settings, one by one and all at once, print nothing.
+// Valid settings, one by one (in full) and together with those of other names, print nothing.
 $right = ['strobe.trace_keep' => ['', 'slow:500ms', 'status:5xx,failed'], 'strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cpu'], 'strobe.period' => ['0.0001', '3600', '1e-2'], 'strobe.request_rate' => ['0', '1', '.5'],
 	'strobe.max_depth' => ['4', '8192'], 'strobe.labels' => ['', 'a=b', ' pool = api , deploy=7,', 'empty='], 'strobe.socket' => ['', '/tmp/s', 'unix:/tmp/s'],
 	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.lines' => ['1', '0', 'on', 'off'], 'strobe.flush_waiting' => ['0', '0.01', '3600'], 'strobe.flush' => ['0.01', '1', '3600'], 'strobe.trace_flush' => ['0', '0.01', '3600'], 'strobe.trace_rate' => ['0', '0.001'],
 	'strobe.compat' => ['', 'excimer', 'Excimer, xhprof tideways_xhprof,uprofiler'], 'strobe.trigger_secret' => ['', str_repeat('s', 16), str_repeat('s', 256)], 'strobe.trace_max_nodes' => ['1024'],
 	'strobe.trace_flame_chart' => ['0', '1', 'on'], 'strobe.trace_chart_calls' => ['1024', '16777216']];
 check(array_keys($right) == array_intersect(array_keys($right), array_keys(ini_get_all('strobe'))) && count($right) === count(ini_get_all('strobe')), 'all settings are tried');
+$tried = [];
 foreach ($right as $name => $values)
-	foreach ($values as $value)
-		check(($told = told([$name => $value])) === [], "$name=$value: " . json_encode($told));
+	foreach ($values as $i => $value) {
+		$tried["together $i"][$name] = $value;
+		if (in_full())
+			$tried["$name=$value"] = [$name => $value];
+	}
+foreach ($tried as $which => $settings)
+	check(($told = told($settings)) === [], "$which: " . json_encode($told));
 
 // Nothing is printed where PHP prints no startup errors; the log has it.
 $receiver = new Receiver();

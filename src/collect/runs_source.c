@@ -26,7 +26,7 @@
 #define LOOK_NS		(60 * NS_PER_SECOND)	/* between two looks through all of it, where inotify tells of new files */
 #define LOOK_SOON_NS	(2 * NS_PER_SECOND)	/* where it does not, or files were too fresh */
 #define ENTRIES_PER_TICK 2000u			/* then other sources have their turn */
-#define QUEUE_MAX	1000u
+#define QUEUE_MAX	1000u			/* unless STROBE_RUN_FILES_QUEUED has fewer, for tests */
 #define READ_MEMORY	((size_t)1 << 30)
 
 struct run_file {
@@ -56,6 +56,7 @@ struct runs_source {
 
 	struct run_file *queue;			/* in the order in which they were found */
 	size_t queue_count;
+	size_t queue_max;
 	struct apart apart;
 	uint64_t reading;			/* id of the file that the child reads; 0: none */
 	int64_t next_warning_ns;
@@ -178,11 +179,11 @@ static void visit(struct runs_source *s, const char *name, bool is_closed)
 		return;
 	age_ns = clock_wall_ns() - changed_at(&st);
 	/* A time in the future is a clock's fault, and tells nothing. */
-	if (st.st_size == 0 || (!is_closed && age_ns >= 0 && age_ns < RUNS_QUIET_NS) || s->queue_count == QUEUE_MAX) {
+	if (st.st_size == 0 || (!is_closed && age_ns >= 0 && age_ns < RUNS_QUIET_NS) || s->queue_count == s->queue_max) {
 		s->has_fresh |= st.st_size > 0;
 		return;
 	}
-	assert(s->queue_count < QUEUE_MAX);
+	assert(s->queue_count < s->queue_max);
 	s->queue[s->queue_count] = (struct run_file){ .id = id, .changed_ns = changed_at(&st), .is_closed = is_closed };
 	strcpy(s->queue[s->queue_count++].name, name);
 	s->base.counters.pending = s->queue_count;
@@ -449,7 +450,7 @@ static void continue_scan(struct runs_source *s)
 		return;
 	if (!s->look)
 		begin_scan(s);
-	for (unsigned n = 0; s->look && n < ENTRIES_PER_TICK && s->queue_count < QUEUE_MAX; n++) {
+	for (unsigned n = 0; s->look && n < ENTRIES_PER_TICK && s->queue_count < s->queue_max; n++) {
 		struct dirent *e = readdir(s->look);
 
 		if (e)
@@ -464,7 +465,7 @@ static void continue_scan(struct runs_source *s)
 static void on_event(struct runs_source *s, const struct inotify_event *e)
 {
 	s->has_fresh = false;
-	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED) || !e->len || s->queue_count == QUEUE_MAX)
+	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED) || !e->len || s->queue_count == s->queue_max)
 		s->next_look_ns = 0;
 	else
 		visit(s, e->name, !(e->mask & IN_CREATE));
@@ -590,6 +591,14 @@ static int set_path(struct runs_source *s, const char *url, struct err *err)
 	return 0;
 }
 
+static size_t queue_max(void)
+{
+	const char *text = getenv("STROBE_RUN_FILES_QUEUED");
+	unsigned long n = text ? strtoul(text, NULL, 10) : 0;
+
+	return n > 0 && n < QUEUE_MAX ? n : QUEUE_MAX;
+}
+
 static int runs_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		     struct err *err)
 {
@@ -606,7 +615,8 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	s->child = (struct watch){ .ready = child_ended, .fd = -1 };
 	s->directory = -1;
 	s->epoch = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
-	s->queue = xcalloc(QUEUE_MAX, sizeof(*s->queue));
+	s->queue_max = queue_max();
+	s->queue = xcalloc(s->queue_max, sizeof(*s->queue));
 	source_hints_init(&s->hints);
 	map_init(&s->logged);
 	r = set_path(s, url, err);

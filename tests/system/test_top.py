@@ -240,7 +240,7 @@ def a_wait_without_end_counts_in_every_second():
 @test
 def pools_and_scripts_of_php_fpm_are_rows():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}) as fpm:
-        fpm.write('checkout.php', '<?php function pay() { $e = microtime(true) + 0.05; while (microtime(true) < $e); usleep(20000); } pay();')
+        fpm.write('checkout.php', '<?php function pay() { $e = microtime(true) + 0.02; while (microtime(true) < $e); usleep(50000); } pay();')
         ended = threading.Event()
 
         def ask(pool):

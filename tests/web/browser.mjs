@@ -8,7 +8,10 @@ import { check } from './lib.mjs';
 const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
 const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
 
-export const launch = () => puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+// All tabs share one process: another for each would take half of the time of these tests.
+export const launch = () => puppeteer.launch({
+	executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--renderer-process-limit=1'], protocolTimeout: 120_000,
+});
 
 // An empty page. `page.complaints` gets exceptions, and errors and warnings of the console except those that contain `ignore`, which
 // by default is Chromium's hint about reading a canvas back.
