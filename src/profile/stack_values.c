@@ -22,9 +22,15 @@ static void release_profile(void *owner)
 struct stack_values stack_values_of(const struct profile *p, uint32_t column)
 {
 	return (struct stack_values){
-		.node_count = p->node_count, .parents = p->parents, .node_frames = p->node_frames, .node_lines = p->node_lines,
-		.self = column == UINT32_MAX ? NULL : p->columns[column].self, .frame_count = p->frame_count, .facts = p,
-		.frame = frame_of_profile, .owner = (void *)p,
+		.node_count = p->node_count,
+		.parents = p->parents,
+		.node_frames = p->node_frames,
+		.node_lines = p->node_lines,
+		.self = column == UINT32_MAX ? NULL : p->columns[column].self,
+		.frame_count = p->frame_count,
+		.facts = p,
+		.frame = frame_of_profile,
+		.owner = (void *)p,
 	};
 }
 

@@ -37,7 +37,9 @@ static int load(struct stacks *s, struct pyroscope_request *q, const struct pyro
 static struct name_tree_source source_of(const struct stacks *s)
 {
 	return (struct name_tree_source){
-		&s->values, s->selection.query->call_site.items, s->selection.query->call_site.count,
+		&s->values,
+		s->selection.query->call_site.items,
+		s->selection.query->call_site.count,
 	};
 }
 

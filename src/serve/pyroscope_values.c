@@ -124,8 +124,7 @@ static int query_profile(struct parts *p, const struct store_query *q, struct st
 static int query_part(struct parts *p, size_t service, struct stack_values *ret, struct err *err)
 {
 	const struct pyroscope_selection *a = p->selection;
-	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .max_nodes = a->context->max_nodes,
-				 .refuse_above = a->context->refuse_above, .lines = p->lines };
+	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .max_nodes = a->context->max_nodes, .refuse_above = a->context->refuse_above, .lines = p->lines };
 	struct store_query_stats stats = { 0 };
 	struct filters f;
 	int r;

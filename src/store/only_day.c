@@ -32,8 +32,15 @@ void only_day_take(struct stack_tree *tree, int64_t *self, struct profile *facts
 	*d = (struct only_day){ *tree, facts, self };
 	stack_tree_init(tree);
 	*ret = (struct stack_values){
-		.node_count = d->tree.node_count, .parents = d->tree.parents, .node_frames = d->tree.node_frames,
-		.node_lines = lines ? d->tree.node_lines : NULL, .self = self, .frame_count = d->tree.frame_count,
-		.facts = facts, .frame = frame_of, .owner = d, .release = release,
+		.node_count = d->tree.node_count,
+		.parents = d->tree.parents,
+		.node_frames = d->tree.node_frames,
+		.node_lines = lines ? d->tree.node_lines : NULL,
+		.self = self,
+		.frame_count = d->tree.frame_count,
+		.facts = facts,
+		.frame = frame_of,
+		.owner = d,
+		.release = release,
 	};
 }

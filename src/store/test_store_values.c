@@ -48,8 +48,13 @@ static void check(struct store *s, const struct store_query *q)
 static void check_ranges(struct store *s, struct store_query q)
 {
 	static const int64_t ranges[][2] = {
-		{ NOON, NOON + HOUR }, { NOON, NOON + 1 }, { NOON - HOUR, NOON }, { NOON - 12 * HOUR, NOON + 12 * HOUR },
-		{ NOON, NOON + 2 * DAY }, { 0, INT64_MAX }, { NOON + DAY, NOON },
+		{ NOON, NOON + HOUR },
+		{ NOON, NOON + 1 },
+		{ NOON - HOUR, NOON },
+		{ NOON - 12 * HOUR, NOON + 12 * HOUR },
+		{ NOON, NOON + 2 * DAY },
+		{ 0, INT64_MAX },
+		{ NOON + DAY, NOON },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
