@@ -90,11 +90,13 @@ void mem_grow(void **p, size_t *capacity, size_t need, size_t element)
 }
 
 #define TOP_PAD_DEFAULT	(128 << 10)
-#define WORTH_IT	(64u << 20)			/* an eighth of less is few huge pages */
+#define WORTH_IT	(64u << 20)			/* a quarter of less is few huge pages */
+#define HEAP_LEAST	(16u << 20)
+#define MAPPED_LEAST	(8u << 20)
 
-static int at_most(size_t n, int most)
+static int within(size_t n, size_t least, size_t most)
 {
-	return n < (size_t)most ? (int)n : most;
+	return (int)(n < least ? least : n < most ? n : most);
 }
 
 void mem_prefer_huge_pages(size_t limit)
@@ -104,9 +106,9 @@ void mem_prefer_huge_pages(size_t limit)
 
 	if (limit < WORTH_IT)
 		return;
-	mallopt(M_MMAP_THRESHOLD, at_most(limit / 32, 32 << 20));	/* the most that every glibc takes */
+	mallopt(M_MMAP_THRESHOLD, within(limit / 16, MAPPED_LEAST, 32u << 20));	/* the most that every glibc takes */
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
-	mallopt(M_TOP_PAD, at_most(limit / 8, INT_MAX));
+	mallopt(M_TOP_PAD, within(limit / 8, HEAP_LEAST, INT_MAX));
 	block = malloc(1 << 20);			/* more than is free now, so the heap grows */
 	free(block);
 	mallopt(M_TOP_PAD, TOP_PAD_DEFAULT);

@@ -21,10 +21,10 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mem_grow(void **p, size_t *capacity, size_t need, size_t element);
 #define GROW(p, capacity, need) mem_grow((void **)(p), capacity, need, sizeof(**(p)))
 
-/* For a process without threads that builds something large in at most `limit` bytes, answers and exits: reserves an eighth of that as
- * heap, to be faulted in by huge pages where the kernel allows it, and keeps freed memory. Arrays above a thirty-second part are
- * mappings of their own, which grow without a copy. Nothing below 64 MB. A page fault costs up to 10 µs in a virtual machine, and half a million nodes take
- * 15,000 small pages. A hint: it cannot fail. */
+/* For a process without threads that builds something large in at most `limit` bytes, answers and exits: reserves an eighth of that,
+ * at least 16 MB, as heap, to be faulted in by huge pages where the kernel allows it, and keeps freed memory. Arrays above a sixteenth
+ * part, at least 8 MB, are mappings of their own, which grow without a copy. Nothing below 64 MB. A page fault costs up to 10 µs in a
+ * virtual machine, and half a million nodes take 15,000 small pages. A hint: it cannot fail. */
 void mem_prefer_huge_pages(size_t limit);
 
 #endif

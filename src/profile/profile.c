@@ -233,6 +233,33 @@ uint32_t profile_append_at(struct profile *p, uint32_t parent, uint32_t frame, u
 	return node;
 }
 
+static void take_values(struct profile_column *c, uint32_t count, int64_t *self)
+{
+	if (!self)
+		self = xcalloc(count, sizeof(*self));
+	saturating_add(&self[PROFILE_ROOT], c->self[PROFILE_ROOT]);
+	free(c->self);
+	c->self = self;
+}
+
+void profile_take_nodes(struct profile *p, uint32_t count, uint32_t *parents, uint32_t *frames, uint32_t *lines, int64_t *const *self)
+{
+	assert(p->node_count == 1 && p->indexed_count == 1 && !p->first_children[PROFILE_ROOT].node && !p->node_lines);
+	assert(!lines || p->keeps_lines);
+	free(p->parents);
+	free(p->node_frames);
+	p->parents = parents;
+	p->node_frames = frames;
+	p->node_lines = lines;
+	p->parents[PROFILE_ROOT] = PROFILE_ROOT;
+	p->node_frames[PROFILE_ROOT] = UINT32_MAX;
+	p->first_children = xrealloc(p->first_children, count * sizeof(*p->first_children));
+	for (uint32_t i = 0; i < p->column_count; i++)
+		take_values(&p->columns[i], count, self[i]);
+	p->node_count = count;
+	p->node_capacity = count;
+}
+
 /* A number for a frame and a line, by which children are found; without a line it is the frame's. */
 #define PLACE_WITH_LINE	0x80000000u
 

@@ -123,6 +123,10 @@ uint32_t *profile_string_ids(const struct profile *from);	/* such entries, to be
 uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame);
 uint32_t profile_append_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line);
 
+/* Gives a profile without nodes all of them at once, no two the same stack, in arrays from malloc with at least `count` elements: `lines`
+ * may be NULL, and `self` has one per column, NULL if all its values are 0. They belong to the profile then. */
+void profile_take_nodes(struct profile *p, uint32_t count, uint32_t *parents, uint32_t *frames, uint32_t *lines, int64_t *const *self);
+
 /* Makes room for so many nodes in all. */
 void profile_reserve(struct profile *p, uint32_t nodes);
 

@@ -1,8 +1,9 @@
 /* test_profile.c: the tree keeps what is put into it, through merging, turning over and filtering. */
-#include "profile.h"
+#include "stack_values.h"
 #include "mem.h"
 #include "test.h"
 #include "test_random.h"
+#include "text.h"
 #include <string.h>
 
 static struct str s(const char *text)
@@ -604,6 +605,27 @@ TEST(a_pruned_profile_is_as_small_as_asked_for_and_its_sums_are_right)
 	small = profile_prune(p, 0, 2);
 	CHECK(small->node_count <= 2 && profile_sum(small, 0) == profile_sum(p, 0));
 	profile_free(small);
+	profile_free(p);
+}
+
+TEST(values_are_pruned_as_their_profile_is)
+{
+	struct profile *p = wide_profile(1000);
+
+	for (uint32_t most = 2; most <= 4000; most += most / 2) {
+		struct stack_values v = stack_values_of(p, 0);
+		struct profile *a = profile_prune(p, 0, most), *b = stack_values_prune(&v, most);
+
+		CHECK_INT(a->node_count, b->node_count);
+		for (uint32_t n = 0; n < a->node_count && n < b->node_count; n++) {
+			CHECK_INT(a->parents[n], b->parents[n]);
+			CHECK_INT(a->columns[0].self[n], b->columns[0].self[n]);
+			CHECK(!n || text_is(profile_name(a, a->node_frames[n]), profile_name(b, b->node_frames[n]).p));
+		}
+		profile_free(a);
+		profile_free(b);
+		stack_values_done(&v);
+	}
 	profile_free(p);
 }
 

@@ -1,4 +1,4 @@
-/* name_tree.c: nodes of a profile become nodes by name from the root downwards, and only as far as somebody looks. */
+/* name_tree.c: nodes of stacks become nodes by name from the root downwards, and only as far as somebody looks. */
 #include "name_tree.h"
 
 #include "mem.h"
@@ -21,37 +21,31 @@ static uint32_t add_name(struct name_tree *t, struct str s, struct buf *safe)
 	return safe->size ? intern_add(&t->names, safe->data, safe->size) : intern_add(&t->names, NAMELESS, strlen(NAMELESS));
 }
 
-/* The name of each frame; the caller frees. */
-static uint32_t *names_of_frames(struct name_tree *t, const struct profile *p)
-{
-	uint32_t *names = xmalloc((p->frame_count + 1) * sizeof(*names));
-	struct buf safe;
+/* --- Nodes of the stacks --- */
 
-	buf_init(&safe);
-	for (uint32_t i = 0; i < p->frame_count; i++)
-		names[i] = add_name(t, profile_name(p, i), &safe);
-	buf_done(&safe);
-	return names;
-}
-
-/* --- Nodes of the profile --- */
-
-/* A tree that grows downwards. Node 0 of the profile is the root, and no child of any. */
+/* A tree that grows downwards. Node 0 of the values is the root, and no child of any. */
 struct growing {
 	struct name_tree *tree;
-	const struct profile *profile;
-	uint32_t *names;		/* by frame */
+	const struct stack_values *values;
+	struct buf safe;
+	uint32_t *names;		/* by frame; UINT32_MAX: nobody has asked yet */
 	uint32_t *found;		/* by name: the child of that name, while the children of one node are made; else 0 */
 
-	/* By node of the profile. */
-	const int64_t *self;
+	/* By node of the values. */
 	int64_t *totals;
 	uint32_t *child, *next;		/* the first child, the next of the same parent; 0: none */
 	uint32_t *same;			/* the next one that is the same node of the tree; 0: none */
 
 	/* By node of the tree. */
-	uint32_t *members;		/* the first node of the profile that it stands for */
+	uint32_t *members;		/* the first node of the values that it stands for */
 };
+
+static uint32_t name_of_frame(struct growing *g, uint32_t frame)
+{
+	if (g->names[frame] == UINT32_MAX)
+		g->names[frame] = add_name(g->tree, stack_values_frame(g->values, frame).name, &g->safe);
+	return g->names[frame];
+}
 
 /* Memory that was freed is none that is held. */
 static int64_t above_zero(int64_t v)
@@ -62,12 +56,12 @@ static int64_t above_zero(int64_t v)
 /* A child has a larger number than its parent. */
 static void add_totals(struct growing *g)
 {
-	const struct profile *p = g->profile;
+	const struct stack_values *v = g->values;
 
-	for (uint32_t i = 0; i < p->node_count; i++)
-		g->totals[i] = i == PROFILE_ROOT ? 0 : above_zero(g->self[i]);
-	for (uint32_t i = p->node_count; i-- > 1;) {
-		uint32_t parent = p->parents[i];
+	for (uint32_t i = 0; i < v->node_count; i++)
+		g->totals[i] = i == PROFILE_ROOT ? 0 : above_zero(v->self[i]);
+	for (uint32_t i = v->node_count; i-- > 1;) {
+		uint32_t parent = v->parents[i];
 
 		assert(parent < i);
 		saturating_add(&g->totals[parent], g->totals[i]);
@@ -95,7 +89,7 @@ static int compare_names(const void *a, const void *b, void *data)
 	return compare_texts(name_of(data, *(const uint32_t *)a), name_of(data, *(const uint32_t *)b));
 }
 
-/* Adds a node of the profile to the child of that name of the node whose children are being made. */
+/* Adds a node of the values to the child of that name of the node whose children are being made. */
 static void add_member(struct growing *g, uint32_t node, uint32_t name)
 {
 	struct name_tree *t = g->tree;
@@ -108,7 +102,7 @@ static void add_member(struct growing *g, uint32_t node, uint32_t name)
 	}
 	g->same[node] = g->members[at];
 	g->members[at] = node;
-	saturating_add(&t->nodes[at].self, above_zero(g->self[node]));
+	saturating_add(&t->nodes[at].self, above_zero(g->values->self[node]));
 	saturating_add(&t->nodes[at].total, g->totals[node]);
 }
 
@@ -138,7 +132,7 @@ static void expand(struct growing *g, uint32_t at)
 	do {
 		for (uint32_t c = g->child[member]; c; c = g->next[c])
 			if (g->totals[c] > 0)
-				add_member(g, c, g->names[g->profile->node_frames[c]]);
+				add_member(g, c, name_of_frame(g, g->values->node_frames[c]));
 		member = g->same[member];
 	} while (member);
 	link_children(g, at, first);
@@ -307,20 +301,21 @@ static uint32_t begin_tree(struct growing *g, const char *const *call_site, size
 /* Returns where to grow from, NO_NODE where there is nothing. */
 static uint32_t growing_init(struct growing *g, struct name_tree *t, const struct name_tree_source *of)
 {
-	const struct profile *p = of->profile;
-	size_t n = p ? p->node_count : 1;
+	const struct stack_values *v = of->values;
+	size_t n = v->self ? v->node_count : 1;
 
-	*g = (struct growing){ .tree = t, .profile = p };
+	*g = (struct growing){ .tree = t, .values = v };
+	buf_init(&g->safe);
 	memset(t, 0, sizeof(*t));
 	intern_init(&t->names);
 	intern_add(&t->names, "total", 5);
 	t->nodes = xcalloc(n, sizeof(*t->nodes));
 	t->count = 1;
-	if (!p || of->column == UINT32_MAX)
+	if (!v->self)
 		return NO_NODE;
-	g->names = names_of_frames(t, p);
-	g->found = xcalloc(t->names.count, sizeof(*g->found));
-	g->self = p->columns[of->column].self;
+	g->names = xmalloc((v->frame_count + 1) * sizeof(*g->names));
+	memset(g->names, 0xff, (v->frame_count + 1) * sizeof(*g->names));
+	g->found = xcalloc(t->names.count + v->frame_count, sizeof(*g->found));
 	g->totals = xmalloc(n * sizeof(*g->totals));
 	g->child = xcalloc(n, sizeof(*g->child));
 	g->next = xmalloc(n * sizeof(*g->next));
@@ -332,6 +327,7 @@ static uint32_t growing_init(struct growing *g, struct name_tree *t, const struc
 
 static void growing_done(struct growing *g)
 {
+	buf_done(&g->safe);
 	free(g->names);
 	free(g->found);
 	free(g->totals);
@@ -346,7 +342,7 @@ void name_tree_init(struct name_tree *t, const struct name_tree_source *of, uint
 	struct growing g;
 	uint32_t from = growing_init(&g, t, of);
 
-	if (from != NO_NODE && most < of->profile->node_count)
+	if (from != NO_NODE && most < of->values->node_count)
 		grow_largest((struct growing *[]){ &g, NULL }, (struct pair){ { from, NO_NODE }, t->nodes[from].total }, most);
 	else if (from != NO_NODE)
 		grow_whole(&g, from);

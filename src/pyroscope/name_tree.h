@@ -7,7 +7,7 @@
 #define PYROSCOPE_NAME_TREE_H
 
 #include "buf.h"
-#include "profile.h"
+#include "stack_values.h"
 
 #define NAME_TREE_ROOT	0u
 #define NAME_TREE_OTHER "other"		/* what is left out below a node */
@@ -24,10 +24,9 @@ struct name_tree {
 	uint32_t count;			/* at least 1 */
 };
 
-/* A column of a profile (NULL, UINT32_MAX: an empty tree), and only the stacks that begin with the `depth` names of `call_site`. */
+/* Values (without any: an empty tree), and only the stacks that begin with the `depth` names of `call_site`. */
 struct name_tree_source {
-	const struct profile *profile;
-	uint32_t column;
+	const struct stack_values *values;
 	const char *const *call_site;
 	size_t depth;
 };

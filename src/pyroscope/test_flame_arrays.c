@@ -29,6 +29,13 @@ static void put_text(const struct flame_arrays *f, struct buf *out)
 	buf_printf(out, " total %lld max %lld", (long long)f->total, (long long)f->max_self);
 }
 
+static void make_tree(struct name_tree *t, const struct profile *p, const char *const *site, size_t depth, uint32_t most)
+{
+	struct stack_values values = stack_values_of(p, p->column_count ? 0 : UINT32_MAX);
+
+	name_tree_init(t, &(struct name_tree_source){ &values, site, depth }, most);
+}
+
 static void check_arrays(struct profile *left, struct profile *right, uint32_t most, const char *expected)
 {
 	_cleanup_(flame_arrays_done) struct flame_arrays f = { 0 };
@@ -36,9 +43,9 @@ static void check_arrays(struct profile *left, struct profile *right, uint32_t m
 	_cleanup_(buf_done) struct buf text = { 0 };
 
 	buf_init(&text);
-	name_tree_init(&a, &(struct name_tree_source){ left, left->column_count ? 0 : UINT32_MAX, NULL, 0 }, UINT32_MAX);
+	make_tree(&a, left, NULL, 0, UINT32_MAX);
 	if (right)
-		name_tree_init(&b, &(struct name_tree_source){ right, right->column_count ? 0 : UINT32_MAX, NULL, 0 }, UINT32_MAX);
+		make_tree(&b, right, NULL, 0, UINT32_MAX);
 	flame_arrays_init(&f, &a, right ? &b : NULL, most);
 	put_text(&f, &text);
 	CHECK_STR(text.data, expected);
@@ -75,7 +82,7 @@ TEST(their_bytes_are_those_that_were_recorded)
 	struct profile *p = four_stacks();
 
 	buf_init(&out);
-	name_tree_init(&t, &(struct name_tree_source){ p, 0, NULL, 0 }, UINT32_MAX);
+	make_tree(&t, p, NULL, 0, UINT32_MAX);
 	flame_arrays_init(&f, &t, NULL, 8192);
 	flame_arrays_put(&f, &out);
 	CHECK_INT(out.size, sizeof(recorded));
@@ -131,13 +138,13 @@ TEST(a_call_site_keeps_the_stacks_that_begin_with_it)
 	struct profile *p = four_stacks();
 
 	add(p, "render;query", 50);
-	name_tree_init(&t, &(struct name_tree_source){ p, 0, site, 2 }, UINT32_MAX);
+	make_tree(&t, p, site, 2, UINT32_MAX);
 	CHECK_INT(t.nodes[0].total, 9);
 	CHECK_INT(t.nodes[t.nodes[0].child].self, 0);
 	CHECK_INT(t.nodes[t.nodes[0].child].total, 9);
 	CHECK_INT(t.nodes[t.nodes[0].child].next, 0);
 	name_tree_done(&t);
-	name_tree_init(&t, &(struct name_tree_source){ p, 0, site + 1, 1 }, UINT32_MAX);
+	make_tree(&t, p, site + 1, 1, UINT32_MAX);
 	CHECK_INT(t.nodes[0].total, 50);
 	profile_free(p);
 }
@@ -230,8 +237,8 @@ TEST(a_tree_of_the_largest_nodes_shows_what_the_whole_one_does)
 
 		buf_init(&x);
 		buf_init(&y);
-		name_tree_init(&whole, &(struct name_tree_source){ p, 0, site, depth }, UINT32_MAX);
-		name_tree_init(&largest, &(struct name_tree_source){ p, 0, site, depth }, most);
+		make_tree(&whole, p, site, depth, UINT32_MAX);
+		make_tree(&largest, p, site, depth, most);
 		flame_arrays_init(&a, &whole, NULL, most);
 		flame_arrays_init(&b, &largest, NULL, most);
 		put_text(&a, &x);
@@ -258,9 +265,11 @@ TEST(two_trees_of_the_largest_nodes_compare_as_the_whole_ones_do)
 		struct profile *p[2] = { any_profile(), any_profile() };
 		struct name_tree whole[2], largest[2];
 		struct name_tree_source of[2];
+		struct stack_values values[2];
 
 		for (int s = 0; s < 2; s++) {
-			of[s] = (struct name_tree_source){ below(10) ? p[s] : NULL, 0, site, round % 4 ? 0 : below(3) };
+			values[s] = stack_values_of(p[s], below(10) ? 0 : UINT32_MAX);
+			of[s] = (struct name_tree_source){ &values[s], site, round % 4 ? 0 : below(3) };
 			name_tree_init(&whole[s], &of[s], UINT32_MAX);
 		}
 		name_tree_init_pair(largest, of, most);
@@ -311,7 +320,7 @@ TEST(clients_rebuild_the_same_tree)
 			if (p->columns[0].self[i])
 				buf_printf(&wanted, "%s %lld\n", path, (long long)p->columns[0].self[i]);
 		}
-		name_tree_init(&t, &(struct name_tree_source){ p, 0, NULL, 0 }, UINT32_MAX);
+		make_tree(&t, p, NULL, 0, UINT32_MAX);
 		flame_arrays_init(&f, &t, NULL, 8192);
 		rebuild(&f, &built);
 		sort_lines(&built);

@@ -23,7 +23,6 @@ struct rendering {
 	struct pyroscope_request request;
 	struct pyroscope_query query;
 	struct pyroscope_selection selection;
-	struct profile *profile;
 	struct name_tree tree;
 	uint32_t nodes;
 };
@@ -31,7 +30,6 @@ struct rendering {
 static void rendering_done(struct rendering *n)
 {
 	name_tree_done(&n->tree);
-	profile_free(n->profile);
 	pyroscope_selection_done(&n->selection);
 	pyroscope_query_done(&n->query);
 }
@@ -112,7 +110,7 @@ static int read_params(struct rendering *n, const char *side, struct err *err)
 /* A tree for a comparison is whole, for a node may be among the largest of the other side. */
 static int load(struct rendering *n, const char *side, struct err *err)
 {
-	uint32_t column;
+	_cleanup_(stack_values_done) struct stack_values values = { 0 };
 	int r;
 
 	n->query = (struct pyroscope_query){ .type = "", .selector = "", .name = "" };
@@ -122,9 +120,9 @@ static int load(struct rendering *n, const char *side, struct err *err)
 		return r;
 	r = pyroscope_selection_init(&n->selection, n->request.context, &n->query, n->request.http->now_ns, &n->request.pruned, err);
 	if (r < 0 || (r = pyroscope_selection_type(&n->selection, err)) < 0 || (r = pyroscope_selection_nodes(&n->selection, &n->nodes, err)) < 0 ||
-	    (r = pyroscope_profile(&n->selection, false, &n->profile, &column, err)) < 0)
+	    (r = pyroscope_values(&n->selection, false, &values, err)) < 0)
 		return r;
-	name_tree_init(&n->tree, &(struct name_tree_source){ n->profile, column, NULL, 0 }, *side ? UINT32_MAX : n->nodes);
+	name_tree_init(&n->tree, &(struct name_tree_source){ &values, NULL, 0 }, *side ? UINT32_MAX : n->nodes);
 	return 0;
 }
 

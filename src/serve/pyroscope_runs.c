@@ -185,11 +185,11 @@ static int merge_run(const struct pyroscope_selection *a, const struct store_run
 	return 0;
 }
 
-int pyroscope_runs_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column,
-			   struct err *err)
+int pyroscope_runs_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err)
 {
 	_cleanup_(store_runs_done) struct store_runs runs = { 0 };
 	_cleanup_(profile_freep) struct profile *all = profile_new();
+	uint32_t column;
 	int r = pyroscope_runs_list(a, PYROSCOPE_RUNS, &runs, err);
 
 	profile_keep_lines(all, lines);
@@ -197,7 +197,7 @@ int pyroscope_runs_profile(const struct pyroscope_selection *a, bool lines, stru
 		r = merge_run(a, &runs.items[i], lines, all, err);
 	if (r < 0)
 		return r;
-	*ret_column = column_of(a, all);
-	*ret = TAKE_PTR(all);
+	column = column_of(a, all);
+	*ret = stack_values_take(TAKE_PTR(all), column);
 	return 0;
 }

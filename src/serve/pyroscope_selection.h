@@ -73,9 +73,9 @@ void pyroscope_rows_done(struct pyroscope_rows *r);
 
 /* --- pyroscope_values.c --- */
 
-/* The profile of all that the request is about, spans and traces from runs, and its column of the type (UINT32_MAX: nothing was found).
- * With `lines` it has those that ran. The caller frees. */
-int pyroscope_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column, struct err *err);
+/* The values of the type of all that the request is about, spans and traces from runs. With `lines` they have those that ran. The caller
+ * frees with stack_values_done. */
+int pyroscope_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err);
 
 /* --- pyroscope_runs.c --- */
 
@@ -87,8 +87,7 @@ int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struc
 /* The value of a run of the type that is asked for; false if it has none. */
 bool pyroscope_run_value(const struct pyroscope_selection *a, const struct store_run *run, int64_t *ret);
 
-int pyroscope_runs_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column,
-			   struct err *err);
+int pyroscope_runs_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err);
 
 /* The labels of a run as rows have them: with its source. The caller ends them with labels_done. */
 void pyroscope_run_labels(const struct store_run *run, struct labels *ret);

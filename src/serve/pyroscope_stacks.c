@@ -13,13 +13,13 @@
 /* A question for stacks, answered. */
 struct stacks {
 	struct pyroscope_selection selection;
-	struct profile *profile;
-	uint32_t column, nodes;
+	struct stack_values values;
+	uint32_t nodes;
 };
 
 static void stacks_done(struct stacks *s)
 {
-	profile_free(s->profile);
+	stack_values_done(&s->values);
 	pyroscope_selection_done(&s->selection);
 }
 
@@ -31,13 +31,15 @@ static int load(struct stacks *s, struct pyroscope_request *q, const struct pyro
 		r = pyroscope_selection_type(&s->selection, err);
 	if (r >= 0)
 		r = pyroscope_selection_nodes(&s->selection, &s->nodes, err);
-	return r < 0 ? r : pyroscope_profile(&s->selection, lines, &s->profile, &s->column, err);
+	return r < 0 ? r : pyroscope_values(&s->selection, lines, &s->values, err);
 }
 
 static struct name_tree_source source_of(const struct stacks *s)
 {
 	return (struct name_tree_source){
-		s->profile, s->column, s->selection.query->call_site.items, s->selection.query->call_site.count,
+		&s->values,
+		s->selection.query->call_site.items,
+		s->selection.query->call_site.count,
 	};
 }
 
@@ -71,31 +73,31 @@ static bool is_on_site(const struct pyroscope_texts *site, size_t depth, struct 
 	return depth >= site->count || text_is(name, site->items[depth]);
 }
 
-/* The stacks that begin with the call site and have a value of the column, which gets the name of the type. The caller frees. */
-static struct profile *one_column(const struct stacks *s, const struct profile *p, uint32_t column)
+/* The stacks that begin with the call site and have a value, in a column with the name of the type. The caller frees. */
+static struct profile *one_column(const struct stacks *s, const struct stack_values *v)
 {
 	const struct pyroscope_texts *site = &s->selection.query->call_site;
-	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes)), *depths = xcalloc(p->node_count, sizeof(*depths));
+	_cleanup_(freep) uint32_t *nodes = xcalloc(v->node_count, sizeof(*nodes)), *depths = xcalloc(v->node_count, sizeof(*depths));
+	const struct profile *facts = s->values.facts;
 	struct profile *to = profile_new();
 	uint32_t c = profile_column(to, s->selection.type.sample, s->selection.type.unit);
 
 	profile_keep_lines(to, true);
-	profile_describe(to, p->period_ns, p->mixed_periods, &p->labels);
+	profile_describe(to, facts->period_ns, facts->mixed_periods, &facts->labels);
 	profile_cover(to, s->selection.from_ns, s->selection.to_ns);
-	for (uint32_t i = 1; i < p->node_count && column != UINT32_MAX; i++) {
-		struct str name = profile_name(p, p->node_frames[i]);
-		uint32_t parent = p->parents[i];
+	for (uint32_t i = 1; i < v->node_count && v->self; i++) {
+		struct stack_frame f = stack_values_frame(v, v->node_frames[i]);
+		uint32_t parent = v->parents[i];
 
 		nodes[i] = UINT32_MAX;
-		if (nodes[parent] == UINT32_MAX || !is_on_site(site, depths[parent], name))
+		if (nodes[parent] == UINT32_MAX || !is_on_site(site, depths[parent], f.name))
 			continue;
-		if (text_is(name, PROFILE_PRUNED))
-			name = (struct str){ NAME_TREE_OTHER, strlen(NAME_TREE_OTHER) };
+		if (text_is(f.name, PROFILE_PRUNED))
+			f.name = (struct str){ NAME_TREE_OTHER, strlen(NAME_TREE_OTHER) };
 		depths[i] = depths[parent] + 1;
-		nodes[i] = profile_child_at(to, nodes[parent], profile_frame(to, name, profile_file(p, p->node_frames[i]),
-					    p->frames[p->node_frames[i]].line), profile_line(p, i));
-		if (depths[i] >= site->count && p->columns[column].self[i] > 0)
-			profile_add(to, nodes[i], c, p->columns[column].self[i]);
+		nodes[i] = profile_child_at(to, nodes[parent], profile_frame(to, f.name, f.file, f.line), v->node_lines ? v->node_lines[i] : 0);
+		if (depths[i] >= site->count && v->self[i] > 0)
+			profile_add(to, nodes[i], c, v->self[i]);
 	}
 	return to;
 }
@@ -103,11 +105,14 @@ static struct profile *one_column(const struct stacks *s, const struct profile *
 static int put_pprof(const struct stacks *s, struct buf *out, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *pruned = NULL, *p = NULL;
+	struct stack_values of = s->values;
 	int r;
 
-	if (s->column != UINT32_MAX && s->profile->node_count > s->nodes)
-		pruned = profile_prune(s->profile, s->column, s->nodes);
-	p = one_column(s, pruned ? pruned : s->profile, s->column);
+	if (s->values.self && s->values.node_count > s->nodes) {
+		pruned = stack_values_prune(&s->values, s->nodes);
+		of = stack_values_of(pruned, 0);
+	}
+	p = one_column(s, &of);
 	r = pprof_write_plain(p, 0, out, err);
 	return r < 0 ? r : 0;
 }

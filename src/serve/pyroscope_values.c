@@ -1,4 +1,4 @@
-/* pyroscope_values.c: from a selector to filters of the store, and from these to one profile.
+/* pyroscope_values.c: from a selector to filters of the store, and from these to values by stack.
  *
  * The store knows labels that are a value, or one of several. A selector becomes that by the values that the series have: of each label
  * that it is about those that all its matchers take. What is service_name differs between series, so series are asked for once per
@@ -79,50 +79,90 @@ static bool is_by_service(const struct pyroscope_selection *a)
 	return selector_has(&a->selector, "service_name") || selector_has(&a->selector, "__service_name__");
 }
 
-static int add_part(const struct pyroscope_selection *a, const struct filters *f, bool lines, struct profile **p, struct err *err)
+/* Values of the store, in one part or several. */
+struct parts {
+	const struct pyroscope_selection *selection;
+	const struct pyroscope_rows *rows;
+	const bool *chosen;		/* by row */
+	const char *column;
+	bool lines, by_service;
+	size_t services;		/* by_service: the last part, of series without any */
+	struct profile *merged;		/* of several */
+};
+
+static bool is_of_part(const struct parts *p, size_t row, size_t service)
 {
-	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .filters = f->items, .filter_count = f->count,
-				 .max_nodes = a->context->max_nodes, .refuse_above = a->context->refuse_above, .lines = lines };
-	struct store_query_stats stats = { 0 };
+	return p->chosen[row] &&
+	       (!p->by_service || pyroscope_service_of(p->selection->context, &p->rows->items[row].labels) == service);
+}
+
+static bool has_part(const struct parts *p, size_t service)
+{
+	for (size_t i = 0; i < p->rows->count; i++)
+		if (is_of_part(p, i, service))
+			return true;
+	return false;
+}
+
+static int query_profile(struct parts *p, const struct store_query *q, struct store_query_stats *stats, struct err *err)
+{
 	struct profile *part;
-	int r = store_query(a->context->options.store, &q, &part, &stats, err);
+	int r = store_query(p->selection->context->options.store, q, &part, stats, err);
 
 	if (r < 0)
 		return r;
-	*a->pruned |= stats.pruned;
-	if (*p) {
-		profile_merge(*p, part);
+	if (p->merged) {
+		profile_merge(p->merged, part);
 		profile_free(part);
 	} else {
-		*p = part;
+		p->merged = part;
 	}
 	return 0;
 }
 
-/* One query per label that is service_name for some series, or one altogether. */
-static int query_parts(const struct pyroscope_selection *a, const struct pyroscope_rows *rows, const bool *chosen, bool lines,
-		       struct profile **ret, struct err *err)
+/* A part into `ret`, or if that is NULL, into those that are merged. */
+static int query_part(struct parts *p, size_t service, struct stack_values *ret, struct err *err)
 {
-	bool by_service = is_by_service(a);
-	size_t services = 0;
+	const struct pyroscope_selection *a = p->selection;
+	struct store_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns, .max_nodes = a->context->max_nodes, .refuse_above = a->context->refuse_above, .lines = p->lines };
+	struct store_query_stats stats = { 0 };
+	struct filters f;
+	int r;
+
+	filters_init(&f);
+	add_filters(a, p->rows, p->chosen, p->by_service, service, &f);
+	q.filters = f.items;
+	q.filter_count = f.count;
+	if (f.count > FILTERS_MAX)
+		r = err_set(err, -EINVAL, "the selector takes too many label values; take fewer");
+	else if (ret)
+		r = store_values(a->context->options.store, &q, p->column, ret, &stats, err);
+	else
+		r = query_profile(p, &q, &stats, err);
+	filters_done(&f);
+	*a->pruned |= r >= 0 && stats.pruned;
+	return r;
+}
+
+/* One query per label that is service_name for some series, or one altogether. */
+static int query_parts(struct parts *p, struct stack_values *ret, struct err *err)
+{
+	size_t count = 0;
 	int r = 0;
 
-	while (by_service && pyroscope_service_label(a->context, services))
-		services++;
-	for (size_t s = 0; r >= 0 && s <= services; s++) {
-		struct filters f;
-		bool any = false;
+	while (p->by_service && pyroscope_service_label(p->selection->context, p->services))
+		p->services++;
+	for (size_t s = 0; s <= p->services; s++)
+		count += has_part(p, s);
+	for (size_t s = 0; r >= 0 && s <= p->services; s++)
+		if (has_part(p, s))
+			r = query_part(p, s, count == 1 ? ret : NULL, err);
+	if (r >= 0 && count > 1) {
+		uint32_t column = profile_find_column(p->merged, p->column);
 
-		for (size_t i = 0; i < rows->count && !any; i++)
-			any = chosen[i] && (!by_service || pyroscope_service_of(a->context, &rows->items[i].labels) == s);
-		if (!any)
-			continue;
-		filters_init(&f);
-		add_filters(a, rows, chosen, by_service, s, &f);
-		r = f.count > FILTERS_MAX ? err_set(err, -EINVAL, "the selector takes too many label values; take fewer") :
-			add_part(a, &f, lines, ret, err);
-		filters_done(&f);
+		*ret = stack_values_take(TAKE_PTR(p->merged), column);
 	}
+	profile_free(p->merged);
 	return r;
 }
 
@@ -139,22 +179,20 @@ static bool choose_rows(const struct pyroscope_selection *a, const struct pyrosc
 	return *ret_column;
 }
 
-int pyroscope_profile(const struct pyroscope_selection *a, bool lines, struct profile **ret, uint32_t *ret_column, struct err *err)
+int pyroscope_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err)
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };
-	_cleanup_(profile_freep) struct profile *p = NULL;
 	_cleanup_(freep) bool *chosen = NULL;
 	const char *column;
 	int r;
 
 	if (pyroscope_asks_runs(a))
-		return pyroscope_runs_profile(a, lines, ret, ret_column, err);
+		return pyroscope_runs_values(a, lines, ret, err);
 	r = pyroscope_rows_load(a, false, &rows, err);
-	if (r >= 0 && choose_rows(a, &rows, &chosen, &column))
-		r = query_parts(a, &rows, chosen, lines, &p, err);
 	if (r < 0)
 		return r;
-	*ret_column = p ? profile_find_column(p, column) : UINT32_MAX;
-	*ret = p ? TAKE_PTR(p) : profile_new();
+	if (choose_rows(a, &rows, &chosen, &column))
+		return query_parts(&(struct parts){ a, &rows, chosen, column, lines, is_by_service(a) }, ret, err);
+	*ret = stack_values_take(profile_new(), UINT32_MAX);
 	return 0;
 }

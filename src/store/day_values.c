@@ -142,7 +142,53 @@ static void add_samples(struct day_values *v, struct weighed *w)
 		add_to(v->columns[w->samples], i, w->values[i]);
 }
 
-void day_values_weigh(struct day_values *v)
+/* --- Only the nodes that are needed --- */
+
+static void mark_values(const int64_t *values, uint32_t count, bool *needed)
+{
+	for (uint32_t i = 0; values && i < count; i++)
+		needed[i] |= values[i] != 0;
+}
+
+/* Marks nodes with values and their callers; the caller frees. */
+static bool *mark_needed(const struct day_values *v, const struct stack_tree *t, uint32_t *ret_count)
+{
+	bool *needed = xcalloc(t->node_count, sizeof(*needed));
+
+	for (uint32_t c = 0; c < PROFILE_COLUMNS; c++)
+		mark_values(v->columns[c], t->node_count, needed);
+	for (uint32_t n = 0; n < v->weighed_count; n++)
+		mark_values(v->weighed[n].values, t->node_count, needed);
+	*ret_count = 1;
+	for (uint32_t i = t->node_count - 1; i > 0; i--) {
+		assert(t->parents[i] < i);
+		*ret_count += needed[i];
+		needed[t->parents[i]] |= needed[i];
+	}
+	needed[0] = true;
+	return needed;
+}
+
+static void keep_values(int64_t *values, const bool *needed, uint32_t count)
+{
+	for (uint32_t i = 0, to = 0; values && i < count; i++)
+		if (needed[i])
+			values[to++] = values[i];
+}
+
+static void keep_nodes(struct day_values *v, struct stack_tree *t, const bool *needed)
+{
+	for (uint32_t c = 0; c < PROFILE_COLUMNS; c++)
+		keep_values(v->columns[c], needed, t->node_count);
+	for (uint32_t n = 0; n < v->weighed_count; n++)
+		keep_values(v->weighed[n].values, needed, t->node_count);
+	stack_tree_keep(t, needed);
+	v->node_count = t->node_count;
+}
+
+/* --- Time --- */
+
+static void weigh(struct day_values *v)
 {
 	/* Times first, while each array still holds the samples of one period. */
 	for (uint32_t n = 0; n < v->weighed_count; n++) {
@@ -155,4 +201,15 @@ void day_values_weigh(struct day_values *v)
 	}
 	for (uint32_t n = 0; n < v->weighed_count; n++)
 		add_samples(v, &v->weighed[n]);
+}
+
+void day_values_finish(struct day_values *v, struct stack_tree *tree)
+{
+	uint32_t count;
+	_cleanup_(freep) bool *needed = mark_needed(v, tree, &count);
+
+	assert(!v->node_count || v->node_count == tree->node_count);	/* 0: nothing was added before the damage */
+	if (count < tree->node_count)
+		keep_nodes(v, tree, needed);
+	weigh(v);
 }

@@ -36,7 +36,8 @@ void day_values_done(struct day_values *v);
 /* Adds the rows that are asked for; `tree` is the day's. 0, or -EBADMSG, with what was right before the damage added. */
 int day_values_add(struct day_values *v, const struct stack_tree *tree, const struct scan_chunk *c, struct rows_added *ret);
 
-/* Once, when all chunks of the day were added and before `columns` is read. */
-void day_values_weigh(struct day_values *v);
+/* Once, when all chunks of the day were added and before `columns` is read: leaves of the tree, and of the values, only the nodes that
+ * have values or lead to one, under numbers without gaps. */
+void day_values_finish(struct day_values *v, struct stack_tree *tree);
 
 #endif

@@ -35,6 +35,19 @@ void pack_put(struct buf *out, const void *bytes, size_t n)
 	buf_put(out, bytes, n);
 }
 
+size_t pack_plain_size(const void *head, size_t n, size_t size)
+{
+	const uint8_t *p = head;
+	struct strobe_wire_cursor c = { p + 1, p + n };
+	uint64_t plain;
+
+	if (n == 0)
+		return 0;
+	if (p[0] == PACK_PLAIN)
+		return size - 1;
+	return p[0] == PACK_ZSTD && strobe_wire_get_varint(&c, &plain) && plain <= PACK_MAX ? plain : 0;
+}
+
 int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t **ret_bytes, size_t *ret_size)
 {
 	const uint8_t *p = data;

@@ -1,10 +1,11 @@
 /* sqlite_query.c: any range of time and any filter, merged into one profile.
  *
  * Per day the values of each stack are added up in arrays, by node number; that costs a few nanoseconds per row,
- * however the rows are spread over series and hours. Only then the tree is walked once, parents before children, and
- * what has values becomes part of the profile. */
+ * however the rows are spread over series and hours. Only then what has values becomes part of the profile: its arrays, where
+ * it is the first day, and else node by node, parents before children. */
 #include "day_values.h"
 #include "mem.h"
+#include "only_day.h"
 #include "saturate.h"
 #include <assert.h>
 #include <string.h>
@@ -18,31 +19,45 @@ struct query {
 	bool any;			/* there was a row; labels, period and buckets are known */
 	uint32_t max_nodes;		/* as in store_query, but never 0 */
 	bool pruned, refused;		/* there were more nodes than max_nodes, or than may be */
+	const char *times[2];		/* columns that follow from others: one per clock */
+	unsigned time_count, times_added;
 
-	/* of the day being read */
+	/* of the day being read, and then until the next one begins */
 	struct stack_tree tree;
 	struct day_values values;
 	bool *noted;			/* by number of a series: note_series was called */
 	size_t noted_capacity;
+	bool finished;			/* all of the day was read */
+	bool profile_begun;		/* the profile has values of an earlier day */
 };
 
-/* Columns are found before anything is added up, so that those that follow from others come last. */
+static void add_day(struct query *q);
+
+static void note_time(struct query *q, const char *name)
+{
+	for (unsigned i = 0; i < q->time_count; i++)
+		if (!strcmp(q->times[i], name))
+			return;
+	assert(q->time_count < ARRAY_SIZE(q->times));
+	q->times[q->time_count++] = name;
+}
+
+/* Only when the others are known, so that these come last. */
+static void add_times(struct query *q)
+{
+	for (; q->times_added < q->time_count; q->times_added++)
+		profile_column(q->profile, q->times[q->times_added], "nanoseconds");
+}
+
 static int note_columns(void *data, const struct series *s)
 {
 	struct query *q = data;
+	const char *time = series_time_column(s);
 
 	for (uint32_t i = 0; i < s->column_count; i++)
 		profile_column(q->profile, s->columns[i].name, s->columns[i].unit);
-	return 0;
-}
-
-static int note_time_columns(void *data, const struct series *s)
-{
-	struct query *q = data;
-	const char *name = series_time_column(s);
-
-	if (name)
-		profile_column(q->profile, name, "nanoseconds");
+	if (time)
+		note_time(q, time);
 	return 0;
 }
 
@@ -110,8 +125,12 @@ static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, stru
 	struct query *q = data;
 	struct rows_added added;
 	bool *noted;
-	int rc = q->tree.node_count ? 0 : load_tree(q, d, err);
+	int rc;
 
+	if (q->finished)
+		add_day(q);
+	add_times(q);
+	rc = q->tree.node_count ? 0 : load_tree(q, d, err);
 	if (rc < 0)
 		return rc;
 	rc = day_values_add(&q->values, &q->tree, c, &added);
@@ -129,31 +148,6 @@ static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, stru
 	return rc;
 }
 
-static bool has_values(const struct query *q, uint32_t node)
-{
-	for (uint32_t c = 0; c < q->profile->column_count; c++)
-		if (q->values.columns[c] && q->values.columns[c][node])
-			return true;
-	return false;
-}
-
-/* Marks the nodes that have values or descendants with values; the caller frees. */
-static bool *needed_nodes(const struct query *q, uint32_t *ret_count)
-{
-	bool *needed = xcalloc(q->tree.node_count, sizeof(*needed));
-
-	needed[0] = true;
-	*ret_count = 1;
-	for (uint32_t i = q->tree.node_count - 1; i > 0; i--) {
-		needed[i] = needed[i] || has_values(q, i);
-		*ret_count += needed[i];
-		assert(q->tree.parents[i] < i);
-		if (needed[i])
-			needed[q->tree.parents[i]] = true;
-	}
-	return needed;
-}
-
 /* Returns the column by which nodes are weighed. */
 static uint32_t weighing_column(const struct profile *p)
 {
@@ -163,7 +157,7 @@ static uint32_t weighing_column(const struct profile *p)
 }
 
 /* For the nodes whose caller is kept: whether they are cut to PROFILE_PRUNED themselves. NULL: none is. The caller frees. */
-static bool *cut_nodes(struct query *q, const bool *needed, uint32_t count)
+static bool *cut_nodes(struct query *q)
 {
 	const struct stack_tree *t = &q->tree;
 	const int64_t *values = q->profile->column_count ? q->values.columns[weighing_column(q->profile)] : NULL;
@@ -171,14 +165,14 @@ static bool *cut_nodes(struct query *q, const bool *needed, uint32_t count)
 	int64_t least;
 	bool *cut;
 
-	if (count <= q->max_nodes)
+	if (t->node_count <= q->max_nodes)
 		return NULL;
 	totals = xcalloc(t->node_count, sizeof(*totals));
 	for (uint32_t i = t->node_count - 1; i > 0; i--) {
 		saturating_add(&totals[i], values ? values[i] : 0);
 		saturating_add(&totals[t->parents[i]], totals[i]);
 	}
-	least = profile_least_kept(totals, needed, t->node_count, q->max_nodes / 2);
+	least = profile_least_kept(totals, NULL, t->node_count, q->max_nodes / 2);
 	cut = xcalloc(t->node_count, sizeof(*cut));
 	for (uint32_t i = 1; i < t->node_count; i++)
 		cut[i] = totals[i] < least;
@@ -202,7 +196,6 @@ static uint32_t frame_of(struct query *q, uint32_t *frames, uint32_t number)
 struct copy {
 	uint32_t *frames, *nodes;	/* the profile's, by the day's; of frames UINT32_MAX: not copied yet */
 	bool *cut;			/* by the day's node: it becomes PROFILE_PRUNED; NULL: none does */
-	bool looks;			/* the profile may have such a node already */
 };
 
 /* Stacks of a day differ, but for lines that nobody asked for, and those that are cut share a node. */
@@ -215,13 +208,12 @@ static bool may_meet(const struct query *q, const bool *cut)
 static uint32_t place_of(struct query *q, struct copy *c, uint32_t node, uint32_t parent)
 {
 	const struct stack_tree *t = &q->tree;
-	uint32_t line = t->node_lines ? t->node_lines[node] : 0, frame;
 
 	assert(node > 0 && !stack_tree_is_hole(t, node));		/* they have no values, and no children */
 	if (c->cut && c->cut[node])
 		return profile_child(q->profile, parent, profile_pruned_frame(q->profile));
-	frame = frame_of(q, c->frames, t->node_frames[node]);
-	return c->looks ? profile_child_at(q->profile, parent, frame, line) : profile_append_at(q->profile, parent, frame, line);
+	return profile_child_at(q->profile, parent, frame_of(q, c->frames, t->node_frames[node]),
+				t->node_lines ? t->node_lines[node] : 0);
 }
 
 static void copy_node(struct query *q, struct copy *c, uint32_t i)
@@ -239,28 +231,39 @@ static void copy_node(struct query *q, struct copy *c, uint32_t i)
 			profile_add(q->profile, c->nodes[i], column, q->values.columns[column][i]);
 }
 
-static void add_day(struct query *q)
+static void copy_nodes(struct query *q, struct copy *c)
+{
+	c->nodes = xmalloc(q->tree.node_count * sizeof(*c->nodes));
+	c->nodes[0] = PROFILE_ROOT;
+	for (uint32_t i = 0; i < q->tree.node_count; i++)
+		copy_node(q, c, i);
+	free(c->nodes);
+}
+
+/* The arrays of the day become those of the profile. */
+static void hand_nodes_over(struct query *q, struct copy *c)
+{
+	struct stack_tree *t = &q->tree;
+
+	for (uint32_t i = 1; i < t->node_count; i++)
+		t->node_frames[i] = frame_of(q, c->frames, t->node_frames[i]);
+	profile_take_nodes(q->profile, t->node_count, TAKE_PTR(t->parents), TAKE_PTR(t->node_frames), TAKE_PTR(t->node_lines),
+			   q->values.columns);
+	memset(q->values.columns, 0, sizeof(q->values.columns));
+}
+
+static void add_nodes(struct query *q)
 {
 	const struct stack_tree *t = &q->tree;
-	uint32_t count;
-	_cleanup_(freep) bool *needed = needed_nodes(q, &count);
-	_cleanup_(freep) bool *cut = cut_nodes(q, needed, count);
-	_cleanup_(freep) uint32_t *nodes = NULL, *frames = NULL;
-	struct copy c = { .cut = cut, .looks = may_meet(q, cut) };
+	_cleanup_(freep) uint32_t *frames = xmalloc((t->frame_count + 1) * sizeof(*frames));
+	_cleanup_(freep) bool *cut = cut_nodes(q);
+	struct copy c = { .frames = frames, .cut = cut };
 
-	q->refused = q->refused || are_refused(q, count);
-	if (q->refused)
-		return;
-	if (!c.looks)
-		profile_reserve(q->profile, count);
-	c.nodes = nodes = xmalloc(t->node_count * sizeof(*nodes));
-	c.frames = frames = xmalloc((t->frame_count + 1) * sizeof(*frames));
 	memset(frames, 0xff, (t->frame_count + 1) * sizeof(*frames));
-	nodes[0] = PROFILE_ROOT;
-	for (uint32_t i = 0; i < t->node_count; i++)
-		if (needed[i])
-			copy_node(q, &c, i);
-	q->refused = are_refused(q, q->profile->node_count);
+	if (may_meet(q, cut))
+		copy_nodes(q, &c);
+	else
+		hand_nodes_over(q, &c);
 }
 
 /* Prunes again, as several days together may exceed the limit. */
@@ -291,38 +294,62 @@ static int64_t pruned_samples(const struct query *q)
 static void forget_day(struct query *q)
 {
 	day_values_done(&q->values);
-	free(q->noted);
-	q->noted = NULL;
-	q->noted_capacity = 0;
 	stack_tree_done(&q->tree);
 	stack_tree_init(&q->tree);
+	q->finished = false;
 }
 
-static void end_day(void *data, const struct series *series, size_t count)
+/* Moves the values of a day that is over into the profile. */
+static void add_day(struct query *q)
 {
-	struct query *q = data;
-
-	if (q->tree.node_count) {
-		day_values_weigh(&q->values);
-		add_day(q);
+	q->refused = q->refused || are_refused(q, q->tree.node_count);
+	if (q->refused) {
+		forget_day(q);
+		return;
 	}
+	q->profile_begun = true;
+	add_nodes(q);
+	q->refused = are_refused(q, q->profile->node_count);
 	forget_day(q);
 	prune(q);
 }
 
-static int run(struct query *q, struct sqlite_store *s, const struct store_query *what, struct store_query_stats *stats,
-	       struct err *err)
+/* The day is kept as it is until the next one begins: it may be the only one. */
+static void end_day(void *data, const struct series *series, size_t count)
+{
+	struct query *q = data;
+
+	free(q->noted);
+	q->noted = NULL;
+	q->noted_capacity = 0;
+	if (q->tree.node_count && !q->finished)
+		day_values_finish(&q->values, &q->tree);
+	q->finished = q->tree.node_count > 0;
+}
+
+/* A day's series come before its chunks. */
+static bool is_one_day(const struct store_query *what)
+{
+	const int64_t day_ns = DAY_BUCKETS * BATCH_BUCKET_NS;
+
+	return what->from_ns >= 0 && what->to_ns > what->from_ns && what->from_ns / day_ns == (what->to_ns - 1) / day_ns;
+}
+
+/* Columns are found before anything is added up. */
+static int run(struct query *q, struct sqlite_store *s, struct store_query_stats *stats, struct err *err)
 {
 	const struct scan_visitor columns = { .series = note_columns, .data = q };
-	const struct scan_visitor times = { .series = note_time_columns, .data = q };
-	const struct scan_visitor chunks = { .chunk = add_chunk, .day_end = end_day, .data = q };
-	int rc = sqlite_scan(s, what, &columns, NULL, err);
+	struct scan_visitor chunks = { .chunk = add_chunk, .day_end = end_day, .data = q };
+	int rc = 0;
 
+	if (is_one_day(q->what))
+		chunks.series = note_columns;
+	else
+		rc = sqlite_scan(s, q->what, &columns, NULL, err);
 	if (rc >= 0)
-		rc = sqlite_scan(s, what, &times, NULL, err);
-	if (rc >= 0)
-		rc = sqlite_scan(s, what, &chunks, stats, err);
-	forget_day(q);
+		rc = sqlite_scan(s, q->what, &chunks, stats, err);
+	add_times(q);
+	q->refused = q->refused || are_refused(q, q->tree.node_count);
 	return rc >= 0 && q->refused ? refuse(q, err) : rc;
 }
 
@@ -334,31 +361,104 @@ static void describe(struct query *q)
 	labels_copy(&q->profile->labels, &q->labels);
 }
 
+static void query_init(struct query *q, const struct store_query *what)
+{
+	*q = (struct query){ .what = what, .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
+	profile_keep_lines(q->profile, what->lines);
+	labels_init(&q->labels);
+	stack_tree_init(&q->tree);
+	day_values_init(&q->values, q->profile);
+}
+
+static void query_done(struct query *q)
+{
+	forget_day(q);
+	free(q->noted);
+	labels_done(&q->labels);
+	profile_free(q->profile);
+}
+
+static void fill_stats(struct query *q, struct sqlite_store *s, struct store_query_stats *stats)
+{
+	int held = files_lock_shared(&s->files);
+
+	sqlite_store_extent(s, &stats->first_ns, &stats->last_ns);
+	files_lock_release(&s->files, held);
+	stats->samples = q->samples;
+	stats->pruned = q->pruned;
+	stats->pruned_samples = q->pruned ? pruned_samples(q) : 0;
+}
+
+/* All of it as a profile. */
+static int complete(struct query *q, struct err *err)
+{
+	if (q->finished)
+		add_day(q);
+	if (q->refused)
+		return refuse(q, err);
+	if (q->any)
+		describe(q);
+	return 0;
+}
+
 int sqlite_query(struct store *store, const struct store_query *what, struct profile **ret,
 		 struct store_query_stats *stats, struct err *err)
 {
 	struct sqlite_store *s = (struct sqlite_store *)store;
-	struct query q = { .what = what, .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
-	int rc, held;
+	struct query q;
+	int rc;
 
-	profile_keep_lines(q.profile, what->lines);
-	labels_init(&q.labels);
-	stack_tree_init(&q.tree);
-	day_values_init(&q.values, q.profile);
-	rc = run(&q, s, what, stats, err);
-	if (rc >= 0 && q.any)
-		describe(&q);
-	labels_done(&q.labels);
-	if (rc < 0) {
-		profile_free(q.profile);
-		return rc;
+	query_init(&q, what);
+	rc = run(&q, s, stats, err);
+	if (rc >= 0)
+		rc = complete(&q, err);
+	if (rc >= 0) {
+		fill_stats(&q, s, stats);
+		*ret = TAKE_PTR(q.profile);
 	}
-	held = files_lock_shared(&s->files);
-	sqlite_store_extent(s, &stats->first_ns, &stats->last_ns);
-	files_lock_release(&s->files, held);
-	stats->samples = q.samples;
-	stats->pruned = q.pruned;
-	stats->pruned_samples = q.pruned ? pruned_samples(&q) : 0;
-	*ret = q.profile;
-	return 0;
+	query_done(&q);
+	return rc;
+}
+
+/* --- One column of a single day, without a profile --- */
+
+/* Moves the day, which is all there is and within the limits, out of the query. */
+static void take_day(struct query *q, uint32_t column, struct stack_values *ret)
+{
+	int64_t *self = NULL;
+
+	describe(q);
+	if (column != UINT32_MAX)
+		self = q->values.columns[column] ? TAKE_PTR(q->values.columns[column]) : xcalloc(q->tree.node_count, sizeof(*self));
+	only_day_take(&q->tree, self, TAKE_PTR(q->profile), q->what->lines, ret);
+}
+
+/* Whether the day being kept is the only one with samples, and none of its nodes have to be pruned. */
+static bool is_only_day(const struct query *q)
+{
+	return q->finished && q->any && !q->profile_begun && q->tree.node_count <= q->max_nodes;
+}
+
+int sqlite_values(struct store *store, const struct store_query *what, const char *column, struct stack_values *ret,
+		  struct store_query_stats *stats, struct err *err)
+{
+	struct sqlite_store *s = (struct sqlite_store *)store;
+	struct query q;
+	int rc;
+
+	query_init(&q, what);
+	rc = run(&q, s, stats, err);
+	if (rc >= 0 && !is_only_day(&q))
+		rc = complete(&q, err);
+	if (rc >= 0) {
+		uint32_t found = profile_find_column(q.profile, column);
+
+		fill_stats(&q, s, stats);
+		if (is_only_day(&q))
+			take_day(&q, found, ret);
+		else
+			*ret = stack_values_take(TAKE_PTR(q.profile), found);
+	}
+	query_done(&q);
+	return rc;
 }

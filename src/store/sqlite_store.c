@@ -429,6 +429,7 @@ static const struct store_ops sqlite_ops = {
 	.scheme = "sqlite",
 	.append = append,
 	.query = sqlite_query,
+	.values = sqlite_values,
 	.timeline = sqlite_timeline,
 	.labels = sqlite_labels,
 	.sums = sqlite_sums,

@@ -75,6 +75,8 @@ void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *wh
 /* The other files of this folder. */
 int sqlite_query(struct store *store, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		 struct err *err);
+int sqlite_values(struct store *store, const struct store_query *q, const char *column, struct stack_values *ret,
+		  struct store_query_stats *stats, struct err *err);
 int sqlite_timeline(struct store *store, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 		    struct err *err);
 int sqlite_sums(struct store *store, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,

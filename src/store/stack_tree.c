@@ -19,6 +19,9 @@ void stack_tree_done(struct stack_tree *t)
 	free(t->parents);
 	free(t->node_lines);
 	free(t->node_frames);
+	for (size_t i = 0; i < t->block_count; i++)
+		buf_done(&t->blocks[i]);
+	free(t->blocks);
 	arena_done(&t->bytes);
 	memset(t, 0, sizeof(*t));
 }
@@ -39,12 +42,31 @@ static bool get_frame(struct strobe_wire_cursor *c, struct str *name, struct str
 	return get_text(c, name) && get_text(c, file) && strobe_wire_get_varint(c, line) && *line <= UINT32_MAX;
 }
 
+/* The number of varints in a block, whose last bytes are those below 0x80. */
+static size_t varints_in(const uint8_t *bytes, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += bytes[i] < 0x80;
+	return count;
+}
+
+/* Of a block that was unpacked the memory is kept, of another one a copy is made. */
+static const uint8_t *keep_bytes(struct stack_tree *t, struct buf *scratch, const uint8_t *bytes, size_t n)
+{
+	if ((const char *)bytes != scratch->data)
+		return (const uint8_t *)arena_copy(&t->bytes, bytes, n);
+	GROW(&t->blocks, &t->block_capacity, t->block_count + 1);
+	t->blocks[t->block_count++] = *scratch;
+	buf_init(scratch);
+	return bytes;
+}
+
 static int add_frames(struct stack_tree *t, const uint8_t *bytes, size_t n)
 {
-	struct strobe_wire_cursor c;
+	struct strobe_wire_cursor c = { bytes, bytes + n };
 
-	c.p = (const uint8_t *)arena_copy(&t->bytes, bytes, n);
-	c.end = c.p + n;
 	while (c.p < c.end) {
 		const uint8_t *start = c.p;
 		struct str name, file;
@@ -52,30 +74,42 @@ static int add_frames(struct stack_tree *t, const uint8_t *bytes, size_t n)
 
 		if (t->frame_count == STACK_TREE_FRAMES || !get_frame(&c, &name, &file, &line))
 			return -EBADMSG;
-		GROW(&t->records, &t->record_capacity, t->frame_count + 1);
-		GROW(&t->starts, &t->start_capacity, t->frame_count + 1);
+		if (t->frame_count == t->record_capacity) {
+			GROW(&t->records, &t->record_capacity, t->frame_count + 1);
+			t->starts = xrealloc(t->starts, t->record_capacity * sizeof(*t->starts));
+		}
 		t->starts[t->frame_count] = (uint32_t)line;
 		t->records[t->frame_count++] = (struct str){ (const char *)start, (size_t)(c.p - start) };
 	}
 	return 0;
 }
 
+static void reserve_nodes(struct stack_tree *t, size_t n)
+{
+	if (n <= t->node_capacity)
+		return;
+	t->parents = xrealloc(t->parents, n * sizeof(*t->parents));
+	t->node_frames = xrealloc(t->node_frames, n * sizeof(*t->node_frames));
+	t->node_capacity = n;
+}
+
 static int add_nodes(struct stack_tree *t, const uint8_t *bytes, size_t n)
 {
 	struct strobe_wire_cursor c = { bytes, bytes + n };
+	size_t count = varints_in(bytes, n) / 2;
 
+	if (count > STACK_TREE_NODES - t->node_count)
+		return -EBADMSG;
+	reserve_nodes(t, t->node_count + count);
 	while (c.p < c.end) {
 		uint64_t distance, frame;
 
 		if (!strobe_wire_get_varint(&c, &distance) || !strobe_wire_get_varint(&c, &frame))
 			return -EBADMSG;
-		if (t->node_count == STACK_TREE_NODES)
-			return -EBADMSG;
 		if (distance == 0 ? frame != 0 : distance > t->node_count || frame >= t->frame_count ||
 		    stack_tree_is_hole(t, t->node_count - (uint32_t)distance))
 			return -EBADMSG;
-		GROW(&t->parents, &t->parent_capacity, t->node_count + 1);
-		GROW(&t->node_frames, &t->frame_capacity, t->node_count + 1);
+		assert(t->node_count < t->node_capacity);
 		t->parents[t->node_count] = distance ? t->node_count - (uint32_t)distance : 0;
 		t->node_frames[t->node_count] = distance ? (uint32_t)frame : STACK_TREE_HOLE;
 		t->hole_count += !distance;
@@ -135,11 +169,11 @@ static bool is_next(const struct stack_tree *t, enum block kind, sqlite3_int64 f
 	return first == (kind == FRAMES ? t->frame_count : t->node_count);
 }
 
-static int add_block(struct stack_tree *t, enum block kind, const uint8_t *bytes, size_t n)
+static int add_block(struct stack_tree *t, enum block kind, struct buf *scratch, const uint8_t *bytes, size_t n)
 {
 	if (kind == LINES)
 		return add_lines(t, bytes, n);
-	return kind == FRAMES ? add_frames(t, bytes, n) : add_nodes(t, bytes, n);
+	return kind == FRAMES ? add_frames(t, keep_bytes(t, scratch, bytes, n), n) : add_nodes(t, bytes, n);
 }
 
 static int load_blocks(struct stack_tree *t, sqlite3 *db, const char *path, enum block kind, struct err *err)
@@ -157,7 +191,7 @@ static int load_blocks(struct stack_tree *t, sqlite3 *db, const char *path, enum
 		size_t n;
 
 		if (pack_get(data, (size_t)sqlite3_column_bytes(s, 1), &scratch, &bytes, &n) < 0 ||
-		    !is_next(t, kind, sqlite3_column_int64(s, 0), bytes, n) || add_block(t, kind, bytes, n) < 0)
+		    !is_next(t, kind, sqlite3_column_int64(s, 0), bytes, n) || add_block(t, kind, &scratch, bytes, n) < 0)
 			return err_set(err, -EBADMSG, "cannot read '%s': its list of %s is damaged at number %u", path,
 				       kinds[kind].what, kind == FRAMES ? t->frame_count : kind == NODES ? t->node_count :
 				       t->last_lined);
@@ -206,16 +240,35 @@ int stack_tree_size(sqlite3 *db, const char *path, uint32_t *ret, struct err *er
 	return 0;
 }
 
-int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
+/* Room for all nodes at once: for those of the last block at most, of two bytes each. Memory that is not used is none. */
+static int reserve_all(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
 {
-	uint32_t size;
-	int rc = stack_tree_size(db, path, &size, err);
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc = sqlite_prepare(db, "SELECT first, length(data), substr(data, 1, ?) FROM node_block ORDER BY first DESC LIMIT 1", path, &s, err);
+	size_t last, first;
 
-	assert(t->node_count == 0);
 	if (rc < 0)
 		return rc;
-	GROW(&t->parents, &t->parent_capacity, size + 1);
-	GROW(&t->node_frames, &t->frame_capacity, size + 1);
+	sqlite3_bind_int(s, 1, PACK_HEAD);
+	rc = sqlite3_step(s);
+	if (rc != SQLITE_ROW)
+		return rc == SQLITE_DONE ? 0 : sqlite_failed(db, "read", path, err);
+	first = (size_t)sqlite3_column_int64(s, 0);
+	last = pack_plain_size(sqlite3_column_blob(s, 2), (size_t)sqlite3_column_bytes(s, 2), (size_t)sqlite3_column_int64(s, 1)) / 2;
+	if (first <= STACK_TREE_NODES && last <= STACK_TREE_NODES - first)
+		reserve_nodes(t, first + last);
+	return 0;
+}
+
+int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
+{
+	int rc;
+
+	assert(t->node_count == 0);
+	reserve_nodes(t, 1);
+	rc = reserve_all(t, db, path, err);
+	if (rc < 0)
+		return rc;
 	t->parents[0] = t->node_frames[0] = 0;
 	t->node_count = 1;
 	rc = load_blocks(t, db, path, FRAMES, err);
@@ -237,4 +290,24 @@ void stack_tree_frame(const struct stack_tree *t, uint32_t frame, struct str *re
 	ret_file->p = strobe_wire_next_string(&p, &n);
 	ret_file->n = n;
 	*ret_line = (uint32_t)strobe_wire_next(&p);
+}
+
+void stack_tree_keep(struct stack_tree *t, const bool *needed)
+{
+	_cleanup_(freep) uint32_t *numbers = xmalloc(t->node_count * sizeof(*numbers));
+	uint32_t count = 0;
+
+	assert(needed[0]);
+	for (uint32_t i = 0; i < t->node_count; i++) {
+		if (!needed[i])
+			continue;
+		assert(!stack_tree_is_hole(t, i) && needed[t->parents[i]]);
+		t->parents[count] = i ? numbers[t->parents[i]] : 0;
+		t->node_frames[count] = t->node_frames[i];
+		if (t->node_lines)
+			t->node_lines[count] = t->node_lines[i];
+		numbers[i] = count++;
+	}
+	t->node_count = count;
+	t->hole_count = 0;
 }

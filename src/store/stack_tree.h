@@ -40,8 +40,10 @@ struct stack_tree {
 	uint32_t last_lined;		/* the last node with a line; 0 if there is none */
 
 	/* private */
-	size_t record_capacity, start_capacity, parent_capacity, frame_capacity;
-	struct arena bytes;
+	size_t record_capacity, node_capacity;
+	struct buf *blocks;		/* with records of frames */
+	size_t block_count, block_capacity;
+	struct arena bytes;		/* the same, of blocks that were not packed */
 };
 
 void stack_tree_init(struct stack_tree *t);
@@ -61,6 +63,9 @@ static inline bool stack_tree_is_hole(const struct stack_tree *t, uint32_t node)
 {
 	return t->hole_count && node > 0 && t->node_frames[node] == STACK_TREE_HOLE;
 }
+
+/* Leaves only these nodes, among them each one's caller and the root, and no holes; the others' numbers are given to those behind them. */
+void stack_tree_keep(struct stack_tree *t, const bool *needed);
 
 /* The frame's parts; they point into the record. */
 void stack_tree_frame(const struct stack_tree *t, uint32_t frame, struct str *ret_name, struct str *ret_file,

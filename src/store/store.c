@@ -83,6 +83,22 @@ int store_query(struct store *s, const struct store_query *q, struct profile **r
 	return rc;
 }
 
+int store_values(struct store *s, const struct store_query *q, const char *column, struct stack_values *ret,
+		 struct store_query_stats *stats, struct err *err)
+{
+	struct profile *p;
+	int rc;
+
+	memset(ret, 0, sizeof(*ret));
+	memset(stats, 0, sizeof(*stats));
+	if (s->ops->values)
+		return s->ops->values(s, q, column, ret, stats, err);
+	rc = store_query(s, q, &p, stats, err);
+	if (rc >= 0)
+		*ret = stack_values_take(p, profile_find_column(p, column));
+	return rc;
+}
+
 int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 		   struct err *err)
 {

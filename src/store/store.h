@@ -15,7 +15,7 @@
 
 #include "err.h"
 #include "batch.h"
-#include "profile.h"
+#include "stack_values.h"
 
 enum label_match { LABEL_IS, LABEL_IS_NOT, LABEL_IS_PREFIX };
 
@@ -179,6 +179,8 @@ struct store_ops {
 	int (*append)(struct store *s, const struct batch *b, struct err *err);
 	int (*query)(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		     struct err *err);
+	int (*values)(struct store *s, const struct store_query *q, const char *column, struct stack_values *ret,
+		      struct store_query_stats *stats, struct err *err);	/* NULL: by `query` */
 	int (*timeline)(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 			struct err *err);
 	int (*labels)(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
@@ -218,6 +220,11 @@ int store_append(struct store *s, const struct batch *b, struct err *err);
  * matching series share. */
 int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		struct err *err);
+
+/* The values of one column of the profile that store_query returns, without looking up names where the store can do without. The caller
+ * frees with stack_values_done. Without lines a node may be there several times, once per line. */
+int store_values(struct store *s, const struct store_query *q, const char *column, struct stack_values *ret,
+		 struct store_query_stats *stats, struct err *err);
 
 /* Samples per step: samples[i] covers from + i × step; `n` steps, step a multiple of BATCH_BUCKET_NS. */
 int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,

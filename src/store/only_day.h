@@ -1,0 +1,14 @@
+/* only_day.h: the values of a single day as its file has them: stacks by number, and names only for those who look.
+ *
+ * Most questions are about one day, and pictures show few of its stacks. */
+#ifndef STORE_ONLY_DAY_H
+#define STORE_ONLY_DAY_H
+
+#include "stack_tree.h"
+#include "stack_values.h"
+
+/* Moves the tree, which is empty then, and its values by node (NULL: none) into `ret`. `facts` is a profile without nodes, which belongs
+ * to it, too. Without `lines` nodes of one function that ran at different lines are not told apart. */
+void only_day_take(struct stack_tree *tree, int64_t *self, struct profile *facts, bool lines, struct stack_values *ret);
+
+#endif

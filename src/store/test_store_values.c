@@ -1,0 +1,131 @@
+/* test_store_values.c: what every store promises of the values of one column: those of the profile, by the same stacks. */
+#include "conformance.h"
+#include "test.h"
+
+static char *values_folded(struct store *s, const struct store_query *q, const char *column)
+{
+	struct store_query_stats stats;
+	struct stack_values v = { 0 };
+	struct profile *p;
+	char *text;
+
+	CHECK_INT(store_values(s, q, column, &v, &stats, NULL), 0);
+	if (!v.self) {
+		stack_values_done(&v);
+		return xstrdup("none");
+	}
+	p = stack_values_prune(&v, v.node_count * 2 + 2);
+	text = folded(p, "values");
+	profile_free(p);
+	stack_values_done(&v);
+	return text;
+}
+
+static char *profile_folded(struct store *s, const struct store_query *q, const char *column)
+{
+	struct profile *p = NULL;
+	char *text;
+
+	CHECK_INT(store_query(s, q, &p, NULL, NULL), 0);
+	text = profile_find_column(p, column) == UINT32_MAX ? xstrdup("none") : folded(p, column);
+	profile_free(p);
+	return text;
+}
+
+static void check(struct store *s, const struct store_query *q)
+{
+	static const char *const columns[] = { "samples", "wall_ns", "cpu_ns", "bytes", "nothing" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		char *values = values_folded(s, q, columns[i]), *whole = profile_folded(s, q, columns[i]);
+
+		CHECK_STR(values, whole);
+		free(values);
+		free(whole);
+	}
+}
+
+static void check_ranges(struct store *s, struct store_query q)
+{
+	static const int64_t ranges[][2] = {
+		{ NOON, NOON + HOUR },
+		{ NOON, NOON + 1 },
+		{ NOON - HOUR, NOON },
+		{ NOON - 12 * HOUR, NOON + 12 * HOUR },
+		{ NOON, NOON + 2 * DAY },
+		{ 0, INT64_MAX },
+		{ NOON + DAY, NOON },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
+		q.from_ns = ranges[i][0];
+		q.to_ns = ranges[i][1];
+		for (unsigned lines = 0; lines < 2; lines++) {
+			q.lines = lines;
+			check(s, &q);
+		}
+	}
+}
+
+static void append_sampled(struct store *s, int64_t ns, const char *labels, enum strobe_clock clock, int64_t period_ns, const char *stack,
+			   int64_t samples)
+{
+	struct maker *m = maker_new(0);
+
+	maker_series(m, ns, labels, clock, period_ns);
+	maker_value(m, stack, "samples", "count", samples);
+	maker_value(m, stack, "bytes", "bytes", samples % 3 ? samples * 100 : 0);
+	CHECK_INT(store_append(s, &m->batch, NULL), 0);
+	maker_free(m);
+}
+
+static void fill(struct store *s, int64_t ns)
+{
+	append_sampled(s, ns, "entry=a", STROBE_CLOCK_WALL, 1000, "main@20;f@9;g", 3);
+	append_sampled(s, ns, "entry=a", STROBE_CLOCK_WALL, 1000, "main@21;f@9", 5);
+	append_sampled(s, ns + HOUR, "entry=b", STROBE_CLOCK_CPU, 500, "main@21;h", 7);
+	append_sampled(s, ns + HOUR, "entry=b", STROBE_CLOCK_WALL, 10, "main;h;i", 11);
+	append_sampled(s, ns + 2 * HOUR, "entry=c", STROBE_CLOCK_NONE, 0, "main;f", 13);
+}
+
+TEST(values_are_those_of_the_profile)
+{
+	static const struct label_filter filters[] = { { "entry", "b", LABEL_IS }, { "entry", "x", LABEL_IS }, { "clock", "wall", LABEL_IS } };
+	struct fixture f = open_store();
+
+	check_ranges(f.store, (struct store_query){ 0 });
+	for (int day = 0; day < 3; day += 2) {
+		fill(f.store, NOON + day * DAY);
+		check_ranges(f.store, (struct store_query){ 0 });
+		for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
+			check_ranges(f.store, (struct store_query){ .filters = &filters[i], .filter_count = 1 });
+	}
+	CHECK_INT(maintain(f.store, NOON + 5 * DAY, 0, 0), 0);
+	check_ranges(f.store, (struct store_query){ 0 });
+	done(&f);
+}
+
+TEST(values_of_too_many_nodes_are_pruned_or_refused_as_the_profile_is)
+{
+	struct fixture f = open_store();
+	struct store_query q = { .to_ns = INT64_MAX, .max_nodes = 6 };
+
+	for (int i = 0; i < 40; i++) {
+		char stack[40];
+
+		snprintf(stack, sizeof(stack), "main;f%d;g", i);
+		append_sampled(f.store, NOON + (i % 2) * DAY, "entry=a", STROBE_CLOCK_WALL, 1000, stack, i + 1);
+	}
+	check_ranges(f.store, q);
+	if (is_sqlite(&f)) {
+		struct store_query refused = { .from_ns = NOON, .to_ns = NOON + HOUR, .refuse_above = 20 };
+		struct store_query_stats stats;
+		struct stack_values v;
+
+		CHECK_INT(store_values(f.store, &refused, "samples", &v, &stats, NULL), -ENOMEM);
+		CHECK_INT(store_query(f.store, &refused, &(struct profile *){ NULL }, NULL, NULL), -ENOMEM);
+	}
+	done(&f);
+}
+
+TEST_MAIN()
