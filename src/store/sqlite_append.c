@@ -3,6 +3,7 @@
 #include "chunk_pile.h"
 #include "log.h"
 #include "mem.h"
+#include "profile_fetch.h"
 #include "saturate.h"
 #include "sqlite_day.h"
 #include "sqlite_error.h"
@@ -308,6 +309,17 @@ static bool in_day(const struct day *d, const struct batch_entry *e)
 	return from_midnight >= 0 && from_midnight < (int64_t)DAY_BUCKETS * BATCH_BUCKET_NS;
 }
 
+/* Fetches what entries behind `i` are made of. */
+static void fetch_ahead(const struct batch *b, size_t i)
+{
+	for (unsigned step = 0; step < PROFILE_FETCH_STEPS; step++) {
+		size_t next = i + PROFILE_FETCH_STEPS - step;
+
+		if (next < b->count)
+			profile_fetch(b->entries[next].profile, step);
+	}
+}
+
 static int append_all(struct append *a, const struct batch *b, struct err *err)
 {
 	struct day *d = a->day;
@@ -316,9 +328,11 @@ static int append_all(struct append *a, const struct batch *b, struct err *err)
 	assert(sqlite3_get_autocommit(d->db));
 	rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
 
-	for (size_t i = 0; rc >= 0 && i < b->count; i++)
+	for (size_t i = 0; rc >= 0 && i < b->count; i++) {
+		fetch_ahead(b, i);
 		if (in_day(d, &b->entries[i]))
 			rc = append_entry(a, &b->entries[i], err);
+	}
 	if (rc >= 0)
 		rc = insert_bundles(a, err);
 	if (rc >= 0)
