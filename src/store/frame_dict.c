@@ -41,6 +41,12 @@ static bool is_same(struct str record, const struct frame_parts *f)
 	return take_equal(&p, f->name) && take_equal(&p, f->file) && strobe_wire_next(&p) == f->line;
 }
 
+bool frame_dict_is(const struct frame_dict *d, uint32_t number, const struct frame_parts *f)
+{
+	assert(number < d->count);
+	return is_same(d->records[number], f);
+}
+
 static bool is_hole(const struct frame_dict *d, uint32_t frame)
 {
 	return frame < d->hole_count && d->is_hole[frame];

@@ -37,6 +37,9 @@ bool frame_dict_load(struct frame_dict *d, struct str record);
 /* Fetches the memory of all these frames at once. Looked up one by one, each would wait for it three times. */
 void frame_dict_prefetch(const struct frame_dict *d, const struct frame_parts *frames, size_t n);
 
+/* Whether frame `number`, which is no hole, has these parts; their hashes are not needed. */
+bool frame_dict_is(const struct frame_dict *d, uint32_t number, const struct frame_parts *f);
+
 /* FRAME_NONE if there is none, or if it is a hole. */
 uint32_t frame_dict_find(const struct frame_dict *d, const struct frame_parts *f);
 

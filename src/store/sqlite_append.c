@@ -1,7 +1,9 @@
 /* sqlite_append.c: one batch into one day file, in one transaction. */
 #include "chunk.h"
+#include "chunk_pile.h"
 #include "log.h"
 #include "mem.h"
+#include "profile_fetch.h"
 #include "saturate.h"
 #include "sqlite_day.h"
 #include "sqlite_error.h"
@@ -120,9 +122,10 @@ static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const
 /* State shared by the entries of one batch. */
 struct append {
 	struct day *day;
-	sqlite3_stmt *insert, *insert_series;	/* the other one only once it is needed */
+	sqlite3_stmt *insert_series;		/* only once it is needed */
+	struct chunk_pile pile;			/* by bucket and series */
 	struct chunk_rows rows;
-	struct buf data, labels, columns, key;	/* of the entry at hand */
+	struct buf labels, columns, key;	/* of the entry at hand */
 	uint32_t *nodes;
 	size_t node_capacity;
 	uint32_t hours;
@@ -132,8 +135,8 @@ struct append {
 static void append_init(struct append *a, struct day *d)
 {
 	*a = (struct append){ .day = d };
+	chunk_pile_init(&a->pile);
 	chunk_rows_init(&a->rows);
-	buf_init(&a->data);
 	buf_init(&a->labels);
 	buf_init(&a->columns);
 	buf_init(&a->key);
@@ -141,10 +144,9 @@ static void append_init(struct append *a, struct day *d)
 
 static void append_done(struct append *a)
 {
-	sqlite3_finalize(a->insert);
 	sqlite3_finalize(a->insert_series);
+	chunk_pile_done(&a->pile);
 	chunk_rows_done(&a->rows);
-	buf_done(&a->data);
 	buf_done(&a->labels);
 	buf_done(&a->columns);
 	buf_done(&a->key);
@@ -197,6 +199,7 @@ static int find_series(struct append *a, const struct batch_entry *e, uint32_t *
 static int append_entry(struct append *a, const struct batch_entry *e, struct err *err)
 {
 	unsigned bucket = (unsigned)((e->bucket_ns - day_start_ns(a->day->number)) / BATCH_BUCKET_NS);
+	size_t start = a->pile.bytes.size;
 	uint32_t series;
 	int rc;
 
@@ -209,15 +212,47 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 	GROW(&a->nodes, &a->node_capacity, e->profile->node_count);
 	a->added.nodes_cut += stack_dict_add(a->day->stacks, e->profile, a->nodes);
 	saturating_count(&a->added.samples, add_rows(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS));
-	buf_reset(&a->data);
-	if (!chunk_encode(&a->rows, &a->data))
-		return 0;
-	sqlite3_reset(a->insert);
-	sqlite3_bind_int64(a->insert, 1, bucket);
-	sqlite3_bind_int64(a->insert, 2, series);
-	sqlite3_bind_blob64(a->insert, 3, a->data.data, a->data.size, SQLITE_STATIC);
+	if (chunk_encode(&a->rows, &a->pile.bytes))
+		chunk_pile_add(&a->pile, map_pair(bucket, series), start);
+	return 0;
+}
+
+static int insert_bundle(struct append *a, sqlite3_stmt *insert, unsigned bucket, const struct buf *bundle, struct err *err)
+{
+	sqlite3_reset(insert);
+	sqlite3_bind_int64(insert, 1, bucket);
+	sqlite3_bind_int64(insert, 2, BUNDLE_SERIES);
+	sqlite3_bind_blob64(insert, 3, bundle->data, bundle->size, SQLITE_STATIC);
 	a->hours |= 1u << (bucket / CHUNK_BUCKETS);
-	return run(a->day, a->insert, err);
+	return run(a->day, insert, err);
+}
+
+static int insert_bundles(struct append *a, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *insert = NULL;
+	_cleanup_(buf_done) struct buf bundle = { 0 };
+	const struct piled_chunk *c = a->pile.chunks, *end = c + a->pile.count;
+	int rc = 0;
+
+	if (c == end)
+		return 0;
+	buf_init(&bundle);
+	chunk_pile_sort(&a->pile);
+	rc = day_raise_schema(a->day, DAY_BUNDLES, err);
+	if (rc >= 0)
+		rc = day_prepare(a->day, "INSERT INTO recent(bucket, series, data) VALUES(?, ?, ?)", &insert, err);
+	while (rc >= 0 && c < end) {
+		unsigned bucket = (unsigned)(c->key >> 32);
+		uint32_t last = 0;
+
+		buf_reset(&bundle);
+		for (; c < end && c->key >> 32 == bucket && bundle.size < BUNDLE_BYTES; c++) {
+			bundle_put(&bundle, last, (uint32_t)c->key, a->pile.bytes.data + c->start, c->size);
+			last = (uint32_t)c->key;
+		}
+		rc = insert_bundle(a, insert, bucket, &bundle, err);
+	}
+	return rc;
 }
 
 static int insert_block(struct day *d, const char *sql, const struct stack_dict_block *b, struct err *err)
@@ -274,6 +309,17 @@ static bool in_day(const struct day *d, const struct batch_entry *e)
 	return from_midnight >= 0 && from_midnight < (int64_t)DAY_BUCKETS * BATCH_BUCKET_NS;
 }
 
+/* Fetches what entries behind `i` are made of. */
+static void fetch_ahead(const struct batch *b, size_t i)
+{
+	for (unsigned step = 0; step < PROFILE_FETCH_STEPS; step++) {
+		size_t next = i + PROFILE_FETCH_STEPS - step;
+
+		if (next < b->count)
+			profile_fetch(b->entries[next].profile, step);
+	}
+}
+
 static int append_all(struct append *a, const struct batch *b, struct err *err)
 {
 	struct day *d = a->day;
@@ -282,14 +328,17 @@ static int append_all(struct append *a, const struct batch *b, struct err *err)
 	assert(sqlite3_get_autocommit(d->db));
 	rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
 
-	for (size_t i = 0; rc >= 0 && i < b->count; i++)
+	for (size_t i = 0; rc >= 0 && i < b->count; i++) {
+		fetch_ahead(b, i);
 		if (in_day(d, &b->entries[i]))
 			rc = append_entry(a, &b->entries[i], err);
+	}
+	if (rc >= 0)
+		rc = insert_bundles(a, err);
 	if (rc >= 0)
 		rc = insert_stacks(d, err);
 	if (rc >= 0)
 		rc = insert_batch(d, b->id, err);
-	sqlite3_reset(a->insert);
 	sqlite3_reset(a->insert_series);	/* NULL is fine */
 	if (rc >= 0)
 		rc = day_exec(d, "COMMIT", "write to", err);
@@ -316,9 +365,7 @@ int day_append(struct day *d, const struct batch *b, struct day_appended *ret, s
 	if (b->id && map_get(&d->batches, b->id) != MAP_NONE)
 		return 0;
 	append_init(&a, d);
-	rc = day_prepare(d, "INSERT INTO recent(bucket, series, data) VALUES(?, ?, ?)", &a.insert, err);
-	if (rc >= 0)
-		rc = append_all(&a, b, err);
+	rc = append_all(&a, b, err);
 	append_done(&a);
 	if (rc < 0) {
 		day_forget(d);

@@ -1,9 +1,10 @@
 /* sqlite_compact.c: hours that are over, from many small chunks to one per series.
  *
- * Commits leave some hundred thousand rows per hour, each with a handful of samples. Merged and sorted they take a
+ * Commits leave some hundred thousand chunks per hour, each with a handful of samples. Merged and sorted they take a
  * quarter of the space, and a query reads them in a tenth of the time. Samples that come late stand in `recent` like
  * any others, and only the series they belong to are written again. */
 #include "chunk.h"
+#include "chunk_pile.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -53,6 +54,7 @@ struct merge {
 	struct day *day;
 	unsigned hour;
 	sqlite3_stmt *recent, *find, *replace, *columns;
+	struct chunk_pile pile;			/* all recent chunks of the hour, by series */
 	struct chunk_rows rows;
 	struct buf data, scratch;
 	uint64_t damaged;
@@ -60,8 +62,7 @@ struct merge {
 
 static int prepare(struct merge *m, struct err *err)
 {
-	int rc = day_prepare(m->day, "SELECT series, data FROM recent WHERE bucket >= ? AND bucket < ? ORDER BY series",
-			     &m->recent, err);
+	int rc = day_prepare(m->day, "SELECT series, data FROM recent WHERE bucket >= ? AND bucket < ?", &m->recent, err);
 
 	if (rc >= 0)
 		rc = day_prepare(m->day, "SELECT data FROM chunk WHERE id = ?", &m->find, err);
@@ -95,39 +96,68 @@ static uint32_t column_count(struct merge *m, int64_t series)
 	return count;
 }
 
-static void add_blob(struct merge *m, sqlite3_stmt *row, int column)
+static void pile_bundle(struct merge *m)
 {
-	const void *data = sqlite3_column_blob(row, column);
+	struct bundle_reader bundle;
+	struct str chunk;
+	int64_t series;
+	int rc;
 
-	if (chunk_rows_add_chunk(&m->rows, data, (size_t)sqlite3_column_bytes(row, column), &m->scratch) < 0)
+	bundle_of_row(&bundle, m->recent, 0);
+	while ((rc = bundle_next(&bundle, &series, &chunk)) > 0) {
+		size_t start = m->pile.bytes.size;
+
+		buf_put(&m->pile.bytes, chunk.p, chunk.n);
+		if (series > 0 && series < DAY_SERIES && m->pile.bytes.size > start)
+			chunk_pile_add(&m->pile, (uint64_t)series, start);
+		else
+			m->damaged++;
+	}
+	if (rc < 0)
 		m->damaged++;
 }
 
-/* All recent rows of one series; the statement stands on the first one, and then on the first one of the next. */
-static int merge_series(struct merge *m, int *more, struct err *err)
+static int pile_recent(struct merge *m, struct err *err)
 {
-	int64_t series = sqlite3_column_int64(m->recent, 0);
-	uint32_t columns = series > 0 && series < DAY_SERIES ? column_count(m, series) : 0;
 	int rc;
 
-	if (columns)
-		chunk_rows_reset(&m->rows, columns);
-	do {
-		if (columns)
-			add_blob(m, m->recent, 1);
-		else
-			m->damaged++;
-		*more = sqlite3_step(m->recent);
-	} while (*more == SQLITE_ROW && sqlite3_column_int64(m->recent, 0) == series);
-	if (*more != SQLITE_ROW && *more != SQLITE_DONE)
+	while ((rc = sqlite3_step(m->recent)) == SQLITE_ROW)
+		pile_bundle(m);
+	sqlite3_reset(m->recent);
+	if (rc != SQLITE_DONE)
 		return sqlite_failed(m->day->db, "compact", m->day->path, err);
-	if (!columns)
+	chunk_pile_sort(&m->pile);
+	return 0;
+}
+
+static void add_chunk(struct merge *m, const void *data, size_t size)
+{
+	if (chunk_rows_add_chunk(&m->rows, data, size, &m->scratch) < 0)
+		m->damaged++;
+}
+
+/* Merges `count` recent chunks, all of one series, into what the hour has of it. */
+static int merge_series(struct merge *m, const struct piled_chunk *chunks, size_t count, struct err *err)
+{
+	int64_t series = (int64_t)chunks->key;
+	uint32_t columns = column_count(m, series);
+	struct str compacted;
+	int rc;
+
+	if (!columns) {
+		m->damaged += count;
 		return 0;
+	}
+	chunk_rows_reset(&m->rows, columns);
+	for (size_t i = 0; i < count; i++)
+		add_chunk(m, m->pile.bytes.data + chunks[i].start, chunks[i].size);
 
 	sqlite3_bind_int64(m->find, 1, chunk_id(m->hour, (uint32_t)series));
 	rc = sqlite3_step(m->find);
-	if (rc == SQLITE_ROW)
-		add_blob(m, m->find, 0);
+	if (rc == SQLITE_ROW) {
+		compacted = day_bytes(m->find, 0);
+		add_chunk(m, compacted.p, compacted.n);
+	}
 	sqlite3_reset(m->find);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return sqlite_failed(m->day->db, "compact", m->day->path, err);
@@ -145,20 +175,22 @@ static int merge_all(struct merge *m, struct err *err)
 {
 	_cleanup_(freep) char *sql = xasprintf("DELETE FROM recent WHERE bucket >= %u AND bucket < %u",
 					       m->hour * CHUNK_BUCKETS, (m->hour + 1) * CHUNK_BUCKETS);
-	int more, rc = prepare(m, err);
+	const struct piled_chunk *chunks, *end;
+	int rc = prepare(m, err);
 
-	if (rc < 0)
-		return rc;
-	more = sqlite3_step(m->recent);
-	if (more != SQLITE_ROW && more != SQLITE_DONE)
-		return sqlite_failed(m->day->db, "compact", m->day->path, err);
-	while (more == SQLITE_ROW) {
-		rc = merge_series(m, &more, err);
-		if (rc < 0)
-			return rc;
+	if (rc >= 0)
+		rc = pile_recent(m, err);
+	chunks = m->pile.chunks;
+	end = chunks + m->pile.count;
+	while (rc >= 0 && chunks < end) {
+		size_t count = 1;
+
+		while (chunks + count < end && chunks[count].key == chunks->key)
+			count++;
+		rc = merge_series(m, chunks, count, err);
+		chunks += count;
 	}
-	sqlite3_reset(m->recent);
-	return day_exec(m->day, sql, "compact", err);
+	return rc < 0 ? rc : day_exec(m->day, sql, "compact", err);
 }
 
 static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, struct err *err)
@@ -167,6 +199,7 @@ static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, st
 	int rc;
 
 	assert(hour < 24);
+	chunk_pile_init(&m.pile);
 	chunk_rows_init(&m.rows);
 	buf_init(&m.data);
 	buf_init(&m.scratch);
@@ -175,6 +208,7 @@ static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, st
 	sqlite3_finalize(m.find);
 	sqlite3_finalize(m.replace);
 	sqlite3_finalize(m.columns);
+	chunk_pile_done(&m.pile);
 	chunk_rows_done(&m.rows);
 	buf_done(&m.data);
 	buf_done(&m.scratch);

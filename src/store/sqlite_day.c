@@ -111,17 +111,24 @@ int day_release_space(struct day *d, int64_t keep, const char *doing, struct err
 	return rc;
 }
 
-static struct str bytes_of(sqlite3_stmt *row, int column)
+struct str day_bytes(sqlite3_stmt *row, int column)
 {
 	const char *bytes = sqlite3_column_blob(row, column);	/* NULL if there are none */
 
 	return (struct str){ bytes ? bytes : "", (size_t)sqlite3_column_bytes(row, column) };
 }
 
+void bundle_of_row(struct bundle_reader *r, sqlite3_stmt *row, int column)
+{
+	struct str data = day_bytes(row, column + 1);
+
+	bundle_open(r, sqlite3_column_int64(row, column), data.p, data.n);
+}
+
 int series_of_row(sqlite3_stmt *row, int column, struct series *ret)
 {
-	return series_parse(ret, bytes_of(row, column), sqlite3_column_int64(row, column + 1),
-			    sqlite3_column_int64(row, column + 2), bytes_of(row, column + 3));
+	return series_parse(ret, day_bytes(row, column), sqlite3_column_int64(row, column + 1),
+			    sqlite3_column_int64(row, column + 2), day_bytes(row, column + 3));
 }
 
 bool series_row_is_hole(sqlite3_stmt *row, int column)
@@ -132,8 +139,8 @@ bool series_row_is_hole(sqlite3_stmt *row, int column)
 void series_key_of_row(sqlite3_stmt *row, int column, struct buf *out)
 {
 	buf_reset(out);
-	series_put_key(out, bytes_of(row, column), (enum strobe_clock)sqlite3_column_int64(row, column + 1),
-		       sqlite3_column_int64(row, column + 2), bytes_of(row, column + 3));
+	series_put_key(out, day_bytes(row, column), (enum strobe_clock)sqlite3_column_int64(row, column + 1),
+		       sqlite3_column_int64(row, column + 2), day_bytes(row, column + 3));
 }
 
 static const char schema[] =
@@ -153,13 +160,23 @@ static int create_schema(struct day *d, struct err *err)
 
 	/* One transaction, so that a crash leaves either an empty database, which is tried again, or all of it. */
 	sql = xasprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT;", schema,
-			DAY_APPLICATION, 1);
+			DAY_APPLICATION, DAY_BUNDLES);
 	rc = day_exec(d, sql, "create", err);
 	if (rc < 0 && !sqlite3_get_autocommit(d->db))
 		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
 	if (rc < 0)
 		return rc;
 	return day_exec(d, "PRAGMA wal_checkpoint(TRUNCATE)", "create", err);
+}
+
+int day_raise_schema(struct day *d, int64_t needed, struct err *err)
+{
+	_cleanup_(freep) char *sql = xasprintf("PRAGMA user_version=%lld", (long long)needed);
+	int64_t version;
+	int rc = get_number(d, "PRAGMA user_version", &version, err);
+
+	assert(!sqlite3_get_autocommit(d->db) && needed <= DAY_SCHEMA);
+	return rc < 0 || version >= needed ? rc : day_exec(d, sql, "write to", err);
 }
 
 /* 1 if it is a day file, 0 if it is an empty database. */

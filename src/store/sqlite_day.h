@@ -5,25 +5,30 @@
  *                                                    this table see functions: a node per line, which add up
  *   series                    id, labels, clock, period_ns, columns       see series.h; without columns: a hole, whose number
  *                                                          no sample uses any more
- *   recent                    id, bucket, series, data     chunks as they were committed, in the order of commits, so
+ *   recent                    id, bucket, series, data     samples as they were committed, in the order of commits, so
  *                                                          that a commit writes to the end of the file and nowhere
- *                                                          else; bucket counts 10 seconds from midnight
+ *                                                          else; bucket counts 10 seconds from midnight. series is
+ *                                                          BUNDLE_SERIES and data a bundle (bundle.h), or, written by
+ *                                                          earlier versions, data is a chunk of that series
  *   chunk                     id, data               id = hour << 24 | series: hours that were compacted
  *   batch                     seq, id                which batches are in this file
  *
- * PRAGMA application_id is DAY_APPLICATION, user_version 1, and DAY_SCHEMA once there are holes (see sqlite_sweep.c), at
- * which an earlier Strobe would stumble. A struct day belongs to one thread at a time.
+ * PRAGMA application_id is DAY_APPLICATION. user_version is raised once the file has what an earlier Strobe would stumble at or
+ * miss: DAY_HOLES (see sqlite_sweep.c), DAY_BUNDLES. A struct day belongs to one thread at a time.
  */
 #ifndef STORE_SQLITE_DAY_H
 #define STORE_SQLITE_DAY_H
 
+#include "bundle.h"
 #include "series.h"
 #include "stack_dict.h"
 #include <sqlite3.h>
 #include <sys/types.h>
 
 #define DAY_APPLICATION	0x53545242	/* "STRB" */
-#define DAY_SCHEMA	2
+#define DAY_HOLES	2		/* values of user_version, see above */
+#define DAY_BUNDLES	3
+#define DAY_SCHEMA	DAY_BUNDLES	/* the last one that can be read */
 #define DAY_SERIES	(1u << 24)	/* cap of series in a day */
 
 struct day {
@@ -87,6 +92,14 @@ int day_release_space(struct day *d, int64_t keep, const char *doing, struct err
 
 /* One number, or `otherwise` if the statement gives none or fails. */
 int64_t day_number(struct day *d, const char *sql, int64_t otherwise);
+
+/* Raises user_version to `needed` if it is lower, in the transaction that makes it necessary. */
+int day_raise_schema(struct day *d, int64_t needed, struct err *err);
+
+/* The bytes of a column, "" if it has none; and the samples in a row of `recent` whose columns series and data begin at `column`.
+ * Both last until the statement's next step. */
+struct str day_bytes(sqlite3_stmt *row, int column);
+void bundle_of_row(struct bundle_reader *r, sqlite3_stmt *row, int column);
 
 /* The series in a row whose columns labels, clock, period_ns and columns begin at `column`. -EBADMSG if it is none. */
 int series_of_row(sqlite3_stmt *row, int column, struct series *ret);

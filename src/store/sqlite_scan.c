@@ -104,9 +104,14 @@ static int read_series(struct scan *s, struct err *err)
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(s->day->db, "read", s->day->path, err);
 }
 
-/* Visits a row with a chunk of `hour`, for the buckets from `from` to before `to` of the day. */
-static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, int64_t series, unsigned from,
-		 unsigned to, struct err *err)
+static void note_damaged_piece(struct scan *s)
+{
+	sqlite_store_note_piece(s->store, s->day->number);
+	note_damage(s, s->day->number);
+}
+
+/* Visits a chunk of `hour`, for the buckets from `from` to before `to` of the day. */
+static int visit(struct scan *s, struct str chunk, unsigned hour, int64_t series, unsigned from, unsigned to, struct err *err)
 {
 	unsigned first = hour * CHUNK_BUCKETS;
 	struct chunk_reader reader;
@@ -116,19 +121,16 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 		.from = from > first ? from - first : 0,
 		.to = to < first + CHUNK_BUCKETS ? to - first : CHUNK_BUCKETS,
 	};
-	const void *data;
 	int rc;
 
 	if (series < 1 || (uint64_t)series > s->series_count || !s->series[series - 1].column_count) {
-		sqlite_store_note_piece(s->store, s->day->number);
-		note_damage(s, s->day->number);
+		note_damaged_piece(s);
 		return 0;
 	}
 	if (!s->matches[series - 1])
 		return 0;
 	c.series = &s->series[series - 1];
-	data = sqlite3_column_blob(row, column);
-	rc = chunk_open(&reader, data, (size_t)sqlite3_column_bytes(row, column), c.series->column_count, &s->scratch);
+	rc = chunk_open(&reader, chunk.p, chunk.n, c.series->column_count, &s->scratch);
 	if (rc >= 0 && (reader.last_bucket < c.from || reader.first_bucket >= c.to))
 		return 0;
 	if (s->stats)
@@ -136,11 +138,29 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 	if (rc >= 0)
 		rc = s->visitor->chunk(s->visitor->data, s->day, &c, err);
 	if (rc == -EBADMSG && !(err && err->code == -EBADMSG)) {
-		sqlite_store_note_piece(s->store, s->day->number);
-		note_damage(s, s->day->number);
+		note_damaged_piece(s);
 		rc = 0;
 	}
 	return rc;
+}
+
+static int visit_bundle(struct scan *s, sqlite3_stmt *row, unsigned from, unsigned to, struct err *err)
+{
+	unsigned hour = (unsigned)(sqlite3_column_int64(row, 0) / CHUNK_BUCKETS);
+	struct bundle_reader bundle;
+	struct str chunk;
+	int64_t series;
+	int rc;
+
+	bundle_of_row(&bundle, row, 1);
+	while ((rc = bundle_next(&bundle, &series, &chunk)) > 0) {
+		rc = visit(s, chunk, hour, series, from, to, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc < 0)
+		note_damaged_piece(s);
+	return 0;
 }
 
 static int visit_chunks(struct scan *s, unsigned from, unsigned to, struct err *err)
@@ -155,7 +175,7 @@ static int visit_chunks(struct scan *s, unsigned from, unsigned to, struct err *
 	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
 		int64_t id = sqlite3_column_int64(row, 0);
 
-		rc = visit(s, row, 1, (unsigned)(id >> 24), id & (DAY_SERIES - 1), from, to, err);
+		rc = visit(s, day_bytes(row, 1), (unsigned)(id >> 24), id & (DAY_SERIES - 1), from, to, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -173,8 +193,7 @@ static int visit_recent(struct scan *s, unsigned from, unsigned to, struct err *
 	sqlite3_bind_int64(row, 1, from);
 	sqlite3_bind_int64(row, 2, to);
 	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
-		rc = visit(s, row, 2, (unsigned)(sqlite3_column_int64(row, 0) / CHUNK_BUCKETS),
-			   sqlite3_column_int64(row, 1), from, to, err);
+		rc = visit_bundle(s, row, from, to, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -25,7 +25,10 @@ struct marks {
 	uint8_t *nodes;			/* by node: needed */
 	size_t capacity;
 	int64_t last_recent;		/* id of the last row of `recent` that was looked at */
-	uint8_t *columns;		/* by id of a series, as far as it is known: how many; 0: a hole */
+	struct marked_series {
+		uint8_t columns;	/* 0: a hole */
+		bool needed;		/* by a row of `recent` */
+	} *series;			/* by id - 1, as far as they are known */
 	size_t series_count, series_capacity;
 	struct buf scratch;
 	dev_t device;			/* of the file that was read */
@@ -35,7 +38,7 @@ struct marks {
 static void marks_done(struct marks *m)
 {
 	free(m->nodes);
-	free(m->columns);
+	free(m->series);
 	buf_done(&m->scratch);
 }
 
@@ -69,24 +72,23 @@ static int mark_series(struct marks *m, struct day *d, struct err *err)
 		    (!series_row_is_hole(s, 1) && series_of_row(s, 1, &series) < 0))
 			return err_set(err, -EBADMSG, "cannot read '%s': its list of series is damaged at number %zu",
 				       d->path, m->series_count + 1);
-		GROW(&m->columns, &m->series_capacity, m->series_count + 1);
-		m->columns[m->series_count++] = (uint8_t)series.column_count;
+		GROW(&m->series, &m->series_capacity, m->series_count + 1);
+		m->series[m->series_count++] = (struct marked_series){ (uint8_t)series.column_count, false };
 		series_done(&series);
 	}
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
 }
 
 /* Rows behind damage are no part of any answer, so they need nothing either. */
-static void mark_chunk(struct marks *m, int64_t series, sqlite3_stmt *row, int column)
+static void mark_chunk(struct marks *m, int64_t series, struct str chunk)
 {
-	const void *data = sqlite3_column_blob(row, column);
 	int64_t values[PROFILE_COLUMNS];
 	struct chunk_reader r;
 	unsigned bucket;
 	uint32_t stack;
 
-	if (series < 1 || (uint64_t)series > m->series_count || !m->columns[series - 1] ||
-	    chunk_open(&r, data, (size_t)sqlite3_column_bytes(row, column), m->columns[series - 1], &m->scratch) < 0)
+	if (series < 1 || (uint64_t)series > m->series_count || !m->series[series - 1].columns ||
+	    chunk_open(&r, chunk.p, chunk.n, m->series[series - 1].columns, &m->scratch) < 0)
 		return;
 	while (chunk_next(&r, &stack, &bucket, values) > 0)
 		if (stack < STACK_TREE_NODES)
@@ -101,8 +103,22 @@ static int mark_hours(struct marks *m, struct day *d, struct err *err)
 	if (rc < 0)
 		return rc;
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW)
-		mark_chunk(m, sqlite3_column_int64(s, 0) & (DAY_SERIES - 1), s, 1);
+		mark_chunk(m, sqlite3_column_int64(s, 0) & (DAY_SERIES - 1), day_bytes(s, 1));
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
+}
+
+static void mark_bundle(struct marks *m, sqlite3_stmt *row, int column)
+{
+	struct bundle_reader bundle;
+	struct str chunk;
+	int64_t series;
+
+	bundle_of_row(&bundle, row, column);
+	while (bundle_next(&bundle, &series, &chunk) > 0) {
+		if (series >= 1 && (uint64_t)series <= m->series_count)
+			m->series[series - 1].needed = true;
+		mark_chunk(m, series, chunk);
+	}
 }
 
 static int mark_recent(struct marks *m, struct day *d, struct err *err)
@@ -115,7 +131,7 @@ static int mark_recent(struct marks *m, struct day *d, struct err *err)
 	sqlite3_bind_int64(s, 1, m->last_recent);
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
 		m->last_recent = sqlite3_column_int64(s, 0);
-		mark_chunk(m, sqlite3_column_int64(s, 1), s, 2);
+		mark_bundle(m, s, 1);
 	}
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
 }
@@ -318,13 +334,42 @@ static int write_blocks(struct holes *h, const char *table, const struct block *
 	return rc;
 }
 
-static int free_series(struct day *d, struct err *err)
+/* Fills `needed`, by id - 1, with the series that compacted hours or recent rows have. */
+static int find_needed_series(const struct marks *m, struct day *d, bool *needed, struct err *err)
 {
-	_cleanup_(freep) char *sql =
-		xasprintf("UPDATE series SET labels = '', columns = x'' WHERE columns != x'' AND id NOT IN (SELECT id & %u FROM "
-			  "chunk UNION SELECT series FROM recent); PRAGMA user_version=%d;", DAY_SERIES - 1, DAY_SCHEMA);
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc = day_prepare(d, "SELECT id FROM chunk", &s, err);
 
-	return day_exec(d, sql, "write to", err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < m->series_count; i++)
+		needed[i] = m->series[i].needed;
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		uint64_t series = (uint64_t)sqlite3_column_int64(s, 0) & (DAY_SERIES - 1);
+
+		if (series >= 1 && series <= m->series_count)
+			needed[series - 1] = true;
+	}
+	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
+}
+
+static int free_series(struct day *d, const struct marks *m, struct err *err)
+{
+	_cleanup_(freep) bool *needed = xcalloc(m->series_count + 1, sizeof(*needed));
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc = find_needed_series(m, d, needed, err);
+
+	if (rc >= 0)
+		rc = day_prepare(d, "UPDATE series SET labels = '', columns = x'' WHERE id = ?", &s, err);
+	for (size_t i = 0; rc >= 0 && i < m->series_count; i++) {
+		if (needed[i] || !m->series[i].columns)
+			continue;
+		sqlite3_reset(s);
+		sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+		if (sqlite3_step(s) != SQLITE_DONE)
+			rc = sqlite_failed(d->db, "write to", d->path, err);
+	}
+	return rc < 0 ? rc : day_raise_schema(d, DAY_HOLES, err);
 }
 
 static int clear_lines(struct holes *h, struct err *err)
@@ -361,7 +406,7 @@ static int make_holes(struct holes *h, const struct marks *m, struct err *err)
 		rc = write_blocks(h, "frame_block", frame_blocks, frame_count, put_frame, err);
 	if (rc >= 0)
 		rc = clear_lines(h, err);
-	return rc < 0 ? rc : free_series(h->day, err);
+	return rc < 0 ? rc : free_series(h->day, m, err);
 }
 
 /* In one transaction, with samples committed since the read. */

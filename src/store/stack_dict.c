@@ -1,7 +1,11 @@
 /* stack_dict.c: frames to numbers, stacks to nodes, and the records of those that are new.
  *
  * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is looked for
- * there, in memory that was just read, and only the others are in a map. */
+ * there, in memory that was just read, and only the others are in a map.
+ *
+ * Most stacks are known, so a node is guessed before its frame is looked up: the one behind its parent, or the one that was found
+ * last for a parent and a name like these. A guess is right if the frame's record has the same bytes. That needs no hash of the
+ * names, which of most frames is never computed. */
 #include "stack_dict.h"
 #include "frame_dict.h"
 #include "mem.h"
@@ -15,8 +19,11 @@ struct stack_dict {
 	struct stack_link { uint32_t parent, place; } *links;	/* by node */
 	size_t link_capacity;
 	struct map places;		/* frame and line that ran → a number, for nodes with a line */
+	struct lined { uint32_t frame, line; } *lined;	/* by that number */
+	size_t lined_capacity;
 	struct map children;		/* parent and place → node, but for the node behind its parent */
 	uint32_t node_count;
+	uint32_t *guesses;		/* by guess_of: a node, or 0 */
 	struct buf new_frames, new_nodes, new_lines;	/* records since the last commit */
 	uint32_t saved_frames, saved_nodes;
 	uint32_t last_lined;		/* the last node with a line */
@@ -25,6 +32,9 @@ struct stack_dict {
 	size_t hash_capacity, number_capacity;
 };
 
+#define GUESS_BITS	16u
+#define GUESSES		((size_t)1 << GUESS_BITS)
+
 static struct stack_dict *dict_new(void)
 {
 	struct stack_dict *d = xcalloc(1, sizeof(*d));
@@ -32,6 +42,7 @@ static struct stack_dict *dict_new(void)
 	frame_dict_init(&d->frames);
 	map_init(&d->places);
 	map_init(&d->children);
+	d->guesses = xcalloc(GUESSES, sizeof(*d->guesses));
 	buf_init(&d->new_frames);
 	buf_init(&d->new_nodes);
 	buf_init(&d->new_lines);
@@ -46,6 +57,8 @@ struct stack_dict *stack_dict_free(struct stack_dict *d)
 	map_done(&d->places);
 	map_done(&d->children);
 	free(d->links);
+	free(d->lined);
+	free(d->guesses);
 	buf_done(&d->new_frames);
 	buf_done(&d->new_nodes);
 	buf_done(&d->new_lines);
@@ -70,9 +83,19 @@ static uint32_t place_of(struct stack_dict *d, uint32_t frame, uint32_t line)
 	if (!line)
 		return frame;
 	slot = map_slot(&d->places, map_pair(frame, line));
-	if (*slot == MAP_NONE)
-		*slot = PLACE_WITH_LINE | (uint32_t)(d->places.count - 1);
+	if (*slot == MAP_NONE) {
+		uint32_t number = (uint32_t)(d->places.count - 1);
+
+		GROW(&d->lined, &d->lined_capacity, (size_t)number + 1);
+		d->lined[number] = (struct lined){ frame, line };
+		*slot = PLACE_WITH_LINE | number;
+	}
 	return *slot;
+}
+
+static struct lined parts_of_place(const struct stack_dict *d, uint32_t place)
+{
+	return place & PLACE_WITH_LINE ? d->lined[place & ~PLACE_WITH_LINE] : (struct lined){ place, 0 };
 }
 
 /* UINT32_MAX if there is none. A hole that the map still knows has another parent by now. */
@@ -132,39 +155,116 @@ int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, stru
 	return 0;
 }
 
-#define FRAMES_AT_ONCE 64u
-
-/* Frames of a profile, a few ahead of the one that is looked up. */
-struct frames_ahead {
-	uint32_t begin, end;
-	struct frame_parts parts[FRAMES_AT_ONCE];
-};
-
-static struct frame_parts parts_of(const struct stack_dict *d, const struct profile *p, uint32_t frame)
+/* The parts of a frame, without hashes. */
+static inline struct frame_parts parts_of(const struct profile *p, uint32_t frame)
 {
 	const struct profile_frame *f = &p->frames[frame];
 
 	return (struct frame_parts){
-		profile_name(p, frame), profile_file(p, frame), d->hashes[f->name], d->hashes[f->file], f->line,
+		.name = intern_get(&p->strings, f->name), .file = intern_get(&p->strings, f->file), .line = f->line,
 	};
 }
 
-static void look_ahead(struct frames_ahead *a, const struct stack_dict *d, const struct profile *p, uint32_t frame)
+/* --- Guessing nodes --- */
+
+/* A name by its length and last bytes, in which methods of one class differ. */
+static inline uint32_t *guess_of(const struct stack_dict *d, uint32_t parent, struct str name, uint32_t line)
 {
+	uint64_t look = 0;
+
+	if (name.n >= sizeof(look))
+		memcpy(&look, name.p + name.n - sizeof(look), sizeof(look));
+	else
+		memcpy(&look, name.p, name.n);
+	look ^= map_pair(parent, line) * 0xc2b2ae3d27d4eb4fu + name.n;
+	look = (look ^ look >> 32) * 0x9e3779b97f4a7c15u;
+	return &d->guesses[look >> (64 - GUESS_BITS)];
+}
+
+/* The frame of node `number` if that is this child of `parent`, or FRAME_NONE. Holes and the root are no children. */
+static inline uint32_t check_guess(const struct stack_dict *d, uint32_t number, uint32_t parent, const struct frame_parts *f,
+				   uint32_t line)
+{
+	struct lined place;
+
+	if (number >= d->node_count || d->links[number].parent != parent)
+		return FRAME_NONE;
+	place = parts_of_place(d, d->links[number].place);
+	return place.line == line && frame_dict_is(&d->frames, place.frame, f) ? place.frame : FRAME_NONE;
+}
+
+/* The child of `parent` with that frame and line, and the number of the frame; UINT32_MAX if the guesses were wrong. */
+static uint32_t guess_node(const struct stack_dict *d, uint32_t parent, const struct frame_parts *f, uint32_t line,
+			   uint32_t *ret_frame)
+{
+	uint32_t number = parent + 1;
+
+	*ret_frame = check_guess(d, number, parent, f, line);
+	if (*ret_frame != FRAME_NONE)
+		return number;
+	number = *guess_of(d, parent, f->name, line);
+	*ret_frame = check_guess(d, number, parent, f, line);
+	return *ret_frame != FRAME_NONE ? number : UINT32_MAX;
+}
+
+/* --- Looking frames up --- */
+
+#define FRAMES_AT_ONCE 64u
+
+/* One profile while it is added. Where guesses fail in a row, as for a new stack, frames are looked up ahead. */
+struct addition {
+	const struct profile *p;
+	uint32_t failed;		/* guesses since the last right one */
+	bool hashed;			/* d->hashes has those of all strings */
+	uint32_t begin, end;		/* frames that were looked up ahead */
+	struct frame_parts parts[FRAMES_AT_ONCE];
+};
+
+static struct frame_parts hashed_parts(const struct stack_dict *d, const struct profile *p, uint32_t frame)
+{
+	struct frame_parts parts = parts_of(p, frame);
+
+	parts.name_hash = d->hashes[p->frames[frame].name];
+	parts.file_hash = d->hashes[p->frames[frame].file];
+	return parts;
+}
+
+static void look_ahead(struct addition *a, struct stack_dict *d, uint32_t frame)
+{
+	const struct profile *p = a->p;
+
+	if (!a->hashed) {
+		GROW(&d->hashes, &d->hash_capacity, p->strings.count + 1);
+		intern_hashes(&p->strings, d->hashes);
+		a->hashed = true;
+	}
 	a->begin = frame;
 	for (a->end = frame; a->end < p->frame_count && a->end - frame < FRAMES_AT_ONCE; a->end++)
-		a->parts[a->end - frame] = parts_of(d, p, a->end);
+		a->parts[a->end - frame] = hashed_parts(d, p, a->end);
 	frame_dict_prefetch(&d->frames, a->parts, a->end - frame);
 }
 
-static uint32_t add_frame(struct stack_dict *d, struct frames_ahead *a, const struct profile *p, uint32_t frame)
+static struct frame_parts find_parts(struct addition *a, struct stack_dict *d, uint32_t frame)
 {
-	struct frame_parts f;
+	struct frame_parts parts;
 
 	/* They are mostly numbered as nodes first need them. Never back, or a profile in another order would cost 64 times as much. */
-	if (frame >= a->end)
-		look_ahead(a, d, p, frame);
-	f = frame >= a->begin ? a->parts[frame - a->begin] : parts_of(d, p, frame);
+	if (frame >= a->end && a->failed > 1)
+		look_ahead(a, d, frame);
+	if (frame >= a->begin && frame < a->end)
+		return a->parts[frame - a->begin];
+	if (a->hashed)
+		return hashed_parts(d, a->p, frame);
+	parts = parts_of(a->p, frame);
+	parts.name_hash = intern_hash(parts.name);
+	parts.file_hash = intern_hash(parts.file);
+	return parts;
+}
+
+static uint32_t add_frame(struct stack_dict *d, struct addition *a, uint32_t frame)
+{
+	struct frame_parts f = find_parts(a, d, frame);
+
 	if (d->frames.count == STACK_TREE_FRAMES)
 		return frame_dict_find(&d->frames, &f);
 	return frame_dict_add(&d->frames, &f, &d->new_frames);
@@ -196,6 +296,26 @@ static uint32_t add_node(struct stack_dict *d, uint32_t parent, uint32_t frame, 
 	return number;
 }
 
+/* The same for a frame that the profile had at no node yet. */
+static uint32_t add_node_of_new_frame(struct stack_dict *d, struct addition *a, uint32_t parent, uint32_t frame, uint32_t line)
+{
+	struct frame_parts parts = parts_of(a->p, frame);
+	uint32_t number = guess_node(d, parent, &parts, line, &d->numbers[frame]);
+
+	if (number != UINT32_MAX) {
+		a->failed = 0;
+		return number;
+	}
+	a->failed++;
+	d->numbers[frame] = add_frame(d, a, frame);
+	if (d->numbers[frame] == FRAME_NONE)
+		return UINT32_MAX;
+	number = add_node(d, parent, d->numbers[frame], line, parts.line);
+	if (number != UINT32_MAX && number != parent + 1)
+		*guess_of(d, parent, parts.name, line) = number;
+	return number;
+}
+
 /* A node that was cut has its parent's number, and what is below it cannot be known either. */
 static bool is_cut(const struct profile *p, const uint32_t *nodes, uint32_t node)
 {
@@ -206,25 +326,25 @@ static_assert(MAP_NONE == UINT32_MAX, "a full dictionary and an unknown node loo
 
 size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *nodes)
 {
-	struct frames_ahead ahead;
+	struct addition a;
 	size_t cut = 0;
 
-	ahead.begin = ahead.end = 0;
-	GROW(&d->hashes, &d->hash_capacity, p->strings.count + 1);
-	intern_hashes(&p->strings, d->hashes);
+	a.p = p;
+	a.failed = a.begin = a.end = 0;
+	a.hashed = false;
 	/* Frames that no node uses are not worth a place, so each is looked up when a node first needs it. */
 	GROW(&d->numbers, &d->number_capacity, p->frame_count + 1);
 	memset(d->numbers, 0xff, (p->frame_count + 1) * sizeof(*d->numbers));
 	nodes[PROFILE_ROOT] = 0;
 	for (uint32_t i = 1; i < p->node_count; i++) {
-		uint32_t parent = p->parents[i], *frame = &d->numbers[p->node_frames[i]];
+		uint32_t parent = p->parents[i], frame = p->node_frames[i], line = profile_line(p, i);
 
 		assert(parent < i);
 		nodes[i] = UINT32_MAX;
-		if (*frame == UINT32_MAX)
-			*frame = add_frame(d, &ahead, p, p->node_frames[i]);
-		if (*frame != UINT32_MAX && !is_cut(p, nodes, parent))
-			nodes[i] = add_node(d, nodes[parent], *frame, profile_line(p, i), p->frames[p->node_frames[i]].line);
+		if (!is_cut(p, nodes, parent))
+			nodes[i] = d->numbers[frame] == FRAME_NONE ?
+				   add_node_of_new_frame(d, &a, nodes[parent], frame, line) :
+				   add_node(d, nodes[parent], d->numbers[frame], line, p->frames[frame].line);
 		if (nodes[i] == UINT32_MAX) {
 			nodes[i] = nodes[parent];
 			cut++;

@@ -520,7 +520,7 @@ TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 
 	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
 	store_close(s);
-	tamper(path, "PRAGMA user_version = 3");
+	tamper(path, "PRAGMA user_version = 4");
 	s = open_in(directory, true, NULL);	/* who only reads renames nothing */
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 0);
 	CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
@@ -579,7 +579,7 @@ TEST(a_day_whose_log_makes_it_one_of_a_newer_strobe_is_set_aside_with_its_log)
 
 	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
 	store_close(s);
-	tamper_in_log(path, "PRAGMA user_version = 3");
+	tamper_in_log(path, "PRAGMA user_version = 4");
 	s = open_in(directory, false, NULL);
 	CHECK_INT(files_like(directory, ".db.corrupt-1-wal"), 1);
 	CHECK_INT(files_like(directory, ".db.corrupt-1"), 2);

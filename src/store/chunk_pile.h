@@ -1,0 +1,29 @@
+/* chunk_pile.h: encoded chunks with a key each, in one piece of memory, to be taken in the order of their keys.
+ *
+ * A commit piles up what goes into rows bucket by bucket, compaction what an hour has series by series. */
+#ifndef STORE_CHUNK_PILE_H
+#define STORE_CHUNK_PILE_H
+
+#include "buf.h"
+
+struct piled_chunk {
+	uint64_t key;
+	size_t start, size;		/* in `bytes` */
+};
+
+struct chunk_pile {
+	struct buf bytes;
+	struct piled_chunk *chunks;
+	size_t count, capacity;
+};
+
+void chunk_pile_init(struct chunk_pile *p);
+void chunk_pile_done(struct chunk_pile *p);
+
+/* Takes over what was appended to `bytes` since it had `start` bytes. */
+void chunk_pile_add(struct chunk_pile *p, uint64_t key, size_t start);
+
+/* Sorts by key, and those of one key as they came. */
+void chunk_pile_sort(struct chunk_pile *p);
+
+#endif
