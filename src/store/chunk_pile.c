@@ -7,13 +7,19 @@ void chunk_pile_init(struct chunk_pile *p)
 {
 	*p = (struct chunk_pile){ 0 };
 	buf_init(&p->bytes);
-	p->bytes.limit = SIZE_MAX / 2;		/* an hour of a fleet may have more than BUF_LIMIT */
+	p->bytes.limit = SIZE_MAX / 2;		/* one series of an hour may have more than BUF_LIMIT */
 }
 
 void chunk_pile_done(struct chunk_pile *p)
 {
 	buf_done(&p->bytes);
 	free(p->chunks);
+}
+
+void chunk_pile_clear(struct chunk_pile *p)
+{
+	buf_reset(&p->bytes);
+	p->count = 0;
 }
 
 void chunk_pile_add(struct chunk_pile *p, uint64_t key, size_t start)

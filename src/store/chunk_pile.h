@@ -19,6 +19,7 @@ struct chunk_pile {
 
 void chunk_pile_init(struct chunk_pile *p);
 void chunk_pile_done(struct chunk_pile *p);
+void chunk_pile_clear(struct chunk_pile *p);	/* keeps the memory */
 
 /* Takes over what was appended to `bytes` since it had `start` bytes. */
 void chunk_pile_add(struct chunk_pile *p, uint64_t key, size_t start);

@@ -49,12 +49,15 @@ static int in_transaction(struct day *d,
 
 /* --- One hour --- */
 
+int64_t sqlite_compact_bytes = (int64_t)64 << 20;
+
 struct merge {
 	struct sqlite_store *store;
 	struct day *day;
 	unsigned hour;
 	sqlite3_stmt *recent, *find, *replace, *columns;
-	struct chunk_pile pile;			/* all recent chunks of the hour, by series */
+	int64_t pass, passes;
+	struct chunk_pile pile;			/* the recent chunks of the pass, by series */
 	struct chunk_rows rows;
 	struct buf data, scratch;
 	uint64_t damaged;
@@ -107,20 +110,23 @@ static void pile_bundle(struct merge *m)
 	while ((rc = bundle_next(&bundle, &series, &chunk)) > 0) {
 		size_t start = m->pile.bytes.size;
 
+		if (series < 1 || series >= DAY_SERIES || !chunk.n) {
+			m->damaged += m->pass == 0;
+			continue;
+		}
+		if (series % m->passes != m->pass)
+			continue;
 		buf_put(&m->pile.bytes, chunk.p, chunk.n);
-		if (series > 0 && series < DAY_SERIES && m->pile.bytes.size > start)
-			chunk_pile_add(&m->pile, (uint64_t)series, start);
-		else
-			m->damaged++;
+		chunk_pile_add(&m->pile, (uint64_t)series, start);
 	}
-	if (rc < 0)
-		m->damaged++;
+	m->damaged += rc < 0 && m->pass == 0;
 }
 
 static int pile_recent(struct merge *m, struct err *err)
 {
 	int rc;
 
+	chunk_pile_clear(&m->pile);
 	while ((rc = sqlite3_step(m->recent)) == SQLITE_ROW)
 		pile_bundle(m);
 	sqlite3_reset(m->recent);
@@ -171,17 +177,11 @@ static int merge_series(struct merge *m, const struct piled_chunk *chunks, size_
 	return step(m->day, m->replace, err);
 }
 
-static int merge_all(struct merge *m, struct err *err)
+static int merge_pile(struct merge *m, struct err *err)
 {
-	_cleanup_(freep) char *sql = xasprintf("DELETE FROM recent WHERE bucket >= %u AND bucket < %u",
-					       m->hour * CHUNK_BUCKETS, (m->hour + 1) * CHUNK_BUCKETS);
-	const struct piled_chunk *chunks, *end;
-	int rc = prepare(m, err);
+	const struct piled_chunk *chunks = m->pile.chunks, *end = chunks + m->pile.count;
+	int rc = 0;
 
-	if (rc >= 0)
-		rc = pile_recent(m, err);
-	chunks = m->pile.chunks;
-	end = chunks + m->pile.count;
 	while (rc >= 0 && chunks < end) {
 		size_t count = 1;
 
@@ -190,7 +190,23 @@ static int merge_all(struct merge *m, struct err *err)
 		rc = merge_series(m, chunks, count, err);
 		chunks += count;
 	}
-	return rc < 0 ? rc : day_exec(m->day, sql, "compact", err);
+	return rc;
+}
+
+static int merge_all(struct merge *m, struct err *err)
+{
+	unsigned first = m->hour * CHUNK_BUCKETS, end = first + CHUNK_BUCKETS;
+	_cleanup_(freep) char *delete = xasprintf("DELETE FROM recent WHERE bucket >= %u AND bucket < %u", first, end);
+	_cleanup_(freep) char *size = xasprintf("SELECT SUM(LENGTH(data)) FROM recent WHERE bucket >= %u AND bucket < %u", first, end);
+	int rc = prepare(m, err);
+
+	m->passes = 1 + day_number(m->day, size, 0) / sqlite_compact_bytes;
+	for (m->pass = 0; rc >= 0 && m->pass < m->passes; m->pass++) {
+		rc = pile_recent(m, err);
+		if (rc >= 0)
+			rc = merge_pile(m, err);
+	}
+	return rc < 0 ? rc : day_exec(m->day, delete, "compact", err);
 }
 
 static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, struct err *err)

@@ -86,6 +86,10 @@ int sqlite_labels(struct store *store, const struct store_query *q, struct store
 /* Compacts the hours of all days that are over at `now_ns`. The writer mutex is not held. */
 int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err);
 
+/* About as many bytes of an hour's `recent` are in memory at a time, as they were committed: an hour of a large fleet has more, and is
+ * read in several passes, in each of which other series are taken. Tests set it. */
+extern int64_t sqlite_compact_bytes;
+
 /* Removes what is above the limits. The writer mutex is not held. */
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 

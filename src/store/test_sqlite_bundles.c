@@ -1,6 +1,7 @@
 /* test_sqlite_bundles.c: rows of `recent` with many series, rows as earlier versions wrote them, and both in one file. */
 #include "bundle.h"
 #include "sqlite_day.h"
+#include "sqlite_store.h"
 #include "store_fixture.h"
 #include "test.h"
 
@@ -118,6 +119,33 @@ TEST(a_batch_makes_one_row_per_bucket)
 	check_answers(s, 1);
 	store_close(s);
 	fixture_remove(directory);
+}
+
+TEST(an_hour_that_is_compacted_in_several_passes_is_the_same)
+{
+	static const struct store_limits none = { 0, 0 };
+	int64_t usual = sqlite_compact_bytes;
+	char *answers[2];
+
+	for (int passes = 0; passes < 2; passes++) {
+		char *directory = fixture_directory();
+		struct store *s = open_in(directory);
+
+		for (uint64_t id = 1; id <= 20; id++)
+			append_three(s, id, NOON + (int64_t)id * BATCH_BUCKET_NS);
+		sqlite_compact_bytes = passes ? 200 : usual;
+		CHECK_INT(store_maintain(s, &none, NOON + 2 * DAY, NULL), 0);
+		CHECK_INT(number_in(directory, "SELECT count(*) FROM recent"), 0);
+		CHECK_INT(number_in(directory, "SELECT count(*) FROM chunk"), 3);
+		CHECK_INT(ask_sum(s, 0, INT64_MAX), 20 * 4321);
+		answers[passes] = ask_folded(s, 0, INT64_MAX);
+		store_close(s);
+		fixture_remove(directory);
+	}
+	sqlite_compact_bytes = usual;
+	CHECK_STR(answers[0], answers[1]);
+	free(answers[0]);
+	free(answers[1]);
 }
 
 TEST(a_file_of_an_earlier_version_is_read_and_written_and_then_refused_by_that)
