@@ -154,7 +154,10 @@ TEST(recursion_stands_once_per_level_and_circles_end)
 	if (!p)
 		return;
 	CHECK(p->node_count < 10);
-	CHECK(self_of(p, "[folded]", "calls") > 0);
+	CHECK(self_of(p, "[folded]", "wall_ns") > 0);
+	CHECK_INT(self_of(p, "a", "calls"), 2);
+	CHECK_INT(self_of(p, "b", "calls"), 3);
+	CHECK_INT(self_of(p, "s", "calls"), 1);
 	profile_free(p);
 }
 

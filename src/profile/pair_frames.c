@@ -295,9 +295,11 @@ static void pair_by_shift(struct candidate *list, size_t from, size_t end, int64
 	}
 }
 
-/* All of one function: most of them moved by the same number of lines. */
+/* All of one function: most of them moved by the same number of lines. Of closures that did not, one side may have run some and the
+ * other side others, and order tells nothing, unless each side has no more than one. */
 static void pair_in_function(struct candidate *list, size_t from, size_t end)
 {
+	bool closures = code_name_is_closure(list[from].name);
 	size_t before, after;
 	int64_t shift = 0;
 
@@ -305,8 +307,11 @@ static void pair_in_function(struct candidate *list, size_t from, size_t end)
 		count_free(list, from, end, &before, &after);
 		if (!before || !after || before * after > PAIRS_MAX)
 			break;
-		if (common_shift(list, from, end, &shift) < 2 && shift)
+		if (common_shift(list, from, end, &shift) < 2 && shift) {
+			if (closures && end - from > 2)
+				return;
 			break;
+		}
 		pair_by_shift(list, from, end, shift);
 	}
 	pair_in_order(list, from, end);
@@ -320,7 +325,8 @@ static void pair_by_place(struct candidate *list, size_t from, size_t end)
 			stop++;
 		pair_in_function(list, i, stop);
 	}
-	pair_in_order(list, from, end);
+	if (!code_name_is_closure(list[from].name))
+		pair_in_order(list, from, end);
 }
 
 /* --- Generated classes --- */

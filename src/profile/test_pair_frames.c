@@ -58,11 +58,26 @@ TEST(closures_belong_to_the_function_that_they_stand_in)
 	/* Each side has one that the other was not seen in. */
 	paired("{closure}", LINES(20, 110), LINES(143, 150), got);
 	CHECK_INT(got[1], 143);
-	CHECK_INT(got[0], 150);
+	CHECK_INT(got[0], 0);
 	paired("{closure}", LINES(50, 60, 110), LINES(62, 143), got);
 	CHECK_INT(got[0], 0);
 	CHECK_INT(got[1], 62);
 	CHECK_INT(got[2], 143);
+}
+
+/* Samples of one file find other closures each time. */
+TEST(closures_that_only_one_side_ran_are_not_paired_with_others)
+{
+	uint32_t got[8];
+
+	paired("{closure}", LINES(2, 3), LINES(2, 4), got);
+	CHECK_INT(got[0], 2);
+	CHECK_INT(got[1], 0);
+	paired("{closure}", LINES(20, 50, 90), LINES(22, 70, 92), got);
+	CHECK_INT(got[1], 0);
+	CHECK_INT(got[2], 92);
+	paired("{closure}", LINES(3), LINES(7), got);	/* the only one moved */
+	CHECK_INT(got[0], 7);
 }
 
 TEST(lines_in_names_and_columns_of_files_are_no_difference)
