@@ -84,11 +84,11 @@ static bool is_in_form(const char *key)
 	return false;
 }
 
-/* Everything else that the address says stays as it is. */
+/* Everything else that the address says stays as it is: a list shows the first of several values. */
 static void put_hidden(struct buf *out, const struct params *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		if (is_in_form(p->items[i].key))
+		if (is_in_form(p->items[i].key) && params_get(p, p->items[i].key) == p->items[i].value)
 			continue;
 		buf_printf(out, "<input type=\"hidden\" name=\"%s\" value=\"", p->items[i].key);
 		html_text(out, p->items[i].value);

@@ -32,38 +32,51 @@ static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit
 	buf_puts(out, "</td>");
 }
 
-/* The end of a namespace or a folder, which is cut first where there is no room. */
-static size_t end_of_space(struct str name)
-{
-	size_t end = 0, most = name.n;
-	bool is_path = name.n && *name.p == '/';
+/* Where a name has its parts: a namespace or folder is cut first where there is no room, then the class. As FunctionLink of
+ * web/src/table.tsx does it. */
+struct name_parts {
+	size_t space;			/* the end of a namespace or a folder; 0: it has none */
+	size_t before_method;		/* the end of the class */
+};
 
-	for (size_t i = 0; !is_path && i + 1 < name.n && most == name.n; i++)
+static void find_parts(struct str name, struct name_parts *ret)
+{
+	bool is_path = text_starts(name, "/") || text_starts(name, "{closure:/");
+	size_t method = 0;
+
+	*ret = (struct name_parts){ 0 };
+	for (size_t i = 1; !is_path && i + 1 < name.n; i++)
 		if (name.p[i] == ':' && name.p[i + 1] == ':')
-			most = i;
-	for (size_t i = 0; i < most; i++)
+			method = i;
+	for (size_t i = 0; i < (method ? method : name.n); i++)
 		if (name.p[i] == (is_path ? '/' : '\\'))
-			end = i + 1;
-	return end;
+			ret->space = i + 1;
+	ret->before_method = method > ret->space ? method : ret->space;
+}
+
+static void put_part(struct buf *out, const char *class, struct str name, size_t from, size_t to)
+{
+	if (from == to)
+		return;
+	buf_printf(out, "<span class=\"%s\">", class);
+	text_put_xml(out, (struct str){ name.p + from, to - from });
+	buf_puts(out, "</span>");
 }
 
 static void put_function_link(const struct page *p, const char *address, struct str name)
 {
-	size_t end = end_of_space(name);
+	struct name_parts parts;
 
+	find_parts(name, &parts);
 	buf_puts(p->out, "<a class=\"function-link\" title=\"");
 	text_put_xml(p->out, name);
 	buf_puts(p->out, "\" href=\"");
 	page_put_address(p, NULL, "function", address);
 	buf_puts(p->out, "\">");
-	if (end) {
-		buf_puts(p->out, "<span class=\"space-of\">");
-		text_put_xml(p->out, (struct str){ name.p, end });
-		buf_puts(p->out, "</span>");
-	}
-	buf_puts(p->out, "<span>");
-	text_put_xml(p->out, (struct str){ name.p + end, name.n - end });
-	buf_puts(p->out, "</span></a>");
+	put_part(p->out, "space-of", name, 0, parts.space);
+	put_part(p->out, "class-of", name, parts.space, parts.before_method);
+	put_part(p->out, "method", name, parts.before_method, name.n);
+	buf_puts(p->out, "</a>");
 }
 
 static void put_name(const struct page *p, uint32_t frame)

@@ -110,8 +110,8 @@ function sameTable(table, report, where) {
 		const i = rows.get(f.function ?? f.class);
 		check(i !== undefined, where, f);
 		for (const [column, v] of Object.entries(f.columns ?? { [report.column]: f })) {
-			const c = names.indexOf(column);
-			check(table.self[c][i] === v.self && (column === 'calls' || table.total[c][i] === v.total), where, column, f, table.self[c][i], table.total[c][i]);
+			const c = names.indexOf(column), scale = table.columns[c].unit === 'millionths' ? 1e6 : 1;
+			check(table.self[c][i] === Math.round(v.self * scale) && (column === 'calls' || table.total[c][i] === Math.round(v.total * scale)), where, column, f, table.self[c][i], table.total[c][i]);
 		}
 		check(table.at_most.includes(i) === !!f.total_at_most, where, 'limits', f);
 	}

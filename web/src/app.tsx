@@ -13,7 +13,7 @@ import * as format from './format';
 import { FunctionPage } from './function';
 import { Graph } from './graph';
 import { Keys } from './keys';
-import { failed, flame, loading, refresh, table } from './load';
+import { failed, flame, loading, refresh, table, waiting } from './load';
 import { Split, splitStyle } from './split';
 import { change, kind, pane, setPane, view, type Pane } from './state';
 import { Table } from './table';
@@ -115,7 +115,7 @@ export function App() {
 	document.title = title();
 	return <>
 		<Bar />
-		<main class={`page ${view.value.function ? 'one' : pane.value}`} data-ready={!loading.value}>
+		<main class={`page ${view.value.function ? 'one' : pane.value}`} data-ready={!loading.value} aria-busy={waiting.value}>
 			{!IN_FILE && kind.value === 'range' && <TimelineStrip />}
 			<Facts />
 			{IN_FILE && <FileFacts />}

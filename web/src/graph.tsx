@@ -128,7 +128,7 @@ function Crumbs() {
 export function Notes({ data, merged }: { data: FlameData | null; merged?: boolean }) {
 	const left = data?.leftOut || 0;
 	return <>
-		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. Tables, callers and callees are exact.</p>}
+		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. Tables, callers and callees are exact, but for limits (≤).</p>}
 		{left > 0 && <p class="note">{format.count(left)} boxes {merged ? 'below 0.01% of the function are left out.' : 'are too narrow to be sent; zoom by label or range to see them.'}</p>}
 	</>;
 }

@@ -20,7 +20,9 @@ export const sourceFailed = signal('');
 export const labels = signal<Label[]>([]);
 export const timeline = signal<Timeline | null>(null);
 export const status = signal<Status | null>(null);
-export const loading = signal(true);
+export const loading = signal(true);		// the graph
+const loadingTable = signal(true), loadingFunction = signal(false);
+export const waiting = computed(() => loading.value || loadingTable.value || !!view.value.function && loadingFunction.value);
 export const failed = signal('');
 
 // Runs `ask` and hands its answer on, unless it was asked again meanwhile.
@@ -61,13 +63,24 @@ const askFlame = asker((s) => {
 	failed.value = why;
 	loading.value = false;
 });
-const askTable = asker((s) => getTable(tableQuery(view.peek()), s), (t) => table.value = t, () => table.value = null);
-const askFunction = asker((s) => getFunction(functionQuery(view.peek()), s), (f) => {
+const askTable = asker((s) => getTable(tableQuery(view.peek()), s), (t) => {
+	table.value = t;
+	loadingTable.value = false;
+}, () => {
+	table.value = null;
+	loadingTable.value = false;
+});
+const askFunction = asker((s) => {
+	loadingFunction.value = true;
+	return getFunction(functionQuery(view.peek()), s);
+}, (f) => {
 	around.value = f;
 	functionFailed.value = '';
+	loadingFunction.value = false;
 }, (why) => {
 	around.value = null;
 	functionFailed.value = why;
+	loadingFunction.value = false;
 });
 const askSource = asker((s) => getSource(sourceQuery(view.peek()), s), (f) => {
 	source.value = f;
@@ -85,7 +98,7 @@ let rounds = 0;
 
 async function askBoth(): Promise<void> {
 	const round = ++rounds;
-	loading.value = true;
+	loading.value = loadingTable.value = true;
 	await askFlame();
 	if (round === rounds)
 		void askTable();

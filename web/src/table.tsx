@@ -80,15 +80,16 @@ function Name({ name, place }: { name: string; place: string }) {
 	</div></th>;
 }
 
-// If the name must be cut, the method stays and the namespace or the folder gets shorter.
+// If the name must be cut, the method stays: first the namespace or the folder gets shorter, then the class.
 export function FunctionLink({ name }: { name: string }) {
-	const end = name.startsWith('/') ? name.lastIndexOf('/') : name.lastIndexOf('\\', name.includes('::') ? name.lastIndexOf('::') : undefined);
+	const method = name.lastIndexOf('::'), isPath = /^({closure:)?\//.test(name);
+	const end = 1 + (isPath ? name.lastIndexOf('/') : name.lastIndexOf('\\', method > 0 ? method : undefined)), middle = isPath || method < end ? end : method;
 	return <a class="function-link" href={functionAddress(name)} onClick={(e) => {
 		if (e.ctrlKey || e.metaKey || e.shiftKey)
 			return;
 		e.preventDefault();
 		openFunction(name);
-	}}>{end > 0 && <span class="space-of">{name.slice(0, end + 1)}</span>}<span>{name.slice(end + 1)}</span></a>;
+	}}>{end > 0 && <span class="space-of">{name.slice(0, end)}</span>}{middle > end && <span class="class-of">{name.slice(end, middle)}</span>}<span>{name.slice(middle)}</span></a>;
 }
 
 function Heads({ metrics, chosen, wide }: { metrics: Metric[]; chosen: string; wide: boolean }) {
