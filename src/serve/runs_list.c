@@ -183,13 +183,18 @@ static const struct store_run_total *find_total(const struct store_run *run, con
 	return NULL;
 }
 
+/* Of a run of samples their number stands where others have that of calls. */
 static void put_total(struct buf *out, const struct store_run *run, const char *name)
 {
-	const struct store_run_total *t = find_total(run, name);
+	const struct store_run_total *t = find_total(run, name), *samples = t || strcmp(name, "calls") ? NULL : find_total(run, "samples");
 
 	buf_puts(out, "<td>");
 	if (t)
 		amount_put(out, t->value, amount_unit(t->unit));
+	if (samples) {
+		amount_put(out, samples->value, amount_unit(samples->unit));
+		buf_puts(out, " samples");
+	}
 	buf_puts(out, "</td>");
 }
 

@@ -205,6 +205,7 @@ def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
         named = [run for run in runs if run.startswith('mine/')]
         check(len(runs) == 3 and len(named) == 2, f'the others are of the source of the form: {runs}')
         check(form(d, [('x.folded', b'a;b 3\n')], source='mine')[0] == 303 and len(listed(d)) == 3, 'again is the same run')
+        check('<td>3 samples</td>' in d.get('/runs'), 'a run of samples says how many it has')
         status, _, text = form(d, [('5f1a.shop.xhprof', xhprof(501)), ('<b>.png', b'\x89PNG and so on'), ('n.b.xhprof', xhprof(7))])
         check(status == 409 and 'another run' in text and '&lt;b&gt;.png' in text and '<b>' not in text, f'{status} {text}')
         check('Stored 1 of 3 files' in text and 'PNG image' in text and 'b/n' in listed(d), 'the good one is stored')
