@@ -327,7 +327,7 @@ TEST(runs_are_listed_as_json_and_as_a_page_and_an_empty_list_says_why)
 	CHECK_INT(ask(request_of("/runs", "since=yesterday"), &bad), 400);
 	CHECK_INT(ask(request_of("/runs/shop/1", NULL), &one), 200);
 	CHECK(strstr(one.body.data, "<a class=\"function-link\" title=\"&lt;main&gt;\" href=\"/runs/shop/1?function=%3Cmain%3E\">"
-				       "<span>&lt;main&gt;</span></a>") != NULL);
+				       "<span class=\"method\">&lt;main&gt;</span></a>") != NULL);
 	CHECK(strstr(one.body.data, "href=\"/runs/shop/1?column=off_cpu_ns\">off-CPU</a>") != NULL);
 	CHECK(strstr(one.body.data, "src=\"/flamegraph.svg?run=shop/1\"") != NULL);
 	CHECK(strstr(one.body.data, "href=\"/callgraph.svg?run=shop/1\"") != NULL);

@@ -120,7 +120,7 @@ def runs_averages_and_comparisons_have_it_too():
         average = json.loads(daemon.get('/api/v1/source?run=shop/first&run=shop/second&weights=3,1&function=Digest::both'))
         for line, (own, _) in took(average).items():
             exact = (3 * before.get(line, (0, 0))[0] + after.get(line, (0, 0))[0]) / 4
-            check(abs(own - exact) <= 4, f'{line}: {own}, {exact}: each of up to four stacks is rounded')
+            check(abs(own / 1e6 - exact) <= 4e-6, f'{line}: {own} millionths, {exact}: each of up to four stacks is rounded')
 
 
 @test

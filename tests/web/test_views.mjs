@@ -562,8 +562,8 @@ await test('without scripts no row is taller than two lines on a phone, and a me
 		check(rows.length >= 3 && Math.max(...rows) <= 45, `${address}: ${rows}`);
 		check(await open.evaluate(() => document.documentElement.scrollWidth) === 390, `${address}: the page is as wide as the phone`);
 		const method = await open.$$eval('.plain tbody a span:last-child', (all) => {
-			const span = all.find((s) => s.textContent === 'Ab::aMethod'), cell = span.closest('th').getBoundingClientRect();
-			return span.scrollWidth <= span.clientWidth + 1 && span.getBoundingClientRect().right <= cell.right && cell.left < 30;
+			const span = all.find((s) => s.textContent === '::aMethod' && s.previousSibling.textContent === 'Ab'), cell = span.closest('th').getBoundingClientRect();
+			return [span, span.previousSibling].every((s) => s.scrollWidth <= s.clientWidth + 1) && span.getBoundingClientRect().right <= cell.right && cell.left < 30;
 		});
 		check(method, `${address}: the method is whole and in sight`);
 		await open.close();
