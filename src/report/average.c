@@ -55,7 +55,7 @@ static void sort_by_function(struct averaging *a)
 		a->order[next[p->node_frames[n]]++] = n;
 }
 
-/* What rounding takes from a node the next one of its function gets, so that the sums of functions are right, too. */
+/* The next node of its function gets what rounding takes from a node, so that the sums of functions are right, too. */
 static void divide(struct averaging *a, uint32_t column, wide_int by)
 {
 	wide_int sum = 0, given = 0;

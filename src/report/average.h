@@ -12,7 +12,7 @@ static inline wide_int average_divide(wide_int sum, wide_int by)
 	return sum < 0 ? -((-sum + by / 2) / by) : (sum + by / 2) / by;
 }
 
-/* How many units of the average one unit of the profile's column is: the average has parts of counts. */
+/* The units of the average that one unit of the profile's column is: the average has parts of counts. */
 static inline int64_t average_factor(const struct profile *all, uint32_t column, const struct profile *p, uint32_t c)
 {
 	return profile_scale(all, column) / profile_scale(p, c);

@@ -88,7 +88,7 @@ static bool is_by_total(const struct diff_report *r)
 	return r->options->sort == REPORT_SORT_TOTAL;
 }
 
-/* Of calls there is nothing but self values. */
+/* Calls have nothing but self values. */
 static bool has_totals(const struct diff_report *r)
 {
 	return !r->diff->profile->columns[r->diff->after].counts_calls;

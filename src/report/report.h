@@ -172,7 +172,7 @@ struct profile *report_filter(const struct profile *p, const bool *focus, const 
 struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count);
 
 /* Says which columns an average leaves out, as some of the profiles that weigh anything did not measure them; nothing if it has all.
- * Where they have no column in common it has all. */
+ * If they have no column in common it has all. */
 void report_average_lacks(const struct profile *const *profiles, const uint64_t *weights, size_t count, struct buf *out);
 
 #endif

@@ -32,7 +32,7 @@ static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit
 	buf_puts(out, "</td>");
 }
 
-/* Where a name has its parts: a namespace or folder is cut first where there is no room, then the class. As FunctionLink of
+/* The parts of a name: a namespace or folder is cut first where there is no room, then the class. As FunctionLink of
  * web/src/table.tsx does it. */
 struct name_parts {
 	size_t space;			/* the end of a namespace or a folder; 0: it has none */

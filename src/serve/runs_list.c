@@ -183,7 +183,7 @@ static const struct store_run_total *find_total(const struct store_run *run, con
 	return NULL;
 }
 
-/* Of a run of samples their number stands where others have that of calls. */
+/* A run of samples has their number in the place of calls. */
 static void put_total(struct buf *out, const struct store_run *run, const char *name)
 {
 	const struct store_run_total *t = find_total(run, name), *samples = t || strcmp(name, "calls") ? NULL : find_total(run, "samples");

@@ -52,7 +52,7 @@ static size_t varints_in(const uint8_t *bytes, size_t n)
 	return count;
 }
 
-/* Of a block that was unpacked the memory is kept, of another one a copy is made. */
+/* Keeps the memory of a block that was unpacked, and copies another one. */
 static const uint8_t *keep_bytes(struct stack_tree *t, struct buf *scratch, const uint8_t *bytes, size_t n)
 {
 	if ((const char *)bytes != scratch->data)
