@@ -2,7 +2,7 @@
  * said. */
 
 #include "diff.h"
-
+#include "edges.h"
 #include "mem.h"
 #include "test.h"
 #include "test_random.h"
@@ -219,6 +219,25 @@ TEST(what_cannot_be_scaled_says_why)
 	CHECK(strstr(err.text, "time") != NULL);
 	CHECK_INT(profile_diff(a, 0, b, 0, &(struct diff_options){ .scale = DIFF_BY_REQUESTS }, &d, &err), -EINVAL);
 	CHECK(strstr(err.text, "requests") != NULL);
+}
+
+/* A tree that was made of pairs may lack some of what they have. */
+TEST(pairs_are_scaled_by_their_own_sums_whatever_their_trees_have)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
+	struct profile *const sides[] = { a, b };
+	struct diff_options o = { .scale = DIFF_BY_TOTAL };
+	_cleanup_(diff_done) struct diff d = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		at(sides[i], "f", "e.php", 10, 1);
+		sides[i]->edges = edges_of(sides[i], &(struct edges_options){ .column = UINT32_MAX });
+		sides[i]->edges->nodes[1].self[0] = 10 + 20 * i;
+	}
+	CHECK_INT(profile_diff(sides[0], 0, sides[1], 0, &o, &d, NULL), 0);
+	CHECK(d.factor == 3);
+	CHECK_INT(edges_total(d.profile, d.before), 30);
+	CHECK_INT(edges_total(d.profile, d.after), 30);
 }
 
 TEST(requests_are_counted_by_the_calls_of_what_is_outermost)

@@ -358,6 +358,7 @@ TEST(a_run_can_be_asked_for_wherever_a_range_can)
 	check_answer("/api/v1/profile", "run=shop/1&run=shop/1&weights=2,1&format=folded", 200, "<main> 2000000\n");
 	check_answer("/flamegraph.svg", "run=shop/1", 200, "&lt;main&gt;");
 	check_answer("/api/v1/table", "run=shop/2", 404, "there is no run '2' of source 'shop'");
+	check_answer("/", "entry=a&entry=b&host=c", 200, "<input type=\"hidden\" name=\"entry\" value=\"b\">");
 	check_answer("/", "run=shop/2", 404, "there is no run &#39;2&#39; of source &#39;shop&#39;");
 	check_answer("/api/v1/table", "run=shop/1&column=loss", 400, "it has wall_ns, cpu_ns, off_cpu_ns");
 }
