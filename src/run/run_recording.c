@@ -20,12 +20,22 @@ void recording_done(struct recording *r)
 	unfinished_done(&r->unfinished);
 }
 
+/* Chance had no part in a trace that was asked for by `strobe run --trace`, though the extension drew it at a rate of 1. */
+static void correct_source(struct labels *labels)
+{
+	const char *source = labels_get(labels, "source");
+
+	if (source && !strcmp(source, "sampled"))
+		labels_set(labels, "source", 6, "run", 3);
+}
+
 static void note_labels(struct profile *p, const struct strobe_wire_message *m, bool first)
 {
 	struct labels labels;
 
 	labels_init(&labels);
 	wire_profile_labels(m, &labels);
+	correct_source(&labels);
 	if (m->info.clock == STROBE_CLOCK_CPU)
 		labels_set(&labels, "clock", 5, "cpu", 3);
 	else if (m->info.clock == STROBE_CLOCK_WALL)

@@ -485,6 +485,8 @@ def a_flame_chart_is_the_order_that_the_program_logs_itself():
         r = p.run('php', p.script(CHART), options=['--trace', '--flame-chart'])
         check(r.returncode == 0 and '1 trace ' in r.stderr and 'flame chart' not in r.stderr, r.stderr)
         expected = spans_of_log(r.stdout)
+        with open(f'{p.path}/profile.strobe', 'rb') as f:
+            check(b'sampled' not in f.read(), 'chance chose nothing')
         made = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
         charted = spans_of_chrome(made.stdout)
         check([s[:2] for s in charted] == [s[:2] for s in expected] and len(charted) == 3 * 10, f'{charted} {expected}')
@@ -501,6 +503,8 @@ def a_flame_chart_is_the_order_that_the_program_logs_itself():
         check(svg.stdout.count('<title>page') == 3, svg.stdout[:300])
         merged = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
         check('"chart"' in made.stdout and '"chart"' not in merged.stdout, 'two runs have no common order')
+        r = subprocess.run([STROBE, 'import', '--id', 'one', '--store', f'sqlite:{p.path}/store', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
+        check(r.stdout == 'run/one\n', f'{r}')
 
 
 @test
