@@ -1,5 +1,5 @@
 /* edge_tree.c: opens the widest place first, until all are open or there are nodes enough. */
-#include "edge_list_private.h"
+#include "edge_tree_private.h"
 #include "mem.h"
 #include "saturate.h"
 #include <assert.h>
@@ -10,50 +10,14 @@
 #define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer looked at one by one */
 #define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
 
-/* One function over all of its callers. */
-struct function {
-	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
-	uint32_t frame;			/* of the profile */
-	bool is_callee, is_top, reached, opened;
-	bool uneven[EDGE_LIST_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of
-					 * it */
-	int64_t value[EDGE_LIST_COLUMNS];	/* inclusive */
-	int64_t done[EDGE_LIST_COLUMNS];	/* of the places that were opened */
-	struct edge *callees;		/* sum of its edges; NULL until used */
-};
-
-/* A place in the tree that may be opened. */
-struct place {
-	uint32_t node, parent, function;	/* parent: a place, UINT32_MAX at the top */
-	int64_t value[EDGE_LIST_COLUMNS];		/* inclusive */
-};
-
-struct tree {
-	const struct edge_list *edges;
-	struct profile *profile;
-	struct function *functions;
-	uint32_t *next;			/* by edge: the next one of the same caller */
-	struct place *places;
-	size_t count, capacity;
-	uint32_t *heap;			/* places to open, the widest first */
-	size_t heap_count, heap_capacity;
-	uint32_t columns[EDGE_LIST_COLUMNS], off_cpu;
-	unsigned width;			/* the column by which places are wide */
-	unsigned wall, cpu;		/* columns; both or UINT_MAX */
-	uint32_t folded;		/* frame; UINT32_MAX until it is needed */
-	uint32_t nodes;			/* made here */
-	uint32_t looks;			/* at edges */
-	bool estimated;
-};
-
-static bool is_wider(const struct tree *t, uint32_t a, uint32_t b)
+static bool is_wider(const struct edge_tree_building *t, uint32_t a, uint32_t b)
 {
 	int64_t x = t->places[a].value[t->width], y = t->places[b].value[t->width];
 
 	return x != y ? x > y : a < b;
 }
 
-static void heap_push(struct tree *t, uint32_t place)
+static void heap_push(struct edge_tree_building *t, uint32_t place)
 {
 	size_t i = t->heap_count++;
 
@@ -63,7 +27,7 @@ static void heap_push(struct tree *t, uint32_t place)
 	t->heap[i] = place;
 }
 
-static uint32_t heap_pop(struct tree *t)
+static uint32_t heap_pop(struct edge_tree_building *t)
 {
 	uint32_t top = t->heap[0], last = t->heap[--t->heap_count];
 	size_t i = 0;
@@ -85,7 +49,7 @@ static uint32_t heap_pop(struct tree *t)
 }
 
 /* `ids` are the strings as those of the profile, UINT32_MAX while no frame has asked. */
-static uint32_t string_of(const struct tree *t, uint32_t string, uint32_t *ids)
+static uint32_t string_of(const struct edge_tree_building *t, uint32_t string, uint32_t *ids)
 {
 	struct str s = intern_get(&t->edges->strings, string);
 
@@ -94,7 +58,7 @@ static uint32_t string_of(const struct tree *t, uint32_t string, uint32_t *ids)
 	return ids[string];
 }
 
-static uint32_t frame_of(const struct tree *t, uint32_t function, uint32_t *ids)
+static uint32_t frame_of(const struct edge_tree_building *t, uint32_t function, uint32_t *ids)
 {
 	const struct edge_list_function *f = &t->edges->functions[function];
 	uint32_t name = string_of(t, f->name, ids);
@@ -102,7 +66,7 @@ static uint32_t frame_of(const struct tree *t, uint32_t function, uint32_t *ids)
 	return profile_frame_of(t->profile, name, string_of(t, f->file, ids), f->line);
 }
 
-static void sum_up_functions(struct tree *t)
+static void sum_up_functions(struct edge_tree_building *t)
 {
 	const struct edge_list *e = t->edges;
 	_cleanup_(freep) uint32_t *ids = xmalloc(e->strings.count * sizeof(*ids));
@@ -117,7 +81,7 @@ static void sum_up_functions(struct tree *t)
 	/* From the back, so that callees stand in the order in which they came. */
 	for (size_t i = e->count; i-- > 0;) {
 		const struct edge *edge = &e->items[i];
-		struct function *callee = &t->functions[edge->callee];
+		struct edge_tree_function *callee = &t->functions[edge->callee];
 
 		/* A function's own account has what it took within itself. */
 		if (e->own && edge->caller == edge->callee) {
@@ -137,9 +101,9 @@ static void sum_up_functions(struct tree *t)
 }
 
 /* A function without an entry of its own gets the sum of its callees. */
-static void add_missing_values(struct tree *t, uint32_t function)
+static void add_missing_values(struct edge_tree_building *t, uint32_t function)
 {
-	struct function *f = &t->functions[function];
+	struct edge_tree_function *f = &t->functions[function];
 	bool any = false;
 
 	for (unsigned v = 0; v < t->edges->column_count; v++)
@@ -153,14 +117,14 @@ static void add_missing_values(struct tree *t, uint32_t function)
 	f->value[EDGE_CALLS] = 1;
 }
 
-static void add_place(struct tree *t, uint32_t parent, uint32_t function, const int64_t *value)
+static void add_place(struct edge_tree_building *t, uint32_t parent, uint32_t function, const int64_t *value)
 {
 	uint32_t above = parent == UINT32_MAX ? PROFILE_ROOT : t->places[parent].node;
-	struct place *p;
+	struct edge_tree_place *p;
 
 	GROW(&t->places, &t->capacity, t->count + 1);
 	p = &t->places[t->count];
-	*p = (struct place){ profile_child(t->profile, above, t->functions[function].frame), parent, function };
+	*p = (struct edge_tree_place){ profile_child(t->profile, above, t->functions[function].frame), parent, function };
 	memcpy(p->value, value, sizeof(p->value));
 	t->nodes++;
 	heap_push(t, (uint32_t)t->count++);
@@ -175,9 +139,9 @@ static int64_t part_of(int64_t v, int64_t part, int64_t whole)
 
 /* Computes the value of an edge's calls below the place being opened, which `done` does not include yet. Each piece is
  * the share due so far less the share due before, so that all pieces add up to the edge. */
-static void value_below(const struct tree *t, const struct place *p, const struct edge *e, int64_t *ret)
+static void value_below(const struct edge_tree_building *t, const struct edge_tree_place *p, const struct edge *e, int64_t *ret)
 {
-	const struct function *f = &t->functions[p->function];
+	const struct edge_tree_function *f = &t->functions[p->function];
 
 	for (unsigned v = 0; v < t->edges->column_count; v++) {
 		unsigned by = t->edges->columns[v].divided_by_itself && f->value[v] > 0 && !f->uneven[v] ? v :
@@ -193,7 +157,7 @@ static void value_below(const struct tree *t, const struct place *p, const struc
 	}
 }
 
-static bool is_above(const struct tree *t, uint32_t place, uint32_t function)
+static bool is_above(const struct edge_tree_building *t, uint32_t place, uint32_t function)
 {
 	for (int i = 0; place != UINT32_MAX && i < CYCLE_LOOK; i++, place = t->places[place].parent)
 		if (t->places[place].function == function)
@@ -201,53 +165,25 @@ static bool is_above(const struct tree *t, uint32_t place, uint32_t function)
 	return false;
 }
 
-static void add_values(struct tree *t, uint32_t node, const int64_t *self)
-{
-	int64_t off;
-
-	for (unsigned v = 0; v < t->edges->column_count; v++)
-		if (t->edges->set & 1u << v)
-			profile_add(t->profile, node, t->columns[v], self[v]);
-	/* Both are whole microseconds, so that one less than nothing is rounding. */
-	if (t->off_cpu != UINT32_MAX && !__builtin_sub_overflow(self[t->wall], self[t->cpu], &off) &&
-	    (off >= 0 || off < -1000))
-		profile_add(t->profile, node, t->off_cpu, off);
-}
-
-static void subtract(const struct tree *t, int64_t *self, const int64_t *value)
+static void subtract(const struct edge_tree_building *t, int64_t *self, const int64_t *value)
 {
 	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (v != EDGE_CALLS)
 			self[v] = saturating_difference(self[v], value[v]);
 }
 
-static bool is_nothing(const struct tree *t, const int64_t *value)
+static void put_folded(struct edge_tree_building *t, uint32_t node, const int64_t *value)
 {
-	for (unsigned v = 0; v < t->edges->column_count; v++)
-		if (value[v])
-			return false;
-	return true;
-}
-
-static uint32_t folded_below(struct tree *t, uint32_t node)
-{
-	if (t->folded == UINT32_MAX)
-		t->folded = profile_frame(t->profile, (struct str){ "[folded]", 8 }, (struct str){ "", 0 }, 0);
-	return profile_child(t->profile, node, t->folded);
-}
-
-static void put_folded(struct tree *t, uint32_t node, const int64_t *value)
-{
-	if (is_nothing(t, value))
+	if (edge_tree_is_nothing(t, value))
 		return;
 	t->estimated = true;
 	if (!t->edges->own)
-		add_values(t, folded_below(t, node), value);
+		edge_tree_add_values(t, edge_tree_folded_below(t, node), value);
 }
 
-static const struct edge *all_callees(struct tree *t, uint32_t function)
+static const struct edge *all_callees(struct edge_tree_building *t, uint32_t function)
 {
-	struct function *f = &t->functions[function];
+	struct edge_tree_function *f = &t->functions[function];
 
 	if (f->callees)
 		return f->callees;
@@ -258,9 +194,9 @@ static const struct edge *all_callees(struct tree *t, uint32_t function)
 	return f->callees;
 }
 
-static void is_done(struct tree *t, const struct place *p)
+static void is_done(struct edge_tree_building *t, const struct edge_tree_place *p)
 {
-	struct function *f = &t->functions[p->function];
+	struct edge_tree_function *f = &t->functions[p->function];
 
 	for (unsigned v = 0; v < t->edges->column_count; v++)
 		saturating_add(&f->done[v], p->value[v]);
@@ -269,24 +205,24 @@ static void is_done(struct tree *t, const struct place *p)
 }
 
 /* Divides a place into its self value and the sum of its callees. */
-static void close_place(struct tree *t, uint32_t at)
+static void close_place(struct edge_tree_building *t, uint32_t at)
 {
-	const struct place *p = &t->places[at];
+	const struct edge_tree_place *p = &t->places[at];
 	int64_t self[EDGE_LIST_COLUMNS], folded[EDGE_LIST_COLUMNS];
 
 	memcpy(self, p->value, sizeof(self));
 	value_below(t, p, all_callees(t, p->function), folded);
 	subtract(t, self, folded);
 	is_done(t, p);
-	add_values(t, p->node, self);
+	edge_tree_add_values(t, p->node, self);
 	put_folded(t, p->node, folded);
 }
 
 /* Divides a place into its self value and its callees; those that may not be opened are put together. */
-static void open_place(struct tree *t, uint32_t at)
+static void open_place(struct edge_tree_building *t, uint32_t at)
 {
-	struct place p = t->places[at];		/* a copy: the array grows */
-	struct function *f = &t->functions[p.function];
+	struct edge_tree_place p = t->places[at];		/* a copy: the array grows */
+	struct edge_tree_function *f = &t->functions[p.function];
 	int64_t self[EDGE_LIST_COLUMNS], folded[EDGE_LIST_COLUMNS] = { 0 };
 
 	memcpy(self, p.value, sizeof(self));
@@ -296,7 +232,7 @@ static void open_place(struct tree *t, uint32_t at)
 
 		value_below(t, &p, e, value);
 		subtract(t, self, value);
-		if (is_nothing(t, value))
+		if (edge_tree_is_nothing(t, value))
 			continue;
 		if (t->nodes < EDGE_LIST_NODES && !is_above(t, at, e->callee))
 			add_place(t, at, e->callee, value);
@@ -305,12 +241,12 @@ static void open_place(struct tree *t, uint32_t at)
 				saturating_add(&folded[v], value[v]);
 	}
 	is_done(t, &p);
-	add_values(t, p.node, self);
+	edge_tree_add_values(t, p.node, self);
 	put_folded(t, p.node, folded);
 }
 
 /* Marks all functions reachable from one, to find circles without outside callers. */
-static void mark(struct tree *t, uint32_t function, uint32_t *stack)
+static void mark(struct edge_tree_building *t, uint32_t function, uint32_t *stack)
 {
 	size_t n = 0;
 
@@ -322,7 +258,7 @@ static void mark(struct tree *t, uint32_t function, uint32_t *stack)
 		uint32_t i = t->functions[stack[--n]].first;
 
 		for (; i != UINT32_MAX; i = t->next[i]) {
-			struct function *callee = &t->functions[t->edges->items[i].callee];
+			struct edge_tree_function *callee = &t->functions[t->edges->items[i].callee];
 
 			if (!callee->reached)
 				stack[n++] = t->edges->items[i].callee;
@@ -331,7 +267,7 @@ static void mark(struct tree *t, uint32_t function, uint32_t *stack)
 	}
 }
 
-static void add_top(struct tree *t, uint32_t function, uint32_t *stack)
+static void add_top(struct edge_tree_building *t, uint32_t function, uint32_t *stack)
 {
 	add_missing_values(t, function);
 	t->functions[function].is_top = true;
@@ -346,7 +282,7 @@ static uint32_t find_main(const struct edge_list *e)
 	return name == UINT32_MAX ? name : map_get(&e->by_name, map_pair(name, e->no_file));
 }
 
-static void add_tops(struct tree *t)
+static void add_tops(struct edge_tree_building *t)
 {
 	uint32_t count = (uint32_t)t->edges->function_count, main = find_main(t->edges);
 	_cleanup_(freep) uint32_t *stack = xmalloc((count + 1) * sizeof(*stack));
@@ -369,7 +305,7 @@ static unsigned find_column(const struct edge_list *e, const char *name)
 	return UINT_MAX;
 }
 
-static int add_columns(struct tree *t)
+static int add_columns(struct edge_tree_building *t)
 {
 	const struct edge_list *e = t->edges;
 	uint32_t added = 0;
@@ -399,104 +335,7 @@ static unsigned pick_width(const struct edge_list *e)
 	return EDGE_CALLS;
 }
 
-/* A function that has no place in the tree adds its self value right below the root. */
-static void add_own_to_root(struct tree *t, uint32_t function)
-{
-	const int64_t *own = t->edges->own[function];
-
-	if (!is_nothing(t, own))
-		add_values(t, profile_child(t->profile, PROFILE_ROOT, t->functions[function].frame), own);
-}
-
-/* Shares what the function took by its own account among its places, in proportion to what they have by now; where
- * they have nothing, to what they took with all that they called, and else the first one gets it. */
-static void share_own(struct tree *t, unsigned v, uint32_t function, const uint32_t *next, uint32_t first)
-{
-	int64_t *self = t->profile->columns[t->columns[v]].self, own = t->edges->own[function][v], before = 0, weight;
-	bool by_self;
-	__int128 sum = 0, sum_with_callees = 0, so_far = 0;
-
-	for (uint32_t i = first; i != UINT32_MAX; i = next[i]) {
-		sum += self[t->places[i].node] > 0 ? self[t->places[i].node] : 0;
-		sum_with_callees += t->places[i].value[v] > 0 ? t->places[i].value[v] : 0;
-	}
-	by_self = sum > 0;
-	sum = by_self ? sum : sum_with_callees;
-	for (uint32_t i = first; i != UINT32_MAX; i = next[i]) {
-		int64_t *here = &self[t->places[i].node], after;
-
-		weight = by_self ? *here : t->places[i].value[v];
-		so_far += weight > 0 ? weight : 0;
-		after = so_far >= sum ? own : (int64_t)((long double)own * (long double)so_far / (long double)sum +
-							0.5L);
-		*here = after - before;
-		before = after;
-	}
-}
-
-/* The places of each function as a list: first[function], next[place]. */
-static void list_places(const struct tree *t, uint32_t *first, uint32_t *next)
-{
-	for (size_t f = 0; f < t->edges->function_count; f++)
-		first[f] = UINT32_MAX;
-	for (size_t i = t->count; i-- > 0;) {
-		next[i] = first[t->places[i].function];
-		first[t->places[i].function] = (uint32_t)i;
-	}
-}
-
-/* Calls are no part of those around them, so that what recursion folds would be lost: each function's calls are shared among its
- * places in proportion to what they have; where they have nothing the first one gets them. */
-static void share_calls_of(struct tree *t, uint32_t function, const uint32_t *next, uint32_t first)
-{
-	int64_t calls = t->functions[function].value[EDGE_CALLS], given = 0;
-	__int128 sum = 0, so_far = 0;
-
-	for (uint32_t i = first; i != UINT32_MAX; i = next[i])
-		sum += t->places[i].value[EDGE_CALLS] > 0 ? t->places[i].value[EDGE_CALLS] : 0;
-	for (uint32_t i = first; i != UINT32_MAX; i = next[i]) {
-		int64_t until;
-
-		so_far += t->places[i].value[EDGE_CALLS] > 0 ? t->places[i].value[EDGE_CALLS] : 0;
-		until = so_far >= sum ? calls : (int64_t)((long double)calls * (long double)so_far / (long double)sum);
-		profile_add(t->profile, t->places[i].node, t->columns[EDGE_CALLS], until - given);
-		given = until;
-	}
-}
-
-static void share_calls(struct tree *t)
-{
-	size_t count = t->edges->function_count;
-	_cleanup_(freep) uint32_t *first = xmalloc((count + 1) * sizeof(*first));
-	_cleanup_(freep) uint32_t *next = xmalloc((t->count + 1) * sizeof(*next));
-	uint32_t column = t->columns[EDGE_CALLS];
-
-	list_places(t, first, next);
-	memset(t->profile->columns[column].self, 0, t->profile->node_count * sizeof(int64_t));
-	for (uint32_t f = 0; f < count; f++)
-		if (first[f] != UINT32_MAX)
-			share_calls_of(t, f, next, first[f]);
-		else if (t->functions[f].value[EDGE_CALLS] > 0)
-			profile_add(t->profile, folded_below(t, PROFILE_ROOT), column, t->functions[f].value[EDGE_CALLS]);
-}
-
-static void share_all_own(struct tree *t)
-{
-	const struct edge_list *e = t->edges;
-	_cleanup_(freep) uint32_t *first = xmalloc((e->function_count + 1) * sizeof(*first));
-	_cleanup_(freep) uint32_t *next = xmalloc((t->count + 1) * sizeof(*next));
-
-	list_places(t, first, next);
-	for (uint32_t f = 0; f < e->own_count; f++) {
-		if (first[f] == UINT32_MAX)
-			add_own_to_root(t, f);
-		for (unsigned v = 0; v < e->column_count && first[f] != UINT32_MAX; v++)
-			if (e->set & 1u << v)
-				share_own(t, v, f, next, first[f]);
-	}
-}
-
-static void give(const struct tree *t, struct edge_tree *ret)
+static void give(const struct edge_tree_building *t, struct edge_tree *ret)
 {
 	size_t count = t->edges->function_count;
 
@@ -512,7 +351,7 @@ static void give(const struct tree *t, struct edge_tree *ret)
 
 int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tree *ret)
 {
-	struct tree t = { .edges = e, .profile = p, .folded = UINT32_MAX };
+	struct edge_tree_building t = { .edges = e, .profile = p, .folded = UINT32_MAX };
 
 	assert(p->node_count == 1);
 	if (add_columns(&t) < 0)
@@ -525,9 +364,9 @@ int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tr
 	while (t.heap_count)
 		close_place(&t, heap_pop(&t));
 	if (e->own)
-		share_all_own(&t);
+		edge_tree_share_own(&t);
 	else if (e->set & 1u << EDGE_CALLS)
-		share_calls(&t);
+		edge_tree_share_calls(&t);
 	give(&t, ret);
 	for (size_t i = 0; i < e->function_count; i++)
 		free(t.functions[i].callees);
