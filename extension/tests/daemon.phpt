@@ -6,7 +6,8 @@ sockets
 <?php
 require __DIR__ . '/strobe.inc';
 
-$long = '<?php ' . BUSY . ' echo "start\n"; busy((float)$argv[1]); echo "end\n"; (new ReflectionExtension("strobe"))->info(); printf("Took => %d\n", (microtime(true) - $_SERVER["REQUEST_TIME_FLOAT"]) * 1000);';
+/* It mostly sleeps, in steps so short that it comes to a safe point in each period. */
+$long = '<?php echo "start\n"; for ($end = microtime(true) + (float)$argv[1]; microtime(true) < $end;) usleep(500); echo "end\n"; (new ReflectionExtension("strobe"))->info(); printf("Took => %d\n", (microtime(true) - $_SERVER["REQUEST_TIME_FLOAT"]) * 1000);';
 $count = fn(Run $r, string $row) => preg_match("/^$row => (\d+)$/m", $r->stdout, $m) ? (int)$m[1] : -1;
 
 // Nobody there: samples are counted as lost. The last second is still held when the counts are printed.
@@ -53,7 +54,7 @@ check($ms >= 4500 && abs($lost + $run->samples() - $ms) < 200 + 0.05 * $ms, "{$r
 // A daemon that accepts nothing and reads nothing: the buffer fills, the program goes on.
 $deaf = new Receiver();
 $many = '<?php function f($n) { for ($i = 0; $i < 400; $i++) { $name = "a" . str_repeat("x", 200) . "_{$n}_$i"; eval("function $name() { for (\$k = 0; \$k < 3000; \$k++); }"); $name(); } }
-for ($t = microtime(true), $n = 0; microtime(true) - $t < 6; $n++) f($n); (new ReflectionExtension("strobe"))->info();';
+for ($t = microtime(true), $n = 0; microtime(true) - $t < 3; $n++) f($n); (new ReflectionExtension("strobe"))->info();';
 file_put_contents("$deaf->directory/many.php", $many);
 $process = proc_open(php_command(['strobe.mode' => 'sample', 'strobe.period' => '0.0002', 'strobe.socket' => $deaf->path], ["$deaf->directory/many.php"]),
 	[1 => ['file', "$deaf->directory/out", 'w']], $pipes);

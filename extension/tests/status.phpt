@@ -6,12 +6,15 @@ sockets
 <?php
 require __DIR__ . '/server.inc';
 
+/* A program that mostly sleeps, in steps so short that it comes to a safe point in each period. */
+const LONG = 'function long(float $seconds) { for ($end = microtime(true) + $seconds; microtime(true) < $end;) usleep(500); }';
+
 const SAY = ' $s = Strobe\status(); echo json_encode([$s["sampling"], $s["reason"], $s["message"]], JSON_UNESCAPED_SLASHES), "\n"; (new ReflectionExtension("strobe"))->info();';
 
 /* The messages that the program at `$code` gets, and its row in phpinfo(). */
 function told(array $ini, string $code = '', ?Receiver $receiver = null, string $row = ''): array
 {
-	$run = profile('<?php ' . BUSY . $code . SAY, $ini, [], $receiver);
+	$run = profile('<?php ' . LONG . $code . SAY, $ini, [], $receiver);
 	preg_match('~^(\[.*\])$~m', $run->stdout, $m);
 	preg_match('~^This request is sampled => (.*)$~m', $run->stdout, $line);
 	return [...json_decode($m[1] ?? '[]'), $line[1] ?? $run->stdout . $run->stderr];
@@ -40,23 +43,23 @@ expect(told(['strobe.request_rate' => '0.0000001']), false, 'rate', 'strobe.requ
 // Sampled, and the samples do not arrive.
 $away = new Receiver(listen: false);
 expect(told([], '', $away), true, 'no_daemon', "there is no socket $away->path; start the daemon, or set strobe.socket to its socket", LOST);
-expect(told([], ' busy(1.2);', $away), true, 'no_daemon', "there is no socket $away->path; start the daemon, or set strobe.socket to its socket", LOST);
+expect(told([], ' long(1.2);', $away), true, 'no_daemon', "there is no socket $away->path; start the daemon, or set strobe.socket to its socket", LOST);
 expect(told(['strobe.socket' => __DIR__]), true, 'no_daemon', __DIR__ . ' is not a socket', LOST);
 expect(told(['strobe.socket' => '/' . str_repeat('s', 107), 'display_startup_errors' => '0']), true, 'socket_path', 'the path of the socket is longer than 107 bytes', LOST);
 
 // A socket that nobody listens on any more looks like one until it is tried.
 $dead = new Receiver();
 (function () { socket_close($this->listener); $this->listener = null; })->call($dead);
-expect(told([], ' busy(0.05);', $dead), true, null, null);
-expect(told([], ' busy(1.2);', $dead), true, 'no_daemon', "no daemon listened on $dead->path at the last attempt", LOST);
+expect(told([], ' long(0.05);', $dead), true, null, null);
+expect(told([], ' long(1.2);', $dead), true, 'no_daemon', "no daemon listened on $dead->path at the last attempt", LOST);
 
 // One that appears after the last attempt is no reason any more.
 $late = new Receiver(listen: false);
-expect(told([], ' busy(1.2); $l = stream_socket_server("unix://" . ini_get("strobe.socket"));', $late), true, null, null);
+expect(told([], ' long(1.2); $l = stream_socket_server("unix://" . ini_get("strobe.socket"));', $late), true, null, null);
 
 // Samples arrive; then the daemon goes away.
-expect(told([], ' busy(1.2);', new Receiver()), true, null, null);
-$run = profile('<?php ' . BUSY . ' busy(1.2); $before = Strobe\status(); unlink(ini_get("strobe.socket")); file_put_contents($argv[1], "x"); usleep(300000); $after = Strobe\status();
+expect(told([], ' long(1.2);', new Receiver()), true, null, null);
+$run = profile('<?php ' . LONG . ' long(1.2); $before = Strobe\status(); unlink(ini_get("strobe.socket")); file_put_contents($argv[1], "x"); usleep(300000); $after = Strobe\status();
 	echo json_encode([$before["connected"], $before["reason"], $after["connected"], $after["reason"]]);', [], [($there = new Receiver())->directory . '/told'], $there, function ($receiver) {
 	if (is_file("$receiver->directory/told"))
 		(function () { foreach ($this->connections as $c) socket_close($c); $this->connections = []; })->call($receiver);

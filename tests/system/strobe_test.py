@@ -1,6 +1,7 @@
 """What the system tests share: lines that the runner counts, a receiver that decodes messages, a FastCGI client.
 
 Environment: STROBE is the path of the binary, STROBE_EXTENSION that of strobe.so. Both default to the build tree.
+STROBE_TEST_TIMES=1 prints the seconds and the CPU seconds of each test.
 """
 import array
 import os
@@ -37,6 +38,11 @@ def check(holds, sentence):
     return holds
 
 
+def cpu_seconds():
+    """CPU time of this program and of the programs that it has waited for."""
+    return sum(os.times()[:4])
+
+
 def main():
     """Runs every registered test, or those whose names contain an argument."""
     failed = 0
@@ -45,6 +51,7 @@ def main():
         if len(sys.argv) > 1 and not any(word in function.__name__ for word in sys.argv[1:]):
             continue
         failures.clear()
+        begun, used = time.monotonic(), cpu_seconds()
         try:
             function()
         except Skip as reason:
@@ -56,6 +63,8 @@ def main():
                 where = where.tb_next
             check(False, f'{type(e).__name__}: {e} (line {where.tb_lineno})')
         print(f'{"not ok" if failures else "ok"} - {sentence}', flush=True)
+        if os.environ.get('STROBE_TEST_TIMES'):
+            print(f'# {time.monotonic() - begun:.1f} s, {cpu_seconds() - used:.1f} s of CPU time', flush=True)
         failed += bool(failures)
     sys.exit(1 if failed else 0)
 

@@ -152,8 +152,8 @@ def a_filter_of_a_container_is_named():
 def no_stack_is_torn_and_the_process_is_never_stopped():
     with Directory() as d, Script(d, CHAINS) as php, Watch(php.process.pid) as watch:
         samples = 0
-        for turn in range(12):
-            r = record('-p', php.process.pid, '-F', 5000, '-d', 5, '-o', f'{d}/out.folded', env=WITHOUT)
+        for turn in range(60):
+            r = record('-p', php.process.pid, '-F', 5000, '-d', 1, '-o', f'{d}/out.folded', env=WITHOUT)
             check(r.returncode == 0, r.stderr)
             check_chains(f'{d}/out.folded', php.path)       # no function of one chain below one of the other
             samples += sum(n for _, n in stacks(f'{d}/out.folded'))

@@ -209,7 +209,7 @@ def nothing_sampled_has_its_reason():
 @test
 def a_run_without_samples_leaves_an_earlier_profile_as_it_was():
     with Place() as p:
-        script = p.script(BUSY + 'busy(0.5);')
+        script = p.script(BUSY + 'busy(0.2);')
         for output in 'profile.strobe', 'a.folded', 'a.svg', 'a.html':
             p.run('php', script, options=['-o', output])
             with open(f'{p.path}/{output}', 'rb') as f:
@@ -327,7 +327,7 @@ def sum_of(lines, name):
 @test
 def a_command_that_is_ended_by_a_signal_keeps_all_but_the_last_second():
     with Place() as p:
-        loop = p.script(BUSY + 'function first() { busy(0.5); } function then() { busy(1.0); }\n'
+        loop = p.script(BUSY + 'function first() { busy(0.5); } function then() { for ($i = 0; $i < 100; $i++) usleep(10000); }\n'
                         f'first(); then(); touch("{p.path}/ready"); while (true) busy(0.01);')
         for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             stderr, lines, _ = kill_when(p, loop, [], signo)

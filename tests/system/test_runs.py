@@ -354,11 +354,6 @@ def uploads_count_against_the_memory_of_queries():
         def stacks(n):
             return gzip.compress(''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode(), 1)
 
-        threads, _ = post_many(d, slow_profile(), 1)
-        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') >= 4 << 20), 'one that is read is counted')
-        for t in threads:
-            t.join(60)
-        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'and given back')
         check(ask(d, '/api/v1/runs?id=small', 'POST', stacks(10))[0] == 201, 'a small one is stored')
         check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(150000))[0] == 201, 'one above a sixteenth gets half')
         status, _, text = ask(d, '/api/v1/runs?id=large', 'POST', stacks(1000000))
@@ -430,8 +425,13 @@ def a_run_with_edges_above_the_memory_of_queries_keeps_the_values_of_its_large_f
 
 @test
 def an_upload_that_takes_too_long_is_refused_with_a_sentence():
-    with Directory() as directory, Daemon(directory) as d:
-        status, _, text = ask(d, '/api/v1/runs?id=slow', 'POST', slow_profile())
+    with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
+        threads, answers = post_many(d, slow_profile(), 1)
+        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') >= 4 << 20), 'the memory of one that is read is counted')
+        for t in threads:
+            t.join(60)
+        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'and given back')
+        [(status, text)] = answers
         check((status, json.loads(text)['error']) == (413, 'reading the profile takes more than 15 seconds, which is the '
               "limit; make it smaller, or use 'strobe import' on the daemon's machine"), f'{status} {text}')
         check('strobe_uploads_refused_total{reason="deadline"} 1' in d.get('/metrics'), 'it is counted')

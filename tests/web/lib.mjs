@@ -9,7 +9,9 @@ import { join } from 'node:path';
 let failures = 0;
 const open = new Set();
 
+// Runs a test. STROBE_TEST_TIMES=1 prints the seconds of each.
 export async function test(sentence, run) {
+	const begun = performance.now();
 	try {
 		await run();
 		console.log(`ok - ${sentence}`);
@@ -19,6 +21,8 @@ export async function test(sentence, run) {
 			console.log(`# ${line}`);
 		console.log(`not ok - ${sentence}`);
 	}
+	if (process.env.STROBE_TEST_TIMES)
+		console.log(`# ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 }
 
 export function check(condition, ...what) {
