@@ -103,20 +103,29 @@ void labels_keep_common(struct labels *l, const struct labels *other)
 	l->count = kept;
 }
 
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c != 0x7f && c != '%' && c != ',' && c != '=';
+}
+
 static void put_value(struct buf *out, const char *value)
 {
 	static const char hex[] = "0123456789ABCDEF";
 
-	for (; *value; value++) {
-		unsigned char c = (unsigned char)*value;
+	for (;;) {
+		const char *start = value;
+		unsigned char c;
 
-		if (c < 0x20 || c == 0x7f || c == '%' || c == ',' || c == '=') {
-			buf_putc(out, '%');
-			buf_putc(out, hex[c >> 4]);
-			buf_putc(out, hex[c & 15]);
-		} else {
-			buf_putc(out, (char)c);
-		}
+		while (is_plain((unsigned char)*value))
+			value++;
+		buf_put(out, start, (size_t)(value - start));
+		c = (unsigned char)*value;
+		if (!c)
+			return;
+		buf_putc(out, '%');
+		buf_putc(out, hex[c >> 4]);
+		buf_putc(out, hex[c & 15]);
+		value++;
 	}
 }
 

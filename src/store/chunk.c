@@ -105,10 +105,11 @@ static void merge(struct chunk_rows *rows)
 
 	for (size_t i = 0; i < rows->count;) {
 		uint64_t key = rows->keys[i];
-		int64_t sums[PROFILE_COLUMNS] = { 0 };
+		int64_t sums[PROFILE_COLUMNS];
 		bool any = false;
 
-		for (; i < rows->count && rows->keys[i] == key; i++)
+		memcpy(sums, rows->values + i * columns, columns * sizeof(*sums));
+		for (i++; i < rows->count && rows->keys[i] == key; i++)
 			for (uint32_t c = 0; c < columns; c++)
 				saturating_add(&sums[c], rows->values[i * columns + c]);
 		for (uint32_t c = 0; c < columns; c++)
@@ -184,18 +185,28 @@ static void put_code(struct bit_writer *w, uint64_t v, unsigned k)
 
 /* The frequency of each bit length, which is all that the best k depends on, nearly. */
 struct lengths {
-	uint64_t of[65];
-	uint8_t seen[65];		/* those that occur, `count` of them */
 	unsigned count;
-	uint64_t largest;
+	uint64_t largest, occurs[2];	/* a bit per length */
+	uint64_t of[65];		/* only those that occur are set: most chunks have a row or two */
+	uint8_t seen[65];		/* those that occur, `count` of them */
 };
+
+static void lengths_init(struct lengths *l)
+{
+	l->count = 0;
+	l->largest = l->occurs[0] = l->occurs[1] = 0;
+}
 
 static void lengths_add(struct lengths *l, uint64_t v)
 {
 	unsigned n = bit_length(v);
 
-	if (l->of[n]++ == 0)
+	if (!(l->occurs[n / 64] & 1ull << n % 64)) {
+		l->occurs[n / 64] |= 1ull << n % 64;
+		l->of[n] = 0;
 		l->seen[l->count++] = (uint8_t)n;
+	}
+	l->of[n]++;
 	if (v > l->largest)
 		l->largest = v;
 }
@@ -205,6 +216,9 @@ static unsigned best_k(const struct lengths *l)
 	uint64_t best = UINT64_MAX;
 	unsigned best_k = 0, most = bit_length(l->largest);
 
+	/* Numbers of n bits take n + 1 below k = n, and more with any other. */
+	if (l->count == 1 && most <= K_MAX)
+		return most;
 	for (unsigned k = 0; k <= K_MAX && k <= most; k++) {
 		uint64_t cost = 0;
 
@@ -232,8 +246,10 @@ struct plan {
 
 static void plan_keys(const struct chunk_rows *rows, struct plan *p)
 {
-	struct lengths stacks = { 0 }, buckets = { 0 };
+	struct lengths stacks, buckets;
 
+	lengths_init(&stacks);
+	lengths_init(&buckets);
 	p->first_bucket = CHUNK_BUCKETS;
 	for (size_t i = 0; i < rows->count; i++) {
 		uint64_t key = rows->keys[i], before = i ? rows->keys[i - 1] : 0;
@@ -256,9 +272,10 @@ static void plan_keys(const struct chunk_rows *rows, struct plan *p)
 static void plan_values(const struct chunk_rows *rows, struct plan *p)
 {
 	for (uint32_t c = 0; c < rows->columns; c++) {
-		struct lengths above = { 0 };
 		int64_t smallest = INT64_MAX;
+		struct lengths above;
 
+		lengths_init(&above);
 		for (size_t i = 0; i < rows->count; i++) {
 			int64_t v = rows->values[i * rows->columns + c];
 

@@ -95,6 +95,15 @@ static int run(struct day *d, sqlite3_stmt *s, struct err *err)
 	return 0;
 }
 
+/* Most nodes are callers without values of their own. */
+static inline bool any_value(const struct profile *p, uint32_t node)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (p->columns[c].self[node])
+			return true;
+	return false;
+}
+
 /* The profile's nodes as rows of a chunk; returns the sum of "samples". */
 static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const uint32_t *nodes, unsigned bucket)
 {
@@ -104,14 +113,11 @@ static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const
 	chunk_rows_reset(rows, p->column_count);
 	for (uint32_t i = 0; i < p->node_count; i++) {
 		int64_t values[PROFILE_COLUMNS];
-		bool any = false;
 
-		for (uint32_t c = 0; c < p->column_count; c++) {
-			values[c] = p->columns[c].self[i];
-			any |= values[c] != 0;
-		}
-		if (!any)
+		if (!any_value(p, i))
 			continue;
+		for (uint32_t c = 0; c < p->column_count; c++)
+			values[c] = p->columns[c].self[i];
 		chunk_rows_add(rows, nodes[i], bucket, values);
 		if (samples != UINT32_MAX && values[samples] > 0)
 			saturating_count(&sum, (uint64_t)values[samples]);
