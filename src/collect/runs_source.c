@@ -143,15 +143,23 @@ static void unqueue(struct runs_source *s, struct run_file *f)
 	s->base.counters.pending = s->queue_count;
 }
 
-static bool is_fit(struct runs_source *s, uint64_t id, const char *name, const struct stat *st)
+static bool is_file(struct runs_source *s, uint64_t id, const char *name, const struct stat *st)
 {
-	struct run_name parts;
-
 	if (S_ISLNK(st->st_mode))
 		refuse(s, id, SOURCE_FILE_LINK, name, "it is a symbolic link");
 	else if (!S_ISREG(st->st_mode))
 		refuse(s, id, SOURCE_FILE_KIND, name, "it is no regular file");
-	else if ((uint64_t)st->st_size > APART_FILE_MAX)
+	else
+		return true;
+	return false;
+}
+
+/* Asked when the file is ready: while it grows it is another one at each look. */
+static bool is_fit(struct runs_source *s, uint64_t id, const char *name, const struct stat *st)
+{
+	struct run_name parts;
+
+	if ((uint64_t)st->st_size > APART_FILE_MAX)
 		refuse(s, id, SOURCE_FILE_LARGE, name, "it is above 64 MB");
 	else if (!run_name_of_file(name, &parts))
 		refuse(s, id, SOURCE_FILE_NAME, name, "its name is not ID.SOURCE.xhprof, with letters, digits, '_' and '-', and "
@@ -175,7 +183,7 @@ static void visit(struct runs_source *s, const char *name, bool is_closed)
 		runs_seen_meet(&s->seen, id);
 		return;
 	}
-	if (find_queued(s, id) || !is_fit(s, id, name, &st))
+	if (find_queued(s, id) || !is_file(s, id, name, &st))
 		return;
 	age_ns = clock_wall_ns() - changed_at(&st);
 	/* A time in the future is a clock's fault, and tells nothing. */
@@ -183,6 +191,8 @@ static void visit(struct runs_source *s, const char *name, bool is_closed)
 		s->has_fresh |= st.st_size > 0;
 		return;
 	}
+	if (!is_fit(s, id, name, &st))
+		return;
 	assert(s->queue_count < s->queue_max);
 	s->queue[s->queue_count] = (struct run_file){ .id = id, .changed_ns = changed_at(&st), .is_closed = is_closed };
 	strcpy(s->queue[s->queue_count++].name, name);

@@ -193,7 +193,7 @@ static void put_title(const struct profile_query *a, struct buf *out)
 	buf_puts(out, entry || host ? " – Strobe" : "Strobe");
 }
 
-static void put_error(const struct request *q, struct response *r, int status, const char *sentence)
+void page_put_error(const struct request *q, struct response *r, int status, const char *sentence)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 
@@ -251,7 +251,7 @@ static void answer(struct server_context *s, const struct request *q, struct res
 	if (code >= 0 && p.query.with_source && !profile_query_is_empty(&p.query))
 		source_query(&lines, &p.query, s);
 	if (code < 0) {
-		put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text);
+		page_put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text);
 		r->out_of_memory = code == -ENOMEM;
 		profile_query_done(&p.query);
 		return;
@@ -274,13 +274,13 @@ void run_page(struct server_context *s, const struct request *q, struct response
 	_cleanup_(run_query_done) struct run_query a = { 0 };
 
 	if (!run_query_address(&a, q->path + strlen("/runs/"), q, r)) {
-		put_error(q, r, 404, "the address of a run ends in its source and its id, as in shop/20261121-1");
+		page_put_error(q, r, 404, "the address of a run ends in its source and its id, as in shop/20261121-1");
 	} else if (!strcmp(a.verb, "flamegraph.svg")) {
 		run_query_done(&a);
 		if (run_query(&a, s, q->path + strlen("/runs/"), q, r))
 			run_picture(&a, q, r);
 	} else if (*a.verb) {
-		put_error(q, r, 404, "there is nothing at this address; a run has flamegraph.svg below its own");
+		page_put_error(q, r, 404, "there is nothing at this address; a run has flamegraph.svg below its own");
 	} else {
 		answer(s, q, r, a.source, a.id);
 	}

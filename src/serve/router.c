@@ -10,10 +10,12 @@
 #include "metrics.h"
 #include "named_filters.h"
 #include "old_links.h"
+#include "page.h"
 #include "pyroscope.h"
 #include "pushes.h"
 #include "runs.h"
 
+#include <errno.h>
 #include <string.h>
 
 typedef void handler(struct server_context *s, const struct request *q, struct response *r);
@@ -180,6 +182,18 @@ static const char *methods_of(const struct route *route)
 	return route->takes_delete ? "GET, HEAD, DELETE" : "GET, HEAD";
 }
 
+static void refuse_large_body(const struct request *q, const struct route *route, struct response *r)
+{
+	struct err err = { 0 };
+
+	err_set(&err, -EFBIG, "a request body may have %zu bytes here; compress it with gzip or zstd, or use 'strobe import' on the "
+		"daemon's machine", route->body_max);
+	if (route->is_page)
+		page_put_error(q, r, 413, err.text);
+	else
+		response_error(r, q, 413, "%s", err.text);
+}
+
 /* Returns false after the answer is filled in. */
 static bool body_is_fine(const struct request *q, const struct route *route, struct response *r)
 {
@@ -188,9 +202,7 @@ static bool body_is_fine(const struct request *q, const struct route *route, str
 	if (!route || !route->takes_post || !is_post(q))
 		response_error(r, q, 413, "nothing here takes a request body");
 	else if (q->body_too_large)
-		response_error(r, q, 413, "a request body may have %zu bytes here%s", route->body_max,
-			       route->is_page ? "" : "; compress it with gzip or zstd, or use 'strobe import' on the daemon's "
-			       "machine");
+		refuse_large_body(q, route, r);
 	else if (!q->body)
 		response_error(r, q, 503, "too much is being received at this moment; try again");
 	else

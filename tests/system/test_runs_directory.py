@@ -194,6 +194,14 @@ def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
             put(f'{directory}/out', 'more.s.xhprof', array(1))
             check(wait_for(lambda: 's/more' in listed(d)), 'after a restart')
             check(not sum(source(d)['rejected_files'].values()), f'nothing is refused again: {source(d)["rejected_files"]}')
+            with open(f'{directory}/out/c d.s.xhprof', 'w') as f:
+                for part in '{', '', '}':
+                    f.write(part)
+                    f.flush()
+                    time.sleep(0.3)
+            put(f'{directory}/out', 'last.s.xhprof', array(1))
+            check(wait_for(lambda: 's/last' in listed(d)), 'what comes after it')
+            check(source(d)['rejected_files']['name'] == 1, f'one that is written slowly is one file: {source(d)["rejected_files"]}')
 
 
 @test
