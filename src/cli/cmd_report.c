@@ -264,6 +264,20 @@ static int report(struct inputs *in, struct report_options *o)
 	return has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
+/* The page of a function is an input like that of its whole profile. */
+static void say_function_is_ignored(char **names, size_t count)
+{
+	if (callers || callees)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (profile_url_is(names[i]) && profile_url_value(names[i], "function=").n) {
+			fputs("strobe report: the address names a function, and this is the table of all; --callers and --callees "
+			      "show one\n", stderr);
+			return;
+		}
+	}
+}
+
 static int run(int argc, char **argv)
 {
 	struct inputs in = { 0 };
@@ -280,8 +294,10 @@ static int run(int argc, char **argv)
 	reading.keep_lines = o.by == REPORT_BY_LINE;
 	code = weights ? load_average(&in, argv + 1, (size_t)operands) :
 			 inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
-	if (!code)
+	if (!code) {
+		say_function_is_ignored(argv + 1, (size_t)operands);
 		code = report(&in, &o);
+	}
 	inputs_done(&in);
 	return code;
 }
