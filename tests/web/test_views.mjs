@@ -198,6 +198,25 @@ await test('a row leads to its function, and Back out of it', async () => {
 	await page.waitForSelector('.work .functions');
 });
 
+await test('an answer that takes its time is seen to be on its way', async () => {
+	const open = await openPage('/runs/shop/before'), held = [];
+	await drawn(open);
+	await open.setRequestInterception(true);
+	open.on('request', (r) => r.url().includes('/api/v1/function') ? held.push(r) : r.continue());
+	const strip = () => open.$eval('main', (m) => [m.getAttribute('aria-busy'), getComputedStyle(m, '::before').content !== 'none']);
+	check((await strip()).join() === 'false,false', await strip());
+	await open.click('.rows tbody tr:not(.gap) th a');
+	await open.waitForSelector('main[aria-busy="true"]');
+	while (!held.length)
+		await new Promise((r) => setTimeout(r, 20));
+	check((await strip()).join() === 'true,true', await strip());
+	held.forEach((r) => r.continue());
+	await open.waitForSelector('.edges tbody tr');
+	await open.waitForSelector('main[aria-busy="false"]');
+	check((await strip()).join() === 'false,false', await strip());
+	await open.close();
+});
+
 await test('shares of callers add up to all of the function', async () => {
 	const open = await openPage('/runs/shop/before?function=App%5CPart3%5CClass2%3A%3Astep1');
 	await open.waitForSelector('.edges tbody tr');
