@@ -192,8 +192,8 @@ def nothing_sampled_has_its_reason():
         script = p.script(BUSY + 'busy(0.3);')
         r = p.run('php', '-n', script)
         check(r.returncode == 0 and 'no samples' in r.stderr and '-n' in r.stderr, f'-n: {r.stderr!r}')
-        r = p.run('php', '-r', '1;', options=['-F', '1'])
-        check('sampling period of 1.00 s' in r.stderr and '-F 1000' in r.stderr, f'short: {r.stderr!r}')
+        r = p.run('php', '-r', '1;', options=['-F', '0.01'])       # a tick may fall into any script, in a hundred of the longest
+        check('sampling period of 100.00 s' in r.stderr and '-F 1000' in r.stderr, f'short: {r.stderr!r}')
         r = p.run('sleep', '0.5')
         check('ran no PHP' in r.stderr, f'no PHP: {r.stderr!r}')
         r = p.run('env', '-u', 'PHP_INI_SCAN_DIR', 'php', script)
