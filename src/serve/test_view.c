@@ -125,13 +125,17 @@ TEST(what_makes_no_sense_gets_a_sentence)
 TEST(sizes_have_caps)
 {
 	static char query[PARAMS_QUERY_MAX + 2];
+	_cleanup_(parsed_done) struct parsed p;
 
 	memset(query, 'a', sizeof(query) - 1);
 	check_bad(query, "longer than 8192");
 	query[1100] = '\0';
 	query[1] = '=';
 	check_bad(query, "longer than 1024");
-	query[1] = 'a';
+	memcpy(query, "function=", 9);
+	parse(&p, query);
+	CHECK(p.code == 0 && strlen(p.view.function) == 1091);
+	memcpy(query, "aaaaaaaaa", 9);
 	query[65] = '\0';
 	check_bad(query, "no label");
 	for (size_t i = 0; i + 2 < 200; i += 2)
