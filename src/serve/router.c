@@ -186,8 +186,9 @@ static void refuse_large_body(const struct request *q, const struct route *route
 {
 	struct err err = { 0 };
 
-	err_set(&err, -EFBIG, "a request body may have %zu bytes here; compress it with gzip or zstd, or use 'strobe import' on the "
-		"daemon's machine", route->body_max);
+	/* Only profiles may be that large. */
+	err_set(&err, -EFBIG, "a request body may have %zu bytes here%s", route->body_max, route->body_max < HTTP_BODY_MAX ? "" :
+		"; compress it with gzip or zstd, or use 'strobe import' on the daemon's machine");
 	if (route->is_page)
 		page_put_error(q, r, 413, err.text);
 	else
