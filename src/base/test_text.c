@@ -213,4 +213,20 @@ TEST(all_pairs_of_bytes_become_valid_text)
 	CHECK_INT(bad, 0);
 }
 
+TEST(letters_of_all_alphabets_are_found_in_any_case)
+{
+	CHECK(text_has_in_any_case("/Cart/view", "CART"));
+	CHECK(text_has_in_any_case("un Caf\u00c9 noir", "caf\u00e9"));
+	CHECK(text_has_in_any_case("caf\u00e9", "\u00c9"));
+	CHECK(text_has_in_any_case("\u041c\u043e\u0441\u043a\u0432\u0430", "\u043c\u041e\u0421"));
+	CHECK(text_has_in_any_case("any", ""));
+	CHECK(!text_has_in_any_case("cafe", "caf\u00e9"));
+	CHECK(!text_has_in_any_case("caf\u00e9", "\u00e9s"));
+	CHECK(!text_has_in_any_case("", "\u00e9"));
+	/* Half of a letter, in the text and in what is looked for. */
+	CHECK(!text_has_in_any_case("caf\xc3", "\u00e9"));
+	CHECK(!text_has_in_any_case("caf\u00e9", "\xc3"));
+	CHECK(text_has_in_any_case("caf\xc3 \u00c9", "\xc3 \u00e9"));
+}
+
 TEST_MAIN()

@@ -54,6 +54,11 @@ static inline bool text_path_ends(const char *path, const char *ending)
 	return n > strlen(ending) && text_ends((struct str){ path, n }, ending);
 }
 
+/* Whether `part` is in `text` in capitals or small letters, of all alphabets: é is in CAFÉ. Both end with a NUL. */
+bool text_has_in_any_case(const char *text, const char *part);
+
+bool text_is_ascii(const char *text);
+
 size_t text_columns(struct str s);			/* code points, bad bytes count as one */
 size_t text_cut(struct str s, size_t code_points);	/* bytes of the first so many code points */
 

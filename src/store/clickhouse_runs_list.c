@@ -7,6 +7,7 @@
 #include "run_bytes.h"
 #include "run_cursor.h"
 #include "run_totals.h"
+#include "text.h"
 #include <assert.h>
 #include <string.h>
 
@@ -86,14 +87,15 @@ static void put_part(struct buf *sql, const char *column, const char *part)
 static void put_text(struct buf *sql, const char *text)
 {
 	static const char *const places[] = { "source", "id", "url", "name" };
+	const char *position = text_is_ascii(text) ? "positionCaseInsensitive" : "positionCaseInsensitiveUTF8";
 
 	buf_puts(sql, " AND (");
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		buf_printf(sql, "positionCaseInsensitive(%s, ", places[i]);
+		buf_printf(sql, "%s(%s, ", position, places[i]);
 		sql_put_string(sql, str_of(text));
 		buf_puts(sql, ") > 0 OR ");
 	}
-	buf_puts(sql, "arrayExists(v -> positionCaseInsensitive(v, ");
+	buf_printf(sql, "arrayExists(v -> %s(v, ", position);
 	sql_put_string(sql, str_of(text));
 	buf_puts(sql, ") > 0, vals))");
 }

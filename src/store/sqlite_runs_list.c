@@ -8,6 +8,7 @@
 #include "series.h"
 #include "sqlite_error.h"
 #include "sqlite_store.h"
+#include "text.h"
 #include <assert.h>
 #include <string.h>
 
@@ -130,7 +131,7 @@ static bool has_in_any_case(sqlite3_stmt *row, int column, const char *part)
 {
 	const char *text = (const char *)sqlite3_column_text(row, column);
 
-	return text && strcasestr(text, part);
+	return text && text_has_in_any_case(text, part);
 }
 
 static bool stands_escaped_in_labels(const char *text)
@@ -185,7 +186,7 @@ static bool labels_are_wanted(sqlite3_stmt *row, const struct store_run_query *q
 		labels_parse(labels, &s.labels, NULL);
 	wanted = series_matches(&s, q->filters, q->filter_count);
 	for (size_t i = 0; i < s.labels.count && text_is_missing; i++)
-		text_is_missing = !strcasestr(s.labels.items[i].value, q->text);
+		text_is_missing = !text_has_in_any_case(s.labels.items[i].value, q->text);
 	labels_done(&s.labels);
 	return wanted && !text_is_missing;
 }

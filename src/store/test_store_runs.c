@@ -423,6 +423,11 @@ TEST(runs_are_found_by_parts_of_ids_and_by_text_in_any_case)
 	CHECK_LISTED(f.store, "", .text = "%");
 	CHECK_LISTED(f.store, "shop/20261122-1 ", .id = "20261122-1");
 	CHECK_LISTED(f.store, "", .id = "20261122-1", .source = "blog");
+	add_one_run(f.store, "source=blog,id=3,url=/Caf\u00c9,host=web1", NOON);
+	add_one_run(f.store, "source=blog,id=4,owner=\u041e\u043b\u044c\u0433\u0430", NOON - SECOND);
+	CHECK_LISTED(f.store, "blog/3 ", .text = "caf\u00e9");
+	CHECK_LISTED(f.store, "blog/4 ", .text = "\u043e\u041b\u042c");
+	CHECK_LISTED(f.store, "", .text = "\u00fc");
 	done(&f);
 }
 
