@@ -116,10 +116,10 @@ int edge_list_add(struct edge_list *e, struct str pair, const int64_t *value, un
 	if (e->count == EDGE_LIST_MAX)
 		return -E2BIG;
 	if (arrow) {
-		caller = edge_list_function(e, edge_list_string(e, (struct str){ pair.p, caller_size }), e->no_file);
+		caller = edge_list_function(e, edge_list_string(e, profile_given_name((struct str){ pair.p, caller_size })), e->no_file);
 		pair = (struct str){ arrow + 3, pair.n - caller_size - 3 };
 	}
-	callee = edge_list_function(e, edge_list_string(e, pair), e->no_file);
+	callee = edge_list_function(e, edge_list_string(e, profile_given_name(pair)), e->no_file);
 	return edge_list_add_pair(e, caller, callee, value, set);
 }
 

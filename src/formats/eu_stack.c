@@ -81,7 +81,7 @@ static void read_line(struct eu_stack *e, uint64_t number, struct str line, stru
 	} else if (take_frame(line, &n, &name)) {
 		if (n == 0)
 			end_stack(e);
-		stacks_frame(&e->stacks, name.n ? name : (struct str){ "[unknown]", 9 });
+		stacks_frame(&e->stacks, profile_given_name(name));
 	} else if (line.n && *line.p == '#') {
 		stacks_skip(&e->stacks, number, line, "begins with # and is no frame", err);
 	}

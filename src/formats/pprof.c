@@ -233,6 +233,7 @@ static int read_function(struct reader *r, struct protobuf m)
 {
 	uint64_t id = 0, name = 0, system_name = 0, file = 0, line = 0;
 	struct protobuf_field f;
+	struct str shown;
 	uint32_t *slot;
 
 	while (protobuf_next(&m, &f)) {
@@ -252,8 +253,8 @@ static int read_function(struct reader *r, struct protobuf m)
 	slot = map_slot(&r->functions, id);
 	if (!id || *slot != MAP_NONE)
 		return err_set(r->err, -EINVAL, "two functions have the id %llu, or it is 0", (unsigned long long)id);
-	name = string_of(r, text(r, name).n ? name : system_name);
-	*slot = profile_frame_of(r->profile, (uint32_t)name, string_of(r, file), line < UINT32_MAX ? (uint32_t)line : 0);
+	shown = profile_given_name(text(r, text(r, name).n ? name : system_name));
+	*slot = profile_frame_of(r->profile, intern_add(&r->profile->strings, shown.p, shown.n), string_of(r, file), line < UINT32_MAX ? (uint32_t)line : 0);
 	return 0;
 }
 

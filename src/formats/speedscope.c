@@ -68,7 +68,7 @@ static int read_frames(struct reader *r, json_t *frames, json_t *starts)
 
 		if (!json_is_string(json_object_get(frame, "name")))
 			return err_set(r->err, -EINVAL, "frame %zu has no name", i);
-		r->frames[i].frame = profile_frame(r->profile, json_text(json_object_get(frame, "name")),
+		r->frames[i].frame = profile_frame(r->profile, profile_given_name(json_text(json_object_get(frame, "name"))),
 						   json_text(json_object_get(frame, "file")),
 						   starts ? json_line(json_array_get(starts, i)) : line);
 		r->frames[i].line = starts ? line : 0;

@@ -274,6 +274,9 @@ TEST(what_is_broken_is_named_with_its_place)
 	CHECK_STR(complaint("{\"main()\":{\"ct\":\"1\"}}"), "'x' (xhprof): 'ct' of 'main()' is no number");
 	CHECK_STR(complaint("{\"main()\":{\"ct\":1}"), "'x' (xhprof): line 1: '}' expected near end of file");
 	CHECK_STR(complaint("{\"main()\":[\"ct\"]}"), "'x' (xhprof): 'main()' has no values such as ct and wt");
+	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:-1;}}"),
+		  "'x' (xhprof): 'ct' of 'main()' is below zero, and it is a count");
+	CHECK_STR(complaint("{\"main()\":{\"ct\":-5,\"wt\":1}}"), "'x' (xhprof): 'ct' of 'main()' is below zero, and it is a count");
 	for (size_t n = 1; n < sizeof(serialized) - 1; n++) {
 		struct profile *p = profile_new();
 
@@ -553,6 +556,40 @@ TEST(numbers_beyond_a_double_are_kept)
 	CHECK_STR(tree_of(p, "calls"), "main() 9007199254740993");
 	CHECK_STR(written(p, format_xhprof_json.write),
 		  "{\n\"main()\":{\"ct\":9007199254740993,\"mu\":-9007199254740993}\n}\n");
+	profile_free(p);
+}
+
+TEST(numbers_beyond_64_bits_are_refused)
+{
+	static const char *const texts[] = {
+		"a:1:{s:6:\"main()\";a:1:{s:2:\"wt\";i:9223372036854775808;}}",
+		"a:1:{s:6:\"main()\";a:1:{s:2:\"wt\";i:9223372036854776;}}",	/* microseconds */
+		"a:1:{s:6:\"main()\";a:1:{s:2:\"wt\";d:1.5E+25;}}",
+		"a:1:{s:6:\"main()\";a:1:{s:2:\"wt\";d:-INF;}}",
+		"{\"main()\":{\"wt\":1e300}}",
+		"{\"main()\":{\"wt\":{\"$numberLong\":\"99999999999999999999\"}}}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		CHECK_STR(complaint(texts[i]), "'x' (xhprof): 'wt' of 'main()' does not fit into 64 bits");
+	CHECK_STR(complaint("{\"main()\":{\"wt\":{\"$numberLong\":\"12x\"}}}"), "'x' (xhprof): 'wt' of 'main()' is no number");
+}
+
+TEST(times_below_zero_are_kept)
+{
+	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":-3}}");
+
+	CHECK(p != NULL);
+	CHECK_STR(tree_of(p, "wall_ns"), "main() -3000");
+	profile_free(p);
+}
+
+TEST(functions_without_a_name_are_shown)
+{
+	struct profile *p = read_text("{\"main()==>\":{\"ct\":2,\"wt\":3},\"main()\":{\"ct\":1,\"wt\":4}}");
+
+	CHECK(p != NULL);
+	CHECK_STR(tree_of(p, "calls"), "main() 1,main();[unknown] 2");
 	profile_free(p);
 }
 

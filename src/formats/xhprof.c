@@ -9,7 +9,8 @@
  *                sample in seconds and its stack; in both ways of writing
  *
  * edge_list.h says how the pairs become a profile. Keys of values that are not known there are passed over; a pair without
- * any known one is none. Numbers may be written as integers or fractions; what cannot be a number is an error. Where
+ * any known one is none. Numbers may be written as integers or fractions; what cannot be a number, does not fit into 64 bits or
+ * counts less than none is an error. Times and memory below zero are kept: clocks were set back, and memory is given back. Where
  * "samples" were counted, as xhprof_write.c does it for sampling profiles, ct says the same and is not taken for calls.
  *
  * Caps: 256 MB of text, EDGE_LIST_MAX pairs, 128 KB of a pair's name, 4 MB of a sample's stack.
@@ -18,9 +19,10 @@
 #include "format.h"
 #include "json_read.h"
 #include "mem.h"
-#include "saturate.h"
+#include "text.h"
 #include "xhprof_write.h"
 #include <assert.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -45,29 +47,45 @@ struct values {
 	unsigned set;
 };
 
-static int64_t to_integer(double number)
-{
-	return number >= 9.2e18 ? INT64_MAX : number <= -9.2e18 ? INT64_MIN : llround(number);
-}
-
 /* A number as it is written: whole, or a real one, as in averages. */
 struct number {
-	bool is_real;
+	bool is_real, is_too_large;
 	int64_t whole;
 	double real;
 };
 
-static void take_value(struct xhprof *x, struct values *v, struct str key, const struct number *n)
+/* Whether `n` times `unit` fits. */
+static bool scale(const struct number *n, int64_t unit, int64_t *ret)
+{
+	double real = n->real * (double)unit;
+
+	if (!n->is_real)
+		return !n->is_too_large && !__builtin_mul_overflow(n->whole, unit, ret);
+	if (!(fabs(real) < 0x1p63))
+		return false;
+	*ret = llround(real);
+	return true;
+}
+
+static int shown(struct str s)
+{
+	return (int)text_cut(s, 80);
+}
+
+static int take_value(struct xhprof *x, struct values *v, struct str pair, struct str key, const struct number *n, struct err *err)
 {
 	enum edge_value which = edge_list_value(key);
-	int64_t unit;
 
 	if (which == EDGE_VALUES)
-		return;
-	unit = x->units[which];
-	v->value[which] = n->is_real ? to_integer(n->real * (double)unit) : saturating_product(n->whole, unit);
+		return 0;
+	if (!scale(n, x->units[which], &v->value[which]))
+		return err_set(err, -EINVAL, "'%.*s' of '%.*s' does not fit into 64 bits", shown(key), key.p, shown(pair), pair.p);
+	if (v->value[which] < 0 && !strcmp(edge_list_xhprof[which].unit, "count"))
+		return err_set(err, -EINVAL, "'%.*s' of '%.*s' is below zero, and it is a count", shown(key), key.p, shown(pair),
+			       pair.p);
 	v->set |= 1u << which;
 	x->has_parts |= which == EDGE_SAMPLES && n->is_real && n->real != floor(n->real);
+	return 0;
 }
 
 static int too_many(struct err *err)
@@ -113,7 +131,7 @@ static int add_sample(struct xhprof *x, struct str key, struct str stack, struct
 		const char *arrow = stack.n ? memmem(stack.p, stack.n, "==>", 3) : NULL;
 		struct str name = { stack.p, arrow ? (size_t)(arrow - stack.p) : stack.n };
 
-		node = profile_child(x->profile, node, profile_frame(x->profile, name, (struct str){ "", 0 }, 0));
+		node = profile_child(x->profile, node, profile_frame(x->profile, profile_given_name(name), (struct str){ "", 0 }, 0));
 		if (!arrow)
 			break;
 		stack = (struct str){ arrow + 3, stack.n - name.n - 3 };
@@ -194,15 +212,18 @@ static bool take_number(struct text *t, struct number *ret)
 	*ret = (struct number){ .is_real = !whole, .real = strtod(digits, &end) };
 	if (!n || *end || isnan(ret->real))
 		return false;
+	errno = 0;
 	ret->whole = whole ? strtoll(digits, &end, 10) : 0;
+	ret->is_too_large = errno == ERANGE;
 	ret->is_real |= *end;
 	return take(t, ";");
 }
 
 /* The values of one pair: a:2:{s:2:"ct";i:1;…} */
-static int read_values(struct text *t, struct xhprof *x, struct values *v, struct err *err)
+static int read_values(struct text *t, struct xhprof *x, struct str pair, struct values *v, struct err *err)
 {
 	size_t count;
+	int r;
 
 	if (!take(t, "a:") || !take_size(t, ':', &count) || !take(t, "{"))
 		return bad(t, "an array of values was expected, such as ct and wt", err);
@@ -215,7 +236,8 @@ static int read_values(struct text *t, struct xhprof *x, struct values *v, struc
 			return bad(t, "the name of a value was expected", err);
 		if (!take_number(t, &number))
 			return bad(t, "a number was expected", err);
-		take_value(x, v, key, &number);
+		if ((r = take_value(x, v, pair, key, &number, err)) < 0)
+			return r;
 	}
 	return take(t, "}") ? 0 : bad(t, "the end of an array was expected", err);
 }
@@ -232,7 +254,7 @@ static int read_sample(struct text *t, struct xhprof *x, struct str key, struct 
 static int read_pair(struct text *t, struct xhprof *x, struct str pair, struct err *err)
 {
 	struct values v;
-	int r = read_values(t, x, &v, err);
+	int r = read_values(t, x, pair, &v, err);
 
 	return r < 0 ? r : add_pair(x, pair, &v, err);
 }
@@ -263,26 +285,46 @@ static int read_serialized(struct xhprof *x, const char *bytes, size_t n, struct
 
 /* --- JSON --- */
 
+/* As mongoexport writes what does not fit into a double: {"$numberLong": "5"}. */
+static bool read_long_number(const char *text, struct number *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = (struct number){ .whole = strtoll(text, &end, 10) };
+	ret->is_too_large = errno == ERANGE;
+	return end != text && !*end;
+}
+
+static bool read_json_number(json_t *value, struct number *ret)
+{
+	const char *long_number = json_string_value(json_object_get(value, "$numberLong"));
+
+	if (long_number)
+		return read_long_number(long_number, ret);
+	*ret = (struct number){ .is_real = json_is_real(value), .whole = (int64_t)json_integer_value(value), .real = json_real_value(value) };
+	return json_is_number(value);
+}
+
 static int read_json_pair(struct xhprof *x, const char *pair, json_t *of_pair, struct err *err)
 {
+	struct str name = { pair, strlen(pair) };
 	struct values v = { 0 };
 	const char *key;
-	json_t *number;
+	json_t *value;
 
 	if (!json_is_object(of_pair))
 		return err_set(err, -EINVAL, "'%.80s' has no values such as ct and wt", pair);
-	json_object_foreach(of_pair, key, number) {
-		const char *long_number = json_string_value(json_object_get(number, "$numberLong"));
-		struct number n = { json_is_real(number), (int64_t)json_integer_value(number), json_real_value(number) };
+	json_object_foreach(of_pair, key, value) {
+		struct number n;
+		int r;
 
-		/* As mongoexport writes what does not fit into a double. */
-		if (long_number)
-			n.whole = strtoll(long_number, NULL, 10);
-		else if (!json_is_number(number))
+		if (!read_json_number(value, &n))
 			return err_set(err, -EINVAL, "'%.80s' of '%.80s' is no number", key, pair);
-		take_value(x, &v, (struct str){ key, strlen(key) }, &n);
+		if ((r = take_value(x, &v, name, (struct str){ key, strlen(key) }, &n, err)) < 0)
+			return r;
 	}
-	return add_pair(x, (struct str){ pair, strlen(pair) }, &v, err);
+	return add_pair(x, name, &v, err);
 }
 
 static int read_pairs(struct xhprof *x, json_t *object, struct err *err)

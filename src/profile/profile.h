@@ -21,6 +21,7 @@
 
 #define PROFILE_ROOT	0u
 #define PROFILE_COLUMNS	16u
+#define PROFILE_UNKNOWN	"[unknown]"
 
 struct profile_frame {
 	uint32_t name, file;	/* strings of profile->strings; file is that of "" if unknown */
@@ -80,6 +81,13 @@ struct profile_child {
 struct profile *profile_new(void);
 struct profile *profile_free(struct profile *p);	/* NULL is fine; returns NULL */
 void profile_freep(struct profile **p);
+
+/* A function without a name cannot be seen, clicked or asked for: readers of formats in which that is no frame of its own
+ * (as it is in folded text) call it PROFILE_UNKNOWN. */
+static inline struct str profile_given_name(struct str name)
+{
+	return name.n ? name : (struct str){ PROFILE_UNKNOWN, sizeof(PROFILE_UNKNOWN) - 1 };
+}
 
 /* Finds or adds a frame, a column, a child. Names are copied. profile_column returns UINT32_MAX when there are
  * PROFILE_COLUMNS already. */

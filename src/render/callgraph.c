@@ -101,7 +101,7 @@ static size_t line_end(struct str s)
 static void put_name(struct buf *out, struct str s)
 {
 	if (!s.n)
-		buf_puts(out, "[no name]\\n");
+		buf_puts(out, "[unknown]\\n");
 	for (int line = 0; s.n; line++) {
 		size_t n = line_end(s);
 
