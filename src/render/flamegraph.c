@@ -293,15 +293,32 @@ static void put_background(const struct picture *g, struct buf *out)
 		   top, bottom);
 }
 
-static void put_line(struct buf *out, const char *id, const char *anchor, double x, double y, double size,
-		     const char *text)
+/* The end of a line that a narrow picture, as on a phone, would cut anywhere. Scripts fit lines to the window and take the whole. */
+static void put_cut(const struct picture *g, double size, const char *text, struct buf *out)
+{
+	struct str s = { text, strlen(text) };
+	size_t room = (size_t)((g->o->width - 2 * PICTURE_MARGIN) / (size * g->o->font_width));
+	bool is_cut = g->o->width < FLAMEGRAPH_WIDTH && room > 1 && text_columns(s) > room;
+
+	if (is_cut) {
+		buf_puts(out, " data-whole=\"");
+		text_put_xml(out, s);
+		buf_putc(out, '"');
+		s.n = text_cut(s, room - 1);
+	}
+	buf_putc(out, '>');
+	text_put_xml(out, s);
+	buf_puts(out, is_cut ? "…" : "");
+}
+
+static void put_line(const struct picture *g, const char *id, const char *anchor, double x, double y, double size, const char *text,
+		     struct buf *out)
 {
 	buf_printf(out, "<text id=\"%s\" text-anchor=\"%s\"", id, anchor);
 	put_size(out, "x", x);
 	put_size(out, "y", y);
 	put_size(out, "font-size", size);
-	buf_putc(out, '>');
-	put_text(out, text);
+	put_cut(g, size, text, out);
 	buf_puts(out, "</text>\n");
 }
 
@@ -322,9 +339,9 @@ void picture_put_head(const struct picture *g, struct buf *out)
 	buf_put(out, asset_flamegraph_css, asset_flamegraph_css_size);
 	buf_puts(out, "</style>\n");
 	put_background(g, out);
-	put_line(out, "title", "middle", o->width / 2, 2 * o->font_size, o->font_size + 5, picture_title(o));
+	put_line(g, "title", "middle", o->width / 2, 2 * o->font_size, o->font_size + 5, picture_title(o), out);
 	if (has_subtitle(g))
-		put_line(out, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, subtitle.data);
+		put_line(g, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, subtitle.data, out);
 }
 
 /* As the frames show values: times the factor, which is a millionth where parts of counts are read. */
@@ -400,8 +417,8 @@ void picture_put_foot(const struct picture *g, const char *note, struct buf *out
 {
 	double y = g->height - g->bottom / 2;
 
-	put_line(out, "details", "start", PICTURE_MARGIN, y, g->o->font_size, note);
-	put_line(out, "matched", "end", g->o->width - PICTURE_MARGIN, y, g->o->font_size, "");
+	put_line(g, "details", "start", PICTURE_MARGIN, y, g->o->font_size, note, out);
+	put_line(g, "matched", "end", g->o->width - PICTURE_MARGIN, y, g->o->font_size, "", out);
 	put_script(g, note, out);
 	buf_puts(out, "</svg>\n");
 }
@@ -420,7 +437,7 @@ static void put_picture(const struct picture *g, struct buf *out)
 void picture_put_nothing(const struct picture *g, const char *why, struct buf *out)
 {
 	picture_put_head(g, out);
-	put_line(out, "details", "middle", g->o->width / 2, g->top + 2 * g->o->font_size, g->o->font_size, why);
+	put_line(g, "details", "middle", g->o->width / 2, g->top + 2 * g->o->font_size, g->o->font_size, why, out);
 	buf_puts(out, "</svg>\n");
 }
 

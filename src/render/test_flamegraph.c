@@ -39,6 +39,25 @@ static char *draw(const struct profile *p, const struct flamegraph_options *o)
 	return buf_take(&b, NULL);
 }
 
+TEST(a_narrow_picture_cuts_lines_and_keeps_them_whole_for_scripts)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(freep) char *wide = NULL, *narrow = NULL;
+	struct flamegraph_options o;
+
+	flamegraph_defaults(&o);
+	o.column = profile_column(p, "samples", "count");
+	o.title = "caf\u00e9 \u2013 \"a day\" & a night of all that was sampled there";
+	profile_add(p, profile_child(p, PROFILE_ROOT, frame(p, "f", 1)), o.column, 1);
+	wide = draw(p, &o);
+	CHECK(strstr(wide, "&amp; a night of all that was sampled there</text>"));
+	CHECK(!strstr(wide, "data-whole"));
+	o.width = 260;
+	narrow = draw(p, &o);
+	CHECK(strstr(narrow, ">caf\u00e9 \u2013 &quot;a day&quot; &amp; a nig\u2026</text>"));
+	CHECK(strstr(narrow, " data-whole=\"caf\u00e9 \u2013 &quot;a day&quot; &amp; a night of all that was sampled there\">"));
+}
+
 TEST(names_of_all_bytes_give_a_well_formed_picture)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();

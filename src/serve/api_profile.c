@@ -182,6 +182,8 @@ static void put_subtitle(const struct profile_query *a, const struct server_cont
 	}
 }
 
+#define SVG_WIDTH_MIN	200u		/* px: narrower pictures have no room for their controls */
+
 static int put_svg(const struct profile_query *a, const struct server_context *s, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_done) struct buf title = { 0 }, subtitle = { 0 };
@@ -200,6 +202,8 @@ static int put_svg(const struct profile_query *a, const struct server_context *s
 	o.before_column = a->before;
 	o.reverse = a->view.reverse;
 	o.inverted = a->view.inverted;
+	if (a->view.has_pixels)
+		o.width = a->view.pixels < SVG_WIDTH_MIN ? SVG_WIDTH_MIN : a->view.pixels;
 	return flamegraph_svg(a->profile, &o, out, err);
 }
 

@@ -152,12 +152,17 @@ static void put_totals(const struct page *p)
 	buf_puts(p->out, "</strong></p>\n");
 }
 
+static bool has_facts(const struct page *p)
+{
+	return p->query.view.run_count || p->query.is_diff;
+}
+
 void page_put_facts(const struct page *p)
 {
 	const struct profile_query *a = &p->query;
 	_cleanup_(buf_done) struct buf words = { 0 };
 
-	if (!a->view.run_count && !a->is_diff)
+	if (!has_facts(p))
 		return;
 	buf_init(&words);
 	profile_query_describe(a, &words);
@@ -219,6 +224,26 @@ void page_put_choices(const struct page *p)
 
 /* --- The picture --- */
 
+static void put_narrow_img(const struct page *p, const char *window, const char *pixels)
+{
+	buf_printf(p->out, "<source media=\"(max-width: %s)\" srcset=\"", window);
+	page_put_address(p, "/flamegraph.svg", "pixels", pixels);
+	buf_puts(p->out, "\">\n");
+}
+
+/* Pictures for phones and tablets have their widths: names can be read without moving the picture. */
+static void put_img(const struct page *p, const char *words)
+{
+	buf_puts(p->out, "<picture>\n");
+	put_narrow_img(p, "600px", "360");
+	put_narrow_img(p, "900px", "640");
+	buf_puts(p->out, "<img class=\"picture\" loading=\"lazy\" alt=\"Flame graph of ");
+	html_text(p->out, words);
+	buf_puts(p->out, "; the table below has the same functions\" src=\"");
+	page_put_address(p, "/flamegraph.svg", NULL, NULL);
+	buf_puts(p->out, "\">\n</picture>\n");
+}
+
 void page_put_picture(const struct page *p)
 {
 	_cleanup_(buf_done) struct buf words = { 0 };
@@ -227,8 +252,10 @@ void page_put_picture(const struct page *p)
 	buf_init(&words);
 	profile_query_describe(&p->query, &words);
 	buf_puts(p->out, "<section class=\"graph plain\" aria-label=\"Flame graph\">\n<h2>Flame graph</h2>\n<p>");
-	html_text(p->out, words.data);
-	buf_puts(p->out, ". ");
+	if (!has_facts(p)) {
+		html_text(p->out, words.data);
+		buf_puts(p->out, ". ");
+	}
 	put_link(p, NULL, "inverted", v->inverted ? NULL : "1", v->inverted ? "Root below" : "Icicle");
 	buf_puts(p->out, ", ");
 	put_link(p, NULL, "reverse", v->reverse ? NULL : "1", v->reverse ? "not reversed" : "reversed");
@@ -240,9 +267,7 @@ void page_put_picture(const struct page *p)
 	put_link(p, "/api/v1/profile", "format", "folded", "folded stacks");
 	buf_puts(p->out, ", ");
 	put_link(p, "/api/v1/profile", "format", "strobe", "profile");
-	buf_puts(p->out, "</p>\n<img class=\"picture\" loading=\"lazy\" alt=\"Flame graph of ");
-	html_text(p->out, words.data);
-	buf_puts(p->out, "; the table below has the same functions\" src=\"");
-	page_put_address(p, "/flamegraph.svg", NULL, NULL);
-	buf_puts(p->out, "\">\n</section>\n");
+	buf_puts(p->out, "</p>\n");
+	put_img(p, words.data);
+	buf_puts(p->out, "</section>\n");
 }

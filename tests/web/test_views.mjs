@@ -574,6 +574,19 @@ await test('without scripts a comparison has the totals, a link to each side, an
 	await open.close();
 });
 
+await test('without scripts the picture is as wide as the window of a phone or tablet has room for', async () => {
+	for (const [window, drawn] of [[390, 360], [800, 640], [1440, 1200]]) {
+		const open = await openPage('/?run=shop/longer&base=shop/long', { scripts: false, width: window, height: 844 });
+		const picture = await open.$eval('img.picture', async (img) => {
+			await img.decode();
+			return { natural: img.naturalWidth, shown: img.getBoundingClientRect().right };
+		});
+		check(picture.natural === drawn && picture.shown <= window, picture);
+		check(await open.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+		await open.close();
+	}
+});
+
 await test('without scripts no row is taller than two lines on a phone, and a method stays when its namespace is cut', async () => {
 	for (const address of ['/runs/shop/long', '/?run=shop/longer&base=shop/long', '/runs/shop/long?function={main}']) {
 		const open = await openPage(address, { scripts: false, width: 390, height: 844, phone: true });

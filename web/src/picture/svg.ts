@@ -47,6 +47,9 @@ function nameIn(frame: Element): string {
 	return title.slice(0, title.lastIndexOf(' ('));
 }
 
+// A narrow picture shows the beginning of a line.
+const whole = (line: Element): string => line.getAttribute('data-whole') ?? line.textContent!;
+
 // The values of functions in the whole profile: the root's 0, then those of each name.
 function readSums(t: Table, names: number): Whole | undefined {
 	const digits = new Digits(t.sums || ''), sums = { first: new Float64Array(names), second: new Float64Array(names), unlisted: t.unlisted || 0 };
@@ -426,10 +429,10 @@ class Paper {
 		this.isAlone = root === document.documentElement as unknown;
 		this.details = root.querySelector('#details')!;
 		this.matchedText = root.querySelector('#matched')!;
-		this.said = this.details.textContent!;
+		this.said = whole(this.details);
 		this.details.setAttribute('aria-live', 'polite');
 		this.matchedText.setAttribute('aria-live', 'polite');
-		root.querySelectorAll('#title, #subtitle').forEach((e) => this.headings.push([e, e.textContent!]));
+		root.querySelectorAll('#title, #subtitle').forEach((e) => this.headings.push([e, whole(e)]));
 		this.hole = svg('foreignObject', { x: t.margin, width: t.width - 2 * t.margin, height: 400 }, this.bar);
 		if (this.isAlone && t.fluid)		// phones lay out for 980 px otherwise
 			root.prepend(html('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }));
