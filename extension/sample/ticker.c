@@ -251,13 +251,14 @@ bool ticker_settles(const struct ticker_slot *s)
 {
 	clockid_t clock = atomic_load(&s->cpu_clock);
 	pid_t thread = atomic_load(&s->thread);
-	int64_t before, now;
+	int64_t before, now, until;
 
 	if (thread_sleeps(thread))
 		return true;
 	if (!read_clock(clock, &before))
 		return false;
-	for (int i = 0; i < 6; i++) {
+	until = ticker_now(0) + TICKER_SETTLE_MAX_NS;
+	do {
 		pause_for(TICKER_SETTLED_NS / 2);
 		if (thread_sleeps(thread))
 			return true;
@@ -265,7 +266,7 @@ bool ticker_settles(const struct ticker_slot *s)
 			return false;
 		if (now - before >= TICKER_SETTLED_NS)
 			return true;
-	}
+	} while (ticker_now(0) < until);
 	return false;
 }
 

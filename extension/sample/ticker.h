@@ -50,8 +50,9 @@ void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_look *look)
 
 /* For a look: whether all that the slot's thread was about to do when this was called has been done when it returns, as long as that
  * takes less than TICKER_SETTLED_NS of its time and waits for nothing. It has if the thread sleeps, or has worked for so long
- * meanwhile, for which this waits up to three times as long. */
+ * meanwhile, for which this waits up to TICKER_SETTLE_MAX_NS: where other programs have the processors, a thread waits for its turn. */
 #define TICKER_SETTLED_NS 1000000
+#define TICKER_SETTLE_MAX_NS 20000000
 bool ticker_settles(const struct ticker_slot *slot);
 
 /* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are

@@ -9,7 +9,8 @@
 #include "lanes.h"
 #include "php_strobe.h"
 
-/* Looks take longer at large programs: a tenth of the time at most, but none comes so late that more than a second would be missing. */
+/* Looks take longer at large programs: a tenth of a processor at most, but none comes so late that more than a second would be missing.
+ * Time in which others had the processor is not counted, or looks would be fewest where ticks are latest. */
 #define WATCH_SHARE	10
 #define WATCH_MAX_NS	600000000
 
@@ -17,7 +18,7 @@
 static int64_t context(void *target, const struct ticker_slot *slot, int64_t cpu_ns)
 {
 	struct alarms *a = target;
-	int64_t began = timer_now(TIMER_WALL);
+	int64_t began = timer_now(TIMER_CPU);
 
 	for (enum watcher which = 0; which < WATCHERS; which++) {
 		struct watch *w = &a->watches[which];
@@ -27,7 +28,7 @@ static int64_t context(void *target, const struct ticker_slot *slot, int64_t cpu
 		if (watch)
 			watch(atomic_load(&w->owner), &l);
 	}
-	return MIN((timer_now(TIMER_WALL) - began) * WATCH_SHARE, WATCH_MAX_NS);
+	return MIN((timer_now(TIMER_CPU) - began) * WATCH_SHARE, WATCH_MAX_NS);
 }
 
 bool watch_settles(const struct watch_context *l)
