@@ -24,17 +24,24 @@ class RedisError(Exception):
     """An error reply."""
 
 
+given_ports = set()
+
+
 def free_port():
     """None of those that the kernel gives to connections: a server that is started again wants the same one, and who asks
-    for it meanwhile would otherwise now and then be given that very port, and be connected to himself."""
+    for it meanwhile would otherwise now and then be given that very port, and be connected to himself. None twice: of
+    the servers of one test some ask before others have begun to listen."""
     for _ in range(1000):
+        port = random.SystemRandom().randrange(10000, 32000)
+        if port in given_ports:
+            continue
         with socket.socket() as s:
-            port = random.SystemRandom().randrange(10000, 32000)
             try:
                 s.bind(('127.0.0.1', port))
-                return port
             except OSError:
-                pass
+                continue
+        given_ports.add(port)
+        return port
     raise RuntimeError('no port is free')
 
 
