@@ -108,6 +108,14 @@ def links(pid):
     return n
 
 
+def records(process):
+    """Whether all is attached (exec, fork, and the two of file I/O or of switches), who slept is known, and events are waited for."""
+    if process.poll() is not None:
+        return True
+    with open(f'/proc/{process.pid}/wchan') as f:
+        return links(process.pid) >= 4 and 'epoll' in f.read()
+
+
 def run(*args, scripts, env=None):
     """Records from before the scripts begin until all have ended."""
     for s in scripts:
@@ -115,8 +123,7 @@ def run(*args, scripts, env=None):
     targets = [word for s in scripts for word in ('-p', str(s.pid))]
     p = subprocess.Popen([BINARY, *map(str, args), *targets], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          env={**os.environ, **(env or {})})
-    # exec, fork, and the two of file I/O
-    wait_for(lambda: p.poll() is not None or links(p.pid) >= 4)
+    wait_for(lambda: records(p))
     for s in scripts:
         s.go()
     for s in scripts:
@@ -412,7 +419,7 @@ def processes_that_are_started_later_are_counted_apart():
     with Directory() as d, Script(d, FORKS, d) as script:
         check(wait_for(script.is_waiting), 'the script waits')
         p = subprocess.Popen([BINARY, 'files', '--json', '-n', '0', '-w', '-a'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: p.poll() is not None or links(p.pid) >= 4)
+        wait_for(lambda: records(p))
         script.go()
         script.process.wait()
         p.send_signal(signal.SIGINT)
@@ -535,7 +542,7 @@ class Files:
     def __enter__(self):
         self.process = subprocess.Popen([BINARY, 'files', '--json', '-n', '0', *map(str, self.args)], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: self.process.poll() is not None or links(self.process.pid) >= 4)
+        wait_for(lambda: records(self.process))
         return self
 
     def __exit__(self, *_):
