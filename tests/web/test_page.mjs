@@ -352,6 +352,31 @@ await test('dragging over the timeline chooses a range', async () => {
 	await notAt(page, 'from=');
 });
 
+await test('live is in the address, and ends when a range with an end is chosen', async () => {
+	const open = await openPage(`${site}/?from=-15m`), pressed = () => open.$eval('button.live', (b) => b.getAttribute('aria-pressed'));
+	check(await pressed() === 'false');
+	await open.click('button.live');
+	await at(open, '#live=1');
+	await open.reload();
+	await ready(open);
+	check(await pressed() === 'true' && open.url().includes('from=-15m'), open.url());
+	const r = await open.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
+	await open.mouse.move(r.x + r.w * 0.3, r.y + r.h / 2);
+	await open.mouse.down();
+	await open.mouse.move(r.x + r.w * 0.5, r.y + r.h / 2, { steps: 5 });
+	await open.mouse.up();
+	await at(open, '&to=');
+	check(await pressed() === 'false' && !open.url().includes('live'), open.url());
+	await open.click('button.live');
+	await ready(open);
+	await notAt(open, 'to=');
+	check(await pressed() === 'true' && open.url().endsWith('#live=1'), open.url());
+	await open.goBack();
+	await at(open, '&to=');
+	check(await pressed() === 'false', open.url());
+	await open.close();
+});
+
 await test('an empty result says why, and offers what there is', async () => {
 	const other = await openPage(`${site}/?entry=nothing`);
 	const said = await text(other, '.empty');

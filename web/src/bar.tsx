@@ -6,7 +6,7 @@ import * as format from './format';
 import { KeysButton } from './keys';
 import { flame, labels, loading, refresh, status } from './load';
 import { Picker } from './picker';
-import { address, change, filtersOf, kind, labelOf, live, queryOf, setFilters, view } from './state';
+import { address, change, filtersOf, kind, labelOf, live, queryOf, setFilters, setLive, view } from './state';
 import { showAccount } from './account';
 
 const RANGES = [
@@ -100,7 +100,7 @@ function Refresh() {
 			<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3" /></svg>
 		</button>
 		<button type="button" class="live" aria-pressed={live.value} title="Refresh every 10 s"
-			onClick={() => live.value = !live.value}>live</button>
+			onClick={() => setLive(!live.value)}>live</button>
 	</div>;
 }
 

@@ -56,7 +56,7 @@ export const chartWindow = signal('');	// what is seen of the flame chart: 'from
 export const filter = signal('');		// of the table
 export const order = signal<Order>({ group: '', kind: 'self', down: true });
 export const line = signal(0);		// of the source, that the address points to; 0: none
-export const live = signal(false);
+export const live = signal(false);		// asked for anew every few seconds, which only a range that ends now is
 
 export const kind = computed<Kind>(() => {
 	if (IN_FILE)
@@ -117,6 +117,7 @@ function readFragment(): void {
 	const [kind, group, way] = decode(parts.get('order') ?? sortOfQuery()).split(',');
 	order.value = { kind, group: group || '', down: way !== 'up' };
 	pane.value = PANES.includes(wanted || '') ? wanted as Pane : 'both';
+	live.value = parts.get('live') === '1';
 }
 
 function put(p: URLSearchParams, v: View): URLSearchParams {
@@ -162,6 +163,8 @@ function fragment(): string {
 		parts.push(`time=${chartWindow.value}`);
 	if (pane.value !== 'both')
 		parts.push(`show=${pane.value}`);
+	if (live.value)
+		parts.push('live=1');
 	return parts.length ? `#${parts.join('&')}` : '';
 }
 
@@ -201,9 +204,21 @@ function keepInFile(to: string, step: boolean): void {
 	}
 }
 
+// A range that is chosen by its end stays as it is.
 export function change(part: Partial<View>): void {
+	if (part.to && part.to !== 'now')
+		live.value = false;
 	view.value = { ...view.value, ...part };
 	remember(true);
+}
+
+export function setLive(on: boolean): void {
+	const { from, to } = view.value;
+	live.value = on;
+	if (on && to !== 'now')
+		change({ from: from.startsWith('-') ? from : '-1h', to: 'now' });
+	else
+		remember(false);
 }
 
 export function setZoom(path: string[]): void {
