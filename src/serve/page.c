@@ -193,7 +193,7 @@ static void put_title(const struct profile_query *a, struct buf *out)
 	buf_puts(out, entry || host ? " – Strobe" : "Strobe");
 }
 
-void page_put_error(const struct request *q, struct response *r, int status, const char *sentence)
+static void put_error(const struct request *q, struct response *r, int status, const char *sentence, const char *classes)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 
@@ -206,10 +206,15 @@ void page_put_error(const struct request *q, struct response *r, int status, con
 	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
 		 "<a href=\"/runs\">Runs</a>\n<a href=\"/filters\">Filters</a>\n");
 	page_put_identity(q, &r->body);
-	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty error\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
+	buf_printf(&r->body, "</header>\n<main>\n<section class=\"%s\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">", classes);
 	html_text(&r->body, text.data);
 	buf_puts(&r->body, "</p>\n<p><a href=\"/\">Start again</a>, <a href=\"/runs\">all runs</a></p>\n</section>\n</main>\n</div>\n");
 	html_end(&r->body);
+}
+
+void page_put_error(const struct request *q, struct response *r, int status, const char *sentence)
+{
+	put_error(q, r, status, sentence, "empty error");
 }
 
 static void put_content(const struct page *p, const struct function_query *f, struct source_query *source)
@@ -251,7 +256,9 @@ static void answer(struct server_context *s, const struct request *q, struct res
 	if (code >= 0 && p.query.with_source && !profile_query_is_empty(&p.query))
 		source_query(&lines, &p.query, s);
 	if (code < 0) {
-		page_put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text);
+		/* Scripts say the same below the bar, where another range or comparison can be chosen, unless this is an error. */
+		put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text,
+			  code == -EINVAL && p.query.view.has_base ? "empty" : "empty error");
 		r->out_of_memory = code == -ENOMEM;
 		profile_query_done(&p.query);
 		return;

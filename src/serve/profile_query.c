@@ -276,6 +276,17 @@ static void align_columns(struct profile *before, struct profile *after)
 	}
 }
 
+static int refuse_nothing(const struct profile_query *a, const char *side, struct err *err)
+{
+	char first[32], last[32];
+
+	if (a->view.run_count || !a->stats.last_ns)
+		return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s", side);
+	clock_format(a->stats.first_ns, first, sizeof(first));
+	clock_format(a->stats.last_ns, last, sizeof(last));
+	return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s; the store holds samples from %s to %s", side, first, last);
+}
+
 static int compare(struct profile_query *a, struct profile *before, struct err *err)
 {
 	struct diff_options o = { 0 };
@@ -285,16 +296,14 @@ static int compare(struct profile_query *a, struct profile *before, struct err *
 
 	name_sides(a);
 	if (!before->column_count || !a->profile->column_count)
-		return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s",
-			       before->column_count ? a->name_after : a->name_before);
+		return refuse_nothing(a, before->column_count ? a->name_after : a->name_before, err);
 	diff_columns(before, a->profile, a->view.column, &column_before, &column_after);
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
 	align_columns(before, a->profile);
 	o.scale = choose_scale(a, before, column_before, column_after);
 	if (o.scale != DIFF_AS_IT_IS && (report_whole(before, column_before) <= 0 || report_whole(a->profile, column_after) <= 0))
-		return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s",
-			       report_whole(before, column_before) > 0 ? a->name_after : a->name_before);
+		return refuse_nothing(a, report_whole(before, column_before) > 0 ? a->name_after : a->name_before, err);
 	if ((r = check_sides(a, before, column_before, column_after, o.scale, err)) < 0 ||
 	    (r = profile_diff(before, column_before, a->profile, column_after, &o, &a->diff, err)) < 0)
 		return r;

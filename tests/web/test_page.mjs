@@ -387,6 +387,19 @@ await test('an empty result says why, and offers what there is', async () => {
 	await other.close();
 });
 
+await test('the address of a comparison with nothing leads to the page, which says what there is', async () => {
+	const open = await newPage(browser);
+	await open.goto(`${site}/?base_from=-72h&base_to=-71h`);
+	await open.waitForSelector('.bar button.live');
+	await open.waitForSelector('main .why');
+	const said = await text(open, 'main .why');
+	check(/nothing was found in \S+ to \S+; the store holds samples from \S+ to \S+$/.test(said), said);
+	await open.evaluate(() => [...document.querySelectorAll('main button')].find((b) => b.textContent === 'end comparison').click());
+	await open.waitForSelector('.rows tbody button');
+	check(!open.url().includes('base'), open.url());
+	await open.close();
+});
+
 const pressed = async (page, words) => {
 	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent === w).click(), words);
 	await drawn(page);
