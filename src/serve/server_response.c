@@ -11,7 +11,7 @@
 #define POLICY	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " \
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 /* A picture has inline styles and scripts; the scripts are allowed by their hashes. */
-#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; " \
+#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src %s %s; worker-src blob:; base-uri 'none'; " \
 		"form-action 'none'; frame-ancestors 'none'"
 
 static void add_header(struct MHD_Response *m, const char *name, const char *value)

@@ -52,6 +52,7 @@ function manyStacks(lines) {
 }
 
 draw('a.svg', FOLDED);
+draw('long.svg', `main;${'a'.repeat(60)}! 5\n`);
 draw('layer.svg', FOLDED, '--color-by', 'layer', '--inverted');
 draw('reverse.svg', FOLDED, '--reverse');
 draw('many.svg', manyStacks(4550), '--minwidth', '0');
@@ -176,6 +177,21 @@ async function table(page) {
 		await search(page, '(');
 		check(await matched(page) === 'Not a regular expression' && await isOff(page, 'Keep') && await isOff(page, 'Next'));
 		check(await page.$eval('input', (e) => e.getAttribute('aria-invalid')) === 'true');
+		await page.close();
+	});
+
+	await test(`svg: an expression that takes for ever is given up, and the page answers meanwhile`, async () => {
+		const page = await openPage(address.replace('a.svg', 'long.svg'));
+		await search(page, '(a+)+$');
+		await page.evaluate(() => 1);
+		await page.waitForFunction(() => document.querySelector('#matched').textContent === 'Takes too long');
+		check(await page.$eval('input', (e) => e.getAttribute('aria-invalid')) === 'true' && await isOff(page, 'Keep'));
+		await search(page, '(m|b)ai.*');
+		await page.waitForFunction(() => document.querySelector('#matched').textContent === 'Matched: 100.00%');
+		await press(page, 'Keep');
+		await page.waitForFunction(() => location.hash.includes('keep='));
+		await page.reload();
+		await page.waitForFunction(() => document.querySelector('#matched').textContent === 'Matched: 100.00%');
 		await page.close();
 	});
 
