@@ -6,6 +6,7 @@
 #include "page.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 void runs_page_begin(const struct request *q, struct response *r, const char *title)
 {
@@ -25,16 +26,17 @@ void runs_page_end(struct response *r)
 void runs_page_error(const struct request *q, struct response *r, int status, const char *sentence)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
+	bool of_filters = strcmp(q->path, "/filters") == 0;
 
 	buf_init(&text);
 	buf_puts(&text, sentence);
 	buf_reset(&r->body);
 	r->status = status;
-	runs_page_begin(q, r, "Runs – Strobe");
+	runs_page_begin(q, r, of_filters ? "Filters – Strobe" : "Runs – Strobe");
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n<h2>This cannot be shown</h2>\n"
 		 "<p class=\"why\">");
 	html_text(&r->body, text.data);
-	buf_puts(&r->body, "</p>\n<p><a href=\"/runs\">All runs</a></p>\n</section>\n");
+	buf_printf(&r->body, "</p>\n<p><a href=\"%s\">%s</a></p>\n</section>\n", of_filters ? q->path : "/runs", of_filters ? "All filters" : "All runs");
 	runs_page_end(r);
 }
 

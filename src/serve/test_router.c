@@ -740,7 +740,7 @@ static int post_filters(struct server_context *s, const char *body, struct respo
 TEST(filters_are_named_listed_and_deleted)
 {
 	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64];
-	_cleanup_(response_done) struct response added, again, listed, page, gone, none, empty, bad;
+	_cleanup_(response_done) struct response added, again, listed, page, gone, none, empty, bad, blank;
 	struct server_context s = site_new();
 
 	CHECK(mkdtemp(dir) != NULL);
@@ -749,6 +749,7 @@ TEST(filters_are_named_listed_and_deleted)
 	CHECK_INT(send_filters(&s, "POST", "name=%3Cb%3E%22../x&query=from%3D-1h%26entry%3Dapi*", &added), 201);
 	CHECK_INT(send_filters(&s, "POST", "name=%3Cb%3E%22../x&query=from%3D-2h", &again), 409);
 	CHECK_INT(send_filters(&s, "POST", "name=y&query=a%0Ab", &bad), 400);
+	CHECK_INT(send_filters(&s, "POST", "name=+%20&query=from%3D-1h", &blank), 400);
 	CHECK_INT(send_filters(&s, "GET", NULL, &listed), 200);
 	CHECK(strstr(listed.body.data, "\"query\":\"from=-1h\\u0026entry=api*\"") != NULL);
 	CHECK_INT(answer(&s, request_of("/filters", "from=-5m"), &page), 200);
