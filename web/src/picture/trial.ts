@@ -4,8 +4,8 @@
 const DEADLINE = 1000;	// ms
 const TRY = 'onmessage=e=>{for(const n of e.data[0])e.data[1].test(n);postMessage(0)}';
 
-// Two repetitions or choices; with one, matching takes at most the square of a name's length.
-const SLOW = /[*+?{|].*[*+?{|]/;
+// Two repetitions, or one and a choice, or many choices. All else takes at most the square of a name's length, times 2 per choice.
+const SLOW = /[*+?{].*[*+?{|]|\|(.*[*+?{]|(.*\|){9})/;
 
 // Says of a pattern whether it came to an end over all names in time; undefined while that is not known. `ended` is called when it is. Where
 // the viewer permits no workers, patterns are used at once.
