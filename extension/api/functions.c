@@ -27,7 +27,7 @@ static void throw_bad_key(void)
 
 static void throw_no_memory(void)
 {
-	zend_throw_exception(strobe_exception_ce, "There is no memory for it", 0);
+	zend_throw_exception(strobe_exception_ce, "Not enough memory", 0);
 }
 
 ZEND_FUNCTION(Strobe_add_label)
@@ -187,7 +187,8 @@ ZEND_FUNCTION(Strobe_set_attribute)
 		RETURN_THROWS();
 	}
 	if (w->attributes->count >= WORK_ATTRIBUTES && !request_labels_has(w->attributes, ZSTR_VAL(key), ZSTR_LEN(key))) {
-		zend_throw_exception_ex(strobe_exception_ce, 0, "There is no room for more than %u attributes", WORK_ATTRIBUTES);
+		zend_throw_exception_ex(strobe_exception_ce, 0, "The limit of %u "
+								"attributes is reached", WORK_ATTRIBUTES);
 		RETURN_THROWS();
 	}
 	runs_hide_secret(&one);

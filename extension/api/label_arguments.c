@@ -62,7 +62,8 @@ bool labels_from_argument(HashTable *labels, uint32_t number, struct request_lab
 			return false;
 		}
 		if (r) {
-			zend_throw_exception_ex(strobe_exception_ce, 0, "There is no room for more than %d labels", REQUEST_LABELS);
+			zend_throw_exception_ex(strobe_exception_ce, 0, "The limit of %d "
+				"labels is reached", REQUEST_LABELS);
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
@@ -94,7 +95,7 @@ bool labels_fit(const struct request_labels *more)
 
 		if (request_labels_set(&all, l->key, strlen(l->key), l->value, strlen(l->value)) == 0)
 			continue;
-		zend_throw_exception_ex(strobe_exception_ce, 0, "There is no room for more than %d labels", REQUEST_LABELS);
+		zend_throw_exception_ex(strobe_exception_ce, 0, "The limit of %d labels is reached", REQUEST_LABELS);
 		return false;
 	}
 	return true;

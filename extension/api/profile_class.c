@@ -158,7 +158,7 @@ ZEND_METHOD(Strobe_Profile, toXhprof)
 		return;
 	zval_ptr_dtor(return_value);
 	ZVAL_NULL(return_value);
-	zend_throw_exception(strobe_exception_ce, "There is no memory for the array", 0);
+	zend_throw_exception(strobe_exception_ce, "Not enough memory for the array", 0);
 }
 
 ZEND_METHOD(Strobe_Profile, jsonSerialize)
@@ -221,7 +221,7 @@ static void throw_lost(int reason)
 		[STROBE_DROP_NO_DAEMON] = "no daemon listens on the socket of strobe.socket",
 		[STROBE_DROP_FULL] = "the daemon does not read its socket fast enough",
 		[STROBE_DROP_TOO_LARGE] = "it is larger than the 64 MB that a run may have",
-		[STROBE_DROP_NO_MEMORY] = "there is no memory for it",
+		[STROBE_DROP_NO_MEMORY] = "not enough memory",
 		[STROBE_DROP_REFUSED] = "this user may not write to the socket of strobe.socket",
 	};
 

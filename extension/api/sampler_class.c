@@ -205,7 +205,7 @@ ZEND_METHOD(Strobe_Sampler, start)
 	if (!api_may_start())
 		RETURN_THROWS();
 	if (!prepare(a, s)) {
-		zend_throw_exception(strobe_exception_ce, "There is no memory for samples", 0);
+		zend_throw_exception(strobe_exception_ce, "Not enough memory for samples", 0);
 		RETURN_THROWS();
 	}
 	s->timer.expired = take_sample;
@@ -247,7 +247,7 @@ ZEND_METHOD(Strobe_Sampler, stop)
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);
 	release_tries(api_thread_if_any(), s);
 	if (!t) {
-		zend_throw_exception(strobe_exception_ce, "There is no memory for the profile", 0);
+		zend_throw_exception(strobe_exception_ce, "Not enough memory for the profile", 0);
 		RETURN_THROWS();
 	}
 	t->start_ns = s->start_ns;

@@ -87,7 +87,7 @@ static void find_in_request(struct status_reason *r)
 		set(r, "no_thread", "no thread could be started for it; look at the limits of processes and threads");
 		break;
 	case SAMPLER_NO_MEMORY:
-		set(r, "no_memory", "there was no memory for it");
+		set(r, "no_memory", "there was not enough memory");
 		break;
 	case SAMPLER_NO_REQUEST:
 		set(r, "no_request", "no request is running");

@@ -120,7 +120,7 @@ static bool read_pattern(zend_string *key, const zval *value, bool include, stru
 	}
 	if (name_filter_add(f, include, Z_STRVAL_P(value), Z_STRLEN_P(value)))
 		return true;
-	zend_throw_exception(strobe_exception_ce, "There is no memory for a trace", 0);
+	zend_throw_exception(strobe_exception_ce, "Not enough memory for a trace", 0);
 	return false;
 }
 
@@ -235,7 +235,7 @@ ZEND_METHOD(Strobe_Trace, start)
 	if (!t->session) {
 		zval_ptr_dtor(return_value);
 		ZVAL_NULL(return_value);
-		zend_throw_exception(strobe_exception_ce, "There is no memory for a trace", 0);
+		zend_throw_exception(strobe_exception_ce, "Not enough memory for a trace", 0);
 		RETURN_THROWS();
 	}
 	t->pid = a->pid;
@@ -259,7 +259,7 @@ ZEND_METHOD(Strobe_Trace, stop)
 	}
 	tree = tracer_stop(session);
 	if (!tree) {
-		zend_throw_exception(strobe_exception_ce, "There is no memory for the profile", 0);
+		zend_throw_exception(strobe_exception_ce, "Not enough memory for the profile", 0);
 		RETURN_THROWS();
 	}
 	tracer_tell_folded(tree->folded_calls);

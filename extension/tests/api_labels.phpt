@@ -61,6 +61,6 @@ ValueError: Strobe\add_label(): Argument #1 ($key) must not be "url", which stro
 ValueError: Strobe\add_label(): Argument #1 ($key) must not be "name", which strobe sets itself
 ValueError: Strobe\add_label(): Argument #1 ($key) must not be "host", which strobe sets itself
 ValueError: Strobe\add_label(): Argument #1 ($key) must not be "sapi", which strobe sets itself
-Strobe\Exception: There is no room for more than 32 labels
+Strobe\Exception: The limit of 32 labels is reached
 32still
 done

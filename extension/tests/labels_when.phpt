@@ -163,7 +163,7 @@ ValueError: Strobe\with_labels(): Argument #1 ($labels) must have keys of 1 to 6
 TypeError: Strobe\with_labels(): Argument #1 ($labels) must have strings as values, array given
 ValueError: Strobe\with_labels(): Argument #1 ($labels) must have keys of 1 to 64 letters, digits and "_", not beginning with a digit
 TypeError: Strobe\with_labels(): Argument #1 ($labels) must have strings as values, stdClass given
-Strobe\Exception: There is no room for more than 32 labels
+Strobe\Exception: The limit of 32 labels is reached
 1-- 1--
 1exit-
 shutdown 1--

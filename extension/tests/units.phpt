@@ -208,7 +208,7 @@ TypeError: Strobe\set_attribute(): Argument #2 ($value) must be of type string|i
 ValueError: Strobe\set_attribute(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
 ValueError: Strobe\set_entry(): Argument #1 ($name) must not be empty
 ValueError: Strobe\trace_request(): Argument #1 ($keep) must be what strobe.trace_keep may be
-Strobe\Exception: There is no room for more than 24 attributes
+Strobe\Exception: The limit of 24 attributes is reached
 Error: Call to private Strobe\Unit::__construct() from global scope
 Error: Trying to clone an uncloneable object of class Strobe\Unit
 Exception: not traced

@@ -123,8 +123,8 @@ static void put_logs(const struct metrics *m, bool newest, struct buf *out)
 {
 	const char *name = newest ? "arclamp_newest_log_seconds" : "arclamp_oldest_log_seconds";
 
-	family(out, name, newest ? "When the newest log was last written to." : "When the oldest log was last "
-	       "written to.");
+	family(out, name, newest ? "Time of the last write to the newest log." : "Time of the last write to the "
+		"oldest log.");
 	for (size_t i = 0; i < m->count; i++)
 		for (int packed = 0; packed < 2; packed++) {
 			const struct span *s = &m->series[i].logs[packed];
@@ -140,7 +140,7 @@ static void put_svgs(const struct metrics *m, bool newest, struct buf *out)
 {
 	const char *name = newest ? "arclamp_newest_svg_seconds" : "arclamp_oldest_svg_seconds";
 
-	family(out, name, newest ? "When the newest picture that is whole was drawn." : "When the oldest picture "
+	family(out, name, newest ? "Time when the newest complete picture was drawn." : "When the oldest picture "
 	       "was drawn.");
 	for (size_t i = 0; i < m->count; i++) {
 		const struct span *s = newest ? &m->series[i].whole_svgs : &m->series[i].svgs;
@@ -182,8 +182,8 @@ static void put_all(struct metrics *m, const struct tree *logs, const struct tre
 		qsort(m->series, m->count, sizeof(*m->series), by_labels);
 	put_logs(m, false, out);
 	put_logs(m, true, out);
-	family(out, "arclamp_oldest_temporary_file_seconds", "When the oldest temporary file was written to; now if "
-	       "there is none.");
+	family(out, "arclamp_oldest_temporary_file_seconds", "Time of the last write to the oldest temporary "
+							     "file; the current time if there is none.");
 	buf_printf(out, "arclamp_oldest_temporary_file_seconds %lld.%09lld\n", (long long)(temporary / NS_PER_SECOND),
 		   (long long)(temporary % NS_PER_SECOND));
 	put_svgs(m, false, out);

@@ -123,7 +123,7 @@ static int write_sorted(struct packing *p, int fd, struct err *err)
 	p->out = compress_free(p->out);
 	/* The log is removed after this, so the new file must be on the disk. */
 	if (r >= 0 && p->bytes_in != p->bytes_out)
-		return err_set(err, -EIO, "%llu bytes were read and %llu written", (unsigned long long)p->bytes_in,
+		return err_set(err, -EIO, "read %llu bytes, but wrote %llu", (unsigned long long)p->bytes_in,
 			       (unsigned long long)p->bytes_out);
 	return r;
 }
@@ -311,7 +311,7 @@ static void report_summary(const struct pack *k)
 	if (k->changed)
 		buf_printf(&b, ", %llu being written", (unsigned long long)k->changed);
 	if (k->gone)
-		buf_printf(&b, ", %llu gone meanwhile", (unsigned long long)k->gone);
+		buf_printf(&b, ", %llu removed meanwhile", (unsigned long long)k->gone);
 	if (k->failed)
 		buf_printf(&b, ", %llu failed", (unsigned long long)k->failed);
 	export_warn(k->o, "%s", b.data);

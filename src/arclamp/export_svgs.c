@@ -265,7 +265,7 @@ static void report_summary(const struct svgs *s)
 	if (s->empty)
 		buf_printf(&b, ", %llu without a sample", (unsigned long long)s->empty);
 	if (s->gone)
-		buf_printf(&b, ", %llu gone meanwhile", (unsigned long long)s->gone);
+		buf_printf(&b, ", %llu removed meanwhile", (unsigned long long)s->gone);
 	if (s->failed)
 		buf_printf(&b, ", %llu failed", (unsigned long long)s->failed);
 	if (s->removed)

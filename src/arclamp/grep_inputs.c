@@ -308,7 +308,7 @@ static int answered(const struct grep_asked *a, int status, const struct buf *bo
 	if (status < 0)
 		return status;
 	if (status == 401)
-		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file", a->url);
+		return err_set(err, -EACCES, "the daemon at %s requires an access token; give --token-file", a->url);
 	buf_init(&plain);
 	text_put_plain(&plain, (struct str){ body->data, body->size < 300 ? body->size : 300 });
 	return err_set(err, -EPROTO, "the daemon at %s answered with status %d: %s", a->url, status, plain.data);

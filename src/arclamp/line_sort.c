@@ -78,7 +78,7 @@ static int flush_run(struct line_sort *s, struct err *err)
 	FILE *f;
 
 	if (s->run_count == LINE_SORT_RUNS_MAX)
-		return err_set(err, -E2BIG, "it has more different lines than %u times %zu MB, which is the limit",
+		return err_set(err, -E2BIG, "its distinct lines exceed the limit of %u times %zu MB",
 			       LINE_SORT_RUNS_MAX, s->memory_bytes >> 20);
 	f = open_run(s, err);
 	if (!f)

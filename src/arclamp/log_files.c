@@ -111,7 +111,8 @@ int log_files_get(struct log_files *l, const char *path, struct log_file **ret, 
 		if (fstat(fd, &st))
 			return failed("look at", path, -errno, err);
 		if (!S_ISREG(st.st_mode))
-			return err_set(err, -ENXIO, "'%s' is not a regular file; remove it, a log goes there", path);
+			return err_set(err, -ENXIO, "'%s' is not a regular file; remove it to make "
+						    "way for a log", path);
 		*f = (struct log_file){ xstrdup(path), TAKE_FD(fd), hash, st.st_dev, st.st_ino, 0, false };
 		l->open_now++;
 	}

@@ -43,7 +43,7 @@ static int add_part(struct log_name *n, struct log_name_part part, struct err *e
 	for (unsigned i = 0; i < n->count; i++)
 		bytes += n->parts[i].max;
 	if (bytes > LOG_TIME_MAX)
-		return err_set(err, -EINVAL, "it makes names of more than %u bytes; write a shorter one", LOG_TIME_MAX);
+		return err_set(err, -EINVAL, "its names are longer than %u bytes; shorten it", LOG_TIME_MAX);
 	n->parts[n->count++] = part;
 	return 0;
 }
@@ -51,13 +51,12 @@ static int add_part(struct log_name *n, struct log_name_part part, struct err *e
 static int add_literal(struct log_name *n, struct buf *plain, char c, struct err *err)
 {
 	if (c == '/')
-		return err_set(err, -EINVAL, "it makes a '/', and a log is one file in the directory of its period; "
-			       "write - or _ instead");
+		return err_set(err, -EINVAL, "its names contain '/', but a log is one file in the directory of "
+					     "its period; use - or _ instead");
 	if ((unsigned char)c < ' ' || c == 127)
-		return err_set(err, -EINVAL, "it makes a control character in a file name; remove it");
+		return err_set(err, -EINVAL, "its names contain a control character; remove it");
 	if (c == '.' && !n->count)
-		return err_set(err, -EINVAL, "it makes names that begin with '.', which are hidden; begin with "
-			       "the year");
+		return err_set(err, -EINVAL, "its names begin with '.', which hides the files; begin with the year");
 	buf_puts(plain, c == '%' ? "%%" : (char[]){ c, 0 });
 	return add_part(n, (struct log_name_part){ LITERAL, (unsigned char)c, 1, 1 }, err);
 }
@@ -129,7 +128,7 @@ int log_name_init(struct log_name *n, const char *format, struct err *err)
 	buf_init(&plain);
 	r = add_format(n, &plain, format, err);
 	if (r >= 0 && !n->count)
-		r = err_set(err, -EINVAL, "it makes an empty name; use conversions such as %%Y, %%m, %%d, %%H");
+		r = err_set(err, -EINVAL, "its names are empty; use conversions such as %%Y, %%m, %%d, %%H");
 	n->format = buf_take(&plain, NULL);
 	return r;
 }

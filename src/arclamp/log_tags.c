@@ -59,8 +59,8 @@ static uint32_t add(struct log_tags *t, struct str tag, const struct logs_option
 		return LOG_TAG_OTHER;
 	if (t->names.count >= LOG_TAG_FIRST + LOG_TAGS) {
 		if (!t->logged_full)
-			log_warning("trace logs of %u entry points are in '%s'; new ones go to the tag \"other\" "
-				    "until files of some are removed", LOG_TAGS, o->base);
+			log_warning("%u entry points, the limit, have trace logs in '%s'; further ones get the "
+				    "tag \"other\" until some of these logs are removed", LOG_TAGS, o->base);
 		t->logged_full = true;
 		return LOG_TAG_OTHER;
 	}

@@ -150,7 +150,7 @@ static int stat_files(struct logs *l, struct log_plan *p, struct err *err)
 			p->targets[i].inode = st.st_ino;
 			p->targets[i].length = (uint64_t)st.st_size;
 		} else if (errno != ENOENT && errno != ENOTDIR) {
-			return err_set(err, -errno, "cannot look at '%s': %s", path, strerror(errno));
+			return err_set(err, -errno, "cannot stat '%s': %s", path, strerror(errno));
 		}
 	}
 	return 0;
@@ -305,7 +305,7 @@ static void take_next(struct logs *l)
 		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* which was checked */
 	memset(l->popped, 0, sizeof(l->popped));
 	log_tags_scan(&l->tags, &l->options, l->names);
-	log_info("%s has new groups: %zu", l->url, l->options.group_count);
+	log_info("%s: reloaded %zu groups", l->url, l->options.group_count);
 }
 
 /* --- The sink --- */
@@ -413,8 +413,8 @@ int logs_group_check(const struct logs_group *g, struct err *err)
 			       g->period);
 	for (const char *p = g->period; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 127)
-			return err_set(err, -EINVAL, "a period has a control character in it; use a name such "
-				       "as hourly");
+			return err_set(err, -EINVAL, "a period contains a control character; use a "
+						     "name such as hourly");
 	r = log_name_init(&n, g->format, err);
 	log_name_done(&n);
 	return r < 0 ? err_prefix(err, "the format '%.120s' cannot be used", g->format) : 0;

@@ -182,8 +182,8 @@ TEST(groups_that_make_no_files_are_refused_with_their_line)
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F', retain: -1}\n"),
 		  "a.yaml:2: 'logs: retain' must be a whole number from 0 to 10000000, not '-1'");
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%Y/%m', retain: 1}\n"),
-		  "a.yaml:2: the format '%Y/%m' cannot be used: it makes a '/', and a log is one file in the "
-		  "directory of its period; write - or _ instead");
+		  "a.yaml:2: the format '%Y/%m' cannot be used: its names contain '/', but a log is one file in "
+		  "the directory of its period; use - or _ instead");
 	CHECK_STR(error_of("logs:\n  - {period: ../x, format: '%F', retain: 1}\n"),
 		  "a.yaml:2: the period '../x' is not a valid directory name; use one such as hourly");
 	CHECK_STR(error_of("base_path: ''\n" LOGS), "a.yaml:1: 'base_path' is empty; give a directory such as "

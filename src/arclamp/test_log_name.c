@@ -54,17 +54,17 @@ TEST(times_are_written_as_strftime_does_in_utc)
 
 TEST(a_format_that_makes_no_plain_name_is_refused)
 {
-	CHECK_STR(made("%Y/%m", AT), "it makes a '/', and a log is one file in the directory of its period; "
-		  "write - or _ instead");
+	CHECK_STR(made("%Y/%m", AT), "its names contain '/', but a log is one file in the directory of its "
+				     "period; use - or _ instead");
 	CHECK_STR(made("%D", AT), made("%Y/%m", AT));
-	CHECK_STR(made("%Y%n", AT), "it makes a control character in a file name; remove it");
-	CHECK_STR(made("", AT), "it makes an empty name; use conversions such as %Y, %m, %d, %H");
-	CHECK_STR(made("%Z", AT), "it makes an empty name; use conversions such as %Y, %m, %d, %H");
-	CHECK_STR(made("..", AT), "it makes names that begin with '.', which are hidden; begin with the year");
+	CHECK_STR(made("%Y%n", AT), "its names contain a control character; remove it");
+	CHECK_STR(made("", AT), "its names are empty; use conversions such as %Y, %m, %d, %H");
+	CHECK_STR(made("%Z", AT), "its names are empty; use conversions such as %Y, %m, %d, %H");
+	CHECK_STR(made("..", AT), "its names begin with '.', which hides the files; begin with the year");
 	CHECK_STR(made("%Y%", AT), "it ends with a lone %");
 	CHECK_STR(made("%s", AT), "unknown conversion %s; use conversions such as %Y, %m, %d, %H");
 	CHECK_STR(made("%10Y", AT), "unknown conversion %1; use conversions such as %Y, %m, %d, %H");
-	CHECK_STR(made("%c%c%c%c%c", AT), "it makes names of more than 100 bytes; write a shorter one");
+	CHECK_STR(made("%c%c%c%c%c", AT), "its names are longer than 100 bytes; shorten it");
 }
 
 TEST(only_names_that_the_format_could_have_made_have_a_tag)

@@ -472,7 +472,7 @@ TEST(options_that_cannot_be_right_are_refused)
 	CHECK(strstr(problem.text, "'../up' is not a valid directory name"));
 	twice[1] = (struct logs_group){ "up", "%D", NULL, 1, 1 };
 	CHECK(open_with(twice, 2) == -EINVAL);
-	CHECK(strstr(problem.text, "the format '%D' cannot be used: it makes a '/'"));
+	CHECK(strstr(problem.text, "the format '%D' cannot be used: its names contain '/'"));
 	end();
 }
 

@@ -28,8 +28,8 @@ TEST(a_command_is_split_into_words_without_a_shell)
 	CHECK_STR(words("true $HOME `id` ; rm * > {}"), "[$HOME][`id`][;][rm][*][>][{}]");
 	CHECK_STR(words("true 'a"), "a quote is not closed in the command 'true 'a'");
 	CHECK_STR(words(""), "the command is empty");
-	CHECK_STR(words("strobe-has-no-such-program x"), "there is no program 'strobe-has-no-such-program' in PATH");
-	CHECK_STR(words("/etc/passwd x"), "there is no program '/etc/passwd'");
+	CHECK_STR(words("strobe-has-no-such-program x"), "program 'strobe-has-no-such-program' not found in PATH");
+	CHECK_STR(words("/etc/passwd x"), "program '/etc/passwd' not found");
 }
 
 /* Returns the error of upload_run, or "fine". */
@@ -49,8 +49,8 @@ static const char *run(const char *command, double seconds, const char *path)
 TEST(the_exit_code_is_reported)
 {
 	CHECK_STR(run("true", 10, "f"), "fine");
-	CHECK_STR(run("false {}", 10, "f"), "'false' ended with 1 for f");
-	CHECK_STR(run("sh -c 'kill -9 $$' {}", 10, "f"), "'sh' was ended by signal 9 for f");
+	CHECK_STR(run("false {}", 10, "f"), "'false' exited with status 1 for f");
+	CHECK_STR(run("sh -c 'kill -9 $$' {}", 10, "f"), "'sh' was killed by signal 9 for f");
 }
 
 TEST(the_path_takes_the_place_of_the_braces_or_comes_last)

@@ -90,8 +90,8 @@ static int cut(const char *path, uint64_t length, struct err *err)
 	_cleanup_(fd_closep) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0 || ftruncate(fd, (off_t)length))
-		return err_set(err, -errno, "cannot truncate '%s' to %llu bytes, after a batch was appended in "
-			       "part: %s", path, (unsigned long long)length, strerror(errno));
+		return err_set(err, -errno, "cannot truncate '%s' to %llu bytes to undo a "
+					    "partial append: %s", path, (unsigned long long)length, strerror(errno));
 	return 0;
 }
 
@@ -103,12 +103,12 @@ static int take_back(const struct undo *u, const struct undo_file *f, struct err
 
 	if (lstat(path, &st))
 		return errno == ENOENT || errno == ENOTDIR ? 0 :
-			err_set(err, -errno, "cannot look at '%s': %s", path, strerror(errno));
+			err_set(err, -errno, "cannot stat '%s': %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	if (!f->inode) {
 		if (unlink(path) && errno != ENOENT)
-			return err_set(err, -errno, "cannot remove '%s', in which a batch was written in part: %s",
+			return err_set(err, -errno, "cannot remove '%s', which has part of a batch: %s",
 				       path, strerror(errno));
 		return 0;
 	}
@@ -198,7 +198,7 @@ int undo_back(struct undo *u, struct err *err)
 	}
 	/* Seldom, and perhaps thousands of files: all of the file system is synced at once. */
 	if (syncfs(u->lock_fd))
-		return err_set(err, -errno, "cannot sync what lies beside '%s': %s", u->path, strerror(errno));
+		return err_set(err, -errno, "cannot sync the file system of '%s': %s", u->path, strerror(errno));
 	append_id(u, TAKEN_BACK, NULL);
 	forget_begun(u);
 	u->taken_back++;
@@ -333,8 +333,8 @@ static int lock_tree(struct undo *u, struct err *err)
 	if (r < 0)
 		return r;
 	if (flock(u->lock_fd, LOCK_EX | LOCK_NB))
-		return err_set(err, -EBUSY, "another process writes trace logs to '%s'; let one do it for all "
-			       "channels, or give each a directory of its own", u->base);
+		return err_set(err, -EBUSY, "another process writes trace logs to '%s'; use one process for all "
+					    "channels, or a directory for each", u->base);
 	return 0;
 }
 

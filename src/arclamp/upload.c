@@ -68,7 +68,7 @@ static int find_program(struct upload *u, struct err *err)
 
 	if (strchr(name, '/')) {
 		u->program = xstrdup(name);
-		return is_program(name) ? 0 : err_set(err, -ENOENT, "there is no program '%s'", name);
+		return is_program(name) ? 0 : err_set(err, -ENOENT, "program '%s' not found", name);
 	}
 	for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
 		size_t n = strcspn(at, ":");
@@ -79,7 +79,7 @@ static int find_program(struct upload *u, struct err *err)
 			return 0;
 		at += n + (at[n] == ':');
 	}
-	return err_set(err, -ENOENT, "there is no program '%s' in PATH", name);
+	return err_set(err, -ENOENT, "program '%s' not found in PATH", name);
 }
 
 int upload_init(struct upload *u, const char *command, double timeout, struct err *err)
@@ -197,9 +197,9 @@ static int run(const struct upload *u, char **argv, const char *path, struct err
 	if (r < 0)
 		return err_set(err, r, "cannot wait for '%s': %s", u->words[0], strerror(-r));
 	if (WIFSIGNALED(status))
-		return err_set(err, -EIO, "'%s' was ended by signal %d for %s", u->words[0], WTERMSIG(status), path);
+		return err_set(err, -EIO, "'%s' was killed by signal %d for %s", u->words[0], WTERMSIG(status), path);
 	if (WEXITSTATUS(status))
-		return err_set(err, -EIO, "'%s' ended with %d for %s", u->words[0], WEXITSTATUS(status), path);
+		return err_set(err, -EIO, "'%s' exited with status %d for %s", u->words[0], WEXITSTATUS(status), path);
 	return 0;
 }
 

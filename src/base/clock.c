@@ -98,7 +98,7 @@ int clock_parse_duration(const char *text, int64_t *ret_ns, struct err *err)
 		if (end == text + digits)
 			return 0;
 	}
-	return err_set(err, -EINVAL, "'%s' is not a length of time, such as 90s, 15m, 2h, 7d or 250ms", text);
+	return err_set(err, -EINVAL, "'%s' is not a duration, such as 90s, 15m, 2h, 7d or 250ms", text);
 }
 
 /* Exactly `n` digits. */

@@ -38,7 +38,7 @@ static int parse_base(const char *base, struct address *ret, struct err *err)
 		const char *bracket = strchr(ret->shown, ']');
 
 		if (!bracket)
-			return err_set(err, -EINVAL, "'%s' lacks a ']'", base);
+			return err_set(err, -EINVAL, "'%s' has no closing ']'", base);
 		ret->host = xstrndup(ret->shown + 1, (size_t)(bracket - ret->shown) - 1);
 		colon = bracket[1] == ':' ? bracket + 1 : NULL;
 	} else {
@@ -191,6 +191,6 @@ int http_get_with_headers(const char *base, const char *path, const char *token,
 	if (r == -ECONNRESET)
 		return err_set(err, r, "%s: the connection was lost in the middle of the answer", a.shown);
 	if (r < 0)
-		return err_set(err, r, "%s did not answer as a strobe daemon does: %s", a.shown, strerror(-r));
+		return err_set(err, r, "%s is not a strobe daemon: %s", a.shown, strerror(-r));
 	return r;
 }

@@ -23,7 +23,7 @@ int io_read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err
 		ssize_t n;
 
 		if (!room)
-			return err_set(err, -EFBIG, "'%s' is larger than the %zu bytes that fit here", name, b->limit);
+			return err_set(err, -EFBIG, "'%s' is larger than the limit of %zu bytes", name, b->limit);
 		n = read(fd, room, READ_AT_ONCE);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -33,7 +33,7 @@ int io_read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err
 			return 0;
 		buf_wrote(b, (size_t)n);
 		if (b->size - before > limit)
-			return err_set(err, -EFBIG, "'%s' is larger than %zu bytes, which is the limit here", name,
+			return err_set(err, -EFBIG, "'%s' is larger than the limit of %zu bytes", name,
 				       limit);
 	}
 }
@@ -190,7 +190,8 @@ static int make_dir(const char *path, mode_t mode, struct err *err)
 	if (errno == EEXIST) {
 		if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			return 0;
-		return err_set(err, -ENOTDIR, "cannot create the directory '%s': something else has this name", path);
+		return err_set(err, -ENOTDIR, "cannot create the directory '%s': it exists and "
+					      "is not a directory", path);
 	}
 	return err_set(err, -errno, "cannot create the directory '%s': %s", path, strerror(errno));
 }

@@ -92,7 +92,7 @@ static void put_option(struct buf *out, const struct option_spec *o)
 	put_wrapped(out, o->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-static const struct option_spec help_option = { OPTION_FLAG, 'h', "help", NULL, NULL, "show this text and exit" };
+static const struct option_spec help_option = { OPTION_FLAG, 'h', "help", NULL, NULL, "Show this help and exit." };
 
 /* The line that --help begins with. Alternatives stay in one piece: "[-p PID | -a]" breaks between, not within. */
 static void put_usage(struct buf *out, const struct command_spec *c)
@@ -121,10 +121,12 @@ static void put_indented(struct buf *out, const char *lines)
 	}
 }
 
-/* --help closes the options that stand under no heading, or all of them. `o` is what comes next. */
-static bool is_place_for_help(const struct option_spec *o, bool *shown, unsigned options_before)
+/* --help closes the options before the first heading, or the whole table if it begins with one. `o` is the next entry. */
+static bool is_place_for_help(const struct command_spec *c, const struct option_spec *o, bool *shown, unsigned options_before)
 {
-	if (*shown || !(is_end(o) || (o->kind == OPTION_HEADING && options_before)))
+	bool has_headings_only = c->options->kind == OPTION_HEADING;
+
+	if (*shown || !(is_end(o) || (o->kind == OPTION_HEADING && options_before && !has_headings_only)))
 		return false;
 	*shown = true;
 	return true;
@@ -145,7 +147,7 @@ void options_help(const struct command_spec *c, struct buf *out)
 	if (c->options->kind != OPTION_HEADING)
 		buf_puts(&text, "\nOptions:\n");
 	for (const struct option_spec *o = c->options;; o++) {
-		if (is_place_for_help(o, &help_shown, options))
+		if (is_place_for_help(c, o, &help_shown, options))
 			put_option(&text, &help_option);
 		if (is_end(o))
 			break;
@@ -248,7 +250,7 @@ void options_man(const struct command_spec *c, struct buf *out)
 	put_roff_paragraphs(out, description.data);
 	buf_puts(out, ".SH OPTIONS\n");
 	for (const struct option_spec *o = c->options;; o++) {
-		if (is_place_for_help(o, &help_shown, options))
+		if (is_place_for_help(c, o, &help_shown, options))
 			put_roff_option(out, &help_option);
 		if (is_end(o))
 			break;

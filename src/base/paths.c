@@ -95,8 +95,8 @@ int paths_store(char **ret_url, struct err *err)
 	else if (own)
 		*ret_url = xasprintf("sqlite:%s", own);
 	else
-		return err_set(err, -ENOENT, "there is no HOME to keep samples in; set XDG_STATE_HOME or use "
-			       "--store sqlite:DIRECTORY");
+		return err_set(err, -ENOENT, "HOME is not set, so there is no default store; set XDG_STATE_HOME "
+					     "or use --store sqlite:DIRECTORY");
 	return 0;
 }
 

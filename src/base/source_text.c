@@ -154,8 +154,9 @@ int source_text_check_dir(const char *dir, struct err *err)
 	_cleanup_(freep) char *prefix = strndup(p.prefix.p, p.prefix.n);
 
 	if (*prefix != '/' || has_dots(prefix) || has_dots(p.directory) || strlen(p.directory) >= PATH_MAX)
-		return err_set(err, -EINVAL, "'%.200s' is not an absolute directory; give /srv/app, or /srv/app=/home/checkout if "
-			       "files that profiles have below the first are below the second here", dir);
+		return err_set(err, -EINVAL, "'%.200s' is not an absolute path; give /srv/app, or "
+					     "/srv/app=/home/checkout if the files that profiles show below "
+					     "/srv/app are below /home/checkout on this machine", dir);
 	return 0;
 }
 

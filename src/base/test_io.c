@@ -59,7 +59,7 @@ TEST(a_file_above_the_limit_is_refused_and_leaves_the_buffer_alone)
 	buf_puts(&b, "kept");
 	io_write_file(in_dir("file"), "12345678", 8, NULL);
 	CHECK_INT(io_read_file(path, &b, 7, &err), -EFBIG);
-	CHECK(strstr(err.text, "larger than 7 bytes"));
+	CHECK(strstr(err.text, "larger than the limit of 7 bytes"));
 	CHECK_STR(b.data, "kept");
 	buf_done(&b);
 }

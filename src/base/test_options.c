@@ -255,7 +255,7 @@ TEST(help_shows_every_option_in_80_columns)
 		  "  -o, --output FILE         where to write the picture; - is standard output\n"
 		  "  -r, --reverse             turn stacks over\n"
 		  "  -q                        say nothing\n"
-		  "  -h, --help                show this text and exit\n"
+		  "  -h, --help                Show this help and exit.\n"
 		  "\n"
 		  "Looks:\n"
 		  "      --title TEXT          the text above the picture\n"

@@ -137,7 +137,7 @@ TEST(what_is_wrong_is_said_with_file_and_line)
 		  "indent with spaces, not with tabs, and put text that begins with @ or ` in quotes");
 	CHECK_STR(error_of("a: 'x\n"), "a.yaml:2: found unexpected end of stream; "
 		  "look at the indentation and the quotes of this line and the one above it");
-	CHECK_STR(error_of("a: 1\nb: 2\na: 3\n"), "a.yaml:3: 'a' is there twice, first at line 1; remove one of them");
+	CHECK_STR(error_of("a: 1\nb: 2\na: 3\n"), "a.yaml:3: 'a' is a duplicate of line 1; remove one of them");
 	CHECK_STR(error_of("? [1]\n: 2\n"), "a.yaml:1: a key must be plain text");
 	CHECK_STR(error_of("a: 1\n---\nb: 1\n"),
 		  "a.yaml:2: a second document begins here; only one is read, put it into a file of its own");

@@ -68,7 +68,7 @@ static int parse_host(const char *p, const char *end, const struct url_kind *kin
 		host_end = close;
 		colon = close + 1 < end ? close + 1 : NULL;
 		if (colon && *colon != ':')
-			return url_invalid(kind, "behind the bracket of the address a port is expected", err);
+			return url_invalid(kind, "a port is expected after the bracket of the address", err);
 	} else {
 		host_end = colon ? colon : end;
 	}
@@ -76,7 +76,7 @@ static int parse_host(const char *p, const char *end, const struct url_kind *kin
 	if (!u->host || !*u->host)
 		return url_invalid(kind, "the host is missing", err);
 	if (colon && parse_port(colon + 1, end, &u->port) < 0)
-		return url_invalid(kind, "the port is no number from 1 to 65535", err);
+		return url_invalid(kind, "the port is not a number from 1 to 65535", err);
 	return 0;
 }
 

@@ -34,7 +34,8 @@ struct url {
 int url_parse(const char *text, const struct url_kind *kind, struct url *ret, struct err *err);
 void url_done(struct url *u);
 
-/* The same sentence for what only the caller knows to be wrong: "the database is no number; a Redis is named as …" */
+/* The same sentence for what only the caller knows to be wrong: "the database is not a number; a Redis is "
+								 "named as …" */
 int url_invalid(const struct url_kind *kind, const char *problem, struct err *err);
 
 const char *url_get(const struct url *u, const char *name);	/* NULL if there is no such parameter */

@@ -195,7 +195,7 @@ static int check_key(struct reader *r, const struct yaml_node *n, const struct y
 		return yaml_error(key, r->err, "merge keys (<<) are not read here; write the values out");
 	same = yaml_find(n, key->text);
 	if (same)
-		return yaml_error(key, r->err, "'%.64s' is there twice, first at line %u; remove one of them",
+		return yaml_error(key, r->err, "'%.64s' is a duplicate of line %u; remove one of them",
 				  key->text, same->line);
 	return 0;
 }
@@ -295,7 +295,7 @@ int yaml_tree_parse(const char *name, const void *bytes, size_t n, struct yaml_t
 			       YAML_BYTES);
 	r.file = arena_copy(&ret->memory, name, strlen(name));
 	if (!yaml_parser_initialize(&r.parser))
-		return err_set(err, -ENOMEM, "no memory to read '%s'", name);
+		return err_set(err, -ENOMEM, "not enough memory to read '%s'", name);
 	yaml_parser_set_input_string(&r.parser, bytes, n);
 	result = read_document(&r, &ret->root);
 	if (r.has_event)

@@ -325,9 +325,10 @@ int sampler_add_cgroup(struct sampler *s, int directory, struct err *err)
 	u32 at = s->bpf->bss->cgroup_count;
 
 	if (at == CGROUPS_MAX)
-		return err_set(err, -E2BIG, "at most %u control groups can be chosen", CGROUPS_MAX);
+		return err_set(err, -E2BIG, "at most %u control groups can be selected", CGROUPS_MAX);
 	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cgroups), &at, &directory, BPF_ANY) < 0)
-		return err_set(err, -errno, "cannot choose a control group: %s; it must be one of version 2", strerror(errno));
+		return err_set(err, -errno, "cannot select a control group: %s; only "
+					    "cgroup v2 is supported", strerror(errno));
 	s->bpf->bss->cgroup_count++;
 	return 0;
 }

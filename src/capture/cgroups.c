@@ -34,7 +34,7 @@ static int find_mount(char *ret, size_t size, char *ret_root, struct err *err)
 		if (strstr(line, " - cgroup2 ") && sscanf(line, format, ret_root, ret) == 2)
 			return 0;
 	}
-	return err_set(err, -ENOTSUP, "version 2 of control groups is not mounted here, and --cgroup and --container need it");
+	return err_set(err, -ENOTSUP, "cgroup v2 is not mounted, and --cgroup and --container require it");
 }
 
 static int open_directory(const char *path)

@@ -333,11 +333,12 @@ static int no_program(pid_t pid, struct err *err)
 	if (!start_ticks)
 		return process_absent(pid, err);
 	if (!process_lives(pid, start_ticks))
-		return err_set(err, -ESRCH, "process %d has ended; only its parent has not waited for it yet", (int)pid);
+		return err_set(err, -ESRCH, "process %d is a zombie: it has exited, but its "
+					    "parent has not reaped it", (int)pid);
 	if (process_is_of_kernel(pid))
 		return err_set(err, -ENOTSUP, "process %d is a kernel thread", (int)pid);
 	/* Its first thread has, and other threads may go on. */
-	return err_set(err, -ENOTSUP, "process %d is ending, and its program is no longer known", (int)pid);
+	return err_set(err, -ENOTSUP, "process %d is exiting, and its program is no longer known", (int)pid);
 }
 
 /* With CAP_PERFMON alone the link to the program is closed, but (since Linux 6.15) not what is mapped: the first file is the
@@ -442,7 +443,7 @@ static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_n
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &st) < 0) {
-		err_set(err, -errno, "cannot look at '%s': %s", ret_name, strerror(errno));
+		err_set(err, -errno, "cannot stat '%s': %s", ret_name, strerror(errno));
 		return NULL;
 	}
 	key = key_of(&st);

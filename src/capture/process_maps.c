@@ -113,7 +113,7 @@ int process_maps_read(struct process_maps *m, pid_t pid, struct err *err)
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	r = io_read_file(path, &text, MAPS_MAX, err);
 	if (r == -ENOENT || r == -ESRCH)
-		return err_set(err, -ESRCH, "process %d is gone", (int)pid);
+		return err_set(err, -ESRCH, "process %d has exited", (int)pid);
 	if (r == -EACCES || r == -EPERM)
 		return err_set(err, -EACCES, "cannot read the mappings of process %d, which is another user's; run as root or with "
 			       "CAP_SYS_PTRACE", (int)pid);
@@ -180,7 +180,7 @@ int process_maps_open(pid_t pid, int root, const struct process_map *m, struct e
 		return fd;
 	if (by_root == -EACCES || by_root == -EPERM)
 		return err_set(err, -EACCES, "cannot open '%s' of process %d; run as root or with CAP_SYS_PTRACE", m->path, (int)pid);
-	return err_set(err, -ESTALE, "'%s' of process %d is not there any more: it was %s", m->path, (int)pid,
+	return err_set(err, -ESTALE, "'%s' of process %d no longer exists: it was %s", m->path, (int)pid,
 		       m->deleted ? "deleted" : "replaced");
 }
 

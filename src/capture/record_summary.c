@@ -344,7 +344,7 @@ static void put_why_empty(const struct record_summary *s, struct buf *out)
 	} else if (!s->processes && *s->refused) {
 		buf_printf(out, ": %s\n", s->refused);
 	} else if (!s->processes) {
-		buf_printf(out, ": no %s process runs that was asked for; start one, or record for longer\n", language(s));
+		buf_printf(out, ": no selected %s process is running; start one, or record for longer\n", language(s));
 	} else if (!s->off_cpu) {
 		put_idle(s, out);
 	} else {

@@ -75,7 +75,8 @@ static int open_remote(struct recorder *r, const struct obstacle *why, struct er
 		return err_set(err, -EPERM, "no BPF: %s%s%s; and no access to memory: %s%s%s; " FALLBACK_EXTENSION, why->cause,
 			       *why->remedy ? ": " : "", why->remedy, closed.cause, *closed.remedy ? ": " : "", closed.remedy);
 	if (r->options.languages == LANGUAGE_PERL)
-		return err_set(err, -EPERM, "Perl is sampled by BPF alone, and there is no BPF: %s%s%s", why->cause,
+		return err_set(err, -EPERM, "Perl can only be sampled with BPF, which is "
+					    "unavailable: %s%s%s", why->cause,
 			       *why->remedy ? ": " : "", why->remedy);
 	r->options.languages = LANGUAGE_PHP;
 	err_set(&r->fallback, -EPERM, "%s%s%s", why->cause, *why->remedy ? ": " : "", why->remedy);

@@ -90,9 +90,10 @@ static int refuse_other_program(struct recorder *r, pid_t pid, struct err *err)
 
 	err_set(&why, -ENOTSUP, "process %d runs no %s that can be sampled: neither its program nor a library of it exports %s%s",
 		(int)pid, languages_name(r->options.languages), languages_symbols(r->options.languages),
-		r->remote ? "; Perl takes BPF" : "");
+		r->remote ? "; Perl requires BPF" : "");
 	process_each(find_descendant, &s);
-	return s.found ? err_set(err, -ENOTSUP, "%s; process %d does, which it started: -p %d", why.text, (int)s.found, (int)s.found) :
+	return s.found ? err_set(err, -ENOTSUP, "%s; its child process %d "
+						"does: use -p %d", why.text, (int)s.found, (int)s.found) :
 	       err_set(err, -ENOTSUP, "%s", why.text);
 }
 
@@ -104,7 +105,7 @@ static int add_pid(struct recorder *r, const char *text, struct err *err)
 	int e;
 
 	if (!isdigit((unsigned char)*text) || *end || pid < 1 || pid > INT32_MAX)
-		return err_set(err, -EINVAL, "'%s' is no process id", text);
+		return err_set(err, -EINVAL, "'%s' is not a process ID", text);
 	t = (struct target){ (pid_t)pid, process_start_ticks((pid_t)pid) };
 	e = r->remote ? remote_targets_add(&r->remote_targets, t.pid, err) : php_registry_add_process(r->registry, t.pid, err);
 	if (e == -EACCES && !r->remote) {

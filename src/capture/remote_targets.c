@@ -112,7 +112,8 @@ static int check_memory(struct remote_targets *t, pid_t pid, bool is_php, struct
 		process_absent(pid, err);
 	else if (e < 0 && (is_php || php_task_is_php(&task))) {
 		note_closed(t, &task, &o);
-		err_set(err, e, "the memory of process %d may not be read: %s%s%s", (int)pid, o.cause, *o.remedy ? "; " : "", o.remedy);
+		err_set(err, e, "no permission to read the memory of "
+				"process %d: %s%s%s", (int)pid, o.cause, *o.remedy ? "; " : "", o.remedy);
 	}
 	php_task_done(&task);
 	return e;

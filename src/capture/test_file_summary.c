@@ -39,7 +39,7 @@ TEST(processes_without_calls_are_a_reason)
 	CHECK_STR(text_of(&s), "strobe: the process made no calls that are recorded; send traffic, or record for longer\n"
 			       "strobe: 7 calls are left out: of sockets, pipes and anonymous files; add --all-files\n");
 	s.processes = 0;
-	CHECK_STR(text_of(&s), "strobe: no call of PHP was recorded: no PHP process runs that was asked for; start one, or record for "
+	CHECK_STR(text_of(&s), "strobe: no call of PHP was recorded: no selected PHP process is running; start one, or record for "
 			       "longer\n");
 }
 

@@ -40,7 +40,7 @@ TEST(no_process_at_all_is_another_reason)
 {
 	struct record_summary s = { .hz = 99, .refused = "", .counters[COUNTER_TICKS] = 10 };
 
-	CHECK_STR(text_of(&s), "strobe: 0 of 10 ticks found PHP on CPU: no PHP process runs that was asked for; start one, or record for "
+	CHECK_STR(text_of(&s), "strobe: 0 of 10 ticks found PHP on CPU: no selected PHP process is running; start one, or record for "
 			       "longer\n");
 }
 

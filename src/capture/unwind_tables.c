@@ -29,11 +29,11 @@ static int rule_number(struct unwind_tables *t, const struct unwind_rule *rule, 
 
 	if (number == UINT32_MAX) {
 		if (known >= t->sink.rules || known > UINT16_MAX)
-			return err_set(err, -ENOSPC, "there is no room for more than %zu different ways to leave a frame", known);
+			return err_set(err, -ENOSPC, "the limit of %zu different unwinding rules is reached", known);
 		number = intern_add(&t->rules, (const char *)rule, sizeof(*rule));
 		r = t->sink.rule(t->sink.arg, number, rule);
 		if (r < 0)
-			return err_set(err, r, "cannot write a rule for unwinding: %s", strerror(-r));
+			return err_set(err, r, "cannot write an unwinding rule: %s", strerror(-r));
 	}
 	*ret = (uint16_t)number;
 	return 0;
@@ -69,7 +69,7 @@ static int write_page(struct unwind_tables *t, uint32_t number, struct err *err)
 {
 	int r = t->sink.page(t->sink.arg, number, &t->page);
 
-	return r < 0 ? err_set(err, r, "cannot write a table for unwinding: %s", strerror(-r)) : 0;
+	return r < 0 ? err_set(err, r, "cannot write an unwinding table: %s", strerror(-r)) : 0;
 }
 
 static void clear_page(struct unwind_tables *t)
@@ -172,11 +172,11 @@ int unwind_tables_add_layout(struct unwind_tables *t, struct unwind_part *parts,
 			unused = i;
 	}
 	if (unused == UINT32_MAX)
-		return err_set(err, -ENOSPC, "there is no room for the native stacks of more than %u different processes",
+		return err_set(err, -ENOSPC, "native stacks are limited to %u processes",
 			       t->sink.layouts);
 	r = t->sink.layout(t->sink.arg, unused, l);
 	if (r < 0)
-		return err_set(err, r, "cannot write where the files of a process are: %s", strerror(-r));
+		return err_set(err, r, "cannot write the mappings of a process: %s", strerror(-r));
 	t->layouts[unused] = (struct layout){ hash, true };
 	*ret = unused;
 	return 0;

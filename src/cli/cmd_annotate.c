@@ -22,10 +22,10 @@ static bool all, json;
 
 static const struct option_spec options[] = {
 	{ OPTION_INT, 'C', "context", "LINES", &context,
-	  "Lines of context around lines with samples (default: 3)." },
+	  "Context around lines with samples (default: 3)." },
 	{ OPTION_FLAG, 'a', "all", NULL, &all, "Print all lines of the file." },
 	{ OPTION_STRING, 0, "root", "DIR", &root,
-	  "Look for source files below DIR, such as /proc/PID/root of a container." },
+	  "Root of source files, such as /proc/PID/root." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "Value to show: samples, cpu_ns, off_cpu_ns, ... (default: the first one). Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },

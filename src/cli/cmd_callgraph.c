@@ -30,7 +30,7 @@ static const struct option_spec options[] = {
 	  "Write the graph to OUT: .svg, .svgz, .png, .pdf or .dot, or - for standard output "
 	  "(SVG)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "Input format: folded, strobe, xhprof, ... (default: auto-detect)." },
+	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
@@ -40,16 +40,16 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Contents" },
 	{ OPTION_INT, 'n', "nodes", "N", &nodes,
-	  "Draw at most N functions, those with the largest total (default: 150)." },
+	  "Functions with the largest totals (default: 150)." },
 	{ OPTION_DOUBLE, 0, "threshold", "PERCENT", &threshold,
-	  "Leave out functions and arrows below this percentage of the total (default: 0.5)." },
-	{ OPTION_STRING, 0, "function", "NAME", &function,
+	  "Leave out less than this share (default: 0.5)." },
+	{ OPTION_STRING, 0, "function", "FUNCTION", &function,
 	  "Only stacks through this function: its whole name, or a part or regular expression of one "
 	  "match." },
 	{ OPTION_STRING, 0, "by", "WHAT", &by,
 	  "Draw a box per function (default), line, file, class, namespace, package or own (see report)." },
-	{ OPTION_DOUBLE, 0, "seconds", "S", &seconds,
-	  "Time limit of the command; fewer functions are drawn to keep it (default: 2)." },
+	{ OPTION_DOUBLE, 0, "seconds", "SECONDS", &seconds,
+	  "Time limit, kept by drawing less (default: 2)." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
 	{ 0 }
@@ -57,7 +57,7 @@ static const struct option_spec options[] = {
 
 static const struct command_spec spec = {
 	.name = "callgraph",
-	.usage = "[FILE...|-] [-o OUT.svg|png|pdf|dot] [--function NAME]",
+	.usage = "[FILE...|-] [-o OUT.svg|png|pdf|dot] [--function FUNCTION]",
 	.summary = "draw a call graph with its critical path",
 	.description =
 		"Reads profiles as `strobe report` does, also from a URL of `strobe serve`, and draws a call graph. Boxes are functions, redder with a "

@@ -20,10 +20,9 @@ static struct buf order;			/* of stacks, for formats whose script keeps it */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write to this file (default: -, standard output)." },
+	  "Write to OUT (default: -, standard output)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "Input format (default: auto-detect); `strobe convert --help` lists "
-	  "them." },
+	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
@@ -56,7 +55,7 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "timeraw", NULL, &time_raw, "With --time, use the timestamps of the input." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Traces of Xdebug" },
 	{ OPTION_FLAG, 'c', "calls", NULL, &reading.calls,
-	  "Count calls of leaf functions (default: microseconds)." },
+	  "Count calls of leaves (default: microseconds)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Sleep time of threads (--from perf-sched)" },
 	{ OPTION_FLAG, 0, "record-tid", NULL, &reading.record_tid,
 	  "Append the thread ID to the process name: php-4160." },

@@ -22,7 +22,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name,
 	  "Output format, one of the above (default: by the suffix of OUT)." },
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write to this file (default: -, standard output). Files named .gz or .zst are compressed." },
+	  "Write to OUT (default: -, standard output). Files named .gz or .zst are compressed." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,

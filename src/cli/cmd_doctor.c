@@ -20,20 +20,20 @@ static const char *pid, *url, *token_file;
 static bool json;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'p', "pid", "PID", &pid, "Check one process instead of every PHP on this machine." },
+	{ OPTION_STRING, 'p', "pid", "PID", &pid, "Check only this process." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print the findings as JSON." },
 	{ OPTION_STRING, 'u', "url", "URL", &url,
 	  "Address of the daemon (default: " DAEMON_SERVE " of `strobe serve`, else " DAEMON_COLLECT
 	  " of `strobe collect`)." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &token_file,
-	  "File with the daemon's access token (default: the variable STROBE_TOKEN)." },
+	  "File with the daemon's token (or STROBE_TOKEN)." },
 	{ 0 }
 };
 
 static void more(struct buf *out)
 {
 	buf_puts(out, "\n\n"
-		      "Exit status: 0 if there is no problem (there may be warnings), 1 for an invalid command "
+		      "The exit code is 0 if there is no problem (there may be warnings), 1 for an invalid command "
 		      "line, 2 if a problem keeps data from arriving or there is no process PID, 4 if all is well "
 		      "but no sample has arrived yet.\n\n"
 		      "STROBE_WITHOUT=NAME,… treats kernel features as absent, for tests:");

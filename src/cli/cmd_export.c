@@ -32,8 +32,8 @@ static double older_than = -1, upload_timeout = 60;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "logs", "DIR", &logs, "Tree of logs (default: /srv/arclamp/logs)." },
-	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp,
-	  "Use base_path of this arclamp-log.yaml instead of --logs." },
+	{ OPTION_STRING, 0, "arclamp", "FILE", &arclamp,
+	  "Use base_path of this arclamp-log.yaml." },
 	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
 	  "Tree of pictures (default: the path of the logs, with its last \"logs\" replaced by \"svgs\")." },
 	{ OPTION_INT, 'j', "jobs", "N", &jobs,
@@ -49,7 +49,7 @@ static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 0, "upload-timeout", "SECONDS", &upload_timeout,
 	  "Time limit of the command (default: 60)." },
 	{ OPTION_INT, 0, "watch", "SECONDS", &watch,
-	  "Repeat SECONDS after each run, until terminated by a signal." },
+	  "Repeat SECONDS after each run, until a signal." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "svgs" },
 	{ OPTION_STRING, 0, "name", "TEXT", &name,
@@ -70,8 +70,8 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "zstd", NULL, &zstd,
 	  "Compress with zstd instead of gzip: smaller and many times faster." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
-	{ OPTION_STRING, 'o', "output", "FILE", &output,
-	  "Output file, replaced atomically (default: standard output)." },
+	{ OPTION_STRING, 'o', "output", "OUT", &output,
+	  "Output file, replaced atomically (default: stdout)." },
 	{ OPTION_LIST, 0, "listing", "[PERIOD=]FILE", &listings,
 	  "index: include the files of this JSON listing of an object store; may be given several "
 	  "times." },

@@ -25,15 +25,14 @@ static const struct option_spec options[] = {
 	  "cpu_ns:total." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Number of rows (default: 30; 0: all)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "Input format: folded, strobe, xhprof, ... (default: auto-detect)." },
+	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
 	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 'a', "all-columns", NULL, &all_columns,
-	  "Show all columns side by side, self and total (marked +); traces show self so by "
-	  "default." },
+	  "Show all columns, self and total (marked +)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "One function" },
 	{ OPTION_STRING, 0, "callers", "FUNCTION", &callers,
 	  "Callers of FUNCTION: a whole name, or a part or regular expression that matches only "
@@ -47,10 +46,10 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
 	{ OPTION_STRING, 0, "weights", "W,W,...", &weights,
 	  "Average the files instead of adding them up, one weight for each in their order (uprofiler's wts)." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Form" },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Output" },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON with plain numbers." },
 	{ OPTION_FLAG, 0, "csv", NULL, &csv,
-	  "Print CSV with plain numbers; names that a spreadsheet would take for a formula are prefixed with '." },
+	  "Print CSV with plain numbers; formulas are escaped." },
 	{ 0 }
 };
 

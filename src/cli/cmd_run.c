@@ -34,15 +34,15 @@ static bool quiet, trace, flame_chart;
 static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second and PHP process (default: 100)." },
 	{ OPTION_STRING, 0, "clock", "CLOCK", &clock_name,
-	  "Clock: wall (default; includes waiting) or cpu (time on the CPU only)." },
+	  "wall (default; includes waiting) or cpu (on CPU)." },
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
-	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
+	  "Measure every call exactly instead of sampling." },
 	{ OPTION_FLAG, 0, "flame-chart", NULL, &flame_chart,
 	  "With --trace: also record each call in order, up to 1,000,000 (strobe.trace_chart_calls)." },
-	{ OPTION_STRING, 'o', "output", "FILE", &output,
+	{ OPTION_STRING, 'o', "output", "OUT", &output,
 	  "Output file: .strobe, a picture (.svg, .html) or a format of convert (default: "
 	  "profile.strobe)." },
-	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions (default: 10; 0: no table)." },
+	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the function table (default: 10; 0: none)." },
 	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of looking for one." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ 0 }

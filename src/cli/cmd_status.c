@@ -16,7 +16,7 @@ static const struct option_spec options[] = {
 	  "Address of the daemon (default: " DAEMON_SERVE " of `strobe serve`, else " DAEMON_COLLECT
 	  " of `strobe collect`)." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &token_file,
-	  "File with the daemon's access token (default: the variable STROBE_TOKEN)." },
+	  "File with the daemon's token (or STROBE_TOKEN)." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print all counters as JSON." },
 	{ 0 }
 };

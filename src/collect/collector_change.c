@@ -31,8 +31,8 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 	int r;
 
 	if (!o)
-		return err_set(err, -E2BIG, "there are %u sinks, some of which were removed and still have something "
-			       "to store", COLLECTOR_SINKS);
+		return err_set(err, -E2BIG, "the limit of %u sinks is reached; some were removed and are still "
+					    "being flushed", COLLECTOR_SINKS);
 	assert(c->sink_count < COLLECTOR_SINKS && !o->has_thread);
 	collector_close_batches(c);
 	memset(o, 0, sizeof(*o));

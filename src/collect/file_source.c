@@ -341,7 +341,8 @@ static void go_on(struct file_source *s, uint32_t epoch, uint64_t device, uint64
 
 	if (find_rotated(s->path, device, inode, &fd, &st) < 0 || (uint64_t)st.st_size < position ||
 	    (mark && tail_mark(fd, position) != mark)) {
-		log_warning("a file that '%s' was is gone; what was not read of it until the last stop is lost",
+		log_warning("the file that was rotated from '%s' no longer exists; its lines that were unread "
+			    "at shutdown are lost",
 			    s->path);
 		return;
 	}
@@ -384,8 +385,8 @@ static void drop_unfinished_line(struct file_source *s, struct buf *b)
 {
 	char *end = strrchr(b->data, '\n');
 
-	log_warning("'%s' is damaged, as when the machine crashed; what it does not say of '%s' is read from the start, "
-		    "and some of the lines may be counted twice", s->state_path, s->path);
+	log_warning("'%s' is damaged, perhaps by a crash; files of '%s' without an offset are read from the "
+		    "start, so lines may be counted twice", s->state_path, s->path);
 	*(end ? end + 1 : b->data) = '\0';
 }
 
@@ -403,8 +404,8 @@ static int read_state(struct file_source *s, struct err *err)
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	if (strncmp(b.data, STATE_BEGIN, strnlen(b.data, strlen(STATE_BEGIN))))
-		return err_set(err, -EINVAL, "'%s' does not say where '%s' was read to; remove it to read all of "
-			       "it again", s->state_path, s->path);
+		return err_set(err, -EINVAL, "'%s' does not contain the offset of '%s'; remove it to read the "
+					     "whole file again", s->state_path, s->path);
 	whole = is_whole(&b);
 	if (!whole)
 		drop_unfinished_line(s, &b);

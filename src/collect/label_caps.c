@@ -102,7 +102,8 @@ void label_caps_apply(struct label_caps *c, struct labels *labels)
 		if (cap && fits(c, cap, l->value))
 			continue;
 		if (cap && !cap->logged)
-			log_warning("the label '%s' has had %zu values today; further ones count as 'other'", cap->key,
+			log_warning("the label '%s' has reached its limit of %zu values today; further values "
+				    "count as 'other'", cap->key,
 				    cap->values.count);
 		if (cap)
 			cap->logged = true;

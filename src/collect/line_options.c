@@ -12,7 +12,8 @@ static int decode(char *text, struct err *err)
 	size_t n;
 
 	if (text_unescape_url(text, strlen(text), &n) < 0)
-		return err_set(err, -EINVAL, "'%.60s': a %% is followed by two hexadecimal digits, as in %%20", text);
+		return err_set(err, -EINVAL, "'%.60s': %% must be followed by two hexadecimal "
+					     "digits, as in %%20", text);
 	return 0;
 }
 

@@ -106,11 +106,11 @@ static void warn_of(const struct sockaddr *a, socklen_t size)
 	const char *path = ((const struct sockaddr_un *)a)->sun_path;
 
 	if (a->sa_family == AF_UNIX)
-		log_warning("systemd listens at %s for us, and no source takes what comes there; add --from unix:%s or "
+		log_warning("systemd passed the socket %s, but no source reads it; add --from unix:%s or "
 			    "remove it from the socket unit", path, path);
 	else if (!getnameinfo(a, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
-		log_warning("systemd listens at %s port %s for us, and no source takes what comes there: its clients "
-			    "wait for nothing; add --from resp://%s%s%s:%s or remove it from the socket unit", host,
+		log_warning("systemd passed a socket on %s port %s, but no source reads it, so its clients wait "
+			    "in vain; add --from resp://%s%s%s:%s or remove it from the socket unit", host,
 			    port, strchr(host, ':') ? "[" : "", host, strchr(host, ':') ? "]" : "", port);
 }
 

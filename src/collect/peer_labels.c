@@ -61,9 +61,11 @@ static int add_rule(struct peer_labels *p, const char *text, struct err *err)
 	if (!is || !strobe_wire_is_label_key((const uint8_t *)text, (size_t)(is - text)))
 		return err_set(err, -EINVAL, "'%s': a rule is LABEL=KIND:NAME, as in pod=env:POD_NAME, and a label has letters, digits and _", text);
 	if (find_kind(is + 1, &kind, &name) < 0)
-		return err_set(err, -EINVAL, "'%s': behind the = stands cgroup:, env:, otel: or daemon-env: with a name", text);
+		return err_set(err, -EINVAL, "'%s': after the =, give cgroup:, env:, otel: or "
+					     "daemon-env: and a name", text);
 	if (kind == CGROUP && !is_cgroup_part(name))
-		return err_set(err, -EINVAL, "'%s': a cgroup names container, pod, unit or slice", text);
+		return err_set(err, -EINVAL, "'%s': give cgroup:container, cgroup:pod, cgroup:unit or "
+					     "cgroup:slice", text);
 	p->rules[p->count++] = (struct rule){ xstrndup(text, (size_t)(is - text)), xstrdup(name), kind };
 	p->wants_cgroup |= kind == CGROUP;
 	p->wants_environment |= kind == ENVIRONMENT || kind == OTEL;
@@ -90,10 +92,10 @@ int peer_labels_new(const char *const *rules, size_t n, struct peer_labels **ret
 	if (!n)
 		return 0;
 	if (n > PEER_LABELS_MAX)
-		return err_set(err, -EINVAL, "there are more than %u rules for labels", PEER_LABELS_MAX);
+		return err_set(err, -EINVAL, "there are more than %u label rules", PEER_LABELS_MAX);
 	p = xcalloc(1, sizeof(*p));
 	for (size_t i = 0; i < n && r >= 0; i++)
-		r = has_label(p, rules[i]) ? err_set(err, -EINVAL, "'%s': the label has a rule already", rules[i]) :
+		r = has_label(p, rules[i]) ? err_set(err, -EINVAL, "'%s': the label already has a rule", rules[i]) :
 					     add_rule(p, rules[i], err);
 	if (r < 0) {
 		peer_labels_free(p);
@@ -207,8 +209,8 @@ int peer_labels_read(const struct peer_labels *p, pid_t pid, struct labels *ret,
 	buf_init(&cgroup);
 	buf_init(&environment);
 	if (pid <= 0 && (p->wants_cgroup || p->wants_environment))
-		r = err_set(err, -ESRCH, "a process of another pid namespace is connected, which /proc does not show here; "
-			    "run the daemon with the pid namespace of the host");
+		r = err_set(err, -ESRCH, "a process from another PID namespace is connected, which /proc does "
+					 "not show here; run the daemon in the host's PID namespace");
 	if (pid > 0 && p->wants_cgroup)
 		r = read_file(pid, "cgroup", CGROUP_MAX, &cgroup, err);
 	if (pid > 0 && p->wants_environment)

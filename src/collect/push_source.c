@@ -107,7 +107,7 @@ int push_source_give(struct source *base, enum source_push_protocol protocol, co
 	}
 	lock_release(&s->lock);
 	if (!p.taken)
-		return err_set(err, -EAGAIN, "the queue is full, or the daemon ends; send it again later");
+		return err_set(err, -EAGAIN, "the queue is full or the daemon is shutting down; retry later");
 	base->counters.pushes[protocol]++;
 	return 0;
 }

@@ -49,8 +49,8 @@ static int read_lines(struct runs_seen *s, const char *text, size_t n, struct er
 	size_t at = strlen(BEGIN);
 
 	if (n < at || memcmp(text, BEGIN, at))
-		return n ? err_set(err, -EINVAL, "'%s' does not say which files were imported; remove it to import all of "
-				   "them again", s->path) : 0;
+		return n ? err_set(err, -EINVAL, "'%s' is not a list of imported files; remove it to import all "
+						 "files again", s->path) : 0;
 	for (; at + LINE <= n; at += LINE) {
 		char digits[LINE], *end;
 		uint64_t id;
@@ -64,7 +64,7 @@ static int read_lines(struct runs_seen *s, const char *text, size_t n, struct er
 		s->lines++;
 	}
 	if (at < n)
-		log_warning("'%s' is damaged, as when the machine crashed; some files may be imported again", s->path);
+		log_warning("'%s' is damaged, perhaps by a crash; some files may be imported again", s->path);
 	return 0;
 }
 

@@ -80,7 +80,8 @@ static void warn(struct runs_source *s, enum source_file_error e, const char *na
 	s->base.counters.rejected_files[e]++;
 	put_name(name, shown, sizeof(shown));
 	if (log_is_due(&s->next_warning_ns))
-		log_warning("%s in '%s' was not imported: %s; such files are counted", shown, s->path, why);
+		log_warning("%s in '%s' was not imported: %s. Further ones are "
+			    "counted, not logged", shown, s->path, why);
 }
 
 static void refuse(struct runs_source *s, uint64_t id, enum source_file_error e, const char *name, const char *why)
@@ -148,7 +149,7 @@ static bool is_file(struct runs_source *s, uint64_t id, const char *name, const 
 	if (S_ISLNK(st->st_mode))
 		refuse(s, id, SOURCE_FILE_LINK, name, "it is a symbolic link");
 	else if (!S_ISREG(st->st_mode))
-		refuse(s, id, SOURCE_FILE_KIND, name, "it is no regular file");
+		refuse(s, id, SOURCE_FILE_KIND, name, "it is not a regular file");
 	else
 		return true;
 	return false;

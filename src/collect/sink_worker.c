@@ -65,9 +65,9 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 	if (failing || was_failing)
 		set_why(o, failing ? err->text : "");
 	if (failing && !was_failing)
-		log_warning("samples cannot be stored and wait in memory: %s", err->text);
+		log_warning("cannot store samples, keeping them in memory: %s", err->text);
 	if (!failing && was_failing)
-		log_info("samples are stored again in %s", o->url);
+		log_info("storing samples in %s again", o->url);
 	if (is_hopeless(r) && log_is_due(&o->next_unfit_log_ns))
 		log_error("samples were dropped: %s. Further ones are counted, not logged", err->text);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
@@ -228,9 +228,9 @@ static void note_runs_result(struct sink_worker *o, int r, const struct err *err
 		n->commit_failures++;
 	}
 	if (failing && !was_failing)
-		log_warning("runs cannot be stored and wait in memory: %s", err->text);
+		log_warning("cannot store runs, keeping them in memory: %s", err->text);
 	if (!failing && was_failing)
-		log_info("runs are stored again");
+		log_info("storing runs again");
 	n->runs_failing = failing;
 }
 

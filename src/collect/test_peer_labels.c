@@ -59,7 +59,7 @@ TEST(what_is_no_rule_is_refused_with_a_sentence)
 {
 	static const char *const bad[][2] = {
 		{ "pod", "LABEL=KIND:NAME" }, { "=env:A", "LABEL=KIND:NAME" }, { "a-b=env:A", "letters, digits and _" },
-		{ "pod=POD_NAME", "env:" }, { "pod=env:", "with a name" }, { "pod=cgroup:name", "container, pod, unit or slice" },
+		{ "pod=POD_NAME", "env:" }, { "pod=env:", "and a name" }, { "pod=cgroup:name", "cgroup:container, cgroup:pod" },
 	};
 	struct peer_labels *p;
 	const char *twice[] = { "pod=env:A", "pod=env:B" }, *many[PEER_LABELS_MAX + 1];
@@ -71,7 +71,7 @@ TEST(what_is_no_rule_is_refused_with_a_sentence)
 		CHECK(!p);
 	}
 	CHECK_INT(peer_labels_new(twice, 2, &p, &err), -EINVAL);
-	CHECK(strstr(err.text, "'pod=env:B': the label has a rule already"));
+	CHECK(strstr(err.text, "'pod=env:B': the label already has a rule"));
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
 		many[i] = "a=env:B";
 	CHECK_INT(peer_labels_new(many, ARRAY_SIZE(many), &p, &err), -EINVAL);

@@ -115,7 +115,7 @@ TEST(a_file_of_something_else_is_not_taken_for_one)
 
 	write_content("strobe file 1\nlast 5\n");
 	CHECK_INT(runs_seen_init(&s, path_of(), &err), -EINVAL);
-	CHECK(strstr(err.text, "does not say which files were imported") != NULL);
+	CHECK(strstr(err.text, "is not a list of imported files") != NULL);
 	runs_seen_done(&s);
 	remove_all();
 }

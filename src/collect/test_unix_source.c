@@ -708,8 +708,8 @@ TEST(bad_urls_have_a_sentence)
 	CHECK_INT(open_source(NULL, "unix:relative", loop, &s, &err), -EINVAL);
 	CHECK_INT(open_source(NULL, "unix:/nonexistent-directory/s", loop, &s, &err), -ENOENT);
 	CHECK_INT(open_source(NULL, "unix:/tmp/s?label.dc=x", loop, &s, &err), -EINVAL);
-	CHECK_STR(err.text, "'unix:/tmp/s?label.dc=x': a socket has no parameters, since messages bring their labels "
-		  "along; one with a ? in its name is written without unix:, as in /run/what?.sock");
+	CHECK_STR(err.text, "'unix:/tmp/s?label.dc=x': a socket takes no parameters, since messages carry their own "
+		  "labels; if its name contains a ?, omit unix:, as in /run/what?.sock");
 	CHECK_INT(open_source(NULL, "unix:/tmp/s?", loop, &s, &err), -EINVAL);
 	memset(url + 10, 'x', 200);
 	CHECK_INT(open_source(NULL, url, loop, &s, &err), -ENAMETOOLONG);

@@ -40,7 +40,7 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : err_set(err, -errno, "cannot look at '%s': %s", path, strerror(errno));
+		return errno == ENOENT ? 0 : err_set(err, -errno, "cannot stat '%s': %s", path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(err, -EEXIST, "'%s' exists and is not a socket; remove it or choose another path", path);
 

@@ -236,7 +236,8 @@ static void label_peer(struct connection *c)
 		return;
 	s->base.counters.peers_unlabelled++;
 	if (!s->logged_unlabelled)
-		log_warning("labels of process %d are missing: %s; further processes are only counted", (int)c->peer.pid, err.text);
+		log_warning("cannot read the labels of process %d: %s; further processes are "
+			    "counted, not logged", (int)c->peer.pid, err.text);
 	s->logged_unlabelled = true;
 }
 
@@ -378,8 +379,9 @@ static int unix_source_open(const char *url, struct loop *loop, const struct sou
 	if (*path != '/')
 		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in unix:/run/strobe/strobe.sock", url);
 	if (path != url && strchr(path, '?'))
-		return err_set(err, -EINVAL, "'%s': a socket has no parameters, since messages bring their labels "
-			       "along; one with a ? in its name is written without unix:, as in /run/what?.sock", url);
+		return err_set(err, -EINVAL, "'%s': a socket takes no parameters, since messages carry their "
+					     "own labels; if its name contains a ?, omit unix:, as in "
+					     "/run/what?.sock", url);
 	r = gather_new(loop, &gather, err);
 	if (r < 0)
 		return r;

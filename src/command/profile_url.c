@@ -194,7 +194,8 @@ int profile_url_parse(struct profile_url *u, const char *url, struct err *err)
 	buf_init(&u->column);
 	u->is_old_link = false;
 	if (!strncmp(url, "https://", 8))
-		return err_set(err, -EINVAL, "'%s' needs TLS, which this program does not speak; give the daemon's own http:// "
+		return err_set(err, -EINVAL, "'%s' requires TLS, which this program does not support; give the "
+					     "daemon's own http:// "
 			       "address, or pipe it in: curl --oauth2-bearer TOKEN 'https://HOST/api/v1/profile?format=strobe' | "
 			       "strobe report", url);
 	query = query ? query : whole + strlen(whole);
@@ -224,7 +225,7 @@ static int refused(const struct profile_url *u, int status, const struct buf *bo
 	buf_init(&why);
 	put_sentence(body, "error", &why);
 	if (status == 401)
-		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file, or set "
+		return err_set(err, -EACCES, "the daemon at %s requires an access token; give --token-file, or set "
 			       TOKEN_VARIABLE, u->base.data);
 	return err_set(err, status == 404 ? -ENOENT : -EPROTO, "the daemon at %s answered with status %d%s%s", u->base.data,
 		       status, why.size ? ": " : "", why.data);
@@ -266,7 +267,7 @@ static int follow(struct profile_url *u, const char *token, struct err *err)
 			return r;
 		buf_puts(&url, u->base.data);
 		if (r != 302 || i == LEADS_MAX || !http_header(&head, "Location", &url) || url.data[u->base.size] != '/')
-			return err_set(err, -EPROTO, "%s%s leads to no profile", u->base.data, u->path.data);
+			return err_set(err, -EPROTO, "%s%s does not lead to a profile", u->base.data, u->path.data);
 		keep_side(u, &url);
 		r = profile_url_parse(&next, url.data, err);
 		profile_url_done(u);
@@ -322,7 +323,7 @@ static int take(const struct profile_url *u, const char *url, const char *token,
 	if (!r && profile_stacks(one) == 0)
 		return explain_empty(u, token, err);
 	if (!profile_columns_fit(p, one))
-		return err_set(err, -E2BIG, "'%s' brings more than %u value columns together", url, PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "'%s' would make more than %u value columns in all", url, PROFILE_COLUMNS);
 	profile_merge(p, one);
 	if (!r && http_header(&head, "Strobe-Warning", &warning)) {
 		err_set(err, -ENOSPC, "'%s': %s", url, warning.data);

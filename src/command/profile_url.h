@@ -19,7 +19,7 @@
 extern const char *profile_url_token_file;
 #define PROFILE_URL_OPTION													\
 	{ OPTION_STRING, 0, "token-file", "FILE", &profile_url_token_file,							\
-	  "File with the token for an input that is a daemon's URL, if it is not in STROBE_TOKEN." }
+	  "File with the token for URLs (or STROBE_TOKEN)." }
 
 /* Whether the name of an input is an address: http:// or https://. */
 bool profile_url_is(const char *name);

@@ -16,14 +16,14 @@ struct target_options {
 
 /* Without --all, whose meaning differs. */
 #define TARGET_OPTIONS(t)													\
-	{ OPTION_LIST, 'p', "pid", "PID", &(t).pids, "This process; may be given several times." },				\
+	{ OPTION_LIST, 'p', "pid", "PID", &(t).pids, "This process; repeatable." },						\
 	{ OPTION_STRING, 'P', "pattern", "REGEX", &(t).pattern,									\
 	  "Processes whose command line matches this extended regular expression, new ones too." },				\
 	{ OPTION_FLAG, 0, "fpm", NULL, &(t).fpm, "Every php-fpm, all pools." },							\
 	{ OPTION_LIST, 0, "cgroup", "GROUP", &(t).cgroups,									\
-	  "Processes in this control group (version 2) and below; may be given several times." },													\
+	  "Processes in this cgroup (v2) and below; repeatable." },													\
 	{ OPTION_LIST, 0, "container", "ID", &(t).containers,									\
-	  "Processes in this container, by its id or the first digits of it; may be given several times." }
+	  "Processes in this container (id prefix); repeatable." }
 
 /* Returns 0, or EXIT_USAGE after it has said what excludes each other. */
 int target_options_check(const struct target_options *t, const struct command_spec *spec, int operands);
@@ -37,11 +37,11 @@ struct frame_options {
 
 #define FRAME_OPTIONS(f)													\
 	{ OPTION_FLAG, 'u', "user", NULL, &(f).user,										\
-	  "PHP, Perl and native frames in call order; native frames are C, C++, Rust and compiled PHP (JIT)." },	\
+	  "PHP, Perl and native frames (C, C++, Rust, JIT)." },	\
 	{ OPTION_FLAG, 'n', "native", NULL, &(f).native, "Native frames without PHP's and Perl's." },				\
-	{ OPTION_FLAG, 'k', "kernel", NULL, &(f).kernel, "Kernel frames; given alone, only samples in the kernel." },			\
+	{ OPTION_FLAG, 'k', "kernel", NULL, &(f).kernel, "Kernel frames; alone: only samples in the kernel." },			\
 	{ OPTION_STRING, 0, "lang", "LANGUAGE", &(f).language,									\
-	  "User frames of one language: php, perl or native; kernel frames only with -k." }
+	  "Frames of php, perl or native; kernel only with -k." }
 
 bool frame_options_any(const struct frame_options *f);
 

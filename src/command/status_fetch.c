@@ -16,8 +16,8 @@ static int ask(const char *address, const char *token_file, struct buf *body, st
 		return r;
 	r = http_get(address, "/api/v1/status", token.size ? token.data : NULL, TIMEOUT_MS, body, err);
 	if (r == -ECONNREFUSED)
-		return err_set(err, r, "no daemon answers at %s; start one with `strobe serve`, or name its address "
-			       "with --url; `strobe doctor` checks what is there", address);
+		return err_set(err, r, "no daemon answers at %s; start one with `strobe serve`, or give its "
+				       "address with --url; `strobe doctor` finds the cause", address);
 	if (r == 401)
 		return err_set(err, -EACCES,
 		  "the daemon at %s requires an access token; give --token-file, or set STROBE_TOKEN", address);

@@ -374,7 +374,7 @@ int status_text_put(const char *url, const struct buf *json, struct buf *out, st
 	size_t i;
 
 	if (!json_object_get(status, "version"))
-		return err_set(err, -EBADMSG, "%s answers, but not as a strobe daemon does", url);
+		return err_set(err, -EBADMSG, "%s answers, but is not a strobe daemon", url);
 	put_head(out, status, url);
 	put_samples(out, status);
 	put_runs(out, status);

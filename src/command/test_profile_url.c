@@ -81,7 +81,7 @@ TEST(other_addresses_are_refused)
 	CHECK(strstr(path_of("http://h:8787/runs/shop"), "error: there is no profile at"));
 	CHECK(strstr(path_of("http://h:8787/runs/shop/"), "error: there is no profile at"));
 	CHECK(strstr(path_of("http://h:8787/api/v1/status"), "error: there is no profile at"));
-	CHECK(strstr(path_of("https://h/"), "needs TLS"));
+	CHECK(strstr(path_of("https://h/"), "requires TLS"));
 }
 
 TEST_MAIN()

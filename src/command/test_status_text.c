@@ -99,7 +99,7 @@ TEST(another_servers_answer_is_called_so)
 		buf_reset(&json);
 		buf_puts(&json, others[i]);
 		CHECK_INT(status_text_put("http://h:1", &json, &out, &err), -EBADMSG);
-		CHECK_STR(err.text, "http://h:1 answers, but not as a strobe daemon does");
+		CHECK_STR(err.text, "http://h:1 answers, but is not a strobe daemon");
 		CHECK_INT(out.size, 0);
 	}
 	buf_done(&json);

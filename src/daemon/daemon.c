@@ -389,9 +389,9 @@ static int log_totals(const struct daemon *d, struct err *err)
 			rejected += e == SOURCE_LINE_BLANK ? 0 : c->rejected_lines[e];
 	}
 	if (!lines && !n->samples_received)
-		return err_set(err, -ENODATA, "there was no line like 'main;function 12' in the input (%llu "
-			       "other lines)", (unsigned long long)rejected);
-	log_info("%llu lines with %llu samples: %llu stored, %llu dropped; %llu other lines were left out",
+		return err_set(err, -ENODATA, "the input has no folded stacks such as 'main;function 12' (%llu "
+					      "other lines)", (unsigned long long)rejected);
+	log_info("%llu lines with %llu samples: %llu stored, %llu dropped; %llu other lines skipped",
 		 (unsigned long long)lines, (unsigned long long)n->samples_received,
 		 (unsigned long long)n->samples_stored,
 		 (unsigned long long)(n->samples_dropped_queue + n->samples_dropped_unfit),
@@ -446,7 +446,7 @@ static void __attribute__((noreturn)) leave_answers(int r, const struct err *err
 {
 	if (r < 0)
 		log_error("%s", err->text);
-	log_warning("ending without the answers to HTTP requests that take longer than %d seconds",
+	log_warning("shutting down with HTTP requests unanswered after %d seconds",
 		 (int)(ANSWERS_TIMEOUT_NS / NS_PER_SECOND));
 	_exit(r < 0 ? EXIT_ERROR : EXIT_OK);
 }
@@ -474,8 +474,8 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	}
 	left = stop_all(d);
 	if (r >= 0 && left)
-		r = err_set(err, -EIO, "%llu samples or runs could not be stored before the end; see the "
-			    "warnings above", (unsigned long long)left);
+		r = err_set(err, -EIO, "%llu samples or runs could not be stored before shutdown; see the "
+				       "warnings above", (unsigned long long)left);
 	else if (r >= 0 && all_have_ended(d))
 		r = log_totals(d, err);
 	if (d->server)

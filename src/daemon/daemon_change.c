@@ -36,7 +36,7 @@ static int check_once(const char *const *urls, size_t n, const char *reason, str
 {
 	for (size_t i = 1; i < n; i++)
 		if (has(urls, i, urls[i]))
-			return err_set(err, -EEXIST, "%s: number %zu of %zu stands there twice; name it once", reason,
+			return err_set(err, -EEXIST, "%s: number %zu of %zu is a duplicate; remove it", reason,
 				       i + 1, n);
 	return 0;
 }
@@ -47,7 +47,7 @@ static int check_all_once(const struct daemon *d, const struct daemon_options *n
 	int r;
 
 	if (store && has(n->sinks, n->sink_count, store))
-		return err_set(err, -EEXIST, "the store of the page is named as a sink, too; name it once");
+		return err_set(err, -EEXIST, "the store of the page is also a sink; remove one of them");
 	r = check_once(n->sinks, n->sink_count, "two sinks are to write to one place", err);
 	return r < 0 ? r : check_once(n->sources, n->source_count, "two sources are one", err);
 }
@@ -66,8 +66,8 @@ static int open_new(struct daemon *d, const struct daemon_options *n, struct err
 		if (feeds_find(&d->feeds, FEED_SOURCE, n->sources[i]))
 			continue;
 		if (source_acknowledges(n->sources[i]) && !d->has_journal)
-			return err_set(err, -ENOTSUP, "a source that remembers needs a restart, for there is no state "
-				       "directory");
+			return err_set(err, -ENOTSUP, "a source with saved offsets can only be added by a "
+						      "restart, since there is no state directory");
 		r = feeds_open_source(&d->feeds, &opener, n->sources[i], err);
 	}
 	return r;
@@ -81,7 +81,7 @@ static bool use_sink(struct daemon *d, struct feed *f)
 	struct err err;
 
 	if (collector_add_sink(d->collector, &f->sink->port, &err) < 0) {
-		log_error("%s is not used: %s", f->sink->url, err.text);
+		log_error("%s was not added: %s", f->sink->url, err.text);
 		feeds_remove(&d->feeds, f);
 		return false;
 	}
@@ -188,7 +188,7 @@ static void open_waiting(struct daemon *d)
 		if (f->state != FEED_WAITING)
 			continue;
 		if (feeds_open_waiting(&d->feeds, &opener, f, &err) < 0) {
-			log_error("a source of the new configuration is not used: %s", err.text);
+			log_error("a source of the new configuration was not added: %s", err.text);
 			feeds_remove(&d->feeds, f);
 		} else if (f->state == FEED_OPENED) {
 			use_source(f);
@@ -272,7 +272,7 @@ void daemon_reload(struct daemon *d)
 		d->options.sinks = n.sinks;
 		d->options.sink_count = n.sink_count;
 		d->options.limits = n.limits;
-		log_info("the configuration was read again: %zu sources, %zu sinks",
+		log_info("reloaded the configuration: %zu sources, %zu sinks",
 			 feeds_count(&d->feeds, FEED_SOURCE, FEED_STAYS), feeds_count(&d->feeds, FEED_SINK, FEED_STAYS));
 		d->options.reloaded(true);
 		if (daemon_end_if_over(d))

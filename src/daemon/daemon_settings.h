@@ -45,7 +45,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	  "exists); also from variables (STROBE_LISTEN)." }
 #define SETTINGS_LIMITS \
 	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days, \
-	  "Expire samples older than DAYS (default: 30; 0: never)." }, \
+	  "Expire older samples (default: 30; 0: never)." }, \
 	{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes, \
 	  "Expire the oldest samples above this total size (default: 10G, at " \
 	  "least 64M; 0: no limit)." }, \
@@ -68,25 +68,25 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	  "its Redis unless --from is given." }
 #define SETTINGS_METRICS \
 	{ OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
-	  "Add the arclamp_* series of the trace logs below DIR to /metrics." }
+	  "Add arclamp_* series of the logs in DIR to /metrics." }
 #define SETTINGS_WHO \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" }, \
 	{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file, \
 	  "Require the token in FILE (or STROBE_TOKEN); needed beyond loopback unless a proxy is trusted." }, \
 	{ OPTION_STRING, 0, "read-token-file", "FILE", &settings.read_token_file, \
-	  "Another token, for reading only (or STROBE_READ_TOKEN)." }, \
+	  "Read-only token (or STROBE_READ_TOKEN)." }, \
 	{ OPTION_LIST, 0, "trusted-proxy", "ADDRESS", &settings.proxies, \
-	  "Trust the user names of this proxy (192.0.2.7, 10.0.0.0/8); may be given several times." }, \
+	  "Trust user names from this IP or CIDR; repeatable." }, \
 	{ OPTION_STRING, 0, "user-header", "NAME", &settings.user_header, \
-	  "Header with the user name (default: X-Forwarded-User)." }, \
+	  "User name header (default: X-Forwarded-User)." }, \
 	{ OPTION_LIST, 0, "writer", "USER", &settings.writers, \
-	  "User who may also add and remove runs (*: all); may be given several times." }, \
+	  "User allowed to change runs (*: all); repeatable." }, \
 	{ OPTION_LIST, 0, "allow-host", "NAME", &settings.allow_hosts, \
-	  "Also accept this host name, such as a proxy's; may be given several times." }, \
+	  "Also accept this host name; repeatable." }, \
 	{ OPTION_STRING, 0, "probe-listen", "ADDRESS", &settings.probe_listen, \
-	  "Serve only /healthz, /readyz and /metrics on this address." }, \
+	  "Serve only health checks and /metrics here." }, \
 	{ OPTION_STRING, 0, "probe-token-file", "FILE", &settings.probe_token_file, \
-	  "Token for these three only (or STROBE_PROBE_TOKEN); needed to probe-listen beyond loopback." }
+	  "Token for --probe-listen (or STROBE_PROBE_TOKEN)." }
 
 /* Numbers and sizes, checked, into `o`; texts stay shared with the settings. -EINVAL with a sentence that begins with
  * the option's name and with the place where it was set. */

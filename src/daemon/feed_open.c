@@ -17,11 +17,11 @@ static int check_input(const struct feeds *l, const struct feed *self, const cha
 		if (f == self || !source_same_input(f->given, url))
 			continue;
 		if (f->wanted)
-			return err_set(err, -EEXIST, "%s is a source already, perhaps with other parameters; name it "
-				       "once", f->source->url);
+			return err_set(err, -EEXIST, "%s is already a source, perhaps with other parameters; "
+						     "remove one of them", f->source->url);
 		if (*url == '-')
-			return err_set(err, -EEXIST, "standard input cannot get other parameters while it is read; "
-				       "restart strobe for that, or leave them as they were");
+			return err_set(err, -EEXIST, "the parameters of standard input cannot change at run "
+						     "time; restart to apply, or restore them");
 	}
 	return 0;
 }
@@ -52,7 +52,8 @@ static int has_predecessor(const struct feeds *l, const struct feed *self, const
 		if (f == self || strcmp(feed_identity(f), source_identity(s)))
 			continue;
 		if (f->wanted)
-			return err_set(err, -EEXIST, "%s is read already, perhaps with other parameters; name it once",
+			return err_set(err, -EEXIST, "%s is already read, perhaps with other parameters; remove "
+						     "one of them",
 				       s->url);
 		has = true;
 	}
@@ -86,7 +87,7 @@ int feeds_open_source(struct feeds *l, const struct feed_opener *o, const char *
 	int r;
 
 	if (feeds_count(l, FEED_SOURCE, FEED_ANY) >= DAEMON_SOURCES)
-		return err_set(err, -E2BIG, "there are more than %u sources, with those that are being closed",
+		return err_set(err, -E2BIG, "there are more than %u sources, including those being closed",
 			       DAEMON_SOURCES);
 	f = feeds_add(l, FEED_SOURCE, url);
 	f->state = FEED_WAITING;	/* it is not open */
@@ -112,15 +113,15 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 		if (!place || !other || strcmp(place, other))
 			continue;
 		if (f->wanted)
-			return err_set(err, -EEXIST, "two sinks are to write to '%s', one of them %s; name it once",
+			return err_set(err, -EEXIST, "two sinks write to '%s', one of them %s; remove one of them",
 				       place, f->sink->url);
 		if (f->state == FEED_LEAVING)
-			return err_set(err, -EBUSY, "the sink %s is still being closed, with what waits for it, and has "
-				       "'%s' open; send SIGHUP again when the log says that it is closed", f->sink->url,
+			return err_set(err, -EBUSY, "the sink %s is still flushing its queue and has '%s' open; "
+						    "send SIGHUP again once the log reports it closed", f->sink->url,
 				       place);
 		difference = sink_place_difference(f->given, url);
-		return err_set(err, -EBUSY, "the sink %s cannot get %s while it runs, for it has '%s' open; restart "
-			       "strobe for that, or leave it as it was", f->sink->url, difference, place);
+		return err_set(err, -EBUSY, "the sink %s cannot change to %s at run time, since it has '%s' "
+					    "open; restart to apply, or restore it", f->sink->url, difference, place);
 	}
 	return 0;
 }
@@ -133,7 +134,7 @@ int feeds_open_sink(struct feeds *l, const char *url, const struct sink_options 
 	int r;
 
 	if (feeds_count(l, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)
-		return err_set(err, -E2BIG, "there are more than %u sinks, with those that are being closed",
+		return err_set(err, -E2BIG, "there are more than %u sinks, including those being closed",
 			       COLLECTOR_SINKS);
 	if ((r = check_place(l, url, place, o->state, err)) < 0)
 		return r;

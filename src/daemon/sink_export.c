@@ -309,7 +309,7 @@ static int commit(void *data, const struct batch *b, struct err *err)
 
 	assert(s->done <= b->count);
 	if (now < s->pause_end_ns)
-		return err_set(err, -EAGAIN, "%s cannot take profiles now; tried again in %lld s", s->base.url,
+		return err_set(err, -EAGAIN, "%s cannot accept profiles now; retrying in %lld s", s->base.url,
 			       (long long)((s->pause_end_ns - now) / NS_PER_SECOND + 1));
 	while (s->done < b->count && r >= 0)
 		r = send_some(s, b, err);
@@ -329,12 +329,15 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 	const struct export_sink *s = sink;
 	const struct server_figure all[] = {
 		{ "export_requests_total", "Requests sent.", NULL, NULL, s->requests },
-		{ "export_bytes_total", "Bytes of their bodies.", NULL, NULL, s->bytes },
-		{ "export_retried_requests_total", "Requests that failed and were, or will be, sent again.", NULL, NULL,
+		{ "export_bytes_total", "Bytes of the bodies of sent requests.", NULL, NULL, s->bytes },
+		{ "export_retried_requests_total", "Requests that failed and were or will be retried.", NULL, NULL,
 		  s->retried_requests },
-		{ "export_refused_requests_total", "Requests that the receiver refused for ever.", NULL, NULL, s->refused_requests },
-		{ "export_refused_samples_total", "Samples in them.", NULL, NULL, s->refused_samples },
-		{ "export_left_out_profiles_total", "Profiles that the receiver left out of requests which it took.", NULL, NULL,
+		{ "export_refused_requests_total", "Requests that the receiver rejected "
+						   "permanently.", NULL, NULL, s->refused_requests },
+		{ "export_refused_samples_total", "Samples of requests that the receiver rejected "
+						  "permanently.", NULL, NULL, s->refused_samples },
+		{ "export_left_out_profiles_total", "Profiles that the receiver dropped from "
+						    "accepted requests.", NULL, NULL,
 		  s->left_out_profiles },
 	};
 
@@ -363,7 +366,8 @@ static int check_parameters(struct export_sink *s, struct err *err)
 	for (size_t i = 0; i < u->parameter_count; i++)
 		if (!http_is_parameter(u->parameters[i].name) && strcmp(u->parameters[i].name, "tenant") &&
 		    strcmp(u->parameters[i].name, "service"))
-			return err_set(err, -EINVAL, "'%s' has the unknown parameter '%.40s'; there are tenant, service, tls, ca-file, "
+			return err_set(err, -EINVAL, "'%s' has the unknown parameter '%.40s'; known are tenant, "
+						     "service, tls, ca-file, "
 				       "token-file and password-file", u->shown, u->parameters[i].name);
 	s->tenant = url_get(u, "tenant");
 	s->service = url_get(u, "service");

@@ -49,7 +49,7 @@ static void set_options(struct sink *base, const struct sink_options *o)
 	if (r >= 0)
 		r = logs_change(((struct logs_sink *)base)->logs, options_of(o->logs, &usual), &err);
 	if (r < 0)
-		log_error("%s keeps its groups: %s", base->url, err.text);
+		log_error("%s keeps its old groups: %s", base->url, err.text);
 	logs_options_done(&usual);
 }
 
@@ -74,17 +74,18 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 {
 	const struct logs_counters *c = logs_counters(((struct logs_sink *)sink)->logs);
 	const struct server_figure all[] = {
-		{ "logs_written_lines_total", "Lines written to trace logs, in each file counted.", NULL, NULL,
+		{ "logs_written_lines_total", "Lines written to trace logs, counted in each file.", NULL, NULL,
 		  c->lines },
-		{ "logs_written_bytes_total", "Bytes of them.", NULL, NULL, c->bytes },
+		{ "logs_written_bytes_total", "Bytes written to trace logs.", NULL, NULL, c->bytes },
 		{ "logs_other_lines_total", "Lines whose entry point became the tag `other`.", NULL, NULL,
 		  c->lines_other },
-		{ "logs_made_files_total", "Trace logs that were begun.", NULL, NULL, c->files_made },
+		{ "logs_made_files_total", "Trace logs created.", NULL, NULL, c->files_made },
 		{ "logs_removed_files_total", "Trace logs that were removed by retention.", NULL, NULL,
 		  c->files_removed },
-		{ "logs_taken_back_batches_total", "Batches that were written in part and cut off again.", NULL, NULL,
+		{ "logs_taken_back_batches_total", "Batches that were partially written and rolled back.", NULL, NULL,
 		  c->batches_taken_back },
-		{ "logs_known_batches_total", "Batches that came again and were there.", NULL, NULL, c->batches_known },
+		{ "logs_known_batches_total", "Batches delivered again that "
+					      "had been written.", NULL, NULL, c->batches_known },
 		{ "logs_open_files", "Trace logs that are open.", NULL, NULL, c->files_open },
 		{ "logs_tags", "Entry points that have files.", NULL, NULL, c->tags },
 	};

@@ -27,8 +27,8 @@ static int relay_sink_open(const char *url, const struct sink_options *o, struct
 	int r;
 
 	if (!o->state)
-		return err_set(err, -ENOTSUP, "a relay needs a restart, for there is no state directory to keep its "
-			       "spool in");
+		return err_set(err, -ENOTSUP, "a relay can only be added by a restart, since there is no state "
+					      "directory for its spool");
 	r = relay_open(url, o->state, &relay, err);
 	if (r < 0)
 		return r;
@@ -49,12 +49,12 @@ static size_t drop_figures(const struct spool_counters *n, struct server_figure 
 		const char *reason = spool_drop_name((enum spool_drop)i);
 
 		ret[count++] = (struct server_figure){ "relay_dropped_samples_total",
-						       "Samples that were lost behind the spool.",
+						       "Samples lost after they were spooled.",
 						       "reason", reason, n->samples_dropped[i] };
 	}
 	for (unsigned i = 0; i < SPOOL_DROPS; i++)
 		ret[count++] = (struct server_figure){ "relay_dropped_runs_total",
-						       "Runs that were lost behind the spool.",
+						       "Runs lost after they were spooled.",
 						       "reason", spool_drop_name((enum spool_drop)i),
 						       n->runs_dropped[i] };
 	return count;
@@ -66,44 +66,48 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 	const struct spool_counters *n = &c->spool;
 	const struct server_figure plain[] = {
 		{ "spool_bytes", "Bytes of the spool's files.", NULL, NULL, n->bytes },
-		{ "spool_limit_bytes", "Bytes that the spool may have.", NULL, NULL, c->spool_limit },
-		{ "relay_up", "Whether the last attempt to forward went well; 1 before there was one.", NULL, NULL,
+		{ "spool_limit_bytes", "Size limit of the spool.", NULL, NULL, c->spool_limit },
+		{ "relay_up", "Whether the last attempt to forward succeeded; 1 before the first one.", NULL, NULL,
 		  c->is_up },
 		{ "relay_found_samples_total", "Samples that were in the spool at the start.", NULL, NULL,
 		  n->samples_found },
 		{ "relay_handed_samples_total",
-		  "Samples that came since; found + handed = forwarded + known + dropped + waiting.",
+		  "Samples received since the start; found + handed = forwarded + known + dropped + waiting.",
 		  NULL, NULL, n->samples_handed },
 		{ "relay_forwarded_samples_total", "Samples that were added to the stream.", NULL, NULL,
 		  n->samples_forwarded },
-		{ "relay_known_samples_total", "Samples that were sent again and left out: the stream had them.", NULL, NULL,
+		{ "relay_known_samples_total", "Samples sent again and deduplicated: the stream had them.", NULL, NULL,
 		  n->samples_known },
 		{ "relay_waiting_samples", "Samples in the spool and in the open window.", NULL, NULL,
 		  n->samples_waiting },
 		{ "relay_found_runs_total", "Runs that were in the spool at the start.", NULL, NULL, n->runs_found },
-		{ "relay_handed_runs_total", "Runs that came since.", NULL, NULL, n->runs_handed },
+		{ "relay_handed_runs_total", "Runs received since the start.", NULL, NULL, n->runs_handed },
 		{ "relay_forwarded_runs_total", "Runs that were added to the stream.", NULL, NULL, n->runs_forwarded },
-		{ "relay_known_runs_total", "Runs that were sent again and left out: the stream had them.", NULL, NULL,
+		{ "relay_known_runs_total", "Runs sent again and deduplicated: the stream had them.", NULL, NULL,
 		  n->runs_known },
 		{ "relay_waiting_runs", "Runs in the spool.", NULL, NULL, n->runs_waiting },
 		{ "relay_forwarded_entries_total", "Entries that were added to the stream.", NULL, NULL,
 		  c->entries_forwarded },
-		{ "relay_known_entries_total", "Entries that were sent again and left out: the stream had them.", NULL, NULL,
+		{ "relay_known_entries_total", "Entries sent again and deduplicated: the stream had them.", NULL, NULL,
 		  c->entries_known },
 		{ "relay_renumbered_entries_total",
-		  "Entries forwarded with a number that another one had: this process went on from an earlier state.",
+		  "Entries renumbered because another one had their number: this process resumed from an "
+		  "earlier state.",
 		  NULL, NULL, c->entries_renumbered },
 		{ "relay_waiting_entries", "Entries in the spool.", NULL, NULL, n->records_waiting },
-		{ "relay_oldest_entry_timestamp_seconds", "When the first entry that waits was made; 0 if none does.",
+		{ "relay_oldest_entry_timestamp_seconds", "Creation time of the oldest queued entry; 0 if none "
+							  "is queued.",
 		  NULL, NULL, (uint64_t)(n->oldest_ns / 1000000000) },
-		{ "relay_last_forward_timestamp_seconds", "When an entry was forwarded last.", NULL, NULL,
+		{ "relay_last_forward_timestamp_seconds", "Time when an entry was last forwarded.", NULL, NULL,
 		  (uint64_t)(c->last_forward_ns / 1000000000) },
-		{ "relay_failures_total", "Attempts to forward that failed.", NULL, NULL, c->failures },
-		{ "relay_damaged_records_total", "Places where the spool could not be read.", NULL, NULL,
+		{ "relay_failures_total", "Failed attempts to forward.", NULL, NULL, c->failures },
+		{ "relay_damaged_records_total", "Unreadable places of the spool.", NULL, NULL,
 		  n->records_damaged },
-		{ "relay_set_aside_files_total", "Files of the spool that a newer Strobe has written, kept under another name.",
+		{ "relay_set_aside_files_total", "Files of the spool written by a newer Strobe, kept under "
+						 "another name.",
 		  NULL, NULL, n->files_set_aside },
-		{ "relay_set_aside_entries_total", "Entries and batches in them.", NULL, NULL, n->records_set_aside },
+		{ "relay_set_aside_entries_total", "Entries and batches in files of the spool that "
+						   "were set aside.", NULL, NULL, n->records_set_aside },
 	};
 	size_t count = ARRAY_SIZE(plain);
 

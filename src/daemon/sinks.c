@@ -26,8 +26,8 @@ int sink_open(const char *url, const struct sink_options *o, struct sink **ret, 
 	const struct sink_ops *ops = find(store_url ? store_url : url);
 
 	if (!strncmp(url, "resp:", 5))
-		return err_set(err, -EINVAL, "resp: listens, and nothing is sent to it, for it cannot say what is "
-			       "stored; put a Redis between this collector and the other: --to "
+		return err_set(err, -EINVAL, "resp: is only a source, since it cannot acknowledge samples; put "
+					     "a Redis between this collector and the other: --to "
 			       "redis://HOST/?stream=NAME here, --from redis://HOST/?stream=NAME&group=NAME there");
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot send to '%.*s': a sink looks like sqlite:DIRECTORY, "

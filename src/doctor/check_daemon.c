@@ -146,7 +146,8 @@ static void add_arrived(struct findings *f, const json_t *status)
 	}
 	put_seconds(&b, now - last);
 	findings_add(f, now - last > QUIET ? LEVEL_NOTE : LEVEL_OK, AREA_DAEMON, "arrived", "samples",
-		     now - last > QUIET ? "nothing, if no request came since: only running requests are sampled" : NULL,
+		     now - last > QUIET ? "nothing, if there was no request since: only running "
+					  "requests are sampled" : NULL,
 		     "%lld received, %lld stored, the last %s ago; connections from PHP: %u",
 		     (long long)whole(samples, "received"), (long long)whole(samples, "stored"), b.data, connected);
 }

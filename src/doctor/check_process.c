@@ -103,10 +103,11 @@ static void check_memory(const struct one *o)
 
 	if (obstacle_for_memory(o->d->proc, t, &obstacle) < 0)
 		findings_add(o->f, LEVEL_WARNING, AREA_PROCESS, "memory", o->about, obstacle.remedy,
-			     "its memory may not be read, so it cannot be seen from outside: %s", obstacle.cause);
+			     "its memory cannot be read, so it cannot be sampled from outside: %s", obstacle.cause);
 	else
 		findings_add(o->f, LEVEL_OK, AREA_PROCESS, "memory", o->about, NULL, "you may read its memory, as the system sampler does%s",
-			     process_is_not_dumpable(o->d->proc, t) ? "; its own user may not, as it is not dumpable" : "");
+			     process_is_not_dumpable(o->d->proc, t) ? "; its own user cannot, because "
+				     "it is not dumpable" : "");
 }
 
 /* --- what it is */

@@ -331,7 +331,7 @@ static bool by_header(const struct elf *e, struct reading *r)
 static int read_frames(const struct elf *e, const Elf64_Shdr *s, struct reading *r, struct err *err)
 {
 	if (s->sh_size > CFI_SECTION_MAX)
-		return err_set(err, -E2BIG, "'%s' has %llu bytes of call frame information, which is too much", e->name,
+		return err_set(err, -E2BIG, "'%s' has too much call frame information: %llu bytes", e->name,
 			       (unsigned long long)s->sh_size);
 	return elf_read_section(e, s, &r->section, err);
 }
@@ -362,7 +362,7 @@ int cfi_read(const struct elf *e, struct cfi_table *ret, struct err *err)
 
 	*ret = (struct cfi_table){ 0 };
 	if (e->machine != EM_X86_64 && e->machine != EM_AARCH64)
-		return err_set(err, -ENOTSUP, "'%s' is for a machine (%u) that cannot be unwound", e->name, e->machine);
+		return err_set(err, -ENOTSUP, "'%s' is for an unsupported machine (%u)", e->name, e->machine);
 	r.registers = e->machine == EM_X86_64 ? &x86_64 : &arm64;
 	status = find_section(e, &r, err);
 	if (status < 0)

@@ -9,7 +9,7 @@
 
 static int damaged(struct err *err, const char *what)
 {
-	return err_set(err, -EINVAL, "%s of the dictionary is damaged or cut off", what);
+	return err_set(err, -EINVAL, "%s of the dictionary is damaged or truncated", what);
 }
 
 static int beyond(struct err *err, const char *what, uint64_t index, size_t count)
@@ -272,7 +272,7 @@ int otlp_dictionary_read(struct otlp_dictionary *d, struct protobuf all, struct 
 			if (f.number == tables[i].number && f.type == 2)
 				r = tables[i].read(d, f.bytes, err);
 		if (r < 0 || m.p != m.end)
-			return r < 0 ? r : err_set(err, -EINVAL, "the dictionary is damaged or cut off");
+			return r < 0 ? r : err_set(err, -EINVAL, "the dictionary is damaged or truncated");
 	}
 	for (size_t i = 0; i < d->attribute_count; i++)
 		d->attributes[i].value = value_of(&d->attributes[i]);

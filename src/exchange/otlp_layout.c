@@ -93,15 +93,16 @@ int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *r
 
 	look_below(&e, all, 0);
 	if (e.oldest)
-		return err_set(err, -EINVAL, "OTLP profiles: this has the layout of opentelemetry-proto 1.7 or older; 1.8 to 1.11 are "
-			       "read. Upgrade the sender.");
+		return err_set(err, -EINVAL, "OTLP profiles: this is the layout of opentelemetry-proto 1.7 or "
+					     "older; 1.8 to 1.11 are supported. Upgrade the sender.");
 	old = e.old || e.plain;
 	new = e.new || e.uneven;
 	if (from_json)
 		old = false;
 	else if (old && new)
-		return err_set(err, -EINVAL, "OTLP profiles: this has the layouts of opentelemetry-proto 1.9 and of 1.10 at once, so that "
-			       "its values cannot be told; 1.8 to 1.11 are read, one in a request");
+		return err_set(err, -EINVAL, "OTLP profiles: this mixes the layouts of opentelemetry-proto 1.9 "
+					     "and 1.10, so its values are ambiguous; use one of 1.8 to "
+					     "1.11 per request");
 	*ret = old || (e.timed && !new && !from_json) ? OTLP_LAYOUT_1_9 : OTLP_LAYOUT_1_10;
 	return 0;
 }

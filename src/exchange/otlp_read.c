@@ -143,14 +143,14 @@ static int read_resource(struct reader *r, struct protobuf m)
 				e = otlp_any_value(&r->dictionary, g.bytes, number, &value, r->err);
 		}
 		if (e >= 0 && pair.p != pair.end)
-			e = bad(r, "an attribute of a resource is damaged or cut off");
+			e = bad(r, "an attribute of a resource is damaged or truncated");
 		/* A number is in here, and the executable's name is no number. */
 		if (e >= 0)
 			put_label(r, &r->resource, key, value);
 		if (r->executable.p == number)
 			r->executable = (struct str){ "", 0 };
 	}
-	return e < 0 ? e : m.p == m.end ? 0 : bad(r, "a resource is damaged or cut off");
+	return e < 0 ? e : m.p == m.end ? 0 : bad(r, "a resource is damaged or truncated");
 }
 
 /* --- Samples --- */
@@ -171,7 +171,7 @@ static int read_sample(struct reader *r, struct protobuf m, struct sample *s)
 		if (f.number == OTLP_SAMPLE_STACK)
 			s->stack = f.value;
 	if (m.p != m.end)
-		return bad(r, "a sample is damaged or cut off");
+		return bad(r, "a sample is damaged or truncated");
 	if (s->stack && s->stack >= r->dictionary.stack_count)
 		return err_set(r->err, -EINVAL, "it refers to stack %llu, and the dictionary has %zu",
 			       (unsigned long long)s->stack, r->dictionary.stack_count);
@@ -331,7 +331,7 @@ static int read_facts(struct reader *r, struct protobuf m, struct profile_facts 
 			p->period = (int64_t)f.value;
 	}
 	if (e < 0 || m.p != m.end)
-		return e < 0 ? e : bad(r, "a profile is damaged or cut off");
+		return e < 0 ? e : bad(r, "a profile is damaged or truncated");
 	decide_facts(p);
 	return 0;
 }
@@ -407,7 +407,7 @@ static int read_scope(struct reader *r, struct protobuf m)
 	while (e >= 0 && protobuf_next(&m, &f))
 		if (f.number == OTLP_PROFILES && f.type == 2)
 			e = read_profile(r, f.bytes);
-	return e < 0 ? e : m.p == m.end ? 0 : bad(r, "a scope is damaged or cut off");
+	return e < 0 ? e : m.p == m.end ? 0 : bad(r, "a scope is damaged or truncated");
 }
 
 /* The resource may stand behind its profiles. */
@@ -424,7 +424,7 @@ static int read_resource_profiles(struct reader *r, struct protobuf all)
 		if (f.number == OTLP_RESOURCE && f.type == 2)
 			e = read_resource(r, f.bytes);
 	if (e < 0 || m.p != m.end)
-		return e < 0 ? e : bad(r, "the profiles of a resource are damaged or cut off");
+		return e < 0 ? e : bad(r, "the profiles of a resource are damaged or truncated");
 	while (e >= 0 && protobuf_next(&all, &f))
 		if (f.number == OTLP_SCOPE_PROFILES && f.type == 2)
 			e = read_scope(r, f.bytes);
@@ -440,7 +440,7 @@ static int find_dictionary(struct reader *r, struct protobuf m)
 		if (f.number == OTLP_DICTIONARY && f.type == 2)
 			dictionary = f.bytes;
 	if (m.p != m.end)
-		return bad(r, "the message is damaged or cut off");
+		return bad(r, "the message is damaged or truncated");
 	return otlp_dictionary_read(&r->dictionary, dictionary, r->err);
 }
 

@@ -48,13 +48,13 @@ static int read_label(struct pushed *p, struct protobuf m, struct labels *labels
 		return err_set(err, -EINVAL, "a label has no name");
 	if (is_name(key, "__name__")) {
 		if (name->n)
-			return err_set(err, -EINVAL, "the label '__name__' is there twice");
+			return err_set(err, -EINVAL, "the label '__name__' is a duplicate");
 		*name = value;
 		return 0;
 	}
 	pushed_label(p, labels, key, value);
 	if (labels->count == before && p->labels_left_out == left_out)
-		return err_set(err, -EINVAL, "the label '%.*s' is there twice", (int)(key.n < 80 ? key.n : 80), key.p);
+		return err_set(err, -EINVAL, "the label '%.*s' is a duplicate", (int)(key.n < 80 ? key.n : 80), key.p);
 	return 0;
 }
 
@@ -99,6 +99,6 @@ int push_request(struct pushed *p, const void *bytes, size_t n, struct err *err)
 		if (f.number == PUSH_SERIES && f.type == 2)
 			r = read_series(p, f.bytes, err);
 	if (r >= 0 && m.p != m.end)
-		r = err_set(err, -EINVAL, "the request is damaged or cut off");
+		r = err_set(err, -EINVAL, "the request is damaged or truncated");
 	return r;
 }

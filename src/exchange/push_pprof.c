@@ -78,7 +78,7 @@ static int find_series(struct reader *r, const struct pprof_sample *s, struct er
 	for (uint32_t i = 0; i < s->frames->column_count && p != r->last; i++) {
 		r->columns[i] = column_in(p, &s->frames->columns[i], r->about->name);
 		if (r->columns[i] == UINT32_MAX)
-			return err_set(err, -E2BIG, "it has more than %u value columns together, which is the limit", PROFILE_COLUMNS);
+			return err_set(err, -E2BIG, "it has more than the limit of %u value columns", PROFILE_COLUMNS);
 	}
 	r->last = p;
 	return 0;

@@ -109,12 +109,13 @@ static int take_node(struct str *s, struct node *ret, struct err *err)
 	uint64_t n = 0;
 
 	if (!take_varint(s, &n) || n > s->n)
-		return err_set(err, -EINVAL, "its tree is damaged or cut off: a name does not end in it");
+		return err_set(err, -EINVAL, "its tree is damaged or truncated: a name has no end");
 	ret->name = (struct str){ s->p, (size_t)n };
 	s->p += n;
 	s->n -= (size_t)n;
 	if (!take_varint(s, &ret->value) || !take_varint(s, &ret->children) || ret->value > INT64_MAX)
-		return err_set(err, -EINVAL, "its tree is damaged or cut off: a node lacks its value or the number of its children");
+		return err_set(err, -EINVAL, "its tree is damaged or truncated: a node lacks its value or the "
+					     "number of its children");
 	return 0;
 }
 
@@ -184,7 +185,7 @@ static int walk(struct pushed *p, struct profile *to, const struct push_type *t,
 			w.open[w.depth - 1].left--;
 	} while (w.depth);
 	if (r >= 0 && bytes.n)
-		r = err_set(err, -EINVAL, "there are %zu bytes behind the end of its tree", bytes.n);
+		r = err_set(err, -EINVAL, "there are %zu bytes after the end of its tree", bytes.n);
 	buf_done(&w.stack);
 	free(w.open);
 	return r;

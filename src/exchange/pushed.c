@@ -188,7 +188,7 @@ int pushed_check_tenant(const char *tenant, struct err *err)
 	size_t n = strlen(tenant);
 
 	if (strchr(tenant, '|'))
-		return err_set(err, -EINVAL, "X-Scope-OrgID names several tenants; what is sent belongs to one");
+		return err_set(err, -EINVAL, "X-Scope-OrgID names several tenants; give one");
 	if (!n || n > 150 || strspn(tenant, fine) != n || !strcmp(tenant, ".") || !strcmp(tenant, ".."))
 		return err_set(err, -EINVAL, "X-Scope-OrgID is not the name of a tenant: 1 to 150 letters, digits or !-_.*'()");
 	return 0;

@@ -68,7 +68,7 @@ static int read_profile(struct apart_input *in, struct buf *messages, struct err
 	if (code > 0)		/* half a profile would pass for a whole one later */
 		code = -EINVAL;
 	if (code >= 0 && !profile_has_samples(p))
-		code = err_set(err, -EINVAL, "the profile holds no values: %u stacks, none with anything in it",
+		code = err_set(err, -EINVAL, "the profile has no values: all of its %u stacks are empty",
 			       profile_stacks(p));
 	if (code >= 0)
 		code = in->write ? in->write(in->data, p, messages, err) : wire_profile_write(p, messages, err);
@@ -145,9 +145,9 @@ static int err_ended(const struct apart *a, int status, bool late, struct err *e
 	if ((WIFEXITED(status) && WEXITSTATUS(status) == 2) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
 		return err_memory(a->memory, err);
 	if (WIFSIGNALED(status))
-		return err_set(err, -EINVAL, "the process that reads the profile crashed (%s), which is a bug of "
-			       "strobe", strsignal(WTERMSIG(status)));
-	return err_set(err, -EIO, "the process that reads the profile ended with %d", WEXITSTATUS(status));
+		return err_set(err, -EINVAL, "the process that reads the profile crashed (%s), which "
+					     "is a bug in strobe", strsignal(WTERMSIG(status)));
+	return err_set(err, -EIO, "the process that reads the profile exited with status %d", WEXITSTATUS(status));
 }
 
 static int take_result(int result, const char **ret, size_t *ret_size, struct err *err)
@@ -158,10 +158,10 @@ static int take_result(int result, const char **ret, size_t *ret_size, struct er
 	int code;
 
 	if (fstat(result, &st) < 0 || (size_t)st.st_size < sizeof(*reply))
-		return err_set(err, -EIO, "the process that reads the profile said nothing");
+		return err_set(err, -EIO, "the process that reads the profile returned nothing");
 	all = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, result, 0);
 	if (all == MAP_FAILED)
-		return err_set(err, -EIO, "cannot look at what was read: %s", strerror(errno));
+		return err_set(err, -EIO, "cannot stat the result: %s", strerror(errno));
 	reply = (struct reply *)all;
 	code = reply->code < 0 ? err_set(err, reply->code, "%s", reply->err.text) : 0;
 	*ret = all + sizeof(*reply);

@@ -191,7 +191,7 @@ static void read_object(struct reader *r, uint64_t number, struct str line, stru
 	json_t *map, *value;
 
 	if (!json_is_object(all)) {
-		stacks_skip(s, number, line, "is no JSON object as bpftrace writes them", err);
+		stacks_skip(s, number, line, "is not a JSON object of bpftrace", err);
 		return;
 	}
 	if (!type || strcmp(type, "map"))
@@ -202,7 +202,7 @@ static void read_object(struct reader *r, uint64_t number, struct str line, stru
 				add_key(s, (struct str){ key, strlen(key) }, json_integer_value(value), r->order);
 			else if (strchr(key, '\n'))
 				stacks_skip(s, number, (struct str){ name, strlen(name) },
-					    "has a map with a value that is no number", err);
+					    "has a map with a value that is not a number", err);
 }
 
 static void read_json(struct reader *r, struct input *in, struct err *err)

@@ -151,7 +151,7 @@ static int read_name(struct reader *r, struct names *of, struct str s, uint32_t 
 	}
 	*ret = map_get(&of->by_number, (uint64_t)number);
 	if (*ret == MAP_NONE)
-		return err_set(r->err, -EINVAL, "the name (%lld) was not given before", (long long)number);
+		return err_set(r->err, -EINVAL, "the name (%lld) is undefined", (long long)number);
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static int add_call(struct reader *r, int64_t *values, uint32_t line)
 	values[EDGE_CALLS] = r->calls < INT64_MAX ? (int64_t)r->calls : INT64_MAX;
 	r->calls = 0;
 	if (callee == NONE || r->function == NONE)
-		return err_set(r->err, -EINVAL, "a call stands before its function");
+		return err_set(r->err, -EINVAL, "a call precedes its function");
 	saturating_add(&r->list[callee].own[EDGE_CALLS], values[EDGE_CALLS]);
 	if (r->lines_ran)
 		edge_list_set_line(r->edges, callee, r->called_line);
@@ -267,13 +267,13 @@ static int read_costs(struct reader *r, struct str line)
 	uint32_t at;
 
 	if (!r->edges)
-		return err_set(r->err, -EINVAL, "costs stand before the line with events:");
+		return err_set(r->err, -EINVAL, "costs precede the line with events:");
 	if (!parse_costs(r, line, values, &at))
 		return 1;
 	if (r->calls)
 		return add_call(r, values, at);
 	if (r->function == NONE)
-		return err_set(r->err, -EINVAL, "costs stand before their function");
+		return err_set(r->err, -EINVAL, "costs precede their function");
 	if (!r->lines_ran)
 		edge_list_set_line(r->edges, r->function, at);
 	add_to(r, r->list[r->function].own, values);
@@ -439,7 +439,7 @@ static int set_function(struct reader *r, struct str s, uint32_t file, uint32_t 
 	int code;
 
 	if (!r->edges)
-		return err_set(r->err, -EINVAL, "a function stands before the line with events:");
+		return err_set(r->err, -EINVAL, "a function precedes the line with events:");
 	code = read_name(r, &r->functions, s, &name);
 	if (!code)
 		*function = function_of(r, file, object, name);
@@ -551,7 +551,7 @@ static int add_profile(struct reader *r, struct profile *p)
 		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
 	labels_copy(&whole->labels, &r->labels);
 	if (!profile_columns_fit(p, whole))
-		return err_set(r->err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+		return err_set(r->err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	profile_merge(p, whole);
 	return 0;
 }

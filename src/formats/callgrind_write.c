@@ -295,7 +295,7 @@ int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, s
 	int r;
 
 	if (!p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+		return err_set(err, -ENODATA, "nothing to write: the profile has no values");
 	notes_init(&w.notes);
 	choose_columns(&w, column);
 	w.edges = edges_of(p, &o);

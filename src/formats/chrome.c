@@ -200,7 +200,7 @@ static int push(struct reader *r, struct stack *s, struct event *e, uint32_t cal
 	if (top && e->end > top->end)
 		e->end = top->end;
 	if (s->depth == DEPTH_MAX)
-		return err_set(r->err, -E2BIG, "more than %u spans lie within one another, which is the limit",
+		return err_set(r->err, -E2BIG, "spans are nested deeper than the limit of %u",
 			       DEPTH_MAX);
 	if (top) {
 		above = top->node;
@@ -248,7 +248,7 @@ static int make_own_tree(struct reader *r, json_t *list, json_t *facts)
 		json_int_t parent = json_integer_value(json_object_get(args, "parent"));
 
 		if (parent < 0 || (uint64_t)parent > i)
-			return err_set(r->err, -EINVAL, "event %zu lies in one that does not stand before it", i);
+			return err_set(r->err, -EINVAL, "event %zu is nested in one that does not precede it", i);
 		nodes[i + 1] = profile_child(r->profile, nodes[parent], frame_of(r, event));
 		profile_add(r->profile, nodes[i + 1], column, json_integer_value(json_object_get(args, "self")));
 	}
@@ -264,7 +264,7 @@ static int read_all(struct reader *r, json_t *all)
 	size_t i;
 
 	if (!json_is_array(list))
-		return err_set(r->err, -EINVAL, "it has no list of \"traceEvents\"");
+		return err_set(r->err, -EINVAL, "it has no \"traceEvents\" array");
 	r->is_ours = json_is_object(json_object_get(facts, "strobe"));
 	if (r->is_ours && !json_is_true(json_object_get(facts, "chart")))
 		return make_own_tree(r, list, facts);
@@ -282,7 +282,7 @@ static int read_all(struct reader *r, json_t *all)
 static int add_to(struct profile *p, const struct profile *one, struct err *err)
 {
 	if (!profile_columns_fit(p, one))
-		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	profile_merge(p, one);
 	return 0;
 }

@@ -172,7 +172,7 @@ int chrome_write(const struct profile *p, uint32_t column, struct buf *out, stru
 
 	w.column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
 	if (w.column >= p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+		return err_set(err, -ENODATA, "nothing to write: the profile has no values");
 	w.scale = choose_scale(p, w.column);
 	w.charted = chart_shows(p, column);
 	notes_init(&w.notes);

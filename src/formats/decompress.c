@@ -39,7 +39,7 @@ int decompress_start(const char *bytes, size_t n, struct decompressor **ret, str
 	/* 15 + 16: the largest window, gzip only. */
 	if (d->is_zstd ? !(d->zstd = ZSTD_createDStream()) : inflateInit2(&d->z, 15 + 16) != Z_OK) {
 		free(d);
-		return err_set(err, -ENOMEM, "cannot start to decompress: there is no memory");
+		return err_set(err, -ENOMEM, "not enough memory to decompress");
 	}
 	*ret = d;
 	return 0;
@@ -64,7 +64,7 @@ bool decompress_ended(const struct decompressor *d)
 
 static int cut_off(struct err *err)
 {
-	return err_set(err, -EINVAL, "its compressed data is cut off: the file is not complete");
+	return err_set(err, -EINVAL, "its compressed data is truncated: the file is incomplete");
 }
 
 static int damaged(struct err *err, const char *why)

@@ -366,7 +366,7 @@ static int add_columns(struct folded_reader *r, struct err *err)
 	r->column = profile_column(r->profile, r->two ? "after" : "samples", "count");
 	if (r->column != UINT32_MAX && r->before != UINT32_MAX)
 		return 0;
-	return err_set(err, -E2BIG, "there is no room for a column '%s' beside the %u that are there",
+	return err_set(err, -E2BIG, "there is no room for a column '%s' beside the existing %u",
 		       r->two ? "after" : "samples", PROFILE_COLUMNS);
 }
 

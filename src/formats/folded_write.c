@@ -262,7 +262,7 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 
 	column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
 	if (column >= p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+		return err_set(err, -ENODATA, "nothing to write: the profile has no values");
 	e = write_counts(p, (struct counts){ column, UINT32_MAX, UINT32_MAX }, out, err);
 	return e < 0 ? e : report_below_zero(p, column, err);
 }

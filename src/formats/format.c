@@ -138,7 +138,7 @@ static int read_beside(const struct format *f, struct input *in, struct profile 
 	int r = f->read(one, in, o, err);
 
 	if (r >= 0 && !profile_columns_fit(p, one))
-		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	if (r >= 0)
 		profile_merge(p, one);
 	return r;
@@ -184,8 +184,8 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 	if (!f)
 		return report_unknown(in, start, err);
 	if (o && o->time_range && !f->has_times)
-		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
-			       "time can be selected", in->name, f->name);
+		return err_set(err, -ENOTSUP, "'%s' (%s) has no timestamps, so no time "
+					      "range can be selected", in->name, f->name);
 	r = load_as(f, in, p, o ? o : &defaults, &why);
 	/* A read error is the cause, not what the reader says about the input that broke off. */
 	if (in->err.code)

@@ -89,7 +89,8 @@ static int find_column(struct go *g, struct str word, uint32_t *ret, struct err 
 	snprintf(of, sizeof(of), "%.*s", (int)unit.n, unit.p);
 	snprintf(text, sizeof(text), "%.*s%s", (int)name.n, name.p, !strcmp(of, "nanoseconds") ? "_ns" : "");
 	*ret = profile_column(g->profile, text, of);
-	return *ret == UINT32_MAX ? err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS) : 0;
+	return *ret == UINT32_MAX ? err_set(err, -E2BIG, "it would make more than %u value "
+							 "columns in all", PROFILE_COLUMNS) : 0;
 }
 
 /* The value that pprof shows: the marked one, or else the last; empty if calls stand in front, which stay there. */

@@ -84,13 +84,13 @@ void guess_content(const char *bytes, size_t n, struct buf *out)
 			return;
 		}
 	if (n == 0) {
-		buf_puts(out, "there is nothing but empty space in it");
+		buf_puts(out, "it contains only white space");
 	} else if (is_text(start, n) && memmem(start, n, "COST CENTRE", 11)) {
 		buf_puts(out, "it looks like a report of GHC's profiler, which has shares of functions and no values");
 	} else if (is_text(start, n)) {
 		buf_puts(out, "it is text, but its lines do not end with a count as folded stacks do");
 		put_odd_line(bytes, (size_t)(end - bytes), out);
 	} else {
-		buf_puts(out, "it is binary data of a kind that I have not seen");
+		buf_puts(out, "it is binary data of an unknown kind");
 	}
 }

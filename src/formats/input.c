@@ -196,7 +196,7 @@ int input_open_fd(struct input *in, const char *name, int fd, uint64_t limit, st
 	in->data = xmalloc(in->capacity);
 	in->at = in->end = in->data;
 	if (fstat(in->fd, &st) < 0)
-		return err_set(err, -errno, "cannot look at '%s': %s", in->name, strerror(errno));
+		return err_set(err, -errno, "cannot stat '%s': %s", in->name, strerror(errno));
 	if ((r = check_file(in, &st, UINT64_MAX, err)) < 0 || (r = start_packed(in, err)) < 0)
 		return r;
 	in->limit = limit;

@@ -74,7 +74,7 @@ static int check_end(struct reader *r, const struct protobuf *m)
 {
 	if (m->p == m->end)
 		return 0;
-	return err_set(r->err, -EINVAL, "there is no field of a profile.proto at byte %zu: it is damaged or cut off",
+	return err_set(r->err, -EINVAL, "there is no profile.proto field at byte %zu: it is damaged or truncated",
 		       (size_t)(m->p - r->all.p));
 }
 
@@ -252,7 +252,7 @@ static int read_function(struct reader *r, struct protobuf m)
 		return check_end(r, &m);
 	slot = map_slot(&r->functions, id);
 	if (!id || *slot != MAP_NONE)
-		return err_set(r->err, -EINVAL, "two functions have the id %llu, or it is 0", (unsigned long long)id);
+		return err_set(r->err, -EINVAL, "the function id %llu is a duplicate or 0", (unsigned long long)id);
 	shown = profile_given_name(text(r, text(r, name).n ? name : system_name));
 	*slot = profile_frame_of(r->profile, intern_add(&r->profile->strings, shown.p, shown.n), string_of(r, file), line < UINT32_MAX ? (uint32_t)line : 0);
 	return 0;
@@ -304,7 +304,7 @@ static int read_line(struct reader *r, struct protobuf m, struct location *l)
 		return check_end(r, &m);
 	frame = map_get(&r->functions, function);
 	if (frame == MAP_NONE)
-		return err_set(r->err, -EINVAL, "a location is of function %llu, which does not exist",
+		return err_set(r->err, -EINVAL, "a location refers to function %llu, which does not exist",
 			       (unsigned long long)function);
 	if (l->count == LINES_MAX)
 		return err_set(r->err, -E2BIG, "a location has more than %u lines, which is the limit", LINES_MAX);
@@ -354,7 +354,7 @@ static int read_location(struct reader *r, struct protobuf m)
 		name_by_address(r, &l, address, mapping);
 	slot = map_slot(&r->location_ids, id);
 	if (!id || *slot != MAP_NONE)
-		return err_set(r->err, -EINVAL, "two locations have the id %llu, or it is 0", (unsigned long long)id);
+		return err_set(r->err, -EINVAL, "the location id %llu is a duplicate or 0", (unsigned long long)id);
 	*slot = (uint32_t)r->location_count;
 	GROW(&r->locations, &r->location_capacity, r->location_count + 1);
 	r->locations[r->location_count++] = l;
@@ -369,7 +369,7 @@ static int add_location(struct reader *r, uint64_t id, size_t *depth)
 	const struct location *l;
 
 	if (at == MAP_NONE)
-		return err_set(r->err, -EINVAL, "sample %llu is of location %llu, which does not exist",
+		return err_set(r->err, -EINVAL, "sample %llu refers to location %llu, which does not exist",
 			       (unsigned long long)r->samples, (unsigned long long)id);
 	l = &r->locations[at];
 	if (*depth + l->count > r->depth_max)
@@ -445,7 +445,7 @@ static int add_sample(struct reader *r, const int64_t *values, uint32_t count, s
 	uint32_t node = PROFILE_ROOT;
 
 	if (count != r->type_count)
-		return err_set(r->err, -EINVAL, "sample %llu has %u values, and there are %u sample types",
+		return err_set(r->err, -EINVAL, "sample %llu has %u values for %u sample types",
 			       (unsigned long long)r->samples, count, r->type_count);
 	if (r->take)
 		return take_sample(r, values, depth);
@@ -583,7 +583,7 @@ static int read_all(struct reader *r)
 static int merge(struct profile *p, const struct profile *from, struct err *err)
 {
 	if (!profile_columns_fit(p, from))
-		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	profile_merge(p, from);
 	return 0;
 }

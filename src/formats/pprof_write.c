@@ -195,7 +195,7 @@ static int write_as(const struct profile *p, uint32_t column, const char *period
 	int r;
 
 	if (!p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+		return err_set(err, -ENODATA, "nothing to write: the profile has no values");
 	for (uint32_t c = 0; c < p->column_count; c++)
 		if (column == UINT32_MAX || c == column)
 			w.columns[w.column_count++] = c;

@@ -99,7 +99,7 @@ static int choose_column(struct reader *r, json_t *profile)
 	while (i < ARRAY_SIZE(units) && strcmp(units[i].unit, unit ? unit : "none"))
 		i++;
 	if (i == ARRAY_SIZE(units))
-		return err_set(r->err, -EINVAL, "profile %zu has the unit '%.40s', which is none of this format",
+		return err_set(r->err, -EINVAL, "profile %zu has the unknown unit '%.40s'",
 			       r->number, unit);
 	r->scale = units[i].scale;
 	snprintf(column, sizeof(column), "%s", r->is_ours && name && *name ? name : units[i].column);
@@ -135,7 +135,7 @@ static int read_samples(struct reader *r, json_t *profile)
 	size_t i, k;
 
 	if (!json_is_array(samples) || !json_is_array(weights) || json_array_size(samples) != json_array_size(weights))
-		return err_set(r->err, -EINVAL, "profile %zu has not one weight for each sample", r->number);
+		return err_set(r->err, -EINVAL, "the weights and samples of profile %zu differ in number", r->number);
 	json_array_foreach(samples, i, sample) {
 		uint32_t node = PROFILE_ROOT;
 		struct line_place at;
@@ -149,7 +149,7 @@ static int read_samples(struct reader *r, json_t *profile)
 			node = profile_child_at(r->profile, node, at.frame, at.line);
 		}
 		if (!json_is_number(json_array_get(weights, i)))
-			return err_set(r->err, -EINVAL, "weight %zu of profile %zu is no number", i, r->number);
+			return err_set(r->err, -EINVAL, "weight %zu of profile %zu is not a number", i, r->number);
 		profile_add(r->profile, node, r->column, json_scaled(json_array_get(weights, i), r->scale, &carry));
 	}
 	return 0;
@@ -258,7 +258,7 @@ static int speedscope_read(struct profile *p, struct input *in, const struct for
 	if (code < 0)
 		return code;
 	if (p->column_count + one->column_count > PROFILE_COLUMNS && p->column_count)
-		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	profile_merge(p, one);
 	if (!r.skipped)
 		return 0;

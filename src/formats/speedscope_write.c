@@ -198,7 +198,7 @@ int speedscope_write(const struct profile *p, uint32_t column, struct buf *out, 
 	int r;
 
 	if (!p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+		return err_set(err, -ENODATA, "nothing to write: the profile has no values");
 	notes_init(&w.notes);
 	w.order = preorder_new(p);
 	line_places_init(&w.places, p);

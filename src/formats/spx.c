@@ -400,8 +400,8 @@ static void read_lines(struct spx *s, struct input *in, struct err *err)
 			add_function(s, line);
 	}
 	if (part == EVENTS)
-		line_skip(&s->skipped, in->line, (struct str){ NULL, 0 }, "is the last one, and no names of functions "
-			  "came: the report is not complete", err);
+		line_skip(&s->skipped, in->line, (struct str){ NULL, 0 }, "is the last one, and the names of "
+			"functions are missing: the report is incomplete", err);
 }
 
 static void spx_done(struct spx *s)

@@ -16,7 +16,7 @@ int stacks_init(struct stacks *s, struct profile *p, struct err *err)
 	profile_describe(p, 0, false, &none);
 	s->column = profile_column(p, "samples", "count");
 	if (s->column == UINT32_MAX)
-		return err_set(err, -E2BIG, "there is no room for a column 'samples' beside the %u that are there",
+		return err_set(err, -E2BIG, "there is no room for a column 'samples' beside the existing %u",
 			       PROFILE_COLUMNS);
 	return 0;
 }

@@ -61,7 +61,7 @@ int stap_write(const struct profile *p, uint32_t column, struct buf *out, struct
 
 	column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
 	if (column >= p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+		return err_set(err, -ENODATA, "nothing to write: the profile has no values");
 	scale = profile_scale(p, column);
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		int64_t value = p->columns[column].self[n];

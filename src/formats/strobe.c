@@ -12,16 +12,16 @@ static int strobe_sniff(const char *bytes, size_t n)
 
 static int too_large(struct err *err, size_t at)
 {
-	return err_set(err, -E2BIG, "the message at byte %zu brings more than %u value columns together", at,
+	return err_set(err, -E2BIG, "the message at byte %zu would make more than %u value columns in all", at,
 		       PROFILE_COLUMNS);
 }
 
 static int bad_message(struct err *err, int code, size_t at, enum strobe_wire_error e)
 {
 	if (e == STROBE_WIRE_TRUNCATED)
-		return err_set(err, code, "the message at byte %zu is cut off: the file is not complete", at);
+		return err_set(err, code, "the message at byte %zu is truncated: the file is incomplete", at);
 	if (e == STROBE_WIRE_UNKNOWN_VERSION)
-		return err_set(err, code, "the message at byte %zu is of a version that a newer Strobe wrote", at);
+		return err_set(err, code, "the message at byte %zu was written by a newer Strobe", at);
 	return err_set(err, code, "the message at byte %zu is damaged (%s)", at, strobe_wire_error_name(e));
 }
 

@@ -254,12 +254,12 @@ TEST(functions_that_valgrind_took_apart_have_its_inclusive_costs)
 
 TEST(what_is_broken_is_named_with_its_line)
 {
-	CHECK_STR(last_lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) "
-		  "was not given before");
+	CHECK_STR(last_lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) is "
+		  "undefined");
 	CHECK_STR(last_lines_of(read_text("version: 1\nfn=a\n1 1\nevents: Ir\n")),
-		  "'x' (callgrind): line 2: a function stands before the line with events:");
-	CHECK_STR(last_lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs stand before "
-		  "their function");
+		  "'x' (callgrind): line 2: a function precedes the line with events:");
+	CHECK_STR(last_lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs precede "
+		"their function");
 	CHECK_STR(last_lines_of(read_text("events: Ir\nfl=a\n")), "'x' (callgrind): there is no function in it");
 	CHECK_STR(last_lines_of(read_text("events: Ir\nfn=a\n1 7\n1 x\nnonsense\n")),
 		  "a[:0]; Ir(count)=7 calls(count)=1\n");

@@ -71,7 +71,7 @@ TEST(spans_that_overlap_are_cut_and_ends_without_beginning_are_counted)
 
 TEST(what_is_broken_is_named)
 {
-	CHECK_STR(read_lines("{\"traceEvents\":3}"), "'x' (chrome): it has no list of \"traceEvents\"");
+	CHECK_STR(read_lines("{\"traceEvents\":3}"), "'x' (chrome): it has no \"traceEvents\" array");
 	CHECK_STR(read_lines("{\"traceEvents\":[{\"ph\":\"i\",\"ts\":1}]}"), "'x' (chrome): none of its 1 events is a "
 		  "span (X, or B and E)");
 	CHECK_STR(read_lines("{\"traceEvents\":["), "'x' (chrome): line 1: ']' expected near end of file");

@@ -138,7 +138,7 @@ TEST(what_was_cut_off_says_so_at_every_length)
 		(kind ? zstd : gzip)(&b, "main;a;b;c;d;e 1\nmain;a;b;x;y;z 2\nmain;q;r;s 3\n");
 		for (size_t n = 4; n < b.size; n++) {
 			CHECK_INT(load(b.data, n, &sum), -EINVAL);
-			CHECK(strstr(err.text, "cut off"));
+			CHECK(strstr(err.text, "truncated"));
 		}
 		buf_done(&b);
 	}
@@ -192,8 +192,8 @@ TEST(what_is_no_profile_is_called_what_it_looks_like)
 		  "' is not in a known profile format: it is text, but its lines do not end with a count as folded "
 		  "stacks do, such as line 1: 'Hello world'");
 	CHECK_STR(complaint("\1\2\3\4\5\6\7", 7),
-		  "' is not in a known profile format: it is binary data of a kind that I have not seen");
-	CHECK_STR(complaint(" \n\n ", 4), "' is not in a known profile format: there is nothing but empty space in it");
+		  "' is not in a known profile format: it is binary data of an unknown kind");
+	CHECK_STR(complaint(" \n\n ", 4), "' is not in a known profile format: it contains only white space");
 }
 
 TEST(lines_that_are_shown_are_cut_between_characters_and_steer_nothing)
@@ -306,13 +306,13 @@ TEST(a_native_file_that_was_cut_off_keeps_its_whole_messages)
 	for (size_t n = one + 1; n < b.size; n++) {
 		CHECK_INT(load(b.data, n, &sum), 1);
 		CHECK_INT(sum, 3);
-		CHECK(strstr(err.text, "is cut off: the file is not complete"));
+		CHECK(strstr(err.text, "is truncated: the file is incomplete"));
 	}
 	for (size_t n = 5; n < one; n++)
 		CHECK_INT(load(b.data, n, &sum), -EINVAL);
 	b.data[one + 4] = 9;
 	CHECK_INT(load(b.data, b.size, &sum), -EINVAL);
-	CHECK(strstr(err.text, "is of a version that a newer Strobe wrote"));
+	CHECK(strstr(err.text, "was written by a newer Strobe"));
 	buf_done(&b);
 }
 

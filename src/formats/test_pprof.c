@@ -222,12 +222,12 @@ TEST(what_is_broken_is_named)
 	buf_init(&b);
 	put_foreign(&b, 12);
 	CHECK_INT(format_load_bytes("x", b.data, b.size, p, &err), -EINVAL);
-	CHECK_STR(err.text, "'x' (pprof): sample 1 is of location 12, which does not exist");
+	CHECK_STR(err.text, "'x' (pprof): sample 1 refers to location 12, which does not exist");
 	buf_reset(&b);
 	put_foreign(&b, 10);
 	put_pair(&b, 2, 0, 1);
 	CHECK_INT(format_load_bytes("x", b.data, b.size, p, &err), -EINVAL);
-	CHECK_STR(err.text, "'x' (pprof): sample 3 has 1 values, and there are 2 sample types");
+	CHECK_STR(err.text, "'x' (pprof): sample 3 has 1 values for 2 sample types");
 	buf_reset(&b);
 	put_foreign(&b, 10);
 	for (size_t n = 1; n < b.size; n++)

@@ -124,9 +124,9 @@ TEST(what_is_broken_is_named)
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[2]],\"weights\":[1]}"))),
 		  "'x' (speedscope): sample 0 of profile 1 has a frame that does not exist");
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[1]],\"weights\":[]}"))),
-		  "'x' (speedscope): profile 1 has not one weight for each sample");
+		  "'x' (speedscope): the weights and samples of profile 1 differ in number");
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"miles\",\"samples\":[[1]],\"weights\":[]}"))),
-		  "'x' (speedscope): profile 1 has the unit 'miles', which is none of this format");
+		  "'x' (speedscope): profile 1 has the unknown unit 'miles'");
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"magic\"}"))), "'x' (speedscope): profile 1 is neither "
 		  "sampled nor evented");
 	CHECK_STR(lines_of(read_text(FILE_OF(""))), "'x' (speedscope): there is no profile in it");

@@ -198,7 +198,7 @@ TEST(the_json_of_bpftrace_says_the_same)
 	CHECK_STR(collapse(&format_bpftrace, "{\"type\": \"map\", \"data\": {\"@\": {\"\\n b\\n,\\n a\\n\": 3}}}\n{\n"),
 		  "a;, ;b 3\n");
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 2 is no JSON object as bpftrace writes them: '{'");
+	CHECK_STR(err.text, "line 2 is not a JSON object of bpftrace: '{'");
 }
 
 /* --- gdb --- */

@@ -143,7 +143,8 @@ TEST(a_report_that_breaks_off_is_said_to_be_incomplete)
 {
 	CHECK_STR(column(&format_spx, &none, "[events]\n0 1 0 0\n1 1 10 0\n1 0 30 0\n", NULL), "#0 10\n#0;#1 20\n");
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 4 is the last one, and no names of functions came: the report is not complete");
+	CHECK_STR(err.text, "line 4 is the last one, and the names of functions are missing: the report is "
+			    "incomplete");
 }
 
 TEST(events_that_cannot_be_are_named)

@@ -271,7 +271,7 @@ TEST(what_is_broken_is_named_with_its_place)
 		  "'x' (xhprof): at byte 32 a number was " "expected");
 	CHECK_STR(complaint("a:9:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}}"),
 		  "'x' (xhprof): at byte 37 a name was expected, such as main()==>foo");
-	CHECK_STR(complaint("{\"main()\":{\"ct\":\"1\"}}"), "'x' (xhprof): 'ct' of 'main()' is no number");
+	CHECK_STR(complaint("{\"main()\":{\"ct\":\"1\"}}"), "'x' (xhprof): 'ct' of 'main()' is not a number");
 	CHECK_STR(complaint("{\"main()\":{\"ct\":1}"), "'x' (xhprof): line 1: '}' expected near end of file");
 	CHECK_STR(complaint("{\"main()\":[\"ct\"]}"), "'x' (xhprof): 'main()' has no values such as ct and wt");
 	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:-1;}}"),
@@ -572,7 +572,7 @@ TEST(numbers_beyond_64_bits_are_refused)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		CHECK_STR(complaint(texts[i]), "'x' (xhprof): 'wt' of 'main()' does not fit into 64 bits");
-	CHECK_STR(complaint("{\"main()\":{\"wt\":{\"$numberLong\":\"12x\"}}}"), "'x' (xhprof): 'wt' of 'main()' is no number");
+	CHECK_STR(complaint("{\"main()\":{\"wt\":{\"$numberLong\":\"12x\"}}}"), "'x' (xhprof): 'wt' of 'main()' is not a number");
 }
 
 TEST(times_below_zero_are_kept)

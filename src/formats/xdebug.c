@@ -203,7 +203,7 @@ static int xdebug_read(struct profile *p, struct input *in, const struct format_
 
 	profile_describe(p, 0, false, &none);
 	if (!add_columns(&x, o))
-		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	intern_init(&x.names);
 	while (input_line(in, &line))
 		read_line(&x, in->line, line_without_return(line), err);

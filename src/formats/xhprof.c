@@ -320,7 +320,7 @@ static int read_json_pair(struct xhprof *x, const char *pair, json_t *of_pair, s
 		int r;
 
 		if (!read_json_number(value, &n))
-			return err_set(err, -EINVAL, "'%.80s' of '%.80s' is no number", key, pair);
+			return err_set(err, -EINVAL, "'%.80s' of '%.80s' is not a number", key, pair);
 		if ((r = take_value(x, &v, name, (struct str){ key, strlen(key) }, &n, err)) < 0)
 			return r;
 	}
@@ -474,7 +474,7 @@ static int add_all(struct xhprof *x, struct profile *p, struct err *err)
 	if (!edge_list_count(x->edges) && !x->samples)
 		return err_set(err, -EINVAL, "there is no pair of caller and callee in it");
 	if (edge_list_count(x->edges) && edge_list_to_profile(x->edges, &meaning, x->profile) < 0)
-		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	profile_merge(p, x->profile);
 	return 0;
 }

@@ -317,7 +317,7 @@ static int write_pairs(const struct profile *p, uint32_t column, bool json, stru
 	int r;
 
 	if (!p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+		return err_set(err, -ENODATA, "nothing to write: the profile has no values");
 	notes_init(&w.notes);
 	buf_init(&w.key);
 	choose_values(&w, column);

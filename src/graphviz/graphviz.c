@@ -293,7 +293,8 @@ static int post_mortem(struct graphviz *g, struct err *err)
 	if (WIFSIGNALED(status))
 		return err_set(err, -ECANCELED, "Graphviz, which lays the graph out, crashed (%s)",
 			       strsignal(WTERMSIG(status)));
-	return err_set(err, -ECANCELED, "Graphviz, which lays the graph out, ended with %d", WEXITSTATUS(status));
+	return err_set(err, -ECANCELED, "Graphviz, which lays the graph out, exited "
+					"with status %d", WEXITSTATUS(status));
 }
 
 /* The next picture into `picture`. */

@@ -62,9 +62,9 @@ static bool is_path(const char *path)
 static int check_options(const struct http_options *o, struct err *err)
 {
 	if (!is_host(o->host))
-		return err_set(err, -EINVAL, "'%s' is no host name or address", o->host);
+		return err_set(err, -EINVAL, "'%s' is not a host name or address", o->host);
 	if (o->prefix && (!is_path(o->prefix) || strchr(o->prefix, '?') || (*o->prefix && *o->prefix != '/')))
-		return err_set(err, -EINVAL, "'%s' is no path of a URL; escape blanks, # and ?", o->prefix);
+		return err_set(err, -EINVAL, "'%s' is not a URL path; escape blanks, # and ?", o->prefix);
 	return 0;
 }
 
@@ -338,7 +338,7 @@ static int set_up(struct transfer *t, struct err *err)
 	int r;
 
 	if (!is_path(t->request->path) || t->request->path[0] != '/')
-		return err_set(err, -EINVAL, "'%s' is no path for %s", t->request->path, c->where);
+		return err_set(err, -EINVAL, "'%s' is not a valid path for %s", t->request->path, c->where);
 	if ((r = add_headers(t, err)) < 0)
 		return r;
 	if (c->o.password_file) {
@@ -364,7 +364,7 @@ static int explain(const struct transfer *t, CURLcode code, struct err *err)
 	if (t->stopped < 0)
 		return t->stopped;
 	if (t->limit)
-		return err_set(err, -EFBIG, "the answer of %s is larger than %zu bytes, which is the limit here", c->where,
+		return err_set(err, -EFBIG, "the answer of %s exceeds the limit of %zu bytes", c->where,
 			       t->limit);
 	c->curl->easy_getinfo(c->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
 	c->curl->easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &os_errno);
@@ -393,7 +393,7 @@ static int perform(struct transfer *t, struct err *err)
 	if (code != CURLE_OK)
 		return explain(t, code, err);
 	if (status < 200 || status > 599)
-		return err_set(err, -EPROTO, "%s answered with status %ld, which HTTP does not have", c->where, status);
+		return err_set(err, -EPROTO, "%s answered with the invalid status %ld", c->where, status);
 	return (int)status;
 }
 

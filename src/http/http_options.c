@@ -21,7 +21,7 @@ static int parse_tls(const char *value, bool *ret, struct err *err)
 	*ret = value && !strcmp(value, "yes");
 	if (!value || *ret || !strcmp(value, "no"))
 		return 0;
-	return err_set(err, -EINVAL, "'tls=%s' is invalid: it is yes or no", value);
+	return err_set(err, -EINVAL, "tls=%s: use yes or no", value);
 }
 
 int http_options_from_url(struct http_options *o, const struct url *u, struct err *err)
@@ -39,6 +39,6 @@ int http_options_from_url(struct http_options *o, const struct url *u, struct er
 		.total_ns = 30 * NS_PER_SECOND,
 	};
 	if (o->token_file && (o->password || o->password_file))
-		return err_set(err, -EINVAL, "'%s' has a password and token-file=; one of them is sent only", u->shown);
+		return err_set(err, -EINVAL, "'%s' has a password and token-file=; use one of them", u->shown);
 	return parse_tls(url_get(u, "tls"), &o->tls, err);
 }

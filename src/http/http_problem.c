@@ -37,7 +37,7 @@ int http_problem_set(const struct http_problem *p, struct err *err)
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return set_certificate(p, err);
 	case CURLE_SSL_CACERT_BADFILE:
-		return err_set(err, -EKEYREJECTED, "cannot read the certificates of '%s', which are to prove that %s is genuine",
+		return err_set(err, -EKEYREJECTED, "cannot read the certificates of '%s' to verify %s",
 			       p->ca_file ? p->ca_file : "the system", p->where);
 	case CURLE_SSL_CONNECT_ERROR:
 		return err_set(err, -EPROTO, "cannot agree on TLS with %s: %s", p->where, p->detail);
@@ -48,7 +48,7 @@ int http_problem_set(const struct http_problem *p, struct err *err)
 		return err_set(err, -ECONNRESET, "%s closed the connection before its answer was complete", p->where);
 	case CURLE_UNSUPPORTED_PROTOCOL:
 	case CURLE_WEIRD_SERVER_REPLY:
-		return err_set(err, -EPROTO, "%s does not answer as an HTTP server does: %s", p->where, p->detail);
+		return err_set(err, -EPROTO, "%s did not send a valid HTTP response: %s", p->where, p->detail);
 	case CURLE_ABORTED_BY_CALLBACK:
 		return err_set(err, -ECANCELED, "the request to %s was cancelled", p->where);
 	default:

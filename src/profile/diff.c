@@ -150,11 +150,11 @@ static int fraction(const struct profile *a, uint32_t column_a, const struct pro
 	if (*ret_numerator > 0 && *ret_denominator > 0)
 		return 0;
 	return err_set(err, -EINVAL, "%s", scale == DIFF_BY_TOTAL ?
-		       "shares of a total that is not above zero make no sense; try --normalize none" :
+		       "a total is not above zero, so shares are undefined; try --normalize none" :
 		       scale == DIFF_BY_RATE ?
-		       "the time that both cover is not known, so they have no rate; try --normalize total" :
-		       "the number of requests of both is not known: neither a label \"requests\" nor calls tell it; "
-		       "try --normalize total");
+		       "the durations of both are unknown, so they have no rate; try --normalize total" :
+		       "the number of requests is unknown, since there are no labels \"requests\" or calls; try "
+		       "--normalize total");
 }
 
 int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,

@@ -178,7 +178,7 @@ int labels_parse(const char *text, struct labels *ret, struct err *err)
 			return err_set(err, -EINVAL, "label '%.*s' has no '=': write key=value", (int)(end - text),
 				       text);
 		if (!is_key(text, (size_t)(equals - text)))
-			return err_set(err, -EINVAL, "'%.*s' cannot be a label: use letters, digits and _",
+			return err_set(err, -EINVAL, "'%.*s' is not a label name: use letters, digits and _",
 				       (int)(equals - text), text);
 		buf_init(&value);
 		unescape(&value, equals + 1, end);

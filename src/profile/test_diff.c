@@ -216,7 +216,7 @@ TEST(what_cannot_be_scaled_says_why)
 	CHECK_INT(profile_diff(a, 0, b, 0, &(struct diff_options){ .scale = DIFF_BY_TOTAL }, &d, &err), -EINVAL);
 	CHECK(strstr(err.text, "total") != NULL);
 	CHECK_INT(profile_diff(a, 0, b, 0, &(struct diff_options){ .scale = DIFF_BY_RATE }, &d, &err), -EINVAL);
-	CHECK(strstr(err.text, "time") != NULL);
+	CHECK(strstr(err.text, "durations") != NULL);
 	CHECK_INT(profile_diff(a, 0, b, 0, &(struct diff_options){ .scale = DIFF_BY_REQUESTS }, &d, &err), -EINVAL);
 	CHECK(strstr(err.text, "requests") != NULL);
 }

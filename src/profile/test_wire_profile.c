@@ -96,7 +96,7 @@ TEST(a_run_is_written_as_one_and_refused_under_a_name_that_it_cannot_have)
 	CHECK(same_tree(p, back));
 	labels_parse("source=shop,id=../x", &p->labels, NULL);
 	CHECK_INT(wire_profile_write_run(p, &b, &err), -EINVAL);
-	CHECK(strstr(err.text, "'../x' cannot be the id of a run") != NULL);
+	CHECK(strstr(err.text, "'../x' is not a valid id of a run") != NULL);
 	profile_free(p);
 	profile_free(back);
 	buf_done(&b);

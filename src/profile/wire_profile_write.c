@@ -367,7 +367,8 @@ int wire_profile_write_run(const struct profile *p, struct buf *out, struct err 
 		const char *value = labels_get(&p->labels, keys[i]);
 
 		if (value && !strobe_wire_is_run_key(value, strlen(value)))
-			return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', "
+			return err_set(err, -EINVAL, "'%.80s' is not a valid %s of a run: 1 to %u letters, "
+						     "digits, '.', "
 				       "'_' or '-'", value, keys[i], STROBE_WIRE_RUN_KEY);
 	}
 	return write_as(STROBE_WIRE_RUN, p, out, err);

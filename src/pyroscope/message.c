@@ -78,7 +78,7 @@ static int check_field(const struct message *m, const struct message_field *f, s
 		while (message_packed_next(f, &list, &number))
 			;
 		if (!protobuf_packed_ended(&list))
-			return err_set(err, -EINVAL, "field %u (%s) of %s is cut off", f->number, f->name, m->name);
+			return err_set(err, -EINVAL, "field %u (%s) of %s is truncated", f->number, f->name, m->name);
 	}
 	return 0;
 }
@@ -96,6 +96,6 @@ int message_check(const struct message *m, const void *bytes, size_t n, struct e
 			r = check_field(m, f, &found, err);
 	}
 	if (r >= 0 && in.p != in.end)
-		return err_set(err, -EINVAL, "the bytes are no %s: they are cut off or malformed", m->name);
+		return err_set(err, -EINVAL, "the bytes are not a %s: they are truncated or malformed", m->name);
 	return r;
 }

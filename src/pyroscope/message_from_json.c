@@ -209,7 +209,8 @@ int message_from_json(const struct message *m, const char *text, size_t n, struc
 	int r;
 
 	if (!object)
-		return err_set(err, -EINVAL, "the body is no JSON: %s (line %d, column %d)", why.text, why.line, why.column);
+		return err_set(err, -EINVAL, "the body is not JSON: %s (line "
+					     "%d, column %d)", why.text, why.line, why.column);
 	r = json_is_object(object) ? put_object(out, m, object, err) :
 		err_set(err, -EINVAL, "the body is not a JSON object");
 	json_decref(object);

@@ -77,7 +77,8 @@ int profile_type_parse(const char *id, struct profile_type *ret, struct err *err
 		p += n + (i + 1 < ARRAY_SIZE(parts));
 	}
 	if (*p && strcmp(p, ":delta"))
-		return err_set(err, -EINVAL, "'%.200s' is not a profile type: only ':delta' may stand behind its five parts", id);
+		return err_set(err, -EINVAL, "'%.200s' is not a profile type: only ':delta' may follow "
+					     "its five parts", id);
 	return 0;
 }
 

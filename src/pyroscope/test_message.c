@@ -84,7 +84,7 @@ TEST(a_wrong_field_is_named)
 	check_refused(&message_series_request, "{\"start\":\"yesterday\"}", "'start' is not an integer");
 	check_refused(&message_series_request, "{\"label_names\":\"a\"}", "'labelNames' is not a list");
 	check_refused(&message_diff_request, "{\"left\":[]}", "'left' is not an object");
-	check_refused(&message_series_request, "", "no JSON");
+	check_refused(&message_series_request, "", "not JSON");
 	check_refused(&message_series_request, "[]", "not a JSON object");
 }
 

@@ -107,10 +107,10 @@ static int read_range(struct cluster *c, const redisReply *r, unsigned asked)
 int cluster_read_slots(struct cluster *c, const redisReply *reply, unsigned asked, struct err *err)
 {
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > RANGES_MAX)
-		return err_set(err, -EINVAL, "the answer to CLUSTER SLOTS is no list of slots");
+		return err_set(err, -EINVAL, "the answer to CLUSTER SLOTS is not a list of slots");
 	for (size_t i = 0; i < reply->elements; i++)
 		if (!is_range(reply->element[i]))
-			return err_set(err, -EINVAL, "the answer to CLUSTER SLOTS has a range that is none");
+			return err_set(err, -EINVAL, "the answer to CLUSTER SLOTS has an invalid range");
 	for (size_t i = 0; i < reply->elements; i++)
 		if (read_range(c, reply->element[i], asked) < 0)
 			return err_set(err, -EINVAL, "the cluster has over %u nodes", CLUSTER_NODES);

@@ -376,13 +376,14 @@ static void hung(struct redis_connection *c, const char *asked)
 {
 	c->counters.hung++;
 	if (c->phase == READY)
-		connection_failf(c, "Redis at %s does not answer (%s); it is hung, overloaded or cut off. The "
-				 "connection is made anew", c->login.where, asked);
+		connection_failf(c, "Redis at %s does not answer (%s); it is hung, overloaded or unreachable; "
+				    "reconnecting", c->login.where, asked);
 	else if (c->phase == LOGIN)
 		connection_failf(c, "Redis at %s accepts connections and does not answer; is it stopped or "
 				 "overloaded? It is tried again", c->login.where);
 	else if (c->phase == TLS_HANDSHAKE)
-		connection_failf(c, "Redis at %s accepts connections and does not answer the TLS handshake; does it speak "
+		connection_failf(c, "Redis at %s accepts connections but does not answer the TLS handshake; "
+				    "does it speak "
 				    "TLS on this port? It is tried again",
 				 c->login.where);
 	else

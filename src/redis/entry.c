@@ -81,7 +81,8 @@ static int unpack(struct str packed, struct entry *ret, struct err *err)
 	size_t n;
 
 	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size == 0 || size > ENTRY_BYTES_MAX)
-		return err_set(err, -EINVAL, "the field 'strobe' is compressed and does not say a size up to %u bytes",
+		return err_set(err, -EINVAL, "the field 'strobe' is compressed and does not declare a size of "
+					     "at most %u bytes",
 			       ENTRY_BYTES_MAX);
 	ret->unpacked = xmalloc((size_t)size);
 	n = ZSTD_decompress(ret->unpacked, (size_t)size, packed.p, packed.n);

@@ -171,8 +171,8 @@ static int read_reply(struct redis_client *a, int64_t deadline_ns, struct redisR
 				       "connection", a->login.where);
 		r = errno == EAGAIN ? wait_for(a, POLLIN, deadline_ns) : errno == EINTR ? 0 : -errno;
 		if (r == -ETIMEDOUT)
-			return err_set(err, r, "Redis at %s does not answer within %.0f s; it is hung, overloaded "
-				       "or cut off", a->login.where, (double)a->answer_timeout_ns / NS_PER_SECOND);
+			return err_set(err, r, "Redis at %s does not answer within %.0f s; it is hung, "
+					       "overloaded or unreachable", a->login.where, (double)a->answer_timeout_ns / NS_PER_SECOND);
 		if (r < 0)
 			return err_set(err, r, "Redis at %s: the connection is lost: %s", a->login.where, reason(a, r));
 	}
@@ -226,7 +226,8 @@ static int handshake(struct redis_client *a, int64_t deadline_ns, struct err *er
 	while (r == 0 && (r = redis_tls_handshake(a->tls, err)) == -EAGAIN) {
 		r = wait_for(a, redis_tls_wants_write(a->tls) ? POLLOUT : POLLIN, deadline_ns);
 		if (r == -ETIMEDOUT)
-			return err_set(err, r, "Redis at %s accepts connections and does not answer the TLS handshake; does "
+			return err_set(err, r, "Redis at %s accepts connections but does not answer the TLS "
+					       "handshake; does "
 					       "it speak TLS on this port?",
 				       a->login.where);
 		if (r < 0)
@@ -313,7 +314,7 @@ int redis_client_command(struct redis_client *a, int argc, const char *const *ar
 	int r;
 
 	if (n < 0)
-		return err_set(err, -ENOMEM, "no memory for a command");
+		return err_set(err, -ENOMEM, "not enough memory for a command");
 	r = ask(a, bytes, (size_t)n, ret_reply, err);
 	redisFreeCommand(bytes);
 	return r;
@@ -329,7 +330,7 @@ int redis_client_commandf(struct redis_client *a, struct redisReply **ret_reply,
 	n = redisvFormatCommand(&bytes, format, arguments);
 	va_end(arguments);
 	if (n < 0)
-		return err_set(err, -EINVAL, "no memory for a command");
+		return err_set(err, -EINVAL, "not enough memory for a command");
 	r = ask(a, bytes, (size_t)n, ret_reply, err);
 	redisFreeCommand(bytes);
 	return r;

@@ -82,7 +82,7 @@ static int auth_command(const struct redis_login *l, struct redis_login_command 
 		      redisFormatCommand(&ret->bytes, "AUTH %s", password);
 	explicit_bzero(password, strlen(password));
 	ret->size = n > 0 ? (size_t)n : 0;
-	return n > 0 ? 1 : err_set(err, -ENOMEM, "no memory for a command");
+	return n > 0 ? 1 : err_set(err, -ENOMEM, "not enough memory for a command");
 }
 
 int redis_login_command(const struct redis_login *l, enum redis_login_step step, struct redis_login_command *ret,
@@ -105,7 +105,7 @@ int redis_login_command(const struct redis_login *l, enum redis_login_step step,
 		n = redisFormatCommand(&ret->bytes, "PING");
 	}
 	ret->size = n > 0 ? (size_t)n : 0;
-	return n > 0 ? 1 : err_set(err, -ENOMEM, "no memory for a command");
+	return n > 0 ? 1 : err_set(err, -ENOMEM, "not enough memory for a command");
 }
 
 static const char *name_of(enum redis_login_step step)

@@ -38,14 +38,14 @@ static int load_authorities(const struct redis_tls_options *o, gnutls_certificat
 		return 0;
 	if (!o->ca_file) {
 		n = gnutls_certificate_set_x509_system_trust(c);
-		return n > 0 ? 0 : err_set(err, -ENOKEY, "this system knows no authorities to verify the certificate of "
-							 "Redis by; install ca-certificates, or give ca-file=FILE");
+		return n > 0 ? 0 : err_set(err, -ENOKEY, "this system has no certificate authorities to verify "
+							 "Redis; install ca-certificates, or give ca-file=FILE");
 	}
 	r = check_readable(o->ca_file, "ca-file", err);
 	if (r < 0)
 		return r;
 	n = gnutls_certificate_set_x509_trust_file(c, o->ca_file, GNUTLS_X509_FMT_PEM);
-	return n > 0 ? 0 : err_set(err, -EKEYREJECTED, "'%s' (ca-file=) holds no certificate in the format PEM", o->ca_file);
+	return n > 0 ? 0 : err_set(err, -EKEYREJECTED, "'%s' (ca-file=) contains no PEM certificate", o->ca_file);
 }
 
 static int load_own(const struct redis_tls_options *o, gnutls_certificate_credentials_t c, struct err *err)
@@ -107,7 +107,7 @@ int redis_tls_new(const struct redis_tls_options *o, const char *host, const cha
 	t->name = o->server_name ? o->server_name : host;
 	t->where = where;
 	if (gnutls_certificate_allocate_credentials(&t->credentials) < 0)
-		r = err_set(err, -ENOMEM, "no memory for TLS");
+		r = err_set(err, -ENOMEM, "not enough memory for TLS");
 	else if ((r = load_authorities(o, t->credentials, err)) >= 0 && (r = load_own(o, t->credentials, err)) >= 0 &&
 		 (r = set_up_session(t, fd)) < 0)
 		r = err_set(err, -EIO, "cannot set up TLS: %s", gnutls_strerror(r));

@@ -28,7 +28,7 @@ int redis_tls_options_check(const struct redis_url *u, struct err *err)
 	if (redis_url_get(u, "key-file") && !redis_url_get(u, "cert-file"))
 		return err_set(err, -EINVAL, "key-file= needs cert-file=, the certificate that belongs to the key");
 	if (name && (!*name || strlen(name) > 255))
-		return err_set(err, -EINVAL, "server-name= has 1 to 255 bytes");
+		return err_set(err, -EINVAL, "server-name= must have 1 to 255 bytes");
 	return 0;
 }
 

@@ -61,7 +61,7 @@ int redis_url_parse(const char *url, struct redis_url *ret, struct err *err)
 	if (r == 0 && address_is_path(ret->host) && strlen(ret->host) > ADDRESS_PATH_MAX)
 		r = url_invalid(kind, "the path of the socket is longer than 107 bytes", err);
 	if (r == 0 && parse_database(u.path, &ret->database) < 0)
-		r = url_invalid(kind, "the database is no number", err);
+		r = url_invalid(kind, "the database is not a number", err);
 	if (r == 0 && ret->tls)
 		r = redis_tls_options_check(ret, err);
 	url_done(&u);
@@ -94,7 +94,7 @@ int redis_url_is_own(const struct redis_url *u, const char *name, struct err *er
 {
 	if (!redis_tls_is_parameter(name))
 		return !strcmp(name, "password-file");
-	return u->tls ? 1 : err_set(err, -EINVAL, "%s= is about TLS, which begins with rediss:// instead of redis://", name);
+	return u->tls ? 1 : err_set(err, -EINVAL, "%s= requires TLS; use rediss:// instead of redis://", name);
 }
 
 const char *redis_url_own_names(const struct redis_url *u)

@@ -183,7 +183,7 @@ static int take_argument(struct resp_parser *p, const char *data, size_t n)
 	if (n < p->scanned)
 		return 0;
 	if (data[p->scanned - 2] != '\r' || data[p->scanned - 1] != '\n')
-		return bad(p, "no line end behind an argument");
+		return bad(p, "no line end after an argument");
 	add_part(p, start, (size_t)length);
 	p->at = p->scanned;
 	return 1;

@@ -113,7 +113,7 @@ TEST(what_says_too_large_a_size_is_not_unpacked)
 	n = ZSTD_compress(packed, room, zeros, large, 1);
 	CHECK_INT(entry_read((struct str[]){ { "strobe", 6 }, { packed, n } }, 2, &e, &err), -EINVAL);
 	CHECK(!e.unpacked);
-	CHECK_STR(err.text, "the field 'strobe' is compressed and does not say a size up to 67108864 bytes");
+	CHECK_STR(err.text, "the field 'strobe' is compressed and does not declare a size of at most 67108864 bytes");
 	entry_done(&e);
 	free(zeros);
 	free(packed);

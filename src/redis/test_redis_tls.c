@@ -212,7 +212,7 @@ TEST(files_that_cannot_be_used_are_named)
 	if (!have_certificates)
 		SKIP("openssl is missing");
 	check_handshake((struct redis_tls_options){ .ca_file = path_of("missing") }, "localhost", "No such file or directory");
-	check_handshake((struct redis_tls_options){ .ca_file = key }, "localhost", "holds no certificate in the format PEM");
+	check_handshake((struct redis_tls_options){ .ca_file = key }, "localhost", "contains no PEM certificate");
 	check_handshake((struct redis_tls_options){ .ca_file = pem, .cert_file = pem, .key_file = path_of("missing") }, "localhost",
 			"(key-file=): No such file");
 	check_handshake((struct redis_tls_options){ .ca_file = pem, .cert_file = pem, .key_file = path_of("client.key") },

@@ -100,7 +100,7 @@ TEST(parameters_of_tls_are_for_urls_with_tls)
 
 	CHECK_INT(redis_url_parse("redis://host?ca-file=/c", &u, NULL), 0);
 	CHECK_INT(redis_url_is_own(&u, "ca-file", &err), -EINVAL);
-	CHECK_STR(err.text, "ca-file= is about TLS, which begins with rediss:// instead of redis://");
+	CHECK_STR(err.text, "ca-file= requires TLS; use rediss:// instead of redis://");
 	CHECK_INT(redis_url_is_own(&u, "password-file", &err), 1);
 	redis_url_done(&u);
 }

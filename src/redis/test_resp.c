@@ -96,7 +96,7 @@ TEST(what_is_no_command_says_why)
 	CHECK_COMMANDS("*1\r\n$4x\r\n", "error: invalid bulk length\n");
 	CHECK_COMMANDS("*1\r\n$67108865\r\n", "error: invalid bulk length\n");
 	CHECK_COMMANDS("*1\r\n$4\rPING\r\n", "error: invalid bulk length\n");
-	CHECK_COMMANDS("*1\r\n$3\r\nPING\r\n", "error: no line end behind an argument\n");
+	CHECK_COMMANDS("*1\r\n$3\r\nPING\r\n", "error: no line end after an argument\n");
 	CHECK_COMMANDS("*1\n$4\nPING\n", "error: invalid multibulk length\n");
 }
 

@@ -98,9 +98,9 @@ int quarantine_foreign(const char *path, struct spool_counters *counters, struct
 		return err_set(err, r, "cannot set aside '%s', which a newer Strobe has written: %s", path, strerror(-r));
 	counters->files_set_aside++;
 	counters->records_set_aside += f.records + f.known;
-	log_warning("'%s' was written by a newer Strobe (version %u of the spool): it is kept as '%s' and not forwarded, with "
-		    "%llu entries or batches, and %llu more of %llu samples; a Strobe that reads them forwards them from there, if "
-		    "they are moved to a spool of their own", path, f.version, to, (unsigned long long)f.records,
+	log_warning("'%s' was written by a newer Strobe (spool version %u): kept as '%s' and not forwarded, "
+		    "with %llu entries or batches, and %llu more of %llu samples; to forward them, move them to "
+		    "a new spool of a newer Strobe", path, f.version, to, (unsigned long long)f.records,
 		    (unsigned long long)f.known, (unsigned long long)f.samples);
 	return 1;
 }

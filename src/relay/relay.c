@@ -76,7 +76,7 @@ static void log_failure(struct relay *r, const struct err *err)
 	if (r->said_count == SAID_MAX)
 		return;
 	r->said[r->said_count++] = err->code;
-	log_warning("collected data waits in '%s': %s", r->directory, err->text);
+	log_warning("collected data is queued in '%s': %s", r->directory, err->text);
 }
 
 static void log_success(struct relay *r)
@@ -95,8 +95,9 @@ static void log_renumbered(struct relay *r)
 	if (!n || !log_is_due(&r->next_renumbered_log_ns))
 		return;
 	r->renumbered_said += n;
-	log_warning("this relay went on from an earlier state, such as the snapshot of a virtual machine: %llu of its entries had "
-		    "numbers that %s knew of others, and were forwarded as new ones", (unsigned long long)n, r->url.redis.shown);
+	log_warning("this relay resumed from an earlier state, such as a VM snapshot: %llu of its entries had "
+		    "numbers that %s had already used, and were "
+		    "renumbered", (unsigned long long)n, r->url.redis.shown);
 }
 
 /* --- The window, under the lock --- */
@@ -248,7 +249,7 @@ static void fail(struct relay *r, int e, const struct err *err)
 	r->counters.failures++;
 	if (e == -EMSGSIZE) {
 		if (log_is_due(&r->next_refused_log_ns))
-			log_warning("entries that Redis refuses are dropped: %s", err->text);
+			log_warning("dropping entries that Redis refuses: %s", err->text);
 		spool_refused(r->spool);
 		r->retry_ns = RETRY_MIN_NS;
 		return;

@@ -191,7 +191,8 @@ static int make_room(struct spool *s, uint64_t need, struct err *err)
 	int r;
 
 	if (need > s->max_bytes)
-		return err_set(err, -EFBIG, "the spool '%s' may not hold %llu bytes; raise spool=", s->directory,
+		return err_set(err, -EFBIG, "the spool '%s' is limited to less than %llu "
+					    "bytes; raise spool=", s->directory,
 			       (unsigned long long)need);
 	if (segment_bytes < SEGMENT_LEAST)
 		segment_bytes = SEGMENT_LEAST;

@@ -352,7 +352,7 @@ static uint64_t new_instance(void)
 	uint64_t parts[] = { 0, (uint64_t)clock_wall_ns(), (uint64_t)clock_monotonic_ns(), (uint64_t)getpid() };
 
 	if (getrandom(parts, sizeof(*parts), 0) != sizeof(*parts))
-		log_debug("no random numbers for the instance of a spool");
+		log_debug("cannot get random numbers for a spool");
 	return XXH3_64bits(parts, sizeof(parts));
 }
 

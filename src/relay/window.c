@@ -75,7 +75,7 @@ int window_compress(struct window *w, const void *bytes, size_t n, int level, vo
 	_cleanup_(freep) void *to = malloc(room);
 
 	if (!to)
-		return err_set(err, -ENOMEM, "no memory for %zu bytes to compress", n);
+		return err_set(err, -ENOMEM, "not enough memory to compress %zu bytes", n);
 	n = ZSTD_compressCCtx(w->zstd, to, room, bytes, n, level);
 	if (ZSTD_isError(n))
 		return err_set(err, -EIO, "cannot compress: %s", ZSTD_getErrorName(n));
@@ -91,7 +91,7 @@ int window_compress(struct window *w, const void *bytes, size_t n, int level, vo
 static int failed(struct window *w, int r, struct err *err)
 {
 	if (w->begun && ftruncate(w->fds[w->number & 1], w->end))
-		log_debug("a part that was not written remains");
+		log_debug("part of a failed write remains");
 	return err_set(err, r, "cannot write to the spool: %s", strerror(-r));
 }
 

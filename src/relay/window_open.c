@@ -158,7 +158,7 @@ static void read_files(struct window *w)
 	w->begun = true;
 	w->began_ns = 0;
 	if (ftruncate(w->fds[w->number & 1], w->end))
-		log_debug("a part that was being written remains");
+		log_debug("part of an interrupted write remains");
 }
 
 static int open_file(const char *directory, unsigned i, struct spool_counters *counters, int *ret, struct err *err)

@@ -286,7 +286,7 @@ int flamegraph_html(const struct profile *p, const struct flamegraph_options *o,
 	}
 	buf_puts(out, "</body>\n</html>\n");
 	if (out->overflow)
-		return err_set(err, -EFBIG, "the page would be larger than %zu bytes; an SVG leaves out what is narrow",
+		return err_set(err, -EFBIG, "the page would be larger than %zu bytes; an SVG leaves out narrow frames",
 			       out->limit);
 	return 0;
 }

@@ -548,7 +548,7 @@ int line_layout_init(struct line_layout *l, const struct flamegraph_line *lines,
 		if (entries[i].has_delta && fabs(entries[i].delta) > l->max_delta)
 			l->max_delta = fabs(entries[i].delta);
 		if (!isfinite(total.d) || !isfinite(l->max_delta))
-			e = err_set(err, -ERANGE, "line %llu has a count that no number can hold",
+			e = err_set(err, -ERANGE, "line %llu has a count that is out of range",
 				    (unsigned long long)entries[i].number);
 	}
 	l->total = o->total > total.d ? o->total : total.d;

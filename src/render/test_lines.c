@@ -206,7 +206,7 @@ TEST(counts_without_end_are_refused_with_their_line)
 	line[1] = (struct flamegraph_line){ { digits, 400 }, 1, 2 };
 	buf_init(&b);
 	CHECK_INT(flamegraph_svg_lines(line, 2, &o, &b, &err), -ERANGE);
-	CHECK_STR(err.text, "line 2 has a count that no number can hold");
+	CHECK_STR(err.text, "line 2 has a count that is out of range");
 	buf_done(&b);
 }
 

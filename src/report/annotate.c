@@ -250,7 +250,7 @@ static void put_table(const struct profile *p, const struct annotate_lines *l, c
 		if (line.text.p)
 			put_source_line(out, line.text, room);
 		else if (s->text.p)
-			buf_puts(out, "[behind the end of the file]");
+			buf_puts(out, "[past the end of the file]");
 		while (out->size && out->data[out->size - 1] == ' ')
 			out->size--;
 		buf_puts(out, o->color ? "\033[0m\n" : "\n");

@@ -59,7 +59,8 @@ static int write_ini(const struct workspace *w, const struct workspace_settings 
 
 	buf_init(&b);
 	if (s->extension && strpbrk(s->extension, "'\n"))
-		return err_set(err, -EINVAL, "an ini cannot name the extension '%s'; move it to a path without quotes",
+		return err_set(err, -EINVAL, "an ini file cannot load '%s'; move the extension to a path "
+					     "without quotes",
 			       s->extension);
 	if (s->extension)
 		buf_printf(&b, "extension='%s'\n", s->extension);

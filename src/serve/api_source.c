@@ -82,7 +82,8 @@ static int find(struct profile_query *a, const struct server_context *s, struct 
 	if (code < 0)
 		return code;
 	if (!profile_stacks(a->subject) && !(a->subject_before && profile_stacks(a->subject_before)))
-		return err_set(err, -ENOENT, "there is no %s '%.200s' in what was asked for", report_by_name(a->view.by, false),
+		return err_set(err, -ENOENT, "there is no %s '%.200s' in the "
+					     "selected profile", report_by_name(a->view.by, false),
 			       a->view.function);
 	return 0;
 }

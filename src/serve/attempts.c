@@ -93,7 +93,7 @@ static void log_it(struct attempts *a, const struct ip *from, int64_t now_ns)
 	if (a->logged_ns > now_ns - LOG_EVERY_NS)
 		return;
 	inet_ntop(AF_INET6, from->bytes, text, sizeof(text));
-	log_warning("a wrong token came from %s (wrong tokens since this was last said: %llu)",
+	log_warning("wrong token from %s (wrong tokens since the last such message: %llu)",
 		    strncmp(text, "::ffff:", 7) ? text : text + 7, (unsigned long long)a->unlogged);
 	a->logged_ns = now_ns;
 	a->unlogged = 0;

@@ -97,11 +97,11 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 	bool from_program = is_program(q) && (q->is_public || q->is_push || !roles_are_set(&a->roles, false));
 
 	if (q->origin && !origin_is_ours(q))
-		return refuse(why, 403, "this request comes from a page of another origin, which may not read "
-			      "this server");
+		return refuse(why, 403, "this request comes from a page of another origin, which is not allowed "
+					"to read from this server");
 	if (!from_here && !from_nowhere && !(q->is_page && is_safe(q) && is_top_level_navigation(q)))
-		return refuse(why, 403, "this request comes from a page of another site, which may link here but not "
-			      "read or embed");
+		return refuse(why, 403, "this request comes from a page of another site, which may link here, "
+					"but not read or embed this page");
 	if (!is_safe(q) && !from_here && !q->origin && identity->by != IDENTITY_TOKEN && !from_program)
 		return refuse(why, 403, "a request that changes something must come from this server's own pages or "
 			      "carry a token");
@@ -128,7 +128,9 @@ int auth_check(const struct auth_rules *a, const struct auth_request *q, const s
 	if (identity->role == ROLE_NONE)
 		return refuse(why, 401, "a token is needed: open /login, or send it as Authorization: Bearer");
 	if (identity->role < ROLE_WRITE && !is_safe(q))
-		return refuse(why, 403, identity->by == IDENTITY_PROXY ? "this user may read and not write; --writer lists those who may" : "this token is for reading; writing needs the one of --token-file");
+		return refuse(why, 403, identity->by == IDENTITY_PROXY ? "this user may only read; --writer "
+			"lists the users who may write" : "this token is for reading; writing needs the one of "
+							  "--token-file");
 	return 0;
 }
 

@@ -98,7 +98,7 @@ static int decompress(const struct request *q, size_t max, struct buf *ret, stru
 	ssize_t n = 1;
 
 	if (r >= 0 && !d)
-		r = err_set(err, -EINVAL, "the body is not in gzip, which its Content-Encoding says");
+		r = err_set(err, -EINVAL, "the body is not gzip, although its Content-Encoding says so");
 	while (r >= 0 && n > 0 && ret->size <= max) {
 		char piece[16384];
 		size_t taken;

@@ -73,8 +73,8 @@ static void make_room(struct connections *c)
 		return;
 	hang_up(c, one);
 	if (!c->is_full)
-		log_warning("there are %u HTTP connections; for each one that comes now, the one that has been silent "
-			    "for the longest time is closed, and counted", c->most);
+		log_warning("the limit of %u HTTP connections is reached; each new one closes the one that has "
+			    "been idle longest, which is counted", c->most);
 	c->is_full = true;
 }
 

@@ -9,7 +9,7 @@ int form_token_make(char ret[FORM_TOKEN + 1], struct err *err)
 	unsigned char bytes[FORM_TOKEN / 2];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return err_set(err, -EIO, "the system gives no random numbers: %s", strerror(errno));
+		return err_set(err, -EIO, "cannot get random numbers: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
 	return 0;

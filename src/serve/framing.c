@@ -112,7 +112,7 @@ static int begin_value(struct framing *f)
 	if (!is_length(f) && !is_coding(f))
 		return 0;
 	if (f->in_trailer)
-		return refuse(f, "a length comes behind the body");
+		return refuse(f, "a length follows the body");
 	if (f->has_length || f->has_coding)
 		return refuse(f, "there is more than one of Content-Length and Transfer-Encoding");
 	f->has_length = is_length(f);
@@ -127,7 +127,7 @@ static int take_name(struct framing *f, char c)
 	if (c == ':')
 		return begin_value(f);
 	if (!is_token(c))
-		return refuse(f, "a header's name is not a token with a colon right behind it");
+		return refuse(f, "a header's name is not a token followed by a colon");
 	if (f->at < sizeof(f->name))
 		f->name[f->at++] = lower(c);
 	return 0;
@@ -161,7 +161,7 @@ static int begin_line(struct framing *f, char c)
 static int end_value(struct framing *f)
 {
 	if (is_length(f) && !f->digits)
-		return refuse(f, "Content-Length is no number");
+		return refuse(f, "Content-Length is not a number");
 	if (is_coding(f) && f->at != sizeof(coding) - 1)
 		return refuse(f, "Transfer-Encoding is not chunked");
 	f->state = NAME_BEGIN;
@@ -171,7 +171,7 @@ static int end_value(struct framing *f)
 static int take_length(struct framing *f, char c)
 {
 	if (!is_digit(c) || f->digits == LENGTH_DIGITS)
-		return refuse(f, "Content-Length is no number");
+		return refuse(f, "Content-Length is not a number");
 	f->left = f->left * 10 + (uint64_t)(c - '0');
 	f->digits++;
 	return 0;
@@ -256,7 +256,7 @@ static void next_chunk(struct framing *f)
 static int take_line_feed(struct framing *f, char c)
 {
 	if (c != '\n')
-		return refuse(f, "a CR stands without its LF");
+		return refuse(f, "a CR is not followed by LF");
 	switch (f->state) {
 	case BEFORE_LF:
 		f->state = BEFORE;

@@ -41,7 +41,8 @@ int function_query(struct function_query *f, const struct profile_query *a, stru
 	if (!a->view.function)
 		return err_set(err, -EINVAL, "function= is missing: give the whole name of a function");
 	if (!find_frames(f))
-		return err_set(err, -ENOENT, "there is no %s '%.200s' in what was asked for", report_by_name(a->view.by, false),
+		return err_set(err, -ENOENT, "there is no %s '%.200s' in the "
+					     "selected profile", report_by_name(a->view.by, false),
 			       a->view.function);
 	report_edges(a->profile, f->of, REPORT_CALLERS, a->column, &f->callers);
 	report_edges(a->profile, f->of, REPORT_CALLEES, a->column, &f->callees);

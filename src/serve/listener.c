@@ -68,7 +68,7 @@ int listener_open(const char *text, const char *option, struct address *a, int *
 
 	a->port = bound_port(fd);
 	if (a->port < 0)
-		return err_set(err, a->port, "cannot tell the port of %s", text);
+		return err_set(err, a->port, "cannot get the port of %s", text);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }

@@ -115,7 +115,7 @@ static void try_token(struct server_context *s, const struct request *q, struct 
 
 	if (wait) {
 		login_refuse_throttled(s, wait, r);
-		put_form(r, 429, "Too many wrong tokens came from this address. Wait a minute, and try again.", next);
+		put_form(r, 429, "Too many wrong tokens from this address. Wait a minute and try again.", next);
 		return;
 	}
 	role = roles_of_token(&s->auth.roles, token, strlen(token));
@@ -156,7 +156,7 @@ static void show_form(struct server_context *s, const struct request *q, struct 
 	else if (!s->auth.roles.options.token && !s->auth.roles.options.read_token)
 		put_form(r, 401, "This server knows its users by a proxy, and this request did not come through it.", next);
 	else
-		put_form(r, 200, "This server asks for its token.", next);
+		put_form(r, 200, "This server requires a token.", next);
 	params_done(&params);
 }
 

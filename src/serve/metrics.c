@@ -178,12 +178,14 @@ static uint64_t missed(const struct source *s)
 /* For the source that has any: profiles that others send by HTTP. */
 static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 {
-	family(out, "strobe_pushes_total", "counter", "Profiles of others taken by HTTP, by protocol.");
+	family(out, "strobe_pushes_total", "counter", "Pushes of other profilers' clients accepted over HTTP, "
+						      "by protocol.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned p = 0; p < SOURCE_PUSH_PROTOCOLS && source_takes_pushes(sources[i]); p++)
 			labelled(out, "strobe_pushes_total", "protocol", source_push_protocol_name((enum source_push_protocol)p),
 				 sources[i]->counters.pushes[p]);
-	family(out, "strobe_push_bytes_total", "counter", "Bytes of their bodies, as they came.");
+	family(out, "strobe_push_bytes_total", "counter", "Bytes of the bodies of accepted pushes, before "
+							  "decompression.");
 	for (size_t i = 0; i < n; i++)
 		if (source_takes_pushes(sources[i]))
 			put_u64(out, "strobe_push_bytes_total", sources[i]->counters.push_bytes);
@@ -202,15 +204,15 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 
 	each_source(out, s, "strobe_source_up", "gauge", "1 while the source listens or is connected.", is_up);
 	each_source(out, s, "strobe_lines_received_total", "counter", "Valid folded lines.", lines);
-	family(out, "strobe_lines_rejected_total", "counter", "Lines that were none, by what is wrong with them.");
+	family(out, "strobe_lines_rejected_total", "counter", "Invalid lines by reason.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
 			of_source(out, "strobe_lines_rejected_total", sources[i],
 				  source_line_error_name((enum source_line_error)e),
 				  sources[i]->counters.rejected_lines[e]);
 	each_source(out, s, "strobe_run_files_total", "counter", "Files of directories of runs that were imported.", files);
-	family(out, "strobe_run_files_rejected_total", "counter", "Files of directories of runs that were not, by what is "
-	       "wrong with them.");
+	family(out, "strobe_run_files_rejected_total", "counter", "Files of directories of runs that were not "
+								  "imported, by reason.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = 0; e < SOURCE_FILE_ERRORS; e++)
 			of_source(out, "strobe_run_files_rejected_total", sources[i],
@@ -220,13 +222,15 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them "
 		    "to take.", bad_entries);
 	each_source(out, s, "strobe_connections_closed_slow_total", "counter",
-		    "Connections closed because they did not read answers, or held too much memory.", closed_slow);
+		    "Connections closed because they did not read replies or held too much memory.", closed_slow);
 	each_source(out, s, "strobe_connections_closed_idle_total", "counter",
-		    "Connections closed because nothing came, or half a command, for too long.", closed_idle);
+		    "Connections closed because they were idle, or in the middle of a "
+		    "command, for too long.", closed_idle);
 	each_source(out, s, "strobe_logins_refused_total", "counter", "Wrong passwords.", logins_refused);
 	each_source(out, s, "strobe_other_channel_messages_total", "counter",
-		    "Messages on channels that are not wanted.", other_channels);
-	family(out, "strobe_source_last_message_timestamp_seconds", "gauge", "When the source last had something, 0 "
+		    "Messages on channels that are not collected.", other_channels);
+	family(out, "strobe_source_last_message_timestamp_seconds", "gauge", "Time of the last message of the "
+		"source, 0 "
 	       "if never.");
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_source_last_message_timestamp_seconds", sources[i], NULL,
@@ -234,31 +238,34 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 	each_source(out, s, "strobe_source_connections_lost_total", "counter",
 		    "Connections to a server that were lost.", lost);
 	each_source(out, s, "strobe_source_connections_cut_off_total", "counter",
-		    "Of these, by a server that ran on, mostly because it had more for us than it keeps.", cut_off);
+		    "Connections that a running server closed, mostly because its output buffer for this "
+		    "subscriber was full.", cut_off);
 	each_source(out, s, "strobe_source_messages_missed_total", "counter",
-		    "At most so many messages were published while the connection was lost, as far as the "
+		    "Upper limit of the messages published while the connection was lost, as far as the "
 		    "server counts.", missed);
-	each_stream(out, s, "strobe_stream_lag_entries", "gauge", "Entries of the stream that nobody was given yet.",
+	each_stream(out, s, "strobe_stream_lag_entries", "gauge", "Entries of the stream not yet delivered to "
+								  "the consumer group.",
 		    lag);
-	each_stream(out, s, "strobe_stream_pending_entries", "gauge", "Entries handed over and not acknowledged.",
+	each_stream(out, s, "strobe_stream_pending_entries", "gauge", "Entries delivered and not yet acknowledged.",
 		    pending);
 	each_stream(out, s, "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.",
 		    acked);
 	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries taken over from consumers that "
 		    "are gone.", claimed);
 	each_stream(out, s, "strobe_stream_trimmed_unread_total", "counter",
-		    "Entries trimmed before anybody read them.", trimmed);
+		    "Entries trimmed before the consumer group read them.", trimmed);
 }
 
 /* received = stored + dropped + in_flight, exactly; all four of one moment. */
 static void put_source_samples(struct buf *out, const struct server_context *s)
 {
 	static const struct { const char *name, *type, *help; } families[] = {
-		{ "strobe_source_samples_received_total", "counter", "Samples that came from the source." },
+		{ "strobe_source_samples_received_total", "counter", "Samples received from the source." },
 		{ "strobe_source_samples_stored_total", "counter",
-		  "Those that a sink has and all sinks are done with." },
-		{ "strobe_source_samples_dropped_total", "counter", "Those that no sink has." },
-		{ "strobe_source_samples_in_flight", "gauge", "Those that are under way." },
+		  "Samples of the source that a sink has stored and that no sink still queues." },
+		{ "strobe_source_samples_dropped_total", "counter", "Samples of the source that no sink has stored." },
+		{ "strobe_source_samples_in_flight", "gauge", "Samples of the source that are still "
+							      "queued for a sink." },
 	};
 	size_t n = s->options.source_count;
 	struct source_tally *tallies = xcalloc(n + 1, sizeof(*tallies));
@@ -300,16 +307,16 @@ static void put_sink_samples(struct buf *out, const struct server_sink *sinks, s
 
 	for (size_t i = 0; i < n; i++)
 		t[i] = tally_sink(sinks[i].counters);
-	family(out, "strobe_sink_samples_handed_total", "counter", "Samples meant for the sink.");
+	family(out, "strobe_sink_samples_handed_total", "counter", "Samples handed to the sink.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_samples_handed_total", &sinks[i], NULL, NULL, t[i].handed);
-	family(out, "strobe_sink_samples_stored_total", "counter", "Samples that it has.");
+	family(out, "strobe_sink_samples_stored_total", "counter", "Samples stored by the sink.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_samples_stored_total", &sinks[i], NULL, NULL, t[i].stored);
-	family(out, "strobe_sink_samples_queued", "gauge", "Samples that wait for it.");
+	family(out, "strobe_sink_samples_queued", "gauge", "Samples queued for the sink.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_samples_queued", &sinks[i], NULL, NULL, t[i].queued);
-	family(out, "strobe_sink_samples_dropped_total", "counter", "Samples that it will never have, by reason.");
+	family(out, "strobe_sink_samples_dropped_total", "counter", "Samples that the sink lost, by reason.");
 	for (size_t i = 0; i < n; i++) {
 		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "queue_full",
 			t[i].dropped_queue);
@@ -327,13 +334,14 @@ static int64_t lag_ns(const struct sink_counters *c)
 
 static void put_sink_state(struct buf *out, const struct server_sink *sinks, size_t n)
 {
-	family(out, "strobe_sink_queue_bytes", "gauge", "Memory of what waits for it.");
+	family(out, "strobe_sink_queue_bytes", "gauge", "Memory of the sink's queue.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_queue_bytes", &sinks[i], NULL, NULL, sinks[i].counters->queue_bytes);
-	family(out, "strobe_sink_commits_total", "counter", "Batches that it took.");
+	family(out, "strobe_sink_commits_total", "counter", "Batches that the sink committed.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_commits_total", &sinks[i], NULL, NULL, sinks[i].counters->commits);
-	family(out, "strobe_sink_commit_failures_total", "counter", "Times that it did not; the batch is tried again.");
+	family(out, "strobe_sink_commit_failures_total", "counter", "Failed commits of the sink; the "
+								    "batch is retried.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_commit_failures_total", &sinks[i], NULL, NULL,
 			sinks[i].counters->commit_failures);
@@ -341,11 +349,12 @@ static void put_sink_state(struct buf *out, const struct server_sink *sinks, siz
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_failing", &sinks[i], NULL, NULL,
 			sinks[i].counters->failing || sinks[i].counters->runs_failing);
-	family(out, "strobe_sink_lag_seconds", "gauge", "How long the oldest batch has been waiting for it.");
+	family(out, "strobe_sink_lag_seconds", "gauge", "Age of the oldest batch queued for the sink.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_lag_seconds", &sinks[i], NULL, NULL,
 			(uint64_t)(lag_ns(sinks[i].counters) / NS_PER_SECOND));
-	family(out, "strobe_sink_last_commit_timestamp_seconds", "gauge", "When it last took something, 0 if never.");
+	family(out, "strobe_sink_last_commit_timestamp_seconds", "gauge", "Time of the sink's last "
+		"commit, 0 if never.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_last_commit_timestamp_seconds", &sinks[i], NULL, NULL,
 			(uint64_t)(sinks[i].counters->last_commit_ns / NS_PER_SECOND));
@@ -400,11 +409,11 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_messages_received_total", sources[i], NULL, sources[i]->counters.messages);
 
-	family(out, "strobe_received_bytes_total", "counter", "Bytes of those messages.");
+	family(out, "strobe_received_bytes_total", "counter", "Bytes of valid messages of PHP processes.");
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_received_bytes_total", sources[i], NULL, sources[i]->counters.bytes);
 
-	family(out, "strobe_messages_rejected_total", "counter", "Messages that were not valid, by the rule "
+	family(out, "strobe_messages_rejected_total", "counter", "Invalid messages, by the rule "
 	       "they broke.");
 	for (size_t i = 0; i < n; i++) {
 		const struct source_counters *c = &sources[i]->counters;
@@ -423,7 +432,8 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_connections_total", sources[i], NULL, sources[i]->counters.connections);
 
-	family(out, "strobe_connections_refused_total", "counter", "Connections refused, or closed for garbage.");
+	family(out, "strobe_connections_refused_total", "counter", "Connections refused, or closed for "
+								   "malformed messages.");
 	for (size_t i = 0; i < n; i++) {
 		const struct source_counters *c = &sources[i]->counters;
 
@@ -442,7 +452,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 {
 	struct collector_tally t = tally_collector(c);
 
-	single(out, "strobe_samples_received_total", "counter", t.received, "Samples that arrived.");
+	single(out, "strobe_samples_received_total", "counter", t.received, "Samples received.");
 	single(out, "strobe_samples_stored_total", "counter", t.stored, "Samples committed to the store, or to "
 	       "some sink.");
 
@@ -453,42 +463,43 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		labelled(out, "strobe_samples_dropped_total", "reason", strobe_drop_name(i), c->sender_drops[i]);
 
-	single(out, "strobe_samples_queued", "gauge", t.queued, "Samples that wait for their commit.");
-	single(out, "strobe_queue_bytes", "gauge", c->queue_bytes, "Memory of what waits for its commit.");
+	single(out, "strobe_samples_queued", "gauge", t.queued, "Samples queued for their commit.");
+	single(out, "strobe_queue_bytes", "gauge", c->queue_bytes, "Memory of samples and runs queued "
+								   "for their commit.");
 	single(out, "strobe_series_folded_total", "counter", c->series_folded,
 	       "Messages counted as entry=other because there were too many label sets.");
 	single(out, "strobe_label_values_folded_total", "counter", c->label_values_folded,
-	       "Labels whose value became other, because the day had too many.");
+	       "Labels whose value became other, because the day had too many values.");
 	single(out, "strobe_messages_replayed_total", "counter", c->messages_replayed,
-	       "Batches of relays that came again and were left out.");
+	       "Batches of relays that were delivered again and deduplicated.");
 	single(out, "strobe_times_corrected_total", "counter", c->times_corrected,
-	       "Messages with a time far off, stored under the time of their arrival.");
+	       "Messages whose time was far off, stored under the time of their arrival.");
 	single(out, "strobe_store_commits_total", "counter", c->commits, "Batches committed.");
 	single(out, "strobe_store_commit_failures_total", "counter", c->commit_failures,
-	       "Commits that failed; the batch is tried again.");
+	       "Commits that failed; the batch is retried.");
 	seconds(out, "strobe_last_sample_timestamp_seconds", "gauge", c->last_sample_ns,
-		"When the last sample arrived, 0 if never.");
+		"Time of the last sample received, 0 if never.");
 	seconds(out, "strobe_last_commit_timestamp_seconds", "gauge", c->last_commit_ns,
-		"When a batch was last committed, 0 if never.");
+		"Time of the last commit, 0 if never.");
 }
 
 static void put_runs(struct buf *out, const struct collector_counters *c, const struct http_counters *h)
 {
-	single(out, "strobe_runs_received_total", "counter", c->runs_received, "Runs that arrived from PHP processes.");
-	single(out, "strobe_runs_posted_total", "counter", h->runs_posted, "Runs that came over HTTP and were stored.");
+	single(out, "strobe_runs_received_total", "counter", c->runs_received, "Runs received from PHP processes.");
+	single(out, "strobe_runs_posted_total", "counter", h->runs_posted, "Runs received over HTTP and stored.");
 	family(out, "strobe_http_logins_total", "counter", "Tokens posted to /login that were right, wrong tokens posted there or "
 	       "sent as a bearer, and those that were not looked at because too many had been wrong.");
 	labelled(out, "strobe_http_logins_total", "result", "accepted", h->logins);
 	labelled(out, "strobe_http_logins_total", "result", "wrong", h->logins_wrong);
 	labelled(out, "strobe_http_logins_total", "result", "limited", h->logins_limited);
 	family(out, "strobe_uploads_refused_total", "counter",
-	       "Profiles that came over HTTP and were not read: reading took too long (deadline) or too much memory "
-	       "(memory), or too many came at a time (busy).");
+	       "Profiles received over HTTP and not read: reading took too long (deadline) or too much memory "
+	       "(memory), or too many arrived at once (busy).");
 	labelled(out, "strobe_uploads_refused_total", "reason", "deadline", h->uploads_late);
 	labelled(out, "strobe_uploads_refused_total", "reason", "memory", h->uploads_large);
 	labelled(out, "strobe_uploads_refused_total", "reason", "busy", h->uploads_refused);
 	single(out, "strobe_runs_known_total", "counter", c->runs_known,
-	       "Runs that came again from PHP processes and were in the store already.");
+	       "Runs that PHP processes sent again and that were already in the store.");
 	family(out, "strobe_runs_dropped_total", "counter",
 	       "Runs lost: queue_full, conflict and unfit here, killed with their PHP process, all other reasons by "
 	       "the PHP processes before sending.");
@@ -497,7 +508,7 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	labelled(out, "strobe_runs_dropped_total", "reason", "unfit", c->runs_dropped_unfit);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		labelled(out, "strobe_runs_dropped_total", "reason", strobe_drop_name(i), c->sender_run_drops[i]);
-	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs that wait for their commit.");
+	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs queued for their commit.");
 }
 
 static void put_queries(struct buf *out, const struct server_context *s)
@@ -508,11 +519,11 @@ static void put_queries(struct buf *out, const struct server_context *s)
 	for (size_t i = 0; i < PYROSCOPE_CALLS; i++)
 		labelled(out, "strobe_grafana_calls_total", "call", pyroscope_call_name(i), h->calls[i]);
 
-	single(out, "strobe_queries_total", "counter", h->queries, "Queries of the store that were begun and ended.");
+	single(out, "strobe_queries_total", "counter", h->queries, "Queries of the store that finished.");
 	single(out, "strobe_queries_pruned_total", "counter", h->queries_pruned,
-	       "Of these, how many were answered with their smallest stacks cut short, for want of memory.");
+	       "Queries answered without their smallest stacks, because memory was short.");
 	single(out, "strobe_queries_shared_total", "counter", h->queries_shared,
-	       "Requests that were given the answer of a query for the same, which had not begun when they came.");
+	       "Requests that shared the answer of an identical query that had not begun when they arrived.");
 	family(out, "strobe_queries_refused_total", "counter",
 	       "Queries without an answer: too many at a time or no memory left (busy), more memory than one may take "
 	       "(memory), too long (deadline), or a bug (crash).");
@@ -521,8 +532,8 @@ static void put_queries(struct buf *out, const struct server_context *s)
 	labelled(out, "strobe_queries_refused_total", "reason", "deadline", h->queries_late);
 	labelled(out, "strobe_queries_refused_total", "reason", "crash", h->queries_crashed);
 	single(out, "strobe_query_memory_bytes", "gauge", s->memory.used,
-	       "What queries under way may take and answers being sent do take, all together.");
-	single(out, "strobe_query_memory_max_bytes", "gauge", s->memory.most, "The cap of that, --query-memory.");
+	       "Memory reserved by running queries and used by answers being sent.");
+	single(out, "strobe_query_memory_max_bytes", "gauge", s->memory.most, "Limit of strobe_query_memory_bytes, set by --query-memory.");
 }
 
 static void put_store(struct buf *out, struct store *store, const struct store_limits *l)
@@ -531,37 +542,38 @@ static void put_store(struct buf *out, struct store *store, const struct store_l
 
 	store_stats(store, &stats);
 	single(out, "strobe_store_bytes", "gauge", stats.bytes, "Size of the store on disk.");
-	single(out, "strobe_store_days", "gauge", stats.days, "Days that the store holds.");
+	single(out, "strobe_store_days", "gauge", stats.days, "Days in the store.");
 	seconds(out, "strobe_store_oldest_timestamp_seconds", "gauge", stats.oldest_ns,
-		"Oldest sample of the store, 0 if it is empty.");
+		"Time of the oldest sample in the store, 0 if it is empty.");
 	seconds(out, "strobe_store_commit_seconds_total", "counter", (int64_t)stats.commit_ns_total,
 		"Time spent committing.");
 	seconds(out, "strobe_store_commit_seconds_max", "gauge", (int64_t)stats.commit_ns_max,
 		"Longest commit so far.");
 	single(out, "strobe_store_replays_total", "counter", stats.replays,
-	       "Batches that were in the store already and changed nothing.");
+	       "Batches that were already in the store, and were ignored.");
 	single(out, "strobe_store_compactions_total", "counter", stats.compactions, "Hours compacted.");
 	single(out, "strobe_store_days_expired_total", "counter", stats.days_expired, "Days removed by age or size.");
-	single(out, "strobe_runs", "gauge", stats.runs, "Runs that the store holds.");
-	single(out, "strobe_runs_bytes", "gauge", stats.runs_bytes, "Size of those runs.");
+	single(out, "strobe_runs", "gauge", stats.runs, "Runs in the store.");
+	single(out, "strobe_runs_bytes", "gauge", stats.runs_bytes, "Size of the runs in the store.");
 	single(out, "strobe_runs_stored_total", "counter", stats.runs_added,
 	       "Runs committed to the store by this daemon.");
 	single(out, "strobe_runs_expired_total", "counter", stats.runs_expired, "Runs removed by age, number or size.");
 	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed,
-	       "Runs removed because somebody asked for it.");
+	       "Runs removed on request.");
 	single(out, "strobe_store_hours_expired_total", "counter", stats.hours_expired,
 	       "Hours of the day being written that were removed by size.");
 	single(out, "strobe_store_seconds_expired_total", "counter", stats.seconds_expired,
 	       "Seconds of the hour being written that were removed by size.");
 	single(out, "strobe_store_stacks_cut_total", "counter", stats.stacks_cut,
-	       "Stacks that count for their callers since the day has too many.");
-	single(out, "strobe_store_max_bytes", "gauge", l->max_bytes, "The limit of size; 0 is none.");
+	       "Stacks counted for their callers, because the day has too many stacks.");
+	single(out, "strobe_store_max_bytes", "gauge", l->max_bytes, "Size limit; 0 if there is none.");
 	single(out, "strobe_store_min_free_bytes", "gauge", l->min_free_bytes,
-	       "Room on the disk that must stay free; 0 is none.");
+	       "Free disk space to keep; 0 if there is no limit.");
 	if (stats.free_bytes != UINT64_MAX)
-		single(out, "strobe_store_free_bytes", "gauge", stats.free_bytes, "Room on the disk.");
+		single(out, "strobe_store_free_bytes", "gauge", stats.free_bytes, "Free space on the disk of "
+			"the store.");
 	single(out, "strobe_store_days_damaged", "gauge", stats.days_damaged,
-	       "Days of which something was set aside as damaged, and is missing in answers.");
+	       "Days with damaged data that was set aside and is missing in answers.");
 	single(out, "strobe_store_errors_total", "counter", stats.errors, "Operations of the store that failed.");
 }
 
@@ -601,11 +613,11 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 		put_queries(out, s);
 	put_http(out, &s->http);
 	single(out, "strobe_http_connections_given_way_total", "counter", s->connections.given_way,
-	       "Connections that were silent and were closed because others came.");
+	       "Idle connections closed to make room for new ones.");
 	if (s->options.more_metrics)
 		s->options.more_metrics(s->options.more_data, out);
 	seconds(out, "strobe_uptime_seconds", "gauge", now_ns > s->start_ns ? now_ns - s->start_ns : 0,
-		"Since the daemon started.");
+		"Time since the daemon started.");
 	if (resident_bytes)
 		single(out, "process_resident_memory_bytes", "gauge", resident_bytes, "Resident memory of the daemon.");
 }

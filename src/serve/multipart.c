@@ -8,7 +8,7 @@
 
 static int invalid(struct err *err)
 {
-	return err_set(err, -EINVAL, "the form is not what a browser sends (multipart/form-data)");
+	return err_set(err, -EINVAL, "the form is not multipart/form-data");
 }
 
 int multipart_begin(struct multipart *m, const char *body, size_t n, struct err *err)

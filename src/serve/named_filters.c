@@ -140,7 +140,7 @@ static int change(struct server_context *s, const char *name, const char *query,
 	if (!name || !is_name(name))
 		return runs_say(err, 400, "a name has 1 to %u bytes, and no control characters", NAMED_FILTERS_NAME);
 	if (query && !name[strspn(name, " ")])
-		return runs_say(err, 400, "a name of spaces alone cannot be seen; add a letter");
+		return runs_say(err, 400, "a name cannot consist of spaces alone; add a letter");
 	if (query && !is_query(query))
 		return runs_say(err, 400, "query: this is not what follows the \"?\" in an address of the page, or has more than "
 			       "%u bytes", NAMED_FILTERS_QUERY);

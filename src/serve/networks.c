@@ -52,7 +52,7 @@ int network_parse(const char *text, struct network *ret, struct err *err)
 	most = is_mapped(&ret->first) ? 32 : 128;
 	bits = strtoul(text + n + 1, &end, 10);
 	if (text[n + 1] < '0' || text[n + 1] > '9' || *end || bits > most)
-		return err_set(err, -EINVAL, "'%.80s' has no number from 0 to %u behind its slash", text, most);
+		return err_set(err, -EINVAL, "'%.80s' needs a number from 0 to %u after the slash", text, most);
 	ret->bits = 128 - most + (unsigned)bits;
 	return 0;
 }

@@ -38,10 +38,11 @@ static int take_run(const struct server_context *s, const char *source, const ch
 		    struct err *err)
 {
 	if (!strobe_wire_is_run_key(id, n))
-		return err_set(err, -EINVAL, "'%.*s' cannot be the id of a run: 1 to %u letters, digits, '.', '_' or '-'",
+		return err_set(err, -EINVAL, "'%.*s' is not a valid run ID: 1 to %u letters, digits, '.', '_' or '-'",
 			       (int)(n < 80 ? n : 80), id, STROBE_WIRE_RUN_KEY);
 	if (source && !strobe_wire_is_run_key(source, strlen(source)))
-		return err_set(err, -EINVAL, "source=%.80s cannot be a source: 1 to %u letters, digits, '.', '_' or '-'",
+		return err_set(err, -EINVAL, "source=%.80s is not a valid source: 1 to %u letters, digits, '.', "
+					     "'_' or '-'",
 			       source, STROBE_WIRE_RUN_KEY);
 	memcpy(ret->id, id, n);
 	ret->id[n] = 0;

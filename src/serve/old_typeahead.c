@@ -83,7 +83,7 @@ static int answer(const struct server_context *s, const struct params *p, struct
 	arena_init(&names.bytes);
 	e = old_runs(s, p, &v, &weights, err);
 	if (e >= 0 && !v.run_count)
-		e = err_set(err, -EINVAL, "of which run? Give run=ID, or run1=ID and run2=ID, and source=NAME");
+		e = err_set(err, -EINVAL, "no run is selected; give run=ID, or run1=ID and run2=ID, and source=NAME");
 	for (size_t i = 0; e >= 0 && i < v.run_count; i++)
 		e = add_run(&names, s, &v.runs[i], part ? part : "", err);
 	if (e >= 0 && v.has_base)

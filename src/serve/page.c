@@ -287,7 +287,7 @@ void run_page(struct server_context *s, const struct request *q, struct response
 		if (run_query(&a, s, q->path + strlen("/runs/"), q, r))
 			run_picture(&a, q, r);
 	} else if (*a.verb) {
-		page_put_error(q, r, 404, "there is nothing at this address; a run has flamegraph.svg below its own");
+		page_put_error(q, r, 404, "not found; the picture of a run is flamegraph.svg below its address");
 	} else {
 		answer(s, q, r, a.source, a.id);
 	}

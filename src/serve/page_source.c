@@ -44,7 +44,7 @@ static void put_line(const struct page *p, const struct source_query *f, const s
 		text_put_xml(p->out, (struct str){ text.data ? text.data : "", text.size });
 		buf_puts(p->out, "</code>");
 	} else if (f->source.text.p) {
-		buf_puts(p->out, "<i>behind the end of the file</i>");
+		buf_puts(p->out, "<i>past the end of the file</i>");
 	}
 	buf_puts(p->out, "</td></tr>\n");
 }

@@ -51,8 +51,8 @@ static int add_pair(struct params *p, const char *pair, size_t n, struct err *er
 	if ((r = decode(key, key_size, &key_size, err)) < 0 || (r = decode(value, value_size, &value_size, err)) < 0)
 		return r;
 	if (!is_key(key, key_size))
-		return err_set(err, -EINVAL, "the address has a parameter whose name is no label: "
-			       "letters, digits and _, at most %u of them", STROBE_WIRE_LABEL_KEY);
+		return err_set(err, -EINVAL, "the address has an invalid parameter name; use letters, digits "
+					     "and _, at most %u", STROBE_WIRE_LABEL_KEY);
 	/* A path and the name of a function may be as long as the address. */
 	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function"))
 		return err_set(err, -EINVAL, "the value of '%s' is longer than %u bytes", key, STROBE_WIRE_LABEL_VALUE);

@@ -281,10 +281,11 @@ static int refuse_nothing(const struct profile_query *a, const char *side, struc
 	char first[32], last[32];
 
 	if (a->view.run_count || !a->stats.last_ns)
-		return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s", side);
+		return err_set(err, -EINVAL, "nothing to compare: no samples in %s", side);
 	clock_format(a->stats.first_ns, first, sizeof(first));
 	clock_format(a->stats.last_ns, last, sizeof(last));
-	return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s; the store holds samples from %s to %s", side, first, last);
+	return err_set(err, -EINVAL, "nothing to compare: no samples in %s; the store holds samples "
+				     "from %s to %s", side, first, last);
 }
 
 static int compare(struct profile_query *a, struct profile *before, struct err *err)
@@ -388,8 +389,8 @@ static void json_time(struct json *j, const char *key, int64_t ns)
 
 static void put_damage(uint64_t n, struct buf *out)
 {
-	buf_printf(out, "%llu of the days asked for %s damaged, and what could not be read is missing here; the log names the "
-			"file%s",
+	buf_printf(out, "%llu of the selected days %s damaged, and unreadable data is missing here; the log "
+			"names the file%s",
 		   (unsigned long long)n, n == 1 ? "is" : "are", n == 1 ? "" : "s");
 }
 

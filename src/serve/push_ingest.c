@@ -132,7 +132,8 @@ static int take_file(struct ingest *i, struct str *ret, struct err *err)
 	e = multipart_begin(&m, i->push.body.p, i->push.body.n, err);
 	while (e >= 0 && (e = multipart_next(&m, &part, err)) > 0) {
 		if (!strcmp(part.name, "prev_profile") && part.size)
-			return err_set(err, -EINVAL, "prev_profile is not read: send a profile of what happened since the last one");
+			return err_set(err, -EINVAL, "prev_profile is not supported; send a profile of the time "
+						     "since the last one");
 		if (!strcmp(part.name, "sample_type_config"))
 			read_config(i, &part);
 		if (!strcmp(part.name, "profile"))

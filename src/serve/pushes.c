@@ -66,7 +66,7 @@ static bool decompress(struct push *p, size_t body_max)
 	if (q->body_size && is_encoded(q)) {
 		e = input_memory(&p->input, "the body", q->body, q->body_size, body_max, &err);
 		if (e >= 0 && !p->input.packed)
-			e = err_set(&err, -EINVAL, "the body is not compressed by %.10s, which its Content-Encoding says",
+			e = err_set(&err, -EINVAL, "the body is not %.10s, although its Content-Encoding says so",
 				    q->content_encoding);
 		if (e >= 0)
 			e = input_all(&p->input, &p->body, &err);

@@ -71,7 +71,8 @@ static int parse_query(struct rendering *n, const char *name, const char *text, 
 	size_t type = text ? strcspn(text, "{") : 0;
 
 	if (!type)
-		return err_set(err, -EINVAL, "the parameter %s is missing: give a profile type with a selector behind it", name);
+		return err_set(err, -EINVAL, "the parameter %s is missing: give a profile type "
+					     "followed by a selector", name);
 	n->query.type = arena_copy(&n->query.bytes, text, type);
 	n->query.selector = text + type;
 	return 0;

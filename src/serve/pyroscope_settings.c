@@ -84,7 +84,7 @@ static int replace(const struct buf *all, struct protobuf name, const struct buf
 		if (!is_same(field_of(f.bytes, SETTING_NAME), name))
 			protobuf_put_bytes(ret, SETTINGS_SETTINGS, f.bytes.p, size_of(f.bytes));
 	protobuf_put_bytes(ret, SETTINGS_SETTINGS, setting->data, setting->size);
-	return count > SETTINGS_MAX ? err_set(err, -EINVAL, "there are %u settings, which is the most", SETTINGS_MAX) : 0;
+	return count > SETTINGS_MAX ? err_set(err, -EINVAL, "there are %u settings, the maximum", SETTINGS_MAX) : 0;
 }
 
 static int change(const struct server_context *s, struct protobuf name, const struct buf *setting, struct err *err)
@@ -93,7 +93,7 @@ static int change(const struct server_context *s, struct protobuf name, const st
 	int r;
 
 	if (!s->options.grafana_settings_path)
-		return err_set(err, -ENOTSUP, "there is no directory of a store where settings could be kept");
+		return err_set(err, -ENOTSUP, "settings need a store with a directory");
 	buf_init(&all);
 	buf_init(&changed);
 	buf_init(&text);

@@ -134,7 +134,7 @@ static int query_part(struct parts *p, size_t service, struct stack_values *ret,
 	q.filters = f.items;
 	q.filter_count = f.count;
 	if (f.count > FILTERS_MAX)
-		r = err_set(err, -EINVAL, "the selector takes too many label values; take fewer");
+		r = err_set(err, -EINVAL, "the selector matches too many label values; narrow it");
 	else if (ret)
 		r = store_values(a->context->options.store, &q, p->column, ret, &stats, err);
 	else

@@ -231,7 +231,7 @@ static int send_descriptors(int control, int channel, int body)
 static enum query_result say_not_started(struct err *err, int error)
 {
 	err_set(err, -EIO, "cannot start a process for the query: %s", error == EPIPE || error == ECONNRESET ?
-		"the one that starts them has ended; restart strobe" : strerror(error));
+		"the process that starts them has exited; restart strobe" : strerror(error));
 	return QUERY_NOT_STARTED;
 }
 
@@ -251,15 +251,15 @@ static enum query_result say_how_it_ended(int status, const struct query_limits 
 		return QUERY_OUT_OF_MEMORY;
 	}
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-		err_set(err, -ETIMEDOUT, "the query takes more than %g seconds, which is the limit; ask for a shorter "
-			"range or fewer labels", l->milliseconds / 1e3);
+		err_set(err, -ETIMEDOUT, "the query takes more than %g seconds, which is the limit; select a "
+					 "shorter range or fewer labels", l->milliseconds / 1e3);
 		return QUERY_OUT_OF_TIME;
 	}
 	if (WIFSIGNALED(status))
-		err_set(err, -EIO, "the process of the query crashed (%s), which is a bug of strobe",
+		err_set(err, -EIO, "the process of the query crashed (%s), which is a bug in strobe",
 			strsignal(WTERMSIG(status)));
 	else
-		err_set(err, -EIO, "the process of the query ended with %d", WEXITSTATUS(status));
+		err_set(err, -EIO, "the process of the query exited with status %d", WEXITSTATUS(status));
 	return QUERY_CRASHED;
 }
 

@@ -212,8 +212,8 @@ int roles_check_token(const char *token, struct err *err)
 			       "'openssl rand -hex 16'", n, ROLES_TOKEN_MIN, ROLES_TOKEN_MAX);
 	for (const char *p = token; *p; p++)
 		if (*p <= ' ' || *p >= 0x7f || strchr("\";,\\", *p))
-			return err_set(err, -EINVAL, "the token holds a character that cannot stand in a header; "
-				       "use letters and digits");
+			return err_set(err, -EINVAL, "the token contains a character that a header cannot have; "
+						     "use letters and digits");
 	return 0;
 }
 
@@ -244,7 +244,7 @@ int roles_init(struct roles *r, const struct roles_options *o, struct err *err)
 	    (e = check_header(r->options.user_header, err)) < 0)
 		return e;
 	if (o->token && o->read_token && strcmp(o->token, o->read_token) == 0)
-		return err_set(err, -EINVAL, "the token for reading is the one for everything; give two");
+		return err_set(err, -EINVAL, "the read token equals the token for full access; use different ones");
 	if (o->writer_count && !o->proxy_count)
 		return err_set(err, -EINVAL, "--writer names users of a proxy; give its address with --trusted-proxy");
 	return 0;

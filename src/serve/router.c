@@ -128,7 +128,7 @@ static int check(struct server_context *s, struct request *q, const struct route
 	q->form_token = q->identity.role == ROLE_WRITE && *s->form_token ? s->form_token : NULL;
 	*ret_wait = q->headers.roles.authorization ? login_retry_after(s, q) : 0;
 	if (*ret_wait) {
-		buf_printf(why, "too many wrong tokens came from this address; try again in %u seconds", *ret_wait);
+		buf_printf(why, "too many wrong tokens from this address; try again in %u seconds", *ret_wait);
 		return 429;
 	}
 	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->identity, why);
@@ -205,7 +205,7 @@ static bool body_is_fine(const struct request *q, const struct route *route, str
 	else if (q->body_too_large)
 		refuse_large_body(q, route, r);
 	else if (!q->body)
-		response_error(r, q, 503, "too much is being received at this moment; try again");
+		response_error(r, q, 503, "too much data is being received; try again later");
 	else
 		return true;
 	return false;
@@ -218,8 +218,7 @@ bool router_admits(struct server_context *s, struct request *q, struct response 
 	if (refuse(s, q, route, r) || !body_is_fine(q, route, r))
 		return false;
 	if (!route) {
-		response_error(r, q, 404, "there is nothing at this address; the page is at / and the API at "
-			       "/api/v1/status");
+		response_error(r, q, 404, "not found; the page is at / and the API at /api/v1/status");
 		return false;
 	}
 	if (q->only_probes && !route->is_probe) {

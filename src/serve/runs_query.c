@@ -139,7 +139,7 @@ int runs_query(struct runs_query *a, const struct server_context *s, const struc
 	if (r >= 0 && a->query.limit == 0)
 		a->query.limit = RUNS_LIMIT_MAX;
 	if (r >= 0 && a->query.to_ns && a->query.from_ns >= a->query.to_ns)
-		r = err_set(err, -EINVAL, "since=%.40s is not before until=%.40s, so the range holds nothing",
+		r = err_set(err, -EINVAL, "since=%.40s is not before until=%.40s, so the range is empty",
 			    params_get(&a->params, "since"), params_get(&a->params, "until"));
 	return r < 0 ? r : store_list_runs(s->options.store, &a->query, &a->runs, err);
 }

@@ -11,8 +11,8 @@
 
 int runs_say_old_form(struct err *err)
 {
-	return runs_say(err, 403, "this form is not of this server, or was opened before it was restarted; go back, open the page "
-		       "again, and send it once more");
+	return runs_say(err, 403, "this form belongs to another server, or was opened before this one was "
+				  "restarted; go back, reload the page and submit it again");
 }
 
 static int check_runs(const struct params *p, size_t *ret_count, struct err *err)

@@ -40,15 +40,15 @@ static int init_auth(struct server *s, struct err *err)
 static int check_address(struct endpoint *ep, const char *text, struct err *err)
 {
 	if (address_parse(text, &ep->auth->listen) < 0 || ep->auth->listen.port < 0)
-		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port as 127.0.0.1:8787 or "
-			       "[::1]:8787", text);
+		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port such as "
+					     "127.0.0.1:8787 or [::1]:8787", text);
 	if (address_is_loopback(&ep->auth->listen) || roles_are_set(&ep->auth->roles, ep->only_probes))
 		return 0;
 	if (ep->only_probes)
 		return err_set(err, -EACCES, "%s can be reached from other machines; give a token for probes with "
 			       "--probe-token-file, or listen on 127.0.0.1", text);
-	return err_set(err, -EACCES, "%s can be reached from other machines, and profiles tell much about "
-		       "a site; give a token with --token-file, or listen on %s", text, SERVER_LISTEN);
+	return err_set(err, -EACCES, "%s can be reached from other machines, and profiles reveal a lot about a "
+				     "site; give a token with --token-file, or listen on %s", text, SERVER_LISTEN);
 }
 
 static int listen_at(struct endpoint *ep, const char *text, struct err *err)

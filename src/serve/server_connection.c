@@ -48,7 +48,7 @@ static enum MHD_Result answer_request(struct endpoint *ep, struct MHD_Connection
 	else if (e->has_nul)
 		response_error(r, q, 400, "the address has a NUL byte in its path");
 	else if (request_has_duplicate_headers(ep->server, c))
-		response_error(r, q, 400, "a header came twice that may come once");
+		response_error(r, q, 400, "a header that must be unique is a duplicate");
 	else if (router_admits(context, q, r) && router_is_query(q))
 		return exchange_begin_query(ep->server, c, e);
 	else if (r->status == 200 && router_removes(q))

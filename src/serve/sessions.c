@@ -74,7 +74,7 @@ int sessions_begin(struct sessions *s, enum role role, int64_t now_ns, char id[S
 
 	assert(role != ROLE_NONE);
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return err_set(err, -EIO, "the system has no random numbers for a session: %s", strerror(errno));
+		return err_set(err, -EIO, "cannot get random numbers for a session: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof(random); i++)
 		snprintf(id + 2 * i, 3, "%02x", random[i]);
 	pthread_mutex_lock(&s->lock);

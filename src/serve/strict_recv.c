@@ -53,7 +53,8 @@ static void advise(void)
 
 	lock_take(&lock);
 	if (log_is_due(&next_ns))
-		log_warning("a client began with HTTP/2, as gRPC does, which is not spoken here; in an OpenTelemetry Collector use "
+		log_warning("a client sent HTTP/2, as gRPC does, which is not supported; in an OpenTelemetry "
+			    "Collector use "
 			    "the exporter otlphttp instead of otlp");
 	lock_release(&lock);
 }

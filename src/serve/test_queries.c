@@ -288,14 +288,14 @@ TEST(a_query_above_its_memory_costs_only_itself)
 TEST(a_query_above_its_time_costs_only_itself)
 {
 	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 1000 },
-			  QUERY_OUT_OF_TIME, "the query takes more than 1 seconds, which is the limit; ask for a shorter "
-			  "range or fewer labels");
+			  QUERY_OUT_OF_TIME, "the query takes more than 1 seconds, which is the limit; select a "
+					     "shorter range or fewer labels");
 }
 
 TEST(a_query_that_crashes_costs_only_itself)
 {
 	check_first_fails(crash, ample, QUERY_CRASHED,
-			  "the process of the query crashed (Aborted), which is a bug of strobe");
+			  "the process of the query crashed (Aborted), which is a bug in strobe");
 }
 
 TEST(an_answer_above_its_size_is_no_answer)
@@ -422,8 +422,8 @@ TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
 	response_init(&r);
 	CHECK(queries_answer(&context, &q, false, &r, &a));
 	CHECK(!a && r.status == 504);
-	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query takes more than 0.3 seconds, which is the limit; ask "
-		  "for a shorter range or fewer labels\"}");
+	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query takes more than 0.3 "
+			       "seconds, which is the limit; select a shorter range or fewer labels\"}");
 	CHECK_INT(context.http.queries_late, 1);
 	response_done(&r);
 	query_starter_free(s);
@@ -480,7 +480,7 @@ TEST(without_a_process_that_starts_queries_they_are_refused)
 	response_init(&r);
 	CHECK(queries_answer(&context, &q, false, &r, &a));
 	CHECK(!a && r.status == 503 && !context.memory.used);
-	CHECK(strstr(r.body.data, "the one that starts them has ended; restart strobe"));
+	CHECK(strstr(r.body.data, "the process that starts them has exited; restart strobe"));
 	CHECK(!query_starter_is_up(s));
 	response_done(&r);
 	query_starter_free(s);

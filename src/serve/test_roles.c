@@ -179,7 +179,7 @@ TEST(options_that_make_no_sense_get_a_sentence)
 	static const struct { struct roles_options o; const char *sentence; } cases[] = {
 		{ { .proxies = range, .proxy_count = 1 }, "--trusted-proxy: '10.0.0.0/99'" },
 		{ { .token = "short" }, "5 characters" }, { { .read_token = "short" }, "5 characters" },
-		{ { .token = "0123456789abcdef", .read_token = "0123456789abcdef" }, "give two" },
+		{ { .token = "0123456789abcdef", .read_token = "0123456789abcdef" }, "use different ones" },
 		{ { .proxies = fine, .proxy_count = 1, .user_header = "a b" }, "--user-header: 'a b'" },
 		{ { .writers = writer, .writer_count = 1 }, "--trusted-proxy" },
 	};

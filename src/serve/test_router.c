@@ -124,7 +124,7 @@ TEST(calls_of_grafana_answer_behind_any_prefix)
 TEST(an_answer_says_which_days_it_misses)
 {
 	static const char *const paths[] = { "/", "/flamegraph.svg", "/api/v1/profile", "/api/v1/functions" };
-	static const char sentence[] = "2 of the days asked for are damaged, and what could not be read is missing here";
+	static const char sentence[] = "2 of the selected days are damaged, and unreadable data is missing here";
 	_cleanup_(response_done) struct response whole, metrics;
 
 	CHECK_INT(ask(request_of("/api/v1/profile", NULL), &whole), 200);
@@ -148,7 +148,7 @@ TEST(errors_of_the_api_are_json_and_of_all_else_text)
 
 	CHECK_INT(ask(request_of("/api/v1/nothing", NULL), &api), 404);
 	CHECK_STR(api.type, "application/json");
-	CHECK(strncmp(api.body.data, "{\"error\":\"there is nothing", 26) == 0);
+	CHECK(strncmp(api.body.data, "{\"error\":\"not found; the", 23) == 0);
 	CHECK_INT(ask(request_of("/nothing", NULL), &page), 404);
 	CHECK_STR(page.type, "text/plain; charset=utf-8");
 }
@@ -368,7 +368,7 @@ TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_named)
 	check_answer("/api/v1/function", "run=shop/1&function=%3Cmain%3E", 200,
 		     "\"callers\":[{\"name\":null,\"values\":[2000000,0,2000000],\"at_most\":false,\"itself\":false}],\"callees\":[]");
 	check_answer("/runs/shop/1", "function=%3Cmain%3E", 200, "[nothing, it is the root]");
-	check_answer("/runs/shop/1", "function=no%3Cwhere", 404, "there is no function &#39;no&lt;where&#39; in what was asked for");
+	check_answer("/runs/shop/1", "function=no%3Cwhere", 404, "there is no function &#39;no&lt;where&#39; in the selected profile");
 	check_answer("/api/v1/function", "run=shop/1", 400, "function= is missing");
 }
 
@@ -377,7 +377,7 @@ TEST(runs_are_compared)
 	check_answer("/api/v1/table", "run=shop/1&base=shop/1", 200, "\"before\":\"run shop/1\"");
 	check_answer("/api/v1/table", "run=shop/1&base=shop/1", 200, "\"self\":[[2000000],[2000000]]");
 	check_answer("/", "run=shop/1&base=shop/1", 200, "run shop/1 compared with run shop/1");
-	check_answer("/api/v1/table", "base_from=-2h&base_to=-1h", 400, "there is nothing to compare: nothing was found in ");
+	check_answer("/api/v1/table", "base_from=-2h&base_to=-1h", 400, "nothing to compare: no samples in ");
 	check_answer("/api/v1/table", "run=shop/1&base=shop/2", 404, "there is no run '2'");
 	check_answer("/api/v1/table", "run=shop/1&base=nowhere", 400, "base=nowhere: a run is given as its source and its id");
 }
@@ -387,7 +387,7 @@ TEST(a_bad_parameter_is_a_400_with_its_sentence_also_on_the_page)
 	_cleanup_(response_done) struct response api, page;
 
 	CHECK_INT(ask(request_of("/api/v1/profile", "from=now&to=-1h"), &api), 400);
-	CHECK_STR(api.body.data, "{\"error\":\"from=now is not before to=-1h, so the range holds nothing\"}\n");
+	CHECK_STR(api.body.data, "{\"error\":\"from=now is not before to=-1h, so the range is empty\"}\n");
 	CHECK_INT(ask(request_of("/", "limit=<script>"), &page), 400);
 	CHECK(strstr(page.body.data, "limit=&lt;script&gt;: give a number") != NULL);
 	CHECK(strstr(page.body.data, "<script>") == NULL);

@@ -117,9 +117,9 @@ TEST(what_makes_no_sense_gets_a_sentence)
 	check_bad("a=%zz", "hexadecimal");
 	check_bad("a=%00b", "NUL");
 	check_bad("%00=b", "NUL");
-	check_bad("1a=b", "no label");
-	check_bad("=b", "no label");
-	check_bad("a-b=c", "no label");
+	check_bad("1a=b", "invalid parameter name");
+	check_bad("=b", "invalid parameter name");
+	check_bad("a-b=c", "invalid parameter name");
 }
 
 TEST(sizes_have_caps)
@@ -137,7 +137,7 @@ TEST(sizes_have_caps)
 	CHECK(p.code == 0 && strlen(p.view.function) == 1091);
 	memcpy(query, "aaaaaaaaa", 9);
 	query[65] = '\0';
-	check_bad(query, "no label");
+	check_bad(query, "invalid parameter name");
 	for (size_t i = 0; i + 2 < 200; i += 2)
 		memcpy(query + i, "a&", 3);
 	check_bad(query, "more than 64");
@@ -227,8 +227,8 @@ TEST(what_makes_no_sense_of_runs_is_named)
 	check_bad("by=colour", "give function, line, file, class, namespace, package or own");
 	check_bad("sort=number", "give self, total or name");
 	check_bad("scale=more", "give total, rate, requests or none");
-	check_bad("threshold=nan", "give a number of per cent");
-	check_bad("threshold=101", "give a number of per cent");
+	check_bad("threshold=nan", "give a percentage");
+	check_bad("threshold=101", "give a percentage");
 }
 
 TEST_MAIN()

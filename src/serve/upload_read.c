@@ -20,7 +20,8 @@ static int wait_for_end(const struct apart *a, int stop_fd, struct err *err)
 		if (p[0].revents)
 			return 0;
 		if (p[1].revents)
-			return err_set(err, -ECANCELED, "the daemon ends before the profile was read; send it again");
+			return err_set(err, -ECANCELED, "the daemon is shutting down, and the profile was not "
+							"read; send it again");
 	}
 }
 

@@ -87,7 +87,7 @@ static int parse_range(struct view *v, const struct params *p, struct err *err)
 	}
 
 	if (v->from_ns >= v->to_ns)
-		return err_set(err, -EINVAL, "from=%.40s is not before to=%.40s, so the range holds nothing", v->from,
+		return err_set(err, -EINVAL, "from=%.40s is not before to=%.40s, so the range is empty", v->from,
 			       v->to);
 	return 0;
 }
@@ -226,7 +226,8 @@ static int parse_base(struct view *v, const struct params *p, struct err *err)
 	    (r = parse_moment("base_to", to, v->now_ns, &v->base_to_ns, err)) < 0)
 		return r;
 	if (v->base_from_ns >= v->base_to_ns)
-		return err_set(err, -EINVAL, "base_from=%.40s is not before base_to=%.40s, so the range holds nothing", from, to);
+		return err_set(err, -EINVAL, "base_from=%.40s is not before base_to=%.40s, so the "
+					     "range is empty", from, to);
 	return 0;
 }
 
@@ -316,7 +317,7 @@ static int parse_threshold(struct view *v, const struct params *p, struct err *e
 		return 0;
 	v->threshold = strtod(text, &end);
 	if (*end || !(v->threshold >= 0 && v->threshold <= 100))
-		return err_set(err, -EINVAL, "threshold=%.40s: give a number of per cent from 0 to 100", text);
+		return err_set(err, -EINVAL, "threshold=%.40s: give a percentage from 0 to 100", text);
 	return 0;
 }
 
@@ -347,7 +348,7 @@ static int parse_chart(struct view *v, const struct params *p, struct err *err)
 	v->has_pixels = params_get(p, "pixels") && *params_get(p, "pixels");
 	v->zoom = params_get(p, "zoom");
 	if (v->chart_to_ns && v->chart_to_ns <= v->chart_from_ns)
-		return err_set(err, -EINVAL, "chart_from=%lld is not before chart_to=%lld, so the window holds nothing",
+		return err_set(err, -EINVAL, "chart_from=%lld is not before chart_to=%lld, so the window is empty",
 			       (long long)v->chart_from_ns, (long long)v->chart_to_ns);
 	return 0;
 }

@@ -78,7 +78,7 @@ int workers_new(unsigned threads, unsigned waiting, struct workers **ret, struct
 	if (r) {
 		workers_stop(w);
 		workers_free(w);
-		return err_set(err, -r, "cannot start the threads that answer: %s", strerror(r));
+		return err_set(err, -r, "cannot start the HTTP threads: %s", strerror(r));
 	}
 	*ret = w;
 	return 0;

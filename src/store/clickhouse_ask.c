@@ -84,8 +84,9 @@ static int refused(const struct clickhouse_store *s, unsigned shard, int status,
 	if (sscanf(answer->data, "Code: %d", &code) != 1)
 		code = 0;
 	if (strstr(answer->data, "distributed_ddl_task_timeout"))
-		return err_set(err, -EAGAIN, "ClickHouse at %s: a replica of the cluster did not create its tables within %d s; see "
-			       "that all replicas run", server, DDL_SECONDS);
+		return err_set(err, -EAGAIN, "ClickHouse at %s: a replica of the cluster did not create its "
+					     "tables within %d s; check that all "
+					     "replicas are running", server, DDL_SECONDS);
 	for (size_t i = 0; i < ARRAY_SIZE(problems); i++)
 		if (problems[i].code == code)
 			return err_set(err, problems[i].rc, "ClickHouse at %s: %.300s", server,

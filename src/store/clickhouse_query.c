@@ -309,7 +309,7 @@ static void add_sums(struct query *q, const struct clickhouse_part *part)
 	uint64_t last = 0, collisions = clickhouse_place_stacks(&part->stacks, q->profile, &nodes);
 
 	if (collisions)
-		log_warning("%llu stacks have the hash of another one; their samples count for that one",
+		log_warning("%llu stacks collide with the hash of another one; their samples count for that one",
 			    (unsigned long long)collisions);
 	while (row_more(&r)) {
 		uint64_t name = row_get(&r, 8), kind = row_get(&r, 8);

@@ -206,7 +206,7 @@ static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
 		rc = drop(s, "series", partition, err);
 	if (rc < 0)
 		return rc;
-	log_info("removed the day %.10s, which is above the limits of age or size", date);
+	log_info("expired the day %.10s, above the limits of age or size", date);
 	lock_take(&s->lock);
 	s->stats.days_expired++;
 	lock_release(&s->lock);

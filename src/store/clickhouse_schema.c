@@ -33,8 +33,9 @@ static int check_version(struct clickhouse_store *s, unsigned shard, struct err 
 		return err_set(err, -ENOTSUP, "the database '%s' at %s has schema %llu of a newer Strobe, and this one knows %u",
 			       s->url.database, s->url.servers[shard].name, (unsigned long long)version, CLICKHOUSE_SCHEMA);
 	if (version < 1)
-		return err_set(err, -ENOENT, "the tables of database '%s' at %s are not complete; a daemon with --store of this "
-			       "URL completes them", s->url.database, s->url.servers[shard].name);
+		return err_set(err, -ENOENT, "the tables of database '%s' at %s are incomplete; start a daemon "
+					     "with this URL as --store to "
+					     "create the others", s->url.database, s->url.servers[shard].name);
 	return 0;
 }
 

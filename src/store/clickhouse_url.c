@@ -64,7 +64,7 @@ static int parse_server(struct clickhouse_url *u, const char *p, size_t n, struc
 	if (host == (close ? 1u : 0u) || (n && *p == '[' && !close) || (close && !colon && from != p + n))
 		return url_invalid(&kind, "the host of a shard is missing or invalid", err);
 	if (colon && !parse_port(colon + 1, n - (size_t)(colon + 1 - p), &port))
-		return url_invalid(&kind, "the port of a shard is no number from 1 to 65535", err);
+		return url_invalid(&kind, "the port of a shard is not a number from 1 to 65535", err);
 	add_server(u, close ? p + 1 : p, close ? host - 1 : host, port);
 	return 0;
 }

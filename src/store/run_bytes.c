@@ -114,7 +114,7 @@ int run_take_name(struct store_new_run *run, struct err *err)
 
 	source = source && *source ? source : "default";
 	if (!strobe_wire_is_run_key(source, strlen(source)) || (id && *id && !strobe_wire_is_run_key(id, strlen(id))))
-		return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', "
+		return err_set(err, -EINVAL, "'%.80s' is not a valid %s of a run: 1 to %u letters, digits, '.', "
 			       "'_' or '-'", strobe_wire_is_run_key(source, strlen(source)) ? id : source,
 			       strobe_wire_is_run_key(source, strlen(source)) ? "id" : "source", STROBE_WIRE_RUN_KEY);
 	snprintf(run->source, sizeof(run->source), "%s", source);

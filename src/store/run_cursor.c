@@ -40,7 +40,8 @@ int run_cursor_parse(const struct store_run_query *q, bool is_number, struct run
 	    (is_number ? get_number(q->after, n, &ret->number) :
 						   *q->after == 'x' && get_bytes(q->after + 1, n - 1, ret)))
 		return 0;
-	return err_set(err, -EINVAL, "'%.50s' is no place in the list of runs; take it from the answer before", q->after);
+	return err_set(err, -EINVAL, "'%.50s' is not a place in the list of runs; use the one from the "
+				     "previous answer", q->after);
 }
 
 void run_cursor_format(const struct run_cursor *p, bool is_number, char ret[STORE_RUNS_NEXT])

@@ -80,10 +80,10 @@ int sqlite_check_file(const char *path, struct err *err)
 	if (lstat(path, &st) < 0)
 		return 0;
 	if (S_ISLNK(st.st_mode) && stat(path, &st) < 0)
-		return err_set(err, -EIO, "cannot open '%s': it is a link, and what it leads to cannot be opened (%s)",
+		return err_set(err, -EIO, "cannot open '%s': it is a symbolic link whose target cannot be opened (%s)",
 			       path, strerror(errno));
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return err_set(err, -EBADMSG, "'%s' is no regular file", path);
+		return err_set(err, -EBADMSG, "'%s' is not a regular file", path);
 	return 0;
 }
 

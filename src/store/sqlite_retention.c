@@ -94,8 +94,9 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 static void report_cap(struct sqlite_store *s, const struct store_limits *l, uint64_t bytes, uint64_t cap)
 {
 	if (!s->cap_reported && (!l->max_bytes || cap < l->max_bytes))
-		log_warning("the disk of the store '%s' has less room than the %llu MB that must stay free, and nothing is left to "
-			    "remove but the newest minute", s->directory, (unsigned long long)(l->min_free_bytes >> 20));
+		log_warning("the disk of the store '%s' has less than the %llu MB that must stay free, and only "
+			    "the newest minute "
+			    "is left to remove", s->directory, (unsigned long long)(l->min_free_bytes >> 20));
 	else if (!s->cap_reported)
 		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the newest minute and what queries "
 			    "read stay; raise the limit or sample less", s->directory, (unsigned long long)(bytes >> 20),

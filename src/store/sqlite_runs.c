@@ -21,7 +21,8 @@ static int open_file(struct sqlite_store *s, struct err *err)
 	if (s->mode == SQLITE_STORE_READ)
 		return err_set(err, -EROFS, "the store '%s' was opened for reading only", s->directory);
 	if (s->runs && !runs_file_is_current(s->runs)) {
-		log_warning("'%s' was removed or replaced while it was open; runs go on in a new file", s->runs->path);
+		log_warning("'%s' was removed or replaced while it was open; runs continue "
+			    "in a new file", s->runs->path);
 		s->runs = runs_file_close(s->runs);
 	}
 	if (s->runs)

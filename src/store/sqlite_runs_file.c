@@ -95,7 +95,7 @@ static int check_schema(struct runs_file *f, struct err *err)
 	if (application == 0 && version == 0 && tables == 0)
 		return 0;
 	if (application != RUNS_APPLICATION || version < 1)
-		return err_set(err, -EBADMSG, "'%s' is a database, but not one of Strobe's runs", f->path);
+		return err_set(err, -EBADMSG, "'%s' is a database, but not Strobe's database of runs", f->path);
 	if (version > RUNS_SCHEMA)
 		return err_set(err, -EBADMSG, "'%s' was written by a newer Strobe (schema %lld, this one knows up "
 			       "to %d); upgrade strobe to read it", f->path, (long long)version, RUNS_SCHEMA);

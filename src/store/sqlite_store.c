@@ -199,7 +199,7 @@ int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, s
 
 	assert(s->mode == SQLITE_STORE_WRITE);
 	if (d && !day_is_current(d)) {
-		log_warning("'%s' was removed or replaced while it was written to; the day goes on in a new file",
+		log_warning("'%s' was removed or replaced while it was written to; the day continues in a new file",
 			    d->path);
 		sqlite_store_close_day(s, number);
 		d = NULL;
@@ -484,7 +484,7 @@ static int check_day(const struct sqlite_store *s, int64_t number, bool is_newes
 	if (rc >= 0)
 		day_close(d);
 	if (rc == -ENOENT && !is_newest && stat(path, &st) == 0 && st.st_size == 0)
-		return err_set(why, -EBADMSG, "'%s' is empty, and what it held is lost", path);
+		return err_set(why, -EBADMSG, "'%s' is empty, and its data is lost", path);
 	return rc;
 }
 

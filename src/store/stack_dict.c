@@ -141,7 +141,7 @@ int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, stru
 	d = dict_new();
 	for (uint32_t i = 0; i < t.frame_count; i++)
 		if (!frame_dict_load(&d->frames, t.records[i]))
-			return err_set(err, -EBADMSG, "cannot read '%s': frame %u is there twice", path, i);
+			return err_set(err, -EBADMSG, "cannot read '%s': frame %u is a duplicate", path, i);
 	link_hidden(d);
 	for (uint32_t i = 1; i < t.node_count; i++) {
 		if (stack_tree_is_hole(&t, i))

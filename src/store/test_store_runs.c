@@ -223,13 +223,13 @@ TEST(of_several_runs_added_at_once_the_bad_ones_hurt_no_other)
 	CHECK_INT(store_add_runs(f.store, runs, ARRAY_SIZE(runs), NOON, NULL), 0);
 	CHECK_INT(runs[0].result, 1);
 	CHECK_INT(runs[1].result, -EINVAL);
-	CHECK(strstr(runs[1].err.text, "'../x' cannot be the id") != NULL);
+	CHECK(strstr(runs[1].err.text, "'../x' is not a valid id") != NULL);
 	CHECK_INT(runs[2].result, -EEXIST);
 	CHECK_INT(runs[3].result, 1);
 	CHECK_INT(runs[4].result, 1);
 	CHECK_STR(runs[4].source, "default");
 	CHECK_INT(runs[5].result, -EINVAL);
-	CHECK(strstr(runs[5].err.text, "'a b' cannot be the source") != NULL);
+	CHECK(strstr(runs[5].err.text, "'a b' is not a valid source") != NULL);
 	CHECK_LISTED(f.store, "s/2 s/1 ", .source = "s");
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		profile_free(p[i]);
@@ -288,9 +288,9 @@ TEST(a_long_list_is_read_piece_by_piece_also_when_runs_started_at_one_moment)
 	CHECK_INT(pieces, 8);
 	CHECK_INT(total, 50);
 	CHECK(!memchr(seen, 0, sizeof(seen)) && !memchr(seen, 2, sizeof(seen)));
-	CHECK_LISTED(f.store, "'1.2x' is no place in the list of runs; take it from the answer before",
+	CHECK_LISTED(f.store, "'1.2x' is not a place in the list of runs; use the one from the previous answer",
 		     .after = "1.2x");
-	CHECK_LISTED(f.store, "'yesterday' is no place in the list of runs; take it from the answer before",
+	CHECK_LISTED(f.store, "'yesterday' is not a place in the list of runs; use the one from the previous answer",
 		     .after = "yesterday");
 	done(&f);
 }
@@ -366,9 +366,9 @@ TEST(runs_are_sorted_by_each_column_both_ways_and_a_missing_total_is_the_least)
 	CHECK_LISTED(f.store, "a/4 a/2 ", .source = "a", .order = STORE_RUNS_BY_MEMORY);
 	CHECK_LISTED(f.store, "c/1 b/3 ", .order = STORE_RUNS_BY_WALL, .from_ns = NOON + SECOND,
 		     .to_ns = NOON + 3 * SECOND);
-	CHECK_LISTED(f.store, "'1.2' is no place in the list of runs; take it from the answer before",
+	CHECK_LISTED(f.store, "'1.2' is not a place in the list of runs; use the one from the previous answer",
 		     .order = STORE_RUNS_BY_NAME, .after = "1.2");
-	CHECK_LISTED(f.store, "'x6g.2' is no place in the list of runs; take it from the answer before",
+	CHECK_LISTED(f.store, "'x6g.2' is not a place in the list of runs; use the one from the previous answer",
 		     .order = STORE_RUNS_BY_ID, .after = "x6g.2");
 	done(&f);
 }

@@ -11,7 +11,7 @@
 
 static const char *const help[] = {
 	"q, Ctrl-C     quit",
-	"space, p      stop the table; recording goes on. Again: go on",
+	"space, p      freeze the table; recording continues. Again: resume",
 	"a             the time since the start, or the last seconds",
 	"r, z          reset: the time since the start begins now",
 	"",
@@ -26,9 +26,9 @@ static const char *const help[] = {
 	"/             filter rows by a regular expression; Esc: all rows",
 	"arrows, j k   select; PgUp PgDn Home End",
 	"",
-	"w, S          save a picture or profile of what is shown, by the",
+	"w, S          save a picture or profile of the table, by the",
 	"              suffix: .svg .html .folded .pb.gz .json .strobe",
-	"i             what was seen, kept and lost, in full",
+	"i             the counters of ticks, samples and losses",
 	"?, h, F1      this help; any key ends it",
 };
 

@@ -170,7 +170,7 @@ await test("the version header and layouts that are not read are refused", async
 		"OTLP-Profiles-Development-Version: 1\r\nOTLP-Profiles-Development-Version: 1\r\n\r\n{}")).startsWith("HTTP/1.1 400"), "twice");
 	const oldest = JSON.stringify({ resourceProfiles: [{ scopeProfiles: [{ profiles: [{ locationIndices: [1, 2] }] }] }] });
 	let a = await post(d, OTLP, oldest, JSON_TYPE);
-	same((await a.json()).message, "OTLP profiles: this has the layout of opentelemetry-proto 1.7 or older; 1.8 to 1.11 are read. Upgrade the sender.",
+	same((await a.json()).message, "OTLP profiles: this is the layout of opentelemetry-proto 1.7 or older; 1.8 to 1.11 are supported. Upgrade the sender.",
 		"1.7");
 	a = await post(d, OTLP, Buffer.concat([body, encode("109", "ExportProfilesServiceRequest", { resourceProfiles:
 		request(nowNs(), "x", { attributes: [1] }).resourceProfiles })]), PROTO);

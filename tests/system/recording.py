@@ -149,7 +149,7 @@ class Cgroup:
         with open('/proc/self/mountinfo') as f:
             mounts = [line.split()[4] for line in f if ' - cgroup2 ' in line]
         if not mounts:
-            raise Skip('version 2 of control groups is not mounted')
+            raise Skip('cgroup v2 is not mounted')
         self.id = os.urandom(32).hex()
         self.path = f'{mounts[0]}/docker-{self.id}.scope'
         try:

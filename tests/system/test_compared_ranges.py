@@ -135,7 +135,7 @@ def a_side_without_samples_says_which():
     begin = int(time.time()) // 60 * 60 - 2 * SPAN
     with store(begin) as (d, _):
         for parameters, words in (({'deploy': '7', 'base.deploy': '5'}, 'deploy=5'), ({'deploy': '5', 'base.deploy': '7'}, 'deploy=5'),
-                                  ({'base_from': begin - 9 * DAY, 'base_to': begin - 8 * DAY}, 'nothing was found in')):
+                                  ({'base_from': begin - 9 * DAY, 'base_to': begin - 8 * DAY}, 'no samples in')):
             try:
                 raise AssertionError(d.get(query('/api/v1/table', {'from': begin, 'to': begin + SPAN, **parameters})))
             except urllib.error.HTTPError as e:

@@ -136,7 +136,7 @@ def a_log_that_goes_meanwhile_is_passed_over():
         gone = put_log(d, 'daily/2026-11-01.all.log', stacks(10, 1))
         put_log(d, 'daily/2026-11-02.all.log', stacks(10, 2), OLD + 5)
         r = strobe(d, 'export', 'svgs', '--logs', 'logs', '-j1', '--upload', f'sh -c "rm -f {gone}" {{}}')
-        check(r.returncode == 0 and '1 drawn' in r.stderr and '1 gone meanwhile' in r.stderr, f'{r}')
+        check(r.returncode == 0 and '1 drawn' in r.stderr and '1 removed meanwhile' in r.stderr, f'{r}')
         check(len(files(d, 'svgs')) == 2, f'{files(d, "svgs")}')
 
 

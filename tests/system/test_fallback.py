@@ -128,7 +128,7 @@ def one_capability_of_two_is_no_bpf_and_both_obstacles_are_named():
         for capability, missing in (('+bpf', 'CAP_PERFMON'), ('+perfmon', 'CAP_BPF')):
             r = nobody_with([capability], 'record', '-p', php.process.pid, '-d', 1, '-o', f'{open_directory(d)}/out.folded')
             check(r.returncode == 2 and f'no BPF: you lack {missing}: ' in r.stderr and
-                  f"and the memory of process {php.process.pid} may not be read: it is another user's" in r.stderr, r)
+                  f"and no permission to read the memory of process {php.process.pid}: it is another user's" in r.stderr, r)
 
 
 @test
@@ -239,7 +239,7 @@ def what_is_closed_points_to_the_extension():
         raise Skip('only root has processes that others may not read')
     with Directory() as d, Php(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '-d', 1, cwd=open_directory(d), **unprivileged())
-        check(r.returncode == 2 and f"the memory of process {php.process.pid} may not be read: it is another user's, and you lack "
+        check(r.returncode == 2 and f"no permission to read the memory of process {php.process.pid}: it is another user's, and you lack "
               'CAP_SYS_PTRACE; run it as root (sudo), or: setcap cap_sys_ptrace+ep on the file of strobe' in r.stderr and
               inside in r.stderr, r)
         r = record('-P', php.path, '-d', 1, cwd=open_directory(d), **unprivileged())
@@ -270,12 +270,12 @@ def the_language_may_be_named():
 @test
 def perl_takes_bpf():
     r = record('--lang', 'perl', '-d', 1, env=WITHOUT)
-    check(r.returncode == 2 and 'Perl is sampled by BPF alone, and there is no BPF: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT'
+    check(r.returncode == 2 and 'Perl can only be sampled with BPF, which is unavailable: switched off by STROBE_WITHOUT: unset STROBE_WITHOUT'
           in r.stderr, r)
     with subprocess.Popen(['sleep', '1000']) as other:
         r = record('-p', other.pid, '-d', 1, env=WITHOUT)
         other.kill()
-        check(r.returncode == 2 and 'runs no PHP that can be sampled' in r.stderr and 'Perl takes BPF' in r.stderr, r)
+        check(r.returncode == 2 and 'runs no PHP that can be sampled' in r.stderr and 'Perl requires BPF' in r.stderr, r)
 
 
 if __name__ == '__main__':

@@ -107,7 +107,7 @@ def typeahead_answers_as_theirs_does():
         status, _, answer = ask(d, '/typeahead.php?q=m&run1=1&run2=2&source=shop&limit=10&timestamp=1')
         check(answer.split('\n')[:-1] == expected('m'), f'of two runs each name comes once: {answer!r}')
         status, _, answer = ask(d, '/typeahead.php?q=m&limit=10')
-        check(status == 400 and 'of which run?' in answer, answer)
+        check(status == 400 and 'no run is selected' in answer, answer)
         check(ask(d, '/typeahead.php?q=m&run=none&source=shop')[0] == 404, 'no such run')
 
 

@@ -106,7 +106,7 @@ def the_token_comes_from_a_file_or_the_environment():
             check(wait_for(lambda: ask('--token-file', token).stdout == 'main;work 3\n'), f'{ask("--token-file", token)}')
             check(ask(STROBE_TOKEN='0123456789abcdef0123456789abcdef').stdout == 'main;work 3\n', 'of the environment')
             r = ask()
-            check(r.returncode == 2 and 'asks for its token; give --token-file, or set STROBE_TOKEN' in r.stderr, f'{r}')
+            check(r.returncode == 2 and 'requires an access token; give --token-file, or set STROBE_TOKEN' in r.stderr, f'{r}')
             s.close()
 
 

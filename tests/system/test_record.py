@@ -98,9 +98,9 @@ def a_process_that_is_ending_is_called_so():
         wait_for(lambda: state.search(open(f'/proc/{other.pid}/stat').read()))
         r = record('-p', other.pid, '-d', 1)
         other.kill()
-    check(r.returncode == 2 and f'process {other.pid} is ending' in r.stderr, r)
+    check(r.returncode == 2 and f'process {other.pid} is exiting' in r.stderr, r)
     r = record('-p', 2, '-d', 1)        # kthreadd, unless this is a container
-    check(r.returncode == 2 and 'is ending' not in r.stderr, r)
+    check(r.returncode == 2 and 'is exiting' not in r.stderr, r)
 
 
 @test
@@ -110,7 +110,7 @@ def a_program_that_started_php_names_it():
             php = f.read().strip()
         try:
             r = record('-p', wrapper.process.pid, '-d', 1)
-            check(r.returncode == 2 and f'process {php} does, which it started: -p {php}' in r.stderr, r)
+            check(r.returncode == 2 and f'its child process {php} does: use -p {php}' in r.stderr, r)
         finally:
             wrapper.process.terminate()     # which timeout hands on
             wrapper.process.wait()
@@ -325,7 +325,7 @@ def the_recording_ends_with_its_process():
         check(p.returncode == 0 and re.search('^strobe: the process ended, and the recording with it, after [0-9.]+ s$', said, re.M), said)
         check_chains(f'{d}/out.folded', php.path)
         r = record('-p', php.process.pid, '-d', 60)
-        check(r.returncode == 2 and f'process {php.process.pid} has ended; only its parent has not waited for it yet' in r.stderr, r)
+        check(r.returncode == 2 and f'process {php.process.pid} is a zombie: it has exited, but its parent has not reaped it' in r.stderr, r)
 
 
 @test

@@ -108,7 +108,7 @@ def most(path):
 
 
 def check_recording(r):
-    if r.returncode == 2 and re.search('Perl (is sampled by BPF alone|takes BPF)', r.stderr):
+    if r.returncode == 2 and re.search('Perl (can only be sampled with BPF|requires BPF)', r.stderr):
         raise Skip(r.stderr.strip()[:200])
     check(r.returncode == 0, r.stderr)
 

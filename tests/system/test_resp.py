@@ -162,7 +162,7 @@ def beyond_this_machine_nobody_is_served_without_a_password():
             check(False, 'it started')
             d.stop()
         except RuntimeError as e:
-            check('without a password anybody could send samples' in str(e), f'it says why: {e}')
+            check('without a password: anybody could send samples' in str(e), f'it says why: {e}')
             check(d.process.wait(60) == 2, 'it ends with 2')
         d.said.thread.join(10)
         d.process.stderr.close()

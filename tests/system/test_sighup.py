@@ -30,7 +30,7 @@ def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
             wait_for(lambda: c.sums()['samples']['received'] == 507)
             # Both with something under way: they are stored, and then closed.
             write_config(config, **{'from': [f'file:{second}'], 'to': [f'sqlite:{a}', f'sqlite:{b}'], 'label-values': 5})
-            c.hup('the configuration was read again')
+            c.hup('reloaded the configuration')
             check(wait_for(lambda: sum('everything received from it is stored' in line for line in c.lines) == 2),
                   f'sources leave when they are done: {c.lines}')
             check(not os.path.exists(f'{directory}/s'), 'the socket is gone')
@@ -43,7 +43,7 @@ def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
                                    (json.dumps({'from': [f'file:{second}', 'unix:/nonexistent/x'], 'to': [f'sqlite:{b}']}),
                                     'was not applied'),
                                    (json.dumps({'from': [f'file:{second}', f'file:{second}?channel=x'], 'to': [f'sqlite:{b}']}),
-                                    'name it once')]:
+                                    'remove one of them')]:
                 write(config, text, 'w')
                 c.hup(sentence)
                 check([k['url'] for k in c.sums()['sinks']] == [f'sqlite:{a}', f'sqlite:{b}'], f'both are there after {text}')
@@ -72,23 +72,23 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                     (to(relay), 'cannot get another window= while it runs'),
                     (to(relay + '&window=1&spool=2M&host=x'), 'cannot get another spool= and host= while it runs'),
                     (to(relay.replace('geheim', 'anders') + '&window=1'), 'cannot get another password while it runs'),
-                    (to(logs + '/', given['to'][2]), f"cannot get another spelling while it runs, for it has '{directory}/logs' open"),
+                    (to(logs + '/', given['to'][2]), f"cannot change to another spelling at run time, since it has '{directory}/logs' open"),
                     (to(given['to'][2], 'redis://127.0.0.1:2/?stream=x', 'redis://127.0.0.1:2/?stream=x'),
-                     'two sinks are to write to'),
-                    ({'to': [*given['to'], store]}, 'two sinks are to write to one place: number 4 of 4'),
-                    ({'to': [*given['to'], relay + '&window=2']}, 'two sinks are to write to'),
+                     'two sinks write to'),
+                    ({'to': [*given['to'], store]}, 'two sinks write to one place: number 4 of 4'),
+                    ({'to': [*given['to'], relay + '&window=2']}, 'two sinks write to'),
                     ({'from': [*given['from'], resp]}, 'two sources are one: number 4 of 4'),
-                    ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'standard input cannot get other parameters'),
-                    ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is a source already, perhaps with other parameters')]:
+                    ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'the parameters of standard input cannot change at run time'),
+                    ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is already a source, perhaps with other parameters')]:
                 write_config(config, **{**given, **other})
                 c.hup(sentence)
                 check(c.lines[-1].startswith('strobe: the new configuration is invalid and was not applied: ') and
-                      ('restart strobe' in c.lines[-1] or 'name it once' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
+                      ('restart' in c.lines[-1] or 'remove one of them' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
             check(not any('geheim' in line or 'anders' in line for line in c.lines), 'no password is shown')
             # The same setting in other words is no change, and settings that wait for a restart are named.
             write_config(config, **{**given, 'from': [f'{directory}/s', resp, '-'], 'to': [f'{directory}/a', *given['to'][1:]],
                                     'allow-host': ['b.example'], 'arclamp-metrics': directory})
-            c.hup('the configuration was read again: 3 sources, 3 sinks')
+            c.hup('reloaded the configuration: 3 sources, 3 sinks')
             said = [line.split(' changed; restart to apply')[0] for line in c.lines if 'changed; restart to apply' in line]
             check(said == ['strobe: allow-host', 'strobe: arclamp-metrics'], f'{said}')
             check(not any('is closed' in line for line in c.lines), f'nothing was closed: {c.lines}')
@@ -96,11 +96,11 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             c.hup(f'{logs} is closed')
             check(wait_for(lambda: any('stream=x&window=1 is closed' in line for line in c.lines)), f'the relay goes: {c.lines}')
             write_config(config, **{**given, 'to': [store, relay + '&window=2']})
-            c.hup('the configuration was read again: 3 sources, 2 sinks')
+            c.hup('reloaded the configuration: 3 sources, 2 sinks')
             write_config(config, **given, quiet=True)
             c.hup('cannot get another window=')
             write_config(config, **{**given, 'to': [store]}, quiet=True)
-            c.hup('the configuration was read again')
+            c.hup('reloaded the configuration')
             write_config(config, **{**given, 'to': [store], 'allow-host': ['b.example']}, quiet=True)
             c.hup('allow-host changed')
             check(c.stop() == 0, 'it ends with 0')
@@ -108,7 +108,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
     with Directory() as directory:
         done = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', directory, '--from', '-', '--to', f'sqlite:{directory}/a',
                                '--to', f'{directory}/a/'], input='main;a 1', capture_output=True, text=True, timeout=60)
-        check(done.returncode == 2 and f"two sinks are to write to '{directory}/a'" in done.stderr, f'{done.stderr}')
+        check(done.returncode == 2 and f"two sinks write to '{directory}/a'" in done.stderr, f'{done.stderr}')
 
 
 @test
@@ -127,9 +127,9 @@ def a_sink_that_is_still_being_emptied_is_not_opened_again_and_the_log_says_when
             s.send(message({('main',): 2}))
             check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
             write_config(config, **one)
-            c.hup('the configuration was read again: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration: 1 sources, 1 sinks')
             write_config(config, **both)
-            c.hup(f"the sink {b} is still being closed, with what waits for it, and has '{directory}/b' open; send SIGHUP again")
+            c.hup(f"the sink {b} is still flushing its queue and has '{directory}/b' open; send SIGHUP again")
             lock.execute('ROLLBACK')
             lock.close()
             check(wait_for(lambda: any(f'{b} is closed' in line for line in c.lines)), f'it is closed: {c.lines}')
@@ -164,7 +164,7 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
             for n in range(1, 4):
                 time.sleep(0.7)
                 configure(n)
-                c.hup('the configuration was read again: 2 sources, 1 sinks')
+                c.hup('reloaded the configuration: 2 sources, 1 sinks')
             check(wait_for(lambda: [s['url'].rpartition('=')[2] for s in c.status()['sources']] == ['3', '3']),
                   f'both are read with the last parameters: {c.lines}')
             time.sleep(0.3)
@@ -185,7 +185,7 @@ def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
         with Collector(directory, '-c', config) as c:
             for url in (f'unix:{directory}/t?label.dc=x', f'unix:{directory}/s?label.dc=x'):
                 write_config(config, **sinks, **{'from': [url]})
-                c.hup(f"was not applied: '{url}': a socket has no parameters")
+                c.hup(f"was not applied: '{url}': a socket takes no parameters")
             check(sorted(name for name in os.listdir(directory) if name[0] in 'st' and name != 'state') == ['s?label.dc=x'],
                   f'{os.listdir(directory)}')
             check(c.stop() == 0, 'it ends with 0')
@@ -206,7 +206,7 @@ def of_a_sink_that_could_not_be_emptied_before_the_end_the_log_says_so():
             s.send(message({('main',): 2}))
             check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
             write_config(config, **{'from': [f'unix:{directory}/s'], 'to': [a]})
-            c.hup('the configuration was read again: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration: 1 sources, 1 sinks')
             check(c.stop() == 2, 'it ends with 2')
             lock.close()
             said = [line for line in c.lines if f'{b} is closed' in line]
@@ -249,12 +249,12 @@ def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
         write(log, 'main;a 2\n')
         check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'something is under way')
         write_config(config, **{'from': ['-', f'file:{log}?channel=x'], 'to': [a]})
-        c.hup('the configuration was read again: 2 sources, 1 sinks')
+        c.hup('reloaded the configuration: 2 sources, 1 sinks')
         os.unlink(log)
         os.mkdir(log)
         lock.close()
         check(wait_for(lambda: c.process.poll() is not None), f'it ends by itself: {c.lines}')
-        check(any('a source of the new configuration is not used' in line for line in c.lines), f'and says why: {c.lines}')
+        check(any('a source of the new configuration was not added' in line for line in c.lines), f'and says why: {c.lines}')
         check(c.stop() == 0, 'with 0')
 
 
@@ -274,7 +274,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                     ([file, f'{stream}&label.n=1', f'{other}&label.n=2'], f'{other}&label.n=2'),
                     ([file, stream, redis.url('?channel=x'), redis.url('1?channel=y,x')], None)]:
                 configure(*sources)
-                sentence = (f'{twice} is read already, perhaps with other parameters; name it once' if twice else
+                sentence = (f'{twice} is already read, perhaps with other parameters; remove one of them' if twice else
                             f"{sources[3]}: {sources[2]} subscribes to the channel 'x' already")
                 c.hup(f'was not applied: {sentence}')
                 check([s['url'] for s in c.status()['sources']] == [file, stream], f'{c.status()["sources"]}')
@@ -282,9 +282,9 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
                 check(done.returncode == 2 and sentence in done.stderr, f'a start says the same: {done.stderr}')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x'))
-            c.hup('the configuration was read again: 3 sources, 1 sinks')
+            c.hup('reloaded the configuration: 3 sources, 1 sinks')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
-            c.hup('the configuration was read again: 3 sources, 1 sinks')
+            c.hup('reloaded the configuration: 3 sources, 1 sinks')
             check(wait_for(lambda: any(f'added source {file}?channel=a' in line for line in c.lines)), f'{c.lines}')
             write(f'{directory}/x.log', 'main;a 3\n')
             check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one of them is read')
@@ -302,7 +302,7 @@ def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_r
             check(client.command('PUBLISH', 'other', 'index.php;main 2') == 0, 'and nothing else')
             text = open(config).read()
             write(config, text.replace('redis_channel: excimer', 'redis_channel: [excimer, other]'), 'w')
-            c.hup('the configuration was read again: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration: 1 sources, 1 sinks')
             client = Client(port)
             check(client.command('PUBLISH', 'other', 'index.php;main 3') == 1, 'the same port has the new channels')
             check(wait_for(lambda: logged(directory).get('hourly index') == b'index.php;main 1\nindex.php;main 3\n'),
@@ -325,8 +325,8 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
                 return wait_for(lambda: c.sums()['samples']['received'] == total)
 
             for sources, sentence in [
-                    ([unix, resp, other], f'cannot listen on {other}: {resp} is a source already, and listens there; name it once'),
-                    ([unix, other, f'resp://127.1:{port}'], 'is a source already, and listens there; name it once'),
+                    ([unix, resp, other], f'cannot listen on {other}: the source {resp} already listens there; remove one of them'),
+                    ([unix, other, f'resp://127.1:{port}'], 'already listens there; remove one of them'),
                     ([unix, resp, f'resp://127.0.0.1:{page}'], f'cannot listen on resp://127.0.0.1:{page}: Address already in use'),
                     # Addresses earlier in the list are open by then and have to be given back.
                     ([unix, f'{resp}?channel=x', 'unix:/nonexistent/x'], "cannot listen in '/nonexistent'"),
@@ -338,7 +338,7 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
                 check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old one is whole')
             check(c.status()['samples']['received'] == 5, 'each line came to one source, and counts once')
             write_config(config, **store, **{'from': [unix, other]})
-            c.hup('the configuration was read again: 2 sources, 1 sinks')
+            c.hup('reloaded the configuration: 2 sources, 1 sinks')
             check(one_line_is_taken(6), 'another spelling alone takes the address over')
             check(c.status()['sources'][1]['url'] == other, f'{c.status()["sources"]}')
             check(c.stop() == 0, 'it ends with 0')
@@ -358,7 +358,7 @@ def other_groups_of_trace_logs_hold_after_sighup():
             with open(config) as f:
                 text = f.read()
             write(config, text.replace('period: daily', 'period: weekly').replace("'%Y-%m-%d'", "'%G-W%V'"), 'w')
-            c.hup('the configuration was read again')
+            c.hup('reloaded the configuration')
             publish_and_wait('second')
             write(config, text.replace('period: daily', 'period: ../daily'), 'w')
             c.hup('was not applied')
@@ -389,10 +389,10 @@ def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_ag
             check(send_and_wait(20), f'what the relay sent is stored: {c.status()["samples"]}')
             check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'and acknowledged')
             write_config(config, **without)
-            c.hup('the configuration was read again')
+            c.hup('reloaded the configuration')
             check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the stream goes: {c.lines}')
             write_config(config, **with_stream)
-            c.hup('the configuration was read again')
+            c.hup('reloaded the configuration')
             check(send_and_wait(40), f'and comes again: {c.status()["samples"]}')
             n = relay.sums()['sinks'][0]
             check(n['up'] and n['counts']['relay_handed_samples_total'] == 40, f'the relay has handed all over: {n}')

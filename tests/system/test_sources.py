@@ -209,7 +209,7 @@ def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
         check(client.recv(100).startswith(b':'), 'what was sent before the start is answered')
         check(wait_for(lambda: c.sums()['samples']['stored'] == 5), 'and stored')
         write_config(config, **without)
-        c.hup('the configuration was read again')
+        c.hup('reloaded the configuration')
         check(wait_for(lambda: any('everything received from it is stored' in line for line in c.lines)), f'the source goes: {c.lines}')
         write_config(config, **with_resp)
         c.hup(f'added source {resp}')
@@ -227,7 +227,7 @@ def a_socket_of_systemd_is_taken_by_one_source_however_its_address_is_written():
             passed.hand_to(c)
             check(False, f'it starts: {c.lines}')
         except RuntimeError as e:
-            check(f'cannot listen on {second}: {first} is a source already, and listens there; name it once' in str(e), f'{e}')
+            check(f'cannot listen on {second}: the source {first} already listens there; remove one of them' in str(e), f'{e}')
         finally:
             check(c.stop() == 2, 'it ends with 2')
 

@@ -393,7 +393,7 @@ await test('the address of a comparison with nothing leads to the page, which sa
 	await open.waitForSelector('.bar button.live');
 	await open.waitForSelector('main .why');
 	const said = await text(open, 'main .why');
-	check(/nothing was found in \S+ to \S+; the store holds samples from \S+ to \S+$/.test(said), said);
+	check(/no samples in \S+ to \S+; the store holds samples from \S+ to \S+$/.test(said), said);
 	await open.evaluate(() => [...document.querySelectorAll('main button')].find((b) => b.textContent === 'end comparison').click());
 	await open.waitForSelector('.rows tbody button');
 	check(!open.url().includes('base'), open.url());

@@ -28,7 +28,7 @@ function Row({ s, l }: { s: SourceAnswer; l: SourceLine }) {
 			e.preventDefault();
 			setLine(at ? 0 : l.line);
 		}}>{l.line}</a></th>
-		<td class="code">{l.text === null ? s.source !== 'missing' && <i>behind the end of the file</i> : <code>{l.text}</code>}</td>
+		<td class="code">{l.text === null ? s.source !== 'missing' && <i>past the end of the file</i> : <code>{l.text}</code>}</td>
 	</tr>;
 }
 

@@ -110,7 +110,7 @@ bool recording_start(struct recording *r, const struct edge_format *format, bool
 	r->session = r->edges ? tracer_start(&o) : NULL;
 	if (!r->session) {
 		forget(r);
-		php_error_docref(NULL, E_WARNING, "found no memory for a trace");
+		php_error_docref(NULL, E_WARNING, "not enough memory for a trace");
 		return false;
 	}
 	r->running = true;

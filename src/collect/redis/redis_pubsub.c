@@ -84,9 +84,8 @@ static void log_missed(struct pubsub *p)
 
 	if (p->same_run && p->hung == redis_connection_counters(p->connection)->hung) {
 		p->base.counters.connections_cut_off++;
-		why = "; it had ended the connection itself, as it does with who reads too slowly "
-			"(client-output-buffer-limit "
-		      "pubsub) and at CLIENT KILL";
+		why = "; Redis had closed the connection, as it does for slow subscribers "
+		      "(client-output-buffer-limit pubsub) and on CLIENT KILL";
 	}
 	p->base.counters.messages_missed += p->missed;
 	log_warning("%s: reconnected after %.1f s; up to %llu messages were missed%s",
@@ -240,7 +239,7 @@ static int add_names(struct list *l, const char *what, const char *names, struct
 		if ((size_t)(end - p) > CHANNEL_SIZE_MAX)
 			return err_set(err, -EINVAL, "a %s is longer than %u bytes", what, CHANNEL_SIZE_MAX);
 		if (l->count == CHANNELS_MAX)
-			return err_set(err, -EINVAL, "there are more than %u of %s=; take a pattern", CHANNELS_MAX,
+			return err_set(err, -EINVAL, "there are more than %u of %s=; use a pattern", CHANNELS_MAX,
 				       what);
 		if (end > p)
 			list_add(l, p, (size_t)(end - p));
@@ -325,8 +324,8 @@ static int check_other(const struct pubsub *p, const struct source *base, struct
 	if (!word)
 		return 0;
 	shown = printable(xasprintf("%.64s", word));
-	return err_set(err, -EEXIST, "%s: %s subscribes to the %s '%s' already, and each message would count twice; "
-		       "name it once", p->base.url, base->url, what, shown);
+	return err_set(err, -EEXIST, "%s: %s already subscribes to the %s '%s', so each message would count "
+				     "twice; remove one of them", p->base.url, base->url, what, shown);
 }
 
 static int check_others(const struct pubsub *p, struct err *err)

@@ -371,7 +371,7 @@ static void find_token(struct redis_stream *s, const char *state)
 		random = (uint64_t)clock_wall_ns() * 0x9e3779b97f4a7c15;
 	snprintf(s->token, sizeof(s->token), "%016llx", (unsigned long long)random);
 	if (path && private_file_write(path, s->token, 16, true, &err) < 0)
-		log_warning("after a restart, waiting half a minute for consumer leases: %s", err.text);
+		log_warning("waiting 30 s for consumer leases to expire after a restart: %s", err.text);
 }
 
 /* In the slot of the stream. */

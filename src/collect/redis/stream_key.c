@@ -277,10 +277,11 @@ static void on_group(struct stream_key *k, const redisReply *reply)
 	}
 	stream_id_format(k->last, last);
 	if (reply->type != REDIS_REPLY_ERROR && k->group_made)
-		log_warning("the group '%s' of the stream '%s' was gone, so Redis has lost data; it is made anew and "
-			    "reads from %s on", o->group, k->name, last);
+		log_warning("the consumer group '%s' of the stream '%s' was missing, so Redis has lost data; "
+			    "recreated it to read from %s", o->group, k->name, last);
 	else if (reply->type != REDIS_REPLY_ERROR)
-		log_info("made the group '%s' of the stream '%s'; it reads from the first entry on", o->group, k->name);
+		log_info("created the consumer group '%s' of the stream '%s'; it reads from "
+			 "the first entry", o->group, k->name);
 	k->group_made |= problem == REDIS_FINE || problem == REDIS_BUSYGROUP;
 	k->phase = KEY_PENDING;
 	k->cursor = (struct stream_id){ 0 };
@@ -346,8 +347,8 @@ void stream_key_on_lease(struct stream_key *k, const redisReply *reply)
 		return;
 	}
 	if (is_refused(reply) && !s->logged_lease) {
-		log_warning("nothing keeps another collector from reading '%s' as the consumer '%s', too, since Redis "
-			    "refuses the script for that: %s", s->base.url, s->options.consumer, reply->str);
+		log_warning("cannot prevent another collector from reading '%s' as the consumer '%s': Redis "
+			    "refuses the script: %s", s->base.url, s->options.consumer, reply->str);
 		s->logged_lease = true;
 	}
 	if (k->phase == KEY_ASKING)

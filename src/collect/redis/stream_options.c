@@ -12,7 +12,7 @@
 static int take_name(const char *name, const char *value, char **ret, struct err *err)
 {
 	if (!*value || strlen(value) > NAME_MAX_BYTES)
-		return err_set(err, -EINVAL, "%s= has 1 to %u bytes", name, NAME_MAX_BYTES);
+		return err_set(err, -EINVAL, "%s= must have 1 to %u bytes", name, NAME_MAX_BYTES);
 	free(*ret);
 	*ret = xstrdup(value);
 	return 0;

@@ -52,7 +52,7 @@ TEST(what_is_wrong_is_said)
 {
 	static const struct { const char *url, *sentence; } bad[] = {
 		{ "redis://h/?group=g", "a stream URL looks like" },
-		{ "redis://h/?stream=&group=g", "stream= has 1 to 256 bytes" },
+		{ "redis://h/?stream=&group=g", "stream= must have 1 to 256 bytes" },
 		{ "redis://h/?stream=a&group=g&keys=0", "keys=0: use a number from 1 to 1024" },
 		{ "redis://h/?stream=a&group=g&keys=9999", "keys=9999: use a number" },
 		{ "redis://h/?stream=a&group=g&keys=6x", "keys=6x: use a number" },

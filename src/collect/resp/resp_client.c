@@ -209,7 +209,7 @@ int resp_client_read(struct resp_client *c)
 		return 0;
 	if (n < 0 && errno == ENOBUFS) {
 		s->base.counters.connections_closed_slow++;
-		resp_put_error(&s->out, "ERR too much is under way here; send less at once");
+		resp_put_error(&s->out, "ERR too many commands in flight; send fewer at once");
 		c->is_closing = true;
 	}
 	if (n > 0)

@@ -212,7 +212,7 @@ static bool login(struct resp_client *c, const struct str *user, struct str pass
 	}
 	s->base.counters.logins_refused++;
 	if (!s->logged_login)
-		log_warning("%s: a client gave a wrong password; further ones are counted, not logged", s->base.url);
+		log_warning("%s: a client sent a wrong password; further ones are counted, not logged", s->base.url);
 	s->logged_login = true;
 	c->is_closing = ++c->failed_logins >= LOGINS_MAX;
 	resp_put_error(out_of(c), "WRONGPASS invalid username-password pair or user is disabled.");

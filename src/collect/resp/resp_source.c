@@ -154,8 +154,8 @@ static int take_listener(const struct resp_source *s, const struct addrinfo *a, 
 	int fd;
 
 	if (listener_at(&r->staying, a, &other) >= 0)
-		return err_set(err, -EEXIST, "cannot listen on %s: %s is a source already, and listens there; "
-			       "name it once", s->base.url, other->url);
+		return err_set(err, -EEXIST, "cannot listen on %s: the source %s already listens there; remove "
+					     "one of them", s->base.url, other->url);
 	fd = listener_at(&r->leaving, a, &other);
 	if (fd >= 0) {
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -197,8 +197,8 @@ static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err
 
 	assert(s->listener_count < RESP_LISTENERS);
 	if (!s->options.password && !is_loopback(a->ai_addr))
-		return err_set(err, -EPERM, "cannot listen on %s for everybody: without a password anybody could send "
-			       "samples; listen on 127.0.0.1, or add ?password-file=FILE", s->base.url);
+		return err_set(err, -EPERM, "cannot listen on %s without a password: anybody could send "
+					    "samples; listen on 127.0.0.1, or add ?password-file=FILE", s->base.url);
 	/* A second address of the name gets the port that the first one took. */
 	set_port(a->ai_addr, s->port);
 	r = make_listener(s, a, err);

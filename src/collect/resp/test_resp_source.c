@@ -604,7 +604,7 @@ TEST(an_address_is_taken_over_once_and_only_from_one_that_leaves)
 	start(&f, "");
 	CHECK_INT(open_beside(&f, &f.s, NULL, "localhost", "", &third, &err), -EEXIST);
 	CHECK(strstr(err.text, "cannot listen on resp://localhost:") && strstr(err.text, f.s->url) &&
-	      strstr(err.text, "is a source already, and listens there; name it once"));
+	      strstr(err.text, "already listens there; remove one of them"));
 	CHECK_INT(open_beside(&f, NULL, NULL, "127.0.0.1", "", &third, &err), -EADDRINUSE);
 	CHECK_INT(open_beside(&f, NULL, &f.s, "127.1", "?channel=x", &second, &err), 0);
 	CHECK_INT(open_beside(&f, &second, &f.s, "127.0.0.1", "", &third, &err), -EEXIST);
@@ -662,14 +662,14 @@ TEST(one_that_is_closed_without_a_stop_takes_nothing_of_what_waits)
 TEST(what_cannot_be_listened_on_says_why)
 {
 	static const struct { const char *url, *part; } cases[] = {
-		{ "resp://0.0.0.0:0", "without a password anybody could send samples" },
-		{ "resp://*:0", "without a password anybody could send samples" },
-		{ "resp://[::]:0", "without a password anybody could send samples" },
+		{ "resp://0.0.0.0:0", "without a password: anybody could send samples" },
+		{ "resp://*:0", "without a password: anybody could send samples" },
+		{ "resp://[::]:0", "without a password: anybody could send samples" },
 		{ "resp://", "the host is missing" },
-		{ "resp://127.0.0.1:99999", "the port is no number from 1 to 65535" },
+		{ "resp://127.0.0.1:99999", "the port is not a number from 1 to 65535" },
 		{ "resp://127.0.0.1:0?chanel=a", "unknown parameter 'chanel'; a listener takes" },
 		{ "resp://127.0.0.1:0?clock=moon", "clock=moon: use wall or cpu" },
-		{ "resp://127.0.0.1:0?period=x", "'x' is not a length of time" },
+		{ "resp://127.0.0.1:0?period=x", "'x' is not a duration" },
 		{ "resp://127.0.0.1:0?idle=0", "idle=0: it must be positive" },
 		{ "resp://127.0.0.1:0?clients=0", "clients=0: use a number from 1 to 20000" },
 		{ "resp://127.0.0.1:0?clients=20001", "clients=20001: use a number from 1 to 20000" },

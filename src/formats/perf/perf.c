@@ -137,7 +137,7 @@ static int add_columns(struct perf_reader *r, const struct perf_event *e, struct
 	if (!e->period || !*name)
 		r->value = r->samples;
 	if (r->value == UINT32_MAX || r->samples == UINT32_MAX)
-		return err_set(err, -E2BIG, "there is no room for its columns beside the %u that are there",
+		return err_set(err, -E2BIG, "there is no room for its columns beside the existing %u",
 			       PROFILE_COLUMNS);
 	return 0;
 }
@@ -244,8 +244,8 @@ static void tell(const struct perf_reader *r, struct buf *out)
 		buf_printf(out, "no sample is of event %s; there are ", r->event.data);
 		report_others(r, out);
 	} else if (r->event_by_default && r->other_samples) {
-		buf_printf(out, "only samples of %s are counted, which comes first; --event-filter takes "
-			   "another event: ", r->event.data);
+		buf_printf(out, "only samples of %s are counted, the first event; --event-filter selects "
+				"another one: ", r->event.data);
 		report_others(r, out);
 	}
 	if (r->untimed)

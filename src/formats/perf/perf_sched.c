@@ -324,7 +324,7 @@ static int finish(struct sched_reader *r, struct err *err)
 			       (unsigned long long)r->in->line);
 	column = profile_column(r->profile, "off_cpu_us", "microseconds");
 	if (column == UINT32_MAX)
-		return err_set(err, -E2BIG, "there is no room for a column 'off_cpu_us' beside the %u that are there",
+		return err_set(err, -E2BIG, "there is no room for a column 'off_cpu_us' beside the existing %u",
 			       PROFILE_COLUMNS);
 	for (uint32_t n = 1; n < r->profile->node_count && n < r->node_capacity[m]; n++)
 		if (r->ns[m][n] / 1000)
