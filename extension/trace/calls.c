@@ -104,7 +104,7 @@ void capture_annotate(struct capture *c, const struct trace_annotation *a)
 	c->nodes.functions.annotation = &ours;
 }
 
-/* Whether there is one more entry. If not enough memory the call is not seen; its end finds that the frame on top
+/* Whether there is one more entry. Where memory is short the call is not seen; its end finds that the frame on top
  * is another one. */
 static zend_never_inline bool make_room(struct capture *c)
 {

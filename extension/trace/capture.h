@@ -186,7 +186,7 @@ struct trace_session *capture_marked_by(struct capture *c, const struct entry *e
 /* Begins the sessions anew that want to, after a fork: when the child's next call begins, or a running call or a session ends. */
 void capture_become_child(struct capture *c);
 
-/* The running call that `call` says, below what is on top; NULL only if not enough memory. */
+/* The running call that `call` says, below what is on top; NULL only if memory is short. */
 struct node *capture_node(struct capture *c, const struct saved_call *call);
 
 /* Calls are told apart by what `a` says from now on. */

@@ -77,7 +77,7 @@ struct trace_session *tracer_start(const struct trace_options *options);
 struct call_tree *tracer_snapshot(struct trace_session *s);
 
 /* Closes the session and returns what it saw: calls that are still running count until now. The caller frees the tree.
- * NULL, with the session gone all the same, if not enough memory. */
+ * NULL, with the session gone all the same, if memory is short. */
 struct call_tree *tracer_stop(struct trace_session *s);
 
 /* The same with values that are each node's own (call_tree.h): for who sends the tree and does nothing else with it. */

@@ -33,7 +33,7 @@ struct sampled {
 	size_t outer_depth;
 };
 
-/* Collects the whole stack into s->frames. Returns its depth, 0 if not enough memory. */
+/* Collects the whole stack into s->frames. Returns its depth, 0 if memory is short. */
 static size_t collect(struct sampled *s, const struct tick_snapshot *m)
 {
 	struct stack stack = { 0 };
