@@ -173,7 +173,7 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 
 	p = profile_new();
 	unit = b->columns[column_b].unit;
-	*ret = (struct diff){ .profile = p, .shares = o->scale == DIFF_BY_TOTAL };
+	*ret = (struct diff){ .profile = p, .shares = o->scale == DIFF_BY_TOTAL, .truncated = o->truncate };
 	ret->before = ret->measured = profile_column(p, "before", unit);
 	ret->after = profile_column(p, "after", unit);
 	if (numerator != denominator)

@@ -35,6 +35,7 @@ struct diff {
 	double factor;			/* measured × factor is before, but for rounding */
 	double before_weight, after_weight;	/* what one sample adds to a value here; 0: not sampled but measured */
 	bool shares;			/* scaled by total */
+	bool truncated;			/* scaled values are cut, as asked for */
 };
 
 /* Compares a column of `a` (before) with one of `b` (after), function by function as pair_frames.h pairs them. Returns -EINVAL when it cannot be scaled as asked for:

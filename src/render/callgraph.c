@@ -35,6 +35,7 @@ struct drawing {
 	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
 	enum amount_unit unit;
 	bool is_estimate;		/* made of a tree that is one */
+	bool is_text;			/* for people and other programs, not for callgraph_finish_svg */
 };
 
 void callgraph_defaults(struct callgraph_options *o)
@@ -63,8 +64,8 @@ static double share(const struct drawing *d, int64_t v)
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
-/* The inside of a quoted string. */
-static void put_escaped(struct buf *out, struct str s)
+/* The inside of a quoted string, with this in place of a backslash. */
+static void put_quoted(struct buf *out, struct str s, const char *backslash)
 {
 	_cleanup_(buf_done) struct buf plain = { 0 };
 
@@ -73,12 +74,30 @@ static void put_escaped(struct buf *out, struct str s)
 	for (size_t i = 0; i < plain.size; i++) {
 		char c = plain.data[i];
 
-		if (c == '"' || c == '\\')
-			buf_putc(out, '\\');
-		buf_putc(out, c);
-		if (c == '&')
-			buf_puts(out, "amp;");
+		if (c == '\\')
+			buf_puts(out, backslash);
+		else if (c == '"')
+			buf_puts(out, "\\\"");
+		else if (c == '&')
+			buf_puts(out, "&amp;");
+		else
+			buf_putc(out, c);
 	}
+}
+
+static void put_escaped(struct buf *out, struct str s)
+{
+	put_quoted(out, s, "\\\\");
+}
+
+static struct str cut(struct str s, size_t n)
+{
+	return s.n > n ? (struct str){ s.p, n } : s;
+}
+
+static void put_name_in_tooltip(const struct drawing *d, struct str name)
+{
+	put_quoted(d->out, cut(name, TOOLTIP_MAX), d->is_text ? "\\\\" : CALLGRAPH_BACKSLASH);
 }
 
 /* The place to break a line of at most LABEL_WIDTH code points: behind the last \ or before the last ::, else anywhere. */
@@ -217,11 +236,6 @@ static bool of_calls(const struct drawing *d)
 	return d->p->columns[d->o->column].counts_calls;
 }
 
-static struct str cut(struct str s, size_t n)
-{
-	return s.n > n ? (struct str){ s.p, n } : s;
-}
-
 /* The sentence of a flame graph's frame. */
 static void put_words_of_change(const struct drawing *d, struct picture_change c)
 {
@@ -236,10 +250,10 @@ static void put_node_tooltip(const struct drawing *d, const struct graph_node *n
 	struct str name = profile_name(d->p, n->frame), file = profile_file(d->p, n->frame);
 	struct buf *out = d->out;
 
-	put_escaped(out, cut(name, TOOLTIP_MAX));
+	put_name_in_tooltip(d, name);
 	if (file.n) {
 		buf_puts(out, "\\n");
-		put_escaped(out, cut(file, TOOLTIP_MAX));
+		put_name_in_tooltip(d, file);
 		if (d->p->frames[n->frame].line)
 			buf_printf(out, ":%u", d->p->frames[n->frame].line);
 	}
@@ -329,9 +343,9 @@ static void put_edge(const struct drawing *d, const struct graph_edge *e)
 	double part = share(d, e->weight);
 
 	buf_printf(out, "\tn%u -> n%u [tooltip=\"", e->from, e->to);
-	put_escaped(out, cut(profile_name(d->p, d->g->nodes[e->from].frame), TOOLTIP_MAX));
+	put_name_in_tooltip(d, profile_name(d->p, d->g->nodes[e->from].frame));
 	buf_puts(out, " → ");
-	put_escaped(out, cut(profile_name(d->p, d->g->nodes[e->to].frame), TOOLTIP_MAX));
+	put_name_in_tooltip(d, profile_name(d->p, d->g->nodes[e->to].frame));
 	if (d->difference) {
 		put_words_of_change(d, (struct picture_change){ .before = e->before, .after = e->value, .at_most = e->at_most });
 	} else {
@@ -440,6 +454,7 @@ struct callgraph {
 	struct graph sums;
 	int64_t whole, whole_before;
 	bool is_estimate;
+	bool is_text;
 };
 
 struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_options *o, struct err *err)
@@ -501,7 +516,7 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 	struct flamegraph_options words;
 	struct picture_difference difference = { .p = c->p, .o = &words };
 	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole,
-			     .whole_before = c->whole_before, .is_estimate = c->is_estimate };
+			     .whole_before = c->whole_before, .is_estimate = c->is_estimate, .is_text = c->is_text };
 
 	o.max_nodes = max_nodes ? max_nodes : o.max_nodes ? o.max_nodes : CALLGRAPH_NODES;
 	o.plain = plain;
@@ -527,6 +542,7 @@ int callgraph_dot(const struct profile *p, const struct callgraph_options *o, st
 
 	if (!c)
 		return -EINVAL;
+	c->is_text = true;
 	callgraph_put(c, 0, o->plain, out, ret);
 	return 0;
 }

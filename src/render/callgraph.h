@@ -50,6 +50,10 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 struct callgraph *callgraph_free(struct callgraph *c);
 void callgraph_freep(struct callgraph **c);
 
+/* It stands for a backslash in tooltips, a character for private use: Graphviz 2.42 expands \N, \E, \G, \H, \L and \T of a tooltip
+ * twice, so that whatever stands for the one of App\Log becomes the label of its box. */
+#define CALLGRAPH_BACKSLASH "\xee\x81\x9c"		/* U+E05C */
+
 /* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. What is no such SVG stays as it
  * is. */
 void callgraph_finish_svg(struct str svg, struct buf *out);

@@ -21,6 +21,15 @@ static void put_asset(struct buf *out, const char *element, const char *bytes, s
 	buf_printf(out, "]]></%s>\n", element);
 }
 
+static void put_backslashes(const char *at, const char *end, struct buf *out)
+{
+	for (const char *next; (next = find(at, end, CALLGRAPH_BACKSLASH)); at = next + strlen(CALLGRAPH_BACKSLASH)) {
+		buf_put(out, at, (size_t)(next - at));
+		buf_putc(out, '\\');
+	}
+	buf_put(out, at, (size_t)(end - at));
+}
+
 /* Everything but the titles. */
 static void put_without_titles(const char *at, const char *end, struct buf *out)
 {
@@ -29,10 +38,10 @@ static void put_without_titles(const char *at, const char *end, struct buf *out)
 
 		if (!stop)
 			break;
-		buf_put(out, at, (size_t)(title - at));
+		put_backslashes(at, title, out);
 		at = stop + strlen("</title>\n");
 	}
-	buf_put(out, at, (size_t)(end - at));
+	put_backslashes(at, end, out);
 }
 
 void callgraph_finish_svg(struct str svg, struct buf *out)

@@ -43,12 +43,38 @@ static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int
 	};
 }
 
+/* Rounding along the tree takes from one function what it gives to another, many times over. Here it goes on from function to function: each
+ * self value is right to one unit, and so is their sum. A total has no sum to keep. */
+static void scale_rows(const struct diff *d, const struct flat_row *measured, struct flat_row *before, uint32_t count)
+{
+	double until = 0;
+	int64_t given = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		until += (double)measured[i].self * d->factor;
+		before[i].self = llround(until) - given;
+		given += before[i].self;
+		before[i].total = llround((double)measured[i].total * d->factor);
+		if (measured[i].total >= measured[i].self && before[i].total < before[i].self)
+			before[i].total = before[i].self;
+	}
+}
+
+/* Sums of doubles are right to one unit only below 2^53. */
+static bool can_scale(const struct diff *d)
+{
+	return d->measured != d->before && fabs((double)report_sum(d->profile, d->measured)) * fmax(d->factor, 1) < 0x1p52 && !d->truncated;
+}
+
 static void add_rows(struct diff_report *r)
 {
 	const struct diff *d = r->diff;
 	const struct profile *p = d->profile;
 	_cleanup_(freep) struct flat_row *before = by_frame(p, d->before), *after = by_frame(p, d->after);
 	_cleanup_(freep) struct flat_row *measured = by_frame(p, d->measured);
+
+	if (can_scale(d))
+		scale_rows(d, measured, before, p->frame_count);
 
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		r->compared += before[i].total || after[i].total || before[i].self || after[i].self ||

@@ -6,7 +6,8 @@
 #include "diff.h"
 #include "report.h"
 
-/* One metric of one function. `before` and `after` are whole numbers whose differences add up; change is exact: in
+/* One metric of one function. `before` and `after` are whole numbers, `before` right to one unit where it is scaled; differences of self
+ * values add up. The change is exact: in
  * percent of everything that was taken before. */
 struct diff_cell {
 	int64_t before, after;

@@ -123,7 +123,8 @@ static struct widths measure(const struct diff_report *r, size_t count)
 
 static void put_name(const struct diff_report *r, const struct diff_row *row, const struct widths *w, struct buf *out)
 {
-	bool was = row->total.before || row->self.before, is = row->total.after || row->self.after;	/* of memory a total may be nothing */
+	/* Of memory a total may be nothing; what was scaled may be less than one. */
+	bool was = row->total.before_percent != 0 || row->self.before_percent != 0, is = row->total.after || row->self.after;
 	const char *mark = !was ? " (new)" : !is ? " (gone)" : "";
 	struct str name = profile_name(r->diff->profile, row->frame);
 	size_t room = w->name - strlen(mark);

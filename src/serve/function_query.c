@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "text.h"
 
+#include <math.h>
 #include <string.h>
 
 /* As pages and JSON show it: what cannot be shown is one character in all of them. */
@@ -35,6 +36,21 @@ static size_t find_frames(struct function_query *f)
 	return f->places;
 }
 
+/* The nodes of the scaled column are rounded along the tree, so that sums of some of them are not right to one unit. */
+static void scale_before(const struct diff *d, int64_t *values)
+{
+	values[d->before] = llround((double)values[d->measured] * d->factor);
+}
+
+static void scale_edges(const struct diff *d, struct report_edges *e)
+{
+	scale_before(d, e->self);
+	scale_before(d, e->total);
+	scale_before(d, e->again);
+	for (size_t i = 0; i < e->count; i++)
+		scale_before(d, e->edges[i].values);
+}
+
 int function_query(struct function_query *f, const struct profile_query *a, struct err *err)
 {
 	*f = (struct function_query){ .query = a };
@@ -46,6 +62,10 @@ int function_query(struct function_query *f, const struct profile_query *a, stru
 			       a->view.function);
 	report_edges(a->profile, f->of, REPORT_CALLERS, a->column, &f->callers);
 	report_edges(a->profile, f->of, REPORT_CALLEES, a->column, &f->callees);
+	if (a->is_diff && a->diff.measured != a->diff.before) {
+		scale_edges(&a->diff, &f->callers);
+		scale_edges(&a->diff, &f->callees);
+	}
 	return 0;
 }
 

@@ -574,6 +574,18 @@ await test('without scripts a comparison has the totals, a link to each side, an
 	await open.close();
 });
 
+await test('the scale of a comparison is chosen on the page, and is in the address', async () => {
+	const open = await openPage('/?run=shop/longer&base=shop/long'), select = 'select[aria-label="Scale of the values before"]';
+	await open.select(select, 'none');
+	await open.waitForFunction(() => location.search.includes('scale=none'));
+	await ready(open);
+	check(!(await open.$eval('.about', (e) => e.textContent)).includes('×'));
+	await open.goBack();
+	await open.waitForFunction(() => !location.search.includes('scale='));
+	check(await open.$eval(select, (e) => e.value) === '');
+	await open.close();
+});
+
 await test('without scripts the picture is as wide as the window of a phone or tablet has room for', async () => {
 	for (const [window, drawn] of [[390, 360], [800, 640], [1440, 1200]]) {
 		const open = await openPage('/?run=shop/longer&base=shop/long', { scripts: false, width: window, height: 844 });

@@ -19,7 +19,7 @@ function shifted(by: number): [string, string][] {
 	return [['base_from', moments[0]], ['base_to', moments[1]]];
 }
 
-const isBase = ([key]: [string, string]) => key.startsWith('base');
+const isBase = ([key]: [string, string]) => key.startsWith('base') || key === 'scale';
 
 function compareWith(base: [string, string][]): void {
 	change({ subject: [...view.peek().subject.filter((pair) => !isBase(pair)), ...base] });
@@ -54,6 +54,21 @@ function Label({ close }: { close(): void }) {
 		<label>with <select name="before" aria-label="compared with">{options}</select></label>
 		<button class="primary">Compare</button>
 	</form>;
+}
+
+const SCALES = [['', 'automatic'], ['total', 'shares of the total'], ['none', 'as measured'], ['rate', 'per second'], ['requests', 'per request']];
+
+function setScale(scale: string): void {
+	const others = view.peek().subject.filter(([key]) => key !== 'scale');
+	change({ subject: scale ? [...others, ['scale', scale]] : others });
+}
+
+// What the values before are multiplied by.
+export function Scale() {
+	const scale = view.value.subject.find(([key]) => key === 'scale')?.[1] || '';
+	return <select aria-label="Scale of the values before" value={scale} onChange={(e) => setScale(e.currentTarget.value)}>
+		{SCALES.map(([key, words]) => <option key={key} value={key}>{words}</option>)}
+	</select>;
 }
 
 export function EndComparison() {

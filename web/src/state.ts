@@ -144,12 +144,17 @@ export function queryOf(v: View, more: Record<string, string> = {}): string {
 	return p.toString();
 }
 
+// In a file the first of several names may be that of the root, which has none, as in the addresses of an SVG.
+function joined(path: string[]): string {
+	return (IN_FILE && !path[0] ? ';' : '') + path.map(encodeURIComponent).join(';');
+}
+
 function fragment(): string {
 	const parts = line.value && view.value.function ? [`L${line.value}`] : [];
 	if (zoom.value.length)
-		parts.push(`zoom=${zoom.value.map(encodeURIComponent).join(';')}`);
+		parts.push(`zoom=${joined(zoom.value)}`);
 	if (callersZoom.value.length)
-		parts.push(`callers=${callersZoom.value.map(encodeURIComponent).join(';')}`);
+		parts.push(`callers=${joined(callersZoom.value)}`);
 	if (search.value)
 		parts.push(`search=${encodeURIComponent(search.value)}`);
 	if (filter.value)
