@@ -146,7 +146,8 @@ static size_t their_size(const char *svg)
 	return 12700 + (size_t)(end - frames) + 21 * n + 36 * (n - labels);
 }
 
-TEST(from_300_frames_on_a_picture_is_no_larger_than_one_of_flamegraph_pl)
+/* It was 300 before searches had a worker, which is 340 bytes of each picture. */
+TEST(from_320_frames_on_a_picture_is_no_larger_than_one_of_flamegraph_pl)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	uint32_t column = profile_column(p, "samples", "count");
@@ -154,7 +155,7 @@ TEST(from_300_frames_on_a_picture_is_no_larger_than_one_of_flamegraph_pl)
 	struct flamegraph_options o;
 	char *svg;
 
-	for (int i = 0; i < 180; i++) {
+	for (int i = 0; i < 190; i++) {
 		for (int k = 0, part = i; k < 5; k++, part /= 3) {
 			char name[32];
 			int n = snprintf(name, sizeof(name), "Some\\Class%d::method%d", k, part);
@@ -166,7 +167,7 @@ TEST(from_300_frames_on_a_picture_is_no_larger_than_one_of_flamegraph_pl)
 	flamegraph_defaults(&o);
 	o.column = column;
 	svg = draw(p, &o);
-	CHECK(count(svg, strchr(svg, 0), "<title>") < 300);
+	CHECK(count(svg, strchr(svg, 0), "<title>") < 320);
 	CHECK(strlen(svg) <= their_size(svg));
 	free(svg);
 }

@@ -29,8 +29,8 @@ function Filters() {
 	const off = !filterText(), given = view.value.filters;
 	return <>
 		<div class="segments" role="group" aria-label="Filter stacks">
-			<button type="button" disabled={off} title="Keep only stacks through the matches of the search, or through the marked box" onClick={() => filter('keep')}>keep</button>
-			<button type="button" disabled={off} title="Remove stacks through the matches of the search, or through the marked box" onClick={() => filter('remove')}>remove</button>
+			<button type="button" disabled={off} title="Keep only stacks through the matches, or the marked box" onClick={() => filter('keep')}>keep</button>
+			<button type="button" disabled={off} title="Remove stacks through the matches, or the marked box" onClick={() => filter('remove')}>remove</button>
 		</div>
 		{given.some(isFilter) && <span class="chips" role="group" aria-label="Filters">
 			{given.map((pair, i) => isFilter(pair) && <button key={i} type="button" title="Remove this filter"

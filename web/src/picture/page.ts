@@ -11,7 +11,7 @@ import { button, html, icon, parse } from './dom';
 import { estimateTitle, matchedSign } from './estimate';
 import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
 import { DataTable } from './data_table';
-import { Trial } from './trial';
+import { newTrial } from './trial';
 import { amount, compile, difference, escapeRegExp, grouped, percent, type Unit } from './words';
 
 export interface View {
@@ -70,7 +70,7 @@ export class Page {
 	private cursor = -1;
 	private found: Found | null = null;
 	private wrong = false;
-	private readonly trial: Trial;
+	private readonly trial: ReturnType<typeof newTrial>;
 	private state: State;
 	private readonly start: State;
 	private readonly steps: Steps;
@@ -95,8 +95,8 @@ export class Page {
 	private readonly ignoreCase = button('Aa', 'Ignore case (Ctrl-I)', () => this.toggleCase());
 	private readonly previous = button(icon('previous'), 'Previous match (Shift-Enter)', () => this.step(-1));
 	private readonly next = button(icon('next'), 'Next match (Enter)', () => this.step(1));
-	private readonly keep = button('Keep', 'Keep only stacks through the matches of the search, or through the marked frame', () => this.filter(true));
-	private readonly remove = button('Remove', 'Remove stacks through the matches of the search, or through the marked frame', () => this.filter(false));
+	private readonly keep = button('Keep', 'Keep only stacks through the matches, or the marked frame', () => this.filter(true));
+	private readonly remove = button('Remove', 'Remove stacks through the matches, or the marked frame', () => this.filter(false));
 	private readonly chips = html('span', { class: 'chips', role: 'group', 'aria-label': 'Filters' });
 	private readonly legend = html('span', { class: 'legend' });
 	private readonly color = this.select('Colours', COLOR_WORDS, (value) => this.change({ color: value }));
@@ -104,7 +104,10 @@ export class Page {
 
 	constructor(private readonly about: About, private readonly base: FlameData, private readonly place: Place) {
 		this.data = this.unreversed = base;
-		this.trial = new Trial(base.names, () => this.tried());
+		this.trial = newTrial(base.names, () => {
+			this.made = '';		// it may be the pattern of a filter
+			this.refresh();
+		});
 		this.isDifference = !!base.before;
 		this.start = { zoom: [], search: '', ignoreCase: false, filters: [], reversed: about.reversed, inverted: about.inverted,
 			color: about.colorBy, meaning: about.widthOf || '', self: !!about.self };
@@ -207,20 +210,13 @@ export class Page {
 		const given: Filter[] = [];
 		for (const f of filters) {
 			const pattern = compile(f.text, f.ignoreCase);
-			if (pattern && this.trial.of(pattern))
+			if (pattern && this.trial(pattern))
 				given.push({ match: this.matches(pattern), keep: f.keep });
 		}
 		this.data = this.unreversed = derive(this.base, given, meaning);
 		if (reversed !== this.about.reversed)
 			this.data = reverseTree(this.data, LEAST);
 		return true;
-	}
-
-	// A pattern that came with the address may be a filter's.
-	private tried(): void {
-		if (this.state.filters.length)
-			this.made = '';
-		this.refresh();
 	}
 
 	private matches(pattern: RegExp): Uint8Array {
@@ -241,13 +237,13 @@ export class Page {
 	}
 
 	private find(zoomed: number): void {
-		const typed = compile(this.state.search, this.state.ignoreCase), ends = !typed || this.trial.of(typed), pattern = ends ? typed : null;
+		const typed = compile(this.state.search, this.state.ignoreCase), ends = typed && this.trial(typed), pattern = ends ? typed : null;
 		this.wrong = typed === undefined || ends === false;
 		this.found = pattern && this.data.total > 0 ? searchBoxes(this.data, matchNames(this.data.names, pattern), zoomed) : null;
 		const [least, most] = pattern && this.found ? this.matchedRange(pattern, zoomed) : [0, 0], all = this.data.width[zoomed];
 		const estimated = WITH_EXACT && this.data.exact, share = this.found ? (estimated ? most : least) / all : 0;
 		const sign = estimated ? matchedSign(this.whole(zoomed), zoomed, most > least) : most > least ? '≥ ' : '';
-		this.place.matched(typed === undefined ? 'Not a regular expression' : ends === false ? 'Takes too long' : this.found ? `Matched: ${sign}${percent(share, 1)}` : '',
+		this.place.matched(this.wrong ? ends === false ? 'Takes too long' : 'Not a regular expression' : this.found ? `Matched: ${sign}${percent(share, 1)}` : '',
 			this.found ? String(share) : '');
 	}
 

@@ -2,46 +2,34 @@
 // be ended, and not the page.
 
 const DEADLINE = 1000;	// ms
-const TRY = 'onmessage=({data:[names,source,flags]})=>{const r=RegExp(source,flags);for(const n of names)r.test(n);postMessage(0)}';
+const TRY = 'onmessage=e=>{for(const n of e.data[0])e.data[1].test(n);postMessage(0)}';
 
-// With one repetition or choice at most, matching takes at most the square of a name's length.
-const isQuick = (pattern: RegExp) => pattern.source.replace(/\\./g, '').split(/[*+?{|]/).length < 3;
+// Two repetitions, or one and a choice, or many choices. All else takes at most the square of a name's length, times 2 per choice.
+const SLOW = /[*+?{].*[*+?{|]|\|(.*[*+?{]|(.*\|){9})/;
 
-export class Trial {
-	private readonly results = new Map<string, boolean | undefined>();
-
-	constructor(private readonly names: string[], private readonly ended: () => void) {}
-
-	// Whether it came to an end over all names in time; undefined while that is not known.
-	of(pattern: RegExp): boolean | undefined {
+// Says of a pattern whether it came to an end over all names in time; undefined while that is not known. `ended` is called when it is. Where
+// the viewer permits no workers, patterns are used at once.
+export function newTrial(names: string[], ended: () => void): (pattern: RegExp) => boolean | undefined {
+	const results: Record<string, boolean | undefined> = {};
+	return (pattern) => {
 		const key = String(pattern);
-		if (isQuick(pattern))
+		if (!SLOW.test(key))
 			return true;
-		if (!this.results.has(key))
-			this.begin(key, pattern);
-		return this.results.get(key);
-	}
-
-	private begin(key: string, { source, flags }: RegExp): void {
-		let worker: Worker | undefined, timer = 0;
-		const end = (result: boolean) => {
-			worker?.terminate();
-			clearTimeout(timer);
-			this.results.set(key, result);
-			this.ended();
-		};
-		this.results.set(key, undefined);
-		try {
-			const address = URL.createObjectURL(new Blob([TRY]));
-			worker = new Worker(address);
-			URL.revokeObjectURL(address);
-		} catch {
-			this.results.set(key, true);	// this viewer permits none
-			return;
-		}
-		worker.onmessage = () => end(true);
-		worker.onerror = () => end(true);
-		timer = setTimeout(() => end(false), DEADLINE);
-		worker.postMessage([this.names, source, flags]);
-	}
+		if (!(key in results))
+			try {
+				const worker = new Worker(URL.createObjectURL(new Blob([TRY])));
+				const end = (inTime: boolean) => {
+					worker.terminate();
+					results[key] ??= inTime;
+					ended();
+				};
+				results[key] = undefined;
+				worker.onmessage = worker.onerror = () => end(true);
+				setTimeout(() => results[key] ?? end(false), DEADLINE);
+				worker.postMessage([names, pattern]);
+			} catch {
+				results[key] = true;
+			}
+		return results[key];
+	};
 }
