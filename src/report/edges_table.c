@@ -23,7 +23,7 @@ struct side {
 	int64_t whole;
 };
 
-static const char no_caller[] = "[nothing, it is the root]";
+static const char no_caller[] = "[none: it is the root]";
 
 static void add_calls(struct side *s)
 {

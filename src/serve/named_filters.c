@@ -178,7 +178,7 @@ static void put_filter(const struct request *q, const struct named_filter *f, st
 
 static void put_new(const struct request *q, struct buf *out)
 {
-	buf_puts(out, "<h2>Name what the page shows</h2>\n<p><a href=\"/?");
+	buf_puts(out, "<h2>Save this view</h2>\n<p><a href=\"/?");
 	html_text(out, q->query);
 	buf_puts(out, "\">");
 	html_text(out, q->query);
@@ -204,7 +204,7 @@ static void show(struct server_context *s, const struct request *q, struct respo
 	if (q->form_token && q->query && is_query(q->query))
 		put_new(q, &r->body);
 	buf_puts(&r->body, "<h2>Named filters</h2>\n");
-	buf_puts(&r->body, f.count ? "<ul>\n" : "<p>None yet: choose filters on the page, and press Filters there.</p>\n");
+	buf_puts(&r->body, f.count ? "<ul>\n" : "<p>None yet: choose filters on the page, then click Filters.</p>\n");
 	for (size_t i = 0; i < f.count; i++)
 		put_filter(q, &f.items[i], &r->body);
 	buf_puts(&r->body, f.count ? "</ul>\n</section>\n" : "</section>\n");
@@ -218,7 +218,8 @@ static void confirm(const struct request *q, struct response *r, const char *nam
 	runs_page_begin(q, r, "Delete – Strobe");
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n<h2>Delete the filter \"");
 	html_text(&r->body, name);
-	buf_puts(&r->body, "\"?</h2>\n<p>It is there for everyone. What it shows stays.</p>\n<form method=\"post\" action=\"/filters\">\n");
+	buf_puts(&r->body, "\"?</h2>\n<p>It is shared by all users. Only the filter is deleted, no "
+			   "data.</p>\n<form method=\"post\" action=\"/filters\">\n");
 	put_hidden(&r->body, FORM_TOKEN_NAME, q->form_token);
 	put_hidden(&r->body, "delete", name);
 	put_hidden(&r->body, "confirmed", "1");

@@ -166,7 +166,7 @@ static void put_empty(const struct page *p)
 	} else {
 		clock_format(a->stats.first_ns, first, sizeof(first));
 		clock_format(a->stats.last_ns + BATCH_BUCKET_NS, last, sizeof(last));
-		buf_printf(out, "<p><a href=\"/?from=%s&amp;to=%s\">Show all that is stored</a></p>\n", first, last);
+		buf_printf(out, "<p><a href=\"/?from=%s&amp;to=%s\">Show all stored data</a></p>\n", first, last);
 	}
 	buf_puts(out, "</section>\n");
 }

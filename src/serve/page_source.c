@@ -77,7 +77,7 @@ static void put_others(const struct page *p, const struct source_query *f)
 {
 	if (!f->other_count)
 		return;
-	buf_puts(p->out, "<p>The same name is in other files: ");
+	buf_puts(p->out, "<p>Functions of the same name in other files: ");
 	for (size_t i = 0; i < f->other_count && i < SOURCE_ASK_OTHERS; i++) {
 		buf_puts(p->out, i ? ", " : "");
 		put_file_link(p, f->others[i]);
@@ -122,7 +122,7 @@ void page_put_source(const struct page *p, struct source_query *f)
 	if (has_rows)
 		buf_puts(p->out, "</tbody>\n</table>\n");
 	if (f->lines.count)
-		buf_puts(p->out, "<p>Self includes PHP's own functions and native code that the line called. Marked are lines that took at "
-			 "least half as much themselves as the one that took most.</p>\n");
+		buf_puts(p->out, "<p>Self includes PHP's own functions and native code that the line called. "
+				 "Marked lines have at least half of the self value of the hottest line.</p>\n");
 	buf_puts(p->out, "</section>\n");
 }

@@ -126,7 +126,7 @@ static void put_counted(const struct page *p, size_t count, size_t shown)
 		page_put_address(p, NULL, "limit", "0");
 		buf_puts(p->out, "#functions\">show all</a>");
 	}
-	buf_puts(p->out, ". Each has what it took itself, and with what it called");
+	buf_puts(p->out, ". Each has its self value, and its total with callees");
 }
 
 /* --- Of a range, a run or an average --- */
@@ -212,8 +212,8 @@ static void put_functions(const struct page *p)
 	put_counted(p, count, shown);
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].at_most) {
-			buf_puts(p->out, " (" REPORT_AT_MOST ": functions that call each other in a circle, of which only a limit "
-				 "is known)");
+			buf_puts(p->out, " (" REPORT_AT_MOST ": mutually recursive functions, for which only a "
+							     "limit is known)");
 			break;
 		}
 	buf_puts(p->out, ".</p>\n");
@@ -347,7 +347,7 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 	for (size_t i = 0; i < e->count; i++) {
 		buf_puts(p->out, "<tr>");
 		if (e->edges[i].frame == REPORT_NO_CALLER)
-			buf_puts(p->out, "<th scope=\"row\">[nothing, it is the root]</th>");
+			buf_puts(p->out, "<th scope=\"row\">[none: it is the root]</th>");
 		else
 			put_name(p, e->edges[i].frame);
 		put_edge_row(p, e, e->edges[i].values, e->edges[i].at_most, callees);

@@ -170,7 +170,7 @@ void runs_why_empty(const struct runs_query *a, const struct server_context *s, 
 	struct store_label sources;
 
 	if (store_run_sources(s->options.store, &sources, NULL) < 0) {
-		buf_puts(out, "no run was found");
+		buf_puts(out, "no run matches");
 		return;
 	}
 	if (sources.value_count == 0) {
@@ -182,7 +182,7 @@ void runs_why_empty(const struct runs_query *a, const struct server_context *s, 
 			buf_puts(out, " of source ");
 			text_put_plain(out, (struct str){ a->query.source, strlen(a->query.source) });
 		}
-		buf_printf(out, " is as asked for; %llu were looked at", (unsigned long long)a->runs.examined);
+		buf_printf(out, " matches; %llu were examined", (unsigned long long)a->runs.examined);
 		put_sources(&sources, out);
 	}
 	store_label_done(&sources);
@@ -326,7 +326,8 @@ void run_put_pruned(struct profile *p, const char *column, int64_t sum, int64_t 
 	amount_put_percent(out, sum, of);
 	buf_puts(out, " % of ");
 	text_put_plain(out, (struct str){ column, strlen(column) });
-	buf_printf(out, ", are cut short at " PROFILE_PRUNED "%s: the whole run takes more memory than --query-memory gives",
+	buf_printf(out, ", are cut short at " PROFILE_PRUNED "%s: the whole run takes more memory than "
+							     "--query-memory allows",
 		   has_pruned_edges(p) ? ", and the functions that took least are one of that name" : "");
 }
 

@@ -322,7 +322,7 @@ TEST(runs_are_listed_as_json_and_as_a_page_and_an_empty_list_says_why)
 	CHECK(strstr(page.body.data, "<x>") == NULL);
 	CHECK_INT(ask(request_of("/api/v1/runs", "source=none"), &none), 200);
 	CHECK(strstr(none.body.data,
-		     "\"empty\":\"no run of source none is as asked for; 1 were looked at; the store holds 1 run "
+		     "\"empty\":\"no run of source none matches; 1 were examined; the store holds 1 run "
 				     "of the source shop\"") != NULL);
 	CHECK_INT(ask(request_of("/runs", "since=yesterday"), &bad), 400);
 	CHECK_INT(ask(request_of("/runs/shop/1", NULL), &one), 200);
@@ -367,7 +367,7 @@ TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_named)
 {
 	check_answer("/api/v1/function", "run=shop/1&function=%3Cmain%3E", 200,
 		     "\"callers\":[{\"name\":null,\"values\":[2000000,0,2000000],\"at_most\":false,\"itself\":false}],\"callees\":[]");
-	check_answer("/runs/shop/1", "function=%3Cmain%3E", 200, "[nothing, it is the root]");
+	check_answer("/runs/shop/1", "function=%3Cmain%3E", 200, "[none: it is the root]");
 	check_answer("/runs/shop/1", "function=no%3Cwhere", 404, "there is no function &#39;no&lt;where&#39; in the selected profile");
 	check_answer("/api/v1/function", "run=shop/1", 400, "function= is missing");
 }

@@ -75,10 +75,10 @@ def pages_of_readers_have_no_forms_and_those_of_writers_ask_before_they_delete()
         check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'added')
         reader, writer = log_in(daemon, 'read'), log_in(daemon, 'write')
         page = send(daemon, 'GET', '/filters?from=-5m', session=reader)[1]
-        check('entry=api*' in page and 'action="/filters"' not in page and 'Name what' not in page, page)
+        check('entry=api*' in page and 'action="/filters"' not in page and 'Save this' not in page, page)
         page = send(daemon, 'GET', '/filters?from=-5m', session=writer)[1]
         token = re.search(r'name="form_token" value="(\w+)"', page).group(1)
-        check('Name what the page shows' in page and '<slow>' not in page, page)
+        check('Save this view' in page and '<slow>' not in page, page)
         forms = {'form_token': token, 'delete': NAME, 'confirmed': '1'}
         check(send(daemon, 'POST', '/filters', form=forms, session=reader)[0] == 403 and listed(daemon), 'a reader with the token of a writer')
         check(send(daemon, 'POST', '/filters', form={'delete': NAME, 'confirmed': '1'}, session=writer)[0] == 403, 'no token')

@@ -625,7 +625,7 @@ const pairsAfter = spawnSync(program, ['convert', '-f', 'callgrind', '-'], { inp
 		await press(page, 'Table');
 		await search(page, '^u$');
 		check(/^Matched: ≈ /.test(await matched(page)), await matched(page));
-		check((await text(page, '.twin caption')).endsWith('; of estimated stacks'), await text(page, '.twin caption'));
+		check((await text(page, '.twin caption')).endsWith('; from estimated stacks'), await text(page, '.twin caption'));
 		await page.close();
 		const filtered = await openPage(`${site}/pairs.svg#remove=%5Ex%24`);
 		await search(filtered, '^u$');

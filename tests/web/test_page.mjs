@@ -381,7 +381,7 @@ await test('an empty result says why, and offers what there is', async () => {
 	const other = await openPage(`${site}/?entry=nothing`);
 	const said = await text(other, '.empty');
 	check(/no samples of entry=nothing between .* and .*; the store holds samples from .* to .*, entries: .*index/.test(said), said);
-	await other.evaluate(() => [...document.querySelectorAll('.ways button')].find((b) => b.textContent === 'Show all that is stored').click());
+	await other.evaluate(() => [...document.querySelectorAll('.ways button')].find((b) => b.textContent === 'Show all stored data').click());
 	await other.waitForSelector('.rows tbody button');
 	check((await text(other, '.rows tbody')).length > 100);
 	await other.close();

@@ -40,7 +40,7 @@ function Empty() {
 		<p class="why">{empty}</p>
 		{!IN_FILE && nothing ? <HowToStart /> : looked && <p class="ways">
 			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
-			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all that is stored</button>
+			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all stored data</button>
 		</p>}
 	</section>;
 }
@@ -84,7 +84,7 @@ function Views() {
 }
 
 function NoChart() {
-	return <section class="time-chart"><p class="none" role="status">{flame.value ? 'This has no flame chart: only a single run that was traced with one has. See strobe.trace_flame_chart.' : ''}</p></section>;
+	return <section class="time-chart"><p class="none" role="status">{flame.value ? 'There is no flame chart: only a single run traced with strobe.trace_flame_chart has one.' : ''}</p></section>;
 }
 
 function Work() {

@@ -68,7 +68,7 @@ function Ranges() {
 		{custom && <form class="popup times" onSubmit={submit}>
 			<label>From <input name="from" defaultValue={v.from} spellcheck={false} autocomplete="off" /></label>
 			<label>To <input name="to" defaultValue={v.to} spellcheck={false} autocomplete="off" /></label>
-			<p>As -90m, 2026-11-21T07:30 (UTC), now.</p>
+			<p>Such as -90m, 2026-11-21T07:30 (UTC) or now.</p>
 			<button class="primary">Show</button>
 		</form>}
 	</div>;
@@ -77,7 +77,7 @@ function Ranges() {
 function Health() {
 	const s = status.value;
 	if (!s)
-		return <span class="health" title="The daemon's state is not known"><i class="dot" />…</span>;
+		return <span class="health" title="The daemon's state is unknown"><i class="dot" />…</span>;
 	const last = s.samples?.last || s.store?.newest;
 	const lost = (s.samples?.dropped.queue_full || 0) +
 		Object.values(s.samples?.dropped_by_senders || {}).reduce((a, b) => a + b, 0);
@@ -108,9 +108,9 @@ export function Bar() {
 	const isRange = kind.value === 'range';
 	return <header class="bar">
 		<a class="brand" href="/">Strobe</a>
-		<a href="/runs" title="Single profiles: traced requests and what was imported">Runs</a>
+		<a href="/runs" title="Single profiles: traced requests and imported profiles">Runs</a>
 		<a href={'/filters' + (isRange ? address().replace(/^[^?#]*/, '').replace(/#.*/, '') : `?${queryOf(view.value)}`)}
-			title="Give what is shown a name, or open what others named">Filters</a>
+			title="Save this view under a name, or open a saved one">Filters</a>
 		{isRange && <Pickers />}
 		{isRange ? <Ranges /> : <span class="space" />}
 		{isRange && <Refresh />}

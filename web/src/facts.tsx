@@ -69,7 +69,7 @@ export function Facts() {
 	const about = flame.value?.about;
 	if (!about || (!about.runs && !about.compared))
 		return null;
-	return <section class="about" aria-label="What is shown">
+	return <section class="about" aria-label="Selection">
 		{about.compared ? <Compared /> : about.runs!.length > 1 ? <Several runs={about.runs!} /> : <OneRun run={about.runs![0]} />}
 	</section>;
 }

@@ -47,7 +47,7 @@ function Cells({ f, values, limit, made }: { f: FunctionAnswer; values: number[]
 function EdgeName({ edge }: { edge: Edge }) {
 	const place = edge.file && edge.line ? `${edge.file}:${edge.line}` : edge.file;
 	if (edge.name === null)
-		return <th scope="row" class="quiet">nothing, it is the root</th>;
+		return <th scope="row" class="quiet">none: it is the root</th>;
 	return <th scope="row" title={place ? `${edge.name}\n${place}` : edge.name}>
 		<div class="name-cell"><FunctionLink name={edge.name} />{edge.itself && <small>recursion</small>}</div>
 	</th>;

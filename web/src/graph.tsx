@@ -85,7 +85,7 @@ function CopyLink() {
 			prompt('Link to this view', to);
 		}
 	};
-	return <button type="button" title="Copy a link to exactly this view" onClick={copy}>{done ? 'copied' : 'link'}</button>;
+	return <button type="button" title="Copy a link to this view" onClick={copy}>{done ? 'copied' : 'link'}</button>;
 }
 
 function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
@@ -94,7 +94,7 @@ function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
 	return <div class="tools">
 		<SearchField canvas={canvas} />
 		<div class="segments">
-			<button type="button" aria-pressed={v.reverse} title="Merge stacks from the leaf: what is costly, and who calls it"
+			<button type="button" aria-pressed={v.reverse} title="Merge stacks from the leaf: expensive functions and their callers"
 				onClick={() => { change({ reverse: !v.reverse }); setZoom([]); }}>reversed</button>
 			<button type="button" aria-pressed={v.inverted} title="Icicle: the root on top"
 				onClick={() => change({ inverted: !v.inverted })}>icicle</button>
@@ -102,7 +102,7 @@ function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
 		<div class="exports">
 			{!IN_FILE && <><a href={`/flamegraph.svg?${queryOf(v)}`} title="The picture as a file" target="_blank" rel="noopener">SVG</a>
 			<a href={`/api/v1/profile?${queryOf(v, { format: 'folded' })}`} title="Folded stacks, one per line" target="_blank" rel="noopener">folded</a>
-			<a href={`/api/v1/profile?${queryOf(v, { format: 'strobe' })}`} title="The profile, for strobe's own commands">.strobe</a></>}
+			<a href={`/api/v1/profile?${queryOf(v, { format: 'strobe' })}`} title="The profile, for Strobe's commands">.strobe</a></>}
 			<CopyLink />
 		</div>
 	</div>;

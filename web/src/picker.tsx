@@ -136,13 +136,13 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 				<button type="button" aria-pressed={not} onClick={() => turn(true)}>is not</button>
 			</div>
 			<input ref={field} type="text" role="combobox" aria-expanded="true" aria-controls={id} placeholder={`find ${label}`}
-				aria-label={`Find ${label}; Shift+Enter adds to what is chosen`} aria-activedescendant={`${id}-${at}`} autocomplete="off" spellcheck={false}
+				aria-label={`Find ${label}; Shift+Enter adds to the selection`} aria-activedescendant={`${id}-${at}`} autocomplete="off" spellcheck={false}
 				value={needle} onKeyDown={key} onInput={(e) => { setNeedle(e.currentTarget.value); setAt(0); }} />
 			<ul id={id} role="listbox" aria-label={label} aria-multiselectable="true">
 				{options.map((o, i) => <li key={o.kind + o.value} id={`${id}-${i}`} role="option" class={i === at ? 'at' : ''}
 					aria-selected={o.kind === 'all' ? !chosen.length : chosen.some(same(o))}
 					onPointerMove={() => setAt(i)} onClick={(e) => (isTick(e) ? toggle : only)(o)}>
-					<span class="tick" title={o.kind === 'all' ? undefined : 'Several can be ticked'} />
+					<span class="tick" title={o.kind === 'all' ? undefined : 'Several can be selected'} />
 					<span class="val">{o.kind === 'all' ? all : o.kind === 'prefix' ? <>begins with <b>{o.value}</b></> : o.value || '(none)'}</span>
 					{o.samples >= 0 && <><meter aria-hidden="true" min={0} max={most} value={Math.min(o.samples, most)} />
 						<span class="num">{format.count(o.samples)}</span></>}

@@ -62,9 +62,9 @@ function Head({ s }: { s: SourceAnswer }) {
 		{s.file && <small>{view.value.by === 'file' ? s.file : <FileLink file={s.file} />}</small>}
 		{s.source !== 'missing' && view.value.by !== 'file' && <button type="button" aria-pressed={all}
 			onClick={() => change({ lines: all ? '' : 'all' })}>all lines</button>}
-		{s.lines.some((l) => l.hot) && <small class="legend">marked: at least half of what the line with most took itself</small>}
+		{s.lines.some((l) => l.hot) && <small class="legend">marked: at least half of the self value of the hottest line</small>}
 		{s.why && <p class="warning" role="status">{s.why}</p>}
-		{s.other_count > 0 && <p>The same name is in other files: {s.others.map((f, i) => <>{i ? ', ' : ''}<FileLink file={f} /></>)}
+		{s.other_count > 0 && <p>Functions of the same name in other files: {s.others.map((f, i) => <>{i ? ', ' : ''}<FileLink file={f} /></>)}
 			{s.other_count > s.others.length && ` and ${s.other_count - s.others.length} more`}</p>}
 	</header>;
 }

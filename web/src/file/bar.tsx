@@ -15,7 +15,7 @@ export function FileFacts() {
 	const { columns, labels, compared, note, subtitle } = facts();
 	if (compared)
 		return note ? <section class="about"><p class="subtitle">{note}</p></section> : null;
-	return <section class="about" aria-label="What is shown">
+	return <section class="about" aria-label="Selection">
 		{subtitle && <p class="subtitle">{subtitle}</p>}
 		<dl class="facts">
 			{columns.filter((c) => c.total).map((c) => <div key={c.name}><dt>{format.columnName(c.name)}</dt><dd>{format.value(c.total, c.unit)}</dd></div>)}

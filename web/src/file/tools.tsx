@@ -29,11 +29,11 @@ function Filters() {
 	const off = !filterText(), given = view.value.filters;
 	return <>
 		<div class="segments" role="group" aria-label="Filter stacks">
-			<button type="button" disabled={off} title="Keep only stacks through what the search matches, or through the marked box" onClick={() => filter('keep')}>keep</button>
-			<button type="button" disabled={off} title="Remove stacks through what the search matches, or through the marked box" onClick={() => filter('remove')}>remove</button>
+			<button type="button" disabled={off} title="Keep only stacks through the matches, or the marked box" onClick={() => filter('keep')}>keep</button>
+			<button type="button" disabled={off} title="Remove stacks through the matches, or the marked box" onClick={() => filter('remove')}>remove</button>
 		</div>
 		{given.some(isFilter) && <span class="chips" role="group" aria-label="Filters">
-			{given.map((pair, i) => isFilter(pair) && <button key={i} type="button" title="End this filter"
+			{given.map((pair, i) => isFilter(pair) && <button key={i} type="button" title="Remove this filter"
 				onClick={() => change({ filters: given.filter((_, k) => k !== i) })}>{pair[0].startsWith('keep') ? 'with' : 'without'} {pair[1]} ×</button>)}
 		</span>}
 	</>;
@@ -60,7 +60,7 @@ function DifferenceChoice() {
 			onChange={(e) => setFilters('width', e.currentTarget.value === first ? [] : [e.currentTarget.value || 'maximum'])}>
 			{WIDTHS.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
 		</select></label>
-		<button type="button" aria-pressed={self} title="Colours by what functions took themselves, not with all below them"
+		<button type="button" aria-pressed={self} title="Colours by self value, without callees"
 			onClick={() => setFilters('self', !self === !!facts().self ? [] : [self ? '0' : '1'])}>self</button>
 	</>;
 }

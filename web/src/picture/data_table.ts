@@ -92,8 +92,8 @@ export class DataTable {
 		const unlisted = isWhole ? data.whole!.unlisted : 0;
 		return `${data.name(this.within)}: ${grouped(lines + unlisted)} functions, ${amount(all, this.unit)}${
 			unlisted ? `; without the ${grouped(unlisted)} that took least` : ''}${
-			data.isPartial && !isWhole ? '; without the narrowest frames, which this file lacks' : ''}${
-			WITH_EXACT && data.exact && !isWhole ? '; of estimated stacks' : ''}`;
+			data.isPartial && !isWhole ? '; without the narrowest frames, which are not in this file' : ''}${
+			WITH_EXACT && data.exact && !isWhole ? '; from estimated stacks' : ''}`;
 	}
 
 	private fill(): void {

@@ -85,9 +85,9 @@ export class Page {
 	private readonly redo = button(icon('redo'), 'Redo (Ctrl-Shift-Z)', () => this.steps.go(1));
 	private readonly reset = button('Reset zoom', 'Reset zoom (Escape)', () => this.zoomTo(0));
 	private readonly inverted = button('Icicle', 'Icicle: the root on top', () => this.change({ inverted: !this.state.inverted }));
-	private readonly reversed = button('Reversed', 'Reversed: stacks merged from their ends, to see who calls what is costly',
+	private readonly reversed = button('Reversed', 'Reversed: stacks merged from the leaf, with the callers of expensive functions',
 		() => this.change({ reversed: !this.state.reversed, zoom: [] }));
-	private readonly self = button('Self', 'Colours by what frames took themselves, not with all below them',
+	private readonly self = button('Self', 'Colours by self value, without callees',
 		() => this.change({ self: !this.state.self }));
 	private readonly table = button('Table', 'The same as a table', () => this.showTable(!this.hasTwin));
 	private readonly input = html('input', { type: 'search', placeholder: 'Search by regexp', 'aria-label':
@@ -95,8 +95,8 @@ export class Page {
 	private readonly ignoreCase = button('Aa', 'Ignore case (Ctrl-I)', () => this.toggleCase());
 	private readonly previous = button(icon('previous'), 'Previous match (Shift-Enter)', () => this.step(-1));
 	private readonly next = button(icon('next'), 'Next match (Enter)', () => this.step(1));
-	private readonly keep = button('Keep', 'Keep only stacks through what the search matches, or through the marked frame', () => this.filter(true));
-	private readonly remove = button('Remove', 'Remove stacks through what the search matches, or through the marked frame', () => this.filter(false));
+	private readonly keep = button('Keep', 'Keep only stacks through the matches, or the marked frame', () => this.filter(true));
+	private readonly remove = button('Remove', 'Remove stacks through the matches, or the marked frame', () => this.filter(false));
 	private readonly chips = html('span', { class: 'chips', role: 'group', 'aria-label': 'Filters' });
 	private readonly legend = html('span', { class: 'legend' });
 	private readonly color = this.select('Colours', COLOR_WORDS, (value) => this.change({ color: value }));
@@ -332,7 +332,7 @@ export class Page {
 
 	private chip(keep: boolean, text: string, i: number): HTMLElement {
 		const words = `${keep ? 'only' : 'without'} ${text.length > 30 ? `${text.slice(0, 29)}…` : text}`;
-		return button(`${words} ×`, `End the filter: ${keep ? 'only stacks through' : 'without stacks through'} ${text}`, () =>
+		return button(`${words} ×`, `Remove the filter: ${keep ? 'only stacks through' : 'without stacks through'} ${text}`, () =>
 			this.change({ filters: this.state.filters.filter((_, at) => at !== i) }));
 	}
 
