@@ -98,7 +98,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             write_config(config, **{**given, 'to': [store, relay + '&window=2']})
             c.hup('reloaded the configuration: 3 sources, 2 sinks')
             write_config(config, **given, quiet=True)
-            c.hup('cannot get another window=')
+            c.hup('cannot change to another window=')
             write_config(config, **{**given, 'to': [store]}, quiet=True)
             c.hup('reloaded the configuration')
             write_config(config, **{**given, 'to': [store], 'allow-host': ['b.example']}, quiet=True)
