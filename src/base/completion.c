@@ -56,6 +56,18 @@ static bool runs_a_command(const struct command_spec *c)
 	return c->usage && strstr(c->usage, "-- COMMAND");
 }
 
+/* The values of `o` that the command lists, separated by blanks; n is 0 if there are none. */
+static struct str choices_of(const struct command_spec *c, const struct option_spec *o)
+{
+	const char *line = c->choices ? c->choices : "";
+	size_t n = o->name ? strlen(o->name) : 0;
+
+	for (; n && *line; line += strcspn(line, "\n") + 1)
+		if (!strncmp(line, o->name, n) && line[n] == ' ')
+			return (struct str){ line + n + 1, strcspn(line + n + 1, "\n") };
+	return (struct str){ "", 0 };
+}
+
 /* "svgs|compress|index": what the usage line begins with, if it is a choice of words; n is 0 otherwise. */
 static struct str choice(const struct command_spec *c)
 {
@@ -79,7 +91,7 @@ static struct str brief(const char *help)
 
 	if (stop)
 		n = (size_t)(stop - help);
-	while (n && strchr(".:;", help[n - 1]))
+	while (n && strchr(".:;, ", help[n - 1]))
 		n--;
 	return (struct str){ help, n };
 }
@@ -117,6 +129,24 @@ static void put_bash_set(struct buf *b, const char *name, const struct command_s
 	buf_puts(b, " '\n");
 }
 
+static void put_bash_values(struct buf *b, const struct command_spec *c)
+{
+	if (!c->choices)
+		return;
+	buf_puts(b, "\t\tcase $before in\n");
+	for (const struct option_spec *o = c->options; !is_end(o); o++) {
+		struct str words = choices_of(c, o);
+
+		if (!words.n)
+			continue;
+		buf_puts(b, "\t\t");
+		if (o->letter)
+			buf_printf(b, "-%c|", o->letter);
+		buf_printf(b, "--%s) values='%.*s' ;;\n", o->name, (int)words.n, words.p);
+	}
+	buf_puts(b, "\t\tesac\n");
+}
+
 static void put_bash_command(struct buf *b, const struct command_spec *c)
 {
 	buf_printf(b, "\t%s)\n\t\toptions='", c->name);
@@ -132,6 +162,7 @@ static void put_bash_command(struct buf *b, const struct command_spec *c)
 		put_words(b, choice(c));
 		buf_puts(b, "'\n");
 	}
+	put_bash_values(b, c);
 	if (runs_a_command(c))
 		buf_puts(b, "\t\truns=yes\n");
 	buf_puts(b, "\t\t;;\n");
@@ -155,13 +186,19 @@ static void put_bash(struct buf *b, const struct commands *all)
 		    "_strobe()\n"
 		    "{\n"
 		    "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} i\n"
-		    "\tlocal options='' files='' directories='' others='' operands='' runs='' commands='");
+		    "\tlocal options='' files='' directories='' others='' operands='' values='' runs='' commands='");
 	put_names(b, all);
 	buf_puts(b, "'\n"
 		    "\tCOMPREPLY=()\n"
 		    "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
 		    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands help completion --help --version\" -- \"$word\")\n"
 		    "\t\treturn\n"
+		    "\tfi\n"
+		    "\t# \"--output=FILE\" is three words for bash.\n"
+		    "\tif [ \"$word\" = = ]; then\n"
+		    "\t\tword=''\n"
+		    "\telif [ \"$before\" = = ]; then\n"
+		    "\t\tbefore=${COMP_WORDS[COMP_CWORD-2]}\n"
 		    "\tfi\n"
 		    "\tcase ${COMP_WORDS[1]} in\n"
 		    "\thelp) operands=$commands ;;\n"
@@ -180,15 +217,11 @@ static void put_bash(struct buf *b, const struct commands *all)
 		    "\t\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$word\")\n"
 		    "\t\t\treturn\n"
 		    "\t\tfi\n"
-		    "\t\toptions='' before='' operands=''\n"
+		    "\t\toptions='' before='' operands='' values=''\n"
 		    "\tfi\n"
-		    "\t# \"--output=FILE\" is three words for bash.\n"
-		    "\tif [ \"$word\" = = ]; then\n"
-		    "\t\tword=''\n"
-		    "\telif [ \"$before\" = = ]; then\n"
-		    "\t\tbefore=${COMP_WORDS[COMP_CWORD-2]}\n"
-		    "\tfi\n"
-		    "\tif [[ -n $before && $others == *\" $before \"* ]]; then\n"
+		    "\tif [ -n \"$values\" ]; then\n"
+		    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$word\")\n"
+		    "\telif [[ -n $before && $others == *\" $before \"* ]]; then\n"
 		    "\t\treturn\n"
 		    "\telif [[ -n $before && $directories == *\" $before \"* ]]; then\n"
 		    "\t\tcompopt -o filenames\n"
@@ -213,9 +246,9 @@ static const char *zsh_action(const struct option_spec *o)
 }
 
 /* '(-o --output)'{-o+,--output=}'[Write to FILE]:FILE:_files'; what may be given again has a * instead. */
-static void put_zsh_option(struct buf *b, const struct option_spec *o)
+static void put_zsh_option(struct buf *b, const struct command_spec *c, const struct option_spec *o)
 {
-	struct str help = brief(o->help);
+	struct str help = brief(o->help), words = choices_of(c, o);
 
 	buf_puts(b, "\t\t\t");
 	if (o->kind == OPTION_LIST)
@@ -234,7 +267,10 @@ static void put_zsh_option(struct buf *b, const struct option_spec *o)
 	if (o->value) {
 		buf_putc(b, ':');
 		put_quoted(b, (struct str){ o->value, strlen(o->value) }, ":\\");
-		buf_printf(b, ":%s", zsh_action(o));
+		if (words.n)
+			buf_printf(b, ":(%.*s)", (int)words.n, words.p);
+		else
+			buf_printf(b, ":%s", zsh_action(o));
 	}
 	buf_puts(b, "' \\\n");
 }
@@ -244,7 +280,7 @@ static void put_zsh_command(struct buf *b, const struct command_spec *c)
 	buf_printf(b, "\t\t%s)\n\t\t\t_arguments -s -S : \\\n", c->name);
 	for (const struct option_spec *o = c->options; !is_end(o); o++)
 		if (is_shown(o))
-			put_zsh_option(b, o);
+			put_zsh_option(b, c, o);
 	buf_puts(b, "\t\t\t'(- *)'{-h,--help}'[show help and exit]' \\\n");
 	if (choice(c).n) {
 		buf_puts(b, "\t\t\t'1:operation:(");
@@ -305,7 +341,9 @@ static void put_fish_option(struct buf *b, const struct command_spec *c, const s
 		buf_printf(b, " -s %c", o->letter);
 	if (o->name)
 		buf_printf(b, " -l %s", o->name);
-	if (takes_other(o))
+	if (choices_of(c, o).n)
+		buf_printf(b, " -x -a '%.*s'", (int)choices_of(c, o).n, choices_of(c, o).p);
+	else if (takes_other(o))
 		buf_puts(b, " -x");
 	else if (takes_directory(o))
 		buf_puts(b, " -x -a '(__fish_complete_directories (commandline -ct))'");

@@ -43,6 +43,8 @@ struct command_spec {
 	const struct option_spec *options;	/* ends with kind 0 and no name, letter or help: {0} */
 	bool single_dash;	/* "-name" is "--name" too, as Getopt::Long has it; "-oFILE" is still -o unless it
 				 * begins a name */
+	const char *choices;	/* values of options for shell completion, a line per option: "clock wall cpu\n"; NULL if
+				 * there are none */
 	void (*more)(struct buf *out);	/* adds to the description what tables of the program say; NULL if nothing
 					 * does */
 };

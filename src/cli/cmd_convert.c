@@ -62,6 +62,10 @@ static const struct command_spec spec = {
 		"strobe convert profile.strobe -o profile.pb.gz\n"
 		"strobe convert -f callgrind -o callgrind.out.1 profile.strobe\n"
 		"strobe convert cart.xhprof -f speedscope > cart.speedscope.json\n",
+	.choices =
+		"format strobe folded xhprof xhprof-json pprof speedscope callgrind chrome stap\n"
+		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
+		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n",
 	.options = options,
 };
 

@@ -93,6 +93,12 @@ static const struct command_spec spec = {
 		"strobe diff base.strobe new.strobe --fail-over 1 || echo slower\n"
 		"strobe diff 'http://web1:8787/?from=-25h&to=-24h' 'http://web1:8787/'\n"
 		"strobe diff --folded -s before.folded after.folded -o both.folded\n",
+	.choices =
+		"format table json csv folded svg\n"
+		"normalize total rate requests none\n"
+		"by self total\n"
+		"width-of maximum after before difference\n"
+		"delta inclusive self\n",
 	.options = options,
 };
 

@@ -68,6 +68,8 @@ static const struct command_spec spec = {
 		"strobe grep --resolution hourly --slice=-24: --count 10\n"
 		"strobe grep --store sqlite:/var/lib/strobe --from -15m --no-skip --lowercase\n"
 		"strobe grep /srv/arclamp/logs/daily/2026-11-20.all.log.gz --json\n",
+	.choices =
+		"resolution hourly daily weekly\n",
 	.options = options,
 };
 

@@ -97,6 +97,9 @@ static const struct command_spec spec = {
 		"strobe record --lang perl -d 10 -o perl.svg\n"
 		"strobe record --fpm --file-io --bytes -d 60 -o files.html\n"
 		"strobe record --to unix:/run/strobe/strobe.sock\n",
+	.choices =
+		"lang php perl native\n"
+		"label pid\n",
 	.options = options,
 };
 

@@ -34,7 +34,7 @@ static bool quiet, trace, flame_chart;
 static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second and PHP process (default: 100)." },
 	{ OPTION_STRING, 0, "clock", "CLOCK", &clock_name,
-	  "wall (default; includes waiting) or cpu (on CPU)." },
+	  "Clock: wall (default) or cpu (excludes waiting)." },
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling." },
 	{ OPTION_FLAG, 0, "flame-chart", NULL, &flame_chart,
@@ -72,6 +72,8 @@ static const struct command_spec spec = {
 		"strobe run --trace -- php script.php\n"
 		"strobe run --trace --flame-chart -- php script.php\n"
 		"strobe run --clock cpu -- vendor/bin/phpunit\n",
+	.choices =
+		"clock wall cpu\n",
 	.options = options,
 };
 

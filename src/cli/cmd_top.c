@@ -78,6 +78,10 @@ static const struct command_spec spec = {
 		"strobe top -p 1234 --sort off\n"
 		"strobe top --by entry -d 60 > scripts.txt\n"
 		"strobe top --json --every 5s | jq '.rows[0].function'\n",
+	.choices =
+		"lang php perl native\n"
+		"by function class file namespace package entry pool container pid\n"
+		"sort self total off off-total name\n",
 	.options = options,
 };
 

@@ -48,8 +48,8 @@ static int check_all_once(const struct daemon *d, const struct daemon_options *n
 
 	if (store && has(n->sinks, n->sink_count, store))
 		return err_set(err, -EEXIST, "the store of the page is also a sink; remove one of them");
-	r = check_once(n->sinks, n->sink_count, "two sinks are to write to one place", err);
-	return r < 0 ? r : check_once(n->sources, n->source_count, "two sources are one", err);
+	r = check_once(n->sinks, n->sink_count, "two sinks write to one place", err);
+	return r < 0 ? r : check_once(n->sources, n->source_count, "two sources are the same", err);
 }
 
 static int open_new(struct daemon *d, const struct daemon_options *n, struct err *err)

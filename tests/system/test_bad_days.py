@@ -80,7 +80,7 @@ def a_full_disk_under_the_store_the_logs_and_the_spool_loses_nothing_once_there_
                 check(wait_for(lambda: stored() == [2500] * 3), f'what waited is stored with space again: {stored()}')
                 send(2500, 3000)
                 check(wait_for(lambda: stored() == [3000] * 3), f'and what comes then: {stored()}')
-                said = [line for line in c.lines if 'cannot be stored' in line]
+                said = [line for line in c.lines if 'cannot store samples' in line]
                 check(len(said) == 3, f'each sink says it once: {said}')
                 check(c.stop() == 0, 'it ends with 0')
             check(total(directory, f'{disk}/store') == 3000, 'the store has all')

@@ -222,7 +222,7 @@ def without_the_process_that_starts_queries_the_daemon_is_not_ready():
         check(ask(d, '/readyz')[0] == 200, 'ready at first')
         os.kill(starter, signal.SIGKILL)
         check(wait_for(lambda: ask(d, '/readyz')[0] == 503), 'not any more')
-        check('the process that starts them has ended; restart strobe' in ask(d, '/readyz')[2], 'it says why')
+        check('the process that starts them has exited; restart strobe' in ask(d, '/readyz')[2], 'it says why')
         status, _, text = ask(d, FOLDED)
         check(status == 503 and 'restart strobe' in text, f'so does a query: {status} {text}')
         check(d.get('/healthz') and d.stop() == 0, 'all else goes on')

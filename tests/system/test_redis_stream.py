@@ -406,7 +406,7 @@ def a_full_disk_makes_entries_wait_in_the_stream():
                 sent.count(stack, 1)
                 commands.append(('XADD', 'strobe', '*', 'line', stack + ' 1'))
             sent.client.pipeline(commands)
-            check(c.says('cannot be stored'), 'it is said that samples wait')
+            check(c.says('cannot store samples'), 'it is said that samples wait')
             check(wait_for(lambda: pending(server) > 0), 'nothing is acknowledged meanwhile')
             lag = groups(server)['g']['lag']
             check(lag is None or lag > 500, f'and no more is read than fits into memory ({lag} wait)')

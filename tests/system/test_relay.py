@@ -105,14 +105,14 @@ def what_came_while_the_broker_was_down_arrives_in_order_and_once():
             relay.end(signal.SIGKILL)           # a restart meanwhile loses nothing
             relay.start()
             check(relay.figure('found_samples_total') == 4, 'they are there after a restart')
-            check(wait_for(lambda: any('waits in' in line for line in relay.lines)), 'what is wrong is said')
+            check(wait_for(lambda: any('is queued in' in line for line in relay.lines)), 'what is wrong is said')
             time.sleep(1.5)
             redis.start()
             check(relay.wait_until_forwarded(4), 'all arrive')
             s = Stream(redis)
             check(s.sums == {('main', f'f{i}'): 1 for i in range(4)}, 'each once')
             check(s.order() == [0, 1, 2, 3], 'in order')
-            check(len([line for line in relay.lines if 'waits in' in line]) == 1, 'what was wrong is said once')
+            check(len([line for line in relay.lines if 'is queued in' in line]) == 1, 'what was wrong is said once')
             check(wait_for(lambda: any('again' in line for line in relay.lines)), 'and its end, too')
             check(relay.is_exact(), 'the counters add up')
         finally:
@@ -143,7 +143,7 @@ def a_broker_that_refuses_is_waited_for():
             sent += 1
             check(relay.wait_until_forwarded(sent), f'{name}: it arrives afterwards')
         check(Stream(redis).sums == {('main', name): 1 for name, *_ in days}, 'each once')
-        said = [line for line in relay.lines if 'waits in' in line]
+        said = [line for line in relay.lines if 'is queued in' in line]
         check(len(said) == 3, f'each is said once: {said}')
 
 
@@ -311,7 +311,7 @@ def a_user_without_evalsha_is_sent_the_script_each_time():
             relay.send(one(f'f{i}'))
             check(relay.wait_until_forwarded(i + 1), f'{i} is forwarded')
         check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(3)}, 'each is there once')
-        check(not any('waits in' in line for line in relay.lines), f'nothing is wrong: {relay.lines}')
+        check(not any('is queued in' in line for line in relay.lines), f'nothing is wrong: {relay.lines}')
 
 
 @test

@@ -131,12 +131,23 @@ def uninstall_removes_what_install_has_put_there_and_nothing_else():
 
 
 @test
+def an_empty_destination_is_empty_again():
+    with tempfile.TemporaryDirectory() as d:
+        os.makedirs(f'{d}/opt/strobe/lib/strobe')
+        with open(f'{d}/opt/strobe/lib/strobe/installed', 'w') as f:
+            f.write('/opt/\n/opt/strobe/\n/opt/strobe/lib/\n/opt/strobe/lib/strobe/\n/opt/strobe/lib/strobe/installed\n')
+        r = subprocess.run([f'{ROOT}/scripts/uninstall'], capture_output=True, text=True,
+                           env={**os.environ, 'DESTDIR': d, 'PREFIX': '/opt/strobe'}, timeout=300)
+        check(r.returncode == 0 and not os.listdir(d), f'{r} {everything_below(d)}')
+
+
+@test
 def uninstall_refuses_a_list_that_leads_elsewhere():
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(f'{d}/opt/strobe/lib/strobe')
         os.makedirs(f'{d}/etc')
         open(f'{d}/etc/keep', 'w').close()
-        for line in ('/etc/keep', '/opt/strobe/../../etc/keep'):
+        for line in ('/etc/keep', '/etc/', '/opt/strobe/../../etc/keep'):
             with open(f'{d}/opt/strobe/lib/strobe/installed', 'w') as f:
                 f.write(f'/opt/strobe/lib/strobe/installed\n{line}\n')
             r = subprocess.run([f'{ROOT}/scripts/uninstall'], capture_output=True, text=True,

@@ -68,22 +68,22 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                 return {'to': [*given['to'][:3 - len(sinks)], *sinks]}
 
             for other, sentence in [
-                    (to(relay + '&window=2'), 'cannot get another window= while it runs'),
-                    (to(relay), 'cannot get another window= while it runs'),
-                    (to(relay + '&window=1&spool=2M&host=x'), 'cannot get another spool= and host= while it runs'),
-                    (to(relay.replace('geheim', 'anders') + '&window=1'), 'cannot get another password while it runs'),
+                    (to(relay + '&window=2'), 'cannot change to another window= at run time'),
+                    (to(relay), 'cannot change to another window= at run time'),
+                    (to(relay + '&window=1&spool=2M&host=x'), 'cannot change to another spool= and host= at run time'),
+                    (to(relay.replace('geheim', 'anders') + '&window=1'), 'cannot change to another password at run time'),
                     (to(logs + '/', given['to'][2]), f"cannot change to another spelling at run time, since it has '{directory}/logs' open"),
                     (to(given['to'][2], 'redis://127.0.0.1:2/?stream=x', 'redis://127.0.0.1:2/?stream=x'),
                      'two sinks write to'),
                     ({'to': [*given['to'], store]}, 'two sinks write to one place: number 4 of 4'),
                     ({'to': [*given['to'], relay + '&window=2']}, 'two sinks write to'),
-                    ({'from': [*given['from'], resp]}, 'two sources are one: number 4 of 4'),
+                    ({'from': [*given['from'], resp]}, 'two sources are the same: number 4 of 4'),
                     ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'the parameters of standard input cannot change at run time'),
                     ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is already a source, perhaps with other parameters')]:
                 write_config(config, **{**given, **other})
                 c.hup(sentence)
                 check(c.lines[-1].startswith('strobe: the new configuration is invalid and was not applied: ') and
-                      ('restart' in c.lines[-1] or 'remove one of them' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
+                      ('restart' in c.lines[-1] or 'remove' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
             check(not any('geheim' in line or 'anders' in line for line in c.lines), 'no password is shown')
             # The same setting in other words is no change, and settings that wait for a restart are named.
             write_config(config, **{**given, 'from': [f'{directory}/s', resp, '-'], 'to': [f'{directory}/a', *given['to'][1:]],
@@ -98,7 +98,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             write_config(config, **{**given, 'to': [store, relay + '&window=2']})
             c.hup('reloaded the configuration: 3 sources, 2 sinks')
             write_config(config, **given, quiet=True)
-            c.hup('cannot get another window=')
+            c.hup('cannot change to another window=')
             write_config(config, **{**given, 'to': [store]}, quiet=True)
             c.hup('reloaded the configuration')
             write_config(config, **{**given, 'to': [store], 'allow-host': ['b.example']}, quiet=True)
@@ -275,7 +275,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                     ([file, stream, redis.url('?channel=x'), redis.url('1?channel=y,x')], None)]:
                 configure(*sources)
                 sentence = (f'{twice} is already read, perhaps with other parameters; remove one of them' if twice else
-                            f"{sources[3]}: {sources[2]} subscribes to the channel 'x' already")
+                            f"{sources[3]}: {sources[2]} already subscribes to the channel 'x'")
                 c.hup(f'was not applied: {sentence}')
                 check([s['url'] for s in c.status()['sources']] == [file, stream], f'{c.status()["sources"]}')
                 done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],

@@ -73,6 +73,12 @@ def typed(arguments, env, setup, keys, done, work):
     return shown
 
 
+def formats(way):
+    """The names that `strobe convert --help` lists as read or written."""
+    shown = subprocess.run([STROBE, 'convert', '--help'], capture_output=True, text=True).stdout
+    return {name for name, ways in re.findall(r'^([a-z-]+) \((.*?)\):', shown, re.M) if way in ways}
+
+
 def in_bash(work):
     path = script('bash', work)
     known = commands()
@@ -95,6 +101,11 @@ def in_bash(work):
         (['strobe', 'flamegraph', '--output', '=', 'no'], {'notes.txt'}),
         (['strobe', 'export', 'svgs', '--logs', ''], {*FOLDERS}),
         (['strobe', 'record', '-d', ''], set()),
+        (['strobe', 'run', '--clock', ''], {'wall', 'cpu'}),
+        (['strobe', 'run', '--clock', '=', 'c'], {'cpu'}),
+        (['strobe', 'convert', '-f', 'p'], {'pprof'}),
+        (['strobe', 'convert', '--from', ''], formats('read')),
+        (['strobe', 'convert', '--format', ''], formats('written')),
         (['strobe', 'record', '--off'], {'--off-cpu'}),
         (['strobe', 'run', '--', 'printen'], {'printenv'}),
         (['strobe', 'run', '--', 'printenv', '-'], set()),
