@@ -172,7 +172,7 @@ void connect_answer(const struct request *q, const struct message *m, const stru
 
 	buf_reset(&r->body);
 	if (bytes->overflow) {
-		response_error(r, q, 500, "the answer is above %zu bytes; ask for a shorter range or fewer labels", bytes->limit);
+		response_error(r, q, 500, "the answer is above %zu bytes; select a shorter range or fewer labels", bytes->limit);
 		return;
 	}
 	if (is_json(q) && message_to_json(m, bytes->data, bytes->size, &r->body, &err) < 0) {

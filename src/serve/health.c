@@ -51,7 +51,7 @@ const char *health_reason(const struct server_context *s, char *text, size_t siz
 	else if (s->options.store && ask_store(s, &err) < 0)
 		snprintf(text, size, "the store does not answer: %s", err.text);
 	else if (s->options.query_starter && !query_starter_is_up(s->options.query_starter))
-		snprintf(text, size, "no query is answered: the process that starts them has ended; restart strobe");
+		snprintf(text, size, "no query is answered: the process that starts them has exited; restart strobe");
 	else if (failing)
 		snprintf(text, size, "the last commit failed, samples wait in memory for %s: %s", failing->url, why);
 	else if (s->options.collector->failing)

@@ -397,7 +397,7 @@ static void put_damage(uint64_t n, struct buf *out)
 static void put_pruned(const struct profile_query *a, struct buf *out)
 {
 	buf_printf(out, "the smallest stacks, with %lld of %llu samples, are cut short at " PROFILE_PRUNED ": all of them take more "
-			"memory than --query-memory gives; ask for a shorter range or fewer labels",
+			"memory than --query-memory allows; select a shorter range or fewer labels",
 		   (long long)a->stats.pruned_samples, (unsigned long long)a->stats.samples);
 }
 

@@ -68,7 +68,7 @@ void pyroscope_call(struct server_context *s, const struct request *q, struct re
 		connect_answer(q, calls[i].response, &out, r);
 	r->pruned = request.pruned;
 	if (request.pruned)
-		r->warning = "the smallest stacks are cut short: all of them take more memory than --query-memory gives";
+		r->warning = "the smallest stacks are cut short: all of them take more memory than --query-memory allows";
 }
 
 void pyroscope_missing(struct server_context *s, const struct request *q, struct response *r)

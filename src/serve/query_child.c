@@ -67,7 +67,7 @@ static void put_answer(struct response *r, const struct request *q, struct answe
 	if (w->failed)
 		_exit(QUERY_EXIT_ANSWER);
 	if (r->body.overflow)
-		response_error(r, q, 500, "the answer is above %zu bytes; ask for a shorter range or fewer labels",
+		response_error(r, q, 500, "the answer is above %zu bytes; select a shorter range or fewer labels",
 			       r->body.limit);
 	w->drain.take(&w->drain, r->body.data, r->body.size);
 	if (!answer_writer_end(w))

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 
 #define CHILDREN_MAX	32u
-#define SAY_LIMIT	"the limit of --query-memory; ask for a shorter range or fewer labels"
+#define SAY_LIMIT	"the limit of --query-memory; select a shorter range or fewer labels"
 
 struct query_starter {
 	int control;

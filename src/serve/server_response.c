@@ -82,7 +82,7 @@ static struct MHD_Response *buffer_response(const struct request *q, struct resp
 	char *body;
 
 	if (r->body.overflow)
-		response_error(r, q, 500, "the answer is above %zu bytes; ask for a shorter range or fewer labels",
+		response_error(r, q, 500, "the answer is above %zu bytes; select a shorter range or fewer labels",
 			       r->body.limit);
 	body = buf_take(&r->body, &size);
 	m = MHD_create_response_from_buffer(size, body, MHD_RESPMEM_MUST_FREE);

@@ -295,7 +295,7 @@ static void check_lines(struct source_query *s, const struct side *before, const
 		return;
 	}
 	if (s->query->lines_left_out)
-		say(s, "lines are left out: with them this takes more memory than --query-memory gives; ask for a shorter range or "
+		say(s, "lines are left out: with them this takes more memory than --query-memory allows; select a shorter range or "
 		       "fewer labels");
 	else if (s->file.n)
 		say(s, "this profile has no lines that ran: exact traces have none, nor samples with strobe.lines=0");

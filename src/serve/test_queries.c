@@ -280,8 +280,8 @@ TEST(a_query_above_its_memory_costs_only_itself)
 {
 #ifndef __SANITIZE_ADDRESS__
 	check_first_fails(take_memory, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 600000 },
-			  QUERY_OUT_OF_MEMORY, "the query takes more than 64 MB of memory, the limit of --query-memory; ask "
-			  "for a shorter range or fewer labels");
+			  QUERY_OUT_OF_MEMORY, "the query takes more than 64 MB of memory, the limit of --query-memory; "
+			  "select a shorter range or fewer labels");
 #endif
 }
 

@@ -271,7 +271,7 @@ TEST(a_run_that_was_pruned_says_so_in_each_form)
 {
 	static const char *const paths[] = { "/api/v1/runs/shop/1", "/api/v1/runs/shop/1/report", "/runs/shop/1" };
 	static const char sentence[] = "the smallest stacks, with 25.00 % of wall_ns, are cut short at [pruned]: the whole run takes "
-				       "more memory than --query-memory gives";
+				       "more memory than --query-memory allows";
 	_cleanup_(response_done) struct response picture, folded, table;
 	struct server_context s = site_new();
 

@@ -54,16 +54,16 @@ static const struct problem {
 	int code, rc;
 	const char *say;			/* NULL: ClickHouse's own words */
 } problems[] = {
-	{ 60, -ENOENT, "the tables are not there; a daemon with --store of this URL creates them" },
-	{ 81, -ENOENT, "the database is not there; a daemon with --store of this URL creates it" },
-	{ 158, -EOVERFLOW, "the question reads more rows than are allowed; ask for a shorter range or fewer labels" },
-	{ 159, -EOVERFLOW, "the question took longer than it may; ask for a shorter range or fewer labels, or raise timeout= "
+	{ 60, -ENOENT, "the tables do not exist; start a daemon with this URL as --store to create them" },
+	{ 81, -ENOENT, "the database does not exist; start a daemon with this URL as --store to create it" },
+	{ 158, -EOVERFLOW, "the query reads more rows than allowed; select a shorter range or fewer labels" },
+	{ 159, -EOVERFLOW, "the query exceeded its time limit; select a shorter range or fewer labels, or raise timeout= "
 			   "in the URL of the store" },
-	{ 160, -EOVERFLOW, "the question would take longer than it may; ask for a shorter range or fewer labels" },
-	{ 241, -EOVERFLOW, "the question took more memory than it may; ask for a shorter range or fewer labels, or raise "
+	{ 160, -EOVERFLOW, "the query would exceed its time limit; select a shorter range or fewer labels" },
+	{ 241, -EOVERFLOW, "the query exceeded its memory limit; select a shorter range or fewer labels, or raise "
 			   "memory= in the URL of the store" },
-	{ 192, -EACCES, "the user is unknown; look at the user of the URL" },
-	{ 193, -EACCES, "the password is wrong; look at password-file= of the URL" },
+	{ 192, -EACCES, "the user is unknown; check the user in the URL" },
+	{ 193, -EACCES, "the password is wrong; check password-file= in the URL" },
 	{ 194, -EACCES, "a password is required; give it by password-file= in the URL" },
 	{ 516, -EACCES, "user or password are wrong; look at the user and password-file= of the URL" },
 	{ 497, -EACCES, NULL },

@@ -150,7 +150,7 @@ def the_wire_is_connects():
         refused(daemon, 413, 'resource_exhausted', 'decompressed', 'POST', path, gzip.compress(bytes(5_000_000)), Content_Type=PROTO, Content_Encoding='gzip')
         refused(daemon, 501, 'unimplemented', 'NoSuchCall', 'POST', SERVICE + 'NoSuchCall', '{}', Content_Type=JSON)
         refused(daemon, 501, 'unimplemented', 'vcs.v1', 'POST', '/vcs.v1.VCSService/GithubApp', '{}', Content_Type=JSON)
-        refused(daemon, 404, 'not_found', 'nothing', 'POST', '/querier.v1.OtherService/Get', '{}', Content_Type=JSON)
+        refused(daemon, 404, 'not_found', 'not found', 'POST', '/querier.v1.OtherService/Get', '{}', Content_Type=JSON)
         refused(daemon, 403, 'permission_denied', 'another origin', 'POST', path, request, Content_Type=PROTO, Origin='http://evil.example')
         check(send(daemon, 'POST', path, request, Content_Type=PROTO, Connect_Timeout_Ms='20000')[2] == recorded, 'enough time')
 

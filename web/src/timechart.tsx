@@ -39,7 +39,7 @@ function Notes({ data }: { data: FlameData }) {
 	const c = data.words.chart!, labels = data.about.labels, uncharted = Number(labels.uncharted_calls || 0);
 	return <>
 		{uncharted > 0 && <p class="note">{format.count(uncharted)} calls of this run are not in its flame chart, but in all other views: it keeps as many as strobe.trace_chart_calls says.</p>}
-		{c.left_out > 0 && <p class="note">{format.count(c.left_out)} calls are left out: all of them take more memory than --query-memory gives.</p>}
+		{c.left_out > 0 && <p class="note">{format.count(c.left_out)} calls are left out: all of them take more memory than --query-memory allows.</p>}
 	</>;
 }
 

@@ -33,7 +33,7 @@ function Filters() {
 			<button type="button" disabled={off} title="Remove stacks through the matches, or the marked box" onClick={() => filter('remove')}>remove</button>
 		</div>
 		{given.some(isFilter) && <span class="chips" role="group" aria-label="Filters">
-			{given.map((pair, i) => isFilter(pair) && <button key={i} type="button" title="Remove this filter"
+			{given.map((pair, i) => isFilter(pair) && <button key={i} type="button" title="Clear this filter"
 				onClick={() => change({ filters: given.filter((_, k) => k !== i) })}>{pair[0].startsWith('keep') ? 'with' : 'without'} {pair[1]} ×</button>)}
 		</span>}
 	</>;

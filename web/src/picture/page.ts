@@ -332,7 +332,7 @@ export class Page {
 
 	private chip(keep: boolean, text: string, i: number): HTMLElement {
 		const words = `${keep ? 'only' : 'without'} ${text.length > 30 ? `${text.slice(0, 29)}…` : text}`;
-		return button(`${words} ×`, `Remove the filter: ${keep ? 'only stacks through' : 'without stacks through'} ${text}`, () =>
+		return button(`${words} ×`, `Clear the filter: ${keep ? 'only stacks through' : 'without stacks through'} ${text}`, () =>
 			this.change({ filters: this.state.filters.filter((_, at) => at !== i) }));
 	}
 
