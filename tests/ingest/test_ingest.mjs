@@ -126,7 +126,7 @@ await test("push v1 is taken in both codecs", async () => {
 	same(await stacks(d, "label.service_name=push-proto&label.tenant=team-1"), { main: 6, "main;pushed": 4 }, "proto");
 	same(await stacks(d, "label.service_name=push-json&label.page=p1"), { "main;pushed": 4 }, "JSON");
 	for (const [body, part] of [[{ series: [{ labels: [{ name: "__name__", value: "x" }], samples: [] }] }, "service_name"],
-		[{ series: [{ labels: [{ name: "a", value: "1" }, { name: "a", value: "2" }] }] }, "twice"],
+		[{ series: [{ labels: [{ name: "a", value: "1" }, { name: "a", value: "2" }] }] }, "duplicate"],
 		[push("x", Buffer.from("garbage").toString("base64")), ""], [{ series: 1 }, "list"]]) {
 		a = await post(d, PUSH, JSON.stringify(body), JSON_TYPE);
 		const error = await a.json();
@@ -174,7 +174,7 @@ await test("the version header and layouts that are not read are refused", async
 		"1.7");
 	a = await post(d, OTLP, Buffer.concat([body, encode("109", "ExportProfilesServiceRequest", { resourceProfiles:
 		request(nowNs(), "x", { attributes: [1] }).resourceProfiles })]), PROTO);
-	check(a.status === 400 && decode("Status", await a.arrayBuffer()).message.includes("at once"), "both layouts at once");
+	check(a.status === 400 && decode("Status", await a.arrayBuffer()).message.includes("mixes the layouts"), "both layouts at once");
 	same((await post(d, OTLP, "x", { "Content-Type": "text/plain" })).status, 415, "another type");
 	a = await post(d, OTLP, body.subarray(0, body.length - 5), PROTO);
 	same([a.status, decode("Status", await a.arrayBuffer()).code], [400, 3], "cut off");
