@@ -63,7 +63,7 @@ function setScale(scale: string): void {
 	change({ subject: scale ? [...others, ['scale', scale]] : others });
 }
 
-// What the values before are multiplied by.
+// Chooses the factor of the values before.
 export function Scale() {
 	const scale = view.value.subject.find(([key]) => key === 'scale')?.[1] || '';
 	return <select aria-label="Scale of the values before" value={scale} onChange={(e) => setScale(e.currentTarget.value)}>
