@@ -51,7 +51,7 @@ static void make_batch(struct batch *b)
 		make_line(to, i);
 		lines[i] = (struct batch_line){ to, LINE_BYTES, (uint32_t)(i % ENTRIES), START_NS };
 	}
-	*b = (struct batch){ 0, entries, ENTRIES, lines, BATCH_LINES };
+	*b = (struct batch){ .entries = entries, .count = ENTRIES, .lines = lines, .line_count = BATCH_LINES };
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)

@@ -19,7 +19,10 @@
  *	store_bench [-n SAMPLES] [-w SECONDS] -u URL	the fleet's day in a store that is new, such as a ClickHouse
  *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
  *
+ * The entries of a batch share their stacks, as those of the daemon do; with -p each has a profile of its own, as with folded lines.
+ *
  * Prints lines of name, value and unit, with tabs between them. */
+#include "batch_rows.h"
 #include "clock.h"
 #include "io.h"
 #include "mem.h"
@@ -155,6 +158,8 @@ struct window {
 	struct batch batch;
 	struct batch_entry *entries;
 	struct profile **profiles;	/* by bucket and series; NULL while it has no sample in this window */
+	struct batch_rows *rows;	/* the same */
+	struct profile *stacks;		/* of all; NULL: each profile has its own */
 	struct labels *labels;		/* by series */
 	uint32_t series, buckets;
 };
@@ -165,6 +170,7 @@ static void window_init(struct window *w, unsigned hosts, unsigned seconds)
 	w->buckets = (uint32_t)((seconds * NS_PER_SECOND + BATCH_BUCKET_NS - 1) / BATCH_BUCKET_NS);
 	w->entries = xcalloc((size_t)w->series * w->buckets, sizeof(*w->entries));
 	w->profiles = xcalloc((size_t)w->series * w->buckets, sizeof(struct profile *));
+	w->rows = xcalloc((size_t)w->series * w->buckets, sizeof(*w->rows));
 	w->labels = xcalloc(w->series, sizeof(*w->labels));
 	w->batch = (struct batch){ .entries = w->entries };
 	for (uint32_t i = 0; i < w->series; i++) {
@@ -180,8 +186,11 @@ static void window_init(struct window *w, unsigned hosts, unsigned seconds)
 
 static void window_empty(struct window *w)
 {
-	for (uint32_t i = 0; i < w->series * w->buckets; i++)
+	for (uint32_t i = 0; i < w->series * w->buckets; i++) {
 		w->profiles[i] = profile_free(w->profiles[i]);
+		batch_rows_done(&w->rows[i]);
+	}
+	w->stacks = profile_free(w->stacks);
 	w->batch.count = 0;
 }
 
@@ -192,6 +201,7 @@ static void window_done(struct window *w)
 		labels_done(&w->labels[i]);
 	free(w->entries);
 	free(w->profiles);
+	free(w->rows);
 	free(w->labels);
 }
 
@@ -218,6 +228,8 @@ static void window_add(struct window *w, const struct day *d, const struct stack
 		profile_keep_lines(p, w->lines);
 		profile_column(p, "samples", "count");
 	}
+	if (w->stacks)
+		p = w->stacks;
 	for (uint32_t i = 0; i < s->depth; i++) {
 		const char *name = d->names[s->frames[i]];
 		uint32_t start = s->frames[i] % 900 + 1, line = w->lines ? start + line_of(s, (uint32_t)(s - d->stacks), i) : 0;
@@ -227,7 +239,10 @@ static void window_add(struct window *w, const struct day *d, const struct stack
 		node = profile_child_at(p, node, profile_frame(p, (struct str){ name, strlen(name) },
 							       (struct str){ file, strlen(file) }, start), line);
 	}
-	profile_add(p, node, 0, 1);
+	if (w->stacks)
+		*batch_rows_add(&w->rows[place], 1, node) += 1;
+	else
+		profile_add(p, node, 0, 1);
 }
 
 /* --- Measuring --- */
@@ -257,6 +272,7 @@ struct load {
 	unsigned hosts, seconds;	/* of one batch */
 	size_t samples, windows;
 	bool lines, in_turn;		/* in_turn: of each host every tenth window, as relays send */
+	bool apart;			/* each entry has a profile of its own, as without sharing */
 };
 
 static uint32_t draw_host(const struct load *l, size_t window)
@@ -273,6 +289,10 @@ static void window_fill(struct window *w, const struct day *d, const struct load
 	size_t first = done, count = until - done;
 
 	start -= start % BATCH_BUCKET_NS;
+	if (!l->apart) {
+		w->stacks = profile_new();
+		profile_keep_lines(w->stacks, true);
+	}
 	for (; done < until; done++) {
 		const struct stack *stack = draw_stack(d);
 		uint32_t bucket = (uint32_t)((done - first) * w->buckets / count);
@@ -280,11 +300,14 @@ static void window_fill(struct window *w, const struct day *d, const struct load
 		window_add(w, d, stack, bucket * w->series + draw_host(l, i) * ENTRIES + stack->entry);
 	}
 	for (uint32_t k = 0; k < w->series * w->buckets; k++)
-		if (w->profiles[k])
+		if (w->profiles[k]) {
+			batch_rows_merge(&w->rows[k], 1);
 			w->entries[w->batch.count++] = (struct batch_entry){
 				start + k / w->series * BATCH_BUCKET_NS, &w->labels[k % w->series], STROBE_CLOCK_WALL, PERIOD_NS,
-				w->profiles[k],
+				w->profiles[k], .rows = w->rows[k],
 			};
+		}
+	w->batch.stacks = w->stacks;
 	w->batch.id = i + 1;
 }
 
@@ -464,16 +487,16 @@ static void keep(const char *directory, const struct day *d, const struct load *
 }
 
 /* `only` names one of them; NULL: all. */
-static void run_all(const char *base, const struct day *d, unsigned seconds, size_t samples, const char *only)
+static void run_all(const char *base, const struct day *d, unsigned seconds, size_t samples, bool apart, const char *only)
 {
 	size_t windows = 86400 / seconds, catch_ups = samples / 10 / (RELAYS_RATE * RELAYS_CATCH_UP) + 1;
 	const struct load loads[] = {
-		{ "store_fleet", 150, seconds, samples, windows, false, false },
-		{ "store_fleet_lines", 150, seconds, samples, windows, true, false },
-		{ "store_one_host", 1, seconds, samples, windows, false, false },
-		{ "store_catch_up", 150, CATCH_UP, samples, 86400 / CATCH_UP, false, false },
-		{ "store_relays", RELAYS, 1, samples / 10, samples / 10 / RELAYS_RATE + 1, false, true },
-		{ "store_relays_catch_up", RELAYS, RELAYS_CATCH_UP, catch_ups * RELAYS_RATE * RELAYS_CATCH_UP, catch_ups, false, true },
+		{ "store_fleet", 150, seconds, samples, windows, false, false, apart },
+		{ "store_fleet_lines", 150, seconds, samples, windows, true, false, apart },
+		{ "store_one_host", 1, seconds, samples, windows, false, false, apart },
+		{ "store_catch_up", 150, CATCH_UP, samples, 86400 / CATCH_UP, false, false, apart },
+		{ "store_relays", RELAYS, 1, samples / 10, samples / 10 / RELAYS_RATE + 1, false, true, apart },
+		{ "store_relays_catch_up", RELAYS, RELAYS_CATCH_UP, catch_ups * RELAYS_RATE * RELAYS_CATCH_UP, catch_ups, false, true, apart },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
@@ -491,11 +514,11 @@ int main(int argc, char **argv)
 	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL, *only = NULL, *url = NULL;
 	unsigned seconds = 10;
 	size_t samples = 3000000, windows;
-	bool lines = false;
+	bool lines = false, apart = false;
 	struct day d = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "n:w:d:k:lo:u:")) != -1) {
+	while ((option = getopt(argc, argv, "n:w:d:k:lpo:u:")) != -1) {
 		if (option == 'n')
 			samples = strtoul(optarg, NULL, 10);
 		else if (option == 'w')
@@ -510,21 +533,23 @@ int main(int argc, char **argv)
 			url = optarg;
 		else if (option == 'l')
 			lines = true;
+		else if (option == 'p')
+			apart = true;
 		else
 			return 1;
 	}
 	if (samples == 0 || seconds == 0 || seconds > 86400) {
-		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME | -u URL | [-l] -k STORE]\n");
+		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-p] [-o NAME | -u URL | [-l] -k STORE]\n");
 		return 1;
 	}
 	day_make(&d);
 	windows = 86400 / seconds;
 	if (kept)
-		keep(kept, &d, &(struct load){ "store_kept", 150, seconds, samples, windows, lines, false });
+		keep(kept, &d, &(struct load){ "store_kept", 150, seconds, samples, windows, lines, false, apart });
 	else if (url)
-		run_in(url, &d, &(struct load){ "clickhouse_fleet", 150, seconds, samples, windows, false, false });
+		run_in(url, &d, &(struct load){ "clickhouse_fleet", 150, seconds, samples, windows, false, false, apart });
 	else
-		run_all(base, &d, seconds, samples, only);
+		run_all(base, &d, seconds, samples, apart, only);
 	day_done(&d);
 	return 0;
 }

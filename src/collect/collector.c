@@ -328,6 +328,7 @@ static int start(struct collector *c, const struct collector_sink *sinks, size_t
 			return r;
 		c->active[c->sink_count++] = &c->sink_workers[i];
 	}
+	collector_set_form(c);
 	return 0;
 }
 
@@ -349,8 +350,6 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 	c->caps = label_caps_new(o->max_label_values, &c->counters.label_values_folded);
 	c->dict = line_dict_new();
 	c->rules = (struct open_batch_rules){ .max_series = o->max_series, .caps = c->caps, .dict = c->dict };
-	for (size_t i = 0; i < count; i++)
-		c->rules.keep_lines |= sinks[i].wants_lines;
 	if (getrandom(&c->next_id, sizeof(c->next_id), 0) != sizeof(c->next_id))
 		c->next_id = (uint64_t)clock_wall_ns() << 8;
 	c->open = open_batch_new(collector_take_id(c));

@@ -47,6 +47,7 @@ struct collector_sink {
 	/* Asked after each commit: whether that work is due as often now, too. May be NULL. */
 	bool (*is_low_on_space)(void *data);
 	bool wants_lines;			/* batch.lines is filled only if some sink wants it */
+	bool reads_rows;			/* batch_rows.h; if not, it gets profiles, which costs less if no sink reads rows */
 	void *data;
 };
 

@@ -8,13 +8,14 @@
 #include <string.h>
 
 /* A batch has its lines from the first to the last or not at all. */
-static void set_keep_lines(struct collector *c)
+void collector_set_form(struct collector *c)
 {
-	bool keep = false;
-
-	for (size_t i = 0; i < c->sink_count; i++)
-		keep |= c->active[i]->sink.wants_lines;
-	c->rules.keep_lines = keep;
+	c->rules.keep_lines = false;
+	c->rules.share_stacks = true;
+	for (size_t i = 0; i < c->sink_count; i++) {
+		c->rules.keep_lines |= c->active[i]->sink.wants_lines;
+		c->rules.share_stacks &= c->active[i]->sink.reads_rows;
+	}
 }
 
 static struct sink_worker *free_slot(struct collector *c)
@@ -42,7 +43,7 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 		return r;
 	}
 	c->active[c->sink_count++] = o;
-	set_keep_lines(c);
+	collector_set_form(c);
 	return 0;
 }
 
@@ -53,7 +54,7 @@ void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *dat
 	assert(i < c->sink_count && !o->leaving && gone);
 	collector_close_batches(c);
 	memmove(c->active + i, c->active + i + 1, (--c->sink_count - i) * sizeof(*c->active));
-	set_keep_lines(c);
+	collector_set_form(c);
 	lock_take(&c->lock);
 	o->gone = gone;
 	o->gone_data = data;

@@ -103,6 +103,7 @@ void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what i
 uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);
+void collector_set_form(struct collector *c);	/* what batches have, by what the sinks want */
 void collector_reap(struct collector *c);	/* sink workers that have left */
 
 /* --- ack_tokens.c --- */

@@ -2,6 +2,7 @@
 
 #include "open_batch.h"
 
+#include "batch_rows.h"
 #include "mem.h"
 #include "wire_profile.h"
 
@@ -39,6 +40,7 @@ static void entry_done(const struct batch_entry *e)
 	labels_done(labels);
 	free(labels);
 	profile_free((struct profile *)e->profile);
+	batch_rows_done((struct batch_rows *)&e->rows);
 }
 
 /* Frees what is only needed while adding. */
@@ -61,10 +63,24 @@ static void free_helpers(struct open_batch *b)
 	b->seen_count = b->seen_capacity = b->path_capacity = 0;
 }
 
+static void merge_all_rows(struct open_batch *b)
+{
+	struct batch_entry *entries = (struct batch_entry *)b->batch.entries;
+
+	for (size_t i = 0; b->batch.stacks && i < b->batch.count; i++) {
+		uint32_t columns = entries[i].profile->column_count;
+
+		b->bytes -= batch_rows_bytes(&entries[i].rows, columns);
+		batch_rows_merge(&entries[i].rows, columns);
+		b->bytes += batch_rows_bytes(&entries[i].rows, columns);
+	}
+}
+
 void open_batch_seal(struct open_batch *b)
 {
 	assert(!b->closed);
 	open_batch_merge(b);
+	merge_all_rows(b);
 	free_helpers(b);
 }
 
@@ -77,6 +93,7 @@ struct open_batch *open_batch_free(struct open_batch *b)
 		entry_done(&b->batch.entries[i]);
 	for (size_t i = 0; i < b->share_count; i++)
 		free(b->shares[i].ack_tokens);
+	profile_free((struct profile *)b->batch.stacks);
 	free((struct batch_entry *)b->batch.entries);
 	free((struct batch_line *)b->batch.lines);
 	intern_done(&b->series);
@@ -255,12 +272,36 @@ static int64_t find_entry(struct open_batch *b, const struct source_about *about
 
 /* --- Messages --- */
 
+static void merge_rows(struct open_batch *b, uint32_t entry, const struct strobe_wire_message *m)
+{
+	struct batch_entry *e = &((struct batch_entry *)b->batch.entries)[entry];
+	struct profile *p = (struct profile *)e->profile, *stacks;
+	uint64_t before;
+	int r;
+
+	if (!b->batch.stacks) {
+		b->batch.stacks = profile_new();
+		profile_keep_lines((struct profile *)b->batch.stacks, true);
+	}
+	stacks = (struct profile *)b->batch.stacks;
+	before = open_batch_profile_cost(stacks) + batch_rows_bytes(&e->rows, p->column_count);
+	r = wire_profile_add_rows(p, stacks, &e->rows, m);
+	assert(r >= 0);			/* as below */
+	(void)r;
+	b->bytes += open_batch_profile_cost(stacks) + batch_rows_bytes(&e->rows, p->column_count) - before;
+}
+
 static void merge(struct open_batch *b, uint32_t entry, const struct strobe_wire_message *m)
 {
 	struct profile *p = (struct profile *)b->batch.entries[entry].profile;
 	uint64_t before = open_batch_profile_cost(p);
-	int r = wire_profile_add(p, m);
+	int r;
 
+	if (b->shares_stacks) {
+		merge_rows(b, entry, m);
+		return;
+	}
+	r = wire_profile_add(p, m);
 	assert(r >= 0);			/* the columns are part of the key, and a message never has too many */
 	(void)r;
 	assert(open_batch_profile_cost(p) >= before);
@@ -341,6 +382,7 @@ int open_batch_add(struct open_batch *b, const struct source_about *about, const
 		return (int)i;
 
 	*ret_samples = m->samples;
+	b->shares_stacks = rules->share_stacks;
 	if (m->size > WAITING_MAX)
 		merge(b, (uint32_t)i, m);
 	else

@@ -51,6 +51,7 @@ struct open_batch {
 	uint64_t *relay_ids;			/* batches of relays that are in it */
 	size_t relay_id_count, relay_id_capacity;
 	uint64_t samples, bytes;		/* bytes: approximate memory */
+	bool shares_stacks;			/* messages that are merged now become rows */
 
 	/* for the collector */
 	uint64_t counted_bytes;			/* of `bytes`, in its counters */
@@ -68,6 +69,7 @@ struct open_batch {
 struct open_batch_rules {
 	unsigned max_series;
 	bool keep_lines;			/* some sink wants them */
+	bool share_stacks;			/* all sinks read rows */
 	struct label_caps *caps;		/* may be NULL */
 	struct line_dict *dict;			/* the same; then each line is taken apart in each batch */
 };

@@ -2,6 +2,8 @@
 
 #include "collector_private.h"
 
+#include "batch_rows.h"
+
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -118,13 +120,25 @@ void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b)
 	o->counters.queue_bytes += b->bytes;
 }
 
+static int commit_without_rows(struct sink_worker *o, const struct batch *b, struct err *err)
+{
+	struct batch whole;
+	int r;
+
+	batch_without_rows(b, &whole);
+	r = o->sink.commit(o->sink.data, &whole, err);
+	batch_without_rows_done(b, &whole);
+	return r;
+}
+
 static int commit(struct sink_worker *o, struct open_batch *b, struct err *err)
 {
 	struct journal *j = o->collector->journal;
 	int r = j ? journal_begin(j, b, err) : 0;
 
-	/* One without samples only carries ack tokens. */
-	return r < 0 || !b->batch.count ? r : o->sink.commit(o->sink.data, &b->batch, err);
+	if (r < 0 || !b->batch.count)	/* one without samples only carries ack tokens */
+		return r;
+	return o->sink.reads_rows ? o->sink.commit(o->sink.data, &b->batch, err) : commit_without_rows(o, &b->batch, err);
 }
 
 /* Whether or not it could be. */

@@ -4,13 +4,14 @@
 #include "collector.h"
 #include "source.h"
 #include "test.h"
+#include "test_message.h"
 
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 struct sink {
-	_Atomic uint64_t samples, lines;
+	_Atomic uint64_t samples, lines, rows;
 	_Atomic bool blocks, fails;
 	unsigned gone;
 	uint64_t left;
@@ -25,8 +26,12 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	if (s->fails)
 		return err_set(err, -ENOSPC, "the disk of the test is full");
 	s->lines += b->line_count;
-	for (size_t i = 0; i < b->count; i++)
+	for (size_t i = 0; i < b->count; i++) {
 		s->samples += (uint64_t)profile_sum(b->entries[i].profile, 0);
+		s->rows += b->entries[i].rows.count;
+		for (size_t k = 0; k < b->entries[i].rows.count; k++)
+			s->samples += (uint64_t)b->entries[i].rows.values[k];
+	}
 	return 0;
 }
 
@@ -145,6 +150,40 @@ TEST(a_sink_that_is_added_has_what_comes_from_then_on)
 	CHECK_INT(f.sinks[1].lines, 1);
 	CHECK_INT(collector_sink_count(f.c), 2);
 	CHECK_STR(collector_sink_url(f.c, 1), "test:1");
+	finish(&f);
+}
+
+static void send_message(struct fixture *f)
+{
+	uint8_t bytes[4096];
+	size_t n = test_message_write(&(struct test_message){ .samples = 3 }, bytes, sizeof(bytes));
+
+	CHECK_INT(source_message(&f->sources[0], (struct source_about){ 0 }, bytes, n), STROBE_WIRE_OK);
+}
+
+TEST(stacks_are_shared_while_all_sinks_read_rows_and_a_sink_that_reads_none_gets_profiles)
+{
+	struct collector_sink second, third;
+	struct fixture f;
+	struct err err;
+
+	start(&f);
+	second = port(&f, 1, false);
+	second.reads_rows = true;
+	third = port(&f, 2, false);
+	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	send_message(&f);					/* the first reads none */
+	CHECK_SOON(&f, f.sinks[0].samples == 3 && f.sinks[1].samples == 3);
+	CHECK_INT(f.sinks[1].rows, 0);
+	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
+	send_message(&f);
+	CHECK_SOON(&f, f.sinks[1].samples == 6);
+	CHECK_INT(f.sinks[1].rows, 1);
+	CHECK_INT(collector_add_sink(f.c, &third, &err), 0);
+	send_message(&f);
+	CHECK_SOON(&f, f.sinks[1].samples == 9 && f.sinks[2].samples == 3);
+	CHECK_INT(f.sinks[1].rows, 1);
+	CHECK_INT(f.sinks[0].rows + f.sinks[2].rows, 0);
 	finish(&f);
 }
 

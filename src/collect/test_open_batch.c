@@ -2,6 +2,7 @@
 
 #include "open_batch.h"
 
+#include "batch_rows.h"
 #include "mem.h"
 #include "test.h"
 
@@ -10,7 +11,7 @@
 #define BUCKET		(1700000000LL * 1000000000LL)
 #define FUNCTIONS	40u
 
-static const struct open_batch_rules rules = { .max_series = 10 };
+static const struct open_batch_rules rules = { .max_series = 10 }, sharing = { .max_series = 10, .share_stacks = true };
 
 /* A message of some KB: 40 functions below each other, `number` samples in one of them. */
 static size_t make_message(unsigned number, uint8_t *buffer, size_t capacity)
@@ -41,7 +42,7 @@ static size_t make_message(unsigned number, uint8_t *buffer, size_t capacity)
 	return strobe_wire_end(&w);
 }
 
-static uint64_t add(struct open_batch *b, unsigned number)
+static uint64_t add_by(struct open_batch *b, unsigned number, const struct open_batch_rules *by)
 {
 	const struct source_about about = { 0 };
 	struct strobe_wire_message m;
@@ -51,9 +52,14 @@ static uint64_t add(struct open_batch *b, unsigned number)
 	size_t n = make_message(number, bytes, sizeof(bytes));
 
 	CHECK_INT(strobe_wire_parse(bytes, n, &m), STROBE_WIRE_OK);
-	CHECK_INT(open_batch_add(b, &about, &m, BUCKET, &rules, &samples, &folded), 0);
+	CHECK_INT(open_batch_add(b, &about, &m, BUCKET, by, &samples, &folded), 0);
 	memset(bytes, 0xee, sizeof(bytes));		/* they live until the call returns */
 	return samples;
+}
+
+static uint64_t add(struct open_batch *b, unsigned number)
+{
+	return add_by(b, number, &rules);
 }
 
 static void check_same(const struct profile *a, const struct profile *b)
@@ -87,6 +93,43 @@ TEST(a_batch_is_the_same_whenever_it_is_merged)
 		  5000 * 5001 / 2);
 	open_batch_free(at_once);
 	open_batch_free(late);
+}
+
+/* The value of each stack of `a` is that in `b`, which may lack stacks without values. */
+static void check_same_values(const struct profile *a, struct profile *b)
+{
+	_cleanup_(freep) uint32_t *nodes = xcalloc(a->node_count, sizeof(*nodes));
+
+	CHECK_INT(profile_sum(a, 0), profile_sum(b, 0));
+	for (uint32_t i = 1; i < a->node_count; i++) {
+		struct str name = profile_name(a, a->node_frames[i]);
+
+		nodes[i] = profile_child(b, nodes[a->parents[i]], profile_frame(b, name, (struct str){ "", 0 }, 0));
+		CHECK_INT(a->columns[0].self[i], b->columns[0].self[nodes[i]]);
+	}
+}
+
+TEST(a_batch_with_shared_stacks_has_the_same_values_in_less_memory)
+{
+	struct open_batch *apart = open_batch_new(1), *shared = open_batch_new(2);
+	struct batch whole;
+
+	for (unsigned i = 1; i <= 5000; i++) {
+		add(apart, i);
+		CHECK_INT(add_by(shared, i, i == 2500 ? &rules : &sharing), i);	/* a sink may come meanwhile */
+	}
+	open_batch_seal(apart);
+	open_batch_seal(shared);
+	CHECK(!apart->batch.stacks && shared->batch.stacks);
+	CHECK(shared->batch.entries[0].rows.count > 0);
+	CHECK(shared->bytes > shared->batch.entries[0].rows.count * 12 && shared->bytes < apart->bytes);
+	batch_without_rows(&shared->batch, &whole);
+	CHECK_INT(whole.count, 2);
+	for (size_t i = 0; i < 2; i++)
+		check_same_values(apart->batch.entries[i].profile, (struct profile *)whole.entries[i].profile);
+	batch_without_rows_done(&shared->batch, &whole);
+	open_batch_free(apart);
+	open_batch_free(shared);
 }
 
 TEST(merging_stops_after_so_many_bytes_and_goes_on_where_it_was)

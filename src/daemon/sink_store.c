@@ -166,7 +166,7 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 	}
 	s->base.port = (struct collector_sink){
 		.url = s->base.url, .commit = commit, .commit_runs = commit_runs, .maintain = maintain,
-		.is_low_on_space = is_low_on_space, .data = s,
+		.is_low_on_space = is_low_on_space, .reads_rows = true, .data = s,
 	};
 	*ret = &s->base;
 	return 0;

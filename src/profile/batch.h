@@ -8,13 +8,23 @@
 #define BATCH_BUCKET_NS	(10LL * 1000000000LL)
 #define DAY_BUCKETS	8640
 
-/* The measurements of one series (a set of labels with its clock and period) in one bucket. */
+/* Values by node of the batch's shared stacks: `column_count` of the entry's profile for each row. See batch_rows.h. */
+struct batch_rows {
+	uint32_t *nodes;			/* ascending, each once */
+	int64_t *values;
+	size_t count;
+	size_t node_capacity, value_capacity, merged;	/* private */
+};
+
+/* The measurements of one series (a set of labels with its clock and period) in one bucket: those of `profile` and those of
+ * `rows`, which may have stacks in common. */
 struct batch_entry {
 	int64_t bucket_ns;			/* start of the bucket, a multiple of BATCH_BUCKET_NS, since 1970 */
 	const struct labels *labels;
 	enum strobe_clock clock;
 	int64_t period_ns;
 	const struct profile *profile;		/* columns as they arrived; times and labels in it are ignored */
+	struct batch_rows rows;			/* none unless all sinks read them */
 	bool from_lines;			/* all of it came as folded lines, which stand among the batch's lines
 						 * too */
 };
@@ -34,6 +44,7 @@ struct batch {
 	uint64_t id;
 	const struct batch_entry *entries;
 	size_t count;
+	const struct profile *stacks;		/* of the rows of all entries, with lines, without columns; NULL if none has rows */
 	const struct batch_line *lines;		/* in the order in which they came; none unless a sink wants them */
 	size_t line_count;
 };

@@ -1,5 +1,6 @@
 /* wire_profile.c: messages into profiles, for every message that arrives. */
 #include "wire_profile.h"
+#include "batch_rows.h"
 #include "chart.h"
 #include "edges.h"
 #include "mem.h"
@@ -162,6 +163,31 @@ static void add_nodes(struct profile *p, const struct strobe_wire_message *m, st
 	}
 }
 
+static void add_rows(struct profile *stacks, struct batch_rows *rows, uint32_t columns, const struct strobe_wire_message *m,
+		     struct reader *r)
+{
+	const uint8_t *at = m->at_nodes;
+
+	r->nodes[0] = PROFILE_ROOT;
+	for (uint32_t i = 1; i <= m->nodes; i++) {
+		uint32_t parent = i - (uint32_t)strobe_wire_next(&at);
+		uint32_t frame = (uint32_t)strobe_wire_next(&at);
+		uint32_t line = m->info.flags & STROBE_WIRE_LINES ? (uint32_t)strobe_wire_next(&at) : 0;
+		int64_t *values = NULL;
+
+		r->nodes[i] = profile_child_at(stacks, r->nodes[parent], map_frame(stacks, r, &r->frames[frame]), line);
+		for (uint32_t k = 0; k < m->columns; k++) {
+			int64_t value = strobe_wire_unzigzag(strobe_wire_next(&at));
+
+			if (!value)
+				continue;
+			if (!values)
+				values = batch_rows_add(rows, columns, r->nodes[i]);
+			saturating_add(&values[r->columns[k]], value);
+		}
+	}
+}
+
 static void add_values(const struct strobe_wire_message *m, const struct reader *r, const uint8_t **at, int64_t *sums)
 {
 	for (uint32_t k = 0; k < m->columns; k++)
@@ -259,6 +285,19 @@ int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 		return -E2BIG;
 	reader_init(&r, m);
 	add_nodes(p, m, &r, NULL);
+	reader_done(&r);
+	return 0;
+}
+
+int wire_profile_add_rows(struct profile *p, struct profile *stacks, struct batch_rows *rows, const struct strobe_wire_message *m)
+{
+	struct reader r;
+
+	assert(!stacks->column_count);
+	if (map_columns(p, m, r.columns) < 0)
+		return -E2BIG;
+	reader_init(&r, m);
+	add_rows(stacks, rows, p->column_count, m, &r);
 	reader_done(&r);
 	return 0;
 }

@@ -2,12 +2,17 @@
 #ifndef PROFILE_WIRE_PROFILE_H
 #define PROFILE_WIRE_PROFILE_H
 
+#include "batch.h"
 #include "profile.h"
 #include "strobe_wire.h"
 
 /* Adds a message that strobe_wire_parse accepted to `p`: the tree, with lines if `p` keeps them, and the columns by name. Times,
  * period and labels of `p` are not touched. Returns -E2BIG (nothing added) if `p` has no room for its columns. */
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
+
+/* The same for a message whose columns are those of `p`: its stacks become nodes of `stacks`, which has no columns, and its values
+ * rows. */
+int wire_profile_add_rows(struct profile *p, struct profile *stacks, struct batch_rows *rows, const struct strobe_wire_message *m);
 
 /* The same with its edges, and with the knowledge that the tree is an estimate: for messages that together are all that
  * `p` is to hold. Edges of several profiles are added up by profile_merge.

@@ -104,13 +104,17 @@ static inline bool any_value(const struct profile *p, uint32_t node)
 	return false;
 }
 
-/* The profile's nodes as rows of a chunk; returns the sum of "samples". */
-static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const uint32_t *nodes, unsigned bucket)
+static void count_samples(uint32_t samples, const int64_t *values, uint64_t *sum)
+{
+	if (samples != UINT32_MAX && values[samples] > 0)
+		saturating_count(sum, (uint64_t)values[samples]);
+}
+
+/* The profile's nodes as rows of a chunk; adds up "samples". */
+static void add_nodes(struct chunk_rows *rows, const struct profile *p, const uint32_t *nodes, unsigned bucket, uint64_t *sum)
 {
 	uint32_t samples = profile_find_column(p, "samples");
-	uint64_t sum = 0;
 
-	chunk_rows_reset(rows, p->column_count);
 	for (uint32_t i = 0; i < p->node_count; i++) {
 		int64_t values[PROFILE_COLUMNS];
 
@@ -119,10 +123,21 @@ static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const
 		for (uint32_t c = 0; c < p->column_count; c++)
 			values[c] = p->columns[c].self[i];
 		chunk_rows_add(rows, nodes[i], bucket, values);
-		if (samples != UINT32_MAX && values[samples] > 0)
-			saturating_count(&sum, (uint64_t)values[samples]);
+		count_samples(samples, values, sum);
 	}
-	return sum;
+}
+
+/* The same for rows over the batch's stacks. */
+static void add_rows(struct chunk_rows *rows, const struct batch_entry *e, const uint32_t *shared, unsigned bucket, uint64_t *sum)
+{
+	uint32_t samples = profile_find_column(e->profile, "samples"), columns = e->profile->column_count;
+
+	for (size_t i = 0; i < e->rows.count; i++) {
+		const int64_t *values = e->rows.values + i * columns;
+
+		chunk_rows_add(rows, shared[e->rows.nodes[i]], bucket, values);
+		count_samples(samples, values, sum);
+	}
 }
 
 /* State shared by the entries of one batch. */
@@ -134,6 +149,7 @@ struct append {
 	struct buf labels, columns, key;	/* of the entry at hand */
 	uint32_t *nodes;
 	size_t node_capacity;
+	uint32_t *shared;			/* numbers of the batch's stacks; NULL while no entry of this day has rows */
 	uint32_t hours;
 	struct day_appended added;
 };
@@ -157,6 +173,7 @@ static void append_done(struct append *a)
 	buf_done(&a->columns);
 	buf_done(&a->key);
 	free(a->nodes);
+	free(a->shared);
 }
 
 static int insert_series(struct append *a, uint32_t id, const struct batch_entry *e, struct str labels,
@@ -215,9 +232,11 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 	rc = find_series(a, e, &series, err);
 	if (rc < 0)
 		return rc;
+	chunk_rows_reset(&a->rows, e->profile->column_count);
 	GROW(&a->nodes, &a->node_capacity, e->profile->node_count);
-	a->added.nodes_cut += stack_dict_add(a->day->stacks, e->profile, a->nodes);
-	saturating_count(&a->added.samples, add_rows(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS));
+	a->added.nodes_cut += stack_dict_add(a->day->stacks, e->profile, NULL, a->nodes);
+	add_nodes(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS, &a->added.samples);
+	add_rows(&a->rows, e, a->shared, bucket % CHUNK_BUCKETS, &a->added.samples);
 	if (chunk_encode(&a->rows, &a->pile.bytes))
 		chunk_pile_add(&a->pile, map_pair(bucket, series), start);
 	return 0;
@@ -315,6 +334,42 @@ static bool in_day(const struct day *d, const struct batch_entry *e)
 	return from_midnight >= 0 && from_midnight < (int64_t)DAY_BUCKETS * BATCH_BUCKET_NS;
 }
 
+/* The stacks of rows of this day; NULL if those are all that the batch has. */
+static bool *needed_stacks(const struct day *d, const struct batch *b, bool *ret_any)
+{
+	const struct profile *p = b->stacks;
+	bool *needed, all = true;
+
+	*ret_any = false;
+	for (size_t i = 0; i < b->count; i++) {
+		all &= in_day(d, &b->entries[i]);
+		*ret_any |= in_day(d, &b->entries[i]) && b->entries[i].rows.count;
+	}
+	if (all || !*ret_any)
+		return NULL;
+	needed = xcalloc(p->node_count, sizeof(*needed));
+	for (size_t i = 0; i < b->count; i++)
+		for (size_t k = 0; in_day(d, &b->entries[i]) && k < b->entries[i].rows.count; k++)
+			needed[b->entries[i].rows.nodes[k]] = true;
+	for (uint32_t i = p->node_count; --i > 0;)
+		needed[p->parents[i]] |= needed[i];
+	return needed;
+}
+
+static void add_shared_stacks(struct append *a, const struct batch *b)
+{
+	_cleanup_(freep) bool *needed = NULL;
+	bool any;
+
+	if (!b->stacks)
+		return;
+	needed = needed_stacks(a->day, b, &any);
+	if (!any)
+		return;
+	a->shared = xmalloc(b->stacks->node_count * sizeof(*a->shared));
+	a->added.nodes_cut += stack_dict_add(a->day->stacks, b->stacks, needed, a->shared);
+}
+
 /* Fetches what entries behind `i` are made of. */
 static void fetch_ahead(const struct batch *b, size_t i)
 {
@@ -333,7 +388,8 @@ static int append_all(struct append *a, const struct batch *b, struct err *err)
 
 	assert(sqlite3_get_autocommit(d->db));
 	rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
-
+	if (rc >= 0)
+		add_shared_stacks(a, b);
 	for (size_t i = 0; rc >= 0 && i < b->count; i++) {
 		fetch_ahead(b, i);
 		if (in_day(d, &b->entries[i]))

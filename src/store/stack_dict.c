@@ -324,7 +324,7 @@ static bool is_cut(const struct profile *p, const uint32_t *nodes, uint32_t node
 
 static_assert(MAP_NONE == UINT32_MAX, "a full dictionary and an unknown node look the same");
 
-size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *nodes)
+size_t stack_dict_add(struct stack_dict *d, const struct profile *p, const bool *needed, uint32_t *nodes)
 {
 	struct addition a;
 	size_t cut = 0;
@@ -341,6 +341,9 @@ size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *n
 
 		assert(parent < i);
 		nodes[i] = UINT32_MAX;
+		if (needed && !needed[i])
+			continue;
+		assert(!needed || parent == PROFILE_ROOT || needed[parent]);
 		if (!is_cut(p, nodes, parent))
 			nodes[i] = d->numbers[frame] == FRAME_NONE ?
 				   add_node_of_new_frame(d, &a, nodes[parent], frame, line) :

@@ -12,9 +12,9 @@ struct stack_dict;
 int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, struct err *err);
 struct stack_dict *stack_dict_free(struct stack_dict *d);
 
-/* Fills `nodes`, one number per node of `p`. Beyond STACK_TREE_NODES or STACK_TREE_FRAMES a stack is cut to the part
+/* Fills `nodes`, one number per node of `p`; of those that `needed` says (NULL: all), which has the parents of each. Beyond STACK_TREE_NODES or STACK_TREE_FRAMES a stack is cut to the part
  * that is known already, so that its samples still count. Returns how many nodes were cut. */
-size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *nodes);
+size_t stack_dict_add(struct stack_dict *d, const struct profile *p, const bool *needed, uint32_t *nodes);
 
 /* The additions since stack_dict_saved: packed blocks (empty if none) and the numbers of their first records. */
 struct stack_dict_block {

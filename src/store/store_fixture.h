@@ -2,6 +2,7 @@
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
 
+#include "batch_rows.h"
 #include "buf.h"
 #include "mem.h"
 #include "store.h"
@@ -50,6 +51,67 @@ static inline char *fixture_fast_directory(void)
 {
 	return access("/dev/shm", W_OK) == 0 ? fixture_directory_in("/dev/shm") : fixture_directory();
 }
+
+/* --- Rows --- */
+
+static inline void fixture_share_entry(struct batch_entry *e, struct profile *stacks)
+{
+	const struct profile *p = e->profile;
+	uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes)), columns = p->column_count;
+
+	for (uint32_t i = 1; i < p->node_count; i++) {
+		uint32_t frame = p->node_frames[i];
+
+		nodes[i] = profile_child_at(stacks, nodes[p->parents[i]], profile_frame(stacks, profile_name(p, frame), profile_file(p, frame),
+											  p->frames[frame].line), profile_line(p, i));
+		if (!profile_has_values(p, i))
+			continue;
+		for (uint32_t c = 0; c < columns; c++)
+			batch_rows_add(&e->rows, columns, nodes[i])[c] = p->columns[c].self[i];
+	}
+	free(nodes);
+	batch_rows_merge(&e->rows, columns);
+	e->profile = profile_new();
+	for (uint32_t c = 0; c < columns; c++) {
+		profile_column_like((struct profile *)e->profile, &p->columns[c]);
+		profile_add((struct profile *)e->profile, PROFILE_ROOT, c, p->columns[c].self[PROFILE_ROOT]);
+	}
+}
+
+/* The same batch with rows (batch_rows.h) instead of profiles, in every second entry or in all. */
+static inline int fixture_append_rows(struct store *s, const struct batch *b, struct err *err)
+{
+	struct batch_entry *entries = xcalloc(b->count + 1, sizeof(*entries));
+	struct batch shared = *b;
+	bool all = b->id % 2;
+	int rc;
+
+	shared.stacks = profile_new();
+	shared.entries = entries;
+	profile_keep_lines((struct profile *)shared.stacks, true);
+	for (size_t i = 0; i < b->count; i++) {
+		entries[i] = b->entries[i];
+		if ((all || i % 2) && entries[i].profile->column_count)
+			fixture_share_entry(&entries[i], (struct profile *)shared.stacks);
+	}
+	rc = store_append(s, &shared, err);
+	for (size_t i = 0; i < b->count; i++)
+		if (entries[i].profile != b->entries[i].profile) {
+			profile_free((struct profile *)entries[i].profile);
+			batch_rows_done(&entries[i].rows);
+		}
+	profile_free((struct profile *)shared.stacks);
+	free(entries);
+	return rc;
+}
+
+/* All tests run with profiles, and with STROBE_TEST_ROWS=1. */
+static inline int fixture_append(struct store *s, const struct batch *b, struct err *err)
+{
+	return getenv("STROBE_TEST_ROWS") ? fixture_append_rows(s, b, err) : store_append(s, b, err);
+}
+
+#define store_append fixture_append
 
 /* A batch in the making; everything in it is freed by maker_done. */
 struct maker {

@@ -47,11 +47,11 @@ def drop_databases(prefix):
                 server.ask(f'DROP DATABASE {name}')
 
 
-def conforms(url):
-    """All programs at the same time: they mostly wait for answers."""
+def conforms(url, rows):
+    """All programs at the same time: they mostly wait for answers. With `rows`, entries share their stacks, as in the daemon."""
     if not all(os.path.exists(program) for program in CONFORMANCE):
         raise Skip('the tests of stores are not built')
-    programs = [(os.path.basename(program), subprocess.Popen([program], env={**os.environ, 'STORE_URL': url}, stdout=subprocess.PIPE,
+    programs = [(os.path.basename(program), subprocess.Popen([program], env={**os.environ, 'STORE_URL': url, **rows}, stdout=subprocess.PIPE,
                                                              stderr=subprocess.STDOUT, text=True)) for program in CONFORMANCE]
     for name, p in programs:
         said = p.communicate()[0]
@@ -63,12 +63,13 @@ def conforms(url):
 
 @test
 def one_server_keeps_what_every_store_promises():
-    conforms(servers()[0].url('NEW'))
+    conforms(servers()[0].url('NEW'), {})
+    conforms(servers()[0].url('NEW'), {'STROBE_TEST_ROWS': '1'})
 
 
 @test
 def two_shards_keep_what_every_store_promises():
-    conforms(both('NEW'))
+    conforms(both('NEW'), {'STROBE_TEST_ROWS': '1'})
 
 
 def real_lines():
