@@ -13,20 +13,22 @@
  * 10 seconds of them at a time.
  *
  * A sample is one drawn stack, about 23 frames deep, that the store finds in its dictionary by the names in the batch. "write" is by the
- * clock, with syncs; "write_cpu" is the processor time of the same calls, which other programs disturb less.
+ * clock, with syncs; "write_cpu" is the processor time of the same calls, which other programs disturb less. "merge_cpu" is that of what
+ * comes before: the messages of PHP processes, one per series and bucket, become the batch.
  *
  *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME]	NAME: only this measurement, such as store_relays
  *	store_bench [-n SAMPLES] [-w SECONDS] -u URL	the fleet's day in a store that is new, such as a ClickHouse
  *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
  *
- * The entries of a batch share their stacks, as those of the daemon do; with -p each has a profile of its own, as with folded lines.
+ * The series of a batch share their stacks, as where all sinks are stores; with -p each has a profile of its own.
  *
  * Prints lines of name, value and unit, with tabs between them. */
-#include "batch_rows.h"
 #include "clock.h"
 #include "io.h"
 #include "mem.h"
+#include "open_batch.h"
 #include "store.h"
+#include "wire_profile.h"
 #include <assert.h>
 #include <ftw.h>
 #include <string.h>
@@ -155,11 +157,9 @@ static const struct stack *draw_stack(const struct day *d)
 
 struct window {
 	bool lines;
-	struct batch batch;
-	struct batch_entry *entries;
+	struct open_batch *batch;
+	struct buf messages;
 	struct profile **profiles;	/* by bucket and series; NULL while it has no sample in this window */
-	struct batch_rows *rows;	/* the same */
-	struct profile *stacks;		/* of all; NULL: each profile has its own */
 	struct labels *labels;		/* by series */
 	uint32_t series, buckets;
 };
@@ -168,11 +168,9 @@ static void window_init(struct window *w, unsigned hosts, unsigned seconds)
 {
 	w->series = hosts * ENTRIES;
 	w->buckets = (uint32_t)((seconds * NS_PER_SECOND + BATCH_BUCKET_NS - 1) / BATCH_BUCKET_NS);
-	w->entries = xcalloc((size_t)w->series * w->buckets, sizeof(*w->entries));
 	w->profiles = xcalloc((size_t)w->series * w->buckets, sizeof(struct profile *));
-	w->rows = xcalloc((size_t)w->series * w->buckets, sizeof(*w->rows));
 	w->labels = xcalloc(w->series, sizeof(*w->labels));
-	w->batch = (struct batch){ .entries = w->entries };
+	buf_init(&w->messages);
 	for (uint32_t i = 0; i < w->series; i++) {
 		static const char *const entries[ENTRIES] = { "index", "api", "load", "rest", "jobs" };
 		char host[24];
@@ -186,12 +184,10 @@ static void window_init(struct window *w, unsigned hosts, unsigned seconds)
 
 static void window_empty(struct window *w)
 {
-	for (uint32_t i = 0; i < w->series * w->buckets; i++) {
+	for (uint32_t i = 0; i < w->series * w->buckets; i++)
 		w->profiles[i] = profile_free(w->profiles[i]);
-		batch_rows_done(&w->rows[i]);
-	}
-	w->stacks = profile_free(w->stacks);
-	w->batch.count = 0;
+	w->batch = open_batch_free(w->batch);
+	buf_reset(&w->messages);
 }
 
 static void window_done(struct window *w)
@@ -199,9 +195,8 @@ static void window_done(struct window *w)
 	window_empty(w);
 	for (uint32_t i = 0; i < w->series; i++)
 		labels_done(&w->labels[i]);
-	free(w->entries);
+	buf_done(&w->messages);
 	free(w->profiles);
-	free(w->rows);
 	free(w->labels);
 }
 
@@ -228,8 +223,6 @@ static void window_add(struct window *w, const struct day *d, const struct stack
 		profile_keep_lines(p, w->lines);
 		profile_column(p, "samples", "count");
 	}
-	if (w->stacks)
-		p = w->stacks;
 	for (uint32_t i = 0; i < s->depth; i++) {
 		const char *name = d->names[s->frames[i]];
 		uint32_t start = s->frames[i] % 900 + 1, line = w->lines ? start + line_of(s, (uint32_t)(s - d->stacks), i) : 0;
@@ -239,10 +232,7 @@ static void window_add(struct window *w, const struct day *d, const struct stack
 		node = profile_child_at(p, node, profile_frame(p, (struct str){ name, strlen(name) },
 							       (struct str){ file, strlen(file) }, start), line);
 	}
-	if (w->stacks)
-		*batch_rows_add(&w->rows[place], 1, node) += 1;
-	else
-		profile_add(p, node, 0, 1);
+	profile_add(p, node, 0, 1);
 }
 
 /* --- Measuring --- */
@@ -260,19 +250,13 @@ static void print(const char *what, const char *name, double value, const char *
 	fflush(stdout);
 }
 
-static void fail(const struct err *err)
-{
-	fprintf(stderr, "store_bench: %s\n", err->text);
-	exit(2);
-}
-
 /* A load to write. */
 struct load {
 	const char *what;
 	unsigned hosts, seconds;	/* of one batch */
 	size_t samples, windows;
 	bool lines, in_turn;		/* in_turn: of each host every tenth window, as relays send */
-	bool apart;			/* each entry has a profile of its own, as without sharing */
+	bool apart;			/* each entry has a profile of its own */
 };
 
 static uint32_t draw_host(const struct load *l, size_t window)
@@ -282,6 +266,43 @@ static uint32_t draw_host(const struct load *l, size_t window)
 	return (uint32_t)(next_random() % l->hosts);
 }
 
+static void fail(const struct err *err)
+{
+	fprintf(stderr, "store_bench: %s\n", err->text);
+	exit(2);
+}
+
+/* As PHP's processes send it. */
+static void put_message(struct window *w, struct profile *p, const struct labels *labels, int64_t start_ns)
+{
+	struct err err = { 0 };
+
+	labels_copy(&p->labels, labels);
+	labels_set(&p->labels, "clock", 5, "wall", 4);		/* goes into the header */
+	p->period_ns = PERIOD_NS;
+	p->start_ns = p->end_ns = start_ns;
+	if (wire_profile_write(p, &w->messages, &err) < 0)
+		fail(&err);
+}
+
+/* The messages of the window become its batch. */
+static void merge(struct window *w, bool apart)
+{
+	const struct open_batch_rules rules = { .max_series = UINT32_MAX / 2, .share_stacks = !apart };
+	const struct source_about about = { 0 };
+
+	for (size_t at = 0; at < w->messages.size; ) {
+		struct strobe_wire_message m;
+		uint64_t samples;
+		bool folded;
+
+		strobe_wire_parse(w->messages.data + at, strobe_wire_first(w->messages.data + at, w->messages.size - at), &m);
+		open_batch_add(w->batch, &about, &m, (int64_t)m.info.end_ns, &rules, &samples, &folded);
+		at += m.size;
+	}
+	open_batch_seal(w->batch);
+}
+
 /* Makes window `i` of the load, which ends with sample `until`. */
 static void window_fill(struct window *w, const struct day *d, const struct load *l, size_t i, size_t done, size_t until)
 {
@@ -289,10 +310,6 @@ static void window_fill(struct window *w, const struct day *d, const struct load
 	size_t first = done, count = until - done;
 
 	start -= start % BATCH_BUCKET_NS;
-	if (!l->apart) {
-		w->stacks = profile_new();
-		profile_keep_lines(w->stacks, true);
-	}
 	for (; done < until; done++) {
 		const struct stack *stack = draw_stack(d);
 		uint32_t bucket = (uint32_t)((done - first) * w->buckets / count);
@@ -300,15 +317,9 @@ static void window_fill(struct window *w, const struct day *d, const struct load
 		window_add(w, d, stack, bucket * w->series + draw_host(l, i) * ENTRIES + stack->entry);
 	}
 	for (uint32_t k = 0; k < w->series * w->buckets; k++)
-		if (w->profiles[k]) {
-			batch_rows_merge(&w->rows[k], 1);
-			w->entries[w->batch.count++] = (struct batch_entry){
-				start + k / w->series * BATCH_BUCKET_NS, &w->labels[k % w->series], STROBE_CLOCK_WALL, PERIOD_NS,
-				w->profiles[k], .rows = w->rows[k],
-			};
-		}
-	w->batch.stacks = w->stacks;
-	w->batch.id = i + 1;
+		if (w->profiles[k])
+			put_message(w, w->profiles[k], &w->labels[k % w->series], start + k / w->series * BATCH_BUCKET_NS);
+	w->batch = open_batch_new(i + 1);
 }
 
 static int64_t processor_ns(void)
@@ -323,7 +334,7 @@ static int64_t processor_ns(void)
 static void write_load(struct store *s, const struct day *d, const struct load *l)
 {
 	_cleanup_(freep) int64_t *times = xcalloc(l->windows, sizeof(*times));
-	int64_t total = 0, processor = 0;
+	int64_t total = 0, processor = 0, merging = 0;
 	struct window w = { .lines = l->lines };
 	struct err err = { 0 };
 	size_t done = 0, entries = 0;
@@ -335,10 +346,13 @@ static void write_load(struct store *s, const struct day *d, const struct load *
 
 		window_fill(&w, d, l, i, done, until);
 		done = until;
-		entries += w.batch.count;
+		processor_started = processor_ns();
+		merge(&w, l->apart);
+		merging += processor_ns() - processor_started;
+		entries += w.batch->batch.count;
 		processor_started = processor_ns();
 		started = clock_monotonic_ns();
-		if (store_append(s, &w.batch, &err) < 0)
+		if (store_append(s, &w.batch->batch, &err) < 0)
 			fail(&err);
 		times[i] = clock_monotonic_ns() - started;
 		processor += processor_ns() - processor_started;
@@ -349,6 +363,7 @@ static void write_load(struct store *s, const struct day *d, const struct load *
 	qsort(times, l->windows, sizeof(*times), compare_times);
 	print(l->what, "write", (double)l->samples / ((double)total / 1e9), "samples/s");
 	print(l->what, "write_cpu", (double)processor / (double)l->samples, "ns/sample");
+	print(l->what, "merge_cpu", (double)merging / (double)l->samples, "ns/sample");
 	print(l->what, "write_cpu_per_batch", (double)processor / (double)l->windows / 1e6, "ms");
 	print(l->what, "samples_per_entry", (double)l->samples / (double)entries, "samples");
 	print(l->what, "commit_p50", (double)times[l->windows / 2] / 1e6, "ms");
