@@ -301,16 +301,25 @@ static uint32_t node_of(struct query *q, uint64_t name, uint32_t found)
 	return found == MAP_NONE ? clickhouse_unknown_stack(q->profile) : found;
 }
 
-static void add_sums(struct query *q, const struct clickhouse_part *part)
+static void place_stacks(struct query *q, unsigned shards, struct map *nodes)
 {
-	_cleanup_(map_done) struct map nodes = { 0 };
-	struct row_reader r = row_reader_of(&part->rows);
-	struct values v = { 0 };
-	uint64_t last = 0, collisions = clickhouse_place_stacks(&part->stacks, q->profile, &nodes);
+	const struct clickhouse_stacks *stacks[CLICKHOUSE_SHARDS];
+	uint64_t collisions;
 
+	for (unsigned i = 0; i < shards; i++)
+		stacks[i] = &q->parts[i].stacks;
+	collisions = clickhouse_place_stacks(stacks, shards, q->profile, nodes);
 	if (collisions)
 		log_warning("%llu stacks collide with the hash of another one; their samples count for that one",
 			    (unsigned long long)collisions);
+}
+
+static void add_sums(struct query *q, const struct clickhouse_part *part, const struct map *nodes)
+{
+	struct row_reader r = row_reader_of(&part->rows);
+	struct values v = { 0 };
+	uint64_t last = 0;
+
 	while (row_more(&r)) {
 		uint64_t name = row_get(&r, 8), kind = row_get(&r, 8);
 		int64_t value = (int64_t)row_get(&r, 8);
@@ -321,7 +330,7 @@ static void add_sums(struct query *q, const struct clickhouse_part *part)
 			v = values_of(q, part, kind);
 		last = kind;
 		if (v.kind)
-			add_value(q, &v, node_of(q, name, map_get(&nodes, name)), value);
+			add_value(q, &v, node_of(q, name, map_get(nodes, name)), value);
 	}
 }
 
@@ -376,15 +385,17 @@ static void describe(struct query *q, struct store_query_stats *stats)
 static void merge(struct query *q, unsigned shards)
 {
 	_cleanup_(freep) uint64_t *days = xcalloc(CLICKHOUSE_DAYS / 64, sizeof(*days));
+	_cleanup_(map_done) struct map nodes = { 0 };
 
 	for (unsigned i = 0; i < shards; i++) {
 		add_days(q, &q->parts[i].days, days);
 		clickhouse_add_series(&q->series, &q->parts[i].series);
 	}
 	add_columns(q, shards);
+	place_stacks(q, shards, &nodes);
 	for (unsigned i = 0; i < shards; i++) {
 		add_ranges(q, &q->parts[i].ranges);
-		add_sums(q, &q->parts[i]);
+		add_sums(q, &q->parts[i], &nodes);
 	}
 }
 

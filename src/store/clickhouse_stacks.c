@@ -10,22 +10,35 @@
 struct stack_row {
 	uint64_t name, proof, base;
 	const uint8_t *frames, *lines;		/* 8 bytes each, 4 bytes each */
-	size_t frame_count, line_count;
+	uint32_t frame_count, line_count;
 };
 
 static bool get_stack(struct row_reader *r, struct stack_row *ret)
 {
+	size_t frames, lines;
+
 	ret->name = row_get(r, 8);
 	ret->proof = row_get(r, 8);
 	ret->base = row_get(r, 8);
-	ret->frame_count = row_get_count(r, 8);
+	frames = row_get_count(r, 8);
 	ret->frames = r->at.p;
-	r->at.p += ret->frame_count * 8;
-	ret->line_count = row_get_count(r, 4);
+	r->at.p += frames * 8;
+	lines = row_get_count(r, 4);
 	ret->lines = r->at.p;
-	r->at.p += ret->line_count * 4;
-	return !r->bad && ret->frame_count > 0 && ret->frame_count <= CLICKHOUSE_STACK &&
-	       (!ret->line_count || ret->line_count == ret->frame_count);
+	r->at.p += lines * 4;
+	ret->frame_count = (uint32_t)frames;
+	ret->line_count = (uint32_t)lines;
+	return !r->bad && frames > 0 && frames <= CLICKHOUSE_STACK && (!lines || lines == frames);
+}
+
+static inline uint64_t frame_of(const struct stack_row *row, uint32_t i)
+{
+	return strobe_wire_get_le(row->frames + 8 * (size_t)i, 8);
+}
+
+static inline uint32_t line_of(const struct stack_row *row, uint32_t i)
+{
+	return row->line_count ? (uint32_t)strobe_wire_get_le(row->lines + 4 * (size_t)i, 4) : 0;
 }
 
 /* --- Asking --- */
@@ -58,12 +71,10 @@ static void note_parts(const struct buf *answer, struct map *asked, struct map *
 			*slot = 1;
 			row_put(bases, row.base, 8);
 		}
-		for (size_t i = 0; i < row.frame_count; i++) {
-			uint64_t frame = strobe_wire_get_le(row.frames + 8 * i, 8);
-
-			slot = map_slot(known_frames, frame);
+		for (uint32_t i = 0; i < row.frame_count; i++) {
+			slot = map_slot(known_frames, frame_of(&row, i));
 			if (*slot == MAP_NONE)
-				row_put(frames, frame, 8);
+				row_put(frames, frame_of(&row, i), 8);
 			*slot = 1;
 		}
 	}
@@ -185,6 +196,8 @@ static void collect(struct placing *g, const struct buf *answer)
 			continue;
 		}
 		*slot = (uint32_t)g->count;
+		if (!g->profile->keeps_lines)
+			row.line_count = 0;
 		GROW(&g->rows, &g->capacity, g->count + 1);
 		g->rows[g->count++] = row;
 	}
@@ -192,11 +205,10 @@ static void collect(struct placing *g, const struct buf *answer)
 
 static uint32_t place_below(struct placing *g, const struct stack_row *row, uint32_t node)
 {
-	for (size_t i = 0; i < row->frame_count; i++) {
-		uint32_t frame = map_get(&g->frames, strobe_wire_get_le(row->frames + 8 * i, 8));
-		uint32_t line = row->line_count ? (uint32_t)strobe_wire_get_le(row->lines + 4 * i, 4) : 0;
+	for (uint32_t i = 0; i < row->frame_count; i++) {
+		uint32_t frame = map_get(&g->frames, frame_of(row, i));
 
-		node = profile_child_at(g->profile, node, frame == MAP_NONE ? unknown_frame(g->profile) : frame, line);
+		node = profile_child_at(g->profile, node, frame == MAP_NONE ? unknown_frame(g->profile) : frame, line_of(row, i));
 	}
 	return node;
 }
@@ -237,13 +249,77 @@ static void place(struct placing *g, uint32_t number)
 	}
 }
 
-uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *t, struct profile *p, struct map *nodes)
+/* --- In order --- */
+
+/* The number of frames, with their lines, that two stacks have in common. */
+static uint32_t common(const struct stack_row *a, const struct stack_row *b)
+{
+	uint32_t most = a->frame_count < b->frame_count ? a->frame_count : b->frame_count, i = 0;
+
+	while (i < most && frame_of(a, i) == frame_of(b, i) && line_of(a, i) == line_of(b, i))
+		i++;
+	return i;
+}
+
+static int compare_stacks(const void *x, const void *y)
+{
+	const struct stack_row *a = *(const struct stack_row *const *)x, *b = *(const struct stack_row *const *)y;
+	uint32_t i = common(a, b);
+
+	if (i == a->frame_count || i == b->frame_count)
+		return (a->frame_count > b->frame_count) - (a->frame_count < b->frame_count);
+	if (frame_of(a, i) != frame_of(b, i))
+		return frame_of(a, i) < frame_of(b, i) ? -1 : 1;
+	return line_of(a, i) < line_of(b, i) ? -1 : 1;
+}
+
+/* Whether nothing but the frames and lines of the row tells its nodes from others. */
+static bool is_plain(const struct placing *g, const struct stack_row *row)
+{
+	for (uint32_t i = 0; i < row->frame_count; i++)
+		if (map_get(&g->frames, frame_of(row, i)) == MAP_NONE)
+			return false;
+	return !row->base;
+}
+
+static size_t plain_rows(const struct placing *g, const struct stack_row **ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->count; i++)
+		if (is_plain(g, &g->rows[i]))
+			ret[n++] = &g->rows[i];
+	return n;
+}
+
+/* In order, a stack shares its first nodes with the one before, and the others are new: nothing is looked up. */
+static void place_in_order(struct placing *g)
+{
+	_cleanup_(freep) const struct stack_row **rows = xcalloc(g->count + 1, sizeof(*rows));
+	uint32_t path[CLICKHOUSE_STACK + 1] = { PROFILE_ROOT };
+	size_t count = plain_rows(g, rows);
+
+	assert(g->profile->node_count == 1);
+	qsort(rows, count, sizeof(*rows), compare_stacks);
+	for (size_t i = 0; i < count; i++) {
+		const struct stack_row *row = rows[i];
+
+		for (uint32_t k = i ? common(rows[i - 1], row) : 0; k < row->frame_count; k++)
+			path[k + 1] = profile_append_at(g->profile, path[k], map_get(&g->frames, frame_of(row, k)), line_of(row, k));
+		map_set(g->nodes, row->name, path[row->frame_count]);
+	}
+}
+
+uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *const *t, size_t count, struct profile *p, struct map *nodes)
 {
 	struct placing g = { .profile = p, .nodes = nodes };
 
-	place_frames(&t->frames, p, &g.frames);
-	for (size_t i = 0; i < t->count; i++)
-		collect(&g, &t->stacks[i]);
+	for (size_t i = 0; i < count; i++)
+		place_frames(&t[i]->frames, p, &g.frames);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < t[i]->count; k++)
+			collect(&g, &t[i]->stacks[k]);
+	place_in_order(&g);
 	for (size_t i = 0; i < g.count; i++)
 		if (map_get(nodes, g.rows[i].name) == MAP_NONE)
 			place(&g, (uint32_t)i);

@@ -17,8 +17,9 @@ int clickhouse_fetch_stacks(struct clickhouse_store *s, unsigned shard, const st
 			    const struct buf *names, struct clickhouse_stacks *ret, struct err *err);
 void clickhouse_stacks_done(struct clickhouse_stacks *t);
 
-/* Adds them to the profile. `nodes` gets the node of each name. Returns how many names have two different stacks. */
-uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *t, struct profile *p, struct map *nodes);
+/* Adds those of all shards to the profile, which has no nodes yet. `nodes` gets the node of each name. Returns how many names have two
+ * different stacks. */
+uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *const *t, size_t count, struct profile *p, struct map *nodes);
 
 /* The node of samples whose stack, or a part of it, is not in the tables. */
 #define CLICKHOUSE_UNKNOWN "[unknown]"
