@@ -183,13 +183,15 @@ static const char *name_of(const char *file)
 	return strcmp(file, "-") ? file : "standard input";
 }
 
-static int load_one(struct sides *s, char **files)
+static int load_one(struct sides *s, char **files, enum form form)
 {
 	uint32_t before, after;
 	int code = inputs_load(&s->a, &spec, files, 1);
 
 	if (code)
 		return code;
+	if (form != FORM_FOLDED)
+		inputs_show_names(&s->a);
 	before = profile_find_column(s->a.profile, "before");
 	after = profile_find_column(s->a.profile, "after");
 	if (before == UINT32_MAX || after == UINT32_MAX)
@@ -225,6 +227,10 @@ static int load_two(struct sides *s, char **files, enum form form)
 	if ((code = inputs_load(&s->a, &spec, files, 1)) ||
 	    (code = inputs_load(&s->b, &spec, files + 1, 1)))
 		return code;
+	if (form != FORM_FOLDED) {
+		inputs_show_names(&s->a);
+		inputs_show_names(&s->b);
+	}
 	s->before = s->a.profile;
 	s->after = s->b.profile;
 	snprintf(s->name_before, sizeof(s->name_before), "%.199s", name_of(files[0]));
@@ -439,7 +445,7 @@ static int run(int argc, char **argv)
 		return command_usage(&spec, "two profiles are needed, A (before) and B (after)");
 
 	code = operands == 2 ? load_two(&s, argv + 1, form) :
-	       profile_url_is_comparison(argv[1]) ? load_sides(&s, argv[1], form) : load_one(&s, argv + 1);
+	       profile_url_is_comparison(argv[1]) ? load_sides(&s, argv[1], form) : load_one(&s, argv + 1, form);
 	if (!code)
 		code = compare(&s, form);
 	inputs_done(&s.a);

@@ -376,6 +376,8 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	code = inputs_load_as(&in, &spec, &reading, files, file_count);
+	if (!code && !wants_lines())
+		inputs_show_names(&in);
 	if (!code && wants_lines())
 		code = add_profile_lines(&in, &lines);
 	if (!code)

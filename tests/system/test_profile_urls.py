@@ -74,6 +74,29 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
 
 
 @test
+def functions_without_a_name_that_can_be_seen_are_unknown_wherever_they_are_shown():
+    with Directory() as directory, Daemon(directory) as d:
+        folded = ';a;b 3\na;;b 1\nd; ;e 2\n'
+        with open(f'{directory}/blank.folded', 'w') as f:
+            f.write(folded)
+        for run in ('blank', 'again'):
+            r = strobe('import', '--store', f'sqlite:{directory}/state', '--source', 'shop', '--id', run, f'{directory}/blank.folded')
+            check(r.returncode == 0, f'{r}')
+        for view in ('run=shop/blank', 'run=shop/blank&base=shop/again'):
+            table = json.loads(d.get(f'/api/v1/table?{view}'))
+            check(sorted(table['name']) == ['[unknown]', 'a', 'b', 'd', 'e'], f'{table["name"]}')
+            for name in ('%5Bunknown%5D', '%20'):
+                around = json.loads(d.get(f'/api/v1/function?{view}&function={name}'))
+                check({e['name'] for e in around['callees']} == {'a', 'b', 'e'}, f'{around}')
+            page = d.get(f'/?{view}&function=%5Bunknown%5D')
+            check('[unknown]' in page and '"></a>' not in page and '"> </a>' not in page, page)
+            check('[unknown]' in d.get(f'/callgraph.svg?{view}&function=%5Bunknown%5D') and '[unknown]' in d.get(f'/flamegraph.svg?{view}'), 'pictures')
+        check(sorted(d.get('/api/v1/profile?run=shop/blank&format=folded').splitlines()) == sorted(folded.splitlines()), 'folded text is a conversion')
+        r = strobe('report', f'{d.url}/runs/shop/blank')
+        check(r.stdout.count('[unknown]') == 1, f'{r}')
+
+
+@test
 def what_the_daemon_says_is_passed_on():
     with Directory() as directory, Daemon(directory) as d:
         fill(d)
