@@ -63,7 +63,21 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
         r = strobe('flamegraph', f'{d.url}/?run=shop/r2&base=shop/r1', '-o', f'{directory}/d.html')
         with open(f'{directory}/d.html') as f:
             html = f.read()
-        check(r.returncode == 0 and '<title>Difference<' in html and '"name":"time"' in html, f'a flame graph is of the difference: {r}')
+        check(r.returncode == 0 and '<title>Difference<' in html and '"name":"wall_ns"' in html, f'a flame graph is of the difference: {r}')
+        for url in (f'{d.url}/?run=shop/r2&base=shop/r1&column=memory_bytes', f'{d.url}/?from=-1h&entry=api.php&base.entry=index.php',
+                    f'{d.url}/?from=-1h&entry=api.php&base.entry=index.php&scale=none', f'{d.url}/index.php?run1=r1&run2=r2&source=shop'):
+            for ending in ('html', 'svg'):
+                for command in ('diff', 'flamegraph'):
+                    r = strobe(command, url, '-o', f'{directory}/{command}.{ending}')
+                    check(r.returncode == 0, f'{r}')
+                with open(f'{directory}/diff.{ending}') as f, open(f'{directory}/flamegraph.{ending}') as g:
+                    check(f.read() == g.read(), f'{url} as {ending} is that of strobe diff')
+        r = strobe('flamegraph', f'{d.url}/?run=shop/r2&base=shop/r1&scale=half', '-o', f'{directory}/d.html')
+        check(r.returncode == 2 and 'scale=half' in r.stderr, f'{r}')
+        r = strobe('flamegraph', f'{d.url}/?run=shop/r2&base=shop/r1', '--function', 'add$', '-o', f'{directory}/a.svg', '--also',
+                   f'column=memory_bytes:{directory}/b.svg', '--also', f'function=nothing:{directory}/c.svg')
+        with open(f'{directory}/a.svg') as f, open(f'{directory}/b.svg') as g:
+            check(r.returncode == 0 and 'ms' in f.read() and 'KiB' in g.read() and "matches 'nothing'" in r.stderr, f'{r}')
         r = strobe('report', f'{d.url}/?side=before')
         check(r.returncode == 2 and 'only a comparison has sides' in r.stderr, f'{r}')
         for command, option, path in (('flamegraph', '-o', 'a.svg'), ('callgraph', '-o', 'a.dot'), ('convert', '-o', 'a.pb.gz')):
