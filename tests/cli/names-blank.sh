@@ -10,3 +10,5 @@ strobe callgraph blank --threshold 0 -o graph.dot && grep -o 'label="[^"]*unknow
 strobe collapse blank
 strobe convert blank -f folded
 strobe diff --folded blank blank
+mkdir -p logs/daily && cp blank logs/daily/2026-11-20.all.log && strobe export svgs --logs logs -q
+gzip -dc svgs/daily/2026-11-20.all.svgz | grep -o '<title>[^<]*unknown[^<]*'
