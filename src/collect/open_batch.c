@@ -10,8 +10,10 @@
 
 #include <assert.h>
 
-/* Bytes of a node beside its values, of a frame and of a string, with their share of the hash maps. */
+/* Bytes of a node beside its values, of a frame and of a string, with their share of the hash maps. What a message counts is never less
+ * than what it takes once it is merged. */
 #define NODE_BYTES	48u
+#define ROW_BYTES	4u		/* of a row that refers to a node */
 #define FRAME_BYTES	48u
 #define STRING_BYTES	64u
 
@@ -180,7 +182,7 @@ uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t b
 
 uint64_t open_batch_cost_of(const struct strobe_wire_message *m)
 {
-	return m->size + (uint64_t)m->nodes * (NODE_BYTES + 8 * m->columns) + (uint64_t)m->frames * FRAME_BYTES +
+	return m->size + (uint64_t)m->nodes * (NODE_BYTES + ROW_BYTES + 8 * m->columns) + (uint64_t)m->frames * FRAME_BYTES +
 	       (uint64_t)m->strings * STRING_BYTES;
 }
 
