@@ -98,7 +98,7 @@ static int64_t folded_entry(struct open_batch *b, const struct source_about *abo
 	i = open_batch_find(b, &key);
 	if (i >= 0)
 		return i;
-	if (b->batch.count >= 2 * (size_t)rules->max_series)
+	if (b->batch.count >= open_batch_series_limit(rules))
 		return -ENOSPC;
 	i = open_batch_entry(b, make_labels(&bare, other, rules), bucket_ns, about->clock, about->period_ns);
 	open_batch_set(b, &key, (uint32_t)i);

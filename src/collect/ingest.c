@@ -134,6 +134,21 @@ static bool full(void *data)
 	return !has_room(c, taken_for_waiting, 0, c->options.queue_bytes / 2);
 }
 
+/* As if all that is unknown to the open batch were folded. */
+static int room(void *data, size_t folded_series, uint64_t cost)
+{
+	struct collector *c = data;
+	size_t max = c->rules.max_series, entries = c->open->batch.count > max ? c->open->batch.count : max;
+
+	if (cost > c->options.queue_bytes)
+		return -E2BIG;
+	if (max + folded_series > open_batch_series_limit(&c->rules))
+		return -ENOSPC;
+	if (entries + folded_series > open_batch_series_limit(&c->rules))
+		return -EAGAIN;
+	return has_room(c, taken_by_samples, cost, c->options.queue_bytes) ? 0 : -EAGAIN;
+}
+
 /* --- Messages and lines --- */
 
 static unsigned put_run(struct collector *c, struct open_run *r)
@@ -293,7 +308,7 @@ static void runs_killed(void *data, uint64_t count)
 struct source_receiver collector_receiver(struct collector *c)
 {
 	return (struct source_receiver){
-		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full,
+		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full, .room = room,
 		.runs_killed = runs_killed, .data = c,
 	};
 }

@@ -207,6 +207,11 @@ static void put_key(struct buf *key, const struct strobe_wire_message *m, const 
 		labels_put(more, key);
 }
 
+void open_batch_folded_key(struct buf *key, const struct strobe_wire_message *m, int64_t bucket_ns)
+{
+	put_key(key, m, NULL, bucket_ns, true);
+}
+
 static struct labels *make_labels(const struct strobe_wire_message *m, const struct labels *more,
 				  const struct open_batch_rules *rules, bool folded)
 {
@@ -231,7 +236,7 @@ static struct labels *make_labels(const struct strobe_wire_message *m, const str
 static int64_t find_entry(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
 			  int64_t bucket_ns, const struct open_batch_rules *rules, bool folded)
 {
-	size_t max = folded ? 2 * (size_t)rules->max_series : rules->max_series;
+	size_t max = folded ? open_batch_series_limit(rules) : rules->max_series;
 	_cleanup_(buf_done) struct buf key = { 0 };
 	int64_t i;
 

@@ -83,6 +83,15 @@ void open_batch_seal(struct open_batch *b);
 void open_batch_merge(struct open_batch *b);
 bool open_batch_merge_some(struct open_batch *b, size_t bytes);
 
+/* Entries of one batch, those of folded series included. */
+static inline size_t open_batch_series_limit(const struct open_batch_rules *rules)
+{
+	return 2 * (size_t)rules->max_series;
+}
+
+/* Appends a key of the folded series of a message, equal for messages of the same bucket, clock, period and columns. */
+void open_batch_folded_key(struct buf *key, const struct strobe_wire_message *m, int64_t bucket_ns);
+
 /* Adds a message to its series in the bucket of `time_ns`. A series above `max_series` goes to the one whose only
  * label is entry=other, and *ret_folded is set. *ret_samples is how many samples it holds. Returns -ENOSPC, and adds
  * nothing, when there are twice as many. */

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "lock.h"
 #include "mem.h"
+#include "open_batch.h"
 
 #include <assert.h>
 #include <sys/epoll.h>
@@ -16,7 +17,10 @@
 struct push {
 	const uint8_t *bytes;
 	size_t size;
-	bool is_done, taken;
+	size_t folded_series;
+	uint64_t cost;				/* of all its messages, as the queue counts */
+	bool is_done;
+	int result;				/* 0, or why nothing was taken */
 	struct push *next;
 };
 
@@ -29,29 +33,57 @@ struct push_source {
 	bool stopped;
 };
 
-/* Under the lock: who waits must not go away meanwhile. */
-static bool take(struct push_source *s, const struct push *p)
+static void measure(struct push *p)
+{
+	struct intern series;
+	struct buf key;
+
+	intern_init(&series);
+	buf_init(&key);
+	for (size_t at = 0, n; at < p->size; at += n) {
+		struct strobe_wire_message m;
+		enum strobe_wire_error e;
+
+		n = strobe_wire_first(p->bytes + at, p->size - at);
+		e = strobe_wire_parse(p->bytes + at, n, &m);
+		assert(!e);	/* they are our own */
+		(void)e;
+		p->cost += open_batch_cost_of(&m);
+		buf_reset(&key);
+		open_batch_folded_key(&key, &m, (int64_t)(m.info.end_ns / BATCH_BUCKET_NS));
+		intern_add(&series, key.data, key.size);
+	}
+	p->folded_series = series.count;
+	buf_done(&key);
+	intern_done(&series);
+}
+
+/* Under the lock: the caller must not go away meanwhile. */
+static int take(struct push_source *s, const struct push *p)
 {
 	const struct source_receiver *r = &s->base.receiver;
+	int room;
 
 	if (s->stopped || r->full(r->data))
-		return false;
+		return -EAGAIN;
+	if ((room = r->room(r->data, p->folded_series, p->cost)) < 0)
+		return room;
 	for (size_t at = 0, n; at < p->size; at += n) {
 		enum strobe_wire_error e;
 
 		n = strobe_wire_first(p->bytes + at, p->size - at);
 		e = source_message(&s->base, (struct source_about){ 0 }, p->bytes + at, n);
-		assert(!e);	/* they are our own */
+		assert(!e);
 		(void)e;
 	}
-	return true;
+	return 0;
 }
 
 static void take_all(struct push_source *s)
 {
 	lock_take(&s->lock);
 	for (struct push *p = s->first; p; p = p->next) {
-		p->taken = take(s, p);
+		p->result = take(s, p);
 		p->is_done = true;
 	}
 	s->first = NULL;
@@ -95,9 +127,10 @@ static void wait_for_loop(struct push_source *s, struct push *p)
 int push_source_give(struct source *base, enum source_push_protocol protocol, const void *messages, size_t n, struct err *err)
 {
 	struct push_source *s = (struct push_source *)base;
-	struct push p = { .bytes = messages, .size = n };
+	struct push p = { .bytes = messages, .size = n, .result = -EAGAIN };
 
 	assert(protocol < SOURCE_PUSH_PROTOCOLS);
+	measure(&p);
 	lock_take(&s->lock);
 	if (!s->stopped) {
 		*s->last = &p;
@@ -106,7 +139,13 @@ int push_source_give(struct source *base, enum source_push_protocol protocol, co
 		wait_for_loop(s, &p);
 	}
 	lock_release(&s->lock);
-	if (!p.taken)
+	if (p.result == -E2BIG)
+		return err_set(err, p.result, "the samples need %llu MB of memory, more than the queue may hold; send fewer stacks at once, or "
+			       "raise queue-bytes", (unsigned long long)(p.cost >> 20));
+	if (p.result == -ENOSPC)
+		return err_set(err, -E2BIG, "the samples are of %zu combinations of 10 seconds, clock, period and columns, above the limit "
+			       "of series; send fewer at once", p.folded_series);
+	if (p.result < 0)
 		return err_set(err, -EAGAIN, "the queue is full or the daemon is shutting down; retry later");
 	base->counters.pushes[protocol]++;
 	return 0;

@@ -613,6 +613,37 @@ TEST(series_without_end_are_dropped_and_counted)
 	stop(&f);
 }
 
+TEST(room_is_told_before_anything_is_taken)
+{
+	struct source_receiver r;
+	struct collector_options o;
+	struct fixture f;
+	int64_t now = clock_wall_ns();
+	uint8_t bytes[4096];
+	struct strobe_wire_message m;
+
+	collector_default_options(&o);
+	o.max_series = 5;
+	o.queue_bytes = 20000;
+	start(&f, &o);
+	r = collector_receiver(f.c);
+	CHECK_INT(r.room(r.data, 5, 20000), 0);
+	CHECK_INT(r.room(r.data, 6, 1), -ENOSPC);
+	CHECK_INT(r.room(r.data, 1, 20001), -E2BIG);
+	for (int i = 0; i < 8; i++)		/* 5, and 3 that are folded */
+		give(&f, &(struct test_message){ .samples = 1, .end_ns = now - i * BATCH_BUCKET_NS });
+	CHECK_INT(f.n->samples_queued, 8);
+	CHECK_INT(r.room(r.data, 2, 1), 0);
+	CHECK_INT(r.room(r.data, 3, 1), -EAGAIN);
+	CHECK_INT(r.room(r.data, 1, 20000), -EAGAIN);
+	CHECK_INT(strobe_wire_parse(bytes, test_message_write(&(struct test_message){ .samples = 1 }, bytes, sizeof(bytes)), &m), 0);
+	CHECK_INT(r.room(r.data, 1, open_batch_cost_of(&m)), 0);
+	give(&f, &(struct test_message){ .samples = 1 });
+	CHECK_INT(f.n->samples_dropped_queue, 0);
+	check_sums(&f);
+	stop(&f);
+}
+
 TEST(a_wrong_clock_of_a_sender_is_replaced_by_the_time_of_receipt)
 {
 	int64_t now = clock_wall_ns();

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 
 struct place {
 	struct loop *loop;
 	struct source *source;
 	bool is_full;
+	int room;
+	uint64_t cost;
 	unsigned messages;
 	pthread_t loop_thread, receiver_thread;
 	int given;
@@ -34,6 +37,15 @@ static bool full(void *data)
 	return p->is_full;
 }
 
+static int room(void *data, size_t folded_series, uint64_t cost)
+{
+	struct place *p = data;
+
+	CHECK_INT(folded_series, 1);
+	p->cost = cost;
+	return p->room;
+}
+
 /* Two empty messages, one behind the other. */
 static void *give(void *data)
 {
@@ -53,7 +65,7 @@ static void *give(void *data)
 
 static void run(struct place *p)
 {
-	struct source_receiver receiver = { .message = got_message, .full = full, .data = p };
+	struct source_receiver receiver = { .message = got_message, .full = full, .room = room, .data = p };
 	struct err err = { 0 };
 	pthread_t giver;
 
@@ -93,6 +105,40 @@ TEST(a_full_collector_takes_nothing_of_it)
 	CHECK(p.err.text[0]);
 	CHECK_INT(p.messages, 0);
 	CHECK_INT(p.source->counters.pushes[SOURCE_PUSH_OTLP], 0);
+	end(&p);
+}
+
+TEST(a_push_without_room_for_all_of_it_is_refused_whole)
+{
+	struct place p = { .room = -EAGAIN };
+
+	run(&p);
+	CHECK_INT(p.given, -EAGAIN);
+	CHECK_INT(p.cost, 2 * STROBE_WIRE_HEADER);
+	CHECK_INT(p.messages, 0);
+	end(&p);
+}
+
+TEST(a_push_that_exceeds_the_queue_is_refused_for_good)
+{
+	struct place p = { .room = -E2BIG };
+
+	run(&p);
+	CHECK_INT(p.given, -E2BIG);
+	CHECK(strstr(p.err.text, "queue-bytes"));
+	CHECK_INT(p.messages, 0);
+	CHECK_INT(p.source->counters.pushes[SOURCE_PUSH_OTLP], 0);
+	end(&p);
+}
+
+TEST(a_push_above_the_limit_of_series_is_refused_for_good)
+{
+	struct place p = { .room = -ENOSPC };
+
+	run(&p);
+	CHECK_INT(p.given, -E2BIG);
+	CHECK(strstr(p.err.text, "limit of series"));
+	CHECK_INT(p.messages, 0);
 	end(&p);
 }
 

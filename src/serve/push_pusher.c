@@ -16,10 +16,7 @@ static void read_and_give(struct push *p, struct buf *message)
 	int e = push_request(&p->pushed, message->data, message->size, &err);
 
 	if (e < 0) {
-		/* Nobody is to send it again: resource_exhausted would say so. */
 		push_refuse_read(p, e, 400, &err);
-		if (p->response->status == 413)
-			response_error(p->response, p->request, 400, "%s", err.text);
 	} else if (push_submit(p)) {
 		buf_init(&none);
 		connect_answer(p->request, &message_push_response, &none, p->response);
@@ -35,6 +32,7 @@ void push_pusher(struct server_context *s, const struct request *q, struct respo
 
 	buf_init(&message);
 	if (push_begin(&p, s, q, SOURCE_PUSH_PUSHER, PUSHED_BYTES_MAX, r)) {
+		p.large_status = 400;	/* Connect makes resource_exhausted of 413, which clients retry */
 		plain.content_encoding = NULL;
 		plain.body = p.body.p;
 		plain.body_size = p.body.n;

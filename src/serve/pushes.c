@@ -37,7 +37,7 @@ void push_refuse_read(struct push *p, int code, int status, const struct err *er
 {
 	bool is_large = code == -E2BIG || code == -EFBIG;
 
-	push_refuse(p, is_large ? SOURCE_PUSH_LARGE : SOURCE_PUSH_DAMAGED, is_large ? 413 : status, "%s", err->text);
+	push_refuse(p, is_large ? SOURCE_PUSH_LARGE : SOURCE_PUSH_DAMAGED, is_large ? p->large_status : status, "%s", err->text);
 }
 
 static bool check_encoding(struct push *p)
@@ -102,7 +102,8 @@ bool push_begin(struct push *p, struct server_context *s, const struct request *
 {
 	struct err err = { 0 };
 
-	*p = (struct push){ .context = s, .request = q, .response = r, .protocol = protocol, .input.fd = -1 };
+	*p = (struct push){ .context = s, .request = q, .response = r, .protocol = protocol, .input.fd = -1,
+			   .large_status = 413 };
 	pushed_init(&p->pushed);
 	if (!s->options.pushes) {
 		response_error(r, q, 404, "nothing is collected here");
@@ -128,10 +129,13 @@ bool push_submit(struct push *p)
 		push_refuse_read(p, e, 400, &err);
 		return false;
 	}
-	if (push_source_give(p->context->options.pushes, p->protocol, messages.data, messages.size, &err) < 0) {
+	e = push_source_give(p->context->options.pushes, p->protocol, messages.data, messages.size, &err);
+	if (e == -E2BIG)
+		push_refuse_read(p, e, 400, &err);
+	else if (e < 0)
 		push_refuse(p, SOURCE_PUSH_BUSY, 503, "%s", err.text);
+	if (e < 0)
 		return false;
-	}
 	counters_of(p)->push_bytes += p->request->body_size;
 	return true;
 }

@@ -19,6 +19,7 @@ struct push {
 	struct str body;			/* decompressed */
 	struct input input;			/* which holds it */
 	uint64_t charged;			/* of the server's memory cap */
+	int large_status;			/* of the answer to samples above a limit: 413 */
 };
 
 /* Checks the tenant and the encoding, and decompresses the body, of at most `body_max` bytes then. False after the answer was

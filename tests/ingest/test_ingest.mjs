@@ -377,6 +377,29 @@ await test("with tokens a push needs the one for writing", async () => {
 	same((await post(t, PUSH, "{}", JSON_TYPE)).status, 401, "in the form of Connect");
 });
 
+await test("a request is stored whole or rejected whole when the queue is short", async () => {
+	const t = await daemon("short", "--queue-bytes", "8M");
+	const many = (stacks, who) => Array.from({ length: stacks }, (_, i) => `main;${who}_a${i};${who}_b${i};${who}_c${i} 1`).join("\n");
+	const large = await post(t, "/ingest?name=large.wall", many(30000, "large"));
+
+	same(large.status, 413, "more than the queue may hold");
+	check(/more than the queue may hold; send fewer stacks at once, or raise queue-bytes/.test(await large.text()), "says what to do");
+	const pusher = await post(t, PUSH, JSON.stringify({ series: [{ labels: [{ name: "__name__", value: "process_cpu" }, { name: "service_name", value: "large" }],
+		samples: [{ rawProfile: pprof([["samples", "count"]], Array.from({ length: 12000 }, (_, i) => [[`f${i}`, `g${i}`, `h${i}`, `i${i}`], [1]])).toString("base64") }] }] }), JSON_TYPE);
+
+	const refusal = await pusher.json();
+
+	same([pusher.status, refusal.code, /more than the queue/.test(refusal.message)], [400, "invalid_argument", true], refusal.message);
+	const sent = await Promise.all(["a", "b", "c", "d", "e", "f"].map(async (who) => [who, (await post(t, `/ingest?name=${who}.wall`, many(9000, who))).status]));
+
+	check(sent.every(([, status]) => status === 200 || status === 503) && sent.some(([, status]) => status === 200), JSON.stringify(sent));
+	const { samples, rejected_pushes } = await settled(t);
+	const accepted = sent.filter(([, status]) => status === 200);
+
+	same([samples.received, samples.stored], [accepted.length * 9000, accepted.length * 9000], "all that was accepted is stored");
+	same([rejected_pushes.large, rejected_pushes.busy], [2, sent.length - accepted.length], "counted");
+});
+
 await test("the requests of the manual are accepted", async () => {
 	const manual = readFileSync(`${here}../../docs/ingest.md`, "utf8");
 	const commands = manual.split("\n").filter((line) => line.startsWith("    curl "));
