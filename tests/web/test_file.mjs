@@ -298,6 +298,35 @@ await test('stacks are kept and removed, in all views, and filters end at a clic
 	await page.close();
 });
 
+await test('filters that take for ever are given up, from the address, by Back and when they are typed, and the page says so', async () => {
+	writeFileSync(join(folder, 'slow.folded'), `main;load;${'a'.repeat(60)}! 5\nmain;idle 3\n`);
+	strobe('flamegraph', '-q', join(folder, 'slow.folded'), '-o', page_('slow'));
+	const SLOW = '(a%2B)%2B%24', CHOICES = `${'(aa|a)'.repeat(30)}c`, names = (page) => texts(page, '.functions .function-link');
+	for (const key of ['keep', 'keep-i', 'remove', 'remove-i']) {
+		const page = await openFile('slow', `${key}=${SLOW}&remove=idle`);
+		check((await text(page, '.warning')) === 'Filter given up, as it takes too long: (a+)+$', await text(page, '.warning'));
+		check((await texts(page, '.chips button')).join() === 'given up: (a+)+$ ×,without idle ×', await texts(page, '.chips button'));
+		check((await names(page)).sort().join() === ['a'.repeat(60) + '!', 'load', 'main'].join(), await names(page));
+		await page.evaluate((k, s) => location.hash = `${k}=${s}`, key, encodeURIComponent(CHOICES));
+		await page.waitForFunction((s) => document.querySelector('.warning')?.textContent.endsWith(s), {}, CHOICES);
+		check((await names(page)).includes('idle'), await names(page));
+		await page.goBack();
+		await page.waitForFunction(() => document.querySelector('.warning')?.textContent.endsWith('(a+)+$'));
+		await press(page, 'given up: (a+)+$ ×');
+		await page.waitForFunction(() => !document.querySelector('.warning'));
+		check(!(await names(page)).includes('idle') && page.complaints.length === 0, page.complaints);
+		await page.close();
+	}
+	const page = await openFile('slow', 'keep=%28');
+	check((await text(page, '.warning')) === 'Filter ignored, as it is no valid regular expression: (' && (await names(page)).length === 4, await text(page, '.warning'));
+	await search(page, '(i|o).*');
+	await page.waitForFunction(() => document.querySelector('.matched').textContent.endsWith('matched'));
+	await press(page, 'keep');
+	await page.waitForFunction(() => document.querySelectorAll('.chips button').length === 2);
+	await page.waitForFunction(() => document.querySelector('main').dataset.ready === 'true');
+	await page.close();
+});
+
 await test('its own link opens the same view, and so do those of older files', async () => {
 	const page = await openFile('after', 'zoom=;%7Bmain%7D;App%5CKernel%3A%3Ahandle;no%20longer&search=Part3&reversed=0&color=layer&keep=Part3');
 	check((await texts(page, '.crumbs button')).includes('App\\Kernel::handle') && await page.$eval('select[aria-label="Colours"]', (e) => e.value) === 'layer');

@@ -5,6 +5,7 @@ import { Bar } from './bar';
 import { LazyCallGraph, LazyChart } from './lazy_views';
 import { Compare, EndComparison } from './compare';
 import { FileFacts } from './file/bar';
+import { filterWarning } from './file/filters';
 import { facts } from './file/start';
 import { FileTools } from './file/tools';
 import { Facts, runName, sides } from './facts';
@@ -110,7 +111,7 @@ function title(): string {
 
 export function App() {
 	const empty = useComputed(() => flame.value !== null && !!flame.value.about.empty);
-	const bad = failed.value !== '', show = !bad && !empty.value, warning = flame.value?.about.warning || table.value?.warning;
+	const bad = failed.value !== '', show = !bad && !empty.value, warning = flame.value?.about.warning || table.value?.warning || IN_FILE && !loading.value && filterWarning(view.value.filters);
 
 	document.title = title();
 	return <>

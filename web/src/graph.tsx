@@ -8,7 +8,7 @@ import { isGrey } from './flame/grey';
 import type { FlameView } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
-import { focused, found, pattern, tooSlow, zoomed } from './found';
+import { focused, found, matchedNames, pattern, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
 import { address, change, kind, openFunction, queryOf, search, setSearch, setZoom, view } from './state';
 
@@ -39,7 +39,7 @@ function goToHit(step: number, canvas: FlameView | null): void {
 
 function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0;
-	const words = IN_FILE && !tooSlow.value && f?.hits.length && pattern.value ? matchedWords(d!, f, zoomed.value, pattern.value.regexp) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
+	const words = IN_FILE && !tooSlow.value && f?.hits.length && matchedNames.value ? matchedWords(d!, f, zoomed.value, matchedNames.value) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
 	const title = f && d ? `${format.value(f.sum, d.about.columns[d.about.column]?.unit || '')} of ${f.frames} functions in ${f.hits.length} places` : '';
 
 	return <div class="search" role="search">

@@ -5,9 +5,9 @@ import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Ti
 import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column, type Words } from '../flame/data';
 import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';
-import { compile } from '../picture/words';
 import { view, type View } from '../state';
 import { drawn } from './drawing';
+import { isFilter, matchOf, usable } from './filters';
 import { facts, type PackedEdge } from './start';
 import { arrowsOf, boxesOf, filtered, neighbours, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
 
@@ -69,8 +69,6 @@ export interface FileQuery {
 	width: Meaning;
 }
 
-const isFilter = ([key]: [string, string]) => /^(keep|remove)(-i)?$/.test(key);
-
 function keyOf(v: View): FileQuery {
 	const width = v.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '';
 	return { by: v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, reverse: v.reverse, threshold: v.threshold,
@@ -88,19 +86,14 @@ function memoizeLast<T>(make: (a: FileQuery) => T, key: (a: FileQuery) => unknow
 	};
 }
 
-function matching(t: Tree, pattern: RegExp): Uint8Array {
-	const byName = t.words.names.map((name) => pattern.test(name) ? 1 : 0), match = Uint8Array.from(t.words.frameName, (n) => byName[n]);
+function matching(t: Tree, byName: Uint8Array): Uint8Array {
+	const match = Uint8Array.from(t.words.frameName, (n) => byName[n]);
 	match[t.rootFrame] = 0;
 	return match;
 }
 
 const keptOf = memoizeLast((a) => {
-	const filters: Filter[] = [];
-	for (const [key, text] of a.filters) {
-		const pattern = compile(text, key.endsWith('-i'));
-		if (pattern)
-			filters.push({ match: matching(base, pattern), keep: key.startsWith('keep') });
-	}
+	const filters: Filter[] = a.filters.map((f) => ({ match: matching(base, matchOf(f)!), keep: f[0].startsWith('keep') }));
 	return filters.length ? filtered(base, filters) : base;
 }, (a) => a.filters);
 
@@ -169,7 +162,8 @@ const fieldsOf = ({ depths, total, leftOut, offsets, start, width, frame, before
 const turnedOf = memoizeLast((a) => reverseTree(flameOf(a), LEAST, false), (a) => [a.by, a.filters, a.column, a.width]);
 
 export function unreversed(): FlameData {
-	return flameOf(keyOf(view.peek()));
+	const a = keyOf(view.peek());
+	return flameOf({ ...a, filters: a.filters.filter(matchOf) });
 }
 
 // --- Tables ---
@@ -270,7 +264,12 @@ function callGraphOf(a: FileQuery): string {
 
 // --- The questions, by the names of src/api.ts ---
 
-const read = (query: string) => JSON.parse(query) as FileQuery;
+// The question with the filters that apply.
+async function tried(a: FileQuery): Promise<FileQuery> {
+	return { ...a, filters: await usable(base.words.names, a.filters) };
+}
+
+const read = (query: string) => tried(JSON.parse(query) as FileQuery);
 
 export function flameQuery(v: View): string {
 	return JSON.stringify({ ...keyOf(v), function: '', threshold: '', reverse: v.reverse && !v.function });
@@ -298,20 +297,20 @@ export async function getChart(): Promise<FlameData> {
 }
 
 export async function getFlame(query: string): Promise<FlameData> {
-	const a = read(query);
+	const a = await read(query);
 	return a.reverse ? turnedOf(a) : flameOf(a);
 }
 
 export async function getTable(query: string): Promise<TableAnswer> {
-	return tableOf(read(query));
+	return tableOf(await read(query));
 }
 
 export async function getFunction(query: string): Promise<FunctionAnswer> {
-	return functionOf(read(query));
+	return functionOf(await read(query));
 }
 
 export async function getCallGraph(v: View): Promise<string> {
-	return callGraphOf(keyOf(v));
+	return callGraphOf(await tried(keyOf(v)));
 }
 
 export const getLabels = async (): Promise<Label[]> => [];
