@@ -508,6 +508,27 @@ await test('in the dark the paper is dark and words are light; printed they are 
 	await page.close();
 });
 
+await test('the rows at the root stay in sight when the window grows, and when it is printed', async () => {
+	writeFileSync(join(folder, 'deep.folded'), `${Array.from({ length: 60 }, (_, i) => `f${i}`).join(';')} 5\n`);
+	strobe('flamegraph', '-q', join(folder, 'deep.folded'), '-o', page_('deep'));
+	const page = await openFile('deep', 'show=graph', { height: 500 }), below = () => page.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+	for (const height of [800, 600, 700]) {
+		await page.setViewport({ width: 1440, height });
+		await drawn(page);
+		check(await below() < 1, height, await below());
+	}
+	await page.emulateMediaType('print');
+	await drawn(page);
+	check(await below() < 1, 'printed', await below());
+	await page.emulateMediaType('screen');
+	await page.$eval('.flame', (e) => e.scrollTop -= 30);
+	await drawn(page);
+	await page.setViewport({ width: 1440, height: 720 });
+	await drawn(page);
+	check(Math.abs(await below() - 30) < 1, 'where one has scrolled to', await below());
+	await page.close();
+});
+
 await test('with scripts off, or forbidden by a policy, there is a whole still picture', async () => {
 	const still = async (page) => {
 		const content = await page.content();

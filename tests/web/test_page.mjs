@@ -377,6 +377,61 @@ await test('live is in the address, and ends when a range with an end is chosen'
 	await open.close();
 });
 
+await test('live of a range with an end is off, whatever the address says', async () => {
+	const open = await openPage(`${site}/?from=-30m&to=-5m#live=1`);
+	check(await open.$eval('button.live', (b) => b.getAttribute('aria-pressed')) === 'false');
+	await open.close();
+});
+
+// A page that is refreshed every 0.3 s, and whose graphs come after `delay` ms.
+async function openLive(delay, height) {
+	const open = await newPage(browser, { height }), graphs = { answered: 0, aborted: 0 };
+	await open.evaluateOnNewDocument(() => {
+		const set = globalThis.setInterval;
+		globalThis.setInterval = (act, ms) => set(act, ms === 10_000 ? 300 : ms);
+	});
+	await open.setRequestInterception(true);
+	const isGraph = (r) => r.url().includes('format=flame');
+	open.on('request', (r) => isGraph(r) ? setTimeout(() => r.continue().catch(() => {}), delay) : r.continue());
+	open.on('requestfinished', (r) => graphs.answered += isGraph(r));
+	open.on('requestfailed', (r) => graphs.aborted += isGraph(r));
+	await open.goto(`${site}/?from=-1h&entry=index#show=graph&live=1`);
+	await ready(open);
+	const refreshed = async (n) => {
+		for (const end = graphs.answered + n; graphs.answered < end;)
+			await new Promise((r) => setTimeout(r, 50));
+		await drawn(open);
+	};
+	return { open, graphs, refreshed };
+}
+
+await test('a live page waits for an answer that takes longer than it refreshes', async () => {
+	const { open, graphs, refreshed } = await openLive(1000, 900);
+	await refreshed(2);
+	check(graphs.aborted === 0, graphs);
+	await open.close();
+});
+
+await test('a refresh keeps the zoom, the scroll position and the marked box', async () => {
+	const { open, refreshed } = await openLive(0, 480), below = () => open.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+	await open.focus('.flame');
+	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp'])
+		await open.keyboard.press(key);
+	const marked = await text(open, '.graph .sr');
+	await open.$eval('.flame', (e) => e.scrollTop -= 25);
+	await drawn(open);
+	const scrolled = await below();
+	check(scrolled > 0, 'the graph is higher than its window');
+	await refreshed(3);
+	check(await below() === scrolled, await below(), scrolled);
+	await open.keyboard.press('Enter');
+	await at(open, 'zoom=');
+	check(decodeURIComponent(open.url()).endsWith(`${marked.split(',')[0]}&show=graph&live=1`), open.url(), marked);
+	await refreshed(2);
+	check((await text(open, '.crumbs')).includes(marked.split(',')[0]));
+	await open.close();
+});
+
 await test('an empty result says why, and offers what there is', async () => {
 	const other = await openPage(`${site}/?entry=nothing`);
 	const said = await text(other, '.empty');

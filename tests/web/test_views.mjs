@@ -246,6 +246,17 @@ await test('both graphs of a function zoom, and links bring that back', async ()
 	await open.close();
 });
 
+await test('a zoomed graph is reversed in one step, which Back undoes at once', async () => {
+	const open = await openPage('/runs/shop/before#show=graph&zoom=%7Bmain%7D;App%5CKernel%3A%3Ahandle');
+	await press(open, 'reversed');
+	await at(open, 'reverse=1');
+	check(!open.url().includes('zoom='), open.url());
+	await open.goBack();
+	await notAt(open, 'reverse=1');
+	check(open.url().includes('zoom='), open.url());
+	await open.close();
+});
+
 await test('a second click on a box leads to its function', async () => {
 	await drawn(page);
 	const r = await page.$eval('.flame', (e) => { const b = e.getBoundingClientRect(); return { x: b.left + e.clientWidth / 2, y: b.bottom }; });
@@ -463,20 +474,26 @@ await test('the call graph of a comparison draws both sides, in colours of the c
 });
 
 await test('the part of the call graph that is seen stands in the address; a link opens it again', async () => {
-	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map(Math.round).slice(0, 3).join());
+	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join());
 	const open = await openPage('/runs/shop/before#show=calls');
 	await open.waitForSelector('.call-graph svg .node');
 	await open.focus('.call-graph');
 	await open.keyboard.press('+');
 	await open.keyboard.press('ArrowDown');
 	await at(open, 'at=');
-	await open.waitForFunction(() => location.hash.includes(`at=${document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map(Number).map(Math.round).slice(0, 3).join()}`));
+	await open.waitForFunction(() => location.hash.includes(`at=${document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join()}`));
 	const seen = await box(open), other = await openPage((await open.url()).replace(/^https?:..[^/]*/, ''));
 	await other.waitForSelector('.call-graph svg .node');
 	check(await box(other) === seen, await box(other), seen);
 	await other.focus('.call-graph');
 	await other.keyboard.press('0');
 	await at(other, 'at=all');
+	await other.keyboard.press('-');		// from the shape of the graph, not that of the window
+	await at(other, 'at=-');
+	const whole = await box(other);
+	await other.reload();
+	await other.waitForSelector('.call-graph svg .node');
+	check(await box(other) === whole, await box(other), whole);
 	await press(other, 'critical path');
 	await other.waitForFunction(() => !location.hash.includes('at='));
 	for (const page of [open, other]) {

@@ -70,7 +70,7 @@ class Pan {
 
 	// The part of the graph that the address names: everything, the critical path (nothing), or a part. An address that changes with each
 	// pixel is more than browsers take.
-	private show(box: Box, said = [box.x, box.y, box.width].map(Math.round).join(',')): void {
+	private show(box: Box, said = [box.x, box.y, box.width, box.height].map((v) => +v.toFixed(2)).join(',')): void {
 		this.box = box;
 		this.svg.setAttribute('viewBox', `${box.x} ${box.y} ${box.width} ${box.height}`);
 		clearTimeout(this.telling);
@@ -87,11 +87,11 @@ class Pan {
 
 	// As the address has it.
 	restore(): void {
-		const [x, y, width] = callBox.peek().split(',').map(Number), r = this.host.getBoundingClientRect();
+		const [x, y, width, height] = callBox.peek().split(',').map(Number), r = this.host.getBoundingClientRect();
 		if (callBox.peek() === 'all')
 			this.showAll();
 		else if (width > 0 && Number.isFinite(x) && Number.isFinite(y) && r.width > 0)
-			this.show({ x, y, width, height: width * r.height / r.width });
+			this.show({ x, y, width, height: height > 0 ? height : width * r.height / r.width });
 		else
 			this.open();
 	}

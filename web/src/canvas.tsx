@@ -12,6 +12,7 @@ import { follow, titleOf } from './file/paint';
 
 export interface CanvasProps {
 	label: string;				// "Flame graph"
+	question(): string;			// data that answers the same one as before is shown where the old one was
 	data(): FlameData | null;		// these are read in effects, and again when a signal changes
 	zoomed(): number;
 	inverted(): boolean;
@@ -84,6 +85,7 @@ export function Canvas(p: CanvasProps) {
 
 	useEffect(() => {
 		const now = () => latest.current;
+		let answered = '';
 		const c = canvas.current = new FlameView(host.current!, {
 			zoom: (box) => { setTip(null); now().zoom(box); },
 			hover: (box, x, y) => setTip(box >= 0 ? { box, x, y } : null),
@@ -102,17 +104,19 @@ export function Canvas(p: CanvasProps) {
 			effect(() => {
 				const d = now().data();
 				setTip(null);
+				if (d) {
+					const question = now().question();
+					c.setPaint(paintOf(d));
+					c.setData(d, now().zoomed(), question === answered);
+					answered = question;
+				}
 				if (p.focused)
-					p.focused.value = -1;
-				if (!d)
-					return;
-				c.setPaint(paintOf(d));
-				c.setData(d, now().zoomed());
+					p.focused.value = c.marked;
 			}),
 			effect(() => c.setInverted(now().inverted())),
 			effect(() => c.setZoom(now().zoomed())),
 			effect(() => { void now().data(); c.setMatch(now().match?.() || null); }),
-			effect(() => p.focused && c.setFocus(p.focused.value)),
+			effect(() => p.focused && p.focused.value !== c.marked ? c.setFocus(p.focused.value) : undefined),
 		];
 		return () => {
 			undo.forEach((f) => f());

@@ -2,6 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
+import { flameQuery } from './api';
 import { Canvas } from './canvas';
 import type { FlameData } from './flame/data';
 import { isGrey } from './flame/grey';
@@ -10,7 +11,7 @@ import * as format from './format';
 import { matchedWords } from './file/matched';
 import { focused, found, matchedNames, pattern, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
-import { address, change, kind, openFunction, queryOf, search, setSearch, setZoom, view } from './state';
+import { address, change, kind, openFunction, queryOf, reverse, search, setSearch, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
 	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
@@ -95,7 +96,7 @@ function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
 		<SearchField canvas={canvas} />
 		<div class="segments">
 			<button type="button" aria-pressed={v.reverse} title="Merge stacks from the leaf: expensive functions and their callers"
-				onClick={() => { change({ reverse: !v.reverse }); setZoom([]); }}>reversed</button>
+				onClick={reverse}>reversed</button>
 			<button type="button" aria-pressed={v.inverted} title="Icicle: the root on top"
 				onClick={() => change({ inverted: !v.inverted })}>icicle</button>
 		</div>
@@ -140,7 +141,7 @@ export function Graph() {
 	return <section class="graph" aria-label="Flame graph" aria-busy={loading.value}>
 		<Toolbar canvas={canvas} />
 		<Crumbs />
-		<Canvas label="Flame graph" view={canvas} focused={focused} data={() => flame.value} zoomed={() => zoomed.value}
+		<Canvas label="Flame graph" view={canvas} focused={focused} question={() => flameQuery(view.peek())} data={() => flame.value} zoomed={() => zoomed.value}
 			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openFunction}
 			search={() => document.getElementById('search')?.focus()} next={goToHit} />
 		<Notes data={flame.value} />

@@ -71,6 +71,7 @@ export class FlameView {
 	private animation = 0;
 	protected cssWidth = 0;
 	protected cssHeight = 0;
+	private below = 0;		// pixels between the window and the root's row, as of this height
 
 	// `ownKeys` is false where the page listens for keys itself.
 	constructor(protected readonly box: HTMLElement, protected readonly events: FlameEvents, ownKeys = true) {
@@ -104,17 +105,29 @@ export class FlameView {
 
 	// --- What is shown ---
 
-	setData(data: FlameData, zoomed: number): void {
+	// With `stays` the data answers the same question as before: the scroll position and the mark stay, the latter if its box is still there.
+	setData(data: FlameData, zoomed: number, stays = false): void {
+		this.focused = stays ? this.markedIn(data) : -1;
+		stays &&= !!this.data;
 		this.data = data;
 		this.match = null;
-		this.focused = this.hovered = this.touched = -1;
+		this.hovered = this.touched = -1;
 		this.recolor();
 		this.zoomed = zoomed;
 		this.zoomedDepth = data.depthOf(zoomed);
 		cancelAnimationFrame(this.animation);
 		this.left = data.start[zoomed];
 		this.right = this.left + data.width[zoomed];
-		this.measure(true);
+		this.measure(!stays);
+	}
+
+	get marked(): number {
+		return this.focused;
+	}
+
+	private markedIn(data: FlameData): number {
+		const path = this.data && this.focused >= 0 ? this.data.path(this.focused) : null, box = path ? data.find(path) : -1;
+		return path && data.depthOf(box) === path.length ? box : -1;
 	}
 
 	setZoom(box: number): void {
@@ -188,6 +201,7 @@ export class FlameView {
 			this.box.scrollTop = top - ROW;
 		else if (top + 2 * ROW > this.box.scrollTop + this.cssHeight)
 			this.box.scrollTop = top + 2 * ROW - this.cssHeight;
+		this.keepBelow();
 	}
 
 	// It comes after the callbacks of a frame, and an empty canvas must not be seen.
@@ -202,7 +216,7 @@ export class FlameView {
 		const width = this.box.clientWidth, height = this.box.clientHeight, scale = devicePixelRatio || 1;
 		if (!width || !height)
 			return;
-		const below = this.box.scrollHeight - this.box.scrollTop - this.cssHeight;
+		const below = toRoot ? this.below = 0 : this.below;
 		this.box.style.setProperty('--rows', `${this.rows()}px`);
 		this.cssWidth = width;
 		this.cssHeight = height;
@@ -215,7 +229,14 @@ export class FlameView {
 			this.box.scrollTop = this.inverted ? 0 : this.box.scrollHeight;
 		else if (!this.inverted)
 			this.box.scrollTop = this.box.scrollHeight - height - below;
+		this.keepBelow();
 		this.want();
+	}
+
+	// A window that has grown scrolls by itself before it is measured, so the distance must have been noted before.
+	private keepBelow(): void {
+		if (this.box.clientHeight === this.cssHeight)
+			this.below = Math.max(0, this.box.scrollHeight - this.box.scrollTop - this.cssHeight);
 	}
 
 	// --- Drawing ---
@@ -411,6 +432,7 @@ export class FlameView {
 	};
 
 	private readonly scrolled = () => {
+		this.keepBelow();
 		this.leftCanvas();
 		this.want();
 	};
