@@ -2,7 +2,7 @@
 
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
-import { LazyCallGraph, LazyChart } from './lazy_views';
+import { LazyCallGraph, LazyChart, LazyFunctionPage } from './lazy_views';
 import { Compare, EndComparison } from './compare';
 import { FileFacts } from './file/bar';
 import { filterWarning } from './file/filters';
@@ -11,7 +11,6 @@ import { FileTools } from './file/tools';
 import { Facts, runName, sides } from './facts';
 import { FindFunction } from './find';
 import * as format from './format';
-import { FunctionPage } from './function';
 import { Graph } from './graph';
 import { Keys } from './keys';
 import { failed, flame, loading, refresh, table, waiting } from './load';
@@ -90,7 +89,7 @@ function NoChart() {
 
 function Work() {
 	if (view.value.function)
-		return <FunctionPage />;
+		return <LazyFunctionPage />;
 	return <div class="work" style={splitStyle()}>
 		{(pane.value === 'both' || pane.value === 'table') && <Table />}
 		{pane.value === 'both' && <Split />}
