@@ -274,6 +274,38 @@ await test('a prefix can be clicked, alone and beside values; Back undoes each s
 	await open.close();
 });
 
+await test('a prefix stays when "is not" is chosen, and what is and what is not is told apart', async () => {
+	const open = await openPage(`${site}/?from=-24h&entry=in*&entry=cron`);
+	await clickIn(open, 'entry', '.pick');
+	await clickIn(open, 'entry', '.segments button', 'is not');
+	await becomes(open, 'entry', ['in*', '!cron']);
+	check((await text(open, '.picker .pick .val')) === 'in*, not cron', await text(open, '.picker .pick .val'));
+	await clickIn(open, 'entry', 'li .tick', 'index');
+	await becomes(open, 'entry', ['in*', '!cron', '!index']);
+	check((await text(open, '.picker .pick .val')) === 'in*, not cron, index', await text(open, '.picker .pick .val'));
+	await clickIn(open, 'entry', 'li .tick', 'cron');
+	await becomes(open, 'entry', ['in*', '!index']);
+	await open.close();
+});
+
+await test('lists and forms that pop up are closed by Escape, wherever the focus is, and by a click elsewhere', async () => {
+	const open = await openPage(`${site}/?from=-24h`);
+	for (const [button, popup] of [['.picker .pick', '.picker .popup'], ['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
+		await open.click(button);
+		await open.waitForSelector(popup);
+		await open.evaluate(() => document.activeElement.blur());
+		await open.keyboard.press('Escape');
+		await open.waitForFunction((s) => !document.querySelector(s), {}, popup);
+		check(await open.evaluate((s) => document.activeElement.matches(s), button), 'the focus is back', button);
+		await open.click(button);
+		await open.waitForSelector(popup);
+		const { x, y } = await open.$eval('.flame', (e) => ({ x: e.getBoundingClientRect().right - 40, y: e.getBoundingClientRect().top + 4 }));
+		await open.mouse.click(x, y);
+		await open.waitForFunction((s) => !document.querySelector(s), {}, popup);
+	}
+	await open.close();
+});
+
 await test('any label of the data can be filtered by', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	await open.waitForSelector('.more-labels');
@@ -325,6 +357,26 @@ for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phon
 		check(open.complaints.length === 0, open.complaints);
 		await open.close();
 	});
+
+await test('large numbers beside the timeline are not cut off', async () => {
+	const open = await newPage(browser);
+	await open.setRequestInterception(true);
+	open.on('request', async (r) => {
+		if (!r.url().includes('/api/v1/timeline'))
+			return r.continue();
+		const answer = await (await fetch(r.url())).json();
+		r.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, samples: answer.samples.map((n) => n * 100_000) }) });
+	});
+	await open.goto(site);
+	await open.waitForSelector('.plot canvas');
+	await drawn(open);
+	const [columns, room] = await open.evaluate(() => {
+		const c = document.querySelector('.plot canvas'), { data } = c.getContext('2d').getImageData(0, 0, 3, c.height);
+		return [data.filter((v, i) => i % 4 === 3 && v > 0).length, document.querySelector('.plot .u-over').offsetLeft];
+	});
+	check(columns === 0 && room > 60, columns, room);
+	await open.close();
+});
 
 await test('a link to the split timeline opens it, also of a label that is not there', async () => {
 	const open = await openPage(`${site}/?from=-24h&split=nothing`);
