@@ -1,10 +1,11 @@
 // The server's answers to a page (src/api.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
 // where the tree is an estimate, or a difference of which some may be chance, the tables are those that the file brings.
 
-import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
+import type { CallGraphAnswer, Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
 import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column, type Words } from '../flame/data';
 import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';
+import * as format from '../format';
 import { view, type View } from '../state';
 import { drawn } from './drawing';
 import { isFilter, matchOf, usable } from './filters';
@@ -245,21 +246,22 @@ function functionOf(a: FileQuery): FunctionAnswer {
 
 const MOST = 120;		// functions that a person can see at a time, and that are laid out in no time
 
-function callGraphOf(a: FileQuery): string {
+function callGraphOf(a: FileQuery): CallGraphAnswer {
 	const t = treeOf(a), table = tableOf(a), columns = sidesOf(indexOf(a)), column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
 	const last = facts().compared ? 1 : table.column, before = (list: number[][]) => facts().compared ? list[0] : null;
 	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) =>
 		Math.max(...[table.total[last][i], table.self[last][i], before(table.total)?.[i] ?? 0, before(table.self)?.[i] ?? 0].map(Math.abs));		// memory may be given back
-	const kept = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)).slice(0, MOST);
+	const wanted = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)), kept = wanted.slice(0, MOST);
 	const at = new Map(kept.map((i, n) => [`${table.name[i]}\n${table.file[i]}:${table.line[i]}`, n]));
 	const { frameName, frameFile, frameLine, names, files } = t.words, node = frameName.map((n, f) => at.get(`${names[n]}\n${files[frameFile[f]]}:${frameLine[f]}`) ?? -1);
 	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0));
-	return drawn({
+	const svg = drawn({
 		unit: column.unit, whole, isDifference: !!facts().compared, estimated: !!facts().estimated, hidden: table.name.length - kept.length,
 		nodes: kept.map((i) => ({ name: table.name[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
 			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
 		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? w.values[0] : 0 })),
 	}, threshold);
+	return { svg, warning: wanted.length > MOST ? `The picture shows the ${MOST} heaviest of ${format.count(wanted.length)} functions; a higher threshold chooses fewer` : '' };
 }
 
 // --- The questions, by the names of src/api.ts ---
@@ -309,7 +311,7 @@ export async function getFunction(query: string): Promise<FunctionAnswer> {
 	return functionOf(await read(query));
 }
 
-export async function getCallGraph(v: View): Promise<string> {
+export async function getCallGraph(v: View): Promise<CallGraphAnswer> {
 	return callGraphOf(await tried(keyOf(v)));
 }
 
