@@ -20,7 +20,6 @@ export interface CanvasProps {
 	match?(): Uint8Array | null;
 	focused?: { value: number };
 	open(name: string): void;		// the page of a function
-	search?(): void;
 	next?(step: number, view: FlameView): void;
 	view?: { current: FlameView | null };
 }
@@ -95,7 +94,6 @@ export function Canvas(p: CanvasProps) {
 				setSpoken(say(now().data()!, box, now().zoomed()));
 			},
 			open: (box) => box > 0 && !isGrey(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box)),
-			search: () => now().search?.(),
 			next: (step) => now().next?.(step, c),
 		});
 		if (p.view)

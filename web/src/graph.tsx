@@ -142,8 +142,7 @@ export function Graph() {
 		<Toolbar canvas={canvas} />
 		<Crumbs />
 		<Canvas label="Flame graph" view={canvas} focused={focused} question={() => flameQuery(view.peek())} data={() => flame.value} zoomed={() => zoomed.value}
-			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openFunction}
-			search={() => document.getElementById('search')?.focus()} next={goToHit} />
+			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openFunction} next={goToHit} />
 		<Notes data={flame.value} />
 	</section>;
 }

@@ -32,7 +32,6 @@ export interface FlameEvents {
 	hover(box: number, x: number, y: number): void;		// -1: nothing; in pixels of the window
 	focus(box: number): void;				// by keyboard
 	open?(box: number): void;				// "f" was pressed, or the box clicked with Ctrl
-	search(): void;						// "/" was pressed
 	next(step: number): void;				// "n" or "N"
 }
 
@@ -497,8 +496,6 @@ export class FlameView {
 			this.events.zoom(0);
 		} else if (event.key === 'f' && this.events.open) {
 			this.events.open(this.focused < 0 ? this.zoomed : this.focused);
-		} else if (event.key === '/') {
-			this.events.search();
 		} else if (event.key === 'n' || event.key === 'N') {
 			this.events.next(event.key === 'n' ? 1 : -1);
 		} else {

@@ -156,7 +156,6 @@ export class Page {
 			},
 			hover: (box) => this.place.say(box >= 0 ? this.describe(box) : this.cursor >= 0 ? this.describe(this.cursor) : this.note()),
 			focus: (box) => this.moveTo(box),
-			search: () => this.input.focus(),
 			next: (step) => this.step(step),
 		};
 	}
