@@ -417,6 +417,55 @@ await test('the call graph: functions and arrows with their values, the critical
 	await page.close();
 });
 
+await test('a call graph without functions says why, and so does one with too many', async () => {
+	writeFileSync(join(folder, 'flat.folded'), Array.from({ length: 140 }, (_, i) => `f${i} 1\n`).join(''));
+	strobe('flamegraph', '-q', join(folder, 'flat.folded'), '-o', page_('flat'));
+	const page = await openFile('flat', 'show=calls&threshold=5');
+	await page.waitForSelector('.calls .note');
+	check((await text(page, '.calls .note')).startsWith('There is no call graph: no function has at least 5% of all.'), await text(page, '.calls .note'));
+	await page.$eval('.threshold input', (e) => {
+		e.value = '0';
+		e.dispatchEvent(new Event('change', { bubbles: true }));
+	});
+	await page.waitForSelector('.call-graph .node');
+	check((await text(page, '.calls .note')).startsWith('The picture shows the 120 heaviest of 140 functions'), await text(page, '.calls .note'));
+	await page.close();
+});
+
+await test('Ctrl+F leads to the field that the view has, and is the browser\'s where there is none', async () => {
+	for (const [how, field] of [['', 'search'], ['show=table', 'narrow'], ['show=time', 'chart-search'], ['show=calls', ''], ['function=PDO%3A%3Aquery', '']]) {
+		const page = await openFile('trace', how);
+		await drawn(page);
+		const taken = await page.evaluate(() => !document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true, bubbles: true, cancelable: true })));
+		check(taken === (field !== '') && (!field || await page.evaluate(() => document.activeElement.id) === field), how, taken);
+		await page.close();
+	}
+});
+
+await test('characters that turn others around are drawn as such, in the page and in an SVG', async () => {
+	for (const c of ['\u202e', '\u2067']) {
+		writeFileSync(join(folder, 'turned.folded'), `main;${c}thgir 5\n`);
+		strobe('flamegraph', '-q', join(folder, 'turned.folded'), '-o', page_('turned'));
+		strobe('flamegraph', '-q', join(folder, 'turned.folded'), '-o', join(folder, 'turned.svg'));
+		check(readFileSync(join(folder, 'turned.svg'), 'utf8').includes('>\ufffdthgir</text>'), c);
+		const page = await newPage(browser, { timeout: 60_000 });
+		await page.evaluateOnNewDocument(() => {
+			const draw = CanvasRenderingContext2D.prototype.fillText;
+			globalThis.written = [];
+			CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+				globalThis.written.push(text);
+				draw.call(this, text, ...at);
+			};
+		});
+		await page.goto(pathToFileURL(page_('turned')).href);
+		await ready(page);
+		await drawn(page);
+		const written = await page.evaluate(() => globalThis.written);
+		check(written.includes('\ufffdthgir') && !written.some((t) => t.includes(c)), written);
+		await page.close();
+	}
+});
+
 await test('many functions are laid out without boxes over each other', async () => {
 	const page = await openFile('after', 'show=calls&threshold=0&at=all');
 	await page.waitForSelector('.call-graph .node');

@@ -8,7 +8,7 @@
 import { walk, type FlameData } from './data';
 import { colorOf, readTheme, type Theme } from './colors';
 import { isGrey } from './grey';
-import { shorterNames } from './names';
+import { shorterNames, visible } from './names';
 
 export const ROW = 19;
 const PAD = 4;
@@ -402,7 +402,7 @@ export class FlameView {
 
 	// The longest form of a name that fits: whole, without namespace or folder, without class, or cut.
 	private label(name: string, room: number): string {
-		const forms = shorterNames(name), last = forms[forms.length - 1];
+		const forms = shorterNames(visible(name)), last = forms[forms.length - 1];
 		for (const form of forms)
 			if (this.textWidth(form) <= room)
 				return form;
