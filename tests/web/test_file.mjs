@@ -570,6 +570,7 @@ await test('the rows at the root stay in sight when the window grows, and when i
 	await drawn(page);
 	check(await below() < 1, 'printed', await below());
 	await page.emulateMediaType('screen');
+	await drawn(page);
 	await page.$eval('.flame', (e) => e.scrollTop -= 30);
 	await drawn(page);
 	await page.setViewport({ width: 1440, height: 720 });

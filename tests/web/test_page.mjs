@@ -613,7 +613,7 @@ await test('the bar has one row with the usual labels, and whatever the zone is 
 	await other.emulateTimezone('America/Argentina/Buenos_Aires');
 	await other.reload();
 	await ready(other);
-	const rows = async () => other.$$eval('.bar > *', (all) => new Set(all.filter((e) => e.offsetHeight).map((e) => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size);
+	const rows = async () => other.$$eval('.bar > *, .bar .strip > *, .bar .ends > *', (all) => new Set(all.filter((e) => e.offsetHeight).map((e) => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size);
 	check((await other.$$('.bar .picker')).length >= 4, 'pickers');
 	check(await rows() === 1, await rows());
 	await other.emulateTimezone('UTC');
@@ -636,6 +636,23 @@ await test('a phone needs no sideways scrolling', async () => {
 		const r = await other.$eval('.picker .popup', (e) => { const b = e.getBoundingClientRect(); return [b.left, b.right]; });
 		check(r[0] >= 0 && r[1] <= 390, 'a list of values', r);
 		await button.click();
+	}
+	await other.close();
+});
+
+await test('bars take two rows on a phone, and all of them is reached by scrolling sideways', async () => {
+	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&split=host`, { width: 390, height: 844, phone: true });
+	await other.waitForSelector('.views');
+	const high = () => other.evaluate(() => ['.bar', '.views', '.graph .tools'].map((s) => document.querySelector(s).offsetHeight));
+	check((await high()).every((h) => h < 90), await high());
+	const first = await other.$eval('.picker', (e) => e.getBoundingClientRect().left >= 0) && await other.$eval('.pick.chosen', (e) => e.getBoundingClientRect().right <= 390);
+	check(first, 'the chosen value is in sight');
+	for (const [button, popup] of [['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
+		await other.click(button);
+		await other.waitForSelector(popup);
+		const r = await other.$eval(popup, (e) => { const b = e.getBoundingClientRect(), at = document.elementFromPoint(b.left + 20, b.top + 12); return [b.left, b.right, e.contains(at)]; });
+		check(r[0] >= 0 && r[1] <= 390 && r[2], popup, r);
+		await other.keyboard.press('Escape');
 	}
 	await other.close();
 });

@@ -69,16 +69,18 @@ function Panes() {
 function Views() {
 	const v = view.value, about = flame.value?.about, columns = about?.columns || [];
 	return <div class="views">
-		{columns.length > 1 && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
-			onChange={(e) => change({ column: e.currentTarget.value })}>
-			{columns.map((c) => <option key={c.name} value={c.name}>{format.columnName(c.name)}</option>)}
-		</select></label>}
-		<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
-			{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
-		</select></label>
-		<FindFunction />
-		{!IN_FILE && kind.value === 'range' && <Compare />}
-		{IN_FILE && <FileTools />}
+		<div class="strip">
+			{columns.length > 1 && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
+				onChange={(e) => change({ column: e.currentTarget.value })}>
+				{columns.map((c) => <option key={c.name} value={c.name}>{format.columnName(c.name)}</option>)}
+			</select></label>}
+			<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
+				{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
+			</select></label>
+			<FindFunction />
+			{!IN_FILE && kind.value === 'range' && <Compare />}
+			{IN_FILE && <FileTools />}
+		</div>
 		{!v.function && <Panes />}
 	</div>;
 }

@@ -113,12 +113,13 @@ export function Bar() {
 		<a href="/runs" title="Single profiles: traced requests and imported profiles">Runs</a>
 		<a href={'/filters' + (isRange ? address().replace(/^[^?#]*/, '').replace(/#.*/, '') : `?${queryOf(view.value)}`)}
 			title="Save this view under a name, or open a saved one">Filters</a>
-		{isRange && <Pickers />}
-		{isRange ? <Ranges /> : <span class="space" />}
-		{isRange && <Refresh />}
-		{isRange && <Health />}
-		<Zone />
-		<KeysButton />
-		<span ref={showAccount} />
+		{isRange ? <div class="strip"><Pickers /><Ranges /></div> : <span class="space" />}
+		<div class="ends">
+			{isRange && <Refresh />}
+			{isRange && <Health />}
+			<Zone />
+			<KeysButton />
+			<span ref={showAccount} />
+		</div>
 	</header>;
 }
