@@ -25,7 +25,11 @@ export class Matcher {
 			got(matchNames(names, pattern));
 			return;
 		}
-		const worker = this.worker ||= newWorker(), { source, flags } = pattern;
+		const worker = this.start(), { source, flags } = pattern;
+		if (!worker) {
+			got(null);
+			return;
+		}
 		const question: MatchRequest = this.known === names ? { source, flags } : { names, source, flags };
 		this.known = names;
 		worker.onmessage = ({ data }: MessageEvent<Uint8Array>) => {
@@ -33,11 +37,23 @@ export class Matcher {
 			this.cancel();
 			got(data);
 		};
-		this.deadline = setTimeout(() => {
+		const giveUp = () => {
+			clearTimeout(this.deadline);
 			this.stop();
 			got(null);
-		}, DEADLINE_MS);
+		};
+		worker.onerror = giveUp;
+		this.deadline = setTimeout(giveUp, DEADLINE_MS);
 		worker.postMessage(question);
+	}
+
+	// Some viewers permit no workers.
+	private start(): Worker | null {
+		try {
+			return this.worker ||= newWorker();
+		} catch {
+			return null;
+		}
 	}
 
 	cancel(): void {

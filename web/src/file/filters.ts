@@ -22,6 +22,9 @@ function tried(names: string[], [key, text]: FilterPair): Promise<Result> {
 // Those that apply. The names are always the same ones.
 export function usable(names: string[], filters: FilterPair[]): Promise<FilterPair[]> {
 	const next = queue.then(async () => {
+		for (const [name, result] of results)
+			if (result === 'given up' && !filters.some((f) => nameOf(f) === name))
+				results.delete(name);		// the machine may have been busy
 		for (const filter of filters)
 			if (!results.has(nameOf(filter)))
 				results.set(nameOf(filter), await tried(names, filter));
