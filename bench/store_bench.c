@@ -7,10 +7,12 @@
  * calls that callee, in one of twenty stacks another one. A real site had 1.9 times as many nodes by line as by function
  * (DokuWiki, 8,700 samples); this has more.
  *
- * Three measurements only write. "catch_up" commits the fleet's day ten minutes at a time, as after an outage: nearly each sample
+ * The others only write. "catch_up" commits the fleet's day ten minutes at a time, as after an outage: nearly each sample
  * is an entry of its own still, as hosts, entry points and buckets keep them apart. "relays" commits once a second for 10,000 hosts, each of
  * which sends what 14 workers had in 10 seconds, one sample per worker and minute: 2,300 samples of 1,000 hosts. "relays_catch_up" commits
  * 10 seconds of them at a time.
+ *
+ * "burst" is what fills a store: 250,000 samples a second of 2,000 hosts, each second one batch.
  *
  * A sample is one drawn stack, about 23 frames deep, that the store finds in its dictionary by the names in the batch. "write" is by the
  * clock, with syncs; "write_cpu" is the processor time of the same calls, which other programs disturb less. "merge_cpu" is that of what
@@ -18,6 +20,7 @@
  *
  *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY] [-o NAME]	NAME: only this measurement, such as store_relays
  *	store_bench [-n SAMPLES] [-w SECONDS] -u URL	the fleet's day in a store that is new, such as a ClickHouse
+ *	store_bench [-n SAMPLES] -o burst -u URL	the burst in such a store
  *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
  *
  * The series of a batch share their stacks, as where all sinks are stores; with -p each has a profile of its own.
@@ -45,6 +48,8 @@
 #define RELAY_SECONDS	10u				/* of one window of a relay */
 #define CATCH_UP	600u				/* seconds in one batch */
 #define RELAYS_CATCH_UP	10u
+#define BURST_HOSTS	2000u
+#define BURST_RATE	250000u				/* samples per second, each second a batch */
 
 static uint64_t random_state = 88172645463325252ull;
 
@@ -425,9 +430,9 @@ static char *directory_new(const char *base, char **ret_url)
 	return TAKE_PTR(directory);
 }
 
-static void run_writing(const char *base, const struct day *d, const struct load *l)
+/* Into a store that is new. */
+static void write_only(const char *url, const struct day *d, const struct load *l)
 {
-	_cleanup_(freep) char *url = NULL, *directory = directory_new(base, &url);
 	struct err err = { 0 };
 	struct store *s;
 
@@ -435,6 +440,13 @@ static void run_writing(const char *base, const struct day *d, const struct load
 		fail(&err);
 	write_load(s, d, l);
 	store_close(s);
+}
+
+static void run_writing(const char *base, const struct day *d, const struct load *l)
+{
+	_cleanup_(freep) char *url = NULL, *directory = directory_new(base, &url);
+
+	write_only(url, d, l);
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -501,6 +513,11 @@ static void keep(const char *directory, const struct day *d, const struct load *
 	store_close(s);
 }
 
+static struct load burst(const char *what, size_t samples, bool apart)
+{
+	return (struct load){ .what = what, .hosts = BURST_HOSTS, .seconds = 1, .samples = samples, .windows = samples / BURST_RATE + 1, .apart = apart };
+}
+
 /* `only` names one of them; NULL: all. */
 static void run_all(const char *base, const struct day *d, unsigned seconds, size_t samples, bool apart, const char *only)
 {
@@ -510,6 +527,7 @@ static void run_all(const char *base, const struct day *d, unsigned seconds, siz
 		{ "store_fleet_lines", 150, seconds, samples, windows, true, false, apart },
 		{ "store_one_host", 1, seconds, samples, windows, false, false, apart },
 		{ "store_catch_up", 150, CATCH_UP, samples, 86400 / CATCH_UP, false, false, apart },
+		burst("store_burst", samples, apart),
 		{ "store_relays", RELAYS, 1, samples / 10, samples / 10 / RELAYS_RATE + 1, false, true, apart },
 		{ "store_relays_catch_up", RELAYS, RELAYS_CATCH_UP, catch_ups * RELAYS_RATE * RELAYS_CATCH_UP, catch_ups, false, true, apart },
 	};
@@ -561,7 +579,11 @@ int main(int argc, char **argv)
 	windows = 86400 / seconds;
 	if (kept)
 		keep(kept, &d, &(struct load){ "store_kept", 150, seconds, samples, windows, lines, false, apart });
-	else if (url)
+	else if (url && only) {
+		const struct load l = burst("clickhouse_burst", samples, apart);
+
+		write_only(url, &d, &l);
+	} else if (url)
 		run_in(url, &d, &(struct load){ "clickhouse_fleet", 150, seconds, samples, windows, false, false, apart });
 	else
 		run_all(base, &d, seconds, samples, apart, only);
