@@ -31,7 +31,8 @@ struct option_spec {
 	const char *name;	/* without "--"; NULL if there is only a letter */
 	const char *value;	/* what --help calls the value, such as "FILE"; NULL for flags */
 	void *target;
-	const char *help;	/* one sentence; NULL hides the option (accepted, not shown) */
+	const char *help;	/* one sentence on one line of --help; NULL hides the option (accepted, not shown) */
+	const char *detail;	/* more sentences, for the man page; NULL: there are none */
 };
 
 struct command_spec {
