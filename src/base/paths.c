@@ -96,7 +96,7 @@ int paths_store(char **ret_url, struct err *err)
 		*ret_url = xasprintf("sqlite:%s", own);
 	else
 		return err_set(err, -ENOENT, "HOME is not set, so there is no default store; set XDG_STATE_HOME "
-					     "or use --store sqlite:DIRECTORY");
+					     "or use --store sqlite:DIR");
 	return 0;
 }
 

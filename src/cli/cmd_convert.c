@@ -19,18 +19,17 @@ static struct format_options reading;
 static bool no_lines, quiet;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name,
-	  "Output format, one of the above (default: by the suffix of OUT)." },
-	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write to OUT (default: -, standard output). Files named .gz or .zst are compressed." },
+	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name, "Output format (default: by the suffix of OUT).",
+	  "One of the above." },
+	{ OPTION_STRING, 'o', "output", "OUT", &output, "Write to OUT (default: -, standard output).",
+	  "Files named .gz or .zst are compressed." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
-	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Write only this column, such as samples or cpu_ns (default: all that fit). Alias: "
-	  "--metric." },
-	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
-	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines,
-	  "Leave out executed lines, which strobe, pprof, speedscope and callgrind files can hold." },
+	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Write only this column (default: all that fit).",
+	  "Such as samples or cpu_ns. Alias: --metric." },
+	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
+	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines, "Leave out executed lines.",
+	  "Files of strobe, pprof, speedscope and callgrind can hold them." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "No note about data that the format cannot hold." },
 	{ 0 }
 };
