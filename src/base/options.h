@@ -46,6 +46,7 @@ struct command_spec {
 				 * begins a name */
 	const char *choices;	/* values of options for shell completion, a line per option: "clock wall cpu\n"; NULL if
 				 * there are none */
+	void (*more_choices)(struct buf *out);	/* adds lines to `choices` that tables of the program say; NULL if none */
 	void (*more)(struct buf *out);	/* adds to the description what tables of the program say; NULL if nothing
 					 * does */
 };

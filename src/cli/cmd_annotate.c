@@ -59,9 +59,7 @@ static const struct command_spec spec = {
 		"strobe annotate profile.strobe src/Cart.php --all\n"
 		"strobe annotate profile.strobe 'Cart::total' --column off_cpu_ns\n"
 		"strobe annotate --root /proc/1234/root profile.pb.gz index.php\n",
-	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n",
+	.more_choices = inputs_format_choices,
 	.options = options,
 };
 

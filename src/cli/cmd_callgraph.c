@@ -73,9 +73,8 @@ static const struct command_spec spec = {
 		"strobe callgraph --function PDO::query --threshold 0 -o query.svg\n"
 		"strobe callgraph --by namespace profile.strobe -o map.png\n"
 		"strobe callgraph profile.strobe -o - --metric cpu_ns >calls.svg\n",
+	.more_choices = inputs_format_choices,
 	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n"
 		"by function line file class namespace package own\n",
 	.options = options,
 };

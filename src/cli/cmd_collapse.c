@@ -86,9 +86,7 @@ static const struct command_spec spec = {
 		"strobe collapse profile.strobe | grep -F Parser\n"
 		"strobe collapse a.folded b.folded -o both.folded\n"
 		"perf script | strobe collapse --kernel >out.folded\n",
-	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n",
+	.more_choices = inputs_format_choices,
 	.options = options,
 };
 

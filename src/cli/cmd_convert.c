@@ -44,6 +44,16 @@ static void list_formats(struct buf *out)
 				   (*f)->about ? (*f)->about : "a format of profiles");
 }
 
+static void format_choices(struct buf *out)
+{
+	inputs_format_choices(out);
+	buf_puts(out, "format");
+	for (const struct format *const *f = formats; *f; f++)
+		if ((*f)->write)
+			buf_printf(out, " %s", (*f)->name);
+	buf_putc(out, '\n');
+}
+
 static const struct command_spec spec = {
 	.name = "convert",
 	.usage = "[FILE...|-] [-f FORMAT] [-o OUT]",
@@ -61,10 +71,7 @@ static const struct command_spec spec = {
 		"strobe convert profile.strobe -o profile.pb.gz\n"
 		"strobe convert -f callgrind -o callgrind.out.1 profile.strobe\n"
 		"strobe convert cart.xhprof -f speedscope > cart.speedscope.json\n",
-	.choices =
-		"format strobe folded xhprof xhprof-json pprof speedscope callgrind chrome stap\n"
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n",
+	.more_choices = format_choices,
 	.options = options,
 };
 

@@ -123,9 +123,8 @@ static const struct command_spec spec = {
 		"strobe flamegraph monday.strobe tuesday.strobe --title Week -o week.svgz\n"
 		"zcat stacks.folded.gz | strobe flamegraph --reverse --colors blue > out.svg\n"
 		"strobe flamegraph day.log -o day.svgz --also reverse,colors=blue:leaves.svgz\n",
+	.more_choices = inputs_format_choices,
 	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n"
 		"colors hot mem io wakeup chain java js perl red green blue aqua yellow purple orange\n"
 		"bgcolors yellow blue green grey\n"
 		"color-by function layer package\n"

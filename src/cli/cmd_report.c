@@ -76,9 +76,8 @@ static const struct command_spec spec = {
 		"strobe report --weights 3,1 new.strobe old.strobe\n"
 		"strobe report 'http://127.0.0.1:8787/?from=-1h&entry=api*'\n"
 		"strobe report --json stacks.folded | jq '.functions[0]'\n",
+	.more_choices = inputs_format_choices,
 	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n"
 		"by function line file class namespace package own\n"
 		"sort self total\n",
 	.options = options,
