@@ -291,7 +291,7 @@ int yaml_tree_parse(const char *name, const void *bytes, size_t n, struct yaml_t
 	arena_init(&ret->memory);
 	ret->root = NULL;
 	if (n > YAML_BYTES)
-		return err_set(err, -EFBIG, "'%s' is larger than %u bytes, which is the limit of a configuration", name,
+		return err_set(err, -EFBIG, "'%s' exceeds the limit of %u bytes for a configuration", name,
 			       YAML_BYTES);
 	r.file = arena_copy(&ret->memory, name, strlen(name));
 	if (!yaml_parser_initialize(&r.parser))

@@ -105,7 +105,7 @@ static int choose_column(struct reader *r, json_t *profile)
 	snprintf(column, sizeof(column), "%s", r->is_ours && name && *name ? name : units[i].column);
 	r->column = profile_column(r->profile, column, units[i].column_unit);
 	if (r->column == UINT32_MAX)
-		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
+		return err_set(r->err, -E2BIG, "it exceeds the limit of %u columns", PROFILE_COLUMNS);
 	if (!strcmp(units[i].unit, "none") && has_fractions(json_object_get(profile, "weights")))
 		profile_refine(r->profile, r->column);
 	r->scale *= profile_scale(r->profile, r->column);

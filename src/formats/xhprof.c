@@ -126,7 +126,7 @@ static int add_sample(struct xhprof *x, struct str key, struct str stack, struct
 	uint32_t node = PROFILE_ROOT, column = profile_column(x->profile, "samples", "count");
 
 	if (stack.n > STACK_MAX)
-		return err_set(err, -E2BIG, "a stack has more than %u bytes, which is the limit", STACK_MAX);
+		return err_set(err, -E2BIG, "a stack exceeds the limit of %u bytes", STACK_MAX);
 	for (;;) {
 		const char *arrow = stack.n ? memmem(stack.p, stack.n, "==>", 3) : NULL;
 		struct str name = { stack.p, arrow ? (size_t)(arrow - stack.p) : stack.n };
