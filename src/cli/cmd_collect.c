@@ -12,7 +12,7 @@
 
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "from", "URL", &settings.from, "Source (default: PHP's socket); repeatable.",
-	  "PHP's socket on this machine." },
+	  "The default is the socket of PHP on this machine." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; repeatable, 8 at most." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state, "State directory (default: the store's default).",
 	  "It has the journal, spool and file offsets, and belongs to one collector only." },

@@ -8,7 +8,7 @@
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Address to serve on (default: 127.0.0.1:8787).",
-	  "It has the page and the API. Port 0 picks a free one." },
+	  "For the page and the API. Port 0 picks a free one." },
 	{ OPTION_LIST, 0, "from", "URL", &settings.from, "Source (default: PHP's socket); repeatable.",
 	  "Such as unix:/run/strobe/strobe.sock or runs:/var/xhprof; strobe-collect(1) lists them all." },
 	{ OPTION_STRING, 0, "store", "URL", &settings.store,
@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
 	  "Of all queries and unsent answers together, at least 64M; larger results are pruned." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Page and Grafana" },
 	{ OPTION_LIST, 0, "source-dir", "DIR", &settings.source_dirs, "Show source files below DIR; repeatable.",
-	  "To all readers. PATH=DIR if the files have moved from PATH to DIR." },
+	  "All readers see them. PATH=DIR if the files have moved from PATH to DIR." },
 	{ OPTION_LIST, 0, "service-label", "LABEL", &settings.service_labels,
 	  "Label for Grafana's service_name; repeatable.",
 	  "The first match counts (default: service_name, service, entry)." },

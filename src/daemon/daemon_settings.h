@@ -63,7 +63,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 #define SETTINGS_LABELS \
 	{ OPTION_LIST, 0, "label-from", "LABEL=KIND:NAME", &settings.label_rules, \
 	  "Add LABEL, such as pod=env:POD_NAME; repeatable.", \
-	  "From cgroup:container, cgroup:pod, cgroup:unit, cgroup:slice, env:VAR, otel:ATTR or daemon-env:VAR." }
+	  "KIND:NAME is cgroup:container, cgroup:pod, cgroup:unit, cgroup:slice, env:VAR, otel:ATTR or daemon-env:VAR." }
 #define SETTINGS_ARCLAMP \
 	{ OPTION_STRING, 0, "arclamp", "FILE", &settings.arclamp, \
 	  "Write the trace logs of this arclamp-log.yaml.", \
