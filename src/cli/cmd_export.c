@@ -152,7 +152,7 @@ void export_warn(const struct export_options *o, const char *format, ...)
 
 void export_warn_no_log(const struct export_options *o, const struct tree *t, const char *more)
 {
-	export_warn(o, "there is no log in '%s': %u director%s looked at, %llu other files%s", t->base, t->period_count,
+	export_warn(o, "no log in '%s': searched %u director%s with %llu other files%s", t->base, t->period_count,
 		   t->period_count == 1 ? "y" : "ies", (unsigned long long)(t->others + t->count), more);
 }
 

@@ -38,8 +38,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "function", "REGEX", &function, "Only stacks with a function whose name matches.",
 	  "An extended regular expression." },
 	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column (default: time for traces, else samples).",
-	  "Such as samples, wall_ns, cpu_ns, calls or memory_bytes (default: time for traces, samples for sampling "
-	  "profiles). Alias: --metric." },
+	  "The widths show it: samples, wall_ns, cpu_ns, calls, memory_bytes, ... Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,

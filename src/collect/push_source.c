@@ -205,7 +205,7 @@ int push_source_open(struct loop *loop, const struct source_receiver *receiver, 
 		close_source(&s->base);
 		return r;
 	}
-	source_set_state(&s->base, true, "takes pushes");
+	source_set_state(&s->base, true, "accepting pushes");
 	*ret = &s->base;
 	return 0;
 }

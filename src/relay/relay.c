@@ -372,7 +372,7 @@ static void init(struct relay *r)
 		buf_init(&r->entries[i].body);
 	r->retry_ns = RETRY_MIN_NS;
 	r->random = (uint64_t)clock_wall_ns() ^ (uint64_t)getpid() << 40;
-	set_state(r, true, "nothing was to be forwarded yet");
+	set_state(r, true, "nothing to forward yet");
 }
 
 int relay_open(const char *url, const char *state_dir, struct relay **ret, struct err *err)
