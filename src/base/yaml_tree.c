@@ -178,7 +178,7 @@ static int add_weight(struct reader *r, struct yaml_node *n, const struct yaml_n
 	if (value->height + 1 > n->height)
 		n->height = value->height + 1;
 	if (n->weight > YAML_NODES)
-		return yaml_error(n, r->err, "more than %u values with what aliases (*) stand for; write less",
+		return yaml_error(n, r->err, "more than %u values once aliases (*) are expanded",
 				  YAML_NODES);
 	if (depth + n->height > YAML_DEPTH + 1)
 		return yaml_error(n, r->err, "nested more than %u levels deep", YAML_DEPTH);

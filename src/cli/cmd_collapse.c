@@ -155,7 +155,7 @@ static int parse_times(void)
 	    !parse_seconds(comma + 1, times + strlen(times), INFINITY, &reading.time_max))
 		return command_usage(&spec, "invalid --time '%s'; use MIN,MAX in seconds, such as 10,20.5", times);
 	if (reading.time_min > reading.time_max)
-		return command_usage(&spec, "invalid --time %s: it ends before it begins", times);
+		return command_usage(&spec, "invalid --time %s: the end is before the start", times);
 	reading.time_range = true;
 	reading.time_zero = time_raw ? TIME_RAW : time_from_second ? TIME_FROM_SECOND : TIME_FROM_FIRST;
 	return 0;

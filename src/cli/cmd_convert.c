@@ -30,7 +30,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines, "Leave out executed lines.",
 	  "Files of strobe, pprof, speedscope and callgrind can hold them." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "No note about data that the format cannot hold." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Do not report data that the format cannot hold." },
 	{ 0 }
 };
 

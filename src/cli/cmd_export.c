@@ -354,7 +354,7 @@ static int put_index(const struct export_options *o, struct buf *out, struct err
 	if (r >= 0 && !of_logs.count && !of_svgs.count && !listed.count)
 		export_warn_no_log(o, &of_logs, "");
 	if (r >= 0 && listed.others)
-		export_warn(o, "%llu listed objects are no logs or pictures of a period (DIRECTORY/NAME, or PERIOD=FILE)",
+		export_warn(o, "%llu listed objects are not logs or pictures of a period (DIR/NAME, or PERIOD=FILE)",
 			   (unsigned long long)listed.others);
 	export_listing_done(&listed);
 	tree_done(&of_logs);

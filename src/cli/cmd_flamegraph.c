@@ -92,7 +92,7 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Random colours, different on every run." },
 	{ OPTION_FLAG, 0, "cp", NULL, &keep_colors,
 	  "Keep the colours of functions in ./palette.map." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Differences: lines with two counts, and what `strobe diff` writes" },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Differences (folded stacks with two counts, output of strobe diff)" },
 	{ OPTION_STRING, 0, "width-of", "MODE", &width_of,
 	  "Width: maximum (default), after, before, difference.",
 	  "The value that widths show; maximum is the larger of before and after." },

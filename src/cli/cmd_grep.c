@@ -30,7 +30,7 @@ static const struct option_spec options[] = {
 	  "The default for logs is excimer, or none." },
 	{ OPTION_LIST, 0, "skip", "PATTERN", &skip, "Skip functions that match (* ? []); repeatable.",
 	  "Instead of arclamp-grep's list." },
-	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Skip no pattern." },
+	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Skip nothing." },
 	{ OPTION_FLAG, 0, "lowercase", NULL, &keep_lowercase, "Also count names without a capital letter.",
 	  "Functions of PHP and files, which are skipped by default." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },

@@ -42,7 +42,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output, "Output, such as x.svg (default: profile.strobe).",
 	  "The suffix selects the format: .strobe, a picture (.svg, .html) or a format of `strobe convert`." },
 	{ OPTION_INT, 'n', "rows", "N", &rows, "Rows of the function table (default: 10; 0: none)." },
-	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of looking for one." },
+	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of searching for one." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ 0 }
 };

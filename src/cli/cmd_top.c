@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "perl-offsets", "FILE", &perl_offsets, "As in strobe record." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Frames (default: functions of PHP and Perl)" },
 	FRAME_OPTIONS(frames),
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The table" },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Table" },
 	{ OPTION_STRING, 0, "by", "GROUP", &by_text, "Group by function (default), class, file, pool, ...",
 	  "Or by namespace, package, entry (script), container or pid." },
 	{ OPTION_STRING, 0, "sort", "KEY", &sort_text, "Sort by self, total, off, off-total or name." },

@@ -544,7 +544,7 @@ static int add_profile(struct reader *r, struct profile *p)
 	_cleanup_(profile_freep) struct profile *whole = profile_new();
 
 	if (!r->edges || !r->list_count)
-		return err_set(r->err, -EINVAL, "there is no function in it");
+		return err_set(r->err, -EINVAL, "it has no functions");
 	if (finish_pairs(r) < 0)
 		return -E2BIG;
 	if (edge_list_to_profile(r->edges, &meaning, whole) < 0)

@@ -183,7 +183,7 @@ TEST(decompressing_stops_at_the_limit)
 
 TEST(what_is_no_profile_is_called_what_it_looks_like)
 {
-	CHECK_STR(complaint("", 0), "' is empty: there is no profile in it");
+	CHECK_STR(complaint("", 0), "' is empty, so it has no profile");
 	CHECK_STR(complaint("\x89PNG\r\n\x1a\n....", 12), "' is not in a known profile format: it looks like a PNG image");
 	CHECK_STR(complaint("<?xml version=\"1.0\"?>\n", 22), "' is not in a known profile format: it looks like XML");
 	CHECK_STR(complaint("<?php\necho 1;\n", 14), "' is not in a known profile format: it looks like PHP source");
