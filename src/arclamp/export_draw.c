@@ -265,6 +265,7 @@ static enum draw_code draw(const struct draw *d, struct job_result *result, stru
 		return DRAW_GONE;
 	if (r < 0)
 		return DRAW_FAILED;
+	p = profile_show_names(p);
 	s.column = profile_pick_column(p, NULL);
 	if (!has_samples(&s, p))
 		return DRAW_NOTHING;

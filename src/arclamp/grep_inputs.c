@@ -195,6 +195,14 @@ int grep_inputs_logs(struct grep_inputs *in, const struct grep_asked *a, struct 
 	return r;
 }
 
+int grep_inputs_add(struct grep_inputs *in, const char *name, int r, const struct err *err)
+{
+	add_source(in, xstrdup(name));
+	if (r == -ENODATA && !in->why.size)
+		buf_puts(&in->why, err->text);
+	return loaded(in, r, err);
+}
+
 int grep_inputs_files(struct grep_inputs *in, char **files, size_t count, struct err *err)
 {
 	int r = 0;

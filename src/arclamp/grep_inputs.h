@@ -28,6 +28,9 @@ struct grep_inputs {
 /* 0 or a negative errno; call grep_inputs_done in any case. */
 int grep_inputs_logs(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
 int grep_inputs_files(struct grep_inputs *in, char **files, size_t count, struct err *err);
+
+/* Notes a source that the caller has added to the profile, or could not: `r` and `err` as format_load gives them. */
+int grep_inputs_add(struct grep_inputs *in, const char *name, int r, const struct err *err);
 int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
 int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
 void grep_inputs_init(struct grep_inputs *in);

@@ -95,7 +95,7 @@ static uint32_t *name_frames(const struct profile *p, const struct leaderboard_o
 	buf_init(&masked);
 	for (uint32_t i = 0; i < p->frame_count; i++) {
 		buf_reset(&masked);
-		put_masked(profile_name(p, i), &masked);
+		put_masked(profile_visible_name(profile_name(p, i)), &masked);
 		ret[i] = is_skipped(o, profile_name(p, i), masked.data) ? UINT32_MAX :
 									  intern_add(names, masked.data, masked.size);
 	}

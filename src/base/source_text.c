@@ -227,6 +227,34 @@ static void say_no_place(struct source_text *t, struct str path, bool has_dirs)
 	buf_puts(&t->words, " or a directory above that");
 }
 
+/* Whether more ".." than folders come before some part of the path. */
+static bool dots_lead_out(struct str rest)
+{
+	const char *at = rest.p, *end = rest.p + rest.n;
+	long depth = 0;
+
+	while (at < end && depth >= 0) {
+		const char *slash = memchr(at, '/', (size_t)(end - at));
+		size_t n = slash ? (size_t)(slash - at) : (size_t)(end - at);
+
+		if (n == 2 && !memcmp(at, "..", 2))
+			depth--;
+		else if (n && !(n == 1 && *at == '.'))
+			depth++;
+		at += n + 1;
+	}
+	return depth < 0;
+}
+
+static void say_way_out(struct source_text *t, struct str rest, const char *directory)
+{
+	bool by_dots = dots_lead_out(rest);
+
+	missing(t, by_dots ? "the \"..\" in its path lead out of " : "a symbolic link leads out of ");
+	buf_puts(&t->words, directory);
+	buf_puts(&t->words, by_dots ? ", and only files below it are shown" : "; name the directory that it leads to with another --source-dir");
+}
+
 static void say_why_not(struct source_text *t, int code, struct str path, size_t at, const char *directory)
 {
 	switch (code) {
@@ -238,9 +266,7 @@ static void say_why_not(struct source_text *t, int code, struct str path, size_t
 		break;
 	case -EXDEV:
 	case -ELOOP:
-		missing(t, "a symbolic link leads out of ");
-		buf_puts(&t->words, directory);
-		buf_puts(&t->words, "; name the directory that it leads to with another --source-dir");
+		say_way_out(t, (struct str){ path.p + at, path.n - at }, directory);
 		break;
 	case -EACCES:
 	case -EPERM:

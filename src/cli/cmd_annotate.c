@@ -314,6 +314,7 @@ static int annotate(struct inputs *in, const char *target)
 	uint32_t number;
 	int code;
 
+	inputs_show_names(in);
 	if ((code = inputs_select(in, &spec, focus, ignore)) || (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if (!inputs_have_values(in, &spec, number, true))

@@ -171,6 +171,7 @@ static int draw(struct graphviz *graphviz, struct inputs *in, const struct targe
 	o.title = title;
 	o.max_nodes = (size_t)nodes;
 	o.threshold = threshold;
+	inputs_show_names(in);
 	if ((code = inputs_select(in, &spec, focus, ignore)))
 		return code;
 	if (groups != REPORT_BY_FUNCTION)

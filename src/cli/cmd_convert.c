@@ -196,7 +196,7 @@ static int convert(struct inputs *in, const struct format *f)
 		return code;
 	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))
 		return EXIT_NO_SAMPLES;
-	if (write_format(f, in->profile, column ? number : UINT32_MAX, &out, &err) < 0 ||
+	if (write_format(f, in->profile, column || f == &format_folded ? number : UINT32_MAX, &out, &err) < 0 ||
 	    write_output(f, &out, &err) < 0)
 		return command_fail(&spec, &err);
 	return EXIT_OK;

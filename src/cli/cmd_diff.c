@@ -6,8 +6,8 @@
 #include "diff_picture.h"
 #include "diff_report.h"
 #include "folded_write.h"
-#include "inputs.h"
 #include "io.h"
+#include "sides.h"
 #include "text.h"
 
 #include <string.h>
@@ -100,23 +100,11 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-#define METRICS_MAX	(PROFILE_COLUMNS / 2)	/* of a page */
-
 enum form { FORM_TABLE, FORM_JSON, FORM_CSV, FORM_FOLDED, FORM_SVG };
 
 static const char *const form_names[] = {
 	[FORM_TABLE] = "table", [FORM_JSON] = "json", [FORM_CSV] = "csv", [FORM_FOLDED] = "folded",
 	[FORM_SVG] = "svg", NULL
-};
-
-/* The two profiles that are compared: one profile twice if it is a difference already. */
-struct sides {
-	struct inputs a, b;
-	const struct profile *before, *after;
-	uint32_t column_before, column_after;
-	char name_before[200], name_after[200];	/* for sentences */
-	char *urls[2];			/* of the sides of one address */
-	bool is_difference;
 };
 
 /* --- Options --- */
@@ -144,21 +132,15 @@ static int choose_form(enum form *ret)
 
 static int choose_scale(const struct sides *s, enum form form, enum diff_scale *ret)
 {
-	static const char *const names[] = {
-		[DIFF_AS_IT_IS] = "none", [DIFF_BY_TOTAL] = "total", [DIFF_BY_RATE] = "rate",
-		[DIFF_BY_REQUESTS] = "requests", NULL
-	};
-	bool are_sampled = diff_sample_weight(s->before, s->column_before) > 0 &&
-			   diff_sample_weight(s->after, s->column_after) > 0;
 	unsigned scale;
 	int code;
 
 	if (by_total_scale && normalize && strcmp(normalize, "total"))
 		return command_usage(&spec, "-n means --normalize total, which conflicts with --normalize %s", normalize);
-	if ((code = command_choice(&spec, "normalize", normalize, names, &scale)))
+	if ((code = command_choice(&spec, "normalize", normalize, sides_scale_names, &scale)))
 		return code;
 	if (!normalize)
-		scale = by_total_scale || (are_sampled && form != FORM_FOLDED) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
+		scale = by_total_scale || (form != FORM_FOLDED && sides_are_sampled(s)) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
 	*ret = (enum diff_scale)scale;
 	return 0;
 }
@@ -176,18 +158,16 @@ static int check_options(void)
 
 /* --- Inputs --- */
 
-static const char *name_of(const char *file)
+static int load_one(struct sides *s, char **files, enum form form)
 {
-	return strcmp(file, "-") ? file : "standard input";
-}
-
-static int load_one(struct sides *s, char **files)
-{
+	const char *name = strcmp(files[0], "-") ? files[0] : "standard input";
 	uint32_t before, after;
 	int code = inputs_load(&s->a, &spec, files, 1);
 
 	if (code)
 		return code;
+	if (form != FORM_FOLDED)
+		inputs_show_names(&s->a);
 	before = profile_find_column(s->a.profile, "before");
 	after = profile_find_column(s->a.profile, "after");
 	if (before == UINT32_MAX || after == UINT32_MAX)
@@ -196,8 +176,8 @@ static int load_one(struct sides *s, char **files)
 	s->before = s->after = s->a.profile;
 	s->column_before = before;
 	s->column_after = after;
-	snprintf(s->name_before, sizeof(s->name_before), "%.180s, first count", name_of(files[0]));
-	snprintf(s->name_after, sizeof(s->name_after), "%.180s, second count", name_of(files[0]));
+	snprintf(s->name_before, sizeof(s->name_before), "%.180s, first count", name);
+	snprintf(s->name_after, sizeof(s->name_after), "%.180s, second count", name);
 	s->is_difference = true;
 	return 0;
 }
@@ -213,29 +193,13 @@ static void give_column(struct inputs *a, struct inputs *b)
 		profile_column(empty, other->columns[shown].name, other->columns[shown].unit);
 }
 
-static int load_two(struct sides *s, char **files, enum form form)
+static int choose_columns(struct sides *s, enum form form)
 {
-	uint32_t unused;
 	int code;
 
-	if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
-		return command_usage(&spec, "only one of A and B can be standard input");
-	if ((code = inputs_load(&s->a, &spec, files, 1)) ||
-	    (code = inputs_load(&s->b, &spec, files + 1, 1)))
-		return code;
-	s->before = s->a.profile;
-	s->after = s->b.profile;
-	snprintf(s->name_before, sizeof(s->name_before), "%.199s", name_of(files[0]));
-	snprintf(s->name_after, sizeof(s->name_after), "%.199s", name_of(files[1]));
 	if (form == FORM_FOLDED)
 		give_column(&s->a, &s->b);
-	if (!column && *s->a.column && !strcmp(s->a.column, s->b.column))
-		column = s->a.column;
-	diff_columns(s->before, s->after, column, &s->column_before, &s->column_after);
-	if (s->column_before != UINT32_MAX && s->column_after != UINT32_MAX)
-		diff_align(s->a.profile, s->column_before, s->b.profile, s->column_after);
-	if (column && ((s->before->column_count && (code = inputs_column(&s->a, &spec, column, &unused))) ||
-		       (s->after->column_count && (code = inputs_column(&s->b, &spec, column, &unused)))))
+	if ((code = sides_columns(s, &spec, column)))
 		return code;
 	if (form == FORM_FOLDED && s->column_before != UINT32_MAX && s->column_after != UINT32_MAX)
 		return 0;
@@ -245,44 +209,25 @@ static int load_two(struct sides *s, char **files, enum form form)
 	return 0;
 }
 
+static int load_two(struct sides *s, char **files, enum form form)
+{
+	int code = sides_load(s, &spec, NULL, files, form == FORM_FOLDED);
+
+	return code ? code : choose_columns(s, form);
+}
+
 /* The address of a comparison stands for its sides, scaled as there. */
 static int load_sides(struct sides *s, const char *url, enum form form)
 {
 	static char scale[16];
 	struct str wanted = profile_url_value(url, "scale=");
-	int code;
+	int code = sides_load_address(s, &spec, NULL, url, form == FORM_FOLDED);
 
-	s->urls[0] = profile_url_side(url, "before");
-	s->urls[1] = profile_url_side(url, "after");
-	code = load_two(s, s->urls, form);
-	snprintf(s->name_before, sizeof(s->name_before), "%.180s, before", url);
-	snprintf(s->name_after, sizeof(s->name_after), "%.180s, after", url);
 	if (wanted.n && !normalize && !by_total_scale) {
 		snprintf(scale, sizeof(scale), "%.*s", (int)wanted.n, wanted.p);
 		normalize = scale;
 	}
-	return code;
-}
-
-/* Says what speaks against the comparison. Returns 0 or an exit code. */
-static int warn_doubts(const struct sides *s, enum diff_scale scale, enum form form)
-{
-	struct diff_doubts doubts;
-	struct err err = { 0 };
-
-	diff_check(s->before, s->column_before, s->name_before, s->after, s->column_after, s->name_after, scale,
-		   &doubts);
-	for (size_t i = 0; i < doubts.count; i++) {
-		if (doubts.items[i].fatal && !force) {
-			err_set(&err, -EINVAL,
-			  "the profiles cannot be compared: %s; --force compares them anyway",
-				doubts.items[i].text);
-			return command_fail(&spec, &err);
-		}
-		if (form != FORM_FOLDED || doubts.items[i].fatal)
-			fprintf(stderr, "strobe diff: %s\n", doubts.items[i].text);
-	}
-	return 0;
+	return code ? code : choose_columns(s, form);
 }
 
 /* --- Output --- */
@@ -321,38 +266,18 @@ static int put_report(const struct diff_report *r, enum form form, struct buf *o
 	return 0;
 }
 
-/* A page switches between the metrics of both sides. `first` is shown first; `ret` has room for all. */
-static size_t compare_others(const struct sides *s, const struct diff *first, enum diff_scale scale, struct diff *ret,
-			     struct page_metric *metrics)
-{
-	struct diff_options o = { .scale = scale, .strip_hex = strip_hex, .truncate = compat };
-	size_t n = 0;
-
-	metrics[n++] = (struct page_metric){ first, s->after->columns[s->column_after].name };
-	for (uint32_t c = 0; c < s->after->column_count && n < METRICS_MAX; c++) {
-		uint32_t before = profile_find_column(s->before, s->after->columns[c].name);
-		struct err err = { 0 };
-
-		if (c == s->column_after || before == UINT32_MAX ||
-		    profile_diff(s->before, before, s->after, c, &o, &ret[n], &err) < 0)
-			continue;
-		metrics[n] = (struct page_metric){ &ret[n], s->after->columns[c].name };
-		n++;
-	}
-	return n;
-}
-
 static int draw(const struct sides *s, const struct diff *d, enum diff_scale scale, const char *count_name)
 {
 	const char *unit = d->profile->columns[d->after].unit;
-	struct page_metric metrics[METRICS_MAX] = { { d, count_name } };
+	struct page_metric metrics[SIDES_METRICS] = { { d, count_name } };
 	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after };
-	struct diff others[METRICS_MAX] = { 0 };
+	struct diff_options o = { .scale = scale, .strip_hex = strip_hex, .truncate = compat };
+	struct diff others[SIDES_METRICS] = { 0 };
 	int code;
 
 	picture.count_name = amount_is_count(amount_unit(unit)) ? count_name : NULL;
 	if (text_path_ends(output, ".html") && !s->is_difference)
-		c.count = compare_others(s, d, scale, others, metrics);
+		c.count = sides_metrics(s, d, &o, others, metrics);
 	code = diff_picture_write(&picture, &c, output, &spec);
 	for (size_t i = 1; i < c.count; i++)
 		diff_done(&others[i]);
@@ -415,7 +340,7 @@ static int compare(struct sides *s, enum form form)
 	struct err err = { 0 };
 	int code;
 
-	if ((code = choose_scale(s, form, &o.scale)) || (code = warn_doubts(s, o.scale, form)))
+	if ((code = choose_scale(s, form, &o.scale)) || (code = sides_check(s, &spec, o.scale, force, form == FORM_FOLDED)))
 		return code;
 	if (profile_diff(s->before, s->column_before, s->after, s->column_after, &o, &d, &err) < 0)
 		return command_fail(&spec, &err);
@@ -437,13 +362,10 @@ static int run(int argc, char **argv)
 		return command_usage(&spec, "two profiles are needed, A (before) and B (after)");
 
 	code = operands == 2 ? load_two(&s, argv + 1, form) :
-	       profile_url_is_comparison(argv[1]) ? load_sides(&s, argv[1], form) : load_one(&s, argv + 1);
+	       profile_url_is_comparison(argv[1]) ? load_sides(&s, argv[1], form) : load_one(&s, argv + 1, form);
 	if (!code)
 		code = compare(&s, form);
-	inputs_done(&s.a);
-	inputs_done(&s.b);
-	free(s.urls[0]);
-	free(s.urls[1]);
+	sides_done(&s);
 	return code;
 }
 

@@ -2,10 +2,10 @@
 
 #include "commands.h"
 
+#include "amount.h"
 #include "chart.h"
 #include "diff_picture.h"
 #include "gzip.h"
-#include "inputs.h"
 #include "io.h"
 #include "mem.h"
 #include "nameattr.h"
@@ -13,6 +13,7 @@
 #include "palette_map.h"
 #include "pictures.h"
 #include "profile_file.h"
+#include "sides.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,6 +243,100 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	return code ? code : has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
+/* --- The address of a comparison --- */
+
+static void keep_function(const struct picture_order *order, struct diff *d)
+{
+	struct profile *whole = d->profile;
+
+	d->profile = picture_order_filter(order, whole);
+	profile_free(whole);
+}
+
+static int render_difference(const struct picture_order *order, const struct page_comparison *c, struct buf *drawn, struct err *err)
+{
+	const struct diff *d = c->metrics[0].diff;
+	struct flamegraph_options drawing = order->o;
+
+	drawing.column = d->after;
+	drawing.before_column = d->before;
+	drawing.total *= (double)profile_scale(d->profile, d->after);
+	if (!drawing.title)
+		drawing.title = diff_picture_title(drawing.inverted);
+	if (!drawing.count_name && amount_is_count(amount_unit(d->profile->columns[d->after].unit)))
+		drawing.count_name = c->metrics[0].name;
+	return order->form == PICTURE_HTML ? page_file_put_difference(c, &drawing, drawn, err) : flamegraph_svg(d->profile, &drawing, drawn, err);
+}
+
+/* `diffs` has room for all metrics, of which the first is the one that is shown. */
+static int draw_metrics(const struct picture_order *order, const struct sides *s, const struct diff_options *o, struct diff *diffs)
+{
+	struct page_metric metrics[SIDES_METRICS] = { { &diffs[0], s->after->columns[s->column_after].name } };
+	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after };
+	_cleanup_(buf_done) struct buf drawn = { 0 };
+	struct err err = { 0 };
+	bool has_values;
+	int code;
+
+	buf_init(&drawn);
+	if (order->form == PICTURE_HTML)
+		c.count = sides_metrics(s, &diffs[0], o, diffs, metrics);
+	for (size_t i = 0; i < c.count && order->function; i++)
+		keep_function(order, &diffs[i]);
+	has_values = has_stacks(order, diffs[0].profile);
+	code = finish_picture(order, &drawn, render_difference(order, &c, &drawn, &err), &err);
+	return code ? code : has_values ? EXIT_OK : EXIT_NO_SAMPLES;
+}
+
+static int choose_scale(const char *url, const struct sides *s, enum diff_scale *ret)
+{
+	struct str wanted = profile_url_value(url, "scale=");
+	char name[16];
+	unsigned scale = sides_are_sampled(s) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
+	int code;
+
+	snprintf(name, sizeof(name), "%.*s", (int)wanted.n, wanted.n ? wanted.p : "");
+	if (wanted.n && (code = command_choice(&spec, "scale", name, sides_scale_names, &scale)))
+		return code;
+	*ret = (enum diff_scale)scale;
+	return 0;
+}
+
+static int draw_comparison(const struct picture_order *order, const char *url, struct sides *s, bool quietly)
+{
+	struct diff diffs[SIDES_METRICS] = { 0 };
+	struct diff_options o = { 0 };
+	struct err err = { 0 };
+	int code;
+
+	if ((code = sides_columns(s, &spec, order->column)))
+		return code;
+	if (!inputs_have_values(&s->a, &spec, s->column_before, true) || !inputs_have_values(&s->b, &spec, s->column_after, true))
+		return EXIT_NO_SAMPLES;
+	if ((code = choose_scale(url, s, &o.scale)) || (code = sides_check(s, &spec, o.scale, false, quiet || quietly)))
+		return code;
+	if (profile_diff(s->before, s->column_before, s->after, s->column_after, &o, &diffs[0], &err) < 0)
+		return command_fail(&spec, &err);
+	code = draw_metrics(order, s, &o, diffs);
+	for (size_t i = 0; i < SIDES_METRICS; i++)
+		diff_done(&diffs[i]);
+	return code;
+}
+
+/* As `strobe diff` draws the two sides. */
+static int draw_address(const struct picture_order *orders, size_t count, const struct format_options *reading, const char *url)
+{
+	struct sides s = { 0 };
+	int code = sides_load_address(&s, &spec, reading, url, false), first = 0;
+
+	for (size_t i = 0; i < count && (!code || code == EXIT_NO_SAMPLES); i++) {
+		code = draw_comparison(&orders[i], url, &s, i > 0);
+		first = i ? first : code;
+	}
+	sides_done(&s);
+	return code && code != EXIT_NO_SAMPLES ? code : first;
+}
+
 /* Files and numbers that pictures need beside the inputs: --nameattr, --cp, --random. */
 struct extras {
 	struct nameattr *nameattr;
@@ -373,7 +468,11 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 		reading.keep_chart |= orders[i].form == PICTURE_HTML;
 	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
+	if (file_count == 1 && profile_url_is_comparison(files[0]) && !wants_lines())
+		return draw_address(orders, count, &reading, files[0]);
 	code = inputs_load_as(&in, &spec, &reading, files, file_count);
+	if (!code && !wants_lines())
+		inputs_show_names(&in);
 	if (!code && wants_lines())
 		code = add_profile_lines(&in, &lines);
 	if (!code)

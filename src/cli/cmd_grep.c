@@ -8,6 +8,8 @@
 #include "json.h"
 #include "leaderboard.h"
 #include "mem.h"
+#include "profile_url.h"
+#include "secrets.h"
 #include "text.h"
 
 #include <string.h>
@@ -19,6 +21,7 @@ static const char *pattern = "", *slice = "-2:", *logs, *arclamp;
 static struct option_list skip;
 static long wanted = 20;
 static bool json, no_skip, keep_lowercase;
+static char column[64];			/* that an address names; "" if none does */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "grep", "TEXT", &pattern, "Only stacks that contain TEXT.",
@@ -47,7 +50,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "store", "URL", &asked.store, "Read a store, such as sqlite:/var/lib/strobe." },
 	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "Ask a daemon, such as http://127.0.0.1:8787." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file,
-	  "File with the daemon's token (or STROBE_TOKEN)." },
+	  "File with the daemon's token (or STROBE_TOKEN).", "Also for a FILE that is a URL." },
 	{ OPTION_STRING, 0, "from", "TIME", &asked.from, "Start, such as -2h or 2026-11-20 (default: -2d).",
 	  "With --store or --url. Also 2026-11-20T07:30." },
 	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "End (default: now)." },
@@ -61,12 +64,14 @@ static const struct command_spec spec = {
 	.description =
 		"Reads stacks from trace logs, profiles of any format, a store or a running daemon, and counts each "
 		"for its deepest function that is not skipped. Percentages are of the counted samples. Names that "
-		"differ only in the version of MediaWiki are merged.\n\n"
+		"differ only in the version of MediaWiki are merged. A FILE may also be the URL of a page or of the API of "
+		"`strobe serve`.\n\n"
 		"The exit code is 4 when nothing was counted; a message then says what was searched.",
 	.examples =
 		"strobe grep --entrypoint index --grep EditPage\n"
 		"strobe grep --resolution hourly --slice=-24: --count 10\n"
 		"strobe grep --store sqlite:/var/lib/strobe --from -15m --no-skip --lowercase\n"
+		"strobe grep 'http://127.0.0.1:8787/?from=-1h&entry=api*'\n"
 		"strobe grep /srv/arclamp/logs/daily/2026-11-20.all.log.gz --json\n",
 	.choices =
 		"resolution hourly daily weekly\n",
@@ -277,6 +282,14 @@ static void explain_empty(const struct leaderboard *l, const struct grep_inputs 
 	fprintf(stderr, "%s\n", b.data);
 }
 
+/* That of the first address, if the profile has it. */
+static uint32_t choose_column(const struct profile *p)
+{
+	uint32_t named = *column ? profile_find_column(p, column) : UINT32_MAX;
+
+	return named != UINT32_MAX ? named : profile_pick_column(p, NULL);
+}
+
 static int show(const struct grep_inputs *in, bool of_files)
 {
 	struct leaderboard_options o = {
@@ -290,7 +303,7 @@ static int show(const struct grep_inputs *in, bool of_files)
 	int code = EXIT_OK;
 
 	buf_init(&out);
-	leaderboard_make(in->profile, profile_pick_column(in->profile, NULL), &o, &l);
+	leaderboard_make(in->profile, choose_column(in->profile), &o, &l);
 	if (!l.count) {
 		explain_empty(&l, in);
 		code = EXIT_NO_SAMPLES;
@@ -312,9 +325,32 @@ static int load_logs(struct grep_inputs *in, struct err *err)
 	return r < 0 ? r : grep_inputs_logs(in, &asked, err);
 }
 
+static int load_address(struct grep_inputs *in, const char *url, struct err *err)
+{
+	size_t room = strlen(url) + 64;
+	_cleanup_(freep) char *shown = xmalloc(room);
+	int r = profile_url_load(url, in->profile, NULL, column, sizeof(column), err);
+
+	snprintf(shown, room, "%s", url);
+	secrets_redact(shown, room);
+	if (profile_url_is_comparison(url))
+		fputs("strobe grep: the address is of a comparison, and this is its second side; `strobe diff` shows both\n", stderr);
+	return grep_inputs_add(in, shown, r, err);
+}
+
+static int load_files(struct grep_inputs *in, char **files, int count, struct err *err)
+{
+	int r = 0;
+
+	profile_url_token_file = asked.token_file;
+	for (int i = 0; i < count && r >= 0; i++)
+		r = profile_url_is(files[i]) ? load_address(in, files[i], err) : grep_inputs_files(in, &files[i], 1, err);
+	return r;
+}
+
 static int load(struct grep_inputs *in, char **files, int operands, struct err *err)
 {
-	return operands ? grep_inputs_files(in, files, (size_t)operands, err) :
+	return operands ? load_files(in, files, operands, err) :
 	       asked.store ? grep_inputs_store(in, &asked, err) :
 	       asked.url ? grep_inputs_daemon(in, &asked, err) : load_logs(in, err);
 }

@@ -245,6 +245,7 @@ static int report(struct inputs *in, struct report_options *o)
 	bool has_values;
 	int code;
 
+	inputs_show_names(in);
 	if ((code = inputs_select(in, &spec, focus, ignore)))
 		return code;
 	if (o->by != REPORT_BY_FUNCTION)

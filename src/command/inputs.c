@@ -315,6 +315,11 @@ bool inputs_have_values(const struct inputs *in, const struct command_spec *spec
 	return false;
 }
 
+void inputs_show_names(struct inputs *in)
+{
+	in->profile = profile_show_names(in->profile);
+}
+
 void inputs_replace(struct inputs *in, struct profile *by_this)
 {
 	profile_free(in->profile);

@@ -49,6 +49,9 @@ void inputs_done(struct inputs *in);
  * which either may be NULL. Returns 0 or an exit code, after it has said why: EXIT_NO_SAMPLES if none is left. */
 int inputs_select(struct inputs *in, const struct command_spec *spec, const char *focus, const char *ignore);
 
+/* Gives all functions names that can be seen, for commands that show them instead of writing a profile. */
+void inputs_show_names(struct inputs *in);
+
 /* `by_this` instead of the profile that is there, which is freed. */
 void inputs_replace(struct inputs *in, struct profile *by_this);
 

@@ -29,6 +29,7 @@ struct facts {
 	const uint32_t *columns;	/* of the tree */
 	uint32_t column_count, chosen;	/* chosen: of the metrics */
 	const struct page_comparison *comparison;	/* NULL: there is none */
+	uint32_t measured[PROFILE_COLUMNS / 2];		/* by metric: which of `columns` has what was measured before; 0: none */
 };
 
 /* --- Columns --- */
@@ -58,6 +59,19 @@ static void put_plain_columns(struct json *j, const struct facts *f)
 	}
 }
 
+/* The column of the tree that has what was measured before, and what it is to be multiplied by: boxes are rounded along the tree, values of
+ * functions are not. */
+static void put_measured(struct json *j, const struct facts *f, size_t metric)
+{
+	if (!f->measured[metric])
+		return;
+	json_key(j, "measured");
+	json_open_array(j);
+	json_u64(j, f->measured[metric]);
+	json_double(j, f->comparison->metrics[metric].diff->factor);
+	json_end(j);
+}
+
 static void put_sides(struct json *j, const struct facts *f)
 {
 	for (size_t m = 0; m < f->comparison->count; m++) {
@@ -68,6 +82,7 @@ static void put_sides(struct json *j, const struct facts *f)
 			   report_whole(d->profile, d->after));
 		json_key(j, "before");
 		json_i64(j, report_sum(d->profile, d->before));
+		put_measured(j, f, m);
 		json_end(j);
 	}
 }
@@ -486,50 +501,87 @@ int page_file_put(const struct profile *given, const struct flamegraph_options *
 	return flamegraph_html(p, o, &page, out, err);
 }
 
+/* Adds what was measured before of each metric that is scaled, as far as a profile has room for columns. */
+static void choose_measured(struct facts *f)
+{
+	uint32_t n = 2 * (uint32_t)f->comparison->count;
+
+	for (size_t i = 0; i < f->comparison->count && n < PROFILE_COLUMNS; i++) {
+		size_t m = i == 0 ? f->chosen : i <= f->chosen ? i - 1 : i;
+		const struct diff *d = f->comparison->metrics[m].diff;
+
+		if (d->measured != d->before)
+			f->measured[m] = n++;
+	}
+	f->column_count = n;
+}
+
+/* Which column of the metric's own profile is this one of the page; UINT32_MAX if it is of another metric. */
+static uint32_t source_of(const struct facts *f, size_t metric, uint32_t column)
+{
+	const struct diff *d = f->comparison->metrics[metric].diff;
+
+	return column == 2 * metric ? d->before : column == 2 * metric + 1 ? d->after :
+	       column && column == f->measured[metric] ? d->measured : UINT32_MAX;
+}
+
+static void add_side(struct profile *all, const struct facts *f, size_t metric, uint32_t *columns)
+{
+	const struct profile *p = f->comparison->metrics[metric].diff->profile;
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+	uint32_t from[PROFILE_COLUMNS];
+
+	for (uint32_t c = 0; c < f->column_count; c++)
+		from[c] = source_of(f, metric, c);
+	for (uint32_t n = 0; n < p->node_count; n++) {
+		uint32_t frame = n ? p->node_frames[n] : 0;
+
+		if (n)
+			nodes[n] = profile_child(all, nodes[p->parents[n]], profile_frame(all, profile_name(p, frame), profile_file(p, frame), p->frames[frame].line));
+		for (uint32_t c = 0; c < f->column_count; c++)
+			if (from[c] != UINT32_MAX)
+				profile_add(all, nodes[n], columns[c], p->columns[from[c]].self[n]);
+	}
+	all->estimated |= p->estimated;
+}
+
 /* The profiles of all metrics as one, whose columns are those of each. */
-static struct profile *merge_sides(const struct page_comparison *c, uint32_t *columns)
+static struct profile *merge_sides(const struct facts *f, uint32_t *columns)
 {
 	struct profile *all = profile_new();
 	char name[80];
 
-	for (size_t m = 0; m < c->count; m++) {
-		const struct diff *d = c->metrics[m].diff;
-		const struct profile *p = d->profile;
-		_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+	for (uint32_t c = 0; c < f->column_count; c++)
+		for (size_t m = 0; m < f->comparison->count; m++) {
+			const struct page_metric *metric = &f->comparison->metrics[m];
+			uint32_t from = source_of(f, m, c);
 
-		for (int side = 0; side < 2; side++) {
-			snprintf(name, sizeof(name), "%s %.60s", side ? "after" : "before", c->metrics[m].name);
-			columns[2 * m + (size_t)side] = profile_column(all, name, p->columns[side ? d->after : d->before].unit);
+			if (from == UINT32_MAX)
+				continue;
+			snprintf(name, sizeof(name), "%s %.50s", c == 2 * m ? "before" : c == 2 * m + 1 ? "after" : "measured", metric->name);
+			columns[c] = profile_column(all, name, metric->diff->profile->columns[from].unit);
 		}
-		for (uint32_t n = 0; n < p->node_count; n++) {
-			uint32_t f = n ? p->node_frames[n] : 0;
-
-			if (n)
-				nodes[n] = profile_child(all, nodes[p->parents[n]],
-							 profile_frame(all, profile_name(p, f), profile_file(p, f), p->frames[f].line));
-			profile_add(all, nodes[n], columns[2 * m], p->columns[d->before].self[n]);
-			profile_add(all, nodes[n], columns[2 * m + 1], p->columns[d->after].self[n]);
-		}
-		all->estimated |= p->estimated;
-	}
+	for (size_t m = 0; m < f->comparison->count; m++)
+		add_side(all, f, m, columns);
 	return all;
 }
 
 int page_file_put_difference(const struct page_comparison *c, const struct flamegraph_options *o, struct buf *out, struct err *err)
 {
 	uint32_t columns[PROFILE_COLUMNS];
-	_cleanup_(profile_freep) struct profile *all = c->count > 1 ? merge_sides(c, columns) : NULL;
+	_cleanup_(profile_freep) struct profile *all = NULL;
 	const struct diff *shown = c->metrics[c->shown].diff;
 	struct flamegraph_options drawing = *o;
 	struct facts f = { .o = &drawing, .columns = columns, .chosen = (uint32_t)c->shown, .comparison = c };
 	struct flamegraph_page page = { .columns = columns, .put = put_facts, .data = &f };
 
-	if (!all) {
-		columns[0] = shown->before;
-		columns[1] = shown->after;
-	}
+	choose_measured(&f);
+	if (c->count > 1)
+		all = merge_sides(&f, columns);
+	for (uint32_t i = 0; i < f.column_count && !all; i++)
+		columns[i] = source_of(&f, 0, i);
 	f.p = all ? all : shown->profile;
-	f.column_count = page.column_count = 2 * (uint32_t)c->count;
+	page.column_count = f.column_count;
 	page.shown = 2 * (uint32_t)c->shown + 1;
 	drawing.before_column = columns[2 * c->shown];
 	drawing.column = columns[2 * c->shown + 1];

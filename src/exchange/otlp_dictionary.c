@@ -172,7 +172,7 @@ static int read_line(struct otlp_dictionary *d, struct protobuf m, struct err *e
 	if (function >= d->function_count && function)
 		return beyond(err, "function", function, d->function_count);
 	add_line(d, function ? d->functions[function] :
-		 profile_frame(d->frames, (struct str){ "[unknown]", 9 }, (struct str){ "", 0 }, 0), line);
+		 profile_frame(d->frames, profile_given_name((struct str){ "", 0 }), (struct str){ "", 0 }, 0), line);
 	return 0;
 }
 

@@ -69,7 +69,7 @@ static void put_function(struct writer *w, const char *key, uint32_t function)
 		if (f->frame == UINT32_MAX)
 			buf_puts(w->out, CALLGRIND_ROOT);
 		else
-			put_text(w, profile_name(w->profile, f->frame), "[unknown]");
+			put_text(w, profile_name(w->profile, f->frame), PROFILE_UNKNOWN);
 		if (f->level)
 			buf_printf(w->out, "'%u", f->level + 1);
 	}

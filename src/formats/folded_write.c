@@ -175,7 +175,7 @@ static void put_line(struct buf *out, const struct buf *path, struct str leaf, c
 {
 	buf_put(out, path->data, path->size);
 	if (!leaf.n)
-		buf_puts(out, "[unknown]");
+		buf_puts(out, PROFILE_UNKNOWN);
 	if (c.before != UINT32_MAX) {
 		buf_putc(out, ' ');
 		put_count(out, p, node, c.before);
@@ -292,7 +292,7 @@ static void put_stack(const struct profile *p, uint32_t node, uint32_t *path, st
 		if (depth)
 			buf_putc(out, ';');
 		else if (!name.n)
-			buf_puts(out, "[unknown]");
+			buf_puts(out, PROFILE_UNKNOWN);
 	}
 }
 

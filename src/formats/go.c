@@ -274,7 +274,7 @@ static void add_stacks(struct go *g)
 		for (size_t at = s->end; at-- > s->start;)
 			node = add_node(g, node, g->stack[at]);
 		if (node == PROFILE_ROOT)
-			node = profile_child(g->profile, node, profile_frame(g->profile, (struct str){ "[unknown]", 9 },
+			node = profile_child(g->profile, node, profile_frame(g->profile, profile_given_name((struct str){ "", 0 }),
 									     (struct str){ "", 0 }, 0));
 		for (uint32_t c = 0; c < g->column_count; c++)
 			profile_add(g->profile, node, g->columns[c], s->values[c]);

@@ -65,7 +65,7 @@ uint32_t stacks_add(struct stacks *s, int64_t value)
 
 	/* A sample without frames still counts. */
 	if (s->depth == 0)
-		stacks_frame(s, (struct str){ "[unknown]", 9 });
+		stacks_frame(s, profile_given_name((struct str){ "", 0 }));
 	for (size_t i = s->depth; i-- > 0;)
 		node = profile_child(s->profile, node, s->stack[i]);
 	profile_add(s->profile, node, s->column, value);

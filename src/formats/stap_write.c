@@ -42,7 +42,7 @@ static void put_frame(struct buf *out, struct str name)
 	if (name.n)
 		text_put_folded(out, name);
 	else
-		buf_puts(out, "[unknown]");
+		buf_puts(out, PROFILE_UNKNOWN);
 	buf_puts(out, plain ? "\n" : "+0x0\n");
 }
 

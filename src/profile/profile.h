@@ -89,6 +89,12 @@ static inline struct str profile_given_name(struct str name)
 	return name.n ? name : (struct str){ PROFILE_UNKNOWN, sizeof(PROFILE_UNKNOWN) - 1 };
 }
 
+/* The same wherever functions are shown; a name of blanks cannot be seen either. Conversions keep what they read. */
+struct str profile_visible_name(struct str name);
+
+/* Takes over `p` and returns it, or a new one, with visible names. */
+struct profile *profile_show_names(struct profile *p);
+
 /* Finds or adds a frame, a column, a child. Names are copied. profile_column returns UINT32_MAX when there are
  * PROFILE_COLUMNS already. */
 uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint32_t line);

@@ -560,6 +560,30 @@ TEST(direct_recursion_is_one_frame_and_indirect_recursion_stays)
 	profile_free(r);
 }
 
+TEST(functions_whose_name_cannot_be_seen_are_shown_as_one)
+{
+	struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "samples", "count");
+	uint32_t none = profile_frame(p, (struct str){ "", 0 }, (struct str){ "", 0 }, 0);
+	uint32_t space = profile_frame(p, (struct str){ " ", 1 }, (struct str){ "", 0 }, 0);
+	uint32_t wide = profile_frame(p, (struct str){ "\xc2\xa0\xe2\x80\x8b\t", 6 }, (struct str){ "", 0 }, 0);
+	uint32_t unknown = profile_frame(p, (struct str){ "[unknown]", 9 }, (struct str){ "", 0 }, 0);
+	uint32_t bad = profile_frame(p, (struct str){ "\xa0", 1 }, (struct str){ "", 0 }, 0);
+
+	profile_add(p, profile_stack(p, (uint32_t[]){ none }, 1), column, 1);
+	profile_add(p, profile_stack(p, (uint32_t[]){ space }, 1), column, 2);
+	profile_add(p, profile_stack(p, (uint32_t[]){ wide, bad }, 2), column, 4);
+	profile_add(p, profile_stack(p, (uint32_t[]){ unknown }, 1), column, 8);
+	p = profile_show_names(p);
+	CHECK_INT(p->frame_count, 2);
+	CHECK_INT(p->node_count, 3);
+	unknown = profile_frame(p, (struct str){ "[unknown]", 9 }, (struct str){ "", 0 }, 0);
+	CHECK_INT(p->columns[0].self[profile_stack(p, &unknown, 1)], 11);
+	CHECK_INT(profile_sum(p, 0), 15);
+	CHECK(profile_show_names(p) == p);
+	profile_free(p);
+}
+
 #define S(text) ((struct str){ text, strlen(text) })
 
 /* Ten groups of leaves, of which number i has i + 1 samples. */

@@ -8,17 +8,17 @@
 #include <assert.h>
 #include <string.h>
 
-#define NAMELESS "[unknown]"		/* an empty one would be read as the root's */
-
 /* --- Names --- */
 
+/* An empty name would be read as the root's. */
 static uint32_t add_name(struct name_tree *t, struct str s, struct buf *safe)
 {
 	if (text_is(s, PROFILE_PRUNED))
 		return intern_add(&t->names, NAME_TREE_OTHER, strlen(NAME_TREE_OTHER));
 	buf_reset(safe);
 	text_put_utf8(safe, s);
-	return safe->size ? intern_add(&t->names, safe->data, safe->size) : intern_add(&t->names, NAMELESS, strlen(NAMELESS));
+	s = profile_visible_name((struct str){ safe->data, safe->size });
+	return intern_add(&t->names, s.p, s.n);
 }
 
 /* --- Nodes of the stacks --- */

@@ -43,14 +43,46 @@ static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int
 	};
 }
 
+static int order_of_strings(struct str a, struct str b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : a.n < b.n ? -1 : a.n > b.n;
+}
+
+static int order_of_frames(const void *a, const void *b, void *data)
+{
+	const struct profile *p = data;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = order_of_strings(profile_name(p, x), profile_name(p, y));
+
+	if (!order)
+		order = order_of_strings(profile_file(p, x), profile_file(p, y));
+	return order ? order : p->frames[x].line < p->frames[y].line ? -1 : p->frames[x].line > p->frames[y].line;
+}
+
+/* Whatever numbers frames have, which depend on how a profile was made. The caller frees. */
+static uint32_t *frames_in_order(const struct profile *p)
+{
+	uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		frames[i] = i;
+	qsort_r(frames, p->frame_count, sizeof(*frames), order_of_frames, (void *)p);
+	return frames;
+}
+
 /* Rounding along the tree takes from one function what it gives to another, many times over. Here it goes on from function to function: each
  * self value is right to one unit, and so is their sum. A total has no sum to keep. */
-static void scale_rows(const struct diff *d, const struct flat_row *measured, struct flat_row *before, uint32_t count)
+static void scale_rows(const struct diff *d, const struct flat_row *measured, struct flat_row *before)
 {
+	_cleanup_(freep) uint32_t *frames = frames_in_order(d->profile);
 	double until = 0;
 	int64_t given = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t n = 0; n < d->profile->frame_count; n++) {
+		uint32_t i = frames[n];
+
 		until += (double)measured[i].self * d->factor;
 		before[i].self = llround(until) - given;
 		given += before[i].self;
@@ -74,7 +106,7 @@ static void add_rows(struct diff_report *r)
 	_cleanup_(freep) struct flat_row *measured = by_frame(p, d->measured);
 
 	if (can_scale(d))
-		scale_rows(d, measured, before, p->frame_count);
+		scale_rows(d, measured, before);
 
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		r->compared += before[i].total || after[i].total || before[i].self || after[i].self ||
@@ -108,18 +140,15 @@ static int compare(const void *a, const void *b, void *data)
 		x2 = fabs(by_total ? x->self.change : x->total.change);
 	double y1 = fabs(by_total ? y->total.change : y->self.change),
 		y2 = fabs(by_total ? y->self.change : y->total.change);
-	struct str n, m;
 	int order;
 
 	if (!by_name && x1 != y1)
 		return x1 > y1 ? -1 : 1;
 	if (!by_name && x2 != y2)
 		return x2 > y2 ? -1 : 1;
-	n = profile_name(r->diff->profile, x->frame);
-	m = profile_name(r->diff->profile, y->frame);
-	order = memcmp(n.p, m.p, n.n < m.n ? n.n : m.n);
-	if (order || n.n != m.n)
-		return order ? order : n.n < m.n ? -1 : 1;
+	order = order_of_strings(profile_name(r->diff->profile, x->frame), profile_name(r->diff->profile, y->frame));
+	if (order)
+		return order;
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 

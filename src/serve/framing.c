@@ -65,6 +65,10 @@ static int take_target(struct framing *f, char c)
 {
 	if (is_control(c) || (c == ' ' && f->state == TARGET_BEGIN))
 		return refuse(f, "the first line is not a method, an address and HTTP/1.1");
+	if (c != ' ' && f->target++ == FRAMING_TARGET_MAX) {
+		f->is_long = true;
+		return refuse(f, "the address is too long");
+	}
 	f->state = c == ' ' ? VERSION : TARGET;
 	f->at = 0;
 	return 0;

@@ -7,7 +7,8 @@
  *   3. no NUL, no other control byte but a tab in a value, and no CR without its LF;
  *   4. one Content-Length at most, of digits alone, and none beside a Transfer-Encoding;
  *   5. one Transfer-Encoding at most, which is "chunked", and only in HTTP/1.1;
- *   6. chunks have a size in hexadecimal digits, and CRLF behind their data; what follows them announces no length.
+ *   6. an address has at most FRAMING_TARGET_MAX bytes;
+ *   7. chunks have a size in hexadecimal digits, and CRLF behind their data; what follows them announces no length.
  *
  * Nothing is kept but the state: bytes come in pieces of any size and stay the caller's.
  */
@@ -18,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FRAMING_TARGET_MAX	16384u	/* beyond it there may be no room for the headers, and what is shorter gets a better answer */
+
 struct framing {
 	uint8_t state, version;		/* version: the digit behind "HTTP/1." */
 	bool in_trailer, has_length, has_coding;
@@ -27,6 +30,8 @@ struct framing {
 	uint8_t digits;
 	const char *problem;		/* NULL: none so far */
 	bool is_http2;			/* the problem is a first line of HTTP/2 */
+	bool is_long;			/* the problem is the length of the address */
+	uint32_t target;		/* bytes of the address so far */
 };
 
 void framing_init(struct framing *f);

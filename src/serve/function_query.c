@@ -23,7 +23,7 @@ static size_t find_frames(struct function_query *f)
 
 	buf_init(&wanted);
 	buf_init(&shown);
-	put_shown(&wanted, (struct str){ text, strlen(text) });
+	put_shown(&wanted, profile_visible_name((struct str){ text, strlen(text) }));
 	f->of = report_no_frames(p);
 	for (uint32_t i = p->frame_count; i-- > 0;) {
 		put_shown(&shown, profile_name(p, i));

@@ -3,12 +3,13 @@
 #include "http.h"
 
 #include "connect.h"
+#include "page.h"
 #include "pushes.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 415, 421, 422, 429,
+const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 414, 415, 421, 422, 429,
 	500, 501, 503, 504, 0 };
 
 size_t http_code_index(int code)
@@ -53,6 +54,12 @@ void response_streams(struct response *r)
 	r->body.drain = r->drain;
 }
 
+/* What programs ask for is text, also where a person looks at it. */
+static bool is_for_programs(const char *path)
+{
+	return !strncmp(path, "/assets/", 8) || !strcmp(path, "/healthz") || !strcmp(path, "/readyz") || !strcmp(path, "/metrics");
+}
+
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...)
 {
 	char text[2048];
@@ -82,6 +89,10 @@ void response_error(struct response *r, const struct request *q, int status, con
 		json_str(&j, text);
 		json_end(&j);
 		buf_putc(&r->body, '\n');
+		return;
+	}
+	if (q->shows_pages && !is_for_programs(q->path)) {
+		page_put_error(q, r, status, text);
 		return;
 	}
 	r->type = "text/plain; charset=utf-8";

@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
-#define HTTP_CODES 23u
+#define HTTP_CODES 24u
 extern const int http_codes[HTTP_CODES];
 
 #define PYROSCOPE_CALLS 12u
@@ -74,6 +74,7 @@ struct request {
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
 	bool has_body, body_too_large, accepts_gzip, accepts_html;
+	bool shows_pages;					/* to a browser, of a server that has pages */
 	int64_t now_ns;
 };
 
@@ -102,7 +103,8 @@ void response_copy(struct response *to, const struct response *from);
 /* From here on the body goes to the drain in pieces, if there is one: for handlers that only append. */
 void response_streams(struct response *r);
 
-/* A sentence as plain text, as {"error": sentence} below /api, or as calls of connect.h have it. Replaces what is in the body. */
+/* A sentence as a page for browsers, as {"error": sentence} below /api, as calls of connect.h have it, or as plain text. Replaces what is in the
+ * body. */
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...) _printf_(4, 5);
 
 /* Returns the index at which `code` is counted. */

@@ -21,7 +21,8 @@ struct named_filters {
 	struct buf bytes;
 };
 
-#define FILE_MAX ((size_t)NAMED_FILTERS_MAX * (3 * NAMED_FILTERS_NAME + NAMED_FILTERS_QUERY + 2))
+#define CHARACTER_MAX 12u	/* bytes of one, percent-encoded */
+#define FILE_MAX ((size_t)NAMED_FILTERS_MAX * (CHARACTER_MAX * NAMED_FILTERS_NAME + NAMED_FILTERS_QUERY + 2))
 
 /* Reading, changing and writing back is one step. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
@@ -31,9 +32,10 @@ static void named_filters_done(struct named_filters *f)
 	buf_done(&f->bytes);
 }
 
+/* Counted as the field of the form does, which takes no more of them. */
 static bool is_name(const char *name)
 {
-	size_t n = strlen(name);
+	size_t n = text_columns((struct str){ name, strlen(name) });
 
 	for (const char *c = name; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -130,6 +132,23 @@ static int change_read(struct server_context *s, struct named_filters *f, const 
 	return write_all(s, f, err) < 0 ? 500 : 0;
 }
 
+/* Why a query cannot be saved. */
+static int refuse_query(const char *query, struct err *err)
+{
+	struct params params;
+	struct err why = { 0 };
+
+	if (params_parse(&params, query, &why) < 0)
+		runs_say(err, 400, "query: %s", why.text);
+	params_done(&params);
+	if (why.code)
+		return 400;
+	if (strlen(query) > NAMED_FILTERS_QUERY)
+		return runs_say(err, 400, "query: the address of this view has %zu bytes behind the \"?\", and a filter at most %u; filter by fewer values, or by "
+			       "shorter ones", strlen(query), NAMED_FILTERS_QUERY);
+	return runs_say(err, 400, "query: this is not what follows the \"?\" in an address of the page");
+}
+
 static int change(struct server_context *s, const char *name, const char *query, struct err *err)
 {
 	struct named_filters f;
@@ -138,12 +157,11 @@ static int change(struct server_context *s, const char *name, const char *query,
 	if (!s->options.filters_path)
 		return runs_say(err, 503, "there is no store that could keep a filter");
 	if (!name || !is_name(name))
-		return runs_say(err, 400, "a name has 1 to %u bytes, and no control characters", NAMED_FILTERS_NAME);
+		return runs_say(err, 400, "a name has 1 to %u characters, none of which is a control character", NAMED_FILTERS_NAME);
 	if (query && !name[strspn(name, " ")])
 		return runs_say(err, 400, "a name cannot consist of spaces alone; add a letter");
 	if (query && !is_query(query))
-		return runs_say(err, 400, "query: this is not what follows the \"?\" in an address of the page, or has more than "
-			       "%u bytes", NAMED_FILTERS_QUERY);
+		return refuse_query(query, err);
 	pthread_mutex_lock(&changing);
 	status = read_all(s, &f, err) < 0 ? 500 : change_read(s, &f, name, query, err);
 	named_filters_done(&f);
@@ -176,17 +194,44 @@ static void put_filter(const struct request *q, const struct named_filter *f, st
 	buf_puts(out, "</li>\n");
 }
 
-static void put_new(const struct request *q, struct buf *out)
+static void put_sentence(struct buf *out, const char *sentence)
+{
+	buf_puts(out, "<p class=\"why\" role=\"alert\">");
+	html_text(out, sentence);
+	buf_puts(out, "</p>\n");
+}
+
+/* `name` is what was entered before, and `why` that it was refused; both may be NULL. */
+static void put_new(const struct request *q, const char *query, const char *name, const char *why, struct buf *out)
 {
 	buf_puts(out, "<h2>Save this view</h2>\n<p><a href=\"/?");
-	html_text(out, q->query);
+	html_text(out, query);
 	buf_puts(out, "\">");
-	html_text(out, q->query);
-	buf_puts(out, "</a></p>\n<form method=\"post\" action=\"/filters\">\n");
+	html_text(out, query);
+	buf_puts(out, "</a></p>\n");
+	if (why)
+		put_sentence(out, why);
+	buf_puts(out, "<form method=\"post\" action=\"/filters\">\n");
 	put_hidden(out, FORM_TOKEN_NAME, q->form_token);
-	put_hidden(out, "query", q->query);
-	buf_printf(out, "<label>Name <input name=\"name\" maxlength=\"%u\" required></label>\n<button>Save</button>\n</form>\n",
-		   NAMED_FILTERS_NAME);
+	put_hidden(out, "query", query);
+	buf_printf(out, "<label>Name <input name=\"name\" maxlength=\"%u\" required value=\"", NAMED_FILTERS_NAME);
+	html_text(out, name ? name : "");
+	buf_puts(out, "\"></label>\n<button>Save</button>\n</form>\n");
+}
+
+static void put_new_or_why(const struct request *q, struct buf *out)
+{
+	struct err err = { 0 };
+
+	if (!q->form_token || !q->query || !*q->query)
+		return;
+	if (is_query(q->query)) {
+		put_new(q, q->query, NULL, NULL, out);
+		return;
+	}
+	refuse_query(q->query, &err);
+	buf_puts(out, "<h2>This view cannot be saved</h2>\n");
+	put_sentence(out, err.text);
 }
 
 static void show(struct server_context *s, const struct request *q, struct response *r)
@@ -201,8 +246,7 @@ static void show(struct server_context *s, const struct request *q, struct respo
 	}
 	runs_page_begin(q, r, "Filters – Strobe");
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n");
-	if (q->form_token && q->query && is_query(q->query))
-		put_new(q, &r->body);
+	put_new_or_why(q, &r->body);
 	buf_puts(&r->body, "<h2>Named filters</h2>\n");
 	buf_puts(&r->body, f.count ? "<ul>\n" : "<p>None yet: choose filters on the page, then click Filters.</p>\n");
 	for (size_t i = 0; i < f.count; i++)
@@ -225,6 +269,26 @@ static void confirm(const struct request *q, struct response *r, const char *nam
 	put_hidden(&r->body, "confirmed", "1");
 	buf_puts(&r->body, "<button>Delete</button> <a href=\"/filters\">Keep it</a>\n</form>\n</section>\n");
 	runs_page_end(r);
+}
+
+/* The form once more, with what was entered, so that only the name has to be changed. */
+static void ask_again(const struct request *q, struct response *r, int status, const struct params *p, const char *why)
+{
+	runs_page_begin(q, r, "Save this view – Strobe");
+	r->status = status;
+	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n");
+	put_new(q, params_get(p, "query"), params_get(p, "name"), why, &r->body);
+	buf_puts(&r->body, "<p><a href=\"/filters\">All filters</a></p>\n</section>\n");
+	runs_page_end(r);
+}
+
+/* Whether the form that saves a view was refused for the name, not for who sent it. */
+static bool can_ask_again(const struct request *q, int status, const struct params *p)
+{
+	const char *query = params_get(p, "query");
+
+	return (status == 400 || status == 409) && !params_get(p, "delete") && query && is_query(query) &&
+	       form_token_matches(q->form_token, params_get(p, FORM_TOKEN_NAME));
 }
 
 /* 0, or a status: 404 if there is none. */
@@ -269,6 +333,8 @@ void named_filters_page(struct server_context *s, const struct request *q, struc
 	status = params_parse(&params, body, &err) < 0 ? 400 : take_form(s, q, &params, &err);
 	if (status < 0)
 		confirm(q, r, params_get(&params, "delete"));
+	else if (status && can_ask_again(q, status, &params))
+		ask_again(q, r, status, &params, err.text);
 	else if (status)
 		runs_page_error(q, r, status, err.text);
 	else

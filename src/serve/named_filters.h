@@ -7,8 +7,8 @@
 #include "http.h"
 
 #define NAMED_FILTERS_MAX	100u
-#define NAMED_FILTERS_NAME	80u		/* bytes */
-#define NAMED_FILTERS_QUERY	2048u
+#define NAMED_FILTERS_NAME	80u		/* characters */
+#define NAMED_FILTERS_QUERY	2048u		/* bytes */
 
 void named_filters_page(struct server_context *s, const struct request *q, struct response *r);	/* /filters */
 void named_filters_api(struct server_context *s, const struct request *q, struct response *r);	/* /api/v1/filters */

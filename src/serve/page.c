@@ -202,7 +202,7 @@ static void put_error(const struct request *q, struct response *r, int status, c
 	buf_reset(&r->body);
 	r->status = status;
 	r->type = "text/html; charset=utf-8";
-	html_begin(&r->body, "Strobe");
+	html_begin(&r->body, status == 404 ? "Not found – Strobe" : "This cannot be shown – Strobe");
 	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
 		 "<a href=\"/runs\">Runs</a>\n<a href=\"/filters\">Filters</a>\n");
 	page_put_identity(q, &r->body);

@@ -53,8 +53,8 @@ static int add_pair(struct params *p, const char *pair, size_t n, struct err *er
 	if (!is_key(key, key_size))
 		return err_set(err, -EINVAL, "the address has an invalid parameter name; use letters, digits "
 					     "and _, at most %u", STROBE_WIRE_LABEL_KEY);
-	/* A path and the name of a function may be as long as the address. */
-	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function"))
+	/* A path, the name of a function and another address may be as long as the address. */
+	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function") && strcmp(key, "query"))
 		return err_set(err, -EINVAL, "the value of '%s' is longer than %u bytes", key, STROBE_WIRE_LABEL_VALUE);
 
 	p->items[p->count++] = (struct param){ key, value };

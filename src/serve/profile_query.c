@@ -332,6 +332,10 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 	if ((r = load(a, s, &a->profile, err)) < 0 || (a->view.has_base && (r = load_base(a, s, &before, err)) < 0))
 		return r;
 	store_missing(s->options.store, a->missing, sizeof(a->missing));
+	if (!a->names_as_stored) {
+		a->profile = profile_show_names(a->profile);
+		before = before ? profile_show_names(before) : NULL;
+	}
 	if (a->with_source)
 		a->subject = source_query_subject(&a->view, a->profile);
 	if (a->with_source && before)

@@ -20,6 +20,7 @@ struct profile_query {
 	uint32_t column, before;		/* of the profile; before is UINT32_MAX unless it is a comparison */
 	int64_t total, whole;			/* of the column */
 	bool lines;				/* profile_query_load keeps the lines that ran, of a range */
+	bool names_as_stored;			/* profile_query_load leaves names that cannot be seen, for files */
 	bool with_source;			/* profile_query_load fills in what source_query.h needs */
 	struct profile *subject, *subject_before;	/* with it; the latter of a comparison */
 	bool lines_left_out;			/* with it: the range has too many stacks for them */

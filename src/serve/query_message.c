@@ -89,7 +89,7 @@ static bool is_whole(const struct reader *r)
 
 void query_put_request(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket)
 {
-	bool accepts[2] = { q->accepts_gzip, q->accepts_html };
+	bool accepts[3] = { q->accepts_gzip, q->accepts_html, q->shows_pages };
 
 	begin(b, QUERY_ASK);
 	buf_put(b, l, sizeof(*l));
@@ -110,7 +110,7 @@ void query_put_request(struct buf *b, const struct query_limits *l, const struct
 bool query_get_request(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket)
 {
 	struct reader r = read_from(bytes, n, QUERY_ASK);
-	char accepts[2];
+	char accepts[3];
 
 	*q = (struct request){ 0 };
 	get(&r, l, sizeof(*l));
@@ -119,6 +119,7 @@ bool query_get_request(const char *bytes, size_t n, struct query_limits *l, stru
 	get(&r, &q->identity, sizeof(q->identity));
 	q->accepts_gzip = accepts[0];
 	q->accepts_html = accepts[1];
+	q->shows_pages = accepts[2];
 	q->headers.method = get_text(&r);
 	q->path = get_text(&r);
 	q->query = get_text(&r);

@@ -200,8 +200,8 @@ static bool body_is_fine(const struct request *q, const struct route *route, str
 {
 	if (!q->has_body || (!route && connect_path(q->path)))
 		return true;
-	if (!route || !route->takes_post || !is_post(q))
-		response_error(r, q, 413, "nothing here takes a request body");
+	if (!route || !route->takes_post || !is_post(q) || !route->body_max)
+		response_error(r, q, 413, "nothing here takes a request body%s", route && route->takes_post ? "; parameters stand in the address" : "");
 	else if (q->body_too_large)
 		refuse_large_body(q, route, r);
 	else if (!q->body)

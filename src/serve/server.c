@@ -213,6 +213,8 @@ struct server *server_free(struct server *s)
 	pthread_rwlock_destroy(&s->context.lock);
 	coalesce_done(&s->waiting);
 	known_large_done(&s->context.known_large);
+	buf_done(&s->front.if_too_long);
+	buf_done(&s->probes.if_too_long);
 	free(s);
 	return NULL;
 }

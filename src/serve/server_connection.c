@@ -32,6 +32,15 @@ static enum MHD_Result send_answer(struct endpoint *ep, struct MHD_Connection *c
 	return done;
 }
 
+/* The API has no statuses of its own for parameters. */
+static void refuse_long_address(const struct request *q, struct response *r)
+{
+	bool is_api = !strncmp(q->path, "/api/", 5);
+
+	response_error(r, q, is_api ? 400 : 414, "the address is longer than %u bytes%s", PARAMS_QUERY_MAX,
+		       is_api ? "" : "; it may hold a very long name of a function");
+}
+
 /* Called once the request is complete. */
 static enum MHD_Result answer_request(struct endpoint *ep, struct MHD_Connection *c, struct exchange *e, const char *method,
 				      const char *path)
@@ -44,7 +53,7 @@ static enum MHD_Result answer_request(struct endpoint *ep, struct MHD_Connection
 	if (e->takes_body && e->body_max > HTTP_BODY_SMALL && !e->too_large && !e->too_many)
 		return exchange_begin_upload(ep->server, c, e);
 	if (e->too_long)
-		response_error(r, q, 400, "the address is longer than %u bytes", PARAMS_QUERY_MAX);
+		refuse_long_address(q, r);
 	else if (e->has_nul)
 		response_error(r, q, 400, "the address has a NUL byte in its path");
 	else if (request_has_duplicate_headers(ep->server, c))
@@ -131,7 +140,7 @@ static void connection_changed(void *data, struct MHD_Connection *c, void **cont
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED && info) {
 		*context = connections_add(ep->connections, info->connect_fd);
-		if (!strict_recv_watch(info->connect_fd, &ep->server->context.http.requests[http_code_index(400)]))
+		if (!strict_recv_watch(info->connect_fd, &ep->refusals))
 			shutdown(info->connect_fd, SHUT_RDWR);
 	}
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -162,6 +171,12 @@ int endpoint_start(struct endpoint *ep, struct err *err)
 	};
 	sigset_t all, before;
 
+	buf_init(&ep->if_too_long);
+	response_put_long_address(ep, &ep->if_too_long);
+	ep->refusals = (struct strict_recv_answers){
+		.refused = &ep->server->context.http.requests[http_code_index(400)],
+		.too_long = &ep->server->context.http.requests[http_code_index(414)], .if_too_long = &ep->if_too_long,
+	};
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ep->daemon = MHD_start_daemon(

@@ -15,6 +15,7 @@
 #include "connections.h"
 #include "http.h"
 #include "queries.h"
+#include "strict_recv.h"
 
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -27,6 +28,8 @@ struct endpoint {
 	struct auth_rules *auth;
 	struct connections *connections;
 	bool only_probes;
+	struct strict_recv_answers refusals;
+	struct buf if_too_long;		/* of those */
 	int fd;				/* -1 once libmicrohttpd owns it */
 	char url[ADDRESS_HOST + 32];
 	unsigned max_connections;
@@ -94,6 +97,9 @@ enum MHD_Result exchange_begin_upload(struct server *s, struct MHD_Connection *c
 enum MHD_Result exchange_begin_query(struct server *s, struct MHD_Connection *c, struct exchange *e);
 
 /* --- server_response.c --- */
+
+/* The whole response to an address that is too long to be read. */
+void response_put_long_address(const struct endpoint *ep, struct buf *out);
 
 /* Takes `a`, which is NULL if the body is in `r`. */
 enum MHD_Result response_send(struct server *s, struct MHD_Connection *c, const struct request *q, struct response *r,

@@ -133,6 +133,7 @@ void request_read(struct request *q, const struct endpoint *ep, struct MHD_Conne
 	}
 	q->accepts_gzip = encoding && strstr(encoding, "gzip") && !strstr(encoding, "gzip;q=0");
 	q->accepts_html = q->accept && strstr(q->accept, "text/html");
+	q->shows_pages = q->accepts_html && !ep->only_probes && !s->context.options.only_counters;
 }
 
 /* 0 if there is none. */

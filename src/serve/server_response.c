@@ -47,6 +47,21 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "WWW-Authenticate", r->status == 401 ? "Bearer" : NULL);
 }
 
+void response_put_long_address(const struct endpoint *ep, struct buf *out)
+{
+	/* Headers were not read, so this is for whoever it may be. */
+	const struct request q = { .path = "/", .shows_pages = !ep->only_probes && !ep->server->context.options.only_counters };
+	struct response r;
+
+	response_init(&r);
+	response_error(&r, &q, 414, "the address is longer than %u bytes; it may hold a very long name of a function", PARAMS_QUERY_MAX);
+	buf_printf(out, "HTTP/1.1 414 URI Too Long\r\nContent-Type: %s\r\nContent-Security-Policy: " POLICY "\r\n"
+		   "X-Content-Type-Options: nosniff\r\nReferrer-Policy: same-origin\r\nCache-Control: no-store\r\n"
+		   "Content-Length: %zu\r\nConnection: close\r\n\r\n", r.type, r.body.size);
+	buf_put(out, r.body.data, r.body.size);
+	response_done(&r);
+}
+
 /* libmicrohttpd asks for whole blocks in order. */
 static ssize_t read_block(void *data, uint64_t at, char *to, size_t room)
 {

@@ -46,7 +46,7 @@ static bool *find_frames(const struct view *v, const struct profile *p)
 	buf_init(&wanted);
 	buf_init(&shown);
 	buf_init(&name);
-	text_put_plain(&wanted, subject_of(v));
+	text_put_plain(&wanted, is_of_functions(v) ? profile_visible_name(subject_of(v)) : subject_of(v));
 	for (uint32_t f = 0; f < p->frame_count; f++) {
 		buf_reset(&shown);
 		buf_reset(&name);

@@ -17,16 +17,17 @@
 #include <sys/socket.h>
 
 #define WATCHED_MAX	65536
+#define DISCARDED_MAX	((size_t)2 << 20)	/* of an address; browsers have none that are longer */
 
 struct watched {
 	struct framing framing;
-	_Atomic uint64_t *refused;
+	const struct strict_recv_answers *answers;
 };
 
 /* One thread at a time reads a connection, forgets it and closes it. */
 static struct watched *_Atomic table[WATCHED_MAX];
 
-bool strict_recv_watch(int fd, _Atomic uint64_t *refused)
+bool strict_recv_watch(int fd, const struct strict_recv_answers *answers)
 {
 	struct watched *w;
 
@@ -34,7 +35,7 @@ bool strict_recv_watch(int fd, _Atomic uint64_t *refused)
 		return false;
 	w = xcalloc(1, sizeof(*w));
 	framing_init(&w->framing);
-	w->refused = refused;
+	w->answers = answers;
 	free(atomic_exchange(&table[fd], w));
 	return true;
 }
@@ -59,7 +60,23 @@ static void advise(void)
 	lock_release(&lock);
 }
 
-static ssize_t refuse(int fd, const struct watched *w)
+/* A connection that is closed with unread bytes is reset, and the client may never see the answer. */
+static void discard(int fd)
+{
+	char bytes[4096];
+
+	for (size_t i = 0; i < DISCARDED_MAX / sizeof(bytes) && recvfrom(fd, bytes, sizeof(bytes), MSG_DONTWAIT, NULL, NULL) > 0;)
+		i++;
+}
+
+static void refuse_long(int fd, const struct watched *w)
+{
+	discard(fd);
+	(void)!send(fd, w->answers->if_too_long->data, w->answers->if_too_long->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	++*w->answers->too_long;
+}
+
+static void refuse_bad(int fd, const struct watched *w)
 {
 	char answer[512];
 	int n = snprintf(answer, sizeof(answer), "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -67,9 +84,14 @@ static ssize_t refuse(int fd, const struct watched *w)
 			 strlen("this request is refused: \n") + strlen(w->framing.problem), w->framing.problem);
 
 	(void)!send(fd, answer, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
-	++*w->refused;
+	++*w->answers->refused;
 	if (w->framing.is_http2)
 		advise();
+}
+
+static ssize_t refuse(int fd, const struct watched *w)
+{
+	(w->framing.is_long ? refuse_long : refuse_bad)(fd, w);
 	errno = ECONNRESET;
 	return -1;
 }

@@ -6,13 +6,21 @@
 #ifndef SERVE_STRICT_RECV_H
 #define SERVE_STRICT_RECV_H
 
+#include "buf.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What refused requests are sent, and where they are counted; must stay. */
+struct strict_recv_answers {
+	_Atomic uint64_t *refused, *too_long;	/* by 400, by 414 */
+	const struct buf *if_too_long;		/* a whole response: headers and a page */
+};
+
 /* From here on what is read from the connection is looked at. One whose request is refused is sent a 400 with the
- * reason, is counted, and reads as reset. False if the descriptor's number is too high to be watched. */
-bool strict_recv_watch(int fd, _Atomic uint64_t *refused);
+ * reason, or that answer if its address is too long, is counted, and reads as reset. False if the descriptor's number is too high to be
+ * watched. */
+bool strict_recv_watch(int fd, const struct strict_recv_answers *answers);
 
 void strict_recv_forget(int fd);	/* before it is closed; fine for one that is not watched */
 

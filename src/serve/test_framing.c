@@ -123,6 +123,27 @@ TEST(first_lines_and_chunks_have_one_form)
 	check_refused(BYTES(POST "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n"), "longer than its size");
 }
 
+TEST(addresses_have_a_longest_length_each)
+{
+	static char two[2 * FRAMING_TARGET_MAX + 100];
+	struct framing f;
+	size_t n = 0, fine;
+
+	for (int i = 0; i < 2; i++) {
+		n += (size_t)sprintf(two + n, "GET /");
+		memset(two + n, 'a', FRAMING_TARGET_MAX - 1);
+		n += FRAMING_TARGET_MAX - 1;
+		fine = n;
+		n += (size_t)sprintf(two + n, " HTTP/1.1\r\n\r\n");
+	}
+	check_fine(two, n);
+	two[fine] = 'a';
+	check_refused(two + n / 2, n / 2, "too long");
+	framing_init(&f);
+	CHECK_INT(framing_take(&f, two, n), n / 2);
+	CHECK(f.is_long);
+}
+
 TEST(requests_before_the_refused_one_stay)
 {
 	static const char first[] = "GET / HTTP/1.1\r\n\r\n" POST "Content-Length: 2\r\n\r\nab\r\n",

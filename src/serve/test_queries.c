@@ -81,7 +81,7 @@ TEST(a_request_and_a_response_arrive_as_they_were_sent)
 {
 	struct query_limits l = { 1, 2, 3, 4 }, l2;
 	struct request q = { .path = "/api/v1/profile", .query = "from=-1d", .accept = "a\x7f/b", .now_ns = -5,
-			     .accepts_html = true, .headers = { .method = "HEAD" } }, q2;
+			     .accepts_html = true, .shows_pages = true, .headers = { .method = "HEAD" } }, q2;
 	struct response r, r2;
 	const char *socket;
 	uint64_t size;
@@ -93,7 +93,7 @@ TEST(a_request_and_a_response_arrive_as_they_were_sent)
 	response_init(&r2);
 	query_put_request(&b, &l, &q, NULL);
 	CHECK(query_get_request(b.data, b.size, &l2, &q2, &socket));
-	CHECK(!memcmp(&l, &l2, sizeof(l)) && !socket && q2.now_ns == -5 && q2.accepts_html && !q2.accepts_gzip);
+	CHECK(!memcmp(&l, &l2, sizeof(l)) && !socket && q2.now_ns == -5 && q2.accepts_html && q2.shows_pages && !q2.accepts_gzip);
 	CHECK_STR(q2.path, q.path);
 	CHECK_STR(q2.query, q.query);
 	CHECK_STR(q2.accept, q.accept);

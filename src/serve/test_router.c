@@ -153,6 +153,31 @@ TEST(errors_of_the_api_are_json_and_of_all_else_text)
 	CHECK_STR(page.type, "text/plain; charset=utf-8");
 }
 
+TEST(errors_are_pages_for_browsers_but_not_where_programs_ask)
+{
+	static const char *const pages[] = { "/nothing", "/runs/shop/1/nothing", "/index.html" };
+	static const char *const others[] = { "/api/v1/nothing", "/assets/0/none.css", "/nothing" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		_cleanup_(response_done) struct response r;
+		struct request q = request_of(pages[i], NULL);
+
+		q.accepts_html = q.shows_pages = true;
+		CHECK_INT(ask(q, &r), 404);
+		CHECK_STR(r.type, "text/html; charset=utf-8");
+		CHECK(strstr(r.body.data, "<html lang=\"en\">") && strstr(r.body.data, "<title>Not found – Strobe</title>") &&
+		      strstr(r.body.data, "<a href=\"/\">Start again</a>"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		_cleanup_(response_done) struct response r;
+		struct request q = request_of(others[i], NULL);
+
+		q.accepts_html = q.shows_pages = i < 2;
+		CHECK(ask(q, &r) >= 400);
+		CHECK(strcmp(r.type, "text/html; charset=utf-8") != 0);
+	}
+}
+
 TEST(other_methods_are_told_which_ones_work)
 {
 	_cleanup_(response_done) struct response r;

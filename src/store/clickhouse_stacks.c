@@ -139,7 +139,7 @@ void clickhouse_stacks_done(struct clickhouse_stacks *t)
 
 static uint32_t unknown_frame(struct profile *p)
 {
-	return profile_frame(p, (struct str){ CLICKHOUSE_UNKNOWN, strlen(CLICKHOUSE_UNKNOWN) }, (struct str){ "", 0 }, 0);
+	return profile_frame(p, profile_given_name((struct str){ "", 0 }), (struct str){ "", 0 }, 0);
 }
 
 uint32_t clickhouse_unknown_stack(struct profile *p)

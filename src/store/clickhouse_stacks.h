@@ -20,8 +20,7 @@ void clickhouse_stacks_done(struct clickhouse_stacks *t);
 /* Adds them to the profile. `nodes` gets the node of each name. Returns how many names have two different stacks. */
 uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *t, struct profile *p, struct map *nodes);
 
-/* The node of samples whose stack, or a part of it, is not in the tables. */
-#define CLICKHOUSE_UNKNOWN "[unknown]"
+/* The node PROFILE_UNKNOWN, of samples whose stack, or a part of it, is not in the tables. */
 uint32_t clickhouse_unknown_stack(struct profile *p);
 
 #endif

@@ -1,4 +1,5 @@
 """Named filters belong to all who may read, are changed by those who may write, and last."""
+import html
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from strobe_test import Directory, check, main, test
 
 TOKENS = {'write': 'the-token-that-writes-0123456789', 'read': 'the-token-that-reads-0123456789'}
 NAME, QUERY = 'API, <slow> & "quoted" ü', 'from=-1h&entry=api*&host=!web1'
+LONG = '&'.join(['entry=' + 'x' * 345] * 6)       # 2,111 bytes
 
 
 def options(directory):
@@ -86,6 +88,58 @@ def pages_of_readers_have_no_forms_and_those_of_writers_ask_before_they_delete()
         check(status == 200 and 'name="confirmed"' in page and '<slow>' not in page and listed(daemon), f'{status} {page}')
         status, _, headers = send(daemon, 'POST', '/filters', form=forms, session=writer)
         check(status == 303 and headers['Location'] == '/filters' and not listed(daemon), f'{status}')
+
+
+@test
+def a_form_that_is_refused_comes_back_with_what_was_entered():
+    with Directory() as d, Daemon(d, *options(d)) as daemon:
+        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'added')
+        writer = log_in(daemon, 'write')
+        page = send(daemon, 'GET', f'/filters?{QUERY}', session=writer)[1]
+        form = {'form_token': re.search(r'name="form_token" value="(\w+)"', page).group(1), 'query': QUERY, 'name': NAME}
+        status, page, _ = send(daemon, 'POST', '/filters', form=form, session=writer)
+        fields = dict(re.findall(r'name="(\w+)"[^>]* value="([^"]*)"', page))
+        check(status == 409 and 'there already' in page and html.unescape(fields['name']) == NAME and html.unescape(fields['query']) == QUERY, f'{status} {page}')
+        status, page, _ = send(daemon, 'POST', '/filters', form={**form, 'name': 'other', 'form_token': fields['form_token']}, session=writer)
+        check(status == 303 and listed(daemon) == [(NAME, QUERY), ('other', QUERY)], f'{status} {page}')
+        status, page, _ = send(daemon, 'POST', '/filters', form={**form, 'name': '<i>' + 81 * 'x'}, session=writer)
+        check(status == 400 and '80 characters' in page and '&lt;i&gt;xxx' in page and '<i>' not in page, f'{status} {page}')
+        status, page, _ = send(daemon, 'POST', '/filters', form={**form, 'form_token': 'x'}, session=writer)
+        check(status == 403 and 'name="name"' not in page, f'{status} {page}')
+
+
+@test
+def a_name_has_as_many_characters_as_the_field_takes():
+    with Directory() as d, Daemon(d, *options(d)) as daemon:
+        page = send(daemon, 'GET', '/filters?from=-5m', session=log_in(daemon, 'write'))[1]
+        most = int(re.search(r'name="name" maxlength="(\d+)"', page).group(1))
+        names = [letter * most for letter in 'xü€\U0001f600']
+        for name in names:
+            check(send(daemon, 'POST', api(name, QUERY), 'write')[0] == 201, name)
+            status, text, _ = send(daemon, 'POST', api(name + name[0], QUERY), 'write')
+            check(status == 400 and f'1 to {most} characters' in text, f'{status} {text}')
+        for i in range(100 - len(names)):
+            check(send(daemon, 'POST', api(f'{i:02}' + '\U0001f600' * (most - 2), 'a=' + 'x' * 1020 + '&b=' + 'x' * 1023), 'write')[0] == 201, f'{i}')
+        daemon.stop()
+        with Daemon(d, *options(d)) as again:
+            check(len(listed(again)) == 100, 'the longest list there is can be read again')
+
+
+@test
+def a_view_with_too_long_an_address_and_a_body_where_none_is_taken_are_refused_with_a_reason():
+    with Directory() as d, Daemon(d, *options(d)) as daemon:
+        writer = log_in(daemon, 'write')
+        page = send(daemon, 'GET', '/filters?' + LONG, session=writer)[1]
+        check('This view cannot be saved' in page and '2111 bytes' in page and 'at most 2048' in page and 'name="name"' not in page, page)
+        status, text, _ = send(daemon, 'POST', api(query=LONG), 'write')
+        check(status == 400 and '2111 bytes' in text, f'{status} {text}')
+        status, text, _ = send(daemon, 'POST', api(query='entry=' + 'x' * 1100), 'write')
+        check(status == 400 and 'longer than 1024 bytes' in text, f'{status} {text}')
+        for size in (1, 70_000):
+            status, text, _ = send(daemon, 'POST', api(query=QUERY), 'write', form={'name': 'x' * size})
+            check(status == 413 and 'takes a request body' in text, f'{status} {text}')
+        check(send(daemon, 'POST', '/filters', session=writer, form={'name': 'x' * 70_000})[0] == 413, 'a form that is too large')
+        check(listed(daemon) == [], 'nothing was added')
 
 
 @test

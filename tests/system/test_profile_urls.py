@@ -45,6 +45,12 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
         check(r.stdout == 'main() 1\nmain();Cart::add 3\n', f'unless another is asked for: {r}')
         r = strobe('collapse', f'{d.url}/index.php?run=r1&source=shop')
         check(r.stdout == 'main() 2000000\nmain();Cart::add 5000000\n', f'a link of uprofiler: {r}')
+        r = strobe('convert', '-f', 'folded', f'{d.url}/runs/shop/r1?column=memory_bytes')
+        check(r.stdout == 'main() 100\nmain();Cart::add 4096\n', f'convert takes it too: {r}')
+        r = strobe('grep', '--json', '--no-skip', '--lowercase', f'{d.url}/runs/shop/r1?column=memory_bytes')
+        check([(f['function'], f['samples']) for f in json.loads(r.stdout)['functions']] == [('Cart::add', 4096), ('main()', 100)], f'and grep: {r}')
+        r = strobe('grep', '--json', '--lowercase', page)
+        check([(f['function'], f['samples']) for f in json.loads(r.stdout)['functions']] == [('work', 3), ('wait', 2)] and json.loads(r.stdout)['sources'] == [page], f'{r}')
         r = strobe('diff', '--csv', f'{d.url}/runs/shop/r1', f'{d.url}/runs/shop/r2')
         check(r.returncode == 0 and 'Cart::add' in r.stdout, f'{r}')
         r = strobe('diff', '--csv', f'{d.url}/?run=shop/r2&base=shop/r1&scale=none')
@@ -63,7 +69,21 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
         r = strobe('flamegraph', f'{d.url}/?run=shop/r2&base=shop/r1', '-o', f'{directory}/d.html')
         with open(f'{directory}/d.html') as f:
             html = f.read()
-        check(r.returncode == 0 and '<title>Difference<' in html and '"name":"time"' in html, f'a flame graph is of the difference: {r}')
+        check(r.returncode == 0 and '<title>Difference<' in html and '"name":"wall_ns"' in html, f'a flame graph is of the difference: {r}')
+        for url in (f'{d.url}/?run=shop/r2&base=shop/r1&column=memory_bytes', f'{d.url}/?from=-1h&entry=api.php&base.entry=index.php',
+                    f'{d.url}/?from=-1h&entry=api.php&base.entry=index.php&scale=none', f'{d.url}/index.php?run1=r1&run2=r2&source=shop'):
+            for ending in ('html', 'svg'):
+                for command in ('diff', 'flamegraph'):
+                    r = strobe(command, url, '-o', f'{directory}/{command}.{ending}')
+                    check(r.returncode == 0, f'{r}')
+                with open(f'{directory}/diff.{ending}') as f, open(f'{directory}/flamegraph.{ending}') as g:
+                    check(f.read() == g.read(), f'{url} as {ending} is that of strobe diff')
+        r = strobe('flamegraph', f'{d.url}/?run=shop/r2&base=shop/r1&scale=half', '-o', f'{directory}/d.html')
+        check(r.returncode == 2 and 'scale=half' in r.stderr, f'{r}')
+        r = strobe('flamegraph', f'{d.url}/?run=shop/r2&base=shop/r1', '--function', 'add$', '-o', f'{directory}/a.svg', '--also',
+                   f'column=memory_bytes:{directory}/b.svg', '--also', f'function=nothing:{directory}/c.svg')
+        with open(f'{directory}/a.svg') as f, open(f'{directory}/b.svg') as g:
+            check(r.returncode == 0 and 'ms' in f.read() and 'KiB' in g.read() and "matches 'nothing'" in r.stderr, f'{r}')
         r = strobe('report', f'{d.url}/?side=before')
         check(r.returncode == 2 and 'only a comparison has sides' in r.stderr, f'{r}')
         for command, option, path in (('flamegraph', '-o', 'a.svg'), ('callgraph', '-o', 'a.dot'), ('convert', '-o', 'a.pb.gz')):
@@ -74,12 +94,37 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
 
 
 @test
+def functions_without_a_name_that_can_be_seen_are_unknown_wherever_they_are_shown():
+    with Directory() as directory, Daemon(directory) as d:
+        folded = ';a;b 3\na;;b 1\nd; ;e 2\n'
+        with open(f'{directory}/blank.folded', 'w') as f:
+            f.write(folded)
+        for run in ('blank', 'again'):
+            r = strobe('import', '--store', f'sqlite:{directory}/state', '--source', 'shop', '--id', run, f'{directory}/blank.folded')
+            check(r.returncode == 0, f'{r}')
+        for view in ('run=shop/blank', 'run=shop/blank&base=shop/again'):
+            table = json.loads(d.get(f'/api/v1/table?{view}'))
+            check(sorted(table['name']) == ['[unknown]', 'a', 'b', 'd', 'e'], f'{table["name"]}')
+            for name in ('%5Bunknown%5D', '%20'):
+                around = json.loads(d.get(f'/api/v1/function?{view}&function={name}'))
+                check({e['name'] for e in around['callees']} == {'a', 'b', 'e'}, f'{around}')
+            page = d.get(f'/?{view}&function=%5Bunknown%5D')
+            check('[unknown]' in page and '"></a>' not in page and '"> </a>' not in page, page)
+            check('[unknown]' in d.get(f'/callgraph.svg?{view}&function=%5Bunknown%5D') and '[unknown]' in d.get(f'/flamegraph.svg?{view}'), 'pictures')
+        check(sorted(d.get('/api/v1/profile?run=shop/blank&format=folded').splitlines()) == sorted(folded.splitlines()), 'folded text is a conversion')
+        r = strobe('report', f'{d.url}/runs/shop/blank')
+        check(r.stdout.count('[unknown]') == 1, f'{r}')
+
+
+@test
 def what_the_daemon_says_is_passed_on():
     with Directory() as directory, Daemon(directory) as d:
         fill(d)
         r = strobe('report', f'{d.url}/?entry=nobody')
         check(r.returncode == 4 and 'no samples of entry=nobody' in r.stderr and all(e in r.stderr for e in ('; the store holds', 'api.php', 'index.php')),
               f'why it is empty: {r}')
+        r = strobe('grep', f'{d.url}/?entry=nobody')
+        check(r.returncode == 4 and 'no samples of entry=nobody' in r.stderr, f'{r}')
         r = strobe('report', f'{d.url}/runs/shop/none')
         check(r.returncode == 2 and "there is no run 'none' of source 'shop'" in r.stderr, f'{r}')
         r = strobe('report', f'{d.url}/?from=never')
@@ -104,6 +149,14 @@ def the_token_comes_from_a_file_or_the_environment():
             s.send(message({('main', 'work'): 3}))
             ask = lambda *o, **e: strobe('collapse', d.url, *o, **e)
             check(wait_for(lambda: ask('--token-file', token).stdout == 'main;work 3\n'), f'{ask("--token-file", token)}')
+            for command, *more in (['report'], ['flamegraph'], ['diff', d.url], ['callgraph', '-o', f'{directory}/a.dot'], ['convert', '-f', 'folded'],
+                                   ['grep', '--lowercase'], ['import', '--store', f'sqlite:{directory}/other']):
+                r = strobe(command, *more, d.url, '--token-file', token)
+                check(r.returncode == 0, f'{r}')
+                r = strobe(command, *more, d.url)
+                check(r.returncode == 2 and 'requires an access token; give --token-file' in r.stderr, f'{r}')
+            r = strobe('annotate', d.url, '--token-file', token)
+            check(r.returncode == 4 and 'executed lines' in r.stderr, f'{r}')
             check(ask(STROBE_TOKEN='0123456789abcdef0123456789abcdef').stdout == 'main;work 3\n', 'of the environment')
             r = ask()
             check(r.returncode == 2 and 'requires an access token; give --token-file, or set STROBE_TOKEN' in r.stderr, f'{r}')

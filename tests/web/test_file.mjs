@@ -53,6 +53,7 @@ for (const [id, file] of Object.entries(files)) {
 	strobe('flamegraph', '-q', file, '-o', page_(id));
 }
 strobe('diff', files.before, files.after, '--normalize', 'none', '-o', page_('diff'));
+strobe('diff', files.before, files.after, '-o', page_('scaled'));
 strobe('diff', files.trace, files.trace, '--force', '-o', page_('same'));
 strobe('flamegraph', '-q', files.after, '--reverse', '--inverted', '--colors', 'blue', '--title', 'Leaves & <b>callers</b>', '--subtitle', 'of </style> Monday', '-o', page_('options'));
 
@@ -148,6 +149,24 @@ for (const by of ['', 'class', 'namespace', 'own'])
 
 await test('callers and callees of a difference are those of the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
+
+// The sides are not equally much, so that values before are scaled. Boxes are rounded along the tree, values of functions are not.
+const SCALED = '/?run=shop/after&base=shop/before&scale=total';
+
+for (const by of ['', 'class', 'namespace', 'own'])
+	await test(`values before in the table of a scaled difference by ${by || 'function'} are those of the server`, () => compared('scaled', SCALED, { ...by && { by } }));
+
+for (const [by, fn] of [['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']])
+	await test(`values before of ${fn} in a scaled difference are those of the server, and of strobe diff`, async () => {
+		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
+		if (by)
+			return;
+		const { functions } = JSON.parse(strobe('diff', '--json', '--all', '-r', '0', files.before, files.after)), f = functions.find((f) => f.function === fn);
+		const page = await openFile('scaled', `function=${encodeURIComponent(fn)}&show=table`), facts = await text(page, '.function-head .facts');
+		for (const value of [f.self.before, f.self.after, f.total.before, f.total.after])
+			check(facts.includes(value.toLocaleString('en')), value, facts);
+		await page.close();
+	});
 
 for (const [name, how] of [['trace', ''], ['trace', 'by=own'], ['trace', 'by=class&column=calls'], ['after', ''], ['after', 'reverse=1'], ['after', 'by=namespace'], ['cart', 'column=memory_bytes']])
 	await test(`the flame graph of ${name} ${how} has the boxes of the server's, and looks like it`, async () => {

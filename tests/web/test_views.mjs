@@ -778,6 +778,20 @@ for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phon
 		}
 	});
 
+await test('errors of addresses are pages with a title, a sentence and a way back', async () => {
+	const long = (n) => `/runs/shop/before?function=${'a'.repeat(n)}`;
+	for (const dark of [false, true])
+		for (const [address, status, sentence] of [['/nope', 404, 'not found'], ['/runs/shop', 404, 'ends in its source and its id'], ['/flamegraph.svg?from=never', 400, 'from'],
+			[long(8200), 414, 'longer than 8192 bytes'], [long(17_000), 414, 'longer than 8192 bytes'], [long(900_000), 414, 'longer than 8192 bytes']]) {
+			const open = await newPage(browser, { width: 1440, height: 900, dark }), answer = await open.goto(site + address, { waitUntil: 'networkidle0' });
+			check(answer.status() === status && (await open.$eval('.why', (e) => e.textContent)).includes(sentence), address.slice(0, 60), answer.status());
+			check((await open.title()).endsWith(' – Strobe') && await open.evaluate(() => document.documentElement.lang) === 'en', await open.title());
+			check(await open.$eval('main a', (a) => a.getAttribute('href')) === '/' && await open.$eval('body', (b) => getComputedStyle(b).fontFamily !== 'serif'), address.slice(0, 60));
+			await accessible(open, address.slice(0, 60), { evaluate: true });
+			await open.close();
+		}
+});
+
 await test('after all this the page has nothing to complain about', async () => {
 	check(page.complaints.length === 0, page.complaints);
 });

@@ -126,6 +126,14 @@ function indexOf(a: FileQuery): number {
 
 // Columns of the tree: of a comparison both sides.
 const sidesOf = (metric: number): number[] => facts().compared ? [2 * metric, 2 * metric + 1] : [metric];
+// Values before are rounded along the tree for boxes; those of functions are made of what was measured.
+function functionSides(metric: number): { columns: number[]; scaled: (values: number[]) => number[] } {
+	const measured = facts().columns[metric].measured, k = facts().factor || 1, [before, after] = sidesOf(metric);
+	const round = (v: number) => Math.sign(v) * Math.round(Math.abs(v));
+	return measured ? { columns: [measured[0], after], scaled: ([v, ...rest]) => [round(v / k * measured[1]) * k, ...rest] } :
+		{ columns: facts().compared ? [before, after] : base.own.map((_, c) => c), scaled: (values) => values };
+}
+
 const callsColumn = (): number => facts().compared ? -1 : facts().columns.findIndex((c) => c.name === 'calls');
 
 // Sums and what shares are of, of the stacks and groups at hand: where memory was given back, that depends on what is taken together.
@@ -186,15 +194,14 @@ function multiplied<T extends Partial<TableAnswer>>(t: T): T {
 	return k === 1 ? t : { ...t, self: times(t.self), total: times(t.total), whole: t.whole?.map((v) => v * k) };
 }
 
-const listOf = (values: Float64Array, frames: number[]) => frames.map((f) => values[f]);
-
 function counted(a: FileQuery): Partial<TableAnswer> {
 	const t = treeOf(a), sums = sumsAt(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a);
-	const frames = [...frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame), columns = facts().compared ? sidesOf(metric) : t.own.map((_, c) => c);
-	const sum = (c: number) => t.sum(c, true);
+	const frames = [...frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame), { columns, scaled } = functionSides(metric);
+	const sum = (c: number) => t.sum(c, true), sides = sidesOf(metric);
+	const lists = (of: Float64Array[]) => columns.map((_, i) => frames.map((f) => scaled(columns.map((c) => of[c][f]))[i]));
 	return { count: frames.length, name: frames.map((f) => names[frameName[f]]), file: frames.map((f) => files[frameFile[f]]), line: frames.map((f) => frameLine[f]),
-		self: columns.map((c) => listOf(sums.self[c], frames)), total: columns.map((c) => listOf(sums.total[c], frames)), at_most: [],
-		...facts().compared && { whole: [sum(columns[0]), sum(columns[1])] } };
+		self: lists(sums.self), total: lists(sums.total), at_most: [],
+		...facts().compared && { whole: [sum(sides[0]), sum(sides[1])] } };
 }
 
 function tableOf(a: FileQuery): TableAnswer {
@@ -234,12 +241,12 @@ function functionOf(a: FileQuery): FunctionAnswer {
 	const known = measured(a);
 	if (known)
 		return known;
-	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), sides = facts().compared ? sidesOf(metric) : t.own.map((_, c) => c);
+	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), { columns: sides, scaled } = functionSides(metric);
 	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame ? 1 : 0), first = of.indexOf(1), calls = callsColumn();
 	if (first < 0)
 		throw new Error(`There is no ${a.by && a.by !== 'own' ? a.by : 'function'} “${a.function}” here.`);
 	const callers = neighbours(t, of, true, calls), callees = neighbours(t, of, false, calls), k = facts().factor || 1;
-	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => sides.map((c) => values[c] / k);
+	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => scaled(sides.map((c) => values[c])).map((v) => v / k);
 	const list = (edges: Map<number, number[]>): PackedEdge[] => [...edges].sort(([f, x], [g, y]) => y[main] - x[main] || (calls >= 0 ? y[calls] - x[calls] : 0) ||
 		(nameAt(f) < nameAt(g) ? -1 : 1)).map(([f, values]) => [f === ROOT ? -1 : f, pick(values), 0]);
 	const nameAt = (f: number) => f < 0 ? '' : names[frameName[f]], places: Place = { name: frameName.map((n) => names[n]), file: frameFile.map((n) => files[n]), line: frameLine };
@@ -252,7 +259,7 @@ function functionOf(a: FileQuery): FunctionAnswer {
 const MOST = 120;		// functions that a person can see at a time, and that are laid out in no time
 
 function callGraphOf(a: FileQuery): string {
-	const t = treeOf(a), table = tableOf(a), columns = sidesOf(indexOf(a)), column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
+	const t = treeOf(a), table = tableOf(a), { columns, scaled } = facts().compared ? functionSides(indexOf(a)) : { columns: sidesOf(indexOf(a)), scaled: (v: number[]) => v }, column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
 	const last = facts().compared ? 1 : table.column, before = (list: number[][]) => facts().compared ? list[0] : null;
 	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) =>
 		Math.max(...[table.total[last][i], table.self[last][i], before(table.total)?.[i] ?? 0, before(table.self)?.[i] ?? 0].map(Math.abs));		// memory may be given back
@@ -264,7 +271,7 @@ function callGraphOf(a: FileQuery): string {
 		unit: column.unit, whole, isDifference: !!facts().compared, estimated: !!facts().estimated, hidden: table.name.length - kept.length,
 		nodes: kept.map((i) => ({ name: table.name[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
 			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
-		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? w.values[0] : 0 })),
+		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? scaled(w.values)[0] : 0 })),
 	}, threshold);
 }
 

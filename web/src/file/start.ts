@@ -38,7 +38,7 @@ export interface PageData {
 	attributes?: Record<number, [group: string, link: string, title: string]>;
 	exact?: ExactTable;
 	chart?: { calls: number; start: number; length_ns: number };
-	columns: Column[];
+	columns: (Column & { measured?: [column: number, factor: number] })[];		// of a scaled difference, what was measured before
 	column: number;
 	period_ns: number;
 	estimated?: boolean;

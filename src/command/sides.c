@@ -1,0 +1,110 @@
+/* sides.c: loads both profiles, and chooses what of them is compared. */
+
+#include "sides.h"
+
+#include <string.h>
+
+const char *const sides_scale_names[] = {
+	[DIFF_AS_IT_IS] = "none", [DIFF_BY_TOTAL] = "total", [DIFF_BY_RATE] = "rate", [DIFF_BY_REQUESTS] = "requests", NULL
+};
+
+static const char *name_of(const char *file)
+{
+	return strcmp(file, "-") ? file : "standard input";
+}
+
+int sides_load(struct sides *s, const struct command_spec *spec, const struct format_options *o, char **files, bool keep_names)
+{
+	int code;
+
+	if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
+		return command_usage(spec, "only one of A and B can be standard input");
+	if ((code = inputs_load_as(&s->a, spec, o, files, 1)) || (code = inputs_load_as(&s->b, spec, o, files + 1, 1)))
+		return code;
+	if (!keep_names) {
+		inputs_show_names(&s->a);
+		inputs_show_names(&s->b);
+	}
+	s->before = s->a.profile;
+	s->after = s->b.profile;
+	snprintf(s->name_before, sizeof(s->name_before), "%.199s", name_of(files[0]));
+	snprintf(s->name_after, sizeof(s->name_after), "%.199s", name_of(files[1]));
+	return 0;
+}
+
+int sides_load_address(struct sides *s, const struct command_spec *spec, const struct format_options *o, const char *url, bool keep_names)
+{
+	int code;
+
+	s->urls[0] = profile_url_side(url, "before");
+	s->urls[1] = profile_url_side(url, "after");
+	code = sides_load(s, spec, o, s->urls, keep_names);
+	snprintf(s->name_before, sizeof(s->name_before), "%.180s, before", url);
+	snprintf(s->name_after, sizeof(s->name_after), "%.180s, after", url);
+	return code;
+}
+
+int sides_columns(struct sides *s, const struct command_spec *spec, const char *wanted)
+{
+	uint32_t unused;
+	int code;
+
+	if (!wanted && *s->a.column && !strcmp(s->a.column, s->b.column))
+		wanted = s->a.column;
+	diff_columns(s->before, s->after, wanted, &s->column_before, &s->column_after);
+	if (s->column_before != UINT32_MAX && s->column_after != UINT32_MAX)
+		diff_align(s->a.profile, s->column_before, s->b.profile, s->column_after);
+	if (wanted && ((s->before->column_count && (code = inputs_column(&s->a, spec, wanted, &unused))) ||
+		       (s->after->column_count && (code = inputs_column(&s->b, spec, wanted, &unused)))))
+		return code;
+	return 0;
+}
+
+bool sides_are_sampled(const struct sides *s)
+{
+	return diff_sample_weight(s->before, s->column_before) > 0 && diff_sample_weight(s->after, s->column_after) > 0;
+}
+
+int sides_check(const struct sides *s, const struct command_spec *spec, enum diff_scale scale, bool force, bool quiet)
+{
+	struct diff_doubts doubts;
+	struct err err = { 0 };
+
+	diff_check(s->before, s->column_before, s->name_before, s->after, s->column_after, s->name_after, scale, &doubts);
+	for (size_t i = 0; i < doubts.count; i++) {
+		if (doubts.items[i].fatal && !force) {
+			err_set(&err, -EINVAL, "the profiles cannot be compared: %s; `strobe diff --force` compares them anyway",
+				doubts.items[i].text);
+			return command_fail(spec, &err);
+		}
+		if (!quiet || doubts.items[i].fatal)
+			fprintf(stderr, "strobe %s: %s\n", spec->name, doubts.items[i].text);
+	}
+	return 0;
+}
+
+size_t sides_metrics(const struct sides *s, const struct diff *first, const struct diff_options *o, struct diff *ret, struct page_metric *metrics)
+{
+	size_t n = 0;
+
+	metrics[n++] = (struct page_metric){ first, s->after->columns[s->column_after].name };
+	for (uint32_t c = 0; c < s->after->column_count && n < SIDES_METRICS; c++) {
+		uint32_t before = profile_find_column(s->before, s->after->columns[c].name);
+		struct err err = { 0 };
+
+		if (c == s->column_after || before == UINT32_MAX ||
+		    profile_diff(s->before, before, s->after, c, o, &ret[n], &err) < 0)
+			continue;
+		metrics[n] = (struct page_metric){ &ret[n], s->after->columns[c].name };
+		n++;
+	}
+	return n;
+}
+
+void sides_done(struct sides *s)
+{
+	inputs_done(&s->a);
+	inputs_done(&s->b);
+	free(s->urls[0]);
+	free(s->urls[1]);
+}

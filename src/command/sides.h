@@ -1,0 +1,45 @@
+/* sides.h: the two profiles of a comparison, for commands that are given both, or the address of their comparison. */
+#ifndef COMMAND_SIDES_H
+#define COMMAND_SIDES_H
+
+#include "inputs.h"
+#include "page_file.h"
+
+#define SIDES_METRICS	(PROFILE_COLUMNS / 2)	/* of a page */
+
+struct sides {
+	struct inputs a, b;
+	const struct profile *before, *after;	/* one profile twice if it is a difference already */
+	uint32_t column_before, column_after;
+	char name_before[200], name_after[200];	/* for sentences */
+	char *urls[2];			/* of the sides of one address */
+	bool is_difference;
+};
+
+/* Reads both files. `keep_names`: for conversions, which write names as they are. Returns 0 or an exit code, after it has said why, as the next
+ * three do; sides_done in any case. */
+int sides_load(struct sides *s, const struct command_spec *spec, const struct format_options *o, char **files, bool keep_names);
+
+/* Reads both sides of the comparison that has this address. */
+int sides_load_address(struct sides *s, const struct command_spec *spec, const struct format_options *o, const char *url, bool keep_names);
+
+/* Chooses the columns: `wanted`, or if it is NULL the one that both addresses name, or the usual one. UINT32_MAX if a side without values
+ * has none. */
+int sides_columns(struct sides *s, const struct command_spec *spec, const char *wanted);
+
+/* Says what speaks against the comparison, on standard error. Without `force` some of that ends it. */
+int sides_check(const struct sides *s, const struct command_spec *spec, enum diff_scale scale, bool force, bool quiet);
+
+/* Whether both are samples, which are compared by their shares unless somebody wants something else. */
+bool sides_are_sampled(const struct sides *s);
+
+/* By enum diff_scale: "none", "total", ...; NULL behind the last. */
+extern const char *const sides_scale_names[];
+
+/* A page switches between the metrics of both sides. `first` is the difference of the chosen columns, and shown first; `ret` has room for
+ * SIDES_METRICS, of which all but the first are made here, for diff_done. Returns how many. */
+size_t sides_metrics(const struct sides *s, const struct diff *first, const struct diff_options *o, struct diff *ret, struct page_metric *metrics);
+
+void sides_done(struct sides *s);
+
+#endif
