@@ -53,7 +53,7 @@ struct command_spec {
 
 /* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands says how many there are. With
  * `stop_at_operand` everything from the first operand on is an operand (`strobe run -- php -v`).
- * Returns 0, 1 if --help was asked for (the caller prints options_help), or -EINVAL. */
+ * Returns 0, 1 if --help was requested (the caller prints options_help), or -EINVAL. */
 int options_parse(const struct command_spec *c, int argc, char **argv, bool stop_at_operand, int *ret_operands,
 		  struct err *err);
 

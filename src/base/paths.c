@@ -90,7 +90,7 @@ int paths_store(char **ret_url, struct err *err)
 
 	if (set)		/* systemd separates several by colons */
 		*ret_url = xasprintf("sqlite:%.*s", (int)strcspn(set, ":"), set);
-	else if (geteuid() == 0 && !env("XDG_STATE_HOME"))	/* whoever sets it means it, root too */
+	else if (geteuid() == 0 && !env("XDG_STATE_HOME"))	/* if it is set it is used, for root too */
 		*ret_url = xstrdup("sqlite:/var/lib/strobe");
 	else if (own)
 		*ret_url = xasprintf("sqlite:%s", own);

@@ -171,7 +171,7 @@ static int read_value(struct reader *r, unsigned depth, const struct yaml_node *
 	return result;
 }
 
-/* A small tree with few aliases can stand for one of billions of nodes, for whoever walks it. */
+/* A small tree with few aliases can expand to billions of nodes. */
 static int add_weight(struct reader *r, struct yaml_node *n, const struct yaml_node *value, unsigned depth)
 {
 	n->weight += value->weight;

@@ -226,7 +226,7 @@ static int put_edges(const struct profile *p, const struct report_options *o, st
 	return report_edges_table(p, callers ? above : NULL, callees ? below : NULL, o, table, err);
 }
 
-/* A trace is shown with everything unless one column was asked for. */
+/* A trace is shown with everything unless one column was requested. */
 static int put_table(const struct profile *p, struct report_options *o, struct buf *table, struct err *err)
 {
 	bool wide = all_columns || (!column && profile_find_column(p, "calls") != UINT32_MAX);

@@ -13,7 +13,7 @@
 
 #define PATIENCE_NS	(10 * NS_PER_SECOND)	/* of who gives; the loop is never busy for so long */
 
-/* On the stack of who waits for it. */
+/* On the stack of the waiting thread. */
 struct push {
 	const uint8_t *bytes;
 	size_t size;

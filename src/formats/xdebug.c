@@ -34,7 +34,7 @@ struct call {
 struct xdebug {
 	struct profile *profile;
 	uint32_t calls, wall, memory;		/* columns */
-	uint32_t leaf_calls, micro;		/* UINT32_MAX unless asked for */
+	uint32_t leaf_calls, micro;		/* UINT32_MAX unless requested */
 
 	struct call *stack;
 	size_t depth, capacity;

@@ -235,7 +235,7 @@ static void report_others(const struct perf_reader *r, struct buf *out)
 		buf_puts(out, ", …");
 }
 
-/* Reports omissions that were not asked for. */
+/* Reports omissions that were not requested. */
 static void tell(const struct perf_reader *r, struct buf *out)
 {
 	struct err missing;
