@@ -225,14 +225,16 @@ static void catch_up(struct strobe_timer *t, int64_t overdue_ns)
 {
 	zend_execute_data *frame = EG(current_execute_data);
 	struct ticker_slot *slot;
+	bool late;
 
 	if (!t->running || TIMER_THREAD.forked)
 		return;
 	slot = TIMER_THREAD.alarms->of[t->lane].slot;
-	/* A note in progress belongs to the time before. If its thread has lost its processor, what is due is told without it. */
-	if (!ticker_finish(slot))
-		overdue_ns = 0;
-	if (!ticker_take(slot) && !is_due(t, overdue_ns))
+	/* A note in progress belongs to the time before. If its thread has lost its processor, what is due is told without it. Even where
+	 * nothing is, the note must not wait for the next period, which is another one's: a tick for another timer, or one that was taken
+	 * just when the ticker fired again, may be noted at any time. */
+	late = !ticker_finish(slot);
+	if (!ticker_take(slot) && !late && !is_due(t, overdue_ns))
 		return;
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type) && frame->prev_execute_data)
 		frame = frame->prev_execute_data;

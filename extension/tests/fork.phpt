@@ -12,7 +12,8 @@ function before() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true));
 function in_parent() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true)); }
 function in_child() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true)); }
 function in_grandchild() { took(__FUNCTION__, -hrtime(true), busy(0.15), hrtime(true)); }
-function took($function, $begin, $ignored, $end) { echo "$function ", ($begin + $end) / 1e6, "\n"; }
+/* In one piece: parent and child write to one pipe. */
+function took($function, $begin, $ignored, $end) { echo "$function " . ($begin + $end) / 1e6 . "\n"; }
 before();
 $child = pcntl_fork();
 if ($child === 0) {

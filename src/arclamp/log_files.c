@@ -7,20 +7,14 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
 void log_files_init(struct log_files *l)
 {
-	struct rlimit limit;
-
 	memset(l, 0, sizeof(*l));
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
 		l->files[i].fd = -1;
-	l->max = LOG_FILES_OPEN;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < l->max)
-		l->max = limit.rlim_cur / 4 ? limit.rlim_cur / 4 : 1;
 }
 
 static void forget(struct log_files *l, struct log_file *f)
@@ -59,23 +53,33 @@ static bool is_still(const struct log_file *f)
 	return lstat(f->path, &st) == 0 && st.st_ino == f->inode && st.st_dev == f->device;
 }
 
-/* A free place, or the one of the file that was used first of all. */
-static struct log_file *make_room(struct log_files *l)
+bool log_files_close_oldest(struct log_files *l)
 {
-	struct log_file *oldest = &l->files[0];
+	struct log_file *oldest = NULL;
 
-	for (size_t i = 0; i < l->max; i++) {
-		if (l->files[i].fd < 0)
-			return &l->files[i];
-		if (l->files[i].used < oldest->used)
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		if (l->files[i].fd >= 0 && (!oldest || l->files[i].used < oldest->used))
 			oldest = &l->files[i];
-	}
+	if (!oldest)
+		return false;
 	l->closed_dirty |= oldest->is_dirty;
 	forget(l, oldest);
-	return oldest;
+	return true;
 }
 
-static int open_file(const char *path, struct err *err)
+static struct log_file *make_room(struct log_files *l)
+{
+	size_t most = fd_budget_for_files();
+	struct log_file *f = l->files;
+
+	while (l->open_now >= (most < LOG_FILES_OPEN ? most : LOG_FILES_OPEN) && log_files_close_oldest(l))
+		;
+	while (f->fd >= 0)
+		f++;
+	return f;
+}
+
+static int try_to_open(const char *path, struct err *err)
 {
 	/* O_NONBLOCK, because something that is no file must not keep us waiting. */
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -92,6 +96,18 @@ static int open_file(const char *path, struct err *err)
 	return fd < 0 ? failed("open", path, -errno, err) : fd;
 }
 
+/* What is kept open must not keep what is needed now from being opened. */
+static int open_file(struct log_files *l, const char *path, struct err *err)
+{
+	struct err why;
+	int r;
+
+	do {
+		r = try_to_open(path, &why);
+	} while ((r == -EMFILE || r == -ENFILE) && log_files_close_oldest(l));
+	return r < 0 ? err_set(err, r, "%s", why.text) : r;
+}
+
 int log_files_get(struct log_files *l, const char *path, struct log_file **ret, struct err *err)
 {
 	uint64_t hash = XXH3_64bits(path, strlen(path));
@@ -106,7 +122,7 @@ int log_files_get(struct log_files *l, const char *path, struct log_file **ret, 
 	}
 	if (!f) {
 		f = make_room(l);
-		if ((r = fd = open_file(path, err)) < 0)
+		if ((r = fd = open_file(l, path, err)) < 0)
 			return r;
 		if (fstat(fd, &st))
 			return failed("look at", path, -errno, err);

@@ -6,12 +6,13 @@
 #define ARCLAMP_LOG_FILES_H
 
 #include "err.h"
+#include "fd_budget.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOG_FILES_OPEN	256u		/* a quarter of the limit of descriptors where that is less */
+#define LOG_FILES_OPEN	(FD_BUDGET / 2)	/* at most */
 #define LOG_FILES_SYNC	16u		/* more than so many are synced with all of their file system */
 
 struct log_file {
@@ -24,7 +25,6 @@ struct log_file {
 
 struct log_files {
 	struct log_file files[LOG_FILES_OPEN];
-	size_t max;			/* of them that may be open */
 	uint64_t calls;
 	bool closed_dirty;		/* one was closed before it was synced */
 	_Atomic uint64_t open_now;
@@ -33,7 +33,8 @@ struct log_files {
 void log_files_init(struct log_files *l);
 void log_files_done(struct log_files *l);
 
-/* Returns the file, created with mode 0644 if it does not exist; its directory too. Another one may be closed for it.
+/* Returns the file, created with mode 0644 if it does not exist; its directory too. Others are closed for it if too many are open, or
+ * if the process has no descriptor left.
  * Valid until the next call. Symbolic links are not followed, and a file that is not regular is an error. */
 int log_files_get(struct log_files *l, const char *path, struct log_file **ret, struct err *err);
 
@@ -41,6 +42,9 @@ int log_file_append(struct log_file *f, const void *bytes, size_t n, struct err 
 
 /* Makes appended data durable; 0 on success. */
 int log_files_sync(struct log_files *l, struct err *err);
+
+/* Closes the file that was used first of all, for somebody who finds no descriptor left. False if none is open. */
+bool log_files_close_oldest(struct log_files *l);
 
 /* Closes files not used since the last call: a removed file takes up disk space while it is open. */
 void log_files_close_idle(struct log_files *l);

@@ -213,7 +213,13 @@ static int sync_directory(struct logs *l, const char *period, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", l->options.base, period);
 
-	return io_sync_directory(path, err);
+	struct err why;
+	int r;
+
+	do {
+		r = io_sync_directory(path, &why);
+	} while ((r == -EMFILE || r == -ENFILE) && log_files_close_oldest(&l->files));
+	return r < 0 ? err_set(err, r, "%s", why.text) : r;
 }
 
 static int sync_all(struct logs *l, const struct log_plan *p, struct err *err)

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <utime.h>
 
@@ -190,6 +191,48 @@ TEST(hostile_entry_points_share_a_tag_and_never_become_a_path)
 	end();
 }
 
+static void write_entries(int first, int count)
+{
+	struct open_batch *b = batch();
+	char line[64], text[256];
+
+	for (int i = first; i < first + count; i++) {
+		snprintf(line, sizeof(line), "e%d.php;x 1", i);
+		fixture_line(b, line, FIXTURE_TIME);
+	}
+	CHECK(!fixture_give(logs, b, &problem));
+	CHECK(!logs_last_error(logs, text, sizeof(text)));
+}
+
+TEST(files_that_are_kept_open_make_room_where_no_descriptor_is_left)
+{
+	struct logs_group one[] = { { "daily", "%Y-%m-%d", NULL, 1, 1 } };
+	struct rlimit all, few = { 128, 128 };
+	int taken[128], count = 0;
+
+	begin(one, 1);
+	getrlimit(RLIMIT_NOFILE, &all);
+	few.rlim_max = all.rlim_max;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+	write_entries(0, 9);
+	CHECK_INT(logs_counters(logs)->files_open, 10);		/* one more has the lines of all */
+	while (count < 128 && (taken[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		count++;
+	write_entries(9, 9);
+	CHECK(logs_counters(logs)->files_open < 10);		/* the directory was opened, too */
+	while (count--)
+		close(taken[count]);
+	CHECK(!setrlimit(RLIMIT_NOFILE, &all));
+	check_file("daily/2026-11-21.e17.log", "e17.php;x 1\n");
+	/* Of the descriptors a quarter is for the files, so that others have some. */
+	few.rlim_cur = 32;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+	write_entries(18, 20);
+	CHECK_INT(logs_counters(logs)->files_open, 8);
+	CHECK(!setrlimit(RLIMIT_NOFILE, &all));
+	end();
+}
+
 TEST(at_most_a_thousand_entry_points_have_files)
 {
 	struct logs_group one[] = { { "daily", "%Y-%m-%d", NULL, 1, 1 } };
@@ -204,7 +247,7 @@ TEST(at_most_a_thousand_entry_points_have_files)
 	CHECK(!fixture_give(logs, b, &problem));
 	CHECK_INT(logs_counters(logs)->files_made, 1002);
 	CHECK_INT(logs_counters(logs)->lines_other, 5);
-	CHECK(logs_counters(logs)->files_open <= 256);
+	CHECK(logs_counters(logs)->files_open <= 200);
 	check_file("daily/2026-11-21.other.log", "e1000.php;x 1\ne1001.php;x 1\ne1002.php;x 1\ne1003.php;x 1\n"
 		   "e1004.php;x 1\n");
 	check_file("daily/2026-11-21.e999.log", "e999.php;x 1\n");

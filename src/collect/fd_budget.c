@@ -48,14 +48,23 @@ unsigned fd_budget_for_http(void)
 	return n < HTTP_LEAST ? HTTP_LEAST : n < 1u << 20 ? (unsigned)n : 1u << 20;
 }
 
+static rlim_t for_sinks(const struct rlimit *l)
+{
+	rlim_t room = l->rlim_cur > used ? (l->rlim_cur - used) / 2 : 0;
+
+	return room < FD_BUDGET ? room : FD_BUDGET;
+}
+
 bool fd_budget_left(int fd)
 {
 	struct rlimit l;
-	rlim_t room;
 
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
-		return true;
-	room = l.rlim_cur > used ? (l.rlim_cur - used) / 2 : 0;
-	room = room < FD_BUDGET ? room : FD_BUDGET;
-	return (rlim_t)fd < l.rlim_cur - room;
+	return getrlimit(RLIMIT_NOFILE, &l) < 0 || (rlim_t)fd < l.rlim_cur - for_sinks(&l);
+}
+
+unsigned fd_budget_for_files(void)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_NOFILE, &l) < 0 ? FD_BUDGET / 2 : (unsigned)for_sinks(&l) / 2;
 }

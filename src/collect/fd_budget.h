@@ -22,4 +22,7 @@ unsigned fd_budget_for_http(void);
 
 bool fd_budget_left(int fd);
 
+/* The number of files that a sink may keep open between its batches: half of what is for sinks, or others could not open theirs. */
+unsigned fd_budget_for_files(void);
+
 #endif

@@ -37,6 +37,7 @@ TEST(of_a_small_limit_half_of_what_is_free_is_for_sinks_and_a_quarter_for_http)
 	http = (int)fd_budget_for_http();
 	CHECK_INT(http, (60 - 12) / 4);		/* 12 are its own */
 	fd_budget_share();
+	CHECK_INT(fd_budget_for_files(), 60 / 4);
 	for (int i = 0; i < http; i++)
 		CHECK(fd_budget_left(open_one()));
 	while (fd_budget_left(open_one()))

@@ -97,14 +97,16 @@ def clients_that_take_all_descriptors_leave_some_to_the_sinks():
         port = free_port()
         c = Collector(directory, '--from', f'resp://127.0.0.1:{port}', '--to', f'sqlite:{directory}/a',
                       '--to', f'logs:{directory}/logs')
-        c.command = ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh', *c.command]
+        # Two files for each of 30 entries, more than there is room for.
+        c.command = ['sh', '-c', 'ulimit -n 60; exec "$@"', 'sh', *c.command]
         with c:
             clients = [socket.create_connection(('127.0.0.1', port)) for _ in range(100)]
             check(wait_for(lambda: any('connections is reached' in line for line in c.lines)), f'it is said: {c.lines}')
             for i in range(30):
                 line = b'e%d.php;main 1' % i
                 clients[0].sendall(b'*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$%d\r\n%s\r\n' % (len(line), line))
-            check(wait_for(lambda: logged(directory).get('hourly all', b'').count(b'\n') == 30), 'the logs are written')
+            check(wait_for(lambda: logged(directory).get('hourly all', b'').count(b'\n') == 30), f'the logs are written: {c.lines}')
+            check(not any('Too many open files' in line for line in c.lines), f'no sink lacks a descriptor: {c.lines}')
             for client in clients:
                 client.close()
             check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [30, 30]), f'{c.lines}')

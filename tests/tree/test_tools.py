@@ -2,7 +2,9 @@
 """The tools of a contributor: what editors know of the sources, `make format`, and the one place of the version. With "rules" only
 whether .clang-format has the rules of the code, in more folders.
 """
+import contextlib
 import glob
+import io
 import json
 import os
 import re
@@ -191,6 +193,47 @@ def version_test():
          'binary, man pages, extension, packages and CHANGELOG.md have one version')
 
 
+# --- A test of the extension that fails now and then ---
+
+UNSTEADY = '''--TEST--
+It passes at the second try
+--FILE--
+<?php
+usleep(1);
+$tried = __DIR__ . '/tried';
+echo file_exists($tried) ? 'fine' : 'NOT TRUE: the first try';
+touch($tried);
+?>
+--EXPECT--
+fine
+'''
+
+
+def unsteady_test():
+    sentence = 'a test that fails at its first try is not tried again by the runner of PHP, and its output is shown'
+    config = shutil.which('php-config')
+    if not config:
+        print(f'skip - {sentence}: php-config is not installed (package php-dev)')
+        return
+    sys.path.insert(0, os.path.join(ROOT, 'tests', 'php'))
+    import phpt
+    php = phpt.Php('', config)
+    if not php.run_tests:
+        print(f'skip - {sentence}: there is no run-tests.php for it')
+        return
+    with tempfile.TemporaryDirectory(prefix='strobe-tools-') as directory:
+        tests = os.path.join(directory, 'tests')
+        os.mkdir(tests)
+        with open(os.path.join(tests, 'unsteady.phpt'), 'w', encoding='utf-8') as f:
+            f.write(UNSTEADY)
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            phpt.run_groups(php, ['-p', php.binary], dict(os.environ, NO_INTERACTION='1', NO_COLOR='1'), tests, ['unsteady.phpt'], 'PHP')
+        lines = said.getvalue().splitlines()
+    right = 'not ok - PHP: It passes at the second try (unsteady)' in lines and any('NOT TRUE: the first try' in line for line in lines)
+    told([] if right else lines, sentence)
+
+
 def main():
     if sys.argv[1:] == ['rules']:
         rules_test(['src/base', 'src/profile', 'extension/sample'], 10000)
@@ -199,6 +242,7 @@ def main():
     format_test()
     rules_test(['extension/sample'], 5000)
     version_test()
+    unsteady_test()
 
 
 if __name__ == '__main__':
