@@ -317,6 +317,35 @@ await test('stacks are kept and removed, in all views, and filters end at a clic
 	await page.close();
 });
 
+await test('filters that take for ever are given up, from the address, by Back and when they are typed, and the page says so', async () => {
+	writeFileSync(join(folder, 'slow.folded'), `main;load;${'a'.repeat(60)}! 5\nmain;idle 3\n`);
+	strobe('flamegraph', '-q', join(folder, 'slow.folded'), '-o', page_('slow'));
+	const SLOW = '(a%2B)%2B%24', CHOICES = `${'(aa|a)'.repeat(30)}c`, names = (page) => texts(page, '.functions .function-link');
+	for (const key of ['keep', 'keep-i', 'remove', 'remove-i']) {
+		const page = await openFile('slow', `${key}=${SLOW}&remove=idle`);
+		check((await text(page, '.warning')) === 'Filter given up, as it takes too long: (a+)+$', await text(page, '.warning'));
+		check((await texts(page, '.chips button')).join() === 'given up: (a+)+$ ×,without idle ×', await texts(page, '.chips button'));
+		check((await names(page)).sort().join() === ['a'.repeat(60) + '!', 'load', 'main'].join(), await names(page));
+		await page.evaluate((k, s) => location.hash = `${k}=${s}`, key, encodeURIComponent(CHOICES));
+		await page.waitForFunction((s) => document.querySelector('.warning')?.textContent.endsWith(s), {}, CHOICES);
+		check((await names(page)).includes('idle'), await names(page));
+		await page.goBack();
+		await page.waitForFunction(() => document.querySelector('.warning')?.textContent.endsWith('(a+)+$'));
+		await press(page, 'given up: (a+)+$ ×');
+		await page.waitForFunction(() => !document.querySelector('.warning'));
+		check(!(await names(page)).includes('idle') && page.complaints.length === 0, page.complaints);
+		await page.close();
+	}
+	const page = await openFile('slow', 'keep=%28');
+	check((await text(page, '.warning')) === 'Filter ignored, as it is no valid regular expression: (' && (await names(page)).length === 4, await text(page, '.warning'));
+	await search(page, '(i|o).*');
+	await page.waitForFunction(() => document.querySelector('.matched').textContent.endsWith('matched'));
+	await press(page, 'keep');
+	await page.waitForFunction(() => document.querySelectorAll('.chips button').length === 2);
+	await page.waitForFunction(() => document.querySelector('main').dataset.ready === 'true');
+	await page.close();
+});
+
 await test('its own link opens the same view, and so do those of older files', async () => {
 	const page = await openFile('after', 'zoom=;%7Bmain%7D;App%5CKernel%3A%3Ahandle;no%20longer&search=Part3&reversed=0&color=layer&keep=Part3');
 	check((await texts(page, '.crumbs button')).includes('App\\Kernel::handle') && await page.$eval('select[aria-label="Colours"]', (e) => e.value) === 'layer');
@@ -407,6 +436,55 @@ await test('the call graph: functions and arrows with their values, the critical
 	await page.close();
 });
 
+await test('a call graph without functions says why, and so does one with too many', async () => {
+	writeFileSync(join(folder, 'flat.folded'), Array.from({ length: 140 }, (_, i) => `f${i} 1\n`).join(''));
+	strobe('flamegraph', '-q', join(folder, 'flat.folded'), '-o', page_('flat'));
+	const page = await openFile('flat', 'show=calls&threshold=5');
+	await page.waitForSelector('.calls .note');
+	check((await text(page, '.calls .note')).startsWith('There is no call graph: no function has at least 5% of all.'), await text(page, '.calls .note'));
+	await page.$eval('.threshold input', (e) => {
+		e.value = '0';
+		e.dispatchEvent(new Event('change', { bubbles: true }));
+	});
+	await page.waitForSelector('.call-graph .node');
+	check((await text(page, '.calls .note')).startsWith('The picture shows the 120 heaviest of 140 functions'), await text(page, '.calls .note'));
+	await page.close();
+});
+
+await test('Ctrl+F leads to the field that the view has, and is the browser\'s where there is none', async () => {
+	for (const [how, field] of [['', 'search'], ['show=table', 'narrow'], ['show=time', 'chart-search'], ['show=calls', ''], ['function=PDO%3A%3Aquery', '']]) {
+		const page = await openFile('trace', how);
+		await drawn(page);
+		const taken = await page.evaluate(() => !document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true, bubbles: true, cancelable: true })));
+		check(taken === (field !== '') && (!field || await page.evaluate(() => document.activeElement.id) === field), how, taken);
+		await page.close();
+	}
+});
+
+await test('characters that turn others around are drawn as such, in the page and in an SVG', async () => {
+	for (const c of ['\u202e', '\u2067']) {
+		writeFileSync(join(folder, 'turned.folded'), `main;${c}thgir 5\n`);
+		strobe('flamegraph', '-q', join(folder, 'turned.folded'), '-o', page_('turned'));
+		strobe('flamegraph', '-q', join(folder, 'turned.folded'), '-o', join(folder, 'turned.svg'));
+		check(readFileSync(join(folder, 'turned.svg'), 'utf8').includes('>\ufffdthgir</text>'), c);
+		const page = await newPage(browser, { timeout: 60_000 });
+		await page.evaluateOnNewDocument(() => {
+			const draw = CanvasRenderingContext2D.prototype.fillText;
+			globalThis.written = [];
+			CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+				globalThis.written.push(text);
+				draw.call(this, text, ...at);
+			};
+		});
+		await page.goto(pathToFileURL(page_('turned')).href);
+		await ready(page);
+		await drawn(page);
+		const written = await page.evaluate(() => globalThis.written);
+		check(written.includes('\ufffdthgir') && !written.some((t) => t.includes(c)), written);
+		await page.close();
+	}
+});
+
 await test('many functions are laid out without boxes over each other', async () => {
 	const page = await openFile('after', 'show=calls&threshold=0&at=all');
 	await page.waitForSelector('.call-graph .node');
@@ -495,6 +573,28 @@ await test('in the dark the paper is dark and words are light; printed they are 
 	check(light(paper) === 765 && light(words) < 120 && await corner() === 255, paper, words, await corner());
 	check(await page.$eval('.tools', (e) => getComputedStyle(e).display) === 'none');
 	await picture(page, 'print');
+	await page.close();
+});
+
+await test('the rows at the root stay in sight when the window grows, and when it is printed', async () => {
+	writeFileSync(join(folder, 'deep.folded'), `${Array.from({ length: 60 }, (_, i) => `f${i}`).join(';')} 5\n`);
+	strobe('flamegraph', '-q', join(folder, 'deep.folded'), '-o', page_('deep'));
+	const page = await openFile('deep', 'show=graph', { height: 500 }), below = () => page.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+	for (const height of [800, 600, 700]) {
+		await page.setViewport({ width: 1440, height });
+		await drawn(page);
+		check(await below() < 1, height, await below());
+	}
+	await page.emulateMediaType('print');
+	await drawn(page);
+	check(await below() < 1, 'printed', await below());
+	await page.emulateMediaType('screen');
+	await drawn(page);
+	await page.$eval('.flame', (e) => e.scrollTop -= 30);
+	await drawn(page);
+	await page.setViewport({ width: 1440, height: 720 });
+	await drawn(page);
+	check(Math.abs(await below() - 30) < 1, 'where one has scrolled to', await below());
 	await page.close();
 });
 

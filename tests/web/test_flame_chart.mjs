@@ -277,6 +277,14 @@ await test('the search marks calls', async () => {
 	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
 });
 
+await test('a search that takes for ever is given up, and is not said to match nothing', async () => {
+	await page.$eval('#chart-search', (e) => { e.value = '^(([A-Za-z]|[a-z]|[^ ])+)+$x'; e.dispatchEvent(new Event('input', { bubbles: true })); });
+	await page.waitForFunction(() => document.querySelector('.time-chart output').textContent === 'takes too long');
+	await page.$eval('#chart-search', (e) => { e.value = 'nowhere'; e.dispatchEvent(new Event('input', { bubbles: true })); });
+	await page.waitForFunction(() => document.querySelector('.time-chart output').textContent === 'no match');
+	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
+});
+
 await test('dark, on a telephone, and with calls that took no time', async () => {
 	const phone = await openPage('/runs/shop/chart#show=time', { width: 390, height: 844, dark: true, phone: true });
 	await chartReady(phone);

@@ -195,6 +195,18 @@ async function table(page) {
 		await page.close();
 	});
 
+	await test(`svg: a filter that takes for ever is given up, also where no worker is permitted, and says so`, async () => {
+		const slow = (page) => page.$$eval('.chips button', (all) => all.map((b) => b.textContent).join());
+		const hashes = readFileSync(join(folder, 'long.svg'), 'utf8').match(/'sha256-[^']*'/g).join(' ');
+		for (const at of [`${site}/long.svg`, under(`default-src 'none'; style-src 'unsafe-inline'; script-src ${hashes}`, 'long.svg')]) {
+			const page = await openPage(`${at}#keep=(a%2B)%2B%24&remove=%28&remove=m.*n`);
+			await page.waitForFunction(() => document.querySelector('.chips')?.textContent.includes('given up'));
+			check(await slow(page) === 'given up: (a+)+$ ×,invalid: ( ×,without m.*n ×', await slow(page));
+			check((await said(page)).startsWith('Nothing is left'), await said(page));
+			await page.close();
+		}
+	});
+
 	await test(`svg: filters keep and remove stacks, are undone and redone, and end at a click`, async () => {
 		const page = await openPage(address);
 		await search(page, 'load');

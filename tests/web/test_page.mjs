@@ -274,6 +274,38 @@ await test('a prefix can be clicked, alone and beside values; Back undoes each s
 	await open.close();
 });
 
+await test('a prefix stays when "is not" is chosen, and what is and what is not is told apart', async () => {
+	const open = await openPage(`${site}/?from=-24h&entry=in*&entry=cron`);
+	await clickIn(open, 'entry', '.pick');
+	await clickIn(open, 'entry', '.segments button', 'is not');
+	await becomes(open, 'entry', ['in*', '!cron']);
+	check((await text(open, '.picker .pick .val')) === 'in*, not cron', await text(open, '.picker .pick .val'));
+	await clickIn(open, 'entry', 'li .tick', 'index');
+	await becomes(open, 'entry', ['in*', '!cron', '!index']);
+	check((await text(open, '.picker .pick .val')) === 'in*, not cron, index', await text(open, '.picker .pick .val'));
+	await clickIn(open, 'entry', 'li .tick', 'cron');
+	await becomes(open, 'entry', ['in*', '!index']);
+	await open.close();
+});
+
+await test('lists and forms that pop up are closed by Escape, wherever the focus is, and by a click elsewhere', async () => {
+	const open = await openPage(`${site}/?from=-24h`);
+	for (const [button, popup] of [['.picker .pick', '.picker .popup'], ['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
+		await open.click(button);
+		await open.waitForSelector(popup);
+		await open.evaluate(() => document.activeElement.blur());
+		await open.keyboard.press('Escape');
+		await open.waitForFunction((s) => !document.querySelector(s), {}, popup);
+		check(await open.evaluate((s) => document.activeElement.matches(s), button), 'the focus is back', button);
+		await open.click(button);
+		await open.waitForSelector(popup);
+		const { x, y } = await open.$eval('.flame', (e) => ({ x: e.getBoundingClientRect().right - 40, y: e.getBoundingClientRect().top + 4 }));
+		await open.mouse.click(x, y);
+		await open.waitForFunction((s) => !document.querySelector(s), {}, popup);
+	}
+	await open.close();
+});
+
 await test('any label of the data can be filtered by', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	await open.waitForSelector('.more-labels');
@@ -326,6 +358,26 @@ for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phon
 		await open.close();
 	});
 
+await test('large numbers beside the timeline are not cut off', async () => {
+	const open = await newPage(browser);
+	await open.setRequestInterception(true);
+	open.on('request', async (r) => {
+		if (!r.url().includes('/api/v1/timeline'))
+			return r.continue();
+		const answer = await (await fetch(r.url())).json();
+		r.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, samples: answer.samples.map((n) => n * 100_000) }) });
+	});
+	await open.goto(site);
+	await open.waitForSelector('.plot canvas');
+	await drawn(open);
+	const [columns, room] = await open.evaluate(() => {
+		const c = document.querySelector('.plot canvas'), { data } = c.getContext('2d').getImageData(0, 0, 3, c.height);
+		return [data.filter((v, i) => i % 4 === 3 && v > 0).length, document.querySelector('.plot .u-over').offsetLeft];
+	});
+	check(columns === 0 && room > 60, columns, room);
+	await open.close();
+});
+
 await test('a link to the split timeline opens it, also of a label that is not there', async () => {
 	const open = await openPage(`${site}/?from=-24h&split=nothing`);
 	await open.waitForSelector('.series li');
@@ -374,6 +426,61 @@ await test('live is in the address, and ends when a range with an end is chosen'
 	await open.goBack();
 	await at(open, '&to=');
 	check(await pressed() === 'false', open.url());
+	await open.close();
+});
+
+await test('live of a range with an end is off, whatever the address says', async () => {
+	const open = await openPage(`${site}/?from=-30m&to=-5m#live=1`);
+	check(await open.$eval('button.live', (b) => b.getAttribute('aria-pressed')) === 'false');
+	await open.close();
+});
+
+// A page that is refreshed every 0.3 s, and whose graphs come after `delay` ms.
+async function openLive(delay, height) {
+	const open = await newPage(browser, { height }), graphs = { answered: 0, aborted: 0 };
+	await open.evaluateOnNewDocument(() => {
+		const set = globalThis.setInterval;
+		globalThis.setInterval = (act, ms) => set(act, ms === 10_000 ? 300 : ms);
+	});
+	await open.setRequestInterception(true);
+	const isGraph = (r) => r.url().includes('format=flame');
+	open.on('request', (r) => isGraph(r) ? setTimeout(() => r.continue().catch(() => {}), delay) : r.continue());
+	open.on('requestfinished', (r) => graphs.answered += isGraph(r));
+	open.on('requestfailed', (r) => graphs.aborted += isGraph(r));
+	await open.goto(`${site}/?from=-1h&entry=index#show=graph&live=1`);
+	await ready(open);
+	const refreshed = async (n) => {
+		for (const end = graphs.answered + n; graphs.answered < end;)
+			await new Promise((r) => setTimeout(r, 50));
+		await drawn(open);
+	};
+	return { open, graphs, refreshed };
+}
+
+await test('a live page waits for an answer that takes longer than it refreshes', async () => {
+	const { open, graphs, refreshed } = await openLive(1000, 900);
+	await refreshed(2);
+	check(graphs.aborted === 0, graphs);
+	await open.close();
+});
+
+await test('a refresh keeps the zoom, the scroll position and the marked box', async () => {
+	const { open, refreshed } = await openLive(0, 480), below = () => open.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+	await open.focus('.flame');
+	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp'])
+		await open.keyboard.press(key);
+	const marked = await text(open, '.graph .sr');
+	await open.$eval('.flame', (e) => e.scrollTop -= 25);
+	await drawn(open);
+	const scrolled = await below();
+	check(scrolled > 0, 'the graph is higher than its window');
+	await refreshed(3);
+	check(await below() === scrolled, await below(), scrolled);
+	await open.keyboard.press('Enter');
+	await at(open, 'zoom=');
+	check(decodeURIComponent(open.url()).endsWith(`${marked.split(',')[0]}&show=graph&live=1`), open.url(), marked);
+	await refreshed(2);
+	check((await text(open, '.crumbs')).includes(marked.split(',')[0]));
 	await open.close();
 });
 
@@ -506,7 +613,7 @@ await test('the bar has one row with the usual labels, and whatever the zone is 
 	await other.emulateTimezone('America/Argentina/Buenos_Aires');
 	await other.reload();
 	await ready(other);
-	const rows = async () => other.$$eval('.bar > *', (all) => new Set(all.filter((e) => e.offsetHeight).map((e) => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size);
+	const rows = async () => other.$$eval('.bar > *, .bar .strip > *, .bar .ends > *', (all) => new Set(all.filter((e) => e.offsetHeight).map((e) => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size);
 	check((await other.$$('.bar .picker')).length >= 4, 'pickers');
 	check(await rows() === 1, await rows());
 	await other.emulateTimezone('UTC');
@@ -529,6 +636,23 @@ await test('a phone needs no sideways scrolling', async () => {
 		const r = await other.$eval('.picker .popup', (e) => { const b = e.getBoundingClientRect(); return [b.left, b.right]; });
 		check(r[0] >= 0 && r[1] <= 390, 'a list of values', r);
 		await button.click();
+	}
+	await other.close();
+});
+
+await test('bars take two rows on a phone, and all of them is reached by scrolling sideways', async () => {
+	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&split=host`, { width: 390, height: 844, phone: true });
+	await other.waitForSelector('.views');
+	const high = () => other.evaluate(() => ['.bar', '.views', '.graph .tools'].map((s) => document.querySelector(s).offsetHeight));
+	check((await high()).every((h) => h < 90), await high());
+	const first = await other.$eval('.picker', (e) => e.getBoundingClientRect().left >= 0) && await other.$eval('.pick.chosen', (e) => e.getBoundingClientRect().right <= 390);
+	check(first, 'the chosen value is in sight');
+	for (const [button, popup] of [['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
+		await other.click(button);
+		await other.waitForSelector(popup);
+		const r = await other.$eval(popup, (e) => { const b = e.getBoundingClientRect(), at = document.elementFromPoint(b.left + 20, b.top + 12); return [b.left, b.right, e.contains(at)]; });
+		check(r[0] >= 0 && r[1] <= 390 && r[2], popup, r);
+		await other.keyboard.press('Escape');
 	}
 	await other.close();
 });

@@ -246,6 +246,17 @@ await test('both graphs of a function zoom, and links bring that back', async ()
 	await open.close();
 });
 
+await test('a zoomed graph is reversed in one step, which Back undoes at once', async () => {
+	const open = await openPage('/runs/shop/before#show=graph&zoom=%7Bmain%7D;App%5CKernel%3A%3Ahandle');
+	await press(open, 'reversed');
+	await at(open, 'reverse=1');
+	check(!open.url().includes('zoom='), open.url());
+	await open.goBack();
+	await notAt(open, 'reverse=1');
+	check(open.url().includes('zoom='), open.url());
+	await open.close();
+});
+
 await test('a second click on a box leads to its function', async () => {
 	await drawn(page);
 	const r = await page.$eval('.flame', (e) => { const b = e.getBoundingClientRect(); return { x: b.left + e.clientWidth / 2, y: b.bottom }; });
@@ -435,6 +446,23 @@ await test('the call graph opens readable on the path that took most, zooms, mov
 	await open.close();
 });
 
+await test('the call graph says what it lacks, and why it is empty', async () => {
+	const open = await newPage(browser), words = 'the layout took longer than 1.5 seconds, so the picture shows 40 of 90 functions (≤ 50)';
+	await open.setRequestInterception(true);
+	open.on('request', async (r) => {
+		if (!r.url().includes('/api/v1/callgraph'))
+			return r.continue();
+		const svg = await (await fetch(r.url())).text();
+		r.respond({ contentType: 'image/svg+xml', headers: { 'Strobe-Warning': words }, body: r.url().includes('threshold=20') ? svg.replace(/class="node/g, 'class="none') : svg });
+	});
+	await open.goto(`${site}/runs/shop/before#show=calls`);
+	await open.waitForSelector('.calls .note');
+	check(await text(open, '.calls .note') === words, await text(open, '.calls .note'));
+	await open.$eval('.threshold input', (e) => { e.value = '8'; e.dispatchEvent(new Event('change', { bubbles: true })); });
+	await open.waitForFunction(() => document.querySelector('.calls .note')?.textContent.includes('at least 20% of all'));
+	await open.close();
+});
+
 await test('the call graph of a comparison draws both sides, in colours of the change', async () => {
 	for (const dark of [false, true]) {
 		const open = await openPage('/?run=shop/cart&base=shop/recursion&threshold=0#show=calls', { dark, policy: false });
@@ -463,20 +491,26 @@ await test('the call graph of a comparison draws both sides, in colours of the c
 });
 
 await test('the part of the call graph that is seen stands in the address; a link opens it again', async () => {
-	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map(Math.round).slice(0, 3).join());
+	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join());
 	const open = await openPage('/runs/shop/before#show=calls');
 	await open.waitForSelector('.call-graph svg .node');
 	await open.focus('.call-graph');
 	await open.keyboard.press('+');
 	await open.keyboard.press('ArrowDown');
 	await at(open, 'at=');
-	await open.waitForFunction(() => location.hash.includes(`at=${document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map(Number).map(Math.round).slice(0, 3).join()}`));
+	await open.waitForFunction(() => location.hash.includes(`at=${document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join()}`));
 	const seen = await box(open), other = await openPage((await open.url()).replace(/^https?:..[^/]*/, ''));
 	await other.waitForSelector('.call-graph svg .node');
 	check(await box(other) === seen, await box(other), seen);
 	await other.focus('.call-graph');
 	await other.keyboard.press('0');
 	await at(other, 'at=all');
+	await other.keyboard.press('-');		// from the shape of the graph, not that of the window
+	await at(other, 'at=-');
+	const whole = await box(other);
+	await other.reload();
+	await other.waitForSelector('.call-graph svg .node');
+	check(await box(other) === whole, await box(other), whole);
 	await press(other, 'critical path');
 	await other.waitForFunction(() => !location.hash.includes('at='));
 	for (const page of [open, other]) {
@@ -685,6 +719,44 @@ await test('the question mark shows the keys, and Escape hides them', async () =
 	await page.waitForSelector('dialog.keys[open]');
 	await page.keyboard.press('Escape');
 	await page.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+});
+
+await test('the sheet has the keys of the view that is shown, which do not act behind it', async () => {
+	const sheet = async (address) => {
+		const open = await openPage(address);
+		await open.keyboard.press('?');
+		await open.waitForSelector('dialog.keys[open]');
+		return { open, keys: await texts(open, 'dialog.keys dt') };
+	};
+	const all = { '': ['/', 'n, N', 'Backspace', 'Escape'], '#show=graph': ['/', 'n, N'], '#show=table': ['/'], '#show=calls': ['0, Escape, double click'] };
+	for (const [show, wanted] of Object.entries(all)) {
+		const { open, keys } = await sheet(`/runs/shop/before${show}`);
+		check(wanted.every((k) => keys.includes(k)) && keys.includes('g') && !keys.includes('a'), show, keys);
+		check(keys.includes('Enter, Shift+Enter') === (show === '' || show === '#show=graph') && keys.includes('/') === (show !== '#show=calls'), show, keys);
+		await open.close();
+	}
+	const { open, keys } = await sheet('/runs/shop/before?function=App%5CKernel%3A%3Ahandle');
+	check(keys.includes('a') && keys.includes('Backspace') && !keys.includes('/'), keys);
+	await open.keyboard.press('a');
+	await drawn(open);
+	check(open.url().includes('function='), open.url());
+	await open.keyboard.press('Escape');
+	await open.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+	await open.keyboard.press('a');
+	await notAt(open, 'function=');
+	await open.close();
+});
+
+await test('a slash leads to the field that the view has, and is left to the browser where there is none', async () => {
+	for (const [address, selector, field] of [['/runs/shop/before', '.flame', 'search'], ['/runs/shop/before#show=table', '.rows', 'narrow'], ['/runs/shop/before#show=calls', '.call-graph', ''],
+		['/runs/shop/before?function=App%5CKernel%3A%3Ahandle', '.flame', '']]) {
+		const open = await openPage(address);
+		await open.waitForSelector(selector);
+		await drawn(open);
+		const taken = await open.$eval(selector, (e) => !e.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true })));
+		check(taken === (field !== '') && (!field || await open.evaluate(() => document.activeElement.id) === field), address, taken);
+		await open.close();
+	}
 });
 
 await test('times are in a zone that is named and can be switched', async () => {

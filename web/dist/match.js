@@ -1,1 +1,1 @@
-function e(e,t){return Uint8Array.from(e,e=>+!!t.test(e))}let t=[];onmessage=({data:n})=>{t=n.names||t,postMessage(e(t,new RegExp(n.source,`i`)))};
+function e(e,t){return Uint8Array.from(e,e=>+!!t.test(e))}let t=[];onmessage=({data:n})=>{t=n.names||t,postMessage(e(t,new RegExp(n.source,n.flags)))};

@@ -158,9 +158,15 @@ export async function getSource(query: string, signal: AbortSignal): Promise<Sou
 	return (await get('/api/v1/source', query, signal)).json();
 }
 
-// A picture of Graphviz.
-export async function getCallGraph(v: View, signal: AbortSignal): Promise<string> {
-	return (await get('/api/v1/callgraph', queryOf({ ...v, inverted: false, lines: '', reverse: false }), signal)).text();
+// A picture of Graphviz, and what it lacks.
+export interface CallGraphAnswer {
+	svg: string;
+	warning: string;
+}
+
+export async function getCallGraph(v: View, signal: AbortSignal): Promise<CallGraphAnswer> {
+	const answer = await get('/api/v1/callgraph', queryOf({ ...v, inverted: false, lines: '', reverse: false }), signal), bytes = answer.headers.get('Strobe-Warning') || '';
+	return { svg: await answer.text(), warning: new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0))) };
 }
 
 function rangeQuery(v: View): string {

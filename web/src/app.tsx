@@ -2,15 +2,15 @@
 
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
-import { LazyCallGraph, LazyChart } from './lazy_views';
+import { LazyCallGraph, LazyChart, LazyFunctionPage } from './lazy_views';
 import { Compare, EndComparison } from './compare';
 import { FileFacts } from './file/bar';
+import { filterWarning } from './file/filters';
 import { facts } from './file/start';
 import { FileTools } from './file/tools';
 import { Facts, runName, sides } from './facts';
 import { FindFunction } from './find';
 import * as format from './format';
-import { FunctionPage } from './function';
 import { Graph } from './graph';
 import { Keys } from './keys';
 import { failed, flame, loading, refresh, table, waiting } from './load';
@@ -69,16 +69,18 @@ function Panes() {
 function Views() {
 	const v = view.value, about = flame.value?.about, columns = about?.columns || [];
 	return <div class="views">
-		{columns.length > 1 && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
-			onChange={(e) => change({ column: e.currentTarget.value })}>
-			{columns.map((c) => <option key={c.name} value={c.name}>{format.columnName(c.name)}</option>)}
-		</select></label>}
-		<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
-			{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
-		</select></label>
-		<FindFunction />
-		{!IN_FILE && kind.value === 'range' && <Compare />}
-		{IN_FILE && <FileTools />}
+		<div class="strip">
+			{columns.length > 1 && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
+				onChange={(e) => change({ column: e.currentTarget.value })}>
+				{columns.map((c) => <option key={c.name} value={c.name}>{format.columnName(c.name)}</option>)}
+			</select></label>}
+			<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
+				{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
+			</select></label>
+			<FindFunction />
+			{!IN_FILE && kind.value === 'range' && <Compare />}
+			{IN_FILE && <FileTools />}
+		</div>
 		{!v.function && <Panes />}
 	</div>;
 }
@@ -89,7 +91,7 @@ function NoChart() {
 
 function Work() {
 	if (view.value.function)
-		return <FunctionPage />;
+		return <LazyFunctionPage />;
 	return <div class="work" style={splitStyle()}>
 		{(pane.value === 'both' || pane.value === 'table') && <Table />}
 		{pane.value === 'both' && <Split />}
@@ -110,7 +112,7 @@ function title(): string {
 
 export function App() {
 	const empty = useComputed(() => flame.value !== null && !!flame.value.about.empty);
-	const bad = failed.value !== '', show = !bad && !empty.value, warning = flame.value?.about.warning || table.value?.warning;
+	const bad = failed.value !== '', show = !bad && !empty.value, warning = flame.value?.about.warning || table.value?.warning || IN_FILE && !loading.value && filterWarning(view.value.filters);
 
 	document.title = title();
 	return <>

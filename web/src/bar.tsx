@@ -1,11 +1,12 @@
 // The bar at the top: what to look at, and how the daemon is.
 
 import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import * as format from './format';
 import { KeysButton } from './keys';
 import { flame, labels, loading, refresh, status } from './load';
 import { Picker } from './picker';
+import { usePopup } from './popup';
 import { address, change, filtersOf, kind, labelOf, live, queryOf, setFilters, setLive, view } from './state';
 import { showAccount } from './account';
 
@@ -45,10 +46,11 @@ function Pickers() {
 }
 
 function Ranges() {
-	const v = view.value, [custom, setCustom] = useState(false);
+	const v = view.value, [custom, setCustom] = useState(false), root = useRef<HTMLDivElement>(null);
 	const preset = v.to === 'now' ? v.from : '';
 	const known = RANGES.some(([from]) => from === preset);
 	const about = flame.value?.about;
+	usePopup(root, custom, () => setCustom(false));
 	const submit = (e: SubmitEvent) => {
 		const f = new FormData(e.currentTarget as HTMLFormElement);
 		e.preventDefault();
@@ -56,7 +58,7 @@ function Ranges() {
 		change({ from: String(f.get('from') || '-1h'), to: String(f.get('to') || 'now') });
 	};
 
-	return <div class="ranges">
+	return <div class="ranges" ref={root}>
 		<div class="segments" role="group" aria-label="Time range">
 			{RANGES.map(([from, short, long]) => <button key={from} type="button" title={long}
 				aria-pressed={preset === from} onClick={() => change({ from, to: 'now' })}>{short}</button>)}
@@ -111,12 +113,13 @@ export function Bar() {
 		<a href="/runs" title="Single profiles: traced requests and imported profiles">Runs</a>
 		<a href={'/filters' + (isRange ? address().replace(/^[^?#]*/, '').replace(/#.*/, '') : `?${queryOf(view.value)}`)}
 			title="Save this view under a name, or open a saved one">Filters</a>
-		{isRange && <Pickers />}
-		{isRange ? <Ranges /> : <span class="space" />}
-		{isRange && <Refresh />}
-		{isRange && <Health />}
-		<Zone />
-		<KeysButton />
-		<span ref={showAccount} />
+		{isRange ? <div class="strip"><Pickers /><Ranges /></div> : <span class="space" />}
+		<div class="ends">
+			{isRange && <Refresh />}
+			{isRange && <Health />}
+			<Zone />
+			<KeysButton />
+			<span ref={showAccount} />
+		</div>
 	</header>;
 }

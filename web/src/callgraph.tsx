@@ -70,7 +70,7 @@ class Pan {
 
 	// The part of the graph that the address names: everything, the critical path (nothing), or a part. An address that changes with each
 	// pixel is more than browsers take.
-	private show(box: Box, said = [box.x, box.y, box.width].map(Math.round).join(',')): void {
+	private show(box: Box, said = [box.x, box.y, box.width, box.height].map((v) => +v.toFixed(2)).join(',')): void {
 		this.box = box;
 		this.svg.setAttribute('viewBox', `${box.x} ${box.y} ${box.width} ${box.height}`);
 		clearTimeout(this.telling);
@@ -87,11 +87,11 @@ class Pan {
 
 	// As the address has it.
 	restore(): void {
-		const [x, y, width] = callBox.peek().split(',').map(Number), r = this.host.getBoundingClientRect();
+		const [x, y, width, height] = callBox.peek().split(',').map(Number), r = this.host.getBoundingClientRect();
 		if (callBox.peek() === 'all')
 			this.showAll();
 		else if (width > 0 && Number.isFinite(x) && Number.isFinite(y) && r.width > 0)
-			this.show({ x, y, width, height: width * r.height / r.width });
+			this.show({ x, y, width, height: height > 0 ? height : width * r.height / r.width });
 		else
 			this.open();
 	}
@@ -139,6 +139,12 @@ class Pan {
 	}
 }
 
+function nothing(): string {
+	const { threshold } = view.peek();
+	return threshold === '0' ? 'There is no call graph: no function has a value.' :
+		`There is no call graph: no function has at least ${threshold || USUAL}% of all. Hide less to see some.`;
+}
+
 function Threshold() {
 	const now = view.value.threshold || USUAL, at = STEPS.findIndex((s) => Number(s) >= Number(now));
 	return <label class="threshold">hide below <input type="range" min={0} max={STEPS.length - 1} step={1} value={at < 0 ? STEPS.length - 1 : at}
@@ -150,12 +156,12 @@ function Threshold() {
 
 export function CallGraph() {
 	const host = useRef<HTMLDivElement>(null), pan = useRef<Pan | null>(null);
-	const [state, setState] = useState('loading'), v = view.value, asked = `${tableQuery(v)} ${v.threshold}`;
+	const [state, setState] = useState('loading'), [note, setNote] = useState(''), v = view.value, asked = `${tableQuery(v)} ${v.threshold}`;
 
 	useEffect(() => {
 		const stop = new AbortController();
 		setState('loading');
-		getCallGraph(view.peek(), stop.signal).then((text) => {
+		getCallGraph(view.peek(), stop.signal).then(({ svg: text, warning }) => {
 			const svg = parse(text);
 			if (!svg)
 				throw new Error('the server sent no picture');
@@ -171,6 +177,7 @@ export function CallGraph() {
 			pan.current?.stop();
 			pan.current = new Pan(host.current!, svg);
 			pan.current.restore();
+			setNote(svg.querySelector('.node') ? warning : nothing());
 			setState('');
 		}).catch((why: Error) => stop.signal.aborted || setState(why.message));
 		return () => {
@@ -182,7 +189,7 @@ export function CallGraph() {
 	const key = (e: KeyboardEvent) => {
 		const p = pan.current, keys: Record<string, () => void> = {
 			'+': () => p!.zoom(0.8), '=': () => p!.zoom(0.8), '-': () => p!.zoom(1.25), '0': () => p!.showAll(),
-			ArrowLeft: () => p!.move(-0.1, 0), ArrowRight: () => p!.move(0.1, 0), ArrowUp: () => p!.move(0, -0.1), ArrowDown: () => p!.move(0, 0.1),
+			ArrowLeft: () => p!.move(-0.1, 0), ArrowRight: () => p!.move(0.1, 0), ArrowUp: () => p!.move(0, -0.1), ArrowDown: () => p!.move(0, 0.1), Escape: () => p!.showAll(),
 		};
 		if (!p || !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)
 			return;
@@ -201,6 +208,7 @@ export function CallGraph() {
 			{flame.value?.about.compared && <span class="legend"><i />gone</span>}
 		</div>
 		{state && state !== 'loading' && <p class="none" role="alert">{state}</p>}
+		{note && <p class="note" role="status">{note}</p>}
 		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Plus and minus zoom, arrow keys move, 0 shows all, Tab goes through the functions." onKeyDown={key} />
 	</section>;
 }

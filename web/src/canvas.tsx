@@ -12,6 +12,7 @@ import { follow, titleOf } from './file/paint';
 
 export interface CanvasProps {
 	label: string;				// "Flame graph"
+	question(): string;			// data that answers the same one as before is shown where the old one was
 	data(): FlameData | null;		// these are read in effects, and again when a signal changes
 	zoomed(): number;
 	inverted(): boolean;
@@ -19,7 +20,6 @@ export interface CanvasProps {
 	match?(): Uint8Array | null;
 	focused?: { value: number };
 	open(name: string): void;		// the page of a function
-	search?(): void;
 	next?(step: number, view: FlameView): void;
 	view?: { current: FlameView | null };
 }
@@ -84,6 +84,7 @@ export function Canvas(p: CanvasProps) {
 
 	useEffect(() => {
 		const now = () => latest.current;
+		let answered = '';
 		const c = canvas.current = new FlameView(host.current!, {
 			zoom: (box) => { setTip(null); now().zoom(box); },
 			hover: (box, x, y) => setTip(box >= 0 ? { box, x, y } : null),
@@ -93,7 +94,6 @@ export function Canvas(p: CanvasProps) {
 				setSpoken(say(now().data()!, box, now().zoomed()));
 			},
 			open: (box) => box > 0 && !isGrey(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box)),
-			search: () => now().search?.(),
 			next: (step) => now().next?.(step, c),
 		});
 		if (p.view)
@@ -102,17 +102,19 @@ export function Canvas(p: CanvasProps) {
 			effect(() => {
 				const d = now().data();
 				setTip(null);
+				if (d) {
+					const question = now().question();
+					c.setPaint(paintOf(d));
+					c.setData(d, now().zoomed(), question === answered);
+					answered = question;
+				}
 				if (p.focused)
-					p.focused.value = -1;
-				if (!d)
-					return;
-				c.setPaint(paintOf(d));
-				c.setData(d, now().zoomed());
+					p.focused.value = c.marked;
 			}),
 			effect(() => c.setInverted(now().inverted())),
 			effect(() => c.setZoom(now().zoomed())),
 			effect(() => { void now().data(); c.setMatch(now().match?.() || null); }),
-			effect(() => p.focused && c.setFocus(p.focused.value)),
+			effect(() => p.focused && p.focused.value !== c.marked ? c.setFocus(p.focused.value) : undefined),
 		];
 		return () => {
 			undo.forEach((f) => f());

@@ -48,7 +48,7 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 		scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] }, x: { range: () => [t().from, Math.max(t().to, t().from + t().step)] } },
 		axes: [
 			{ ...axis, size: 24, space: 90, grid: { show: false }, values: (_u, splits, _i, _space, step) => splits.map((v) => tick(v, step)) },
-			{ ...axis, size: 46, space: 26, values: (_u, splits) => splits.map((v) => Number.isInteger(v) ? format.count(v) : '') },
+			{ ...axis, size: (_u, words) => Math.max(46, 14 + 6.5 * Math.max(...(words || []).map((w) => w.length))), space: 26, values: (_u, splits) => splits.map((v) => Number.isInteger(v) ? format.count(v) : '') },
 		],
 		series: [{}, ...partsOf(t()).map((_, i) => ({
 			width: 0, points: { show: false },

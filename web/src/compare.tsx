@@ -1,7 +1,8 @@
 // The base of a comparison: the range at another time, or samples of another label, such as the deploy before.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { flame, labels } from './load';
+import { usePopup } from './popup';
 import { change, filterKey, filtersOf, labelOf, view, type View } from './state';
 
 const DAY = 86400, SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: DAY, w: 7 * DAY };
@@ -78,18 +79,12 @@ export function EndComparison() {
 export function Compare() {
 	const [open, setOpen] = useState(false), root = useRef<HTMLDivElement>(null), about = flame.value?.about;
 	const compared = view.value.subject.some(isBase), length = about ? about.to - about.from : 0;
-	useEffect(() => {
-		if (!open)
-			return;
-		const away = (e: Event) => root.current?.contains(e.target as Node) || setOpen(false);
-		addEventListener('pointerdown', away);
-		return () => removeEventListener('pointerdown', away);
-	}, [open]);
+	usePopup(root, open, () => setOpen(false));
 	const take = (by: number) => {
 		setOpen(false);
 		compareWith(shifted(by));
 	};
-	return <div class="compare" ref={root} onKeyDown={(e) => e.key === 'Escape' && setOpen(false)}>
+	return <div class="compare" ref={root}>
 		<button type="button" aria-expanded={open} aria-pressed={compared} onClick={() => setOpen(!open)}>compare</button>
 		<EndComparison />
 		{open && about && <div class="popup">

@@ -3,7 +3,7 @@
 
 import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { Edge, FunctionAnswer } from './api';
+import { functionQuery, type Edge, type FunctionAnswer } from './api';
 import { Canvas } from './canvas';
 import { calleesOf, callersOf } from './flame/sandwich';
 import type { FlameData } from './flame/data';
@@ -103,14 +103,16 @@ function zoomIn(d: FlameData, box: number, zoomedBox: number, set: (path: string
 		openFunction(d.name(box));
 }
 
+const question = () => functionQuery(view.peek());
+
 function Sandwich() {
 	return <div class="sandwich" aria-busy={loading.value}>
 		<section class="graph" aria-label="Callers as a graph">
-			<Canvas label="Callers" data={() => upper.value} zoomed={() => upperZoomed.value} inverted={() => false}
+			<Canvas label="Callers" question={question} data={() => upper.value} zoomed={() => upperZoomed.value} inverted={() => false}
 				zoom={(box) => zoomIn(upper.value!, box, upperZoomed.value, setCallersZoom)} open={openFunction} />
 		</section>
 		<section class="graph" aria-label="Callees as a graph">
-			<Canvas label="Callees" data={() => lower.value} zoomed={() => lowerZoomed.value} inverted={() => true}
+			<Canvas label="Callees" question={question} data={() => lower.value} zoomed={() => lowerZoomed.value} inverted={() => true}
 				zoom={(box) => zoomIn(lower.value!, box, lowerZoomed.value, setZoom)} open={openFunction} />
 		</section>
 		<Notes data={lower.value} merged />

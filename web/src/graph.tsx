@@ -2,15 +2,16 @@
 
 import { useSignalEffect } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
+import { flameQuery } from './api';
 import { Canvas } from './canvas';
 import type { FlameData } from './flame/data';
 import { isGrey } from './flame/grey';
 import type { FlameView } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
-import { focused, found, pattern, tooSlow, zoomed } from './found';
+import { focused, found, matchedNames, pattern, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
-import { address, change, kind, openFunction, queryOf, search, setSearch, setZoom, view } from './state';
+import { address, change, kind, openFunction, queryOf, reverse, search, setSearch, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
 	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
@@ -39,7 +40,7 @@ function goToHit(step: number, canvas: FlameView | null): void {
 
 function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0;
-	const words = IN_FILE && !tooSlow.value && f?.hits.length && pattern.value ? matchedWords(d!, f, zoomed.value, pattern.value.regexp) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
+	const words = IN_FILE && !tooSlow.value && f?.hits.length && matchedNames.value ? matchedWords(d!, f, zoomed.value, matchedNames.value) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
 	const title = f && d ? `${format.value(f.sum, d.about.columns[d.about.column]?.unit || '')} of ${f.frames} functions in ${f.hits.length} places` : '';
 
 	return <div class="search" role="search">
@@ -95,7 +96,7 @@ function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
 		<SearchField canvas={canvas} />
 		<div class="segments">
 			<button type="button" aria-pressed={v.reverse} title="Merge stacks from the leaf: expensive functions and their callers"
-				onClick={() => { change({ reverse: !v.reverse }); setZoom([]); }}>reversed</button>
+				onClick={reverse}>reversed</button>
 			<button type="button" aria-pressed={v.inverted} title="Icicle: the root on top"
 				onClick={() => change({ inverted: !v.inverted })}>icicle</button>
 		</div>
@@ -140,9 +141,8 @@ export function Graph() {
 	return <section class="graph" aria-label="Flame graph" aria-busy={loading.value}>
 		<Toolbar canvas={canvas} />
 		<Crumbs />
-		<Canvas label="Flame graph" view={canvas} focused={focused} data={() => flame.value} zoomed={() => zoomed.value}
-			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openFunction}
-			search={() => document.getElementById('search')?.focus()} next={goToHit} />
+		<Canvas label="Flame graph" view={canvas} focused={focused} question={() => flameQuery(view.peek())} data={() => flame.value} zoomed={() => zoomed.value}
+			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openFunction} next={goToHit} />
 		<Notes data={flame.value} />
 	</section>;
 }

@@ -2,40 +2,61 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { openFunction, view } from './state';
+import { openFunction, pane, view, type Pane } from './state';
 
 const shown = signal(false);
 
-const KEYS: [string, string][] = [
-	['?', 'this sheet'], ['/' + (IN_FILE ? ', Ctrl+F' : ''), 'search the graph'], ['Enter, Shift+Enter', 'in the search: next and previous match'],
-	['n, N', 'next and previous match, in the graph'], ['arrow keys', 'walk the boxes of a graph; move a call graph'],
-	['Enter', 'zoom to the marked box'], ['Backspace', 'zoom out by one'], ['Escape', 'all of it'],
-	['f, Ctrl+click', 'callers and callees of the box'], ['g', 'go to a function by its name'], ['a', 'back to all functions'],
-	['+, -, 0', 'zoom a call graph or a flame chart; show all of it'], ['wheel, drag', 'zoom and move a call graph or a flame chart'],
-];
+type KeyList = [keys: string, what: string][];
+
+const BOXES: KeyList = [['arrow keys', 'walk the boxes'], ['Enter', 'zoom to the marked box'], ['Backspace', 'zoom out by one'], ['Escape', 'all of it'],
+	['f, Ctrl+click', 'callers and callees of the box']];
+const GRAPH: KeyList = [['Enter, Shift+Enter', 'in the search: next and previous match'], ['n, N', 'next and previous match, in the graph'], ...BOXES];
+const KEYS: Record<Pane | 'function', KeyList> = {
+	both: GRAPH, graph: GRAPH, table: [], function: [...BOXES, ['a', 'back to all functions']],
+	calls: [['+, -', 'zoom'], ['0, Escape, double click', 'all of it'], ['arrow keys', 'move'], ['Tab, Enter', 'next function, go to it'], ['wheel, drag', 'zoom, move']],
+	time: [['+ or w, - or s', 'zoom in, zoom out'], ['← or a, → or d', 'earlier, later'], ['↑, ↓', 'scroll the rows'], ['0, Escape', 'all of it'], ['wheel, drag', 'zoom, move'],
+		['Shift+wheel', 'scroll the rows']],
+};
+
+// Those of the view that is shown.
+function keysOfView(): KeyList {
+	const shown = view.value.function ? 'function' : pane.value, search: KeyList = shown === 'function' || shown === 'calls' ? [] :
+		[['/' + (IN_FILE ? ', Ctrl+F' : ''), shown === 'table' ? 'filter the table' : shown === 'time' ? 'search the chart' : 'search the graph']];
+	return [['?', 'this sheet'], ...search, ...KEYS[shown], ['g', 'go to a function by its name']];
+}
 
 function isTyping(e: KeyboardEvent): boolean {
 	return e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement || e.target instanceof HTMLTextAreaElement;
 }
 
+// The browser has the keys of fields that are not there.
+function focus(...ids: string[]): boolean {
+	const field = ids.map((id) => document.getElementById(id)).find((e) => e);
+	field?.focus();
+	return !!field;
+}
+
+function act(e: KeyboardEvent, isFind: boolean): boolean {
+	if (e.key === '?' && !isFind)
+		shown.value = !shown.value;
+	else if (shown.value)
+		return false;
+	else if (isFind || e.key === '/')
+		return focus('search', 'chart-search', 'narrow');
+	else if (e.key === 'g')
+		return focus('find');
+	else if (e.key === 'a' && view.value.function)
+		openFunction('');
+	else
+		return false;
+	return true;
+}
+
 export function listenForKeys(): void {
 	addEventListener('keydown', (e) => {
-		if (IN_FILE && (e.key === 'F3' || e.key === 'f' && (e.ctrlKey || e.metaKey))) {
-			document.getElementById(view.value.function ? '' : 'search')?.focus();
+		const command = e.ctrlKey || e.metaKey, isFind = IN_FILE && (e.key === 'F3' || e.key === 'f' && command);
+		if ((isFind || !(isTyping(e) || command || e.altKey || e.defaultPrevented)) && act(e, isFind))
 			e.preventDefault();
-			return;
-		}
-		if (isTyping(e) || e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented)
-			return;
-		if (e.key === '?')
-			shown.value = !shown.value;
-		else if (e.key === 'a' && view.value.function)
-			openFunction('');
-		else if (e.key === '/' || e.key === 'g')
-			document.getElementById(e.key === 'g' ? 'find' : 'search')?.focus();
-		else
-			return;
-		e.preventDefault();
 	});
 }
 
@@ -43,7 +64,7 @@ export function KeysButton() {
 	return <button type="button" class="icon keys-button" title="Keys (?)" aria-label="Keys" onClick={() => shown.value = true}>?</button>;
 }
 
-export function Keys({ keys = KEYS }) {
+export function Keys({ keys = keysOfView() }) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => {
 		const d = dialog.current!;

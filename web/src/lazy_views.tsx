@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 
 const views = signal<typeof import('./views') | null>(null);
 
-function Lazy({ view, name }: { view: 'CallGraph' | 'TimeChart'; name: string }) {
+function Lazy({ view, name }: { view: 'CallGraph' | 'TimeChart' | 'FunctionPage'; name: string }) {
 	const View = views.value?.[view];
 	useEffect(() => void import('./views').then((m) => views.value = m), []);
 	return View ? <View /> : <section class={name} aria-busy />;
@@ -13,3 +13,4 @@ function Lazy({ view, name }: { view: 'CallGraph' | 'TimeChart'; name: string })
 
 export const LazyChart = () => <Lazy view="TimeChart" name="time-chart" />;
 export const LazyCallGraph = () => <Lazy view="CallGraph" name="calls" />;
+export const LazyFunctionPage = () => <Lazy view="FunctionPage" name="function" />;

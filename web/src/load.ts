@@ -25,10 +25,12 @@ const loadingTable = signal(true), loadingFunction = signal(false);
 export const waiting = computed(() => loading.value || loadingTable.value || !!view.value.function && loadingFunction.value);
 export const failed = signal('');
 
-// Runs `ask` and hands its answer on, unless it was asked again meanwhile.
+// Runs `ask` and hands its answer on, unless it was asked again meanwhile. With `waits` a question that has no answer yet is not asked again.
 function asker<T>(ask: (signal: AbortSignal) => Promise<T>, got: (answer: T) => void, bad: (why: string) => void) {
 	let running: AbortController | null = null;
-	return async () => {
+	return async (waits = false) => {
+		if (waits && running)
+			return;
 		running?.abort();
 		const mine = running = new AbortController();
 		try {
@@ -39,6 +41,8 @@ function asker<T>(ask: (signal: AbortSignal) => Promise<T>, got: (answer: T) => 
 			if (running === mine)
 				bad((why as Error).message);
 		}
+		if (running === mine)
+			running = null;
 	};
 }
 
@@ -96,7 +100,9 @@ const askStatus = asker(getStatus, (s) => status.value = s, () => status.value =
 // The graph is seen first, so the table does not compete with it.
 let rounds = 0;
 
-async function askBoth(): Promise<void> {
+async function askBoth(waits = false): Promise<void> {
+	if (waits && (loading.value || loadingTable.value))
+		return;
 	const round = ++rounds;
 	loading.value = loadingTable.value = true;
 	await askFlame();
@@ -111,16 +117,20 @@ function lacksBoxes(d: FlameData | null, part: string[] | null): boolean {
 	return part ? part.length > 0 && hasGrey(d, d.find(part)) : askedPart !== null;
 }
 
-export function refresh(): void {
-	void askBoth();
+function askAll(waits: boolean): void {
+	void askBoth(waits);
 	if (view.peek().function)
-		void askFunction();
+		void askFunction(waits);
 	if (sourceQuery(view.peek()))
-		void askSource();
+		void askSource(waits);
 	if (kind.peek() !== 'range')
 		return;
-	void askTimeline();
-	void askLabels();
+	void askTimeline(waits);
+	void askLabels(waits);
+}
+
+export function refresh(): void {
+	askAll(false);
 }
 
 export function startLoading(): void {
@@ -162,14 +172,14 @@ export function startLoading(): void {
 			}
 		});
 	});
+	if (kind.peek() !== 'range')
+		return;
 	effect(() => {
 		if (!live.value)
 			return;
-		const timer = setInterval(() => document.hidden || refresh(), LIVE_MS);
+		const timer = setInterval(() => document.hidden || askAll(true), LIVE_MS);		// the next round asks what this one waits for
 		return () => clearInterval(timer);
 	});
-	if (kind.peek() !== 'range')
-		return;
 	void askStatus();
-	setInterval(() => document.hidden || void askStatus(), STATUS_MS);
+	setInterval(() => document.hidden || void askStatus(true), STATUS_MS);
 }

@@ -6,11 +6,12 @@ import { matchNames } from './flame/data';
 export interface MatchRequest {
 	names?: string[];	// others than before
 	source: string;
+	flags: string;
 }
 
 let names: string[] = [];
 
 onmessage = ({ data }: MessageEvent<MatchRequest>) => {
 	names = data.names || names;
-	postMessage(matchNames(names, new RegExp(data.source, 'i')));
+	postMessage(matchNames(names, new RegExp(data.source, data.flags)));
 };

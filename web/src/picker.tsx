@@ -4,6 +4,7 @@
 import uFuzzy from '@leeoniya/ufuzzy';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import * as format from './format';
+import { usePopup } from './popup';
 
 const SHOWN = 60;
 const fuzzy = new uFuzzy({ intraMode: 1 });
@@ -44,7 +45,8 @@ function written({ value, not, prefix }: Filter): string {
 }
 
 function words(chosen: Filter[]): string {
-	return (chosen[0].not ? 'not ' : '') + chosen.map((c) => c.prefix ? `${c.value}*` : c.value || '(none)').join(', ');
+	const said = (not: boolean) => chosen.filter((c) => !!c.not === not).map((c) => c.prefix ? `${c.value}*` : c.value || '(none)').join(', '), isNot = said(true);
+	return [said(false), isNot && `not ${isNot}`].filter(Boolean).join(', ');
 }
 
 interface Option {
@@ -81,14 +83,11 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 	const most = Math.max(1, ...values.map((v) => v.samples));
 	const same = (o: Option) => (c: Filter) => c.value === o.value && !!c.prefix === (o.kind === 'prefix') && !!c.not === not;
 
-	useEffect(() => {
-		if (!open)
-			return;
-		field.current?.focus();
-		const away = (e: Event) => root.current?.contains(e.target as Node) || setOpen(false);
-		addEventListener('pointerdown', away);
-		return () => removeEventListener('pointerdown', away);
-	}, [open]);
+	useEffect(() => field.current?.focus(), [open]);
+	usePopup(root, open, () => {
+		setOpen(false);
+		setNeedle('');
+	});
 
 	const close = () => {
 		setOpen(false);
@@ -100,16 +99,16 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 		close();
 		take(o.kind === 'all' ? [] : [{ value: o.value, not, prefix: o.kind === 'prefix' }]);
 	};
-	// Adds to, or takes from, the values that are chosen with the same "is" or "is not".
+	// Adds to, or takes from, the values that are chosen.
 	const toggle = (o: Option) => {
-		const others = chosen.filter((c) => !!c.not === not && !same(o)(c));
+		const others = chosen.filter((c) => c.value !== o.value || !!c.prefix !== (o.kind === 'prefix'));
 		take(o.kind === 'all' ? [] : chosen.some(same(o)) ? others : [...others, { value: o.value, not, prefix: o.kind === 'prefix' }]);
 	};
 	const turn = (to: boolean) => {
 		setNot(to);
 		setAt(0);
 		if (to !== not)
-			take(chosen.filter((c) => !c.prefix).map(({ value }) => ({ value, not: to })));
+			take(chosen.map((c) => c.prefix ? c : { value: c.value, not: to }));		// there is no "does not begin with"
 	};
 	const key = (e: KeyboardEvent) => {
 		const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0;
@@ -117,8 +116,6 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 			setAt(Math.min(options.length - 1, Math.max(0, at + step)));
 		else if (e.key === 'Enter' && options[at])
 			(e.shiftKey ? toggle : only)(options[at]);
-		else if (e.key === 'Escape')
-			close();
 		else
 			return;
 		e.preventDefault();

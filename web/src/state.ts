@@ -51,7 +51,7 @@ export const zoom = signal<string[]>([]);
 export const callersZoom = signal<string[]>([]);
 export const search = signal('');
 export const pane = signal<Pane>('both');
-export const callBox = signal('');		// what is seen of the call graph: 'all', or 'x,y,width' in its units; '': the critical path
+export const callBox = signal('');		// what is seen of the call graph: 'all', or 'x,y,width,height' in its units; '': the critical path
 export const chartWindow = signal('');	// what is seen of the flame chart: 'from,to' in nanoseconds; '': all of it
 export const filter = signal('');		// of the table
 export const order = signal<Order>({ group: '', kind: 'self', down: true });
@@ -65,7 +65,7 @@ export const kind = computed<Kind>(() => {
 	return runs > 1 ? 'runs' : runs ? 'run' : 'range';
 });
 
-readFragment();
+readFragment(view.peek());
 
 function readView(): View {
 	const p = new URLSearchParams(IN_FILE ? location.hash.slice(1) : location.search), given = [...p].filter(([key, value]) => value && !(IN_FILE && DISPLAY.includes(key)));
@@ -93,7 +93,7 @@ function sortOfQuery(): string {
 	return sort === 'name' ? ',,up' : sort || 'self';
 }
 
-function readFragment(): void {
+function readFragment(v: View): void {
 	const parts = new Map(location.hash.slice(1).split('&').map((s) => {
 		const at = s.indexOf('=');
 		return [s.slice(0, at), s.slice(at + 1)] as [string, string];
@@ -117,7 +117,7 @@ function readFragment(): void {
 	const [kind, group, way] = decode(parts.get('order') ?? sortOfQuery()).split(',');
 	order.value = { kind, group: group || '', down: way !== 'up' };
 	pane.value = PANES.includes(wanted || '') ? wanted as Pane : 'both';
-	live.value = parts.get('live') === '1';
+	live.value = parts.get('live') === '1' && v.to === 'now';
 }
 
 function put(p: URLSearchParams, v: View): URLSearchParams {
@@ -226,6 +226,12 @@ export function setLive(on: boolean): void {
 		remember(false);
 }
 
+// To stacks merged from their other end, where the zoom is another one.
+export function reverse(): void {
+	zoom.value = [];
+	change({ reverse: !view.value.reverse });
+}
+
 export function setZoom(path: string[]): void {
 	zoom.value = path;
 	remember(true);
@@ -309,7 +315,7 @@ export function setFilters(label: string, filters: string[]): void {
 
 addEventListener('popstate', () => {
 	const old = view.value, now = readView();
-	readFragment();
+	readFragment(now);
 	if (queryOf(now) !== queryOf(old) || now.split !== old.split)
 		view.value = now;
 });

@@ -127,7 +127,7 @@ export function Table() {
 
 	return <section class="functions" aria-label="Functions">
 		<div class="tools">
-			<input type="text" class="narrow" placeholder={`filter ${plural(view.value.by || 'function', 2)}`} aria-label="Filter functions" value={needle}
+			<input id="narrow" type="text" class="narrow" placeholder={`filter ${plural(view.value.by || 'function', 2)}`} aria-label="Filter functions" value={needle}
 				spellcheck={false} autocomplete="off" onInput={(e) => setTableFilter(e.currentTarget.value)} />
 			<span class="sum">{r.metrics.length ? all + things : ''}</span>
 		</div>

@@ -8,7 +8,7 @@ import { Tooltip } from './canvas';
 import { TimeView } from './flame/time';
 import type { FlameData } from './flame/data';
 import * as format from './format';
-import { found } from './found';
+import { found, tooSlow } from './found';
 import { flame } from './load';
 import { chartWindow, openFunction, search, setChartWindow, setSearch, view } from './state';
 
@@ -27,6 +27,13 @@ function matchesOf(d: FlameData): Uint8Array | null {
 	const names = new Set<string>();
 	f.match.forEach((hit, frame) => hit && names.add(graph.names[graph.frameName[frame]]));
 	return Uint8Array.from(d.frameName, (n) => names.has(d.names[n]) ? 1 : 0);
+}
+
+function matchedWords(): string {
+	const f = found.value;
+	if (!search.value)
+		return '';
+	return tooSlow.value ? 'takes too long' : !f ? 'searching…' : f.frames ? `${f.frames} function${f.frames === 1 ? '' : 's'}` : 'no match';
 }
 
 // Whether the boxes at hand are those of what is shown, as fine as it is drawn.
@@ -77,7 +84,6 @@ export function TimeChart() {
 			},
 			hover: (box, x, y) => setTip(box > 0 && !c.wasDragged ? { box, x, y } : null),
 			focus: () => {}, next: () => {},
-			search: () => document.getElementById('chart-search')?.focus(),
 			window: (from, to) => {
 				setTip(null);
 				clearTimeout(telling);
@@ -136,7 +142,6 @@ export function TimeChart() {
 		};
 	}, [asked]);
 
-	const f = found.value;
 	return <section class="time-chart graph" aria-label="Flame chart" aria-busy={state === 'loading'}>
 		<div class="tools">
 			<div class="search" role="search">
@@ -144,7 +149,7 @@ export function TimeChart() {
 				<input id="chart-search" type="text" placeholder="search by regexp" aria-label="Mark functions by regular expression" value={search.value}
 					spellcheck={false} autocomplete="off" onInput={(e) => setSearch(e.currentTarget.value, false)}
 					onKeyDown={(e) => e.key === 'Escape' && setSearch('', false)} />
-				<output class="matched" for="chart-search" aria-live="polite">{!search.value ? '' : f?.hits.length ? `${f.frames} function${f.frames === 1 ? '' : 's'}` : 'no match'}</output>
+				<output class={tooSlow.value ? 'matched plain' : 'matched'} for="chart-search" aria-live="polite">{matchedWords()}</output>
 			</div>
 			<div class="segments" role="group" aria-label="Zoom">
 				<button type="button" aria-label="Zoom out" onClick={() => canvas.current?.zoomBy(1.6)}>−</button>

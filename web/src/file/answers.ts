@@ -1,13 +1,14 @@
 // The server's answers to a page (src/api.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
 // where the tree is an estimate, or a difference of which some may be chance, the tables are those that the file brings.
 
-import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
+import type { CallGraphAnswer, Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
 import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column, type Words } from '../flame/data';
 import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';
-import { compile } from '../picture/words';
+import * as format from '../format';
 import { view, type View } from '../state';
 import { drawn } from './drawing';
+import { isFilter, matchOf, usable } from './filters';
 import { facts, type PackedEdge } from './start';
 import { arrowsOf, boxesOf, filtered, neighbours, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
 
@@ -69,8 +70,6 @@ export interface FileQuery {
 	width: Meaning;
 }
 
-const isFilter = ([key]: [string, string]) => /^(keep|remove)(-i)?$/.test(key);
-
 function keyOf(v: View): FileQuery {
 	const width = v.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '';
 	return { by: v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, reverse: v.reverse, threshold: v.threshold,
@@ -88,19 +87,14 @@ function memoizeLast<T>(make: (a: FileQuery) => T, key: (a: FileQuery) => unknow
 	};
 }
 
-function matching(t: Tree, pattern: RegExp): Uint8Array {
-	const byName = t.words.names.map((name) => pattern.test(name) ? 1 : 0), match = Uint8Array.from(t.words.frameName, (n) => byName[n]);
+function matching(t: Tree, byName: Uint8Array): Uint8Array {
+	const match = Uint8Array.from(t.words.frameName, (n) => byName[n]);
 	match[t.rootFrame] = 0;
 	return match;
 }
 
 const keptOf = memoizeLast((a) => {
-	const filters: Filter[] = [];
-	for (const [key, text] of a.filters) {
-		const pattern = compile(text, key.endsWith('-i'));
-		if (pattern)
-			filters.push({ match: matching(base, pattern), keep: key.startsWith('keep') });
-	}
+	const filters: Filter[] = a.filters.map((f) => ({ match: matching(base, matchOf(f)!), keep: f[0].startsWith('keep') }));
 	return filters.length ? filtered(base, filters) : base;
 }, (a) => a.filters);
 
@@ -177,7 +171,8 @@ const fieldsOf = ({ depths, total, leftOut, offsets, start, width, frame, before
 const turnedOf = memoizeLast((a) => reverseTree(flameOf(a), LEAST, false), (a) => [a.by, a.filters, a.column, a.width]);
 
 export function unreversed(): FlameData {
-	return flameOf(keyOf(view.peek()));
+	const a = keyOf(view.peek());
+	return flameOf({ ...a, filters: a.filters.filter(matchOf) });
 }
 
 // --- Tables ---
@@ -258,26 +253,32 @@ function functionOf(a: FileQuery): FunctionAnswer {
 
 const MOST = 120;		// functions that a person can see at a time, and that are laid out in no time
 
-function callGraphOf(a: FileQuery): string {
+function callGraphOf(a: FileQuery): CallGraphAnswer {
 	const t = treeOf(a), table = tableOf(a), { columns, scaled } = facts().compared ? functionSides(indexOf(a)) : { columns: sidesOf(indexOf(a)), scaled: (v: number[]) => v }, column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
 	const last = facts().compared ? 1 : table.column, before = (list: number[][]) => facts().compared ? list[0] : null;
 	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) =>
 		Math.max(...[table.total[last][i], table.self[last][i], before(table.total)?.[i] ?? 0, before(table.self)?.[i] ?? 0].map(Math.abs));		// memory may be given back
-	const kept = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)).slice(0, MOST);
+	const wanted = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)), kept = wanted.slice(0, MOST);
 	const at = new Map(kept.map((i, n) => [`${table.name[i]}\n${table.file[i]}:${table.line[i]}`, n]));
 	const { frameName, frameFile, frameLine, names, files } = t.words, node = frameName.map((n, f) => at.get(`${names[n]}\n${files[frameFile[f]]}:${frameLine[f]}`) ?? -1);
 	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0));
-	return drawn({
+	const svg = drawn({
 		unit: column.unit, whole, isDifference: !!facts().compared, estimated: !!facts().estimated, hidden: table.name.length - kept.length,
 		nodes: kept.map((i) => ({ name: table.name[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
 			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
 		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? scaled(w.values)[0] : 0 })),
 	}, threshold);
+	return { svg, warning: wanted.length > MOST ? `The picture shows the ${MOST} heaviest of ${format.count(wanted.length)} functions; a higher threshold chooses fewer` : '' };
 }
 
 // --- The questions, by the names of src/api.ts ---
 
-const read = (query: string) => JSON.parse(query) as FileQuery;
+// The question with the filters that apply.
+async function tried(a: FileQuery): Promise<FileQuery> {
+	return { ...a, filters: await usable(base.words.names, a.filters) };
+}
+
+const read = (query: string) => tried(JSON.parse(query) as FileQuery);
 
 export function flameQuery(v: View): string {
 	return JSON.stringify({ ...keyOf(v), function: '', threshold: '', reverse: v.reverse && !v.function });
@@ -305,20 +306,20 @@ export async function getChart(): Promise<FlameData> {
 }
 
 export async function getFlame(query: string): Promise<FlameData> {
-	const a = read(query);
+	const a = await read(query);
 	return a.reverse ? turnedOf(a) : flameOf(a);
 }
 
 export async function getTable(query: string): Promise<TableAnswer> {
-	return tableOf(read(query));
+	return tableOf(await read(query));
 }
 
 export async function getFunction(query: string): Promise<FunctionAnswer> {
-	return functionOf(read(query));
+	return functionOf(await read(query));
 }
 
-export async function getCallGraph(v: View): Promise<string> {
-	return callGraphOf(keyOf(v));
+export async function getCallGraph(v: View): Promise<CallGraphAnswer> {
+	return callGraphOf(await tried(keyOf(v)));
 }
 
 export const getLabels = async (): Promise<Label[]> => [];

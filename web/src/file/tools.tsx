@@ -4,10 +4,9 @@
 import { escape, focused, found, pattern } from '../found';
 import { flame } from '../load';
 import { change, filtersOf, search, setSearch, setFilters, view } from '../state';
+import { fault, isFilter } from './filters';
 import { colors, firstColors, ofSelf, type Colors } from './paint';
 import { facts } from './start';
-
-const isFilter = ([key]: [string, string]) => /^(keep|remove)(-i)?$/.test(key);
 
 // The search, or the marked box, as a filter.
 function filterText(): [key: string, text: string] | null {
@@ -33,8 +32,8 @@ function Filters() {
 			<button type="button" disabled={off} title="Remove stacks through the matches, or the marked box" onClick={() => filter('remove')}>remove</button>
 		</div>
 		{given.some(isFilter) && <span class="chips" role="group" aria-label="Filters">
-			{given.map((pair, i) => isFilter(pair) && <button key={i} type="button" title="Clear this filter"
-				onClick={() => change({ filters: given.filter((_, k) => k !== i) })}>{pair[0].startsWith('keep') ? 'with' : 'without'} {pair[1]} ×</button>)}
+			{given.map((pair, i) => isFilter(pair) && <button key={i} type="button" class={fault(pair) && 'off'} title="Clear this filter"
+				onClick={() => change({ filters: given.filter((_, k) => k !== i) })}>{fault(pair) ? `${fault(pair)}:` : pair[0].startsWith('keep') ? 'with' : 'without'} {pair[1]} ×</button>)}
 		</span>}
 	</>;
 }

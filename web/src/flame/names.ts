@@ -1,5 +1,10 @@
 // Names: their order, and shorter ones for boxes without room for the whole one; src/render/short_name.c has the same forms.
 
+// As it is drawn: characters that turn the direction of others around are visible, and turn nothing.
+export function visible(name: string): string {
+	return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+}
+
 // "Wiki\\Parser::parse", "Parser::parse", "parse"; "/srv/wiki/index.php", "index.php"; closures likewise.
 export function shorterNames(name: string): string[] {
 	const closure = name.indexOf('{closure:');

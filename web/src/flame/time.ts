@@ -168,10 +168,9 @@ export class TimeView extends FlameView {
 	private readonly pressedKey = (e: KeyboardEvent) => {
 		const keys: Record<string, () => void> = {
 			'+': () => this.zoomBy(0.7), '=': () => this.zoomBy(0.7), '-': () => this.zoomBy(1.4), '0': () => this.showAll(), Escape: () => this.showAll(),
-			w: () => this.zoomBy(0.7), s: () => this.zoomBy(1.4), d: () => this.moveBy(0.2),
+			w: () => this.zoomBy(0.7), s: () => this.zoomBy(1.4), a: () => this.moveBy(-0.2), d: () => this.moveBy(0.2),
 			ArrowLeft: () => this.moveBy(-0.2), ArrowRight: () => this.moveBy(0.2),
 			ArrowUp: () => this.box.scrollBy(0, -2 * ROW), ArrowDown: () => this.box.scrollBy(0, 2 * ROW),
-			'/': () => this.events.search(),
 		};
 		if (!this.data || !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)
 			return;

@@ -8,7 +8,7 @@
 import { walk, type FlameData } from './data';
 import { colorOf, readTheme, type Theme } from './colors';
 import { isGrey } from './grey';
-import { shorterNames } from './names';
+import { shorterNames, visible } from './names';
 
 export const ROW = 19;
 const PAD = 4;
@@ -32,7 +32,6 @@ export interface FlameEvents {
 	hover(box: number, x: number, y: number): void;		// -1: nothing; in pixels of the window
 	focus(box: number): void;				// by keyboard
 	open?(box: number): void;				// "f" was pressed, or the box clicked with Ctrl
-	search(): void;						// "/" was pressed
 	next(step: number): void;				// "n" or "N"
 }
 
@@ -71,6 +70,7 @@ export class FlameView {
 	private animation = 0;
 	protected cssWidth = 0;
 	protected cssHeight = 0;
+	private below = 0;		// pixels between the window and the root's row, as of this height
 
 	// `ownKeys` is false where the page listens for keys itself.
 	constructor(protected readonly box: HTMLElement, protected readonly events: FlameEvents, ownKeys = true) {
@@ -104,17 +104,29 @@ export class FlameView {
 
 	// --- What is shown ---
 
-	setData(data: FlameData, zoomed: number): void {
+	// With `stays` the data answers the same question as before: the scroll position and the mark stay, the latter if its box is still there.
+	setData(data: FlameData, zoomed: number, stays = false): void {
+		this.focused = stays ? this.markedIn(data) : -1;
+		stays &&= !!this.data;
 		this.data = data;
 		this.match = null;
-		this.focused = this.hovered = this.touched = -1;
+		this.hovered = this.touched = -1;
 		this.recolor();
 		this.zoomed = zoomed;
 		this.zoomedDepth = data.depthOf(zoomed);
 		cancelAnimationFrame(this.animation);
 		this.left = data.start[zoomed];
 		this.right = this.left + data.width[zoomed];
-		this.measure(true);
+		this.measure(!stays);
+	}
+
+	get marked(): number {
+		return this.focused;
+	}
+
+	private markedIn(data: FlameData): number {
+		const path = this.data && this.focused >= 0 ? this.data.path(this.focused) : null, box = path ? data.find(path) : -1;
+		return path && data.depthOf(box) === path.length ? box : -1;
 	}
 
 	setZoom(box: number): void {
@@ -188,6 +200,7 @@ export class FlameView {
 			this.box.scrollTop = top - ROW;
 		else if (top + 2 * ROW > this.box.scrollTop + this.cssHeight)
 			this.box.scrollTop = top + 2 * ROW - this.cssHeight;
+		this.keepBelow();
 	}
 
 	// It comes after the callbacks of a frame, and an empty canvas must not be seen.
@@ -202,7 +215,7 @@ export class FlameView {
 		const width = this.box.clientWidth, height = this.box.clientHeight, scale = devicePixelRatio || 1;
 		if (!width || !height)
 			return;
-		const below = this.box.scrollHeight - this.box.scrollTop - this.cssHeight;
+		const below = toRoot ? this.below = 0 : this.below;
 		this.box.style.setProperty('--rows', `${this.rows()}px`);
 		this.cssWidth = width;
 		this.cssHeight = height;
@@ -215,7 +228,14 @@ export class FlameView {
 			this.box.scrollTop = this.inverted ? 0 : this.box.scrollHeight;
 		else if (!this.inverted)
 			this.box.scrollTop = this.box.scrollHeight - height - below;
+		this.keepBelow();
 		this.want();
+	}
+
+	// A window that has grown scrolls by itself before it is measured, so the distance must have been noted before.
+	private keepBelow(): void {
+		if (this.box.clientHeight === this.cssHeight)
+			this.below = Math.max(0, this.box.scrollHeight - this.box.scrollTop - this.cssHeight);
 	}
 
 	// --- Drawing ---
@@ -382,7 +402,7 @@ export class FlameView {
 
 	// The longest form of a name that fits: whole, without namespace or folder, without class, or cut.
 	private label(name: string, room: number): string {
-		const forms = shorterNames(name), last = forms[forms.length - 1];
+		const forms = shorterNames(visible(name)), last = forms[forms.length - 1];
 		for (const form of forms)
 			if (this.textWidth(form) <= room)
 				return form;
@@ -411,6 +431,7 @@ export class FlameView {
 	};
 
 	private readonly scrolled = () => {
+		this.keepBelow();
 		this.leftCanvas();
 		this.want();
 	};
@@ -475,8 +496,6 @@ export class FlameView {
 			this.events.zoom(0);
 		} else if (event.key === 'f' && this.events.open) {
 			this.events.open(this.focused < 0 ? this.zoomed : this.focused);
-		} else if (event.key === '/') {
-			this.events.search();
 		} else if (event.key === 'n' || event.key === 'N') {
 			this.events.next(event.key === 'n' ? 1 : -1);
 		} else {

@@ -9,7 +9,7 @@ import type { FlameEvents, Paint } from '../flame/view';
 import { rgb } from './digits';
 import { button, html, icon, parse } from './dom';
 import { estimateTitle, matchedSign } from './estimate';
-import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
+import { fromFragment, Steps, toFragment, type ColorBy, type FilterText, type State } from './state';
 import { DataTable } from './data_table';
 import { newTrial } from './trial';
 import { amount, compile, difference, escapeRegExp, grouped, percent, type Unit } from './words';
@@ -156,7 +156,6 @@ export class Page {
 			},
 			hover: (box) => this.place.say(box >= 0 ? this.describe(box) : this.cursor >= 0 ? this.describe(this.cursor) : this.note()),
 			focus: (box) => this.moveTo(box),
-			search: () => this.input.focus(),
 			next: (step) => this.step(step),
 		};
 	}
@@ -324,15 +323,21 @@ export class Page {
 		this.input.setAttribute('aria-invalid', String(this.wrong));
 		this.previous.disabled = this.next.disabled = !this.found?.hits.length;
 		this.keep.disabled = this.remove.disabled = !this.subject();
-		this.chips.replaceChildren(...s.filters.map((f, i) => this.chip(f.keep, f.text, i)));
+		this.chips.replaceChildren(...s.filters.map((f, i) => this.chip(f, i)));
 		this.legend.replaceChildren(...this.legendItems());
 		this.place.say(this.cursor >= 0 ? this.describe(this.cursor) : this.note());
 		this.place.resized();
 	}
 
-	private chip(keep: boolean, text: string, i: number): HTMLElement {
-		const words = `${keep ? 'only' : 'without'} ${text.length > 30 ? `${text.slice(0, 29)}…` : text}`;
-		return button(`${words} ×`, `Clear the filter: ${keep ? 'only stacks through' : 'without stacks through'} ${text}`, () =>
+	// The reason why a filter does not apply; '' if it does.
+	private fault(f: FilterText): string {
+		const pattern = compile(f.text, f.ignoreCase);
+		return !pattern ? 'invalid: ' : this.trial(pattern) === false ? 'given up: ' : '';
+	}
+
+	private chip(f: FilterText, i: number): HTMLElement {
+		const { keep, text } = f, fault = this.fault(f), words = `${fault || (keep ? 'only ' : 'without ')}${text.length > 30 ? `${text.slice(0, 29)}…` : text}`;
+		return button(`${words} ×`, `Clear the filter: ${fault || (keep ? 'only stacks through ' : 'without stacks through ')}${text}`, () =>
 			this.change({ filters: this.state.filters.filter((_, at) => at !== i) }));
 	}
 

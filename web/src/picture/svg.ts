@@ -4,7 +4,7 @@
 
 import { ABOUT_NOTHING, FlameData, wholeOf, type Whole } from '../flame/data';
 import { Exact, type ExactTable } from '../flame/exact';
-import { shorterNames } from '../flame/names';
+import { shorterNames, visible } from '../flame/names';
 import type { FlameEvents, Paint } from '../flame/view';
 import { Digits } from './digits';
 import { html, parse, svg } from './dom';
@@ -287,7 +287,7 @@ class SvgView implements View {
 	}
 
 	private drawBox(i: number, into: Node): void {
-		const b = this.box(i), text = this.label(this.data.name(i), b.width);
+		const b = this.box(i), text = this.label(visible(this.data.name(i)), b.width);
 		const [group, link] = this.t.attributes?.[this.data.frame[i]] || [];
 		const g = group || link ? parse(`<g${group}>${link && `<a${link}/>`}</g>`) : svg('g'), inner = g.firstElementChild || g;
 		inner.append(svg('title', {}, this.title(i)), svg('rect', { x: b.x.toFixed(1), y: b.y, width: b.width.toFixed(1),

@@ -8,7 +8,7 @@ const TRY = 'onmessage=e=>{for(const n of e.data[0])e.data[1].test(n);postMessag
 const SLOW = /[*+?{].*[*+?{|]|\|(.*[*+?{]|(.*\|){9})/;
 
 // Says of a pattern whether it came to an end over all names in time; undefined while that is not known. `ended` is called when it is. Where
-// the viewer permits no workers, patterns are used at once.
+// the viewer permits no workers, slow patterns are given up.
 export function newTrial(names: string[], ended: () => void): (pattern: RegExp) => boolean | undefined {
 	const results: Record<string, boolean | undefined> = {};
 	return (pattern) => {
@@ -24,11 +24,12 @@ export function newTrial(names: string[], ended: () => void): (pattern: RegExp) 
 					ended();
 				};
 				results[key] = undefined;
-				worker.onmessage = worker.onerror = () => end(true);
+				worker.onmessage = () => end(true);
+				worker.onerror = () => end(false);
 				setTimeout(() => results[key] ?? end(false), DEADLINE);
 				worker.postMessage([names, pattern]);
 			} catch {
-				results[key] = true;
+				results[key] = false;
 			}
 		return results[key];
 	};
