@@ -40,7 +40,7 @@ if (extension_loaded('strobe') && $with !== 'excimer') {
 	ob_start();
 	(new ReflectionExtension('strobe'))->info();
 	$info = ob_get_clean();
-	foreach (['stacks' => 'Stacks looked at', 'ns' => 'Nanoseconds spent on them', 'median' => 'Nanoseconds per stack, median',
+	foreach (['stacks' => 'Stacks walked', 'ns' => 'Nanoseconds spent on them', 'median' => 'Nanoseconds per stack, median',
 		'p99' => 'Nanoseconds per stack, 99th percentile'] as $key => $row)
 		if (preg_match("/^$row => (\d+)/m", $info, $m))
 			$result[$key] = (int)$m[1];

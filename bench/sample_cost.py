@@ -2,7 +2,7 @@
 """The cost of one sample for PHP, at stacks of 10, 50 and 100 functions, beside Debian's php-excimer.
 
 Two views: the time inside our handler by its own clock, which includes reading that clock twice; and the CPU time that
-the whole process, with its ticker thread, spends more than without a profiler, per stack looked at. Runs are
+the whole process, with its ticker thread, spends more than without a profiler, per stack walked. Runs are
 interleaved, and medians are printed with the quartiles, because the second view is a small difference of large numbers.
 """
 import json

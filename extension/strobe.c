@@ -128,7 +128,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	php_info_print_table_header(2, "Since this process began", "Count");
 	info_row("Requests sampled", stats.requests);
 	info_row("Samples taken", stats.samples);
-	info_row("Stacks looked at", stats.interrupts);
+	info_row("Stacks walked", stats.interrupts);
 	info_row("Nanoseconds spent on them", stats.overhead_ns);
 	info_row("Nanoseconds per stack, median", sampler_time_share(&stats, 0.5));
 	info_row("Nanoseconds per stack, 99th percentile", sampler_time_share(&stats, 0.99));

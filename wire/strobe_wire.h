@@ -70,7 +70,7 @@
  * A run has these labels beside those that samples have; each may be absent. Their values are no paths and no secrets:
  *
  *   source   the namespace that the run belongs to, [A-Za-z0-9._-]{1,64}; "default" if absent
- *   id       its name there, [A-Za-z0-9._-]{1,64}; whoever stores it makes one if absent
+ *   id       its name there, [A-Za-z0-9._-]{1,64}; the receiver makes one if absent
  *   url      path and query of the request
  *   name     anything that people call it
  *
@@ -272,7 +272,7 @@ static inline int64_t strobe_wire_unzigzag(uint64_t v)
  *
  * Nothing is written past `capacity`, but the size goes on being counted: when the result of strobe_wire_end is
  * above the capacity the buffer holds no message, and a second pass with that many bytes will fit. A NULL buffer
- * of capacity 0 only measures. The caller keeps to the caps; whoever reads will hold it to them.
+ * of capacity 0 only measures. The caller keeps to the caps; readers enforce them.
  */
 struct strobe_wire_writer {
 	uint8_t *buffer;

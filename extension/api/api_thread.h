@@ -43,14 +43,14 @@ struct api_thread {
 	struct random random;
 };
 
-/* The state of this thread, made when it is first asked for; NULL without memory. After a fork the child gets its own
+/* The state of this thread, made when it is first requested; NULL without memory. After a fork the child gets its own
  * connection and random numbers here. */
 struct api_thread *api_thread(void);
 
 /* The same, if it has been made. */
 struct api_thread *api_thread_if_any(void);
 
-/* The request as a piece of work, which may have begun before anybody asked for it. */
+/* The request as a piece of work, which may have begun before anybody requested it. */
 void api_thread_begin_request(struct api_thread *a);
 
 /* Frees what a PHP thread holds; NULL is fine. */

@@ -22,7 +22,7 @@ enum tree_column {
 	TREE_PEAK_BYTES,	/* growth of memory_get_peak_usage() */
 	TREE_ALLOCATIONS,	/* calls of PHP's allocator; a reallocation is an allocation and a free */
 	TREE_FREES,
-	TREE_ALLOCATED_BYTES,	/* bytes asked for, by a reallocation its whole new size */
+	TREE_ALLOCATED_BYTES,	/* bytes requested, by a reallocation its whole new size */
 	TREE_SAMPLES,		/* periods of a sampling profile in which it was seen */
 	TREE_COLUMNS
 };

@@ -74,10 +74,10 @@ struct capture {
 	struct node **guess;		/* where the next child of top->node is remembered: its `first`, or `after` of the one that ended */
 	const struct heap_use *heap;	/* NULL: not found, the functions are asked */
 	struct cpu_clock cpu;
-	unsigned metrics;		/* what is measured at each call: what any session asked for, and what comes with it */
+	unsigned metrics;		/* what is measured at each call: what any session requested, and what comes with it */
 
 	bool active;
-	bool internals, files, loads;	/* what any session asked for */
+	bool internals, files, loads;	/* what any session requested */
 	enum capture_mode mode;
 	struct entry idle[1];		/* the stack while nothing is traced: each call finds it full, each end finds no frame */
 	struct entry *stack;

@@ -1,6 +1,6 @@
 /* strands.c: what fibers do to the stack of running calls.
  *
- * PHP tells of each switch. A fiber that is resumed runs below whoever resumes it, as its real stack does, until it is
+ * PHP tells of each switch. A fiber that is resumed runs below its resumer, as its real stack does, until it is
  * suspended or ends: its running calls are then taken off the stack, and remembered if it can go on. While it is
  * suspended no time passes for them. Their calls are counted once, where they began.
  */

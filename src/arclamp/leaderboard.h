@@ -1,7 +1,7 @@
 /* leaderboard.h: which functions were running most often, as arclamp-grep counts them. Pure: a profile in, rows out.
  *
  * Each stack counts for its deepest frame that is not passed over. Passed over are names without a capital letter
- * (functions of PHP, files), unless they are asked for, and those that match a pattern. What differs by a version of
+ * (functions of PHP, files), unless they are requested, and those that match a pattern. What differs by a version of
  * MediaWiki only ("1.45.0-wmf.3", "1.27wmf10") is one name, with X.XXwmfXX in its place.
  */
 #ifndef ARCLAMP_LEADERBOARD_H

@@ -98,7 +98,7 @@ static int add_file(struct tree *t, uint32_t period, const char *name, const str
 	struct tree_file f = { .period = period, .bytes = (uint64_t)st->st_size };
 
 	if (t->count >= TREE_FILES_MAX)
-		return err_set(err, -E2BIG, "'%s' has more than %u files, which is the limit", t->base, TREE_FILES_MAX);
+		return err_set(err, -E2BIG, "'%s' exceeds the limit of %u files", t->base, TREE_FILES_MAX);
 	f.name = arena_copy(&t->text, name, strlen(name));
 	if (!tree_name_parse(f.name, &f.parts)) {
 		t->others++;
@@ -140,7 +140,7 @@ static int add_period(struct tree *t, int base, const char *name, struct err *er
 	int fd;
 
 	if (t->period_count >= TREE_PERIODS_MAX)
-		return err_set(err, -E2BIG, "'%s' has more than %u directories, which is the limit", t->base,
+		return err_set(err, -E2BIG, "'%s' exceeds the limit of %u directories", t->base,
 			       TREE_PERIODS_MAX);
 	fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP || errno == ENOENT)) {

@@ -308,7 +308,7 @@ static int check_rest(struct undo *u, size_t bytes, struct err *err)
 		return 0;
 	log_warning("'%s' is damaged; nothing is rolled back, and some lines of the last batch may be duplicated",
 		    u->path);
-	/* The damage is cut off by now: whoever opens the file next would find the beginning last, and nothing behind it. */
+	/* The damage is cut off by now: the next reader would find the beginning last, and nothing after it. */
 	r = append_id(u, TAKEN_BACK, err);
 	forget_begun(u);
 	return r;

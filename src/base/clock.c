@@ -148,7 +148,7 @@ static int parse_date(const char *text, int64_t *ret_ns)
 	tm.tm_mon--;
 	same = tm;
 	t = timegm(&tm);
-	/* timegm makes 3 March of 31 February; whoever wrote that should hear of it. */
+	/* timegm turns 31 February into 3 March, but more likely it is a typing error. */
 	if (tm.tm_mon != same.tm_mon || tm.tm_mday != same.tm_mday)
 		return -EINVAL;
 	*ret_ns = (int64_t)t * NS_PER_SECOND + fraction;

@@ -9,12 +9,12 @@ enum exit_code {
 	EXIT_OK = 0,
 	EXIT_USAGE = 1,			/* the command line makes no sense */
 	EXIT_ERROR = 2,		/* says why, and what to do */
-	EXIT_DIFFERENCE = 3,		/* above the limit that was asked for */
+	EXIT_DIFFERENCE = 3,		/* above the limit that was requested */
 	EXIT_NO_SAMPLES = 4,		/* nothing was sampled */
 };
 
-/* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go
- * on, else the exit code to end with:
+/* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command should
+ * continue, else its exit code:
  *	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
  *		return code;
  */

@@ -2,9 +2,8 @@
 #include "completion.h"
 #include "cleanup.h"
 #include "intern.h"
+#include "mem.h"
 #include <string.h>
-
-const char *const completion_shells[] = { "bash", "zsh", "fish", NULL };
 
 struct commands {
 	const struct command_spec *const *specs;
@@ -174,12 +173,6 @@ static void put_names(struct buf *b, const struct commands *all)
 		buf_printf(b, "%s%s", i ? " " : "", all->specs[i]->name);
 }
 
-static void put_shells(struct buf *b)
-{
-	for (size_t i = 0; completion_shells[i]; i++)
-		buf_printf(b, "%s%s", i ? " " : "", completion_shells[i]);
-}
-
 static void put_bash(struct buf *b, const struct commands *all)
 {
 	buf_puts(b, "# bash completion for strobe, made by `strobe completion bash`.\n"
@@ -191,7 +184,7 @@ static void put_bash(struct buf *b, const struct commands *all)
 	buf_puts(b, "'\n"
 		    "\tCOMPREPLY=()\n"
 		    "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
-		    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands help completion --help --version\" -- \"$word\")\n"
+		    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$commands help --help --version\" -- \"$word\")\n"
 		    "\t\treturn\n"
 		    "\tfi\n"
 		    "\t# \"--output=FILE\" is three words for bash.\n"
@@ -201,10 +194,7 @@ static void put_bash(struct buf *b, const struct commands *all)
 		    "\t\tbefore=${COMP_WORDS[COMP_CWORD-2]}\n"
 		    "\tfi\n"
 		    "\tcase ${COMP_WORDS[1]} in\n"
-		    "\thelp) operands=$commands ;;\n"
-		    "\tcompletion) operands='");
-	put_shells(b);
-	buf_puts(b, "' ;;\n");
+		    "\thelp) operands=$commands ;;\n");
 	for (size_t i = 0; i < all->count; i++)
 		put_bash_command(b, all->specs[i]);
 	buf_puts(b, "\t*) return ;;\n"
@@ -307,7 +297,6 @@ static void put_zsh(struct buf *b, const struct commands *all)
 		buf_puts(b, "'\n");
 	}
 	buf_puts(b, "\t\t'help:explain a command'\n"
-		    "\t\t'completion:print the completion script of a shell'\n"
 		    "\t)\n"
 		    "\tif ((CURRENT == 2)); then\n"
 		    "\t\t_describe command names\n"
@@ -317,10 +306,7 @@ static void put_zsh(struct buf *b, const struct commands *all)
 		    "\tshift words\n"
 		    "\t((CURRENT--))\n"
 		    "\tcase $command in\n"
-		    "\t\thelp) _describe command names ;;\n"
-		    "\t\tcompletion) _arguments '1:shell:(");
-	put_shells(b);
-	buf_puts(b, ")' ;;\n");
+		    "\t\thelp) _describe command names ;;\n");
 	for (size_t i = 0; i < all->count; i++)
 		put_zsh_command(b, all->specs[i]);
 	buf_puts(b, "\tesac\n"
@@ -384,26 +370,50 @@ static void put_fish(struct buf *b, const struct commands *all)
 	for (size_t i = 0; i < all->count; i++)
 		put_fish_command(b, all->specs[i]);
 	put_fish_name(b, "help", "explain a command");
-	put_fish_name(b, "completion", "print the completion script of a shell");
 	buf_puts(b, "complete -c strobe -n '__fish_seen_subcommand_from help' -f -a '");
 	put_names(b, all);
-	buf_puts(b, "'\ncomplete -c strobe -n '__fish_seen_subcommand_from completion' -f -a '");
-	put_shells(b);
 	buf_puts(b, "'\n");
+}
+
+/* The choices of a table and those that the program lists. */
+static void expand_choices(const struct command_spec *c, struct command_spec *ret, struct buf *text)
+{
+	*ret = *c;
+	buf_init(text);
+	if (!c->more_choices)
+		return;
+	buf_puts(text, c->choices ? c->choices : "");
+	c->more_choices(text);
+	ret->choices = text->data;
+}
+
+static int put_script(const char *shell, const struct commands *all, struct buf *out, struct err *err)
+{
+	if (!strcmp(shell, "bash"))
+		put_bash(out, all);
+	else if (!strcmp(shell, "zsh"))
+		put_zsh(out, all);
+	else if (!strcmp(shell, "fish"))
+		put_fish(out, all);
+	else
+		return err_set(err, -EINVAL, "unknown shell '%s'; there are scripts for bash, zsh and fish", shell);
+	return 0;
 }
 
 int completion_script(const char *shell, const struct command_spec *const *commands, size_t count, struct buf *out,
 		      struct err *err)
 {
-	const struct commands all = { commands, count };
+	_cleanup_(freep) struct command_spec *expanded = xcalloc(count + 1, sizeof(*expanded));
+	_cleanup_(freep) const struct command_spec **specs = xcalloc(count + 1, sizeof(*specs));
+	_cleanup_(freep) struct buf *texts = xcalloc(count + 1, sizeof(*texts));
+	int r;
 
-	if (!strcmp(shell, "bash"))
-		put_bash(out, &all);
-	else if (!strcmp(shell, "zsh"))
-		put_zsh(out, &all);
-	else if (!strcmp(shell, "fish"))
-		put_fish(out, &all);
-	else
-		return err_set(err, -EINVAL, "unknown shell '%s'; there are scripts for bash, zsh and fish", shell);
-	return 0;
+	for (size_t i = 0; i < count; i++) {
+		expand_choices(commands[i], &expanded[i], &texts[i]);
+		specs[i] = &expanded[i];
+	}
+	r = put_script(shell, &(struct commands){ specs, count }, out, err);
+	for (size_t i = 0; i < count; i++)
+		buf_done(&texts[i]);
+	return r;
 }

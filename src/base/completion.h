@@ -8,10 +8,7 @@
 #include "options.h"
 #include <stddef.h>
 
-/* The shells, in the order in which errors list them. Ends with NULL. */
-extern const char *const completion_shells[];
-
-/* Appends the script for `shell`. -EINVAL if it is none of completion_shells. */
+/* Appends the script for `shell`: bash, zsh or fish; -EINVAL for another one. */
 int completion_script(const char *shell, const struct command_spec *const *commands, size_t count, struct buf *out,
 		      struct err *err);
 

@@ -187,7 +187,7 @@ int http_get_with_headers(const char *base, const char *path, const char *token,
 	if (r >= 0)
 		r = take_parts(&b, head, body);
 	if (r == -EFBIG)
-		return err_set(err, r, "the answer of %s has more than %zu MB, which is the limit", a.shown, limit >> 20);
+		return err_set(err, r, "the answer of %s exceeds the limit of %zu MB", a.shown, limit >> 20);
 	if (r == -ECONNRESET)
 		return err_set(err, r, "%s: the connection was lost in the middle of the answer", a.shown);
 	if (r < 0)

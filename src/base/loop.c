@@ -142,7 +142,7 @@ int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *da
 		l->signals.fd = -1;
 		return r;
 	}
-	/* Blocked last: whoever could not watch for them keeps dying of them. */
+	/* Blocked last: if they cannot be watched, they must still end the program. */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return 0;
 }

@@ -31,7 +31,8 @@ struct option_spec {
 	const char *name;	/* without "--"; NULL if there is only a letter */
 	const char *value;	/* what --help calls the value, such as "FILE"; NULL for flags */
 	void *target;
-	const char *help;	/* one sentence; NULL hides the option (accepted, not shown) */
+	const char *help;	/* one sentence on one line of --help; NULL hides the option (accepted, not shown) */
+	const char *detail;	/* more sentences, for the man page; NULL: there are none */
 };
 
 struct command_spec {
@@ -45,13 +46,14 @@ struct command_spec {
 				 * begins a name */
 	const char *choices;	/* values of options for shell completion, a line per option: "clock wall cpu\n"; NULL if
 				 * there are none */
+	void (*more_choices)(struct buf *out);	/* adds lines to `choices` that tables of the program say; NULL if none */
 	void (*more)(struct buf *out);	/* adds to the description what tables of the program say; NULL if nothing
 					 * does */
 };
 
 /* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands says how many there are. With
  * `stop_at_operand` everything from the first operand on is an operand (`strobe run -- php -v`).
- * Returns 0, 1 if --help was asked for (the caller prints options_help), or -EINVAL. */
+ * Returns 0, 1 if --help was requested (the caller prints options_help), or -EINVAL. */
 int options_parse(const struct command_spec *c, int argc, char **argv, bool stop_at_operand, int *ret_operands,
 		  struct err *err);
 

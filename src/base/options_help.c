@@ -132,6 +132,14 @@ static bool is_place_for_help(const struct command_spec *c, const struct option_
 	return true;
 }
 
+static bool has_details(const struct command_spec *c)
+{
+	for (const struct option_spec *o = c->options; !is_end(o); o++)
+		if (o->detail)
+			return true;
+	return false;
+}
+
 void options_help(const struct command_spec *c, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf description = { 0 };
@@ -162,6 +170,8 @@ void options_help(const struct command_spec *c, struct buf *out)
 		buf_puts(&text, "\nExamples:\n");
 		put_indented(&text, c->examples);
 	}
+	if (has_details(c))
+		buf_printf(&text, "\n`man strobe-%s` has more about the options.\n", c->name);
 	buf_put(out, text.data, text.size);
 	buf_done(&text);
 }
@@ -222,6 +232,10 @@ static void put_roff_option(struct buf *out, const struct option_spec *o)
 	}
 	buf_putc(out, '\n');
 	put_roff(out, o->help);
+	if (o->detail) {
+		buf_putc(out, ' ');
+		put_roff(out, o->detail);
+	}
 	buf_putc(out, '\n');
 }
 

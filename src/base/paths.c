@@ -90,13 +90,13 @@ int paths_store(char **ret_url, struct err *err)
 
 	if (set)		/* systemd separates several by colons */
 		*ret_url = xasprintf("sqlite:%.*s", (int)strcspn(set, ":"), set);
-	else if (geteuid() == 0 && !env("XDG_STATE_HOME"))	/* whoever sets it means it, root too */
+	else if (geteuid() == 0 && !env("XDG_STATE_HOME"))	/* if it is set it is used, for root too */
 		*ret_url = xstrdup("sqlite:/var/lib/strobe");
 	else if (own)
 		*ret_url = xasprintf("sqlite:%s", own);
 	else
 		return err_set(err, -ENOENT, "HOME is not set, so there is no default store; set XDG_STATE_HOME "
-					     "or use --store sqlite:DIRECTORY");
+					     "or use --store sqlite:DIR");
 	return 0;
 }
 

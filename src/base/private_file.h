@@ -1,7 +1,7 @@
-/* private_file.h: files that hold the daemon's own state: a journal, positions, a token, locks.
+/* private_file.h: files with the daemon's own state: a journal, offsets, a token, locks.
  *
- * They are for nobody else (0600), and a symbolic link in the place of one is not followed: whoever may write to the
- * directory could otherwise have root's daemon overwrite any file of the machine.
+ * Nobody else may read them (0600), and a symbolic link in the place of one is not followed: users with write access to
+ * the directory could otherwise make root's daemon overwrite any file of the machine.
  */
 #ifndef BASE_PRIVATE_FILE_H
 #define BASE_PRIVATE_FILE_H

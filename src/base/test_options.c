@@ -15,9 +15,8 @@ static const struct option_spec specs[] = {
 	{ OPTION_FLAG, 'q', NULL, NULL, &quiet, "say nothing" },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Looks" },
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "the text above the picture" },
-	{ OPTION_INT, 'w', "width", "PIXELS", &width,
-	  "how wide the picture is; the default is what fits the window that it "
-	  "is shown in, and the text is wrapped" },
+	{ OPTION_INT, 'w', "width", "PIXELS", &width, "Width of the picture (default: 1200).",
+	  "In a browser, the window's. Not below 8-10." },
 	{ OPTION_INT, 0, "width-of-all", "PIXELS", &width, "how wide everything is together" },
 	{ OPTION_DOUBLE, 0, "minwidth", "PIXELS", &minimum, "leave out frames that are narrower" },
 	{ OPTION_LIST, 'l', "label", "KEY=VALUE", &labels, "only samples with this label" },
@@ -259,9 +258,7 @@ TEST(help_shows_every_option_in_80_columns)
 		  "\n"
 		  "Looks:\n"
 		  "      --title TEXT          the text above the picture\n"
-		  "  -w, --width PIXELS        how wide the picture is; the default is what fits\n"
-		  "                            the window that it is shown in, and the text is\n"
-		  "                            wrapped\n"
+		  "  -w, --width PIXELS        Width of the picture (default: 1200).\n"
 		  "      --width-of-all PIXELS\n"
 		  "                            how wide everything is together\n"
 		  "      --minwidth PIXELS     leave out frames that are narrower\n"
@@ -269,7 +266,9 @@ TEST(help_shows_every_option_in_80_columns)
 		  "\n"
 		  "Examples:\n"
 		  "  strobe flamegraph profile.strobe -o out.svg\n"
-		  "  strobe collapse x | strobe flamegraph -\n");
+		  "  strobe collapse x | strobe flamegraph -\n"
+		  "\n"
+		  "`man strobe-flamegraph` has more about the options.\n");
 	CHECK(widest(b.data) <= 80);
 	buf_done(&b);
 }
@@ -284,6 +283,7 @@ TEST(the_man_page_escapes_what_roff_would_read)
 	CHECK(strstr(b.data, "\n.SH NAME\nstrobe\\-flamegraph \\- draw a flame graph\n"));
 	CHECK(strstr(b.data, "\n.PP\n\\&.With two paragraphs"));
 	CHECK(strstr(b.data, "\n.TP\n\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\nwhere to write"));
+	CHECK(strstr(b.data, "\nWidth of the picture (default: 1200). In a browser, the window's. Not below 8\\-10.\n"));
 	CHECK(strstr(b.data, "\n.SS Looks\n"));
 	CHECK(!strstr(b.data, "hash"));
 	CHECK(strstr(b.data, "\n.SH EXAMPLES\n.nf\nstrobe flamegraph profile.strobe \\-o out.svg\n"));

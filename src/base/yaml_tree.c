@@ -171,14 +171,14 @@ static int read_value(struct reader *r, unsigned depth, const struct yaml_node *
 	return result;
 }
 
-/* A small tree with few aliases can stand for one of billions of nodes, for whoever walks it. */
+/* A small tree with few aliases can expand to billions of nodes. */
 static int add_weight(struct reader *r, struct yaml_node *n, const struct yaml_node *value, unsigned depth)
 {
 	n->weight += value->weight;
 	if (value->height + 1 > n->height)
 		n->height = value->height + 1;
 	if (n->weight > YAML_NODES)
-		return yaml_error(n, r->err, "more than %u values with what aliases (*) stand for; write less",
+		return yaml_error(n, r->err, "more than %u values once aliases (*) are expanded",
 				  YAML_NODES);
 	if (depth + n->height > YAML_DEPTH + 1)
 		return yaml_error(n, r->err, "nested more than %u levels deep", YAML_DEPTH);
@@ -291,7 +291,7 @@ int yaml_tree_parse(const char *name, const void *bytes, size_t n, struct yaml_t
 	arena_init(&ret->memory);
 	ret->root = NULL;
 	if (n > YAML_BYTES)
-		return err_set(err, -EFBIG, "'%s' is larger than %u bytes, which is the limit of a configuration", name,
+		return err_set(err, -EFBIG, "'%s' exceeds the limit of %u bytes for a configuration", name,
 			       YAML_BYTES);
 	r.file = arena_copy(&ret->memory, name, strlen(name));
 	if (!yaml_parser_initialize(&r.parser))

@@ -1,11 +1,11 @@
-/* yaml_tree.h: a YAML file as a small tree that remembers where in the file each value stands.
+/* yaml_tree.h: a YAML file as a small tree with the file and line of each value.
  *
- * For configuration: one document of mappings, sequences and scalars. Scalars are text; whoever reads one says what it
- * must be. An alias (*x) is the node of its anchor (&x) itself, so a tree may hold one node in several places.
+ * For configuration: one document of mappings, sequences and scalars. Scalars are text; their
+ * readers decide the type. An alias (*x) is the node of its anchor (&x) itself, so a node may occur in several places.
  *
- * Refused with a sentence: what is no YAML; more than one document; a key twice, or one that is no scalar; merge keys
+ * Refused with a sentence: invalid YAML; more than one document; a duplicate key, or one that is not a scalar; merge keys
  * (<<); tags other than those of plain types (!!str, !!int, …); a scalar with a NUL in it; an alias within its own
- * anchor; and what is above these caps, where what an alias stands for counts each time:
+ * anchor; and anything above these caps, where aliases count as if expanded:
  */
 #ifndef BASE_YAML_TREE_H
 #define BASE_YAML_TREE_H

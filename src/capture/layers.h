@@ -12,7 +12,7 @@
  *
  * A callback that is written in C has a PHP frame, and no execute_ex: its group comes behind zend_call_function. Compiled PHP
  * (JIT) runs in a frame of execute_ex; what is innermost stays there as the leaf. A fiber has a native stack of its own, and
- * the PHP frames of whoever resumed it are its callers.
+ * the PHP frames of its resumer are its callers.
  */
 #ifndef CAPTURE_LAYERS_H
 #define CAPTURE_LAYERS_H

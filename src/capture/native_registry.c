@@ -107,7 +107,7 @@ static int add_layout(struct native_registry *r, struct unwind_part *parts, size
 	return -ENOSPC;
 }
 
-/* Returns false if the process is gone, or cannot be looked at. */
+/* Returns false if the process is gone, or cannot be inspected. */
 static bool find_layout(struct native_registry *r, pid_t pid, uint64_t start_ticks, uint32_t *ret)
 {
 	_cleanup_(process_maps_done) struct process_maps maps = { 0 };

@@ -17,7 +17,7 @@ struct native_registry *native_registry_free(struct native_registry *r);	/* NULL
 
 void native_registry_answer(struct native_registry *r, const struct layout_event *e);
 
-/* The same, for whoever walks a stack in user space; false if the process is gone or cannot be looked at. */
+/* The same, for walkers in user space; false if the process is gone or cannot be inspected. */
 bool native_registry_layout(struct native_registry *r, const struct layout_event *e, struct unwind_layout *ret);
 
 /* A function that was seen: if it is written in C, the native one gets its name. */

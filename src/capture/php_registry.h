@@ -29,7 +29,7 @@ int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
  * workers. To be called each second or so. */
 void php_registry_check_again(struct php_registry *r);
 
-/* The PHP (or Perl) that a process runs, for whoever reads its memory. Returns what php_registry_add_process does. */
+/* The PHP (or Perl) that a process runs, for readers of its memory. Returns what php_registry_add_process does. */
 int php_registry_find(struct php_registry *r, pid_t pid, struct hosted_php *ret, struct err *err);
 
 /* Looks at the PHPs and Perls in the directories of PATH, so that the first short-lived process is known before it runs. */

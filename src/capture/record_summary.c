@@ -201,8 +201,8 @@ static void put_reasons(const struct record_summary *s, struct buf *out)
 		    " functions: startup, compilation, shutdown");
 	put_some(out, s->closed_sleepers, "thread slept when the recording began and may not be read, so that wait is missing; " TO_SEE_ALL,
 		 "threads slept when the recording began and may not be read, so those waits are missing; " TO_SEE_ALL);
-	put_some(out, s->unseen, "process may not be looked at and is sampled only if its program is in PATH; " TO_SEE_ALL,
-		 "processes may not be looked at and are sampled only if their program is in PATH; " TO_SEE_ALL);
+	put_some(out, s->unseen, "process cannot be inspected, and is sampled only if its program is in PATH; " TO_SEE_ALL,
+		 "processes cannot be inspected, and are sampled only if their program is in PATH; " TO_SEE_ALL);
 	if (s->is_remote)
 		put_remote_losses(&s->remote, out);
 }

@@ -109,7 +109,7 @@ static int add_pid(struct recorder *r, const char *text, struct err *err)
 	t = (struct target){ (pid_t)pid, process_start_ticks((pid_t)pid) };
 	e = r->remote ? remote_targets_add(&r->remote_targets, t.pid, err) : php_registry_add_process(r->registry, t.pid, err);
 	if (e == -EACCES && !r->remote) {
-		/* The programs know the files that PATH leads to, whoever runs them. */
+		/* The BPF programs know all programs in PATH, in any process. */
 		r->unseen++;
 		e = r->options.languages;
 	}

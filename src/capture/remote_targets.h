@@ -21,7 +21,7 @@ struct remote_thread {
 	struct remote_process *process;
 	struct thread_watch watch;
 	u64 pointer;			/* of a thread-safe build; 0: not found */
-	bool ended;			/* set by whoever sees it; the next poll removes it */
+	bool ended;			/* set where it is noticed; the next poll removes it */
 
 	/* For the sampler; zeroed at first. */
 	struct thread_snapshot last;

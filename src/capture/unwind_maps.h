@@ -1,5 +1,5 @@
 /* unwind_maps.h: the BPF maps with the tables for native stacks (bpf/unwind_layout.h): written while files and processes are
- * found, and read again by whoever walks a stack in user space.
+ * found, and read again by walkers in user space.
  */
 #ifndef CAPTURE_UNWIND_MAPS_H
 #define CAPTURE_UNWIND_MAPS_H

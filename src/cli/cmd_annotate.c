@@ -21,14 +21,13 @@ static long context = 3;
 static bool all, json;
 
 static const struct option_spec options[] = {
-	{ OPTION_INT, 'C', "context", "LINES", &context,
-	  "Context around lines with samples (default: 3)." },
+	{ OPTION_INT, 'C', "context", "N", &context, "Context around lines with samples (default: 3)." },
 	{ OPTION_FLAG, 'a', "all", NULL, &all, "Print all lines of the file." },
 	{ OPTION_STRING, 0, "root", "DIR", &root,
 	  "Root of source files, such as /proc/PID/root." },
-	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show: samples, cpu_ns, off_cpu_ns, ... (default: the first one). Alias: --metric." },
-	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column to show (default: the first one).",
+	  "Such as samples, cpu_ns or off_cpu_ns. Alias: --metric." },
+	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
@@ -60,9 +59,7 @@ static const struct command_spec spec = {
 		"strobe annotate profile.strobe src/Cart.php --all\n"
 		"strobe annotate profile.strobe 'Cart::total' --column off_cpu_ns\n"
 		"strobe annotate --root /proc/1234/root profile.pb.gz index.php\n",
-	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n",
+	.more_choices = inputs_format_choices,
 	.options = options,
 };
 

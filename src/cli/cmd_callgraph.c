@@ -26,16 +26,14 @@ static bool quiet;
 static int64_t began_ns;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the graph to OUT: .svg, .svgz, .png, .pdf or .dot, or - for standard output "
-	  "(SVG)." },
+	{ OPTION_STRING, 'o', "output", "OUT", &output, "Write to OUT: .svg, .svgz, .png, .pdf, .dot, or -.",
+	  "- is standard output, which gets SVG." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
-	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
-	  "--metric." },
-	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column (default: time for traces, else samples).",
+	  "Such as samples or cpu_ns. Alias: --metric." },
+	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "Title of the graph." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Contents" },
@@ -43,11 +41,10 @@ static const struct option_spec options[] = {
 	  "Functions with the largest totals (default: 150)." },
 	{ OPTION_DOUBLE, 0, "threshold", "PERCENT", &threshold,
 	  "Leave out less than this share (default: 0.5)." },
-	{ OPTION_STRING, 0, "function", "FUNCTION", &function,
-	  "Only stacks through this function: its whole name, or a part or regular expression of one "
-	  "match." },
-	{ OPTION_STRING, 0, "by", "WHAT", &by,
-	  "Draw a box per function (default), line, file, class, namespace, package or own (see report)." },
+	{ OPTION_STRING, 0, "function", "FUNCTION", &function, "Only stacks through FUNCTION: name, or unique part.",
+	  "The part may be a regular expression that matches only one name." },
+	{ OPTION_STRING, 0, "by", "GROUP", &by, "Box per function (default), class, file, line, ...",
+	  "Or per namespace, package or own; see strobe-report(1)." },
 	{ OPTION_DOUBLE, 0, "seconds", "SECONDS", &seconds,
 	  "Time limit, kept by drawing less (default: 2)." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
@@ -76,9 +73,8 @@ static const struct command_spec spec = {
 		"strobe callgraph --function PDO::query --threshold 0 -o query.svg\n"
 		"strobe callgraph --by namespace profile.strobe -o map.png\n"
 		"strobe callgraph profile.strobe -o - --metric cpu_ns >calls.svg\n",
+	.more_choices = inputs_format_choices,
 	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n"
 		"by function line file class namespace package own\n",
 	.options = options,
 };

@@ -24,34 +24,35 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
-	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
-	  "--metric." },
-	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column (default: time for traces, else samples).",
+	  "Such as samples or cpu_ns. Alias: --metric." },
+	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_FLAG, 0, "recursive", NULL, &without_recursion,
-	  "Merge direct recursion into one frame: a;b;b;b;c becomes a;b;c." },
+	  "Merge direct recursion: a;b;b;b;c becomes a;b;c." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Text of perf script, eu-stack and pprof" },
-	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid,
-	  "Append the process ID to the name: php-4152 (perf script -F +pid); eu-stack: a frame "
-	  "PID=4152." },
-	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid,
-	  "Append process and thread ID: php-4152/4160. For eu-stack, a frame TID=4160." },
+	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid, "Append the process ID to the name: php-4152.",
+	  "As perf script -F +pid does. For eu-stack, a frame PID=4152." },
+	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid, "Append process and thread ID: php-4152/4160.",
+	  "For eu-stack, a frame TID=4160." },
 	{ OPTION_FLAG, 0, "kernel", NULL, &reading.kernel, "Append _[k] to kernel functions." },
 	{ OPTION_FLAG, 0, "jit", NULL, &reading.jit, "Append _[j] to functions compiled at run time (JIT)." },
 	{ OPTION_FLAG, 0, "all", NULL, &all, "Same as --kernel --jit." },
-	{ OPTION_FLAG, 0, "addrs", NULL, &reading.addresses,
-	  "Show addresses of frames without a symbol: [libc.so.6 <9c3f0>]." },
-	{ OPTION_FLAG, 0, "inline", NULL, &reading.inlined,
-	  "Add inlined functions, as known by addr2line or pprof." },
+	{ OPTION_FLAG, 0, "addrs", NULL, &reading.addresses, "Show addresses of frames without a symbol.",
+	  "For example [libc.so.6 <9c3f0>]." },
+	{ OPTION_FLAG, 0, "inline", NULL, &reading.inlined, "Add inlined functions (of addr2line or pprof).",
+	  "As known by addr2line or pprof." },
 	{ OPTION_FLAG, 0, "context", NULL, &reading.context, "With --inline, append source lines to names." },
 	{ OPTION_FLAG, 0, "srcline", NULL, &reading.source_lines,
-	  "Append the source lines of `perf script -F +srcline` to names." },
+	  "Append source lines (perf script -F +srcline).",
+	  "To the names." },
 	{ OPTION_STRING, 0, "event-filter", "EVENT", &reading.event,
-	  "Count samples of this event: cycles, cpu-clock:u, ... (default: the first event in the input)." },
-	{ OPTION_STRING, 0, "time", "MIN,MAX", &times,
-	  "Only samples between these seconds after the first event; MIN or MAX may be empty." },
+	  "Count samples of this event (default: the first).",
+	  "Such as cycles or cpu-clock:u; the default is the first event in the input." },
+	{ OPTION_STRING, 0, "time", "MIN,MAX", &times, "Only samples between these seconds.",
+	  "Counted from the first event; MIN or MAX may be empty." },
 	{ OPTION_FLAG, 0, "timezerosecs", NULL, &time_from_second,
-	  "With --time, count from the full second of the first event." },
+	  "With --time: count from the first full second.",
+	  "That is the time of the first event, rounded down." },
 	{ OPTION_FLAG, 0, "timeraw", NULL, &time_raw, "With --time, use the timestamps of the input." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Traces of Xdebug" },
 	{ OPTION_FLAG, 'c', "calls", NULL, &reading.calls,
@@ -60,7 +61,8 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "record-tid", NULL, &reading.record_tid,
 	  "Append the thread ID to the process name: php-4160." },
 	{ OPTION_FLAG, 0, "record-wake-stack", NULL, &reading.record_wake_stack,
-	  "Add the waker of the thread, with its stack, leaf first." },
+	  "Add the waker of the thread and its stack.",
+	  "Leaf first." },
 	{ OPTION_FLAG, 0, "recurse", NULL, &reading.recurse, "Also add the waker of the waker, and so on." },
 	{ OPTION_FLAG, 0, "record_tid", NULL, &reading.record_tid, NULL },
 	{ OPTION_FLAG, 0, "record_wake_stack", NULL, &reading.record_wake_stack, NULL },
@@ -83,9 +85,7 @@ static const struct command_spec spec = {
 		"strobe collapse profile.strobe | grep -F Parser\n"
 		"strobe collapse a.folded b.folded -o both.folded\n"
 		"perf script | strobe collapse --kernel >out.folded\n",
-	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n",
+	.more_choices = inputs_format_choices,
 	.options = options,
 };
 
@@ -155,7 +155,7 @@ static int parse_times(void)
 	    !parse_seconds(comma + 1, times + strlen(times), INFINITY, &reading.time_max))
 		return command_usage(&spec, "invalid --time '%s'; use MIN,MAX in seconds, such as 10,20.5", times);
 	if (reading.time_min > reading.time_max)
-		return command_usage(&spec, "invalid --time %s: it ends before it begins", times);
+		return command_usage(&spec, "invalid --time %s: the end is before the start", times);
 	reading.time_range = true;
 	reading.time_zero = time_raw ? TIME_RAW : time_from_second ? TIME_FROM_SECOND : TIME_FROM_FIRST;
 	return 0;

@@ -11,14 +11,14 @@
 #define LISTEN	"127.0.0.1:8788"	/* beside serve's 8787 */
 
 static const struct option_spec options[] = {
-	{ OPTION_LIST, 0, "from", "URL", &settings.from,
-	  "Source of samples; may be given several times (default: PHP's socket on this machine)." },
-	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; may be given several times, 8 at most." },
-	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
-	  "Directory for journal, spool and file offsets, of one collector only (default: the store's "
-	  "default)." },
+	{ OPTION_LIST, 0, "from", "URL", &settings.from, "Source (default: PHP's socket); repeatable.",
+	  "The default is the socket of PHP on this machine." },
+	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; repeatable, 8 at most." },
+	{ OPTION_STRING, 0, "state", "DIR", &settings.state, "State directory (default: the store's default).",
+	  "It has the journal, spool and file offsets, and belongs to one collector only." },
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
-	  "Address to serve counters on (default: " LISTEN "; `none`: nowhere)." },
+	  "Address of the counters (default: " LISTEN ").",
+	  "`none`: nowhere." },
 	SETTINGS_LABELS,
 	SETTINGS_CONFIG,
 	SETTINGS_ARCLAMP,
@@ -40,11 +40,12 @@ static const struct command_spec spec = {
 		"Sources: unix:SOCKET (the extension), resp://ADDRESS:PORT (listens as a Redis does, for "
 		"ArcLamp.php), redis://HOST[:PORT]/?channel=NAME (pub/sub), "
 		"redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), file:PATH (folded lines in a file that "
-		"grows), runs:DIRECTORY (files of runs that xhprof_lib or uprofiler_lib writes), - (folded lines on "
+		"grows), runs:DIR (files of runs that xhprof_lib or uprofiler_lib writes), - (folded lines on "
 		"standard input).\n\n"
-		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store of "
-		"several daemons), logs:DIRECTORY (Arc Lamp's trace "
-		"logs), redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
+		"Sinks: sqlite:DIR (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store of "
+		"several daemons), logs:DIR (Arc Lamp's trace "
+		"logs), redis://HOST[:PORT]/?stream=NAME (another collector), otlp://HOST:4318 and pyroscope://HOST:4040 "
+		"(other profilers' servers).\n\n"
 		"rediss:// in place of redis:// is Redis with TLS; ca-file=FILE names the authority that signed its certificate.\n\n"
 		"Counters are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
 		"`strobe status --url http://" LISTEN "` shows them.",

@@ -19,19 +19,18 @@ static struct format_options reading;
 static bool no_lines, quiet;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name,
-	  "Output format, one of the above (default: by the suffix of OUT)." },
-	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write to OUT (default: -, standard output). Files named .gz or .zst are compressed." },
+	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name, "Output format (default: by the suffix of OUT).",
+	  "One of the above." },
+	{ OPTION_STRING, 'o', "output", "OUT", &output, "Write to OUT (default: -, standard output).",
+	  "Files named .gz or .zst are compressed." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
-	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Write only this column, such as samples or cpu_ns (default: all that fit). Alias: "
-	  "--metric." },
-	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
-	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines,
-	  "Leave out executed lines, which strobe, pprof, speedscope and callgrind files can hold." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "No note about data that the format cannot hold." },
+	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Write only this column (default: all that fit).",
+	  "Such as samples or cpu_ns. Alias: --metric." },
+	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
+	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines, "Leave out executed lines.",
+	  "Files of strobe, pprof, speedscope and callgrind can hold them." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Do not report data that the format cannot hold." },
 	{ 0 }
 };
 
@@ -43,6 +42,16 @@ static void list_formats(struct buf *out)
 			buf_printf(out, "%s (%s): %s.\n", (*f)->name,
 				   !(*f)->read ? "written" : !(*f)->write ? "read" : "read, written",
 				   (*f)->about ? (*f)->about : "a format of profiles");
+}
+
+static void format_choices(struct buf *out)
+{
+	inputs_format_choices(out);
+	buf_puts(out, "format");
+	for (const struct format *const *f = formats; *f; f++)
+		if ((*f)->write)
+			buf_printf(out, " %s", (*f)->name);
+	buf_putc(out, '\n');
 }
 
 static const struct command_spec spec = {
@@ -62,10 +71,7 @@ static const struct command_spec spec = {
 		"strobe convert profile.strobe -o profile.pb.gz\n"
 		"strobe convert -f callgrind -o callgrind.out.1 profile.strobe\n"
 		"strobe convert cart.xhprof -f speedscope > cart.speedscope.json\n",
-	.choices =
-		"format strobe folded xhprof xhprof-json pprof speedscope callgrind chrome stap\n"
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n",
+	.more_choices = format_choices,
 	.options = options,
 };
 

@@ -16,7 +16,7 @@ static const char *offsets_file;
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 'p', "pid", "PID", &pids, "This process; repeatable." },
 	{ OPTION_FLAG, 0, "fpm", NULL, &fpm, "Every php-fpm, all pools." },
-	{ OPTION_FLAG, 0, "json", NULL, &json, "Print it as JSON." },
+	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },
 	{ OPTION_STRING, 0, "php-offsets", "FILE", &offsets_file,
 	  "Offsets of another PHP, from scripts/php-offsets." },
 	{ 0 }

@@ -9,6 +9,7 @@
 #include "export_listing.h"
 #include "io.h"
 #include "mem.h"
+#include "size.h"
 #include "text.h"
 #include "tree_index.h"
 
@@ -21,60 +22,58 @@
 #include <time.h>
 
 #define LABEL_MAX	64u
-#define MEGABYTES_MAX	1048576
+#define MEMORY_MIN	((uint64_t)1 << 20)
+#define MEMORY_MAX	((uint64_t)1 << 40)
+#define TIMEOUT_MAX_NS	NS_PER_DAY
 
 static const char *logs, *arclamp, *svgs, *name = "MediaWiki", *min_width, *upload_command, *output;
+static const char *memory_text, *watch_text, *timeout_text;
 static struct option_list functions, listings;
 static struct flamegraph_options picture;
 static bool redraw, no_functions, zstd, quiet;
-static long jobs, memory, watch;
-static double older_than = -1, upload_timeout = 60;
+static long jobs;
+static int64_t watch_ns, timeout_ns = 60 * NS_PER_SECOND;
+static double older_than = -1;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "logs", "DIR", &logs, "Tree of logs (default: /srv/arclamp/logs)." },
 	{ OPTION_STRING, 0, "arclamp", "FILE", &arclamp,
 	  "Use base_path of this arclamp-log.yaml." },
-	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
-	  "Tree of pictures (default: the path of the logs, with its last \"logs\" replaced by \"svgs\")." },
-	{ OPTION_INT, 'j', "jobs", "N", &jobs,
-	  "Number of processes, one per log (default: the number of processors, at most 4; 1 for "
-	  "compress)." },
-	{ OPTION_INT, 0, "memory", "MB", &memory,
-	  "Memory to draw a log (default: 4096), or to sort it before it spills to a file (default: "
-	  "256)." },
-	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command,
-	  "Run COMMAND for each finished file, with {} replaced by its path, {period} by its directory and {name} "
-	  "by its name. Words are separated by blanks, quotes keep them together; no shell is involved. If it "
-	  "fails, the file is made again next time." },
-	{ OPTION_DOUBLE, 0, "upload-timeout", "SECONDS", &upload_timeout,
-	  "Time limit of the command (default: 60)." },
-	{ OPTION_INT, 0, "watch", "SECONDS", &watch,
-	  "Repeat SECONDS after each run, until a signal." },
+	{ OPTION_STRING, 0, "svgs", "DIR", &svgs, "Tree of pictures (default: svgs, beside logs).",
+	  "The default is the path of the logs, with its last \"logs\" replaced by \"svgs\"." },
+	{ OPTION_INT, 'j', "jobs", "N", &jobs, "Processes, one per log (default: CPUs, at most 4).",
+	  "The default for compress is 1." },
+	{ OPTION_STRING, 0, "memory", "SIZE", &memory_text, "Memory to draw a log (default: 4G).",
+	  "For compress: memory to sort a log before it spills to a file (default: 256M)." },
+	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command, "Run COMMAND for each finished file.",
+	  "{} is replaced by its path, {period} by its directory and {name} by its name. Words are separated by "
+	  "blanks, quotes keep them together; no shell is involved. If it fails, the file is made again next time." },
+	{ OPTION_STRING, 0, "upload-timeout", "DURATION", &timeout_text,
+	  "Time limit of the command (default: 60s)." },
+	{ OPTION_STRING, 0, "watch", "DURATION", &watch_text,
+	  "Repeat DURATION after each run, until a signal." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "svgs" },
-	{ OPTION_STRING, 0, "name", "TEXT", &name,
-	  "Prefix of titles, before the period and the time (default: MediaWiki)." },
-	{ OPTION_LIST, 0, "fn", "LABEL=FUNCTION", &functions,
-	  "Of `all` logs, also draw stacks with FUNCTION as .fn-LABEL; may be given several "
-	  "times." },
+	{ OPTION_STRING, 0, "name", "TEXT", &name, "Prefix of titles (default: MediaWiki).",
+	  "Before the period and the time." },
+	{ OPTION_LIST, 0, "fn", "NAME=FUNCTION", &functions, "Also draw stacks with FUNCTION; repeatable.",
+	  "They are taken from `all` logs; the picture is called .fn-NAME." },
 	{ OPTION_FLAG, 0, "no-fn", NULL, &no_functions, "Draw no pictures of functions." },
 	{ OPTION_STRING, 0, "fonttype", "FONT", &picture.font_type, "Font (default: ui-monospace,monospace)." },
 	{ OPTION_DOUBLE, 0, "fontsize", "PX", &picture.font_size, "Font size (default: 11)." },
-	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
-	  "Leave out frames narrower than N px, or than N% of the width (default: 1)." },
+	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width, "Leave out narrower frames (default: 1).",
+	  "Frames narrower than N px, or than N% of the width." },
 	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Redraw up-to-date pictures too." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "compress" },
-	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than,
-	  "Compress logs unmodified for more than DAYS, as find -mtime +DAYS does (default: 7; 0: "
-	  "all)." },
-	{ OPTION_FLAG, 0, "zstd", NULL, &zstd,
-	  "Compress with zstd instead of gzip: smaller and many times faster." },
+	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than, "Minimum age of logs (default: 7; 0: all).",
+	  "Logs that were not modified for more than DAYS, as find -mtime +DAYS counts." },
+	{ OPTION_FLAG, 0, "zstd", NULL, &zstd, "Use zstd, not gzip: smaller, many times faster." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
 	  "Output file, replaced atomically (default: stdout)." },
 	{ OPTION_LIST, 0, "listing", "[PERIOD=]FILE", &listings,
-	  "index: include the files of this JSON listing of an object store; may be given several "
-	  "times." },
+	  "index: add the files of this listing; repeatable.",
+	  "The JSON listing of an object store." },
 	{ 0 }
 };
 
@@ -85,7 +84,7 @@ static const struct command_spec spec = {
 	.description =
 		"Processes a tree of trace logs, as written by Arc Lamp and `strobe collect`: "
 		"DIR/<period>/<time>.<tag>.log, also compressed.\n\n"
-		"`svgs` maintains a tree of flame graphs beside it: <time>.<tag>[.fn-<label>][.reversed].svgz, with "
+		"`svgs` maintains a tree of flame graphs beside it: <time>.<tag>[.fn-<name>][.reversed].svgz, with "
 		"the options and titles of Arc Lamp. Each log is read once for all its pictures, only changed logs "
 		"are drawn, and pictures of removed logs are removed.\n\n"
 		"`compress` sorts old logs, which makes them far smaller, and compresses them; modification times "
@@ -153,7 +152,7 @@ void export_warn(const struct export_options *o, const char *format, ...)
 
 void export_warn_no_log(const struct export_options *o, const struct tree *t, const char *more)
 {
-	export_warn(o, "there is no log in '%s': %u director%s looked at, %llu other files%s", t->base, t->period_count,
+	export_warn(o, "no log in '%s': searched %u director%s with %llu other files%s", t->base, t->period_count,
 		   t->period_count == 1 ? "y" : "ies", (unsigned long long)(t->others + t->count), more);
 }
 
@@ -179,7 +178,7 @@ static int parse_function(const char *text, struct export_variant *ret)
 	size_t n = strspn(text, fit);
 
 	if (!n || n > LABEL_MAX || text[n] != '=' || !text[n + 1] || strpbrk(text + n + 1, ";\n"))
-		return command_usage(&spec, "invalid --fn '%s'; use LABEL=FUNCTION, where LABEL has 1 to %u letters, "
+		return command_usage(&spec, "invalid --fn '%s'; use NAME=FUNCTION, where NAME has 1 to %u letters, "
 				     "digits, _ or -", text, LABEL_MAX);
 	*ret = (struct export_variant){ xstrndup(text, n), text + n + 1 };
 	return 0;
@@ -202,7 +201,7 @@ static int parse_functions(struct export_options *o)
 		o->variant_count += !code;
 		for (size_t k = 0; k < i && !code; k++)
 			if (!strcmp(o->variants[k].label, o->variants[i].label))
-				code = command_usage(&spec, "--fn has two labels '%s'", o->variants[i].label);
+				code = command_usage(&spec, "--fn has two names '%s'", o->variants[i].label);
 	}
 	return code;
 }
@@ -242,17 +241,38 @@ static int parse_numbers(struct export_options *o, bool compress)
 {
 	if (jobs < 0 || jobs > (long)JOBS_MAX)
 		return command_usage(&spec, "invalid --jobs %ld; use 1 to %u", jobs, JOBS_MAX);
-	if (memory < 0 || memory > MEGABYTES_MAX)
-		return command_usage(&spec, "invalid --memory %ld; use 1 to %d", memory, MEGABYTES_MAX);
-	if (watch < 0)
-		return command_usage(&spec, "invalid --watch %ld; use 1 second or more", watch);
-	if (!(upload_timeout > 0 && upload_timeout <= 86400))
-		return command_usage(&spec, "invalid --upload-timeout %g; use up to 86400 seconds", upload_timeout);
 	if (older_than != -1 && !(older_than >= 0 && older_than <= 36500))
 		return command_usage(&spec, "invalid --older-than %g; use 0 to 36500 days", older_than);
 	o->jobs = jobs ? (unsigned)jobs : usual_jobs(compress);
-	o->memory_bytes = (uint64_t)memory << 20;
 	o->older_than_days = older_than == -1 ? 7 : older_than;
+	return 0;
+}
+
+static int parse_memory(struct export_options *o)
+{
+	struct err err = { 0 };
+
+	if (!memory_text)
+		return 0;
+	if (size_parse(memory_text, &o->memory_bytes, &err) < 0)
+		return command_usage(&spec, "--memory: %s", err.text);
+	if (o->memory_bytes < MEMORY_MIN || o->memory_bytes > MEMORY_MAX)
+		return command_usage(&spec, "invalid --memory %.60s; use 1M to 1T (a number without a unit is bytes)", memory_text);
+	return 0;
+}
+
+static int parse_durations(void)
+{
+	struct err err = { 0 };
+
+	if (watch_text && clock_parse_duration(watch_text, &watch_ns, &err) < 0)
+		return command_usage(&spec, "--watch: %s", err.text);
+	if (watch_text && watch_ns <= 0)
+		return command_usage(&spec, "invalid --watch %.60s; use a duration above 0, such as 30s", watch_text);
+	if (timeout_text && clock_parse_duration(timeout_text, &timeout_ns, &err) < 0)
+		return command_usage(&spec, "--upload-timeout: %s", err.text);
+	if (timeout_ns <= 0 || timeout_ns > TIMEOUT_MAX_NS)
+		return command_usage(&spec, "invalid --upload-timeout %.60s; use a duration up to 1d", timeout_text);
 	return 0;
 }
 
@@ -309,7 +329,8 @@ static int parse(struct export_options *o, const char *word, char **ret_logs, ch
 	o->zstd = zstd;
 	o->quiet = quiet;
 	if ((code = check_word(word)) || (code = take_places(o, word, ret_logs, ret_svgs)) ||
-	    (code = parse_numbers(o, compress)) || (code = parse_functions(o)) || (code = parse_min_width(o)))
+	    (code = parse_numbers(o, compress)) || (code = parse_memory(o)) ||
+	    (code = parse_durations()) || (code = parse_functions(o)) || (code = parse_min_width(o)))
 		return code;
 	return flamegraph_check(&o->picture, &err) < 0 ? command_usage(&spec, "%s", err.text) : 0;
 }
@@ -333,7 +354,7 @@ static int put_index(const struct export_options *o, struct buf *out, struct err
 	if (r >= 0 && !of_logs.count && !of_svgs.count && !listed.count)
 		export_warn_no_log(o, &of_logs, "");
 	if (r >= 0 && listed.others)
-		export_warn(o, "%llu listed objects are no logs or pictures of a period (DIRECTORY/NAME, or PERIOD=FILE)",
+		export_warn(o, "%llu listed objects are not logs or pictures of a period (DIR/NAME, or PERIOD=FILE)",
 			   (unsigned long long)listed.others);
 	export_listing_done(&listed);
 	tree_done(&of_logs);
@@ -408,12 +429,12 @@ static int run_and_watch(const struct word *w, const struct export_options *o)
 	struct sigaction act = { .sa_handler = end };
 	int code = w->run(o);
 
-	if (!watch)
+	if (!watch_ns)
 		return code;
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGINT, &act, NULL);
 	while (!ended) {
-		struct timespec left = { watch, 0 };
+		struct timespec left = { watch_ns / NS_PER_SECOND, watch_ns % NS_PER_SECOND };
 
 		if (nanosleep(&left, NULL) == 0)
 			w->run(o);
@@ -429,7 +450,7 @@ static int run_word(const struct word *w, struct export_options *o)
 	int code = parse(o, w->name, &of_logs, &of_svgs);
 
 	if (!code && upload_command) {
-		if (upload_init(&upload, upload_command, upload_timeout, &err) < 0)
+		if (upload_init(&upload, upload_command, (double)timeout_ns / NS_PER_SECOND, &err) < 0)
 			code = command_usage(&spec, "--upload: %s", err.text);
 		o->upload = &upload;
 	}

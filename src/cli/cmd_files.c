@@ -31,7 +31,7 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "latency", NULL, &by_latency, "Sort by time (default)." },
 	{ OPTION_FLAG, 0, "bytes", NULL, &by_bytes, "Sort by bytes read and written." },
 	{ OPTION_FLAG, 0, "count", NULL, &by_count, "Sort by calls." },
-	{ OPTION_INT, 'n', "rows", "ROWS", &rows_wanted, "Number of files (default: 10; 0: all)." },
+	{ OPTION_INT, 'n', "rows", "N", &rows_wanted, "Number of files (default: 10; 0: all)." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },
 	{ OPTION_STRING, 0, "php-offsets", "FILE", &offsets, "As in strobe record." },
 	{ 0 }

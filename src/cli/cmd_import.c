@@ -22,18 +22,16 @@ static struct option_list labels;
 static bool quiet;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 's', "source", "NAME", &source,
-	  "Namespace, 1 to 64 of letters, digits, '.', '_', '-' (default: from profile or file "
-	  "name)." },
-	{ OPTION_STRING, 0, "id", "ID", &id,
-	  "Id of the run of a single file (default: from profile or file name, or a hash of the "
-	  "content)." },
+	{ OPTION_STRING, 's', "source", "NAME", &source, "Namespace (default: from profile or file name).",
+	  "1 to 64 letters, digits, '.', '_' or '-'." },
+	{ OPTION_STRING, 0, "id", "ID", &id, "Run ID (default: from profile or file name).",
+	  "Only for a single file. The last resort is a hash of the content." },
 	{ OPTION_STRING, 0, "name", "TEXT", &name, "Display name of the run." },
 	{ OPTION_STRING, 0, "url", "URL", &url, "URL of the profiled request." },
-	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "Label to filter by; may be given several times." },
+	{ OPTION_LIST, 0, "label", "LABEL=VALUE", &labels, "Label to filter by; repeatable." },
 	PROFILE_URL_OPTION,
-	{ OPTION_STRING, 0, "store", "URL", &store_url,
-	  "Store to write to: sqlite:DIRECTORY or clickhouse://… (default: that of `strobe serve`)." },
+	{ OPTION_STRING, 0, "store", "URL", &store_url, "Store to write to (default: that of strobe serve).",
+	  "sqlite:DIR or clickhouse://…" },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print only the stored runs, and errors." },
 	{ 0 }
 };
@@ -86,7 +84,7 @@ static int check_options(int operands)
 		if (labels.items[i][n] != '=' || n > STROBE_WIRE_LABEL_KEY ||
 		    !strobe_wire_is_label_key((const uint8_t *)labels.items[i], n))
 			return command_usage(&spec,
-			  "invalid --label '%.80s'; use KEY=VALUE, where KEY has letters, digits and _",
+			  "invalid --label '%.80s'; use LABEL=VALUE, where LABEL has letters, digits and _",
 					     labels.items[i]);
 	}
 	return 0;

@@ -18,34 +18,31 @@ static long rows = 30;
 static bool json, csv, all_columns;
 
 static const struct option_spec options[] = {
-	{ OPTION_LIST, 0, "by", "WHAT", &by,
-	  "Group rows by function (default), line, file, class, namespace, package or own." },
-	{ OPTION_STRING, 's', "sort", "KEY", &sort,
-	  "Sort by self (default), total (including callees), or a column such as cpu_ns or "
-	  "cpu_ns:total." },
-	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Number of rows (default: 30; 0: all)." },
+	{ OPTION_LIST, 0, "by", "GROUP", &by, "Group by function (default), class, file, line, ...",
+	  "Or by namespace, package or own." },
+	{ OPTION_STRING, 's', "sort", "KEY", &sort, "Sort by self (default), total, or a column.",
+	  "The total includes callees. A column, such as cpu_ns or cpu_ns:total." },
+	{ OPTION_INT, 'n', "rows", "N", &rows, "Number of rows (default: 30; 0: all)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
-	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
-	  "--metric." },
-	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column (default: time for traces, else samples).",
+	  "Such as samples or cpu_ns. Alias: --metric." },
+	{ OPTION_STRING, 0, "metric", "COLUMN", &column, NULL },
 	{ OPTION_FLAG, 'a', "all-columns", NULL, &all_columns,
 	  "Show all columns, self and total (marked +)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "One function" },
-	{ OPTION_STRING, 0, "callers", "FUNCTION", &callers,
-	  "Callers of FUNCTION: a whole name, or a part or regular expression that matches only "
-	  "one." },
-	{ OPTION_STRING, 0, "callees", "FUNCTION", &callees,
-	  "Callees of FUNCTION; may be combined with --callers." },
+	{ OPTION_STRING, 0, "callers", "FUNCTION", &callers, "Callers of FUNCTION: its name, or a unique part.",
+	  "The part may be a regular expression that matches only one name." },
+	{ OPTION_STRING, 0, "callees", "FUNCTION", &callees, "Callees of FUNCTION; also with --callers.",
+	  "May be combined with --callers." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Filters and weights" },
-	{ OPTION_STRING, 0, "focus", "REGEX", &focus,
-	  "Only stacks with a function that matches. Alias: --filter." },
+	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches.",
+	  "Alias: --filter." },
 	{ OPTION_STRING, 0, "filter", "REGEX", &focus, NULL },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
-	{ OPTION_STRING, 0, "weights", "W,W,...", &weights,
-	  "Average the files instead of adding them up, one weight for each in their order (uprofiler's wts)." },
+	{ OPTION_STRING, 0, "weights", "W,W,...", &weights, "Average the files with these weights.",
+	  "Instead of adding them up; one weight for each file, in their order (uprofiler's wts)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Output" },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON with plain numbers." },
 	{ OPTION_FLAG, 0, "csv", NULL, &csv,
@@ -55,7 +52,7 @@ static const struct option_spec options[] = {
 
 static const struct command_spec spec = {
 	.name = "report",
-	.usage = "[FILE...|-] [--callers FUNCTION] [--callees FUNCTION] [--by WHAT] [--sort KEY]",
+	.usage = "[FILE...|-] [--callers FUNCTION] [--callees FUNCTION] [--by GROUP] [--sort KEY]",
 	.summary = "print a table of functions, or the callers and callees of one",
 	.description =
 		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and prints one "
@@ -79,9 +76,8 @@ static const struct command_spec spec = {
 		"strobe report --weights 3,1 new.strobe old.strobe\n"
 		"strobe report 'http://127.0.0.1:8787/?from=-1h&entry=api*'\n"
 		"strobe report --json stacks.folded | jq '.functions[0]'\n",
+	.more_choices = inputs_format_choices,
 	.choices =
-		"from strobe folded xhprof xhprof-json pprof speedscope callgrind chrome perf stap dtrace "
-		"bpftrace gdb eu-stack go phpspy xdebug spx perf-sched\n"
 		"by function line file class namespace package own\n"
 		"sort self total\n",
 	.options = options,
@@ -230,7 +226,7 @@ static int put_edges(const struct profile *p, const struct report_options *o, st
 	return report_edges_table(p, callers ? above : NULL, callees ? below : NULL, o, table, err);
 }
 
-/* A trace is shown with everything unless one column was asked for. */
+/* A trace is shown with everything unless one column was requested. */
 static int put_table(const struct profile *p, struct report_options *o, struct buf *table, struct err *err)
 {
 	bool wide = all_columns || (!column && profile_find_column(p, "calls") != UINT32_MAX);

@@ -13,8 +13,8 @@ static bool json;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'u', "url", "URL", &url,
-	  "Address of the daemon (default: " DAEMON_SERVE " of `strobe serve`, else " DAEMON_COLLECT
-	  " of `strobe collect`)." },
+	  "Daemon (default: " DAEMON_SERVE ").",
+	  "That is `strobe serve`; if it does not answer, " DAEMON_COLLECT ", which is `strobe collect`." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &token_file,
 	  "File with the daemon's token (or STROBE_TOKEN)." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print all counters as JSON." },

@@ -38,13 +38,12 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "perl-offsets", "FILE", &perl_offsets, "As in strobe record." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Frames (default: functions of PHP and Perl)" },
 	FRAME_OPTIONS(frames),
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The table" },
-	{ OPTION_STRING, 0, "by", "WHAT", &by_text,
-	  "Group by function (default), class, file, namespace, package, entry (script), pool, container, "
-	  "pid." },
-	{ OPTION_STRING, 0, "sort", "COLUMN", &sort_text, "Sort by self, total, off, off-total or name." },
-	{ OPTION_STRING, 0, "filter", "REGEX", &filter_text,
-	  "Only rows whose name or file matches this extended regular expression, ignoring case." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Table" },
+	{ OPTION_STRING, 0, "by", "GROUP", &by_text, "Group by function (default), class, file, pool, ...",
+	  "Or by namespace, package, entry (script), container or pid." },
+	{ OPTION_STRING, 0, "sort", "KEY", &sort_text, "Sort by self, total, off, off-total or name." },
+	{ OPTION_STRING, 0, "filter", "REGEX", &filter_text, "Only rows whose name or file matches.",
+	  "An extended regular expression, ignoring case." },
 	{ OPTION_STRING, 0, "window", "DURATION", &window_text,
 	  "Period that the screen shows (default: 5 seconds)." },
 	{ OPTION_STRING, 0, "every", "DURATION", &every_text,
@@ -53,7 +52,7 @@ static const struct option_spec options[] = {
 	  "Duration, such as 10 or 5m (default: until q)." },
 	{ OPTION_FLAG, 'b', "plain", NULL, &plain, "Print plain tables, even on a terminal." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print each table as a line of JSON." },
-	{ OPTION_INT, 0, "rows", "ROWS", &rows_wanted, "Rows of each plain table (default: 10; 0: all)." },
+	{ OPTION_INT, 0, "rows", "N", &rows_wanted, "Rows of each plain table (default: 10; 0: all)." },
 	{ 0 }
 };
 

@@ -21,5 +21,9 @@ extern const struct command command_doctor, command_dump, command_files, command
 extern const struct command command_annotate, command_callgraph;
 extern const struct command command_collect;
 extern const struct command command_export, command_grep;
+extern const struct command command_completion;
+
+extern const struct command *const commands[];		/* all of them, in the order of `strobe --help` */
+extern const size_t command_count;
 
 #endif

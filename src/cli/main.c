@@ -3,13 +3,12 @@
 #include "commands.h"
 
 #include "arena.h"
-#include "completion.h"
 #include "secrets.h"
 
 #include <string.h>
 
-/* In the order of `strobe --help`: first what a newcomer types. */
-static const struct command *const commands[] = {
+/* First the commands that a newcomer needs. */
+const struct command *const commands[] = {
 	&command_run,
 	&command_record,
 	&command_top,
@@ -29,7 +28,9 @@ static const struct command *const commands[] = {
 	&command_convert,
 	&command_export,
 	&command_grep,
+	&command_completion,
 };
+const size_t command_count = ARRAY_SIZE(commands);
 
 static const struct command *find(const char *name)
 {
@@ -58,8 +59,7 @@ static int help(void)
 		buf_printf(&b, "  %-12s %s\n", commands[i]->spec->name, commands[i]->spec->summary);
 	buf_puts(&b, "\n"
 		     "`strobe COMMAND --help` explains one command, `strobe --version` prints the\n"
-		     "version, `strobe completion bash` a script that completes options (also zsh,\n"
-		     "fish). Start with one of these:\n\n"
+		     "version. Start with one of these:\n\n"
 		     "  strobe run -- php script.php      profile one PHP command, no setup\n"
 		     "  strobe serve                      collect, store and show, on this machine\n");
 	return flush(&b);
@@ -77,7 +77,6 @@ static void overview_page(struct buf *b)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		buf_printf(b, ".TP\n\\fBstrobe\\-%s\\fR(1)\n%s.\n", commands[i]->spec->name,
 			   commands[i]->spec->summary);
-	buf_puts(b, ".TP\n\\fBstrobe completion\\fR \\fIbash\\fR|\\fIzsh\\fR|\\fIfish\\fR\nprint the completion script of a shell.\n");
 	buf_puts(b, ".SH ENVIRONMENT\n"
 		    ".TP\n.B STROBE_SOCKET\nThe socket between PHP and the daemon, instead of "
 		    "/run/strobe/strobe.sock (root) or $XDG_RUNTIME_DIR/strobe/strobe.sock.\n"
@@ -89,14 +88,13 @@ static void overview_page(struct buf *b)
 
 static int unknown(const char *name)
 {
-	const char *names[ARRAY_SIZE(commands) + 3];
+	const char *names[ARRAY_SIZE(commands) + 2];
 	const char *nearest;
 	size_t n = 0;
 
 	for (; n < ARRAY_SIZE(commands); n++)
 		names[n] = commands[n]->spec->name;
 	names[n++] = "help";
-	names[n++] = "completion";
 	names[n] = NULL;
 
 	nearest = options_nearest(name, names);
@@ -124,27 +122,6 @@ static int explain(const char *name, void (*page)(const struct command_spec *, s
 		page(c->spec, &b);
 	else
 		overview(&b);
-	return flush(&b);
-}
-
-/* `strobe completion SHELL`; the build installs what it prints. */
-static int completion(const char *shell)
-{
-	const struct command_spec *specs[ARRAY_SIZE(commands)];
-	struct err err = { 0 };
-	struct buf b;
-
-	if (!shell) {
-		fprintf(stderr, "strobe completion: name a shell: bash, zsh or fish\n");
-		return EXIT_USAGE;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		specs[i] = commands[i]->spec;
-	buf_init(&b);
-	if (completion_script(shell, specs, ARRAY_SIZE(specs), &b, &err) < 0) {
-		fprintf(stderr, "strobe completion: %s\n", err.text);
-		return EXIT_USAGE;
-	}
 	return flush(&b);
 }
 
@@ -180,8 +157,6 @@ int main(int argc, char **given)
 		return explain(argc > 2 ? argv[2] : NULL, options_help, NULL);
 	if (!strcmp(first, "man"))
 		return explain(argc > 2 ? argv[2] : NULL, options_man, overview_page);
-	if (!strcmp(first, "completion"))
-		return completion(argc > 2 ? argv[2] : NULL);
 	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
 		puts("strobe " STROBE_VERSION);
 		return fflush(stdout) ? EXIT_ERROR : EXIT_OK;

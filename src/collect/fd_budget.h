@@ -1,9 +1,9 @@
-/* fd_budget.h: descriptors for connections, and enough of them left for the files of sinks.
+/* fd_budget.h: limits the descriptors of connections, so that sinks can always open files.
  *
- * Clients that take all descriptors keep a store from opening the file of a new day. So whoever accepts a connection
- * refuses it when its number is among the last ones of the limit: the kernel gives the lowest that is free. Of what is
- * free once all is open, half is for sinks (FD_BUDGET where that is less) and at most a quarter for HTTP, so that at least
- * a quarter is left to the inputs, which must not fail because of those who only look. */
+ * Clients that take all descriptors keep a store from opening the file of a new day. So a new connection is
+ * refused if its descriptor is among the last ones of the limit: the kernel assigns the lowest free number. Of the descriptors
+ * that are free after startup, half are for sinks (FD_BUDGET where that is less) and at most a quarter for HTTP, so that at least
+ * a quarter is left for sources, which must not fail because of HTTP clients. */
 #ifndef COLLECT_FD_BUDGET_H
 #define COLLECT_FD_BUDGET_H
 

@@ -13,7 +13,7 @@ int passed_socket(int type, const struct sockaddr *address, socklen_t size);
 /* Whether this descriptor is a socket of this type that listens at this address. */
 bool socket_listens_at(int fd, int type, const struct sockaddr *address, socklen_t size);
 
-/* Tells the log of each that was passed and that nobody has asked for: its clients connect, and wait for an answer that
+/* Logs each passed socket that no source reads: its clients connect, and wait for an answer that
  * never comes. */
 void passed_sockets_warn(void);
 

@@ -13,7 +13,7 @@
 
 #define PATIENCE_NS	(10 * NS_PER_SECOND)	/* of who gives; the loop is never busy for so long */
 
-/* On the stack of who waits for it. */
+/* On the stack of the waiting thread. */
 struct push {
 	const uint8_t *bytes;
 	size_t size;
@@ -205,7 +205,7 @@ int push_source_open(struct loop *loop, const struct source_receiver *receiver, 
 		close_source(&s->base);
 		return r;
 	}
-	source_set_state(&s->base, true, "takes pushes");
+	source_set_state(&s->base, true, "accepting pushes");
 	*ret = &s->base;
 	return 0;
 }

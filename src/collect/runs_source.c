@@ -418,7 +418,7 @@ static void open_directory(struct runs_source *s)
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
 	watch_directory(s);
-	source_set_state(&s->base, true, s->notify.fd >= 0 ? "watching" : "looking every %lld seconds",
+	source_set_state(&s->base, true, s->notify.fd >= 0 ? "watching" : "scanning every %lld seconds",
 			 LOOK_SOON_NS / NS_PER_SECOND);
 }
 

@@ -45,7 +45,7 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, "
 			       "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, "
-			       "file:PATH, runs:DIRECTORY or -",
+			       "file:PATH, runs:DIR or -",
 			       /* no passwords */
 			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);
 	return ops->open(url, loop, receiver, ret, err);

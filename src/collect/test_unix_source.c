@@ -704,7 +704,7 @@ TEST(bad_urls_have_a_sentence)
 
 	CHECK_INT(open_source(NULL, "carrier-pigeon:coop", loop, &s, &err), -EINVAL);
 	CHECK_STR(err.text, "cannot collect from 'carrier-pigeon:coop': a source looks like unix:SOCKET, "
-		  "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH, runs:DIRECTORY or -");
+		  "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH, runs:DIR or -");
 	CHECK_INT(open_source(NULL, "unix:relative", loop, &s, &err), -EINVAL);
 	CHECK_INT(open_source(NULL, "unix:/nonexistent-directory/s", loop, &s, &err), -ENOENT);
 	CHECK_INT(open_source(NULL, "unix:/tmp/s?label.dc=x", loop, &s, &err), -EINVAL);

@@ -149,6 +149,15 @@ int inputs_format(const struct command_spec *spec, const char *name, const struc
 	return 0;
 }
 
+void inputs_format_choices(struct buf *out)
+{
+	buf_puts(out, "from");
+	for (const struct format *const *f = formats; *f; f++)
+		if ((*f)->read)
+			buf_printf(out, " %s", (*f)->name);
+	buf_putc(out, '\n');
+}
+
 void inputs_done(struct inputs *in)
 {
 	in->profile = profile_free(in->profile);

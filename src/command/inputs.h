@@ -39,6 +39,10 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 /* The format called `name` for `--from`, NULL if that is NULL. Returns 0, or EXIT_USAGE after it has said which formats
  * there are. */
 int inputs_format(const struct command_spec *spec, const char *name, const struct format **ret_format);
+
+/* Appends "from strobe folded …\n": the formats that are read, for command_spec.more_choices. */
+void inputs_format_choices(struct buf *out);
+
 void inputs_done(struct inputs *in);
 
 /* Keeps stacks with a function that matches `focus` and none that matches `ignore`, extended regular expressions of

@@ -18,10 +18,11 @@ struct target_options {
 #define TARGET_OPTIONS(t)													\
 	{ OPTION_LIST, 'p', "pid", "PID", &(t).pids, "This process; repeatable." },						\
 	{ OPTION_STRING, 'P', "pattern", "REGEX", &(t).pattern,									\
-	  "Processes whose command line matches this extended regular expression, new ones too." },				\
+	  "Processes whose command line matches, new ones too.",								\
+	  "An extended regular expression." },											\
 	{ OPTION_FLAG, 0, "fpm", NULL, &(t).fpm, "Every php-fpm, all pools." },							\
-	{ OPTION_LIST, 0, "cgroup", "GROUP", &(t).cgroups,									\
-	  "Processes in this cgroup (v2) and below; repeatable." },													\
+	{ OPTION_LIST, 0, "cgroup", "CGROUP", &(t).cgroups,									\
+	  "Processes in this cgroup (v2) and below; repeatable." },								\
 	{ OPTION_LIST, 0, "container", "ID", &(t).containers,									\
 	  "Processes in this container (id prefix); repeatable." }
 

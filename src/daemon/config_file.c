@@ -127,7 +127,7 @@ static int put_scalar(struct config *c, const struct option_spec *o, const struc
 	if (r < 0)
 		return r;
 	if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, text))
-		return yaml_error(n, err, "%s: '%.60s' is no %snumber", o->name, text,
+		return yaml_error(n, err, "%s: '%.60s' is not a %snumber", o->name, text,
 				  o->kind == OPTION_INT ? "whole " : "");
 	put_option(c, o, text);
 	return 0;
@@ -235,7 +235,7 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 		else if (o->kind == OPTION_LIST)
 			put_words(c, o, value);
 		else if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, value))
-			r = err_set(err, -EINVAL, "%s=%.60s: it is a %snumber", name, value,
+			r = err_set(err, -EINVAL, "%s=%.60s: not a %snumber", name, value,
 				    o->kind == OPTION_INT ? "whole " : "");
 		else
 			put_option(c, o, value);

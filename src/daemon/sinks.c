@@ -30,8 +30,8 @@ int sink_open(const char *url, const struct sink_options *o, struct sink **ret, 
 					     "a Redis between this collector and the other: --to "
 			       "redis://HOST/?stream=NAME here, --from redis://HOST/?stream=NAME&group=NAME there");
 	if (!ops)
-		return err_set(err, -EINVAL, "cannot send to '%.*s': a sink looks like sqlite:DIRECTORY, "
-			       "clickhouse://HOST:8123/DATABASE, logs:DIRECTORY, redis://HOST/?stream=NAME, "
+		return err_set(err, -EINVAL, "cannot send to '%.*s': a sink looks like sqlite:DIR, "
+			       "clickhouse://HOST:8123/DATABASE, logs:DIR, redis://HOST/?stream=NAME, "
 			       "otlp://HOST:4318 or pyroscope://HOST:4040",
 			       /* no passwords */
 			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);

@@ -135,7 +135,7 @@ void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, voi
 
 	fflush(NULL);
 	if (pipe2(fds, O_CLOEXEC) < 0 || (reader = fds[0], writer = fds[1], pid = fork()) < 0) {
-		findings_add(f, LEVEL_WARNING, area, "fork", area, NULL, "cannot be looked at: %s", strerror(errno));
+		findings_add(f, LEVEL_WARNING, area, "fork", area, NULL, "cannot be checked: %s", strerror(errno));
 		return;
 	}
 	if (pid == 0)
@@ -148,5 +148,5 @@ void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, voi
 	kill(pid, SIGKILL);
 	wait_a_moment(pid);
 	findings_add(f, LEVEL_WARNING, area, "timeout", looked ? looked : area, "look whether its file system still answers",
-		     "gave no answer within %d seconds; what follows it was not looked at", (int)(timeout_ns / NS_PER_SECOND));
+		     "did not answer within %d seconds; the rest of this part was not checked", (int)(timeout_ns / NS_PER_SECOND));
 }

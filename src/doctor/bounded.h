@@ -1,6 +1,6 @@
 /* bounded.h: looks at things in a child process, for a while.
  *
- * A file of a dead network mount never answers, and a system call filter may kill whoever makes the wrong call. Findings come
+ * A file of a dead network mount never answers, and a system call filter may kill a process that makes the wrong call. Findings come
  * through a pipe as they are made, so that those before the last one count.
  */
 #ifndef DOCTOR_BOUNDED_H

@@ -208,7 +208,7 @@ static void check_one(struct check *c, const struct php_installation *php)
 	findings_set_subject(c->f, "%s", name);
 	r = root_dir_open(php->root, &root);
 	if (r < 0) {
-		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "root", name, "sudo strobe doctor", "its files cannot be looked at: %s", strerror(-r));
+		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "root", name, "sudo strobe doctor", "its files cannot be read: %s", strerror(-r));
 		return;
 	}
 	php_settings_load(&root, &php->binary, NULL, &s);

@@ -232,7 +232,7 @@ static int add_value(struct reader *r, const struct profile_facts *p, const stru
 		return e;
 	column = profile_column(to, p->column, p->column_unit);
 	if (column == UINT32_MAX)
-		return err_set(r->err, -E2BIG, "it has more than %u types of values in one series, which is the limit", PROFILE_COLUMNS);
+		return err_set(r->err, -E2BIG, "it exceeds the limit of %u types of values in one series", PROFILE_COLUMNS);
 	for (uint32_t i = depth; i-- > 0;)
 		if ((e = pushed_child(r->pushed, to, &node, r->dictionary.frames, places[i].frame, places[i].line, r->err)) < 0)
 			return e;
@@ -361,7 +361,7 @@ static int do_sample(struct reader *r, const struct profile_facts *p, struct pro
 		return e;
 	if (!adds) {
 		if (s.stack && r->dictionary.stacks[s.stack].depth > PUSHED_DEPTH_MAX)
-			return err_set(r->err, -EINVAL, "a stack has more than %u frames, which is the limit", PUSHED_DEPTH_MAX);
+			return err_set(r->err, -EINVAL, "a stack exceeds the limit of %u frames", PUSHED_DEPTH_MAX);
 		return put_attributes(r, NULL, s.attributes);
 	}
 	labels_init(&labels);

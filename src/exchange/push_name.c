@@ -80,7 +80,7 @@ int push_name(struct pushed *p, struct str name, bool typed, struct labels *ret,
 	int r;
 
 	if (name.n > NAME_MAX_BYTES)
-		return err_set(err, -EINVAL, "name has more than %u bytes, which is the limit", NAME_MAX_BYTES);
+		return err_set(err, -EINVAL, "name exceeds the limit of %u bytes", NAME_MAX_BYTES);
 	if (brace && name.p[name.n - 1] != '}')
 		return err_set(err, -EINVAL, "name has no '}' at its end: it looks like app.cpu{key=value}");
 	if (!only(app, "_./-"))

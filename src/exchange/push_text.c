@@ -14,7 +14,7 @@ static int child(struct pushed *p, struct profile *to, uint32_t *node, struct st
 	int r;
 
 	if (name.n > PUSHED_NAME_MAX)
-		return err_set(err, -E2BIG, "a frame's name has more than %u bytes, which is the limit", PUSHED_NAME_MAX);
+		return err_set(err, -E2BIG, "a frame's name exceeds the limit of %u bytes", PUSHED_NAME_MAX);
 	if ((r = pushed_node(p, name.n, err)) < 0)
 		return r;
 	*node = profile_child(to, *node, profile_frame(to, name, (struct str){ "", 0 }, 0));
@@ -31,7 +31,7 @@ static int add_stack(struct pushed *p, struct profile *to, uint32_t column, stru
 		const char *semicolon = memchr(at, ';', (size_t)(end - at)), *stop = semicolon ? semicolon : end;
 
 		if (++depth > PUSHED_DEPTH_MAX)
-			return err_set(err, -E2BIG, "a stack has more than %u frames, which is the limit", PUSHED_DEPTH_MAX);
+			return err_set(err, -E2BIG, "a stack exceeds the limit of %u frames", PUSHED_DEPTH_MAX);
 		if (stop > at && (r = child(p, to, &node, (struct str){ at, (size_t)(stop - at) }, err)) < 0)
 			return r;
 		at = stop + 1;
@@ -139,7 +139,7 @@ static int enter_trie(struct walk *w, const struct node *n, struct open *o, stru
 {
 	w->stack.size = w->depth ? w->open[w->depth - 1].size : 0;
 	if (w->stack.size + n->name.n > STACK_MAX)
-		return err_set(err, -E2BIG, "a stack has more than %zu bytes, which is the limit", STACK_MAX);
+		return err_set(err, -E2BIG, "a stack exceeds the limit of %zu bytes", STACK_MAX);
 	buf_put(&w->stack, n->name.p, n->name.n);
 	o->size = w->stack.size;
 	if (!n->value)
@@ -174,7 +174,7 @@ static int walk(struct pushed *p, struct profile *to, const struct push_type *t,
 			break;
 		o.left = n.children;
 		if (w.depth >= depth_max) {
-			r = err_set(err, -E2BIG, "its tree is more than %zu nodes deep, which is the limit", depth_max);
+			r = err_set(err, -E2BIG, "its tree exceeds the limit of %zu levels", depth_max);
 			break;
 		}
 		GROW(&w.open, &w.capacity, w.depth + 1);

@@ -58,7 +58,7 @@ int pushed_series(struct pushed *p, const struct labels *labels, const struct pu
 	assert(number <= p->count);
 	if (number == p->count) {
 		if (p->count == PUSHED_SERIES_MAX)
-			return err_set(err, -E2BIG, "it has more than %u sets of labels and periods of 10 seconds, which is the limit; "
+			return err_set(err, -E2BIG, "it exceeds the limit of %u sets of labels and periods of 10 seconds; "
 				       "send it in parts", PUSHED_SERIES_MAX);
 		GROW(&p->items, &p->capacity, p->count + 1);
 		p->items[p->count++] = (struct pushed_series){ new_profile(labels, f), f->clock };
@@ -76,7 +76,7 @@ int pushed_node(struct pushed *p, size_t name_size, struct err *err)
 	p->nodes += 1 + name_size / 256;
 	if (p->nodes <= PUSHED_NODES_MAX)
 		return 0;
-	return err_set(err, -E2BIG, "its stacks have more than %u frames together, which is the limit; send it in parts",
+	return err_set(err, -E2BIG, "its stacks together exceed the limit of %u frames; send it in parts",
 		       PUSHED_NODES_MAX);
 }
 
@@ -87,7 +87,7 @@ int pushed_child(struct pushed *p, struct profile *to, uint32_t *node, const str
 	int r;
 
 	if (name.n > PUSHED_NAME_MAX || file.n > PUSHED_NAME_MAX)
-		return err_set(err, -E2BIG, "a function's name or file has more than %u bytes, which is the limit", PUSHED_NAME_MAX);
+		return err_set(err, -E2BIG, "a function's name or file exceeds the limit of %u bytes", PUSHED_NAME_MAX);
 	if ((r = pushed_node(p, name.n + file.n, err)) < 0)
 		return r;
 	*node = profile_child_at(to, *node, profile_frame(to, name, file, from->frames[frame].line), line);

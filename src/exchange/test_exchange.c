@@ -146,11 +146,11 @@ TEST(a_stack_may_not_be_deeper_than_the_limit)
 	for (unsigned i = 0; i < PUSHED_DEPTH_MAX; i++)
 		buf_puts(&b, "a;");
 	buf_puts(&b, "a 1");
-	check_text(folded, (struct str){ b.data, b.size }, "a stack has more than 2048 frames, which is the limit");
+	check_text(folded, (struct str){ b.data, b.size }, "a stack exceeds the limit of 2048 frames");
 	buf_reset(&b);
 	for (unsigned i = 0; i <= PUSHED_DEPTH_MAX + 1; i++)
 		buf_put(&b, "\x01" "a\x01\x01", 4);
-	check_text(push_tree, (struct str){ b.data, b.size }, "its tree is more than 2049 nodes deep, which is the limit");
+	check_text(push_tree, (struct str){ b.data, b.size }, "its tree exceeds the limit of 2049 levels");
 	buf_done(&b);
 }
 

@@ -126,13 +126,13 @@ int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
 
 static int err_time(struct err *err)
 {
-	return err_set(err, -ETIMEDOUT, "reading the profile takes more than %d seconds, which is the limit; make it "
+	return err_set(err, -ETIMEDOUT, "reading the profile exceeds the limit of %d seconds; make it "
 		       "smaller, or use 'strobe import' on the daemon's machine", APART_SECONDS);
 }
 
 static int err_memory(size_t memory, struct err *err)
 {
-	return err_set(err, -ENOMEM, "reading the profile takes more than %zu MB of memory, which is the limit; make it "
+	return err_set(err, -ENOMEM, "reading the profile exceeds the limit of %zu MB of memory; make it "
 		       "smaller, or use 'strobe import' on the daemon's machine", memory >> 20);
 }
 

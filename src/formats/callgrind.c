@@ -125,7 +125,7 @@ static bool parse_number(struct str s, int64_t *ret)
 
 static int too_many_names(struct reader *r)
 {
-	return err_set(r->err, -E2BIG, "it has more than %u names, which is the limit", NAMES_MAX);
+	return err_set(r->err, -E2BIG, "it exceeds the limit of %u names", NAMES_MAX);
 }
 
 /* Text, "(12) text" or "(12)". */
@@ -340,7 +340,7 @@ static int read_events(struct reader *r, struct str s)
 		if (word.p[word.n - 1] == '\r')
 			word.n--;
 		if (n == EVENTS_MAX)
-			return err_set(r->err, -E2BIG, "it has more than %u events, which is the limit", EVENTS_MAX);
+			return err_set(r->err, -E2BIG, "it exceeds the limit of %u events", EVENTS_MAX);
 		snprintf(name, sizeof(name), "%.*s", !*word.p ? 7 : word.n < 63 ? (int)word.n : 63,
 			 *word.p ? word.p : "unnamed");
 		if (r->edges && (n >= r->events || strcmp(name, r->event_names[n])))
@@ -544,11 +544,11 @@ static int add_profile(struct reader *r, struct profile *p)
 	_cleanup_(profile_freep) struct profile *whole = profile_new();
 
 	if (!r->edges || !r->list_count)
-		return err_set(r->err, -EINVAL, "there is no function in it");
+		return err_set(r->err, -EINVAL, "it has no functions");
 	if (finish_pairs(r) < 0)
 		return -E2BIG;
 	if (edge_list_to_profile(r->edges, &meaning, whole) < 0)
-		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
+		return err_set(r->err, -E2BIG, "it exceeds the limit of %u columns", PROFILE_COLUMNS);
 	labels_copy(&whole->labels, &r->labels);
 	if (!profile_columns_fit(p, whole))
 		return err_set(r->err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);

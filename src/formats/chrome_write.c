@@ -1,4 +1,4 @@
-/* chrome_write.c: the flame chart of a run, if it has one and time is what is asked for. Most profiles have no time line, so
+/* chrome_write.c: the flame chart of a run, if it has one and time is what is requested. Most profiles have no time line, so
  * that one is made: each node is one span, as long as it took in all; the children lie in it side by side from its beginning, and
  * what it took itself is the rest. Samples are as long as their period, and what is no time at all is a microsecond each.
  *

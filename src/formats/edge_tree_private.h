@@ -46,7 +46,7 @@ void edge_tree_add_values(struct edge_tree_building *t, uint32_t node, const int
 
 bool edge_tree_is_nothing(const struct edge_tree_building *t, const int64_t *value);
 
-/* Returns the node of folded calls below `node`, made when it is first asked for. */
+/* Returns the node of folded calls below `node`, made when it is first requested. */
 uint32_t edge_tree_folded_below(struct edge_tree_building *t, uint32_t node);
 
 /* The tree gets the self values of the functions' own accounts. */

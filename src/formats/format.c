@@ -175,7 +175,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 	if (in->err.code)
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (start.n == 0)
-		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", in->name);
+		return err_set(err, -ENODATA, "'%s' is empty, so it has no profile", in->name);
 	/* A caller of take_line accepts any text and reports lines that are no stacks itself; and text that may be
 	 * folded stacks is not taken for another format. */
 	if (o && o->take_line && !o->format &&

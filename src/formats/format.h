@@ -24,8 +24,8 @@ struct format_options {
 	bool record_tid, record_wake_stack, recurse;	/* of perf-sched, see there */
 	const char *event;		/* only samples of this event; NULL: of that which comes first */
 
-	bool keep_chart;		/* of whoever makes the profile: it keeps the flame chart of a single run */
-	bool keep_lines;		/* of whoever makes the profile: it keeps the lines that ran */
+	bool keep_chart;		/* for the creator of the profile: it keeps the flame chart of a single run */
+	bool keep_lines;		/* for the creator of the profile: it keeps the lines that ran */
 
 	/* Only samples from `time_min` to `time_max` seconds. */
 	bool time_range;

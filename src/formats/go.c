@@ -340,9 +340,9 @@ static int go_read(struct profile *p, struct input *in, const struct format_opti
 	while (r >= 0 && input_line(in, &line))
 		r = read_line(&g, &part, in->line, line_without_return(line), err);
 	if (r >= 0 && part == HEAD)
-		r = err_set(err, -EINVAL, "there is no line 'Samples:' in it");
+		r = err_set(err, -EINVAL, "it has no line 'Samples:'");
 	if (r >= 0 && g.sample_count == 0 && !g.skipped)
-		r = err_set(err, -ENODATA, "there is no sample in it");
+		r = err_set(err, -ENODATA, "it has no samples");
 	if (r >= 0 && g.sample_count == 0)
 		r = -EINVAL;
 	if (r >= 0)

@@ -83,8 +83,8 @@ static void check_limit(struct input *in)
 
 	if (in->given <= in->limit)
 		return;
-	err_set(&why, -EFBIG, in->packed ? "it has more than %llu bytes once decompressed, which is the limit" :
-					  "it has more than %llu bytes, which is the limit",
+	err_set(&why, -EFBIG, in->packed ? "it exceeds the limit of %llu bytes once decompressed" :
+					  "it exceeds the limit of %llu bytes",
 		(unsigned long long)in->limit);
 	fail(in, &why);
 }
@@ -167,7 +167,7 @@ static int check_file(const struct input *in, const struct stat *st, uint64_t li
 	if (S_ISDIR(st->st_mode))
 		return err_set(err, -EISDIR, "'%s' is a directory, not a file", in->name);
 	if (S_ISREG(st->st_mode) && !in->packed && (uint64_t)st->st_size > limit)
-		return err_set(err, -EFBIG, "'%s' has %lld bytes, and %llu is the limit", in->name,
+		return err_set(err, -EFBIG, "'%s' has %lld bytes; the limit is %llu", in->name,
 			       (long long)st->st_size, (unsigned long long)limit);
 	return 0;
 }
@@ -209,7 +209,7 @@ int input_memory(struct input *in, const char *name, const char *bytes, size_t n
 		.name = name, .limit = limit, .fd = -1, .at = bytes, .end = bytes + n, .given = n, .finished = true
 	};
 	if (n > limit)
-		return err_set(err, -EFBIG, "it has more than %llu bytes, which is the limit",
+		return err_set(err, -EFBIG, "it exceeds the limit of %llu bytes",
 			       (unsigned long long)limit);
 	return start_packed(in, err);
 }
@@ -258,7 +258,7 @@ bool input_line_slowly(struct input *in, struct str *ret)
 		if (in->finished)
 			break;
 		if (seen > INPUT_LINE_MAX) {
-			err_set(&why, -E2BIG, "line %llu has more than %zu bytes, which is the limit",
+			err_set(&why, -E2BIG, "line %llu exceeds the limit of %zu bytes",
 				(unsigned long long)in->line + 1, INPUT_LINE_MAX);
 			fail(in, &why);
 			return false;

@@ -107,7 +107,7 @@ static int read_value_type(struct reader *r, struct protobuf m, uint64_t *type, 
 static int read_type(struct reader *r, struct protobuf m)
 {
 	if (r->type_count == PROFILE_COLUMNS)
-		return err_set(r->err, -E2BIG, "it has more than %u sample types, which is the limit", PROFILE_COLUMNS);
+		return err_set(r->err, -E2BIG, "it exceeds the limit of %u sample types", PROFILE_COLUMNS);
 	r->types[r->type_count].type = r->types[r->type_count].unit = 0;
 	r->type_count++;
 	return read_value_type(r, m, &r->types[r->type_count - 1].type, &r->types[r->type_count - 1].unit);
@@ -307,7 +307,7 @@ static int read_line(struct reader *r, struct protobuf m, struct location *l)
 		return err_set(r->err, -EINVAL, "a location refers to function %llu, which does not exist",
 			       (unsigned long long)function);
 	if (l->count == LINES_MAX)
-		return err_set(r->err, -E2BIG, "a location has more than %u lines, which is the limit", LINES_MAX);
+		return err_set(r->err, -E2BIG, "a location exceeds the limit of %u lines", LINES_MAX);
 	GROW(&r->lines, &r->line_capacity, r->line_count + 1);
 	r->lines[r->line_count++] = (struct line_place){ frame, (uint32_t)line };
 	r->has_lines |= line != r->profile->frames[frame].line;
@@ -373,7 +373,7 @@ static int add_location(struct reader *r, uint64_t id, size_t *depth)
 			       (unsigned long long)r->samples, (unsigned long long)id);
 	l = &r->locations[at];
 	if (*depth + l->count > r->depth_max)
-		return err_set(r->err, -E2BIG, "sample %llu has more than %zu frames, which is the limit",
+		return err_set(r->err, -E2BIG, "sample %llu exceeds the limit of %zu frames",
 			       (unsigned long long)r->samples, r->depth_max);
 	GROW(&r->stack, &r->stack_capacity, *depth + l->count);
 	memcpy(r->stack + *depth, r->lines + l->first, l->count * sizeof(*r->stack));
@@ -450,7 +450,7 @@ static int add_sample(struct reader *r, const int64_t *values, uint32_t count, s
 	if (r->take)
 		return take_sample(r, values, depth);
 	if ((uint64_t)r->profile->node_count + depth > NODES_MAX)
-		return err_set(r->err, -E2BIG, "it has more than %u different stacks, which is the limit", NODES_MAX);
+		return err_set(r->err, -E2BIG, "it exceeds the limit of %u different stacks", NODES_MAX);
 	while (depth--)
 		node = profile_child_at(r->profile, node, r->stack[depth].frame, r->has_lines ? r->stack[depth].line : 0);
 	for (uint32_t i = 0; i < count; i++)

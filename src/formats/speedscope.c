@@ -105,7 +105,7 @@ static int choose_column(struct reader *r, json_t *profile)
 	snprintf(column, sizeof(column), "%s", r->is_ours && name && *name ? name : units[i].column);
 	r->column = profile_column(r->profile, column, units[i].column_unit);
 	if (r->column == UINT32_MAX)
-		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
+		return err_set(r->err, -E2BIG, "it exceeds the limit of %u columns", PROFILE_COLUMNS);
 	if (!strcmp(units[i].unit, "none") && has_fractions(json_object_get(profile, "weights")))
 		profile_refine(r->profile, r->column);
 	r->scale *= profile_scale(r->profile, r->column);
@@ -141,8 +141,8 @@ static int read_samples(struct reader *r, json_t *profile)
 		struct line_place at;
 
 		if (json_array_size(sample) > DEPTH_MAX)
-			return err_set(r->err, -E2BIG, "sample %zu of profile %zu has more than %u frames, which is "
-				       "the limit", i, r->number, DEPTH_MAX);
+			return err_set(r->err, -E2BIG, "sample %zu of profile %zu exceeds the limit of %u frames",
+				       i, r->number, DEPTH_MAX);
 		json_array_foreach(sample, k, index) {
 			if (!take_frame(r, index, &at))
 				return no_such_frame(r, "sample", i);
@@ -195,8 +195,8 @@ static int read_events(struct reader *r, json_t *profile)
 		before = i && at < before ? before : at;
 		if (type && !strcmp(type, "O")) {
 			if (++depth > DEPTH_MAX)
-				return err_set(r->err, -E2BIG, "more than %u frames are open in profile %zu, which is "
-					       "the limit", DEPTH_MAX, r->number);
+				return err_set(r->err, -E2BIG, "the open frames of profile %zu exceed the limit of %u",
+					       r->number, DEPTH_MAX);
 			node = profile_child_at(r->profile, node, place.frame, place.line);
 		} else {
 			uint32_t now = closed(r->profile, node, place.frame);
@@ -234,7 +234,7 @@ static int read_all(struct reader *r, json_t *all)
 		return code;
 	r->is_ours = !strncmp(json_text(json_object_get(all, "exporter")).p, "strobe@", 7);
 	if (!json_array_size(profiles))
-		return err_set(r->err, -EINVAL, "there is no profile in it");
+		return err_set(r->err, -EINVAL, "it has no profile");
 	json_array_foreach(profiles, i, profile) {
 		r->number = i + 1;
 		if ((code = read_profile(r, profile)))

@@ -431,7 +431,7 @@ static int read_report(struct profile *p, struct input *in, struct err *err)
 	choose_keys(s, input_peek(in, FORMAT_SNIFF_MAX));
 	read_lines(s, in, err);
 	if (!s->event_count)
-		r = s->skipped ? -EINVAL : err_set(err, -ENODATA, "there is no event in it");
+		r = s->skipped ? -EINVAL : err_set(err, -ENODATA, "it has no events");
 	if (r >= 0) {
 		to_profile(s, one);
 		profile_merge(p, one);

@@ -68,7 +68,7 @@ static int stap_sniff(const char *bytes, size_t n)
 	}
 	if (addresses > others)
 		return counts || !whole ? 90 : 50;
-	/* Names and counts, whoever printed them. */
+	/* Names and counts, of any script. */
 	return stacks && counts && (last > 0 || !whole) ? 15 : 0;
 }
 

@@ -260,7 +260,7 @@ TEST(what_is_broken_is_named_with_its_line)
 		  "'x' (callgrind): line 2: a function precedes the line with events:");
 	CHECK_STR(last_lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs precede "
 		"their function");
-	CHECK_STR(last_lines_of(read_text("events: Ir\nfl=a\n")), "'x' (callgrind): there is no function in it");
+	CHECK_STR(last_lines_of(read_text("events: Ir\nfl=a\n")), "'x' (callgrind): it has no functions");
 	CHECK_STR(last_lines_of(read_text("events: Ir\nfn=a\n1 7\n1 x\nnonsense\n")),
 		  "a[:0]; Ir(count)=7 calls(count)=1\n");
 	CHECK_STR(err.text, "'x' (callgrind): line 4 is not of callgrind's format: '1 x'");

@@ -173,7 +173,7 @@ TEST(decompressing_stops_at_the_limit)
 		buf_init(&b);
 		(kind ? zstd : gzip)(&b, text);
 		CHECK_INT(format_load_limited("bomb", b.data, b.size, (1 << 20) - 2, p, &err), -EFBIG);
-		CHECK(strstr(err.text, "more than 1048574 bytes once decompressed"));
+		CHECK(strstr(err.text, "exceeds the limit of 1048574 bytes once decompressed"));
 		CHECK_INT(format_load_limited("bomb", b.data, b.size, (1 << 20) - 1, p, &err), 0);
 		buf_done(&b);
 	}
@@ -183,7 +183,7 @@ TEST(decompressing_stops_at_the_limit)
 
 TEST(what_is_no_profile_is_called_what_it_looks_like)
 {
-	CHECK_STR(complaint("", 0), "' is empty: there is no profile in it");
+	CHECK_STR(complaint("", 0), "' is empty, so it has no profile");
 	CHECK_STR(complaint("\x89PNG\r\n\x1a\n....", 12), "' is not in a known profile format: it looks like a PNG image");
 	CHECK_STR(complaint("<?xml version=\"1.0\"?>\n", 22), "' is not in a known profile format: it looks like XML");
 	CHECK_STR(complaint("<?php\necho 1;\n", 14), "' is not in a known profile format: it looks like PHP source");
@@ -226,7 +226,7 @@ TEST(a_file_above_the_limit_is_not_read)
 	if (truncate(path, (off_t)FORMAT_INPUT_MAX + 1) < 0)
 		SKIP("no sparse files here");
 	CHECK_INT(format_load(path, p, NULL, &err), -EFBIG);
-	CHECK(strstr(err.text, "is the limit"));
+	CHECK(strstr(err.text, "; the limit is "));
 	CHECK_INT(truncate(path, 0), 0);
 	profile_free(p);
 }

@@ -129,7 +129,7 @@ TEST(what_is_broken_is_named)
 		  "'x' (speedscope): profile 1 has the unknown unit 'miles'");
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"magic\"}"))), "'x' (speedscope): profile 1 is neither "
 		  "sampled nor evented");
-	CHECK_STR(lines_of(read_text(FILE_OF(""))), "'x' (speedscope): there is no profile in it");
+	CHECK_STR(lines_of(read_text(FILE_OF(""))), "'x' (speedscope): it has no profile");
 	CHECK_STR(lines_of(read_text("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")),
 		  "'x' (speedscope): line 1: '}' expected near end of file");
 }

@@ -344,7 +344,7 @@ TEST(what_go_does_not_print_is_named)
 	CHECK_INT(skipped, 2);
 	CHECK_STR(err.text, "line 4 is not a sample (numbers, a colon and locations): ' x: 1'");
 	CHECK_STR(collapse(&format_go, "PeriodType: cpu\n"), "");
-	CHECK_STR(err.text, "there is no line 'Samples:' in it");
+	CHECK_STR(err.text, "it has no line 'Samples:'");
 }
 
 /* --- phpspy --- */

@@ -34,7 +34,7 @@ struct call {
 struct xdebug {
 	struct profile *profile;
 	uint32_t calls, wall, memory;		/* columns */
-	uint32_t leaf_calls, micro;		/* UINT32_MAX unless asked for */
+	uint32_t leaf_calls, micro;		/* UINT32_MAX unless requested */
 
 	struct call *stack;
 	size_t depth, capacity;
@@ -211,7 +211,7 @@ static int xdebug_read(struct profile *p, struct input *in, const struct format_
 	free(x.frames);
 	free(x.stack);
 	if (!x.events && !x.skipped)
-		return err_set(err, -ENODATA, "there is no call in it after a line 'TRACE START'");
+		return err_set(err, -ENODATA, "it has no call after a line 'TRACE START'");
 	if (!x.events)
 		return -EINVAL;
 	return x.skipped < INT32_MAX ? (int)x.skipped : INT32_MAX;

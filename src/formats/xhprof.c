@@ -126,7 +126,7 @@ static int add_sample(struct xhprof *x, struct str key, struct str stack, struct
 	uint32_t node = PROFILE_ROOT, column = profile_column(x->profile, "samples", "count");
 
 	if (stack.n > STACK_MAX)
-		return err_set(err, -E2BIG, "a stack has more than %u bytes, which is the limit", STACK_MAX);
+		return err_set(err, -E2BIG, "a stack exceeds the limit of %u bytes", STACK_MAX);
 	for (;;) {
 		const char *arrow = stack.n ? memmem(stack.p, stack.n, "==>", 3) : NULL;
 		struct str name = { stack.p, arrow ? (size_t)(arrow - stack.p) : stack.n };
@@ -472,7 +472,7 @@ static int add_all(struct xhprof *x, struct profile *p, struct err *err)
 	static const struct edge_list_meaning meaning = { .level_mark = '@', .levels = EDGE_LEVELS_ALL };
 
 	if (!edge_list_count(x->edges) && !x->samples)
-		return err_set(err, -EINVAL, "there is no pair of caller and callee in it");
+		return err_set(err, -EINVAL, "it has no pairs of caller and callee");
 	if (edge_list_count(x->edges) && edge_list_to_profile(x->edges, &meaning, x->profile) < 0)
 		return err_set(err, -E2BIG, "it would make more than %u value columns in all", PROFILE_COLUMNS);
 	profile_merge(p, x->profile);

@@ -1,7 +1,7 @@
 /* callgraph_fit.h: the largest picture of a call graph that can be laid out in time.
  *
  * The graph is drawn in several sizes: a few functions, which takes some milliseconds, so that there is a picture whatever
- * becomes of the rest; more of them, with arrows that cost less; and the graph that was asked for. */
+ * becomes of the rest; more of them, with arrows that cost less; and the graph that was requested. */
 #ifndef GRAPHVIZ_CALLGRAPH_FIT_H
 #define GRAPHVIZ_CALLGRAPH_FIT_H
 
@@ -10,7 +10,7 @@
 
 struct callgraph_fit {
 	struct callgraph_counts counts;		/* of what was drawn */
-	bool reduced;				/* it is less than was asked for, or its arrows have no words … */
+	bool reduced;				/* it is less than was requested, or its arrows have no words … */
 	char why[sizeof(((struct err *)0)->text)];	/* … for this reason */
 };
 

@@ -1,7 +1,7 @@
 /* kernel_features.h: what the kernel lets this process do, found by doing it rather than by its version.
  *
  * Each probe is one or two system calls and leaves nothing behind. Any of them may be forbidden by a system call filter
- * that kills, so whoever must live calls them in a child process.
+ * that kills, so call them in a child process.
  *
  * The environment variable STROBE_WITHOUT switches features off, as if the kernel had none: a list of their names,
  * separated by commas ("bpf,perf"), for tests of what is left without them.

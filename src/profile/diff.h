@@ -35,10 +35,10 @@ struct diff {
 	double factor;			/* measured × factor is before, but for rounding */
 	double before_weight, after_weight;	/* what one sample adds to a value here; 0: not sampled but measured */
 	bool shares;			/* scaled by total */
-	bool truncated;			/* scaled values are cut, as asked for */
+	bool truncated;			/* scaled values are cut, as requested */
 };
 
-/* Compares a column of `a` (before) with one of `b` (after), function by function as pair_frames.h pairs them. Returns -EINVAL when it cannot be scaled as asked for:
+/* Compares a column of `a` (before) with one of `b` (after), function by function as pair_frames.h pairs them. Returns -EINVAL when it cannot be scaled as requested:
  * nothing is known of times or requests, or a total is not above zero. diff_done frees what is in `ret`. */
 int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
 		 const struct diff_options *o, struct diff *ret, struct err *err);

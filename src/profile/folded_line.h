@@ -9,7 +9,7 @@ enum folded_line_kind {
 	FOLDED_BLANK,		/* nothing but spaces */
 	FOLDED_STACK,
 	FOLDED_NO_COUNT,	/* does not end with a number, or nothing stands before it */
-	FOLDED_ONE_COUNT,	/* where two were asked for */
+	FOLDED_ONE_COUNT,	/* where two were requested */
 	FOLDED_LARGE_COUNT,	/* above what fits into 63 bits */
 };
 
@@ -21,7 +21,7 @@ struct folded_count {
 struct folded_line {
 	struct str stack;		/* "root;…;leaf", into the line; no ; at its end */
 	struct folded_count count;	/* the last number */
-	struct folded_count before;	/* the one before it, if two were asked for */
+	struct folded_count before;	/* the one before it, if two were requested */
 };
 
 /* Takes a line without its newline; a CR at its end is no part of it. With `two` it is one of a difference, "root;leaf

@@ -1,7 +1,7 @@
 /* labels.h: what describes a series of samples: entry=index, host=web3, sapi=fpm-fcgi …
  *
  * Sorted by key, each key once, so that equal sets have equal text. Keys match [A-Za-z_][A-Za-z0-9_]* and values are
- * any bytes; whoever reads labels from outside holds them to the caps of wire/strobe_wire.h. */
+ * any bytes; readers of labels from outside enforce the caps of wire/strobe_wire.h. */
 #ifndef PROFILE_LABELS_H
 #define PROFILE_LABELS_H
 

@@ -61,7 +61,7 @@ struct profile {
 	bool estimated;			/* the tree was made of pairs of caller and callee: sums over functions that
 					 * need stacks are an estimate, as are pictures */
 
-	struct chart *chart;		/* chart.h; NULL: none, or nobody asked for it */
+	struct chart *chart;		/* chart.h; NULL: none, or nobody requested it */
 	uint32_t charted_calls;		/* calls of the chart of the run that was read, whether it is carried or not */
 
 	/* private */
@@ -82,7 +82,7 @@ struct profile *profile_new(void);
 struct profile *profile_free(struct profile *p);	/* NULL is fine; returns NULL */
 void profile_freep(struct profile **p);
 
-/* A function without a name cannot be seen, clicked or asked for: readers of formats in which that is no frame of its own
+/* A function without a name cannot be seen, clicked or requested: readers of formats in which that is no frame of its own
  * (as it is in folded text) call it PROFILE_UNKNOWN. */
 static inline struct str profile_given_name(struct str name)
 {
@@ -159,7 +159,7 @@ uint32_t profile_stack(struct profile *p, const uint32_t *frames, size_t depth);
 struct str profile_name(const struct profile *p, uint32_t frame);
 struct str profile_file(const struct profile *p, uint32_t frame);
 
-/* The column that pictures and tables show unless another is asked for: `wanted` if it is not NULL (UINT32_MAX when
+/* The column that pictures and tables show unless another is requested: `wanted` if it is not NULL (UINT32_MAX when
  * the profile lacks it), else the first; of a trace, whose first is how often functions were called, what time they
  * took; of a difference what is `after`. */
 uint32_t profile_pick_column(const struct profile *p, const char *wanted);

@@ -1,4 +1,4 @@
-/* test_lines.c: the line that ran is kept where it is asked for, and changes nothing where it is not. */
+/* test_lines.c: the line that ran is kept where it is requested, and changes nothing where it is not. */
 #include "mem.h"
 #include "profile.h"
 #include "test.h"

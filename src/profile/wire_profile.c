@@ -54,7 +54,7 @@ static void reader_done(struct reader *r)
 }
 
 /* The message's name of a column as a C string; what stands behind a NUL byte is dropped, and none at all would be
- * a column that cannot be asked for, nor written. */
+ * a column that cannot be requested, nor written. */
 static void copy_name(const struct strobe_wire_message *m, uint64_t reference, const char *none, char out[64])
 {
 	size_t n;

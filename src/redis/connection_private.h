@@ -28,8 +28,7 @@ struct redis_connection {
 	struct redis_login login;
 	struct redis_connection_counters counters;
 	enum phase phase;
-	unsigned generation;			/* of the socket: whoever called out looks whether it is still the
-						 * same */
+	unsigned generation;			/* of the socket: checked after callbacks, which may replace it */
 	unsigned entered;			/* calls from the loop under way */
 	bool dead;				/* freed when the last of them returns */
 	bool paused;

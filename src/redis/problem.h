@@ -27,7 +27,7 @@ enum redis_problem {
 	REDIS_PROTECTED,		/* DENIED: protected mode, from another host */
 	REDIS_MAXCLIENTS,
 	REDIS_WRONGTYPE,
-	REDIS_NOGROUP, REDIS_BUSYGROUP, REDIS_NOSCRIPT,		/* ordinary answers for whoever asked */
+	REDIS_NOGROUP, REDIS_BUSYGROUP, REDIS_NOSCRIPT,		/* ordinary answers, for the caller to handle */
 	REDIS_PROBLEMS
 };
 

@@ -1,4 +1,4 @@
-/* read_ahead.h: what a socket has brought and was not looked at yet.
+/* read_ahead.h: bytes received from a socket and not yet parsed.
  *
  * A server throws out a subscriber for whom too much waits to be sent, and can send faster than lines can be counted:
  * so the socket is emptied first, and what came is worked off in turns. The memory has a bound; beyond it the server

@@ -91,7 +91,7 @@ static int set_up_session(struct redis_tls *t, int fd)
 		return r;
 	if (!t->o->is_unverified)
 		expect_server(t);
-	gnutls_handshake_set_timeout(t->session, 0);	/* whoever waits has the clock */
+	gnutls_handshake_set_timeout(t->session, 0);	/* the caller has its own timeout */
 	gnutls_transport_set_int(t->session, fd);
 	return 0;
 }

@@ -52,7 +52,7 @@ ssize_t resp_next(struct resp_parser *p, const char *data, size_t n);
 /* The command that was cut has at least so many bytes in all. */
 size_t resp_need(const struct resp_parser *p);
 
-/* --- Answers. `version` is the protocol that the client asked for, 2 or 3 --- */
+/* --- Answers. `version` is the protocol that the client requested, 2 or 3 --- */
 
 void resp_put_status(struct buf *b, const char *text);			/* +OK */
 void resp_put_error(struct buf *b, const char *format, ...) _printf_(2, 3);	/* -ERR …; no line break gets through */

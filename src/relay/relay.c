@@ -233,7 +233,7 @@ static void succeed(struct relay *r, size_t n, const enum forward_result *result
 	set_state(r, true, "connected");
 }
 
-/* All relays lose their broker at the same moment; they shall not all come back at the same one. */
+/* All relays lose their broker at the same moment, and must not all reconnect at the same moment. */
 static int64_t wait_ns(struct relay *r)
 {
 	int64_t ns = r->retry_ns;
@@ -254,7 +254,7 @@ static void fail(struct relay *r, int e, const struct err *err)
 		r->retry_ns = RETRY_MIN_NS;
 		return;
 	}
-	/* Perhaps one of them is too large; then the others shall go on. */
+	/* One of them may be too large, which must not hold up the others. */
 	r->one_by_one = FORWARD_ENTRIES;
 	r->try_after_ns = clock_monotonic_ns() + wait_ns(r);
 	if (e == -ECANCELED)
@@ -372,7 +372,7 @@ static void init(struct relay *r)
 		buf_init(&r->entries[i].body);
 	r->retry_ns = RETRY_MIN_NS;
 	r->random = (uint64_t)clock_wall_ns() ^ (uint64_t)getpid() << 40;
-	set_state(r, true, "nothing was to be forwarded yet");
+	set_state(r, true, "nothing to forward yet");
 }
 
 int relay_open(const char *url, const char *state_dir, struct relay **ret, struct err *err)

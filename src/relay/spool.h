@@ -96,7 +96,7 @@ void spool_sync(struct spool *s);
 /* Whether found + handed is what became of it. For assertions, while no other thread counts. */
 bool spool_counters_balance(const struct spool_counters *n);
 
-/* For whoever has dropped samples or runs that are counted as waiting. */
+/* Call it after dropping samples or runs that are counted as waiting. */
 void spool_count_drop(struct spool_counters *n, enum spool_drop why, uint64_t samples, uint64_t runs);
 
 #endif

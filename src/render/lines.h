@@ -23,7 +23,7 @@ struct line_box {
 struct line_layout {
 	struct line_box *boxes;
 	size_t count;
-	double total;			/* of all lines, or the larger one that was asked for; 0: there are no counts */
+	double total;			/* of all lines, or the larger one that was requested; 0: there are no counts */
 	double max_delta;		/* at least 1 */
 	uint32_t depth;			/* of the deepest box */
 	uint64_t stacks, ignored;	/* lines with and without a count */

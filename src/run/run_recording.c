@@ -20,7 +20,7 @@ void recording_done(struct recording *r)
 	unfinished_done(&r->unfinished);
 }
 
-/* Chance had no part in a trace that was asked for by `strobe run --trace`, though the extension drew it at a rate of 1. */
+/* Chance had no part in a trace that was requested by `strobe run --trace`, though the extension drew it at a rate of 1. */
 static void correct_source(struct labels *labels)
 {
 	const char *source = labels_get(labels, "source");

@@ -136,7 +136,7 @@ static int take_params(struct profile *p, const struct params *params, struct er
 			is_known |= !strcmp(key, known[k]);
 		if (!is_label && !is_known)
 			return err_set(err, -EINVAL, "%.64s= is not known here; a run is posted with source, id, url, "
-				       "name and label.KEY", key);
+				       "name and label.NAME", key);
 		if (*value)
 			set_label(&p->labels, is_label ? key + 6 : key, value);
 	}

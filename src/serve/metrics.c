@@ -189,8 +189,7 @@ static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (source_takes_pushes(sources[i]))
 			put_u64(out, "strobe_push_bytes_total", sources[i]->counters.push_bytes);
-	family(out, "strobe_pushes_rejected_total", "counter", "Pushes that were refused, and profiles left out of those that were "
-	       "not, by reason.");
+	family(out, "strobe_pushes_rejected_total", "counter", "Rejected pushes, and profiles left out of accepted ones, by reason.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = 0; e < SOURCE_PUSH_ERRORS && source_takes_pushes(sources[i]); e++)
 			labelled(out, "strobe_pushes_rejected_total", "reason", source_push_error_name((enum source_push_error)e),
@@ -210,17 +209,16 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 			of_source(out, "strobe_lines_rejected_total", sources[i],
 				  source_line_error_name((enum source_line_error)e),
 				  sources[i]->counters.rejected_lines[e]);
-	each_source(out, s, "strobe_run_files_total", "counter", "Files of directories of runs that were imported.", files);
-	family(out, "strobe_run_files_rejected_total", "counter", "Files of directories of runs that were not "
-								  "imported, by reason.");
+	each_source(out, s, "strobe_run_files_total", "counter", "Files imported from directories of runs.", files);
+	family(out, "strobe_run_files_rejected_total", "counter", "Files of directories of runs that were "
+								  "rejected, by reason.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = 0; e < SOURCE_FILE_ERRORS; e++)
 			of_source(out, "strobe_run_files_rejected_total", sources[i],
 				  source_file_error_name((enum source_file_error)e),
 				  sources[i]->counters.rejected_files[e]);
 	put_pushes(out, sources, n);
-	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them "
-		    "to take.", bad_entries);
+	each_source(out, s, "strobe_entries_rejected_total", "counter", "Stream entries without a message or lines.", bad_entries);
 	each_source(out, s, "strobe_connections_closed_slow_total", "counter",
 		    "Connections closed because they did not read replies or held too much memory.", closed_slow);
 	each_source(out, s, "strobe_connections_closed_idle_total", "counter",
@@ -250,8 +248,7 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 		    pending);
 	each_stream(out, s, "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.",
 		    acked);
-	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries taken over from consumers that "
-		    "are gone.", claimed);
+	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries claimed from dead consumers.", claimed);
 	each_stream(out, s, "strobe_stream_trimmed_unread_total", "counter",
 		    "Entries trimmed before the consumer group read them.", trimmed);
 }
@@ -345,7 +342,7 @@ static void put_sink_state(struct buf *out, const struct server_sink *sinks, siz
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_commit_failures_total", &sinks[i], NULL, NULL,
 			sinks[i].counters->commit_failures);
-	family(out, "strobe_sink_failing", "gauge", "1 while the last try failed.");
+	family(out, "strobe_sink_failing", "gauge", "1 while the last attempt failed.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_failing", &sinks[i], NULL, NULL,
 			sinks[i].counters->failing || sinks[i].counters->runs_failing);
@@ -424,11 +421,11 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 		of_source(out, "strobe_messages_rejected_total", sources[i], "memfd", c->rejected_memfd);
 	}
 
-	family(out, "strobe_connections", "gauge", "PHP processes connected now.");
+	family(out, "strobe_connections", "gauge", "Open connections, of clients or to a server.");
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_connections", sources[i], NULL, sources[i]->counters.connections_now);
 
-	family(out, "strobe_connections_total", "counter", "Connections accepted.");
+	family(out, "strobe_connections_total", "counter", "Connections accepted, or made to a server.");
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_connections_total", sources[i], NULL, sources[i]->counters.connections);
 
@@ -487,8 +484,8 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 {
 	single(out, "strobe_runs_received_total", "counter", c->runs_received, "Runs received from PHP processes.");
 	single(out, "strobe_runs_posted_total", "counter", h->runs_posted, "Runs received over HTTP and stored.");
-	family(out, "strobe_http_logins_total", "counter", "Tokens posted to /login that were right, wrong tokens posted there or "
-	       "sent as a bearer, and those that were not looked at because too many had been wrong.");
+	family(out, "strobe_http_logins_total", "counter", "Tokens accepted at /login, wrong ones there or in a header, and those not checked "
+	       "because too many had been wrong.");
 	labelled(out, "strobe_http_logins_total", "result", "accepted", h->logins);
 	labelled(out, "strobe_http_logins_total", "result", "wrong", h->logins_wrong);
 	labelled(out, "strobe_http_logins_total", "result", "limited", h->logins_limited);
@@ -596,7 +593,7 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 	family(out, "strobe_build_info", "gauge", "Always 1; the version is a label.");
 	labelled(out, "strobe_build_info", "version", STROBE_VERSION, 1);
 	single(out, "strobe_ready", "gauge", !health_reason(s, text, sizeof(text)),
-	       "1 while an input is open and the store answers.");
+	       "1 while a source is up, no sink fails and the store answers.");
 	put_sources(out, s->options.sources, s->options.source_count);
 	put_pipeline_sources(out, s);
 	put_source_samples(out, s);

@@ -79,7 +79,7 @@ static int read_body(struct push *p, struct otlp_outcome *ret, struct err *err)
 	if (!is_json(p->request))
 		return otlp_read(&p->pushed, p->body.p, p->body.n, false, ret, err);
 	if (p->body.n > OTLP_JSON_MAX)
-		return err_set(err, -EFBIG, "the body has more than %zu bytes of JSON, which is the limit; send application/x-protobuf",
+		return err_set(err, -EFBIG, "the body exceeds the limit of %zu bytes of JSON; send application/x-protobuf",
 			       OTLP_JSON_MAX);
 	buf_init(&bytes);
 	e = message_from_json(&message_otlp_request, p->body.p, p->body.n, &bytes, err);

@@ -77,7 +77,7 @@ static bool decompress(struct push *p, size_t body_max)
 	}
 	if (p->body.n <= body_max)
 		return true;
-	push_refuse(p, SOURCE_PUSH_LARGE, 413, "the body has more than %zu bytes, which is the limit", body_max);
+	push_refuse(p, SOURCE_PUSH_LARGE, 413, "the body exceeds the limit of %zu bytes", body_max);
 	return false;
 }
 

@@ -251,7 +251,7 @@ static enum query_result say_how_it_ended(int status, const struct query_limits 
 		return QUERY_OUT_OF_MEMORY;
 	}
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-		err_set(err, -ETIMEDOUT, "the query takes more than %g seconds, which is the limit; select a "
+		err_set(err, -ETIMEDOUT, "the query exceeds the limit of %g seconds; select a "
 					 "shorter range or fewer labels", l->milliseconds / 1e3);
 		return QUERY_OUT_OF_TIME;
 	}

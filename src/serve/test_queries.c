@@ -288,7 +288,7 @@ TEST(a_query_above_its_memory_costs_only_itself)
 TEST(a_query_above_its_time_costs_only_itself)
 {
 	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .milliseconds = 1000 },
-			  QUERY_OUT_OF_TIME, "the query takes more than 1 seconds, which is the limit; select a "
+			  QUERY_OUT_OF_TIME, "the query exceeds the limit of 1 seconds; select a "
 					     "shorter range or fewer labels");
 }
 
@@ -422,8 +422,8 @@ TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
 	response_init(&r);
 	CHECK(queries_answer(&context, &q, false, &r, &a));
 	CHECK(!a && r.status == 504);
-	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query takes more than 0.3 "
-			       "seconds, which is the limit; select a shorter range or fewer labels\"}");
+	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query exceeds the limit of 0.3 "
+			       "seconds; select a shorter range or fewer labels\"}");
 	CHECK_INT(context.http.queries_late, 1);
 	response_done(&r);
 	query_starter_free(s);

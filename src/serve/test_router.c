@@ -234,7 +234,7 @@ TEST(a_run_is_posted_in_any_format_and_every_refusal_has_its_status)
 	CHECK_INT(post("id=7", "\x89PNG and so on", &refused), 415);
 	CHECK(strstr(refused.body.data, "it looks like a PNG image") != NULL);
 	CHECK_INT(post("id=7&host=web1", "main;f 3\n", &other), 400);
-	CHECK(strstr(other.body.data, "label.KEY") != NULL);
+	CHECK(strstr(other.body.data, "label.NAME") != NULL);
 	CHECK_INT(post_status("id=%00", "main;f 3\n"), 400);
 	fake_store_fails = 1;
 	CHECK_INT(post_status("id=7", "main;f 3\n"), 500);

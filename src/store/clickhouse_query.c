@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define STACK_NODES	8u		/* of a tree for each stack; what is asked for and read takes as much again */
+#define STACK_NODES	8u		/* of a tree for each stack; what is requested and read takes as much again */
 #define STACKS_MIN	4096u		/* fit into the least memory that a query is given */
 
 struct query {

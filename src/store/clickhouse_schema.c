@@ -99,7 +99,7 @@ static int create(struct one *o, struct clickhouse_form *f, struct err *err)
 		rc = create_tables(o, f, err);
 	if (rc >= 0)
 		rc = clickhouse_ddl_codecs(f, run_one, o, err);
-	/* The version comes last: tables without it are completed by whoever opens them next. */
+	/* The version comes last: tables without it are completed by the next process that opens them. */
 	return rc < 0 ? rc : run_one(o, "INSERT INTO schema VALUES (1)", err);
 }
 

@@ -57,7 +57,7 @@ static int ask_stacks(struct clickhouse_store *s, unsigned shard, const struct s
 	return clickhouse_ask(s, shard, &r, ret, err);
 }
 
-/* Names of an answer that have not been asked for yet, and of its frames that are new. */
+/* Names of an answer that have not been requested yet, and of its frames that are new. */
 static void note_parts(const struct buf *answer, struct map *asked, struct map *known_frames, struct buf *bases,
 		       struct buf *frames)
 {
@@ -100,7 +100,7 @@ static void note_asked(struct map *asked, const struct buf *names)
 		map_set(asked, strobe_wire_get_le((const uint8_t *)names->data + i, 8), 1);
 }
 
-/* Stacks above CLICKHOUSE_STACK frames continue others, which are asked for in the next round. */
+/* Stacks above CLICKHOUSE_STACK frames continue others, which are requested in the next round. */
 static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
 		      struct clickhouse_stacks *ret, struct buf *frames, struct err *err)
 {

@@ -33,7 +33,7 @@ struct rows_added {
 void day_values_init(struct day_values *v, struct profile *p);
 void day_values_done(struct day_values *v);
 
-/* Adds the rows that are asked for; `tree` is the day's. 0, or -EBADMSG, with what was right before the damage added. */
+/* Adds the rows that are requested; `tree` is the day's. 0, or -EBADMSG, with what was right before the damage added. */
 int day_values_add(struct day_values *v, const struct stack_tree *tree, const struct scan_chunk *c, struct rows_added *ret);
 
 /* Once, when all chunks of the day were added and before `columns` is read: leaves of the tree, and of the values, only the nodes that

@@ -247,7 +247,7 @@ static int open_writer(struct day *d, struct err *err)
 	return rc;
 }
 
-/* Read by whoever may not create the log's index beside it: without a log, the file alone is everything. */
+/* For readers that may not create the log's index beside it: without a log, the file is complete. */
 static int open_immutable(struct day *d, struct err *err)
 {
 	_cleanup_(freep) char *log = xasprintf("%s-wal", d->path), *uri = NULL;

@@ -35,7 +35,7 @@ struct day {
 	int64_t number;			/* days since 1970 */
 	char *path;
 	sqlite3 *db;
-	uint32_t hours_to_compact;	/* bit per hour that has rows in `recent`; kept by whoever writes */
+	uint32_t hours_to_compact;	/* bit per hour that has rows in `recent`; maintained by the writer */
 	uint64_t used;			/* when the store used it last, for closing the one unused longest */
 
 	/* private: what a writer knows of the file, loaded by the first append and dropped by one that failed */

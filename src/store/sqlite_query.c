@@ -80,7 +80,7 @@ static void note_series(struct query *q, const struct scan_chunk *c)
 	labels_keep_common(&q->labels, &labels);
 }
 
-/* Whether all stacks of the day are asked for, so that the profile has about as many nodes. */
+/* Whether all stacks of the day are requested, so that the profile has about as many nodes. */
 static bool is_all_of(const struct store_query *what, int64_t day)
 {
 	int64_t start = day * DAY_BUCKETS * BATCH_BUCKET_NS;

@@ -13,7 +13,7 @@ struct scan_chunk {
 	uint32_t id;			/* of the series within its day */
 	struct chunk_reader *reader;	/* its header is read, no row yet */
 	int64_t hour_bucket;		/* first bucket of its hour, since 1970 */
-	unsigned from, to;		/* buckets of the hour that are asked for: [from, to) */
+	unsigned from, to;		/* buckets of the hour that are requested: [from, to) */
 };
 
 /* All may be NULL; without `chunk` chunks are not read. Negative results end the scan, but for -EBADMSG: what was
@@ -29,7 +29,7 @@ struct scan_visitor {
 int sqlite_scan(struct sqlite_store *s, const struct store_query *q, const struct scan_visitor *v,
 		struct store_query_stats *stats, struct err *err);
 
-/* The next row that is asked for: 1, 0 after the last, or -EBADMSG. */
+/* The next row that is requested: 1, 0 after the last, or -EBADMSG. */
 static inline int scan_next(const struct scan_chunk *c, uint32_t *ret_stack, unsigned *ret_bucket, int64_t *values)
 {
 	int rc;

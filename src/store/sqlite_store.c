@@ -188,7 +188,7 @@ int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *w
 	_cleanup_(freep) char *path = day_path(s->directory, number, "");
 
 	sqlite_store_close_day(s, number);
-	return sqlite_store_set_file_aside(s, path, why, "the day goes on", err);
+	return sqlite_store_set_file_aside(s, path, why, "the day continues", err);
 }
 
 int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, struct err *err)

@@ -19,7 +19,7 @@
 
 #define SQLITE_STORE_OPEN_DAYS	4	/* with their dictionaries in memory */
 
-/* RUNS: adds runs beside whoever writes, and appends no samples. */
+/* RUNS: adds runs beside the writer, and appends no samples. */
 enum sqlite_store_mode { SQLITE_STORE_READ, SQLITE_STORE_WRITE, SQLITE_STORE_RUNS };
 
 struct sqlite_store {

@@ -12,11 +12,11 @@ static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse
 
 	if (!colon || memchr(url, '/', (size_t)(colon - url)))
 		return err_set(err, -EINVAL, "'%s' is not the address of a store; write sqlite:%s for a directory", url,
-			       *url ? url : "DIRECTORY");
+			       *url ? url : "DIR");
 	if (!strncmp(url, "clickhouse:", 11))
 		return clickhouse_store_open(url, clickhouse_mode, ret, err);
 	if (strncmp(url, "sqlite:", 7))
-		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known are sqlite:DIRECTORY and "
+		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known are sqlite:DIR and "
 			       "clickhouse://HOST:PORT/DATABASE",
 			       (int)(colon - url < 40 ? colon - url : 40), url);
 	if (!strncmp(colon, ":///", 4))

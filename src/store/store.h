@@ -160,7 +160,7 @@ struct store_series {
 };
 
 /* Takes what was measured in one series in `count` steps, the first of which begins at from_ns: `values` by step, then by
- * column; NULL if only series were asked for. */
+ * column; NULL if only series were requested. */
 typedef void store_sums_callback(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count);
 
 /* Called for each day that a reader finds damaged; `why` is NULL if it was one piece of it. */

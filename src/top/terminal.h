@@ -1,6 +1,6 @@
 /* terminal.h: a whole terminal as a screen of lines, by ncurses. Builds without ncurses have none.
  *
- * While it is open nothing else may be written to it; whoever ends the program closes it first.
+ * While it is open nothing else may be written to it; close it before the program ends.
  */
 #ifndef TOP_TERMINAL_H
 #define TOP_TERMINAL_H

@@ -44,7 +44,7 @@ struct top_view {
 	char input[TOP_INPUT_MAX + 1];
 	char message[300];		/* the last thing that was done; "" if there is nothing to say */
 	size_t selected, first;		/* rows */
-	size_t page;			/* rows that fit on the screen, set by whoever draws */
+	size_t page;			/* rows that fit on the screen, set when drawing */
 	const struct top_rows *rows;	/* that are shown */
 	const struct request_rows *request_rows;
 };
@@ -52,7 +52,7 @@ struct top_view {
 void top_view_init(struct top_view *v);
 void top_view_done(struct top_view *v);
 
-/* `suggested` is the name of a file to save to, when that is asked for. */
+/* `suggested` is the name of a file to save to, when that is requested. */
 enum top_action top_view_key(struct top_view *v, uint32_t key, const char *suggested);
 
 /* Sets or, with "", removes the filter. -EINVAL with a sentence if it is no expression, and nothing has changed. */

@@ -19,6 +19,11 @@ try svgs --logs logs --fn a=b --fn a=c
 try svgs --logs logs --fn a=b --no-fn
 try svgs --logs logs --minwidth x
 try svgs --logs logs --jobs 1000
+try svgs --logs logs --memory 4096
+try svgs --logs logs --memory much
+try svgs --logs logs --watch 0
+try svgs --logs logs --watch often
+try svgs --logs logs --upload-timeout 2d
 try svgs --logs logs --upload "no-such-program {}"
 try svgs --logs logs --upload "true '"
 mkdir none; try index --logs none

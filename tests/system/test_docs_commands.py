@@ -14,7 +14,7 @@ from daemon import Said
 from strobe_test import EXTENSION, ROOT, STROBE, check, main, test, wait_for
 
 DOCUMENTS = ['README.md', 'CONTRIBUTING.md', *sorted(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True))]
-VERBS = re.findall(r'^  ([a-z]+) {2,}', subprocess.run([STROBE, '--help'], capture_output=True, text=True).stdout, re.M) + ['completion']
+VERBS = re.findall(r'^  ([a-z]+) {2,}', subprocess.run([STROBE, '--help'], capture_output=True, text=True).stdout, re.M)
 COMMAND = re.compile(r'(?:sudo |[A-Z_]+=\S+ |perf script[^|]*\| )*(?:build/)?strobe (?:%s)\b(?!:)' % '|'.join(VERBS))
 
 # A command that matches is not run, only its options are read, for the reason given.

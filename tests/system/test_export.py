@@ -164,7 +164,7 @@ def with_little_memory_lines_are_sorted_in_files():
     with Directory() as d:
         lines = stacks(20000, 3)
         path = put_log(d, 'daily/2026-11-01.all.log', lines)
-        r = strobe(d, 'export', 'compress', '--logs', 'logs', '--memory', '1')
+        r = strobe(d, 'export', 'compress', '--logs', 'logs', '--memory', '1M')
         check(r.returncode == 0 and is_log(path + '.gz', lines), f'{r}')
         check(files(d, 'logs') == ['logs/daily/2026-11-01.all.log.gz'], f'{files(d, "logs")}')
 

@@ -366,7 +366,7 @@ def uploads_count_against_the_memory_of_queries():
         check(ask(d, '/api/v1/runs?id=small', 'POST', stacks(10))[0] == 201, 'a small one is stored')
         check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(150000))[0] == 201, 'one above a sixteenth gets half')
         status, _, text = ask(d, '/api/v1/runs?id=large', 'POST', stacks(1000000))
-        check(status == 413 and b'more than 32 MB of memory' in text, f'what needs more than half is refused: {status} {text}')
+        check(status == 413 and b'the limit of 32 MB of memory' in text, f'what needs more than half is refused: {status} {text}')
         check('strobe_uploads_refused_total{reason="memory"} 1' in d.get('/metrics'), 'it is counted')
         check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'all of it is given back')
 
@@ -441,8 +441,8 @@ def an_upload_that_takes_too_long_is_refused_with_a_sentence():
             t.join(60)
         check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'and given back')
         [(status, text)] = answers
-        check((status, json.loads(text)['error']) == (413, 'reading the profile takes more than 15 seconds, which is the '
-              "limit; make it smaller, or use 'strobe import' on the daemon's machine"), f'{status} {text}')
+        check((status, json.loads(text)['error']) == (413, 'reading the profile exceeds the limit of 15 seconds; '
+              "make it smaller, or use 'strobe import' on the daemon's machine"), f'{status} {text}')
         check('strobe_uploads_refused_total{reason="deadline"} 1' in d.get('/metrics'), 'it is counted')
         check(ask(d, '/api/v1/runs?id=fine', 'POST', b'f 1\n')[0] == 201, 'the next one is fine')
         blanks = gzip.compress(b''.join(b'# perf\nmain' + b' ' * 65000 + b'y 4\n' for _ in range(1000)))

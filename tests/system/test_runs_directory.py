@@ -226,7 +226,7 @@ def without_inotify_files_are_found_by_looking():
         if subprocess.run([*d.command[:5], 'echo 0 > /proc/sys/user/max_inotify_instances'], capture_output=True).returncode:
             raise Skip('user namespaces are not permitted here')
         with d:
-            check(wait_for(lambda: source(d)['state'].startswith('looking every')), source(d)['state'])
+            check(wait_for(lambda: source(d)['state'].startswith('scanning every')), source(d)['state'])
             put(f'{directory}/out', '1.s.xhprof', array(1))
             os.makedirs(f'{directory}/out/sub')
             check(wait_for(lambda: listed(d) == ['s/1']), f'{listed(d)}')

@@ -91,7 +91,7 @@ def in_bash(work):
 
     everything = {*FILES, *FOLDERS, os.path.basename(path)}
     cases = [
-        (['strobe', ''], {*known, 'help', 'completion', '--help', '--version'}),
+        (['strobe', ''], {*known, 'help', '--help', '--version'}),
         (['strobe', 'flamegr'], {'flamegraph'}),
         (['strobe', 'help', 'dif'], {'diff'}),
         (['strobe', 'completion', ''], {'bash', 'zsh', 'fish'}),
@@ -106,6 +106,7 @@ def in_bash(work):
         (['strobe', 'convert', '-f', 'p'], {'pprof'}),
         (['strobe', 'convert', '--from', ''], formats('read')),
         (['strobe', 'convert', '--format', ''], formats('written')),
+        *((['strobe', command, '--from', ''], formats('read')) for command in ('annotate', 'callgraph', 'collapse', 'flamegraph', 'report')),
         (['strobe', 'record', '--off'], {'--off-cpu'}),
         (['strobe', 'run', '--', 'printen'], {'printenv'}),
         (['strobe', 'run', '--', 'printenv', '-'], set()),
@@ -166,6 +167,10 @@ def main():
             for name in FOLDERS:
                 os.mkdir(os.path.join(work, name))
             test(work)
+    shown = [subprocess.run([STROBE, *words], capture_output=True, text=True)
+             for words in (('completion', '--help'), ('completion', '-h'), ('help', 'completion'))]
+    told([s for s in shown if s.returncode or s.stderr or not s.stdout.startswith('Usage: strobe completion bash|zsh|fish\n')],
+         'the command has its help')
     done = subprocess.run([STROBE, 'completion', 'csh'], capture_output=True, text=True)
     told([] if done.returncode == 1 and 'bash, zsh and fish' in done.stderr else [done], 'another shell is refused, with the names of those there are')
 

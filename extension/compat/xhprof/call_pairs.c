@@ -106,7 +106,7 @@ static zend_string *closure_with_lines(const struct call_function *f)
 	return joined("{closure}::", f->file ? last_two(f->file) : "", lines, (size_t)n);
 }
 
-/* The method's own name may hold any bytes: it ends with what it was called with, when that was asked for. */
+/* The method's own name may hold any bytes: it ends with what it was called with, when that was requested. */
 static zend_string *function_name(const struct edge_names *names, const struct call_function *f)
 {
 	if (f->closure && names->closure_lines)

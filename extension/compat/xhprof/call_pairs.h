@@ -1,7 +1,7 @@
 /* call_pairs.h: a call tree as the array that xhprof made known.
  *
  * One entry for each pair of caller and callee, "caller==>callee", and "main()" for the whole: calls, wall time in
- * microseconds and what else was asked for. A function that is called again while it runs gets the number of its calls
+ * microseconds and what else was requested. A function that is called again while it runs gets the number of its calls
  * above as a suffix: "foo==>foo@1". Functions that are not shown, because their kind has no name in an API or because
  * the user ignores them, are transparent: what they call belongs to the nearest caller that is shown. A pair without a
  * call counts how often a fiber went on there ("Fiber::resume==>job"), since tools divide by the calls.

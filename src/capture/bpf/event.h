@@ -231,7 +231,7 @@ struct native_stack_event {
 struct layout_event {
 	u32 type, pid;			/* in the caller's pid namespace; 0: not visible there */
 	u64 start_ticks;
-	u64 executable_pages;		/* mapped when it was asked for */
+	u64 executable_pages;		/* mapped when it was requested */
 	u32 tgid, pad;			/* in the first pid namespace */
 };
 

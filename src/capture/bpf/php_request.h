@@ -1,4 +1,4 @@
-/* php_request.h: which script runs, and by which method it was asked for.
+/* php_request.h: which script runs, and by which method it was requested.
  *
  * Compiled for BPF and as plain C (user_memory.h).
  */

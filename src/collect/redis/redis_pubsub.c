@@ -275,7 +275,7 @@ static int set_parameters(struct pubsub *p, const struct redis_url *u, struct er
 	if (r < 0)
 		return err_prefix(err, "%s", u->shown);
 	if (!p->channels.count && !p->patterns.count)
-		return err_set(err, -EINVAL, "%s: say which channel to subscribe to, as in %s%cchannel=excimer",
+		return err_set(err, -EINVAL, "%s: missing channel to subscribe to, as in %s%cchannel=excimer",
 			       u->shown, u->shown, u->parameter_count ? '&' : '?');
 	list_begin(&p->channels, "SUBSCRIBE");
 	list_begin(&p->patterns, "PSUBSCRIBE");

@@ -79,7 +79,7 @@ struct stream_key {
 	int64_t next_lost_log_ns;
 	bool is_claiming;
 	char *claim_from;			/* a consumer that is gone */
-	struct stream_id *claims;		/* asked for, until their answer has come */
+	struct stream_id *claims;		/* requested, until their answer has come */
 	size_t claim_count, claim_capacity;
 	struct stream_seen { uint64_t added, length; struct stream_id first, last; bool known; } seen;
 	struct stream_id trim_to;
@@ -114,7 +114,7 @@ struct redis_stream {
 	struct str *fields;			/* of the entry at hand */
 	size_t field_capacity;
 	bool logged_bad, logged_lease, logged_trim, logged_up;
-	int64_t map_ns;				/* when the map of the cluster may be asked for again */
+	int64_t map_ns;				/* when the map of the cluster may be requested again */
 	char *trouble;				/* of a key, for people; NULL: none */
 };
 

@@ -3,13 +3,13 @@
  * A key begins anew whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
  * gone. That is safe at any time because of three things that are known here: which entries are under way
  * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
- * were asked for from other consumers (`claims`). Of what Redis says that we have been given,
+ * were requested from other consumers (`claims`). Of what Redis says that we have been given,
  *   - what is under way is left alone,
- *   - what lies behind `last`, or was asked for, is new to us: the answer that brought it was lost,
+ *   - what lies behind `last`, or was requested, is new to us: the answer that brought it was lost,
  *   - anything else was acknowledged before, and Redis has lost that with its last second: it is acknowledged again.
  *
  * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last
- * id that the stream has had. New entries are asked for without BLOCK: acknowledgements go over the same connection,
+ * id that the stream has had. New entries are requested without BLOCK: acknowledgements go over the same connection,
  * and samples can wait for a tenth of a second. */
 #include "redis_stream_private.h"
 

@@ -106,14 +106,14 @@ TEST(lines_of_all_channels_arrive_again_after_a_loss)
 TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 {
 	static const char *const bad[][2] = {
-		{ "redis://u:secret@h", "say which channel to subscribe to, as in redis://u:***@h?channel=excimer" },
-		{ "redis://h/?channel=,", "say which channel" },
+		{ "redis://u:secret@h", "missing channel to subscribe to, as in redis://u:***@h?channel=excimer" },
+		{ "redis://h/?channel=,", "missing channel" },
 		{ "redis://h/?channel=a&colour=red",
 		  "unknown parameter 'colour'; a subscription takes channel, pattern" },
 		{ "redis://h/?channel=a&clock=sun", "clock=sun: use wall or cpu" },
 		{ "redis://h/?channel=a&period=0", "must be positive" },
 		{ "redis://h/?channel=a&label.a-b=1", "a label's name has letters, digits and _" },
-		{ "rediss://u:secret@h", "say which channel to subscribe to, as in rediss://u:***@h?channel=excimer" },
+		{ "rediss://u:secret@h", "missing channel to subscribe to, as in rediss://u:***@h?channel=excimer" },
 		{ "rediss://u:secret@h/?channel=a&verify=2", "verify=2: use yes or no" },
 		{ "redis://u:secret@h/?channel=a&ca-file=/c", "ca-file= requires TLS; use rediss://" },
 		{ "redis://h:x/?channel=a", "the port is not a number" },

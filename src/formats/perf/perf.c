@@ -182,8 +182,8 @@ static int read_event(struct perf_reader *r, const struct perf_event *e, struct 
 	struct str chain;
 
 	if (!perf_chain_take(r->in, &chain))
-		return err_set(err, -E2BIG, "the call chain below line %llu has more than %zu bytes, which is "
-			       "the limit", (unsigned long long)number, PERF_CHAIN_BYTES);
+		return err_set(err, -E2BIG, "the call chain below line %llu exceeds the limit of %zu bytes",
+			       (unsigned long long)number, PERF_CHAIN_BYTES);
 	if (!wanted || !is_sample(e, chain, input_buffered(r->in)))
 		return 0;
 	return add_sample(r, e, chain, number, err);
@@ -235,7 +235,7 @@ static void report_others(const struct perf_reader *r, struct buf *out)
 		buf_puts(out, ", …");
 }
 
-/* Reports omissions that were not asked for. */
+/* Reports omissions that were not requested. */
 static void tell(const struct perf_reader *r, struct buf *out)
 {
 	struct err missing;
@@ -272,7 +272,7 @@ static int finish(const struct perf_reader *r, struct err *err)
 	if (!left_out && r->taken)
 		return 0;
 	if (!left_out || (!r->taken && left_out == r->lines.unreadable))
-		return err_set(err, -EINVAL, "there is no sample of perf script in it%s%s",
+		return err_set(err, -EINVAL, "it has no samples of perf script%s%s",
 			       r->lines.unreadable ? "; " : "",
 			       r->lines.unreadable ? r->lines.first_unreadable.text : "");
 	buf_init(&text);

@@ -233,6 +233,6 @@ int perf_inline_error(const struct perf_inline *x, struct err *err)
 {
 	if (!x || !x->missing)
 		return 0;
-	return err_set(err, -x->missing, "addr2line of binutils, which knows what is inlined, cannot be run: %s",
+	return err_set(err, -x->missing, "cannot run addr2line (package binutils), which finds inlined functions: %s",
 		       strerror(x->missing));
 }

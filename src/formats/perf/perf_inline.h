@@ -1,6 +1,6 @@
 /* perf_inline.h: which functions the compiler has inlined at an address, as addr2line of binutils knows it.
  *
- * Each address costs a process, so that this is only done when it is asked for; an address that comes again is
+ * Each address costs a process, so that this is only done when it is requested; an address that comes again is
  * remembered. Modules are read where the text says they are: on the machine that it was recorded on.
  */
 #ifndef FORMATS_PERF_INLINE_H

@@ -3,7 +3,7 @@
  *	php 24636/24640 [001] 75695.008865:     250000 cpu-clock:u:	an event
  *	COMM PID/TID [CPU] TIME: PERIOD EVENT:
  *
- * PID/ is only there when it was asked for, CPU and PERIOD depend on how it was recorded, and COMM may have spaces and
+ * PID/ is only there when it was requested, CPU and PERIOD depend on how it was recorded, and COMM may have spaces and
  * digits. A trace point has its fields behind EVENT:. The call chain follows, leaf first, and an empty line ends it:
  *
  *		    561be3f0 zend_call_function+0x2c0 (/usr/bin/php8.2)	a frame

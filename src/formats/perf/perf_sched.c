@@ -306,8 +306,8 @@ static int read_events(struct sched_reader *r, struct err *err)
 		if (!perf_event_parse((struct str){ copy.data, copy.size }, &e))
 			continue;
 		if (!perf_chain_take(r->in, &chain))
-			return err_set(err, -E2BIG, "the stack below line %llu has more than %zu bytes, which is "
-				       "the limit", (unsigned long long)number, PERF_CHAIN_BYTES);
+			return err_set(err, -E2BIG, "the stack below line %llu exceeds the limit of %zu bytes",
+				       (unsigned long long)number, PERF_CHAIN_BYTES);
 		on_event(r, &e, chain);
 	}
 	return r->in->err.code;
@@ -319,8 +319,8 @@ static int finish(struct sched_reader *r, struct err *err)
 	uint32_t column;
 
 	if (!r->switches)
-		return err_set(err, -EINVAL, "there is no event sched:sched_switch in its %llu lines; it is what `perf "
-			       "script` writes after `perf record -a -g -e sched:sched_switch -e sched:sched_waking`",
+		return err_set(err, -EINVAL, "it has no event sched:sched_switch in %llu lines; print one with `perf script` "
+			       "after `perf record -a -g -e sched:sched_switch -e sched:sched_waking`",
 			       (unsigned long long)r->in->line);
 	column = profile_column(r->profile, "off_cpu_us", "microseconds");
 	if (column == UINT32_MAX)
