@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define STACK_NODES	8u		/* of a tree for each stack; what is requested and read takes as much again */
+#define KINDS_APART	8u		/* more of them are added up in one pass */
 #define STACKS_MIN	4096u		/* fit into the least memory that a query is given */
 
 struct query {
@@ -33,8 +34,8 @@ struct query {
 
 /* --- Asking one shard --- */
 
-static int ask_sums(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
-		    struct err *err)
+static int ask_all_sums(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
+			struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
 
@@ -42,8 +43,47 @@ static int ask_sums(struct clickhouse_store *s, unsigned shard, const struct sto
 	buf_puts(&sql, "SELECT stack, kind, " CLICKHOUSE_SUM " FROM samples WHERE kind > 0");
 	sql_put_range(&sql, q);
 	sql_put_series(&sql, q);
-	buf_puts(&sql, " GROUP BY kind, stack ORDER BY kind, stack FORMAT RowBinary");
+	buf_puts(&sql, " GROUP BY kind, stack FORMAT RowBinary");
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
+}
+
+/* Kind by kind, the rows of a stack follow each other in the table, and the server adds them up three times as fast. */
+static int ask_sums_of(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct clickhouse_kinds *kinds,
+		       struct buf *ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+
+	buf_init(&sql);
+	for (size_t i = 0; i < kinds->count; i++) {
+		unsigned long long kind = kinds->items[i].name;
+
+		buf_printf(&sql, "%sSELECT stack, toUInt64(%llu) AS of_kind, " CLICKHOUSE_SUM " FROM samples WHERE kind = %llu",
+			   i ? " UNION ALL " : "", kind, kind);
+		sql_put_range(&sql, q);
+		sql_put_series(&sql, q);
+		buf_puts(&sql, " GROUP BY stack");
+	}
+	buf_puts(&sql, " FORMAT RowBinary");
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
+}
+
+/* Learns the kinds as well: those that were there before and after the sums were made. */
+static int ask_sums(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct clickhouse_part *p, struct err *err)
+{
+	int rc = clickhouse_fetch_kinds(s, shard, &p->kinds, err);
+	size_t known = p->kinds.count;
+
+	if (rc >= 0 && known && known <= KINDS_APART) {
+		rc = ask_sums_of(s, shard, q, &p->kinds, &p->rows, err);
+		if (rc >= 0)
+			rc = clickhouse_fetch_kinds(s, shard, &p->kinds, err);
+		if (rc < 0 || p->kinds.count == known)
+			return rc;
+		buf_reset(&p->rows);
+	}
+	if (rc >= 0)
+		rc = ask_all_sums(s, shard, q, &p->rows, err);
+	return rc < 0 ? rc : clickhouse_fetch_kinds(s, shard, &p->kinds, err);
 }
 
 static int ask_ranges(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
@@ -109,11 +149,9 @@ static int ask_all(struct clickhouse_store *s, unsigned shard, const struct stor
 	if (rc < 0 || !sql_put_days(&names, q))
 		return rc;
 	buf_reset(&names);
-	rc = ask_sums(s, shard, q, &p->rows, err);
+	rc = ask_sums(s, shard, q, p, err);
 	if (rc >= 0)
 		rc = ask_ranges(s, shard, q, &p->ranges, err);
-	if (rc >= 0)
-		rc = clickhouse_fetch_kinds(s, shard, &p->kinds, err);
 	if (rc >= 0)
 		rc = clickhouse_fetch_series(s, shard, q, &p->series, err);
 	if (rc < 0)

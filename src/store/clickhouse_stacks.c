@@ -251,63 +251,87 @@ static void place(struct placing *g, uint32_t number)
 
 /* --- In order --- */
 
-/* The number of frames, with their lines, that two stacks have in common. */
-static uint32_t common(const struct stack_row *a, const struct stack_row *b)
+/* A stack as numbers of frames of the profile, each followed by its line. */
+struct path {
+	const uint32_t *steps;
+	uint32_t size;				/* of `steps` */
+	uint32_t row;
+};
+
+struct paths {
+	struct path *list;
+	uint32_t *steps;
+	size_t count;
+};
+
+/* False if nothing but its frames and lines tells nodes of the row from others. */
+static bool put_steps(const struct placing *g, const struct stack_row *row, uint32_t *steps)
 {
-	uint32_t most = a->frame_count < b->frame_count ? a->frame_count : b->frame_count, i = 0;
-
-	while (i < most && frame_of(a, i) == frame_of(b, i) && line_of(a, i) == line_of(b, i))
-		i++;
-	return i;
-}
-
-static int compare_stacks(const void *x, const void *y)
-{
-	const struct stack_row *a = *(const struct stack_row *const *)x, *b = *(const struct stack_row *const *)y;
-	uint32_t i = common(a, b);
-
-	if (i == a->frame_count || i == b->frame_count)
-		return (a->frame_count > b->frame_count) - (a->frame_count < b->frame_count);
-	if (frame_of(a, i) != frame_of(b, i))
-		return frame_of(a, i) < frame_of(b, i) ? -1 : 1;
-	return line_of(a, i) < line_of(b, i) ? -1 : 1;
-}
-
-/* Whether nothing but the frames and lines of the row tells its nodes from others. */
-static bool is_plain(const struct placing *g, const struct stack_row *row)
-{
-	for (uint32_t i = 0; i < row->frame_count; i++)
-		if (map_get(&g->frames, frame_of(row, i)) == MAP_NONE)
+	if (row->base)
+		return false;
+	for (uint32_t i = 0; i < row->frame_count; i++) {
+		steps[2 * i] = map_get(&g->frames, frame_of(row, i));
+		if (steps[2 * i] == MAP_NONE)
 			return false;
-	return !row->base;
+		steps[2 * i + 1] = line_of(row, i);
+	}
+	return true;
 }
 
-static size_t plain_rows(const struct placing *g, const struct stack_row **ret)
+static void find_paths(const struct placing *g, struct paths *ret)
 {
-	size_t n = 0;
+	size_t steps = 0;
+	uint32_t *at;
 
 	for (size_t i = 0; i < g->count; i++)
-		if (is_plain(g, &g->rows[i]))
-			ret[n++] = &g->rows[i];
-	return n;
+		steps += 2 * (size_t)g->rows[i].frame_count;
+	ret->list = xmalloc((g->count + 1) * sizeof(*ret->list));
+	ret->steps = at = xmalloc((steps + 1) * sizeof(*at));
+	for (size_t i = 0; i < g->count; i++) {
+		if (!put_steps(g, &g->rows[i], at))
+			continue;
+		ret->list[ret->count++] = (struct path){ at, 2 * g->rows[i].frame_count, (uint32_t)i };
+		at += 2 * g->rows[i].frame_count;
+	}
+}
+
+/* Any order in which paths with a common beginning are neighbours. */
+static int compare_paths(const void *x, const void *y)
+{
+	const struct path *a = x, *b = y;
+	int by_steps = memcmp(a->steps, b->steps, (a->size < b->size ? a->size : b->size) * sizeof(*a->steps));
+
+	return by_steps ? by_steps : (a->size > b->size) - (a->size < b->size);
+}
+
+/* The number of frames, with their lines, that two paths have in common. */
+static uint32_t common(const struct path *a, const struct path *b)
+{
+	uint32_t most = a->size < b->size ? a->size : b->size, i = 0;
+
+	while (i < most && a->steps[i] == b->steps[i])
+		i++;
+	return i / 2;
 }
 
 /* In order, a stack shares its first nodes with the one before, and the others are new: nothing is looked up. */
 static void place_in_order(struct placing *g)
 {
-	_cleanup_(freep) const struct stack_row **rows = xcalloc(g->count + 1, sizeof(*rows));
-	uint32_t path[CLICKHOUSE_STACK + 1] = { PROFILE_ROOT };
-	size_t count = plain_rows(g, rows);
+	uint32_t nodes[CLICKHOUSE_STACK + 1] = { PROFILE_ROOT };
+	struct paths paths = { 0 };
 
 	assert(g->profile->node_count == 1);
-	qsort(rows, count, sizeof(*rows), compare_stacks);
-	for (size_t i = 0; i < count; i++) {
-		const struct stack_row *row = rows[i];
+	find_paths(g, &paths);
+	qsort(paths.list, paths.count, sizeof(*paths.list), compare_paths);
+	for (size_t i = 0; i < paths.count; i++) {
+		const struct path *p = &paths.list[i];
 
-		for (uint32_t k = i ? common(rows[i - 1], row) : 0; k < row->frame_count; k++)
-			path[k + 1] = profile_append_at(g->profile, path[k], map_get(&g->frames, frame_of(row, k)), line_of(row, k));
-		map_set(g->nodes, row->name, path[row->frame_count]);
+		for (uint32_t k = i ? common(p - 1, p) : 0; k < p->size / 2; k++)
+			nodes[k + 1] = profile_append_at(g->profile, nodes[k], p->steps[2 * k], p->steps[2 * k + 1]);
+		map_set(g->nodes, g->rows[p->row].name, nodes[p->size / 2]);
 	}
+	free(paths.list);
+	free(paths.steps);
 }
 
 uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *const *t, size_t count, struct profile *p, struct map *nodes)
