@@ -12,6 +12,8 @@
 #define INSERT_NS	(60 * NS_PER_SECOND)
 #define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
+#define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
+#define SILENT_NS	(3 * NS_PER_SECOND)	/* one that did not is left alone for as long */
 #define IDLE_MAX	64u
 #define BOUNDARY	"strobe7c1f0a5e9b3d4826strobe"
 
@@ -243,11 +245,55 @@ struct shard_thread {
 	struct err err;
 };
 
+static int64_t silent_until_ns(struct clickhouse_store *s, unsigned shard)
+{
+	int64_t ns;
+
+	lock_take(&s->lock);
+	ns = s->silent_until_ns[shard];
+	lock_release(&s->lock);
+	return ns;
+}
+
+static void note_silent(struct clickhouse_store *s, unsigned shard)
+{
+	lock_take(&s->lock);
+	s->silent_until_ns[shard] = clock_monotonic_ns() + SILENT_NS;
+	lock_release(&s->lock);
+}
+
+/* A server that hangs accepts connections and questions, and would be waited for as long as the longest query may take. Whatever
+ * it says to a ping, it is there. */
+static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
+{
+	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = ALIVE_NS };
+	struct http_answer answer;
+	struct http_client *h;
+	int rc;
+
+	if (clock_monotonic_ns() < silent_until_ns(s, shard))
+		return err_set(err, -ETIMEDOUT, "ClickHouse at %s does not answer", s->url.servers[shard].name);
+	if ((rc = take_connection(s, shard, &h, err)) < 0)
+		return rc;
+	http_answer_init(&answer);
+	rc = http_request(h, &ping, &answer, err);
+	http_answer_done(&answer);
+	if (rc == 200)
+		give_back(s, shard, h);
+	else
+		http_client_free(h);
+	if (rc == -ETIMEDOUT)
+		note_silent(s, shard);
+	return rc < 0 && clickhouse_is_away(rc) ? rc : 0;
+}
+
 static void *ask_shard(void *data)
 {
 	struct shard_thread *t = data;
 
-	t->rc = t->one(t->store, t->shard, t->data, &t->err);
+	t->rc = check_alive(t->store, t->shard, &t->err);
+	if (t->rc >= 0)
+		t->rc = t->one(t->store, t->shard, t->data, &t->err);
 	return NULL;
 }
 

@@ -30,6 +30,7 @@ struct clickhouse_store {
 	bool prepared;				/* the tables are there, in our version */
 	bool replicated;			/* they are Replicated; known when prepared */
 	struct store_stats stats;
+	int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* monotonic: servers that did not answer a moment ago */
 	char missing[256];			/* shards that an answer of this store missed, "" is none */
 	uint64_t last_seq;			/* of a run that was added */
 

@@ -190,7 +190,7 @@ def a_shard_that_is_away_is_named_and_the_rest_is_shown():
     with Directory() as d:
         collected(lines, both('away', pair=mortal), directory=d)
         second = stored('away', two)
-        with Page(d, both('away', '&timeout=2s', mortal)) as page:
+        with Page(d, both('away', pair=mortal)) as page:
             for away in (two.pause, two.kill):
                 away()
                 with urllib.request.urlopen(page.daemon.url + '/api/v1/profile?from=-2h', timeout=60) as r:
