@@ -64,8 +64,9 @@ static int take(struct push_source *s, const struct push *p)
 	const struct source_receiver *r = &s->base.receiver;
 	int room;
 
-	if (s->stopped || r->full(r->data))
+	if (s->stopped)
 		return -EAGAIN;
+	/* Not `full`, which is for data that can wait: one sink that is away must not keep it from the others. */
 	if ((room = r->room(r->data, p->folded_series, p->cost)) < 0)
 		return room;
 	for (size_t at = 0, n; at < p->size; at += n) {

@@ -9,7 +9,6 @@
 struct place {
 	struct loop *loop;
 	struct source *source;
-	bool is_full;
 	int room;
 	uint64_t cost;
 	unsigned messages;
@@ -29,19 +28,12 @@ static void got_message(void *data, const struct source_about *about, const stru
 }
 
 /* The loop ends when it has been asked once. */
-static bool full(void *data)
-{
-	struct place *p = data;
-
-	loop_stop(p->loop, 0);
-	return p->is_full;
-}
-
 static int room(void *data, size_t folded_series, uint64_t cost)
 {
 	struct place *p = data;
 
 	CHECK_INT(folded_series, 1);
+	loop_stop(p->loop, 0);
 	p->cost = cost;
 	return p->room;
 }
@@ -65,7 +57,7 @@ static void *give(void *data)
 
 static void run(struct place *p)
 {
-	struct source_receiver receiver = { .message = got_message, .full = full, .room = room, .data = p };
+	struct source_receiver receiver = { .message = got_message, .room = room, .data = p };
 	struct err err = { 0 };
 	pthread_t giver;
 
@@ -85,7 +77,7 @@ static void end(struct place *p)
 
 TEST(a_push_is_taken_in_the_loops_thread_and_counted)
 {
-	struct place p = { .is_full = false };
+	struct place p = { .room = 0 };
 
 	run(&p);
 	CHECK_INT(p.given, 0);
@@ -96,24 +88,14 @@ TEST(a_push_is_taken_in_the_loops_thread_and_counted)
 	end(&p);
 }
 
-TEST(a_full_collector_takes_nothing_of_it)
-{
-	struct place p = { .is_full = true };
-
-	run(&p);
-	CHECK_INT(p.given, -EAGAIN);
-	CHECK(p.err.text[0]);
-	CHECK_INT(p.messages, 0);
-	CHECK_INT(p.source->counters.pushes[SOURCE_PUSH_OTLP], 0);
-	end(&p);
-}
-
 TEST(a_push_without_room_for_all_of_it_is_refused_whole)
 {
 	struct place p = { .room = -EAGAIN };
 
 	run(&p);
 	CHECK_INT(p.given, -EAGAIN);
+	CHECK(p.err.text[0]);
+	CHECK_INT(p.source->counters.pushes[SOURCE_PUSH_OTLP], 0);
 	CHECK_INT(p.cost, 2 * STROBE_WIRE_HEADER);
 	CHECK_INT(p.messages, 0);
 	end(&p);
@@ -144,7 +126,7 @@ TEST(a_push_above_the_limit_of_series_is_refused_for_good)
 
 TEST(who_comes_after_the_end_is_told_so)
 {
-	struct place p = { .is_full = false };
+	struct place p = { .room = 0 };
 
 	run(&p);
 	source_stop(p.source);
