@@ -49,11 +49,14 @@ static void add_times(struct query *q)
 		profile_column(q->profile, q->times[q->times_added], "nanoseconds");
 }
 
+/* Samples first, wherever the series has them: the first column is what is shown. */
 static int note_columns(void *data, const struct series *s)
 {
 	struct query *q = data;
 	const char *time = series_time_column(s);
 
+	if (s->samples != UINT32_MAX)
+		profile_column(q->profile, "samples", s->columns[s->samples].unit);
 	for (uint32_t i = 0; i < s->column_count; i++)
 		profile_column(q->profile, s->columns[i].name, s->columns[i].unit);
 	if (time)
