@@ -146,6 +146,14 @@ static int fraction(const struct profile *a, uint32_t column_a, const struct pro
 		       "--normalize total");
 }
 
+static void keep_measured(struct diff *d, const char *unit, int64_t numerator, int64_t denominator)
+{
+	d->measured = profile_column(d->profile, "before_measured", unit);
+	d->scaling = (struct profile_scaling){ d->measured, numerator, denominator };
+	if (!d->truncated)
+		d->profile->columns[d->before].scaling = d->scaling;
+}
+
 int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
 		 const struct diff_options *o, struct diff *ret, struct err *err)
 {
@@ -165,12 +173,8 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	*ret = (struct diff){ .profile = p, .shares = o->scale == DIFF_BY_TOTAL, .truncated = o->truncate };
 	ret->before = ret->measured = profile_column(p, "before", unit);
 	ret->after = profile_column(p, "after", unit);
-	if (numerator != denominator) {
-		ret->measured = profile_column(p, "before_measured", a->columns[column_a].unit);
-		ret->scaling = (struct profile_scaling){ ret->measured, numerator, denominator };
-		if (!o->truncate)
-			p->columns[ret->before].scaling = ret->scaling;
-	}
+	if (numerator != denominator)
+		keep_measured(ret, a->columns[column_a].unit, numerator, denominator);
 	for (uint32_t c = 0; c < p->column_count; c++)
 		p->columns[c].counts_calls = a->columns[column_a].counts_calls && b->columns[column_b].counts_calls;
 	ret->factor = (double)numerator / (double)denominator;
