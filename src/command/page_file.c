@@ -68,7 +68,8 @@ static void put_measured(struct json *j, const struct facts *f, size_t metric)
 	json_key(j, "measured");
 	json_open_array(j);
 	json_u64(j, f->measured[metric]);
-	json_double(j, f->comparison->metrics[metric].diff->factor);
+	json_i64(j, f->comparison->metrics[metric].diff->scaling.numerator);
+	json_i64(j, f->comparison->metrics[metric].diff->scaling.denominator);
 	json_end(j);
 }
 
@@ -245,6 +246,13 @@ static void put_diff_values(struct json *j, const struct diff_report *r, bool to
 		json_end(j);
 	}
 	json_end(j);
+	if (r->diff->measured != r->diff->before) {
+		json_key(j, total ? "total_measured" : "self_measured");
+		json_open_array(j);
+		for (size_t i = 0; i < r->count; i++)
+			json_i64(j, total ? r->rows[i].total_measured : r->rows[i].self_measured);
+		json_end(j);
+	}
 	json_key(j, total ? "total_changed" : "self_changed");
 	json_open_array(j);
 	for (size_t i = 0; i < r->count; i++)
@@ -274,6 +282,10 @@ static void put_diff(struct json *j, const struct page_metric *m, const struct p
 	json_i64(j, r.before);
 	json_i64(j, r.after);
 	json_end(j);
+	if (d.measured != d.before) {
+		json_key(j, "whole_measured");
+		json_i64(j, r.whole_measured);
+	}
 	put_diff_values(j, &r, false);
 	put_diff_values(j, &r, true);
 	at_most_put_json(j, r.rows, r.count, sizeof(*r.rows), offsetof(struct diff_row, total.at_most));
@@ -561,8 +573,13 @@ static struct profile *merge_sides(const struct facts *f, uint32_t *columns)
 			snprintf(name, sizeof(name), "%s %.50s", c == 2 * m ? "before" : c == 2 * m + 1 ? "after" : "measured", metric->name);
 			columns[c] = profile_column(all, name, metric->diff->profile->columns[from].unit);
 		}
-	for (size_t m = 0; m < f->comparison->count; m++)
+	for (size_t m = 0; m < f->comparison->count; m++) {
+		if (f->measured[m]) {
+			all->columns[columns[2 * m]].scaling = f->comparison->metrics[m].diff->scaling;
+			all->columns[columns[2 * m]].scaling.from = columns[f->measured[m]];
+		}
 		add_side(all, f, m, columns);
+	}
 	return all;
 }
 

@@ -50,22 +50,11 @@ static bool have_edges(const struct profile *a, const struct profile *b)
 
 /* --- Scaling --- */
 
-/* Scaled values and their differences must fit. */
-#define VALUE_MAX ((__int128)1 << 62)
-
-static int64_t scaled(int64_t v, int64_t numerator, int64_t denominator)
-{
-	__int128 product = (__int128)v * numerator;
-	__int128 half = product < 0 ? -(denominator / 2) : denominator / 2;
-	__int128 quotient = (product + half) / denominator;
-
-	return (int64_t)(quotient > VALUE_MAX ? VALUE_MAX : quotient < -VALUE_MAX ? -VALUE_MAX : quotient);
-}
-
 /* Visits nodes parents first, and each subtree as a whole: the sum so far is rounded, and a node gets by how much it
  * grew. So the sum of a subtree is off by less than one, as is that of everything. */
-static void scale_column(struct profile *p, uint32_t to, uint32_t from, int64_t numerator, int64_t denominator)
+static void scale_column(struct profile *p, uint32_t to)
 {
+	const struct profile_scaling *scaling = &p->columns[to].scaling;
 	_cleanup_(freep) uint32_t *first = xcalloc(p->node_count, sizeof(*first));
 	_cleanup_(freep) uint32_t *next = xcalloc(p->node_count, sizeof(*next));
 	int64_t sum = 0, given = 0;
@@ -78,8 +67,8 @@ static void scale_column(struct profile *p, uint32_t to, uint32_t from, int64_t 
 	for (;;) {
 		int64_t until;
 
-		saturating_add(&sum, p->columns[from].self[n]);
-		until = scaled(sum, numerator, denominator);
+		saturating_add(&sum, p->columns[scaling->from].self[n]);
+		until = profile_scaled(scaling, sum);
 		p->columns[to].self[n] = until - given;
 		given = until;
 		if (first[n]) {
@@ -157,6 +146,14 @@ static int fraction(const struct profile *a, uint32_t column_a, const struct pro
 		       "--normalize total");
 }
 
+static void keep_measured(struct diff *d, const char *unit, int64_t numerator, int64_t denominator)
+{
+	d->measured = profile_column(d->profile, "before_measured", unit);
+	d->scaling = (struct profile_scaling){ d->measured, numerator, denominator };
+	if (!d->truncated)
+		d->profile->columns[d->before].scaling = d->scaling;
+}
+
 int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
 		 const struct diff_options *o, struct diff *ret, struct err *err)
 {
@@ -177,7 +174,7 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	ret->before = ret->measured = profile_column(p, "before", unit);
 	ret->after = profile_column(p, "after", unit);
 	if (numerator != denominator)
-		ret->measured = profile_column(p, "before_measured", a->columns[column_a].unit);
+		keep_measured(ret, a->columns[column_a].unit, numerator, denominator);
 	for (uint32_t c = 0; c < p->column_count; c++)
 		p->columns[c].counts_calls = a->columns[column_a].counts_calls && b->columns[column_b].counts_calls;
 	ret->factor = (double)numerator / (double)denominator;
@@ -202,7 +199,7 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	if (o->truncate)
 		scale_truncating(p, ret->before, ret->measured, numerator, denominator);
 	else
-		scale_column(p, ret->before, ret->measured, numerator, denominator);
+		scale_column(p, ret->before);
 	return 0;
 }
 

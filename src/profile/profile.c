@@ -113,6 +113,28 @@ uint32_t profile_copy_string(struct profile *into, const struct profile *from, u
 	return ids[string];
 }
 
+uint32_t profile_measured(const struct profile *p, uint32_t column)
+{
+	const struct profile_scaling *s = &p->columns[column].scaling;
+
+	return s->denominator && s->from < p->column_count ? s->from : column;
+}
+
+/* Scaled values and their differences must fit. */
+#define VALUE_MAX ((__int128)1 << 62)
+
+int64_t profile_scaled(const struct profile_scaling *s, int64_t v)
+{
+	__int128 product = (__int128)v * s->numerator;
+	__int128 half = product < 0 ? -(s->denominator / 2) : s->denominator / 2;
+	__int128 quotient;
+
+	if (!s->denominator)
+		return v;
+	quotient = (product + half) / s->denominator;
+	return (int64_t)(quotient > VALUE_MAX ? VALUE_MAX : quotient < -VALUE_MAX ? -VALUE_MAX : quotient);
+}
+
 uint32_t profile_find_column(const struct profile *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->column_count; i++)
@@ -616,7 +638,7 @@ struct profile *profile_new_like(const struct profile *p)
 	copy_facts(r, p);
 	r->keeps_lines = p->keeps_lines;
 	for (uint32_t i = 0; i < p->column_count; i++)
-		profile_column_like(r, &p->columns[i]);
+		r->columns[profile_column_like(r, &p->columns[i])].scaling = p->columns[i].scaling;
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		profile_frame(r, profile_name(p, i), profile_file(p, i), p->frames[i].line);
 	assert(r->frame_count == p->frame_count);

@@ -33,6 +33,10 @@ struct profile_column {
 	char unit[64];		/* "count", "nanoseconds", "bytes" */
 	int64_t *self;		/* one value per node, `node_capacity` of them */
 	bool counts_calls;	/* "calls", or a side of their comparison: a function has its own, and no total of those below */
+	struct profile_scaling {
+		uint32_t from;			/* the column that this one is a multiple of */
+		int64_t numerator, denominator;	/* denominator 0: this column was not scaled */
+	} scaling;
 };
 
 struct profile {
@@ -102,6 +106,8 @@ uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint
 uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint32_t line);
 uint32_t profile_column(struct profile *p, const char *name, const char *unit);
 uint32_t profile_column_like(struct profile *p, const struct profile_column *c);		/* of another profile */
+int64_t profile_scaled(const struct profile_scaling *s, int64_t v);	/* rounded, half a unit away from zero; `v` if there is no scaling */
+uint32_t profile_measured(const struct profile *p, uint32_t column);	/* that which it was scaled from, or itself */
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 

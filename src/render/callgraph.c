@@ -31,7 +31,7 @@ struct drawing {
 	const struct callgraph_options *o;
 	const struct graph *g;
 	struct buf *out;
-	int64_t whole, whole_before;
+	int64_t whole, whole_before, whole_measured;	/* measured: before without scale */
 	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
 	enum amount_unit unit;
 	bool is_estimate;		/* made of a tree that is one */
@@ -260,6 +260,8 @@ static void put_node_tooltip(const struct drawing *d, const struct graph_node *n
 	if (d->difference)
 		put_words_of_change(d, (struct picture_change){
 			.before = n->total_before, .after = n->total, .self_before = n->self_before, .self_after = n->self,
+			.share_before = difference_share(n->total_measured, d->whole_measured),
+			.self_share_before = difference_share(n->self_measured, d->whole_measured),
 			.at_most = n->at_most });
 }
 
@@ -347,7 +349,8 @@ static void put_edge(const struct drawing *d, const struct graph_edge *e)
 	buf_puts(out, " → ");
 	put_name_in_tooltip(d, profile_name(d->p, d->g->nodes[e->to].frame));
 	if (d->difference) {
-		put_words_of_change(d, (struct picture_change){ .before = e->before, .after = e->value, .at_most = e->at_most });
+		put_words_of_change(d, (struct picture_change){ .before = e->before, .after = e->value, .at_most = e->at_most,
+			.share_before = difference_share(e->measured, d->whole_measured) });
 	} else {
 		buf_puts(out, "\\n");
 		put_amount(d, e->value, e->at_most);
@@ -452,7 +455,7 @@ struct callgraph {
 	const struct profile *p;
 	struct callgraph_options o;
 	struct graph sums;
-	int64_t whole, whole_before;
+	int64_t whole, whole_before, whole_measured;	/* measured: before without scale */
 	bool is_estimate;
 	bool is_text;
 };
@@ -472,7 +475,8 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c->p = p;
 	c->o = *o;
 	c->whole = whole(p, o->column);
-	c->whole_before = differs ? whole(p, o->before_column) : 0;
+	c->whole_measured = differs ? whole(p, profile_measured(p, o->before_column)) : 0;
+	c->whole_before = differs ? profile_scaled(&p->columns[o->before_column].scaling, c->whole_measured) : 0;
 	if (o->focus)
 		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
 	of = part ? part : p;
@@ -516,7 +520,7 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 	struct flamegraph_options words;
 	struct picture_difference difference = { .p = c->p, .o = &words };
 	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole,
-			     .whole_before = c->whole_before, .is_estimate = c->is_estimate, .is_text = c->is_text };
+			     .whole_before = c->whole_before, .whole_measured = c->whole_measured, .is_estimate = c->is_estimate, .is_text = c->is_text };
 
 	o.max_nodes = max_nodes ? max_nodes : o.max_nodes ? o.max_nodes : CALLGRAPH_NODES;
 	o.plain = plain;

@@ -56,6 +56,9 @@ struct picture_difference *difference_new(const struct profile *p, const struct 
 	d->p = p;
 	d->o = o;
 	d->before = profile_totals(p, o->before_column);
+	d->measured = profile_totals(p, profile_measured(p, o->before_column));
+	for (uint32_t n = 0; n < p->node_count && p->columns[o->before_column].scaling.denominator; n++)
+		d->before[n] = profile_scaled(&p->columns[o->before_column].scaling, d->measured[n]);
 	d->after = profile_totals(p, o->column);
 	d->widths = xcalloc(p->node_count, sizeof(*d->widths));
 	for (uint32_t n = 0; n < p->node_count; n++)
@@ -68,6 +71,7 @@ struct picture_difference *difference_free(struct picture_difference *d)
 	if (!d)
 		return NULL;
 	free(d->before);
+	free(d->measured);
 	free(d->after);
 	free(d->widths);
 	free(d);
@@ -79,7 +83,8 @@ struct picture_difference *difference_free(struct picture_difference *d)
 static double delta_of(const struct picture_difference *d, uint32_t node)
 {
 	if (d->o->delta == DELTA_SELF)
-		return (double)self_of(d, d->o->column, node) - (double)self_of(d, d->o->before_column, node);
+		return (double)self_of(d, d->o->column, node) -
+			(double)profile_scaled(&d->p->columns[d->o->before_column].scaling, self_of(d, profile_measured(d->p, d->o->before_column), node));
 	return (double)d->after[node] - (double)d->before[node];
 }
 
@@ -130,12 +135,6 @@ static void put_amount(const struct picture_difference *d, int64_t v, const char
 	amount_put(out, shown(v, d->o->factor), count_name && unit != AMOUNT_MILLIONTHS ? AMOUNT_COUNT : unit);
 }
 
-static void put_percent(double part, double whole, struct buf *out)
-{
-	buf_put_fixed(out, whole > 0 ? 100 * part / whole : 0, 2);
-	buf_putc(out, '%');
-}
-
 static void put_signed(double v, const char *unit, struct buf *out)
 {
 	buf_putc(out, v < 0 ? '-' : '+');
@@ -168,7 +167,7 @@ static void put_delta(const struct picture_difference *d, const struct picture_c
 	put_signed(100 * (double)delta / base, " points", out);
 }
 
-static void put_side(const struct picture_difference *d, int64_t v, int64_t whole, bool at_most,
+static void put_side(const struct picture_difference *d, int64_t v, double share, bool at_most,
 		     const char *count_name, struct buf *out)
 {
 	buf_puts(out, at_most ? RENDER_AT_MOST : "");
@@ -178,14 +177,24 @@ static void put_side(const struct picture_difference *d, int64_t v, int64_t whol
 		text_put_xml(out, (struct str){ count_name, strlen(count_name) });
 	}
 	buf_puts(out, at_most ? ", " RENDER_AT_MOST : ", ");
-	put_percent((double)v, (double)whole, out);
+	buf_put_fixed(out, 100 * share, 2);
+	buf_putc(out, '%');
+}
+
+double difference_share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 0;
 }
 
 struct picture_change difference_of(const struct picture_difference *d, uint32_t node)
 {
+	const struct profile_scaling *scaling = &d->p->columns[d->o->before_column].scaling;
+	int64_t self = self_of(d, profile_measured(d->p, d->o->before_column), node), whole = d->measured[PROFILE_ROOT];
+
 	return (struct picture_change){
 		.before = d->before[node], .after = d->after[node],
-		.self_before = self_of(d, d->o->before_column, node), .self_after = self_of(d, d->o->column, node),
+		.self_before = profile_scaled(scaling, self), .self_after = self_of(d, d->o->column, node),
+		.share_before = difference_share(d->measured[node], whole), .self_share_before = difference_share(self, whole),
 		.whole_before = d->before[PROFILE_ROOT], .whole_after = d->after[PROFILE_ROOT],
 	};
 }
@@ -194,9 +203,9 @@ void difference_put_words(const struct picture_difference *d, const struct pictu
 			  struct buf *out)
 {
 	buf_puts(out, "before ");
-	put_side(d, c->before, c->whole_before, c->at_most, count_name, out);
+	put_side(d, c->before, c->share_before, c->at_most, count_name, out);
 	buf_puts(out, "; after ");
-	put_side(d, c->after, c->whole_after, c->at_most, count_name, out);
+	put_side(d, c->after, difference_share(c->after, c->whole_after), c->at_most, count_name, out);
 	buf_puts(out, "; ");
 	put_delta(d, c, false, count_name, out);
 	if (!c->self_before && !c->self_after)
@@ -206,9 +215,9 @@ void difference_put_words(const struct picture_difference *d, const struct pictu
 		return;
 	}
 	buf_puts(out, "; self before ");
-	put_side(d, c->self_before, c->whole_before, false, NULL, out);
+	put_side(d, c->self_before, c->self_share_before, false, NULL, out);
 	buf_puts(out, ", after ");
-	put_side(d, c->self_after, c->whole_after, false, NULL, out);
+	put_side(d, c->self_after, difference_share(c->self_after, c->whole_after), false, NULL, out);
 	buf_puts(out, ": ");
 	put_delta(d, c, true, count_name, out);
 }

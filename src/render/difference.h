@@ -14,6 +14,7 @@ struct picture_difference {
 	const struct profile *p;
 	const struct flamegraph_options *o;
 	int64_t *before, *after;	/* totals by node */
+	int64_t *measured;		/* `before` without scale */
 	int64_t *widths;		/* self values by node that the frames are as wide as */
 	double most;			/* the largest change that has a colour */
 };
@@ -28,9 +29,11 @@ void difference_scale(struct picture_difference *d, const struct layout *l);
 /* Values before and after, with their shares of the total. */
 struct picture_change {
 	int64_t before, after, self_before, self_after, whole_before, whole_after;
+	double share_before, self_share_before;	/* exact: of what was measured */
 	bool at_most;			/* before and after are limits */
 };
 
+double difference_share(int64_t part, int64_t whole);
 struct picture_change difference_of(const struct picture_difference *d, uint32_t node);
 
 struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box);

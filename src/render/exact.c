@@ -26,7 +26,9 @@ struct exact *exact_new(const struct profile *p, const struct flamegraph_options
 	x = xcalloc(1, sizeof(*x));
 	x->p = p;
 	x->column = o->column;
-	x->before = o->before_column;
+	x->before = o->before_column == UINT32_MAX ? UINT32_MAX : profile_measured(p, o->before_column);
+	if (x->before != UINT32_MAX)
+		x->scaling = p->columns[o->before_column].scaling;
 	x->of_calls = p->columns[o->column].counts_calls;
 	edges_sums(p, &x->sums);
 	x->whole = exact_whole(p, &x->sums, x->column);

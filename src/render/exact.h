@@ -12,9 +12,10 @@
 struct exact {
 	const struct profile *p;
 	struct edges_sums sums;		/* by frame */
-	uint32_t column, before;	/* before: UINT32_MAX unless the picture is of a difference */
+	uint32_t column, before;	/* before: UINT32_MAX unless the picture is of a difference; what was measured */
+	struct profile_scaling scaling;	/* of `before` */
 	bool of_calls;			/* of which totals say nothing */
-	int64_t whole, whole_before;	/* what shares are of: everything that was taken */
+	int64_t whole, whole_before;	/* what shares are of: everything that was taken, before without scale */
 };
 
 /* NULL if the profile has no edges, or no column is drawn. exact_free returns NULL. */

@@ -24,8 +24,8 @@ static void put_sides(const struct exact *x, uint32_t frame, struct buf *digits)
 {
 	picture_put_unsigned(digits, exact_is_at_most(x, frame) ? 2 : 1);
 	if (x->before != UINT32_MAX) {
-		picture_put_signed(digits, x->sums.self[frame][x->before]);
-		picture_put_signed(digits, x->sums.total[frame][x->before]);
+		picture_put_signed(digits, profile_scaled(&x->scaling, x->sums.self[frame][x->before]));
+		picture_put_signed(digits, profile_scaled(&x->scaling, x->sums.total[frame][x->before]));
 	}
 	picture_put_signed(digits, x->sums.self[frame][x->column]);
 	picture_put_signed(digits, x->sums.total[frame][x->column]);
@@ -89,7 +89,7 @@ void picture_put_exact(struct json *j, const struct picture *g, const uint32_t *
 	json_key(j, "whole");
 	json_open_array(j);
 	if (x->before != UINT32_MAX)
-		json_i64(j, x->whole_before);
+		json_i64(j, profile_scaled(&x->scaling, x->whole_before));
 	json_i64(j, x->whole);
 	json_end(j);
 	if (x->of_calls) {

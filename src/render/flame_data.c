@@ -168,7 +168,7 @@ static void put_text(const struct words *w, struct buf *out, void (*about)(struc
 struct header {
 	uint32_t count, depths, left_out, joined;
 	int64_t total;
-	bool wide, is_difference;
+	bool wide, is_difference, is_scaled;
 };
 
 static void put_header(const struct header *h, size_t text_size, struct buf *out)
@@ -183,7 +183,8 @@ static void put_header(const struct header *h, size_t text_size, struct buf *out
 	put_u32(out, h->left_out);
 	put_u32(out, h->is_difference);
 	put_u32(out, h->joined);
-	for (unsigned i = 0; i < 5; i++)
+	put_u32(out, h->is_scaled);
+	for (unsigned i = 0; i < 4; i++)
 		put_u32(out, 0);
 }
 
@@ -207,6 +208,10 @@ static void put_boxes(const struct flame_layout *l, bool wide, struct buf *out, 
 		put_values(l, l->after, wide, out);
 		fill_up(out, begin);
 	}
+	if (l->measured) {
+		put_values(l, l->measured, wide, out);
+		fill_up(out, begin);
+	}
 }
 
 static void put_layout(struct flame_layout *l, uint32_t max_boxes, struct buf *out,
@@ -225,9 +230,9 @@ static void put_layout(struct flame_layout *l, uint32_t max_boxes, struct buf *o
 
 	buf_init(&text);
 	put_text(&(struct words){ l->p, NULL, l->p->frame_count, NULL }, &text, about, data);
-	wide = l->totals[PROFILE_ROOT] > UINT32_MAX;
+	wide = l->totals[PROFILE_ROOT] > UINT32_MAX || (l->measured && l->measured[PROFILE_ROOT] > UINT32_MAX);
 	put_header(&(struct header){ l->count, (uint32_t)(l->depth_count - 1), l->left_out, 0, l->totals[PROFILE_ROOT], wide,
-				     l->before != NULL }, text.size, out);
+				     l->before != NULL, l->measured != NULL }, text.size, out);
 	assert(out->overflow || out->size - begin == FLAME_DATA_HEADER);
 	put_boxes(l, wide, out, begin);
 	buf_put(out, text.data, text.size);
@@ -274,16 +279,16 @@ void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, 
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 	_cleanup_(freep) uint32_t *numbers = NULL, *frames = NULL;
-	const int64_t *values[] = { b->starts, b->widths }, *sides[] = { b->before, b->after };
+	const int64_t *values[] = { b->starts, b->widths }, *sides[] = { b->before, b->after, b->measured };
 	struct words w = { p, NULL, p->frame_count, b->grey };
 	size_t begin = out->size;
-	bool wide = b->widths[0] > UINT32_MAX;
+	bool wide = b->widths[0] > UINT32_MAX || (b->measured && b->measured[0] > UINT32_MAX);
 
 	if (b->grey)
 		w.frames = frames = used_frames(p, b, &numbers, &w.count);
 	buf_init(&text);
 	put_text(&w, &text, about, data);
-	put_header(&(struct header){ b->count, b->depths, 0, b->joined, b->widths[0], wide, b->before != NULL }, text.size, out);
+	put_header(&(struct header){ b->count, b->depths, 0, b->joined, b->widths[0], wide, b->before != NULL, b->measured != NULL }, text.size, out);
 	for (uint32_t d = 0; d <= b->depths; d++)
 		put_u32(out, b->offsets[d]);
 	fill_up(out, begin);
@@ -293,7 +298,7 @@ void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, 
 	}
 	put_frames(b, numbers, out);
 	fill_up(out, begin);
-	for (size_t i = 0; b->before && i < ARRAY_SIZE(sides); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sides) && sides[i]; i++) {
 		put_plain(sides[i], b->count, wide, out);
 		fill_up(out, begin);
 	}

@@ -14,12 +14,14 @@
  *       32     4  boxes left out because they were too narrow (FLAME_DATA_BOXES)
  *       36     4  1: a difference, with two more sections of values; else 0
  *       40     4  boxes that were joined to grey ones, with all that stand on them, because they cannot be seen (flame_part.h)
- *       44    20  zero
+ *       44     4  1: values before are scaled, with one more section; else 0
+ *       48    16  zero
  *       64        first box of each depth: d + 1 times 4 bytes, the last one is n
  *                 start of each box, n times w bytes: unsigned when w is 4, a double when w is 8
  *                 width of each box, the same
  *                 frame of each box, n times 4 bytes: index into the lists of the text
  *                 of a difference: what each box took before, and after, n times w bytes each
+ *                 of a scaled one: what each box took before, without scale, n times w bytes
  *                 text: JSON, {"names": […], "files": […], "frame_name": […], "frame_file": […], "frame_line": […],
  *                 …} with whatever else the caller adds about the profile. The last frame is the root's, and behind it,
  *                 where boxes were joined, that of grey boxes
@@ -73,6 +75,7 @@ struct flame_boxes {
 	uint32_t count, depths, joined;
 	const uint32_t *offsets, *frames;
 	const int64_t *starts, *widths, *before, *after;	/* the last two: of a difference, else NULL */
+	const int64_t *measured;				/* where `before` is scaled: without scale; else NULL */
 	const char *grey;					/* the name of grey boxes; NULL unless boxes were joined */
 };
 

@@ -10,6 +10,7 @@ void flame_layout_done(struct flame_layout *l)
 {
 	free(l->totals);
 	free(l->before);
+	free(l->measured);
 	free(l->after);
 	free(l->first_child);
 	free(l->children);
@@ -45,13 +46,17 @@ static int64_t *totals_of_larger(const struct profile *p, uint32_t column, uint3
 static void find_sides(struct flame_layout *l, uint32_t column, uint32_t before_column)
 {
 	const struct profile *p = l->p;
+	uint32_t measured = profile_measured(p, before_column);
 
 	l->totals = totals_of_larger(p, column, before_column);
 	l->before = profile_totals(p, before_column);
+	l->measured = measured == before_column ? NULL : profile_totals(p, measured);
 	l->after = profile_totals(p, column);
 	for (uint32_t i = 0; i < p->node_count; i++) {
 		l->before[i] = larger(l->before[i], 0);
 		l->after[i] = larger(l->after[i], 0);
+		if (l->measured)
+			l->measured[i] = larger(l->measured[i], 0);
 	}
 }
 

@@ -101,7 +101,7 @@ static bool *find_seen(const struct flame_layout *l, const struct flame_part *pa
 struct placed {
 	uint32_t *nodes;			/* by box; NO_NODE: a grey one */
 	uint32_t *frames, *offsets;
-	int64_t *starts, *widths, *before, *after;
+	int64_t *starts, *widths, *before, *after, *measured;
 	uint32_t count;
 	size_t offset_count, offset_capacity;
 };
@@ -115,16 +115,19 @@ static void placed_done(struct placed *b)
 	free(b->widths);
 	free(b->before);
 	free(b->after);
+	free(b->measured);
 }
 
-static void placed_init(struct placed *b, uint32_t most, bool is_difference)
+static void placed_init(struct placed *b, uint32_t most, const struct flame_layout *l)
 {
 	*b = (struct placed){ .nodes = xcalloc(most, sizeof(*b->nodes)), .frames = xcalloc(most, sizeof(*b->frames)),
 			      .starts = xcalloc(most, sizeof(*b->starts)), .widths = xcalloc(most, sizeof(*b->widths)) };
-	if (is_difference) {
+	if (l->before) {
 		b->before = xcalloc(most, sizeof(*b->before));
 		b->after = xcalloc(most, sizeof(*b->after));
 	}
+	if (l->measured)
+		b->measured = xcalloc(most, sizeof(*b->measured));
 }
 
 static void widen(struct placed *b, uint32_t box, const struct flame_layout *l, uint32_t node)
@@ -134,6 +137,8 @@ static void widen(struct placed *b, uint32_t box, const struct flame_layout *l, 
 		saturating_add(&b->before[box], l->before[node]);
 		saturating_add(&b->after[box], l->after[node]);
 	}
+	if (b->measured)
+		saturating_add(&b->measured[box], l->measured[node]);
 }
 
 static void place(struct placed *b, const struct flame_layout *l, uint32_t node, int64_t start, bool is_seen)
@@ -210,9 +215,9 @@ void flame_part_put(const struct profile *p, uint32_t column, uint32_t before_co
 	}
 	l.open = seen;
 	flame_layout_children(&l);
-	placed_init(&b, most_boxes(&l), l.before != NULL);
+	placed_init(&b, most_boxes(&l), &l);
 	place_all(&b, &l, seen);
 	flame_data_put_boxes(p, &(struct flame_boxes){ .count = b.count, .depths = (uint32_t)(b.offset_count - 1), .joined = all - seen_count,
 			     .offsets = b.offsets, .frames = b.frames, .starts = b.starts, .widths = b.widths, .before = b.before,
-			     .after = b.after, .grey = FLAME_PART_NAME }, out, about, data);
+			     .after = b.after, .measured = b.measured, .grey = FLAME_PART_NAME }, out, about, data);
 }

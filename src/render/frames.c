@@ -189,9 +189,11 @@ static void put_exact_change(const struct picture *g, uint32_t frame, struct buf
 
 	buf_puts(out, "total ");
 	difference_put_words(g->difference, &(struct picture_change){
-		.before = total[frame][x->before], .after = total[frame][x->column],
-		.self_before = self[frame][x->before], .self_after = self[frame][x->column],
-		.whole_before = x->whole_before, .whole_after = x->whole, .at_most = exact_is_at_most(x, frame),
+		.before = profile_scaled(&x->scaling, total[frame][x->before]), .after = total[frame][x->column],
+		.self_before = profile_scaled(&x->scaling, self[frame][x->before]), .self_after = self[frame][x->column],
+		.share_before = difference_share(total[frame][x->before], x->whole_before),
+		.self_share_before = difference_share(self[frame][x->before], x->whole_before),
+		.whole_before = profile_scaled(&x->scaling, x->whole_before), .whole_after = x->whole, .at_most = exact_is_at_most(x, frame),
 	}, g->count_name, out);
 	buf_puts(out, "; ");
 }
@@ -204,7 +206,8 @@ static void put_change(const struct picture *g, const struct layout_box *box, st
 	if (g->exact && box->frame != UINT32_MAX) {
 		change.self_before = change.self_after = 0;
 	} else if (g->exact) {
-		change.before = change.whole_before = g->exact->whole_before;
+		change.before = change.whole_before = profile_scaled(&g->exact->scaling, g->exact->whole_before);
+		change.share_before = 1;
 		change.after = change.whole_after = g->exact->whole;
 	}
 	difference_put_words(g->difference, &change, g->count_name, out);

@@ -153,21 +153,23 @@ void graph_init(struct graph *g, const struct profile *p, uint32_t column)
 	sort(g);
 }
 
-static void add_nodes_before(struct graph *g, const struct graph *before)
+static void add_nodes_before(struct graph *g, const struct graph *before, const struct profile_scaling *scaling)
 {
 	for (size_t i = 0; i < g->node_count; i++) {
 		struct graph_node *n = &g->nodes[i];
 		const struct graph_node *b = &before->nodes[i];
 
-		n->self_before = b->self;
-		n->total_before = b->total;
-		n->weight = larger(n->weight, b->weight);
+		n->self_measured = b->self;
+		n->total_measured = b->total;
+		n->self_before = profile_scaled(scaling, b->self);
+		n->total_before = profile_scaled(scaling, b->total);
+		n->weight = larger(n->weight, profile_scaled(scaling, b->weight));
 		n->at_most |= b->at_most;
 		n->calls = 0;	/* the number itself, or of one side only */
 	}
 }
 
-static void add_edges_before(struct graph *g, const struct graph *before)
+static void add_edges_before(struct graph *g, const struct graph *before, const struct profile_scaling *scaling)
 {
 	size_t own = g->edge_count, capacity = own;
 	struct map arrows;
@@ -188,8 +190,9 @@ static void add_edges_before(struct graph *g, const struct graph *before)
 			g->edges[g->edge_count++] = (struct graph_edge){ .from = b->from, .to = b->to };
 		}
 		e = &g->edges[*slot];
-		e->before = b->value;
-		e->weight = larger(e->weight, b->weight);
+		e->measured = b->value;
+		e->before = profile_scaled(scaling, b->value);
+		e->weight = larger(e->weight, profile_scaled(scaling, b->weight));
 		e->at_most |= b->at_most;
 	}
 	map_done(&arrows);
@@ -198,11 +201,12 @@ static void add_edges_before(struct graph *g, const struct graph *before)
 void graph_init_difference(struct graph *g, const struct profile *p, uint32_t before, uint32_t after)
 {
 	_cleanup_(graph_done) struct graph base = { 0 };
+	uint32_t measured = profile_measured(p, before);
 
 	sum_up(g, p, after, p->columns[after].counts_calls ? after : UINT32_MAX);
-	sum_up(&base, p, before, p->columns[before].counts_calls ? before : UINT32_MAX);
-	add_nodes_before(g, &base);
-	add_edges_before(g, &base);
+	sum_up(&base, p, measured, p->columns[before].counts_calls ? measured : UINT32_MAX);
+	add_nodes_before(g, &base, &p->columns[before].scaling);
+	add_edges_before(g, &base, &p->columns[before].scaling);
 	sort(g);
 }
 

@@ -121,6 +121,15 @@ static int64_t *column_of(const struct picture *g, int64_t (*sums)[PROFILE_COLUM
 	return list;
 }
 
+/* Each by itself, so that they are those of tables. */
+static void scale_sums(const struct picture *g, int64_t *sums)
+{
+	const struct profile_scaling *scaling = &g->p->columns[g->o->before_column].scaling;
+
+	for (uint32_t f = 0; f < g->p->frame_count; f++)
+		sums[f] = profile_scaled(scaling, sums[f]);
+}
+
 static void find_sums(struct names *n, const struct picture *g)
 {
 	const struct exact *x = g->exact;
@@ -130,11 +139,13 @@ static void find_sums(struct names *n, const struct picture *g)
 				       g->difference ? x->before : x->column);
 		n->sums[1] = column_of(g, x->sums.total, x->column);
 	} else if (g->difference) {
-		n->sums[0] = sums_of_totals(g->p, g->difference->before);
+		n->sums[0] = sums_of_totals(g->p, g->difference->measured);
 		n->sums[1] = sums_of_totals(g->p, g->difference->after);
 	} else {
 		sums_of_column(g->unreversed, g->o->column, &n->sums[0], &n->sums[1]);
 	}
+	if (g->difference)
+		scale_sums(g, n->sums[0]);
 }
 
 static void names_init(struct names *n, const struct picture *g)
@@ -339,7 +350,8 @@ static void put_boxes(struct json *j, const struct picture *g, const struct name
 static void put_sides(struct json *j, const struct picture *g)
 {
 	const struct picture_difference *d = g->difference;
-	const int64_t *own_before = g->p->columns[g->o->before_column].self,
+	const struct profile_scaling *scaling = &g->p->columns[g->o->before_column].scaling;
+	const int64_t *own_before = g->p->columns[profile_measured(g->p, g->o->before_column)].self,
 		*own_after = g->p->columns[g->o->column].self;
 	_cleanup_(buf_done) struct buf digits = { 0 };
 
@@ -347,13 +359,17 @@ static void put_sides(struct json *j, const struct picture *g)
 	for (size_t i = 0; i < g->layout.count; i++) {
 		uint32_t node = g->layout.boxes[i].node;
 
-		picture_put_signed(&digits, d->before[node]);
+		picture_put_signed(&digits, d->measured[node]);
 		picture_put_signed(&digits, d->after[node]);
 		picture_put_signed(&digits, own_before[node]);
 		picture_put_signed(&digits, own_after[node]);
 	}
 	json_key(j, "sides");
 	json_bytes(j, (struct str){ digits.data, digits.size });
+	if (scaling->denominator) {
+		json_key(j, "scale");
+		json_double(j, (double)scaling->numerator / (double)scaling->denominator);
+	}
 }
 
 static void put_sums(struct json *j, const struct picture *g, const struct names *n)

@@ -50,52 +50,18 @@ static int order_of_strings(struct str a, struct str b)
 	return order ? order : a.n < b.n ? -1 : a.n > b.n;
 }
 
-static int order_of_frames(const void *a, const void *b, void *data)
+/* Nodes were rounded along the tree, which takes from one function what it gives to another. What is cut as requested stays. */
+static int64_t before_of(const struct diff *d, int64_t before, int64_t measured)
 {
-	const struct profile *p = data;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = order_of_strings(profile_name(p, x), profile_name(p, y));
-
-	if (!order)
-		order = order_of_strings(profile_file(p, x), profile_file(p, y));
-	return order ? order : p->frames[x].line < p->frames[y].line ? -1 : p->frames[x].line > p->frames[y].line;
+	return d->truncated ? before : profile_scaled(&d->scaling, measured);
 }
 
-/* Whatever numbers frames have, which depend on how a profile was made. The caller frees. */
-static uint32_t *frames_in_order(const struct profile *p)
-{
-	uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));
-
-	for (uint32_t i = 0; i < p->frame_count; i++)
-		frames[i] = i;
-	qsort_r(frames, p->frame_count, sizeof(*frames), order_of_frames, (void *)p);
-	return frames;
-}
-
-/* Rounding along the tree takes from one function what it gives to another, many times over. Here it goes on from function to function: each
- * self value is right to one unit, and so is their sum. A total has no sum to keep. */
 static void scale_rows(const struct diff *d, const struct flat_row *measured, struct flat_row *before)
 {
-	_cleanup_(freep) uint32_t *frames = frames_in_order(d->profile);
-	double until = 0;
-	int64_t given = 0;
-
-	for (uint32_t n = 0; n < d->profile->frame_count; n++) {
-		uint32_t i = frames[n];
-
-		until += (double)measured[i].self * d->factor;
-		before[i].self = llround(until) - given;
-		given += before[i].self;
-		before[i].total = llround((double)measured[i].total * d->factor);
-		if (measured[i].total >= measured[i].self && before[i].total < before[i].self)
-			before[i].total = before[i].self;
+	for (uint32_t i = 0; i < d->profile->frame_count; i++) {
+		before[i].self = before_of(d, before[i].self, measured[i].self);
+		before[i].total = before_of(d, before[i].total, measured[i].total);
 	}
-}
-
-/* Sums of doubles are right to one unit only below 2^53. */
-static bool can_scale(const struct diff *d)
-{
-	return d->measured != d->before && fabs((double)report_sum(d->profile, d->measured)) * fmax(d->factor, 1) < 0x1p52 && !d->truncated;
 }
 
 static void add_rows(struct diff_report *r)
@@ -105,20 +71,20 @@ static void add_rows(struct diff_report *r)
 	_cleanup_(freep) struct flat_row *before = by_frame(p, d->before), *after = by_frame(p, d->after);
 	_cleanup_(freep) struct flat_row *measured = by_frame(p, d->measured);
 
-	if (can_scale(d))
-		scale_rows(d, measured, before);
-
+	scale_rows(d, measured, before);
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		r->compared += before[i].total || after[i].total || before[i].self || after[i].self ||
 			measured[i].total;
 	r->sigma = r->options->sigma > 0 ? r->options->sigma : diff_sigma(r->compared);
-	r->all = cell_of(r, report_sum(p, d->before), report_sum(p, d->after),
+	r->all = cell_of(r, before_of(d, report_sum(p, d->before), report_sum(p, d->measured)), report_sum(p, d->after),
 			 (double)report_sum(p, d->measured) * d->factor);
 	for (uint32_t i = 0; i < p->frame_count; i++) {
 		struct diff_row row = { .frame = i };
 
 		if (!before[i].total && !after[i].total && !before[i].self && !after[i].self && !measured[i].total)
 			continue;
+		row.self_measured = measured[i].self;
+		row.total_measured = measured[i].total;
 		row.self = cell_of(r, before[i].self, after[i].self, (double)measured[i].self * d->factor);
 		row.total = cell_of(r, before[i].total, after[i].total, (double)measured[i].total * d->factor);
 		row.total.at_most = before[i].at_most || after[i].at_most || measured[i].at_most;
@@ -155,7 +121,8 @@ static int compare(const void *a, const void *b, void *data)
 void diff_report_init(struct diff_report *r, const struct diff *d, const struct diff_report_options *o)
 {
 	*r = (struct diff_report){ .diff = d, .options = o };
-	r->before = report_whole(d->profile, d->before);
+	r->whole_measured = report_whole(d->profile, d->measured);
+	r->before = before_of(d, report_whole(d->profile, d->before), r->whole_measured);
 	r->after = report_whole(d->profile, d->after);
 	r->base = base_of(r);
 	r->rows = xcalloc((size_t)d->profile->frame_count + 1, sizeof(*r->rows));

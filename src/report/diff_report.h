@@ -6,9 +6,8 @@
 #include "diff.h"
 #include "report.h"
 
-/* One metric of one function. `before` and `after` are whole numbers, `before` right to one unit where it is scaled; differences of self
- * values add up. The change is exact: in
- * percent of everything that was taken before. */
+/* One metric of one function. `before` and `after` are whole numbers; a scaled `before` is rounded by itself, so that a function has the
+ * same one in every view and grouping. Shares and the change are exact: the latter in percent of everything that was taken before. */
 struct diff_cell {
 	int64_t before, after;
 	double before_percent, after_percent;	/* each of everything on its side */
@@ -20,6 +19,7 @@ struct diff_cell {
 struct diff_row {
 	uint32_t frame;
 	struct diff_cell self, total;	/* total counts a recursive function once per stack */
+	int64_t self_measured, total_measured;	/* before, without scale */
 };
 
 struct diff_report_options {
@@ -40,6 +40,7 @@ struct diff_report {
 					 * all */
 	double sigma;
 	int64_t before, after;		/* everything; where values are negative, what shares are of */
+	int64_t whole_measured;		/* `before` without scale */
 	double base;			/* what changes are percent of: everything before, or after if there was
 					 * nothing */
 	struct diff_cell all;		/* the sums, as one function */

@@ -31,6 +31,15 @@ static void put_values(struct json *j, const struct profile_query *a, const char
 	json_end(j);
 }
 
+/* Shares of a scaled value before are of these. */
+static void put_measured(struct json *j, const struct profile_query *a, const char *key, const int64_t *values)
+{
+	if (!a->is_diff || a->diff.measured == a->diff.before)
+		return;
+	json_key(j, key);
+	json_i64(j, values[a->diff.measured]);
+}
+
 static void put_frame(struct json *j, const struct profile *p, uint32_t frame)
 {
 	json_key(j, "name");
@@ -52,6 +61,7 @@ static void put_edges(struct json *j, const struct function_query *f, const char
 		else
 			json_key(j, "name"), json_str(j, NULL);
 		put_values(j, f->query, "values", e->edges[i].values);
+		put_measured(j, f->query, "measured", e->edges[i].values);
 		json_key(j, "at_most");
 		json_bool(j, e->edges[i].at_most);
 		json_key(j, "itself");
@@ -68,6 +78,8 @@ static void put_function(struct json *j, const struct function_query *f)
 	put_frame(j, f->query->profile, f->first);
 	json_key(j, "places");
 	json_u64(j, f->places);
+	put_measured(j, f->query, "self_measured", f->callees.self);
+	put_measured(j, f->query, "total_measured", f->callees.total);
 	put_values(j, f->query, "self", f->callees.self);
 	put_values(j, f->query, "total", f->callees.total);
 	put_values(j, f->query, "again", f->callees.again);

@@ -99,6 +99,18 @@ static void put_sides(struct json *j, const struct diff_report *r, size_t count,
 	json_end(j);
 }
 
+/* Shares of a scaled value before are of these. */
+static void put_measured(struct json *j, const struct diff_report *r, size_t count, bool total)
+{
+	if (r->diff->measured == r->diff->before)
+		return;
+	json_key(j, total ? "total_measured" : "self_measured");
+	json_open_array(j);
+	for (size_t i = 0; i < count; i++)
+		json_i64(j, total ? r->rows[i].total_measured : r->rows[i].self_measured);
+	json_end(j);
+}
+
 /* Rows of which the change is more than chance explains, by their numbers. */
 static void put_changed(struct json *j, const struct diff_report *r, size_t count, bool total)
 {
@@ -132,9 +144,14 @@ static void put_comparison(struct json *j, const struct profile_query *a)
 	json_i64(j, r.before);
 	json_i64(j, r.after);
 	json_end(j);
+	if (a->diff.measured != a->diff.before) {
+		json_key(j, "whole_measured");
+		json_i64(j, r.whole_measured);
+	}
 	put_frames(j, a->profile, frames, count);
 	for (int total = 0; total < 2; total++) {
 		put_sides(j, &r, count, total);
+		put_measured(j, &r, count, total);
 		put_changed(j, &r, count, total);
 	}
 	at_most_put_json(j, r.rows, count, sizeof(*r.rows), offsetof(struct diff_row, total.at_most));

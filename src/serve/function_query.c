@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "text.h"
 
-#include <math.h>
 #include <string.h>
 
 /* As pages and JSON show it: what cannot be shown is one character in all of them. */
@@ -39,7 +38,7 @@ static size_t find_frames(struct function_query *f)
 /* The nodes of the scaled column are rounded along the tree, so that sums of some of them are not right to one unit. */
 static void scale_before(const struct diff *d, int64_t *values)
 {
-	values[d->before] = llround((double)values[d->measured] * d->factor);
+	values[d->before] = profile_scaled(&d->scaling, values[d->measured]);
 }
 
 static void scale_edges(const struct diff *d, struct report_edges *e)

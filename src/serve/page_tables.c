@@ -21,15 +21,20 @@ static void put_share(struct buf *out, int64_t part, int64_t whole)
 }
 
 /* Two cells: the share and the value. */
-static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit, bool at_most)
+static void put_pair_of(struct buf *out, int64_t v, int64_t part, int64_t whole, const char *unit, bool at_most)
 {
 	const char *sign = at_most ? REPORT_AT_MOST : "";
 
 	buf_printf(out, "<td>%s", sign);
-	put_share(out, v, whole);
+	put_share(out, part, whole);
 	buf_printf(out, "</td><td>%s", sign);
 	amount_put(out, v, amount_unit(unit));
 	buf_puts(out, "</td>");
+}
+
+static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit, bool at_most)
+{
+	put_pair_of(out, v, v, whole, unit, at_most);
 }
 
 /* The parts of a name: a namespace or folder is cut first where there is no room, then the class. As FunctionLink of
@@ -323,9 +328,10 @@ static void put_edge_row(const struct page *p, const struct report_edges *e, con
 
 	for (size_t i = 0; i < count; i++) {
 		bool calls = p->query.profile->columns[columns[i]].counts_calls;
-		int64_t of = calls ? whole_calls(e, columns[i], callees) : e->total[columns[i]];
+		uint32_t measured = profile_measured(p->query.profile, columns[i]);
+		int64_t of = calls ? whole_calls(e, measured, callees) : e->total[measured];
 
-		put_pair(p->out, values[columns[i]], of, p->query.profile->columns[columns[i]].unit, at_most && !calls);
+		put_pair_of(p->out, values[columns[i]], values[measured], of, p->query.profile->columns[columns[i]].unit, at_most && !calls);
 	}
 }
 
@@ -378,14 +384,15 @@ static void put_summary(const struct page *p, const struct function_query *f)
 		 "<th scope=\"colgroup\" colspan=\"2\">total</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_column *c = &profile->columns[columns[i]];
-		int64_t whole = whole_of(p, columns[i]);
+		uint32_t measured = profile_measured(profile, columns[i]);
+		int64_t whole = whole_of(p, measured);
 
 		buf_puts(p->out, "<tr><th scope=\"row\">");
 		html_text(p->out, report_column_title(c->name));
 		buf_puts(p->out, "</th>");
-		put_pair(p->out, e->self[columns[i]], whole, c->unit, false);
+		put_pair_of(p->out, e->self[columns[i]], e->self[measured], whole, c->unit, false);
 		if (!c->counts_calls)
-			put_pair(p->out, e->total[columns[i]], whole, c->unit, e->total_at_most);
+			put_pair_of(p->out, e->total[columns[i]], e->total[measured], whole, c->unit, e->total_at_most);
 		buf_puts(p->out, "</tr>\n");
 	}
 	buf_puts(p->out, "</tbody>\n</table>\n");

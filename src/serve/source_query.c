@@ -6,7 +6,6 @@
 #include "saturate.h"
 #include "text.h"
 
-#include <math.h>
 #include <string.h>
 
 bool source_query_fits(const struct view *v)
@@ -164,13 +163,6 @@ static struct annotate_lines lines_of(const struct side *d)
 	return lines;
 }
 
-static int64_t scaled(int64_t value, double factor)
-{
-	double v = round((double)value * factor);
-
-	return factor == 1 ? value : v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
-}
-
 /* The line in the later side. Lines before line 1 stay on it. */
 static uint32_t moved(uint32_t line, int64_t by)
 {
@@ -193,8 +185,8 @@ static void add_line(struct source_query *s, uint32_t number, const struct annot
 		saturating_add(&s->lines.list[i].total, after->total);
 	}
 	if (before) {
-		saturating_add(&s->values[2 * i], scaled(before->self, s->query->diff.factor));
-		saturating_add(&s->values[2 * i + 1], scaled(before->total, s->query->diff.factor));
+		saturating_add(&s->values[2 * i], profile_scaled(&s->query->diff.scaling, before->self));
+		saturating_add(&s->values[2 * i + 1], profile_scaled(&s->query->diff.scaling, before->total));
 	}
 }
 
@@ -238,8 +230,8 @@ static void take_values(struct source_query *s, const struct side *before, const
 
 	join_lines(s, &b, &a, by);
 	if (before) {
-		s->self[0] = scaled(b.self, s->query->diff.factor);
-		s->total[0] = scaled(b.total, s->query->diff.factor);
+		s->self[0] = profile_scaled(&s->query->diff.scaling, b.self);
+		s->total[0] = profile_scaled(&s->query->diff.scaling, b.total);
 		s->whole[0] = report_whole(s->query->profile, s->query->before);
 	}
 	s->self[last] = a.self;

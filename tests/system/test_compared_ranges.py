@@ -5,12 +5,13 @@ import json
 import os
 import random
 import struct
+import subprocess
 import time
 import urllib.error
 import urllib.parse
 
 from daemon import Daemon
-from strobe_test import ROOT, Directory, check, main, test, wait_for
+from strobe_test import ROOT, STROBE, Directory, check, main, test, wait_for
 from wire import connect, message
 
 DAY, SPAN = 86400, 600
@@ -70,6 +71,28 @@ def get(d, path, parameters):
         raise AssertionError(f'{query(path, parameters)}: {e.code} {e.read()}') from e
 
 
+def check_scaled(d, parameters, table, before, after):
+    """Each value before is rounded by itself: in the table, on the function's page, of a group with one function and in strobe diff."""
+    numerator, denominator = sum(after[0].values()), sum(before[0].values())
+    groups = json.loads(get(d, '/api/v1/table', {**parameters, 'by': 'class'}))
+    r = subprocess.run([STROBE, 'diff', '--all', '--json', d.url + query('/', parameters)], capture_output=True, text=True, timeout=60)
+    check(r.returncode == 0, f'{r}')
+    diff = {f['function']: f for f in json.loads(r.stdout)['functions']}
+    check(set(diff) == set(table['name']), f'{set(diff)}')
+    for i, name in enumerate(table['name']):
+        function = json.loads(get(d, '/api/v1/function', {**parameters, 'function': name}))['function']
+        for kind, measured in (('self', before[0][name]), ('total', before[1][name])):
+            wanted = (2 * measured * numerator + denominator) // (2 * denominator)
+            got = [table[kind][0][i], function[kind][0], diff[name][kind]['before']]
+            check(got == [wanted] * 3, f'{parameters} {name} {kind}: {got}, not {wanted}')
+            check([table[f'{kind}_measured'][i], function[f'{kind}_measured']] == [measured] * 2, f'{name}: {function}')
+            check(abs(100 * measured / table['whole_measured'] - diff[name][kind]['before_percent']) < 1e-6, f'{name}: {diff[name]}')
+            check(diff[name][kind]['delta'] == table[kind][1][i] - wanted, f'{name}: {diff[name]}')
+            if name == 'App\\Kernel::handle':
+                group = groups['name'].index('App\\Kernel')
+                check(groups[kind][0][group] == wanted, f'{groups}')
+
+
 def compare(d, parameters, before, after):
     """The table of `parameters` against (self, total) of both sides, as they are and by shares."""
     table = json.loads(get(d, '/api/v1/table', {**parameters, 'scale': 'none'}))
@@ -85,8 +108,7 @@ def compare(d, parameters, before, after):
     factor = sum(after[0].values()) / sum(before[0].values())
     check(abs(scaled['compared']['factor'] - factor) < 1e-9, f'{scaled["compared"]}')
     check(scaled['whole'][0] == scaled['whole'][1] == sum(after[0].values()), f'{scaled["whole"]}')
-    for name, i in ((name, i) for i, name in enumerate(scaled['name'])):
-        check(abs(scaled['total'][0][i] - before[1][name] * factor) <= 0.5 + len(NAMES) * 12 * 12, f'{name}')
+    check_scaled(d, parameters, scaled, before, after)
     function = json.loads(get(d, '/api/v1/function', {**parameters, 'scale': 'none', 'function': 'Cart::total'}))
     check(function['function']['total'] == [before[1]['Cart::total'], after[1]['Cart::total']], f'{function["function"]}')
     for path in ('/', '/flamegraph.svg', '/callgraph.svg', '/api/v1/profile', '/api/v1/functions'):

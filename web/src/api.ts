@@ -31,6 +31,9 @@ export interface TableAnswer {
 	whole?: [before: number, after: number];
 	self_changed?: number[];	// rows whose change is more than chance explains
 	total_changed?: number[];
+	self_measured?: number[];	// before, without scale: what its shares are of
+	total_measured?: number[];
+	whole_measured?: number;
 	warning?: string;
 }
 
@@ -40,6 +43,7 @@ export interface Edge {
 	file: string;
 	line: number;
 	values: number[];
+	measured?: number;		// before, without scale
 	at_most: boolean;
 	itself: boolean;
 }
@@ -47,7 +51,7 @@ export interface Edge {
 export interface FunctionAnswer {
 	columns: Column[];
 	column: number;
-	function: { name: string; file: string; line: number; places: number; self: number[]; total: number[]; again: number[]; at_most: boolean };
+	function: { name: string; file: string; line: number; places: number; self: number[]; total: number[]; again: number[]; at_most: boolean; self_measured?: number; total_measured?: number };
 	callers: Edge[];
 	callees: Edge[];
 }

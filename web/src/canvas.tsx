@@ -3,7 +3,7 @@
 
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FlameData } from './flame/data';
+import { rounded, type FlameData } from './flame/data';
 import { boxCount, isGrey } from './flame/grey';
 import { FlameView } from './flame/view';
 import * as format from './format';
@@ -28,7 +28,7 @@ type Facts = [string, string][];
 
 function describeChange(d: FlameData, box: number, unit: string): Facts {
 	const [ownBefore, ownAfter] = d.ownSides(box), before = d.before![box], after = d.after![box];
-	const sides = (from: number, to: number) => `${format.value(from, unit)} → ${format.value(to, unit)}, ${format.change(to - from, unit)}`;
+	const sides = (from: number, to: number) => `${format.value(rounded(from), unit)} → ${format.value(to, unit)}, ${format.change(to - rounded(from), unit)}`;
 	return [['total', sides(before, after)], ['of all', `${format.share(before, d.before![0])} → ${format.share(after, d.after![0])}`],
 		['self', sides(ownBefore, ownAfter)]];
 }

@@ -34,12 +34,14 @@ function shownColumns(f: FunctionAnswer): Shown[] {
 }
 
 // Calls that a function makes are a share of all that it makes.
-function Cells({ f, values, limit, made }: { f: FunctionAnswer; values: number[]; limit: boolean; made?: Edge[] }) {
+function Cells({ f, values, measured, limit, made }: { f: FunctionAnswer; values: number[]; measured?: number; limit: boolean; made?: Edge[] }) {
 	return <>{shownColumns(f).map(({ index, unit, isCalls }) => {
 		const all = !isCalls ? f.function.total[index] : made ? made.reduce((sum, e) => sum + e.values[index], 0) : f.function.self[index], sign = limit && !isCalls ? '≤' : '';
-		return <td key={index} title={`${format.share(values[index], all)} of ${isCalls && made ? 'its calls' : 'this function'}`}>
+		const share = index > 0 || measured === undefined ? format.share(values[index], all) : format.share(measured, !isCalls ? f.function.total_measured! :
+			made ? made.reduce((sum, e) => sum + e.measured!, 0) : f.function.self_measured!);
+		return <td key={index} title={`${share} of ${isCalls && made ? 'its calls' : 'this function'}`}>
 			<meter aria-hidden="true" min={0} max={all || 1} value={values[index]} />
-			<span class="amount">{sign}{format.value(values[index], unit)}</span> <span>{sign}{format.share(values[index], all)}</span>
+			<span class="amount">{sign}{format.value(values[index], unit)}</span> <span>{sign}{share}</span>
 		</td>;
 	})}</>;
 }
@@ -62,8 +64,8 @@ function Edges({ f, edges, what }: { f: FunctionAnswer; edges: Edge[]; what: 'ca
 				<colgroup>{shownColumns(f).map((c) => <col key={c.index} class="c-wide" />)}<col /></colgroup>
 				<thead><tr>{shownColumns(f).map((c) => <th key={c.index} scope="col">{c.title}</th>)}<th scope="col" class="name">{what}</th></tr></thead>
 				<tbody>
-					{edges.map((e) => <tr key={`${e.name}@${e.file}:${e.line}`}><Cells f={f} values={e.values} limit={e.at_most} made={what === 'callee' ? edges : undefined} /><EdgeName edge={e} /></tr>)}
-					{what === 'callee' && !isCalls && <tr class="itself"><Cells f={f} values={itself} limit={false} made={edges} /><th scope="row" class="quiet">itself</th></tr>}
+					{edges.map((e) => <tr key={`${e.name}@${e.file}:${e.line}`}><Cells f={f} values={e.values} measured={e.measured} limit={e.at_most} made={what === 'callee' ? edges : undefined} /><EdgeName edge={e} /></tr>)}
+					{what === 'callee' && !isCalls && <tr class="itself"><Cells f={f} values={itself} measured={f.function.self_measured} limit={false} made={edges} /><th scope="row" class="quiet">itself</th></tr>}
 				</tbody>
 			</table>
 		</div>

@@ -1,7 +1,7 @@
 // The table of functions: columns of numbers, from the server's exact table, or while a box is zoomed from the boxes below it.
 
 import type { TableAnswer } from './api';
-import { functionRows, type FlameData } from './flame/data';
+import { functionRows, rounded, type FlameData } from './flame/data';
 import { ranks } from './flame/names';
 import * as format from './format';
 
@@ -15,6 +15,7 @@ export interface Metric {
 	whole: number;			// what shares are of
 	sum: number;			// more or less than that where memory was given back
 	values: ArrayLike<number>;
+	shares?: { values: ArrayLike<number>; whole: number };		// of what was measured, where values are scaled
 	isChange: boolean;
 	sure?: Set<number>;		// changes that are more than chance explains
 }
@@ -42,14 +43,15 @@ function title(kind: 'self' | 'total', group: string): string {
 }
 
 function comparison(t: { group: string; unit: string; self: ArrayLike<number>[]; total: ArrayLike<number>[]; whole: [number, number] },
-	sure: [Set<number>?, Set<number>?]): Metric[] {
+	sure: [Set<number>?, Set<number>?], measured?: { self: number[]; total: number[]; whole: number }): Metric[] {
 	const { group, unit, whole } = t, metrics: Metric[] = [];
 	for (const kind of kinds(group)) {
 		const [before, after] = t[kind], change = Float64Array.from(after, (v, i) => v - before[i]), word = title(kind, group);
 		metrics.push(
 			{ group, unit, kind, title: `${word} change`, whole: whole[0] || whole[1], sum: 0, values: change, isChange: true,
 				sure: sure[kind === 'self' ? 0 : 1] },
-			{ group, unit, kind: `${kind}_before`, title: `${word} before`, whole: whole[0], sum: 0, values: before, isChange: false },
+			{ group, unit, kind: `${kind}_before`, title: `${word} before`, whole: whole[0], sum: 0, values: before, isChange: false,
+				shares: measured && { values: measured[kind], whole: measured.whole } },
 			{ group, unit, kind: `${kind}_after`, title: `${word} after`, whole: whole[1], sum: 0, values: after, isChange: false });
 	}
 	return metrics;
@@ -59,7 +61,8 @@ export function rowsOfTable(t: TableAnswer): Rows {
 	const metrics: Metric[] = [], chosen = t.columns[t.column]?.name || '', unit = t.columns[t.column]?.unit || '';
 	if (t.whole)
 		metrics.push(...comparison({ group: chosen, unit, self: t.self, total: t.total, whole: t.whole },
-			[new Set(t.self_changed), new Set(t.total_changed)]));
+			[new Set(t.self_changed), new Set(t.total_changed)],
+			t.self_measured && t.total_measured && { self: t.self_measured, total: t.total_measured, whole: t.whole_measured! }));
 	else
 		t.columns.forEach(({ name, unit, whole, total }, c) => {
 			const column = { group: name, unit, whole: whole ?? total, sum: total, isChange: false };
@@ -85,8 +88,9 @@ export function rowsOfBoxes(d: FlameData, within: number): Rows {
 		}
 		return { self: of(self), total: of(total) };
 	});
-	return { ...common, metrics: comparison({ group, unit, self: sides.map((s) => s.self), total: sides.map((s) => s.total),
-		whole: [d.before[within], d.after[within]] }, []) };
+	const shown = (kind: 'self' | 'total') => [sides[0][kind].map(rounded), sides[1][kind]];
+	return { ...common, metrics: comparison({ group, unit, self: shown('self'), total: shown('total'), whole: [rounded(d.before[within]), d.after[within]] },
+		[], { ...sides[0], whole: d.before[within] }) };
 }
 
 // Numbers of rows in the order of one metric, or of names. Changes are sorted by their size.

@@ -58,7 +58,7 @@ function Head({ m, chosen, span }: { m?: Metric; chosen: string; span?: number }
 }
 
 function Cell({ m, i, atMost, wide }: { m: Metric; i: number; atMost: Set<number>; wide: boolean }) {
-	const v = m.values[i], words = text(m, i, atMost), share = format.share(v, m.whole);
+	const v = m.values[i], words = text(m, i, atMost), share = m.shares ? format.share(m.shares.values[i], m.shares.whole) : format.share(v, m.whole);
 	if (m.isChange)
 		return <td class={m.sure && !m.sure.has(i) ? 'quiet' : v > 0 ? 'more' : v < 0 ? 'less' : ''} title={`${share} of all`}>{words}</td>;
 	const limit = words.startsWith('≤') ? '≤' : '';

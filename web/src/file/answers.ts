@@ -121,11 +121,16 @@ function indexOf(a: FileQuery): number {
 // Columns of the tree: of a comparison both sides.
 const sidesOf = (metric: number): number[] => facts().compared ? [2 * metric, 2 * metric + 1] : [metric];
 // Values before are rounded along the tree for boxes; those of functions are made of what was measured.
-function functionSides(metric: number): { columns: number[]; scaled: (values: number[]) => number[] } {
+function functionSides(metric: number): { columns: number[]; scaled: (values: number[]) => number[]; measured: boolean } {
 	const measured = facts().columns[metric].measured, k = facts().factor || 1, [before, after] = sidesOf(metric);
 	const round = (v: number) => Math.sign(v) * Math.round(Math.abs(v));
-	return measured ? { columns: [measured[0], after], scaled: ([v, ...rest]) => [round(v / k * measured[1]) * k, ...rest] } :
-		{ columns: facts().compared ? [before, after] : base.own.map((_, c) => c), scaled: (values) => values };
+	return measured ? { columns: [measured[0], after], scaled: ([v, ...rest]) => [round(v / k * measured[1] / measured[2]) * k, ...rest], measured: true } :
+		{ columns: facts().compared ? [before, after] : base.own.map((_, c) => c), scaled: (values) => values, measured: false };
+}
+
+function unrounded(t: Tree, metric: number): Float64Array | undefined {
+	const measured = facts().columns[metric].measured;
+	return measured && (facts().factor || 1) === 1 ? Float64Array.from(t.own[measured[0]], (v) => v * measured[1] / measured[2]) : undefined;
 }
 
 const callsColumn = (): number => facts().compared ? -1 : facts().columns.findIndex((c) => c.name === 'calls');
@@ -156,7 +161,7 @@ function aboutOf(a: FileQuery): About {
 
 const flameOf = memoizeLast((a) => {
 	const f = facts(), metric = indexOf(a), about = aboutOf(a), isFirst = metric === f.column;
-	const t = treeOf(a), d = boxesOf(t, sidesOf(metric), a.width, about, isFirst && !a.filters.length && f.total ? f.total * (f.factor || 1) : 0);
+	const t = treeOf(a), d = boxesOf(t, sidesOf(metric), a.width, about, isFirst && !a.filters.length && f.total ? f.total * (f.factor || 1) : 0, unrounded(t, metric));
 	if (!d.total)
 		about.empty = a.filters.length ? 'Nothing is left: no stack passes all filters.' : `No stack has a value of ${f.columns[metric].name}.`;
 	if (!f.exact || a.by || !isFirst)
@@ -191,12 +196,13 @@ function multiplied<T extends Partial<TableAnswer>>(t: T): T {
 
 function counted(a: FileQuery): Partial<TableAnswer> {
 	const t = treeOf(a), sums = sumsAt(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a);
-	const frames = [...frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame), { columns, scaled } = functionSides(metric);
-	const sum = (c: number) => t.sum(c, true), sides = sidesOf(metric);
+	const frames = [...frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame), { columns, scaled, measured } = functionSides(metric);
+	const sum = (c: number) => t.sum(c, true);
 	const lists = (of: Float64Array[]) => columns.map((_, i) => frames.map((f) => scaled(columns.map((c) => of[c][f]))[i]));
 	return { count: frames.length, name: frames.map((f) => names[frameName[f]]), file: frames.map((f) => files[frameFile[f]]), line: frames.map((f) => frameLine[f]),
 		self: lists(sums.self), total: lists(sums.total), at_most: [],
-		...facts().compared && { whole: [sum(sides[0]), sum(sides[1])] } };
+		...facts().compared && { whole: scaled(columns.map(sum)) as [number, number] },
+		...measured && { self_measured: frames.map((f) => sums.self[columns[0]][f]), total_measured: frames.map((f) => sums.total[columns[0]][f]), whole_measured: sum(columns[0]) } };
 }
 
 function tableOf(a: FileQuery): TableAnswer {
@@ -206,7 +212,7 @@ function tableOf(a: FileQuery): TableAnswer {
 
 // --- Callers and callees ---
 
-type Made = Pick<FunctionAnswer['function'], 'self' | 'total' | 'again' | 'at_most'>;
+type Made = Pick<FunctionAnswer['function'], 'self' | 'total' | 'again' | 'at_most' | 'self_measured' | 'total_measured'>;
 
 interface Place {
 	name: string[];
@@ -216,11 +222,11 @@ interface Place {
 
 function answer(a: FileQuery, places: Place, first: number, many: number, made: Made, callers: PackedEdge[], callees: PackedEdge[]): FunctionAnswer {
 	const name = places.name[first], k = facts().factor || 1, times = (values: number[]) => values.map((v) => v * k);
-	const edge = ([f, values, atMost]: PackedEdge): Edge => ({ name: f < 0 ? null : places.name[f], file: f < 0 ? '' : places.file[f], line: f < 0 ? 0 : places.line[f],
-		values: times(values), at_most: atMost === 1, itself: f >= 0 && places.name[f] === name });
+	const edge = ([f, values, atMost, measured]: PackedEdge): Edge => ({ name: f < 0 ? null : places.name[f], file: f < 0 ? '' : places.file[f], line: f < 0 ? 0 : places.line[f],
+		values: times(values), measured, at_most: atMost === 1, itself: f >= 0 && places.name[f] === name });
 	return { columns: columnsOf(a), column: indexOf(a), callers: callers.map(edge), callees: callees.map(edge),
 		function: { name, file: places.file[first], line: places.line[first], places: many, self: times(made.self), total: times(made.total),
-			again: times(made.again), at_most: made.at_most } };
+			again: times(made.again), at_most: made.at_most, self_measured: made.self_measured, total_measured: made.total_measured } };
 }
 
 // Those that the file brings, as the tree is an estimate.
@@ -236,16 +242,17 @@ function functionOf(a: FileQuery): FunctionAnswer {
 	const known = measured(a);
 	if (known)
 		return known;
-	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), { columns: sides, scaled } = functionSides(metric);
+	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), { columns: sides, scaled, measured: isScaled } = functionSides(metric);
 	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame ? 1 : 0), first = of.indexOf(1), calls = callsColumn();
 	if (first < 0)
 		throw new Error(`There is no ${a.by && a.by !== 'own' ? a.by : 'function'} “${a.function}” here.`);
 	const callers = neighbours(t, of, true, calls), callees = neighbours(t, of, false, calls), k = facts().factor || 1;
 	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => scaled(sides.map((c) => values[c])).map((v) => v / k);
+	const raw = (values: number[]) => isScaled ? values[sides[0]] : undefined;
 	const list = (edges: Map<number, number[]>): PackedEdge[] => [...edges].sort(([f, x], [g, y]) => y[main] - x[main] || (calls >= 0 ? y[calls] - x[calls] : 0) ||
-		(nameAt(f) < nameAt(g) ? -1 : 1)).map(([f, values]) => [f === ROOT ? -1 : f, pick(values), 0]);
+		(nameAt(f) < nameAt(g) ? -1 : 1)).map(([f, values]) => [f === ROOT ? -1 : f, pick(values), 0, raw(values)]);
 	const nameAt = (f: number) => f < 0 ? '' : names[frameName[f]], places: Place = { name: frameName.map((n) => names[n]), file: frameFile.map((n) => files[n]), line: frameLine };
-	const made = { self: pick(callees.self), total: pick(callees.total), again: pick(callees.again), at_most: false };
+	const made = { self: pick(callees.self), total: pick(callees.total), again: pick(callees.again), at_most: false, self_measured: raw(callees.self), total_measured: raw(callees.total) };
 	return answer(a, places, first, of.reduce((n, v) => n + v, 0), made, list(callers.edges), list(callees.edges));
 }
 

@@ -8,7 +8,7 @@ import type { TableAnswer } from '../api';
 export type ColorBy = 'function' | 'layer' | 'package';
 type Around = { count: number; name: string[]; file: string[]; line: number[]; functions: (0 | Neighbourhood)[] };
 
-export type PackedEdge = [frame: number, values: number[], atMost: number];		// -1: no caller
+export type PackedEdge = [frame: number, values: number[], atMost: number, measured?: number];		// -1: no caller
 
 export interface Neighbourhood {
 	self: number[];
@@ -38,7 +38,7 @@ export interface PageData {
 	attributes?: Record<number, [group: string, link: string, title: string]>;
 	exact?: ExactTable;
 	chart?: { calls: number; start: number; length_ns: number };
-	columns: (Column & { measured?: [column: number, factor: number] })[];		// of a scaled difference, what was measured before
+	columns: (Column & { measured?: [column: number, numerator: number, denominator: number] })[];		// of a scaled difference, what was measured before
 	column: number;
 	period_ns: number;
 	estimated?: boolean;

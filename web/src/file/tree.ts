@@ -154,13 +154,13 @@ function positive(values: Own1): Float64Array {
 	return out;
 }
 
-// The values of one column, or of two sides.
-export function boxesOf(t: Tree, columns: number[], meaning: Meaning, about: About, least: number): FlameData {
+// The values of one column, or of two sides. `exact` is what the first side is where it was not rounded.
+export function boxesOf(t: Tree, columns: number[], meaning: Meaning, about: About, least: number, exact?: Float64Array): FlameData {
 	const words = { ...t.words, about };
 	let own: Own = { width: positive(t.own[columns[0]]) };
 	if (columns.length === 2) {
 		const [before, after] = columns.map((c) => positive(t.own[c]));
-		own = { width: before.map((v, i) => Math.max(v, after[i])), before, after };
+		own = { width: before.map((v, i) => Math.max(v, after[i])), before: exact ? positive(exact) : before, after };
 	}
 	const d = layOut(t, own, widthsOf(own, meaning), false, false);
 	return new FlameData({ ...d, total: Math.max(d.total, least), width: wider(d.width, least) }, words);

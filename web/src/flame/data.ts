@@ -68,6 +68,9 @@ export const ABOUT_NOTHING: About = {
 
 export type Values = Uint32Array | Float64Array;
 
+// Scaled values are kept as they are for shares, and shown as whole numbers.
+export const rounded = (v: number): number => Math.sign(v) * Math.round(Math.abs(v)) || 0;
+
 // Boxes, sorted by depth, then by start. `before` and `after` are what both sides of a difference took, children
 // included; `width` is what is drawn, and may be either of them or something else.
 export interface Boxes {
@@ -238,7 +241,7 @@ export class FlameData {
 		let own = values[box];
 		for (let c = this.firstChild[box]; c < this.endChild[box]; c++)
 			own -= values[c];
-		return own;
+		return values === this.before && Math.abs(own) < values[box] * 1e-12 ? 0 : own;		// scaled values are no whole numbers
 	}
 
 	self(box: number): number {
@@ -325,8 +328,11 @@ export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData 
 		boxes.before = values();
 		boxes.after = values();
 	}
+	const measured = head.getUint32(44, true) === 1 ? values() : undefined;
 	const text = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, at, head.getUint32(20, true))));
 	boxes.joined = head.getUint32(40, true);
+	if (measured)
+		boxes.before = Float64Array.from(measured, (v) => v * text.about.compared.factor);
 	const exact = WITH_EXACT && estimate ? new Exact(estimate, text.frame_name.length) : undefined;
 	boxes.whole = WITH_EXACT && exact ? wholeOf(exact, 0) : undefined;
 	return new FlameData(boxes, { exact, names: text.names, files: text.files, frameName: text.frame_name,

@@ -28,7 +28,7 @@ function ownOf(data: FlameData, values: Values): Float64Array {
 	const own = Float64Array.from(values);
 	for (let i = 1; i < data.count; i++)
 		own[data.parents[i]] -= values[i];
-	return own;
+	return values === data.before ? own.map((v, i) => Math.abs(v) < values[i] * 1e-12 ? 0 : v) : own;
 }
 
 function allOwn(data: FlameData): Own {

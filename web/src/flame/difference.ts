@@ -1,6 +1,6 @@
 // Colours of a difference: from white to orange for more, to blue for less, which all kinds of eyes tell apart.
 
-import type { FlameData } from './data';
+import { rounded, type FlameData } from './data';
 import { isGrey } from './grey';
 
 export function differenceColor(share: number): string {
@@ -13,7 +13,7 @@ export function differenceColor(share: number): string {
 export function differenceShares(d: FlameData, self: boolean): (box: number) => number {
 	const { before, after } = d, delta = (box: number) => {
 		const [from, to] = self ? d.ownSides(box) : [before![box], after![box]];
-		return to - from;
+		return to - rounded(from);
 	};
 	let most = 0;
 	for (let i = 0; i < d.count; i++)

@@ -1,6 +1,6 @@
 // The same content as a table: for screen readers, for copying, and for whoever prefers numbers.
 
-import { functionRows, type FlameData } from '../flame/data';
+import { functionRows, rounded, type FlameData } from '../flame/data';
 import { button, html } from './dom';
 import { tableWhole } from './estimate';
 import { amount, atMost, grouped, percent, type Unit } from './words';
@@ -29,7 +29,7 @@ function linesOf(data: FlameData, within: number): Line[] {
 		}).filter((line, i) => i !== data.frame[0] && line.total > 0);
 	const before = new Map<number, number>(), after = new Map<number, number>();
 	if (data.before && data.after) {
-		functionRows(data, within, data.before).forEach((r) => before.set(r.frame, r.total));
+		functionRows(data, within, data.before).forEach((r) => before.set(r.frame, rounded(r.total)));
 		functionRows(data, within, data.after).forEach((r) => after.set(r.frame, r.total));
 	}
 	return functionRows(data, within).map((r) => ({

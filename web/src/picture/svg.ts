@@ -30,6 +30,7 @@ interface Table extends About {
 	all: number;
 	boxes: string;
 	sides?: string;
+	scale?: number;		// of the values before
 	sums?: string;
 	exact?: ExactTable;
 	beyond?: number;
@@ -97,7 +98,7 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 	for (let i = 0; sides && i < count; i++)
 		for (const values of both)
 			values[number[i]] = side.signed();
-	const [before, after, ownBefore, ownAfter] = sides ? both : [];
+	const [before, after, ownBefore, ownAfter] = sides ? both.map((values, i) => t.scale && i % 2 === 0 ? values.map((v) => v * t.scale!) : values) : [];
 	const self = names.map((_, i) => i), none = self.map(() => 0), exact = WITH_EXACT && t.exact ? new Exact(t.exact, names.length) : undefined;
 	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
 		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: WITH_EXACT && exact ? wholeOf(exact, t.unlisted || 0) : readSums(t, names.length) }, {

@@ -1,5 +1,7 @@
 // Amounts as a picture says them, the same as src/base/amount.c.
 
+import { rounded } from '../flame/data';
+
 export interface Unit {
 	unit: 'count' | 'time' | 'bytes';
 	countName: string | null;	// null: the unit says it all
@@ -50,15 +52,15 @@ export function difference([before, after]: [number, number], [ownBefore, ownAft
 	const limit = (text: string) => limits ? atMost(text) : text;
 	const bare: Unit = unit.countName === null ? unit : { ...unit, unit: 'count', countName: null };
 	const signed = (v: number, what: string) => `${v < 0 ? '-' : '+'}${Math.abs(v).toFixed(2)}${what}`;
-	const base = allBefore > 0 ? allBefore : allAfter;
-	const change = (from: number, to: number) => {
-		const delta = to - from;
+	const base = allBefore > 0 ? rounded(allBefore) : allAfter;
+	const change = (exact: number, to: number) => {
+		const from = rounded(exact), delta = to - from;
 		return delta ? `${delta > 0 ? '+' : '-'}${amount(Math.abs(delta), bare)}, ${from ? signed(100 * delta / from, '%') : 'new'}${
 			base > 0 ? `, ${signed(100 * delta / base, ' points')}` : ''}` : 'no change';
 	};
 	const sides = (from: number, to: number, by: Unit, between: string, mark = (text: string) => text) =>
-		`before ${mark(amount(from, by))}, ${mark(percent(from, allBefore))}${between} after ${mark(amount(to, by))}, ${mark(percent(to, allAfter))}`;
-	const own = !ownBefore && !ownAfter ? '' : ownBefore === before && ownAfter === after ? '; all of it self' :
+		`before ${mark(amount(rounded(from), by))}, ${mark(percent(from, allBefore))}${between} after ${mark(amount(to, by))}, ${mark(percent(to, allAfter))}`;
+	const own = !rounded(ownBefore) && !ownAfter ? '' : rounded(ownBefore) === rounded(before) && ownAfter === after ? '; all of it self' :
 		`; self ${sides(ownBefore, ownAfter, bare, ',')}: ${change(ownBefore, ownAfter)}`;
 	return `${sides(before, after, unit, ';', limit)}; ${change(before, after)}${own}`;
 }
