@@ -31,7 +31,8 @@ struct drawing {
 	const struct callgraph_options *o;
 	const struct graph *g;
 	struct buf *out;
-	int64_t whole, whole_before;
+	int64_t whole, whole_before;	/* what shares are of */
+	int64_t total, total_before;
 	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
 	enum amount_unit unit;
 	bool is_estimate;		/* made of a tree that is one */
@@ -390,9 +391,9 @@ static void put_heading(const struct drawing *d)
 	put_escaped(out, (struct str){ name, strlen(name) });
 	buf_puts(out, ": ");
 	if (d->difference)
-		put_change(d, d->whole_before, d->whole, false);
+		put_change(d, d->total_before, d->total, false);
 	else
-		amount_put(out, d->whole, d->unit);
+		amount_put(out, d->total, d->unit);
 	if (g->node_count < g->all_nodes)
 		buf_printf(out, "; %zu of %zu functions, %zu of %zu arrows", g->node_count, g->all_nodes, g->edge_count,
 			   g->all_edges);
@@ -453,6 +454,7 @@ struct callgraph {
 	struct callgraph_options o;
 	struct graph sums;
 	int64_t whole, whole_before;
+	int64_t total, total_before;
 	bool is_estimate;
 	bool is_text;
 };
@@ -473,6 +475,8 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c->o = *o;
 	c->whole = whole(p, o->column);
 	c->whole_before = differs ? whole(p, o->before_column) : 0;
+	c->total = edges_total(p, o->column);
+	c->total_before = differs ? edges_total(p, o->before_column) : 0;
 	if (o->focus)
 		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
 	of = part ? part : p;
@@ -516,7 +520,8 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 	struct flamegraph_options words;
 	struct picture_difference difference = { .p = c->p, .o = &words };
 	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole,
-			     .whole_before = c->whole_before, .is_estimate = c->is_estimate, .is_text = c->is_text };
+			     .whole_before = c->whole_before, .total = c->total, .total_before = c->total_before,
+			     .is_estimate = c->is_estimate, .is_text = c->is_text };
 
 	o.max_nodes = max_nodes ? max_nodes : o.max_nodes ? o.max_nodes : CALLGRAPH_NODES;
 	o.plain = plain;
