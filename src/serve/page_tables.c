@@ -237,7 +237,7 @@ static void put_cell(const struct page *p, const struct diff_cell *c)
 	}
 	buf_printf(out, "<td class=\"%s\">%s", !c->changed ? "quiet" : delta > 0 ? "more" : "less", delta > 0 ? "+" : "");
 	amount_put(out, delta, amount_unit(unit_of(p)));
-	buf_puts(out, c->changed ? "</td>" : "?</td>");
+	buf_puts(out, c->changed || !delta ? "</td>" : "?</td>");
 }
 
 static void put_changes(const struct page *p)
