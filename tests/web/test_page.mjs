@@ -500,7 +500,7 @@ await test('the address of a comparison with nothing leads to the page, which sa
 	await open.waitForSelector('.bar button.live');
 	await open.waitForSelector('main .why');
 	const said = await text(open, 'main .why');
-	check(/^No samples in \S+ \S+ to \S+ \S+; the store holds samples from \S+ \S+ to \S+ \S+$/.test(said) && !/\dZ/.test(said), said);
+	check(/^Nothing to compare: no samples in \S+ \S+ to \S+ \S+; the store holds samples from \S+ \S+ to \S+ \S+$/.test(said) && !/\dZ/.test(said), said);
 	await open.evaluate(() => [...document.querySelectorAll('main button')].find((b) => b.textContent === 'end comparison').click());
 	await open.waitForSelector('.rows tbody button');
 	check(!open.url().includes('base'), open.url());
@@ -539,7 +539,7 @@ await test('a range is compared with the same range before, yesterday and labels
 	check(other.url().includes('entry=%3Dsearch') && await side() === 'search', 'the side that is filtered by is chosen again', other.url(), await side());
 	await pressed(other, 'a week ago at this time');
 	await at(other, 'base_from=-605700s');
-	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('nothing to compare'));
+	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('Nothing to compare'));
 	await pressed(other, 'end comparison');
 	await other.waitForFunction(() => !location.search.includes('base') && document.querySelector('.flame canvas'));
 	await other.close();
