@@ -237,6 +237,16 @@ static int put_table(const struct profile *p, struct report_options *o, struct b
 	return wide ? report_wide_table(p, o, table, err) : report_flat_table(p, o, table, err);
 }
 
+/* A page that is grouped has groups in the place of functions already, which are only named then. */
+static void name_groups(const struct inputs *in, struct report_options *o)
+{
+	struct str given = in->files == 1 && in->first && profile_url_is(in->first) ? profile_url_value(in->first, "by=") : (struct str){ 0 };
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.*s", (int)given.n, given.n ? given.p : "");
+	report_by_parse(text, &o->by);
+}
+
 static int report(struct inputs *in, struct report_options *o)
 {
 	_cleanup_(buf_done) struct buf table = { 0 };
@@ -250,6 +260,8 @@ static int report(struct inputs *in, struct report_options *o)
 		return code;
 	if (o->by != REPORT_BY_FUNCTION)
 		inputs_replace(in, report_group(in->profile, o->by));
+	else
+		name_groups(in, o);
 	if ((code = inputs_column(in, &spec, column, &o->column)))
 		return code;
 	inputs_difference(in, column, &o->column, &before);

@@ -117,8 +117,10 @@ static int64_t duration_of(const struct profile *p)
 
 /* The scale of `before`, as a multiplier and a divisor. */
 static int fraction(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
-		    enum diff_scale scale, int64_t *ret_numerator, int64_t *ret_denominator, struct err *err)
+		    const struct diff_options *o, int64_t *ret_numerator, int64_t *ret_denominator, struct err *err)
 {
+	enum diff_scale scale = o->scale;
+
 	*ret_numerator = *ret_denominator = 1;
 	switch (scale) {
 	case DIFF_AS_IT_IS:
@@ -138,12 +140,12 @@ static int fraction(const struct profile *a, uint32_t column_a, const struct pro
 	}
 	if (*ret_numerator > 0 && *ret_denominator > 0)
 		return 0;
-	return err_set(err, -EINVAL, "%s", scale == DIFF_BY_TOTAL ?
-		       "a total is not above zero, so shares are undefined; try --normalize none" :
+	return err_set(err, -EINVAL, "%s; try %s%s", scale == DIFF_BY_TOTAL ?
+		       "a total is not above zero, so shares are undefined" :
 		       scale == DIFF_BY_RATE ?
-		       "the durations of both are unknown, so they have no rate; try --normalize total" :
-		       "the number of requests is unknown, since there are no labels \"requests\" or calls; try "
-		       "--normalize total");
+		       "the durations of both are unknown, so they have no rate" :
+		       "the number of requests is unknown, since there are no labels \"requests\" or calls",
+		       o->scale_key ? o->scale_key : "--normalize ", scale == DIFF_BY_TOTAL ? "none" : "total");
 }
 
 static void keep_measured(struct diff *d, const char *unit, int64_t numerator, int64_t denominator)
@@ -164,7 +166,7 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	int e;
 
 	assert(column_a < a->column_count && column_b < b->column_count);
-	e = fraction(a, column_a, b, column_b, o->scale, &numerator, &denominator, err);
+	e = fraction(a, column_a, b, column_b, o, &numerator, &denominator, err);
 	if (e < 0)
 		return e;
 

@@ -22,6 +22,7 @@ enum diff_scale {
 
 struct diff_options {
 	enum diff_scale scale;
+	const char *scale_key;		/* names the choice of the scale in sentences: "scale="; NULL: "--normalize " */
 	bool strip_hex;			/* 0x… in names becomes 0x..., so that addresses do not keep stacks apart */
 	bool as_written;		/* paths and lines in names are compared too, as difffolded.pl does */
 	bool truncate;			/* scaled values are cut to whole numbers each, as difffolded.pl does: loses

@@ -31,7 +31,8 @@ struct drawing {
 	const struct callgraph_options *o;
 	const struct graph *g;
 	struct buf *out;
-	int64_t whole, whole_before, whole_measured;	/* measured: before without scale */
+	int64_t whole, whole_before, whole_measured;	/* what shares are of; measured: before without scale */
+	int64_t total, total_before;
 	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
 	enum amount_unit unit;
 	bool is_estimate;		/* made of a tree that is one */
@@ -393,9 +394,9 @@ static void put_heading(const struct drawing *d)
 	put_escaped(out, (struct str){ name, strlen(name) });
 	buf_puts(out, ": ");
 	if (d->difference)
-		put_change(d, d->whole_before, d->whole, false);
+		put_change(d, d->total_before, d->total, false);
 	else
-		amount_put(out, d->whole, d->unit);
+		amount_put(out, d->total, d->unit);
 	if (g->node_count < g->all_nodes)
 		buf_printf(out, "; %zu of %zu functions, %zu of %zu arrows", g->node_count, g->all_nodes, g->edge_count,
 			   g->all_edges);
@@ -456,6 +457,7 @@ struct callgraph {
 	struct callgraph_options o;
 	struct graph sums;
 	int64_t whole, whole_before, whole_measured;	/* measured: before without scale */
+	int64_t total, total_before;
 	bool is_estimate;
 	bool is_text;
 };
@@ -477,6 +479,8 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c->whole = whole(p, o->column);
 	c->whole_measured = differs ? whole(p, profile_measured(p, o->before_column)) : 0;
 	c->whole_before = differs ? profile_scaled(&p->columns[o->before_column].scaling, c->whole_measured) : 0;
+	c->total = edges_total(p, o->column);
+	c->total_before = differs ? edges_total(p, o->before_column) : 0;
 	if (o->focus)
 		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
 	of = part ? part : p;
@@ -520,7 +524,8 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 	struct flamegraph_options words;
 	struct picture_difference difference = { .p = c->p, .o = &words };
 	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole,
-			     .whole_before = c->whole_before, .whole_measured = c->whole_measured, .is_estimate = c->is_estimate, .is_text = c->is_text };
+			     .whole_before = c->whole_before, .whole_measured = c->whole_measured, .total = c->total,
+			     .total_before = c->total_before, .is_estimate = c->is_estimate, .is_text = c->is_text };
 
 	o.max_nodes = max_nodes ? max_nodes : o.max_nodes ? o.max_nodes : CALLGRAPH_NODES;
 	o.plain = plain;

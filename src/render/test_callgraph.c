@@ -258,6 +258,21 @@ TEST(what_is_below_zero_or_overflows_is_no_trouble)
 	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), -EINVAL);
 }
 
+TEST(the_heading_has_the_total_not_what_shares_are_of)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf dot = { 0 };
+	struct callgraph_options o;
+
+	add(p, "ma", "memory_bytes", 1000);
+	add(p, "mb", "memory_bytes", -400);
+	callgraph_defaults(&o);
+	buf_init(&dot);
+	CHECK_INT(callgraph_dot(p, &o, &dot, NULL, NULL), 0);
+	buf_putc(&dot, 0);
+	CHECK(strstr(dot.data, "memory_bytes: 600") != NULL);
+}
+
 TEST(a_focus_keeps_callers_and_callees_of_one_function_and_shares_of_all)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();

@@ -43,8 +43,7 @@ static int draw(const struct profile_query *a, struct graphviz *graphviz, bool b
 	callgraph_defaults(&o);
 	o.column = a->column;
 	o.before_column = a->before;
-	if (a->is_diff)
-		o.value_name = a->columns[a->chosen].name;
+	o.value_name = report_column_title(a->columns[a->chosen].name);
 	if (a->view.threshold >= 0)
 		o.threshold = a->view.threshold;
 	if (a->view.function && (code = function_query(&f, a, err)) < 0)

@@ -242,7 +242,7 @@ static void put_cell(const struct page *p, const struct diff_cell *c)
 	}
 	buf_printf(out, "<td class=\"%s\">%s", !c->changed ? "quiet" : delta > 0 ? "more" : "less", delta > 0 ? "+" : "");
 	amount_put(out, delta, amount_unit(unit_of(p)));
-	buf_puts(out, c->changed ? "</td>" : "?</td>");
+	buf_puts(out, c->changed || !delta ? "</td>" : "?</td>");
 }
 
 static void put_changes(const struct page *p)
@@ -258,8 +258,8 @@ static void put_changes(const struct page *p)
 	diff_report_init(&r, &p->query.diff, &o);
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
-	buf_puts(p->out, ", before and after; a ? marks a change that may be "
-			 "chance.</p>\n<table>\n<thead><tr><th></th>");
+	buf_printf(p->out, ", before and after%s.</p>\n<table>\n<thead><tr><th></th>",
+		   p->query.diff.before_weight > 0 || p->query.diff.after_weight > 0 ? "; a ? marks a change that may be chance" : "");
 	put_sort(p, p->query.chosen, REPORT_SORT_SELF, calls ? "number" : "self", 3);
 	if (!calls)
 		put_sort(p, p->query.chosen, REPORT_SORT_TOTAL, "total", 3);

@@ -290,7 +290,7 @@ static int refuse_nothing(const struct profile_query *a, const char *side, struc
 
 static int compare(struct profile_query *a, struct profile *before, struct err *err)
 {
-	struct diff_options o = { 0 };
+	struct diff_options o = { .scale_key = "scale=" };
 	uint32_t column_before, column_after;
 	const char *name;
 	int r;

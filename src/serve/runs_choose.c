@@ -32,7 +32,8 @@ static int take_runs(struct views *v, const struct params *p, struct err *err)
 static int compare(struct views *v, struct err *err)
 {
 	if (v->run_count != 2)
-		return err_set(err, -EINVAL, "two runs can be compared, and %zu are ticked", v->run_count);
+		return err_set(err, -EINVAL, "two runs can be compared, and %zu %s ticked", v->run_count,
+			       v->run_count == 1 ? "is" : "are");
 	v->base = v->runs[1];
 	v->has_base = true;
 	v->run_count = 1;

@@ -108,8 +108,8 @@ static void put_form(struct buf *out, const struct server_context *s, const stru
 	put_input(out, a, "url", "URL has", "/cart", 10);
 	put_input(out, a, "id", "Id has", "20261121", 8);
 	put_input(out, a, "labels", "Labels", "host=web1 deploy=7*", 16);
-	put_input(out, a, "since", "Since", "-24h", 6);
-	put_input(out, a, "until", "Until", "now", 6);
+	put_input(out, a, "since", "Since (UTC)", "-24h", 6);
+	put_input(out, a, "until", "Until (UTC)", "now", 6);
 	/* Labels of the address, the order and the limit stay. */
 	for (size_t i = 0; i < a->params.count; i++) {
 		if (is_one_of(a->params.items[i].key, in_form, ARRAY_SIZE(in_form)) || !*a->params.items[i].value)

@@ -69,6 +69,8 @@ static int take_file(struct upload *u, const struct multipart_part *part, struct
 	if (clock_wall_ns() - u->request->now_ns > FORM_NS)
 		return runs_say(err, 413, "not read: the files before it took longer than %lld seconds; send it again",
 			       FORM_NS / NS_PER_SECOND);
+	if (!part->size)
+		return runs_say(err, 400, "the file is empty, so it has no profile");
 	status = runs_read(u->context, part->bytes, part->size, p, &charged, err);
 	if (!status) {
 		give_name(p, part->file, u->source);
@@ -143,8 +145,8 @@ static void show(struct upload *u, struct response *r)
 {
 	runs_page_begin(u->request, r, "Upload – Strobe");
 	r->status = u->status;
-	buf_printf(&r->body, "</header>\n<main>\n<section class=\"plain\" aria-label=\"Upload\">\n<h2>Stored %u of %u files</h2>\n"
-		   "<table>\n<tbody>\n", u->stored, u->files);
+	buf_printf(&r->body, "</header>\n<main>\n<section class=\"plain\" aria-label=\"Upload\">\n<h2>Stored %u of %u file%s</h2>\n"
+		   "<table>\n<tbody>\n", u->stored, u->files, u->files == 1 ? "" : "s");
 	buf_put(&r->body, u->rows.data, u->rows.size);
 	buf_puts(&r->body, "</tbody>\n</table>\n<p><a href=\"/runs\">All runs</a></p>\n</section>\n");
 	runs_page_end(r);

@@ -216,6 +216,8 @@ def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
             check(form(d, files, **fields)[0] == 400, f'{files} {fields}')
         check(ask(d, '/runs', 'POST', b'{}')[0] == 400 and ask(d, '/runs', 'POST', b'')[0] == 400, 'what is no form')
         check(len(listed(d)) == 5, 'nothing else was stored')
+        status, _, text = form(d, [('empty.folded', b'')])
+        check(status == 400 and 'Stored 0 of 1 file<' in text and 'empty.folded' in text and 'the file is empty' in text, f'{status} {text}')
 
 
 @test

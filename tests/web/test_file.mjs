@@ -227,6 +227,12 @@ await test('only my code, and classes', async () => {
 	await page.close();
 });
 
+await test('an address with a scale or lines says that the file has none', async () => {
+	const page = await openFile('trace', 'by=line&scale=total'), said = (await texts(page, '.warning')).join();
+	check(said.includes('no grouping by line') && said.includes('another scale'), said);
+	await page.close();
+});
+
 await test('keys walk, zoom and lead to callers and callees; the sheet of keys opens on ?', async () => {
 	const page = await openFile('trace');
 	await page.focus('.flame');

@@ -487,7 +487,7 @@ await test('a refresh keeps the zoom, the scroll position and the marked box', a
 await test('an empty result says why, and offers what there is', async () => {
 	const other = await openPage(`${site}/?entry=nothing`);
 	const said = await text(other, '.empty');
-	check(/no samples of entry=nothing between .* and .*; the store holds samples from .* to .*, entries: .*index/.test(said), said);
+	check(/No samples of entry=nothing between .* and .*; the store holds samples from .* to .*, entries: .*index/.test(said), said);
 	await other.evaluate(() => [...document.querySelectorAll('.ways button')].find((b) => b.textContent === 'Show all stored data').click());
 	await other.waitForSelector('.rows tbody button');
 	check((await text(other, '.rows tbody')).length > 100);
@@ -500,7 +500,7 @@ await test('the address of a comparison with nothing leads to the page, which sa
 	await open.waitForSelector('.bar button.live');
 	await open.waitForSelector('main .why');
 	const said = await text(open, 'main .why');
-	check(/no samples in \S+ to \S+; the store holds samples from \S+ to \S+$/.test(said), said);
+	check(/^Nothing to compare: no samples in \S+ \S+ to \S+ \S+; the store holds samples from \S+ \S+ to \S+ \S+$/.test(said) && !/\dZ/.test(said), said);
 	await open.evaluate(() => [...document.querySelectorAll('main button')].find((b) => b.textContent === 'end comparison').click());
 	await open.waitForSelector('.rows tbody button');
 	check(!open.url().includes('base'), open.url());
@@ -539,10 +539,48 @@ await test('a range is compared with the same range before, yesterday and labels
 	check(other.url().includes('entry=%3Dsearch') && await side() === 'search', 'the side that is filtered by is chosen again', other.url(), await side());
 	await pressed(other, 'a week ago at this time');
 	await at(other, 'base_from=-605700s');
-	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('nothing to compare'));
+	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('Nothing to compare'));
 	await pressed(other, 'end comparison');
 	await other.waitForFunction(() => !location.search.includes('base') && document.querySelector('.flame canvas'));
 	await other.close();
+});
+
+await test('yesterday at this time is the same time of the clocks, also after they were changed', async () => {
+	const other = await newPage(browser);
+	await other.evaluateOnNewDocument((changed) => {		// which were an hour ahead until then
+		for (const name of ['toLocaleDateString', 'toLocaleTimeString']) {
+			const was = Date.prototype[name];
+			Date.prototype[name] = function (...how) { return was.apply(new Date(+this + (+this < changed ? 3_600_000 : 0)), how); };
+		}
+	}, Date.now() - 12 * 3_600_000);
+	await other.goto(`${site}/?from=-15m`);
+	await ready(other);
+	await pressed(other, 'compare');
+	await pressed(other, 'yesterday at this time');
+	await at(other, 'base_from=-90900s&base_to=-90000s');
+	await other.close();
+});
+
+await test('a custom range is typed in the zone that is shown', async () => {
+	const other = await newPage(browser);
+	await other.emulateTimezone('Asia/Kolkata');
+	await other.goto(`${site}/?from=-15m`);
+	await ready(other);
+	await other.click('.ranges .custom');
+	check((await text(other, '.times p')).includes('(Asia/'), await text(other, '.times p'));
+	await other.$eval('.times input[name=from]', (e) => e.value = '2026-03-01T07:30');
+	await other.click('.times .primary');
+	await at(other, 'from=2026-03-01T02%3A00%3A00Z');
+	await ready(other);
+	await other.click('.ranges .custom');
+	check(await other.$eval('.times input[name=from]', (e) => e.value) === '2026-03-01T07:30:00');
+	await other.close();
+});
+
+await test('what is no prefix is not shown as one', async () => {
+	const open = await openPage(`${site}/?from=-24h&entry=!in*`);
+	check((await text(open, '.picker .pick .val')) === 'not "in*"', await text(open, '.picker .pick .val'));
+	await open.close();
 });
 
 await test('a range is compared with the one before it, and both are named in the zone of the page', async () => {

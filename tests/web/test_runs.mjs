@@ -38,6 +38,25 @@ for (let i = 0; i < 12; i++) {
 		{ method: 'POST', body: array(100 + i * 7 % 12) });
 }
 
+await test('since and until are typed in the zone that is shown', async () => {
+	const page = await open('/runs?since=2026-03-01T02:00Z&until=now', { zone: 'Asia/Kolkata' }), label = (name) => page.$eval(`input[name=${name}]`, (e) => e.closest('label').textContent.trim());
+	await page.waitForFunction(() => !document.querySelector('input[name=since]').closest('label').textContent.includes('UTC'));
+	check(/^Since \(Asia\//.test(await label('since')) && /^Until \(Asia\//.test(await label('until')), await label('since'));
+	check(await page.$eval('input[name=since]', (e) => e.value) === '2026-03-01T07:30:00');
+	await page.$eval('input[name=since]', (e) => e.value = '2026-03-02 07:30');
+	await press(page, 'form.controls button');
+	check(new URL(page.url()).searchParams.get('since') === '2026-03-02T02:00:00Z', page.url());
+	await close(page);
+	const plain = await open('/runs', { scripts: false });
+	check((await plain.$eval('input[name=since]', (e) => e.closest('label').textContent)).includes('Since (UTC)'));
+	await close(plain);
+});
+
+await test('two runs are compared, and one that is ticked is one', async () => {
+	const { text, bytes, status } = await raw(site, '/runs/choose?do=compare&run=shop/5f1a1');
+	check(status >= 400 && String(text ?? bytes).includes('1 is ticked'), status, String(text ?? bytes).slice(0, 300));
+});
+
 await test('the state of the page is named, opened and deleted, with and without scripts', async () => {
 	for (const scripts of [false, true]) {
 		const page = await open('/?from=-6h&host=web1&by=class', { width: scripts ? 1440 : 390, dark: scripts, scripts });

@@ -620,6 +620,37 @@ await test('the scale of a comparison is chosen on the page, and is in the addre
 	await open.close();
 });
 
+await test('a scale that cannot be computed leaves the list of scales, and names the parameter', async () => {
+	const open = await openPage('/?run=shop/longer&base=shop/long&scale=requests'), select = 'select[aria-label="Scale of the values before"]';
+	const why = await text(open, 'main .why');
+	check(why.startsWith('The number of requests is unknown') && why.endsWith('try scale=total'), why);
+	await open.select(select, 'total');
+	await open.waitForFunction(() => location.search.includes('scale=total') && document.querySelector('.flame canvas'));
+	await open.close();
+});
+
+await test('without scripts an exact value that did not change is not called chance', async () => {
+	const open = await openPage('/?run=shop/cart&base=shop/cart&column=memory_bytes', { scripts: false });
+	const cells = await texts(open, '.functions tbody td');
+	check(cells.includes('0 B') && !cells.some((c) => c.includes('?')), cells.slice(0, 12));
+	check(!(await text(open, 'main')).includes('may be chance'));
+	await open.close();
+});
+
+await test('only my code is counted as functions, and a page by class is reported as classes', async () => {
+	const open = await openPage('/runs/shop/cart?by=own');
+	check(/ functions?$/.test(await text(open, '.functions .sum')), await text(open, '.functions .sum'));
+	await open.close();
+	const table = strobe('report', `${site}/runs/shop/cart?by=class`);
+	check(/\bclass\b/.test(table) && !/\bfunctions?\b/.test(table), table);
+});
+
+await test('the call graph is headed by the total, with the name that its column has on pages', async () => {
+	const picture = await (await fetch(`${site}/callgraph.svg?run=shop/loops&column=memory_bytes`)).text(), { columns, column } = await api('/api/v1/table?run=shop/loops&column=memory_bytes');
+	check(columns[column].total === 1024 && columns[column].whole > 1024, columns);
+	check(/>memory: 1(\.0+)? KiB;/.test(picture), picture.match(/>[^<]*memory[^<]*</)?.[0]);
+});
+
 await test('without scripts the picture is as wide as the window of a phone or tablet has room for', async () => {
 	for (const [window, drawn] of [[390, 360], [800, 640], [1440, 1200]]) {
 		const open = await openPage('/?run=shop/longer&base=shop/long', { scripts: false, width: window, height: 844 });

@@ -3,7 +3,7 @@
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
 import { LazyCallGraph, LazyChart, LazyFunctionPage } from './lazy_views';
-import { Compare, EndComparison } from './compare';
+import { Compare, EndComparison, Scale } from './compare';
 import { FileFacts } from './file/bar';
 import { filterWarning } from './file/filters';
 import { facts } from './file/start';
@@ -37,7 +37,7 @@ function Empty() {
 	const iso = (s: number) => new Date(s * 1000).toISOString();
 	return <section class="empty" role="status">
 		<h2>{nothing ? 'Waiting for the first sample' : 'Nothing to show'}</h2>
-		<p class="why">{empty}</p>
+		<p class="why">{format.sentence(empty || '')}</p>
 		{!IN_FILE && nothing ? <HowToStart /> : looked && <p class="ways">
 			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
 			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all stored data</button>
@@ -48,8 +48,9 @@ function Empty() {
 function Failed() {
 	return <section class="empty" role="alert">
 		<h2>This cannot be shown</h2>
-		<p class="why">{failed.value}</p>
+		<p class="why">{format.sentence(failed.value)}</p>
 		<p class="ways"><button type="button" onClick={refresh}>Try again</button>
+			{!IN_FILE && view.value.subject.some(([key]) => key === 'scale') && <label>scale of what was before <Scale /></label>}
 			{kind.value === 'range' && <EndComparison />}</p>
 	</section>;
 }

@@ -55,7 +55,7 @@ function Ranges() {
 		const f = new FormData(e.currentTarget as HTMLFormElement);
 		e.preventDefault();
 		setCustom(false);
-		change({ from: String(f.get('from') || '-1h'), to: String(f.get('to') || 'now') });
+		change({ from: format.toServer(String(f.get('from') || '-1h')), to: format.toServer(String(f.get('to') || 'now')) });
 	};
 
 	return <div class="ranges" ref={root}>
@@ -68,9 +68,9 @@ function Ranges() {
 			</button>
 		</div>
 		{custom && <form class="popup times" onSubmit={submit}>
-			<label>From <input name="from" defaultValue={v.from} spellcheck={false} autocomplete="off" /></label>
-			<label>To <input name="to" defaultValue={v.to} spellcheck={false} autocomplete="off" /></label>
-			<p>Such as -90m, 2026-11-21T07:30 (UTC) or now.</p>
+			<label>From <input name="from" key={format.zone()} defaultValue={format.fromServer(v.from)} spellcheck={false} autocomplete="off" /></label>
+			<label>To <input name="to" key={format.zone()} defaultValue={format.fromServer(v.to)} spellcheck={false} autocomplete="off" /></label>
+			<p>Such as -90m, 2026-11-21T07:30 ({format.zone()}) or now.</p>
 			<button class="primary">Show</button>
 		</form>}
 	</div>;

@@ -1,6 +1,7 @@
 // The base of a comparison: the range at another time, or samples of another label, such as the deploy before.
 
 import { useRef, useState } from 'preact/hooks';
+import * as format from './format';
 import { flame, labels } from './load';
 import { usePopup } from './popup';
 import { change, filterKey, filtersOf, labelOf, view, type View } from './state';
@@ -14,9 +15,9 @@ function before(text: string): number {
 }
 
 // A range that moves on with now is compared with one that does.
-function shifted(by: number): [string, string][] {
-	const { from, to } = view.peek(), about = flame.peek()!.about, ends = [before(from), before(to)];
-	const moments = ends.some(Number.isNaN) ? [about.from, about.to].map((unix) => new Date((unix - by) * 1000).toISOString()) : ends.map((s) => `-${s + by}s`);
+function shifted(earlier: (unix: number) => number): [string, string][] {
+	const { from, to } = view.peek(), about = flame.peek()!.about, ends = [before(from), before(to)], now = about.to - (ends[1] || 0);
+	const moments = ends.some(Number.isNaN) ? [about.from, about.to].map((unix) => new Date(earlier(unix) * 1000).toISOString()) : ends.map((s) => `-${Math.round(now - earlier(now - s))}s`);
 	return [['base_from', moments[0]], ['base_to', moments[1]]];
 }
 
@@ -80,18 +81,18 @@ export function Compare() {
 	const [open, setOpen] = useState(false), root = useRef<HTMLDivElement>(null), about = flame.value?.about;
 	const compared = view.value.subject.some(isBase), length = about ? about.to - about.from : 0;
 	usePopup(root, open, () => setOpen(false));
-	const take = (by: number) => {
+	const take = (earlier: (unix: number) => number) => {
 		setOpen(false);
-		compareWith(shifted(by));
+		compareWith(shifted(earlier));
 	};
 	return <div class="compare" ref={root}>
 		<button type="button" aria-expanded={open} aria-pressed={compared} onClick={() => setOpen(!open)}>compare</button>
 		<EndComparison />
 		{open && about && <div class="popup">
 			<p>What changed since</p>
-			<button type="button" onClick={() => take(Math.ceil(length))}>the same range before</button>
-			<button type="button" onClick={() => take(DAY)}>yesterday at this time</button>
-			<button type="button" onClick={() => take(7 * DAY)}>a week ago at this time</button>
+			<button type="button" onClick={() => take((unix) => unix - Math.ceil(length))}>the same range before</button>
+			<button type="button" onClick={() => take((unix) => format.daysBefore(unix, 1))}>yesterday at this time</button>
+			<button type="button" onClick={() => take((unix) => format.daysBefore(unix, 7))}>a week ago at this time</button>
 			<Label close={() => setOpen(false)} />
 		</div>}
 	</div>;

@@ -35,7 +35,7 @@ export function value(v: number, unit: string): string {
 		return `${power ? (v / 1024 ** power).toFixed(1) : v} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`;
 	}
 	if (unit === 'millionths')		// parts of counts
-		return grouped(`${+(v / 1e6).toFixed(6)}`);
+		return grouped(`${+(v / 1e6).toFixed(Math.abs(v) < 1e8 ? 6 : 1)}`);
 	return count(v);
 }
 
@@ -94,6 +94,38 @@ export function moment(unix: number): [day: string, clock: string] {
 export function time(unix: number, withDay: boolean): string {
 	const [day, clock] = moment(unix);
 	return withDay ? `${day} ${clock}` : clock;
+}
+
+// "2026-11-28T16:18:00" of the zone's clocks in seconds since 1970; of an hour that a change of the clocks skips, one beside it.
+export function fromClock(text: string): number {
+	const wanted = Date.parse(`${text}Z`) / 1000, ahead = (unix: number) => Date.parse(`${moment(unix).join('T')}Z`) / 1000 - Math.floor(unix);
+	return wanted - ahead(wanted - ahead(wanted));
+}
+
+// The same time of the zone's clocks so many days before.
+export function daysBefore(unix: number, days: number): number {
+	const clock = Date.parse(`${moment(unix).join('T')}Z`) - days * 86_400_000;
+	return fromClock(new Date(clock).toISOString().slice(0, 19)) + unix % 1;
+}
+
+const TYPED = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/, UTC = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g;
+
+// What is typed in the zone that is shown, as the server reads it; "-1h", "now" and times with a Z stay.
+export function toServer(text: string): string {
+	const [, day, clock = '00:00', second = ':00'] = TYPED.exec(text.trim()) || [], unix = day ? fromClock(`${day}T${clock}${second}`) : NaN;
+	return Number.isNaN(unix) ? text : new Date(unix * 1000).toISOString().replace('.000', '');
+}
+
+// The other way round.
+export function fromServer(text: string): string {
+	const at = text && TYPED.test(text.replace(/(\.\d+)?Z$/, '')) ? Date.parse(/Z$/.test(text) ? text : text.length > 10 ? `${text.replace(' ', 'T')}Z` : text) : NaN;
+	return Number.isNaN(at) ? text : moment(at / 1000).join('T');
+}
+
+// A sentence of the server, which writes UTC, with times in the zone shown.
+export function sentence(text: string): string {
+	const here = text.replace(UTC, (t) => t.endsWith('Z') ? time(Date.parse(t) / 1000, true) : t);
+	return here.charAt(0).toUpperCase() + here.slice(1);
 }
 
 export function range(from: number, to: number): string {

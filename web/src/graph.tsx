@@ -130,7 +130,8 @@ export function Notes({ data, merged }: { data: FlameData | null; merged?: boole
 	const left = data?.leftOut || 0;
 	return <>
 		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. Tables, callers and callees are exact, but for limits (≤).</p>}
-		{left > 0 && <p class="note">{format.count(left)} boxes {merged ? 'below 0.01% of the function are left out.' : 'are too narrow to be sent; zoom by label or range to see them.'}</p>}
+		{left > 0 && <p class="note">{format.count(left)} {left === 1 ? 'box' : 'boxes'} {merged ? `below 0.01% of the function ${left === 1 ? 'is' : 'are'} left out.` :
+			left === 1 ? 'is too narrow to be sent; zoom by label or range to see it.' : 'are too narrow to be sent; zoom by label or range to see them.'}</p>}
 	</>;
 }
 

@@ -44,8 +44,13 @@ function written({ value, not, prefix }: Filter): string {
 	return !value || /^[!=]/.test(value) || value.endsWith('*') ? `=${value}` : value;
 }
 
+// A value that looks like a prefix is none: "not" and "exactly" have no prefixes.
+function literal(value: string): string {
+	return value.endsWith('*') ? `"${value}"` : value || '(none)';
+}
+
 function words(chosen: Filter[]): string {
-	const said = (not: boolean) => chosen.filter((c) => !!c.not === not).map((c) => c.prefix ? `${c.value}*` : c.value || '(none)').join(', '), isNot = said(true);
+	const said = (not: boolean) => chosen.filter((c) => !!c.not === not).map((c) => c.prefix ? `${c.value}*` : literal(c.value)).join(', '), isNot = said(true);
 	return [said(false), isNot && `not ${isNot}`].filter(Boolean).join(', ');
 }
 
@@ -140,7 +145,7 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 					aria-selected={o.kind === 'all' ? !chosen.length : chosen.some(same(o))}
 					onPointerMove={() => setAt(i)} onClick={(e) => (isTick(e) ? toggle : only)(o)}>
 					<span class="tick" title={o.kind === 'all' ? undefined : 'Several can be selected'} />
-					<span class="val">{o.kind === 'all' ? all : o.kind === 'prefix' ? <>begins with <b>{o.value}</b></> : o.value || '(none)'}</span>
+					<span class="val">{o.kind === 'all' ? all : o.kind === 'prefix' ? <>begins with <b>{o.value}</b></> : literal(o.value)}</span>
 					{o.samples >= 0 && <><meter aria-hidden="true" min={0} max={most} value={Math.min(o.samples, most)} />
 						<span class="num">{format.count(o.samples)}</span></>}
 				</li>)}

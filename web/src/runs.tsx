@@ -29,6 +29,22 @@ if (heading) {
 	});
 }
 
+// Times are typed in the zone that is shown; the server gets UTC.
+for (const name of ['since', 'until']) {
+	const field = document.querySelector<HTMLInputElement>(`form.controls input[name="${name}"]`), caption = field?.labels?.[0]?.firstChild;
+	if (!field || !caption)
+		continue;
+	const words = caption.textContent!.replace(/ \(.*/s, '');
+	const utc = field.value;
+	let written = utc;
+	effect(() => {
+		caption.textContent = `${words} (${format.zone()}) `;
+		if (field.value === written)		// nobody has typed
+			field.value = written = format.fromServer(utc);
+	});
+	field.form!.addEventListener('formdata', (e) => e.formData.set(name, format.toServer(field.value)));
+}
+
 const form = document.querySelector<HTMLFormElement>('.upload form');
 const input = form?.querySelector<HTMLInputElement>('input[type="file"]');
 

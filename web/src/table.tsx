@@ -43,6 +43,12 @@ function shownMetrics(r: Rows): Metric[] {
 	return [...mine, ...r.metrics.filter((m) => m.group !== r.chosen)];
 }
 
+// Only my code is functions, too.
+function thing(): string {
+	const { by } = view.value;
+	return by && by !== 'own' ? by : 'function';
+}
+
 function isSorted(s: Order, m: Metric, chosen: string): boolean {
 	return s.kind === m.kind && (s.group || chosen) === m.group;
 }
@@ -52,7 +58,7 @@ function Head({ m, chosen, span }: { m?: Metric; chosen: string; span?: number }
 	const by = m ? { group: m.group === chosen ? '' : m.group, kind: m.kind as string } : { group: '', kind: '' };
 	return <th scope="col" colSpan={span} class={m ? m.kind : 'name'} aria-sort={mine ? (s.down ? 'descending' : 'ascending') : 'none'}>
 		<button type="button" onClick={() => setOrder({ ...by, down: mine ? !s.down : by.kind !== '' })}>
-			{m ? m.title : view.value.by || 'function'}<span aria-hidden="true" class="arrow">{mine ? (s.down ? '▾' : '▴') : ''}</span>
+			{m ? m.title : thing()}<span aria-hidden="true" class="arrow">{mine ? (s.down ? '▾' : '▴') : ''}</span>
 		</button>
 	</th>;
 }
@@ -123,11 +129,11 @@ export function Table() {
 
 	const first = Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, Math.ceil((at + height) / HEIGHT) + AROUND);
 	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.sum, mine.unit)} ${mine.unit === 'count' ? format.columnName(r.chosen) : ''} · ` : '';
-	const things = `${format.count(shown.length)} ${plural(view.value.by || 'function', shown.length)}`;
+	const things = `${format.count(shown.length)} ${plural(thing(), shown.length)}`;
 
 	return <section class="functions" aria-label="Functions">
 		<div class="tools">
-			<input id="narrow" type="text" class="narrow" placeholder={`filter ${plural(view.value.by || 'function', 2)}`} aria-label="Filter functions" value={needle}
+			<input id="narrow" type="text" class="narrow" placeholder={`filter ${plural(thing(), 2)}`} aria-label="Filter functions" value={needle}
 				spellcheck={false} autocomplete="off" onInput={(e) => setTableFilter(e.currentTarget.value)} />
 			<span class="sum">{r.metrics.length ? all + things : ''}</span>
 		</div>
@@ -145,7 +151,7 @@ export function Table() {
 					{last < shown.length && <tr class="gap" aria-hidden="true" style={{ height: `${(shown.length - last) * HEIGHT}px` }}><td colSpan={columns} /></tr>}
 				</tbody>
 			</table>
-			{r.metrics.length > 0 && !shown.length && <p class="none">no {view.value.by || 'function'} like “{needle}”</p>}
+			{r.metrics.length > 0 && !shown.length && <p class="none">no {thing()} like “{needle}”</p>}
 		</div>
 	</section>;
 }

@@ -163,7 +163,7 @@ const flameOf = memoizeLast((a) => {
 	const f = facts(), metric = indexOf(a), about = aboutOf(a), isFirst = metric === f.column;
 	const t = treeOf(a), d = boxesOf(t, sidesOf(metric), a.width, about, isFirst && !a.filters.length && f.total ? f.total * (f.factor || 1) : 0, unrounded(t, metric));
 	if (!d.total)
-		about.empty = a.filters.length ? 'Nothing is left: no stack passes all filters.' : `No stack has a value of ${f.columns[metric].name}.`;
+		about.empty = a.filters.length ? 'Nothing is left: no stack passes all filters.' : `No stack has a value of ${format.columnName(f.columns[metric].name)}.`;
 	if (!f.exact || a.by || !isFirst)
 		return d;
 	const exact = new Exact(f.exact, t.words.frameName.length), whole = a.filters.length ? undefined : wholeOf(exact, 0);

@@ -3,6 +3,7 @@
 
 import { Matcher } from '../matcher';
 import { compile } from '../picture/words';
+import { view } from '../state';
 
 export type FilterPair = [key: string, text: string];
 
@@ -45,7 +46,13 @@ export function fault(filter: FilterPair): string {
 	return typeof result === 'string' ? result : '';
 }
 
+// Parts of an address of a server's page that a file has no answer to.
+function missing(): string {
+	const { by, subject } = view.value, keys = [...new Set(subject.map(([key]) => key))];
+	return [by === 'line' && 'This file has no grouping by line', keys.length && `This file cannot show another ${keys.join(', ')}; it stays as it was written`].filter(Boolean).join('. ');
+}
+
 export function filterWarning(filters: FilterPair[]): string {
 	const list = (why: string) => filters.filter((f) => isFilter(f) && fault(f) === why).map(([, text]) => text).join(', '), slow = list('given up'), wrong = list('invalid');
-	return [slow && `Filter given up, as it takes too long: ${slow}`, wrong && `Filter ignored, as it is no valid regular expression: ${wrong}`].filter(Boolean).join('. ');
+	return [missing(), slow && `Filter given up, as it takes too long: ${slow}`, wrong && `Filter ignored, as it is no valid regular expression: ${wrong}`].filter(Boolean).join('. ');
 }
