@@ -96,7 +96,7 @@ static int try_to_open(const char *path, struct err *err)
 	return fd < 0 ? failed("open", path, -errno, err) : fd;
 }
 
-/* What is kept open must not keep what is needed now from being opened. */
+/* Files kept open must not prevent others from being opened. */
 static int open_file(struct log_files *l, const char *path, struct err *err)
 {
 	struct err why;

@@ -224,7 +224,7 @@ TEST(files_that_are_kept_open_make_room_where_no_descriptor_is_left)
 		close(taken[count]);
 	CHECK(!setrlimit(RLIMIT_NOFILE, &all));
 	check_file("daily/2026-11-21.e17.log", "e17.php;x 1\n");
-	/* Of the descriptors a quarter is for the files, so that others have some. */
+	/* A quarter of the descriptors is for the files, so that others have some. */
 	few.rlim_cur = 32;
 	CHECK(!setrlimit(RLIMIT_NOFILE, &few));
 	write_entries(18, 20);

@@ -528,7 +528,7 @@ static void choose_measured(struct facts *f)
 	f->column_count = n;
 }
 
-/* Which column of the metric's own profile is this one of the page; UINT32_MAX if it is of another metric. */
+/* The column of the metric's own profile that this one of the page is; UINT32_MAX if it is of another metric. */
 static uint32_t source_of(const struct facts *f, size_t metric, uint32_t column)
 {
 	const struct diff *d = f->comparison->metrics[metric].diff;

@@ -89,7 +89,7 @@ void batch_rows_done(struct batch_rows *r)
 
 /* --- As profiles --- */
 
-/* Which node of the profile at hand a shared node is. */
+/* The nodes of the profile at hand, by shared node. */
 struct places {
 	const struct profile *stacks;
 	uint64_t *nodes;			/* the number of the entry, from 1, and the node */

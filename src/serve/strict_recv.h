@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What refused requests are sent, and where they are counted; must stay. */
+/* The answer to refused requests, and their counters; must stay. */
 struct strict_recv_answers {
 	_Atomic uint64_t *refused, *too_long;	/* by 400, by 414 */
 	const struct buf *if_too_long;		/* a whole response: headers and a page */

@@ -1,6 +1,6 @@
 /* clickhouse_names.h: the hashes by which a batch's frames, stacks, series and kinds of values are known.
  *
- * Of each the lower half is the key, and the upper half tells two of one key apart; docs/clickhouse.md says what is hashed. */
+ * The lower half of each is the key, and the upper half tells two of one key apart; docs/clickhouse.md says what is hashed. */
 #ifndef STORE_CLICKHOUSE_NAMES_H
 #define STORE_CLICKHOUSE_NAMES_H
 
@@ -19,7 +19,7 @@ struct clickhouse_tree {
 void clickhouse_tree_init(struct clickhouse_tree *t, const struct profile *p);
 void clickhouse_tree_done(struct clickhouse_tree *t);
 
-/* What the columns of an entry are. */
+/* The kinds of an entry's columns. */
 struct clickhouse_kinds_named {
 	XXH128_hash_t names[PROFILE_COLUMNS];
 	uint32_t timed;				/* a bit: values of this column make a time column */

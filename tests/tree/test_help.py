@@ -46,7 +46,7 @@ def entries(text):
 
 
 def placeholders(known):
-    """Of each long option, with a command for each placeholder."""
+    """The placeholders of each long option, with a command for each."""
     found = {}
     for command in known:
         for form, _ in entries(output(command, '--help')):

@@ -110,7 +110,7 @@ export function daysBefore(unix: number, days: number): number {
 
 const TYPED = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/, UTC = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g;
 
-// What is typed in the zone that is shown, as the server reads it; "-1h", "now" and times with a Z stay.
+// A time typed in the zone that is shown, as the server reads it; "-1h", "now" and times with a Z stay.
 export function toServer(text: string): string {
 	const [, day, clock = '00:00', second = ':00'] = TYPED.exec(text.trim()) || [], unix = day ? fromClock(`${day}T${clock}${second}`) : NaN;
 	return Number.isNaN(unix) ? text : new Date(unix * 1000).toISOString().replace('.000', '');
