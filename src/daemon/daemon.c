@@ -306,13 +306,18 @@ static int open_to_read(void *data, struct store **ret, struct err *err)
 	return store_open(data, true, ret, err);
 }
 
+static void before_query(void *data)
+{
+	store_before_fork(data);
+}
+
 /* --- All of it --- */
 
 static int open_all(struct daemon *d, struct err *err)
 {
 	int64_t watchdog_ns = notify_watchdog_ns();
 	const struct daemon_options *o = &d->options;
-	const struct query_start start = { open_to_read, (char *)o->store_url, o->source_dirs, o->source_dir_count,
+	const struct query_start start = { open_to_read, (char *)o->store_url, before_query, o->source_dirs, o->source_dir_count,
 					   o->service_labels, o->service_label_count };
 	int r;
 
