@@ -197,6 +197,7 @@ struct store_ops {
 	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
 	void (*note_damage)(struct store *s, int64_t day_ns, const char *why);
 	void (*missing)(struct store *s, char *ret, size_t size);	/* NULL: it is all there or fails */
+	int (*ready)(struct store *s, struct err *err);		/* NULL: a timeline of no samples says it */
 	struct store *(*close)(struct store *s);
 };
 
@@ -257,6 +258,9 @@ void store_note_damage(struct store *s, int64_t day_ns, const char *why);
  * answers were whole. */
 void store_missing(struct store *s, char *ret, size_t size);
 #define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
+
+/* Whether all of it answers, and not in part only; in a few seconds at most. The sentence names the servers that do not. */
+int store_ready(struct store *s, struct err *err);
 
 /* --- Runs --- */
 
