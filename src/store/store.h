@@ -217,7 +217,8 @@ struct store *store_close(struct store *s);		/* NULL is fine; returns NULL */
 int store_append(struct store *s, const struct batch *b, struct err *err);
 
 /* The caller frees *ret, which is never NULL on success: an empty profile has one node. Its columns are those of the
- * series that matched, then `wall_ns` or `cpu_ns` where clock and period are known. Its labels are those that all
+ * series that matched and have rows in the range, then `wall_ns` or `cpu_ns` where clock and period are known, in the order of
+ * query_columns.h. Its labels are those that all
  * matching series share. */
 int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		struct err *err);
