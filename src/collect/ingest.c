@@ -134,6 +134,13 @@ static bool full(void *data)
 	return !has_room(c, taken_for_waiting, 0, c->options.queue_bytes / 2);
 }
 
+static int64_t spare(void *data)
+{
+	const struct collector *c = data;
+
+	return (int64_t)(c->options.queue_bytes - taken_for_waiting(c));
+}
+
 /* There is no room in the shortest queue, and so in none. */
 static int refuse_full(const struct collector *c, struct err *err)
 {
@@ -320,7 +327,7 @@ static void runs_killed(void *data, uint64_t count)
 struct source_receiver collector_receiver(struct collector *c)
 {
 	return (struct source_receiver){
-		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full, .room = room,
+		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full, .spare = spare, .room = room,
 		.runs_killed = runs_killed, .data = c,
 	};
 }

@@ -148,6 +148,9 @@ struct source_receiver {
 	void (*caught_up)(void *data, struct source *s);
 	/* Whether the queue is full: a source that can wait stops reading until it is not. Ask before each read. */
 	bool (*full)(void *data);
+	/* Bytes until the queue is at its limit, by which a source chooses how much to read at once; below 0 above the limit. NULL: any
+	 * number of them. */
+	int64_t (*spare)(void *data);
 	/* Whether messages without ack tokens that cost so much memory (open_batch_cost_of) and would be of so many series if their
 	 * labels were folded (open_batch_folded_key) would all be queued now: 0, else -EAGAIN with a sentence, or -E2BIG and -ENOSPC
 	 * if their memory or their series exceed the limit by themselves. */

@@ -90,6 +90,7 @@ def a_full_queue_names_the_sinks_that_are_full():
             check(answers[0][0] == 200 and full, f'{[a[0] for a in answers]}')
             check(f'the queue of {gone}' in full[-1] and 'is full' in full[-1], f'it names the sink: {full[-1:]}')
             check(metric(daemon, 'strobe_pushes_rejected_total{reason="busy"}') == len(full), 'and is counted')
+            check(metric(daemon, 'strobe_queue_bytes') <= 1 << 20, 'the queue is no larger than allowed')
             check(metric(daemon, 'strobe_samples_dropped_total') == 0, 'nothing that was accepted is dropped')
 
 
