@@ -402,7 +402,7 @@ def a_full_disk_makes_entries_wait_in_the_stream():
         try:
             sent.lines(200)
             commands = []
-            for i in range(4000):
+            for i in range(10000):
                 stack = f'index.php;main;{"long" * 20}{i};{"name" * 20}{i * 7}'
                 sent.count(stack, 1)
                 commands.append(('XADD', 'strobe', '*', 'line', stack + ' 1'))
