@@ -2,7 +2,8 @@
 """usage: bench/clickhouse.py [SAMPLES]
 
 What a ClickHouse on this machine does with a day of a large site (store_bench.c): 3 million samples of 150 hosts in batches of some
-10,000, then asked about; the bytes after all parts were merged; and the callers of a function, as SQL.
+10,000, then asked about; the bytes after all parts were merged; the callers of a function, as SQL; and how much it takes in when the batches
+are large.
 """
 import os
 import subprocess
@@ -45,6 +46,7 @@ def main():
         count = server.ask(f'SELECT count() FROM stacks WHERE has(frames, toUInt64({frame}))', 'bench').strip()
         ms = median_ms(lambda: server.ask(CALLERS % frame, 'bench'))
         print(f'clickhouse_callers_of_a_function\t{ms:.1f}\tms\tof one in {count} stacks')
+        subprocess.run([BENCH, '-n', str(samples), '-o', 'burst', '-u', server.url('burst')], check=True)
 
 
 try:

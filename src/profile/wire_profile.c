@@ -129,7 +129,7 @@ static uint32_t map_frame(struct profile *p, const struct reader *r, struct wire
 }
 
 /* The node for one of the message that may be cut, or below one that is. */
-static uint32_t place_of(struct profile *p, struct reader *r, bool *cut, uint32_t i, uint32_t parent, uint32_t frame,
+static inline uint32_t place_of(struct profile *p, struct reader *r, bool *cut, uint32_t i, uint32_t parent, uint32_t frame,
 			 uint32_t line)
 {
 	if (cut && cut[parent]) {
@@ -141,6 +141,17 @@ static uint32_t place_of(struct profile *p, struct reader *r, bool *cut, uint32_
 	return profile_child_at(p, r->nodes[parent], map_frame(p, r, &r->frames[frame]), line);
 }
 
+/* Reads the message's node `i` up to its values; returns its node in the profile. */
+static inline uint32_t next_node(struct profile *p, const struct strobe_wire_message *m, struct reader *r, bool *cut, uint32_t i,
+			  const uint8_t **at)
+{
+	uint32_t parent = i - (uint32_t)strobe_wire_next(at);
+	uint32_t frame = (uint32_t)strobe_wire_next(at);
+	uint32_t line = m->info.flags & STROBE_WIRE_LINES ? (uint32_t)strobe_wire_next(at) : 0;
+
+	return r->nodes[i] = place_of(p, r, cut, i, parent, frame, line);
+}
+
 /* The tree. */
 static void add_nodes(struct profile *p, const struct strobe_wire_message *m, struct reader *r, bool *cut)
 {
@@ -148,12 +159,8 @@ static void add_nodes(struct profile *p, const struct strobe_wire_message *m, st
 
 	r->nodes[0] = PROFILE_ROOT;
 	for (uint32_t i = 1; i <= m->nodes; i++) {
-		uint32_t parent = i - (uint32_t)strobe_wire_next(&at);
-		uint32_t frame = (uint32_t)strobe_wire_next(&at);
-		uint32_t line = m->info.flags & STROBE_WIRE_LINES ? (uint32_t)strobe_wire_next(&at) : 0;
-		uint32_t node = place_of(p, r, cut, i, parent, frame, line);
+		uint32_t node = next_node(p, m, r, cut, i, &at);
 
-		r->nodes[i] = node;
 		for (uint32_t k = 0; k < m->columns; k++) {
 			int64_t value = strobe_wire_unzigzag(strobe_wire_next(&at));
 
@@ -163,6 +170,7 @@ static void add_nodes(struct profile *p, const struct strobe_wire_message *m, st
 	}
 }
 
+/* The tree as nodes of `stacks`, its values as rows. */
 static void add_rows(struct profile *stacks, struct batch_rows *rows, uint32_t columns, const struct strobe_wire_message *m,
 		     struct reader *r)
 {
@@ -170,19 +178,16 @@ static void add_rows(struct profile *stacks, struct batch_rows *rows, uint32_t c
 
 	r->nodes[0] = PROFILE_ROOT;
 	for (uint32_t i = 1; i <= m->nodes; i++) {
-		uint32_t parent = i - (uint32_t)strobe_wire_next(&at);
-		uint32_t frame = (uint32_t)strobe_wire_next(&at);
-		uint32_t line = m->info.flags & STROBE_WIRE_LINES ? (uint32_t)strobe_wire_next(&at) : 0;
+		uint32_t node = next_node(stacks, m, r, NULL, i, &at);
 		int64_t *values = NULL;
 
-		r->nodes[i] = profile_child_at(stacks, r->nodes[parent], map_frame(stacks, r, &r->frames[frame]), line);
 		for (uint32_t k = 0; k < m->columns; k++) {
 			int64_t value = strobe_wire_unzigzag(strobe_wire_next(&at));
 
 			if (!value)
 				continue;
 			if (!values)
-				values = batch_rows_add(rows, columns, r->nodes[i]);
+				values = batch_rows_add(rows, columns, node);
 			saturating_add(&values[r->columns[k]], value);
 		}
 	}

@@ -14,7 +14,8 @@
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
 #define SILENT_NS	(3 * NS_PER_SECOND)	/* one that did not is left alone for as long */
-#define READY_NS	(3 * NS_PER_SECOND)	/* shorter than the time that probes usually wait */
+#define READY_NS	(3 * NS_PER_SECOND)	/* of a probe, which blocks the thread that answers it */
+#define ANSWER_MEMORY	(32u << 20)		/* the server writes more than that to a file before it sends it */
 #define IDLE_MAX	64u
 #define BOUNDARY	"strobe7c1f0a5e9b3d4826strobe"
 
@@ -156,8 +157,8 @@ static void put_settings(const struct clickhouse_store *s, const struct clickhou
 		put_parameter(p, "database", s->url.database);
 	if (r->query_id)
 		put_parameter(p, "query_id", r->query_id);
-	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&buffer_size=1048576", p->size ? "&" : "",
-		   (long long)(time_limit_ns(s, r) / NS_PER_SECOND));
+	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&buffer_size=%u", p->size ? "&" : "",
+		   (long long)(time_limit_ns(s, r) / NS_PER_SECOND), ANSWER_MEMORY);
 	if (!r->writes && !r->is_number)
 		buf_printf(p, "&max_memory_usage=%llu", (unsigned long long)s->url.memory_bytes);
 	if (r->writes)

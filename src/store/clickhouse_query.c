@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "saturate.h"
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 #define STACK_NODES	8u		/* of a tree for each stack; what is requested and read takes as much again */
@@ -138,27 +139,60 @@ static void cut(const struct clickhouse_store *s, const struct store_query *q, s
 		p->is_cut = clickhouse_keep_largest(&p->rows, &p->kinds, most);
 }
 
-/* Samples before what they refer to, which is always there before them. */
-static int ask_all(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct clickhouse_part *p,
-		   struct err *err)
+/* The series of a shard, while others ask for its stacks. */
+struct side_question {
+	struct clickhouse_store *store;
+	unsigned shard;
+	const struct store_query *q;
+	struct clickhouse_part *part;
+	pthread_t thread;
+	bool started;
+	int rc;
+	struct err err;
+};
+
+/* Here as below: samples before what they refer to, which is always there before them. */
+static void *ask_series(void *data)
+{
+	struct side_question *a = data;
+
+	a->rc = ask_ranges(a->store, a->shard, a->q, &a->part->ranges, &a->err);
+	if (a->rc >= 0)
+		a->rc = clickhouse_fetch_series(a->store, a->shard, a->q, &a->part->series, &a->err);
+	return NULL;
+}
+
+static int ask_values(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct clickhouse_part *p,
+		      struct err *err)
 {
 	_cleanup_(buf_done) struct buf names = { 0 };
-	int rc = ask_days(s, shard, &p->days, err);
+	int rc = ask_sums(s, shard, q, p, err);
 
 	buf_init(&names);
-	if (rc < 0 || !sql_put_days(&names, q))
-		return rc;
-	buf_reset(&names);
-	rc = ask_sums(s, shard, q, p, err);
-	if (rc >= 0)
-		rc = ask_ranges(s, shard, q, &p->ranges, err);
-	if (rc >= 0)
-		rc = clickhouse_fetch_series(s, shard, q, &p->series, err);
 	if (rc < 0)
 		return rc;
 	cut(s, q, p);
 	names_of(&p->rows, &names);
 	return names.size ? clickhouse_fetch_stacks(s, shard, q, &names, &p->stacks, err) : 0;
+}
+
+static int ask_all(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct clickhouse_part *p,
+		   struct err *err)
+{
+	struct side_question series = { .store = s, .shard = shard, .q = q, .part = p };
+	_cleanup_(buf_done) struct buf range = { 0 };
+	int rc = ask_days(s, shard, &p->days, err);
+
+	buf_init(&range);
+	if (rc < 0 || !sql_put_days(&range, q))
+		return rc;
+	series.started = !pthread_create(&series.thread, NULL, ask_series, &series);
+	if (!series.started)
+		ask_series(&series);
+	rc = ask_values(s, shard, q, p, err);
+	if (series.started)
+		pthread_join(series.thread, NULL);
+	return rc >= 0 && series.rc < 0 ? err_set(err, series.rc, "%s", series.err.text) : rc;
 }
 
 static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
@@ -341,7 +375,7 @@ static uint32_t node_of(struct query *q, uint64_t name, uint32_t found)
 
 static void place_stacks(struct query *q, unsigned shards, struct map *nodes)
 {
-	const struct clickhouse_stacks *stacks[CLICKHOUSE_SHARDS];
+	struct clickhouse_stacks *stacks[CLICKHOUSE_SHARDS];
 	uint64_t collisions;
 
 	for (unsigned i = 0; i < shards; i++)

@@ -6,10 +6,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* One row of `stacks`, in place. */
+#define NAMES_MANY	4096u
+
+/* One row of `stacks`, in place. Its frames are hashes first, then numbers within the shard's answers, and while nodes are made, frames of the
+ * profile with their lines: the largest part of an answer is never copied. */
 struct stack_row {
 	uint64_t name, proof, base;
-	const uint8_t *frames, *lines;		/* 8 bytes each, 4 bytes each */
+	uint8_t *frames;			/* 8 bytes each */
+	const uint8_t *lines;			/* 4 bytes each */
 	uint32_t frame_count, line_count;
 };
 
@@ -21,7 +25,7 @@ static bool get_stack(struct row_reader *r, struct stack_row *ret)
 	ret->proof = row_get(r, 8);
 	ret->base = row_get(r, 8);
 	frames = row_get_count(r, 8);
-	ret->frames = r->at.p;
+	ret->frames = (uint8_t *)r->at.p;
 	r->at.p += frames * 8;
 	lines = row_get_count(r, 4);
 	ret->lines = r->at.p;
@@ -31,9 +35,9 @@ static bool get_stack(struct row_reader *r, struct stack_row *ret)
 	return !r->bad && frames > 0 && frames <= CLICKHOUSE_STACK && (!lines || lines == frames);
 }
 
-static inline uint64_t frame_of(const struct stack_row *row, uint32_t i)
+static inline uint8_t *frame_at(const struct stack_row *row, uint32_t i)
 {
-	return strobe_wire_get_le(row->frames + 8 * (size_t)i, 8);
+	return row->frames + 8 * (size_t)i;
 }
 
 static inline uint32_t line_of(const struct stack_row *row, uint32_t i)
@@ -43,23 +47,85 @@ static inline uint32_t line_of(const struct stack_row *row, uint32_t i)
 
 /* --- Asking --- */
 
-static int ask_stacks(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
-		      struct buf *ret, struct err *err)
+/* Whether so many names are most of the table's: then all rows cost less than a look at each for whether it is wanted. */
+static int wants_most(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const char *table, size_t names,
+		      bool *ret, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
-	struct clickhouse_request r = { .table = "stack UInt64", .rows = names };
+	uint64_t rows = 0;
+	int rc = 0;
 
 	buf_init(&sql);
-	buf_puts(&sql, "SELECT stack, proof, base, frames, lines FROM stacks WHERE 1");
+	buf_printf(&sql, "SELECT count() FROM %s WHERE 1", table);
 	sql_put_months(&sql, q);
-	buf_puts(&sql, " AND stack IN (SELECT stack FROM given) FORMAT RowBinary");
+	if (names >= NAMES_MANY)
+		rc = clickhouse_ask_number(s, shard, sql.data, &rows, err);
+	*ret = names >= NAMES_MANY && names >= rows / 2;
+	return rc;
+}
+
+/* Rows of a table by their names, which are in its column `key`; perhaps others, too. */
+static int ask_rows(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const char *table, const char *key,
+		    const char *columns, const struct buf *names, struct buf *ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+	_cleanup_(freep) char *structure = xasprintf("%s UInt64", key);
+	struct clickhouse_request r = { .table = structure, .rows = names };
+	bool all;
+	int rc = wants_most(s, shard, q, table, names->size / 8, &all, err);
+
+	if (rc < 0)
+		return rc;
+	buf_init(&sql);
+	buf_printf(&sql, "SELECT %s, %s FROM %s WHERE 1", key, columns, table);
+	sql_put_months(&sql, q);
+	if (!all)
+		buf_printf(&sql, " AND %s IN (SELECT %s FROM given)", key, key);
+	else
+		r = (struct clickhouse_request){ 0 };
+	buf_puts(&sql, " FORMAT RowBinary");
 	r.sql = sql.data;
 	return clickhouse_ask(s, shard, &r, ret, err);
 }
 
-/* Names of an answer that have not been requested yet, and of its frames that are new. */
-static void note_parts(const struct buf *answer, struct map *asked, struct map *known_frames, struct buf *bases,
-		       struct buf *frames)
+/* Leaves the rows of an answer that were asked for. */
+static void keep_asked(struct buf *answer, const struct map *asked)
+{
+	struct row_reader r = row_reader_of(answer);
+	struct stack_row row;
+	size_t kept = 0;
+
+	while (row_more(&r)) {
+		const uint8_t *from = r.at.p;
+		size_t size;
+
+		if (!get_stack(&r, &row))
+			break;
+		size = (size_t)(r.at.p - from);
+		if (map_get(asked, row.name) == MAP_NONE)
+			continue;
+		memmove(answer->data + kept, from, size);
+		kept += size;
+	}
+	answer->size = kept;
+}
+
+static void number_frames(const struct stack_row *row, struct map *numbers, struct buf *new)
+{
+	for (uint32_t i = 0; i < row->frame_count; i++) {
+		uint64_t name = strobe_wire_get_le(frame_at(row, i), 8);
+		uint32_t *slot = map_slot(numbers, name);
+
+		if (*slot == MAP_NONE) {
+			*slot = (uint32_t)numbers->count - 1;
+			row_put(new, name, 8);
+		}
+		strobe_wire_put_le(frame_at(row, i), *slot, 8);
+	}
+}
+
+/* Numbers the frames of an answer; finds bases that have not been requested yet, and frames that are new. */
+static void note_parts(const struct buf *answer, struct map *asked, struct map *numbers, struct buf *bases, struct buf *frames)
 {
 	struct row_reader r = row_reader_of(answer);
 	struct stack_row row;
@@ -71,27 +137,8 @@ static void note_parts(const struct buf *answer, struct map *asked, struct map *
 			*slot = 1;
 			row_put(bases, row.base, 8);
 		}
-		for (uint32_t i = 0; i < row.frame_count; i++) {
-			slot = map_slot(known_frames, frame_of(&row, i));
-			if (*slot == MAP_NONE)
-				row_put(frames, frame_of(&row, i), 8);
-			*slot = 1;
-		}
+		number_frames(&row, numbers, frames);
 	}
-}
-
-static int ask_frames(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
-		      struct buf *ret, struct err *err)
-{
-	_cleanup_(buf_done) struct buf sql = { 0 };
-	struct clickhouse_request r = { .table = "frame UInt64", .rows = names };
-
-	buf_init(&sql);
-	buf_puts(&sql, "SELECT frame, name, file, line FROM frames WHERE 1");
-	sql_put_months(&sql, q);
-	buf_puts(&sql, " AND frame IN (SELECT frame FROM given) FORMAT RowBinary");
-	r.sql = sql.data;
-	return names->size ? clickhouse_ask(s, shard, &r, ret, err) : 0;
 }
 
 static void note_asked(struct map *asked, const struct buf *names)
@@ -104,7 +151,7 @@ static void note_asked(struct map *asked, const struct buf *names)
 static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
 		      struct clickhouse_stacks *ret, struct buf *frames, struct err *err)
 {
-	_cleanup_(map_done) struct map asked = { 0 }, known_frames = { 0 };
+	_cleanup_(map_done) struct map asked = { 0 };
 	_cleanup_(buf_done) struct buf want = { 0 };
 	int rc = 0;
 
@@ -117,10 +164,12 @@ static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct s
 		GROW(&ret->stacks, &ret->capacity, ret->count + 1);
 		answer = &ret->stacks[ret->count++];
 		buf_init(answer);
-		rc = ask_stacks(s, shard, q, &want, answer, err);
+		rc = ask_rows(s, shard, q, "stacks", "stack", "proof, base, frames, lines", &want, answer, err);
 		buf_reset(&want);
-		if (rc >= 0)
-			note_parts(answer, &asked, &known_frames, &want, frames);
+		if (rc < 0)
+			break;
+		keep_asked(answer, &asked);
+		note_parts(answer, &asked, &ret->numbers, &want, frames);
 	}
 	return rc;
 }
@@ -134,7 +183,9 @@ int clickhouse_fetch_stacks(struct clickhouse_store *s, unsigned shard, const st
 	buf_init(&frames);
 	buf_init(&ret->frames);
 	rc = ask_rounds(s, shard, q, names, ret, &frames, err);
-	return rc < 0 ? rc : ask_frames(s, shard, q, &frames, &ret->frames, err);
+	if (rc < 0 || !frames.size)
+		return rc;
+	return ask_rows(s, shard, q, "frames", "frame", "name, file, line", &frames, &ret->frames, err);
 }
 
 void clickhouse_stacks_done(struct clickhouse_stacks *t)
@@ -143,6 +194,7 @@ void clickhouse_stacks_done(struct clickhouse_stacks *t)
 		buf_done(&t->stacks[i]);
 	free(t->stacks);
 	buf_done(&t->frames);
+	map_done(&t->numbers);
 	*t = (struct clickhouse_stacks){ 0 };
 }
 
@@ -158,32 +210,58 @@ uint32_t clickhouse_unknown_stack(struct profile *p)
 	return profile_child(p, PROFILE_ROOT, unknown_frame(p));
 }
 
-static void place_frames(const struct buf *answer, struct profile *p, struct map *frames)
+/* The shard's frames by their numbers, as frames of the profile; MAP_NONE: not in its tables. */
+static uint32_t *place_frames(const struct clickhouse_stacks *t, struct profile *p)
 {
-	struct row_reader r = row_reader_of(answer);
+	uint32_t *ret = xmalloc((t->numbers.count + 1) * sizeof(*ret));
+	struct row_reader r = row_reader_of(&t->frames);
 
+	memset(ret, 0xff, (t->numbers.count + 1) * sizeof(*ret));
 	while (row_more(&r)) {
-		uint64_t frame = row_get(&r, 8);
+		uint32_t number = map_get(&t->numbers, row_get(&r, 8));
 		struct str name = row_get_string(&r), file = row_get_string(&r);
 		uint32_t line = (uint32_t)row_get(&r, 4);
 
-		if (!r.bad && map_get(frames, frame) == MAP_NONE)
-			map_set(frames, frame, profile_frame(p, name, file, line));
+		if (!r.bad && number != MAP_NONE && ret[number] == MAP_NONE)
+			ret[number] = profile_frame(p, name, file, line);
 	}
+	return ret;
 }
+
+/* A stack whose frames and lines alone tell its nodes from others. */
+struct path {
+	const uint8_t *steps;			/* 8 bytes each: frame, line */
+	uint32_t count, row;
+};
 
 /* All rows of the answers, each name once. */
 struct placing {
 	struct profile *profile;
-	struct map frames, by_name;
+	struct map by_name;
 	struct map *nodes;
 	struct stack_row *rows;
 	size_t count, capacity;
+	struct path *paths;
+	size_t path_count, path_capacity;
 	uint64_t collisions;
 };
 
+/* Frames of the shard become frames of the profile, with their lines. False if one of them is not known. */
+static bool make_steps(const struct stack_row *row, const uint32_t *frames, bool lines)
+{
+	bool known = true;
+
+	for (uint32_t i = 0; i < row->frame_count; i++) {
+		uint32_t frame = frames[strobe_wire_get_le(frame_at(row, i), 8)];
+
+		known &= frame != MAP_NONE;
+		strobe_wire_put_le(frame_at(row, i), frame | (uint64_t)(lines ? line_of(row, i) : 0) << 32, 8);
+	}
+	return known;
+}
+
 /* The table may have a row twice until it has merged its parts, and each month has its own. */
-static void collect(struct placing *g, const struct buf *answer)
+static void collect(struct placing *g, const struct buf *answer, const uint32_t *frames)
 {
 	struct row_reader r = row_reader_of(answer);
 	struct stack_row row;
@@ -196,8 +274,10 @@ static void collect(struct placing *g, const struct buf *answer)
 			continue;
 		}
 		*slot = (uint32_t)g->count;
-		if (!g->profile->keeps_lines)
-			row.line_count = 0;
+		if (make_steps(&row, frames, g->profile->keeps_lines) && !row.base) {
+			GROW(&g->paths, &g->path_capacity, g->path_count + 1);
+			g->paths[g->path_count++] = (struct path){ row.frames, row.frame_count, *slot };
+		}
 		GROW(&g->rows, &g->capacity, g->count + 1);
 		g->rows[g->count++] = row;
 	}
@@ -206,9 +286,10 @@ static void collect(struct placing *g, const struct buf *answer)
 static uint32_t place_below(struct placing *g, const struct stack_row *row, uint32_t node)
 {
 	for (uint32_t i = 0; i < row->frame_count; i++) {
-		uint32_t frame = map_get(&g->frames, frame_of(row, i));
+		uint64_t step = strobe_wire_get_le(frame_at(row, i), 8);
+		uint32_t frame = (uint32_t)step;
 
-		node = profile_child_at(g->profile, node, frame == MAP_NONE ? unknown_frame(g->profile) : frame, line_of(row, i));
+		node = profile_child_at(g->profile, node, frame == MAP_NONE ? unknown_frame(g->profile) : frame, (uint32_t)(step >> 32));
 	}
 	return node;
 }
@@ -251,104 +332,66 @@ static void place(struct placing *g, uint32_t number)
 
 /* --- In order --- */
 
-/* A stack as numbers of frames of the profile, each followed by its line. */
-struct path {
-	const uint32_t *steps;
-	uint32_t size;				/* of `steps` */
-	uint32_t row;
-};
-
-struct paths {
-	struct path *list;
-	uint32_t *steps;
-	size_t count;
-};
-
-/* False if nothing but its frames and lines tells nodes of the row from others. */
-static bool put_steps(const struct placing *g, const struct stack_row *row, uint32_t *steps)
-{
-	if (row->base)
-		return false;
-	for (uint32_t i = 0; i < row->frame_count; i++) {
-		steps[2 * i] = map_get(&g->frames, frame_of(row, i));
-		if (steps[2 * i] == MAP_NONE)
-			return false;
-		steps[2 * i + 1] = line_of(row, i);
-	}
-	return true;
-}
-
-static void find_paths(const struct placing *g, struct paths *ret)
-{
-	size_t steps = 0;
-	uint32_t *at;
-
-	for (size_t i = 0; i < g->count; i++)
-		steps += 2 * (size_t)g->rows[i].frame_count;
-	ret->list = xmalloc((g->count + 1) * sizeof(*ret->list));
-	ret->steps = at = xmalloc((steps + 1) * sizeof(*at));
-	for (size_t i = 0; i < g->count; i++) {
-		if (!put_steps(g, &g->rows[i], at))
-			continue;
-		ret->list[ret->count++] = (struct path){ at, 2 * g->rows[i].frame_count, (uint32_t)i };
-		at += 2 * g->rows[i].frame_count;
-	}
-}
-
 /* Any order in which paths with a common beginning are neighbours. */
 static int compare_paths(const void *x, const void *y)
 {
 	const struct path *a = x, *b = y;
-	int by_steps = memcmp(a->steps, b->steps, (a->size < b->size ? a->size : b->size) * sizeof(*a->steps));
+	int by_steps = memcmp(a->steps, b->steps, 8 * (size_t)(a->count < b->count ? a->count : b->count));
 
-	return by_steps ? by_steps : (a->size > b->size) - (a->size < b->size);
+	return by_steps ? by_steps : (a->count > b->count) - (a->count < b->count);
 }
 
-/* The number of frames, with their lines, that two paths have in common. */
+static inline uint64_t step_of(const struct path *p, uint32_t i)
+{
+	return strobe_wire_get_le(p->steps + 8 * (size_t)i, 8);
+}
+
+/* The number of steps that two paths have in common. */
 static uint32_t common(const struct path *a, const struct path *b)
 {
-	uint32_t most = a->size < b->size ? a->size : b->size, i = 0;
+	uint32_t most = a->count < b->count ? a->count : b->count, i = 0;
 
-	while (i < most && a->steps[i] == b->steps[i])
+	while (i < most && step_of(a, i) == step_of(b, i))
 		i++;
-	return i / 2;
+	return i;
 }
 
 /* In order, a stack shares its first nodes with the one before, and the others are new: nothing is looked up. */
 static void place_in_order(struct placing *g)
 {
 	uint32_t nodes[CLICKHOUSE_STACK + 1] = { PROFILE_ROOT };
-	struct paths paths = { 0 };
 
 	assert(g->profile->node_count == 1);
-	find_paths(g, &paths);
-	qsort(paths.list, paths.count, sizeof(*paths.list), compare_paths);
-	for (size_t i = 0; i < paths.count; i++) {
-		const struct path *p = &paths.list[i];
+	if (g->path_count)
+		qsort(g->paths, g->path_count, sizeof(*g->paths), compare_paths);
+	for (size_t i = 0; i < g->path_count; i++) {
+		const struct path *p = &g->paths[i];
 
-		for (uint32_t k = i ? common(p - 1, p) : 0; k < p->size / 2; k++)
-			nodes[k + 1] = profile_append_at(g->profile, nodes[k], p->steps[2 * k], p->steps[2 * k + 1]);
-		map_set(g->nodes, g->rows[p->row].name, nodes[p->size / 2]);
+		for (uint32_t k = i ? common(p - 1, p) : 0; k < p->count; k++) {
+			uint64_t step = step_of(p, k);
+
+			nodes[k + 1] = profile_append_at(g->profile, nodes[k], (uint32_t)step, (uint32_t)(step >> 32));
+		}
+		map_set(g->nodes, g->rows[p->row].name, nodes[p->count]);
 	}
-	free(paths.list);
-	free(paths.steps);
 }
 
-uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *const *t, size_t count, struct profile *p, struct map *nodes)
+uint64_t clickhouse_place_stacks(struct clickhouse_stacks *const *t, size_t count, struct profile *p, struct map *nodes)
 {
 	struct placing g = { .profile = p, .nodes = nodes };
 
-	for (size_t i = 0; i < count; i++)
-		place_frames(&t[i]->frames, p, &g.frames);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_(freep) uint32_t *frames = place_frames(t[i], p);
+
 		for (size_t k = 0; k < t[i]->count; k++)
-			collect(&g, &t[i]->stacks[k]);
+			collect(&g, &t[i]->stacks[k], frames);
+	}
 	place_in_order(&g);
 	for (size_t i = 0; i < g.count; i++)
 		if (map_get(nodes, g.rows[i].name) == MAP_NONE)
 			place(&g, (uint32_t)i);
-	map_done(&g.frames);
 	map_done(&g.by_name);
 	free(g.rows);
+	free(g.paths);
 	return g.collisions;
 }

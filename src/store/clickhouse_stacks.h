@@ -10,6 +10,7 @@ struct clickhouse_stacks {
 	struct buf *stacks;			/* answers, a further one for the bases of deep stacks of the one before */
 	size_t count, capacity;
 	struct buf frames;
+	struct map numbers;			/* of frames, which stand for their hashes in `stacks` */
 };
 
 /* Asks for the stacks with these names (8 bytes each), and for what they are made of. */
@@ -17,9 +18,9 @@ int clickhouse_fetch_stacks(struct clickhouse_store *s, unsigned shard, const st
 			    const struct buf *names, struct clickhouse_stacks *ret, struct err *err);
 void clickhouse_stacks_done(struct clickhouse_stacks *t);
 
-/* Adds those of all shards to the profile, which has no nodes yet. `nodes` gets the node of each name. Returns how many names have two
+/* Adds those of all shards to the profile, which has no nodes yet, and uses them up. `nodes` gets the node of each name. Returns how many names have two
  * different stacks. */
-uint64_t clickhouse_place_stacks(const struct clickhouse_stacks *const *t, size_t count, struct profile *p, struct map *nodes);
+uint64_t clickhouse_place_stacks(struct clickhouse_stacks *const *t, size_t count, struct profile *p, struct map *nodes);
 
 /* The node PROFILE_UNKNOWN, of samples whose stack, or a part of it, is not in the tables. */
 uint32_t clickhouse_unknown_stack(struct profile *p);

@@ -731,6 +731,64 @@ static void *read_on(void *data)
 	return NULL;
 }
 
+/* Stacks of their own, "main;PREFIXi;leaf" with i + 1 samples; one has 600 frames. */
+static void append_many(struct store *s, int64_t ns, const char *prefix, int count)
+{
+	struct maker *m = maker_new((uint64_t)ns);
+	struct buf deep;
+	char stack[40];
+
+	buf_init(&deep);
+	maker_series(m, ns, "entry=a", STROBE_CLOCK_WALL, PERIOD);
+	for (int i = 0; i < count; i++) {
+		snprintf(stack, sizeof(stack), "main;%s%d;leaf", prefix, i);
+		maker_stack(m, stack, i + 1);
+	}
+	for (int i = 0; i < 600; i++)
+		buf_printf(&deep, "%s%s", i ? ";" : "", prefix);
+	maker_stack(m, deep.data, 1);
+	CHECK_INT(store_append(s, &m->batch, NULL), 0);
+	maker_free(m);
+	buf_done(&deep);
+}
+
+static void check_many(struct store *s, int hour, const char *prefix, uint32_t count)
+{
+	struct profile *p = ask(s, NOON + hour * HOUR, NOON + (hour + 1) * HOUR, NULL, 0, NULL);
+	uint32_t wrong = 0;
+
+	CHECK(p);
+	if (!p)
+		return;
+	CHECK_INT(p->node_count, 1 + 1 + 2 * count + 600);
+	CHECK_INT(profile_sum(p, 0), count * (int64_t)(count + 1) / 2 + 1);
+	for (uint32_t i = 1; i < p->node_count; i++) {
+		int64_t value = p->columns[0].self[i];
+		const char *above;
+
+		if (value < 2)
+			continue;
+		above = profile_name(p, p->node_frames[p->parents[i]]).p;
+		wrong += strncmp(above, prefix, strlen(prefix)) || atoi(above + strlen(prefix)) != value - 1;
+	}
+	CHECK_INT(wrong, 0);
+	profile_free(p);
+}
+
+/* So many that a store may read all of its stacks. */
+TEST(a_range_has_its_own_stacks_only_whatever_their_share)
+{
+	struct fixture f = open_store();
+
+	append_many(f.store, NOON, "most", 20000);
+	append_many(f.store, NOON + HOUR, "some", 9000);
+	append_many(f.store, NOON + 2 * HOUR, "few", 100);
+	check_many(f.store, 0, "most", 20000);
+	check_many(f.store, 1, "some", 9000);
+	check_many(f.store, 2, "few", 100);
+	done(&f);
+}
+
 TEST(readers_on_other_threads_see_whole_batches_while_it_is_written_and_compacted)
 {
 	struct fixture f = open_store();
