@@ -400,6 +400,42 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	return c->counters.samples_queued + c->counters.runs_queued;
 }
 
+static uint64_t count_unstored(struct sink_worker *o)
+{
+	uint64_t n = 0;
+
+	for (struct queued_batch *q = o->first; q; q = q->next) {
+		n += q->batch->kept || q->batch->noted ? 0 : q->batch->samples;
+		q->batch->noted = true;
+	}
+	for (struct queued_run *q = o->first_run; q; q = q->next) {
+		n += q->run->best < 0 && !q->run->noted;
+		q->run->noted = true;
+	}
+	return n;
+}
+
+static void forget_noted(struct sink_worker *o)
+{
+	for (struct queued_batch *q = o->first; q; q = q->next)
+		q->batch->noted = false;
+	for (struct queued_run *q = o->first_run; q; q = q->next)
+		q->run->noted = false;
+}
+
+uint64_t collector_unstored(struct collector *c)
+{
+	uint64_t n = 0;
+
+	lock_take(&c->lock);
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		n += count_unstored(&c->sink_workers[i]);
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		forget_noted(&c->sink_workers[i]);
+	lock_release(&c->lock);
+	return n;
+}
+
 static void free_batches(struct open_batch *first)
 {
 	for (struct open_batch *b = first, *next; b; b = next) {

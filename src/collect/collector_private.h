@@ -17,6 +17,7 @@ struct open_run {
 	struct open_batch *batch;		/* that has its ack token and must not be acknowledged before; NULL:
 						 * none */
 	int best;				/* of the sinks' results so far */
+	bool noted;				/* while runs of several queues are counted */
 	int64_t time_ns;
 	size_t size;
 	uint8_t bytes[];

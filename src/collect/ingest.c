@@ -134,8 +134,27 @@ static bool full(void *data)
 	return !has_room(c, taken_for_waiting, 0, c->options.queue_bytes / 2);
 }
 
+static int64_t spare(void *data)
+{
+	const struct collector *c = data;
+
+	return (int64_t)(c->options.queue_bytes - taken_for_waiting(c));
+}
+
+/* There is no room in the shortest queue, and so in none. */
+static int refuse_full(const struct collector *c, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sinks = { 0 };
+
+	buf_init(&sinks);
+	for (size_t i = 0; i < c->sink_count; i++)
+		buf_printf(&sinks, "%s%s%s", i ? ", " : "", c->active[i]->url, c->active[i]->counters.failing ? " (failing)" : "");
+	return err_set(err, -EAGAIN, "the queue of %.800s is full: %llu MB wait; retry later", sinks.data,
+		       (unsigned long long)(taken_by_samples(c) >> 20));
+}
+
 /* As if all that is unknown to the open batch were folded. */
-static int room(void *data, size_t folded_series, uint64_t cost)
+static int room(void *data, size_t folded_series, uint64_t cost, struct err *err)
 {
 	struct collector *c = data;
 	size_t max = c->rules.max_series, entries = c->open->batch.count > max ? c->open->batch.count : max;
@@ -145,8 +164,8 @@ static int room(void *data, size_t folded_series, uint64_t cost)
 	if (max + folded_series > open_batch_series_limit(&c->rules))
 		return -ENOSPC;
 	if (entries + folded_series > open_batch_series_limit(&c->rules))
-		return -EAGAIN;
-	return has_room(c, taken_by_samples, cost, c->options.queue_bytes) ? 0 : -EAGAIN;
+		return err_set(err, -EAGAIN, "the batch of this second has its limit of series; retry later");
+	return has_room(c, taken_by_samples, cost, c->options.queue_bytes) ? 0 : refuse_full(c, err);
 }
 
 /* --- Messages and lines --- */
@@ -308,7 +327,7 @@ static void runs_killed(void *data, uint64_t count)
 struct source_receiver collector_receiver(struct collector *c)
 {
 	return (struct source_receiver){
-		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full, .room = room,
+		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full, .spare = spare, .room = room,
 		.runs_killed = runs_killed, .data = c,
 	};
 }

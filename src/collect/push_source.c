@@ -20,7 +20,8 @@ struct push {
 	size_t folded_series;
 	uint64_t cost;				/* of all its messages, as the queue counts */
 	bool is_done;
-	int result;				/* 0, or why nothing was taken */
+	int result;				/* 0, or why nothing was taken … */
+	struct err err;				/* … in a sentence, if it is -EAGAIN */
 	struct push *next;
 };
 
@@ -59,15 +60,15 @@ static void measure(struct push *p)
 }
 
 /* Under the lock: the caller must not go away meanwhile. */
-static int take(struct push_source *s, const struct push *p)
+static int take(struct push_source *s, struct push *p)
 {
 	const struct source_receiver *r = &s->base.receiver;
 	int room;
 
 	if (s->stopped)
-		return -EAGAIN;
+		return err_set(&p->err, -EAGAIN, "the daemon is shutting down; retry later");
 	/* Not `full`, which is for data that can wait: one sink that is away must not keep it from the others. */
-	if ((room = r->room(r->data, p->folded_series, p->cost)) < 0)
+	if ((room = r->room(r->data, p->folded_series, p->cost, &p->err)) < 0)
 		return room;
 	for (size_t at = 0, n; at < p->size; at += n) {
 		enum strobe_wire_error e;
@@ -130,6 +131,7 @@ int push_source_give(struct source *base, enum source_push_protocol protocol, co
 	struct push_source *s = (struct push_source *)base;
 	struct push p = { .bytes = messages, .size = n, .result = -EAGAIN };
 
+	err_set(&p.err, -EAGAIN, "the daemon is busy or shutting down; retry later");
 	assert(protocol < SOURCE_PUSH_PROTOCOLS);
 	measure(&p);
 	lock_take(&s->lock);
@@ -147,7 +149,7 @@ int push_source_give(struct source *base, enum source_push_protocol protocol, co
 		return err_set(err, -E2BIG, "the samples are of %zu combinations of 10 seconds, clock, period and columns, above the limit "
 			       "of series; send fewer at once", p.folded_series);
 	if (p.result < 0)
-		return err_set(err, -EAGAIN, "the queue is full or the daemon is shutting down; retry later");
+		return err_set(err, -EAGAIN, "%s", p.err.text);
 	base->counters.pushes[protocol]++;
 	return 0;
 }

@@ -148,10 +148,13 @@ struct source_receiver {
 	void (*caught_up)(void *data, struct source *s);
 	/* Whether the queue is full: a source that can wait stops reading until it is not. Ask before each read. */
 	bool (*full)(void *data);
+	/* Bytes until the queue is at its limit, by which a source chooses how much to read at once; below 0 above the limit. NULL: any
+	 * number of them. */
+	int64_t (*spare)(void *data);
 	/* Whether messages without ack tokens that cost so much memory (open_batch_cost_of) and would be of so many series if their
-	 * labels were folded (open_batch_folded_key) would all be queued now: 0, else -EAGAIN, or -E2BIG and -ENOSPC if their
-	 * memory or their series exceed the limit by themselves. */
-	int (*room)(void *data, size_t folded_series, uint64_t cost);
+	 * labels were folded (open_batch_folded_key) would all be queued now: 0, else -EAGAIN with a sentence, or -E2BIG and -ENOSPC
+	 * if their memory or their series exceed the limit by themselves. */
+	int (*room)(void *data, size_t folded_series, uint64_t cost, struct err *err);
 	void *data;
 
 	/* Set by the opener: a source that has an end has reached it. NULL: not wanted. */

@@ -202,6 +202,7 @@ TEST(ack_tokens_come_back_when_all_sinks_have_the_batch)
 	give(&f, &f.one, 1, 5);
 	give(&f, &f.one, 2, 6);
 	CHECK_INT(collector_flush(f.c, NS_PER_SECOND / 5), 11);
+	CHECK_INT(collector_unstored(f.c), 0);		/* the first sink has it */
 	CHECK_INT(f.one.acked, 0);
 	CHECK_INT(f.one.source.counters.samples_in_flight, 11);
 	set_fails(&f.sinks[1], false);
@@ -223,6 +224,7 @@ TEST(entries_that_come_again_after_a_crash_count_once_in_each_sink)
 	give(&f, &f.one, 2, 6);
 	set_fails(&f.sinks[1], true);
 	CHECK_INT(collector_flush(f.c, NS_PER_SECOND / 5), 11);		/* the first sink has it, the second has not */
+	CHECK_INT(collector_unstored(f.c), 0);
 	crash(&f);
 
 	set_fails(&f.sinks[1], false);

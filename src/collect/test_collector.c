@@ -274,6 +274,7 @@ TEST(a_failing_sink_gets_the_same_batch_until_it_can)
 	set(&f.sink, true, false);
 	give(&f, &(struct test_message){ .samples = 4 });
 	CHECK_INT(collector_flush(f.c, NS_PER_SECOND / 2), 4);
+	CHECK_INT(collector_unstored(f.c), 4);
 	CHECK(f.n->failing);
 	CHECK(f.n->commit_failures >= 1);
 	CHECK_INT(f.n->samples_queued, 4);
@@ -617,6 +618,7 @@ TEST(room_is_told_before_anything_is_taken)
 {
 	struct source_receiver r;
 	struct collector_options o;
+	struct err err = { 0 };
 	struct fixture f;
 	int64_t now = clock_wall_ns();
 	uint8_t bytes[4096];
@@ -627,17 +629,19 @@ TEST(room_is_told_before_anything_is_taken)
 	o.queue_bytes = 20000;
 	start(&f, &o);
 	r = collector_receiver(f.c);
-	CHECK_INT(r.room(r.data, 5, 20000), 0);
-	CHECK_INT(r.room(r.data, 6, 1), -ENOSPC);
-	CHECK_INT(r.room(r.data, 1, 20001), -E2BIG);
+	CHECK_INT(r.room(r.data, 5, 20000, &err), 0);
+	CHECK_INT(r.room(r.data, 6, 1, &err), -ENOSPC);
+	CHECK_INT(r.room(r.data, 1, 20001, &err), -E2BIG);
 	for (int i = 0; i < 8; i++)		/* 5, and 3 that are folded */
 		give(&f, &(struct test_message){ .samples = 1, .end_ns = now - i * BATCH_BUCKET_NS });
 	CHECK_INT(f.n->samples_queued, 8);
-	CHECK_INT(r.room(r.data, 2, 1), 0);
-	CHECK_INT(r.room(r.data, 3, 1), -EAGAIN);
-	CHECK_INT(r.room(r.data, 1, 20000), -EAGAIN);
+	CHECK_INT(r.room(r.data, 2, 1, &err), 0);
+	CHECK_INT(r.room(r.data, 3, 1, &err), -EAGAIN);
+	CHECK_STR(err.text, "the batch of this second has its limit of series; retry later");
+	CHECK_INT(r.room(r.data, 1, 20000, &err), -EAGAIN);
+	CHECK(strstr(err.text, "the queue of ") && strstr(err.text, " is full: 0 MB wait; retry later"));
 	CHECK_INT(strobe_wire_parse(bytes, test_message_write(&(struct test_message){ .samples = 1 }, bytes, sizeof(bytes)), &m), 0);
-	CHECK_INT(r.room(r.data, 1, open_batch_cost_of(&m)), 0);
+	CHECK_INT(r.room(r.data, 1, open_batch_cost_of(&m), &err), 0);
 	give(&f, &(struct test_message){ .samples = 1 });
 	CHECK_INT(f.n->samples_dropped_queue, 0);
 	check_sums(&f);

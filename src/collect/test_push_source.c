@@ -28,14 +28,14 @@ static void got_message(void *data, const struct source_about *about, const stru
 }
 
 /* The loop ends when it has been asked once. */
-static int room(void *data, size_t folded_series, uint64_t cost)
+static int room(void *data, size_t folded_series, uint64_t cost, struct err *err)
 {
 	struct place *p = data;
 
 	CHECK_INT(folded_series, 1);
 	loop_stop(p->loop, 0);
 	p->cost = cost;
-	return p->room;
+	return p->room == -EAGAIN ? err_set(err, -EAGAIN, "the queue of x is full") : p->room;
 }
 
 /* Two empty messages, one behind the other. */

@@ -378,6 +378,32 @@ static uint64_t stop_all(struct daemon *d)
 	return left;
 }
 
+static void warn_of_left(const struct daemon *d, size_t sink)
+{
+	const struct sink_counters *n = collector_sink_counters(d->collector, sink);
+	char why[256];
+
+	if (!n->samples_queued && !n->runs_queued)
+		return;
+	sink_why(n, why, sizeof(why));
+	log_warning("%llu samples and %llu runs did not reach %s before shutdown%s%s", (unsigned long long)n->samples_queued,
+		    (unsigned long long)n->runs_queued, collector_sink_url(d->collector, sink), *why ? ": " : "", why);
+}
+
+/* Stored by one sink is stored; what another one missed is said beside it. */
+static int report_left(const struct daemon *d, struct err *err)
+{
+	uint64_t unstored = collector_unstored(d->collector);
+
+	for (size_t i = 0; i < collector_sink_count(d->collector); i++)
+		warn_of_left(d, i);
+	if (unstored)
+		return err_set(err, -EIO, "%llu samples or runs could not be stored before shutdown; see the warnings above",
+			       (unsigned long long)unstored);
+	return err_set(err, -EIO, "all samples and runs are stored, but some did not reach every sink before shutdown; see the warnings "
+		       "above");
+}
+
 /* Logs the totals; -ENODATA if the input held no stacks. */
 static int log_totals(const struct daemon *d, struct err *err)
 {
@@ -476,8 +502,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	}
 	left = stop_all(d);
 	if (r >= 0 && left)
-		r = err_set(err, -EIO, "%llu samples or runs could not be stored before shutdown; see the "
-				       "warnings above", (unsigned long long)left);
+		r = report_left(d, err);
 	else if (r >= 0 && all_have_ended(d))
 		r = log_totals(d, err);
 	if (d->server)

@@ -10,10 +10,18 @@
 
 struct evidence {
 	bool from_json;
+	uint64_t links;			/* of the dictionary */
 	bool oldest;			/* 1.7 or older */
 	bool old, new;			/* for certain */
-	bool plain;			/* samples of 1 and 2 alone */
+	bool old_link, new_link, value;	/* a single number that is likely to be this */
 	bool timed, uneven;		/* of 1, 2 and 5; and in some, 2 and 5 are not as many */
+};
+
+/* Fields 2 to 5 of a sample. */
+struct counted {
+	size_t numbers[OTLP_SAMPLE_TIMES + 1];
+	bool packed[OTLP_SAMPLE_TIMES + 1];
+	uint64_t fourth;		/* the last number of field 4 that is not packed */
 };
 
 static size_t numbers_in(struct protobuf_field f)
@@ -31,30 +39,52 @@ static size_t times_in(const struct protobuf_field *f)
 	return f->type == BYTES ? (size_t)(f->bytes.end - f->bytes.p) / 8 : 1;
 }
 
-static void look_at_sample(struct evidence *e, struct protobuf m)
+static struct counted count_fields(struct protobuf m)
 {
+	struct counted c = { 0 };
 	struct protobuf_field f;
-	size_t second = 0, times = 0;
-	bool other = false;
 
 	while (protobuf_next(&m, &f)) {
-		if (f.number == 2)
-			second += numbers_in(f);
-		else if (f.number == OTLP_SAMPLE_TIMES)
-			times += times_in(&f);
-		else if (f.number == 3 || f.number == 4) {
-			bool is_new = (f.number == 3) == (f.type == NUMBER);
-
-			other = true;
-			e->new |= is_new;
-			e->old |= !is_new;
-		}
+		if (f.number < 2 || f.number > OTLP_SAMPLE_TIMES)
+			continue;
+		c.numbers[f.number] += f.number == OTLP_SAMPLE_TIMES ? times_in(&f) : numbers_in(f);
+		c.packed[f.number] |= f.type == BYTES;
+		if (f.number == 4)
+			c.fourth = f.value;
 	}
-	if (other || !second)
-		return;
-	e->plain |= !times;
-	e->timed |= times > 0;
-	e->uneven |= times > 0 && times != second;
+	return c;
+}
+
+static bool is_list(const struct counted *c, unsigned number)
+{
+	return c->packed[number] || c->numbers[number] > 1;
+}
+
+static void look_at_single_numbers(struct evidence *e, const struct counted *c)
+{
+	if (c->numbers[4] && c->packed[2] && c->fourth < e->links)
+		e->old_link = true;
+	else if (c->numbers[4])
+		e->value = true;
+	else
+		e->new_link |= c->numbers[3] > 0;
+}
+
+static void look_at_sample(struct evidence *e, struct protobuf m)
+{
+	struct counted c = count_fields(m);
+	bool is_timed = c.numbers[OTLP_SAMPLE_TIMES] > 0, is_old = is_list(&c, 3), is_new = is_list(&c, 4);
+
+	is_old |= c.numbers[2] && !c.numbers[4] && !is_timed && !(c.packed[2] && c.numbers[3]);
+	is_new |= c.numbers[4] && !c.numbers[2] && !is_timed;
+	e->old |= is_old;
+	e->new |= is_new;
+	if (!is_old && !is_new)
+		look_at_single_numbers(e, &c);
+	if (is_timed && c.numbers[2] && !c.numbers[3] && !c.numbers[4] && !is_old && !is_new) {
+		e->timed = true;
+		e->uneven |= c.numbers[2] != c.numbers[OTLP_SAMPLE_TIMES];
+	}
 }
 
 static void look_at_profile(struct evidence *e, struct protobuf m)
@@ -85,24 +115,35 @@ static void look_below(struct evidence *e, struct protobuf m, unsigned level)
 	}
 }
 
+static uint64_t links_of(struct protobuf m)
+{
+	struct protobuf_field f, g;
+	uint64_t n = 0;
+
+	while (protobuf_next(&m, &f))
+		while (f.number == OTLP_DICTIONARY && f.type == BYTES && protobuf_next(&f.bytes, &g))
+			n += g.number == OTLP_LINKS && g.type == BYTES;
+	return n;
+}
+
 int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *ret, struct err *err)
 {
 	struct protobuf all = { bytes, (const uint8_t *)bytes + n };
-	struct evidence e = { .from_json = from_json };
-	bool old, new;
+	struct evidence e = { .from_json = from_json, .links = links_of(all) };
 
 	look_below(&e, all, 0);
 	if (e.oldest)
 		return err_set(err, -EINVAL, "OTLP profiles: this is the layout of opentelemetry-proto 1.7 or "
 					     "older; 1.8 to 1.11 are supported. Upgrade the sender.");
-	old = e.old || e.plain;
-	new = e.new || e.uneven;
+	*ret = OTLP_LAYOUT_1_10;
 	if (from_json)
-		old = false;
-	else if (old && new)
+		return 0;
+	e.new |= e.uneven;
+	if (e.old && e.new)
 		return err_set(err, -EINVAL, "OTLP profiles: this mixes the layouts of opentelemetry-proto 1.9 "
 					     "and 1.10, so its values are ambiguous; use one of 1.8 to "
 					     "1.11 per request");
-	*ret = old || (e.timed && !new && !from_json) ? OTLP_LAYOUT_1_9 : OTLP_LAYOUT_1_10;
+	if (e.old || (!e.new && !e.value && !e.new_link && (e.old_link || e.timed)))
+		*ret = OTLP_LAYOUT_1_9;
 	return 0;
 }

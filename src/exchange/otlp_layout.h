@@ -4,10 +4,14 @@
  * samples of a request are looked at:
  *	Profile 3 is bytes				1.7 or older
  *	Profile 8 is bytes, or there is a 12		1.8, whose samples are those of 1.9
- *	Sample 3 is bytes, or 4 is a number		1.9 or 1.8
- *	Sample 4 is bytes, or 3 is a number		1.10 or newer
- *	a Sample of 1 and 2 alone			1.9 or 1.8: one without values would tell nothing
+ *	Sample 3 is bytes, or several numbers		1.9 or 1.8: a list of attributes
+ *	Sample 4 is bytes, or several numbers		1.10 or newer: a list of values
+ *	a Sample of 2 without 4 and 5			1.9 or 1.8: one without values would tell nothing
+ *	a Sample of 4 without 2 and 5			1.10 or newer, for the same reason
  *	Samples of 1, 2 and 5				1.10 or newer, unless 2 and 5 are as many in all of them
+ * and where none of these is found, as lists of one number that are not packed look like the index of a link:
+ *	Sample 4 is a number				a link of 1.9 if 2 is packed and there is such a link, else a value of 1.10
+ *	Sample 3 is a number				a link of 1.10
  */
 #ifndef EXCHANGE_OTLP_LAYOUT_H
 #define EXCHANGE_OTLP_LAYOUT_H

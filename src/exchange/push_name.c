@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define NAME_MAX_BYTES	4096u
+#define NAME_MAX_BYTES	8192u		/* as the whole address, which is the limit */
 
 static const struct push_type types[] = {
 	{ "cpu", "process_cpu", "samples", "count", STROBE_CLOCK_CPU },
@@ -34,6 +34,20 @@ static bool only(struct str s, const char *more)
 	return s.n > 0;
 }
 
+/* Without the blanks around it, as Pyroscope reads names, keys and values. */
+static struct str trimmed(struct str s)
+{
+	static const char blanks[] = " \t\n\v\f\r";
+
+	while (s.n && strchr(blanks, *s.p) && *s.p) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n && strchr(blanks, s.p[s.n - 1]) && s.p[s.n - 1])
+		s.n--;
+	return s;
+}
+
 static const struct push_type *take_type(struct str *app)
 {
 	const char *dot = memrchr(app->p, '.', app->n);
@@ -52,41 +66,40 @@ static int read_labels(struct pushed *p, struct str s, struct labels *ret, struc
 {
 	while (s.n) {
 		const char *comma = memchr(s.p, ',', s.n), *equals;
-		struct str pair = { s.p, comma ? (size_t)(comma - s.p) : s.n };
+		struct str pair = { s.p, comma ? (size_t)(comma - s.p) : s.n }, key;
 
 		s.p += pair.n + (comma != NULL);
 		s.n -= pair.n + (comma != NULL);
-		while (pair.n && *pair.p == ' ') {
-			pair.p++;
-			pair.n--;
-		}
+		pair = trimmed(pair);
 		if (!pair.n)
 			continue;
 		equals = memchr(pair.p, '=', pair.n);
-		if (!equals || !only((struct str){ pair.p, (size_t)(equals - pair.p) }, "_."))
+		key = trimmed((struct str){ pair.p, equals ? (size_t)(equals - pair.p) : 0 });
+		if (!only(key, "_."))
 			return err_set(err, -EINVAL, "name: '%.*s' is not a label as key=value with letters, digits, '_' or '.' in the key",
 				       (int)(pair.n < 80 ? pair.n : 80), pair.p);
-		pushed_label(p, ret, (struct str){ pair.p, (size_t)(equals - pair.p) },
-			     (struct str){ equals + 1, pair.n - (size_t)(equals - pair.p) - 1 });
+		pushed_label(p, ret, key, trimmed((struct str){ equals + 1, pair.n - (size_t)(equals - pair.p) - 1 }));
 	}
 	return 0;
 }
 
-int push_name(struct pushed *p, struct str name, bool typed, struct labels *ret, const struct push_type **ret_type,
+int push_name(struct pushed *p, struct str text, bool typed, struct labels *ret, const struct push_type **ret_type,
 	      struct err *err)
 {
+	struct str name = trimmed(text);
 	const char *brace = memchr(name.p, '{', name.n);
-	struct str app = { name.p, brace ? (size_t)(brace - name.p) : name.n };
+	struct str app = { name.p, brace ? (size_t)(brace - name.p) : name.n }, labels = { app.p + app.n + 1, name.n - app.n - 2 };
 	int r;
 
 	if (name.n > NAME_MAX_BYTES)
 		return err_set(err, -EINVAL, "name exceeds the limit of %u bytes", NAME_MAX_BYTES);
 	if (brace && name.p[name.n - 1] != '}')
 		return err_set(err, -EINVAL, "name has no '}' at its end: it looks like app.cpu{key=value}");
+	app = trimmed(app);
 	if (!only(app, "_./-"))
 		return err_set(err, -EINVAL, "name does not begin with an application: letters, digits, '_', '.', '/' or '-', as in "
 			       "app.cpu{key=value}");
-	if (brace && (r = read_labels(p, (struct str){ brace + 1, name.n - app.n - 2 }, ret, err)) < 0)
+	if (brace && (r = read_labels(p, labels, ret, err)) < 0)
 		return r;
 	*ret_type = typed ? take_type(&app) : &types[0];
 	if (labels_get(ret, "service_name"))

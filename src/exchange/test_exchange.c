@@ -54,6 +54,33 @@ TEST(a_name_says_application_type_and_labels)
 	check_name("shop.wall{service_name=other, k8s.pod.name=a b}", "wall", "app_name=shop,k8s_pod_name=a b,service_name=other");
 	check_name("shop{__session_id__=1,span_id=00,pid=7,tenant=x,clock=y}", "cpu", "service_name=shop");
 	check_name("shop{}", "cpu", "service_name=shop");
+	check_name(" shop.wall { region = eu west ,\tzone=a } ", "wall", "region=eu west,service_name=shop,zone=a");
+}
+
+TEST(a_name_may_be_as_long_as_an_address)
+{
+	struct labels l;
+	struct err err = { 0 };
+	struct buf b;
+
+	buf_init(&b);
+	buf_puts(&b, "shop.cpu{");
+	for (unsigned i = 0; i < 40; i++)
+		buf_printf(&b, "k8s.label.%u=%0180u,", i, i);
+	buf_puts(&b, "last=1}");
+	CHECK(b.size > 7500 && b.size < 8192);
+	CHECK(name_of(b.data, true, &l, &err) != NULL);
+	CHECK_INT(l.count, 42);
+	CHECK_STR(labels_get(&l, "last"), "1");
+	CHECK_INT(strlen(labels_get(&l, "k8s_label_39")), 180);
+	labels_done(&l);
+	buf_puts(&b, "                                                                                                        ");
+	for (unsigned i = 0; i < 10; i++)
+		buf_printf(&b, "%0180u", i);
+	CHECK(!name_of(b.data, true, &l, &err));
+	CHECK_STR(err.text, "name exceeds the limit of 8192 bytes");
+	labels_done(&l);
+	buf_done(&b);
 }
 
 TEST(a_name_that_is_none_is_refused_with_a_sentence)
@@ -276,6 +303,10 @@ TEST(layouts_are_told_apart_once_per_request)
 	CHECK_INT(LAYOUT(OLD "\x42\x01\x00"), 'o');			/* its 8 is bytes */
 	CHECK_INT(LAYOUT(NEW "\x42\x01\x00"), 'x');
 	CHECK_INT(LAYOUT(OLD "\x62\x01\x00"), 'o');			/* its 12 */
+	CHECK_INT(LAYOUT("\x12\x09\x08\x01\x12\x01\x05\x18\x01\x20\x01"), 'n');	/* there is no such link */
+	CHECK_INT(LAYOUT("\x12\x06\x08\x01\x20\x01\x20\x01"), 'n');		/* one sample has one link */
+	CHECK_INT(LAYOUT("\x12\x08\x08\x01\x10\x05\x18\x01\x18\x02"), 'o');
+	CHECK_INT(LAYOUT("\x12\x07\x08\x01\x12\x01\x05\x18\x01"), 'n');
 }
 
 /* --- OTLP in JSON --- */
@@ -328,6 +359,75 @@ TEST(json_of_otlp_becomes_series)
 	CHECK_INT(first->columns[0].self[2], 7);
 	CHECK_INT(profile_sum(p.items[1].profile, 0), 2);
 	pushed_done(&p);
+}
+
+/* --- Lists of numbers that are not packed --- */
+
+#define TIME_1	"\x29\x00\xca\x9a\x3b\x0e\x11\x7b\x18"		/* field 5, two seconds apart */
+#define TIME_2	"\x29\x00\x94\x35\x77\x0e\x11\x7b\x18"
+
+/* A request of the dictionary above whose stack is in single numbers, with a link, and one profile with these samples. */
+static int read_samples(const char *samples, size_t n, struct pushed *p, struct otlp_outcome *o, struct err *err)
+{
+	static const char json[] = "{" DICTIONARY "}", more[] = "\x22\x02\x0a\x00\x22\x02\x0a\x00" "\x3a\x04\x08\x02\x08\x01";
+	struct buf made, dictionary, bytes, profile;
+	struct protobuf_field f;
+	int r;
+
+	buf_init(&made);
+	buf_init(&dictionary);
+	buf_init(&bytes);
+	buf_init(&profile);
+	pushed_init(p);
+	CHECK_INT(message_from_json(&message_otlp_request, json, strlen(json), &made, err), 0);
+	CHECK(protobuf_next(&(struct protobuf){ (uint8_t *)made.data, (uint8_t *)made.data + made.size }, &f));
+	buf_put(&dictionary, f.bytes.p, (size_t)(f.bytes.end - f.bytes.p));
+	buf_put(&dictionary, more, sizeof(more) - 1);
+	protobuf_put_bytes(&bytes, 2, dictionary.data, dictionary.size);
+	buf_put(&profile, "\x0a\x04\x08\x01\x10\x02", 6);
+	buf_put(&profile, samples, n);
+	wrap(&bytes, profile.data, profile.size);
+	r = otlp_read(p, bytes.data, bytes.size, false, o, err);
+	buf_done(&made);
+	buf_done(&dictionary);
+	buf_done(&bytes);
+	buf_done(&profile);
+	return r;
+}
+
+static void check_samples(const char *samples, size_t n, const char *label, int64_t sum)
+{
+	struct otlp_outcome o;
+	struct err err = { 0 };
+	struct pushed p;
+
+	CHECK_INT(read_samples(samples, n, &p, &o, &err), 0);
+	CHECK_STR(o.rejected ? o.why.text : err.text, "");
+	CHECK_INT(p.count, 1);
+	if (p.count) {
+		const char *k = labels_get(&p.items[0].profile->labels, "k");
+
+		CHECK_STR(k ? k : "", label);
+		CHECK_INT(profile_sum(p.items[0].profile, 0), sum);
+		CHECK_INT(p.items[0].profile->node_count, 3);
+	}
+	pushed_done(&p);
+}
+
+#define SAMPLES(bytes, label, sum) check_samples(bytes, sizeof(bytes) - 1, label, sum)
+
+TEST(numbers_of_otlp_need_not_be_packed)
+{
+	SAMPLES("\x12\x04\x08\x02\x20\x07", "", 7);					/* 1.10: a value */
+	SAMPLES("\x12\x06\x08\x02\x10\x01\x20\x07", "v", 7);			/* and an attribute */
+	SAMPLES("\x12\x08\x08\x02\x10\x01\x18\x01\x20\x07", "v", 7);		/* and a link */
+	SAMPLES("\x12\x09\x08\x02\x12\x01\x01\x18\x01\x20\x07", "v", 7);		/* of which only attributes are packed */
+	SAMPLES("\x12\x18\x08\x02\x20\x02\x20\x03" TIME_1 TIME_2, "", 5);
+	SAMPLES("\x12\x14\x08\x02" TIME_1 TIME_2, "", 2);
+	SAMPLES("\x12\x04\x08\x02\x10\x07", "", 7);					/* 1.9: a value */
+	SAMPLES("\x12\x06\x08\x02\x10\x07\x18\x01", "v", 7);			/* and an attribute */
+	SAMPLES("\x12\x09\x08\x02\x10\x07\x1a\x01\x01\x20\x01", "v", 7);		/* which is packed, and a link */
+	SAMPLES("\x12\x18\x08\x02\x10\x02\x10\x03" TIME_1 TIME_2, "", 5);
 }
 
 TEST(timestamps_put_values_into_buckets)

@@ -6,7 +6,8 @@
  *	3. No two locations and no two functions have one id, and none has 0.
  *	4. Each sample has one value per sample_type, and its locations exist; so do the functions of locations.
  *
- * Columns are the sample types. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of
+ * Columns are the sample types; of several that are one column only the first is read, as pprof finds types by name, and pushes are
+ * refused. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of
  * time are the columns cpu_ns and wall_ns. The type shown by default comes first. A location with several lines is
  * inlined functions; one without any is its address, in the file of its mapping. A function begins at its start_line,
  * and the line of a location is the one that ran. A file in which all lines are the starts of their functions knows
@@ -199,6 +200,22 @@ static int add_column(struct reader *r, uint32_t type)
 	return r->columns[type] == UINT32_MAX ? bad(r, "there is no room for its columns") : 0;
 }
 
+/* Values of one sample are not to be added up: some say the same again, in another unit. */
+static int drop_repeated(struct reader *r)
+{
+	for (uint32_t i = 1; i < r->type_count; i++)
+		for (uint32_t k = 0; k < i; k++) {
+			if (r->columns[k] != r->columns[i])
+				continue;
+			if (r->take)
+				return err_set(r->err, -EINVAL, "its sample types %u and %u are both the column '%s'; send each type once",
+					       k + 1, i + 1, r->profile->columns[r->columns[k]].name);
+			r->columns[i] = UINT32_MAX;
+			break;
+		}
+	return 0;
+}
+
 /* The column that pprof shows by default comes first: the named type, or else the last one. But calls stay before time. */
 static int add_columns(struct reader *r)
 {
@@ -212,7 +229,7 @@ static int add_columns(struct reader *r)
 		code = add_column(r, first);
 	for (uint32_t i = 0; i < r->type_count && !code; i++)
 		code = add_column(r, i);
-	return code;
+	return code ? code : drop_repeated(r);
 }
 
 /* --- Functions and locations --- */
@@ -418,7 +435,7 @@ static int64_t period_of(struct reader *r)
 	return 0;
 }
 
-/* Columns stand in another order than types, and two types may be one column. */
+/* Columns stand in another order than types. */
 static int take_sample(struct reader *r, const int64_t *values, size_t depth)
 {
 	int64_t by_column[PROFILE_COLUMNS] = { 0 };
@@ -429,12 +446,8 @@ static int take_sample(struct reader *r, const int64_t *values, size_t depth)
 		.time_ns = r->time, .duration_ns = r->duration,
 	};
 
-	for (uint32_t i = 0; i < r->type_count; i++) {
-		int64_t *sum = &by_column[r->columns[i]];
-
-		if (__builtin_add_overflow(*sum, scaled(values[i], r->scales[i]), sum))
-			return bad(r, "the values of a sample are above 2^63");
-	}
+	for (uint32_t i = 0; i < r->type_count; i++)
+		by_column[r->columns[i]] = scaled(values[i], r->scales[i]);
 	if (r->bad_index)
 		return bad(r, "it refers to a string that does not exist");
 	return r->take(r->take_data, &s, r->err);
@@ -454,7 +467,8 @@ static int add_sample(struct reader *r, const int64_t *values, uint32_t count, s
 	while (depth--)
 		node = profile_child_at(r->profile, node, r->stack[depth].frame, r->has_lines ? r->stack[depth].line : 0);
 	for (uint32_t i = 0; i < count; i++)
-		profile_add(r->profile, node, r->columns[i], scaled(values[i], r->scales[i]));
+		if (r->columns[i] != UINT32_MAX)
+			profile_add(r->profile, node, r->columns[i], scaled(values[i], r->scales[i]));
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* test_pprof.c: profile.proto there and back, and what others write in it. */
 #include "format.h"
+#include "pprof.h"
 #include "protobuf.h"
 #include "round_trip.h"
 #include "test.h"
@@ -212,6 +213,41 @@ TEST(the_first_column_is_what_pprof_shows_by_default)
 		buf_done(&b);
 		profile_free(p);
 	}
+}
+
+static int count_samples(void *data, const struct pprof_sample *s, struct err *e)
+{
+	++*(int *)data;
+	return 0;
+}
+
+/* The same time again in seconds, and the number of samples again. */
+TEST(values_of_one_column_are_not_added_up)
+{
+	struct profile *p = profile_new();
+	struct buf b, m;
+	int samples = 0;
+
+	buf_init(&b);
+	buf_init(&m);
+	put_pair(&b, 1, 1, 2);
+	put_pair(&b, 1, 3, 4);
+	put_pair(&b, 1, 1, 2);
+	put_pair(&b, 1, 3, 2);
+	for (uint64_t i = 1; i <= 4; i++)
+		protobuf_put_number(&m, 2, i * 5);
+	put(&b, 2, &m);
+	put_strings(&b);
+	CHECK_INT(format_load_bytes("x", b.data, b.size, p, &err), 0);
+	CHECK_INT(p->column_count, 3);
+	CHECK_INT(profile_sum(p, profile_find_column(p, "samples")), 5);
+	CHECK_INT(profile_sum(p, profile_find_column(p, "cpu_ns")), 10000000);
+	CHECK_INT(pprof_each(b.data, b.size, 100, count_samples, &samples, &err), -EINVAL);
+	CHECK_STR(err.text, "its sample types 1 and 3 are both the column 'samples'; send each type once");
+	CHECK_INT(samples, 0);
+	buf_done(&b);
+	buf_done(&m);
+	profile_free(p);
 }
 
 TEST(what_is_broken_is_named)

@@ -50,6 +50,21 @@ static bool have_edges(const struct profile *a, const struct profile *b)
 
 /* --- Scaling --- */
 
+/* Nodes by the rank of their frames: how values are rounded does not depend on the store that they came from. */
+static uint32_t *nodes_by_rank(const struct profile *p)
+{
+	_cleanup_(freep) uint32_t *ranks = profile_rank_frames(p), *ends = xcalloc((size_t)p->frame_count + 1, sizeof(*ends));
+	uint32_t *list = xcalloc(p->node_count, sizeof(*list)), end = 0;
+
+	for (uint32_t i = 1; i < p->node_count; i++)
+		ends[ranks[p->node_frames[i]]]++;
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		ends[f] = end += ends[f];
+	for (uint32_t i = p->node_count - 1; i > 0; i--)
+		list[--ends[ranks[p->node_frames[i]]]] = i;
+	return list;
+}
+
 /* Visits nodes parents first, and each subtree as a whole: the sum so far is rounded, and a node gets by how much it
  * grew. So the sum of a subtree is off by less than one, as is that of everything. */
 static void scale_column(struct profile *p, uint32_t to)
@@ -57,12 +72,15 @@ static void scale_column(struct profile *p, uint32_t to)
 	const struct profile_scaling *scaling = &p->columns[to].scaling;
 	_cleanup_(freep) uint32_t *first = xcalloc(p->node_count, sizeof(*first));
 	_cleanup_(freep) uint32_t *next = xcalloc(p->node_count, sizeof(*next));
+	_cleanup_(freep) uint32_t *ranked = nodes_by_rank(p);
 	int64_t sum = 0, given = 0;
 	uint32_t n = PROFILE_ROOT;
 
-	for (uint32_t i = p->node_count - 1; i > 0; i--) {
-		next[i] = first[p->parents[i]];
-		first[p->parents[i]] = i;
+	for (uint32_t i = p->node_count - 1; i-- > 0;) {
+		uint32_t child = ranked[i];
+
+		next[child] = first[p->parents[child]];
+		first[p->parents[child]] = child;
 	}
 	for (;;) {
 		int64_t until;

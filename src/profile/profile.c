@@ -392,6 +392,43 @@ struct str profile_file(const struct profile *p, uint32_t frame)
 	return intern_get(&p->strings, p->frames[frame].file);
 }
 
+static int compare_texts(struct str a, struct str b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : a.n < b.n ? -1 : a.n > b.n;
+}
+
+int profile_compare_frames(const struct profile *p, uint32_t a, uint32_t b)
+{
+	const struct profile_frame *x = &p->frames[a], *y = &p->frames[b];
+	int order = x->name == y->name ? 0 : compare_texts(profile_name(p, a), profile_name(p, b));
+
+	if (!order && x->file != y->file)
+		order = compare_texts(profile_file(p, a), profile_file(p, b));
+	if (!order && x->line != y->line)
+		order = x->line < y->line ? -1 : 1;
+	return order ? order : a < b ? -1 : a > b;
+}
+
+static int compare_frames(const void *a, const void *b, void *profile)
+{
+	return profile_compare_frames(profile, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+uint32_t *profile_rank_frames(const struct profile *p)
+{
+	_cleanup_(freep) uint32_t *order = xcalloc((size_t)p->frame_count + 1, sizeof(*order));
+	uint32_t *ranks = xcalloc((size_t)p->frame_count + 1, sizeof(*ranks));
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		order[f] = f;
+	qsort_r(order, p->frame_count, sizeof(*order), compare_frames, (void *)p);
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		ranks[order[i]] = i;
+	return ranks;
+}
+
 uint32_t profile_pick_column(const struct profile *p, const char *wanted)
 {
 	static const char *const of_a_trace[] = { "wall_ns", "cpu_ns", "samples" };

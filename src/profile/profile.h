@@ -165,6 +165,10 @@ uint32_t profile_stack(struct profile *p, const uint32_t *frames, size_t depth);
 struct str profile_name(const struct profile *p, uint32_t frame);
 struct str profile_file(const struct profile *p, uint32_t frame);
 
+/* By name, file and line: an order that does not depend on where a profile came from, as numbers of frames do. */
+int profile_compare_frames(const struct profile *p, uint32_t a, uint32_t b);
+uint32_t *profile_rank_frames(const struct profile *p);	/* by frame its place in that order; the caller frees */
+
 /* The column that pictures and tables show unless another is requested: `wanted` if it is not NULL (UINT32_MAX when
  * the profile lacks it), else the first; of a trace, whose first is how often functions were called, what time they
  * took; of a difference what is `after`. */

@@ -74,44 +74,11 @@ void flame_layout_totals(struct flame_layout *l, uint32_t column, uint32_t befor
 
 /* --- In which order --- */
 
-struct named {
-	struct str name;
-	uint32_t frame;
-};
-
-static int compare_names(const void *pa, const void *pb)
-{
-	const struct named *a = pa, *b = pb;
-	size_t n = a->name.n < b->name.n ? a->name.n : b->name.n;
-	int r = memcmp(a->name.p, b->name.p, n);
-
-	if (r)
-		return r;
-	if (a->name.n != b->name.n)
-		return a->name.n < b->name.n ? -1 : 1;
-	return a->frame < b->frame ? -1 : a->frame > b->frame;
-}
-
-/* The rank of each frame by name. The caller frees. */
-static uint32_t *rank_frames(const struct profile *p)
-{
-	struct named *names = xcalloc((size_t)p->frame_count + 1, sizeof(*names));
-	uint32_t *ranks = xcalloc((size_t)p->frame_count + 1, sizeof(*ranks));
-
-	for (uint32_t f = 0; f < p->frame_count; f++)
-		names[f] = (struct named){ profile_name(p, f), f };
-	qsort(names, p->frame_count, sizeof(*names), compare_names);
-	for (uint32_t i = 0; i < p->frame_count; i++)
-		ranks[names[i].frame] = i;
-	free(names);
-	return ranks;
-}
-
 /* The boxes but for the root, sorted by the rank of their frame: a counting sort. The caller frees. */
 static uint32_t *boxes_by_name(const struct flame_layout *l, uint32_t *ret_count)
 {
 	const struct profile *p = l->p;
-	_cleanup_(freep) uint32_t *ranks = rank_frames(p);
+	_cleanup_(freep) uint32_t *ranks = profile_rank_frames(p);
 	_cleanup_(freep) uint32_t *at = xcalloc((size_t)p->frame_count + 1, sizeof(*at));
 	uint32_t *sorted = xcalloc(p->node_count, sizeof(*sorted));
 

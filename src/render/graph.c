@@ -70,7 +70,7 @@ static void leave(struct summing *s, uint32_t node)
 		s->open_edges[edge_of(s, s->p->node_frames[parent], frame)]--;
 }
 
-static int compare_nodes(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b, void *profile)
 {
 	const struct graph_node *x = a, *y = b;
 
@@ -78,18 +78,18 @@ static int compare_nodes(const void *a, const void *b)
 		return x->weight > y->weight ? -1 : 1;
 	if (x->self != y->self)
 		return x->self > y->self ? -1 : 1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return profile_compare_frames(profile, x->frame, y->frame);
 }
 
-static int compare_edges(const void *a, const void *b)
+static int compare_edges(const void *a, const void *b, void *profile)
 {
 	const struct graph_edge *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+		return profile_compare_frames(profile, x->from, y->from);
+	return profile_compare_frames(profile, x->to, y->to);
 }
 
 static void add_tree(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls)
@@ -140,17 +140,17 @@ static void sum_up(struct graph *g, const struct profile *p, uint32_t column, ui
 		g->edges[i].weight = size_of(g->edges[i].value);
 }
 
-static void sort(struct graph *g)
+static void sort(struct graph *g, const struct profile *p)
 {
-	qsort(g->nodes, g->node_count, sizeof(*g->nodes), compare_nodes);
+	qsort_r(g->nodes, g->node_count, sizeof(*g->nodes), compare_nodes, (void *)p);
 	if (g->edge_count)
-		qsort(g->edges, g->edge_count, sizeof(*g->edges), compare_edges);
+		qsort_r(g->edges, g->edge_count, sizeof(*g->edges), compare_edges, (void *)p);
 }
 
 void graph_init(struct graph *g, const struct profile *p, uint32_t column)
 {
 	sum_up(g, p, column, profile_find_column(p, "calls"));
-	sort(g);
+	sort(g, p);
 }
 
 static void add_nodes_before(struct graph *g, const struct graph *before, const struct profile_scaling *scaling)
@@ -207,7 +207,7 @@ void graph_init_difference(struct graph *g, const struct profile *p, uint32_t be
 	sum_up(&base, p, measured, p->columns[before].counts_calls ? measured : UINT32_MAX);
 	add_nodes_before(g, &base, &p->columns[before].scaling);
 	add_edges_before(g, &base, &p->columns[before].scaling);
-	sort(g);
+	sort(g, p);
 }
 
 void graph_copy(struct graph *g, const struct graph *from)

@@ -24,7 +24,7 @@ struct graph_edge {
 	bool critical;
 };
 
-/* Largest weight first; equal ones by self and frame, so that equal profiles give equal graphs. */
+/* Largest weight first; equal ones by self and the names of frames, so that equal profiles give equal graphs. */
 struct graph {
 	struct graph_node *nodes;
 	struct graph_edge *edges;

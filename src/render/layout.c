@@ -52,7 +52,7 @@ static int64_t *totals_of(const struct work *w)
 
 /* As the lines of folded stacks sort, where a name is followed by the ; before its callee or by the space before its
  * count: flamegraph.pl sorts lines, and this gives its pictures. */
-static int by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b, void *profile)
 {
 	const struct candidate *x = a, *y = b;
 	size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
@@ -67,7 +67,8 @@ static int by_name(const void *a, const void *b)
 		return x->after <= (unsigned char)y->name.p[n] ? -1 : 1;
 	if (x->name.n > y->name.n)
 		return (unsigned char)x->name.p[n] < y->after ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	order = x->frame == y->frame ? 0 : profile_compare_frames(profile, x->frame, y->frame);
+	return order ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
 /* In the order of flamegraph.pl's operations: a frame of exactly that width must fall on the same side. */
@@ -170,7 +171,7 @@ static void index_children(struct work *w)
 		while (to < w->count && sorted[to].parent == sorted[from].parent)
 			to++;
 		if (to - from > 1)
-			qsort(sorted + from, to - from, sizeof(*sorted), by_name);
+			qsort_r(sorted + from, to - from, sizeof(*sorted), by_name, (void *)w->p);
 	}
 }
 

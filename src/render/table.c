@@ -84,13 +84,13 @@ struct summed {
 	uint32_t frame;
 };
 
-static int by_value(const void *a, const void *b)
+static int by_value(const void *a, const void *b, void *profile)
 {
 	const struct summed *x = a, *y = b;
 
 	if (x->value != y->value)
 		return x->value > y->value ? -1 : 1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return profile_compare_frames(profile, x->frame, y->frame);
 }
 
 /* Adds the functions without a box. */
@@ -105,7 +105,7 @@ static void add_summed(struct names *n, const struct picture *g)
 		if (!n->number_of[f] && (a || b))
 			list[count++] = (struct summed){ a > b ? a : b, f };
 	}
-	qsort(list, count, sizeof(*list), by_value);
+	qsort_r(list, count, sizeof(*list), by_value, (void *)g->p);
 	for (uint32_t i = 0; i < count && i < SUMMED_MAX; i++)
 		add_name(n, list[i].frame, NULL);
 	n->left_out = count > SUMMED_MAX ? count - SUMMED_MAX : 0;

@@ -43,13 +43,6 @@ static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int
 	};
 }
 
-static int order_of_strings(struct str a, struct str b)
-{
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return order ? order : a.n < b.n ? -1 : a.n > b.n;
-}
-
 /* Nodes were rounded along the tree, which takes from one function what it gives to another. What is cut as requested stays. */
 static int64_t before_of(const struct diff *d, int64_t before, int64_t measured)
 {
@@ -106,16 +99,12 @@ static int compare(const void *a, const void *b, void *data)
 		x2 = fabs(by_total ? x->self.change : x->total.change);
 	double y1 = fabs(by_total ? y->total.change : y->self.change),
 		y2 = fabs(by_total ? y->self.change : y->total.change);
-	int order;
 
 	if (!by_name && x1 != y1)
 		return x1 > y1 ? -1 : 1;
 	if (!by_name && x2 != y2)
 		return x2 > y2 ? -1 : 1;
-	order = order_of_strings(profile_name(r->diff->profile, x->frame), profile_name(r->diff->profile, y->frame));
-	if (order)
-		return order;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return profile_compare_frames(r->diff->profile, x->frame, y->frame);
 }
 
 void diff_report_init(struct diff_report *r, const struct diff *d, const struct diff_report_options *o)

@@ -349,17 +349,11 @@ struct order {
 	uint32_t column, calls;
 };
 
-static int compare_names(const struct profile *p, uint32_t a, uint32_t b)
+static int compare_frames(const struct profile *p, uint32_t a, uint32_t b)
 {
-	struct str x = { "", 0 }, y = { "", 0 };
-	int r;
-
-	if (a != REPORT_NO_CALLER)
-		x = profile_name(p, a);
-	if (b != REPORT_NO_CALLER)
-		y = profile_name(p, b);
-	r = memcmp(x.p, y.p, x.n < y.n ? x.n : y.n);
-	return r ? r : x.n != y.n ? (x.n < y.n ? -1 : 1) : a < b ? -1 : a > b;
+	if (a == REPORT_NO_CALLER || b == REPORT_NO_CALLER)
+		return (b == REPORT_NO_CALLER) - (a == REPORT_NO_CALLER);
+	return profile_compare_frames(p, a, b);
 }
 
 static int compare(const void *a, const void *b, void *data)
@@ -371,7 +365,7 @@ static int compare(const void *a, const void *b, void *data)
 		return x->values[o->column] > y->values[o->column] ? -1 : 1;
 	if (o->calls != UINT32_MAX && x->values[o->calls] != y->values[o->calls])
 		return x->values[o->calls] > y->values[o->calls] ? -1 : 1;
-	return compare_names(o->p, x->frame, y->frame);
+	return compare_frames(o->p, x->frame, y->frame);
 }
 
 static void gather_tree(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction)

@@ -34,18 +34,6 @@ struct order {
 	enum report_sort sort;
 };
 
-static int compare_names(const struct profile *p, uint32_t a, uint32_t b)
-{
-	struct str x = profile_name(p, a), y = profile_name(p, b);
-	int r = memcmp(x.p, y.p, x.n < y.n ? x.n : y.n);
-
-	if (r)
-		return r;
-	if (x.n != y.n)
-		return x.n < y.n ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
 static int compare(const void *a, const void *b, void *data)
 {
 	const struct flat_row *x = a, *y = b;
@@ -55,12 +43,12 @@ static int compare(const void *a, const void *b, void *data)
 	int64_t x2 = by_total ? x->self : x->total, y2 = by_total ? y->self : y->total;
 
 	if (o->sort == REPORT_SORT_NAME)
-		return compare_names(o->p, x->frame, y->frame);
+		return profile_compare_frames(o->p, x->frame, y->frame);
 	if (x1 != y1)
 		return x1 > y1 ? -1 : 1;
 	if (x2 != y2)
 		return x2 > y2 ? -1 : 1;
-	return compare_names(o->p, x->frame, y->frame);
+	return profile_compare_frames(o->p, x->frame, y->frame);
 }
 
 /* Frames that only the estimated tree has, such as "[folded]", are no functions. */

@@ -14,6 +14,14 @@ static void put_shown(struct buf *out, struct str name)
 	text_put_plain(out, name);
 }
 
+/* Whether a place is shown rather than another of the same name: one with a file, and of these the first. */
+static bool comes_before(const struct profile *p, uint32_t a, uint32_t b)
+{
+	bool has_file = profile_file(p, a).n > 0;
+
+	return has_file != (profile_file(p, b).n > 0) ? has_file : profile_compare_frames(p, a, b) < 0;
+}
+
 static size_t find_frames(struct function_query *f)
 {
 	const struct profile *p = f->query->profile;
@@ -24,13 +32,13 @@ static size_t find_frames(struct function_query *f)
 	buf_init(&shown);
 	put_shown(&wanted, profile_visible_name((struct str){ text, strlen(text) }));
 	f->of = report_no_frames(p);
-	for (uint32_t i = p->frame_count; i-- > 0;) {
+	for (uint32_t i = 0; i < p->frame_count; i++) {
 		put_shown(&shown, profile_name(p, i));
 		if (shown.size != wanted.size || memcmp(shown.data, wanted.data, wanted.size))
 			continue;
 		f->of[i] = true;
-		f->first = i;
-		f->places++;
+		if (!f->places++ || comes_before(p, i, f->first))
+			f->first = i;
 	}
 	return f->places;
 }

@@ -7,7 +7,7 @@
 struct function_query {
 	const struct profile_query *query;
 	bool *of;				/* by frame: those of that name */
-	uint32_t first;				/* of them */
+	uint32_t first;				/* of them, by file and line; one with a file if there is one */
 	size_t places;				/* how many they are */
 	struct report_edges callers, callees;
 };

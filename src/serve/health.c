@@ -5,15 +5,6 @@
 #include "clock.h"
 #include "query_starter.h"
 
-/* Asks for a range that holds nothing, so that the answer costs next to nothing. */
-static int ask_store(const struct server_context *s, struct err *err)
-{
-	struct store_query q = { .from_ns = 0, .to_ns = BATCH_BUCKET_NS };
-	uint64_t samples[1] = { 0 };
-
-	return store_timeline(s->options.store, &q, BATCH_BUCKET_NS, samples, 1, err);
-}
-
 /* NULL if a source is up, else what the first one is doing instead. Pushes can always be taken, which says nothing of the
  * sources that were asked for. */
 static const char *down_reason(const struct server_context *s, char *text, size_t size)
@@ -48,7 +39,7 @@ const char *health_reason(const struct server_context *s, char *text, size_t siz
 		snprintf(text, size, "no input is open");
 	else if (down_reason(s, text, size))
 		return text;
-	else if (s->options.store && ask_store(s, &err) < 0)
+	else if (s->options.store && store_ready(s->options.store, &err) < 0)
 		snprintf(text, size, "the store does not answer: %s", err.text);
 	else if (s->options.query_starter && !query_starter_is_up(s->options.query_starter))
 		snprintf(text, size, "no query is answered: the process that starts them has exited; restart strobe");

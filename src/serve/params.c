@@ -37,6 +37,12 @@ static bool is_key(const char *key, size_t n)
 	return n <= STROBE_WIRE_LABEL_KEY && strobe_wire_is_label_key((const uint8_t *)key, n);
 }
 
+/* A path, the name of a function, another address, and the labels in the name of a push may be as long as the address. */
+static bool may_be_long(const char *key)
+{
+	return !strcmp(key, "zoom") || !strcmp(key, "function") || !strcmp(key, "query") || !strcmp(key, "name");
+}
+
 /* One "key=value" of `n` bytes. */
 static int add_pair(struct params *p, const char *pair, size_t n, struct err *err)
 {
@@ -53,8 +59,7 @@ static int add_pair(struct params *p, const char *pair, size_t n, struct err *er
 	if (!is_key(key, key_size))
 		return err_set(err, -EINVAL, "the address has an invalid parameter name; use letters, digits "
 					     "and _, at most %u", STROBE_WIRE_LABEL_KEY);
-	/* A path, the name of a function and another address may be as long as the address. */
-	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function") && strcmp(key, "query"))
+	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && !may_be_long(key))
 		return err_set(err, -EINVAL, "the value of '%s' is longer than %u bytes", key, STROBE_WIRE_LABEL_VALUE);
 
 	p->items[p->count++] = (struct param){ key, value };

@@ -19,6 +19,9 @@ struct pyroscope_request {
 void pyroscope_put_text(struct buf *out, uint32_t number, const char *text);
 void pyroscope_put_pair(struct buf *out, uint32_t number, const char *label, const char *value);
 
+/* The texts by their bytes, as all lists of these calls are sorted. The caller frees the array. */
+const char **pyroscope_sorted(const struct intern *texts);
+
 typedef int pyroscope_answer(struct pyroscope_request *q, struct buf *out, struct err *err);
 
 pyroscope_answer pyroscope_profile_types, pyroscope_label_names, pyroscope_label_values, pyroscope_series;

@@ -26,13 +26,20 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void put_sorted(const struct intern *texts, void (*put)(const char *text, struct buf *out), struct buf *out)
+const char **pyroscope_sorted(const struct intern *texts)
 {
-	_cleanup_(freep) const char **list = xmalloc((texts->count + 1) * sizeof(*list));
+	const char **list = xmalloc((texts->count + 1) * sizeof(*list));
 
 	for (uint32_t i = 0; i < texts->count; i++)
 		list[i] = intern_get(texts, i).p;
 	qsort(list, texts->count, sizeof(*list), compare_texts);
+	return list;
+}
+
+static void put_sorted(const struct intern *texts, void (*put)(const char *text, struct buf *out), struct buf *out)
+{
+	_cleanup_(freep) const char **list = pyroscope_sorted(texts);
+
 	for (uint32_t i = 0; i < texts->count; i++)
 		put(list[i], out);
 }
@@ -134,8 +141,8 @@ static bool is_wanted(const struct pyroscope_texts *names, const char *name)
 	return !names->count;
 }
 
-/* Labels in the order of their names, private ones first, as Pyroscope sorts them. */
-static void put_row(struct pyroscope_request *q, const struct pyroscope_row *row, struct buf *out)
+/* Labels in the order of their names, private ones first, as Pyroscope sorts them; `key` gets them as text to sort by. */
+static void put_row(struct pyroscope_request *q, const struct pyroscope_row *row, struct buf *out, struct buf *key)
 {
 	static const char *const made[] = { "__name__", "__period_type__", "__period_unit__", "__profile_type__", "__type__",
 		"__unit__", "service_name" };
@@ -154,27 +161,52 @@ static void put_row(struct pyroscope_request *q, const struct pyroscope_row *row
 			labels_set(&all, made[i], strlen(made[i]), value, strlen(value));
 	}
 	for (size_t i = 0; i < all.count; i++)
-		if (is_wanted(&q->query->label_names, all.items[i].key) && *all.items[i].value)
+		if (is_wanted(&q->query->label_names, all.items[i].key) && *all.items[i].value) {
 			pyroscope_put_pair(out, LABELS_LABELS, all.items[i].key, all.items[i].value);
+			buf_printf(key, "%s\1%s\1", all.items[i].key, all.items[i].value);
+		}
+}
+
+static int compare_keys(const void *a, const void *b, void *keys)
+{
+	return strcmp(intern_get(keys, *(const uint32_t *)a).p, intern_get(keys, *(const uint32_t *)b).p);
+}
+
+static void put_sets(struct intern *keys, const struct intern *sets, struct buf *out)
+{
+	_cleanup_(freep) uint32_t *order = xmalloc((keys->count + 1) * sizeof(*order));
+
+	for (uint32_t i = 0; i < keys->count; i++)
+		order[i] = i;
+	qsort_r(order, keys->count, sizeof(*order), compare_keys, keys);
+	for (uint32_t i = 0; i < keys->count; i++) {
+		struct str set = intern_get(sets, order[i]);
+
+		protobuf_put_bytes(out, SERIES_LABELS_SET, set.p, set.n);
+	}
 }
 
 int pyroscope_series(struct pyroscope_request *q, struct buf *out, struct err *err)
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };
-	_cleanup_(intern_done) struct intern sets = { 0 };
-	_cleanup_(buf_done) struct buf set = { 0 };
+	_cleanup_(intern_done) struct intern keys = { 0 }, sets = { 0 };
+	_cleanup_(buf_done) struct buf key = { 0 }, set = { 0 };
 	int r = load(q, &rows, err);
 
+	intern_init(&keys);
 	intern_init(&sets);
+	buf_init(&key);
 	buf_init(&set);
 	for (size_t i = 0; i < rows.count; i++) {
-		size_t known = sets.count;
-
+		buf_reset(&key);
 		buf_reset(&set);
-		put_row(q, &rows.items[i], &set);
-		if (set.size && intern_add(&sets, set.data, set.size) == known)
-			protobuf_put_bytes(out, SERIES_LABELS_SET, set.data, set.size);
+		put_row(q, &rows.items[i], &set, &key);
+		if (set.size) {
+			intern_add(&keys, key.data, key.size);
+			intern_add(&sets, set.data, set.size);
+		}
 	}
+	put_sets(&keys, &sets, out);
 	return r;
 }
 

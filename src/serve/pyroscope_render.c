@@ -212,14 +212,29 @@ static void put_timeline(struct json *j, const struct pyroscope_timeline *t, con
 	json_end(j);
 }
 
+static const char *value_of(const struct pyroscope_group *g, const char *label)
+{
+	const char *value = labels_get(&g->labels, label);
+
+	return value ? value : "";
+}
+
+static int compare_groups(const void *a, const void *b, void *label)
+{
+	return strcmp(value_of(*(const struct pyroscope_group *const *)a, label), value_of(*(const struct pyroscope_group *const *)b, label));
+}
+
 static void put_groups(struct json *j, const struct pyroscope_timeline *t, const char *label, double scale)
 {
+	_cleanup_(freep) const struct pyroscope_group **order = xmalloc((t->count + 1) * sizeof(*order));
+
+	for (size_t i = 0; i < t->count; i++)
+		order[i] = &t->groups[i];
+	qsort_r(order, t->count, sizeof(*order), compare_groups, (void *)label);
 	json_open_object(j);
 	for (size_t i = 0; i < t->count; i++) {
-		const char *value = labels_get(&t->groups[i].labels, label);
-
-		json_key(j, value ? value : "");
-		put_timeline(j, t, t->groups[i].values, scale);
+		json_key(j, value_of(order[i], label));
+		put_timeline(j, t, order[i]->values, scale);
 	}
 	json_end(j);
 }
@@ -341,6 +356,7 @@ static int put_values(struct pyroscope_request *q, const char *label, struct jso
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };
 	_cleanup_(intern_done) struct intern values = { 0 };
+	_cleanup_(freep) const char **sorted = NULL;
 	struct pyroscope_selection a;
 	int r = pyroscope_selection_init(&a, q->context, q->query, q->http->now_ns, &q->pruned, err);
 
@@ -348,16 +364,18 @@ static int put_values(struct pyroscope_request *q, const char *label, struct jso
 	if (r >= 0)
 		r = pyroscope_rows_load(&a, true, &rows, err);
 	pyroscope_selection_done(&a);
-	json_open_array(j);
 	for (size_t i = 0; i < rows.count; i++) {
 		char id[PROFILE_TYPE_ID];
 		const char *value = pyroscope_label(q->context, &rows.items[i].labels, &rows.items[i].type,
 						    strcmp(label, "__name__") ? label : "__profile_type__", id);
-		size_t known = values.count;
 
-		if (*value && intern_add(&values, value, strlen(value)) == known)
-			json_str(j, value);
+		if (*value)
+			intern_add(&values, value, strlen(value));
 	}
+	sorted = pyroscope_sorted(&values);
+	json_open_array(j);
+	for (uint32_t i = 0; i < values.count; i++)
+		json_str(j, sorted[i]);
 	json_end(j);
 	return r;
 }

@@ -104,11 +104,32 @@ static void choose_by_lines(struct side *d, const struct flat_row *rows, size_t 
 			d->file = profile_file(d->lines, rows[i].frame);
 }
 
+static int compare_frames(const void *a, const void *b, void *profile)
+{
+	return profile_compare_frames(profile, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Its own frames with a file, in an order that is the same whatever the store. The caller frees. */
+static uint32_t *own_frames(const struct profile *p, const bool *of, size_t *ret_count)
+{
+	uint32_t *list = xcalloc((size_t)p->frame_count + 1, sizeof(*list));
+	size_t n = 0;
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		if (of[f] && profile_file(p, f).n)
+			list[n++] = f;
+	qsort_r(list, n, sizeof(*list), compare_frames, (void *)p);
+	*ret_count = n;
+	return list;
+}
+
 static void choose_by_definition(struct side *d, const bool *of)
 {
-	for (uint32_t f = 0; f < d->subject->frame_count && !d->file.n; f++)
-		if (of[f])
-			d->file = profile_file(d->subject, f);
+	size_t count;
+	_cleanup_(freep) uint32_t *own = own_frames(d->subject, of, &count);
+
+	if (count)
+		d->file = profile_file(d->subject, own[0]);
 }
 
 /* The first place of a name that several places of one file have. */
@@ -309,10 +330,11 @@ static void check(struct source_query *s, const struct side *before, const struc
 static void list_others(struct source_query *s, const struct side *d)
 {
 	_cleanup_(freep) bool *of = find_frames(&s->query->view, d->subject);
+	size_t count;
+	_cleanup_(freep) uint32_t *own = own_frames(d->subject, of, &count);
 
-	for (uint32_t f = 0; f < d->subject->frame_count; f++)
-		if (of[f] && profile_file(d->subject, f).n)
-			note_other(s, profile_file(d->subject, f));
+	for (size_t i = 0; i < count; i++)
+		note_other(s, profile_file(d->subject, own[i]));
 }
 
 static long context_of(const struct source_query *s)

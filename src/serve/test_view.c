@@ -122,6 +122,17 @@ TEST(what_makes_no_sense_gets_a_sentence)
 	check_bad("a-b=c", "invalid parameter name");
 }
 
+TEST(the_name_of_a_push_may_be_as_long_as_the_address)
+{
+	static char query[PARAMS_QUERY_MAX + 1];
+	_cleanup_(parsed_done) struct parsed p;
+
+	memset(query, 'a', sizeof(query) - 1);
+	memcpy(query, "name=", 5);
+	parse(&p, query);
+	CHECK_INT(p.code, 0);
+}
+
 TEST(sizes_have_caps)
 {
 	static char query[PARAMS_QUERY_MAX + 2];

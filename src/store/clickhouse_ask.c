@@ -14,6 +14,7 @@
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
 #define SILENT_NS	(3 * NS_PER_SECOND)	/* one that did not is left alone for as long */
+#define READY_NS	(3 * NS_PER_SECOND)	/* of a probe, which blocks the thread that answers it */
 #define ANSWER_MEMORY	(32u << 20)		/* the server writes more than that to a file before it sends it */
 #define IDLE_MAX	64u
 #define BOUNDARY	"strobe7c1f0a5e9b3d4826strobe"
@@ -141,18 +142,23 @@ static const char *put_body(const struct clickhouse_request *r, struct buf *para
 	return "multipart/form-data; boundary=" BOUNDARY;
 }
 
+static int64_t time_limit_ns(const struct clickhouse_store *s, const struct clickhouse_request *r)
+{
+	int64_t ns = r->writes ? INSERT_NS : s->url.timeout_ns;
+
+	return r->within_ns && r->within_ns < ns ? r->within_ns : ns;
+}
+
 /* Questions are answered as a whole: an error after the first rows would otherwise look like an answer that ends there. What is
  * inserted becomes one block, and that one part of one partition, which is there or not. */
 static void put_settings(const struct clickhouse_store *s, const struct clickhouse_request *r, struct buf *p)
 {
-	int64_t timeout_ns = r->writes ? INSERT_NS : s->url.timeout_ns;
-
 	if (!r->anywhere)
 		put_parameter(p, "database", s->url.database);
 	if (r->query_id)
 		put_parameter(p, "query_id", r->query_id);
 	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&buffer_size=%u", p->size ? "&" : "",
-		   (long long)(timeout_ns / NS_PER_SECOND), ANSWER_MEMORY);
+		   (long long)(time_limit_ns(s, r) / NS_PER_SECOND), ANSWER_MEMORY);
 	if (!r->writes && !r->is_number)
 		buf_printf(p, "&max_memory_usage=%llu", (unsigned long long)s->url.memory_bytes);
 	if (r->writes)
@@ -170,7 +176,7 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	_cleanup_(freep) char *path = NULL, *type = NULL;
 	const char *headers[2] = { NULL };
 	struct http_request request = {
-		.method = "POST", .headers = headers, .total_ns = (r->writes ? INSERT_NS : s->url.timeout_ns) + GRACE_NS,
+		.method = "POST", .headers = headers, .total_ns = time_limit_ns(s, r) + (r->within_ns ? 0 : GRACE_NS),
 		.body_max = ANSWER_MAX,
 	};
 	struct http_client *h;
@@ -327,19 +333,86 @@ static int judge(struct clickhouse_store *s, const struct shard_thread *threads,
 	return 0;
 }
 
-int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err)
+static void run_threads(struct clickhouse_store *s, void *(*body)(void *thread), clickhouse_one *one, void *data,
+			struct shard_thread *threads)
 {
-	struct shard_thread threads[CLICKHOUSE_SHARDS] = { 0 };
 	unsigned count = s->url.server_count;
 
 	for (unsigned i = 0; i < count; i++) {
 		threads[i] = (struct shard_thread){ .store = s, .one = one, .data = data, .shard = i };
-		threads[i].started = i + 1 < count && !pthread_create(&threads[i].thread, NULL, ask_shard, &threads[i]);
+		threads[i].started = i + 1 < count && !pthread_create(&threads[i].thread, NULL, body, &threads[i]);
 		if (!threads[i].started)
-			ask_shard(&threads[i]);
+			body(&threads[i]);
 	}
 	for (unsigned i = 0; i < count; i++)
 		if (threads[i].started)
 			pthread_join(threads[i].thread, NULL);
-	return judge(s, threads, count, err);
+}
+
+int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err)
+{
+	struct shard_thread threads[CLICKHOUSE_SHARDS] = { 0 };
+
+	run_threads(s, ask_shard, one, data, threads);
+	return judge(s, threads, s->url.server_count, err);
+}
+
+/* --- Readiness --- */
+
+static void *ask_tables(void *data)
+{
+	static const struct clickhouse_request r = {
+		.sql = "SELECT count() FROM samples WHERE day = toDate(0)", .is_number = true, .within_ns = READY_NS,
+	};
+	struct shard_thread *t = data;
+
+	t->rc = clickhouse_ask(t->store, t->shard, &r, NULL, &t->err);
+	return NULL;
+}
+
+static int judge_all(const struct clickhouse_store *s, const struct shard_thread *threads, struct err *err)
+{
+	_cleanup_(buf_done) struct buf silent = { 0 };
+	int rc = 0;
+
+	buf_init(&silent);
+	for (unsigned i = 0; i < s->url.server_count; i++) {
+		if (threads[i].rc < 0 && !clickhouse_is_away(threads[i].rc))
+			return err_set(err, threads[i].rc, "%s", threads[i].err.text);
+		if (threads[i].rc < 0) {
+			rc = threads[i].rc;
+			buf_printf(&silent, "%s%s", silent.size ? ", " : "", s->url.servers[i].name);
+		}
+	}
+	return rc < 0 ? err_set(err, rc, "ClickHouse at %s does not answer", silent.data) : 0;
+}
+
+static int last_failure(struct clickhouse_store *s, struct err *err)
+{
+	int rc = 0;
+
+	lock_take(&s->lock);
+	if (clock_monotonic_ns() < s->unready_until_ns)
+		rc = err_set(err, s->unready.code, "%s", s->unready.text);
+	lock_release(&s->lock);
+	return rc;
+}
+
+int clickhouse_ready(struct store *store, struct err *err)
+{
+	struct shard_thread threads[CLICKHOUSE_SHARDS] = { 0 };
+	struct clickhouse_store *s = clickhouse_of(store);
+	int rc = last_failure(s, err);
+
+	if (rc < 0)
+		return rc;
+	run_threads(s, ask_tables, NULL, NULL, threads);
+	rc = judge_all(s, threads, err);
+	if (rc < 0) {
+		lock_take(&s->lock);
+		s->unready = *err;
+		s->unready_until_ns = clock_monotonic_ns() + SILENT_NS;
+		lock_release(&s->lock);
+	}
+	return rc;
 }

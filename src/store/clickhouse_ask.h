@@ -16,6 +16,7 @@ struct clickhouse_request {
 	bool writes;
 	bool is_number;				/* the answer; this and writes are not held to the limit of memory */
 	bool anywhere;				/* in no database */
+	int64_t within_ns;			/* until the answer is there; 0: as long as the store allows */
 };
 
 /* Appends the answer to `ret` (NULL: it has none). -EHOSTUNREACH, -ETIMEDOUT, -ECONNRESET: the shard is not there
@@ -31,6 +32,10 @@ int clickhouse_ask_number(struct clickhouse_store *s, unsigned shard, const char
  * are the whole answer's. */
 typedef int clickhouse_one(struct clickhouse_store *s, unsigned shard, void *data, struct err *err);
 int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err);
+
+/* Asks each shard whether its tables are there. All of them must answer within a few seconds; `err` names those that do not. A
+ * failure is remembered for a moment, so that callers who ask often wait once. */
+int clickhouse_ready(struct store *store, struct err *err);
 
 bool clickhouse_is_away(int rc);		/* whether an error is one of connections */
 

@@ -259,7 +259,7 @@ static void add_ranges(struct query *q, const struct buf *ranges)
 
 /* --- Columns --- */
 
-/* The order of columns is that of their places in series, samples first. */
+/* The order of query_columns.h. */
 static int compare_kinds(const void *a, const void *b)
 {
 	const struct clickhouse_kind *x = *(const struct clickhouse_kind *const *)a;
@@ -270,7 +270,7 @@ static int compare_kinds(const void *a, const void *b)
 		return x_samples ? -1 : 1;
 	if (x->position != y->position)
 		return x->position < y->position ? -1 : 1;
-	return strcmp(x->column, y->column);
+	return strcmp(x->column, y->column) ? strcmp(x->column, y->column) : (int)x->clock - (int)y->clock;
 }
 
 static void note_period(struct query *q, const struct clickhouse_kind *k, bool is_first)

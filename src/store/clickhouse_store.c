@@ -101,6 +101,7 @@ static const struct store_ops ops = {
 	.remove_run = clickhouse_remove_run,
 	.note_damage = note_damage,
 	.missing = missing,
+	.ready = clickhouse_ready,
 	.close = close_store,
 };
 

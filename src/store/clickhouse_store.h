@@ -33,6 +33,8 @@ struct clickhouse_store {
 	bool replicated;			/* they are Replicated; known when prepared */
 	struct store_stats stats;
 	int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* monotonic: servers that did not answer a moment ago */
+	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
+	struct err unready;			/* … like this */
 	char missing[256];			/* shards that an answer of this store missed, "" is none */
 	uint64_t last_seq;			/* of a run that was added */
 

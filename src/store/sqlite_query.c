@@ -6,6 +6,7 @@
 #include "day_values.h"
 #include "mem.h"
 #include "only_day.h"
+#include "query_columns.h"
 #include "saturate.h"
 #include <assert.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct query {
 	bool pruned, refused;		/* there were more nodes than max_nodes, or than may be */
 	const char *times[2];		/* columns that follow from others: one per clock */
 	unsigned time_count, times_added;
+	struct query_columns columns;
 
 	/* of the day being read, and then until the next one begins */
 	struct stack_tree tree;
@@ -49,14 +51,11 @@ static void add_times(struct query *q)
 		profile_column(q->profile, q->times[q->times_added], "nanoseconds");
 }
 
-/* Samples first, wherever the series has them: the first column is what is shown. */
 static int note_columns(void *data, const struct series *s)
 {
 	struct query *q = data;
 	const char *time = series_time_column(s);
 
-	if (s->samples != UINT32_MAX)
-		profile_column(q->profile, "samples", s->columns[s->samples].unit);
 	for (uint32_t i = 0; i < s->column_count; i++)
 		profile_column(q->profile, s->columns[i].name, s->columns[i].unit);
 	if (time)
@@ -81,6 +80,7 @@ static void note_series(struct query *q, const struct scan_chunk *c)
 		p->mixed_periods = true;
 	}
 	labels_keep_common(&q->labels, &labels);
+	query_columns_note(&q->columns, p, c->series);
 }
 
 /* Whether all stacks of the day are requested, so that the profile has about as many nodes. */
@@ -401,6 +401,7 @@ static int complete(struct query *q, struct err *err)
 		return refuse(q, err);
 	if (q->any)
 		describe(q);
+	query_columns_sort(&q->columns, q->profile);
 	return 0;
 }
 
@@ -458,7 +459,7 @@ int sqlite_values(struct store *store, const struct store_query *what, const cha
 
 		fill_stats(&q, s, stats);
 		if (is_only_day(&q))
-			take_day(&q, found, ret);
+			take_day(&q, query_columns_has(&q.columns, found) ? found : UINT32_MAX, ret);
 		else
 			*ret = stack_values_take(TAKE_PTR(q.profile), found);
 	}

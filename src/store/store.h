@@ -197,6 +197,7 @@ struct store_ops {
 	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
 	void (*note_damage)(struct store *s, int64_t day_ns, const char *why);
 	void (*missing)(struct store *s, char *ret, size_t size);	/* NULL: it is all there or fails */
+	int (*ready)(struct store *s, struct err *err);		/* NULL: a timeline of no samples says it */
 	struct store *(*close)(struct store *s);
 };
 
@@ -220,7 +221,8 @@ struct store *store_close(struct store *s);		/* NULL is fine; returns NULL */
 int store_append(struct store *s, const struct batch *b, struct err *err);
 
 /* The caller frees *ret, which is never NULL on success: an empty profile has one node. Its columns are those of the
- * series that matched, then `wall_ns` or `cpu_ns` where clock and period are known. Its labels are those that all
+ * series that matched and have rows in the range, then `wall_ns` or `cpu_ns` where clock and period are known, in the order of
+ * query_columns.h. Its labels are those that all
  * matching series share. */
 int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		struct err *err);
@@ -261,6 +263,9 @@ void store_note_damage(struct store *s, int64_t day_ns, const char *why);
  * answers were whole. */
 void store_missing(struct store *s, char *ret, size_t size);
 #define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
+
+/* Whether all of it answers, and not in part only; in a few seconds at most. The sentence names the servers that do not. */
+int store_ready(struct store *s, struct err *err);
 
 /* --- Runs --- */
 

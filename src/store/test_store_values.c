@@ -128,4 +128,51 @@ TEST(values_of_too_many_nodes_are_pruned_or_refused_as_the_profile_is)
 	done(&f);
 }
 
+static void check_columns(struct store *s, int64_t from_ns, int64_t to_ns, const char *names)
+{
+	struct store_query q = { .from_ns = from_ns, .to_ns = to_ns };
+	struct profile *p = NULL;
+	struct buf b;
+
+	buf_init(&b);
+	CHECK_INT(store_query(s, &q, &p, NULL, NULL), 0);
+	for (uint32_t i = 0; i < p->column_count; i++)
+		buf_printf(&b, "%s%s", i ? " " : "", p->columns[i].name);
+	CHECK_STR(b.size ? b.data : "", names);
+	buf_done(&b);
+	profile_free(p);
+}
+
+static void append_columns(struct store *s, int64_t ns, enum strobe_clock clock, const char *const *columns)
+{
+	struct maker *m = maker_new(0);
+
+	maker_series(m, ns, "entry=a", clock, 1000);
+	for (; *columns; columns++)
+		maker_value(m, "main;f", *columns, strstr(*columns, "_ns") ? "nanoseconds" : "count", 3);
+	CHECK_INT(store_append(s, &m->batch, NULL), 0);
+	maker_free(m);
+}
+
+TEST(columns_have_one_order_whatever_was_stored_first)
+{
+	static const char *const memory[] = { "objects", "bytes", NULL }, *const late[] = { "calls", "samples", NULL };
+	static const char *const sampled[] = { "samples", "cpu_ns", NULL }, *const other[] = { "allocated", NULL };
+	struct fixture f = open_store();
+
+	append_columns(f.store, NOON, STROBE_CLOCK_NONE, memory);
+	append_columns(f.store, NOON + HOUR, STROBE_CLOCK_CPU, late);
+	append_columns(f.store, NOON + HOUR, STROBE_CLOCK_WALL, late);
+	append_columns(f.store, NOON + 2 * HOUR, STROBE_CLOCK_CPU, sampled);
+	append_columns(f.store, NOON + 2 * HOUR, STROBE_CLOCK_NONE, other);
+	check_columns(f.store, NOON, NOON + HOUR, "objects bytes");
+	check_columns(f.store, NOON + HOUR, NOON + 2 * HOUR, "samples calls wall_ns cpu_ns");
+	check_columns(f.store, NOON + 2 * HOUR, NOON + 3 * HOUR, "samples allocated cpu_ns");
+	check_columns(f.store, NOON, NOON + 3 * HOUR, "samples allocated calls objects bytes cpu_ns wall_ns");
+	append_columns(f.store, NOON + DAY, STROBE_CLOCK_NONE, other);
+	check_columns(f.store, NOON, NOON + 2 * DAY, "samples allocated calls objects bytes cpu_ns wall_ns");
+	check_columns(f.store, NOON - HOUR, NOON, "");
+	done(&f);
+}
+
 TEST_MAIN()

@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import subprocess
+import time
+import urllib.error
 import urllib.request
 
 from clickhouse_samples import Page, answers, collect, collected, samples_of, stacks, stored
@@ -224,6 +226,34 @@ def a_shard_that_is_away_is_named_and_the_rest_is_shown():
             two.start()
             answer = json.loads(page.get('/api/v1/profile?from=-2h'))
             check('warning' not in answer and answer['looked']['samples'] == samples_of(lines), 'it comes back')
+
+
+def readiness(page):
+    """The status and the text of /readyz, and how long they took."""
+    began = time.monotonic()
+    try:
+        with urllib.request.urlopen(page.daemon.url + '/readyz', timeout=60) as r:
+            return r.status, r.read().decode(), time.monotonic() - began
+    except urllib.error.HTTPError as e:
+        return e.code, e.read().decode(), time.monotonic() - began
+
+
+@test
+def a_daemon_is_not_ready_while_a_shard_hangs():
+    one, two = mortals()
+    with Directory() as d, Page(d, both('ready', pair=mortal)) as page:
+        check(readiness(page)[:2] == (200, 'ok\n'), f'ready at first: {readiness(page)}')
+        two.pause()
+        try:
+            for _ in range(2):
+                status, text, seconds = readiness(page)
+                check(status == 503 and two.server in text and one.server not in text, f'it names the shard: {status} {text}')
+                check(seconds < 5, f'in bounded time: {seconds}')
+            with urllib.request.urlopen(page.daemon.url + '/ingest?name=shop.cpu', data=b'main;work 3', timeout=20) as r:
+                check(r.status == 200, 'samples are accepted and queued')
+        finally:
+            two.resume()
+        check(wait_for(lambda: readiness(page)[0] == 200, 30), f'and ready again: {readiness(page)}')
 
 
 @test

@@ -11,8 +11,9 @@ import time
 import urllib.request
 from urllib.parse import quote
 
+import collector
 import wire
-from redis_server import RedisCluster, RedisError, RedisServer
+from redis_server import RedisCluster, RedisError, RedisServer, free_port
 from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
 
 SEED = int(os.environ.get('STROBE_SEED', time.time_ns() % 1000000))
@@ -401,7 +402,7 @@ def a_full_disk_makes_entries_wait_in_the_stream():
         try:
             sent.lines(200)
             commands = []
-            for i in range(4000):
+            for i in range(10000):
                 stack = f'index.php;main;{"long" * 20}{i};{"name" * 20}{i * 7}'
                 sent.count(stack, 1)
                 commands.append(('XADD', 'strobe', '*', 'line', stack + ' 1'))
@@ -424,6 +425,23 @@ def a_full_disk_makes_entries_wait_in_the_stream():
             check_stored(c, sent, 'once')
         finally:
             c.__exit__()
+
+
+@test
+def large_entries_fit_into_the_queue():
+    stacks = [{('main', *(f'f{i}_{k}_{j}' for j in range(40))): 1 for k in range(400)} for i in range(30)]
+    with Directory() as directory, RedisServer() as server:
+        for i, s in enumerate(stacks):
+            server.connect().command('XADD', 'strobe', '*', 'strobe', wire.message(s), 'id', f'{i:016x}', 'host', 'web1')
+        with collector.Collector(directory, '--from', server.url('?stream=strobe&group=g'), '--to', f'otlp://127.0.0.1:{free_port()}',
+                     '--queue-bytes', '8M') as c:
+            sizes = []
+            check(wait_for(lambda: sizes.append(c.status()['sinks'][0]['queue_bytes']) or sizes[-1] > 3 << 20), f'entries wait: {sizes[-1:]}')
+            time.sleep(1)
+            for _ in range(20):
+                sizes.append(c.status()['sinks'][0]['queue_bytes'])
+            check(max(sizes) <= 8 << 20, f'no more than the queue may hold: {max(sizes)}')
+            check(c.status()['samples']['dropped']['queue_full'] == 0, 'and nothing is dropped')
 
 
 if __name__ == '__main__':

@@ -24,7 +24,7 @@
 #define LEASE_MS	"30000"
 #define LEASE_RETRY_NS	(3 * NS_PER_SECOND)
 #define COUNT_MAX	1000u
-#define COUNT_FIRST	16u
+#define COUNT_FIRST	1u			/* as long as nothing is known of their size */
 #define READ_PAUSE_NS	(NS_PER_SECOND / 2)	/* longer than from one read to the next when all is well */
 #define ANSWER_BYTES	((size_t)4 << 20)	/* of one, about */
 
@@ -81,17 +81,37 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 	s->logged_bad = true;
 }
 
-/* The number of entries to request next, so that an answer has about ANSWER_BYTES. */
-static void adapt_count(struct stream_key *k, uint64_t bytes, size_t entries)
+struct measured {
+	uint64_t bytes;
+	int64_t spare;
+};
+
+static struct measured measure(const struct stream_key *k)
 {
-	uint64_t fit = entries ? ANSWER_BYTES / (bytes / entries + 100) : 0;
+	const struct source *s = &k->source->base;
+
+	return (struct measured){ s->counters.bytes, s->receiver.spare ? s->receiver.spare(s->receiver.data) : INT64_MAX };
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The number of entries to request next, by those of the last answer: an answer is taken as a whole, so it has about ANSWER_BYTES, and
+ * no more than the queue has room for, also when all keys are answered at once. */
+static void adapt_count(struct stream_key *k, const struct measured *before, size_t entries)
+{
+	struct measured now = measure(k);
+	uint64_t spare = now.spare > 0 ? (uint64_t)now.spare / k->source->key_count : 0, taken, fit;
 
 	if (!entries)
 		return;
 	assert(k->count >= 1 && k->count <= COUNT_MAX);
-	if (fit > 4 * (uint64_t)k->count)
-		fit = 4 * (uint64_t)k->count;
-	k->count = fit < 1 ? 1 : fit > COUNT_MAX ? COUNT_MAX : (unsigned)fit;
+	taken = before->spare > now.spare ? (uint64_t)before->spare - (uint64_t)now.spare : 0;
+	fit = min(ANSWER_BYTES / ((now.bytes - before->bytes) / entries + 100), spare / (taken / entries + 100));
+	fit = min(fit, entries == k->count ? 4 * (uint64_t)k->count : k->count);
+	k->count = fit < 1 ? 1 : (unsigned)min(fit, COUNT_MAX);
 }
 
 /* The entries of the only stream of the answer to XREADGROUP: [[key, [entry, …]]], or nil. */
@@ -121,9 +141,8 @@ static void begin_anew_later(struct stream_key *k, const redisReply *reply, cons
 
 static void on_new(struct stream_key *k, const redisReply *reply)
 {
-	struct redis_stream *s = k->source;
 	const redisReply *entries = entries_of(reply);
-	uint64_t before = s->base.counters.bytes;
+	struct measured before = measure(k);
 
 	assert(k->is_reading && k->phase == KEY_READING);
 	k->is_reading = false;
@@ -146,10 +165,10 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 	}
 	stream_acks_send(k);
 	k->may_be_behind = entries && entries->elements == k->count;
-	if (k->may_be_behind && k->phase == KEY_READING) {
-		adapt_count(k, s->base.counters.bytes - before, entries->elements);
+	if (entries && k->phase == KEY_READING)
+		adapt_count(k, &before, entries->elements);
+	if (k->may_be_behind && k->phase == KEY_READING)
 		stream_key_read(k);
-	}
 }
 
 /* Shows Redis that a waiting collector is alive, and returns nothing. (The largest id of all would return a new entry:
@@ -219,9 +238,8 @@ static void hand_pending(struct stream_key *k, struct stream_id id, const redisR
 
 static void on_pending(struct stream_key *k, const redisReply *reply)
 {
-	struct redis_stream *s = k->source;
 	const redisReply *entries = entries_of(reply);
-	uint64_t before = s->base.counters.bytes;
+	struct measured before = measure(k);
 
 	assert(k->phase == KEY_PENDING);
 	if (reply->type == REDIS_REPLY_ERROR) {
@@ -238,7 +256,7 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 	if (k->phase != KEY_PENDING)
 		return;
 	if (entries && entries->elements) {
-		adapt_count(k, s->base.counters.bytes - before, entries->elements);
+		adapt_count(k, &before, entries->elements);
 		ask_pending(k);
 		return;
 	}
@@ -246,8 +264,8 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 	k->caught_up = true;
 	k->phase = KEY_READING;
 	k->may_be_behind = true;
-	log_caught_up(s);
-	stream_set_trouble(s, NULL);
+	log_caught_up(k->source);
+	stream_set_trouble(k->source, NULL);
 	stream_key_read(k);
 }
 

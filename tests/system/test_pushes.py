@@ -1,0 +1,154 @@
+"""Pushes of other profilers: what is refused and why, names as long as addresses, and what becomes of samples that were accepted when
+a sink is away, at shutdown and after a crash."""
+import http.client
+import json
+import random
+import signal
+import threading
+import time
+import urllib.parse
+
+from daemon import Daemon
+from pprof_file import Pprof, form
+from redis_server import free_port
+from strobe_test import Directory, check, main, test, wait_for
+
+TYPES = (('samples', 'count'), ('cpu', 'nanoseconds'))
+
+
+def push(daemon, body, name='shop', kind=None, **parameters):
+    """Status and text."""
+    c = http.client.HTTPConnection(urllib.parse.urlparse(daemon.url).netloc, timeout=30)
+    try:
+        c.request('POST', '/ingest?' + urllib.parse.urlencode({'name': name, **parameters}), body, {'Content-Type': kind} if kind else {})
+        r = c.getresponse()
+        return r.status, r.read().decode()
+    finally:
+        c.close()
+
+
+def pprof(samples, types=TYPES):
+    return Pprof(types, samples, time.time_ns(), ('cpu', 'nanoseconds'), 10**7)
+
+
+def stored(daemon):
+    """Samples by function, self."""
+    rows = json.loads(daemon.get('/api/v1/functions?from=-1h&to=now&limit=0'))['functions']
+    return {row['name']: row['self'] for row in rows if row['self']}
+
+
+def is_stored(daemon, samples):
+    return wait_for(lambda: daemon.status()['samples']['stored'] >= samples, 30)
+
+
+def metric(daemon, name):
+    return sum(float(line.rsplit(' ', 1)[1]) for line in daemon.get('/metrics').splitlines() if line.startswith(name))
+
+
+@test
+def a_sample_type_that_is_there_twice_is_refused_and_counted():
+    stack = [('main', 'a.php', 1)]
+    with Directory() as d, Daemon(d) as daemon:
+        for types in ((('cpu', 'nanoseconds'), ('cpu', 'nanoseconds')), (('cpu', 'nanoseconds'), ('cpu', 'milliseconds'))):
+            body, kind = form(profile=pprof([(stack, (5, 6), {})], types).gzip())
+            status, text = push(daemon, body, kind=kind)
+            check(status == 422 and "its sample types 1 and 2 are both the column 'cpu_ns'; send each type once" in text, f'{status} {text}')
+        check(metric(daemon, 'strobe_pushes_rejected_total{reason="damaged"}') == 2, 'they are counted')
+        check(push(daemon, *[form(profile=pprof([(stack, (5, 6), {})]).gzip())[0]], kind=kind)[0] == 200, 'two types are fine')
+
+
+@test
+def a_name_has_all_labels_of_a_pod():
+    pod = {f'k8s.pod.label.team-{i}'.replace('-', '_'): 'x' * 150 + str(i) for i in range(30)}
+    name = 'shop.cpu{ ' + ', '.join(f'{k} = {v}' for k, v in pod.items()) + ' }'
+    with Directory() as d, Daemon(d) as daemon:
+        check(len(urllib.parse.quote(name)) > 5000, 'it is long')
+        status, text = push(daemon, b'main;work 3', name=name)
+        check(status == 200, f'{status} {text}')
+        is_stored(daemon, 3)
+        labels = {row['key']: row['values'][0]['value'] for row in json.loads(daemon.get('/api/v1/labels?from=-1h'))['labels']}
+        check(all(labels.get(k.replace('.', '_')) == v for k, v in pod.items()), f'all labels are there: {sorted(labels)}')
+        for bad in ('shop{a-b=c}', 'sh op{}', 'shop{a', 'shop{=b}', 'shop{ä=b}'):
+            status, text = push(daemon, b'main;work 3', name=bad)
+            check(status == 400 and text, f'{bad}: {status} {text}')
+
+
+def stacks(count, seed, length=40):
+    return '\n'.join(f'main;f{seed}_{i}_{"x" * length} 1' for i in range(count)).encode()
+
+
+@test
+def a_full_queue_names_the_sinks_that_are_full():
+    gone = f'otlp://127.0.0.1:{free_port()}'
+    with Directory() as d:
+        daemon = Daemon(d)
+        daemon.command[1:] = ['collect', '--listen', '127.0.0.1:0', '--from', f'unix:{d}/s', '--to', gone, '--state', f'{d}/state',
+                              '--queue-bytes', '1M']
+        with daemon:
+            answers = [push(daemon, stacks(1500, i)) for i in range(12)]
+            full = [text for status, text in answers if status == 503]
+            check(answers[0][0] == 200 and full, f'{[a[0] for a in answers]}')
+            check(f'the queue of {gone}' in full[-1] and 'is full' in full[-1], f'it names the sink: {full[-1:]}')
+            check(metric(daemon, 'strobe_pushes_rejected_total{reason="busy"}') == len(full), 'and is counted')
+            check(metric(daemon, 'strobe_queue_bytes') <= 1 << 20, 'the queue is no larger than allowed')
+            check(metric(daemon, 'strobe_samples_dropped_total') == 0, 'nothing that was accepted is dropped')
+
+
+@test
+def at_shutdown_each_sink_says_what_it_missed():
+    gone = f'otlp://127.0.0.1:{free_port()}'
+    with Directory() as d:
+        with Daemon(d, '--to', gone) as daemon:
+            check(push(daemon, b'main;work 12')[0] == 200, 'accepted')
+            check(wait_for(lambda: stored(daemon).get('work') == 12), 'SQLite has them')
+            code = daemon.stop()
+        said = ' '.join(daemon.lines)
+        check(f'12 samples and 0 runs did not reach {gone} before shutdown' in said, said)
+        check('all samples and runs are stored, but some did not reach every sink before shutdown' in said, said)
+        check('could not be stored' not in said and code, f'nothing stored counts as lost: {code} {said}')
+
+
+@test
+def a_crash_loses_no_more_than_the_last_second_and_counts_nothing_twice():
+    r = random.Random(3)
+    with Directory() as d:
+        answered, sent = {}, set()
+        for turn in range(3):
+            with Daemon(d) as daemon:
+                url, stop = daemon.url, threading.Event()
+
+                def send(worker):
+                    for i in range(1000):
+                        if stop.is_set():
+                            return
+                        name = f'f{turn}_{worker}_{i}'
+                        body, kind = form(profile=pprof([([('main', 'a.php', 1), (name, 'a.php', 2)], (3, 3 * 10**7), {})]).gzip())
+                        sent.add(name)
+                        try:
+                            if push(daemon, body, kind=kind)[0] == 200:
+                                answered[name] = time.monotonic()
+                        except OSError:
+                            pass
+                        except http.client.HTTPException:
+                            pass
+                workers = [threading.Thread(target=send, args=(w,)) for w in range(4)]
+                for w in workers:
+                    w.start()
+                time.sleep(2 + r.random())
+                daemon.process.send_signal(signal.SIGKILL)
+                daemon.process.wait()
+                killed = time.monotonic()
+                stop.set()
+                for w in workers:
+                    w.join()
+            answered = {name: at for name, at in answered.items() if not name.startswith(f'f{turn}_') or at < killed - 2}
+        with Daemon(d) as daemon:
+            found = stored(daemon)
+            lost = [name for name in answered if name not in found]
+            check(len(answered) > 50, f'many were accepted in time: {len(answered)}')
+            check(not lost, f'{len(lost)} of {len(answered)} pushes that were accepted two seconds before are lost')
+            check(set(found.values()) == {3}, f'each counts once: {set(found.values())}')
+            check(set(found) <= sent, 'and nothing else is there')
+
+
+main()
