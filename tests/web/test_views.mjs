@@ -744,6 +744,86 @@ await test('the table opens sorted as the address says', async () => {
 	}
 });
 
+// What has the focus, as a person would name it.
+const focused = (open) => open.evaluate(() => {
+	const e = document.activeElement;
+	return e.closest('.rows tbody, .code-rows tbody') ? `row ${e.closest('tr').rowIndex} ${e.textContent || 'mark'}` : e.closest('thead') ? `heading ${e.textContent}` :
+		e.getAttribute('role') === 'region' ? e.ariaLabel.replace(/:.*/, '') : e.ariaLabel || e.textContent || e.tagName;
+});
+
+const pressed = async (open, ...keys) => {
+	for (const key of keys)
+		await open.keyboard.press(key);
+	await drawn(open);
+	return focused(open);
+};
+
+await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
+	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
+	await open.focus('#narrow');
+	check(await pressed(open, 'Tab') === 'Table of functions', await focused(open));
+	check(await pressed(open, 'Tab') === 'Width of the table', await focused(open));
+	await open.keyboard.down('Shift');
+	check(await pressed(open, 'Tab') === 'Table of functions', await focused(open));
+	await open.keyboard.up('Shift');
+	const first = (await names()).slice(0, 2);
+	check((await pressed(open, 'ArrowDown')).endsWith(first[0]), await focused(open), first);
+	check((await pressed(open, 'ArrowDown')).endsWith(first[1]), await focused(open), first);
+	check((await pressed(open, 'ArrowLeft')).endsWith('mark'), await focused(open));
+	check((await pressed(open, 'ArrowUp', 'ArrowUp')).startsWith('heading'), await focused(open));
+	check((await pressed(open, 'ArrowRight')).startsWith('heading total'), await focused(open));
+	check((await pressed(open, 'ArrowDown')).endsWith(first[0]), await focused(open));
+	check(await pressed(open, 'Tab') === 'Width of the table', await focused(open));
+	await open.close();
+});
+
+await test('the focus in a table goes to rows out of sight, survives scrolling, and Enter opens a function', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.focus('.functions .rows');
+	for (let i = 0; i < 60; i++)
+		await open.keyboard.press('ArrowDown');
+	await drawn(open);
+	const at60 = await open.evaluate(() => ({ row: document.activeElement.closest('tr').ariaRowIndex, box: document.activeElement.getBoundingClientRect().toJSON(), all: document.querySelector('.functions .rows').getBoundingClientRect().toJSON() }));
+	check(at60.row === '61' && at60.box.bottom <= at60.all.bottom && at60.box.top >= at60.all.top, at60);
+	await open.$eval('.functions .rows', (e) => e.scrollTop = 3000);
+	await drawn(open);
+	check(await focused(open) === 'Table of functions', await focused(open));
+	const name = (await pressed(open, 'ArrowDown')).replace(/^row \d+ /, '');
+	check(name.includes('::step'), name);
+	await pressed(open, 'Enter');
+	await at(open, 'function=');
+	check(await text(open, '.function-head h2') === name);
+	await open.waitForSelector('.edges tbody tr');
+	await open.focus('.edges .rows');
+	check((await pressed(open, 'ArrowDown')).startsWith('row 1'), await focused(open));
+	check(await pressed(open, 'Tab') === 'Table of callees', await focused(open));
+	await open.close();
+});
+
+await test('Escape and Backspace zoom out from anywhere but a field, also after a reload', async () => {
+	const path = ['{main}', 'App\\Kernel::handle'].map(encodeURIComponent).join(';');
+	for (const show of ['', '&show=table']) {
+		const open = await openPage(`/runs/shop/before#zoom=${path}${show}`);
+		await open.reload();
+		await ready(open);
+		await drawn(open);
+		await pressed(open, 'Backspace');
+		await open.waitForFunction(() => /zoom=[^;]*$|zoom=[^;]*&/.test(location.href));
+		await pressed(open, 'Escape');
+		await notAt(open, 'zoom=');
+		await open.goBack();
+		await at(open, 'zoom=');
+		await open.focus('#narrow, #find');
+		await pressed(open, 'Backspace', 'Escape');
+		check(open.url().includes('zoom='), 'a field has its own keys', open.url());
+		await open.close();
+	}
+	const open = await openPage(`/runs/shop/before?function=${encodeURIComponent('App\\Kernel::handle')}#callers=%7Bmain%7D`);
+	await pressed(open, 'Escape');
+	await notAt(open, 'callers=');
+	await open.close();
+});
+
 await test('the question mark shows the keys, and Escape hides them', async () => {
 	await page.bringToFront();
 	await page.keyboard.press('?');

@@ -13,6 +13,7 @@ import { around, flame, functionFailed, loading } from './load';
 import { Source } from './source';
 import { callersZoom, openFunction, setCallersZoom, setZoom, view, zoom } from './state';
 import { FunctionLink } from './table';
+import { walkTable } from './table_keys';
 
 // --- Tables ---
 
@@ -59,7 +60,7 @@ function Edges({ f, edges, what }: { f: FunctionAnswer; edges: Edge[]; what: 'ca
 	const isCalls = shownColumns(f)[0].isCalls, itself = f.function.self.map((v, i) => f.columns[i]?.name === 'calls' && f.function.self.length === f.columns.length ? 0 : v);
 	return <section class="edges" aria-label={what === 'caller' ? 'Callers' : 'Callees'}>
 		<h3>{what === 'caller' ? 'Callers' : 'Callees'} <small>{format.count(edges.length)}</small></h3>
-		<div class="rows" tabIndex={0} role="region" aria-label={`Table of ${what}s`}>
+		<div class="rows" tabIndex={0} role="region" aria-label={`Table of ${what}s: arrow keys walk its rows`} onKeyDown={walkTable}>
 			<table class="wide">
 				<colgroup>{shownColumns(f).map((c) => <col key={c.index} class="c-wide" />)}<col /></colgroup>
 				<thead><tr>{shownColumns(f).map((c) => <th key={c.index} scope="col">{c.title}</th>)}<th scope="col" class="name">{what}</th></tr></thead>

@@ -10,6 +10,7 @@ import { flame, table } from './load';
 import { fuzzyFilter } from './picker';
 import { ordered, rowsOfBoxes, rowsOfTable, text, type Metric, type Rows } from './rows';
 import { filter, functionAddress, openFunction, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
+import { keepFocus, walkTable } from './table_keys';
 
 const HEIGHT = 25, AROUND = 12;
 
@@ -57,7 +58,7 @@ function Head({ m, chosen, span }: { m?: Metric; chosen: string; span?: number }
 	const s = order.value, mine = m ? isSorted(s, m, chosen) : s.kind === '';
 	const by = m ? { group: m.group === chosen ? '' : m.group, kind: m.kind as string } : { group: '', kind: '' };
 	return <th scope="col" colSpan={span} class={m ? m.kind : 'name'} aria-sort={mine ? (s.down ? 'descending' : 'ascending') : 'none'}>
-		<button type="button" onClick={() => setOrder({ ...by, down: mine ? !s.down : by.kind !== '' })}>
+		<button type="button" tabIndex={-1} onClick={() => setOrder({ ...by, down: mine ? !s.down : by.kind !== '' })}>
 			{m ? m.title : thing()}<span aria-hidden="true" class="arrow">{mine ? (s.down ? '▾' : '▴') : ''}</span>
 		</button>
 	</th>;
@@ -78,7 +79,7 @@ function Cell({ m, i, atMost, wide }: { m: Metric; i: number; atMost: Set<number
 function Name({ name, place }: { name: string; place: string }) {
 	const wanted = searchFor(name), chosen = search.value === wanted;
 	return <th scope="row" title={place ? `${name}\n${place}` : name}><div class="name-cell">
-		<button type="button" class="icon mark" aria-pressed={chosen} title="Mark it in the graph" aria-label={`Mark ${name} in the graph`}
+		<button type="button" tabIndex={-1} class="icon mark" aria-pressed={chosen} title="Mark it in the graph" aria-label={`Mark ${name} in the graph`}
 			onClick={() => setSearch(chosen ? '' : wanted, true)}>
 			<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg></button>
 		<FunctionLink name={name} />
@@ -90,7 +91,7 @@ function Name({ name, place }: { name: string; place: string }) {
 export function FunctionLink({ name }: { name: string }) {
 	const method = name.lastIndexOf('::'), isPath = /^({closure:)?\//.test(name);
 	const end = 1 + (isPath ? name.lastIndexOf('/') : name.lastIndexOf('\\', method > 0 ? method : undefined)), middle = isPath || method < end ? end : method;
-	return <a class="function-link" href={functionAddress(name)} onClick={(e) => {
+	return <a class="function-link" tabIndex={-1} href={functionAddress(name)} onClick={(e) => {
 		if (e.ctrlKey || e.metaKey || e.shiftKey)
 			return;
 		e.preventDefault();
@@ -137,7 +138,10 @@ export function Table() {
 				spellcheck={false} autocomplete="off" onInput={(e) => setTableFilter(e.currentTarget.value)} />
 			<span class="sum">{r.metrics.length ? all + things : ''}</span>
 		</div>
-		<div class="rows" ref={box} tabIndex={0} role="region" aria-label="Table of functions" onScroll={(e) => setAt(e.currentTarget.scrollTop)}>
+		<div class="rows" ref={box} tabIndex={0} role="region" aria-label="Table of functions: arrow keys walk its rows and headings" onKeyDown={walkTable} onScroll={(e) => {
+			keepFocus(e.currentTarget);
+			setAt(e.currentTarget.scrollTop);
+		}}>
 			<table aria-rowcount={shown.length + 1} class={wide ? 'wide' : ''}>
 				<colgroup>{wide && <col />}{metrics.map((m) => <col key={m.group + m.kind} class={wide ? 'c-wide' : 'c-share'} />)}{!wide && <col />}</colgroup>
 				<Heads metrics={metrics} chosen={r.chosen} wide={wide} />
