@@ -467,6 +467,20 @@ await test('Ctrl+F leads to the field that the view has, and is the browser\'s w
 	}
 });
 
+await test('upper and lower case are equal in searches of the page, of a file and of an SVG, which say so', async () => {
+	strobe('flamegraph', '-q', files.after, '-o', join(folder, 'after.svg'));
+	for (const open of [() => openAt(`${site}/runs/shop/after`), () => openFile('after'), () => openAt(pathToFileURL(join(folder, 'after.svg')).href, { wait: false })]) {
+		const page = await open(), field = await page.waitForSelector('#search, #find input, input[type="search"]');
+		await field.evaluate((e) => {
+			e.value = 'app.kernel';
+			e.dispatchEvent(new InputEvent('input', { bubbles: true }));
+		});
+		await page.waitForFunction(() => /100(\.0+)?%/.test(document.querySelector('.matched, #matched, #share').textContent));
+		check((await field.evaluate((e) => e.title)).includes('upper and lower case are equal'));
+		await page.close();
+	}
+});
+
 await test('characters that turn others around are drawn as such, in the page and in an SVG', async () => {
 	for (const c of ['\u202e', '\u2067']) {
 		writeFileSync(join(folder, 'turned.folded'), `main;${c}thgir 5\n`);

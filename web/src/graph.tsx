@@ -9,7 +9,7 @@ import { isGrey } from './flame/grey';
 import type { FlameView } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
-import { focused, found, matchedNames, pattern, tooSlow, zoomed } from './found';
+import { focused, found, matchedNames, pattern, SEARCH_TITLE, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
 import { address, change, kind, openFunction, queryOf, reverse, search, setSearch, setZoom, view } from './state';
 
@@ -45,7 +45,7 @@ function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 
 	return <div class="search" role="search">
 		<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
-		<input id="search" type="text" placeholder="search by regexp" aria-label="Search functions by regular expression"
+		<input id="search" type="text" placeholder="search by regexp" title={SEARCH_TITLE} aria-label="Search functions by regular expression"
 			value={search.value} spellcheck={false} autocomplete="off" onInput={(e) => {
 				hitAt = -1;
 				focused.value = -1;

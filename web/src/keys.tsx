@@ -23,7 +23,7 @@ const KEYS: Record<Pane | 'function', KeyList> = {
 // Those of the view that is shown.
 function keysOfView(): KeyList {
 	const shown = view.value.function ? 'function' : pane.value, search: KeyList = shown === 'function' || shown === 'calls' ? [] :
-		[['/' + (IN_FILE ? ', Ctrl+F' : ''), shown === 'table' ? 'filter the table' : shown === 'time' ? 'search the chart' : 'search the graph']];
+		[['/' + (IN_FILE ? ', Ctrl+F' : ''), shown === 'table' ? 'filter the table' : `search the ${shown === 'time' ? 'chart' : 'graph'}, in either case`]];
 	return [['?', 'this sheet'], ...search, ...KEYS[shown], ['g', 'go to a function by its name']];
 }
 
