@@ -10,92 +10,6 @@
 
 #include <string.h>
 
-/* --- The form --- */
-
-static const struct {
-	const char *from, *words;
-} ranges[] = {
-	{ "-5m", "last 5 minutes" }, { "-15m", "last 15 minutes" }, { "-1h", "last hour" }, { "-6h", "last 6 hours" },
-	{ "-24h", "last 24 hours" }, { "-7d", "last 7 days" },
-};
-
-static void put_option(struct buf *out, const char *value, const char *words, bool selected)
-{
-	buf_puts(out, "<option value=\"");
-	html_text(out, value);
-	buf_puts(out, selected ? "\" selected>" : "\">");
-	html_text(out, words);
-	buf_puts(out, "</option>");
-}
-
-static void put_range_select(struct buf *out, const struct view *v)
-{
-	bool known = false;
-
-	buf_puts(out, "<label>From <select name=\"from\">");
-	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
-		bool selected = strcmp(ranges[i].from, v->from) == 0;
-
-		known |= selected;
-		put_option(out, ranges[i].from, ranges[i].words, selected);
-	}
-	if (!known)
-		put_option(out, v->from, v->from, true);
-	buf_puts(out, "</select></label>\n<label>To <input name=\"to\" size=\"18\" value=\"");
-	html_text(out, v->to);
-	buf_puts(out, "\"></label>\n");
-}
-
-static const struct store_label *find_label(const struct store_labels *labels, const char *key)
-{
-	for (size_t i = 0; i < labels->count; i++)
-		if (strcmp(labels->items[i].key, key) == 0)
-			return &labels->items[i];
-	return NULL;
-}
-
-static void put_label_select(struct buf *out, const struct profile_query *a, const struct store_labels *labels,
-			     const char *key, const char *caption, const char *all)
-{
-	const struct store_label *l = find_label(labels, key);
-	const char *chosen = params_get(&a->params, key);
-	bool known = !chosen || !*chosen;
-
-	buf_printf(out, "<label>%s <select name=\"%s\">", caption, key);
-	put_option(out, "", all, known);
-	for (size_t i = 0; l && i < l->value_count; i++) {
-		bool selected = chosen && *chosen && strcmp(l->values[i].value, chosen) == 0;
-
-		known |= selected;
-		put_option(out, l->values[i].value, l->values[i].value, selected);
-	}
-	if (!known)
-		put_option(out, chosen, chosen, true);
-	buf_puts(out, "</select></label>\n");
-}
-
-static bool is_in_form(const char *key)
-{
-	static const char *const keys[] = { "from", "to", "entry", "host", "sapi" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
-}
-
-/* Everything else that the address says stays as it is: a list shows the first of several values. */
-static void put_hidden(struct buf *out, const struct params *p)
-{
-	for (size_t i = 0; i < p->count; i++) {
-		if (is_in_form(p->items[i].key) && params_get(p, p->items[i].key) == p->items[i].value)
-			continue;
-		buf_printf(out, "<input type=\"hidden\" name=\"%s\" value=\"", p->items[i].key);
-		html_text(out, p->items[i].value);
-		buf_puts(out, "\">\n");
-	}
-}
-
 void page_put_identity(const struct request *q, struct buf *out)
 {
 	if (q->identity.by == IDENTITY_PROXY) {
@@ -107,31 +21,13 @@ void page_put_identity(const struct request *q, struct buf *out)
 	}
 }
 
-static void put_form(const struct page *p)
-{
-	const struct profile_query *a = &p->query;
-	struct store_query query = { .from_ns = a->view.from_ns, .to_ns = a->view.to_ns };
-	struct store_labels labels = { 0 };
-	struct buf *out = p->out;
-
-	store_labels(p->context->options.store, &query, &labels, NULL);
-	buf_puts(out, "<form class=\"controls\" method=\"get\" action=\"/\">\n");
-	put_label_select(out, a, &labels, "entry", "Entry point", "all entry points");
-	put_label_select(out, a, &labels, "host", "Host", "all hosts");
-	put_label_select(out, a, &labels, "sapi", "SAPI", "all SAPIs");
-	put_range_select(out, &a->view);
-	put_hidden(out, &a->params);
-	buf_puts(out, "<button>Show</button>\n</form>\n");
-	store_labels_done(&labels);
-}
-
 static void put_bar(const struct page *p)
 {
 	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n<a href=\"");
 	page_put_address(p, "/filters", NULL, NULL);
 	buf_puts(p->out, "\">Filters</a>\n");
 	if (!p->query.view.run_count)
-		put_form(p);
+		page_put_form(p);
 	page_put_identity(p->q, p->out);
 	buf_puts(p->out, "</header>\n");
 }
@@ -295,5 +191,6 @@ void run_page(struct server_context *s, const struct request *q, struct response
 
 void page_answer(struct server_context *s, const struct request *q, struct response *r)
 {
-	answer(s, q, r, NULL, NULL);
+	if (!page_form_leads_on(q, r))
+		answer(s, q, r, NULL, NULL);
 }

@@ -53,6 +53,16 @@ void page_put_address(const struct page *p, const char *path, const char *key, c
 		put_param(p, key, value, &count);
 }
 
+void page_put_address_without(const struct page *p, size_t number)
+{
+	unsigned count = 0;
+
+	html_text(p->out, p->path);
+	for (size_t i = 0; i < p->query.params.count; i++)
+		if (i != number && *p->query.params.items[i].value)
+			put_param(p, p->query.params.items[i].key, p->query.params.items[i].value, &count);
+}
+
 void page_put_source_of(const struct page *p, const char *file)
 {
 	unsigned count = 1;

@@ -20,8 +20,16 @@ struct page {
  * NULL for `path` is the page itself. */
 void page_put_address(const struct page *p, const char *path, const char *key, const char *value);
 
+/* The page itself without the parameter of this number. */
+void page_put_address_without(const struct page *p, size_t number);
+
 /* That of the source of a whole file. */
 void page_put_source_of(const struct page *p, const char *file);
+
+void page_put_form(const struct page *p);			/* ranges and label filters */
+
+/* Whether the form was sent with one more filter: then the answer is the address that says it, and true is returned. */
+bool page_form_leads_on(const struct request *q, struct response *r);
 
 void page_put_facts(const struct page *p);			/* of runs, and of a comparison */
 void page_put_choices(const struct page *p);			/* values and groups */

@@ -15,7 +15,7 @@ const char *const view_reserved[] = {
 	NULL,
 };
 
-static bool is_reserved(const char *key)
+bool view_is_reserved(const char *key)
 {
 	for (size_t i = 0; view_reserved[i]; i++)
 		if (strcmp(view_reserved[i], key) == 0)
@@ -392,7 +392,7 @@ static void take_filters(struct view *v, const struct params *p)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct param *q = &p->items[i];
 
-		if (!*q->value || is_reserved(q->key))
+		if (!*q->value || view_is_reserved(q->key))
 			continue;
 		if (is_base_label(q->key))
 			v->base_filters[v->base_filter_count++] = view_filter(&v->bytes, q->key + 5, q->value);

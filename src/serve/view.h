@@ -82,6 +82,7 @@ struct view {
 };
 
 extern const char *const view_reserved[];	/* ends with NULL */
+bool view_is_reserved(const char *key);		/* "label.from" is not, which is the label "from" */
 
 /* -EINVAL with a sentence for a bad parameter. Strings point into `p`, which must live as long as `v`. Call
  * view_done in any case. */

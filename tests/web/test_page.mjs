@@ -330,6 +330,24 @@ const painted = (open) => open.evaluate(() => {
 	return counts;
 });
 
+await test('without scripts any label is filtered by, is not a value, or begins with one', async () => {
+	const other = await openPage(site, { scripts: false });
+	const samples = async () => Number((await (await fetch(`${site}/api/v1/table${new URL(other.url()).search}`)).json()).looked.samples);
+	for (const [label, is, value, words] of [['sapi', 'not', 'cli', 'sapi is not cli'], ['entry', 'prefix', 'in', 'entry begins with in'], ['entry', '', 'cron', 'entry is cron']]) {
+		await other.select('select[name="filter_label"]', label);
+		await other.select('select[name="filter_is"]', is);
+		await other.$eval('input[name="filter_value"]', (e, v) => e.value = v, value);
+		await Promise.all([other.waitForNavigation(), other.click('form.controls button')]);
+		check((await text(other, '.filters')).includes(`${words} ×`), await text(other, '.filters'), other.url());
+	}
+	const all = await samples();
+	check(all > 0 && new URL(other.url()).search.split('entry=').length === 3, other.url());
+	await Promise.all([other.waitForNavigation(), other.click('.filters a:last-child')]);
+	check(!other.url().includes('cron') && other.url().includes('entry=in*'.replace('*', '%2A')), other.url());
+	check(other.complaints.length === 0, other.complaints);
+	await other.close();
+});
+
 for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }]])
 	await test(`samples over time are split by a label, in layers as high as its values: ${where}`, async () => {
 		const open = await openPage(`${site}/?from=-2h`, how);
