@@ -91,7 +91,7 @@ export class Page {
 		() => this.change({ self: !this.state.self }));
 	private readonly table = button('Table', 'The same as a table', () => this.showTable(!this.hasTwin));
 	private readonly input = html('input', { type: 'search', placeholder: 'Search by regexp', 'aria-label':
-		'Search function names by regular expression (Ctrl-F)', title: 'A regular expression; upper and lower case are equal, unless Aa is pressed', spellcheck: 'false', autocomplete: 'off' });
+		'Search function names by regular expression (Ctrl-F)', title: 'Upper and lower case are equal, unless Aa is pressed', spellcheck: 'false', autocomplete: 'off' });
 	private readonly matchCase = button('Aa', 'Match case (Ctrl-I)', () => this.toggleCase());
 	private readonly previous = button(icon('previous'), 'Previous match (Shift-Enter)', () => this.step(-1));
 	private readonly next = button(icon('next'), 'Next match (Enter)', () => this.step(1));
