@@ -113,7 +113,26 @@ void page_put_error(const struct request *q, struct response *r, int status, con
 	put_error(q, r, status, sentence, "empty error");
 }
 
-static void put_content(const struct page *p, const struct function_query *f, struct source_query *source)
+/* A function that is not there, above those that are. */
+static void put_missing(const struct page *p, const char *sentence)
+{
+	const struct view *v = &p->query.view;
+
+	buf_puts(p->out, "<section class=\"plain\" aria-label=\"Function\">\n<h2>");
+	html_text(p->out, v->function);
+	buf_puts(p->out, "</h2>\n<p class=\"why\">");
+	html_text(p->out, sentence);
+	buf_puts(p->out, "</p>\n");
+	if (v->by != REPORT_BY_FUNCTION || v->function_file) {
+		buf_puts(p->out, "<p><a href=\"");
+		page_put_address_to_any(p);
+		buf_puts(p->out, "\">Look for it among all functions</a></p>\n");
+	}
+	buf_puts(p->out, "</section>\n");
+	page_put_table(p);
+}
+
+static void put_content(const struct page *p, const struct function_query *f, const char *missing, struct source_query *source)
 {
 	page_put_facts(p);
 	if (profile_query_is_empty(&p->query)) {
@@ -121,6 +140,10 @@ static void put_content(const struct page *p, const struct function_query *f, st
 		return;
 	}
 	page_put_choices(p);
+	if (missing) {
+		put_missing(p, missing);
+		return;
+	}
 	if (p->query.view.function) {
 		page_put_function(p, f);
 		if (p->query.with_source)
@@ -138,6 +161,7 @@ static void answer(struct server_context *s, const struct request *q, struct res
 	_cleanup_(function_query_done) struct function_query f = { 0 };
 	_cleanup_(source_query_done) struct source_query lines = { 0 };
 	_cleanup_(buf_done) struct buf title = { 0 };
+	bool missing = false;
 	struct err err = { 0 };
 	int code = profile_query_parse(&p.query, q, &err);
 
@@ -149,7 +173,9 @@ static void answer(struct server_context *s, const struct request *q, struct res
 		code = profile_query_load(&p.query, s, &err);
 	if (code >= 0 && p.query.view.function && !profile_query_is_empty(&p.query))
 		code = function_query(&f, &p.query, &err);
-	if (code >= 0 && p.query.with_source && !profile_query_is_empty(&p.query))
+	missing = code == -ENOENT && f.query;
+	code = missing ? 0 : code;
+	if (code >= 0 && !missing && p.query.with_source && !profile_query_is_empty(&p.query))
 		source_query(&lines, &p.query, s);
 	if (code < 0) {
 		/* Scripts say the same below the bar, where another range or comparison can be chosen, unless this is an error. */
@@ -159,6 +185,10 @@ static void answer(struct server_context *s, const struct request *q, struct res
 		profile_query_done(&p.query);
 		return;
 	}
+	/* Your own code is one way to look at functions, and one that is not yours is an answer. */
+	if (missing && p.query.view.by != REPORT_BY_OWN)
+		r->status = 404;
+	p.shared = p.query.profile ? report_shared_names(p.query.profile) : NULL;
 	r->type = "text/html; charset=utf-8";
 	put_title(&p.query, &title);
 	html_begin(&r->body, title.data);
@@ -166,9 +196,10 @@ static void answer(struct server_context *s, const struct request *q, struct res
 	put_bar(&p);
 	buf_puts(&r->body, "<main>\n");
 	html_warning(&r->body, profile_query_warn(&p.query, r));
-	put_content(&p, &f, &lines);
+	put_content(&p, &f, missing ? err.text : NULL, &lines);
 	buf_puts(&r->body, "</main>\n</div>\n");
 	html_end(&r->body);
+	free(p.shared);
 	profile_query_done(&p.query);
 }
 

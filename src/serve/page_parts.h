@@ -13,6 +13,7 @@ struct page {
 	struct profile_query query;
 	const char *path;		/* where it is: "/", or "/runs/shop/1" */
 	bool run_in_path;		/* the address says which run it is, and its query need not */
+	bool *shared;			/* by frame: functions in other files have its name */
 	struct buf *out;
 };
 
@@ -22,6 +23,12 @@ void page_put_address(const struct page *p, const char *path, const char *key, c
 
 /* The page itself without the parameter of this number. */
 void page_put_address_without(const struct page *p, size_t number);
+
+/* That of a function, or with a file (not NULL) of those of its name in that file. */
+void page_put_function_address(const struct page *p, const char *name, const char *file);
+
+/* That of view.function among all functions, however they are grouped here. */
+void page_put_address_to_any(const struct page *p);
 
 /* That of the source of a whole file. */
 void page_put_source_of(const struct page *p, const char *file);

@@ -54,7 +54,7 @@ static int add_pair(struct params *p, const char *pair, size_t n, struct err *er
 		return err_set(err, -EINVAL, "the address has an invalid parameter name; use letters, digits "
 					     "and _, at most %u", STROBE_WIRE_LABEL_KEY);
 	/* A path, the name of a function and another address may be as long as the address. */
-	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function") && strcmp(key, "query"))
+	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function") && strcmp(key, "function_file") && strcmp(key, "query"))
 		return err_set(err, -EINVAL, "the value of '%s' is longer than %u bytes", key, STROBE_WIRE_LABEL_VALUE);
 
 	p->items[p->count++] = (struct param){ key, value };

@@ -61,6 +61,12 @@ lined('lines2', [10, 30, 50, 10]);
 lined('methods', [10, 60, 20, 10], 'Cart::');
 lined('nolines', [10, 60, 20, 10], '', false);
 
+// Functions of one name in two files, and one of PHP below them.
+files.twins = join(folder, 'twins.speedscope.json');
+writeFileSync(files.twins, JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
+	shared: { frames: [{ name: '{main}', file: '/srv/index.php' }, { name: 'setup', file: '/srv/a.php' }, { name: 'setup', file: '/srv/b.php' }, { name: 'usleep' }, { name: 'only', file: '/srv/a.php' }] },
+	profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 1, 3], [0, 2], [0, 2, 4]], weights: [20, 30, 50] }] }));
+
 const strobe = (...args) => run(program, ...args);
 
 const store = `sqlite:${join(folder, 'store')}`;
@@ -722,8 +728,8 @@ await test('the calls that a function makes are shares of all that it makes', as
 
 await test('memory that was given back: totals are sums, and the call graph has the functions that did', async () => {
 	const open = await openPage('/runs/shop/loops?column=memory_bytes');
-	check((await open.$eval('.about', (e) => e.textContent)).includes('memory1.0 KiB'), await open.$eval('.about', (e) => e.textContent));
-	await open.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('1.0 KiB'));
+	check((await open.$eval('.about', (e) => e.textContent)).includes('memory1.00 KiB'), await open.$eval('.about', (e) => e.textContent));
+	await open.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('1.00 KiB'));
 	await open.goto(`${site}/runs/shop/loops?column=memory_bytes#show=calls`);
 	await open.reload();
 	await open.waitForSelector('.call-graph .node');
@@ -731,7 +737,7 @@ await test('memory that was given back: totals are sums, and the call graph has 
 	check(/ free self -8\.00 KiB \(-\d+\.\d%\)/.test(nodes), nodes);
 	await open.close();
 	const both = await openPage('/?run=shop/loops&base=shop/loops&column=memory_bytes');
-	check((await both.$eval('.about', (e) => e.textContent)).includes('1.0 KiB → 1.0 KiB'), await both.$eval('.about', (e) => e.textContent));
+	check((await both.$eval('.about', (e) => e.textContent)).includes('1.00 KiB → 1.00 KiB'), await both.$eval('.about', (e) => e.textContent));
 	await both.close();
 });
 
@@ -740,6 +746,70 @@ await test('the table opens sorted as the address says', async () => {
 		const open = await openPage(`/runs/shop/cart?sort=${sort}`);
 		const how = await open.$eval(sort === 'name' ? '.functions th.name' : '.functions th.total', (th) => th.getAttribute('aria-sort'));
 		check(how === kind, `${sort}: ${how}`);
+		await open.close();
+	}
+});
+
+await test('a comparison is scaled by requests only where they are known, and says so elsewhere', async () => {
+	for (const [sides, wanted] of [['run=shop/after&base=shop/before', ',total,none'], ['run=shop/again&base=shop/cart', ',total,none,rate,requests']]) {
+		const open = await openPage(`/?${sides.replace('again', 'cart')}`), offered = await open.$$eval('select[aria-label^="Scale"] option', (all) => all.map((o) => o.value).join());
+		check(offered === wanted, sides, offered);
+		await open.close();
+	}
+	const open = await openPage('/?run=shop/after&base=shop/before&scale=requests');
+	check((await text(open, '.empty .why')).startsWith('The number of requests is unknown'), await text(open, '.empty'));
+	check((await open.$$eval('select option', (all) => all.map((o) => o.value).join())).endsWith(',total,none,requests'));
+	await open.select('select[aria-label^="Scale"]', 'total');
+	await open.waitForSelector('.about h2');
+	await open.close();
+});
+
+const SETUP_A = 'function=setup&function_file=%2Fsrv%2Fa.php';
+
+await test('functions of one name in several files have pages of their own, and the page of all says so', async () => {
+	const one = await api(`/api/v1/function?run=shop/twins&${SETUP_A}`), all = await api('/api/v1/function?run=shop/twins&function=setup');
+	check(one.function.total[0] === 20 && one.function.places === 1 && all.function.total[0] === 100 && all.function.places === 2, one, all);
+	check(one.function.files.join() === '/srv/a.php,/srv/b.php' && all.function.files.length === 2, one.function.files);
+	const none = await (await fetch(`${site}/api/v1/function?run=shop/twins&function=setup&function_file=x`)).json();
+	check(none.error.includes("has 'setup' in 2 other files, but not in 'x'"), none);
+	for (const scripts of [true, false]) {
+		const open = await openPage('/runs/shop/twins', { scripts }), links = await open.$$eval('.functions a.function-link', (list) => list.map((a) => a.getAttribute('href').replace(/^.*\?/, '')));
+		check(links.includes(SETUP_A) && links.includes(SETUP_A.replace('a.php', 'b.php')) && links.includes('function=only'), scripts, links);
+		await open.goto(`${site}/runs/shop/twins?${SETUP_A}`);
+		await open.waitForSelector('.note a, section p a[href$="b.php"]');
+		check((await text(open, 'main')).includes('2 functions of different files have this name; these are the numbers of one'), await text(open, 'main'));
+		check(/usleep/.test(await text(open, 'section[aria-label="Callees"]')) && !/only/.test(await text(open, 'section[aria-label="Callees"]')), scripts);
+		await open.goto(`${site}/runs/shop/twins?function=setup`);
+		await open.waitForFunction(() => document.querySelector('main').textContent.includes('these are the numbers of all'));
+		await open.close();
+	}
+	const open = await openPage('/runs/shop/twins');
+	await (await open.waitForSelector('.functions a[href$="b.php"]')).evaluate((a) => a.click());
+	await at(open, 'function_file=%2Fsrv%2Fb.php');
+	await open.waitForSelector('.note a');
+	const boxes = (n) => open.waitForFunction((words) => document.querySelector('[aria-label^="Callees,"]')?.ariaLabel.startsWith(words), {}, `Callees, ${n} boxes`);
+	await boxes(1);
+	await open.evaluate(() => [...document.querySelectorAll('.note a')].find((a) => a.textContent === 'all of them').click());
+	await notAt(open, 'function_file');
+	await boxes(2);
+	await open.close();
+	strobe('flamegraph', '-q', files.twins, '-o', join(folder, 'twins.html'));
+	const file = await newPage(browser);
+	await file.goto(`file://${join(folder, 'twins.html')}#${SETUP_A}`);
+	await file.waitForFunction(() => document.querySelector('.note')?.textContent.includes('of one'));
+	check(!/only/.test(await text(file, 'section[aria-label="Callees"]')));
+	await file.close();
+});
+
+await test('a function that is not of your own code is said to be that, with a way to it', async () => {
+	const address = '/runs/shop/twins?function=usleep&by=own';
+	check((await fetch(site + address)).status === 200 && (await fetch(`${site}/runs/shop/twins?function=nothing`)).status === 404);
+	for (const scripts of [true, false]) {
+		const open = await openPage(address, { scripts });
+		await open.waitForFunction(() => document.querySelector('main').textContent.includes('of your own code in the selected profile'));
+		await open.evaluate(() => [...document.querySelectorAll('main button, main a')].find((e) => /look for it/i.test(e.textContent)).click());
+		await open.waitForFunction(() => !location.href.includes('own') && document.querySelector('section[aria-label="Callers"]')?.textContent.includes('setup'));
+		check(scripts || open.complaints.length === 0, open.complaints);
 		await open.close();
 	}
 });

@@ -11,7 +11,8 @@ import * as format from './format';
 import { matchedWords } from './file/matched';
 import { focused, found, matchedNames, pattern, SEARCH_TITLE, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
-import { address, change, kind, openFunction, queryOf, reverse, search, setSearch, setZoom, view } from './state';
+import { openAt } from './places';
+import { address, change, kind, queryOf, reverse, search, setSearch, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
 	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
@@ -20,7 +21,7 @@ function zoomTo(box: number): void {
 	else if (d && box !== zoomed.value)
 		setZoom(d.path(to));
 	else if (d && box > 0)
-		openFunction(d.name(box));
+		openAt(d.name(box), d.place(d.frame[box]));
 }
 
 // --- Search ---
@@ -121,7 +122,7 @@ function Crumbs() {
 		{shown.map((b) => <button key={b} type="button" title={d.name(b)} disabled={b === box}
 			aria-current={b === box ? 'location' : undefined} onClick={() => zoomTo(b)}>{d.name(b)}</button>)}
 		{box > 0 && <button type="button" class="to-function" title="Its callers and callees (F, or a second click)"
-			onClick={() => openFunction(d.name(box))}>callers and callees</button>}
+			onClick={() => openAt(d.name(box), d.place(d.frame[box]))}>callers and callees</button>}
 		{box > 0 && <button type="button" class="reset" onClick={() => setZoom([])}>reset zoom</button>}
 	</nav>;
 }
@@ -143,7 +144,7 @@ export function Graph() {
 		<Toolbar canvas={canvas} />
 		<Crumbs />
 		<Canvas label="Flame graph" view={canvas} focused={focused} question={() => flameQuery(view.peek())} data={() => flame.value} zoomed={() => zoomed.value}
-			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openFunction} next={goToHit} />
+			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openAt} next={goToHit} />
 		<Notes data={flame.value} />
 	</section>;
 }

@@ -46,7 +46,7 @@ function rows(s: SourceAnswer) {
 }
 
 function FileLink({ file }: { file: string }) {
-	const to = { ...view.value, by: 'file', function: file, lines: '' };
+	const to = { ...view.value, by: 'file', function: file, functionFile: '', lines: '' };
 	return <a href={`${address(to).replace(/#.*/, '')}#source`} onClick={(e) => {
 		if (e.metaKey || e.ctrlKey || e.shiftKey)
 			return;

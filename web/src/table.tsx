@@ -8,8 +8,9 @@ import type { FlameData } from './flame/data';
 import { searchFor, zoomed } from './found';
 import { flame, table } from './load';
 import { fuzzyFilter } from './picker';
+import { fileOf, openAt } from './places';
 import { ordered, rowsOfBoxes, rowsOfTable, text, type Metric, type Rows } from './rows';
-import { filter, functionAddress, openFunction, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
+import { filter, functionAddress, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
 import { keepFocus, walkTable } from './table_keys';
 
 const HEIGHT = 25, AROUND = 12;
@@ -82,20 +83,20 @@ function Name({ name, place }: { name: string; place: string }) {
 		<button type="button" tabIndex={-1} class="icon mark" aria-pressed={chosen} title="Mark it in the graph" aria-label={`Mark ${name} in the graph`}
 			onClick={() => setSearch(chosen ? '' : wanted, true)}>
 			<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg></button>
-		<FunctionLink name={name} />
+		<FunctionLink name={name} place={place} />
 		{place && !name.includes(place.replace(/:\d+$/, '')) && <small>{place.replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}</small>}
 	</div></th>;
 }
 
 // If the name must be cut, the method stays: first the namespace or the folder gets shorter, then the class.
-export function FunctionLink({ name }: { name: string }) {
+export function FunctionLink({ name, place }: { name: string; place: string }) {
 	const method = name.lastIndexOf('::'), isPath = /^({closure:)?\//.test(name);
 	const end = 1 + (isPath ? name.lastIndexOf('/') : name.lastIndexOf('\\', method > 0 ? method : undefined)), middle = isPath || method < end ? end : method;
-	return <a class="function-link" tabIndex={-1} href={functionAddress(name)} onClick={(e) => {
+	return <a class="function-link" tabIndex={-1} href={functionAddress(name, fileOf(name, place))} onClick={(e) => {
 		if (e.ctrlKey || e.metaKey || e.shiftKey)
 			return;
 		e.preventDefault();
-		openFunction(name);
+		openAt(name, place);
 	}}>{end > 0 && <span class="space-of">{name.slice(0, end)}</span>}{middle > end && <span class="class-of">{name.slice(end, middle)}</span>}<span>{name.slice(middle)}</span></a>;
 }
 
