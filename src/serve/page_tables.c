@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define TABLE_ROWS 100u
+#define TOO_LONG "The name is too long for a link: "
 
 /* --- Cells --- */
 
@@ -64,18 +65,27 @@ static void put_part(struct buf *out, const char *class, struct str name, size_t
 
 static void put_function_link(const struct page *p, const char *address, const char *file, struct str name)
 {
+	_cleanup_(buf_done) struct buf link = { 0 };
+	struct page to = *p;
 	struct name_parts parts;
+	bool is_link;
 
+	buf_init(&link);
+	to.out = &link;
+	page_put_function_address(&to, address, file);
+	is_link = link.size <= PARAMS_QUERY_MAX;	/* what is longer would be refused */
 	find_parts(name, &parts);
-	buf_puts(p->out, "<a class=\"function-link\" title=\"");
+	buf_puts(p->out, is_link ? "<a class=\"function-link\" title=\"" : "<span class=\"function-link\" title=\"" TOO_LONG);
 	text_put_xml(p->out, name);
-	buf_puts(p->out, "\" href=\"");
-	page_put_function_address(p, address, file);
+	if (is_link) {
+		buf_puts(p->out, "\" href=\"");
+		buf_put(p->out, link.data, link.size);
+	}
 	buf_puts(p->out, "\">");
 	put_part(p->out, "space-of", name, 0, parts.space);
 	put_part(p->out, "class-of", name, parts.space, parts.before_method);
 	put_part(p->out, "method", name, parts.before_method, name.n);
-	buf_puts(p->out, "</a>");
+	buf_puts(p->out, is_link ? "</a>" : "</span>");
 }
 
 static void put_name(const struct page *p, uint32_t frame)

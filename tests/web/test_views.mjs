@@ -37,6 +37,7 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5',
 	long: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 10\n{main};/srv/${'folder-of-many-letters/'.repeat(6)}index.php 9\n{main};${'a'.repeat(150)} 8`,
 	names: '{main};Прайс\\Корзина::сумма 5\n{main};計算 4\n{main};a->b 3\n{main};prices 2',
+	huge: `{main};${'L'.repeat(9000)} 5\n{main};${'M'.repeat(7500)} 5`,
 	longer: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 15` })) {
 	files[name] = join(folder, `${name}.folded`);
 	writeFileSync(files[name], `${text}\n`);
@@ -812,6 +813,19 @@ await test('a function that is not of your own code is said to be that, with a w
 		check(scripts || open.complaints.length === 0, open.complaints);
 		await open.close();
 	}
+});
+
+await test('a name that is too long for an address is no link, and says so; one that fits leads to its function', async () => {
+	const links = [];
+	for (const scripts of [true, false]) {
+		const open = await openPage('/runs/shop/huge', { scripts });
+		await open.waitForFunction(() => document.querySelectorAll('.functions .function-link').length === 3);
+		links.push(...await open.$$eval('.functions .function-link', (all) => all.map((e) => e.getAttribute('href') ?? e.title.slice(0, 33))));
+		await open.close();
+	}
+	check(links.filter((l) => l === 'The name is too long for a link: ').length === 2, links.map((l) => l.slice(0, 60)));
+	for (const link of links.filter((l) => l.startsWith('/')))
+		check((await fetch(site + link)).status === 200, link.slice(0, 60));
 });
 
 // What has the focus, as a person would name it.

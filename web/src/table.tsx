@@ -13,7 +13,7 @@ import { ordered, rowsOfBoxes, rowsOfTable, text, type Metric, type Rows } from 
 import { filter, functionAddress, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
 import { keepFocus, walkTable } from './table_keys';
 
-const HEIGHT = 25, AROUND = 12;
+const HEIGHT = 25, AROUND = 12, LONGEST_LINK = 8000;		// of the server's 8192 bytes, with room for what questions add
 
 // The zoom that the rows follow: a large graph is zoomed first and summed up after it, so that no frame of the zoom waits for the sums.
 const LARGE = 20_000, SETTLE_MS = 250;
@@ -92,12 +92,16 @@ function Name({ name, place }: { name: string; place: string }) {
 export function FunctionLink({ name, place }: { name: string; place: string }) {
 	const method = name.lastIndexOf('::'), isPath = /^({closure:)?\//.test(name);
 	const end = 1 + (isPath ? name.lastIndexOf('/') : name.lastIndexOf('\\', method > 0 ? method : undefined)), middle = isPath || method < end ? end : method;
-	return <a class="function-link" tabIndex={-1} href={functionAddress(name, fileOf(name, place))} onClick={(e) => {
+	const parts = <>{end > 0 && <span class="space-of">{name.slice(0, end)}</span>}{middle > end && <span class="class-of">{name.slice(end, middle)}</span>}<span>{name.slice(middle)}</span></>;
+	const to = functionAddress(name, fileOf(name, place));
+	if (!IN_FILE && to.length > LONGEST_LINK)
+		return <span class="function-link" title={`The name is too long for a link: ${name}`}>{parts}</span>;
+	return <a class="function-link" tabIndex={-1} href={to} onClick={(e) => {
 		if (e.ctrlKey || e.metaKey || e.shiftKey)
 			return;
 		e.preventDefault();
 		openAt(name, place);
-	}}>{end > 0 && <span class="space-of">{name.slice(0, end)}</span>}{middle > end && <span class="class-of">{name.slice(end, middle)}</span>}<span>{name.slice(middle)}</span></a>;
+	}}>{parts}</a>;
 }
 
 function Heads({ metrics, chosen, wide }: { metrics: Metric[]; chosen: string; wide: boolean }) {
