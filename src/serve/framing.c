@@ -189,7 +189,7 @@ static int take_coding(struct framing *f, char c)
 	return 0;
 }
 
-/* White space around a length is none of it, and what follows the white space behind it would be a second one. */
+/* White space around a length is not part of it, and digits after that would be a second length. */
 static int take_value(struct framing *f, char c)
 {
 	bool is_blank = c == ' ' || c == '\t';

@@ -1,4 +1,4 @@
-/* listener.c: getaddrinfo, bind and listen, and what to do when they fail. */
+/* listener.c: getaddrinfo, bind and listen, and the remedies when they fail. */
 #include "listener.h"
 
 #include "cleanup.h"

@@ -1,4 +1,4 @@
-/* login.c: the form, the cookie and their end. */
+/* login.c: the form, the cookie and the logout. */
 
 #include "login.h"
 

@@ -1,4 +1,4 @@
-/* named_filters.c: the list of named filters: read, added to, taken from, shown.
+/* named_filters.c: reads, extends, shortens and shows the list of named filters.
  *
  * A line of the file is a name, percent-encoded, a space, and the query of the page's address. */
 
@@ -43,7 +43,7 @@ static bool is_name(const char *name)
 	return n && n <= NAMED_FILTERS_NAME;
 }
 
-/* Stands behind a "?" as it is: the page's parameters, and nothing that ends a line. */
+/* Used after a "?" as is: the page's parameters, without line breaks. */
 static bool is_query(const char *query)
 {
 	struct params params;
@@ -132,7 +132,7 @@ static int change_read(struct server_context *s, struct named_filters *f, const 
 	return write_all(s, f, err) < 0 ? 500 : 0;
 }
 
-/* Why a query cannot be saved. */
+/* The reason why a query cannot be saved. */
 static int refuse_query(const char *query, struct err *err)
 {
 	struct params params;

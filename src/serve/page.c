@@ -1,4 +1,4 @@
-/* page.c: the page of a range, a run, an average and a comparison: what to look at, the picture, and the table. */
+/* page.c: the page of a range, a run, an average and a comparison: the selection, the picture and the table. */
 
 #include "page.h"
 
@@ -84,7 +84,7 @@ static bool is_in_form(const char *key)
 	return false;
 }
 
-/* Everything else that the address says stays as it is: a list shows the first of several values. */
+/* All other parameters of the address stay: a list shows the first of several values. */
 static void put_hidden(struct buf *out, const struct params *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
@@ -235,7 +235,7 @@ static void put_content(const struct page *p, const struct function_query *f, st
 	page_put_table(p);
 }
 
-/* With `source` the run that the address names. */
+/* `source`: the run in the address. */
 static void answer(struct server_context *s, const struct request *q, struct response *r, const char *source, const char *id)
 {
 	struct page p = { .context = s, .q = q, .path = q->path, .run_in_path = source, .out = &r->body };

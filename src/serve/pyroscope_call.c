@@ -1,4 +1,4 @@
-/* pyroscope_call.c: the table of calls, and their answers within Connect. */
+/* pyroscope_call.c: the table of calls, and their responses over Connect. */
 #include "pyroscope.h"
 
 #include "profile_query.h"

@@ -134,7 +134,7 @@ static int check(struct server_context *s, struct request *q, const struct route
 	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->identity, why);
 }
 
-/* A refused client learns nothing else: only whether the path is a page is looked at before. */
+/* A refused client learns nothing else: before, only whether the path is a page is checked. */
 static bool refuse(struct server_context *s, struct request *q, const struct route *route, struct response *r)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
