@@ -40,7 +40,7 @@ struct sampler {
 	bool cpu;
 	int64_t period_ns;
 	size_t max_depth;
-	bool lines;			/* that ran are told, too */
+	bool lines;			/* executed lines are recorded, too */
 	int64_t flush_ns;		/* CLOCK_MONOTONIC: when to send next */
 	uint64_t start_ns;		/* since 1970: what the trie covers begins here */
 

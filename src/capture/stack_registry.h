@@ -40,7 +40,7 @@ struct stack_registry_layers {
 	struct modules *modules;	/* names of native frames; only with `native` */
 	bool waits_end_in_user;		/* waits without the kernel's frames, whose last one is always its scheduler */
 	bool on_cpu, off_cpu;		/* which columns; both: wall_ns comes first */
-	bool lines;			/* the profile keeps the lines that ran, of PHP and Perl */
+	bool lines;			/* the profile keeps executed lines, of PHP and Perl */
 	const char *outside;		/* what a sample without any function is called; NULL: STACK_REGISTRY_OUTSIDE */
 	bool file_io;			/* calls, and nothing else: PHP's frames, the operation, the file */
 	enum file_weight weight;	/* which of their columns comes first */

@@ -135,19 +135,20 @@ bool report_by_parse(const char *text, enum report_by *ret);
 /* The name of a grouping in parameters and options: "own", where its name is that of functions. */
 const char *report_by_key(enum report_by by);
 
-/* Whether it has lines that ran; those that begin a function are none. */
+/* Whether it has executed lines; first lines of functions do not count. */
 static inline bool report_has_lines(const struct profile *p)
 {
 	return p->node_lines && !p->edges;
 }
 
-/* The same stacks of lines: a frame is a function, its file and the line that ran, or without `functions` a line of a file
- * whatever function it is in. What has no source, as PHP's own functions and native code, is the line that called it. */
+/* The same stacks of lines: a frame is a function, its file and the executed line, or without `functions` a line of a
+ * file whatever function it is in. What has no source, as PHP's own functions and native code, is the line that called
+ * it. */
 struct profile *report_lines(const struct profile *p, bool functions);
 
 /* The same stacks of classes, files, … instead of functions. The group's name is the frame's name, "[no class]" where
  * there is none:
- *	line		FILE:LINE that ran, see report_lines; of a profile without lines, where the function is defined
+ *	line		FILE:LINE executed, see report_lines; of a profile without lines, where the function is defined
  *	class		what stands before ::
  *	namespace	what stands before the last \ of the class or function
  *	package		vendor/name of a path with /vendor/vendor/name/; a native module by its file name; "[kernel]";

@@ -1,4 +1,4 @@
-/* source_query.c: one file is chosen by what its lines took, and walked beside them. */
+/* source_query.c: chooses the file by the cost of its lines, and walks it beside them. */
 
 #include "source_query.h"
 
@@ -36,7 +36,7 @@ static struct str subject_of(const struct view *v)
 	return v->by == REPORT_BY_LINE ? file_of_line(s) : s;
 }
 
-/* By frame, whether it is what the view is about: names are compared as pages show them, see function_query. */
+/* By frame, whether the view selects it: names are compared as pages show them, see function_query. */
 static bool *find_frames(const struct view *v, const struct profile *p)
 {
 	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 }, name = { 0 };
@@ -96,7 +96,7 @@ static void note_other(struct source_query *s, struct str file)
 	s->other_count++;
 }
 
-/* The file of the line that took most. */
+/* The file of the most expensive line. */
 static void choose_by_lines(struct side *d, const struct flat_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count && !d->file.n; i++)
@@ -111,7 +111,7 @@ static void choose_by_definition(struct side *d, const bool *of)
 			d->file = profile_file(d->subject, f);
 }
 
-/* The first place of a name that several places of one file have. */
+/* The first definition of a name that is defined several times in one file. */
 static uint32_t start_in(const struct profile *p, const bool *of, struct str file)
 {
 	uint32_t start = 0;
@@ -147,7 +147,7 @@ static void side_init(struct side *d, const struct view *v, const struct profile
 		d->start = start_in(subject, of, d->file);
 }
 
-/* --- What its lines took --- */
+/* --- The cost of its lines --- */
 
 static struct annotate_lines lines_of(const struct side *d)
 {
@@ -243,7 +243,7 @@ static void take_values(struct source_query *s, const struct side *before, const
 	s->hot_from = most / 2 + most % 2;
 }
 
-/* --- What is to be doubted --- */
+/* --- Warnings --- */
 
 static uint32_t lines_in(struct str text)
 {
@@ -290,7 +290,7 @@ static void check_lines(struct source_query *s, const struct side *before, const
 		say(s, "lines are left out: with them this takes more memory than --query-memory allows; select a shorter range or "
 		       "fewer labels");
 	else if (s->file.n)
-		say(s, "this profile has no lines that ran: exact traces have none, nor samples with strobe.lines=0");
+		say(s, "this profile has no executed lines: neither exact traces nor samples with strobe.lines=0 have any");
 }
 
 static void check(struct source_query *s, const struct side *before, const struct side *after)
@@ -322,7 +322,7 @@ static long context_of(const struct source_query *s)
 	return s->lines.count ? SOURCE_ASK_CONTEXT : SOURCE_ASK_DEFINITION;
 }
 
-/* For a line its own context is what matters, even where nothing ran. */
+/* For a single line its surroundings are shown, even where no line was executed. */
 static uint32_t line_of_view(const struct view *v)
 {
 	const char *colon = strrchr(v->function, ':');
