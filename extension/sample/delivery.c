@@ -1,4 +1,4 @@
-/* delivery.c: decides how ticks reach the program. */
+/* delivery.c: decides how ticks are delivered to the program. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

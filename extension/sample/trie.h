@@ -38,7 +38,7 @@ struct trie {
 bool trie_map(struct trie *t);
 void trie_unmap(struct trie *t);
 
-/* Whether a stack of so many functions surely fits. */
+/* Whether a stack of this many functions certainly fits. */
 static inline bool trie_has_space(const struct trie *t, size_t depth)
 {
 	return t->count + depth <= TRIE_NODES;
@@ -53,7 +53,7 @@ static inline bool trie_knows_root_half(const struct trie *t, uint32_t root)
 /* Adds `samples` to the stack below a root. There must be room, and a rootless stack needs trie_knows_root_half. */
 void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t samples);
 
-/* Forgets everything and gives the references back. */
+/* Empties the trie and releases its references. */
 void trie_empty(struct trie *t);
 
 #endif
