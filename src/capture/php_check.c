@@ -1,4 +1,4 @@
-/* php_check.c: compares what the offsets lead to with what PHP must have there.
+/* php_check.c: compares the fields at the offsets with values that PHP must have there.
  *
  * Each field of the table has a rule that a wrong number breaks: strings have the hash of their text, code that runs was
  * passed twice by the compiler, a line that runs is one of its function's, what C code calls has ZEND_CALL_TOP, an object's
