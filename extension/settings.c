@@ -32,7 +32,7 @@
 /* PHP hands on as 1 what php.ini and -d call on, yes or true. */
 static const char *why_no_word(const zend_string *value, const char *what)
 {
-	return zend_string_equals_literal(value, "1") ? "PHP reads on, yes and true as 1, which means nothing here" : what;
+	return zend_string_equals_literal(value, "1") ? "PHP reads on, yes and true as 1, which is invalid here" : what;
 }
 
 static ZEND_INI_MH(on_mode)

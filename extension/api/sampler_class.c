@@ -241,7 +241,7 @@ ZEND_METHOD(Strobe_Sampler, stop)
 		RETURN_THROWS();
 	}
 	if (!s->timer.running && delivery_reason())
-		php_error_docref(NULL, E_WARNING, "The samples end when the JIT was switched on: %s", delivery_reason());
+		php_error_docref(NULL, E_WARNING, "Sampling ended when the JIT was enabled: %s", delivery_reason());
 	timer_deliver_rest(&s->timer);
 	halt(s);
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);

@@ -75,7 +75,7 @@ static void find_in_request(struct status_reason *r)
 			set(r, "mode", "strobe.mode is off");
 		break;
 	case SAMPLER_NOT_CHOSEN:
-		set(r, "rate", "strobe.request_rate=%s has not chosen it", plain(STROBE_G(request_rate)).text);
+		set(r, "rate", "strobe.request_rate=%s did not select it", plain(STROBE_G(request_rate)).text);
 		break;
 	case SAMPLER_PREVENTED:
 		set(r, "jit", "%s", sampler_prevented() ? sampler_prevented() : "no sample could be taken when it began");

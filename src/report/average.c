@@ -138,7 +138,7 @@ void report_average_lacks(const struct profile *const *profiles, const uint64_t 
 	uint32_t n = find_unmeasured(profiles, weights, count, without);
 
 	for (uint32_t i = 0; i < n; i++)
-		buf_printf(out, "%s%s", i ? ", " : "not in the average, as some of the runs did not measure it: ", without[i]);
+		buf_printf(out, "%s%s", i ? ", " : "not in the average, because some runs did not measure it: ", without[i]);
 }
 
 static void describe(struct profile *all, const struct profile *p)

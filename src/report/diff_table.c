@@ -222,7 +222,7 @@ static void put_head(const struct diff_report *r, struct buf *out)
 	buf_printf(out, "\ncompared %s", r->options->compared);
 	if (r->diff->measured != r->diff->before)
 		buf_printf(out, ": before is multiplied by %.4g", r->diff->factor);
-	buf_printf(out, "; %s of each function, change in percent of everything before\n\n",
+	buf_printf(out, "; %s of each function, change in percent of the total before\n\n",
 		   !has_totals(r) ? "calls" : is_by_total(r) ? "total" : "self");
 }
 

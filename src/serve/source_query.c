@@ -283,7 +283,7 @@ static void check_lines(struct source_query *s, const struct side *before, const
 {
 	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
 		if (!s->lines.count && s->file.n)
-			say(s, "no line of it ran in a sample");
+			say(s, "none of its lines was executed in a sample");
 		return;
 	}
 	if (s->query->lines_left_out)
@@ -300,7 +300,7 @@ static void check(struct source_query *s, const struct side *before, const struc
 	check_length(s);
 	check_lines(s, before, after);
 	if (before && before->file.n && after->file.n && !is_same(before->file, after->file))
-		say(s, "the file had another path before, so its lines may be others");
+		say(s, "the file had another path before, so its lines may differ");
 	s->why = s->words.size ? s->words.data : NULL;
 }
 
