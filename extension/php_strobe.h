@@ -25,7 +25,7 @@ extern zend_module_entry strobe_module_entry;
 ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool sample;			/* strobe.mode = sample */
 	bool cpu_clock;			/* strobe.clock = cpu */
-	bool lines;			/* samples have the lines that ran */
+	bool lines;			/* samples have executed lines */
 	double period;			/* seconds */
 	double request_rate;		/* 0 to 1 */
 	zend_long max_depth;

@@ -32,7 +32,7 @@
 /* PHP hands on as 1 what php.ini and -d call on, yes or true. */
 static const char *why_no_word(const zend_string *value, const char *what)
 {
-	return zend_string_equals_literal(value, "1") ? "PHP reads on, yes and true as 1, which means nothing here" : what;
+	return zend_string_equals_literal(value, "1") ? "PHP reads on, yes and true as 1, which is invalid here" : what;
 }
 
 static ZEND_INI_MH(on_mode)
@@ -70,7 +70,7 @@ static ZEND_INI_MH(on_clock)
 	return SUCCESS;
 }
 
-/* Why a value is not a number of this range, or NULL if it is one. */
+/* The reason why a value is not a number in this range, or NULL if it is. */
 static const char *why_out_of_range(const zend_string *value, double min, double max, double *ret)
 {
 	if (!setting_number(value, ret))
@@ -233,7 +233,7 @@ static ZEND_INI_MH(on_trigger_secret)
 	int r = trigger_on_change(PASS_ON);
 	size_t n = new_value ? ZSTR_LEN(new_value) : 0;
 
-	/* The value is for nobody's eyes. */
+	/* The value must not be shown. */
 	if (n && (n < SECRET_MIN || n > SECRET_MAX))
 		settings_report(stage, "%s is ignored: it has %zu bytes; use 16 to 256 bytes", ZSTR_VAL(entry->name), n);
 	else if (r == SUCCESS && n)
@@ -331,7 +331,7 @@ static bool wants_observer(void)
 	return STROBE_G(trace_rate) > 0 || trigger_is_configured() || (standin_wanted() & STANDIN_TRACERS);
 }
 
-/* PHP says nothing about a name that nobody knows. */
+/* PHP does not report unknown names. */
 static void report_unknown_names(void)
 {
 	const char *names[sizeof(ini_entries) / sizeof(*ini_entries)] = { NULL };

@@ -1,4 +1,4 @@
-/* settings_report.h: tells about settings that mean nothing, where administrators look, and never in a page.
+/* settings_report.h: reports invalid settings where administrators look, and never in a page.
  *
  *	set by			told
  *	php.ini, -d		E_CORE_WARNING, as PHP shows startup warnings

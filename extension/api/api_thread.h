@@ -1,4 +1,4 @@
-/* api_thread.h: what the files of api/ keep for one PHP thread. */
+/* api_thread.h: the state that the files of api/ keep per PHP thread. */
 #ifndef STROBE_API_THREAD_H
 #define STROBE_API_THREAD_H
 
@@ -17,7 +17,7 @@ struct api_thread {
 	struct scope *scopes;		/* all others */
 	HashTable fibers;		/* contexts to what scopes.c keeps of them */
 	bool has_fibers;
-	uint64_t fiber, last_fiber;	/* the number of the one that runs, and the highest number that was given */
+	uint64_t fiber, last_fiber;	/* the number of the running fiber, and the highest number used so far */
 	zend_execute_data *resumer;	/* the call that has started or resumed it, if it has begun a scope or was switched to from one */
 
 	/* unit_class.c */
@@ -26,7 +26,7 @@ struct api_thread {
 	/* trace_class.c, sampler_class.c: lists of those that run */
 	struct trace_object *traces;
 	struct sampler_object *samplers;
-	struct stack stack;		/* for whoever takes a sample; its frames are allocated once */
+	struct stack stack;		/* for taking samples; its frames are allocated once */
 	struct trie spare;		/* a mapped trie without owner, or none */
 
 	/* request_trace.c */
@@ -43,14 +43,14 @@ struct api_thread {
 	struct random random;
 };
 
-/* The state of this thread, made when it is first requested; NULL without memory. After a fork the child gets its own
- * connection and random numbers here. */
+/* The state of this thread, made on first use; NULL without memory. After a fork, the child gets its own connection
+ * and random numbers here. */
 struct api_thread *api_thread(void);
 
-/* The same, if it has been made. */
+/* The same if it exists, else NULL. */
 struct api_thread *api_thread_if_any(void);
 
-/* The request as a piece of work, which may have begun before anybody requested it. */
+/* The request as a unit of work, which may have begun before the first call of this. */
 void api_thread_begin_request(struct api_thread *a);
 
 /* Frees what a PHP thread holds; NULL is fine. */

@@ -1,4 +1,4 @@
-/* arginfo.h: signatures; strobe.stub.php says what they mean, and a test compares the two. */
+/* arginfo.h: signatures, documented in strobe.stub.php; a test compares the two. */
 #ifndef STROBE_ARGINFO_H
 #define STROBE_ARGINFO_H
 
@@ -84,7 +84,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_strobe_save, 0, 1, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, labels, IS_ARRAY, 0, "[]")
 ZEND_END_ARG_INFO()
 
-/* clang takes the \U of the class's name for the beginning of a universal character name. */
+/* clang mistakes the \U in the class name for a universal character name. */
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wunicode"

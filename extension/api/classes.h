@@ -24,17 +24,17 @@ void profile_object_init(zval *out, struct call_tree *t);
 void trace_class_request_end(struct api_thread *a);
 void sampler_class_request_end(struct api_thread *a);
 
-/* Whether something may be started: a request runs and has not begun to end. Throws if not. */
+/* Whether something may be started: a request is running and is not shutting down. Throws if not. */
 bool api_may_start(void);
 
-/* The exception that is on its way, if it is one of the program's and not how exit() and fibers that are destroyed unwind the
- * stack; else NULL. */
+/* The pending exception if the program threw it; NULL for those that unwind the stack for exit() or a destroyed
+ * fiber. */
 zend_object *class_exception(void);
 
-/* Whether an object that is destroyed now is so because of an exception, of exit() or of the end of the request. */
+/* Whether an object is being destroyed because of an exception, exit() or the end of the request. */
 bool class_is_left_open(void);
 
-/* Calls what a program has handed in; its value or exception is the caller's. */
+/* Calls a callable of the program; its value or exception goes to the caller. */
 void class_call(zend_fcall_info *call, zend_fcall_info_cache *cache, zval *return_value);
 
 #endif

@@ -1,4 +1,4 @@
-/* flat.c: totals, and what each function took. */
+/* flat.c: totals, and the values of each function. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -12,7 +12,7 @@
 struct function_values {
 	uint32_t function;
 	uint32_t active;	/* how often it is on the current stack */
-	uint64_t order;		/* of its first call, so that equal ones stay in the order of the program */
+	uint64_t order;		/* of its first call, so that ties keep the order of the program */
 	int64_t calls;
 	int64_t inclusive[METRICS], exclusive[METRICS];
 };

@@ -56,7 +56,7 @@ ZEND_FUNCTION(Strobe_add_label)
 		throw_no_memory();
 		RETURN_THROWS();
 	}
-	/* There must be room beside those that are not the program's. */
+	/* There must be room besides Strobe's own labels. */
 	if (!request_labels_has(&a->scope->labels, ZSTR_VAL(key), ZSTR_LEN(key)) && !labels_fit(&one))
 		RETURN_THROWS();
 	runs_hide_secret(&one);
@@ -195,7 +195,7 @@ ZEND_FUNCTION(Strobe_set_attribute)
 	request_labels_add(w->attributes, &one);
 }
 
-/* A trace that runs already is kept as is said here from now on, but for that of the secret, which always is. */
+/* This also decides whether a running trace is kept, except one triggered by the secret, which always is. */
 ZEND_FUNCTION(Strobe_trace_request)
 {
 	struct api_thread *a = api_thread();

@@ -1,4 +1,4 @@
-/* label_arguments.c: checks labels that programs give. */
+/* label_arguments.c: checks labels from programs. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -86,7 +86,7 @@ bool labels_fit(const struct request_labels *more)
 {
 	struct request_labels all;
 
-	/* Mostly there is room without a close look. */
+	/* Usually there is room without an exact count. */
 	if (others() + (STROBE_G(own_labels) ? STROBE_G(own_labels)->count : 0) + more->count <= REQUEST_LABELS)
 		return true;
 	runs_labels(&all);

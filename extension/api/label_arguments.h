@@ -1,20 +1,20 @@
-/* label_arguments.h: labels as programs give them. */
+/* label_arguments.h: labels as arguments of PHP functions. */
 #ifndef STROBE_LABEL_ARGUMENTS_H
 #define STROBE_LABEL_ARGUMENTS_H
 
 #include "api_thread.h"
 
-/* Reads argument `number`, an array of keys and scalars. Throws and returns false if it cannot be labels. The values are
- * clean of the secret of strobe.trigger_secret. */
+/* Reads argument `number`, an array of keys and scalars. Throws and returns false if it cannot be labels. The secret
+ * of strobe.trigger_secret is removed from values. */
 bool labels_from_argument(HashTable *labels, uint32_t number, struct request_labels *ret);
 
-/* Whether programs may set a label of this key: those that say which run or which machine it is are ours. */
+/* Whether programs may set a label of this key: those that identify the run or the machine are reserved. */
 bool label_key_is_free(const zend_string *key);
 
-/* Whether the labels that hold now, those of the request and these would not be too many. Throws if they are. */
+/* Whether the current labels, those of the request and these fit within the limit. Throws if not. */
 bool labels_fit(const struct request_labels *more);
 
-/* The text of a scalar, "true" and "false" for bools; NULL for what is none. The caller releases it. */
+/* The text of a scalar, "true" and "false" for bools; NULL for other types. The caller releases it. */
 zend_string *label_text(zval *value);
 
 #endif

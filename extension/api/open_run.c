@@ -1,4 +1,5 @@
-/* open_run.c: announcements, the timer that hands over, and who does while the PHP thread cannot. */
+/* open_run.c: announcements, the timer that hands over unfinished traces, and the ticker's thread that does so while
+ * the PHP thread cannot. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -18,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A hand-over takes time that grows with the tree: a tenth of the program's time at most is spent on them, as long as none of
- * them comes too late for what was promised, a second. */
+/* The cost of a hand-over grows with the tree: at most a tenth of the program's time is spent on them, unless that
+ * would make one later than the promised second. */
 #define COST_SHARE	10
 #define GAP_MAX_NS	700000000
 
@@ -33,7 +34,7 @@ static void announce(struct api_thread *a, const struct work *w, bool discarded)
 	runs_drain(a);
 }
 
-/* The part of a run's message beside its tree, as the PHP thread said it last. */
+/* The part of a run's message beside its tree, as last set by the PHP thread. */
 struct open_run_info {
 	char path[108];			/* of the socket */
 	char source[STROBE_WIRE_RUN_KEY + 1];
@@ -74,7 +75,7 @@ static void publish_run(const struct api_thread *a, struct work *w, const struct
 	end_change(w, sequence);
 }
 
-/* In a forked child, which may come to no safe point for long. */
+/* In a forked child, which may not reach a safe point for long. */
 static void note_id(struct work *w)
 {
 	struct open_run_info *published = w->open.published;
@@ -111,7 +112,7 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 
 /* --- in the ticker's thread */
 
-/* Reads what the PHP thread has noted of a trace. That the work is one still, trace_copy_holds says later. */
+/* Reads the PHP thread's notes on a trace. trace_copy_holds checks later that the work still exists. */
 static bool read_run(struct open_run_info *ret, const void *work)
 {
 	uint32_t sequence, sequence_after;
@@ -209,7 +210,7 @@ void open_run_end(struct work *w)
 	w->open.published = NULL;
 }
 
-/* A child that has not begun anew has nothing to take back: the run is its parent's. */
+/* A child whose trace has not restarted has nothing to retract: the run belongs to its parent. */
 void open_run_discard(struct api_thread *a, struct work *w)
 {
 	open_run_end(w);

@@ -1,8 +1,8 @@
-/* open_run.h: tells the daemon of traces that have not ended.
+/* open_run.h: announces unfinished traces to the daemon.
  *
- * A process that is killed sends nothing at its end. So each trace that is to become a run is announced when it begins, and
- * the daemon counts it as lost if its connection ends before the run has come. With strobe.trace_flush, which `strobe run
- * --trace` sets, what has been measured so far is handed over every so often, and is what remains of a killed process.
+ * A process that is killed sends nothing at its end. So each trace that is to become a run is announced when it
+ * begins, and the daemon counts it as lost if its connection ends before the run has come. With strobe.trace_flush,
+ * which `strobe run --trace` sets, the measurements so far are handed over periodically, and survive a killed process.
  */
 #ifndef STROBE_OPEN_RUN_H
 #define STROBE_OPEN_RUN_H
@@ -12,13 +12,13 @@
 /* The trace of `w` has begun: it gets the id that its run will have. */
 void open_run_begin(struct api_thread *a, struct work *w);
 
-/* The same in a forked child, where it begins anew. The owner is the work; for trace_options. */
+/* The same in a forked child, where the trace restarts. The owner is the work; for trace_options. */
 void open_run_began_anew(void *owner);
 
-/* The trace is about to end: nothing is handed over any more. */
+/* The trace is about to end: stops handing over. */
 void open_run_end(struct work *w);
 
-/* No run will come of it, or it is lost and counted already. */
+/* There will be no run, or it is lost and already counted. */
 void open_run_discard(struct api_thread *a, struct work *w);
 
 #endif

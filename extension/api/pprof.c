@@ -10,7 +10,7 @@
  *	  period_type, period						11, 12
  *	  default_sample_type	index of a string			14
  *
- * Extensions cannot rely on zlib, so the gzip frame holds stored blocks: any reader of gzip takes them.
+ * Extensions cannot rely on zlib, so the gzip frame holds stored blocks, which any reader of gzip accepts.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -41,7 +41,7 @@ static void put_varint(smart_str *s, uint64_t v)
 	smart_str_appendc(s, (char)v);
 }
 
-/* A number; 0 is what a missing field means. */
+/* A number; a missing field means 0. */
 static void put_number(smart_str *s, unsigned field, uint64_t v)
 {
 	if (!v)
@@ -57,7 +57,7 @@ static void put_bytes(smart_str *s, unsigned field, const char *p, size_t n)
 	smart_str_appendl(s, p, n);
 }
 
-/* Puts a message that was made apart, and empties it for the next one. */
+/* Appends a nested message, and empties it for the next one. */
 static void put_message(smart_str *s, unsigned field, smart_str *message)
 {
 	put_bytes(s, field, message->s ? ZSTR_VAL(message->s) : "", message->s ? ZSTR_LEN(message->s) : 0);

@@ -1,9 +1,9 @@
 /* request_trace.h: requests and units that are traced as a whole and become runs.
  *
- * Requests that carry the secret of strobe.trigger_secret; of all others, and of units, a random share, strobe.trace_rate; and
- * those for which code wants it. At the end strobe.trace_keep decides which of the random share are kept, and the program may
- * discard a trace before, but not that of the secret. A child that is forked meanwhile sends a run of its own, which begins
- * with the fork.
+ * Requests that carry the secret of strobe.trigger_secret; of all others, and of units, a random share,
+ * strobe.trace_rate; and those for which code requests it. At the end strobe.trace_keep decides which of the random
+ * share are kept, and the program may discard a trace before, but not that of the secret. A child forked in the
+ * meantime sends its own run, which begins with the fork.
  */
 #ifndef STROBE_REQUEST_TRACE_H
 #define STROBE_REQUEST_TRACE_H
@@ -13,14 +13,14 @@
 /* The request begins: it is traced if it carries the secret, or by chance. */
 void request_trace_start(void);
 
-/* Whether chance, strobe.trace_rate, wants work that begins now to be traced. */
+/* Whether work that begins now is traced at random, by strobe.trace_rate. */
 bool request_trace_draw(struct api_thread *a);
 
-/* Begins the trace of work that has none. `own_fiber`: what other fibers do is no part of it. False, which is counted, if it
+/* Begins the trace of work that has none. `own_fiber`: other fibers are excluded. False, which is counted, if it
  * cannot be traced. */
 bool request_trace_begin(struct api_thread *a, struct work *w, const char *source, bool own_fiber);
 
-/* The work ends, in the scope that holds now: its trace becomes a run, or is not kept. Nothing if it is not traced. */
+/* The work ends in the current scope: its trace becomes a run, or is discarded. Does nothing without a trace. */
 void request_trace_end(struct api_thread *a, struct work *w);
 
 /* Drops the trace of work. False if there is none, or it is that of the secret. */

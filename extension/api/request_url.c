@@ -25,7 +25,7 @@ static void put(struct url *u, const char *p, size_t n)
 	u->out[u->n] = '\0';
 }
 
-/* Compared without regard to case: nobody else's parameter is called like this. */
+/* Case-insensitive: no other parameter has this name. */
 static bool is_trigger(const char *p, size_t n)
 {
 	char name[sizeof(TRIGGER_PARAMETER) * 3];

@@ -1,4 +1,4 @@
-/* request_url.h: the URL of the running request as it may be kept. */
+/* request_url.h: the URL of the running request without secrets. */
 #ifndef STROBE_REQUEST_URL_H
 #define STROBE_REQUEST_URL_H
 

@@ -6,7 +6,7 @@
 #include "trie.h"
 
 /* Merges `count` tries into a tree with its own references, whose values are samples and, by the period, time. `lost`
- * samples, which found no room, become a node "[folded]". NULL without memory. */
+ * samples, for which there was no room, become a node "[folded]". NULL without memory. */
 struct call_tree *sampled_tree(const struct trie *tries, unsigned count, uint64_t lost, uint64_t period_ns, bool cpu);
 
 #endif

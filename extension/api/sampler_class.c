@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A trie is full after 32,704 nodes; then the next one begins. What finds no room even so is counted. */
+/* A trie is full after 32,704 nodes; then the next one begins. Samples that still find no room are counted. */
 #define TRIES 32
 
 /* A trie that has grown larger than this gives its memory back rather than wait for the next sampler. */
@@ -188,8 +188,8 @@ ZEND_METHOD(Strobe_Sampler, __construct)
 	s->max_depth = (size_t)max_depth;
 }
 
-/* The first sample comes after a random share of a period, so that what is shorter than one is seen as often as it
- * deserves. */
+/* The first sample comes after a random fraction of a period, so that code shorter than a period is sampled in
+ * proportion to its time. */
 ZEND_METHOD(Strobe_Sampler, start)
 {
 	struct sampler_object *s = from_object(Z_OBJ_P(ZEND_THIS));
@@ -241,7 +241,7 @@ ZEND_METHOD(Strobe_Sampler, stop)
 		RETURN_THROWS();
 	}
 	if (!s->timer.running && delivery_reason())
-		php_error_docref(NULL, E_WARNING, "The samples end when the JIT was switched on: %s", delivery_reason());
+		php_error_docref(NULL, E_WARNING, "Sampling ended when the JIT was enabled: %s", delivery_reason());
 	timer_deliver_rest(&s->timer);
 	halt(s);
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);

@@ -1,4 +1,4 @@
-/* scopes.c: the scopes of a request, and what fibers do to them. */
+/* scopes.c: the scopes of a request, and how fibers affect them. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -116,7 +116,7 @@ static struct scope *next_of(struct scope *s, const struct scope *top)
 	return s->sibling ? innermost_of(s->sibling) : s->outer;
 }
 
-/* Whether a scope between those two has given or changed this label. */
+/* Whether a scope between those two has set or changed this label. */
 static bool is_given_between(struct scope *s, const struct scope *from, const char *key)
 {
 	while ((s = s->outer) != from) {
@@ -145,7 +145,7 @@ static void take_labels_back(struct scope *s, const struct scope *from)
 	}
 }
 
-/* A scope that is over leaves those that other fibers have begun in it to the one around it. */
+/* When a scope ends, scopes that other fibers have begun in it move to the one around it. */
 static void let_go_on(struct scope *top, const struct scope *over)
 {
 	for (struct scope *s = innermost_of(top); s; s = next_of(s, top)) {
@@ -171,8 +171,8 @@ static struct scope *innermost_of_fiber(struct scope *s)
 	return s;
 }
 
-/* With `s` ends what its fiber has begun inside of it, innermost first. The labels of those stay as they are: a run may still get
- * them. */
+/* Ends `s` and the scopes that its fiber has begun inside of it, innermost first. Their labels stay unchanged: a run
+ * may still need them. */
 static void end_inside(struct scope *s)
 {
 	struct scope *i, *outer;
@@ -290,7 +290,7 @@ static void remember(struct api_thread *a, const zend_fiber_context *context)
 	f->scope = a->scope == &a->base ? NULL : hold(a->scope);
 }
 
-/* A fiber that nobody remembers has begun no scope that is not over. */
+/* A fiber without an entry has no open scope. */
 static void enter(struct api_thread *a, const zend_fiber_context *context)
 {
 	struct fiber *f = find_fiber(a, context);
@@ -331,7 +331,7 @@ static void forget(struct fiber *f)
 	free(f);
 }
 
-/* Its address may come to mean another one. */
+/* Its address may be reused for another one. */
 static void destroyed(zend_fiber_context *context)
 {
 	struct api_thread *a = api_thread_if_any();

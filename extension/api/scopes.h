@@ -1,9 +1,10 @@
-/* scopes.h: which labels hold, and for which work, in each fiber.
+/* scopes.h: the current labels and unit of work of each fiber.
  *
- * A scope is the labels that hold for a while: those of the request, of a unit, of Strobe\with_labels(). A new one begins
- * with what holds, and lies inside of what was there. Each fiber is in a scope; one that is started gets that of whoever
- * starts it, and when that ends, what is around it. A scope that ends also ends those inside of it that the same fiber has
- * begun. Those that another fiber has begun go on: they lie in what is around it, and lose the labels that it gave them.
+ * A scope has the labels of a stretch of code: of the request, a unit, or Strobe\with_labels(). A new scope is nested
+ * in the current one and inherits its labels. Each fiber has a current scope; a new fiber starts in that of its
+ * starter, and moves to the enclosing scope when that ends. Ending a scope also ends nested ones begun by the same
+ * fiber. Those begun by other fibers continue: they move to the enclosing scope, and lose the labels inherited from
+ * the one that ended.
  *
  * The scope of the running fiber is what the sampler sees: in STROBE_G(own_labels), labels_version and unsampled.
  */
@@ -16,14 +17,15 @@
 
 struct scope {
 	struct scope *outer;		/* around it; NULL: it is that of the request */
-	struct scope *inner;		/* the first one right inside of it that is not over */
-	struct scope *sibling, **sibling_link;	/* among those right inside of `outer`; NULL: over, or that of the request */
+	struct scope *inner;		/* the first open one directly inside it */
+	struct scope *sibling, **sibling_link;	/* among those directly inside `outer`; NULL: ended, or that of the
+						 * request */
 	uint64_t fiber;			/* the number of the fiber that has begun it */
 	struct work *work;		/* the innermost work that it lies in */
 	unsigned references;
 	bool over;
 	struct scope *next, **link;	/* among all but that of the request */
-	struct request_labels labels;	/* all that the program has given, those of the scopes around it among them */
+	struct request_labels labels;	/* all labels of the program, including inherited ones */
 };
 
 struct api_thread;
@@ -33,21 +35,21 @@ void scopes_startup(void);			/* in MINIT */
 /* The scope of a request that begins, without labels. */
 void scopes_request_start(struct api_thread *a);
 
-/* Ends all; with `free_all` nobody has any of them in hand any more. */
+/* Ends all; with `free_all` also frees them, since nobody refers to them any more. */
 void scopes_request_end(struct api_thread *a, bool free_all);
 
-/* A new scope for the running fiber, inside the one that it is in; `work` NULL: that of the scope around it. Whoever begins
- * it ends it. NULL without memory. */
+/* A new scope for the running fiber, inside the one that it is in; `work` NULL: that of the scope around it. The
+ * caller must end it. NULL without memory. */
 struct scope *scope_begin(struct api_thread *a, struct work *work);
 void scope_end(struct api_thread *a, struct scope *s);
 
-/* Lets another scope hold for a moment, until what held is entered again by the same way. */
+/* Makes another scope current for a moment; a second call restores the previous one. */
 void scope_visit(struct api_thread *a, struct scope *s);
 
-/* Sets a label of all scopes of a work, in whichever fiber: it holds to the end of the work. */
+/* Sets a label in all scopes of a unit of work, in all fibers, until the work ends. */
 void scopes_set_label(struct api_thread *a, const struct work *work, const struct request_label *label);
 
-/* Before and after a change of the labels, or of the work, of the scope that holds now. */
+/* Before and after a change of the labels, or of the work, of the current scope. */
 void scopes_changing(void);
 void scopes_changed(struct api_thread *a);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text is decoded until nothing changes, at most so often: proxies and redirects encode again what was encoded. */
+/* A text is decoded until nothing changes, at most this many times: proxies and redirects encode repeatedly. */
 #define LEVELS 8
 
 void secret_set(struct secret *s, const char *p, size_t n)
@@ -88,7 +88,7 @@ bool secret_is_in(const struct secret *s, const char *p, size_t n)
 		return true;	/* then it is safer to say yes */
 	memcpy(text, p, n);
 	memcpy(wanted, s->bytes, s->size);
-	/* A plus may mean a blank, or stand for itself: both count as blanks, on both sides. */
+	/* A plus may be literal or mean a space: both count as spaces, on both sides. */
 	plus_to_blank(wanted, s->size);
 	for (int i = 0; i < LEVELS && !found; i++) {
 		size_t before = n;

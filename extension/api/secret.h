@@ -1,11 +1,11 @@
-/* secret.h: a secret that comparing, cleaning and showing do not give away. Knows nothing of PHP. */
+/* secret.h: a secret that comparing, cleaning and displaying do not reveal. Independent of PHP. */
 #ifndef STROBE_SECRET_H
 #define STROBE_SECRET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SECRET_MIN	16		/* bytes; what is shorter can be guessed */
+#define SECRET_MIN	16		/* bytes; shorter ones can be guessed */
 #define SECRET_MAX	256
 
 struct secret {
@@ -14,14 +14,14 @@ struct secret {
 	bool refused;				/* there was one of a length that is not allowed */
 };
 
-/* Takes the secret over; an empty one is none. */
+/* Takes ownership of the secret; empty means none. */
 void secret_set(struct secret *s, const char *p, size_t n);
 
-/* Whether a candidate is the secret, as it stands or URL-encoded. The time it takes depends on the candidate's length
- * only: neither on how much of it is right nor on the length of the secret. */
+/* Whether a candidate is the secret, plain or URL-encoded. The time depends only on the candidate's length: neither on
+ * the number of matching bytes nor on the length of the secret. */
 bool secret_equals(const struct secret *s, const char *p, size_t n);
 
-/* Whether the secret is anywhere in a text, as it stands or URL-encoded, even several times over. */
+/* Whether a text contains the secret, plain or URL-encoded, even repeatedly. */
 bool secret_is_in(const struct secret *s, const char *p, size_t n);
 
 /* Decodes %XX, and + to a blank. Returns the length; `out` may be `p`. */

@@ -1,4 +1,4 @@
-/* send_runs.c: labels, URL and id of a run, and its way out. */
+/* send_runs.c: labels, URL and id of a run, and sending it. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -29,7 +29,7 @@ static void drain(struct strobe_timer *timer, uint64_t periods, const struct tic
 		timer_stop(timer);
 }
 
-/* Without a timer the next message, or the end of the request, takes what waits along. */
+/* Without a timer, queued data is sent with the next message or at the end of the request. */
 void runs_drain(struct api_thread *a)
 {
 	if (EXPECTED(!sender_waits(&a->sender)) || a->drain.running)

@@ -11,10 +11,11 @@ int runs_status(void);
 /* Fills `l` with what describes runs that are made now: the labels of samples, and the status. */
 void runs_labels(struct request_labels *l);
 
-/* Takes the secret of strobe.trigger_secret out of values: programs may have put their URL into a label. */
+/* Removes the secret of strobe.trigger_secret from values: programs may have put their URL into a label. */
 void runs_hide_secret(struct request_labels *l);
 
-/* The source of the trace of `w`. strobe.labels may say another: `strobe run --trace` keeps its runs apart like that. */
+/* The source of the trace of `w`. strobe.labels may set another: `strobe run --trace` keeps its runs separate this
+ * way. */
 const char *runs_source(const struct work *w, const struct request_labels *labels);
 
 /* Sends `t` with these labels, and attributes in place of labels with the same keys. `name` and `attributes` may be NULL.
@@ -27,10 +28,10 @@ int runs_send(struct api_thread *a, const struct call_tree *t, const char *sourc
  * replaces. If it cannot be sent nothing is lost. */
 void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w, const struct request_labels *labels);
 
-/* Something was given to the sender: what waits there is sent at safe points from now on. */
+/* Data was given to the sender: from now on, queued data is sent at safe points. */
 void runs_drain(struct api_thread *a);
 
-/* Counts a run that could not even be made. */
+/* Counts a run that could not be created. */
 void runs_lost(struct api_thread *a, int reason);
 
 /* Runs since the process began: sent, and lost by reason. */

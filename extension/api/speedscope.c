@@ -15,7 +15,7 @@ struct speedscope {
 	int64_t sum;
 };
 
-/* Bytes of the UTF-8 sequence at p, or 0 if it is none. */
+/* Length of the UTF-8 sequence at p, or 0 if it is invalid. */
 static size_t utf8_sequence(const unsigned char *p, size_t n)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -34,7 +34,7 @@ static size_t utf8_sequence(const unsigned char *p, size_t n)
 	return c >= least[size] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? size : 0;
 }
 
-/* Names of PHP are bytes; JSON has only Unicode. What is none becomes U+FFFD. */
+/* PHP's names are bytes; JSON requires Unicode. Invalid bytes become U+FFFD. */
 static zend_string *to_utf8(zend_string *s)
 {
 	const unsigned char *p = (const unsigned char *)ZSTR_VAL(s);
@@ -129,7 +129,7 @@ static void add_event(HashTable *events, const char *type, uint32_t frame, uint6
 	zend_hash_next_index_insert(events, &event);
 }
 
-/* The chart: what opens and closes, in the order in which it did. Returns the time of the last event. */
+/* The chart: open and close events in order. Returns the time of the last event. */
 static uint64_t add_events(HashTable *events, const struct call_tree *t)
 {
 	uint32_t *open = t->call_count ? safe_emalloc(t->call_count, sizeof(*open), 0) : NULL, depth = 0;
@@ -170,7 +170,7 @@ static void make_chart(zval *out, const struct call_tree *t, int metric)
 	add_assoc_zval(out, "events", &events);
 }
 
-/* A chart is of time that passed. */
+/* A chart shows wall time. */
 static bool shows_chart(const struct call_tree *t, int metric)
 {
 	return t->charted && strcmp(metric_name(metric), tree_column_name(TREE_WALL_NS)) == 0;

@@ -1,4 +1,4 @@
-/* status.c: finds the reason that counts, the first one on the way of a sample. */
+/* status.c: finds the first reason on the path of a sample. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -49,7 +49,7 @@ static void set(struct status_reason *r, const char *code, const char *format, .
 	va_end(arguments);
 }
 
-/* A number as people write it. */
+/* A number for people. */
 struct plain {
 	char text[40];
 };
@@ -62,7 +62,7 @@ static struct plain plain(double v)
 	return p;
 }
 
-/* Why no sample is taken; one case for each state. */
+/* The reason why no sample is taken; one case for each state. */
 static void find_in_request(struct status_reason *r)
 {
 	switch (sampler_state()) {
@@ -75,7 +75,7 @@ static void find_in_request(struct status_reason *r)
 			set(r, "mode", "strobe.mode is off");
 		break;
 	case SAMPLER_NOT_CHOSEN:
-		set(r, "rate", "strobe.request_rate=%s has not chosen it", plain(STROBE_G(request_rate)).text);
+		set(r, "rate", "strobe.request_rate=%s did not select it", plain(STROBE_G(request_rate)).text);
 		break;
 	case SAMPLER_PREVENTED:
 		set(r, "jit", "%s", sampler_prevented() ? sampler_prevented() : "no sample could be taken when it began");
@@ -130,13 +130,13 @@ static void explain(struct status_reason *r, const char *path, int error)
 	}
 }
 
-/* Errors that the file system shows as well may be over by now. */
+/* Errors that can also be seen in the file system may have been resolved by now. */
 static bool may_be_over(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == ENOTSOCK;
 }
 
-/* Why samples do not arrive. */
+/* The reason why samples do not arrive. */
 static void find_on_the_way(struct status_reason *r)
 {
 	const struct sender *s = sampler_sender();
@@ -156,7 +156,7 @@ static void find_on_the_way(struct status_reason *r)
 		explain(r, path, error);
 }
 
-#define LONG_PERIOD 1.0		/* seconds; below it is a request that is just shorter than most */
+#define LONG_PERIOD 1.0		/* seconds; below it, the request is merely short */
 
 /* The first sample comes within a period. */
 static void find_period(struct status_reason *r)

@@ -1,7 +1,7 @@
 /* status.h: whether the running request is sampled and its samples arrive, and if not, why: for phpinfo() and
  * Strobe\status().
  *
- * The daemon is never connected to for this: the last attempt of the process counts, and what the file system tells.
+ * This never connects to the daemon: it uses the last attempt of the process and the state of the file system.
  */
 #ifndef STROBE_STATUS_H
 #define STROBE_STATUS_H
@@ -13,7 +13,7 @@ void status_startup(void);
 
 /* One reason; there are no samples of this request in the daemon because of it. */
 struct status_reason {
-	const char *code;		/* such as "mode"; NULL: all is well */
+	const char *code;		/* such as "mode"; NULL: no problem */
 	char sentence[512];
 };
 

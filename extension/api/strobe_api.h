@@ -1,8 +1,8 @@
 /* strobe_api.h: namespace Strobe, and the requests that are traced as a whole.
  *
- *	trace_class, sampler_class, profile_class, unit_class, functions	what PHP code sees; described in strobe.stub.php
- *	api_thread						what all of them keep for a PHP thread
- *	scopes, work						which labels hold, and for which piece of work
+ *	trace_class, sampler_class, profile_class, unit_class, functions	the API for PHP code; documented in strobe.stub.php
+ *	api_thread						their common state per PHP thread
+ *	scopes, work						current labels and unit of work
  *	folded, speedscope, pprof, flat				a tree in the formats of others
  *	request_trace, trace_keep, trigger, request_url		requests and units that become runs
  *	worker							requests that a worker handles inside of one of PHP's

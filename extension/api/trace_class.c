@@ -36,7 +36,7 @@ static zend_object *create(zend_class_entry *ce)
 	return &t->std;
 }
 
-/* From here on it does not run; whoever calls closes the session. */
+/* Marks it as stopped; the caller closes the session. */
 static struct trace_session *take_session(struct trace_object *t)
 {
 	struct trace_session *session = t->session;
@@ -50,8 +50,8 @@ static struct trace_session *take_session(struct trace_object *t)
 	return session;
 }
 
-/* An exception, or the end of the request, came before it was stopped: what it has seen becomes a run that tells so. A forked
- * child leaves that to its parent. */
+/* An exception or the end of the request came before it was stopped: its measurements become a run marked as
+ * unfinished. A forked child leaves that to its parent. */
 static void save_unfinished(struct trace_session *session, pid_t pid)
 {
 	const zend_object *exception = class_exception();

@@ -1,4 +1,5 @@
-/* trace_keep.h: which traces are kept when what they traced has ended: strobe.trace_keep, "slow:500ms,status:5xx,failed".
+/* trace_keep.h: the traces to keep when their request or unit has ended: strobe.trace_keep,
+ * "slow:500ms,status:5xx,failed".
  *
  *	slow:500ms, slow:2s	it took that long or longer
  *	status:404, status:5xx	the response has this status
@@ -22,7 +23,7 @@ struct trace_keep {
 /* Returns false, with `ret` untouched, for a text that is not as above. */
 bool trace_keep_parse(const char *p, size_t n, struct trace_keep *ret);
 
-/* Whether a trace is kept of what took `ns`; `status` is 0 where there is none. */
+/* Whether to keep a trace of `ns`; `status` is 0 where there is none. */
 bool trace_keep_wants(const struct trace_keep *k, int64_t ns, int status, bool failed);
 
 /* Refuses texts that are not as above. */

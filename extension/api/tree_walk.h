@@ -1,14 +1,14 @@
 /* tree_walk.h: goes through a tree in depth, by a loop.
  *
- * Memory is PHP's: formats are made by programs that want them, and count against their limit.
+ * Uses PHP's memory: programs request formats, so these count against their limit.
  */
 #ifndef STROBE_TREE_WALK_H
 #define STROBE_TREE_WALK_H
 
 #include "tree_values.h"
 
-/* Stacks are written with so many frames at most; what lies deeper is summed up as one frame "[elided]", because the
- * text of a recursion of n calls would otherwise have n²/2 frames. */
+/* The most frames in a written stack; deeper ones become one frame "[elided]", because the text of a recursion of n
+ * calls would otherwise have n²/2 frames. */
 #define STACKS_DEPTH	512
 
 struct tree_visitor {
@@ -25,7 +25,7 @@ struct stack_visitor {
 	void (*stack)(void *data, const uint32_t *functions, size_t depth, const int64_t *values);
 };
 
-/* Visits all stacks that took something themselves in at least one of the metrics: functions by index, root first,
+/* Visits all stacks with a self value in at least one of the metrics: functions by index, root first,
  * where function_count stands for "[elided]". The root of an exact tree is a frame, that of a sampled one is none. */
 void stacks_walk(const struct call_tree *t, const struct stack_visitor *v, void *data);
 

@@ -1,4 +1,4 @@
-/* trigger.c: keeps the secret and looks for it in requests. */
+/* trigger.c: stores the secret and searches requests for it. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -151,8 +151,8 @@ static bool is_in_pairs(const struct secret *s, const char *p, char separator)
 	return found;
 }
 
-/* The built-in server can only be asked for all variables at once, and hands them to the input filter, which for this
- * time is ours: it looks at each and keeps none, so that programs do not see that they were asked for. */
+/* The built-in server provides all variables at once only, through the input filter. We install our own filter for
+ * this call: it inspects each and keeps none, so that programs notice nothing. */
 static bool seen_by_filter;
 
 static unsigned int look(int arg, const char *name, char **value, size_t size, size_t *new_size)
@@ -181,7 +181,7 @@ static bool is_shown_to_filter(void)
 	return seen_by_filter;
 }
 
-/* Other servers that can only be asked for all have threads, which share the filter. */
+/* Other servers with this limitation have threads, which share the filter. */
 static bool is_in_variables(const struct secret *s)
 {
 	bool found = false;
@@ -216,7 +216,7 @@ bool trigger_matched(void)
 	const struct secret *s = current();
 	bool found;
 
-	/* Without a method there is no request: the environment of a command line asks for nothing. */
+	/* Without a method there is no request: the environment of a command line cannot trigger a trace. */
 	if (!s->size || !SG(request_info).request_method)
 		return false;
 	found = is_in_header(s);

@@ -2,7 +2,7 @@
  *
  * It is looked for in the header X-Strobe-Trace, in the cookie STROBE_TRACE and in the query parameter STROBE_TRACE.
  * It reads what SAPI knows of the request, never $_GET and the like, which PHP makes only for programs that use them.
- * The value is taken out of PHP's tables of settings as soon as it is known, so that no program can read it there.
+ * The value is removed from PHP's tables of settings as soon as it is known, so that no program can read it there.
  */
 #ifndef STROBE_TRIGGER_H
 #define STROBE_TRIGGER_H

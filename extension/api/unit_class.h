@@ -8,7 +8,7 @@ struct unit_object;
 
 void unit_class_register(void);
 
-/* Ends all units that have not ended, which is told in their runs. */
+/* Ends all open units; their runs say that they were left open. */
 void unit_class_request_end(struct api_thread *a);
 
 /* Walks the units that have not ended, from the last one begun; begins with NULL. Returns NULL at the end. */

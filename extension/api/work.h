@@ -1,7 +1,6 @@
-/* work.h: a piece of work that is looked at as a whole: the request, or a unit that the program begins in it.
+/* work.h: a unit of work that is sampled and traced as a whole: the request, or a unit that the program begins in it.
  *
- * It has labels, which the scope has that it is the work of (scopes.h), decides for itself whether it is sampled and traced,
- * and may end as a run.
+ * Its labels are in its scope (scopes.h). Sampling and tracing are decided per unit of work, and it may end as a run.
  */
 #ifndef STROBE_WORK_H
 #define STROBE_WORK_H
@@ -32,8 +31,9 @@ struct work {
 		struct strobe_timer timer;
 		int64_t next_ns;	/* CLOCK_MONOTONIC: nothing is handed over before */
 		pid_t pid;		/* of the process that has announced the run */
-		struct open_run_info *published;	/* for who tells of it while the thread cannot; NULL: nobody does */
-		_Atomic uint32_t sequence;	/* another number each time that is changed; 0: meanwhile, or it is not there */
+		struct open_run_info *published;	/* of the watcher that reports it while the thread cannot;
+							 * NULL: none */
+		_Atomic uint32_t sequence;	/* changes with each modification; 0: during one, or without it */
 	} open;
 
 	struct request_labels *attributes;	/* of its runs; NULL: none */

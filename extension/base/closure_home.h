@@ -1,7 +1,7 @@
-/* closure_home.h: where closures were written.
+/* closure_home.h: the place where a closure is defined.
  *
- * PHP keeps no way back from a closure to the function that it stands in, and the scope of one that was bound is another
- * class. Both are looked up in PHP's tables, once per closure and request: in the class of its scope, in what is running, in
+ * PHP has no link from a closure to the function that contains it, and the scope of a bound closure is another class.
+ * Both are looked up in PHP's tables, once per closure and request: in the class of its scope, in what is running, in
  * the functions, and, for one that was bound, in all classes. Those of a file that has ended are in none of them:
  * file_closures.h knows their order.
  */
@@ -25,7 +25,7 @@ const struct closure_homes *closure_homes_of_thread(void);
 bool closure_home_known(const struct closure_homes *homes, const zend_op_array *closure,
 			bool (*read)(void *to, const void *from, size_t size), struct closure_home *ret);
 
-/* Forgets all: classes last as long as the request. */
+/* Forgets everything: classes live until the request ends. */
 void closure_home_request_start(void);
 
 /* Frees what this thread keeps. */

@@ -1,13 +1,12 @@
-/* function_id.h: which function a frame of a profile is.
+/* function_id.h: the identity of a frame's function.
  *
  * A closure that was made of a function, by f(...) or Closure::fromCallable(), is that function: PHP flags it as a closure
  * too, but it has the function's name, file and line. And a method of a trait is another function in each class that uses
  * the trait: PHP copies it, with the class that uses it as scope.
  *
- * Two frames with equal fields are the same function to a reader of the profile. Whoever keeps one keeps a reference
- * to its strings, so that an address cannot come to mean another function: PHP frees closures, eval'd code and
- * (without opcache) included files in the middle of a request, and takes their memory again. Classes stay until the
- * request ends.
+ * Two frames with equal fields are the same function to a reader of the profile. Whoever stores one holds a reference
+ * to its strings, so that an address is not reused for another function: PHP frees closures, eval'd code and (without
+ * opcache) included files in the middle of a request, and reuses their memory. Classes stay until the request ends.
  */
 #ifndef STROBE_FUNCTION_ID_H
 #define STROBE_FUNCTION_ID_H

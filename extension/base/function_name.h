@@ -1,4 +1,4 @@
-/* function_name.h: how functions are called in a profile.
+/* function_name.h: the names of functions in profiles.
  *
  *	function		strlen, App\handle
  *	method			App\Cart::price		(the class that declares it)

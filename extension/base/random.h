@@ -1,4 +1,4 @@
-/* random.h: random numbers of our own: what mt_rand gives an application must not depend on whether it is profiled. */
+/* random.h: our own random numbers: an application's mt_rand must not depend on whether it is profiled. */
 #ifndef STROBE_RANDOM_H
 #define STROBE_RANDOM_H
 

@@ -1,4 +1,4 @@
-/* standin.h: modules that answer for another extension.
+/* standin.h: modules that stand in for other extensions.
  *
  * strobe.compat names extensions. For each that is named and that PHP has not loaded, a module of that name is
  * registered when strobe starts: functions, classes, constants, settings and phpinfo() are then those of a module with

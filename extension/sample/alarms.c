@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* A thread that may be waiting is looked at this often at least, while timers wait for its calls. */
+/* The minimum rate at which a possibly waiting thread is checked while timers wait for its calls. */
 #define MAX_DELAY_NS	1000000000
 
 #ifdef ZTS
@@ -23,9 +23,9 @@ zend_atomic_bool strobe_call_due;
 
 static bool have_ticker;
 
-/* Runs in the ticker's thread. A program that waits is let alone: at a safe point it is seen as soon as it goes on; at calls
- * it may go on without one, so it is looked at less and less often. Without a note, as for CPU time that the thread may not be
- * using now, the sample goes to the function that runs at the safe point. */
+/* Runs in the ticker's thread. A waiting program is left alone: with safe points it is seen as soon as it continues;
+ * with calls it may continue without one, so it is checked less and less often. Without a note, as for CPU time that
+ * the thread may not be using now, the sample goes to the function that runs at the safe point. */
 static int64_t raise_alarm(void *target, bool works, _Atomic bool *fired)
 {
 	int64_t now = ticker_now(0), before;

@@ -1,6 +1,7 @@
-/* alarms.h: what the ticker's thread touches of a PHP thread: the flags that it raises, what it notes at ticks, and who watches.
+/* alarms.h: the state of a PHP thread that the ticker's thread accesses: the flags that it raises, its notes at ticks,
+ * and the watchers.
  *
- * In memory of its own, since the ticker may still be at it when the thread has ended.
+ * Allocated separately, since the ticker may still use it when the thread has ended.
  */
 #ifndef STROBE_ALARMS_H
 #define STROBE_ALARMS_H
@@ -45,7 +46,7 @@ struct alarms *alarms_new(void);
 void alarms_detach(void);
 void alarms_free(struct alarms *a);
 
-/* Forgets ticks that were not taken. */
+/* Discards pending ticks. */
 void alarm_clear(struct alarm *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* call_sites.c: looks through opcodes for what they call. */
+/* call_sites.c: scans opcodes for the functions that they call. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

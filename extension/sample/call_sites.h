@@ -1,8 +1,8 @@
-/* call_sites.h: whether the code of a function says that it calls another one.
+/* call_sites.h: whether the code of a function contains a call of another one.
  *
- * The ticking thread reads calls while the program goes on. By the time it has found the caller of a function of some nanoseconds,
- * another call may have taken the caller's frame, and the pair never existed. The caller's code tells: it names every function
- * that it calls, except through a variable.
+ * The ticking thread reads calls while the program goes on. By the time it has found the caller of a function of some
+ * nanoseconds, another call may have taken the caller's frame, and the pair never existed. The caller's code is
+ * evidence: it names every function that it calls, except through a variable.
  */
 #ifndef STROBE_CALL_SITES_H
 #define STROBE_CALL_SITES_H
@@ -22,8 +22,8 @@ struct call_sites {
 
 void call_sites_clear(struct call_sites *s);
 
-/* Whether `caller` may call `callee`; both must be alive. True where the code does not tell: for internal callers, calls through a
- * variable, and methods that PHP calls by itself. */
+/* Whether `caller` may call `callee`; both must be alive. True if the code cannot tell: for internal callers, calls
+ * through a variable, and methods that PHP calls by itself. */
 bool call_site_exists(struct call_sites *s, const zend_function *caller, const zend_function *callee);
 
 #endif

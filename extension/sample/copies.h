@@ -1,8 +1,8 @@
-/* copies.h: PHP's strings and classes as another thread has read them.
+/* copies.h: copies of PHP's strings and classes, made by another thread.
  *
- * While a PHP thread waits, the ticker's thread may tell what it has measured. It must not hold on to anything of PHP's, which may
- * go away at any moment, so it works on copies that are made by guarded_read.h. They look like PHP's own, of which they have what a
- * profile shows, to code that only reads them; their references are not counted.
+ * While a PHP thread waits, the ticker's thread may report its measurements. PHP's data may be freed at any moment, so
+ * the ticker works on copies made with guarded_read.h. To code that only reads, they look like PHP's own, with all
+ * that a profile shows; their references are not counted.
  */
 #ifndef STROBE_COPIES_H
 #define STROBE_COPIES_H
@@ -13,7 +13,8 @@
 struct copies {
 	struct copy *slots;		/* an open hash by address */
 	size_t count, capacity;
-	bool failed;			/* something could not be read, or there was no memory: what was made of copies is not to be used */
+	bool failed;			/* a read failed, or there was no memory: results made of copies must be
+					 * discarded */
 };
 
 void copies_done(struct copies *c);

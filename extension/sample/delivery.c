@@ -1,4 +1,4 @@
-/* delivery.c: decides how ticks reach the program. */
+/* delivery.c: decides how ticks are delivered to the program. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -52,7 +52,7 @@ const char *delivery_reason(void)
 	if (delivery_way() != DELIVERY_NONE)
 		return NULL;
 	return is_known_vm() ? DELIVERY_UNSAFE REMEDY :
-			       "interrupts have not been tried on this version of PHP" REMEDY;
+			       "interrupts have not been tested on this version of PHP" REMEDY;
 }
 
 const char *delivery_text(void)

@@ -1,7 +1,7 @@
-/* delivery.h: how the callbacks of timers come to run in a PHP thread, and whether they can.
+/* delivery.h: how, and whether, timers' callbacks are run in a PHP thread.
  *
  *	interrupts	PHP's interrupt flag is raised and the VM calls us at its next safe point. Costs nothing between ticks.
- *			Not where compiled code may run (jit.h), nor on a version or kind of the VM that nobody has tried.
+ *			Not used where compiled code may run (jit.h), nor on an untested version or kind of the VM.
  *	calls		the call observer looks at a flag whenever a function begins or ends; what ran between two such events is
  *			known exactly. Needs strobe.instrument=1 and costs a few nanoseconds per call, but is safe with the JIT.
  */
@@ -18,16 +18,16 @@ void delivery_startup(void);
 void delivery_shutdown(void);
 void delivery_request_start(void);
 
-/* The way for this request. */
+/* The method for this request. */
 enum delivery delivery_way(void);
 
-/* NULL if samples can be taken, else one sentence that says why not. */
+/* NULL if samples can be taken, else the reason in one sentence. */
 const char *delivery_reason(void);
 
 /* The same for phpinfo(): how samples are taken. */
 const char *delivery_text(void);
 
-/* Whether what ran at a tick is known at the next event (tick_note.h), so that not every call must be one. */
+/* Whether the calls at a tick are known at the next event (tick_note.h), so that not every call has to be one. */
 bool delivery_notes(void);
 
 /* The call observer is there. `watch` makes it look at the flag in this thread, or stop doing so. */

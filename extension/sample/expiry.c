@@ -17,7 +17,7 @@
 #define OVERDUE_NS	500000
 
 
-/* The callback may bail out, when a PHP function that it calls ends the request. */
+/* The callback may bail out, if a PHP function that it calls ends the request. */
 static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m)
 {
 	TIMER_THREAD.depth++;
@@ -40,7 +40,7 @@ static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct 
 struct expiry {
 	struct lane *lane;
 	int64_t now[CLOCKS];
-	zend_execute_data *frame;		/* what runs, or ran until now */
+	zend_execute_data *frame;		/* the running frame, or the one that just ended */
 	const struct tick_note *notes;		/* of the ticks that led here, the newest last */
 	unsigned count;				/* 0: nothing was noted */
 	int64_t ns;				/* that all notes stand for */
@@ -71,7 +71,7 @@ int64_t timer_overdue(const struct strobe_timer *t, int64_t at)
 	return at - timer_deadline(t);
 }
 
-/* The periods are shared out by the time that each note stands for. */
+/* The periods are divided among the notes in proportion to their time. */
 static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 {
 	uint64_t total = timer_periods_due(t, x->now[t->clock]), delivered = 0;

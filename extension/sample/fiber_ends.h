@@ -1,4 +1,4 @@
-/* fiber_ends.h: from where a suspended fiber is destroyed.
+/* fiber_ends.h: finds the call that destroys a suspended fiber.
  *
  * PHP resumes such a fiber, so that its finally blocks run, but does not say in its bottom frame below which call: a stack would end
  * there. Looks at destructions alone: a switch of fibers costs nothing.

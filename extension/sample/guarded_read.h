@@ -1,4 +1,4 @@
-/* guarded_read.h: reading memory of this process that may be gone, without a crash.
+/* guarded_read.h: reads memory of this process that may be unmapped, without a crash.
  *
  * PHP's stack belongs to the PHP thread. Another thread that follows a pointer into it may find the page unmapped or the
  * frame overwritten. process_vm_readv() on our own process turns the first into an error; callers check for the second.

@@ -1,4 +1,4 @@
-/* lanes.h: the running timers of a PHP thread, and what the ticker is told of them.
+/* lanes.h: the running timers of a PHP thread, and their deadlines for the ticker.
  *
  * A lane is the list of timers whose callbacks are delivered in the same way. The ticker knows of each lane, for each clock, when the
  * next timer is due and how long after that the following one. Belongs to the files behind timers.h.

@@ -1,4 +1,4 @@
-/* open_call.c: tells of a call in which the thread comes to no safe point, in the ticker's thread. */
+/* open_call.c: reports a call in which the thread reaches no safe point; in the ticker's thread. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -10,7 +10,7 @@
 #include "socket_path.h"
 #include "watch.h"
 
-/* How late a tick is before its call is told of. */
+/* How late a tick must be before its call is reported. */
 #define LONG_CALL_NS 100000000
 
 /* Tells whether anything has changed of what is told: everything that does so changes one of these when it is done. */
@@ -77,7 +77,7 @@ static void tell_open(void *owner, const struct watch_context *context)
 		.owner = &l,
 	};
 
-	/* A thread that goes on tells of itself. */
+	/* A thread that continues reports itself. */
 	if (!seen || (l.state.sequence & 1)) {
 		memcpy(context->seen, &l.state, sizeof(l.state));
 		return;

@@ -111,7 +111,7 @@ static zend_execute_data *running(zend_execute_data *const *leaf)
 	return __atomic_load_n(leaf, __ATOMIC_ACQUIRE);
 }
 
-/* Reads frames from the innermost on, and what they call. */
+/* Reads frames, innermost first, and their functions. */
 static bool read_frames(struct telling *t, const zend_execute_data *frame)
 {
 	zend_execute_data copy;
@@ -230,7 +230,7 @@ static bool copy_trie(struct telling *t, const struct trie *from)
 	return true;
 }
 
-/* Whoever reads the message merges equal stacks. */
+/* Readers of the message merge equal stacks. */
 static void add_stack(struct telling *t, unsigned root, uint64_t periods)
 {
 	uint32_t parent = root;

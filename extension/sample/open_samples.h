@@ -1,8 +1,8 @@
-/* open_samples.h: tells of the samples of a PHP thread that is in one long call, and so cannot send them itself.
+/* open_samples.h: reports the samples of a PHP thread that is in one long call and cannot send them itself.
  *
- * The ticker's thread makes messages of kind 4 out of what has been merged already and of the call that runs, all by copies.
- * Nothing of the PHP thread's is changed: it sends the same samples, and more of them, when it comes to a safe point. Only if it
- * never does, because the process is killed, are these what remains.
+ * The ticker's thread makes messages of kind 4 out of what has been merged already and of the call that runs, all by
+ * copies. The PHP thread's data is not changed: at its next safe point it sends the same samples, and more. Only if it
+ * never reaches one, because the process is killed, do these remain.
  *
  * watch.h explains why this is safe. The state that never comes back is the sampler's count of changes (odd while samples are
  * merged or sent), the number of the labels, and the periods that its timer has told. The stack is not part of it, since calls

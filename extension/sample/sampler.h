@@ -4,8 +4,8 @@
  * that moment; the trie is sent when a request or unit ends, once a second in long ones, and when it has no room for more
  * stacks or sets of labels: one message per set. Each PHP thread has its own trie and its own connection.
  *
- * The request and each unit in it (api/unit_class.c) decide for themselves whether they are sampled. While any of them is,
- * the timer runs; ticks of the others are left out, as STROBE_G(unsampled) says.
+ * Sampling is decided separately for the request and each unit in it (api/unit_class.c). The timer runs while any of
+ * them is sampled; ticks of the others are skipped, by STROBE_G(unsampled).
  */
 #ifndef STROBE_SAMPLER_H
 #define STROBE_SAMPLER_H
@@ -18,17 +18,17 @@
 struct sampler_stats {
 	uint64_t requests;		/* that were sampled, units among them */
 	uint64_t samples;		/* periods that were attributed */
-	uint64_t interrupts;		/* stacks looked at: a late one stands for several periods */
+	uint64_t interrupts;		/* stacks walked: a late one counts for several periods */
 	uint64_t overhead_ns;		/* spent on them */
-	uint64_t times[SAMPLER_TIMES];	/* how often one took how long, by quarter octaves of nanoseconds */
+	uint64_t times[SAMPLER_TIMES];	/* histogram of their durations, by quarter octaves of nanoseconds */
 	uint64_t no_thread;		/* requests not sampled because no thread could be made */
 	uint64_t no_memory;		/* the same, for memory */
-	uint64_t prevented;		/* the same, because of what sampler_prevented says */
+	uint64_t prevented;		/* the same, for the reason of sampler_prevented */
 	uint64_t messages;		/* handed over */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples */
 };
 
-/* Why the running request is sampled or not. */
+/* The reason why the running request is sampled or not. */
 enum sampler_state {
 	SAMPLER_NO_REQUEST,		/* none has begun */
 	SAMPLER_SAMPLED,
@@ -43,14 +43,14 @@ enum sampler_state {
 void sampler_startup(void);
 void sampler_shutdown(void);
 
-/* Draws and holds for the request; STROBE_G(unsampled) tells the result. */
+/* Decides for the request; the result is in STROBE_G(unsampled). */
 void sampler_request_start(void);
 
 /* Ends all sampled work of the request; the same. */
 void sampler_request_ending(void);
 void sampler_request_end(void);
 
-/* Whether work that begins now is to be sampled: strobe.mode says so, and chance, by strobe.request_rate. */
+/* Whether to sample work that begins now: by strobe.mode, and at random by strobe.request_rate. */
 bool sampler_draw(void);
 
 /* Work that is sampled begins. False if it cannot be, which is counted. Its labels are those of the request until it ends. */
@@ -69,13 +69,13 @@ void sampler_flush(void);
 struct sampler;
 void sampler_thread_end(struct sampler *s);
 
-/* A tick that is waiting for a safe point is taken now: before labels change, since it belongs to those that held. */
+/* Takes a pending tick now: before labels change, since it belongs to the previous ones. */
 void sampler_catch_up(void);
 
 bool sampler_active(void);		/* the request of this thread is sampled */
 enum sampler_state sampler_state(void);
 
-/* A sentence that says why this process can take no samples now, or NULL if it can. */
+/* The reason in one sentence why this process cannot take samples now, or NULL if it can. */
 const char *sampler_prevented(void);
 
 /* The connection of this thread; NULL if it never had a sample. */
@@ -84,7 +84,8 @@ const struct sender *sampler_sender(void);
 /* Samples of the running request up to now, and for how many seconds they have been taken. */
 uint64_t sampler_request_samples(double *ret_seconds);
 
-/* Counts samples of this thread that could not be taken or sent, for a STROBE_DROP_ reason; the daemon is told. */
+/* Counts samples of this thread that could not be taken or sent, for a STROBE_DROP_ reason, and reports them to the
+ * daemon. */
 void sampler_lost(int reason, uint64_t samples);
 
 void sampler_stats(struct sampler_stats *ret);

@@ -40,7 +40,7 @@ struct sampler {
 	bool cpu;
 	int64_t period_ns;
 	size_t max_depth;
-	bool lines;			/* that ran are told, too */
+	bool lines;			/* executed lines are recorded, too */
 	int64_t flush_ns;		/* CLOCK_MONOTONIC: when to send next */
 	uint64_t start_ns;		/* since 1970: what the trie covers begins here */
 
@@ -58,7 +58,7 @@ struct sampler {
 	char path[108];			/* of the socket, for the ticker's thread, which sends samples while this one cannot */
 	const zend_strobe_globals *globals;	/* of the thread, for the same */
 	const struct closure_homes *homes;
-	_Atomic uint32_t sequence;		/* another number whenever samples or what they stand for have changed; odd meanwhile */
+	_Atomic uint32_t sequence;		/* changes with samples or their meaning; odd during a change */
 	struct sender sender;
 	struct counters counters;
 };
@@ -116,8 +116,8 @@ void sampler_send(struct sampler *s);
 void sampler_forget(struct sampler *s);
 int64_t sampler_next_flush(void);
 
-/* Losses travel with samples. Where there are none, because they cannot be taken or requests are short, a message
- * without samples tells them, not often. */
+/* Losses are sent with samples. Without samples, because they cannot be taken or requests are short, an occasional
+ * message reports only losses. */
 void sampler_report_losses(struct sampler *s, bool last);
 
 /* Publishes the counts of the sender, for those who look from another thread. */
@@ -125,7 +125,7 @@ void sampler_publish(struct sampler *s);
 
 /* --- open_call.c */
 
-/* From now on the ticker tells of calls in which the thread comes to no safe point, if strobe.flush_waiting says so. */
+/* From now on, with strobe.flush_waiting, the ticker reports calls in which the thread reaches no safe point. */
 void sampler_watch(struct sampler *s);
 
 /* --- sampler_threads.c: the samplers of all threads */
@@ -136,11 +136,11 @@ struct sampler *sampler_get(void);
 /* Maps the memory that samples take. False without memory. */
 bool sampler_map(struct sampler *s);
 
-/* A forked child has its parent's samples, its connections and its random numbers, and one thread. */
+/* A forked child has copies of its parent's samples, connections and random numbers, and one thread. */
 bool sampler_is_child(const struct sampler *s);
 void sampler_become_child(struct sampler *s);
 
-/* Counts a request that is not sampled for want of memory. */
+/* Counts a request that is not sampled for lack of memory. */
 void sampler_no_memory(void);
 
 #endif

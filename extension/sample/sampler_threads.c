@@ -50,7 +50,7 @@ bool sampler_map(struct sampler *s)
 	       (s->scratch || (s->scratch = message_map()));
 }
 
-/* Gives everything back but the counts. */
+/* Frees everything but the counts. */
 static void leave(struct sampler *s)
 {
 	sender_close(&s->sender);
@@ -165,7 +165,7 @@ void sampler_shutdown(void)
 {
 	struct sampler *s = atomic_exchange(&samplers, NULL), *next;
 
-	/* Nobody else will tell the losses of this process. */
+	/* Nothing else will report the losses of this process. */
 	if (THREAD_SAMPLER && !sampler_is_child(THREAD_SAMPLER) && THREAD_SAMPLER->pid == getpid()) {
 		sampler_report_losses(THREAD_SAMPLER, true);
 		sender_drain(&THREAD_SAMPLER->sender, true);

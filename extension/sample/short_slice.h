@@ -1,8 +1,9 @@
-/* short_slice.h: a thread that runs for microseconds now and then, and on time, as Linux has it.
+/* short_slice.h: short scheduling slices on Linux, for a thread that runs for microseconds, on time.
  *
- * Since Linux 6.6 a thread that wakes up on a processor where another one runs mostly waits until that one blocks or its slice,
- * some milliseconds, is over; and the scheduler likes to put the threads of one process on one processor. A ticker would then look
- * just when the program waits for something. One that asks for a shorter slice (since Linux 6.12) runs at once.
+ * Since Linux 6.6 a thread that wakes up on a processor where another one runs mostly waits until that one blocks or
+ * its slice, some milliseconds, is over; and the scheduler likes to put the threads of one process on one processor. A
+ * ticker would then only see the program at moments when it waits. One that asks for a shorter slice (since Linux
+ * 6.12) runs at once.
  */
 #ifndef STROBE_SHORT_SLICE_H
 #define STROBE_SHORT_SLICE_H

@@ -1,4 +1,4 @@
-/* stack.h: what PHP was doing at a moment, as a list of functions and of what they ran.
+/* stack.h: PHP's stack at a moment, as a list of functions with their opcodes.
  *
  * Reads the VM's frames and changes nothing: no allocation, no reference counts, no exceptions.
  */
@@ -7,13 +7,13 @@
 
 #include "tick_snapshot.h"
 
-/* The depth to which a stack is walked when the caller knows its root already: 1 M frames take milliseconds. */
+/* The maximum depth of a walk when the caller already knows the root: 1 M frames take milliseconds. */
 #define STACK_WALK_MAX 16384
 
 struct stack_frame {
 	const zend_function *function;	/* NULL stands for what was left out */
-	const zend_op *op;		/* that it ran, or that called the next one. May be anything, and is followed only if it is one
-					 * of the function's (stack_op); NULL: not known */
+	const zend_op *op;		/* being executed, or the call of the next one. May be invalid, and is followed
+					 * only if it belongs to the function (stack_op); NULL: unknown */
 };
 
 struct stack {

@@ -45,7 +45,7 @@ static void identify(struct noted_call *call, const char *head)
 	if (!ZEND_USER_CODE(READ(head, zend_uchar, type))) {
 		call->code = *(const void *const *)(head + offsetof(zend_internal_function, handler));
 		call->op = NULL;
-		/* PHP's own, at the bottom of a fiber's stack, is nobody's. */
+		/* PHP's own frame at the bottom of a fiber's stack belongs to no function. */
 		if (!call->name)
 			call->function = NULL;
 		return;
@@ -256,7 +256,7 @@ static bool is_internal(const zend_function *f)
 	return f && GUARDED_READ_MEMBER(&type, zend_function, f, type) && !ZEND_USER_CODE(type);
 }
 
-/* PHP's own code does not wait for anything. */
+/* PHP's own code never waits. */
 static bool may_wait(const struct tick_note *note)
 {
 	return !note->depth || !note->calls[0].function || is_internal(note->calls[0].function);
@@ -312,7 +312,7 @@ unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES],
 			continue;
 		}
 		ret[count] = n->notes[slot];
-		/* The newest one goes last. */
+		/* The newest one is last. */
 		if (count && ret[count - 1].last_ns > ret[count].last_ns) {
 			struct tick_note newer = ret[count - 1];
 

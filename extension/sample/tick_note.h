@@ -1,11 +1,12 @@
-/* tick_note.h: what ran when a tick came.
+/* tick_note.h: the calls that were running at a tick.
  *
  * A tick only raises a flag; PHP looks at the flag later, at its next safe point, and by then another function may be
  * running. So the ticking thread writes down the innermost calls at the moment of the tick, and the PHP thread compares
  * them with its stack at the safe point (tick_snapshot.h).
  *
- * The ticking thread copies pointers and never trusts them: it reads another thread's stack. What lies in the first chunk of
- * PHP's heap, which is never unmapped while that thread lives, it loads; all else it reads by guarded_read.h.
+ * The ticking thread reads another thread's stack, so it copies pointers and never trusts them. It loads directly from
+ * the first chunk of PHP's heap, which is never unmapped while that thread lives, and uses guarded_read.h for
+ * everything else.
  */
 #ifndef STROBE_TICK_NOTE_H
 #define STROBE_TICK_NOTE_H
@@ -36,7 +37,8 @@ struct tick_note {
 	int64_t read_ns;			/* the same, before they were read */
 	int64_t ns;				/* from the ticks before to those that found these calls: what it stands for */
 	uint32_t hash;				/* of the calls */
-	bool sure;				/* these calls were running at one moment; else a caller may be another one's */
+	bool sure;				/* these calls were running at the same moment; else a caller may
+						 * belong to another call */
 	unsigned depth;
 	struct noted_call calls[TICK_NOTE_DEPTH];	/* the innermost first */
 };
@@ -45,15 +47,15 @@ struct tick_note {
  * by the PHP thread; neither waits. */
 struct tick_notes {
 	struct tick_note notes[TICK_NOTES];
-	_Atomic unsigned state[TICK_NOTES];	/* 0: free, 1: written, 2: somebody is at it */
+	_Atomic unsigned state[TICK_NOTES];	/* 0: free, 1: written, 2: in use */
 	unsigned last;				/* that was written; like the next one the ticking thread's own */
 	int64_t tick_ns;			/* CLOCK_MONOTONIC: when it was */
 	uintptr_t mapped;			/* the first chunk of PHP's heap; 0: not known */
 	_Atomic int64_t since_ns;		/* CLOCK_MONOTONIC: what was before is no part of any note */
-	_Atomic bool lines;			/* somebody wants them; by the PHP thread */
+	_Atomic bool lines;			/* notes are wanted; set by the PHP thread */
 };
 
-/* In the PHP thread, before the ticking thread is told of it. */
+/* In the PHP thread, before the ticking thread learns of it. */
 void tick_notes_init(struct tick_notes *n);
 
 /* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Of a thread that is not

@@ -1,4 +1,4 @@
-/* tick_snapshot.c: finds in PHP's tables what a note names by addresses.
+/* tick_snapshot.c: finds the functions in PHP's tables that a note identifies by address.
  *
  * Functions that are written down in a table stay until the request ends. Closures and the file scope of scripts go away, and
  * others take their memory: they are known by what the note has read of them.
@@ -157,7 +157,7 @@ static const zend_function *find_definition_in(HashTable *functions, const void 
 	return NULL;
 }
 
-/* In any function or method of the program. */
+/* Searches all functions and methods of the program. */
 static const zend_function *find_definition_anywhere(const void *code)
 {
 	const zend_function *f = find_definition_in(EG(function_table), code);

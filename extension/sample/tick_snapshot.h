@@ -1,4 +1,4 @@
-/* tick_snapshot.h: which calls were running when a tick came, as far as it can be told at the safe point behind it.
+/* tick_snapshot.h: the calls that were running at a tick, as far as they can be determined at the next safe point.
  *
  * Frames of the note (tick_note.h) that are still there were running, and functions that are gone had their share of time, too.
  * An internal function is the leaf of a sample only if it was running at the tick. A noted pointer is never followed before the
@@ -14,7 +14,7 @@
 struct tick_snapshot {
 	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
 	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
-	const zend_op *returned_ops[TICK_NOTE_DEPTH];	/* what each of them ran then; may be anything */
+	const zend_op *returned_ops[TICK_NOTE_DEPTH];	/* their opcodes then; may be invalid */
 	unsigned returned_count;
 	const struct noted_call *noted;		/* of the note: `frame` and its callers */
 	unsigned noted_count;			/* 0: the note does not have it, or there is none */

@@ -1,13 +1,13 @@
-/* ticker.h: one thread per process that says when it is time, for all timers of all PHP threads.
+/* ticker.h: one thread per process that waits for the deadlines of all timers of all PHP threads.
  *
  * It knows nothing of PHP. Each PHP thread has a slot, in which it publishes the next deadline of each of its clocks.
  * The ticker sleeps on a futex until the earliest of all, calls `fire` (which must only look and store to memory), which
  * sets the flag of the slot, and goes on to the deadline after that without any call from the PHP thread. If the flag has
  * still not been taken by then, `fire` says how much later to look again, or never: then the slot is forgotten until somebody
- * moves the deadline. A process that waits costs no wake-ups, or few.
+ * moves the deadline. A waiting process has no wake-ups, or few.
  *
  * All signals are blocked in the thread and it uses none, so no system call of the application is ever interrupted.
- * A thread can also be looked at every so often, whatever it does. That alone costs wake-ups all the time.
+ * A thread can also be checked periodically, whatever it does. Only that causes permanent wake-ups.
  *
  * There are no locks, so a fork at any moment leaves nothing locked in the child.
  *
@@ -41,11 +41,12 @@ void ticker_leave(struct ticker_slot *slot);
  * wants to be called again if this tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
 typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);
 
-/* Called in the ticker's thread every so often, with a target, its slot and the CPU time of its thread. Returns how long to leave it
- * alone at least. By then the ticker's thread has file descriptors of its own (unshare_files.h); where it cannot, nothing is looked at. */
+/* Called periodically in the ticker's thread, with a target, its slot and the CPU time of its thread. Returns the
+ * minimum pause until the next call. By then the ticker's thread has file descriptors of its own (unshare_files.h);
+ * without them, nothing is checked. */
 typedef int64_t ticker_look(void *target, const struct ticker_slot *slot, int64_t cpu_ns);
 
-/* From now on the ticker, which must have been started, looks at the slot that often; 0: no more. */
+/* From now on the ticker, which must have been started, checks the slot at this interval; 0: stops. */
 void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_look *look);
 
 /* For a look: whether all that the slot's thread was about to do when this was called has been done when it returns, as long as that
@@ -55,8 +56,8 @@ void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_look *look)
 #define TICKER_SETTLE_MAX_NS 20000000
 bool ticker_settles(const struct ticker_slot *slot);
 
-/* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are
- * allowed). All callers give the same `fire`. */
+/* Starts the thread if it does not run; may be called by any thread. Returns 0 or an errno (EAGAIN when no more
+ * threads are allowed). All callers give the same `fire`. */
 int ticker_start(ticker_fire *fire);
 
 /* Ends the thread, if this process has one, waits for it, and frees all slots: before the code is unloaded. */

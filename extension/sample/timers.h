@@ -38,10 +38,10 @@ struct strobe_timer {
 	/* Its callback takes PHP's memory, and so may bail out, but runs no PHP code: it may be called at calls. */
 	bool allocates;
 
-	/* It is called at calls and never at safe points: for who keeps a stack of observed calls. */
+	/* It is called at calls and never at safe points: for owners of a stack of observed calls. */
 	bool at_calls;
 
-	/* It wants to know which lines ran. */
+	/* It needs executed lines. */
 	bool lines;
 
 	bool running;

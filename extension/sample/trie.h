@@ -1,6 +1,6 @@
 /* trie.h: the samples taken since the last message, merged into trees of functions: one tree per set of labels.
  *
- * Where lines are wanted a function stands below its caller once per line that ran in it, or called the next one.
+ * With lines, a function has one node below its caller for each executed line.
  *
  * All memory is mapped once; adding a sample never allocates. A node keeps a reference to the name and file strings of
  * its function; classes stay until the request ends, which is why the trie must be emptied by then.
@@ -20,7 +20,7 @@ struct trie_node {
 	uint32_t last_child;		/* the child that was used last; 0 none: mostly it is the next one again */
 	uint32_t slot;			/* where it stands in the hash */
 	uint32_t samples;		/* periods that ended with this node as the leaf */
-	uint32_t line;			/* that ran, or called the children; 0 unknown */
+	uint32_t line;			/* executed, or of the call of the children; 0 unknown */
 	uint32_t op;			/* trie.c's own: of the opcode that was seen last */
 };
 
@@ -38,7 +38,7 @@ struct trie {
 bool trie_map(struct trie *t);
 void trie_unmap(struct trie *t);
 
-/* Whether a stack of so many functions surely fits. */
+/* Whether a stack of this many functions certainly fits. */
 static inline bool trie_has_space(const struct trie *t, size_t depth)
 {
 	return t->count + depth <= TRIE_NODES;
@@ -53,7 +53,7 @@ static inline bool trie_knows_root_half(const struct trie *t, uint32_t root)
 /* Adds `samples` to the stack below a root. There must be room, and a rootless stack needs trie_knows_root_half. */
 void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t samples);
 
-/* Forgets everything and gives the references back. */
+/* Empties the trie and releases its references. */
 void trie_empty(struct trie *t);
 
 #endif

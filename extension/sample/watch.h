@@ -1,4 +1,4 @@
-/* watch.h: looks at a PHP thread that comes to no safe point.
+/* watch.h: observes a PHP thread that reaches no safe point.
  *
  * In one long call (a query, sleep(), a sort) nothing can be called in it, and a process that is killed then has said nothing of it.
  * Under `strobe run` the ticker's thread lets watchers look at each PHP thread several times a second, while it may be running.

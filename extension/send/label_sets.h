@@ -20,7 +20,7 @@ struct label_sets *label_sets_map(void);
 struct label_sets *label_sets_unmap(struct label_sets *s);
 
 /* The number of a set with these labels, which is added if it is new; NULL stands for no labels. Returns LABEL_SETS if it
- * is new and there is no room: send what there is, and empty this. */
+ * is new and there is no room: send the samples so far, and empty this. */
 unsigned label_sets_number(struct label_sets *s, const struct request_labels *l);
 
 /* Sets that have a number, and one of them. */

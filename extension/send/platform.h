@@ -1,4 +1,4 @@
-/* platform.h: what of the hand-over is Linux's own: message sockets, memory that is sent as a file and sealed.
+/* platform.h: the Linux-specific part of sending: message sockets, and memory sent as sealed files.
  *
  * Descriptors are closed on exec and moved out of the way of small numbers.
  */
@@ -21,7 +21,7 @@ bool platform_has_room(int fd);
 /* Whether everything that was sent has been received. */
 bool platform_is_read(int fd);
 
-/* Sends one more small message than fits into the buffer, for once. Returns 0 or an errno. */
+/* Sends one small message beyond the buffer's limit. Returns 0 or an errno. */
 int platform_send_beyond(int fd, const struct msghdr *message);
 
 /* Makes a memfd of `size` bytes and maps it for writing. Returns the descriptor, or -1. */

@@ -1,4 +1,4 @@
-/* request_labels.h: what describes the samples of the current request: entry, sapi, host, method, and strobe.labels. */
+/* request_labels.h: the labels of the current request's samples: entry, sapi, host, method, and strobe.labels. */
 #ifndef STROBE_REQUEST_LABELS_H
 #define STROBE_REQUEST_LABELS_H
 
@@ -16,7 +16,7 @@ struct request_labels {
 	unsigned count;
 };
 
-/* Reads the machine's name; before anything else here. */
+/* Reads the machine's name; call it first. */
 void request_labels_startup(void);
 
 /* Notes what some SAPIs forget before the request has ended (FPM the script, once it has run; FrankenPHP's workers also the
@@ -26,7 +26,7 @@ void request_labels_request_start(void);
 /* Fills `l` for the running request. strobe.labels win over the others, except that keys are unique. */
 void request_labels_collect(struct request_labels *l);
 
-/* A mistake in a value of strobe.labels: the first part that is no label, and why. */
+/* A mistake in a value of strobe.labels: the first part that is not a label, and the reason. */
 struct label_problem {
 	const char *part;
 	size_t size;

@@ -2,9 +2,8 @@
  *
  * A run is one profile that is kept as such: it has a source (a namespace), an id, perhaps a URL and a name, which
  * travel as labels. Its tree has one top node "main()", which is the root of the call tree; values are what each node
- * took itself. If the node budget has folded calls, a label "folded_calls" says how many, and a label "uncharted_calls" how
- * many calls found no room in its flame chart. The losses that it carries
- * count runs.
+ * took itself. If the node budget has folded calls, a label "folded_calls" says how many, and a label
+ * "uncharted_calls" how many calls found no room in its flame chart. The losses that it reports are runs.
  */
 #ifndef STROBE_RUN_MESSAGE_H
 #define STROBE_RUN_MESSAGE_H
@@ -30,7 +29,7 @@ bool run_is_reserved(const char *key, size_t n);
 int run_message_send(struct sender *s, const char *path, const struct call_tree *t, const struct run_info *info,
 		     const struct request_labels *labels);
 
-/* Tells that a run with this source and id has begun, or that it will not come. Nothing is counted if that cannot be sent. */
+/* Announces a run with this source and id, or withdraws the announcement. Nothing is counted if that cannot be sent. */
 void run_message_announce(struct sender *s, const char *path, const struct run_info *info, bool discarded);
 
 #endif

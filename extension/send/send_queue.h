@@ -32,11 +32,11 @@ void *send_queue_add(struct send_queue *q, size_t size);
 void send_queue_remove(struct send_queue *q);
 void send_queue_clear(struct send_queue *q);
 
-/* Forgets what this process has from its parent. */
+/* Discards messages inherited from the parent process. */
 void send_queue_forget_parents(struct send_queue *q);
 
-/* Adds what a message stands for to counts by reason: `lost` gets its samples, or one run; `drops` what it told of losses
- * before it. */
+/* Adds a message's content to counts by reason: `lost` gets its samples, or one run; `drops` the earlier losses that
+ * it reported. */
 void send_queue_count(const void *message, size_t size, uint64_t *lost, uint64_t *drops);
 
 #endif

@@ -176,7 +176,7 @@ static int attempt_bytes(struct sender *s, const char *path, const void *bytes, 
 
 /* --- what waits */
 
-/* Messages for another daemon than the one that is meant now cannot wait any longer. */
+/* Queued messages for a previous socket path can no longer be sent. */
 static void leave_path(struct sender *s)
 {
 	sender_drain(s, true);
@@ -208,7 +208,7 @@ static int send_together(struct sender *s, bool last)
 	/* Without a daemon, each message would copy the whole queue only to discard the copy. */
 	if ((error = connect_again(s)))
 		return error;
-	/* A daemon that has stopped must not be given one such memfd after another. */
+	/* A stopped daemon must not receive one such memfd after another. */
 	if (s->packed && is_ours(s) && platform_is_read(s->fd))
 		s->packed = 0;
 	if (s->packed + size > WAITING_MAX)

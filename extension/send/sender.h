@@ -1,10 +1,10 @@
 /* sender.h: hands messages to the daemon over one persistent connection, and never waits.
  *
- * Knows nothing of PHP. The connection (unix SOCK_SEQPACKET) is made when there is something to send, kept, and made again when
- * the daemon went away. A daemon that is missing, stopped, full or restarted costs a few microseconds and a counted loss,
- * except that messages too fast for the socket's buffer wait here (send_queue.h) until there is room again: call sender_drain now
- * and then while messages wait. The descriptor is moved out of the way of small numbers, so that a script that closes and
- * reopens its standard streams still gets the numbers it expects.
+ * Independent of PHP. The connection (unix SOCK_SEQPACKET) is opened on the first message, kept, and reopened after
+ * the daemon went away. A daemon that is missing, stopped, full or restarted costs a few microseconds and a counted
+ * loss, except that messages too fast for the socket's buffer wait here (send_queue.h) until there is room again: call
+ * sender_drain now and then while messages wait. The descriptor is moved out of the way of small numbers, so that a
+ * script that closes and reopens its standard streams still gets the numbers it expects.
  */
 #ifndef STROBE_SENDER_H
 #define STROBE_SENDER_H
@@ -27,14 +27,14 @@ struct sender {
 
 void sender_init(struct sender *s);
 
-/* Closes the connection and forgets what waits. Also right in a forked child, where the parent keeps its own. */
+/* Closes the connection and discards queued messages. Also safe in a forked child: the parent keeps its own. */
 void sender_close(struct sender *s);
 
-/* Whether the connection stands, as far as can be seen without sending. */
+/* Whether the connection is open, as far as can be determined without sending. */
 bool sender_is_connected(const struct sender *s);
 
-/* The error that a connection to `path` would fail with, as far as the file system tells: 0 or an errno, ENOTSOCK among them. Nothing
- * is connected. */
+/* The error with which a connection to `path` would fail, judging by the file system: 0 or an errno such as ENOTSOCK.
+ * Does not connect. */
 int sender_probe(const char *path);
 
 /* Sends a message of at most STROBE_WIRE_INLINE bytes, or lets it wait. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the
@@ -45,8 +45,8 @@ int sender_send(struct sender *s, const char *path, const void *message, size_t 
  * sender_send. */
 int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size);
 
-/* Sends what waits, as far as there is room, without waiting itself. `last`: there will be no other time soon, so that room is
- * made for it. */
+/* Sends queued messages while there is room, without blocking. `last`: there will be no other opportunity soon, so
+ * room is made for them. */
 void sender_drain(struct sender *s, bool last);
 
 static inline bool sender_waits(const struct sender *s)

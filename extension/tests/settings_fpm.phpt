@@ -31,7 +31,7 @@ for ($i = 0; $i < 12; $i++)
 	foreach (['www', 'api', 'good'] as $name)
 		foreach (['', '/shop'] as $folder)
 			check(($page = $fpm->get($name, "$d/site$folder/page.php", [], $stderr)) === 'page' && $stderr === '', "pool $name, $folder: $page $stderr");
-$of_pool = fn($name) => ["PHP Warning:  strobe.mode=1 is ignored: PHP reads on, yes and true as 1, which means nothing here; use sample or off (did you mean sample?) (pool $name)",
+$of_pool = fn($name) => ["PHP Warning:  strobe.mode=1 is ignored: PHP reads on, yes and true as 1, which is invalid here; use sample or off (did you mean sample?) (pool $name)",
 	"PHP Warning:  strobe.clock=cpus is ignored: unknown clock; use wall or cpu (did you mean cpu?) (pool $name)",
 	"PHP Warning:  strobe.max_depth=1 is ignored: too small; use 4 to 8192 frames (did you mean 4?) (pool $name)"];
 $of_directory = ["PHP Warning:  strobe.period=10ms is ignored: not a number; use 0.0001 to 3600 seconds (did you mean 0.01?) (set for scripts in $d/site/shop/)",

@@ -22,7 +22,7 @@ function told(array $ini, array $more = []): array
 
 $wrong = [
 	['strobe.mode', 'always', 'strobe.mode=always is ignored: unknown mode; use sample or off (did you mean sample?)'],
-	['strobe.mode', '1', 'strobe.mode=1 is ignored: PHP reads on, yes and true as 1, which means nothing here; use sample or off (did you mean sample?)'],
+	['strobe.mode', '1', 'strobe.mode=1 is ignored: PHP reads on, yes and true as 1, which is invalid here; use sample or off (did you mean sample?)'],
 	['strobe.mode', 'SAMPLE', 'strobe.mode=SAMPLE is ignored: unknown mode; use sample or off (did you mean sample?)'],
 	['strobe.mode', 'xyz', 'strobe.mode=xyz is ignored: unknown mode; use sample or off'],
 	['strobe.clock', 'cpus', 'strobe.clock=cpus is ignored: unknown clock; use wall or cpu (did you mean cpu?)'],

@@ -37,8 +37,8 @@ const LOST = ', but its samples are lost: ';
 expect(told(['strobe.mode' => 'off']), false, 'mode', 'strobe.mode is off');
 expect(told(['strobe.mode' => 'off'], ' ini_set("strobe.mode", "sample");'), false, 'mode', 'strobe.mode was off when this request began');
 expect(told(['strobe.mode' => 'off', 'strobe.socket' => '/nonexistent']), false, 'mode', 'strobe.mode is off');
-expect(told(['strobe.request_rate' => '0']), false, 'rate', 'strobe.request_rate=0 has not chosen it');
-expect(told(['strobe.request_rate' => '0.0000001']), false, 'rate', 'strobe.request_rate=1.0e-7 has not chosen it');
+expect(told(['strobe.request_rate' => '0']), false, 'rate', 'strobe.request_rate=0 did not select it');
+expect(told(['strobe.request_rate' => '0.0000001']), false, 'rate', 'strobe.request_rate=1.0e-7 did not select it');
 
 // Sampled, and the samples do not arrive.
 $away = new Receiver(listen: false);

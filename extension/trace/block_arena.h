@@ -1,4 +1,4 @@
-/* block_arena.h: memory that is taken piece by piece and given back as a whole (blocks.h). */
+/* block_arena.h: memory that is allocated piece by piece and freed as a whole (blocks.h). */
 #ifndef STROBE_BLOCK_ARENA_H
 #define STROBE_BLOCK_ARENA_H
 

@@ -25,7 +25,7 @@ void blocks_release(struct block *list);
 /* At the end of each request: forgets what has not been used for long. */
 void blocks_request_end(void);
 
-/* Forgets everything that the calling thread keeps. */
+/* Frees everything that the calling thread keeps. */
 void blocks_thread_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* call_tree.h: one finished profile inside PHP: a calling context tree with values.
  *
- * This is the seam between what measures (trace/, sample/) and what shows (compat/, api/, send/). It is plain arrays:
+ * This is the seam between measurement (trace/, sample/) and output (compat/, api/, send/). It is plain arrays:
  * a parent always has a smaller index than its children, so that each walk is a loop and no depth of recursion in PHP
  * can overflow our stack. Values are inclusive; what a node took itself is its value less those of its children.
  *

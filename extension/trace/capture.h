@@ -1,4 +1,4 @@
-/* capture.h: what the files of trace/ share: the state of the trace that is being taken.
+/* capture.h: shared by the files of trace/: the state of the current trace.
  *
  * One per PHP thread. It is active while at least one session is open. Running calls are entries of one stack; that of a
  * fiber is its upper part, taken off when the fiber is suspended and put on again, below whoever resumes it, when it goes
@@ -74,10 +74,11 @@ struct capture {
 	struct node **guess;		/* where the next child of top->node is remembered: its `first`, or `after` of the one that ended */
 	const struct heap_use *heap;	/* NULL: not found, the functions are asked */
 	struct cpu_clock cpu;
-	unsigned metrics;		/* what is measured at each call: what any session requested, and what comes with it */
+	unsigned metrics;		/* the measurements at each call: all that any session requested, and their
+					 * by-products */
 
 	bool active;
-	bool internals, files, loads;	/* what any session requested */
+	bool internals, files, loads;	/* all that any session requested */
 	enum capture_mode mode;
 	struct entry idle[1];		/* the stack while nothing is traced: each call finds it full, each end finds no frame */
 	struct entry *stack;
@@ -215,7 +216,7 @@ void strands_done(struct capture *c);
 /* While calls are put on the stack again: strands that began with the entry `from` begin with the next one. */
 void strands_move(struct capture *c, size_t from);
 
-/* Whether what runs now is part of what the session sees. */
+/* Whether the session sees the code running now. */
 bool strands_concern(const struct capture *c, const struct trace_session *s);
 
 /* --- allocations.c: what the allocator does */

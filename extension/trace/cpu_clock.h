@@ -1,12 +1,13 @@
 /* cpu_clock.h: the CPU time of this thread, mostly without a system call.
  *
  * While the thread has not been taken off its processor, its CPU time grows as fast as the clock; so one system call
- * after each interruption is enough, if only one knew of interruptions. Linux tells: the pointer to the "restartable
- * sequence" that a thread publishes for the kernel (rseq(2), registered for every thread by glibc 2.35 and later) is
- * cleared when the thread is preempted, migrated or gets a signal outside that sequence. Ours is one that is never
- * entered. A read costs 1 to 3 ns on top of that of the clock; CLOCK_THREAD_CPUTIME_ID costs 500 to 1,200.
+ * after each interruption is enough, if interruptions can be detected. Linux makes that possible: the pointer to the
+ * "restartable sequence" that a thread publishes for the kernel (rseq(2), registered for every thread by glibc 2.35
+ * and later) is cleared when the thread is preempted, migrated or gets a signal outside that sequence. Ours is one
+ * that is never entered. A read costs 1 to 3 ns on top of that of the clock; CLOCK_THREAD_CPUTIME_ID costs 500 to
+ * 1,200.
  *
- * A thread that knows of no interruption may have had one all the same: a virtual machine's processor can be taken away
+ * A thread may have been interrupted without noticing: a virtual machine's processor can be taken away
  * without its kernel noticing, which later may or may not say that this was no CPU time. So between two reads the clock
  * never goes back, and never further than the time that passed: no call can have used more than its caller, or than the
  * time that it took. What it was ahead of the kernel it waits for.

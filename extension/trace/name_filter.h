@@ -1,4 +1,4 @@
-/* name_filter.h: which functions a trace shows, by their names.
+/* name_filter.h: selects the functions that a trace shows, by name.
  *
  * A pattern is a name as it stands in a profile: "strlen", "App\Cart::price", "/srv/app/boot.php". A * stands for any
  * bytes, also none: "Twig\*" is a namespace, "App\Cart::*" a class. Letters of either case are equal, as in PHP, and a

@@ -248,7 +248,7 @@ static int start_clock(struct sampler *s, int cpu, struct err *err)
 		return 0;
 	if (fd < 0)
 		return err_set(err, -errno, "cannot sample CPU %d: %s%s", cpu, strerror(errno), errno == EACCES || errno == EPERM ?
-			       "; it takes root or CAP_PERFMON, see kernel.perf_event_paranoid" : "");
+			       "; this requires root or CAP_PERFMON, see kernel.perf_event_paranoid" : "");
 	link = bpf_program__attach_perf_event(s->bpf->progs.on_cpu, fd);
 	if (!link)
 		close(fd);

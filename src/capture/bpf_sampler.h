@@ -1,7 +1,7 @@
-/* bpf_sampler.h: the BPF programs, loaded and attached, and what they count.
+/* bpf_sampler.h: the BPF programs, loaded and attached, and their counts.
  *
- * The order of things: open, tell it binaries and targets, start, drain every second or so, stop, drain once more, close.
- * Knows nothing of names: events and counts are handed on as the kernel wrote them (bpf/event.h).
+ * The order of calls: open, add binaries and targets, start, drain about every second, stop, drain once more, close.
+ * Names are unknown here: events and counts are passed on as the kernel wrote them (bpf/event.h).
  */
 #ifndef CAPTURE_BPF_SAMPLER_H
 #define CAPTURE_BPF_SAMPLER_H
@@ -17,7 +17,7 @@
 struct sampler;
 
 struct sampler_options {
-	struct sampler_settings settings;	/* period and what the kernel has are filled in */
+	struct sampler_settings settings;	/* the period and the kernel's features are filled in */
 	unsigned hz;				/* of on-CPU samples; 0: none */
 	bool off_cpu;
 	bool file_io, other_kinds;		/* calls that open, read and write files; sockets, pipes and others too */
@@ -42,7 +42,7 @@ struct sampler *sampler_free(struct sampler *s);		/* NULL is fine; returns NULL 
 int sampler_start(struct sampler *s, struct err *err);
 void sampler_stop(struct sampler *s);
 
-/* Tells the programs what runs in the processes of this executable. */
+/* Sets the runtime in processes of this executable. */
 void sampler_set_binary(struct sampler *s, const struct binary_key *key, const struct binary *b);
 
 /* The next process of this executable makes an event again. */
@@ -61,16 +61,15 @@ int sampler_add_cgroup(struct sampler *s, int directory, struct err *err);
 /* Makes an event (EVENT_SLEEPER) of every thread of a PHP that sleeps now. -ENOTSUP if the kernel has no way to tell. */
 int sampler_find_sleepers(struct sampler *s, struct err *err);
 
-/* A wait that began before the programs were there; false if they know one of this thread. Removing takes back what was
- * added, and nothing else. */
+/* A wait that began before the programs were loaded; false if they have one of this thread. Removing takes back what
+ * was added, and nothing else. */
 bool sampler_add_wait(struct sampler *s, u32 tid, const struct waiting *w);
 void sampler_remove_wait(struct sampler *s, u32 tid, const struct waiting *w);
 
-/* Tables for native stacks, if the settings ask for them. */
+/* Tables for native stacks, if enabled in the settings. */
 const struct unwind_maps *sampler_unwind_maps(const struct sampler *s);
 
-/* Waits up to `timeout_ms` for events that want an answer soon (new executables), and hands them over. -EINTR if a signal
- * came. */
+/* Waits up to `timeout_ms` for urgent events (new executables), and delivers them. -EINTR after a signal. */
 int sampler_poll(struct sampler *s, int timeout_ms, struct err *err);
 
 /* Hands over everything counted so far. Nothing is lost or counted twice while the programs go on. Also lowers the share
@@ -80,13 +79,13 @@ int sampler_drain(struct sampler *s, struct err *err);
 /* Waits that have not ended, up to `until_ns`; after sampler_stop and the last sampler_drain. */
 void sampler_drain_waits(struct sampler *s, u64 until_ns);
 
-/* Makes the programs describe again, when it is seen next, what they have described so far. */
+/* Makes the programs describe everything again when it is seen next. */
 void sampler_forget_names(struct sampler *s);
 
 /* Calls `each` with every wait that has not ended, and its thread. */
 void sampler_each_wait(struct sampler *s, void (*each)(void *data, u32 tid, const struct waiting *w), void *data);
 
-/* Covers all waits, or calls, that have ended, and those that sampler_drain_waits has handed over. */
+/* Covers all waits, or calls, that have ended, and those that sampler_drain_waits has delivered. */
 void sampler_distribution(const struct sampler *s, struct distribution *ret);
 
 u64 sampler_counter(const struct sampler *s, enum counter c);

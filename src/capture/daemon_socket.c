@@ -1,4 +1,4 @@
-/* daemon_socket.c: a SEQPACKET connection, and memfds for what is large. */
+/* daemon_socket.c: a SEQPACKET connection, and memfds for large messages. */
 
 #include "daemon_socket.h"
 

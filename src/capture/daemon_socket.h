@@ -11,8 +11,8 @@ struct daemon_socket;
 int daemon_socket_new(struct daemon_socket **ret, const char *address, struct err *err);
 struct daemon_socket *daemon_socket_free(struct daemon_socket *s);	/* NULL is fine; returns NULL */
 
-/* Sends messages that stand one after another; waits up to some seconds for a daemon that is behind. After an error the
- * next call connects again; it begins with the first message, so `ret_sent` says how many bytes went out. */
+/* Sends consecutive messages; waits up to some seconds for a slow daemon. After an error the next call reconnects and
+ * starts from the first message; `ret_sent` is the number of bytes sent. */
 int daemon_socket_send(struct daemon_socket *s, const struct buf *messages, size_t *ret_sent, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* file_path.h: the name of a file, of what the programs tell about it. Pure. */
+/* file_path.h: the name of a file, from the events of the programs. Pure. */
 #ifndef CAPTURE_FILE_PATH_H
 #define CAPTURE_FILE_PATH_H
 

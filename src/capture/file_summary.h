@@ -1,4 +1,4 @@
-/* file_summary.h: what a recording of file I/O says of itself, as a part of record_summary.h. Pure. */
+/* file_summary.h: the summary of a recording of file I/O, part of record_summary.h. Pure. */
 #ifndef CAPTURE_FILE_SUMMARY_H
 #define CAPTURE_FILE_SUMMARY_H
 

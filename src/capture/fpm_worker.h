@@ -1,4 +1,4 @@
-/* fpm_worker.h: what php-fpm itself notes of a worker: what it does, since when, how many requests it has served.
+/* fpm_worker.h: php-fpm's own data about a worker: its state, since when, and the number of requests served.
  *
  * Master and workers share a table, which the status page comes from. It has no name that could be looked up, but each
  * worker's record holds its number and the second in which it began, and is found by them in the worker's own memory.

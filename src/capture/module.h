@@ -1,4 +1,4 @@
-/* module.h: the inside of modules.h, for its two halves: what is mapped (modules.c), what it is called (module_names.c). */
+/* module.h: private to modules.h: mappings (modules.c) and their names (module_names.c). */
 #ifndef CAPTURE_MODULE_H
 #define CAPTURE_MODULE_H
 

@@ -1,4 +1,4 @@
-/* modules.h: what native frames are in: files that processes have mapped, the vDSO, generated code.
+/* modules.h: modules of native frames: mapped files, the vDSO, generated code.
  *
  * A file is one module, whichever processes map it: its call frame information is read once, when a process is first seen
  * with it, and its symbols when the first of its frames is named, which may be after those processes have ended. The file

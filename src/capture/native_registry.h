@@ -1,7 +1,7 @@
-/* native_registry.h: where the files of processes are, told to the programs that walk native stacks.
+/* native_registry.h: the mappings of processes, for the programs that walk native stacks.
  *
- * The programs ask for the layout of a process when they sample it first and when it has mapped more; nobody is stopped, and
- * until the answer is there such samples have no native frames. The answer is for the process with that start time.
+ * The programs request the layout of a process at its first sample and when its mappings grow; no process is stopped,
+ * and until the reply arrives such samples have no native frames. The reply is for the process with that start time.
  */
 #ifndef CAPTURE_NATIVE_REGISTRY_H
 #define CAPTURE_NATIVE_REGISTRY_H

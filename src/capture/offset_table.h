@@ -4,7 +4,7 @@
  *	all  NAME=NUMBER ...		for every version of this text
  *	8.4  NAME=NUMBER ...		for this one; may be several lines, and wins over "all"
  *
- * Knows nothing of what the numbers mean.
+ * The meaning of the numbers is unknown here.
  */
 #ifndef CAPTURE_OFFSET_TABLE_H
 #define CAPTURE_OFFSET_TABLE_H

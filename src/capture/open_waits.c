@@ -1,4 +1,5 @@
-/* open_waits.c: what each open wait was counted for, and what is still to be taken off for those that have ended. */
+/* open_waits.c: the time counted so far for each open wait, and the time still to be subtracted for those that have
+ * ended. */
 
 #include "open_waits.h"
 

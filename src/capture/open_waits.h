@@ -1,7 +1,7 @@
 /* open_waits.h: waits that have not ended, counted as far as they have gone.
  *
- * The programs count a wait when it ends, all of it at once. For whoever shows what happens now, a wait counts at each look for the
- * time since the last one instead; when it has ended, what it was counted for is taken off again.
+ * The programs count a whole wait when it ends. A live view instead counts, at each refresh, the time since the last
+ * one; when the wait has ended, that time is subtracted again.
  */
 #ifndef CAPTURE_OPEN_WAITS_H
 #define CAPTURE_OPEN_WAITS_H

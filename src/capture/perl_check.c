@@ -1,4 +1,4 @@
-/* perl_check.c: compares what the offsets lead to with what every Perl has there. */
+/* perl_check.c: compares the fields at the offsets with values that every Perl has there. */
 
 #include "perl_check.h"
 

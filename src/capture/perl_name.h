@@ -1,4 +1,4 @@
-/* perl_name.h: what a frame of Perl is called. */
+/* perl_name.h: names of Perl frames. */
 #ifndef CAPTURE_PERL_NAME_H
 #define CAPTURE_PERL_NAME_H
 

@@ -1,4 +1,4 @@
-/* perl_offsets.h: where each version of Perl has what the walker reads: perl_offsets.txt, which is part of the program. */
+/* perl_offsets.h: the offsets that the walker reads, by version of Perl: perl_offsets.txt, embedded in the program. */
 #ifndef CAPTURE_PERL_OFFSETS_H
 #define CAPTURE_PERL_OFFSETS_H
 

@@ -1,4 +1,4 @@
-/* php_activity.h: what a thread that runs PHP does at this moment: its request and its stack. */
+/* php_activity.h: the current activity of a PHP thread: its request and its stack. */
 #ifndef CAPTURE_PHP_ACTIVITY_H
 #define CAPTURE_PHP_ACTIVITY_H
 

@@ -1,4 +1,4 @@
-/* php_activity_list.h: what every PHP thread does now, of all processes or of those that are wanted. */
+/* php_activity_list.h: the current activity of every PHP thread, in all processes or in selected ones. */
 #ifndef CAPTURE_PHP_ACTIVITY_LIST_H
 #define CAPTURE_PHP_ACTIVITY_LIST_H
 

@@ -1,4 +1,4 @@
-/* php_check.c: compares what the offsets lead to with what PHP must have there.
+/* php_check.c: compares the fields at the offsets with values that PHP must have there.
  *
  * Each field of the table has a rule that a wrong number breaks: strings have the hash of their text, code that runs was
  * passed twice by the compiler, a line that runs is one of its function's, what C code calls has ZEND_CALL_TOP, an object's
@@ -198,15 +198,15 @@ static const char *check_names(struct view *v, unsigned *seen)
 	u32 call = flags_of_call(v);
 
 	if (name && !is_string(v->l, name))
-		return "a function that runs has a name which is no string";
+		return "a running function has a name that is not a string";
 	if (class && !has_class_name(v->l, class))
-		return "a function that runs has a class without a name";
+		return "a running function has a class without a name";
 	if (!is_user(v->type))
 		return NULL;
 	if (!name != !!(call & CALL_CODE))
-		return "a function that runs has no name, or a file has one";
+		return "a running function has no name, or a file has one";
 	if (name && (call & 0xff) == PHP_IS_OBJECT && !class)
-		return "a function that runs has an object and no class";
+		return "a running function has an object and no class";
 	*seen |= (name ? SEEN_NAME : 0) | (class ? SEEN_CLASS : 0);
 	return NULL;
 }
@@ -218,9 +218,9 @@ static const char *check_code(struct view *v)
 	u64 file = field64(f, v->l->fn_filename);
 
 	if (!(flags & ACC_PASSED) || (field64(f, v->l->fn_scope) && field64(f, v->l->fn_name) && !(flags & ACC_VISIBILITY)))
-		return "a function that runs has impossible flags";
+		return "a running function has impossible flags";
 	if (!file || !is_string(v->l, file))
-		return "a function that runs has no file";
+		return "a running function has no file";
 	if (flags & v->l->immutable && read_user(&gc, 4, file + 4) && !(gc & STRING_LASTS))
 		return "a function in opcache has a file that is not";
 	return NULL;
@@ -235,13 +235,13 @@ static const char *check_line(struct view *v, unsigned *seen)
 	u64 opline = field64(bytes_of(v->ex), v->l->opline);
 
 	if (first > last || last > LINES_MAX)
-		return "a function that runs has impossible lines";
+		return "a running function has impossible lines";
 	if (!v->called)
 		return NULL;
 	if (!opline || !read_user(&line, 4, opline + v->l->op_line) || (line && (line < first || line > last)))
-		return "the line that runs is not in its function";
+		return "the executed line is not in its function";
 	if (line && !php_owns(v->l, f, opline))
-		return "the instruction that runs is not in its function";
+		return "the executed instruction is not in its function";
 	*seen |= line ? SEEN_LINE : *seen & SEEN_NO_LINE ? SEEN_NO_LINES : SEEN_NO_LINE;
 	return NULL;
 }
@@ -253,7 +253,7 @@ static const char *check_caller(struct view *v, unsigned *seen)
 	bool top = flags_of_call(v) & v->l->call_top;
 
 	if (v->l->call_top == CALL_CODE || (!top && (outermost || v->caller == PHP_INTERNAL)))
-		return "what C code calls is not marked so";
+		return "a call from C code is not marked as such";
 	*seen |= outermost ? SEEN_END : 0;
 	return NULL;
 }
@@ -274,7 +274,7 @@ static const char *check_generators(struct view *v)
 		if (!read_user(&generator, 8, generator + l->generator_parent))
 			break;
 	}
-	return "the generators that wait do not lead to the one that runs";
+	return "waiting generators do not lead to the running one";
 }
 
 /* The type of the function of a frame; 0 for an empty one. */
@@ -293,11 +293,11 @@ static const char *check_frame(struct view *v, unsigned *seen)
 	v->caller = 0;
 	if (!function_type(v->l, v->ex, &function, &v->type) ||
 	    (prev && (!read_user(caller_ex, EXECUTE_DATA_BYTES, prev) || !function_type(v->l, caller_ex, &caller, &v->caller))))
-		return "what runs is no function";
+		return "the running code is not a function";
 	if (!v->type)
 		return check_generators(v);
 	if (!read_user(v->f, is_user(v->type) ? v->l->function_bytes : PHP_COMMON_BYTES, function))
-		return "what runs is no function";
+		return "the running code is not a function";
 	wrong = check_names(v, seen);
 	if (wrong || !is_user(v->type))
 		return wrong;
@@ -325,7 +325,7 @@ static enum php_check check_stack(const struct php_image *b, u64 globals, const 
 		v.address = field64(bytes_of(v.ex), v.l->prev);
 	}
 	if (seen & SEEN_NO_LINES && !(seen & SEEN_LINE)) {
-		*ret_why = "the functions that run have no lines";
+		*ret_why = "the running functions have no lines";
 		return PHP_CHECK_WRONG;
 	}
 	return (seen & SEEN_ALL) == SEEN_ALL ? PHP_CHECK_FITS : PHP_CHECK_UNKNOWN;

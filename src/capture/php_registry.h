@@ -14,8 +14,8 @@
 
 struct php_registry;
 
-/* Copies the tables of offsets. `s` is told of what is found; it may be NULL. Files of languages that are not in the set
- * (languages.h) are none of ours. */
+/* Copies the tables of offsets. `s` receives what is found; it may be NULL. Files of languages outside the set
+ * (languages.h) are ignored. */
 struct php_registry *php_registry_new(struct sampler *s, const struct php_offsets *php, const struct perl_offsets *perl,
 				      u8 languages);
 struct php_registry *php_registry_free(struct php_registry *r);		/* NULL is fine; returns NULL */
@@ -29,7 +29,7 @@ int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
  * workers. To be called each second or so. */
 void php_registry_check_again(struct php_registry *r);
 
-/* The PHP (or Perl) that a process runs, for readers of its memory. Returns what php_registry_add_process does. */
+/* The PHP (or Perl) of a process, for readers of its memory. Returns what php_registry_add_process does. */
 int php_registry_find(struct php_registry *r, pid_t pid, struct hosted_php *ret, struct err *err);
 
 /* Looks at the PHPs and Perls in the directories of PATH, so that the first short-lived process is known before it runs. */

@@ -1,7 +1,7 @@
-/* process.h: facts about processes, as /proc tells them.
+/* process.h: facts about processes, from /proc.
  *
- * A process is a number and the time when it started: numbers are used again. Numbers are those of the caller's pid
- * namespace, as its /proc has them.
+ * A process is identified by its number and start time, since numbers are reused. Numbers are those of the caller's
+ * pid namespace, as in its /proc.
  */
 #ifndef CAPTURE_PROCESS_H
 #define CAPTURE_PROCESS_H
@@ -24,23 +24,24 @@ bool process_lives(pid_t pid, uint64_t start_ticks);
 /* Whether it is a thread of the kernel. */
 bool process_is_of_kernel(pid_t pid);
 
-/* The process that started it; 0 if it is gone, or nobody in this namespace did. */
+/* Its parent; 0 if it is gone, or the parent is outside this namespace. */
 pid_t process_parent(pid_t pid);
 
 /* Its command line with blanks between the words, or "[comm]" if it has none; false if it is gone. */
 bool process_command_line(pid_t pid, struct buf *ret);
 
-/* The pool of a php-fpm worker, by its title; false if it is none. */
+/* The pool of a php-fpm worker, from its title; false for other processes. */
 bool process_fpm_pool(pid_t pid, char *ret, size_t size);
 bool process_is_fpm_master(pid_t pid);
 
 /* The id of the container that it runs in (64 hexadecimal digits of its cgroup's path); false outside of containers. */
 bool process_container(pid_t pid, char *ret, size_t size);
 
-/* The number of a thread as its own pid namespace has it, which is what the process itself knows. */
+/* The number of a thread in its own pid namespace, as the process itself sees it. */
 pid_t thread_own_number(pid_t pid, pid_t tid);
 
-/* The number of times that its thread has left the CPU, which tells whether it has run meanwhile; false if the thread is gone. */
+/* The number of times that its thread has left the CPU, to detect whether it ran in between; false if the thread is
+ * gone. */
 bool thread_switches(pid_t pid, pid_t tid, uint64_t *ret);
 
 /* Whether the thread waits for something, or is stopped. */

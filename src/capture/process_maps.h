@@ -1,4 +1,4 @@
-/* process_maps.h: the parts of a process' memory that hold code, and the files behind them, as /proc tells.
+/* process_maps.h: the executable parts of a process' memory, and their files, from /proc.
  *
  *	7f0c8a200000-7f0c8a355000 r-xp 00028000 fe:01 123456    /usr/lib/x86_64-linux-gnu/libc.so.6
  *	start        end          mode offset   dev   inode     path, with " (deleted)" if it has no name any more

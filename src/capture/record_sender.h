@@ -1,4 +1,4 @@
-/* record_sender.h: profiles of a recording on their way to the daemon: what it cannot take waits for it. */
+/* record_sender.h: sends profiles of a recording to the daemon, and queues what it cannot accept yet. */
 #ifndef CAPTURE_RECORD_SENDER_H
 #define CAPTURE_RECORD_SENDER_H
 
@@ -15,8 +15,8 @@ struct record_sender *record_sender_free(struct record_sender *s);	/* NULL is fi
 /* Takes one, which may be empty, and frees it. -E2BIG if it has no place in a message. */
 int record_sender_add(struct record_sender *s, struct profile *p, struct err *err);
 
-/* Tells the daemon, in a message of its own, that so many samples are missing, and why. Nothing if there are none. Profiles
- * that are thrown away because too many wait are told as STROBE_DROP_NO_DAEMON, without a call. */
+/* Reports missing samples and the reason to the daemon, in a separate message; nothing if there are none. Profiles
+ * dropped because the queue is full are reported as STROBE_DROP_NO_DAEMON, without a call. */
 void record_sender_lose(struct record_sender *s, const struct labels *labels, enum strobe_drop reason, uint64_t samples);
 
 /* Sends all that waits. After an error it goes on waiting, up to RECORD_SENDER_MAX bytes. */

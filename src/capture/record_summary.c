@@ -142,7 +142,7 @@ static void put_remote_losses(const struct remote_counts *c, struct buf *out)
 	put_some(out, c->late, "tick was left out, as the one before took too long; a lower rate (-F) or fewer processes help",
 		 "ticks were left out, as those before took too long; a lower rate (-F) or fewer processes help");
 	if (!c->proved)
-		buf_puts(out, "strobe: strobe may not choose its CPU here, so stacks were compared, not proved: a torn one is possible\n");
+		buf_puts(out, "strobe: strobe cannot choose its CPU here, so stacks were only compared: a torn one is possible\n");
 	if (!c->exact && c->looks)
 		buf_puts(out, "strobe: this kernel keeps no account of threads (CONFIG_SCHED_INFO): times have steps of 10 ms, and "
 			      "waiting for a CPU counts as blocked\n");
@@ -183,8 +183,8 @@ static void put_reasons(const struct record_summary *s, struct buf *out)
 		 "functions could not be read, marked as unknown");
 	put_some(out, c[COUNTER_NATIVE_UNKNOWN], "sample has no native frames: its process was not known yet",
 		 "samples have no native frames: their processes were not known yet");
-	put_some(out, c[COUNTER_NATIVE_NO_REGISTERS], "sample in the kernel has no native frames: those take Linux 5.15",
-		 "samples in the kernel have no native frames: those take Linux 5.15");
+	put_some(out, c[COUNTER_NATIVE_NO_REGISTERS], "sample in the kernel has no native frames: they require Linux 5.15",
+		 "samples in the kernel have no native frames: they require Linux 5.15");
 	put_some(out, c[COUNTER_NATIVE_TRUNCATED], "native stack was deeper than 128 frames and is cut at [truncated]",
 		 "native stacks were deeper than 128 frames and are cut at [truncated]");
 	put_some(out, c[COUNTER_NATIVE_INCOMPLETE], "native stack ends at code whose caller cannot be found, such as generated code (PCRE's): [unknown native]",

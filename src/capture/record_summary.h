@@ -1,5 +1,5 @@
-/* record_summary.h: what a recording says of itself: how much it saw and kept, what it lost and why. Pure: numbers in, text
- * out. */
+/* record_summary.h: the summary of a recording: how much it saw and kept, and what it lost and why. Pure: numbers in,
+ * text out. */
 #ifndef CAPTURE_RECORD_SUMMARY_H
 #define CAPTURE_RECORD_SUMMARY_H
 
@@ -22,7 +22,7 @@ struct record_summary {
 	unsigned switch_share;			/* see bpf_sampler.h */
 	unsigned ended_early;			/* so many processes of -p have all ended, and the recording with them; or 0 */
 	bool blind_start;			/* waits that began before the recording are not known */
-	unsigned unseen;			/* processes of -p that may not be looked at */
+	unsigned unseen;			/* processes of -p without permission */
 	unsigned closed_sleepers;		/* threads that slept at the start and may not be read */
 	u64 left_out;				/* samples in user mode, with the kernel's layer alone */
 	unsigned unread_files;			/* of native code: stacks end there */
@@ -36,18 +36,18 @@ struct record_summary {
 /* Whether there is anything in the profile. */
 bool record_summary_is_empty(const struct record_summary *s);
 
-/* Counts of what is missing, and of what was found and could not be read. */
+/* Counts of missing data, and of data that could not be read. */
 u64 record_summary_lost(const struct record_summary *s);
 u64 record_summary_unreadable(const struct record_summary *s);
 
-/* Sets the label sampler=record, and as labels the counts of ticks, samples and what is missing or unreadable, as far as
- * there were any: what a profile says of itself in a file. */
+/* Sets the label sampler=record, and as labels the counts of ticks, samples and what is missing or unreadable, if
+ * there were any: the description of a profile in a file. */
 void record_summary_label(const struct record_summary *s, struct labels *labels);
 
 /* The same as an object "counts". */
 void record_summary_put_counts(const struct record_summary *s, struct json *j);
 
-/* Appends lines that begin with "strobe: ". Of an empty recording the first one says why, and what to do. */
+/* Appends lines that begin with "strobe: ". For an empty recording the first one gives the reason and the remedy. */
 void record_summary_put(const struct record_summary *s, struct buf *out);
 
 #endif

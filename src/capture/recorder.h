@@ -1,7 +1,7 @@
-/* recorder.h: a recording of PHP processes: which ones, from start to end, and what is known of it.
+/* recorder.h: a recording of PHP processes: its targets, its life from start to end, and its results.
  *
- * The order of things: open, start, run again and again, stop, then the profile and the summary. Knows nothing of files
- * and pictures.
+ * The order of calls: open, start, run repeatedly, stop, then the profile and the summary. Independent of files and
+ * pictures.
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -47,7 +47,7 @@ struct recorder *recorder_free(struct recorder *r);		/* NULL is fine; returns NU
 
 int recorder_start(struct recorder *r, struct err *err);
 
-/* Records for so long, or until a signal comes. Returns 1 to go on, 0 once the last process of `pids` has ended. */
+/* Records for this long, or until a signal. Returns 1 to go on, 0 once the last process of `pids` has ended. */
 int recorder_run(struct recorder *r, int64_t ns, struct err *err);
 
 int recorder_stop(struct recorder *r, struct err *err);
@@ -60,7 +60,7 @@ int recorder_take(struct recorder *r, const struct stack_registry_layers *layers
 /* The obstacle and its remedy if BPF is not permitted and memory is read instead (remote_sampler.h); otherwise "". */
 const char *recorder_fallback(const struct recorder *r);
 
-/* Whether a process is one of the targets, if it runs what is sampled. */
+/* Whether a process is one of the targets, provided that it runs a sampled language. */
 bool recorder_wants(const struct recorder *r, pid_t pid);
 
 /* From the start to now, or to the end. */
@@ -75,7 +75,7 @@ u8 recorder_languages(const struct recorder *r);
 /* Samples and waits that are missing since the start, and why; the one reason that the way of sampling has. */
 uint64_t recorder_lost(const struct recorder *r, enum strobe_drop *ret_reason);
 
-/* Labels of all that is sent: host, and who sampled. */
+/* Labels of everything sent: the host, and the sampler. */
 void recorder_labels(const struct recorder *r, struct labels *ret);
 
 /* Durations of waits, or of calls; with `distribution`, after recorder_stop. */

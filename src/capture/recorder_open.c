@@ -1,4 +1,4 @@
-/* recorder_open.c: the best way of sampling that is open, and what it is told. */
+/* recorder_open.c: chooses the best sampling method available, and configures it. */
 
 #include "recorder_private.h"
 

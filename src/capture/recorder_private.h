@@ -1,4 +1,4 @@
-/* recorder_private.h: what a recorder consists of, for the files that do its work. */
+/* recorder_private.h: the parts of a recorder, for its implementation. */
 #ifndef CAPTURE_RECORDER_PRIVATE_H
 #define CAPTURE_RECORDER_PRIVATE_H
 
@@ -42,11 +42,11 @@ struct recorder {
 	regex_t pattern;
 	int64_t started_ns, ended_ns, drained_ns;
 	unsigned processes;
-	unsigned unseen;		/* of -p, that may not be looked at */
+	unsigned unseen;		/* of -p, without permission */
 	u8 languages;			/* of the processes of -p */
 	struct count taken[SAMPLE_KINDS];	/* by recorder_take */
 	struct file_count files_taken[FILE_OPERATIONS];
-	struct sleepers *sleepers;	/* NULL if nobody wants to know them */
+	struct sleepers *sleepers;	/* NULL if they are not needed */
 	bool blind_start;		/* threads that slept at the start are not known */
 	bool ended_early;		/* the last process of -p has ended */
 };
@@ -55,7 +55,7 @@ struct recorder {
 
 int recorder_add_targets(struct recorder *r, struct err *err);
 
-/* A process of the machine: looked at, so that it is known before its first sample, and counted if it is a target. */
+/* Registers a process of the machine, so that it is known before its first sample, and counts it if it is a target. */
 void recorder_see_process(pid_t pid, void *data);
 
 bool recorder_in_cgroups(const struct recorder *r, pid_t pid);
@@ -73,7 +73,7 @@ void recorder_note_refusals(struct recorder *r);
 
 struct sampler_receiver recorder_receiver(struct recorder *r);
 
-/* Takes what either table of counts has. */
+/* Collects the counts of both tables. */
 int recorder_drain_both(struct recorder *r, struct err *err);
 
 /* --- recorder_summary.c: since the start */

@@ -1,4 +1,4 @@
-/* recorder_summary.c: what was seen, kept and lost since the start. */
+/* recorder_summary.c: figures since the start: seen, kept and lost. */
 
 #include "recorder_private.h"
 

@@ -1,4 +1,4 @@
-/* recorder_take.c: recordings without end, which hand over what they have, by labels. */
+/* recorder_take.c: endless recordings, which deliver profiles by labels. */
 
 #include "recorder_private.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define REGISTRY_MAX	100000u		/* names; more are forgotten and told again when they are seen */
+#define REGISTRY_MAX	100000u		/* names; above it they are forgotten, and described again when seen */
 
 static void set(struct labels *labels, const char *key, const char *value, size_t size)
 {
@@ -32,7 +32,7 @@ static void hand_over(void *data, struct profile *p)
 void recorder_labels(const struct recorder *r, struct labels *ret)
 {
 	set(ret, "host", r->host, strlen(r->host));
-	/* So that nobody adds them to what the extension measures in the same processes. */
+	/* So that they are not added to the extension's samples of the same processes. */
 	set(ret, "sampler", "record", 6);
 }
 
@@ -76,8 +76,8 @@ static void adopt_wait(void *data, u32 tid, const struct waiting *w)
 	adopt(data, &w->key);
 }
 
-/* Everything that the programs tell from now on goes into the next registry, and what they have counted before into this one.
- * In between both get it. */
+/* From now on all descriptions go into the next registry, and earlier counts into this one. In between, both get
+ * them. */
 static void begin_next_registry(struct recorder *r)
 {
 	r->next_registry = stack_registry_new();

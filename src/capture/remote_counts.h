@@ -1,4 +1,4 @@
-/* remote_counts.h: what a recording by reading memory (remote_sampler.h) says of itself. */
+/* remote_counts.h: counters of a recording that reads memory (remote_sampler.h). */
 #ifndef CAPTURE_REMOTE_COUNTS_H
 #define CAPTURE_REMOTE_COUNTS_H
 

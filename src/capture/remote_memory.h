@@ -1,7 +1,7 @@
 /* remote_memory.h: the memory of another process, for the walkers (bpf/user_memory.h) to run over in user space.
  *
- * It is read by process_vm_readv: the process is neither stopped nor told. Whoever walks something that may run meanwhile
- * makes sure that it does not (consistent_read.h), or checks afterwards that it has not.
+ * It is read by process_vm_readv: the process is not stopped and notices nothing. Callers must ensure that the thread
+ * does not run during a walk (consistent_read.h), or check afterwards that it has not.
  *
  * A walker reads a few bytes at a time, and each system call costs more than what it copies. So what a walk is going to
  * need is fetched before, many places at once, and the walker's reads are answered from there; only what is missing is
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* From now on read_user and read_user_text read that process. Forgets what was fetched. */
+/* Makes read_user and read_user_text read that process, and discards fetched memory. */
 void remote_memory_select(pid_t pid);
 
 /* Whether memory of that process may be read at all. */

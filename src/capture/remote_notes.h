@@ -1,5 +1,5 @@
-/* remote_notes.h: tells of what was read from outside (remote_reading.h) as the BPF programs tell of it: functions, stacks,
- * requests and processes come once, before the counts that refer to them, and what could not be read is counted.
+/* remote_notes.h: reports data read from outside (remote_reading.h) with the events of the BPF programs: functions,
+ * stacks, requests and processes once, before the counts that refer to them. Failed reads are counted.
  */
 #ifndef CAPTURE_REMOTE_NOTES_H
 #define CAPTURE_REMOTE_NOTES_H
@@ -10,7 +10,7 @@
 
 struct remote_notes {
 	struct sampler_receiver receiver;
-	struct map functions;		/* ids that were told; for remote_reading's `known` */
+	struct map functions;		/* ids reported so far; for remote_reading's `known` */
 	struct map others;		/* the same of stacks, requests and processes */
 	u64 counters[COUNTERS];
 };
@@ -18,7 +18,7 @@ struct remote_notes {
 void remote_notes_init(struct remote_notes *n, const struct sampler_receiver *r);
 void remote_notes_done(struct remote_notes *n);
 
-/* Everything is told again when it is seen next. */
+/* Everything is reported again when it is next seen. */
 void remote_notes_forget(struct remote_notes *n);
 
 /* The id of the stack of PHP or Perl that was read; 0 if no function runs. */

@@ -1,4 +1,4 @@
-/* remote_sampler.c: ticks, and what is done with each thread. */
+/* remote_sampler.c: ticks, and the handling of each thread. */
 
 #include "remote_sampler.h"
 
@@ -44,7 +44,7 @@ struct remote_sampler *remote_sampler_free(struct remote_sampler *s)
 
 /* --- time */
 
-/* Adds what the account says has passed since the last look. */
+/* Adds the time that has passed since the last check, by the kernel's accounting. */
 static void account(struct remote_sampler *s, struct remote_thread *t, const struct thread_snapshot *l)
 {
 	int64_t now = clock_monotonic_ns();

@@ -1,4 +1,4 @@
-/* remote_walk.c: what a walk is going to need, fetched level by level. */
+/* remote_walk.c: fetches the memory that a walk needs, level by level. */
 
 #include "remote_walk.h"
 
@@ -75,7 +75,7 @@ static void need_string(const struct php_layout *l, struct level *level, u64 str
 	need(level, string ? string + l->string_hash : 0, 16);
 }
 
-/* As function_key asks for it. */
+/* In the order in which function_key reads it. */
 static void fetch_names(const struct php_layout *l, const struct reached *reached, size_t n, struct level *level)
 {
 	for (size_t i = 0; i < n; i++) {

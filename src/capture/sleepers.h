@@ -1,7 +1,8 @@
 /* sleepers.h: threads that slept when the recording began, with their stacks.
  *
- * The kernel tells which ones they are and that they run PHP or Perl. Their memory is read from here, by the same walkers as in
- * the kernel, so that the ids are the same; a stack of a thread that has run meanwhile is thrown away.
+ * The kernel reports which threads they are, and that they run PHP or Perl. Their memory is read from user space, by
+ * the same walkers as in the kernel, so that the ids are the same; the stack of a thread that ran during the walk is
+ * discarded.
  */
 #ifndef CAPTURE_SLEEPERS_H
 #define CAPTURE_SLEEPERS_H
@@ -12,7 +13,7 @@
 struct sleepers;
 
 /* Waits count from `since_ns` on. The settings say whether those outside of any function are kept, and what they are counted
- * by; `native` is NULL without native frames. `r` gets what the programs would have told of a stack. */
+ * by; `native` is NULL without native frames. `r` gets the events that the programs would have sent about a stack. */
 struct sleepers *sleepers_new(struct sampler *s, struct native_registry *native, const struct sampler_settings *settings,
 			      const struct sampler_receiver *r, u64 since_ns);
 struct sleepers *sleepers_free(struct sleepers *s);		/* NULL is fine; returns NULL */

@@ -1,4 +1,4 @@
-/* stack_profile.c: profiles of what a stack registry counted. */
+/* stack_profile.c: profiles from the counts of a stack registry. */
 
 #include "stack_registry_private.h"
 

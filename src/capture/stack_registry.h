@@ -1,4 +1,4 @@
-/* stack_registry.h: what the ids in counts stand for, and the profile that they make.
+/* stack_registry.h: the meanings of the ids in counts, and the profile made of them.
  *
  * The programs describe each function and stack once; counts come all the time. A count may come before the description
  * that it needs if the ring buffer was full, so ids are resolved at the end.
@@ -40,8 +40,8 @@ struct stack_registry_layers {
 	struct modules *modules;	/* names of native frames; only with `native` */
 	bool waits_end_in_user;		/* waits without the kernel's frames, whose last one is always its scheduler */
 	bool on_cpu, off_cpu;		/* which columns; both: wall_ns comes first */
-	bool lines;			/* the profile keeps the lines that ran, of PHP and Perl */
-	const char *outside;		/* what a sample without any function is called; NULL: STACK_REGISTRY_OUTSIDE */
+	bool lines;			/* the profile keeps executed lines, of PHP and Perl */
+	const char *outside;		/* the name of a sample without any function; NULL: STACK_REGISTRY_OUTSIDE */
 	bool file_io;			/* calls, and nothing else: PHP's frames, the operation, the file */
 	enum file_weight weight;	/* which of their columns comes first */
 };

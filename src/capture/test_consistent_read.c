@@ -1,4 +1,4 @@
-/* test_consistent_read.c: what is read of a thread that runs all the time is of one moment. */
+/* test_consistent_read.c: reads of a thread that never sleeps are consistent. */
 
 #include "consistent_read.h"
 #include "remote_memory.h"

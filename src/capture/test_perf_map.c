@@ -1,4 +1,4 @@
-/* test_perf_map.c: what programs write about their generated code, and what else may stand in such a file. */
+/* test_perf_map.c: maps that programs write about their generated code, and malformed ones. */
 
 #include "perf_map.h"
 #include "test.h"

@@ -113,7 +113,7 @@ TEST(native_stacks_that_are_not_whole_have_their_lines)
 
 	CHECK_STR(text_of(&s), "strobe: 3 samples of PHP on CPU, of 0 ticks at 99 Hz in 2.0 s (0 found an idle CPU, 0 another program)\n"
 			       "strobe: 1 sample has no native frames: its process was not known yet\n"
-			       "strobe: 2 samples in the kernel have no native frames: those take Linux 5.15\n"
+			       "strobe: 2 samples in the kernel have no native frames: they require Linux 5.15\n"
 			       "strobe: 1 native stack was deeper than 128 frames and is cut at [truncated]\n"
 			       "strobe: 2 native stacks end at code whose caller cannot be found, such as generated code (PCRE's): [unknown native]\n"
 			       "strobe: 2 mapped files could not be read, and native stacks end there: cannot open '/lib/x.so'\n");
@@ -146,7 +146,7 @@ TEST(what_is_not_exact_is_told)
 				    .kinds[SAMPLE_ON_CPU] = { 1, 1 }, .remote = { .looks = 1, .kept = 1, .closed_why = "" } };
 	const char *text = text_of(&s);
 
-	CHECK(strstr(text, "\nstrobe: strobe may not choose its CPU here, so stacks were compared, not proved: a torn one is possible\n"));
+	CHECK(strstr(text, "\nstrobe: strobe cannot choose its CPU here, so stacks were only compared: a torn one is possible\n"));
 	CHECK(strstr(text, "\nstrobe: this kernel keeps no account of threads (CONFIG_SCHED_INFO): times have steps of 10 ms, and waiting "
 			   "for a CPU counts as blocked\n"));
 }

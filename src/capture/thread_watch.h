@@ -1,4 +1,4 @@
-/* thread_watch.h: what the kernel says of a thread: whether it runs, where, and how long it has run and waited.
+/* thread_watch.h: the kernel's data about a thread: whether it runs, where, and how long it has run and waited.
  *
  * Two small files of /proc are kept open for each thread, since opening them costs more than reading them. Everybody may
  * read them, also of other users' processes.
@@ -30,7 +30,7 @@ void thread_watch_close(struct thread_watch *w);
 /* Reads all of it; false once the thread has ended. While it runs, the times are those of the scheduler's last tick. */
 bool thread_watch_read(const struct thread_watch *w, struct thread_snapshot *ret);
 
-/* The account alone, without state and cpu: half the price. Those of `ret` stay what they were. */
+/* Only the times, without state and cpu: half the cost. Those of `ret` stay what they were. */
 bool thread_watch_account(const struct thread_watch *w, struct thread_snapshot *ret);
 
 /* Whether a thread in this state does not run and waits for no CPU. */

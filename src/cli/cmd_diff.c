@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-static const char *normalize, *by = "self", *column, *format, *output = "-";
+static const char *normalize, *sort = "self", *column, *format, *output = "-";
 static double fail_over = -1, sigma;
 static long rows = 30;
 static struct diff_picture picture;
@@ -46,8 +46,9 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "compat", NULL, &compat,
 	  "Truncate scaled counts like difffolded.pl." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Table" },
-	{ OPTION_STRING, 0, "by", "KEY", &by, "Sort by the change of self (default) or total.",
-	  "self is the function itself, total includes its callees." },
+	{ OPTION_STRING, 0, "sort", "KEY", &sort, "Sort by the change of self (default) or total.",
+	  "self is the function itself, total includes its callees. Alias: --by." },
+	{ OPTION_STRING, 0, "by", "KEY", &sort, NULL },
 	{ OPTION_INT, 'r', "rows", "N", &rows, "Number of rows (default: 30; 0: all)." },
 	{ OPTION_FLAG, 'a', "all", NULL, &all,
 	  "Also show changes within the noise, marked with ~." },
@@ -87,14 +88,14 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe diff monday.strobe tuesday.strobe\n"
 		"strobe diff before.folded after.folded -o diff.svg\n"
-		"strobe diff --by total --all -r 100 before.folded after.folded\n"
+		"strobe diff --sort total --all -r 100 before.folded after.folded\n"
 		"strobe diff base.strobe new.strobe --fail-over 1 || echo slower\n"
 		"strobe diff 'http://web1:8787/?from=-25h&to=-24h' 'http://web1:8787/'\n"
 		"strobe diff --folded -s before.folded after.folded -o both.folded\n",
 	.choices =
 		"format table json csv folded svg\n"
 		"normalize total rate requests none\n"
-		"by self total\n"
+		"sort self total\n"
 		"width-of maximum after before difference\n"
 		"delta inclusive self\n",
 	.options = options,
@@ -147,8 +148,8 @@ static int choose_scale(const struct sides *s, enum form form, enum diff_scale *
 
 static int check_options(void)
 {
-	if (strcmp(by, "self") && strcmp(by, "total"))
-		return command_usage(&spec, "invalid --by '%s'; use self or total", by);
+	if (strcmp(sort, "self") && strcmp(sort, "total"))
+		return command_usage(&spec, "invalid --sort '%s'; use self or total", sort);
 	if (rows < 0)
 		return command_usage(&spec, "invalid --rows %ld; use 0 (all) or more", rows);
 	if (sigma < 0)
@@ -316,7 +317,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 		.name_before = s->name_before, .name_after = s->name_after,
 		.column = s->is_difference ? "samples" : s->after->columns[s->column_after].name,
 		.compared = compared[scale],
-		.limit = (size_t)rows, .sort = !strcmp(by, "total") ? REPORT_SORT_TOTAL : REPORT_SORT_SELF, .all = all, .sigma = sigma,
+		.limit = (size_t)rows, .sort = !strcmp(sort, "total") ? REPORT_SORT_TOTAL : REPORT_SORT_SELF, .all = all, .sigma = sigma,
 		.color = !strcmp(output, "-") && isatty(STDOUT_FILENO) && !(no_color && *no_color),
 		.width = strcmp(output, "-") ? 0 : terminal_width(),
 	};

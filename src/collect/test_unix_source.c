@@ -540,7 +540,7 @@ static void *send_until_closed(void *data)
 	size_t n;
 	uint8_t bytes[4096];
 	uintptr_t sent = 0;
-	int fd = dial(data);
+	int fd = *(int *)data;
 
 	n = test_message_write(&(struct test_message){ .samples = 1 }, bytes, sizeof(bytes));
 	for (;;) {
@@ -549,7 +549,6 @@ static void *send_until_closed(void *data)
 		else if (errno != EAGAIN)
 			break;
 	}
-	close(fd);
 	return (void *)sent;
 }
 
@@ -558,14 +557,17 @@ TEST(a_sender_without_a_pause_loses_no_message_when_the_source_stops)
 	struct fixture f;
 	pthread_t sender;
 	void *sent;
+	int fd;
 
 	for (int i = 0; i < 100; i++) {
 		start(&f);
-		CHECK(pthread_create(&sender, NULL, send_until_closed, &f) == 0);
+		fd = dial(&f);
+		CHECK(pthread_create(&sender, NULL, send_until_closed, &fd) == 0);
 		settle(&f);
 		source_stop(f.s);
 		CHECK(pthread_join(sender, &sent) == 0);
 		CHECK_INT(f.messages, (uintptr_t)sent);
+		close(fd);
 		stop(&f);
 	}
 }

@@ -147,7 +147,7 @@ static void add_jit(struct findings *f, enum level level, const char *area, cons
 {
 	if (version_of(php) >= 805)
 		findings_add(f, level, area, "jit", about, "strobe.instrument = 1 in php.ini samples at function calls",
-			     "nothing is sampled: interrupts have not been tried on PHP %s", php->version);
+			     "nothing is sampled: interrupts have not been tested on PHP %s", php->version);
 	else
 		findings_add(f, level, area, "jit", about,
 			     "strobe.instrument = 1 in php.ini samples at function calls; or opcache.jit = disable",

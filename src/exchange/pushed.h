@@ -49,7 +49,7 @@ int pushed_series(struct pushed *p, const struct labels *labels, const struct pu
  * many. */
 int pushed_node(struct pushed *p, size_t name_size, struct err *err);
 
-/* Goes from *node of `to` on to the child that frame `frame` of another profile names, at the line that ran. */
+/* Goes from *node of `to` on to the child that frame `frame` of another profile names, at the executed line. */
 int pushed_child(struct pushed *p, struct profile *to, uint32_t *node, const struct profile *from, uint32_t frame, uint32_t line,
 		 struct err *err);
 

@@ -1,4 +1,5 @@
-/* callgrind_lines.h: costs of functions and their calls by the line that ran: callgrind's files have costs per line. */
+/* callgrind_lines.h: costs of functions and their calls by executed line, since callgrind's files have costs per
+ * line. */
 #ifndef FORMATS_CALLGRIND_LINES_H
 #define FORMATS_CALLGRIND_LINES_H
 

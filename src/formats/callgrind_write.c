@@ -1,9 +1,9 @@
 /* callgrind_write.c: a function per name and file, and how deep it is in itself; callgrind.c has the grammar.
  *
- * A function that is called by itself, at whatever distance, is foo, foo'2, foo'3 …, as callgrind has it with
- * --separate-recs: so what calls= lines say of foo is what it took with all below, without anything twice. Columns are
- * events, but "calls" is the count of calls= lines; without that column a line says how many stacks it stands for. Where the lines
- * that ran are known, costs stand in these, else where the function begins.
+ * A recursive function, direct or indirect, is foo, foo'2, foo'3 …, as in callgrind with --separate-recs, so the
+ * inclusive cost of foo in calls= lines counts nothing twice. Columns are events, but "calls" is the count of calls=
+ * lines; without that column the count is the number of stacks. Costs are attributed to executed lines where known,
+ * else to the first line of the function.
  */
 #include "callgrind.h"
 #include "callgrind_lines.h"

@@ -25,7 +25,7 @@ struct format_options {
 	const char *event;		/* only samples of this event; NULL: of that which comes first */
 
 	bool keep_chart;		/* for the creator of the profile: it keeps the flame chart of a single run */
-	bool keep_lines;		/* for the creator of the profile: it keeps the lines that ran */
+	bool keep_lines;		/* for the creator of the profile: it keeps executed lines */
 
 	/* Only samples from `time_min` to `time_max` seconds. */
 	bool time_range;
@@ -68,7 +68,7 @@ struct format {
 	bool has_times;			/* the reader can select by time_range */
 	bool is_binary;			/* binary output, not for terminals */
 	bool is_compressed;		/* written by gzip already */
-	bool has_lines;			/* the format can hold the line that ran */
+	bool has_lines;			/* the format can hold executed lines */
 	bool has_edges;			/* the format holds a profile's edges; others hold its stacks */
 };
 

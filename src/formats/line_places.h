@@ -1,4 +1,4 @@
-/* line_places.h: frames split by the line that ran, for formats where function and line are one thing. */
+/* line_places.h: frames split by executed line, for formats in which a function and its line are one entry. */
 #ifndef FORMATS_LINE_PLACES_H
 #define FORMATS_LINE_PLACES_H
 

@@ -10,7 +10,7 @@
  * refused. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of
  * time are the columns cpu_ns and wall_ns. The type shown by default comes first. A location with several lines is
  * inlined functions; one without any is its address, in the file of its mapping. A function begins at its start_line,
- * and the line of a location is the one that ran. A file in which all lines are the starts of their functions knows
+ * and the line of a location is the executed one. A file in which all lines are the starts of their functions knows
  * none. Labels are the comments "key=value", and the labels that all samples share.
  *
  * Caps: 1 GB, PROFILE_COLUMNS types, LINES_MAX lines of a location, DEPTH_MAX frames of a stack, NODES_MAX stacks.
@@ -48,7 +48,7 @@ struct reader {
 	struct location *locations;
 	struct line_place *lines;		/* the innermost first */
 	size_t location_count, location_capacity, line_count, line_capacity;
-	bool has_lines;			/* those that ran are known */
+	bool has_lines;			/* executed lines are known */
 	struct line_place *stack;		/* the leaf first */
 	size_t stack_capacity;
 	uint64_t samples, default_type, period, period_type, period_unit;

@@ -44,7 +44,7 @@ struct pprof_sample {
 	const struct profile *frames;		/* of the stack: names, files and lines; and the columns of the values */
 	const struct line_place *stack;		/* the leaf first */
 	size_t depth;
-	bool has_lines;				/* lines of places are those that ran */
+	bool has_lines;				/* lines of places are executed lines */
 	const int64_t *values;			/* one per column of `frames`, in its unit */
 	const struct pprof_label *labels;
 	size_t label_count;

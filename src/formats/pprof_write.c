@@ -87,7 +87,8 @@ static void put_mapping(struct writer *w)
 	put_message(w, PPROF_MAPPING);
 }
 
-/* With the line that ran. In a profile without such lines it is that of the definition, which readers take for none. */
+/* With the executed line. In a profile without executed lines it is that of the definition, which readers treat as
+ * none. */
 static void put_location(struct writer *w, uint32_t i)
 {
 	const struct line_place *l = &w->places.list[i];

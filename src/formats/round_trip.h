@@ -17,7 +17,7 @@ struct tree_options {
 	bool layered;		/* a function has one depth, so that no pairs go round in a circle */
 	bool below_zero;	/* some values are */
 	bool files;
-	bool executed;		/* nodes have lines that ran */
+	bool executed;		/* nodes have executed lines */
 };
 
 /* A tree in which every node has a value in every column. */

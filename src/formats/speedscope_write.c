@@ -157,7 +157,7 @@ static void put_profile(struct writer *w, uint32_t column)
 	buf_putc(w->out, '}');
 }
 
-/* The first lines of functions, by frame of the file: its frames have one line, the one that ran. */
+/* The first lines of functions, by frame of the file: its frames have one line, the executed one. */
 static void put_starts(struct writer *w)
 {
 	buf_puts(w->out, ",\n\"strobe_starts\":[");

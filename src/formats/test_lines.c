@@ -1,4 +1,4 @@
-/* test_lines.c: the line that ran goes through the formats that have a place for it, and changes nothing in others. */
+/* test_lines.c: executed lines survive formats that can hold them, and change nothing in others. */
 #include "format.h"
 #include "round_trip.h"
 #include "test.h"

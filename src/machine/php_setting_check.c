@@ -56,7 +56,7 @@ static const char *why_no_word(const struct rule *r, const char *value)
 	for (size_t i = 0; i < 4 && r->words[i]; i++)
 		if (!strcmp(r->words[i], value))
 			return NULL;
-	return strcmp(value, "1") ? r->unknown : "PHP reads on, yes and true as 1, which means nothing here";
+	return strcmp(value, "1") ? r->unknown : "PHP reads on, yes and true as 1, which is invalid here";
 }
 
 static const char *why_no_number(const struct rule *r, const char *value)

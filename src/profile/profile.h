@@ -1,13 +1,13 @@
 /* profile.h: a profile is a calling context tree with values.
  *
  * Sampler output, a day of a fleet, a traced run, a diff: all are this tree. Node 0 is the root ("all"); every other
- * node is one frame called from its parent's stack, and a parent always has a smaller number than its children, so
- * one pass from the back adds totals up and one pass from the front walks paths down, without recursion at any depth.
+ * node is one frame called from its parent's stack, and a parent always has a smaller number than its children, so one
+ * pass from the back adds totals up and one pass from the front walks paths down, without recursion at any depth.
  * Values are self values (what the node took without its children), one per column; the same frame under the same
- * parent is one node. Where lines are kept, a node also has the line that ran, which is no part of what the function is:
- * the same frame stands below one parent once per line, and by default nobody sees that (profile_keep_lines).
- * No files, no sockets, no clock in here. What was measured per pair of caller and callee, and has no
- * stacks, is there in a second form as well: edges.h.
+ * parent is one node. Where lines are kept, a node also has the executed line, which is no part of what the function
+ * is: the same frame stands below one parent once per line, and by default nobody sees that (profile_keep_lines). No
+ * files, no sockets, no clock in here. What was measured per pair of caller and callee, and has no stacks, is there in
+ * a second form as well: edges.h.
  *
  * The struct is open for reading; it is changed through the functions below only.
  */
@@ -47,7 +47,7 @@ struct profile {
 
 	uint32_t *parents;	/* by node; the root's is itself */
 	uint32_t *node_frames;	/* by node; the root's is UINT32_MAX */
-	uint32_t *node_lines;	/* by node: the line that ran there, or of the call to its children, 0 unknown; NULL: no
+	uint32_t *node_lines;	/* by node: the executed line, or that of the call to its children, 0 unknown; NULL: no
 				 * node has one */
 	uint32_t node_count;	/* at least 1 */
 
@@ -111,9 +111,9 @@ uint32_t profile_measured(const struct profile *p, uint32_t column);	/* that whi
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 
-/* Whether nodes are kept apart by the line that ran, from now on; a new profile does not, so that all that goes by functions,
- * pictures and tables, has one node per function whatever it is made from. Readers and profile_merge hand lines over to any
- * profile; one that does not keep them adds their nodes up. */
+/* Whether nodes are kept apart by executed line, from now on; a new profile does not, so that all that goes by
+ * functions, pictures and tables, has one node per function whatever it is made from. Readers and profile_merge hand
+ * lines over to any profile; one that does not keep them adds their nodes up. */
 void profile_keep_lines(struct profile *p, bool keep);
 
 /* Whether the flame chart of a run that is read, or merged into an empty profile, is carried along; a new profile does not. It goes

@@ -17,7 +17,7 @@ struct stack_values {
 	uint32_t node_count;		/* at least 1; node 0 is the root */
 	const uint32_t *parents;	/* by node, smaller than the node itself */
 	const uint32_t *node_frames;	/* by node; that of the root means nothing */
-	const uint32_t *node_lines;	/* by node: the line that ran, 0 unknown; NULL: no node has one */
+	const uint32_t *node_lines;	/* by node: the executed line, 0 unknown; NULL: no node has one */
 	const int64_t *self;		/* by node; NULL: nobody measured this value */
 	uint32_t frame_count;
 	const struct profile *facts;	/* period and labels */

@@ -1,4 +1,4 @@
-/* test_lines.c: the line that ran is kept where it is requested, and changes nothing where it is not. */
+/* test_lines.c: executed lines are kept where requested, and change nothing elsewhere. */
 #include "mem.h"
 #include "profile.h"
 #include "test.h"

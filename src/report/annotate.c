@@ -1,4 +1,4 @@
-/* annotate.c: two lists side by side, the lines of the source and those that took something. */
+/* annotate.c: two lists side by side, the lines of the source and those with values. */
 
 #include "annotate.h"
 
@@ -25,7 +25,7 @@ static int by_line(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* The values of stacks that have such a frame. */
+/* The values of stacks with such a frame. */
 static int64_t total_of(const struct profile *p, uint32_t column, const bool *of)
 {
 	_cleanup_(freep) bool *inside = xcalloc(p->node_count, sizeof(*inside));
@@ -65,7 +65,7 @@ void annotate_lines_done(struct annotate_lines *l)
 	l->list = NULL;
 }
 
-/* --- Which lines of the source are shown --- */
+/* --- The lines of the source to show --- */
 
 static bool take_text(struct annotate_walk *w, struct str *ret)
 {
@@ -239,7 +239,7 @@ static void put_table(const struct profile *p, const struct annotate_lines *l, c
 	fill_grid(&g, p, o->column, l, w);
 	room = grid_room(&g, o->width);
 	grid_put(&g, 0, out);
-	out->size -= 2;			/* the blanks in front of a text that the headings do not have */
+	out->size -= 2;			/* the blanks before a text, which headings lack */
 	buf_putc(out, '\n');
 	for (size_t row = 1; annotate_next(&w, &line); row++) {
 		if (line.after_gap && s->text.p)

@@ -1,4 +1,4 @@
-/* annotate.h: source with what each of its lines took beside it. Pure: the source is bytes that somebody else has read. */
+/* annotate.h: source annotated with the values of each line. Pure: the caller reads the source. */
 #ifndef REPORT_ANNOTATE_H
 #define REPORT_ANNOTATE_H
 
@@ -6,19 +6,19 @@
 #include "source_text.h"
 
 /* The values of a line in one column: self, including callees without source (PHP's own functions, native code), and with all
- * functions that it called. A stack on which the line stands several times counts once for its total. */
+ * functions that it called. A stack that contains the line several times counts once in its total. */
 struct annotate_line {
 	uint32_t line;
 	int64_t self, total;
 };
 
 struct annotate_lines {
-	struct annotate_line *list;	/* ascending, those that took anything */
+	struct annotate_line *list;	/* ascending, those with values */
 	size_t count;
 	int64_t self, total, whole;	/* of all of them, and of the profile */
 };
 
-/* `lines` is one of report_lines(), `of` says by its frames which are meant. */
+/* `lines` is a result of report_lines(); `of` selects its frames. */
 void annotate_lines_of(const struct profile *lines, uint32_t column, const bool *of, struct annotate_lines *ret);
 void annotate_lines_done(struct annotate_lines *l);
 
@@ -26,7 +26,7 @@ struct annotate_options {
 	uint32_t column;
 	struct str file, function;	/* for headings; .n 0: the whole file */
 	uint32_t start;			/* the function's first line, 0 unknown */
-	long context;			/* lines around those that took something; below 0 all */
+	long context;			/* lines around those with values; below 0 all */
 	bool json, color;
 	size_t width;			/* of the terminal; 0 is no limit */
 };
@@ -38,8 +38,8 @@ struct annotate_walk {
 	long context;
 	uint32_t start;
 	struct str rest;		/* of the source */
-	uint32_t number;		/* of the line that was given last */
-	size_t next;			/* of `lines`: the first at or behind it */
+	uint32_t number;		/* of the last line returned */
+	size_t next;			/* of `lines`: the first at or after it */
 };
 
 struct annotate_shown {
@@ -49,7 +49,7 @@ struct annotate_shown {
 	bool after_gap;
 };
 
-/* Those around lines that took something, and around `start` (0: none); `context` as in the options. */
+/* Those around lines with values, and around `start` (0: none); `context` as in the options. */
 struct annotate_walk annotate_walk_of(const struct annotate_lines *l, struct str source, long context, uint32_t start);
 
 /* The next line that is shown; false behind the last one. Lines beyond the end of the source come after it. */
@@ -57,7 +57,7 @@ bool annotate_next(struct annotate_walk *w, struct annotate_shown *ret);
 
 /* --- All of them --- */
 
-/* Appends the lines: self %, total %, self, total, number, text. Bytes of the source that a terminal would obey are U+FFFD. */
+/* Appends the lines: self %, total %, self, total, number, text. Control bytes of the source become U+FFFD. */
 void annotate_put(const struct profile *p, const struct annotate_lines *l, const struct source_text *s,
 		  const struct annotate_options *o, struct buf *out);
 

@@ -10,11 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/* The tree of all, with nothing in it yet, and the sums of value × weight by column and node. */
+/* The merged tree, without values so far, and the sums of value × weight by column and node. */
 struct averaging {
 	struct profile *all;
 	wide_int *sums[PROFILE_COLUMNS];
-	uint32_t *order;		/* the nodes, function by function */
+	uint32_t *order;		/* the nodes, grouped by function */
 };
 
 static void add_nodes(struct averaging *a, const struct profile *p, uint32_t *nodes)
@@ -55,7 +55,8 @@ static void sort_by_function(struct averaging *a)
 		a->order[next[p->node_frames[n]]++] = n;
 }
 
-/* The next node of its function gets what rounding takes from a node, so that the sums of functions are right, too. */
+/* The rounding error of a node is carried to the next node of its function, so that the sums of functions are right,
+ * too. */
 static void divide(struct averaging *a, uint32_t column, wide_int by)
 {
 	wide_int sum = 0, given = 0;
@@ -64,7 +65,7 @@ static void divide(struct averaging *a, uint32_t column, wide_int by)
 		uint32_t n = a->order[i];
 		wide_int share;
 
-		/* Rounding makes nothing appear that was not measured. */
+		/* Rounding must not make values appear that were not measured. */
 		sum += a->sums[column][n];
 		if (!a->sums[column][n])
 			continue;
@@ -76,7 +77,7 @@ static void divide(struct averaging *a, uint32_t column, wide_int by)
 
 /* --- Columns --- */
 
-/* Values above that stay whole; then rounding is no matter, and there is room for sums over calls. */
+/* Values above that stay whole: their rounding is negligible, and sums over calls fit. */
 #define PARTS_MAX 1e9
 
 static bool is_count(const struct profile_column *c)
@@ -102,7 +103,7 @@ static bool has_parts(const struct profile_column *column, const struct profile 
 	return all <= PARTS_MAX;
 }
 
-/* A run that did not measure something says nothing of its average. */
+/* A run without a column says nothing about its average. */
 static bool all_have(const char *column, const struct profile *const *profiles, const uint64_t *weights, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -111,7 +112,7 @@ static bool all_have(const char *column, const struct profile *const *profiles, 
 	return true;
 }
 
-/* Columns that some lack, by name; 0 where there is none that all have, so that all of them stay. */
+/* Columns that some lack, by name; 0 if there is no common one, since then all columns stay. */
 static uint32_t find_unmeasured(const struct profile *const *profiles, const uint64_t *weights, size_t count,
 				const char *ret_without[PROFILE_COLUMNS])
 {
@@ -137,7 +138,7 @@ void report_average_lacks(const struct profile *const *profiles, const uint64_t 
 	uint32_t n = find_unmeasured(profiles, weights, count, without);
 
 	for (uint32_t i = 0; i < n; i++)
-		buf_printf(out, "%s%s", i ? ", " : "not in the average, as some of the runs did not measure it: ", without[i]);
+		buf_printf(out, "%s%s", i ? ", " : "not in the average, because some runs did not measure it: ", without[i]);
 }
 
 static void describe(struct profile *all, const struct profile *p)

@@ -1,10 +1,10 @@
-/* average.h: what the two halves of report_average share: sums of value × weight, and their quotients. */
+/* average.h: common to both halves of report_average: sums of value × weight, and their quotients. */
 #ifndef REPORT_AVERAGE_H
 #define REPORT_AVERAGE_H
 
 #include "report.h"
 
-/* 2^63 by the largest weight is 2^103: there is room for 2^24 runs. */
+/* 2^63 times the largest weight is 2^103, which leaves room for 2^24 runs. */
 typedef __int128 wide_int;
 
 static inline wide_int average_divide(wide_int sum, wide_int by)
@@ -12,7 +12,7 @@ static inline wide_int average_divide(wide_int sum, wide_int by)
 	return sum < 0 ? -((-sum + by / 2) / by) : (sum + by / 2) / by;
 }
 
-/* The units of the average that one unit of the profile's column is: the average has parts of counts. */
+/* The units of the average per unit of the profile's column: averages have fractions of counts. */
 static inline int64_t average_factor(const struct profile *all, uint32_t column, const struct profile *p, uint32_t c)
 {
 	return profile_scale(all, column) / profile_scale(p, c);

@@ -15,7 +15,7 @@ static void next(struct csv *c)
 	c->started = true;
 }
 
-/* Doubles the quotes of what was written from `start` on, and puts it into quotes. */
+/* Quotes the text from `start` on, and doubles its quotes. */
 static void quote(struct buf *b, size_t start)
 {
 	size_t n = b->size - start;

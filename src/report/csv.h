@@ -1,8 +1,8 @@
 /* csv.h: comma-separated values of RFC 4180, safe to open in a spreadsheet.
  *
- * A text that begins with = + - @, a tab or a carriage return, which spreadsheets take for a formula, gets a ' before
- * it. A tab or newline
- * becomes a space, other control characters and what is not UTF-8 become U+FFFD. Numbers are written as they are. */
+ * A text that begins with = + - @, a tab or a carriage return, which spreadsheets treat as a formula, gets a ' before
+ * it. A tab or newline becomes a space; other control characters and invalid UTF-8 become U+FFFD. Numbers are written
+ * as they are. */
 #ifndef REPORT_CSV_H
 #define REPORT_CSV_H
 
@@ -11,7 +11,7 @@
 
 struct csv {
 	struct buf *out;
-	bool started;		/* a cell of this line is written */
+	bool started;		/* this line has a cell already */
 };
 
 void csv_text(struct csv *c, struct str s);

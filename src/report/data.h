@@ -1,4 +1,4 @@
-/* data.h: what the tables share: their rows as JSON and CSV, and the last lines. */
+/* data.h: common to all tables: rows as JSON and CSV, and the last lines. */
 #ifndef REPORT_DATA_H
 #define REPORT_DATA_H
 
@@ -6,7 +6,7 @@
 #include "json.h"
 #include "report.h"
 
-/* The rows, at most o->limit of them, as o->json or o->csv asks for. With o->all_columns, or of a wide table, all
+/* The rows, at most o->limit of them, in the format of o->json or o->csv. With o->all_columns, or of a wide table, all
  * columns; else the one. */
 void report_functions_data(const struct profile *p, const struct report_options *o, const struct wide_row *rows,
 			   size_t count, struct buf *out);
@@ -15,16 +15,16 @@ void report_functions_data(const struct profile *p, const struct report_options 
 size_t report_data_columns(const struct profile *p, const struct report_options *o, uint32_t ret[PROFILE_COLUMNS]);
 
 void report_put_place_json(struct json *j, const struct profile *p, uint32_t frame);
-/* A value of a column: a number, with what is behind the point where the column has parts of counts. */
+/* A value of a column: a number, with decimals where the column has fractions of counts. */
 void report_put_value_json(struct json *j, const struct profile *p, uint32_t column, int64_t v);
 void report_put_value_csv(struct csv *c, const struct profile *p, uint32_t column, int64_t v);
-const char *report_unit(const struct profile *p, uint32_t column);	/* "count" also of such parts */
+const char *report_unit(const struct profile *p, uint32_t column);	/* "count" also for such fractions */
 
 /* For a profile with edges, whether a value is a limit; nothing for others. */
 void report_put_at_most_json(struct json *j, const struct profile *p, const char *key, bool at_most);
 void report_put_at_most_csv(struct csv *c, const struct profile *p, bool at_most);
 
-/* A line that says so, and "estimated": true in JSON, where the table had to be made of a tree that is an estimate. */
+/* A line that says so, and "estimated": true in JSON, if the table was made from an estimated tree. */
 void report_put_estimated(struct buf *out, const struct profile *p);
 void report_put_estimated_json(struct json *j, const struct profile *p);
 

@@ -43,7 +43,8 @@ static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int
 	};
 }
 
-/* Nodes were rounded along the tree, which takes from one function what it gives to another. What is cut as requested stays. */
+/* Nodes were rounded along the tree, which moves fractions from one function to another. Truncation on request
+ * stays. */
 static int64_t before_of(const struct diff *d, int64_t before, int64_t measured)
 {
 	return d->truncated ? before : profile_scaled(&d->scaling, measured);

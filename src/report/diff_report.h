@@ -1,4 +1,4 @@
-/* diff_report.h: a difference as a table: which functions changed, how much, and whether that may be chance. */
+/* diff_report.h: a difference as a table: which functions changed, by how much, and whether that exceeds the noise. */
 #ifndef REPORT_DIFF_REPORT_H
 #define REPORT_DIFF_REPORT_H
 
@@ -7,13 +7,14 @@
 #include "report.h"
 
 /* One metric of one function. `before` and `after` are whole numbers; a scaled `before` is rounded by itself, so that a function has the
- * same one in every view and grouping. Shares and the change are exact: the latter in percent of everything that was taken before. */
+ * same one in every view and grouping. Shares and the change are exact: the latter in percent of the whole before. */
 struct diff_cell {
 	int64_t before, after;
 	double before_percent, after_percent;	/* each of everything on its side */
-	double change, noise;		/* percent of the whole before; less than the noise may be chance */
+	double change, noise;		/* percent of the whole before; a change below the noise may be chance */
 	bool changed;			/* by more than the noise */
-	bool at_most;			/* before and after are limits, see report.h: what changed are these */
+	bool at_most;			/* before and after are upper limits, see report.h, and the change is that of
+					 * the limits */
 };
 
 struct diff_row {
@@ -26,7 +27,7 @@ struct diff_report_options {
 	const char *name_before, *name_after, *column, *compared;	/* "by total", "as they are", … */
 	size_t limit;			/* rows; 0 is all */
 	enum report_sort sort;		/* most changed in self first, or in total; or by name */
-	bool all;			/* also what may be chance, and what did not change */
+	bool all;			/* also changes within the noise, and unchanged functions */
 	double sigma;			/* standard errors of noise; 0 is chosen by the number of functions */
 	bool color;
 	size_t width;			/* of the terminal; 0 is no limit */
@@ -39,10 +40,9 @@ struct diff_report {
 	size_t count, compared, quiet;	/* rows; functions with values; of these, those that changed by noise or not at
 					 * all */
 	double sigma;
-	int64_t before, after;		/* everything; where values are negative, what shares are of */
+	int64_t before, after;		/* the base of shares; differs from the sum if values are negative */
 	int64_t whole_measured;		/* `before` without scale */
-	double base;			/* what changes are percent of: everything before, or after if there was
-					 * nothing */
+	double base;			/* the base of changes: the whole before, or after if that is 0 */
 	struct diff_cell all;		/* the sums, as one function */
 };
 

@@ -88,7 +88,7 @@ static bool is_by_total(const struct diff_report *r)
 	return r->options->sort == REPORT_SORT_TOTAL;
 }
 
-/* Calls have nothing but self values. */
+/* Calls have self values only. */
 static bool has_totals(const struct diff_report *r)
 {
 	return !r->diff->profile->columns[r->diff->after].counts_calls;
@@ -123,7 +123,7 @@ static struct widths measure(const struct diff_report *r, size_t count)
 
 static void put_name(const struct diff_report *r, const struct diff_row *row, const struct widths *w, struct buf *out)
 {
-	/* Of memory a total may be nothing; what was scaled may be less than one. */
+	/* A total of memory may be 0; a scaled value may be less than one. */
 	bool was = row->total.before_percent != 0 || row->self.before_percent != 0, is = row->total.after || row->self.after;
 	const char *mark = !was ? " (new)" : !is ? " (gone)" : "";
 	struct str name = profile_name(r->diff->profile, row->frame);
@@ -200,7 +200,7 @@ static void put_titles(const struct diff_report *r, const struct widths *w, stru
 	buf_puts(out, "   function\n");
 }
 
-/* The totals of both sides, and the way they are compared. */
+/* The totals of both sides, and how they are compared. */
 static void put_head(const struct diff_report *r, struct buf *out)
 {
 	const struct profile *p = r->diff->profile;
@@ -222,7 +222,7 @@ static void put_head(const struct diff_report *r, struct buf *out)
 	buf_printf(out, "\ncompared %s", r->options->compared);
 	if (r->diff->measured != r->diff->before)
 		buf_printf(out, ": before is multiplied by %.4g", r->diff->factor);
-	buf_printf(out, "; %s of each function, change in percent of everything before\n\n",
+	buf_printf(out, "; %s of each function, change in percent of the total before\n\n",
 		   !has_totals(r) ? "calls" : is_by_total(r) ? "total" : "self");
 }
 

@@ -1,4 +1,4 @@
-/* edges.c: who calls a function, and what it calls. */
+/* edges.c: callers and callees of a function. */
 
 #include "report.h"
 
@@ -77,7 +77,7 @@ static void gather_values(struct gathering *g, const struct profile *p, const bo
 	}
 }
 
-/* Each call is of one edge, also that of a function by itself. */
+/* Each call belongs to one edge, recursive ones included. */
 static void gather_calls(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction,
 			 uint32_t calls)
 {
@@ -112,13 +112,13 @@ static void gather_again(struct report_edges *e, const struct profile *p, const 
 
 /* --- Of a profile that has edges --- */
 
-/* The function among the nodes. Frames of one name are several functions, and levels say nothing of all together. */
+/* The function among the nodes. Frames of one name are several functions, whose levels cannot be combined. */
 struct selection {
 	const struct profile *p;
 	const struct edges *e;
 	bool *is;			/* by node */
-	bool *again, *second;		/* by node: a call of it stands below another one, below the outermost only */
-	bool *leads_back;		/* by node: what is below it may stand below another call of the function */
+	bool *again, *second;		/* by node: a call of it is below another one, below the outermost only */
+	bool *leads_back;		/* by node: its subtree may be below another call of the function */
 	uint32_t *circle;		/* by node; NULL where levels tell */
 	bool several, once;		/* several functions; the outermost level is once */
 };
@@ -179,7 +179,7 @@ static void add_pair(const struct selection *a, int64_t *sums, const struct edge
 			saturating_add(&sums[c], pair->value[c]);
 }
 
-/* Calls are those of one edge, also of a function by itself. Returns whether there are any. */
+/* Calls belong to one edge, recursive ones included. Returns whether there are any. */
 static bool has_calls(const struct selection *a, const struct edges_pair *pair)
 {
 	for (uint32_t c = 0; c < a->p->column_count; c++)
@@ -274,7 +274,7 @@ static void subtract(int64_t *values, const int64_t *less, uint32_t columns)
 		values[c] = saturating_difference(values[c], less[c]);
 }
 
-/* Callees and itself are the total: what is left for those that are not determined, which is what a single one took. */
+/* Callees and self add up to the total: the rest is for undetermined ones, exactly if there is only one. */
 static void share_rest(struct report_edges *r, const struct profile *p)
 {
 	struct report_edge *last = NULL;

@@ -1,4 +1,4 @@
-/* edges_table.c: a function with those who call it and what it calls. */
+/* edges_table.c: a function with its callers and callees. */
 
 #include "report.h"
 

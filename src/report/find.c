@@ -1,4 +1,4 @@
-/* find.c: the function that somebody means. */
+/* find.c: finds the function that the user means. */
 
 #include "report.h"
 
@@ -10,9 +10,9 @@
 #include <regex.h>
 #include <string.h>
 
-#define NAMED 4			/* names that a sentence lists */
+#define NAMED 4			/* names listed in a sentence */
 #define NAME_SHOWN 80		/* code points of each */
-#define COMPARED 50000		/* names among which the nearest is looked for */
+#define COMPARED 50000		/* names searched for the nearest */
 
 static bool equal(struct str a, struct str b)
 {
@@ -95,7 +95,7 @@ static size_t match(const struct profile *p, relation is, struct str text, bool 
 	return count;
 }
 
-/* The different names among the frames of `of`, most total first as far as that is known. The caller frees. */
+/* The distinct names of the frames in `of`, most total first where known. The caller frees. */
 static uint32_t *distinct(const struct profile *p, const bool *of, size_t *ret_count)
 {
 	uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));

@@ -1,4 +1,4 @@
-/* flat.c: what every function took, by itself and with all that it called. */
+/* flat.c: self and total values of every function. */
 
 #include "report.h"
 
@@ -65,7 +65,7 @@ static size_t add_edges(struct flat_row *rows, const struct profile *p, uint32_t
 	return count;
 }
 
-/* Frames that stand in no stack, such as the mangled names of functions, are no functions either. */
+/* Frames in no stack, such as the mangled names of functions, are no functions either. */
 static size_t add_tree(struct flat_row *rows, const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *totals = profile_totals(p, column);
@@ -105,7 +105,7 @@ int64_t report_sum(const struct profile *p, uint32_t column)
 	return edges_total(p, column);
 }
 
-/* Functions only, as edges know no more. */
+/* Functions only, since edges have no more. */
 static int64_t below_zero(const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *self = NULL;

@@ -68,7 +68,7 @@ static int64_t sum(const struct report_edges *e)
 	return all;
 }
 
-/* Then they may be more than all together. */
+/* Then they may exceed the whole. */
 static bool has_limits(const struct report_edges *e)
 {
 	bool any = e->total_at_most;

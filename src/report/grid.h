@@ -1,5 +1,4 @@
-/* grid.h: a table for people: right-aligned cells, each column as wide as it must be, and a name with its place
- * behind. */
+/* grid.h: a table for people: right-aligned cells, columns as wide as needed, and a name with its place. */
 #ifndef REPORT_GRID_H
 #define REPORT_GRID_H
 
@@ -12,7 +11,7 @@
 
 struct grid {
 	size_t columns, cells;
-	struct buf text;		/* all cells, one behind the other */
+	struct buf text;		/* all cells, one after another */
 	size_t *ends, capacity;		/* where each ends in it */
 	size_t widths[GRID_COLUMNS];
 };
@@ -24,7 +23,7 @@ void grid_text(struct grid *g, const char *text);
 void grid_value(struct grid *g, int64_t v, const char *unit);
 void grid_share(struct grid *g, int64_t part, int64_t whole);	/* per cent with one decimal */
 
-void grid_at_most(struct grid *g, bool at_most);	/* whether the next cell is a limit: "≤12.3" */
+void grid_at_most(struct grid *g, bool at_most);	/* whether the next cell is an upper limit: "≤12.3" */
 
 /* Appends the cells of a row, two spaces behind each. */
 void grid_put(const struct grid *g, size_t row, struct buf *out);

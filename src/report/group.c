@@ -1,8 +1,8 @@
 /* group.c: the same stacks by file, class, namespace or package, and only some of the stacks.
  *
- * Each makes a profile of the same kind, so that all tables and pictures work for it, and recursion within a class
- * counts once as that of a function does. Edges are grouped, too; but they don't tell stacks, so that some of the stacks
- * are some of the estimated tree. */
+ * Each makes a profile of the same kind, so all tables and pictures work for it, and recursion within a class counts
+ * once, as that of a function does. Edges are grouped, too; but they have no stacks, so a selection of stacks comes
+ * from the estimated tree. */
 
 #include "report.h"
 
@@ -123,7 +123,7 @@ static struct str base_name(struct str path)
 	return slash ? (struct str){ slash + 1, (size_t)(path.p + path.n - slash - 1) } : path;
 }
 
-/* A library or program instead of a script: by its name, or where programs are kept. */
+/* A library or program instead of a script, by its name or directory. */
 static bool is_module(struct str file)
 {
 	static const char *const places[] = { "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/",
@@ -209,7 +209,7 @@ void report_group_name(const struct profile *p, uint32_t frame, enum report_by b
 	}
 }
 
-/* Several functions become one group, so that their levels say nothing of its. */
+/* Several functions become one group, whose levels do not follow from theirs. */
 static void group_edges(struct profile *r, const struct profile *p, const uint32_t *frames)
 {
 	uint32_t columns[PROFILE_COLUMNS];

@@ -1,7 +1,7 @@
-/* lines.c: the same stacks by the lines that ran.
+/* lines.c: the same stacks by executed line.
  *
- * PHP's own functions and native code have no source that anybody here reads: what they take is their line's that called
- * them. Whoever called the first line, as C code before main, stays what it is. */
+ * PHP's own functions and native code have no source to show: their values belong to the line that called them.
+ * Callers of the first line, such as C code before main, stay unchanged. */
 
 #include "report.h"
 

@@ -1,7 +1,7 @@
 /* report.h: tables of a profile. Pure: profile and options in, bytes out.
  *
- * Where a profile has edges (edges.h) the tables are made of these, never of its tree, which is an estimate then. What
- * edges do not determine is told: `at_most` means that the value is no larger, and tables show it as "≤12.3". */
+ * Where a profile has edges (edges.h) the tables are made of these, never of its tree, which is an estimate then.
+ * Values that edges do not determine are marked: `at_most` is an upper limit, which tables show as "≤12.3". */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -24,11 +24,11 @@ enum report_sort { REPORT_SORT_SELF, REPORT_SORT_TOTAL, REPORT_SORT_NAME };
 /* Rows of every frame, sorted. The caller frees. */
 struct flat_row *report_flat(const struct profile *p, uint32_t column, enum report_sort sort, size_t *ret_count);
 
-/* Everything that was taken: the sum of what all functions took themselves. */
+/* The whole: the sum of all self values. */
 int64_t report_sum(const struct profile *p, uint32_t column);
 
-/* The base of shares: everything that was taken. Where nodes have negative values, as of memory that was given back,
- * it is more than the profile's sum, which could be nothing or less. */
+/* The base of shares: the whole. Where nodes have negative values, such as freed memory, it is more than the profile's
+ * sum, which could be 0 or less. */
 int64_t report_whole(const struct profile *p, uint32_t column);
 
 /* The grouping of rows. */
@@ -43,7 +43,7 @@ struct report_options {
 	enum report_sort sort;
 	bool json, csv, color;
 	bool all_columns;		/* self and total of every column; the wide table has self of each anyway */
-	bool sums;			/* last rows say what was left out, and what all are together */
+	bool sums;			/* the last rows give the rest and the sum */
 	enum report_by by;		/* what the profile was grouped by, for the headings */
 	size_t width;			/* of the terminal; 0 is no limit */
 };
@@ -80,8 +80,8 @@ enum report_direction { REPORT_CALLERS, REPORT_CALLEES };
 
 #define REPORT_NO_CALLER UINT32_MAX	/* the frame of an edge: the function stands at the root of the stack */
 
-/* The share of one caller, or one callee, in the function that was asked for. Of a column "calls" the value is how
- * often this one called that one. */
+/* The share of one caller, or one callee, in the requested function. In a column "calls" the value is the number of
+ * calls between the two. */
 struct report_edge {
 	uint32_t frame;
 	int64_t values[PROFILE_COLUMNS];
@@ -95,13 +95,13 @@ struct report_edge {
  * are `at_most`, to more: where a callee calls the function again, its calls have what is below them in both. */
 struct report_edges {
 	int64_t self[PROFILE_COLUMNS], total[PROFILE_COLUMNS];
-	int64_t again[PROFILE_COLUMNS];		/* the part of total where it stands on the stack more than once */
+	int64_t again[PROFILE_COLUMNS];		/* the part of total where it is on the stack more than once */
 	bool total_at_most, again_at_most;
 	struct report_edge *edges;		/* most of the sorting column first, then most calls, then by name */
 	size_t count;
 };
 
-/* `of` says by frame what the function is; it may be several frames, as of one name in several files. */
+/* `of` selects the frames of the function; there may be several, as for one name in several files. */
 void report_edges(const struct profile *p, const bool *of, enum report_direction direction, uint32_t column,
 		  struct report_edges *ret);
 void report_edges_done(struct report_edges *e);
@@ -115,8 +115,8 @@ int report_edges_table(const struct profile *p, const bool *callers, const bool 
 
 /* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is
  * a part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns
- * how many frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. Expressions
- * are for the user's own: those of strangers may take any time and memory. */
+ * how many frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. Only for
+ * trusted expressions: others may take any amount of time and memory. */
 int report_find(const struct profile *p, const char *text, bool *ret, struct err *err);
 
 /* None of the frames, with room for all; the caller frees. */
@@ -138,19 +138,20 @@ bool report_by_parse(const char *text, enum report_by *ret);
 /* The name of a grouping in parameters and options: "own", where its name is that of functions. */
 const char *report_by_key(enum report_by by);
 
-/* Whether it has lines that ran; those that begin a function are none. */
+/* Whether it has executed lines; first lines of functions do not count. */
 static inline bool report_has_lines(const struct profile *p)
 {
 	return p->node_lines && !p->edges;
 }
 
-/* The same stacks of lines: a frame is a function, its file and the line that ran, or without `functions` a line of a file
- * whatever function it is in. What has no source, as PHP's own functions and native code, is the line that called it. */
+/* The same stacks of lines: a frame is a function, its file and the executed line, or without `functions` a line of a
+ * file whatever function it is in. Code without source, such as PHP's own functions and native code, counts as the
+ * line that called it. */
 struct profile *report_lines(const struct profile *p, bool functions);
 
 /* The same stacks of classes, files, … instead of functions. The group's name is the frame's name, "[no class]" where
  * there is none:
- *	line		FILE:LINE that ran, see report_lines; of a profile without lines, where the function is defined
+ *	line		FILE:LINE executed, see report_lines; of a profile without lines, where the function is defined
  *	class		what stands before ::
  *	namespace	what stands before the last \ of the class or function
  *	package		vendor/name of a path with /vendor/vendor/name/; a native module by its file name; "[kernel]";
@@ -160,7 +161,7 @@ struct profile *report_lines(const struct profile *p, bool functions);
  *			functions are one's own; of edges only the tree is left */
 struct profile *report_group(const struct profile *p, enum report_by by);
 
-/* By frame: whether it is one's own, as REPORT_BY_OWN has it. The caller frees. */
+/* By frame: whether it is own code, as for REPORT_BY_OWN. The caller frees. */
 bool *report_own_frames(const struct profile *p);
 
 void report_group_name(const struct profile *p, uint32_t frame, enum report_by by, struct buf *out);
@@ -169,13 +170,13 @@ void report_group_name(const struct profile *p, uint32_t frame, enum report_by b
 struct profile *report_filter(const struct profile *p, const bool *focus, const bool *ignore);
 
 /* The weighted average of `count` profiles, as of several runs: the sum of value × weight, by the sum of weights.
- * Weights are whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. Counts have parts (PROFILE_MILLIONTHS); what is lost in
- * rounding one node is made good at the next of its function, so that sums are right. */
+ * Weights are whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. Counts have parts (PROFILE_MILLIONTHS); rounding
+ * errors of a node are carried to the next of its function, so that sums are right. */
 #define REPORT_WEIGHT_MAX UINT64_C(1000000000000)
 struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count);
 
-/* Says which columns an average leaves out, as some of the profiles that weigh anything did not measure them; nothing if it has all.
- * If they have no column in common it has all. */
+/* Names the columns that an average leaves out, because some profiles with a weight did not measure them; nothing if
+ * it has all. If they have no column in common it has all. */
 void report_average_lacks(const struct profile *const *profiles, const uint64_t *weights, size_t count, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* same_kind.h: profiles that are made of others, stack by stack. */
+/* same_kind.h: profiles derived from others, stack by stack. */
 #ifndef REPORT_SAME_KIND_H
 #define REPORT_SAME_KIND_H
 

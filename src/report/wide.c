@@ -1,4 +1,4 @@
-/* wide.c: what every function took of everything that was measured. */
+/* wide.c: values of every function in all columns. */
 
 #include "report.h"
 

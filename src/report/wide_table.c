@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* One column of the table: a share of the sorting column, what a function took itself, or with all that it called. */
+/* One column of the table: a share of the sorting column, self or total. */
 struct cell {
 	uint32_t column;
 	enum { CELL_SHARE, CELL_TOTAL_SHARE, CELL_SELF, CELL_TOTAL } kind;
@@ -26,7 +26,7 @@ static void add_cell(struct layout *l, uint32_t column, int kind)
 	l->cells[l->count++] = (struct cell){ column, kind };
 }
 
-/* No total for calls: a sum of one's own and those of callees means nothing. */
+/* No total for calls: a sum of its own calls and those of callees is meaningless. */
 static void lay_out(struct layout *l, const struct profile *p, const struct report_options *o)
 {
 	uint32_t columns[PROFILE_COLUMNS];

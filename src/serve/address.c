@@ -16,7 +16,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Copies `n` bytes in lower case; -EINVAL if they are none or too many. */
+/* Copies `n` bytes in lower case; -EINVAL if `n` is 0 or too large. */
 static int take_host(struct address *a, const char *p, size_t n)
 {
 	if (n == 0 || n >= sizeof(a->host))

@@ -1,6 +1,6 @@
 /* address.h: "host:port" as people write it after --listen and as browsers send it in Host and Origin.
  *
- * Hosts are kept in lower case and without brackets. Nothing here asks the network. */
+ * Hosts are kept in lower case and without brackets. Nothing here uses the network. */
 #ifndef SERVE_ADDRESS_H
 #define SERVE_ADDRESS_H
 

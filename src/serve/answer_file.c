@@ -1,4 +1,4 @@
-/* answer_file.c: blocks of zstd, each by itself, so that a reader needs to remember nothing but where it is. */
+/* answer_file.c: independent blocks of zstd, so that a reader has no state but its offset. */
 #include "answer_file.h"
 
 #include "io.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define LEVEL	1		/* of zstd: faster than the text is made */
+#define LEVEL	1		/* of zstd: compresses faster than the text is produced */
 
 struct block {
 	uint32_t size, plain;

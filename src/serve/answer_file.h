@@ -1,11 +1,11 @@
-/* answer_file.h: the body of an answer, from the process that makes it to the connections that send it.
+/* answer_file.h: the body of a response, from the process that makes it to the connections that send it.
  *
- * It is a file in memory that is written in pieces while the answer is made, and read in pieces while it is sent, so that
- * neither side ever holds the whole; in it every piece is compressed, since text of stacks repeats itself: a reader that
- * takes long holds a tenth of what it will get. The file is a row of blocks:
+ * A file in memory, written in pieces while the response is made and read in pieces while it is sent, so that neither
+ * side ever holds all of it. Each piece is compressed: stacks are repetitive text, so a slow reader holds a tenth of
+ * its response. The file is a sequence of blocks:
  *
  *	0	4	bytes that follow
- *	4	4	bytes that they stand for, 1 to ANSWER_BLOCK; the same number if they are not compressed
+ *	4	4	their size decompressed, 1 to ANSWER_BLOCK; the same number if they are not compressed
  *	8	…	those bytes, one frame of zstd if they are compressed
  */
 #ifndef SERVE_ANSWER_FILE_H

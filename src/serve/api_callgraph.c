@@ -1,4 +1,4 @@
-/* api_callgraph.c: who calls whom, laid out by Graphviz, as a picture. */
+/* api_callgraph.c: the call graph, laid out by Graphviz, as a picture. */
 
 #include "api.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define LAYOUT_SECONDS	1.5			/* a page waits for it; what takes longer has fewer functions */
+#define LAYOUT_SECONDS	1.5			/* a page waits for it; graphs that take longer get fewer functions */
 #define LAYOUT_NS	((int64_t)(LAYOUT_SECONDS * NS_PER_SECOND))
 #define MEMORY_MAX	((size_t)256 << 20)
 #define PICTURE_MAX	((size_t)32 << 20)
@@ -30,7 +30,7 @@ static void warn_reduced(const struct callgraph_fit *fit, struct response *r)
 	r->warning = arena_copy(&r->bytes, b.data, b.size);
 }
 
-/* `bare` as it comes from Graphviz, for a page that has style and script of its own. */
+/* `bare`: as Graphviz writes it, for a page with its own style and script. */
 static int draw(const struct profile_query *a, struct graphviz *graphviz, bool bare, struct response *r, struct err *err)
 {
 	_cleanup_(callgraph_freep) struct callgraph *graph = NULL;

@@ -1,4 +1,4 @@
-/* api_labels.c: what can be chosen in a time range: labels, their values, and samples of each. */
+/* api_labels.c: the labels in a time range, their values, and the number of samples of each. */
 
 #include "api.h"
 

@@ -164,7 +164,7 @@ static void put_title(const struct profile_query *a, struct buf *out)
 	}
 }
 
-/* Puts the column, the selection and the start of a run. */
+/* Appends the column, the selection and the start of a run. */
 static void put_subtitle(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
 	char at[32];
@@ -260,7 +260,7 @@ static void answer_download(const struct request *q, struct response *r, const s
 		profile_query_refuse(r, q, code, &err);
 }
 
-/* Files for programs that know lines have them; a reader of JSON may rely on one node per function. */
+/* Formats with line numbers get executed lines; readers of JSON may rely on one node per function. */
 static bool wants_lines(const struct view *v, enum shape shape, const struct download *d)
 {
 	if (d ? !download_has_lines(d) : shape != SHAPE_JSON && shape != SHAPE_STROBE)

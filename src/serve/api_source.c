@@ -1,4 +1,4 @@
-/* api_source.c: the source of a function, with what each of its lines took. */
+/* api_source.c: the source of a function, with the cost of each line. */
 
 #include "api.h"
 

@@ -128,7 +128,7 @@ static void put_rejected_files(struct json *j, const struct source_counters *c)
 	json_end(j);
 }
 
-/* The source of profiles that others send by HTTP. */
+/* The source of profiles pushed over HTTP. */
 static void put_pushes(struct json *j, const struct source_counters *c)
 {
 	json_key(j, "pushes");
@@ -144,7 +144,7 @@ static void put_pushes(struct json *j, const struct source_counters *c)
 	json_end(j);
 }
 
-/* It is there whether anybody pushes or not, and is listed from the first push on. */
+/* It always exists, and is listed from the first push on. */
 static bool is_unused(const struct source *s)
 {
 	const struct source_counters *c = &s->counters;

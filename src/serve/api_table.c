@@ -1,4 +1,4 @@
-/* api_table.c: every function with every metric, column by column: what the table of the page is made of. */
+/* api_table.c: every function with every metric, column by column, for the table of the page. */
 
 #include "api.h"
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* --- What both kinds have --- */
+/* --- Common to both kinds --- */
 
 static void put_name(struct json *j, const struct profile *p, uint32_t frame)
 {
@@ -99,7 +99,7 @@ static void put_sides(struct json *j, const struct diff_report *r, size_t count,
 	json_end(j);
 }
 
-/* Shares of a scaled value before are of these. */
+/* The wholes that shares of a scaled value before refer to. */
 static void put_measured(struct json *j, const struct diff_report *r, size_t count, bool total)
 {
 	if (r->diff->measured == r->diff->before)
@@ -111,7 +111,7 @@ static void put_measured(struct json *j, const struct diff_report *r, size_t cou
 	json_end(j);
 }
 
-/* Rows of which the change is more than chance explains, by their numbers. */
+/* The indices of rows whose change exceeds the noise. */
 static void put_changed(struct json *j, const struct diff_report *r, size_t count, bool total)
 {
 	json_key(j, total ? "total_changed" : "self_changed");

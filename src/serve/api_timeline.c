@@ -1,4 +1,4 @@
-/* api_timeline.c: how many samples there were over time, of all series or by the values of a label. */
+/* api_timeline.c: samples over time, of all series or by the values of a label. */
 
 #include "api.h"
 
@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-#define VALUES_SHOWN 6		/* those with most samples; more colours nobody can tell apart */
+#define VALUES_SHOWN 6		/* those with most samples; nobody can tell more colours apart */
 
 struct timeline {
 	const struct store_query *q;
 	int64_t step_ns;
 	size_t steps;
-	uint64_t *samples, *others;	/* of all, and of the values that are not shown */
+	uint64_t *samples, *others;	/* of everything, and of the values that are not shown */
 	struct { const char *value; uint64_t *samples; } values[VALUES_SHOWN];
 	size_t value_count;
 	struct store_labels labels;	/* owns the values */
@@ -34,7 +34,7 @@ static int count(struct store *s, const struct timeline *t, const struct store_q
 	return store_timeline(s, q, t->step_ns, *ret, t->steps, err);
 }
 
-/* A value was found with all filters, so it takes the place of those of its label. */
+/* Values were found with all filters applied, so a value replaces the filters of its label. */
 static int count_value(struct store *s, struct timeline *t, const char *key, const char *value, struct err *err)
 {
 	_cleanup_(freep) struct label_filter *filters = xcalloc(t->q->filter_count + 1, sizeof(*filters));
@@ -68,7 +68,7 @@ static int count_values(struct store *s, struct timeline *t, const char *key, st
 	return code;
 }
 
-/* Samples that came between the two counts are among the others; those that were removed may be missing. */
+/* Samples that arrived between the two counts are part of "other"; those removed in between may be missing. */
 static void find_others(struct timeline *t)
 {
 	t->others = xcalloc(t->steps, sizeof(*t->others));
@@ -139,7 +139,8 @@ void api_timeline(struct server_context *s, const struct request *q, struct resp
 		return;
 	}
 
-	/* The first step begins at a whole one, so that the bars of two requests a moment apart are the same. */
+	/* The first step is aligned to a multiple of the step, so that two requests a moment apart have the same
+	 * bars. */
 	query = view_query(&a.view);
 	query.from_ns -= query.from_ns % a.view.step_ns;
 	t = (struct timeline){ .q = &query, .step_ns = a.view.step_ns };

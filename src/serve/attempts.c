@@ -1,4 +1,4 @@
-/* attempts.c: for each address that failed lately, the time when all its failures are forgiven. */
+/* attempts.c: for each address that failed recently, the time at which its failures are forgiven. */
 #include "attempts.h"
 
 #include "log.h"

@@ -11,7 +11,8 @@
 
 #define ATTEMPTS_BURST		10
 #define ATTEMPT_COSTS_NS	(6 * NS_PER_SECOND)
-#define ATTEMPTS_ADDRESSES	1024u	/* that are remembered; above it the one that may go on first is forgotten */
+#define ATTEMPTS_ADDRESSES	1024u	/* addresses remembered; above it, the one that may try again first is
+					 * forgotten */
 
 struct attempts;
 
@@ -21,7 +22,7 @@ struct attempts *attempts_free(struct attempts *a);	/* NULL is fine; returns NUL
 /* 0 if it may try now, else the seconds until it may. */
 unsigned attempts_retry_after(struct attempts *a, const struct ip *from, int64_t now_ns);
 
-/* A wrong token came. Logs it, at most once a minute. */
+/* Records a wrong token, and logs it at most once a minute. */
 void attempts_record_failure(struct attempts *a, const struct ip *from, int64_t now_ns);
 
 #endif

@@ -18,7 +18,7 @@ static bool port_fits(const struct address *host, int port)
 	return host->port == port || (host->port < 0 && port == 80);
 }
 
-/* A name without a port may come with any port: the reverse proxy's is not known here. */
+/* A name without a port matches any port, since the reverse proxy's port is not known here. */
 static bool is_allowed_host(const struct auth_rules *a, const struct address *host)
 {
 	for (size_t i = 0; i < a->allow_host_count; i++) {
@@ -31,8 +31,8 @@ static bool is_allowed_host(const struct auth_rules *a, const struct address *ho
 	return false;
 }
 
-/* A server that listens on all addresses is known by the one that the connection came to. It is a number, not a name,
- * so no DNS answer can point at it. */
+/* A server that listens on all addresses also accepts the address of the connection. It is a number, not a name, so no
+ * DNS record can be rebound to it. */
 static bool is_local_address(const struct auth_rules *a, const struct auth_request *q, const struct address *host)
 {
 	return address_is_wildcard(&a->listen) && q->local_address && strcmp(q->local_address, host->host) == 0;
@@ -53,7 +53,7 @@ static bool host_is_ours(const struct auth_rules *a, const struct auth_request *
 
 /* --- 2. Origin and Sec-Fetch-Site --- */
 
-/* The origin of a page that this server sent has the host that the page's requests are sent to. */
+/* A page of this server has the same origin as the host that it sends its requests to. */
 static bool origin_is_ours(const struct auth_request *q)
 {
 	struct address origin, host;
@@ -81,8 +81,8 @@ static bool is_safe(const struct auth_request *q)
 	return strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0 || q->reads;
 }
 
-/* Browsers tell the origin of everything that changes something, since 2020 all of them. One that is older calls itself
- * Mozilla all the same. */
+/* All browsers since 2020 send the origin with requests that change something. Older ones still call themselves
+ * Mozilla. */
 static bool is_program(const struct auth_request *q)
 {
 	const char *agent = q->user_agent ? q->user_agent : "";

@@ -1,6 +1,6 @@
 /* auth.h: access control. Pure: rules and the headers of a request in, a verdict out.
  *
- * Three doors, each for another attack of a web page on a daemon at 127.0.0.1:
+ * Three checks, each against a different attack of a web page on a daemon at 127.0.0.1:
  *   1. Host must be a name of this server. A page that rebinds its own DNS name to 127.0.0.1 still sends that name.
  *   2. Origin and Sec-Fetch-Site must be this server's own. A page elsewhere may link here, but neither call the API
  *      nor embed anything. Another port of localhost is "same-site" to a browser and counts as elsewhere.
@@ -28,13 +28,13 @@ struct auth_request {
 	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *user_agent;
 	struct roles_request roles;
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
-	bool is_page;				/* a page; links from elsewhere may lead to it */
-	bool is_push;				/* brings profiles: from programs only, whoever they are known by */
-	bool is_public;				/* for everybody: the login, and what its page looks like */
+	bool is_page;				/* a page; other sites may link to it */
+	bool is_push;				/* uploads profiles: from programs only, however they authenticate */
+	bool is_public;				/* for everybody: the login and the assets of its page */
 	bool reads;				/* a POST that changes nothing: a query whose parameters are its body */
 };
 
-/* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. `identity` is the one of
+/* Returns 0, or the status to refuse the request with (401, 403, 421), and appends the reason. `identity` is the one of
  * roles_identify. */
 int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct identity *identity, struct buf *why);
 

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-#define COMPRESS_FROM	1024u		/* bytes; what is smaller fits in one packet anyway */
+#define COMPRESS_FROM	1024u		/* bytes; less fits in one packet anyway */
 
 static const char *const roots[] = {
 	"/push.v1.", "/querier.v1.", "/settings.v1.", "/vcs.v1.", "/adhocprofiles.v1.", "/pyroscope/",
 };
 
-/* Runs may have any name, and their addresses are told from these by how they begin. */
+/* Runs may have any name; their addresses differ from these in how they begin. */
 const char *connect_path(const char *path)
 {
 	if (!strncmp(path, "/runs/", 6) || !strncmp(path, "/api/", 5))
@@ -60,7 +60,7 @@ void connect_put_error(struct response *r, int status, const char *sentence)
 
 /* --- Requests --- */
 
-/* Parameters such as a charset mean nothing: JSON is UTF-8 always. */
+/* Parameters such as a charset are ignored: JSON is always UTF-8. */
 static bool is_type(const char *header, const char *type)
 {
 	size_t n = strlen(type);

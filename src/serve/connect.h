@@ -5,7 +5,8 @@
  *	Content-Encoding: gzip, or none
  *
  * A body is one message. An error has a status that is not 200, and is a JSON object with a code and a sentence
- * whatever the request's type is. Any path may stand in front, because a reverse proxy or the URL of a data source has one.
+ * whatever the request's type is. Any prefix is accepted, because a reverse proxy or the URL of a data source may add
+ * one.
  */
 #ifndef SERVE_CONNECT_H
 #define SERVE_CONNECT_H
@@ -17,20 +18,21 @@
 #define CONNECT_MESSAGE_MAX	((size_t)1 << 20)	/* … and decompressed */
 #define CONNECT_SECONDS		25u			/* of such a call: clients give up after 30 */
 
-/* "/querier.v1.QuerierService/SelectSeries" or "/pyroscope/render" without what stands in front; NULL if the path is another one. */
+/* "/querier.v1.QuerierService/SelectSeries" or "/pyroscope/render" without the prefix; NULL if the path is another
+ * one. */
 const char *connect_path(const char *path);
 
-/* The name of the code that goes with a status: "invalid_argument". */
+/* The name of the code for a status: "invalid_argument". */
 const char *connect_code(int status);
 
-/* Decompresses the body, of at most `max` bytes then, and translates it to the bytes of the message, which are checked. False
- * after `r` is filled in. */
+/* Decompresses the body (`max` bytes at most) and converts it to the bytes of the message, which are validated. On
+ * failure fills in `r` and returns false. */
 bool connect_read(const struct request *q, const struct message *m, size_t max, struct buf *ret, struct response *r);
 
-/* Answers with a message, in the form that the request has. `bytes` is that of Protocol Buffers. */
+/* Responds with a message in the encoding of the request. `bytes` is in the encoding of Protocol Buffers. */
 void connect_answer(const struct request *q, const struct message *m, const struct buf *bytes, struct response *r);
 
-/* Compresses the body if the client takes that and it is worth it. */
+/* Compresses the body if the client accepts that and the body is large enough. */
 void connect_compress(const struct request *q, struct response *r);
 
 /* {"code": "invalid_argument", "message": sentence} */

@@ -1,4 +1,4 @@
-/* downloads.h: the formats of others in which a profile can be had, beside those that a handler writes itself. */
+/* downloads.h: download formats of profiles, beside those that a handler writes itself. */
 #ifndef SERVE_DOWNLOADS_H
 #define SERVE_DOWNLOADS_H
 
@@ -9,14 +9,14 @@
 
 struct download;
 
-/* By the parameter `format`; NULL if it is none of these, or NULL. */
+/* By the parameter `format`; NULL for any other value, or without one. */
 const struct download *download_by_name(const char *format);
 
-/* Whether the lines that ran have a place in it. */
-bool download_has_chart(const struct download *d);	/* the order of calls, where it is known */
+/* Whether the format can hold executed lines. */
+bool download_has_chart(const struct download *d);	/* the order of calls, where known */
 bool download_has_lines(const struct download *d);
 
-/* Answers with `p` as the file "NAME.SUFFIX", with all columns that the format holds unless `column` is one. Negative
+/* Responds with `p` as the file "NAME.SUFFIX", with all columns that the format holds unless `column` is one. Negative
  * with a sentence if it cannot. */
 int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name,
 		 struct response *r, struct err *err);

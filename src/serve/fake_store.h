@@ -1,4 +1,4 @@
-/* fake_store.h: a store for tests that holds nothing, and fails when it is told to. */
+/* fake_store.h: a store for tests that holds nothing, and fails on request. */
 #ifndef SERVE_FAKE_STORE_H
 #define SERVE_FAKE_STORE_H
 

@@ -1,4 +1,4 @@
-/* form_token.c: making the number, and comparing it. */
+/* form_token.c: generates and compares the number. */
 #include "form_token.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* form_token.h: proof that a form came from a page of this server.
  *
- * Origin and Sec-Fetch-Site (auth.h) are the first door; this is a second one, for browsers or proxies that lose them. The
- * number is made at each start and stands only in forms for users who may write, which pages elsewhere cannot read.
+ * Origin and Sec-Fetch-Site (auth.h) are the first check; this is the second, for browsers or proxies that drop these
+ * headers. The number is generated at each start and is only in forms for users who may write, which other sites
+ * cannot read.
  */
 #ifndef SERVE_FORM_TOKEN_H
 #define SERVE_FORM_TOKEN_H
@@ -14,7 +15,7 @@
 
 int form_token_make(char ret[FORM_TOKEN + 1], struct err *err);	/* -EIO if the system gives no random numbers */
 
-/* False without one; takes the same time wherever the two differ. */
+/* False without one; constant time. */
 bool form_token_matches(const char *ours, const char *theirs);
 
 #endif

@@ -57,7 +57,7 @@ static int take_method(struct framing *f, char c)
 	if (c == ' ')
 		f->state = TARGET_BEGIN;
 	else if (!is_token(c))
-		return refuse(f, "the method holds a byte that none has");
+		return refuse(f, "the method contains an invalid byte");
 	return 0;
 }
 
@@ -90,7 +90,7 @@ static int take_version(struct framing *f, char c)
 	} else {
 		/* As in "PRI * HTTP/2.0". */
 		f->is_http2 = f->at == n - 2 && c == '2';
-		return refuse(f, f->is_http2 ? "HTTP/2 is not spoken here, only HTTP/1.1" :
+		return refuse(f, f->is_http2 ? "HTTP/2 is not supported, only HTTP/1.1" :
 			      "the first line does not end with HTTP/1.0 or HTTP/1.1");
 	}
 	return 0;
@@ -189,7 +189,7 @@ static int take_coding(struct framing *f, char c)
 	return 0;
 }
 
-/* White space around a length is none of it, and what follows the white space behind it would be a second one. */
+/* White space around a length is not part of it, and digits after that would be a second length. */
 static int take_value(struct framing *f, char c)
 {
 	bool is_blank = c == ' ' || c == '\t';
@@ -201,7 +201,7 @@ static int take_value(struct framing *f, char c)
 	if (c == '\n')
 		return end_value(f);
 	if (is_control(c) && c != '\t')
-		return refuse(f, "a header's value holds a control byte");
+		return refuse(f, "a header's value contains a control byte");
 	if (!is_length(f) && !is_coding(f))
 		return 0;
 	if (is_blank) {
@@ -243,7 +243,7 @@ static int take_size(struct framing *f, char c)
 		return 0;
 	}
 	if (f->state == SIZE_BEGIN || digit >= 0 || (f->state == SIZE && c != ';') || (is_control(c) && c != '\t'))
-		return refuse(f, "the size of a chunk is no hexadecimal number");
+		return refuse(f, "the size of a chunk is not a hexadecimal number");
 	f->state = EXTENSION;
 	return 0;
 }
@@ -291,7 +291,7 @@ static int take_byte(struct framing *f, char c)
 			return 0;
 		}
 		f->state = METHOD;
-		return c == ' ' ? refuse(f, "the first line begins with a blank") : take_method(f, c);
+		return c == ' ' ? refuse(f, "the first line begins with a space") : take_method(f, c);
 	case METHOD:
 		return take_method(f, c);
 	case TARGET_BEGIN:

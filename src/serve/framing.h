@@ -1,9 +1,9 @@
 /* framing.h: where the requests of a connection begin and end, read strictly.
  *
  * A proxy and we must never disagree about that, or one of its users could send a request that the proxy counts as the
- * body of another. So whatever can be read in two ways is refused (RFC 9112, sections 2.2, 5 and 6):
+ * body of another. So everything ambiguous is refused (RFC 9112, sections 2.2, 5 and 6):
  *   1. the first line is a method, a target and HTTP/1.0 or HTTP/1.1, with one space between them;
- *   2. a name is a token with its colon right behind it, and no line continues the one before;
+ *   2. a name is a token immediately followed by its colon, and no line continues the one before;
  *   3. no NUL, no other control byte but a tab in a value, and no CR without its LF;
  *   4. one Content-Length at most, of digits alone, and none beside a Transfer-Encoding;
  *   5. one Transfer-Encoding at most, which is "chunked", and only in HTTP/1.1;
@@ -19,13 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FRAMING_TARGET_MAX	16384u	/* beyond it there may be no room for the headers, and what is shorter gets a better answer */
+#define FRAMING_TARGET_MAX	16384u	/* beyond it there may be no room for the headers; shorter ones get a better
+					 * error */
 
 struct framing {
 	uint8_t state, version;		/* version: the digit behind "HTTP/1." */
 	bool in_trailer, has_length, has_coding;
-	uint8_t at;			/* in the name, or in what is compared */
-	char name[20];			/* in lower case; longer ones are none that matter */
+	uint8_t at;			/* in the name, or in the compared text */
+	char name[20];			/* in lower case; longer ones are irrelevant */
 	uint64_t left;			/* of the body or the chunk */
 	uint8_t digits;
 	const char *problem;		/* NULL: none so far */
@@ -36,9 +37,9 @@ struct framing {
 
 void framing_init(struct framing *f);
 
-/* Returns how many of the bytes belong to requests that are fine so far. If that is less than `n`, the one that begins
- * there is refused, f->problem says why, and whatever comes later is, too. A request that was fine in an earlier call
- * and is refused now returns 0. */
+/* Returns how many of the bytes belong to requests that are valid so far. If that is less than `n`, the request that
+ * begins there is refused, f->problem is the reason, and everything after it is refused, too. Returns 0 for a request
+ * that was valid in an earlier call and is refused now. */
 size_t framing_take(struct framing *f, const char *bytes, size_t n);
 
 #endif

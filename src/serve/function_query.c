@@ -1,4 +1,4 @@
-/* function_query.c: finds a function by its name, and who calls whom around it. */
+/* function_query.c: finds a function by its name, with its callers and callees. */
 
 #include "function_query.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* As pages and JSON show it: what cannot be shown is one character in all of them. */
+/* As pages and JSON show it: all bytes that cannot be shown become the same character. */
 static void put_shown(struct buf *out, struct str name)
 {
 	buf_reset(out);
@@ -72,7 +72,7 @@ static size_t find_frames(struct function_query *f)
 	return f->places;
 }
 
-/* The nodes of the scaled column are rounded along the tree, so that sums of some of them are not right to one unit. */
+/* Nodes of the scaled column are rounded along the tree, so sums of some of them are not exact to one unit. */
 static void scale_before(const struct diff *d, int64_t *values)
 {
 	values[d->before] = profile_scaled(&d->scaling, values[d->measured]);

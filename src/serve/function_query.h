@@ -19,7 +19,7 @@ struct function_query {
 int function_query(struct function_query *f, const struct profile_query *a, struct err *err);
 void function_query_done(struct function_query *f);
 
-/* Whether a column counts calls, of which totals and "itself" mean nothing. */
+/* Whether a column counts calls, for which totals and "itself" are meaningless. */
 bool function_of_calls(const struct profile_query *a);
 
 #endif

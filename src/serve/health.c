@@ -1,12 +1,12 @@
-/* health.c: alive is that this thread answers; ready is that a source is up and the sinks answer, too. */
+/* health.c: alive means that this thread responds; ready means that a source is up and the sinks respond, too. */
 
 #include "health.h"
 
 #include "clock.h"
 #include "query_starter.h"
 
-/* NULL if a source is up, else what the first one is doing instead. Pushes can always be taken, which says nothing of the
- * sources that were asked for. */
+/* NULL if a source is up, else the state of the first one. Pushes are always accepted, which says nothing about the
+ * configured sources. */
 static const char *down_reason(const struct server_context *s, char *text, size_t size)
 {
 	char state[256] = "";

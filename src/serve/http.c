@@ -54,7 +54,7 @@ void response_streams(struct response *r)
 	r->body.drain = r->drain;
 }
 
-/* Answers to programs are text, also where a person looks at them. */
+/* Responses for programs are text, even where a person reads them. */
 static bool is_for_programs(const char *path)
 {
 	return !strncmp(path, "/assets/", 8) || !strcmp(path, "/healthz") || !strcmp(path, "/readyz") || !strcmp(path, "/metrics");

@@ -24,25 +24,26 @@ extern const int http_codes[HTTP_CODES];
 struct http_counters {
 	_Atomic uint64_t requests[HTTP_CODES];
 	_Atomic uint64_t runs_posted;
-	_Atomic uint64_t logins, logins_wrong, logins_limited;	/* accepted, wrong tokens, and those not looked at */
+	_Atomic uint64_t logins, logins_wrong, logins_limited;	/* accepted, wrong tokens, and those rejected
+								 * unchecked */
 	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory, too
 									 * many at a time */
 	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
 	_Atomic uint64_t calls[PYROSCOPE_CALLS];	/* of Grafana, by pyroscope_call_index */
-	_Atomic uint64_t queries;		/* answered, whatever the answer was */
+	_Atomic uint64_t queries;		/* completed, with any status */
 	_Atomic uint64_t queries_pruned;	/* of those */
-	_Atomic uint64_t queries_shared;	/* besides those: requests with the answer of another one (coalesce.h) */
+	_Atomic uint64_t queries_shared;	/* further ones that shared the response of another (coalesce.h) */
 	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no memory
 											 * left, over the memory of one,
 											 * over the deadline, a bug */
 };
 
-/* Bodies: one run, and all that come at the same time. */
+/* Bodies: of one run, and of all concurrent uploads. */
 #define HTTP_BODY_MAX		((size_t)64 << 20)
 #define HTTP_BODY_SMALL		((size_t)64 << 10)	/* read and answered at once */
 #define HTTP_BODIES_MAX		((uint64_t)256 << 20)
 
-/* The data that handlers work on; the same for every request. */
+/* The data that handlers use; the same for every request. */
 struct server_context {
 	struct server_options options;
 	pthread_rwlock_t lock;			/* of its sources, sinks and limits */
@@ -50,7 +51,7 @@ struct server_context {
 	struct http_counters http;
 	struct connections connections;
 	struct workers *pushes;			/* profiles that others send; the rest as with uploads */
-	struct workers *uploads;		/* NULL: there is nobody who could stop what takes long */
+	struct workers *uploads;		/* NULL: nothing can cancel slow work */
 	struct workers *queries, *large_queries;
 	struct memory_cap memory;		/* of queries and answers */
 	struct known_large known_large;
@@ -64,13 +65,13 @@ struct request {
 	struct auth_request headers;
 	struct identity identity;
 	const char *form_token;			/* for forms that change something; NULL for read-only users */
-	const struct auth_rules *auth;				/* of the address that it came to; NULL: those of the
+	const struct auth_rules *auth;				/* of the address that received it; NULL: those of the
 								 * server */
 	bool only_probes;					/* which is one for these only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
 	const char *content_type, *content_encoding;		/* of the body; NULL if missing */
 	const char *tenant, *profiles_version;			/* X-Scope-OrgID, OTLP-Profiles-Development-Version */
-	uint32_t timeout_ms;					/* that the client waits for a query; 0: it does not say */
+	uint32_t timeout_ms;					/* the client's timeout for a query; 0: not given */
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
 	bool has_body, body_too_large, accepts_gzip, accepts_html;
@@ -85,7 +86,7 @@ struct response {
 	const char *allow, *location, *disposition;	/* headers; NULL if missing */
 	const char *etag;			/* also makes it cacheable for ever */
 	bool gzipped;
-	const char *set_cookie, *warning;	/* the latter: what the answer misses */
+	const char *set_cookie, *warning;	/* the latter: data that is missing in the response */
 	const char *retry_after;		/* seconds */
 	const char *accept_post;		/* types that a body may have */
 	bool pruned;				/* which is what it misses */
@@ -100,7 +101,7 @@ void response_done(struct response *r);
 /* Fills `to`, which is fresh, with the same status, headers and body. */
 void response_copy(struct response *to, const struct response *from);
 
-/* From here on the body goes to the drain in pieces, if there is one: for handlers that only append. */
+/* Sends the body to the drain in pieces from here on, if there is one: for handlers that only append. */
 void response_streams(struct response *r);
 
 /* A sentence as a page for browsers, as {"error": sentence} below /api, as calls of connect.h have it, or as plain text. Replaces what is in the

@@ -1,4 +1,4 @@
-/* known_large.c: hashes of paths, queries and bodies without the numbers that are times. */
+/* known_large.c: hashes of paths, queries and bodies without their timestamps. */
 #include "known_large.h"
 
 #include "buf.h"

@@ -1,7 +1,9 @@
-/* known_large.h: remembers queries that needed more memory than a first attempt has, so that they start as large ones.
+/* known_large.h: remembers queries that needed more memory than the first attempt allows, so that they start as large
+ * ones.
  *
- * An open page sends the same query every few seconds, and a query that was too large a moment ago most likely still is. Queries that
- * differ only in times count as the same. Entries expire, as the store and its ranges change. Any thread. */
+ * An open page sends the same query every few seconds, and a query that was too large a moment ago usually still is.
+ * Queries that differ only in times count as the same. Entries expire, as the store and its ranges change. Any
+ * thread. */
 #ifndef SERVE_KNOWN_LARGE_H
 #define SERVE_KNOWN_LARGE_H
 

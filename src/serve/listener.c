@@ -1,4 +1,4 @@
-/* listener.c: getaddrinfo, bind and listen, and what to do when they fail. */
+/* listener.c: getaddrinfo, bind and listen, and the remedies when they fail. */
 #include "listener.h"
 
 #include "cleanup.h"
@@ -13,7 +13,7 @@
 static int say_why_not(const char *text, const char *option, int error, struct err *err)
 {
 	if (error == EADDRINUSE)
-		return err_set(err, -error, "%s is in use, perhaps by another strobe serve ('ss -ltnp' tells by whom); "
+		return err_set(err, -error, "%s is in use, perhaps by another strobe serve ('ss -ltnp' shows by which process); "
 			       "choose another with %s", text, option);
 	if (error == EACCES)
 		return err_set(err, -error, "%s needs privileges (ports below 1024 do); choose another with %s",

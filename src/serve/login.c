@@ -1,4 +1,4 @@
-/* login.c: the form, the cookie and their end. */
+/* login.c: the form, the cookie and the logout. */
 
 #include "login.h"
 
@@ -150,11 +150,11 @@ static void show_form(struct server_context *s, const struct request *q, struct 
 	const char *next = is_fine ? params_get(&params, "next") : NULL;
 
 	if (is_fine && params_get(&params, "token"))
-		put_form(r, 400, "A token in an address stays in histories and logs. Enter it here, and think of a new one.", next);
+		put_form(r, 400, "A token in a URL stays in histories and logs. Enter it here, and replace it with a new one.", next);
 	else if (q->identity.role)
 		lead_to(r, next && is_own_path(next) ? next : "/");
 	else if (!s->auth.roles.options.token && !s->auth.roles.options.read_token)
-		put_form(r, 401, "This server knows its users by a proxy, and this request did not come through it.", next);
+		put_form(r, 401, "This server authenticates users by a proxy, and this request did not come through it.", next);
 	else
 		put_form(r, 200, "This server requires a token.", next);
 	params_done(&params);

@@ -31,7 +31,7 @@ static void single(struct buf *out, const char *name, const char *type, uint64_t
 	put_u64(out, name, v);
 }
 
-/* A time or a duration in seconds, with what nanoseconds are worth telling. */
+/* A time or a duration in seconds, with as many decimals as are significant. */
 static void seconds(struct buf *out, const char *name, const char *type, int64_t ns, const char *help)
 {
 	family(out, name, type, help);
@@ -175,7 +175,7 @@ static uint64_t missed(const struct source *s)
 	return s->counters.messages_missed;
 }
 
-/* For the source that has any: profiles that others send by HTTP. */
+/* For the source that has any: profiles pushed over HTTP. */
 static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 {
 	family(out, "strobe_pushes_total", "counter", "Pushes of other profilers' clients accepted over HTTP, "
@@ -253,7 +253,7 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 		    "Entries trimmed before the consumer group read them.", trimmed);
 }
 
-/* received = stored + dropped + in_flight, exactly; all four of one moment. */
+/* received = stored + dropped + in_flight, exactly; a consistent snapshot. */
 static void put_source_samples(struct buf *out, const struct server_context *s)
 {
 	static const struct { const char *name, *type, *help; } families[] = {

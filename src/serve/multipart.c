@@ -57,7 +57,7 @@ static bool take_header(const char *line, size_t n, struct multipart_part *ret)
 	return get_parameter(line, n, "name", ret->name);
 }
 
-/* Returns what follows the empty line behind the headers, NULL if they make no sense. */
+/* Returns the text after the empty line that ends the headers, NULL if they are malformed. */
 static const char *take_headers(const char *at, const char *end, struct multipart_part *ret)
 {
 	const char *limit = end - at > MULTIPART_HEADERS ? at + MULTIPART_HEADERS : end;

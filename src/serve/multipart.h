@@ -1,4 +1,4 @@
-/* multipart.h: takes the body of a form with files apart (multipart/form-data, RFC 7578).
+/* multipart.h: parses the body of a form with files (multipart/form-data, RFC 7578).
  *
  *	--BOUNDARY CRLF
  *	headers CRLF CRLF	of which Content-Disposition: form-data; name="N"; filename="F"
@@ -38,7 +38,7 @@ struct multipart_part {
 	size_t size;
 };
 
-/* -EINVAL with a sentence. `body` must stay until the last part was read. */
+/* -EINVAL with a sentence. `body` must outlive the last part. */
 int multipart_begin(struct multipart *m, const char *body, size_t n, struct err *err);
 
 /* 1: the next part is in `ret`; 0: there is none; -EINVAL. */

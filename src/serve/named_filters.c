@@ -1,4 +1,4 @@
-/* named_filters.c: the list of named filters: read, added to, taken from, shown.
+/* named_filters.c: reads, extends, shortens and shows the list of named filters.
  *
  * A line of the file is a name, percent-encoded, a space, and the query of the page's address. */
 
@@ -43,7 +43,7 @@ static bool is_name(const char *name)
 	return n && n <= NAMED_FILTERS_NAME;
 }
 
-/* Stands behind a "?" as it is: the page's parameters, and nothing that ends a line. */
+/* Used after a "?" as is: the page's parameters, without line breaks. */
 static bool is_query(const char *query)
 {
 	struct params params;
@@ -124,15 +124,15 @@ static int change_read(struct server_context *s, struct named_filters *f, const 
 		f->count--;
 	} else {
 		if (i < f->count)
-			return runs_say(err, 409, "a filter of this name is there already; delete it, or choose another name");
+			return runs_say(err, 409, "a filter with this name already exists; delete it, or choose another name");
 		if (f->count == NAMED_FILTERS_MAX)
-			return runs_say(err, 409, "there are %u named filters, which is the most; delete one", NAMED_FILTERS_MAX);
+			return runs_say(err, 409, "the limit of %u named filters is reached; delete one", NAMED_FILTERS_MAX);
 		f->items[f->count++] = (struct named_filter){ .name = name, .query = query };
 	}
 	return write_all(s, f, err) < 0 ? 500 : 0;
 }
 
-/* Why a query cannot be saved. */
+/* The reason why a query cannot be saved. */
 static int refuse_query(const char *query, struct err *err)
 {
 	struct params params;
@@ -155,7 +155,7 @@ static int change(struct server_context *s, const char *name, const char *query,
 	int status;
 
 	if (!s->options.filters_path)
-		return runs_say(err, 503, "there is no store that could keep a filter");
+		return runs_say(err, 503, "there is no store to keep filters in");
 	if (!name || !is_name(name))
 		return runs_say(err, 400, "a name has 1 to %u characters, none of which is a control character", NAMED_FILTERS_NAME);
 	if (query && !name[strspn(name, " ")])

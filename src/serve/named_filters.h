@@ -1,4 +1,4 @@
-/* named_filters.h: states of the page that people gave a name, shared by all who may read.
+/* named_filters.h: named states of the page, shared by all users who may read.
  *
  * They are one small file in the store's directory. Names are data: no path is made of one. */
 #ifndef SERVE_NAMED_FILTERS_H

@@ -1,6 +1,6 @@
 /* networks.h: ranges of IP addresses, such as those of reverse proxies, and single ones.
  *
- * IPv4 addresses are kept as IPv6 ones (::ffff:192.0.2.7), so that one is the same however it was connected by. */
+ * IPv4 addresses are kept as IPv6 ones (::ffff:192.0.2.7), so that an address is the same over either protocol. */
 #ifndef SERVE_NETWORKS_H
 #define SERVE_NETWORKS_H
 
@@ -21,7 +21,7 @@ struct network {
 /* "192.0.2.7" or "2001:db8::1", also in brackets. False for anything else. */
 bool ip_parse(const char *text, size_t n, struct ip *ret);
 
-/* The one that a sender of many addresses counts as: an IPv6 one stands for its /64. */
+/* The address by which a sender is counted: IPv6 addresses count as their /64. */
 struct ip ip_of_sender(const struct ip *ip);
 
 /* "10.0.0.0/8", "2001:db8::/32", or one address. -EINVAL with a sentence. */

@@ -1,4 +1,5 @@
-/* no_samples_reason.c: from the daemon's socket to the program, the first thing that is missing. */
+/* no_samples_reason.c: checks everything from the daemon's socket to the program, and reports the first thing that is
+ * missing. */
 #include "no_samples_reason.h"
 
 #include "mem.h"
@@ -12,7 +13,7 @@ static void put_group(struct buf *out, const struct php_group *g)
 	buf_printf(out, "%s of the user %s", g->name, g->user);
 }
 
-/* The first that is so; NULL if none is. */
+/* The first reason that applies; NULL if none does. */
 static const struct php_group *find(const struct php_group *groups, size_t count, bool may_send, int loaded)
 {
 	for (size_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* no_samples_reason.h: finds out from this machine why no samples have arrived yet. */
+/* no_samples_reason.h: diagnoses on this machine why no samples have arrived yet. */
 #ifndef SERVE_NO_SAMPLES_REASON_H
 #define SERVE_NO_SAMPLES_REASON_H
 

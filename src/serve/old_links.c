@@ -10,7 +10,7 @@
 
 /* --- Runs --- */
 
-/* The source of a run that is given without one: theirs, else the one that has it. */
+/* The source of a run given without one: the default of xhprof, else the one that has the run. */
 static int find_source(const struct server_context *s, struct views_run *run, struct err *err)
 {
 	static const char *const defaults[] = { "uprofiler", "xhprof" };
@@ -121,7 +121,7 @@ static void take_sort(const char *sort, struct views *v)
 		}
 }
 
-/* A share of all becomes per cent; what makes no sense is the default of theirs. */
+/* A fraction becomes per cent; invalid values become xhprof's default. */
 static void put_threshold(const char *text, struct buf *out)
 {
 	char *end;

@@ -9,7 +9,7 @@
  *	/typeahead.php?q=…&run=…		names of functions, one on a line
  *
  * Each is also found below /xhprof_html/ and /uprofiler_html/, and index.php as "/". They lead on to Strobe's own pages.
- * Without `source` the run is looked for: links of both programs leave it out where it is their default.
+ * Without `source`, all sources are searched: links of both programs omit their default.
  */
 #ifndef SERVE_OLD_LINKS_H
 #define SERVE_OLD_LINKS_H

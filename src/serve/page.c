@@ -1,4 +1,4 @@
-/* page.c: the page of a range, a run, an average and a comparison: what to look at, the picture, and the table. */
+/* page.c: the page of a range, a run, an average and a comparison: the selection, the picture and the table. */
 
 #include "page.h"
 
@@ -154,7 +154,7 @@ static void put_content(const struct page *p, const struct function_query *f, co
 	page_put_table(p);
 }
 
-/* With `source` the run that the address names. */
+/* `source`: the run in the address. */
 static void answer(struct server_context *s, const struct request *q, struct response *r, const char *source, const char *id)
 {
 	struct page p = { .context = s, .q = q, .path = q->path, .run_in_path = source, .out = &r->body };

@@ -25,7 +25,8 @@ static void put_param(const struct page *p, const char *key, const char *value, 
 	text_put_url(p->out, (struct str){ plain.data, plain.size });
 }
 
-/* Parameters that are replaced or do not apply: no class has the name of a function, no function the source of another. */
+/* Parameters that are replaced or do not apply: a class never has the name of a function, nor a function the source of
+ * another. */
 static bool is_left_out(const struct page *p, const char *key, const char *param)
 {
 	if (p->run_in_path && !strcmp(param, "run"))
@@ -205,7 +206,7 @@ void page_put_facts(const struct page *p)
 	buf_puts(p->out, "</section>\n");
 }
 
-/* --- The same in another way --- */
+/* --- Links to other views of the same data --- */
 
 static void put_choice(const struct page *p, const char *key, const char *value, const char *words, bool chosen, bool first)
 {

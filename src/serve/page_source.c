@@ -94,9 +94,9 @@ static void put_file(const struct page *p, const struct source_query *f)
 	buf_puts(p->out, "<p>");
 	put_file_link(p, f->file);
 	if (f->source.text.p && p->query.view.by != REPORT_BY_FILE) {
-		buf_puts(p->out, p->query.view.all_lines ? ", <a href=\"" : ", the lines around those that ran; <a href=\"");
+		buf_puts(p->out, p->query.view.all_lines ? ", <a href=\"" : ", the lines around the executed ones; <a href=\"");
 		page_put_address(p, NULL, "lines", p->query.view.all_lines ? NULL : "all");
-		buf_puts(p->out, p->query.view.all_lines ? "#source\">only lines around those that ran</a>" : "#source\">all lines</a>");
+		buf_puts(p->out, p->query.view.all_lines ? "#source\">only lines around the executed ones</a>" : "#source\">all lines</a>");
 	}
 	buf_puts(p->out, "</p>\n");
 }

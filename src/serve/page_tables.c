@@ -1,4 +1,4 @@
-/* page_tables.c: functions with what they took, each with a link to its callers and callees. */
+/* page_tables.c: functions with their values, each with a link to its callers and callees. */
 
 #include "page_parts.h"
 
@@ -317,7 +317,7 @@ static int64_t whole_of(const struct page *p, uint32_t column)
 	return report_whole(p->query.profile, column);
 }
 
-/* Calls that a function makes are a share of all that it makes. */
+/* Shares of calls to a callee are of all calls that the function makes. */
 static int64_t whole_calls(const struct report_edges *e, uint32_t column, bool made)
 {
 	int64_t sum = 0;

@@ -1,4 +1,4 @@
-/* params.c: takes a query string apart. Nothing in it is believed: see fuzz_params.c. */
+/* params.c: parses a query string, which is untrusted: see fuzz_params.c. */
 
 #include "params.h"
 

@@ -1,4 +1,4 @@
-/* profile_json.c: flat arrays, so that a big tree needs no deep nesting in any reader. */
+/* profile_json.c: flat arrays, so that readers need no deep nesting for a large tree. */
 
 #include "profile_json.h"
 

@@ -1,4 +1,4 @@
-/* profile_query.c: parameters, store, and the words for an empty answer. */
+/* profile_query.c: parameters, the store, and the explanation of an empty result. */
 
 #include "profile_query.h"
 
@@ -30,7 +30,7 @@ int profile_query_parse(struct profile_query *a, const struct request *q, struct
 
 /* --- What it is about --- */
 
-/* Lines that the question is about, and those that stand beside an answer which is right without them. */
+/* Lines that were requested, and those that only accompany a result which is complete without them. */
 static bool needs_lines(const struct profile_query *a)
 {
 	return a->lines || a->view.by == REPORT_BY_LINE;
@@ -146,7 +146,7 @@ static int load_base(struct profile_query *a, const struct server_context *s, st
 	return r;
 }
 
-/* The names stay those of functions where nothing else was asked for. */
+/* Without another grouping the names stay those of functions. */
 static void group(const struct profile_query *a, struct profile **p)
 {
 	struct profile *grouped;
@@ -187,7 +187,7 @@ static int choose_column(struct profile_query *a, struct err *err)
 	struct profile *p = a->profile;
 
 	a->before = UINT32_MAX;
-	/* Nothing matched. Whatever shows it may rely on a column, and "empty" explains more than "no such column". */
+	/* Nothing matched. Views may rely on a column, and "empty" explains more than "no such column". */
 	if (p->column_count == 0)
 		profile_column(p, "samples", "count");
 	else
@@ -257,7 +257,7 @@ static int check_sides(struct profile_query *a, const struct profile *before, ui
 	return 0;
 }
 
-/* Samples are compared by their shares unless somebody wants something else: two ranges have never as many. */
+/* Samples are compared by their shares unless requested otherwise: two ranges never have the same number. */
 static enum diff_scale choose_scale(const struct profile_query *a, const struct profile *before, uint32_t column_before,
 				    uint32_t column_after)
 {
@@ -412,7 +412,7 @@ static const char *semicolon(const struct buf *out)
 	return out->size ? "; " : "";
 }
 
-/* Nothing if the answer is whole and nobody has to doubt it. */
+/* Nothing if the result is complete and exact. */
 static void put_warning(const struct profile_query *a, struct buf *out)
 {
 	if (a->stats.damaged_days)

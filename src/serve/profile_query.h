@@ -19,8 +19,8 @@ struct profile_query {
 	struct profile *profile;
 	uint32_t column, before;		/* of the profile; before is UINT32_MAX unless it is a comparison */
 	int64_t total, whole;			/* of the column */
-	bool lines;				/* profile_query_load keeps the lines that ran, of a range */
-	bool names_as_stored;			/* profile_query_load leaves names that cannot be seen, for files */
+	bool lines;				/* profile_query_load keeps executed lines, of a range */
+	bool names_as_stored;			/* profile_query_load keeps unprintable names as they are, for files */
 	bool with_source;			/* profile_query_load fills in what source_query.h needs */
 	struct profile *subject, *subject_before;	/* with it; the latter of a comparison */
 	bool lines_left_out;			/* with it: the range has too many stacks for them */
@@ -38,7 +38,7 @@ struct profile_query {
 	struct diff_doubts doubts;
 	char missing[256];			/* servers of the store that are not in it */
 	char unmeasured[256];			/* what an average leaves out, in a sentence */
-	int64_t pruned_sum, pruned_of;		/* of runs that had to be cut short */
+	int64_t pruned_sum, pruned_of;		/* of runs that had to be pruned */
 	bool pruned_runs;
 };
 
@@ -59,7 +59,7 @@ void profile_query_describe(const struct profile_query *a, struct buf *out);
 /* 400 for -EINVAL, 404 for -ENOENT, else 500. */
 void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err);
 
-/* Says in one sentence what the answer lacks, also as the header Strobe-Warning; NULL, and no header, if complete. */
+/* Returns a sentence about missing data, also sent as the header Strobe-Warning; NULL, and no header, if complete. */
 const char *profile_query_warn(const struct profile_query *a, struct response *r);
 
 /* Puts the beginning of every JSON answer: opens the object and writes from, to and the data covered, or the runs;

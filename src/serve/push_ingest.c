@@ -1,4 +1,4 @@
-/* push_ingest.c: Pyroscope's /ingest, by which its older agents and the one for Node.js send. */
+/* push_ingest.c: Pyroscope's /ingest, which its older agents and the one for Node.js use. */
 #include "multipart.h"
 #include "pushes.h"
 #include "push_pprof.h"
@@ -23,7 +23,7 @@ struct ingest {
 	struct str name;		/* __name__ where the form says it; "": by the profile */
 };
 
-/* "[object FormData]" is what a client sent as a body that its runtime does not know. */
+/* A client whose runtime lacks FormData sends the text "[object FormData]" as its body. */
 static bool is_form_by_mistake(struct str body)
 {
 	return body.n == 17 && !memcmp(body.p, "[object FormData]", 17);
@@ -109,7 +109,7 @@ static bool read_address(struct ingest *i)
 	       read_name(i);
 }
 
-/* Profiles of mutexes and of blocking operations differ in how the configuration beside them calls their values. */
+/* Profiles of mutexes and of blocking operations differ in the names of values in their configuration. */
 static void read_config(struct ingest *i, const struct multipart_part *part)
 {
 	if (memmem(part->bytes, part->size, "mutex_", 6))

@@ -3,7 +3,7 @@
 #include "pushes.h"
 #include "push_messages.h"
 
-/* The framing is connect.h's, so that only what it refuses has to be counted. */
+/* The framing is connect.h's, so that only its refusals have to be counted here. */
 static enum source_push_error reason_of(int status)
 {
 	return status == 413 ? SOURCE_PUSH_LARGE : status == 415 || status == 501 ? SOURCE_PUSH_UNSUPPORTED : SOURCE_PUSH_DAMAGED;

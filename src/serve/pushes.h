@@ -1,8 +1,8 @@
-/* pushes.h: the shared part of the three protocols by which other profilers push profiles: docs/ingest.md is the manual.
+/* pushes.h: common code of the three protocols with which other profilers push profiles; docs/ingest.md is the manual.
  *
  *	push_begin -> a reader of src/exchange fills p.pushed from p.body -> push_submit -> push_done
  *
- * Rejected requests are counted by reason, with a status that clients do not retry; only a full collector is 503. */
+ * Rejected requests are counted by reason and get a status that clients do not retry; only a full collector is 503. */
 #ifndef SERVE_PUSHES_H
 #define SERVE_PUSHES_H
 
@@ -30,13 +30,13 @@ bool push_begin(struct push *p, struct server_context *s, const struct request *
 /* Hands over what p.pushed holds. False after the answer was filled in. */
 bool push_submit(struct push *p);
 
-/* Counts and answers. push_refuse_read does it for what a reader returned. */
+/* Counts the refusal and responds. push_refuse_read does so for the result of a reader. */
 void push_refuse(struct push *p, enum source_push_error why, int status, const char *format, ...) _printf_(4, 5);
 void push_refuse_read(struct push *p, int code, int status, const struct err *err);
 
 void push_done(struct push *p);
 
-bool push_is_type(const char *header, const char *type);	/* parameters of a Content-Type are no part of it */
+bool push_is_type(const char *header, const char *type);	/* without the parameters of a Content-Type */
 
 void push_ingest(struct server_context *s, const struct request *q, struct response *r); /* POST /ingest, /pyroscope/ingest */
 void push_pusher(struct server_context *s, const struct request *q, struct response *r); /* POST /push.v1.PusherService/Push */

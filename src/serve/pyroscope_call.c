@@ -1,4 +1,4 @@
-/* pyroscope_call.c: the table of calls, and their answers within Connect. */
+/* pyroscope_call.c: the table of calls, and their responses over Connect. */
 #include "pyroscope.h"
 
 #include "profile_query.h"
@@ -74,5 +74,5 @@ void pyroscope_call(struct server_context *s, const struct request *q, struct re
 void pyroscope_missing(struct server_context *s, const struct request *q, struct response *r)
 {
 	(void)s;
-	response_error(r, q, 501, "strobe has no call %.200s", connect_path(q->path) + 1);
+	response_error(r, q, 501, "strobe does not implement the call %.200s", connect_path(q->path) + 1);
 }

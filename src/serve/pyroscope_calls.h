@@ -1,18 +1,18 @@
 /* pyroscope_calls.h: the calls of querier.v1.QuerierService, which make up Grafana's data source and its app.
  *
- * Each call reads its fields and appends the message that it answers with. -EINVAL with a sentence for bad fields. */
+ * Each call reads its fields and appends its response message. -EINVAL with a sentence for bad fields. */
 #ifndef SERVE_PYROSCOPE_CALLS_H
 #define SERVE_PYROSCOPE_CALLS_H
 
 #include "pyroscope_selection.h"
 
-/* The rest of a request that few calls need. */
+/* The part of a request that few calls need. */
 struct pyroscope_request {
 	const struct server_context *context;
 	const struct request *http;
 	const struct pyroscope_query *query;
-	const struct buf *message;		/* for what has messages within itself */
-	bool pruned;				/* set when the answer lacks something */
+	const struct buf *message;		/* for nested messages */
+	bool pruned;				/* set when the response is incomplete */
 };
 
 /* Appends a text that is not empty, as UTF-8. */

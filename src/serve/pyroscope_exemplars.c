@@ -1,4 +1,4 @@
-/* pyroscope_exemplars.c: single runs, and how many there are over time and value. */
+/* pyroscope_exemplars.c: single runs, and their number by time and value. */
 #include "pyroscope_exemplars.h"
 
 #include "clock.h"
@@ -46,7 +46,7 @@ void pyroscope_put_exemplar(const struct pyroscope_selection *a, const struct st
 struct heatmap {
 	struct pyroscope_selection selection;
 	struct store_runs runs;
-	int64_t *values;		/* by run; -1: it has none, or is of no span */
+	int64_t *values;		/* by run; -1: none, or the run belongs to no span */
 	int64_t least, most;
 	int64_t step_ns;
 	size_t slots;

@@ -1,10 +1,10 @@
-/* pyroscope_exemplars.h: runs as the single profiles that Pyroscope shows beside sums of many. */
+/* pyroscope_exemplars.h: runs as exemplars: the single profiles that Pyroscope shows beside sums of many. */
 #ifndef SERVE_PYROSCOPE_EXEMPLARS_H
 #define SERVE_PYROSCOPE_EXEMPLARS_H
 
 #include "pyroscope_selection.h"
 
-/* The id of the span that a run is of, by its newer or its older label; NULL if it has none. */
+/* The id of the span of a run, by its newer or its older label; NULL if it has none. */
 const char *pyroscope_span_of(const struct store_run *run);
 
 /* Appends a field with the run: profile_id is SOURCE/ID, which profile_id_selector finds again. */

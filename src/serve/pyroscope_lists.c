@@ -1,4 +1,4 @@
-/* pyroscope_lists.c: what there is to choose from: types, labels and their values, and which of them stand together. */
+/* pyroscope_lists.c: lists of types, labels and their values, and the combinations that occur. */
 #include "pyroscope_calls.h"
 
 #include "mem.h"
@@ -84,7 +84,7 @@ int pyroscope_profile_types(struct pyroscope_request *q, struct buf *out, struct
 	return r;
 }
 
-/* Names that only newer clients can write in a selector are for those who say so. */
+/* Names that only newer clients can use in a selector are sent to clients that announce support. */
 static bool is_plain_name(const char *name)
 {
 	return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0 &&
@@ -210,7 +210,7 @@ int pyroscope_series(struct pyroscope_request *q, struct buf *out, struct err *e
 	return r;
 }
 
-/* Whether there is anything, whatever its age. */
+/* Whether there is any data, of any age. */
 int pyroscope_stats(struct pyroscope_request *q, struct buf *out, struct err *err)
 {
 	struct store_query none = { .from_ns = 0, .to_ns = 0 };

@@ -1,4 +1,4 @@
-/* pyroscope_put.c: texts of any bytes in messages, which want UTF-8. */
+/* pyroscope_put.c: texts of any bytes in messages, which require UTF-8. */
 #include "pyroscope_calls.h"
 
 #include "messages.h"

@@ -33,7 +33,7 @@ static const struct member {
 	{ "profile_id_selector", TEXTS, offsetof(struct pyroscope_query, profiles) },
 };
 
-/* A NUL would cut the text short without anybody seeing it. */
+/* A NUL would silently truncate the text. */
 static int copy_text(struct pyroscope_query *q, const char *name, struct protobuf bytes, const char **ret, struct err *err)
 {
 	size_t n = (size_t)(bytes.end - bytes.p);

@@ -1,4 +1,4 @@
-/* pyroscope_render.c: the addresses of Pyroscope before Connect, which Grafana's app exports and compares by. */
+/* pyroscope_render.c: Pyroscope's endpoints from before Connect, which Grafana's app uses to export and compare. */
 #include "pyroscope.h"
 
 #include "profile_query.h"
@@ -108,7 +108,7 @@ static int read_params(struct rendering *n, const char *side, struct err *err)
 	return parse_nodes(n, nodes ? nodes : param(bytes, q, "maxNodes"), err);
 }
 
-/* A tree for a comparison is whole, for a node may be among the largest of the other side. */
+/* A tree for a comparison is not truncated, since any node may be among the largest of the other side. */
 static int load(struct rendering *n, const char *side, struct err *err)
 {
 	_cleanup_(stack_values_done) struct stack_values values = { 0 };
@@ -160,7 +160,7 @@ static bool is_objects(const char *sample)
 	       !strcmp(sample, "samples");
 }
 
-/* Units as readers of that time know them. */
+/* Units as older clients know them. */
 static void put_metadata(struct json *j, const struct profile_type *t, const char *format)
 {
 	bool cpu = !strcmp(t->sample, "cpu");
@@ -239,7 +239,7 @@ static void put_groups(struct json *j, const struct pyroscope_timeline *t, const
 	json_end(j);
 }
 
-/* For all together, and by the values of a label if there is one to group by. */
+/* For everything together, and by the values of a label if the request groups by one. */
 static int put_timelines(struct rendering *n, struct json *j, struct err *err)
 {
 	_cleanup_(pyroscope_timeline_done) struct pyroscope_timeline all = { 0 }, groups = { 0 };
@@ -351,7 +351,7 @@ void pyroscope_render_diff(struct server_context *s, const struct request *q, st
 	finish(r, q, e, &err);
 }
 
-/* __name__ has the types as values, as the page of that time asked for them. */
+/* __name__ has the types as values, as older pages request them. */
 static int put_values(struct pyroscope_request *q, const char *label, struct json *j, struct err *err)
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };

@@ -1,4 +1,5 @@
-/* pyroscope_runs.c: spans, traces and types of runs are answered from the store's runs, of which each is one profile. */
+/* pyroscope_runs.c: requests for spans, traces and types of runs are served from the store's runs, each of which is
+ * one profile. */
 #include "pyroscope_selection.h"
 
 #include "mem.h"
@@ -167,7 +168,7 @@ static uint32_t column_of(const struct pyroscope_selection *a, const struct prof
 	return UINT32_MAX;
 }
 
-/* A run that was removed meanwhile is passed over. */
+/* A run that was removed in the meantime is skipped. */
 static int merge_run(const struct pyroscope_selection *a, const struct store_run *run, bool lines, struct profile *into,
 		     struct err *err)
 {

@@ -15,7 +15,7 @@
 
 #define PYROSCOPE_SERVICES	"service_name", "service", "entry"
 #define PYROSCOPE_UNKNOWN	"unknown_service"
-#define PYROSCOPE_RUNS		200u		/* that are merged, or looked at for their labels; the latest ones */
+#define PYROSCOPE_RUNS		200u		/* that are merged, or whose labels are read; the latest ones */
 #define PYROSCOPE_RUNS_SUMMED	5000u		/* that are summed over time */
 #define PYROSCOPE_NODES		8192u		/* shown unless asked otherwise … */
 #define PYROSCOPE_NODES_MAX	1048576u	/* … and at most */
@@ -39,7 +39,7 @@ struct pyroscope_selection {
 	int64_t now_ns, from_ns, to_ns;
 	struct selector selector;
 	struct profile_type type;
-	bool *pruned;			/* set when something was left out for want of memory; not NULL */
+	bool *pruned;			/* set when data was left out for lack of memory; not NULL */
 };
 
 /* Begins with the range and the matchers of the query; -EINVAL with a sentence. Call _done in any case. */
@@ -47,7 +47,7 @@ int pyroscope_selection_init(struct pyroscope_selection *a, const struct server_
 			     bool *pruned, struct err *err);
 void pyroscope_selection_done(struct pyroscope_selection *a);
 
-/* Reads the type, which the calls for values need. */
+/* Reads the type, which calls for values require. */
 int pyroscope_selection_type(struct pyroscope_selection *a, struct err *err);
 
 /* The number of nodes to show. */
@@ -61,35 +61,35 @@ const char *pyroscope_label(const struct server_context *s, const struct labels 
 size_t pyroscope_service_of(const struct server_context *s, const struct labels *labels);
 const char *pyroscope_service_label(const struct server_context *s, size_t i);	/* NULL behind the last one */
 
-/* Whether the selector takes a row. */
+/* Whether the selector matches a row. */
 bool pyroscope_matches(const struct pyroscope_selection *a, const struct labels *labels, const struct profile_type *type);
 
 /* Whether a label of a series or run is one that clients may see. */
 bool pyroscope_label_is_visible(const char *label);
 
-/* All rows that the selector takes, of series, and of the latest runs if wanted. */
+/* All rows that the selector matches, of series, and of the latest runs if wanted. */
 int pyroscope_rows_load(const struct pyroscope_selection *a, bool with_runs, struct pyroscope_rows *ret, struct err *err);
 void pyroscope_rows_done(struct pyroscope_rows *r);
 
 /* --- pyroscope_values.c --- */
 
-/* The values of the type of all that the request is about, spans and traces from runs. With `lines` they have those that ran. The caller
- * frees with stack_values_done. */
+/* The values of the type for everything selected; spans and traces come from runs. `lines`: with executed lines. The
+ * caller frees with stack_values_done. */
 int pyroscope_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err);
 
 /* --- pyroscope_runs.c --- */
 
 bool pyroscope_asks_runs(const struct pyroscope_selection *a);	/* by its type, or because it names spans, traces or runs */
 
-/* The latest runs that the request is about, `limit` at most. The caller frees with store_runs_done. */
+/* The latest selected runs, `limit` at most. The caller frees with store_runs_done. */
 int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err);
 
-/* The value of a run of the type that is asked for; false if it has none. */
+/* The value of a run in the requested type; false if it has none. */
 bool pyroscope_run_value(const struct pyroscope_selection *a, const struct store_run *run, int64_t *ret);
 
 int pyroscope_runs_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err);
 
-/* The labels of a run as rows have them: with its source. The caller ends them with labels_done. */
+/* The labels of a run as in rows, with its source. The caller frees them with labels_done. */
 void pyroscope_run_labels(const struct store_run *run, struct labels *ret);
 
 #endif

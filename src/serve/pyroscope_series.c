@@ -1,7 +1,7 @@
 /* pyroscope_series.c: values over time, of all series together or by labels.
  *
- * A point at t is what was measured in (t - step, t]. Buckets of the store lie across these edges: each is spread over the steps that it
- * overlaps, so that sums stay and a steady load is drawn as one, whatever the step is. */
+ * A point at t is what was measured in (t - step, t]. Buckets of the store straddle these edges: each is spread over
+ * the steps that it overlaps, so that sums are preserved and a steady load looks steady at any step. */
 #include "pyroscope_calls.h"
 #include "pyroscope_exemplars.h"
 #include "pyroscope_timeline.h"
@@ -86,7 +86,7 @@ static struct pyroscope_group *group_of(struct pyroscope_timeline *t, const stru
 	return &t->groups[i];
 }
 
-/* The step whose edge is the first one at or behind this time. */
+/* The step whose edge is the first at or after this time. */
 static size_t step_of(const struct pyroscope_timeline *t, int64_t ns)
 {
 	int64_t step = (ns - t->selection.from_ns) / t->step_ns;
@@ -121,7 +121,7 @@ static void add_spread(struct pyroscope_timeline *t, struct pyroscope_group *g, 
 #define NO_GROUP	UINT32_MAX
 #define CELL(s)		((s) * NS_PER_SECOND)
 
-/* The store adds up more the longer its steps are; they have to be short beside ours. */
+/* The longer the store's steps, the more it adds up; they have to be short compared with ours. */
 static int64_t cell_of(int64_t step_ns)
 {
 	static const int64_t cells[] = { CELL(3600), CELL(600), CELL(60) };
@@ -191,7 +191,7 @@ static int add_runs(struct pyroscope_timeline *t, struct err *err)
 	return r;
 }
 
-/* Runs as examples of what a point is made of. */
+/* Runs as exemplars of a point. */
 static int add_exemplars(struct pyroscope_timeline *t, struct err *err)
 {
 	_cleanup_(store_runs_done) struct store_runs runs = { 0 };

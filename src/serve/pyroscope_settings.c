@@ -73,7 +73,7 @@ static bool is_same(struct protobuf a, struct protobuf b)
 	return size_of(a) == size_of(b) && !memcmp(a.p, b.p, size_of(a));
 }
 
-/* Those of other names, and the new one behind them. */
+/* Keeps those of other names, and appends the new one. */
 static int replace(const struct buf *all, struct protobuf name, const struct buf *setting, struct buf *ret, struct err *err)
 {
 	struct protobuf in = bytes_of(all);

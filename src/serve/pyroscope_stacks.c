@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A question for stacks, answered. */
+/* A query for stacks, and its result. */
 struct stacks {
 	struct pyroscope_selection selection;
 	struct stack_values values;

@@ -1,8 +1,8 @@
-/* pyroscope_values.c: from a selector to filters of the store, and from these to values by stack.
+/* pyroscope_values.c: converts a selector to filters of the store, and these to values by stack.
  *
- * The store knows labels that are a value, or one of several. A selector becomes that by the values that the series have: of each label
- * that it is about those that all its matchers take. What is service_name differs between series, so series are asked for once per
- * label that it is for some of them. */
+ * The store knows labels that are a value, or one of several. A selector becomes that by the values that the series
+ * have: of each label that it is about those that all its matchers take. The label behind service_name differs between
+ * series, so there is one query per such label. */
 #include "pyroscope_selection.h"
 
 #include "mem.h"
@@ -70,7 +70,7 @@ static void add_filters(const struct pyroscope_selection *a, const struct pyrosc
 				add_filter(f, a->selector.items[k].label, value_of(labels, a->selector.items[k].label));
 		for (size_t k = 0; by_service && k <= service && (label = pyroscope_service_label(a->context, k)); k++)
 			add_filter(f, label, value_of(labels, label));
-		add_filter(f, "clock", value_of(labels, "clock"));	/* samples of another clock are another type */
+		add_filter(f, "clock", value_of(labels, "clock"));	/* samples of another clock have another type */
 	}
 }
 
@@ -86,7 +86,7 @@ struct parts {
 	const bool *chosen;		/* by row */
 	const char *column;
 	bool lines, by_service;
-	size_t services;		/* by_service: the last part, of series without any */
+	size_t services;		/* by_service: the last part, for series without any */
 	struct profile *merged;		/* of several */
 };
 

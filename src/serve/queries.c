@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 
 /* A profile and what is made of it take less than this a node in every format but the reversed boxes: 3.5 million nodes were
- * answered with 512 MB. What does not fit all the same is pruned to an eighth. */
+ * answered with 512 MB. Results that still do not fit are pruned to an eighth. */
 #define NODE_BYTES	128u
 
-/* An answer that has been under way for so long gives way when there is no memory left. */
+/* A response that has been under way for this long is cancelled when memory runs out. */
 #define SENDING_NS	(30 * NS_PER_SECOND)
 
 struct answer_body {
@@ -58,7 +58,7 @@ struct answer *answer_share(const struct answer *a)
 	return other;
 }
 
-/* Calls of Connect say how long their client waits, or are known not to wait for long. */
+/* Connect calls state their client's timeout, or are known to have a short one. */
 static uint32_t milliseconds_of(const struct request *q)
 {
 	uint32_t ms = connect_path(q->path) ? CONNECT_SECONDS * 1000 : QUERY_SECONDS * 1000;

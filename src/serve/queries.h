@@ -1,9 +1,9 @@
 /* queries.h: queries of the store, with a cap on the memory of all queries and their answers.
  *
- * Each query runs in its own process (query_starter.h). The first attempt gets a sixteenth of the cap, which is
- * enough for nearly all queries. A query that needs more is retried with half of the cap, one such query at a time,
- * and its result is pruned to fit. The compressed answer counts until it is sent. A query is refused if no memory is
- * left, which does not affect others.
+ * Each query runs in its own process (query_starter.h). The first attempt gets a sixteenth of the cap, which is enough
+ * for nearly all queries. A query that needs more is retried with half of the cap, one such query at a time, and its
+ * result is pruned to fit. The compressed response counts until it is sent. A query is refused if no memory is left,
+ * which does not affect other queries.
  */
 #ifndef SERVE_QUERIES_H
 #define SERVE_QUERIES_H
@@ -19,7 +19,7 @@
 
 struct answer_body;
 
-/* The body of an answer that is being sent; several may send the same one. */
+/* The body of a response that is being sent; several connections may send the same one. */
 struct answer {
 	struct answer_body *body;
 	int file;			/* of answer_file.h; the body's */

@@ -1,4 +1,4 @@
-/* query_child.c: limits first, then the handler that would answer in the daemon. */
+/* query_child.c: sets limits, then calls the handler that would otherwise run in the daemon. */
 #include "query_child.h"
 
 #include "answer_file.h"
@@ -37,7 +37,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 
 	confine_die_with(parent);
 	confine_give_way();
-	if (nice(5) < 0)		/* taking samples goes first */
+	if (nice(5) < 0)		/* ingest has priority */
 		errno = 0;
 	signal(SIGXFSZ, SIG_IGN);
 	confine_limit(RLIMIT_CORE, 0);
@@ -47,7 +47,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 	setitimer(ITIMER_REAL, &end, NULL);	/* of any clock, since a query may also wait */
 }
 
-/* Answers that do not say so themselves: time lines, labels, lists. */
+/* For responses that do not report it themselves: timelines, labels, lists. */
 static void warn_of_missing(struct store *s, struct response *r)
 {
 	char missing[256];
@@ -91,7 +91,7 @@ void query_child(pid_t parent, int channel, int body, const struct query_start *
 	buf_init(&t.message);
 	if (n < 0 || !query_get_request(bytes, (size_t)n, &l, &q, &php_socket))
 		_exit(1);
-	/* Graphviz has limits of its own, and libraries that need more room than a small query is given. */
+	/* Graphviz has limits of its own, and libraries that need more memory than a small query gets. */
 	if (router_draws(&q))
 		api_callgraph_start(&context, &err);
 	confine(parent, &l);

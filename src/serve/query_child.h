@@ -7,7 +7,7 @@
 #define QUERY_EXIT_MEMORY	2	/* that of base/mem.h */
 #define QUERY_EXIT_ANSWER	3	/* the answer is too large */
 
-/* Reads the question from `channel`, answers it, and ends. `parent` is the process that started this one. */
+/* Reads the request from `channel`, responds, and exits. `parent` is the process that started this one. */
 void query_child(pid_t parent, int channel, int body, const struct query_start *start) __attribute__((noreturn));
 
 #endif

@@ -1,4 +1,4 @@
-/* query_message.c: fields in a row, written and read in the same order. */
+/* query_message.c: consecutive fields, written and read in the same order. */
 #include "query_message.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* query_message.h: a request and a response as bytes, between the daemon and the process that answers a query.
  *
- * Both are the same program, so that numbers stand in the machine's own form; a text is a byte 1 and a C string, or a byte
- * 0 if there is none. What the first byte of a message says:
+ * Both ends are the same program, so numbers have native byte order; a text is a byte 1 and a C string, or a byte 0
+ * for NULL. The first byte of a message:
  *
  *	QUERY_ASK	daemon to process	limits, request, and the socket that PHP sends to
  *	QUERY_DAMAGE	process to daemon	a day that was found damaged, and a sentence, as in store.h
@@ -18,14 +18,14 @@ enum { QUERY_ASK = 1, QUERY_DAMAGE, QUERY_ANSWER, QUERY_ENDED };
 #define QUERY_MESSAGE_MAX	((size_t)100 << 10)	/* headers and address are 32 KB at most, bodies 48 KB */
 
 struct query_limits {
-	uint64_t memory;		/* bytes of address space, beside what a process has that does nothing */
+	uint64_t memory;		/* bytes of address space, beyond those of an idle process */
 	uint64_t answer;		/* bytes of its answer, compressed */
 	uint32_t milliseconds;
 	uint32_t max_nodes, refuse_above;	/* as in store_query */
 };
 
-/* The _put functions replace what is in `b`. Texts of what is read stay in the message, which ends with a NUL, but for those
- * of a response, which are copied to its `bytes`. False for what is no such message. */
+/* The _put functions replace what is in `b`. Texts that were read stay in the message, which ends with a NUL, except
+ * those of a response, which are copied to its `bytes`. False for a malformed message. */
 void query_put_request(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket);
 bool query_get_request(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket);
 

@@ -1,8 +1,8 @@
 /* query_starter.c: one end of a socket in the daemon, the other in a process that forks for each message.
  *
- * A message brings two descriptors: the file for the answer, and an end of a connection of the query's own. Over that the
- * daemon asks, and the query tells; the starter keeps a copy of this end, says over it how the process ended, and sees there when the
- * daemon has given up. */
+ * A message brings two descriptors: the file for the answer, and an end of a connection of the query's own. The daemon
+ * sends the request over it, and the query the response; the starter keeps a copy of this end to report the exit
+ * status and to notice when the daemon gives up. */
 #include "query_starter.h"
 
 #include "confine.h"
@@ -130,7 +130,7 @@ static void __attribute__((noreturn)) serve(struct starter *s)
 		unsigned count = s->count;
 
 		p[0] = (struct pollfd){ .fd = s->control, .events = POLLIN };
-		for (unsigned i = 0; i < count; i++)	/* only for POLLHUP: what comes is not for the starter */
+		for (unsigned i = 0; i < count; i++)	/* only for POLLHUP: the data is not for the starter */
 			p[1 + i] = (struct pollfd){ .fd = s->children[i].channel };
 		if (ppoll(p, 1 + count, NULL, &none) > 0) {
 			for (unsigned i = 0; i < count; i++)
@@ -148,7 +148,8 @@ static void __attribute__((noreturn)) serve(struct starter *s)
 	_exit(0);
 }
 
-/* Signals for the whole group, of a terminal or a supervisor, are the daemon's; this ends when the daemon does. */
+/* Signals to the whole process group, from a terminal or a supervisor, are for the daemon; the starter exits when the
+ * daemon does. */
 static void __attribute__((noreturn)) be_starter(struct starter *s, pid_t daemon)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -40,8 +40,8 @@ enum query_result {
 	QUERY_NOT_STARTED,
 };
 
-/* Runs one query and waits for its end. What it finds damaged is noted in `store`. With QUERY_DONE `r` is filled but for the
- * body, of which *ret_size bytes are in the file `body`; otherwise `err` says why. Any thread. */
+/* Runs one query and waits for its end. Damage that it finds is recorded in `store`. With QUERY_DONE `r` is filled in,
+ * except the body, whose *ret_size bytes are in the file `body`; otherwise `err` is the reason. Any thread. */
 enum query_result query_starter_run(struct query_starter *s, const struct query_limits *l, const struct request *q,
 				    const char *php_socket, struct store *store, int body, struct response *r,
 				    uint64_t *ret_size, struct err *err);

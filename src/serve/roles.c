@@ -123,8 +123,8 @@ static bool comes_from_proxy(const struct roles *r, const struct roles_request *
 	return q->peer && ip_parse(q->peer, strlen(q->peer), &peer) && is_proxy(r, &peer);
 }
 
-/* Each proxy appends the address that it was asked from, so from the right on they are true until the first that is no
- * proxy of ours: what stands before that, anybody may have written. */
+/* Each proxy appends the address of its client, so read from the right, addresses are trustworthy up to the first that
+ * is not one of our proxies; anybody may have written the rest. */
 static struct ip address_of(const struct roles *r, const struct roles_request *q)
 {
 	struct ip ip = { 0 }, next;

@@ -2,10 +2,10 @@
  *
  * One of these is enough, in this order:
  *   1. a token as "Authorization: Bearer …": one is for all, another one only for reading, a third for health and metrics;
- *      where profiles are sent to also as the password of "Authorization: Basic …", of any user;
+ *      for pushes also as the password of "Authorization: Basic …", with any user;
  *   2. the cookie of a session, which /login gives for one of these tokens;
- *   3. a header with the user's name, from the address of a reverse proxy that is trusted to have asked the user for a
- *      password. Users only read, but for those that are listed.
+ *   3. a header with the user's name, from the address of a reverse proxy that is trusted to authenticate users. Users
+ *      are read-only unless listed.
  * If none of these is configured, which is allowed on loopback only, everybody may do everything.
  */
 #ifndef SERVE_ROLES_H
@@ -45,7 +45,7 @@ struct roles_request {
 	const char *origin;
 	const char *peer;			/* address of the connection's other end; may be NULL */
 	bool is_probe;				/* asks for health or metrics */
-	bool takes_basic;			/* profiles that others send: their clients know passwords better than tokens */
+	bool takes_basic;			/* pushes: their clients support passwords more often than tokens */
 	bool only_probes;			/* came to an address for these only */
 };
 
@@ -54,7 +54,7 @@ struct identity {
 	enum { IDENTITY_UNKNOWN, IDENTITY_ANONYMOUS, IDENTITY_TOKEN, IDENTITY_SESSION, IDENTITY_PROXY } by;
 	char user[ROLES_USER_MAX + 1];		/* of a proxy; "" else */
 	bool wrong_token;			/* one was given, and it is not ours */
-	struct ip address;			/* of the user, as far as trusted proxies tell */
+	struct ip address;			/* of the user, as reported by trusted proxies */
 };
 
 /* -EINVAL with a sentence that begins with the option's name. Free with roles_done, also after an error. */
@@ -67,14 +67,14 @@ bool roles_are_set(const struct roles *r, bool only_probes);
 /* Authenticates a request. */
 struct identity roles_identify(const struct roles *r, const struct roles_request *q);
 
-/* The role that a token gives; takes the same time wherever it differs from ours. */
+/* The role of a token; constant time. */
 enum role roles_of_token(const struct roles *r, const char *token, size_t n);
 
 /* Returns the session number in a Cookie header, with its length; NULL if there is none. */
 const char *roles_session_in(const char *cookie, size_t *ret_n);
 
-/* Whether the browser talks TLS, to a proxy, since we do not. It and the proxy are believed: a lie costs the liar the
- * session, which browsers do not send without TLS then. */
+/* Whether the browser uses TLS, with a proxy, since we have none. The header is trusted: a forged one only costs its
+ * sender the session, which browsers do not send without TLS then. */
 bool roles_is_tls(const struct roles_request *q);
 
 /* -EINVAL with a sentence for a token that is too short to be safe or invalid in a header. */

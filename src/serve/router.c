@@ -134,7 +134,7 @@ static int check(struct server_context *s, struct request *q, const struct route
 	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->identity, why);
 }
 
-/* A refused client learns nothing else: only whether the path is a page is looked at before. */
+/* A refused client learns nothing else: before, only whether the path is a page is checked. */
 static bool refuse(struct server_context *s, struct request *q, const struct route *route, struct response *r)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
@@ -201,7 +201,7 @@ static bool body_is_fine(const struct request *q, const struct route *route, str
 	if (!q->has_body || (!route && connect_path(q->path)))
 		return true;
 	if (!route || !route->takes_post || !is_post(q) || !route->body_max)
-		response_error(r, q, 413, "nothing here takes a request body%s", route && route->takes_post ? "; parameters stand in the address" : "");
+		response_error(r, q, 413, "nothing here accepts a request body%s", route && route->takes_post ? "; parameters belong in the URL" : "");
 	else if (q->body_too_large)
 		refuse_large_body(q, route, r);
 	else if (!q->body)
@@ -222,7 +222,7 @@ bool router_admits(struct server_context *s, struct request *q, struct response 
 		return false;
 	}
 	if (q->only_probes && !route->is_probe) {
-		response_error(r, q, 404, "here are /healthz, /readyz and /metrics only; the rest is at the address of "
+		response_error(r, q, 404, "this address serves only /healthz, /readyz and /metrics; the rest is at the address of "
 			       "--listen");
 		return false;
 	}

@@ -17,7 +17,7 @@ void run_page(struct server_context *s, const struct request *q, struct response
 #define RUNS_LIMIT	100u		/* default rows of a list */
 #define RUNS_LIMIT_MAX	1000u
 
-/* Sort keys of lists (sort=KEY), in the order of the page's columns. */
+/* Sort keys of lists (sort=KEY), in the order of the columns. */
 struct runs_column {
 	const char *key, *title;
 	enum store_run_order order;
@@ -56,10 +56,10 @@ int runs_say(struct err *err, int status, const char *format, ...) _printf_(3, 4
 /* Redirects to another address. */
 void runs_lead_to(struct response *r, int status, const struct buf *address);
 
-/* Files of the form of the list. */
+/* Files uploaded with the form of the list. */
 void runs_upload(struct server_context *s, const struct request *q, struct response *r);
 
-/* 403, with a sentence: the form's token is missing or of a server that ran before. */
+/* 403, with a sentence: the form's token is missing or from before a restart. */
 int runs_say_old_form(struct err *err);
 
 /* A request for one run, by an address that ends in SOURCE/ID or SOURCE/ID/VERB. */

@@ -1,5 +1,5 @@
-/* runs_choose.c: what was ticked in the list, as the address of the page that shows it: two runs compared, several
- * aggregated. Deleting is a matter of runs_remove.c. */
+/* runs_choose.c: from runs ticked in the list to the address of the page that shows them: two compared, several
+ * aggregated. runs_remove.c deletes runs. */
 
 #include "runs.h"
 

@@ -1,4 +1,4 @@
-/* runs_frame.c: what the pages of runs have in common: head and foot, errors, redirects. */
+/* runs_frame.c: common parts of the pages of runs: head and foot, errors, redirects. */
 
 #include "runs.h"
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define LABELS_OFFERED	40u		/* to complete what is typed */
+#define LABELS_OFFERED	40u		/* for completion */
 
 static void put_str_url(struct buf *out, const char *text)
 {
@@ -110,7 +110,7 @@ static void put_form(struct buf *out, const struct server_context *s, const stru
 	put_input(out, a, "labels", "Labels", "host=web1 deploy=7*", 16);
 	put_input(out, a, "since", "Since (UTC)", "-24h", 6);
 	put_input(out, a, "until", "Until (UTC)", "now", 6);
-	/* Labels of the address, the order and the limit stay. */
+	/* Keeps the labels of the address, the order and the limit. */
 	for (size_t i = 0; i < a->params.count; i++) {
 		if (is_one_of(a->params.items[i].key, in_form, ARRAY_SIZE(in_form)) || !*a->params.items[i].value)
 			continue;
@@ -122,7 +122,7 @@ static void put_form(struct buf *out, const struct server_context *s, const stru
 	buf_puts(out, "<button>Show</button>\n</form>\n</header>\n");
 }
 
-/* --- Links to the same list in another way --- */
+/* --- Links to other views of the list --- */
 
 /* The address of the list without the parameters `but`; the caller appends "KEY=VALUE" in their place. */
 static void put_address(struct buf *out, const struct runs_query *a, const char *const *but, size_t but_count)
@@ -139,7 +139,7 @@ static void put_address(struct buf *out, const struct runs_query *a, const char 
 	}
 }
 
-/* A click sorts by the column, and a second one the other way. */
+/* The first click sorts by the column, the second reverses the order. */
 static void put_heading(struct buf *out, const struct runs_query *a, const struct runs_column *c)
 {
 	static const char *const order[] = { "sort", "order", "after" };
@@ -154,7 +154,7 @@ static void put_heading(struct buf *out, const struct runs_query *a, const struc
 		   !is_chosen ? "" : a->query.ascending ? " ↑" : " ↓");
 }
 
-/* The same list from there on. */
+/* The next part of the list. */
 static void put_more(struct buf *out, const struct runs_query *a)
 {
 	static const char *const place[] = { "after" };

@@ -68,7 +68,7 @@ static int parse_sort(struct runs_query *a, struct err *err)
 	return 0;
 }
 
-/* "host=web1 deploy=7*": what people type into one field. */
+/* "host=web1 deploy=7*": several filters in one field. */
 static int parse_labels(struct runs_query *a, const char *text, struct err *err)
 {
 	while (*(text += strspn(text, " "))) {
@@ -93,7 +93,7 @@ static bool is_sort(const char *key)
 	return !strcmp(key, "sort") || !strcmp(key, "order");
 }
 
-/* One parameter that is not empty; what is none of those known here is a label. */
+/* One parameter that is not empty; unknown ones are labels. */
 static int take_param(struct runs_query *a, const char *key, const char *value, int64_t now_ns, struct err *err)
 {
 	struct store_run_query *q = &a->query;

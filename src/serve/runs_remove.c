@@ -1,4 +1,4 @@
-/* runs_remove.c: deleting what was ticked in the list: asked once more, then done. */
+/* runs_remove.c: deletes the runs ticked in the list, after a confirmation. */
 
 #include "runs.h"
 
@@ -31,7 +31,7 @@ static int check_runs(const struct params *p, size_t *ret_count, struct err *err
 	return *ret_count ? 0 : runs_say(err, 400, "no run is ticked; tick those to delete");
 }
 
-/* The list that it came from, if that is one: what stood behind its "?". */
+/* The query string of the list that the request came from, if it came from one. */
 static void put_list(const struct params *p, struct buf *out)
 {
 	const char *list = params_get(p, "list");
@@ -79,7 +79,7 @@ static void confirm(const struct request *q, struct response *r, const struct pa
 	runs_page_end(r);
 }
 
-/* One that is gone already is what was wanted. */
+/* A run that is already gone is no error. */
 static int remove_all(struct server_context *s, const struct params *p, struct err *err)
 {
 	struct views_run run;

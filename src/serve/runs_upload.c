@@ -1,4 +1,4 @@
-/* runs_upload.c: files that people send with the form of the list, one or many. A file named ID.SOURCE.xhprof or
+/* runs_upload.c: files uploaded with the form of the list, one or many. A file named ID.SOURCE.xhprof or
  * ID.SOURCE.uprofiler keeps both names, as with `strobe import`. */
 
 #include "runs.h"
@@ -22,7 +22,7 @@ struct upload {
 	unsigned files, stored;
 	int status;					/* of the first file that was refused; 0: none */
 	struct store_new_run last;
-	struct buf rows;				/* a table of what became of each */
+	struct buf rows;				/* a table of the results */
 };
 
 static void set_label(struct profile *p, const char *key, const char *value)

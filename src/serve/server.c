@@ -16,14 +16,14 @@
 #include <string.h>
 
 #define CONNECTIONS		256u
-#define CONNECTIONS_KEPT(most)	((most) * 3 / 4)	/* a thread that has its share takes no more, the others still do */
+#define CONNECTIONS_KEPT(most)	((most) * 3 / 4)	/* a thread at its share accepts no more, the others still do */
 #define UPLOAD_THREADS		2u
 #define UPLOADS_WAITING		8u
 #define PUSH_THREADS		2u
 #define PUSHES_WAITING		64u
 #define PROBE_CONNECTIONS	64u
 
-/* Sessions and attempts are those of both addresses. */
+/* Sessions and attempts are shared by both addresses. */
 static int init_auth(struct server *s, struct err *err)
 {
 	const struct server_options *o = &s->context.options;
@@ -63,7 +63,7 @@ static int listen_at(struct endpoint *ep, const char *text, struct err *err)
 	return 0;
 }
 
-/* Every address before the first thread, so that one in use leaves nothing behind. */
+/* Binds every address before the first thread starts, so that an address in use leaves nothing to undo. */
 static int open_endpoints(struct server *s, struct err *err)
 {
 	const struct server_options *o = &s->context.options;
@@ -156,8 +156,7 @@ const char *server_probe_url(const struct server *s)
 	return s->probes.url;
 }
 
-/* libmicrohttpd waits for its threads, however long they take; and it must not be stopped while connections are
- * suspended. */
+/* libmicrohttpd waits for its threads without a timeout, and must not be stopped while connections are suspended. */
 static void *stop(void *data)
 {
 	struct server *s = data;
@@ -183,7 +182,7 @@ bool server_stop(struct server *s, int64_t patience_ns)
 
 	if (!s || s->is_stopped)
 		return true;
-	/* Without a thread for it there is nothing but to wait. */
+	/* Without a thread for it, the only choice is to wait. */
 	if (!s->is_stopping && pthread_create(&s->stopper, NULL, stop, s) != 0) {
 		stop(s);
 		s->is_stopped = true;

@@ -1,8 +1,8 @@
 /* server.h: the daemon's HTTP side: pages for people, a JSON API and metrics for programs.
  *
  * It reads the store and the counters of the collector and the sources, and changes none of them. It runs in threads
- * of its own, so a slow query never keeps a sample waiting. Only loopback may ask unless there are roles (roles.h), and every
- * request is checked for the name it was sent to (auth.h): a page of another origin can neither read nor drive it.
+ * of its own, so a slow query never keeps a sample waiting. Without roles (roles.h) only loopback has access, and the
+ * Host of every request is checked (auth.h): a page of another origin can neither read nor control it.
  */
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
@@ -19,7 +19,7 @@
 struct query_starter;
 struct server;
 
-/* Something that a sink counts for itself: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
+/* A figure that a sink keeps itself: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
 struct server_figure {
 	const char *name;			/* of the metric, behind "strobe_"; a counter's ends with "_total" */
 	const char *help;
@@ -34,12 +34,11 @@ struct server_sink {
 	const struct sink_counters *counters;
 	/* Fills in up to `max` figures and returns their number; NULL: none. Any thread. */
 	size_t (*figures)(void *data, struct server_figure *ret, size_t max);
-	bool (*state)(void *data, char *text, size_t size);	/* whether it is well, and what it is doing; NULL:
-								 * nothing to say */
+	bool (*state)(void *data, char *text, size_t size);	/* whether it is healthy, and its state; NULL: none */
 	void *data;
 };
 
-/* Everything it points to stays the caller's and must outlive the server. */
+/* Everything that it points to stays the caller's and must outlive the server. */
 #define NAMED_FILTERS_FILE	"named-filters"	/* below the store's directory */
 #define GRAFANA_SETTINGS_FILE	"grafana-settings.json"
 
@@ -55,9 +54,9 @@ struct server_options {
 
 	struct query_starter *query_starter;	/* of query_starter.h, for the store; NULL: queries run in this process */
 	uint64_t query_memory;			/* that queries and their answers may take together; 0 is QUERY_MEMORY */
-	struct store *store;			/* NULL: there is nothing to ask for but counters */
+	struct store *store;			/* NULL: only counters are served */
 	const char *filters_path;		/* of the file of named filters; NULL: none are kept */
-	const char *const *source_dirs;		/* source files below them may be shown, see source_text.h */
+	const char *const *source_dirs;		/* source files below them may be served, see source_text.h */
 	size_t source_dir_count;
 	const char *const *service_labels;	/* labels that are Grafana's service_name, the first one that a series has; none:
 						 * those of pyroscope_selection.h */
@@ -67,7 +66,8 @@ struct server_options {
 	const char *store_url;			/* only shown; may be NULL */
 	struct store_limits limits;		/* only shown */
 	const struct collector_counters *collector;	/* NULL when nothing is collected: then it is never ready */
-	struct source *pushes;			/* of push_source.h: takes profiles that others send; NULL: nothing does */
+	struct source *pushes;			/* of push_source.h: receives pushed profiles; NULL: pushes are
+						 * refused */
 	struct source *const *sources;		/* that one, too */
 	size_t source_count;
 	const struct server_sink *sinks;
@@ -77,23 +77,23 @@ struct server_options {
 	int64_t start_ns;			/* of the daemon, clock_wall_ns(); 0 is now */
 };
 
-/* Listens and answers from here on. -EADDRINUSE, -EACCES (wider than loopback without a token) and -EINVAL come with
- * a sentence that says what to do. */
+/* Listens and responds from here on. -EADDRINUSE, -EACCES (beyond loopback without a token) and -EINVAL come with a
+ * sentence that names the remedy. */
 int server_new(const struct server_options *o, struct server **ret, struct err *err);
 
-/* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. What was shown before is in nobody's
- * hands when this returns. Only with `only_counters` may the store be another one. */
+/* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. When this returns, no thread uses the
+ * previous ones. Only with `only_counters` may the store be another one. */
 void server_show(struct server *s, const struct server_options *o);
 
 const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */
 const char *server_probe_url(const struct server *s);	/* "" without such an address */
 
-/* Stops listening, ends the uploads that are being read, and waits for the answers under way, but no longer than
- * `patience_ns`. False if one is not ready by then: it still uses all that the options point to, which cannot be freed,
- * and the program ends by _exit; it may also be called again. NULL is fine. */
+/* Stops listening, cancels the uploads in progress, and waits for responses in progress, for `patience_ns` at most.
+ * False if one is not complete by then: it still uses everything that the options point to, so nothing can be freed,
+ * and the program must end with _exit, or call this again. NULL is fine. */
 bool server_stop(struct server *s, int64_t patience_ns);
 
-/* The same without an end to patience, and frees it. NULL is fine; returns NULL. */
+/* The same without a timeout, and frees the server. NULL is fine; returns NULL. */
 struct server *server_free(struct server *s);
 
 #endif

@@ -32,7 +32,7 @@ static enum MHD_Result send_answer(struct endpoint *ep, struct MHD_Connection *c
 	return done;
 }
 
-/* The API has no statuses of its own for parameters. */
+/* The API has no specific statuses for invalid parameters. */
 static void refuse_long_address(const struct request *q, struct response *r)
 {
 	bool is_api = !strncmp(q->path, "/api/", 5);
@@ -76,7 +76,7 @@ static enum MHD_Result handle_request(void *data, struct MHD_Connection *c, cons
 	(void)version;
 	if (!e)
 		return MHD_NO;
-	/* Responding in the first call closes the connection, which is right only if a body follows. */
+	/* A response in the first call closes the connection, which is right only if a body follows. */
 	if (!e->begun && !request_has_body(c)) {
 		e->begun = true;
 		return MHD_YES;
@@ -131,7 +131,7 @@ static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, e
 	endpoint_note(ep, c, CONNECTION_READS);
 }
 
-/* The end is notified before the descriptor is closed. */
+/* The notification comes before the descriptor is closed. */
 static void connection_changed(void *data, struct MHD_Connection *c, void **context,
 				    enum MHD_ConnectionNotificationCode what)
 {

@@ -71,7 +71,7 @@ struct exchange {
 /* Starts the threads of libmicrohttpd, which then owns the endpoint's descriptor. */
 int endpoint_start(struct endpoint *ep, struct err *err);
 
-/* Notes what the connection is doing now, for connections.h. */
+/* Records the state of the connection, for connections.h. */
 void endpoint_note(struct endpoint *ep, struct MHD_Connection *c, enum connection_state state);
 
 /* --- server_request.c --- */
@@ -86,8 +86,8 @@ bool request_has_body(struct MHD_Connection *c);
 bool request_wants_body(struct endpoint *ep, struct MHD_Connection *c, const char *method, const char *path,
 			struct exchange *e);
 
-/* Keeps a piece of the body, or notes why not; the rest is then read and discarded, so that the client gets a response.
- * A client that never stops sending is disconnected. */
+/* Keeps a piece of the body, or the reason for refusing it; the rest is then read and discarded, so that the client
+ * gets a response. A client that never stops sending is disconnected. */
 enum MHD_Result request_receive_body(struct server *s, struct exchange *e, const char *bytes, size_t n);
 
 /* --- server_work.c --- */
@@ -98,7 +98,7 @@ enum MHD_Result exchange_begin_query(struct server *s, struct MHD_Connection *c,
 
 /* --- server_response.c --- */
 
-/* The whole response to an address that is too long to be read. */
+/* The complete response for an address that is too long to be read. */
 void response_put_long_address(const struct endpoint *ep, struct buf *out);
 
 /* Takes `a`, which is NULL if the body is in `r`. */

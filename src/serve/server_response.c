@@ -49,7 +49,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 
 void response_put_long_address(const struct endpoint *ep, struct buf *out)
 {
-	/* Headers were not read, so this is for whoever it may be. */
+	/* Headers were not read, so the client is unknown. */
 	const struct request q = { .path = "/", .shows_pages = !ep->only_probes && !ep->server->context.options.only_counters };
 	struct response r;
 

@@ -1,4 +1,4 @@
-/* server_work.c: queries and uploads, answered by other threads (workers.h) while the connection is suspended. */
+/* server_work.c: queries and uploads, handled by other threads (workers.h) while the connection is suspended. */
 #include "server_parts.h"
 
 #include "clock.h"

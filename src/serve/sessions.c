@@ -1,4 +1,4 @@
-/* sessions.c: a table, looked up by the first half of the number and checked by the second. */
+/* sessions.c: a table, indexed by the first half of the number and verified by the second. */
 #include "sessions.h"
 
 #include "mem.h"
@@ -86,8 +86,8 @@ int sessions_begin(struct sessions *s, enum role role, int64_t now_ns, char id[S
 	return 0;
 }
 
-/* The half that is looked up may be learned by the time that it takes; the other half opens nothing before all of it is
- * right. */
+/* Timing may reveal the half that is looked up, but that is useless without the other half, which is compared in
+ * constant time. */
 static bool is_it(const struct session *s, const char *id)
 {
 	unsigned differ = 0;

@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "err.h"
 
-#define SESSIONS_MAX		1000u		/* above it, the one that was not used for the longest time goes */
+#define SESSIONS_MAX		1000u		/* above it, the least recently used one is removed */
 #define SESSION_IDLE_NS		(7 * NS_PER_DAY)
 #define SESSION_LONGEST_NS	(30 * NS_PER_DAY)
 #define SESSION_ID		64u		/* hexadecimal digits */
@@ -29,7 +29,7 @@ struct sessions *sessions_free(struct sessions *s);	/* NULL is fine; returns NUL
 /* -EIO if the system gives no random numbers. */
 int sessions_begin(struct sessions *s, enum role role, int64_t now_ns, char id[SESSION_ID + 1], struct err *err);
 
-/* ROLE_NONE for what is no session, or none any more. */
+/* ROLE_NONE for an unknown or expired session. */
 enum role sessions_role(struct sessions *s, const char *id, size_t n, int64_t now_ns);
 
 void sessions_end(struct sessions *s, const char *id, size_t n);

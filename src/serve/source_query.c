@@ -1,4 +1,4 @@
-/* source_query.c: one file is chosen by what its lines took, and walked beside them. */
+/* source_query.c: chooses the file by the cost of its lines, and walks it beside them. */
 
 #include "source_query.h"
 
@@ -46,7 +46,7 @@ static bool is_in_file(const struct view *v, const struct profile *p, uint32_t f
 	return shown->size == strlen(v->function_file) && !memcmp(shown->data, v->function_file, shown->size);
 }
 
-/* By frame, whether it is what the view is about: names are compared as pages show them, see function_query. */
+/* By frame, whether the view selects it: names are compared as pages show them, see function_query. */
 static bool *find_frames(const struct view *v, const struct profile *p)
 {
 	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 }, name = { 0 };
@@ -106,7 +106,7 @@ static void note_other(struct source_query *s, struct str file)
 	s->other_count++;
 }
 
-/* The file of the line that took most. */
+/* The file of the most expensive line. */
 static void choose_by_lines(struct side *d, const struct flat_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count && !d->file.n; i++)
@@ -142,7 +142,7 @@ static void choose_by_definition(struct side *d, const bool *of)
 		d->file = profile_file(d->subject, own[0]);
 }
 
-/* The first place of a name that several places of one file have. */
+/* The first definition of a name that is defined several times in one file. */
 static uint32_t start_in(const struct profile *p, const bool *of, struct str file)
 {
 	uint32_t start = 0;
@@ -178,7 +178,7 @@ static void side_init(struct side *d, const struct view *v, const struct profile
 		d->start = start_in(subject, of, d->file);
 }
 
-/* --- What its lines took --- */
+/* --- The cost of its lines --- */
 
 static struct annotate_lines lines_of(const struct side *d)
 {
@@ -274,7 +274,7 @@ static void take_values(struct source_query *s, const struct side *before, const
 	s->hot_from = most / 2 + most % 2;
 }
 
-/* --- What is to be doubted --- */
+/* --- Warnings --- */
 
 static uint32_t lines_in(struct str text)
 {
@@ -314,14 +314,14 @@ static void check_lines(struct source_query *s, const struct side *before, const
 {
 	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
 		if (!s->lines.count && s->file.n)
-			say(s, "no line of it ran in a sample");
+			say(s, "none of its lines was executed in a sample");
 		return;
 	}
 	if (s->query->lines_left_out)
 		say(s, "lines are left out: with them this takes more memory than --query-memory allows; select a shorter range or "
 		       "fewer labels");
 	else if (s->file.n)
-		say(s, "this profile has no lines that ran: exact traces have none, nor samples with strobe.lines=0");
+		say(s, "this profile has no executed lines: neither exact traces nor samples with strobe.lines=0 have any");
 }
 
 static void check(struct source_query *s, const struct side *before, const struct side *after)
@@ -331,7 +331,7 @@ static void check(struct source_query *s, const struct side *before, const struc
 	check_length(s);
 	check_lines(s, before, after);
 	if (before && before->file.n && after->file.n && !is_same(before->file, after->file))
-		say(s, "the file had another path before, so its lines may be others");
+		say(s, "the file had another path before, so its lines may differ");
 	s->why = s->words.size ? s->words.data : NULL;
 }
 
@@ -354,7 +354,7 @@ static long context_of(const struct source_query *s)
 	return s->lines.count ? SOURCE_ASK_CONTEXT : SOURCE_ASK_DEFINITION;
 }
 
-/* For a line its own context is what matters, even where nothing ran. */
+/* For a single line its surroundings are shown, even where no line was executed. */
 static uint32_t line_of_view(const struct view *v)
 {
 	const char *colon = strrchr(v->function, ':');

@@ -8,7 +8,7 @@
 #include "annotate.h"
 #include "profile_query.h"
 
-#define SOURCE_ASK_CONTEXT	8	/* lines around those that took something */
+#define SOURCE_ASK_CONTEXT	8	/* lines around those with values */
 #define SOURCE_ASK_DEFINITION	30	/* around the definition of a function that has no lines */
 #define SOURCE_ASK_ROWS		10000u	/* shown of one file */
 #define SOURCE_ASK_OTHERS	8u	/* names of further files */
@@ -20,7 +20,7 @@
 struct source_line {
 	uint32_t number;
 	int64_t self[SOURCE_SIDES], total[SOURCE_SIDES];
-	bool hot;			/* took itself at least half as much as the line that took most */
+	bool hot;			/* its self value is at least half of the largest */
 	bool after_gap;
 	struct str text;		/* .p NULL: the source has no such line */
 };
@@ -34,7 +34,7 @@ struct source_query {
 	struct source_text source;
 	struct str others[SOURCE_ASK_OTHERS];	/* further files with something of that name */
 	size_t other_count;		/* also those that have no room */
-	const char *why;		/* a sentence without a full stop: what is missing, or to be doubted; NULL: nothing */
+	const char *why;		/* a warning without a full stop; NULL: none */
 
 	struct annotate_walk walk;	/* the rest is private */
 	struct annotate_lines lines;	/* of both sides; values are those of the later one */
@@ -45,20 +45,21 @@ struct source_query {
 	struct buf words;
 };
 
-/* Whether a view can have source beside it. ask.with_source and ask.subject are set before profile_query_load if so. */
+/* Whether a view can show source. ask.with_source and ask.subject are set before profile_query_load if so. */
 bool source_query_fits(const struct view *v);
 
-/* The stacks of `p` that have what the view is about, with functions, files and lines as they are. The caller frees. */
+/* The stacks of `p` with a selected frame; functions, files and lines are unchanged. The caller frees. */
 struct profile *source_query_subject(const struct view *v, const struct profile *p);
 
 /* Reads the source, below the directories of `context` only. source_query_done in any case. */
 void source_query(struct source_query *s, const struct profile_query *a, const struct server_context *context);
 void source_query_done(struct source_query *s);
 
-/* The next line; false behind the last one. */
+/* The next line; false after the last one. */
 bool source_query_next(struct source_query *s, struct source_line *ret);
 
-/* Appends the text of a line: tabs stay, what would move or hide text is U+FFFD, and what is very long is cut. */
+/* Appends the text of a line: tabs stay, characters that would move or hide text become U+FFFD, and very long lines
+ * are cut. */
 void source_query_text(struct buf *out, struct str text);
 
 #endif

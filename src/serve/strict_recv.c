@@ -1,6 +1,6 @@
 /* strict_recv.c: a table by descriptor, and the recv(2) that looks into it. */
 
-/* The C library's checked recv is the one that we stand before. */
+/* We replace the C library's checked recv. */
 #undef _FORTIFY_SOURCE
 
 #include "strict_recv.h"
@@ -17,14 +17,14 @@
 #include <sys/socket.h>
 
 #define WATCHED_MAX	65536
-#define DISCARDED_MAX	((size_t)2 << 20)	/* of an address; browsers have none that are longer */
+#define DISCARDED_MAX	((size_t)2 << 20)	/* of an address; browsers send no longer ones */
 
 struct watched {
 	struct framing framing;
 	const struct strict_recv_answers *answers;
 };
 
-/* One thread at a time reads a connection, forgets it and closes it. */
+/* Only one thread at a time reads, forgets or closes a connection. */
 static struct watched *_Atomic table[WATCHED_MAX];
 
 bool strict_recv_watch(int fd, const struct strict_recv_answers *answers)
@@ -46,7 +46,7 @@ void strict_recv_forget(int fd)
 		free(atomic_exchange(&table[fd], NULL));
 }
 
-/* Collectors go on trying for ever, and say nothing of why. */
+/* Collectors retry for ever without logging the reason. */
 static void advise(void)
 {
 	static struct lock lock = LOCK_INITIALIZER;
@@ -110,7 +110,8 @@ __attribute__((visibility("default"))) ssize_t recv(int fd, void *bytes, size_t 
 	fine = framing_take(&w->framing, bytes, (size_t)got);
 	if (!fine)
 		return refuse(fd, w);
-	/* Those before it are answered first. Then this wakes the reader, for whom nothing more may come. */
+	/* Earlier requests get their responses first. Then this wakes the reader, since the client may send nothing
+	 * more. */
 	if (w->framing.problem)
 		shutdown(fd, SHUT_RD);
 	return (ssize_t)fine;

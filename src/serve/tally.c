@@ -1,4 +1,4 @@
-/* tally.c: reads twice, and believes what was the same both times. */
+/* tally.c: reads twice, and accepts values that did not change. */
 
 #include "tally.h"
 

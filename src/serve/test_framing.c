@@ -115,7 +115,7 @@ TEST(first_lines_and_chunks_have_one_form)
 	check_refused(BYTES("GET / x HTTP/1.1\r\n\r\n"), "the first line");
 	check_refused(BYTES("GET /\r\n\r\n"), "the first line");
 	check_refused(BYTES("GET / HTTP/1.2\r\n\r\n"), "the first line");
-	check_refused(BYTES("GET / HTTP/2.0\r\n\r\n"), "HTTP/2 is not spoken here");
+	check_refused(BYTES("GET / HTTP/2.0\r\n\r\n"), "HTTP/2 is not supported, only HTTP/1.1");
 	check_refused(BYTES(" GET / HTTP/1.1\r\n\r\n"), "the first line");
 	check_refused(BYTES(POST "Transfer-Encoding: chunked\r\n\r\n-1\r\n"), "the size of a chunk");
 	check_refused(BYTES(POST "Transfer-Encoding: chunked\r\n\r\n\r\n"), "the size of a chunk");

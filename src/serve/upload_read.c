@@ -1,4 +1,4 @@
-/* upload_read.c: waits for a profile that is read apart. */
+/* upload_read.c: waits for a profile that a child process reads. */
 #include "upload_read.h"
 
 #include "clock.h"

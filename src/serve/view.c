@@ -101,7 +101,7 @@ static int64_t round_up(int64_t v, int64_t unit)
 	return (v + unit - 1) / unit * unit;
 }
 
-/* The roundest step that gives about VIEW_STEPS of them. */
+/* The roundest step that gives about VIEW_STEPS steps. */
 static int64_t choose_step(int64_t length_ns)
 {
 	static const int seconds[] = { 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200 };
@@ -363,7 +363,7 @@ void view_set_run(struct view *v, const char *source, const char *id)
 	v->run_count = 1;
 }
 
-/* "label.host" is the label "host", which a parameter of that name could not ask for if it meant something else. */
+/* "label.host" is the label "host", for names that are also parameters. */
 static const char *filter_key(const char *key)
 {
 	return strncmp(key, "label.", 6) ? key : key + 6;
@@ -387,7 +387,7 @@ struct label_filter view_filter(struct arena *bytes, const char *key, const char
 	return f;
 }
 
-/* Those of the view, but for labels that the base has filters of its own for. */
+/* The filters of the view, except for labels with separate filters for the base. */
 static void take_filters(struct view *v, const struct params *p)
 {
 	for (size_t i = 0; i < p->count; i++) {

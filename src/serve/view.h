@@ -37,11 +37,11 @@
 #include "store.h"
 #include <stdbool.h>
 
-#define VIEW_DEFAULT_NS	(3600LL * 1000000000LL)		/* the last hour, unless a range is asked for */
-#define VIEW_STEPS	300u				/* of a timeline, about, when no step is asked for */
+#define VIEW_DEFAULT_NS	(3600LL * 1000000000LL)		/* the last hour, unless a range is given */
+#define VIEW_STEPS	300u				/* of a timeline, approximately, when no step is given */
 #define VIEW_STEPS_MAX	10000u
 #define VIEW_RUNS_MAX	32u				/* averaged */
-#define VIEW_PIXELS	2000u				/* of a flame chart, when no number is asked for */
+#define VIEW_PIXELS	2000u				/* of a flame chart, when no number is given */
 #define VIEW_PIXELS_MAX	20000u
 
 struct view_run {
@@ -58,7 +58,7 @@ struct view {
 	size_t limit;				/* rows; 0 is no limit */
 	bool has_limit, reverse, inverted;
 	enum report_sort sort;
-	bool has_lines, lines, all_lines;	/* whether the lines that ran are asked for, or left out; all of a source */
+	bool has_lines, lines, all_lines;	/* executed lines: requested or left out; all of a source */
 	struct view_run runs[VIEW_RUNS_MAX];	/* none: the range */
 	size_t run_count;
 	bool has_base;				/* a comparison: with base_run, or with a range if that has no id */
@@ -73,7 +73,7 @@ struct view {
 	const char *function;			/* NULL: all */
 	const char *function_file;		/* NULL: those of all files */
 	const char *split;			/* the label that a timeline is split by; NULL: none */
-	double threshold;			/* below zero unless asked for */
+	double threshold;			/* below zero unless given */
 	int64_t chart_from_ns, chart_to_ns;	/* of a flame chart; to 0: its end */
 	uint32_t pixels;
 	bool has_pixels;
@@ -92,16 +92,16 @@ bool view_is_reserved(const char *key);		/* "label.from" is not, which is the la
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err);
 void view_done(struct view *v);
 
-/* Makes it a view of one run, as an address like /runs/shop/1 asks for. */
+/* Makes it a view of one run, for an address like /runs/shop/1. */
 void view_set_run(struct view *v, const char *source, const char *id);
 
-/* The filter that the parameter `key` ("host" or "label.host") with `text` (not empty) asks for; its strings are those
- * given, or in `bytes`. */
+/* The filter for the parameter `key` ("host" or "label.host") with `text` (not empty); its strings are those given, or
+ * in `bytes`. */
 struct label_filter view_filter(struct arena *bytes, const char *key, const char *text);
 
 struct store_query view_query(const struct view *v);
 
-/* The same of what it is compared with. */
+/* The same for its base. */
 struct store_query view_base_query(const struct view *v);
 
 /* "deploy=6, host not web1" */

@@ -50,7 +50,7 @@ static void put_rest(const struct views *v, char *before, struct buf *out)
 	put_param(out, before, "column", v->column);
 }
 
-/* A single run has an address of its own. */
+/* A single run has its own address. */
 void views_put(const struct views *v, struct buf *out)
 {
 	char before = '?';

@@ -1,4 +1,4 @@
-/* web_assets.c: finds a built file and hands it out, compressed for those who can read that. */
+/* web_assets.c: serves the built files, compressed for clients that accept it. */
 
 #include "web_assets.h"
 

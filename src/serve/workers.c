@@ -1,4 +1,4 @@
-/* workers.c: a ring of jobs, a lock, and threads that wait for it to be filled. */
+/* workers.c: a ring of jobs, a lock, and threads that wait for jobs. */
 #include "workers.h"
 
 #include "mem.h"
@@ -47,7 +47,7 @@ static void *work(void *data)
 	return NULL;
 }
 
-/* Threads inherit the mask: signals are the business of the daemon's own loop. */
+/* Threads inherit the signal mask: only the daemon's loop handles signals. */
 static int start_threads(struct workers *w, unsigned threads)
 {
 	sigset_t all, before;

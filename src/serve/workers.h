@@ -17,17 +17,17 @@
 
 struct workers;
 
-/* So many threads, WORKERS_MAX at most, and room for so many jobs that wait. */
+/* `threads` is WORKERS_MAX at most; `waiting` is the capacity of the queue. */
 int workers_new(unsigned threads, unsigned waiting, struct workers **ret, struct err *err);
 
-/* Has `run(job)` called by one of the threads, soon. False, and nothing is called, if too many wait already, or if it is
- * ending. Any thread. */
+/* Queues a call of `run(job)` by one of the threads. False if the queue is full or the pool is stopping. Any
+ * thread. */
 bool workers_add(struct workers *w, void (*run)(void *job), void *job);
 
-/* To be polled for reading: there is something once jobs are to give up. */
+/* Becomes readable when jobs should give up. */
 int workers_stop_fd(const struct workers *w);
 
-/* Jobs end, also those that wait, which are called as all others; then no more are taken. Call it once, before
+/* Signals running and queued jobs to give up, and accepts no more; queued jobs are still called. Call it once, before
  * workers_free. */
 void workers_stop(struct workers *w);
 struct workers *workers_free(struct workers *w);	/* NULL is fine; returns NULL */

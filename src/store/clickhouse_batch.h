@@ -1,7 +1,8 @@
 /* clickhouse_batch.h: a batch as rows of tables, for each shard.
  *
- * Names are content: a frame is the hash of its name, file and line, a stack that of the stack above, its frame and the line
- * that ran, a series that of its labels, clock, period and columns. The shard of a sample follows from its stack. */
+ * Names are content: a frame is the hash of its name, file and line, a stack that of the stack above, its frame and
+ * the executed line, a series that of its labels, clock, period and columns. The shard of a sample follows from its
+ * stack. */
 #ifndef STORE_CLICKHOUSE_BATCH_H
 #define STORE_CLICKHOUSE_BATCH_H
 

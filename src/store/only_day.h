@@ -8,7 +8,7 @@
 #include "stack_values.h"
 
 /* Moves the tree, which is empty then, and its values by node (NULL: none) into `ret`. `facts` is a profile without nodes, which belongs
- * to it, too. Without `lines` nodes of one function that ran at different lines are not told apart. */
+ * to it, too. Without `lines` nodes of one function are not kept apart by executed line. */
 void only_day_take(struct stack_tree *tree, int64_t *self, struct profile *facts, bool lines, struct stack_values *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* sqlite_day.h: one day in one self-contained SQLite file, DIRECTORY/YYYY-MM-DD.db (UTC).
  *
  *   frame_block, node_block   first, data            the day's stacks, see stack_tree.h
- *   line_block                first, data            lines that ran, of nodes; only there once a node has one. Readers without
+ *   line_block                first, data            executed lines of nodes; only there once a node has one. Readers without
  *                                                    this table see functions: a node per line, which add up
  *   series                    id, labels, clock, period_ns, columns       see series.h; without columns: a hole, whose number
  *                                                          no sample uses any more

@@ -18,7 +18,7 @@ struct stack_dict {
 	struct frame_dict frames;
 	struct stack_link { uint32_t parent, place; } *links;	/* by node */
 	size_t link_capacity;
-	struct map places;		/* frame and line that ran → a number, for nodes with a line */
+	struct map places;		/* frame and executed line → a number, for nodes with a line */
 	struct lined { uint32_t frame, line; } *lined;	/* by that number */
 	size_t lined_capacity;
 	struct map children;		/* parent and place → node, but for the node behind its parent */

@@ -6,7 +6,7 @@
  *   frame record   length of the name, name, length of the file's path, path, line       (lengths and line: varints)
  *   node record    own number - parent's number, frame                                   (varints)
  *   line record    own number - that of the last node with a line (of the first: 0),
- *                  line that ran - line where the frame's function begins, zigzag         (varints)
+ *                  executed line - line where the frame's function begins, zigzag         (varints)
  *
  * Frames are numbered from 0. Nodes are numbered from 1; node 0 is the root, which has no record and no frame; so a
  * parent always has a smaller number. One frame may stand below one parent several times, by line. Most senders know no
@@ -34,7 +34,8 @@ struct stack_tree {
 	uint32_t frame_count;
 	uint32_t *starts;		/* by frame: where its function begins */
 	uint32_t *parents, *node_frames;	/* by node; those of the root are 0 */
-	uint32_t *node_lines;		/* by node: the line that ran, 0 unknown, any other for a hole that has a line record; NULL: there is none */
+	uint32_t *node_lines;		/* by node: the executed line, 0 unknown, any other for a hole that has a line
+					 * record; NULL: there is none */
 	uint32_t node_count;		/* at least 1 once loaded */
 	uint32_t hole_count;
 	uint32_t last_lined;		/* the last node with a line; 0 if there is none */

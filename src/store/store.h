@@ -32,7 +32,7 @@ struct store_query {
 						 * the least first. 0 is no limit */
 	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as they are known to come, which spares a
 						 * caller without the memory the work; 0 is no limit. A store may not know */
-	bool lines;				/* the profile keeps the lines that ran, and has a node for each */
+	bool lines;				/* the profile keeps executed lines, and has a node for each */
 };
 
 /* The data that a query covered, so that an empty answer can say why. */
@@ -125,7 +125,7 @@ struct store_profile_limits {
 	uint32_t nodes;				/* what so many nodes of a tree would take; 0: no limit */
 	const char *column;			/* the least of its values go first; NULL: that of pictures */
 	bool chart;				/* with its flame chart, if it has one */
-	bool lines;				/* the profile keeps the lines that ran, and has a node for each */
+	bool lines;				/* the profile keeps executed lines, and has a node for each */
 };
 
 #define STORE_RUNS_NEXT		448u

@@ -156,7 +156,7 @@ static inline void maker_series(struct maker *m, int64_t ns, const char *labels,
 	};
 }
 
-/* "main;f@12;g", root first, into the entry added last; 12 is the line that ran. */
+/* "main;f@12;g", root first, into the entry added last; 12 is the executed line. */
 static inline void maker_value(struct maker *m, const char *stack, const char *column, const char *unit, int64_t value)
 {
 	struct profile *p = m->profiles[m->batch.count - 1];

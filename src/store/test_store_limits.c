@@ -109,7 +109,7 @@ TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
 	done(&f);
 }
 
-static bool with_lines;		/* every second stack has lines that ran */
+static bool with_lines;		/* every second stack has executed lines */
 
 /* A batch of stacks of its own: as many names and nodes as samples, which nothing makes smaller. */
 static void append_some(struct store *s, uint64_t id, int number, int stacks, int64_t ns)

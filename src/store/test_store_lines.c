@@ -1,4 +1,4 @@
-/* test_store_lines.c: what every store promises of the lines that ran. */
+/* test_store_lines.c: promises of every store about executed lines. */
 #include "conformance.h"
 #include "test.h"
 

@@ -13,7 +13,7 @@ main 90
 END
 strobe diff before.folded after.folded
 echo
-strobe diff before.folded after.folded --by total --all
+strobe diff before.folded after.folded --sort total --all
 echo
 strobe diff before.folded after.folded --normalize none --all -r 3
 echo
@@ -28,3 +28,6 @@ strobe diff data/cart.json slow.json
 strobe diff data/cart.json slow.json --metric calls
 strobe diff data/cart.json slow.json --normalize requests -r 1
 strobe diff data/shop.strobe data/shop.strobe --column wall_ns
+echo
+strobe diff before.folded after.folded --sort total --all >sorted
+strobe diff before.folded after.folded --by total --all | cmp - sorted && echo "--by is --sort"

@@ -110,7 +110,7 @@ class Message:
             parent = i - self.varint()
             paths.append(paths[parent] + (self.frames[self.varint()][0],))
             if version == 2:
-                self.varint()               # the line that ran
+                self.varint()               # the executed line
             z = [self.varint() for _ in range(columns)][0]
             if z:
                 self.stacks[paths[i]] = self.stacks.get(paths[i], 0) + ((z >> 1) ^ -(z & 1))

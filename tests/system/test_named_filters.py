@@ -99,7 +99,7 @@ def a_form_that_is_refused_comes_back_with_what_was_entered():
         form = {'form_token': re.search(r'name="form_token" value="(\w+)"', page).group(1), 'query': QUERY, 'name': NAME}
         status, page, _ = send(daemon, 'POST', '/filters', form=form, session=writer)
         fields = dict(re.findall(r'name="(\w+)"[^>]* value="([^"]*)"', page))
-        check(status == 409 and 'there already' in page and html.unescape(fields['name']) == NAME and html.unescape(fields['query']) == QUERY, f'{status} {page}')
+        check(status == 409 and 'already exists' in page and html.unescape(fields['name']) == NAME and html.unescape(fields['query']) == QUERY, f'{status} {page}')
         status, page, _ = send(daemon, 'POST', '/filters', form={**form, 'name': 'other', 'form_token': fields['form_token']}, session=writer)
         check(status == 303 and listed(daemon) == [(NAME, QUERY), ('other', QUERY)], f'{status} {page}')
         status, page, _ = send(daemon, 'POST', '/filters', form={**form, 'name': '<i>' + 81 * 'x'}, session=writer)
@@ -137,7 +137,7 @@ def a_view_with_too_long_an_address_and_a_body_where_none_is_taken_are_refused_w
         check(status == 400 and 'longer than 1024 bytes' in text, f'{status} {text}')
         for size in (1, 70_000):
             status, text, _ = send(daemon, 'POST', api(query=QUERY), 'write', form={'name': 'x' * size})
-            check(status == 413 and 'takes a request body' in text, f'{status} {text}')
+            check(status == 413 and 'accepts a request body' in text, f'{status} {text}')
         check(send(daemon, 'POST', '/filters', session=writer, form={'name': 'x' * 70_000})[0] == 413, 'a form that is too large')
         check(listed(daemon) == [], 'nothing was added')
 

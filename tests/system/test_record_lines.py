@@ -1,4 +1,4 @@
-"""The line that ran, from a PHP or Perl process through recording, file, daemon and store to `strobe annotate`. What each line is
+"""Executed lines, from a PHP or Perl process through recording, file, daemon and store to `strobe annotate`. What each line is
 known to take follows from how often it runs, so only the order of lines and where they stand are looked at."""
 import json
 import os
@@ -69,7 +69,7 @@ def strobe(*args):
 
 
 def speedscope(path_or_text):
-    """[(stack of (name, file, line that ran, start), value)] of a file with lines, whatever wrote it."""
+    """[(stack of (name, file, executed line, start), value)] of a file with lines, whatever wrote it."""
     text = path_or_text
     if not text.startswith('{'):
         r = strobe('convert', path_or_text, '-f', 'speedscope', '--column', 'samples')

@@ -1,4 +1,4 @@
-"""The line that ran, from the extension through `strobe run`, the daemon and a relay to `strobe report` and `strobe annotate`. What
+"""Executed lines, from the extension through `strobe run`, the daemon and a relay to `strobe report` and `strobe annotate`. What
 each line takes follows from how many bytes it hashes."""
 import json
 import os

@@ -38,7 +38,7 @@ def annotated(profile, target):
 
 
 def speedscope(path, frames):
-    """A profile of one stack, as a stranger may have made it: a name, a file and the line that ran."""
+    """A profile of one stack, as a stranger may have made it: a name, a file and the executed line."""
     with open(path, 'w', encoding='utf-8') as f:
         json.dump({'$schema': 'https://www.speedscope.app/file-format-schema.json',
                    'shared': {'frames': [{'name': n, 'file': p, 'line': line} for n, p, line in frames]},
@@ -93,7 +93,7 @@ def lines_of_sampled_traffic_stand_beside_the_source():
         check('<tr id="L9" class="hot">' in page and 'href="#L9"' in page and '<code>&#9;&#9;&#9;$s = md5($this-&gt;data . ' in page, page)
         check('id="source"' not in daemon.get(address('/', function='Digest::both', lines=0, **fixed)), 'lines=0 leaves it out')
         rows = json.loads(daemon.get(address('/api/v1/table', by='line', **fixed)))
-        check(f'{script}:9' in rows['name'] and f'{script}:8' in rows['name'], f'by line that ran: {rows["name"]}')
+        check(f'{script}:9' in rows['name'] and f'{script}:8' in rows['name'], f'by executed line: {rows["name"]}')
 
 
 @test
@@ -126,7 +126,7 @@ def runs_averages_and_comparisons_have_it_too():
 @test
 def a_function_that_moved_is_compared_line_by_line():
     with Directory() as d, Daemon(d, '--source-dir', d) as daemon:
-        # pprof has both where a function begins and the line that ran; here the start comes of the native format.
+        # pprof has both the first line of a function and the executed one; here the start comes of the native format.
         for run_id, start in (('old', 10), ('new', 14)):
             write(f'{d}/{run_id}.php', '<?php\n' * 40)
             subprocess.run(['php', '-n', '-r', PPROF, f'{d}/{run_id}.pb', f'{d}/x.php', str(start), str(start + 2)], check=True)
@@ -136,7 +136,7 @@ def a_function_that_moved_is_compared_line_by_line():
         check(answer['start'] == 14 and took(answer) == {16: (5, 5)} and took(answer, 1) == {16: (5, 5)}, f'{answer}')
 
 
-# A profile of one sample type and one stack: argv is the output, the file, the function's first line, and the line that ran.
+# A profile of one sample type and one stack: argv is the output, the file, the function's first line, and the executed line.
 PPROF = r'''
 function varint($n) { for ($s = ''; $n > 127; $n >>= 7) $s .= chr($n & 127 | 128); return $s . chr($n); }
 function number($f, $n) { return varint($f << 3) . varint($n); }

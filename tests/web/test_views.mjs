@@ -43,7 +43,7 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	writeFileSync(files[name], `${text}\n`);
 }
 
-// A file of PHP, and a profile of the lines in it that ran. The text is as hostile as the names.
+// A file of PHP, and a profile of its executed lines. The text is as hostile as the names.
 const code = join(folder, 'shop', 'cart.php');
 mkdirSync(dirname(code));
 writeFileSync(code, ['<?php', 'function total(array $cart): int', '{', '\t$sum = 0;', '\tforeach ($cart as $item) {',

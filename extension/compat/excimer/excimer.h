@@ -1,4 +1,4 @@
-/* excimer.h: what the files of the stand-in for Excimer know of each other.
+/* excimer.h: internal interfaces of the stand-in for Excimer.
  *
  * A profiler (excimer_profiler.c) takes samples into the log of an ExcimerLog object (excimer_log_class.c), whose data
  * and formats need no object (excimer_log.h, excimer_formats.h). A timer (excimer_timer.c) calls back. Both get their

@@ -1,4 +1,4 @@
-/* excimer_event.h: what Excimer's timers and profilers have in common: when an event comes, and how PHP code is told.
+/* excimer_event.h: common to Excimer's timers and profilers: the times of events, and the calls of PHP code.
  *
  * Warnings name the method that PHP is running, as the original's do.
  */
@@ -19,25 +19,25 @@ struct excimer_event {
 	int64_t period_ns;		/* 0: only one event */
 };
 
-/* Seconds as nanoseconds, those of a fraction cut off. Nothing below zero, nor beyond a hundred years. */
+/* Seconds as nanoseconds, truncated, from zero to a hundred years. */
 int64_t excimer_ns(double seconds);
 
-/* Warns and changes nothing if it is no EXCIMER_ constant. */
+/* Warns and changes nothing if it is not an EXCIMER_ constant. */
 void excimer_event_set_type(struct excimer_event *e, zend_long type);
 
-/* Starts, again if it runs. Warns if there is no time to wait for, or no thread could be made; and once a request if the
+/* Starts or restarts the event. Warns if no time is set, or no thread could be created; and once a request if the
  * callback, called `what`, cannot be called because interrupts are not safe (delivery.h). */
 void excimer_event_start(struct excimer_event *e, const char *what);
 
-/* Warns of what cannot be done because interrupts are not safe, and says why; only once a request, since programs start timers
- * in loops. */
+/* Warns that something is impossible because interrupts are not safe, with the reason; only once per request, since
+ * programs start timers in loops. */
 void excimer_warn_of_delivery(const char *what);
 
-/* Whether `callback` can be called from here; else warns and speaks of it as `what`. */
+/* Whether `callback` can be called from here; else warns, naming it `what`. */
 bool excimer_is_callable(zval *callback, const char *what);
 
 /* Calls `callback`, and may destroy what it belongs to. False, after a warning that names `owner`, if it cannot be
- * called from the code that was interrupted. What it throws is thrown into that code. */
+ * called from the code that was interrupted. Its exceptions are thrown into that code. */
 bool excimer_call(const char *owner, const zval *callback, zval *argument);
 
 #endif

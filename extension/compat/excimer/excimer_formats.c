@@ -1,4 +1,4 @@
-/* excimer_formats.c: what logs look like outside. */
+/* excimer_formats.c: output formats of logs. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -8,11 +8,11 @@
 
 #include "zend_smart_str.h"
 
-/* The line that stands for callers that were left out. */
+/* The line for callers that were left out. */
 #define TRUNCATED_NAME "excimer_truncated"
 #define TRUNCATED_FILE "excimer fake file"
 
-/* The file of internal functions, where one is wanted. */
+/* The file name of internal functions, where one is required. */
 #define INTERNAL_FILE "[internal function]"
 
 static bool is_truncation(const struct excimer_node *n)
@@ -188,7 +188,7 @@ static void speedscope_frame(const struct excimer_node *n, zval *ret)
 {
 	smart_str name = { 0 };
 
-	/* No line: speedscope would take each for another function. */
+	/* No line: speedscope would treat each as a different function. */
 	array_init_size(ret, 2);
 	append_name(&name, n, true);
 	add_assoc_str(ret, "name", smart_str_extract(&name));

@@ -1,8 +1,9 @@
 /* excimer_log.h: samples, each a stack at a moment.
  *
- * A frame is a user function that stands at a line; an internal function is a frame only as the leaf of a stack. Stacks are merged into a tree of frames, so that a sample costs 16
- * bytes once its stack is known. Functions are told apart by what they are, not by file and line alone: two of them
- * may stand on one line. Strings are only made when somebody asks for them (excimer_formats.h).
+ * A frame is a user function that stands at a line; an internal function is a frame only as the leaf of a stack.
+ * Stacks are merged into a tree of frames, so that a sample costs 16 bytes once its stack is known. Functions are
+ * distinguished by identity, not by file and line alone: a line may define two of them. Strings are only made on
+ * request (excimer_formats.h).
  *
  * The memory is not PHP's: a profiler does not count against the memory_limit of what it profiles, and a sample cannot
  * be the allocation that ends the request. When there is none, a sample is dropped.
@@ -18,7 +19,7 @@
 /* One frame, called by another. */
 struct excimer_node {
 	struct function_id function;	/* neither name nor file: the callers that were left out */
-	uint32_t line;			/* that is being executed; 0 in an internal function */
+	uint32_t line;			/* being executed; 0 in an internal function */
 	uint32_t caller;		/* node; 0: none */
 	uint32_t last_called;		/* node that was seen last below this one; 0: none. Mostly it is the next one
 					 * again */
@@ -56,9 +57,9 @@ struct excimer_stack {
 	bool truncated;			/* the outermost ones were left out */
 };
 
-/* Collects what ran at a moment. Internal functions are kept only as the leaf, but count as depth elsewhere; the depth of
- * the innermost user frame is 0, and what lies beyond `max_depth` is left out. Of a function that has returned since the
- * line is that of its beginning. False without memory. */
+/* Collects the stack at a moment. Internal functions are kept only as the leaf, but count as depth elsewhere; the
+ * depth of the innermost user frame is 0, and frames beyond `max_depth` are left out. A function that has returned
+ * since has the line of its definition. False without memory. */
 bool excimer_stack_collect(struct excimer_stack *s, const struct tick_snapshot *m, zend_long max_depth);
 void excimer_stack_done(struct excimer_stack *s);
 

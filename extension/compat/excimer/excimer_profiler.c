@@ -39,8 +39,7 @@ static struct excimer_log *log_of(const struct profiler_object *o)
 	return excimer_log_of(Z_OBJ(o->log));
 }
 
-/* From 0 up to 1. To ask the kernel each time would be most of what a profiler costs that is made, started and
- * stopped. */
+/* From 0 up to 1. A system call each time would be most of the cost of creating, starting and stopping a profiler. */
 static double own_share(void)
 {
 	ZEND_TLS struct random random;
@@ -53,7 +52,8 @@ static double own_share(void)
 	return random_share(&random);
 }
 
-/* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
+/* The first sample comes after a random fraction of a period, so that short requests are sampled in proportion to
+ * their time. */
 static void set_period(struct profiler_object *o, double seconds)
 {
 	o->event.period_ns = excimer_ns(seconds);
@@ -75,7 +75,7 @@ static void change_log(struct profiler_object *o, zval *ret_old)
 	to->max_depth = from->max_depth;
 }
 
-/* A sample that fills no log only looks, so that it can be taken while another callback runs. */
+/* A sample that does not fill the log runs no PHP code, so it can be taken while another callback runs. */
 static void decide_passive(struct profiler_object *o)
 {
 	const struct strobe_timer *t = &o->event.timer;
@@ -134,7 +134,7 @@ static zend_object *profiler_new(zend_class_entry *class)
 	return &o->std;
 }
 
-/* Puts an exception that is on its way aside, as PHP does around destructors; `leave` puts it back. */
+/* Saves a pending exception, as PHP does around destructors; `leave` restores it. */
 struct aside {
 	zend_object *exception;
 	const zend_op *opline;
@@ -271,7 +271,7 @@ static ZEND_METHOD(ExcimerProfiler, start)
 
 	ZEND_PARSE_PARAMETERS_NONE();
 
-	/* Whether the log is nearly full matters at safe points only. */
+	/* A nearly full log matters at safe points only. */
 	t->passive = t->passive || delivery_way() == DELIVERY_CALLS;
 	excimer_event_start(&o->event, "No samples can be taken");
 	if (t->running && t->lane == LANE_CALLS && o->max_samples > 0)

@@ -1,4 +1,4 @@
-/* call_pairs.h: a call tree as the array that xhprof made known.
+/* call_pairs.h: a call tree as xhprof's array.
  *
  * One entry for each pair of caller and callee, "caller==>callee", and "main()" for the whole: calls, wall time in
  * microseconds and what else was requested. A function that is called again while it runs gets the number of its calls
@@ -55,7 +55,7 @@ struct edges *edges_new(const struct edge_format *format);
 /* NULL is fine. */
 void edges_free(struct edges *e);
 
-/* Adds a tree. Of all trees that are added the last one has what is counted once for the whole, the call of main().
+/* Adds a tree. The last one provides the call of main(), which is counted once for the whole.
  * False, with the sums worth nothing, without memory. */
 bool edges_add(struct edges *e, const struct call_tree *t, bool last);
 

@@ -1,8 +1,8 @@
-/* recording.h: what the APIs of the xhprof family have in common: one recording at a time per API, an exact trace or
+/* recording.h: common code of the xhprof family's APIs: one recording at a time per API, an exact trace or
  * a sampling one, whose result is an array.
  *
- * A recording lives in the globals of the module that stands in, zeroed before its first use. It knows nothing of
- * flags, warnings and return values: these are what the APIs differ in.
+ * A recording lives in the globals of the module that stands in, zeroed before its first use. It is independent of
+ * flags, warnings and return values, in which the APIs differ.
  */
 #ifndef STROBE_RECORDING_H
 #define STROBE_RECORDING_H
@@ -15,7 +15,7 @@ struct recording {
 	bool running;
 	struct edge_format format;
 	struct trace_session *session;	/* of an exact one */
-	struct edges *edges;		/* of an exact one: what did not fit into the tree any more, and in the end all */
+	struct edges *edges;		/* of an exact one: the overflow of the tree, and in the end everything */
 	uint64_t folded_calls;
 	struct sampled *sampled;	/* of a sampling one */
 };

@@ -26,8 +26,7 @@ enum {
 
 ZEND_BEGIN_MODULE_GLOBALS(strobe_tideways)
 	struct recording recording;
-	bool clock_use_rdtsc;		/* both are shown, and decide nothing: the tracer takes the best clock there
-					 * is */
+	bool clock_use_rdtsc;		/* both are displayed but ignored: the tracer uses the best available clock */
 	bool documented_rdtsc;
 ZEND_END_MODULE_GLOBALS(strobe_tideways)
 

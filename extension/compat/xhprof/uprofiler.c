@@ -36,7 +36,7 @@ static const struct edge_names names = {
 	.load = "load::", .load_eval = "eval::", .file = "run_init::", .closure_lines = true,
 };
 
-/* For those who store runs; nothing here reads it. */
+/* For programs that store runs; unused here. */
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("uprofiler.output_dir", "", PHP_INI_ALL, NULL)
 PHP_INI_END()
@@ -88,7 +88,7 @@ static PHP_FUNCTION(uprofiler_sample_enable)
 	RETURN_BOOL(recording_start_sampled(&UPROFILER_G(recording), &options));
 }
 
-/* Either function ends either mode. */
+/* Either function stops either mode. */
 static PHP_FUNCTION(uprofiler_disable)
 {
 	if (UPROFILER_G(recording).running)

@@ -42,7 +42,7 @@ static const struct edge_names names = { .load = "load::", .load_eval = "eval::"
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
 
-/* xhprof.output_dir is for those who store runs, such as its own PHP classes. */
+/* xhprof.output_dir is for programs that store runs, such as xhprof's own PHP classes. */
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("xhprof.output_dir", "", PHP_INI_ALL, NULL)
 	STD_PHP_INI_ENTRY("xhprof.collect_additional_info", "0", PHP_INI_ALL, OnUpdateBool, collect_additional_info,
@@ -86,7 +86,7 @@ static PHP_FUNCTION(xhprof_sample_enable)
 	recording_start_sampled(&XHPROF_G(recording), &options);
 }
 
-/* Either function ends either mode. */
+/* Either function stops either mode. */
 static PHP_FUNCTION(xhprof_disable)
 {
 	if (XHPROF_G(recording).running)

@@ -1,4 +1,4 @@
-/* event.h: the seam between the BPF programs and the daemon: what they hand each other, compiled by both compilers.
+/* event.h: the seam between the BPF programs and the daemon: shared structs, compiled by both compilers.
  *
  * All structs have fixed sizes and no hidden padding. Settings go in once, before the programs are loaded. Counts come
  * out of two tables that take turns (`counts`), and what has a long description (a stack, a function, a binary) comes
@@ -114,7 +114,7 @@ struct sampler_settings {
 /* --- events in the ring buffer; each begins with its type */
 
 enum event_type {
-	EVENT_BINARY = 1,		/* a file that nobody has described yet */
+	EVENT_BINARY = 1,		/* a file that has not been described yet */
 	EVENT_FUNCTION,
 	EVENT_PHP_STACK,
 	EVENT_PERL_STACK,		/* a struct php_stack_event, too */
@@ -214,7 +214,7 @@ enum native_end {
 	NATIVE_MORE,			/* it did not */
 	NATIVE_OUTERMOST,		/* complete */
 	NATIVE_TOO_DEEP,
-	NATIVE_NO_RANGE,		/* an address outside of what was known to be mapped */
+	NATIVE_NO_RANGE,		/* an address outside of all known mappings */
 	NATIVE_NO_TABLE,		/* a file without call frame information, or generated code */
 	NATIVE_NO_RULE,			/* an address outside of all functions */
 	NATIVE_UNSUPPORTED,		/* a rule that BPF cannot follow */
@@ -281,7 +281,7 @@ enum counter {
 	COUNTER_SWITCHES,		/* of targets, away from the CPU */
 	COUNTER_SWITCHES_IDLE,		/* left out: no PHP frame, and `idle` was not set */
 	COUNTER_SWITCHES_SHORT,		/* left out: shorter than the minimum */
-	COUNTER_SWITCHES_SKIPPED,	/* left out: others stand for them */
+	COUNTER_SWITCHES_SKIPPED,	/* skipped: others count for them */
 	COUNTER_FILE_OTHER_KINDS,	/* calls left out: of sockets, pipes, and files without a name */
 	COUNTER_FILE_NOT_OPEN,		/* calls left out: of a number that no open file has */
 	COUNTER_FILE_BEGUN_BEFORE,	/* calls left out: they had begun before the recording */

@@ -1,4 +1,4 @@
-/* file_event.h: what the programs for file I/O (file_io.h) and the daemon hand each other: a part of the seam event.h.
+/* file_event.h: the structs shared by the programs for file I/O (file_io.h) and the daemon: part of the seam event.h.
  *
  * A file comes once, as EVENT_FILE; calls are counted under its id, in two tables of their own that take turns.
  */
@@ -10,7 +10,7 @@
 #define FILE_COUNT_ENTRIES	32768u	/* of each of the two tables */
 #define FILE_PATH_SIZE		4096u	/* bytes of a path, with its NUL; a power of 2 */
 #define FILE_NAME_SIZE		256u	/* of one name in it */
-#define SYSTEM_CALLS		512u	/* numbers that are looked at, a power of 2 */
+#define SYSTEM_CALLS		512u	/* descriptors that are checked, a power of 2 */
 #define HISTOGRAM_BUCKETS	64u
 
 enum file_operation {

@@ -1,4 +1,4 @@
-/* follow.h: the running task, and pointers of kernel structs, on each kernel.
+/* follow.h: access to the running task and to pointers in kernel structs, on all kernels.
  *
  * Since 5.11 a helper gives the running task as a pointer that programs may follow as they would in C. Before, it is a number,
  * and each step is a read by a helper. `settings` is constant when a program is loaded, so the verifier sees one of them.

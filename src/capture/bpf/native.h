@@ -1,7 +1,7 @@
-/* native.h: the native stack of the running thread: where its files are, the walk, and the event that tells it.
+/* native.h: the native stack of the running thread: the location of its files, the walk, and the event that reports it.
  *
- * User space is asked for the layout of a process when it is sampled first, and again when the number of its executable
- * pages has changed: it has loaded a library since, or generated code. Until the answer is there the old one serves. A
+ * User space is asked for the layout of a process at its first sample, and again when the number of its executable
+ * pages has changed, because it loaded a library or generated code. Until the reply arrives, the old layout is used. A
  * child has its parent's layout until it becomes another program.
  */
 #ifndef CAPTURE_BPF_NATIVE_H
@@ -74,7 +74,7 @@ static __always_inline const struct unwind_rule *unwind_find_rule(u32 number)
 	return bpf_map_lookup_elem(&unwind_rules, &number);
 }
 
-/* The longer a process has been asked about in vain, the less often: code generators map pages all the time. */
+/* Failing requests for a process become less and less frequent: code generators map pages all the time. */
 static __always_inline void ask_for_layout(struct task_struct *task)
 {
 	struct layout_event e = { .type = EVENT_LAYOUT };
@@ -99,7 +99,7 @@ static __always_inline void ask_for_layout(struct task_struct *task)
 		bpf_map_update_elem(&asked_layouts, &tgid, &next, BPF_ANY);
 }
 
-/* Returns false if user space has not yet told where the files of the process are. */
+/* Returns false if user space has not yet reported the files of the process. */
 static __always_inline bool find_layout(struct task_struct *task, u32 *ret)
 {
 	u32 tgid = FOLLOW(task, tgid);

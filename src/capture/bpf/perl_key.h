@@ -1,4 +1,4 @@
-/* perl_key.h: who a Perl sub is, as a number made of what it is called and where it stands, not of where it lies.
+/* perl_key.h: the identity of a Perl sub, as a hash of its name and place in the source, not of its address.
  *
  * Perl frees code and uses its memory again, and the children of a server run other programs at the addresses of their
  * parent's. So a key is made of the names' hashes, which Perl keeps (seeded for each process), and the text of the file.
@@ -31,8 +31,8 @@ struct perl_name {
 #define STASHES		8u		/* a power of 2 */
 #define TEXT_BLOCK	64u		/* bytes */
 
-/* The last ones that were looked at: frames next to each other often share it, and most are of a few packages. Only within one walk,
- * during which nothing moves. */
+/* A cache of the last ones: neighbouring frames often share it, and most are of a few packages. Valid only within one
+ * walk, during which nothing moves. */
 struct perl_cache {
 	u64 code, code_key, file, file_key;
 	u64 stashes[STASHES], stash_keys[STASHES];

@@ -1,4 +1,4 @@
-/* perl_names.h: reads what a frame of Perl is called, when its key is seen for the first time.
+/* perl_names.h: reads the name of a Perl frame, when its key is seen for the first time.
  *
  * The strings are copied while the sub is on a stack, so that naming needs no living process later.
  */

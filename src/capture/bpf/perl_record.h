@@ -1,4 +1,4 @@
-/* perl_record.h: the stack of a running Perl thread, walked and told to user space, in BPF. */
+/* perl_record.h: the stack of a running Perl thread, walked in BPF and reported to user space. */
 #ifndef CAPTURE_BPF_PERL_RECORD_H
 #define CAPTURE_BPF_PERL_RECORD_H
 

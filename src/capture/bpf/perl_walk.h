@@ -23,7 +23,7 @@
 #define STACKINFO_MAIN		1u	/* PERLSI_MAIN: nothing is below it */
 
 struct perl_walk {
-	u64 stackinfo;			/* that is looked at; 0: the end */
+	u64 stackinfo;			/* being visited; 0: the end */
 	u64 contexts;			/* its array */
 	s64 context;			/* number of the next frame's; less than 0: none is left there */
 	u64 program, program_key;	/* its file, as a C string, once the walk has come to it; 0: unknown */

@@ -1,9 +1,9 @@
-/* php_key.h: who a PHP function is, as a number made of what it is called, not of where it lies.
+/* php_key.h: the identity of a PHP function, as a hash of its name, not of its address.
  *
- * Addresses are used again: with opcache off the next request puts other functions where this one's were, and of 322
- * samples of one function 297 went to another one by address keys. So a key is made of content, by the hashes that PHP
- * keeps in its strings. Code in opcache's shared memory (immutable) lasts until opcache restarts, so there the addresses
- * of name, class and file stand for their content, and the hash of the name tells a restart.
+ * Addresses are reused: with opcache off the next request puts other functions in their place, and of 322 samples of
+ * one function 297 went to another one by address keys. So a key is made of content, by the hashes that PHP keeps in
+ * its strings. Code in opcache's shared memory (immutable) lasts until opcache restarts, so there the addresses of
+ * name, class and file represent their content, and the hash of the name detects a restart.
  *
  * Compiled for BPF and as plain C (user_memory.h).
  */
@@ -12,8 +12,8 @@
 
 #include "user_memory.h"
 
-#define PHP_FUNCTION_MAX	256u	/* bytes of zend_function that are looked at */
-#define PHP_INTERNAL		1u	/* zend_function.type of what is written in C */
+#define PHP_FUNCTION_MAX	256u	/* bytes of zend_function that are read */
+#define PHP_INTERNAL		1u	/* zend_function.type of functions written in C */
 #define PHP_COMMON_BYTES	40u	/* of zend_function that every kind has */
 #define PHP_OP_BYTES		32u	/* of zend_op, in every version */
 
@@ -36,7 +36,7 @@ static __always_inline u32 field32(const u8 *bytes, u16 offset)
 
 #define TEXT_HASHED	256u		/* bytes at the end of a string without a hash that stand for it */
 
-/* The last string and the last class that were looked at: neighbours on a stack often share them. Only within one walk,
+/* A cache of the last string and the last class: neighbours on a stack often share them. Valid only within one walk,
  * during which nothing moves. */
 struct key_cache {
 	u64 file, file_key, scope, scope_key;
@@ -57,8 +57,8 @@ static __always_inline u64 text_hash(struct key_cache *cache, u64 text, u64 size
 	return h;
 }
 
-/* 0 if it cannot be read. Most names are interned, so their hash is there. PHP computes none of what an eval'd text is called,
- * "FILE(LINE) : eval()'d code", until somebody asks. */
+/* 0 if it cannot be read. Most names are interned, so their hash is there. PHP computes the hash of the name of eval'd
+ * code, "FILE(LINE) : eval()'d code", only on demand. */
 static __always_inline u64 string_key(const struct php_layout *l, struct key_cache *cache, u64 string)
 {
 	u64 head[2], size;

@@ -1,4 +1,4 @@
-/* php_names.h: reads what a PHP function is called, when its key is seen for the first time.
+/* php_names.h: reads the name of a PHP function, when its key is seen for the first time.
  *
  * The strings are copied while the function is on a stack, so that naming needs no living process later.
  */

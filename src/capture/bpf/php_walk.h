@@ -20,7 +20,7 @@ struct php_walk {
 	u64 frame;			/* zend_execute_data to look at next; 0: the end */
 	u64 delegate;			/* zend_generator to look at before that; 0: none */
 	u64 called;			/* the frame before: the one that `frame` called or resumed; 0: none */
-	u64 leaf_frame, leaf_opline;	/* what the registers say runs; 0: they say nothing */
+	u64 leaf_frame, leaf_opline;	/* being executed by the registers; 0: unknown */
 	u64 id;				/* of the stack so far */
 	u32 count;			/* frames found */
 	u32 unreadable_frames, unreadable_functions;
@@ -91,14 +91,14 @@ static __always_inline u32 php_line_thrown(const struct php_layout *l, u64 oplin
 	return line;
 }
 
-/* Whether the instruction is one of the function's. While a call begins or ends, registers have the caller's instruction beside the frame
- * of the callee, or the other way round; and a new frame has what an old one has left. */
+/* Whether the instruction belongs to the function. While a call begins or ends, registers have the caller's
+ * instruction beside the frame of the callee, or the other way round; and a new frame has what an old one has left. */
 static __always_inline bool php_owns(const struct php_layout *l, const u8 *function, u64 opline)
 {
 	return !l->fn_opcodes || opline - field64(function, l->fn_opcodes) < (u64)field32(function, l->fn_last) * PHP_OP_BYTES;
 }
 
-/* The line that runs, by the instruction; that of the definition if the instruction is none of this function's. */
+/* The executed line, by the instruction; that of the definition if the instruction does not belong to this function. */
 static __always_inline u32 php_line(const struct php_layout *l, const u8 *function, u64 opline)
 {
 	u32 first = field32(function, l->fn_line_start), last = field32(function, l->fn_line_end), line = 0;

@@ -1,4 +1,4 @@
-/* record_stack.h: one stack of the running thread: walked, told to user space once, and counted under its id. */
+/* record_stack.h: one stack of the running thread: walked, reported to user space once, and counted under its id. */
 #ifndef CAPTURE_BPF_RECORD_STACK_H
 #define CAPTURE_BPF_RECORD_STACK_H
 
@@ -280,8 +280,8 @@ static __always_inline bool add_count(const struct count_key *key, u64 samples, 
 	return true;
 }
 
-/* Fills in what a sample of the running thread is counted under. `in_kernel` says that it may have a kernel stack. Returns
- * false if the process runs no PHP or Perl that is to be sampled. */
+/* Fills in what a sample of the running thread is counted under. `in_kernel` says that it may have a kernel stack.
+ * Returns false if the process runs no PHP or Perl to sample. */
 static __always_inline bool record(void *ctx, u32 context, struct task_struct *task, const struct registers *r,
 				   bool in_kernel, struct count_key *key)
 {
@@ -292,7 +292,8 @@ static __always_inline bool record(void *ctx, u32 context, struct task_struct *t
 	if (!scratch || !(b = find_php(task, &bias)) || (settings.target == TARGET_FPM && !b->fpm))
 		return false;
 	thread = thread_pointer(task);
-	/* Always walked: whether a function runs decides what is kept, even if nobody wants to see which. */
+	/* Always walked: whether a function is running decides about keeping the sample, even if its name is not
+	 * needed. */
 	scratch->walk.fibers = 0;
 	key->php = runs_interpreter(task, b) ? record_stack(scratch, context, b, bias, thread, r) : 0;
 	/* At a switch it decides whether the native stack is needed, too. */

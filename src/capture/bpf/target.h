@@ -1,7 +1,7 @@
-/* target.h: whether a task is to be sampled, and where its PHP is.
+/* target.h: whether to sample a task, and the location of its PHP.
  *
- * A process is known by its executable file, not by its number, so one that lives for 30 ms is sampled without anybody
- * having read /proc. A file that was never seen makes one event, and user space describes it.
+ * A process is known by its executable file, not by its number, so one that lives for 30 ms is sampled before /proc is
+ * read. A new file produces one event, and user space describes it.
  */
 #ifndef CAPTURE_BPF_TARGET_H
 #define CAPTURE_BPF_TARGET_H
@@ -131,7 +131,8 @@ static __always_inline void inherit_target(struct task_struct *parent, struct ta
 		bpf_map_update_elem(&targets, &to, &own, BPF_ANY);
 }
 
-/* A process whose program may load libphp is asked about again, less and less often, for it may load it later. */
+/* Requests for a process whose program may load libphp are repeated, less and less often, since it may load it
+ * later. */
 static __always_inline struct hosted_php *find_hosted(struct task_struct *task)
 {
 	u32 tgid = FOLLOW(task, tgid);
@@ -154,8 +155,8 @@ static __always_inline struct hosted_php *find_hosted(struct task_struct *task)
 	return 0;
 }
 
-/* The PHP or Perl that runs in the process, and what is to be added to its addresses; NULL if there is none, or it is not
- * to be sampled. */
+/* The PHP or Perl in the process, and the bias of its addresses; NULL if there is none, or it should not be
+ * sampled. */
 static __always_inline struct binary *find_php(struct task_struct *task, u64 *ret_bias)
 {
 	struct hosted_php *library;
@@ -180,7 +181,7 @@ static __always_inline struct binary *find_php(struct task_struct *task, u64 *re
 	return (b->kind == BINARY_PHP || b->kind == BINARY_PERL) && settings.languages & 1u << b->kind ? b : 0;
 }
 
-/* A constant where only PHP is sampled: the verifier then leaves out what is for Perl. */
+/* A constant where only PHP is sampled, so that the verifier drops the code for Perl. */
 static __always_inline bool is_perl(const struct binary *b)
 {
 	return settings.languages & 1u << BINARY_PERL && b->kind == BINARY_PERL;

@@ -3,7 +3,7 @@
  * A walk goes from the interrupted instruction to the outermost frame, one unwind_step per frame. Searches have no
  * branches: they take the same time for each address, and the verifier sees one path through each.
  *
- * Compiled for BPF and as plain C (user_memory.h), where whoever includes it defines the two lookups.
+ * Compiled for BPF and as plain C (user_memory.h), where the including file defines the two lookups.
  */
 #ifndef CAPTURE_BPF_UNWIND_H
 #define CAPTURE_BPF_UNWIND_H
@@ -36,7 +36,7 @@ struct unwind_memo {
 struct unwind {
 	u64 ip, sp, fp, bx;
 	u64 link;			/* arm64's link register */
-	u32 interrupted;		/* `ip` is the next instruction, not the one behind a call */
+	u32 interrupted;		/* `ip` is the next instruction, not the one after a call */
 	u32 range;			/* of the last frame; the next one is often in the same */
 	u64 near[UNWIND_NEAR / 8];
 	struct native_stack_event stack;
@@ -70,7 +70,7 @@ static __always_inline u32 not_above(u64 a, u64 b)
 	return (u32)((a - b - 1) >> 63);
 }
 
-/* The last row that does not begin behind `pc`; the first one if all do. */
+/* The last row that does not begin after `pc`; the first one if all do. */
 static __always_inline u32 unwind_row(const struct unwind_page *p, u32 pc)
 {
 	u32 at = 0;
@@ -282,7 +282,7 @@ static __always_inline bool unwind_step(struct unwind *u, const struct unwind_la
 	return u->stack.end == NATIVE_MORE;
 }
 
-/* The id under which the stack is told. */
+/* The id under which the stack is reported. */
 static __always_inline u64 unwind_id(const struct unwind *u)
 {
 	return (u->stack.id ^ u->stack.end) | 1;

@@ -1,7 +1,7 @@
-/* user_memory.h: how the walkers read the memory of the thread that they look at.
+/* user_memory.h: how walkers read the memory of their thread.
  *
- * In BPF by the kernel's helpers. As plain C, whoever includes a walker defines both functions: over another process, or
- * over recorded memory.
+ * In BPF by the kernel's helpers. In plain C, the file that includes a walker defines both functions: for another
+ * process, or for recorded memory.
  */
 #ifndef CAPTURE_BPF_USER_MEMORY_H
 #define CAPTURE_BPF_USER_MEMORY_H
