@@ -128,7 +128,7 @@ def pyroscope_addresses(now):
 
 
 def stacks_of_tree(answer):
-    """What the arrays of a tree say, whose order is not part of the answer."""
+    """Turns the arrays of a tree, whose order is not part of the answer, into stacks."""
     names, frames, nodes = answer.pop('strings'), answer.pop('frames'), answer.pop('nodes')
     shown = [(names[n], names[f], line) for n, f, line in zip(frames['name'], frames['file'], frames['line'])]
     lines = nodes.get('line') or [0] * len(nodes['parent'])
