@@ -463,6 +463,7 @@ static void run_in(const char *url, const struct day *d, const struct load *l)
 	int64_t started;
 	struct store *s;
 
+	store_before_fork(url);		/* as a daemon's queries do */
 	if (store_open(url, false, &s, &err) < 0)
 		fail(&err);
 	write_load(s, d, l);

@@ -323,12 +323,9 @@ static int start(struct collector *c, const struct collector_sink *sinks, size_t
 		return r;
 	if (c->options.journal && (r = journal_open(c->options.journal, &c->journal, err)) < 0)
 		return r;
-	for (size_t i = 0; i < count; i++) {
-		if ((r = sink_worker_start(&c->sink_workers[i], c, &sinks[i], err)) < 0)
+	for (size_t i = 0; i < count; i++)
+		if ((r = collector_add_sink(c, &sinks[i], err)) < 0)
 			return r;
-		c->active[c->sink_count++] = &c->sink_workers[i];
-	}
-	collector_set_form(c);
 	return 0;
 }
 
@@ -462,8 +459,6 @@ struct collector *collector_free(struct collector *c)
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
 		assert(!c->sink_workers[i].committing);
 		sink_worker_done(&c->sink_workers[i]);
-		if (c->sink_workers[i].leaving)
-			c->sink_workers[i].gone(c->sink_workers[i].gone_data, sink_worker_left(&c->sink_workers[i]));
 	}
 	if (c->timer.fd >= 0)
 		loop_remove_timer(c->loop, &c->timer);

@@ -2,13 +2,11 @@
 
 #include "collector_private.h"
 
-#include "mem.h"
-
 #include <assert.h>
 #include <string.h>
 
 /* A batch has its lines from the first to the last or not at all. */
-void collector_set_form(struct collector *c)
+static void set_form(struct collector *c)
 {
 	c->rules.keep_lines = false;
 	c->rules.share_stacks = true;
@@ -18,32 +16,20 @@ void collector_set_form(struct collector *c)
 	}
 }
 
-static struct sink_worker *free_slot(struct collector *c)
-{
-	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		if (!c->sink_workers[i].is_used)
-			return &c->sink_workers[i];
-	return NULL;
-}
-
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err)
 {
-	struct sink_worker *o = free_slot(c);
+	struct sink_worker *o = c->sink_workers;
 	int r;
 
-	if (!o)
-		return err_set(err, -E2BIG, "the limit of %u sinks is reached; some were removed and are still "
-					    "being flushed", COLLECTOR_SINKS);
-	assert(c->sink_count < COLLECTOR_SINKS && !o->has_thread);
+	while (o->has_thread)
+		o++;
+	assert(o < c->sink_workers + COLLECTOR_SINKS);
 	collector_close_batches(c);
-	memset(o, 0, sizeof(*o));
 	r = sink_worker_start(o, c, sink, err);
-	if (r < 0) {
-		sink_worker_done(o);
+	if (r < 0)
 		return r;
-	}
 	c->active[c->sink_count++] = o;
-	collector_set_form(c);
+	set_form(c);
 	return 0;
 }
 
@@ -51,14 +37,13 @@ void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *dat
 {
 	struct sink_worker *o = c->active[i];
 
-	assert(i < c->sink_count && !o->leaving && gone);
+	assert(i < c->sink_count && !o->gone && gone);
 	collector_close_batches(c);
 	memmove(c->active + i, c->active + i + 1, (--c->sink_count - i) * sizeof(*c->active));
-	collector_set_form(c);
+	set_form(c);
 	lock_take(&c->lock);
 	o->gone = gone;
 	o->gone_data = data;
-	o->leaving = true;
 	pthread_cond_broadcast(&c->changed);
 	lock_release(&c->lock);
 }
@@ -67,25 +52,12 @@ void collector_reap(struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
 		struct sink_worker *o = &c->sink_workers[i];
-		void (*gone)(void *data, uint64_t left), *data;
-		uint64_t left;
-		bool has_left;
 
-		if (!o->is_used)
+		if (!o->has_left)
 			continue;
-		lock_take(&c->lock);
-		has_left = o->has_left;
-		lock_release(&c->lock);
-		if (!has_left)
-			continue;
-		assert(o->leaving && !sink_worker_is_busy(o));
+		assert(o->gone && !sink_worker_is_busy(o));
 		sink_worker_join(o);
 		sink_worker_done(o);
-		left = sink_worker_left(o);
-		gone = o->gone;
-		data = o->gone_data;
-		memset(o, 0, sizeof(*o));
-		gone(data, left);
 	}
 }
 
@@ -102,17 +74,14 @@ bool collector_forget(struct collector *c, struct source *s)
 {
 	struct redeliverable **p = &c->redeliverable, *t;
 
-	while (*p && (*p)->source != s)
-		p = &(*p)->next;
-	t = *p;
+	while ((t = *p) && t->source != s)
+		p = &t->next;
 	if (t)
 		ack_tokens_forget_replays(c, t);
 	if (s->batches || (t && (t->open || t->unconfirmed)))
 		return false;
-	if (t) {
-		assert(!t->replays);
+	if (t)
 		*p = t->next;
-		free(t);
-	}
+	free(t);
 	return true;
 }

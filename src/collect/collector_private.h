@@ -30,7 +30,7 @@ struct sink_worker {
 	char *url;
 	struct sink_counters counters;
 	pthread_t thread;
-	bool has_thread, is_used;
+	bool has_thread;			/* if not, the slot is free */
 	int64_t next_unfit_log_ns;			/* the thread only, as is what follows */
 	bool logged_conflict;
 	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
@@ -40,9 +40,10 @@ struct sink_worker {
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool committing;			/* the sink is at work on the first */
-	bool leaving, has_left;			/* it gets nothing new; its thread has ended */
-	void (*gone)(void *data, uint64_t left);	/* to be called then, in the loop's thread */
+	void (*gone)(void *data, uint64_t left);	/* of a removed sink, which gets nothing new; called in the
+						 * loop's thread, once the worker's has ended */
 	void *gone_data;
+	_Atomic bool has_left;			/* then its thread ends; not under the lock */
 };
 
 /* Input with ack tokens of one source. Its batches hold nothing else, so that a crash and the redelivery after it concern
@@ -104,7 +105,6 @@ void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what i
 uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);
-void collector_set_form(struct collector *c);	/* what batches have, by what the sinks want */
 void collector_reap(struct collector *c);	/* sink workers that have left */
 
 /* --- ack_tokens.c --- */
@@ -126,8 +126,7 @@ void ack_tokens_free_first(struct collector *c);
 
 int sink_worker_start(struct sink_worker *o, struct collector *c, const struct collector_sink *sink, struct err *err);
 void sink_worker_join(struct sink_worker *o);		/* `stopping` is set */
-void sink_worker_done(struct sink_worker *o);		/* frees what it had not given to the sink */
-uint64_t sink_worker_left(const struct sink_worker *o);	/* samples and runs that the sink did not get; also when done */
+void sink_worker_done(struct sink_worker *o);		/* frees its queues and the slot, and calls `gone` */
 
 /* Under the lock. */
 void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b);

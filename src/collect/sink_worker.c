@@ -107,7 +107,7 @@ void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b)
 {
 	struct queued_batch *q = xcalloc(1, sizeof(*q));
 
-	assert(lock_is_held(&o->collector->lock) && !o->leaving);
+	assert(lock_is_held(&o->collector->lock) && !o->gone);
 	assert(b->closed && b->sinks_left > 0 && !*o->last);
 	q->batch = b;
 	o->collector->resting = false;
@@ -348,7 +348,7 @@ static void *empty_queues(void *data)
 
 	lock_take(&c->lock);
 	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
-	while (!c->stopping && !(o->leaving && !sink_worker_is_busy(o))) {
+	while (!c->stopping && !(o->gone && !sink_worker_is_busy(o))) {
 		/* First, since on a full disk something is always queued. */
 		if (is_maintenance_due(o)) {
 			maintain(o);
@@ -365,7 +365,7 @@ static void *empty_queues(void *data)
 			collector_wait(c, next_maintenance(o));
 		}
 	}
-	o->has_left = o->leaving;
+	o->has_left = o->gone != NULL;
 	lock_release(&c->lock);
 	if (write(c->wake_fd, &one, sizeof(one)) != sizeof(one))
 		log_debug("the loop is awake already");
@@ -383,9 +383,11 @@ int sink_worker_start(struct sink_worker *o, struct collector *c, const struct c
 	o->last = &o->first;
 	o->last_run = &o->first_run;
 	r = pthread_create(&o->thread, NULL, empty_queues, o);
-	if (r)
+	if (r) {
+		sink_worker_done(o);
 		return err_set(err, -r, "cannot start the thread that stores samples: %s", strerror(r));
-	o->has_thread = o->is_used = true;
+	}
+	o->has_thread = true;
 	return 0;
 }
 
@@ -400,11 +402,6 @@ void sink_worker_join(struct sink_worker *o)
 bool sink_worker_is_busy(const struct sink_worker *o)
 {
 	return o->first || o->first_run;
-}
-
-uint64_t sink_worker_left(const struct sink_worker *o)
-{
-	return o->counters.samples_queued + o->counters.runs_queued;
 }
 
 static void free_if_over(struct open_batch *b)
@@ -425,6 +422,9 @@ static void free_run(struct open_run *r)
 
 void sink_worker_done(struct sink_worker *o)
 {
+	uint64_t left = o->counters.samples_queued + o->counters.runs_queued;
+	void (*gone)(void *data, uint64_t left) = o->gone, *data = o->gone_data;
+
 	assert(!o->has_thread);
 	while (o->first) {
 		struct queued_batch *q = o->first;
@@ -444,4 +444,7 @@ void sink_worker_done(struct sink_worker *o)
 		free(q);
 	}
 	free(o->url);
+	memset(o, 0, sizeof(*o));
+	if (gone)
+		gone(data, left);
 }

@@ -7,6 +7,7 @@
 #include "test_message.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -532,6 +533,41 @@ TEST(stopping_the_source_reads_what_was_sent_before)
 	close(fd);
 	close(never_accepted);
 	stop(&f);
+}
+
+static void *send_until_closed(void *data)
+{
+	size_t n;
+	uint8_t bytes[4096];
+	uintptr_t sent = 0;
+	int fd = dial(data);
+
+	n = test_message_write(&(struct test_message){ .samples = 1 }, bytes, sizeof(bytes));
+	for (;;) {
+		if (send(fd, bytes, n, MSG_NOSIGNAL) >= 0)
+			sent++;
+		else if (errno != EAGAIN)
+			break;
+	}
+	close(fd);
+	return (void *)sent;
+}
+
+TEST(a_sender_without_a_pause_loses_no_message_when_the_source_stops)
+{
+	struct fixture f;
+	pthread_t sender;
+	void *sent;
+
+	for (int i = 0; i < 100; i++) {
+		start(&f);
+		CHECK(pthread_create(&sender, NULL, send_until_closed, &f) == 0);
+		settle(&f);
+		source_stop(f.s);
+		CHECK(pthread_join(sender, &sent) == 0);
+		CHECK_INT(f.messages, (uintptr_t)sent);
+		stop(&f);
+	}
 }
 
 TEST(messages_that_come_often_all_arrive_and_so_do_the_last_ones)

@@ -320,10 +320,12 @@ static void drain(struct unix_source *s)
 	int64_t until = clock_monotonic_ns() + DRAIN_MAX_NS;
 
 	listener_ready(&s->listener, EPOLLIN);
-	for (struct connection *c = s->connections; c; c = c->next)
+	for (struct connection *c = s->connections; c; c = c->next) {
+		shutdown(c->sender.watch.fd, SHUT_RD);	/* later sends fail, and queued messages stay readable */
 		while (c->rejected < REJECTED_MAX && clock_monotonic_ns() < until)
 			if (receive(c) <= 0)
 				break;
+	}
 }
 
 static void finish(struct unix_source *s, bool drains)

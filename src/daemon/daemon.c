@@ -30,6 +30,15 @@ static void feed_watchdog(struct watch *w, uint32_t events)
 	notify_send("WATCHDOG=1");
 }
 
+static void tick(struct watch *w, uint32_t events)
+{
+	struct daemon *d = (struct daemon *)((char *)w - offsetof(struct daemon, tick));
+
+	loop_timer_read(w);
+	daemon_report_drops(d, false);
+	daemon_close_removed(d);
+}
+
 /* --- Sinks --- */
 
 struct sink_options daemon_sink_options(const struct daemon_options *o)
@@ -41,20 +50,12 @@ struct sink_options daemon_sink_options(const struct daemon_options *o)
 static int open_sinks(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = &d->options;
-	struct sink_options options = daemon_sink_options(o);
 	int r;
 
-	if (o->store_url) {
-		if ((r = feeds_open_sink(&d->feeds, o->store_url, &options, &sink_store_ops, err)) < 0)
-			return r;
-		d->feeds.items[0]->is_page = true;
-	}
-	if (o->state && (r = state_lock(o->state, &d->lock, err)) < 0)
+	if ((o->store_url && (r = daemon_open_page(d, err)) < 0) ||
+	    (o->state && (r = state_lock(o->state, &d->lock, err)) < 0))
 		return r;
-	for (size_t i = 0; i < o->sink_count; i++)
-		if ((r = feeds_open_sink(&d->feeds, o->sinks[i], &options, NULL, err)) < 0)
-			return r;
-	return 0;
+	return daemon_open_sinks(d, o, err);
 }
 
 /* The store of the page, else the first that there is; NULL: none. */
@@ -116,12 +117,13 @@ static bool all_have_ended(const struct daemon *d)
 	struct feed *f;
 	size_t n = 0;
 
-	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_STAYS) {
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_ANY & ~(unsigned)FEED_LEAVING) {
 		if (!f->ended)
 			return false;
 		n++;
 	}
-	return n > 0;
+	/* A source that is configured and not open waits for one that leaves. */
+	return n && (n >= d->options.source_count || !feeds_count(&d->feeds, FEED_SOURCE, FEED_LEAVING));
 }
 
 bool daemon_end_if_over(struct daemon *d)
@@ -143,25 +145,24 @@ static void source_ended(void *data, struct source *s)
 	daemon_end_if_over(d);
 }
 
-struct feed_opener daemon_opener(struct daemon *d)
+struct source_receiver daemon_receiver(struct daemon *d)
 {
-	struct feed_opener o = { .loop = d->loop, .receiver = collector_receiver(d->collector) };
+	struct source_receiver receiver = collector_receiver(d->collector);
 
-	o.receiver.ended = source_ended;
-	o.receiver.ended_data = d;
-	o.receiver.state = d->options.state;
-	o.receiver.peer_labels = d->peer_labels;
-	return o;
+	receiver.ended = source_ended;
+	receiver.ended_data = d;
+	receiver.state = d->options.state;
+	receiver.peer_labels = d->peer_labels;
+	return receiver;
 }
 
 static int open_sources(struct daemon *d, struct err *err)
 {
 	int r = peer_labels_new(d->options.label_rules, d->options.label_rule_count, &d->peer_labels, err);
-	struct feed_opener o = daemon_opener(d);
 	struct feed *f;
 
-	for (size_t i = 0; i < d->options.source_count && r >= 0; i++)
-		r = feeds_open_source(&d->feeds, &o, d->options.sources[i], err);
+	if (r >= 0)
+		r = daemon_open_sources(d, &d->options, err);
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_OPENED)
 		f->state = FEED_IN_USE;
 	return r;
@@ -169,13 +170,12 @@ static int open_sources(struct daemon *d, struct err *err)
 
 /* --- The server --- */
 
-struct shown *daemon_show(const struct daemon *d)
+static struct shown *shown_now(const struct daemon *d)
 {
 	struct shown *s = xcalloc(1, sizeof(*s));
 	struct feed *f;
 
-	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
-		s->sources[s->source_count++] = f->source;
+	s->source_count = feeds_sources(&d->feeds, FEED_IN_USE, s->sources);
 	if (d->pushes)
 		s->sources[s->source_count++] = d->pushes;
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE) {
@@ -188,15 +188,15 @@ struct shown *daemon_show(const struct daemon *d)
 	return s;
 }
 
-/* The options that change at run time; the arrays are those of d->shown. */
-struct server_options daemon_feeds_shown(const struct daemon *d, const struct store_limits *limits)
+struct server_options daemon_show(struct daemon *d)
 {
 	const struct sink *store = first_store(d);
 
+	d->shown = shown_now(d);
 	return (struct server_options){
 		.store = store ? store->store : NULL,
 		.store_url = store ? store->url : NULL,
-		.limits = *limits,
+		.limits = d->options.limits,
 		.sources = d->shown->sources,
 		.source_count = d->shown->source_count,
 		.sinks = d->shown->sinks,
@@ -250,8 +250,7 @@ static int open_server(struct daemon *d, struct err *err)
 	receiver = collector_receiver(d->collector);
 	if ((r = push_source_open(d->loop, &receiver, &d->pushes, err)) < 0)
 		return r;
-	d->shown = daemon_show(d);
-	s = daemon_feeds_shown(d, &o->limits);
+	s = daemon_show(d);
 	s.pushes = d->pushes;
 	s.listen = o->listen;
 	s.roles = o->roles;
@@ -306,13 +305,18 @@ static int open_to_read(void *data, struct store **ret, struct err *err)
 	return store_open(data, true, ret, err);
 }
 
+static void before_query(void *data)
+{
+	store_before_fork(data);
+}
+
 /* --- All of it --- */
 
 static int open_all(struct daemon *d, struct err *err)
 {
 	int64_t watchdog_ns = notify_watchdog_ns();
 	const struct daemon_options *o = &d->options;
-	const struct query_start start = { open_to_read, (char *)o->store_url, o->source_dirs, o->source_dir_count,
+	const struct query_start start = { open_to_read, (char *)o->store_url, before_query, o->source_dirs, o->source_dir_count,
 					   o->service_labels, o->service_label_count };
 	int r;
 
@@ -330,7 +334,7 @@ static int open_all(struct daemon *d, struct err *err)
 	    (r = open_collector(d, err)) < 0 ||
 	    (r = open_sources(d, err)) < 0 ||
 	    (r = open_server(d, err)) < 0 ||
-	    (r = loop_add_timer(d->loop, &d->drop_timer, NS_PER_SECOND, err)) < 0)
+	    (r = loop_add_timer(d->loop, &d->tick, NS_PER_SECOND, err)) < 0)
 		return r;
 	fd_budget_share();
 	return watchdog_ns ? loop_add_timer(d->loop, &d->watchdog, watchdog_ns / 2, err) : 0;
@@ -346,7 +350,7 @@ static void log_ready(const struct daemon *d)
 		buf_printf(&b, "%s%s", b.size ? ", " : "", f->source->url);
 	buf_puts(&b, " into ");
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-		buf_printf(&b, "%s%s", feeds_index(&d->feeds, f) ? ", " : "", f->sink->url);
+		buf_printf(&b, "%s%s", feeds_index(f, FEED_IN_USE) ? ", " : "", f->sink->url);
 	if (d->server)
 		buf_printf(&b, "; listening on %s", server_url(d->server));
 	log_info("collecting from %s", b.data);
@@ -429,8 +433,8 @@ static void remove_all(struct daemon *d, enum feed_kind kind)
 {
 	struct feed *f;
 
-	for (size_t at = 0; (f = feeds_next(&d->feeds, &at, kind, FEED_ANY)); at = 0)
-		feeds_remove(&d->feeds, f);
+	FEEDS_WHILE_ANY(f, &d->feeds, kind, FEED_ANY)
+		feeds_remove(f);
 }
 
 static void free_all(struct daemon *d)
@@ -443,8 +447,7 @@ static void free_all(struct daemon *d)
 	d->peer_labels = peer_labels_free(d->peer_labels);
 	if (d->loop) {
 		loop_remove_timer(d->loop, &d->watchdog);
-		loop_remove_timer(d->loop, &d->leave_timer);
-		loop_remove_timer(d->loop, &d->drop_timer);
+		loop_remove_timer(d->loop, &d->tick);
 	}
 	d->loop = loop_free(d->loop);
 	d->query_starter = query_starter_free(d->query_starter);
@@ -486,8 +489,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	d->options = *o;
 	d->lock = -1;
 	d->watchdog = (struct watch){ .ready = feed_watchdog, .fd = -1 };
-	d->leave_timer = (struct watch){ .ready = daemon_drain_removed, .fd = -1 };
-	d->drop_timer = (struct watch){ .ready = daemon_drops_ready, .fd = -1 };
+	d->tick = (struct watch){ .ready = tick, .fd = -1 };
 	drop_report_init(&d->drops);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);

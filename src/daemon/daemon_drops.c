@@ -70,15 +70,7 @@ void daemon_report_drops(struct daemon *d, bool is_end)
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
 		note_source(&d->drops, f->source);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
-		note_sink(&d->drops, f->sink, collector_sink_counters(d->collector, feeds_index(&d->feeds, f)), sinks == 1);
+		note_sink(&d->drops, f->sink, collector_sink_counters(d->collector, feeds_index(f, FEED_IN_USE)), sinks == 1);
 	if (drop_report_line(&d->drops, now, &line))
 		log_warning("%s", line.data);
-}
-
-void daemon_drops_ready(struct watch *w, uint32_t events)
-{
-	struct daemon *d = (struct daemon *)((char *)w - offsetof(struct daemon, drop_timer));
-
-	loop_timer_read(w);
-	daemon_report_drops(d, false);
 }

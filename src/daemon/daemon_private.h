@@ -5,7 +5,7 @@
 #include "collector.h"
 #include "daemon.h"
 #include "drop_report.h"
-#include "feed_open.h"
+#include "feeds.h"
 #include "server.h"
 
 /* The data that the server's threads read: replaced as a whole. */
@@ -28,14 +28,14 @@ struct daemon {
 	struct server *server;
 	char *filters_path, *grafana_settings_path;	/* of the server; NULL without a store */
 	struct source *pushes;		/* profiles that come by way of the server, in no feed; NULL: without a server */
-	struct watch watchdog, leave_timer, drop_timer;
+	struct watch watchdog, tick;	/* the latter each second */
 	struct drop_report drops;
 	_Atomic bool metrics_failed;	/* of Arc Lamp; the server's threads */
 };
 
 /* --- daemon.c --- */
 
-struct feed_opener daemon_opener(struct daemon *d);
+struct source_receiver daemon_receiver(struct daemon *d);	/* for sources; their neighbours are missing */
 
 /* Ends the loop if all sources have ended, and returns whether they have. */
 bool daemon_end_if_over(struct daemon *d);
@@ -43,15 +43,22 @@ bool daemon_end_if_over(struct daemon *d);
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);
 
-/* The state that the server shows now. The arrays of the options are those of d->shown. */
-struct shown *daemon_show(const struct daemon *d);
-struct server_options daemon_feeds_shown(const struct daemon *d, const struct store_limits *limits);
+/* Replaces d->shown by what is in use now, and returns the options that change at run time, whose arrays are in it. */
+struct server_options daemon_show(struct daemon *d);
+
+/* --- feed_open.c --- */
+
+/* Open what is not open yet, as far as the first error. -EEXIST if two sources read the same input or two sinks write to
+ * the same place, -EBUSY for a sink whose place is in use by one that goes, -E2BIG above the limits. */
+int daemon_open_page(struct daemon *d, struct err *err);		/* the store of the page, first */
+int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err);
+int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct err *err);
+int daemon_open_source(struct daemon *d, const char *url, struct err *err);
 
 /* --- daemon_drops.c --- */
 
 /* Once a minute at most, and at the end. */
 void daemon_report_drops(struct daemon *d, bool is_end);
-void daemon_drops_ready(struct watch *drop_timer, uint32_t events);
 
 /* --- daemon_fixed.c --- */
 
@@ -61,6 +68,6 @@ void daemon_log_fixed(const struct daemon_options *o, const struct daemon_option
 /* --- daemon_change.c --- */
 
 void daemon_reload(struct daemon *d);
-void daemon_drain_removed(struct watch *leave_timer, uint32_t events);
+void daemon_close_removed(struct daemon *d);	/* those sources of which everything is stored */
 
 #endif

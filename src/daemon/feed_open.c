@@ -1,107 +1,86 @@
-/* feed_open.c: see feed_open.h. */
+/* feed_open.c: opens what a configuration names and is not open yet: at the start, by SIGHUP, and once a source is closed. */
 
-#include "feed_open.h"
+#include "daemon_private.h"
 
-#include "daemon.h"
 #include "mem.h"
 #include "sink_place.h"
 
 #include <string.h>
 
-/* Two that read the same hand each line over twice, and know each other's ack tokens. */
-static int check_input(const struct feeds *l, const struct feed *self, const char *url, struct err *err)
+/* Two URLs in other words are found later, by what they open. */
+static int check_once(const char *const *urls, size_t n, const char *reason, struct err *err)
 {
-	struct feed *f;
-
-	FEEDS_EACH(f, l, FEED_SOURCE, FEED_OPENED | FEED_IN_USE) {
-		if (f == self || !source_same_input(f->given, url))
-			continue;
-		if (f->wanted)
-			return err_set(err, -EEXIST, "%s is already a source, perhaps with other parameters; "
-						     "remove one of them", f->source->url);
-		if (*url == '-')
-			return err_set(err, -EEXIST, "the parameters of standard input cannot change at run "
-						     "time; restart to apply, or restore them");
-	}
+	for (size_t i = 1; i < n; i++)
+		if (feeds_has_url(urls, i, urls[i]))
+			return err_set(err, -EEXIST, "%s: number %zu of %zu is a duplicate; remove it", reason,
+				       i + 1, n);
 	return 0;
 }
 
-static void list_beside(const struct feeds *l, struct source **staying, struct source **leaving,
-			struct source_receiver *r)
+/* --- Sources --- */
+
+/* Two that read the same hand each line over twice, and know each other's ack tokens. */
+static int check_input(const struct feeds *l, const char *url, struct err *err)
 {
 	struct feed *f;
 
-	r->staying = (struct source_list){ staying, 0 };
-	r->leaving = (struct source_list){ leaving, 0 };
-	FEEDS_EACH(f, l, FEED_SOURCE, FEED_ANY & ~(unsigned)FEED_WAITING) {
-		if (f->wanted)
-			staying[r->staying.count++] = f->source;
-		else
-			leaving[r->leaving.count++] = f->source;
-	}
+	FEEDS_EACH(f, l, FEED_SOURCE, FEED_STAYS)
+		if (source_same_input(f->given, url))
+			return err_set(err, -EEXIST, "%s is already a source, perhaps with other parameters; "
+						     "remove one of them", f->source->url);
+	FEEDS_EACH(f, l, FEED_SOURCE, FEED_REMOVED)
+		if (*url == '-' && source_same_input(f->given, url))
+			return err_set(err, -EEXIST, "the parameters of standard input cannot change at run "
+						     "time; restart to apply, or restore them");
+	return 0;
 }
 
-/* Whether another one reads the same stream or file and leaves; -EEXIST if it stays. */
-static int has_predecessor(const struct feeds *l, const struct feed *self, const struct source *s, const char *url,
-			   struct err *err)
+static int check_identity(const struct feeds *l, const struct source *s, struct err *err)
 {
-	bool has = false;
 	struct feed *f;
 
-	FEEDS_EACH(f, l, FEED_SOURCE, FEED_ANY) {
-		if (f == self || strcmp(feed_identity(f), source_identity(s)))
-			continue;
-		if (f->wanted)
+	FEEDS_EACH(f, l, FEED_SOURCE, FEED_STAYS)
+		if (strcmp(source_identity(f->source), source_identity(s)) == 0)
 			return err_set(err, -EEXIST, "%s is already read, perhaps with other parameters; remove "
-						     "one of them",
-				       s->url);
-		has = true;
-	}
-	return has && source_acknowledges(url);
+						     "one of them", s->url);
+	return 0;
 }
 
-/* Sets f->source, or f->identity if it has to wait. */
-static int open_source(struct feeds *l, const struct feed_opener *o, struct feed *f, struct err *err)
+int daemon_open_source(struct daemon *d, const char *url, struct err *err)
 {
 	struct source *staying[DAEMON_SOURCES], *leaving[DAEMON_SOURCES], *s;
-	struct source_receiver receiver = o->receiver;
-	int r = check_input(l, f, f->given, err);
-
-	if (r < 0)
-		return r;
-	list_beside(l, staying, leaving, &receiver);
-	r = source_open(f->given, o->loop, &receiver, &s, err);
-	if (r < 0)
-		return r;
-	r = has_predecessor(l, f, s, f->given, err);
-	free(f->identity);
-	f->identity = r > 0 ? xstrdup(source_identity(s)) : NULL;
-	f->state = r > 0 ? FEED_WAITING : FEED_OPENED;
-	f->source = r ? source_close(s) : s;
-	return r < 0 ? r : 0;
-}
-
-int feeds_open_source(struct feeds *l, const struct feed_opener *o, const char *url, struct err *err)
-{
-	struct feed *f;
+	struct source_receiver receiver = daemon_receiver(d);
 	int r;
 
-	if (feeds_count(l, FEED_SOURCE, FEED_ANY) >= DAEMON_SOURCES)
+	if (feeds_find(&d->feeds, FEED_SOURCE, url))
+		return 0;
+	if (source_acknowledges(url) && !d->has_journal)
+		return err_set(err, -ENOTSUP, "a source with saved offsets can only be added by a restart, since "
+					      "there is no state directory");
+	if (feeds_count(&d->feeds, FEED_SOURCE, FEED_ANY) >= DAEMON_SOURCES)
 		return err_set(err, -E2BIG, "there are more than %u sources, including those being closed",
 			       DAEMON_SOURCES);
-	f = feeds_add(l, FEED_SOURCE, url);
-	f->state = FEED_WAITING;	/* it is not open */
-	f->identity = xstrdup("");
-	r = open_source(l, o, f, err);
-	if (r < 0)
-		feeds_remove(l, f);
+	receiver.staying = (struct source_list){ staying, feeds_sources(&d->feeds, FEED_STAYS, staying) };
+	receiver.leaving = (struct source_list){ leaving, feeds_sources(&d->feeds, FEED_GOES, leaving) };
+	if ((r = check_input(&d->feeds, url, err)) < 0 || (r = source_open(url, d->loop, &receiver, &s, err)) < 0)
+		return r;
+	if ((r = check_identity(&d->feeds, s, err)) < 0)
+		source_close(s);
+	else
+		feeds_add(&d->feeds, FEED_SOURCE, url)->source = s;
 	return r;
 }
 
-int feeds_open_waiting(struct feeds *l, const struct feed_opener *o, struct feed *f, struct err *err)
+int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
-	return open_source(l, o, f, err);
+	int r = check_once(n->sources, n->source_count, "two sources are the same", err);
+
+	for (size_t i = 0; i < n->source_count && r >= 0; i++)
+		r = daemon_open_source(d, n->sources[i], err);
+	return r;
 }
+
+/* --- Sinks --- */
 
 static int check_place(const struct feeds *l, const char *url, const char *place, const char *state, struct err *err)
 {
@@ -112,7 +91,7 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 
 		if (!place || !other || strcmp(place, other))
 			continue;
-		if (f->wanted)
+		if (f->state & FEED_STAYS)
 			return err_set(err, -EEXIST, "two sinks write to '%s', one of them %s; remove one of them",
 				       place, f->sink->url);
 		if (f->state == FEED_LEAVING)
@@ -126,20 +105,46 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 	return 0;
 }
 
-int feeds_open_sink(struct feeds *l, const char *url, const struct sink_options *o, const struct sink_ops *ops,
-		    struct err *err)
+static int open_sink(struct daemon *d, const char *url, const struct sink_options *o, const struct sink_ops *ops,
+		     struct err *err)
 {
 	_cleanup_(freep) char *place = sink_place(url, o->state);
+	struct feed *f = feeds_find(&d->feeds, FEED_SINK, url);
 	struct sink *s;
 	int r;
 
-	if (feeds_count(l, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)
+	if (f && f->is_page)
+		return err_set(err, -EEXIST, "the store of the page is also a sink; remove one of them");
+	if (f)
+		return 0;
+	if (feeds_count(&d->feeds, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)
 		return err_set(err, -E2BIG, "there are more than %u sinks, including those being closed",
 			       COLLECTOR_SINKS);
-	if ((r = check_place(l, url, place, o->state, err)) < 0)
+	if ((r = check_place(&d->feeds, url, place, o->state, err)) < 0)
 		return r;
 	r = ops ? ops->open(url, o, &s, err) : sink_open(url, o, &s, err);
-	if (r >= 0)
-		feeds_add(l, FEED_SINK, url)->sink = s;
+	if (r < 0)
+		return r;
+	f = feeds_add(&d->feeds, FEED_SINK, url);
+	f->sink = s;
+	f->is_page = ops != NULL;
+	return 0;
+}
+
+int daemon_open_page(struct daemon *d, struct err *err)
+{
+	struct sink_options o = daemon_sink_options(&d->options);
+
+	return open_sink(d, d->options.store_url, &o, &sink_store_ops, err);
+}
+
+int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	struct sink_options options = daemon_sink_options(n);
+	int r = check_once(n->sinks, n->sink_count, "two sinks write to one place", err);
+
+	options.state = d->options.state;	/* needs a restart */
+	for (size_t i = 0; i < n->sink_count && r >= 0; i++)
+		r = open_sink(d, n->sinks[i], &options, NULL, err);
 	return r;
 }

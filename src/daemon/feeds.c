@@ -11,13 +11,14 @@ struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given)
 {
 	struct feed *f = xcalloc(1, sizeof(*f));
 
-	*f = (struct feed){ .kind = kind, .state = FEED_OPENED, .given = xstrdup(given), .wanted = true };
+	*f = (struct feed){ .list = l, .kind = kind, .state = FEED_OPENED, .given = xstrdup(given) };
 	GROW(&l->items, &l->capacity, l->count + 1);
 	return l->items[l->count++] = f;
 }
 
-void feeds_remove(struct feeds *l, struct feed *f)
+void feeds_remove(struct feed *f)
 {
+	struct feeds *l = f->list;
 	size_t i = 0;
 
 	while (i < l->count && l->items[i] != f)
@@ -26,7 +27,6 @@ void feeds_remove(struct feeds *l, struct feed *f)
 	memmove(l->items + i, l->items + i + 1, (--l->count - i) * sizeof(*l->items));
 	source_close(f->source);
 	sink_close(f->sink);
-	free(f->identity);
 	free(f->given);
 	free(f);
 }
@@ -59,17 +59,26 @@ size_t feeds_count(const struct feeds *l, enum feed_kind kind, unsigned states)
 	return n;
 }
 
-size_t feeds_index(const struct feeds *l, const struct feed *f)
+size_t feeds_sources(const struct feeds *l, unsigned states, struct source **ret)
+{
+	struct feed *f;
+	size_t n = 0;
+
+	FEEDS_EACH(f, l, FEED_SOURCE, states)
+		ret[n++] = f->source;
+	return n;
+}
+
+size_t feeds_index(const struct feed *f, unsigned states)
 {
 	struct feed *other;
 	size_t n = 0;
 
-	FEEDS_EACH(other, l, f->kind, f->state) {
+	FEEDS_EACH(other, f->list, f->kind, states) {
 		if (other == f)
-			return n;
+			break;
 		n++;
 	}
-	assert(false);
 	return n;
 }
 
@@ -81,9 +90,12 @@ static const char *path_of(const char *url)
 	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
 }
 
-bool feeds_same_url(const char *a, const char *b)
+bool feeds_has_url(const char *const *urls, size_t n, const char *url)
 {
-	return strcmp(path_of(a), path_of(b)) == 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(path_of(urls[i]), path_of(url)) == 0)
+			return true;
+	return false;
 }
 
 struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *url)
@@ -91,12 +103,7 @@ struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *
 	struct feed *f;
 
 	FEEDS_EACH(f, l, kind, FEED_STAYS)
-		if (feeds_same_url(f->given, url))
+		if (feeds_has_url((const char *const *)&f->given, 1, url))
 			return f;
 	return NULL;
-}
-
-const char *feed_identity(const struct feed *f)
-{
-	return f->identity ? f->identity : source_identity(f->source);
 }

@@ -12,24 +12,22 @@ enum feed_kind { FEED_SOURCE, FEED_SINK };
 enum feed_state {
 	FEED_OPENED = 1,	/* not in use before all of the change has succeeded */
 	FEED_IN_USE = 2,
-	FEED_WAITING = 4,	/* a source, not open: opened once the reader of the same stream or file is closed, whose
-				 * entries in flight would be delivered twice */
-	FEED_LEAVING = 8,	/* no longer configured; closed once all that came from it or is for it is stored */
+	FEED_REMOVED = 4,	/* in use, but missing from the configuration that is being applied */
+	FEED_LEAVING = 8,	/* closed once all that came from it or is for it is stored */
 };
-#define FEED_STAYS	(FEED_OPENED | FEED_IN_USE | FEED_WAITING)
-#define FEED_ANY	(FEED_STAYS | FEED_LEAVING)
+#define FEED_STAYS	(FEED_OPENED | FEED_IN_USE)
+#define FEED_GOES	(FEED_REMOVED | FEED_LEAVING)
+#define FEED_ANY	(FEED_STAYS | FEED_GOES)
 
 struct feed {
+	struct feeds *list;
 	enum feed_kind kind;
 	enum feed_state state;
 	char *given;			/* as configured, with passwords, which the URLs of source and sink lack */
-	bool wanted;			/* by the configuration that is in use or being applied; never if it leaves */
 	bool is_page;			/* the store of the page, which cannot change */
 	bool ended;			/* a source that has come to its end */
 	struct source *source;
 	struct sink *sink;
-	char *identity;			/* of a source that waits; NULL: ask the source */
-	void *owner;			/* for callbacks that get the feed */
 };
 
 struct feeds {
@@ -37,11 +35,11 @@ struct feeds {
 	size_t count, capacity;
 };
 
-/* Wanted, and opened unless it waits. */
+/* Opened; the caller sets the source or the sink. */
 struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given);
 
 /* Closes what is open. */
-void feeds_remove(struct feeds *l, struct feed *f);
+void feeds_remove(struct feed *f);
 void feeds_done(struct feeds *l);		/* the list is empty */
 
 /* The next of that kind and of those states from *at on, which moves behind it; NULL: none. */
@@ -49,13 +47,16 @@ struct feed *feeds_next(const struct feeds *l, size_t *at, enum feed_kind kind, 
 #define FEEDS_EACH(f, l, kind, states) \
 	for (size_t at_##f = 0; ((f) = feeds_next(l, &at_##f, kind, states));)
 
+/* Each time the first of those states, until the body has removed all or changed their state. */
+#define FEEDS_WHILE_ANY(f, l, kind, states) \
+	for (size_t at_##f = 0; ((f) = feeds_next(l, &at_##f, kind, states)); at_##f = 0)
+
 size_t feeds_count(const struct feeds *l, enum feed_kind kind, unsigned states);
-size_t feeds_index(const struct feeds *l, const struct feed *f);	/* among those of its kind and state */
+size_t feeds_sources(const struct feeds *l, unsigned states, struct source **ret);
+size_t feeds_index(const struct feed *f, unsigned states);	/* among those of its kind in these states */
 
-/* One that stays and has this URL; /run/s is unix:/run/s, and a sink /var/lib/s is sqlite:/var/lib/s. NULL: none. */
-struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *url);
-bool feeds_same_url(const char *a, const char *b);
-
-const char *feed_identity(const struct feed *f);	/* of a source */
+/* /run/s is unix:/run/s, and a sink /var/lib/s is sqlite:/var/lib/s. */
+bool feeds_has_url(const char *const *urls, size_t n, const char *url);
+struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *url);	/* one that stays; NULL: none */
 
 #endif

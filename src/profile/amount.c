@@ -1,9 +1,10 @@
-/* amount.c: values of columns as people read them. */
+/* amount.c: values of columns as people read them; web/src/amount.ts has the same rules. */
 
 #include "amount.h"
 
 #include "profile.h"
 
+#include <math.h>
 #include <string.h>
 
 struct step {
@@ -36,14 +37,13 @@ bool amount_is_count(enum amount_unit unit)
 	return unit == AMOUNT_COUNT || unit == AMOUNT_MILLIONTHS;
 }
 
-/* The sign and what is behind the point, around the whole part. */
-static void put_parts(struct buf *b, int64_t value, void (*put_whole)(struct buf *b, int64_t v))
+void amount_put_millionths(struct buf *b, int64_t value)
 {
 	int64_t whole = value / 1000000, part = value % 1000000;
 
 	if (value < 0)
 		buf_putc(b, '-');
-	put_whole(b, whole < 0 ? -whole : whole);
+	buf_put_i64(b, whole < 0 ? -whole : whole);
 	part = part < 0 ? -part : part;
 	if (part)
 		buf_putc(b, '.');
@@ -51,12 +51,26 @@ static void put_parts(struct buf *b, int64_t value, void (*put_whole)(struct buf
 		buf_putc(b, (char)('0' + part * 10 / 1000000));
 }
 
-void amount_put_millionths(struct buf *b, int64_t value)
+/* Digits behind the point that make three in all. */
+static int decimals_of(double v, int most)
 {
-	put_parts(b, value, buf_put_i64);
+	int n = 0;
+
+	for (double least = 99.95; n < most && v < least; least /= 10)
+		n++;
+	return n;
 }
 
-/* Three digits, but never fewer than the whole part has, and none behind the point of the smallest unit. */
+/* Half of the last digit is rounded up, as JavaScript does. The product is exact: it has 60 bits at most. */
+static void put_rounded(struct buf *b, double v, int decimals)
+{
+	static const double powers[] = { 1, 10, 100 };
+	long double exact = (long double)v * powers[decimals];
+
+	buf_put_fixed(b, (double)floorl(exact + 0.5L) / powers[decimals], decimals);
+}
+
+/* Never fewer digits than the whole part has, and none behind the point of the smallest unit. */
 static void put_scaled(struct buf *b, int64_t value, const struct step *steps, size_t n)
 {
 	double magnitude = value < 0 ? -(double)value : (double)value, shown;
@@ -67,8 +81,26 @@ static void put_scaled(struct buf *b, int64_t value, const struct step *steps, s
 	shown = magnitude / (steps[i].size == 600e9 ? 60e9 : steps[i].size);
 	if (value < 0)
 		buf_putc(b, '-');
-	buf_put_fixed(b, shown, i + 1 == n || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2);
+	put_rounded(b, shown, i + 1 == n ? 0 : decimals_of(shown, 2));
 	buf_puts(b, steps[i].name);
+}
+
+/* Without zeros at the end. */
+static void put_parts(struct buf *b, int64_t value)
+{
+	uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value, unit = 1000000, rounded, part;
+
+	for (int n = decimals_of((double)magnitude / 1e6, 6); n > 0; n--)
+		unit /= 10;
+	rounded = (magnitude + unit / 2) / unit * unit;
+	if (value < 0 && rounded)
+		buf_putc(b, '-');
+	buf_put_grouped(b, (int64_t)(rounded / 1000000));
+	part = rounded % 1000000;
+	if (part)
+		buf_putc(b, '.');
+	for (; part; part = part * 10 % 1000000)
+		buf_putc(b, (char)('0' + part * 10 / 1000000));
 }
 
 void amount_put(struct buf *b, int64_t value, enum amount_unit unit)
@@ -84,7 +116,7 @@ void amount_put(struct buf *b, int64_t value, enum amount_unit unit)
 		buf_put_grouped(b, value);
 		break;
 	case AMOUNT_MILLIONTHS:
-		put_parts(b, value, buf_put_grouped);
+		put_parts(b, value);
 		break;
 	}
 }
@@ -92,4 +124,18 @@ void amount_put(struct buf *b, int64_t value, enum amount_unit unit)
 void amount_put_percent(struct buf *b, int64_t part, int64_t whole)
 {
 	buf_put_fixed(b, whole ? 100 * (double)part / (double)whole : 0, 2);
+}
+
+void amount_put_share(struct buf *b, int64_t part, int64_t whole)
+{
+	double percent = whole ? 100 * (double)part / (double)whole : 0, size = percent < 0 ? -percent : percent;
+
+	if (percent >= 99.95 && percent < 100.05) {
+		buf_puts(b, "100%");
+		return;
+	}
+	if (part != 0 && percent < 0)
+		buf_putc(b, '-');
+	put_rounded(b, size, size < 9.95 ? 2 : 1);
+	buf_putc(b, '%');
 }

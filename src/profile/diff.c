@@ -133,16 +133,14 @@ static int64_t duration_of(const struct profile *p)
 	return p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0;
 }
 
-/* The scale of `before`, as a multiplier and a divisor. */
-static int fraction(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
-		    const struct diff_options *o, int64_t *ret_numerator, int64_t *ret_denominator, struct err *err)
+/* The scale of `before`, as a multiplier and a divisor; not above zero if it is unknown. */
+static void find_fraction(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
+			  enum diff_scale scale, int64_t *ret_numerator, int64_t *ret_denominator)
 {
-	enum diff_scale scale = o->scale;
-
 	*ret_numerator = *ret_denominator = 1;
 	switch (scale) {
 	case DIFF_AS_IT_IS:
-		return 0;
+		break;
 	case DIFF_BY_TOTAL:
 		*ret_numerator = edges_total(b, column_b);
 		*ret_denominator = edges_total(a, column_a);
@@ -156,6 +154,22 @@ static int fraction(const struct profile *a, uint32_t column_a, const struct pro
 		*ret_denominator = requests_of(a);
 		break;
 	}
+}
+
+bool diff_can_scale(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b, enum diff_scale scale)
+{
+	int64_t numerator, denominator;
+
+	find_fraction(a, column_a, b, column_b, scale, &numerator, &denominator);
+	return numerator > 0 && denominator > 0;
+}
+
+static int fraction(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
+		    const struct diff_options *o, int64_t *ret_numerator, int64_t *ret_denominator, struct err *err)
+{
+	enum diff_scale scale = o->scale;
+
+	find_fraction(a, column_a, b, column_b, scale, ret_numerator, ret_denominator);
 	if (*ret_numerator > 0 && *ret_denominator > 0)
 		return 0;
 	return err_set(err, -EINVAL, "%s; try %s%s", scale == DIFF_BY_TOTAL ?

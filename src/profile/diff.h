@@ -46,6 +46,9 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 		 const struct diff_options *o, struct diff *ret, struct err *err);
 void diff_done(struct diff *d);
 
+/* Whether they can be scaled that way. */
+bool diff_can_scale(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b, enum diff_scale scale);
+
 /* The columns to compare: `wanted` if it is not NULL, else the one that is shown of `a`, or of `b`, or the first that
  * both have. Where there is none they are those that each is shown by, which diff_check refuses. UINT32_MAX: not
  * there. */

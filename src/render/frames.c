@@ -264,8 +264,7 @@ void picture_edges(const struct picture *g, uint32_t depth, double *ret_y1, doub
 	}
 }
 
-/* Characters that turn the direction of others around are visible in a label, and turn nothing: U+202A to U+202E, U+2066 to U+2069. */
-static void put_drawn(struct buf *out, struct str s)
+void picture_put_drawn(struct buf *out, struct str s, void (*put)(struct buf *out, struct str s))
 {
 	size_t from = 0;
 
@@ -274,12 +273,12 @@ static void put_drawn(struct buf *out, struct str s)
 
 		if (c[0] != 0xe2 || !((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) || (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9)))
 			continue;
-		text_put_xml(out, (struct str){ s.p + from, i - from });
+		put(out, (struct str){ s.p + from, i - from });
 		buf_puts(out, "\xef\xbf\xbd");
 		from = i + 3;
 		i += 2;
 	}
-	text_put_xml(out, (struct str){ s.p + from, s.n - from });
+	put(out, (struct str){ s.p + from, s.n - from });
 }
 
 /* The longest form of the name that fits. If none does as many characters of the shortest one, the last two replaced by dots. */
@@ -290,7 +289,7 @@ static void put_label(const struct picture *g, struct str name, double width, st
 	size_t characters = fit < 1e9 ? (size_t)fit : (size_t)1e9, shortest = 0;
 
 	if (text_columns(name) <= characters) {
-		put_drawn(out, name);
+		picture_put_drawn(out, name, text_put_xml);
 		return;
 	}
 	buf_init(&form);
@@ -298,14 +297,14 @@ static void put_label(const struct picture *g, struct str name, double width, st
 		struct str s = { form.data + start, form.size - start };
 
 		if (s.n && text_columns(s) <= characters) {
-			put_drawn(out, s);
+			picture_put_drawn(out, s, text_put_xml);
 			return;
 		}
 		shortest = s.n ? start : shortest;
 	}
 	name = (struct str){ form.data + shortest, form.size - shortest };
 	name.n = text_cut(name, characters - 2);
-	put_drawn(out, name);
+	picture_put_drawn(out, name, text_put_xml);
 	buf_puts(out, "..");
 }
 

@@ -190,6 +190,11 @@ static void fill_row(const struct picture *g, uint32_t depth, struct row *row)
 	row->filled = true;
 }
 
+static void put_text(struct buf *out, struct str s)
+{
+	put_escaped(out, s, false);
+}
+
 static void put_label(const struct picture *g, struct str name, double width, struct buf *out)
 {
 	double fit = width / (g->o->font_size * g->o->font_width);
@@ -198,11 +203,11 @@ static void put_label(const struct picture *g, struct str name, double width, st
 	if (fit < 3)
 		return;
 	if (name.n <= characters || text_columns(name) <= characters) {
-		put_escaped(out, name, false);
+		picture_put_drawn(out, name, put_text);
 		return;
 	}
 	name.n = text_cut(name, characters - 2);
-	put_escaped(out, name, false);
+	picture_put_drawn(out, name, put_text);
 	buf_puts(out, "..");
 }
 

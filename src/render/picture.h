@@ -92,6 +92,10 @@ void picture_close_frame(const struct nameattr_frame *extra, struct buf *out);
 /* The difference of two places on the x axis with the one decimal that each is printed with. */
 void picture_put_tenths(struct buf *out, double to, double from);
 
+/* The words of a label by `put`. Characters that turn the direction of others around are visible in it, and turn nothing: U+202A to
+ * U+202E, U+2066 to U+2069. */
+void picture_put_drawn(struct buf *out, struct str s, void (*put)(struct buf *out, struct str s));
+
 /* Upper and lower edge of a row, px. */
 void picture_edges(const struct picture *g, uint32_t depth, double *ret_y1, double *ret_y2);
 

@@ -327,4 +327,13 @@ TEST(another_encoding_has_character_references)
 	free(draw("a 1", &o, -EINVAL));
 }
 
+TEST(characters_that_turn_others_around_are_visible_in_labels)
+{
+	struct flamegraph_options o = compat();
+
+	CHECK(shows("\342\200\256thgir 1", &o, ">\357\277\275thgir</text>"));
+	CHECK(shows("a\342\201\247b'\" 1", &o, ">a\357\277\275b'\"</text>"));
+	CHECK(shows("\342\200\256thgir 1", &o, "<title>\342\200\256thgir (1 samples"));
+}
+
 TEST_MAIN()

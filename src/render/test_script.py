@@ -66,11 +66,12 @@ const finish = out => {
 	click("all");
 	out.reset = see();
 	type("^parse");
+	out.matchedAnyCase = text("matched");
+	key("i", { ctrlKey: true });
 	out.matched = text("matched");
+	out.searchAddress = location.hash;
 	out.marked = see().filter(f => f[3] === "match").map(f => f[0]);
 	key("i", { ctrlKey: true });
-	out.matchedAnyCase = text("matched");
-	out.searchAddress = location.hash;
 	type("parse|lex");
 	out.matchedOnce = text("matched");
 	key("F3");
@@ -138,8 +139,8 @@ def expectations(out):
     yield 'a click on the root brings the whole picture back', out['reset'] == out['start']
     yield 'search is by regular expression and says the share', out['matched'] == 'Matched: 40.00%'
     yield 'what matches is marked', out['marked'] == ['parse']
-    yield 'Ctrl-I ignores case', out['matchedAnyCase'] == 'Matched: 65.00%'
-    yield 'the address has the search', out['searchAddress'] == '#search=%5Eparse&ic=1'
+    yield 'upper and lower case are equal until Ctrl-I', out['matchedAnyCase'] == 'Matched: 65.00%'
+    yield 'the address has the search', out['searchAddress'] == '#search=%5Eparse&ic=0'
     yield 'a match inside of a match counts once', out['matchedOnce'] == 'Matched: 65.00%'
     yield 'F3 goes to the next match and back', (
         ['parse', 'lex', 'parse'] == [out[k].split(' ')[1] for k in ('firstMatch', 'secondMatch', 'backMatch')])

@@ -49,6 +49,25 @@ bool *report_no_frames(const struct profile *p)
 	return xcalloc((size_t)p->frame_count + 1, sizeof(bool));
 }
 
+bool *report_shared_names(const struct profile *p)
+{
+	_cleanup_(freep) uint32_t *first = xcalloc(p->strings.count + 1, sizeof(*first));	/* by name: a frame of it, + 1 */
+	_cleanup_(freep) bool *shared = xcalloc(p->strings.count + 1, sizeof(*shared));
+	bool *ret = report_no_frames(p);
+
+	for (uint32_t f = 0; f < p->frame_count; f++) {
+		uint32_t name = p->frames[f].name;
+
+		if (!first[name])
+			first[name] = f + 1;
+		else if (p->frames[first[name] - 1].file != p->frames[f].file)
+			shared[name] = true;
+	}
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		ret[f] = shared[p->frames[f].name];
+	return ret;
+}
+
 int report_match(const struct profile *p, const char *text, bool *ret, struct err *err)
 {
 	regex_t regex;

@@ -122,6 +122,9 @@ int report_find(const struct profile *p, const char *text, bool *ret, struct err
 /* None of the frames, with room for all; the caller frees. */
 bool *report_no_frames(const struct profile *p);
 
+/* By frame, whether a frame of another file has its name; the caller frees. */
+bool *report_shared_names(const struct profile *p);
+
 /* Sets `ret` by frame for every name that the extended regular expression matches, small or capital letters alike.
  * Returns how many, or -EINVAL. */
 int report_match(const struct profile *p, const char *regex, bool *ret, struct err *err);

@@ -71,6 +71,15 @@ static void put_edges(struct json *j, const struct function_query *f, const char
 	json_end(j);
 }
 
+static void put_files(struct json *j, const struct function_query *f)
+{
+	json_key(j, "files");
+	json_open_array(j);
+	for (size_t i = 0; i < f->file_count; i++)
+		json_bytes(j, f->files[i]);
+	json_end(j);
+}
+
 static void put_function(struct json *j, const struct function_query *f)
 {
 	json_key(j, "function");
@@ -78,6 +87,7 @@ static void put_function(struct json *j, const struct function_query *f)
 	put_frame(j, f->query->profile, f->first);
 	json_key(j, "places");
 	json_u64(j, f->places);
+	put_files(j, f);
 	put_measured(j, f->query, "self_measured", f->callees.self);
 	put_measured(j, f->query, "total_measured", f->callees.total);
 	put_values(j, f->query, "self", f->callees.self);

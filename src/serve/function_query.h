@@ -9,10 +9,12 @@ struct function_query {
 	bool *of;				/* by frame: those of that name */
 	uint32_t first;				/* of them, by file and line; one with a file if there is one */
 	size_t places;				/* how many they are */
+	struct str *files;			/* different ones, of all functions of that name, also of those left out by file */
+	size_t file_count;
 	struct report_edges callers, callees;
 };
 
-/* Finds the frames whose whole name is view.function, as pages and JSON show it: a byte that cannot be shown is U+FFFD in
+/* Finds the frames whose whole name is view.function, in view.function_file if that is given, as pages and JSON show it: a byte that cannot be shown is U+FFFD in
  * links as well. -ENOENT with a sentence if there is none. function_query_done in any case. */
 int function_query(struct function_query *f, const struct profile_query *a, struct err *err);
 void function_query_done(struct function_query *f);

@@ -10,92 +10,6 @@
 
 #include <string.h>
 
-/* --- The form --- */
-
-static const struct {
-	const char *from, *words;
-} ranges[] = {
-	{ "-5m", "last 5 minutes" }, { "-15m", "last 15 minutes" }, { "-1h", "last hour" }, { "-6h", "last 6 hours" },
-	{ "-24h", "last 24 hours" }, { "-7d", "last 7 days" },
-};
-
-static void put_option(struct buf *out, const char *value, const char *words, bool selected)
-{
-	buf_puts(out, "<option value=\"");
-	html_text(out, value);
-	buf_puts(out, selected ? "\" selected>" : "\">");
-	html_text(out, words);
-	buf_puts(out, "</option>");
-}
-
-static void put_range_select(struct buf *out, const struct view *v)
-{
-	bool known = false;
-
-	buf_puts(out, "<label>From <select name=\"from\">");
-	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
-		bool selected = strcmp(ranges[i].from, v->from) == 0;
-
-		known |= selected;
-		put_option(out, ranges[i].from, ranges[i].words, selected);
-	}
-	if (!known)
-		put_option(out, v->from, v->from, true);
-	buf_puts(out, "</select></label>\n<label>To <input name=\"to\" size=\"18\" value=\"");
-	html_text(out, v->to);
-	buf_puts(out, "\"></label>\n");
-}
-
-static const struct store_label *find_label(const struct store_labels *labels, const char *key)
-{
-	for (size_t i = 0; i < labels->count; i++)
-		if (strcmp(labels->items[i].key, key) == 0)
-			return &labels->items[i];
-	return NULL;
-}
-
-static void put_label_select(struct buf *out, const struct profile_query *a, const struct store_labels *labels,
-			     const char *key, const char *caption, const char *all)
-{
-	const struct store_label *l = find_label(labels, key);
-	const char *chosen = params_get(&a->params, key);
-	bool known = !chosen || !*chosen;
-
-	buf_printf(out, "<label>%s <select name=\"%s\">", caption, key);
-	put_option(out, "", all, known);
-	for (size_t i = 0; l && i < l->value_count; i++) {
-		bool selected = chosen && *chosen && strcmp(l->values[i].value, chosen) == 0;
-
-		known |= selected;
-		put_option(out, l->values[i].value, l->values[i].value, selected);
-	}
-	if (!known)
-		put_option(out, chosen, chosen, true);
-	buf_puts(out, "</select></label>\n");
-}
-
-static bool is_in_form(const char *key)
-{
-	static const char *const keys[] = { "from", "to", "entry", "host", "sapi" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
-}
-
-/* Everything else that the address says stays as it is: a list shows the first of several values. */
-static void put_hidden(struct buf *out, const struct params *p)
-{
-	for (size_t i = 0; i < p->count; i++) {
-		if (is_in_form(p->items[i].key) && params_get(p, p->items[i].key) == p->items[i].value)
-			continue;
-		buf_printf(out, "<input type=\"hidden\" name=\"%s\" value=\"", p->items[i].key);
-		html_text(out, p->items[i].value);
-		buf_puts(out, "\">\n");
-	}
-}
-
 void page_put_identity(const struct request *q, struct buf *out)
 {
 	if (q->identity.by == IDENTITY_PROXY) {
@@ -107,31 +21,13 @@ void page_put_identity(const struct request *q, struct buf *out)
 	}
 }
 
-static void put_form(const struct page *p)
-{
-	const struct profile_query *a = &p->query;
-	struct store_query query = { .from_ns = a->view.from_ns, .to_ns = a->view.to_ns };
-	struct store_labels labels = { 0 };
-	struct buf *out = p->out;
-
-	store_labels(p->context->options.store, &query, &labels, NULL);
-	buf_puts(out, "<form class=\"controls\" method=\"get\" action=\"/\">\n");
-	put_label_select(out, a, &labels, "entry", "Entry point", "all entry points");
-	put_label_select(out, a, &labels, "host", "Host", "all hosts");
-	put_label_select(out, a, &labels, "sapi", "SAPI", "all SAPIs");
-	put_range_select(out, &a->view);
-	put_hidden(out, &a->params);
-	buf_puts(out, "<button>Show</button>\n</form>\n");
-	store_labels_done(&labels);
-}
-
 static void put_bar(const struct page *p)
 {
 	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n<a href=\"");
 	page_put_address(p, "/filters", NULL, NULL);
 	buf_puts(p->out, "\">Filters</a>\n");
 	if (!p->query.view.run_count)
-		put_form(p);
+		page_put_form(p);
 	page_put_identity(p->q, p->out);
 	buf_puts(p->out, "</header>\n");
 }
@@ -217,7 +113,26 @@ void page_put_error(const struct request *q, struct response *r, int status, con
 	put_error(q, r, status, sentence, "empty error");
 }
 
-static void put_content(const struct page *p, const struct function_query *f, struct source_query *source)
+/* A function that is not there, above those that are. */
+static void put_missing(const struct page *p, const char *sentence)
+{
+	const struct view *v = &p->query.view;
+
+	buf_puts(p->out, "<section class=\"plain\" aria-label=\"Function\">\n<h2>");
+	html_text(p->out, v->function);
+	buf_puts(p->out, "</h2>\n<p class=\"why\">");
+	html_text(p->out, sentence);
+	buf_puts(p->out, "</p>\n");
+	if (v->by != REPORT_BY_FUNCTION || v->function_file) {
+		buf_puts(p->out, "<p><a href=\"");
+		page_put_address_to_any(p);
+		buf_puts(p->out, "\">Look for it among all functions</a></p>\n");
+	}
+	buf_puts(p->out, "</section>\n");
+	page_put_table(p);
+}
+
+static void put_content(const struct page *p, const struct function_query *f, const char *missing, struct source_query *source)
 {
 	page_put_facts(p);
 	if (profile_query_is_empty(&p->query)) {
@@ -225,6 +140,10 @@ static void put_content(const struct page *p, const struct function_query *f, st
 		return;
 	}
 	page_put_choices(p);
+	if (missing) {
+		put_missing(p, missing);
+		return;
+	}
 	if (p->query.view.function) {
 		page_put_function(p, f);
 		if (p->query.with_source)
@@ -242,6 +161,7 @@ static void answer(struct server_context *s, const struct request *q, struct res
 	_cleanup_(function_query_done) struct function_query f = { 0 };
 	_cleanup_(source_query_done) struct source_query lines = { 0 };
 	_cleanup_(buf_done) struct buf title = { 0 };
+	bool missing = false;
 	struct err err = { 0 };
 	int code = profile_query_parse(&p.query, q, &err);
 
@@ -253,7 +173,9 @@ static void answer(struct server_context *s, const struct request *q, struct res
 		code = profile_query_load(&p.query, s, &err);
 	if (code >= 0 && p.query.view.function && !profile_query_is_empty(&p.query))
 		code = function_query(&f, &p.query, &err);
-	if (code >= 0 && p.query.with_source && !profile_query_is_empty(&p.query))
+	missing = code == -ENOENT && f.query;
+	code = missing ? 0 : code;
+	if (code >= 0 && !missing && p.query.with_source && !profile_query_is_empty(&p.query))
 		source_query(&lines, &p.query, s);
 	if (code < 0) {
 		/* Scripts say the same below the bar, where another range or comparison can be chosen, unless this is an error. */
@@ -263,6 +185,10 @@ static void answer(struct server_context *s, const struct request *q, struct res
 		profile_query_done(&p.query);
 		return;
 	}
+	/* Your own code is one way to look at functions, and one that is not yours is an answer. */
+	if (missing && p.query.view.by != REPORT_BY_OWN)
+		r->status = 404;
+	p.shared = p.query.profile ? report_shared_names(p.query.profile) : NULL;
 	r->type = "text/html; charset=utf-8";
 	put_title(&p.query, &title);
 	html_begin(&r->body, title.data);
@@ -270,9 +196,10 @@ static void answer(struct server_context *s, const struct request *q, struct res
 	put_bar(&p);
 	buf_puts(&r->body, "<main>\n");
 	html_warning(&r->body, profile_query_warn(&p.query, r));
-	put_content(&p, &f, &lines);
+	put_content(&p, &f, missing ? err.text : NULL, &lines);
 	buf_puts(&r->body, "</main>\n</div>\n");
 	html_end(&r->body);
+	free(p.shared);
 	profile_query_done(&p.query);
 }
 
@@ -295,5 +222,6 @@ void run_page(struct server_context *s, const struct request *q, struct response
 
 void page_answer(struct server_context *s, const struct request *q, struct response *r)
 {
-	answer(s, q, r, NULL, NULL);
+	if (!page_form_leads_on(q, r))
+		answer(s, q, r, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static bool is_left_out(const struct page *p, const char *key, const char *param
 	if (p->run_in_path && !strcmp(param, "run"))
 		return true;
 	return key && (!strcmp(key, param) || (!strcmp(key, "by") && !strcmp(param, "function")) ||
-		       ((!strcmp(key, "by") || !strcmp(key, "function")) && !strcmp(param, "lines")));
+		       ((!strcmp(key, "by") || !strcmp(key, "function")) && (!strcmp(param, "lines") || !strcmp(param, "function_file"))));
 }
 
 void page_put_address(const struct page *p, const char *path, const char *key, const char *value)
@@ -51,6 +51,33 @@ void page_put_address(const struct page *p, const char *path, const char *key, c
 	}
 	if (key && value)
 		put_param(p, key, value, &count);
+}
+
+void page_put_address_without(const struct page *p, size_t number)
+{
+	unsigned count = 0;
+
+	html_text(p->out, p->path);
+	for (size_t i = 0; i < p->query.params.count; i++)
+		if (i != number && *p->query.params.items[i].value)
+			put_param(p, p->query.params.items[i].key, p->query.params.items[i].value, &count);
+}
+
+void page_put_function_address(const struct page *p, const char *name, const char *file)
+{
+	unsigned count = 1;
+
+	page_put_address(p, NULL, "function", name);
+	if (file)
+		put_param(p, "function_file", file, &count);
+}
+
+void page_put_address_to_any(const struct page *p)
+{
+	unsigned count = 1;
+
+	page_put_address(p, NULL, "by", "function");
+	put_param(p, "function", p->query.view.function, &count);
 }
 
 void page_put_source_of(const struct page *p, const char *file)

@@ -13,6 +13,7 @@ struct page {
 	struct profile_query query;
 	const char *path;		/* where it is: "/", or "/runs/shop/1" */
 	bool run_in_path;		/* the address says which run it is, and its query need not */
+	bool *shared;			/* by frame: functions in other files have its name */
 	struct buf *out;
 };
 
@@ -20,8 +21,22 @@ struct page {
  * NULL for `path` is the page itself. */
 void page_put_address(const struct page *p, const char *path, const char *key, const char *value);
 
+/* The page itself without the parameter of this number. */
+void page_put_address_without(const struct page *p, size_t number);
+
+/* That of a function, or with a file (not NULL) of those of its name in that file. */
+void page_put_function_address(const struct page *p, const char *name, const char *file);
+
+/* That of view.function among all functions, however they are grouped here. */
+void page_put_address_to_any(const struct page *p);
+
 /* That of the source of a whole file. */
 void page_put_source_of(const struct page *p, const char *file);
+
+void page_put_form(const struct page *p);			/* ranges and label filters */
+
+/* Whether the form was sent with one more filter: then the answer is the address that says it, and true is returned. */
+bool page_form_leads_on(const struct request *q, struct response *r);
 
 void page_put_facts(const struct page *p);			/* of runs, and of a comparison */
 void page_put_choices(const struct page *p);			/* values and groups */

@@ -16,8 +16,8 @@ static void put_value(const struct page *p, int64_t v, int64_t whole)
 		return;
 	}
 	buf_puts(p->out, "<td title=\"");
-	buf_put_fixed(p->out, whole > 0 ? 100.0 * (double)v / (double)whole : 0, 1);
-	buf_puts(p->out, " % of all\">");
+	amount_put_share(p->out, v, whole);
+	buf_puts(p->out, " of all\">");
 	amount_put(p->out, v, amount_unit(c->unit));
 	buf_puts(p->out, "</td>");
 }

@@ -11,14 +11,9 @@
 #include <string.h>
 
 #define TABLE_ROWS 100u
+#define TOO_LONG "The name is too long for a link: "
 
 /* --- Cells --- */
-
-static void put_share(struct buf *out, int64_t part, int64_t whole)
-{
-	buf_put_fixed(out, whole > 0 ? 100.0 * (double)part / (double)whole : 0, 1);
-	buf_puts(out, "&#8239;%");
-}
 
 /* Two cells: the share and the value. */
 static void put_pair_of(struct buf *out, int64_t v, int64_t part, int64_t whole, const char *unit, bool at_most)
@@ -26,7 +21,7 @@ static void put_pair_of(struct buf *out, int64_t v, int64_t part, int64_t whole,
 	const char *sign = at_most ? REPORT_AT_MOST : "";
 
 	buf_printf(out, "<td>%s", sign);
-	put_share(out, part, whole);
+	amount_put_share(out, part, whole);
 	buf_printf(out, "</td><td>%s", sign);
 	amount_put(out, v, amount_unit(unit));
 	buf_puts(out, "</td>");
@@ -68,32 +63,43 @@ static void put_part(struct buf *out, const char *class, struct str name, size_t
 	buf_puts(out, "</span>");
 }
 
-static void put_function_link(const struct page *p, const char *address, struct str name)
+static void put_function_link(const struct page *p, const char *address, const char *file, struct str name)
 {
+	_cleanup_(buf_done) struct buf link = { 0 };
+	struct page to = *p;
 	struct name_parts parts;
+	bool is_link;
 
+	buf_init(&link);
+	to.out = &link;
+	page_put_function_address(&to, address, file);
+	is_link = link.size <= PARAMS_QUERY_MAX;	/* what is longer would be refused */
 	find_parts(name, &parts);
-	buf_puts(p->out, "<a class=\"function-link\" title=\"");
+	buf_puts(p->out, is_link ? "<a class=\"function-link\" title=\"" : "<span class=\"function-link\" title=\"" TOO_LONG);
 	text_put_xml(p->out, name);
-	buf_puts(p->out, "\" href=\"");
-	page_put_address(p, NULL, "function", address);
+	if (is_link) {
+		buf_puts(p->out, "\" href=\"");
+		buf_put(p->out, link.data, link.size);
+	}
 	buf_puts(p->out, "\">");
 	put_part(p->out, "space-of", name, 0, parts.space);
 	put_part(p->out, "class-of", name, parts.space, parts.before_method);
 	put_part(p->out, "method", name, parts.before_method, name.n);
-	buf_puts(p->out, "</a>");
+	buf_puts(p->out, is_link ? "</a>" : "</span>");
 }
 
 static void put_name(const struct page *p, uint32_t frame)
 {
 	const struct profile *profile = p->query.profile;
 	struct str name = profile_name(profile, frame), file = profile_file(profile, frame);
-	_cleanup_(buf_done) struct buf shown = { 0 };
+	_cleanup_(buf_done) struct buf shown = { 0 }, shown_file = { 0 };
 
 	buf_init(&shown);
+	buf_init(&shown_file);
 	text_put_plain(&shown, name);
+	text_put_plain(&shown_file, file);
 	buf_puts(p->out, "<th scope=\"row\">");
-	put_function_link(p, shown.data ? shown.data : "", name);
+	put_function_link(p, shown.data ? shown.data : "", p->shared && p->shared[frame] ? shown_file.data : NULL, name);
 	if (file.n) {
 		buf_puts(p->out, " <small>");
 		text_put_xml(p->out, file);
@@ -398,6 +404,33 @@ static void put_summary(const struct page *p, const struct function_query *f)
 	buf_puts(p->out, "</tbody>\n</table>\n");
 }
 
+/* The files of all functions of that name: of which one the numbers are, or that they are of all. */
+static void put_files(const struct page *p, const struct function_query *f)
+{
+	_cleanup_(buf_done) struct buf shown = { 0 };
+	const char *chosen = p->query.view.function_file;
+
+	if (f->file_count < 2)
+		return;
+	buf_init(&shown);
+	buf_printf(p->out, "<p>%zu functions of different files have this name; these are the numbers of ", f->file_count);
+	buf_puts(p->out, chosen ? "one. <a href=\"" : "all. Only that of ");
+	if (chosen) {
+		page_put_function_address(p, p->query.view.function, NULL);
+		buf_puts(p->out, "\">All of them</a>, ");
+	}
+	for (size_t i = 0; i < f->file_count; i++) {
+		buf_reset(&shown);
+		text_put_plain(&shown, f->files[i]);
+		buf_puts(p->out, i ? ", <a href=\"" : "<a href=\"");
+		page_put_function_address(p, p->query.view.function, shown.data ? shown.data : "");
+		buf_puts(p->out, "\">");
+		text_put_xml(p->out, f->files[i].n ? f->files[i] : (struct str){ "[no file]", 9 });
+		buf_puts(p->out, "</a>");
+	}
+	buf_puts(p->out, "</p>\n");
+}
+
 void page_put_function(const struct page *p, const struct function_query *f)
 {
 	struct str file = profile_file(p->query.profile, f->first);
@@ -416,6 +449,7 @@ void page_put_function(const struct page *p, const struct function_query *f)
 			buf_printf(p->out, " and %zu more", f->places - 1);
 		buf_puts(p->out, "</small></p>\n");
 	}
+	put_files(p, f);
 	put_summary(p, f);
 	buf_puts(p->out, "</section>\n");
 	put_edges(p, &f->callers, false);

@@ -37,10 +37,15 @@ static bool is_key(const char *key, size_t n)
 	return n <= STROBE_WIRE_LABEL_KEY && strobe_wire_is_label_key((const uint8_t *)key, n);
 }
 
-/* A path, the name of a function, another address, and the labels in the name of a push may be as long as the address. */
+/* A path, the name of a function and its file, another address, and the labels in the name of a push may be as long as the address. */
 static bool may_be_long(const char *key)
 {
-	return !strcmp(key, "zoom") || !strcmp(key, "function") || !strcmp(key, "query") || !strcmp(key, "name");
+	static const char *const keys[] = { "zoom", "function", "function_file", "query", "name" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
 }
 
 /* One "key=value" of `n` bytes. */

@@ -302,6 +302,8 @@ static int compare(struct profile_query *a, struct profile *before, struct err *
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
 	align_columns(before, a->profile);
+	for (int scale = 0; scale <= DIFF_BY_REQUESTS; scale++)
+		a->scales[scale] = diff_can_scale(before, column_before, a->profile, column_after, (enum diff_scale)scale);
 	o.scale = choose_scale(a, before, column_before, column_after);
 	if (o.scale != DIFF_AS_IT_IS && (report_whole(before, column_before) <= 0 || report_whole(a->profile, column_after) <= 0))
 		return refuse_nothing(a, report_whole(before, column_before) > 0 ? a->name_after : a->name_before, err);
@@ -488,6 +490,17 @@ static void put_filters(struct json *j, const char *key, const struct label_filt
 	json_str(j, text.data);
 }
 
+/* Those that can be chosen. */
+static void put_scales(const struct profile_query *a, struct json *j)
+{
+	json_key(j, "scales");
+	json_open_array(j);
+	for (int scale = 0; scale <= DIFF_BY_REQUESTS; scale++)
+		if (a->scales[scale])
+			json_str(j, view_scale_names[scale]);
+	json_end(j);
+}
+
 static void put_comparison(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "compared");
@@ -498,6 +511,7 @@ static void put_comparison(const struct profile_query *a, struct json *j)
 	json_str(j, a->name_after);
 	json_key(j, "factor");
 	json_double(j, a->diff.factor);
+	put_scales(a, j);
 	if (!*a->view.base_run.id) {
 		json_time(j, "before_from", a->view.base_from_ns);
 		json_time(j, "before_to", a->view.base_to_ns);

@@ -32,6 +32,7 @@ struct profile_query {
 	struct profile_query_column columns[PROFILE_COLUMNS];
 	uint32_t column_count, chosen;		/* the chosen one has the name of `column`, but for a comparison */
 	bool is_diff;
+	bool scales[DIFF_BY_REQUESTS + 1];	/* those that it can be scaled by */
 	struct diff diff;			/* owns the profile then */
 	char name_before[160], name_after[160];	/* of the sides of a comparison, for sentences */
 	struct diff_doubts doubts;

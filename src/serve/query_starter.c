@@ -92,8 +92,11 @@ static bool take_message(int control, int fds[2])
 
 static void start(struct starter *s, int channel, int body)
 {
-	pid_t self = getpid(), pid = s->count < CHILDREN_MAX ? fork() : -1;
+	pid_t self = getpid(), pid;
 
+	if (s->start->before_fork)
+		s->start->before_fork(s->start->data);
+	pid = s->count < CHILDREN_MAX ? fork() : -1;
 	if (pid == 0) {
 		sigset_t none;
 

@@ -16,6 +16,7 @@ struct query_starter;
 struct query_start {
 	int (*open)(void *data, struct store **ret, struct err *err);	/* a store to be read */
 	void *data;
+	void (*before_fork)(void *data);	/* in the helper, for each; NULL: nothing */
 	const char *const *source_dirs;		/* as server.h has them */
 	size_t source_dir_count;
 	const char *const *service_labels;

@@ -36,6 +36,16 @@ static struct str subject_of(const struct view *v)
 	return v->by == REPORT_BY_LINE ? file_of_line(s) : s;
 }
 
+/* Of functions of one name those of the file that the view names. */
+static bool is_in_file(const struct view *v, const struct profile *p, uint32_t frame, struct buf *shown)
+{
+	if (!v->function_file || (v->by != REPORT_BY_FUNCTION && v->by != REPORT_BY_OWN))
+		return true;
+	buf_reset(shown);
+	text_put_plain(shown, profile_file(p, frame));
+	return shown->size == strlen(v->function_file) && !memcmp(shown->data, v->function_file, shown->size);
+}
+
 /* By frame, whether it is what the view is about: names are compared as pages show them, see function_query. */
 static bool *find_frames(const struct view *v, const struct profile *p)
 {
@@ -52,7 +62,7 @@ static bool *find_frames(const struct view *v, const struct profile *p)
 		if (is_of_functions(v))
 			report_group_name(p, f, v->by, &name);
 		text_put_plain(&shown, is_of_functions(v) ? (struct str){ name.data, name.size } : profile_file(p, f));
-		of[f] = shown.size && shown.size == wanted.size && !memcmp(shown.data, wanted.data, wanted.size);
+		of[f] = shown.size && shown.size == wanted.size && !memcmp(shown.data, wanted.data, wanted.size) && is_in_file(v, p, f, &shown);
 	}
 	return of;
 }

@@ -388,6 +388,30 @@ TEST(a_run_can_be_asked_for_wherever_a_range_can)
 	check_answer("/api/v1/table", "run=shop/1&column=loss", 400, "it has wall_ns, cpu_ns, off_cpu_ns");
 }
 
+/* Where the form of a page without scripts leads. */
+static void check_leads(const char *query, const char *address)
+{
+	_cleanup_(response_done) struct response r;
+
+	CHECK_INT(ask(request_of("/", query), &r), 303);
+	CHECK_STR(r.location, address);
+}
+
+TEST(a_form_without_scripts_filters_by_any_label)
+{
+	check_leads("filter_label=deploy&filter_is=&filter_value=6&from=-6h&host=", "/?from=-6h&deploy=6");
+	check_leads("deploy=6&filter_label=deploy&filter_is=&filter_value=7", "/?deploy=6&deploy=7");
+	check_leads("filter_label=host&filter_is=not&filter_value=a%26b", "/?host=%21a%26b");
+	check_leads("filter_label=host&filter_is=prefix&filter_value=web", "/?host=web%2A");
+	check_leads("filter_label=host&filter_is=&filter_value=web*", "/?host=%3Dweb%2A");
+	check_leads("filter_label=host&filter_is=&filter_value=", "/?host=%3D");
+	check_leads("filter_label=from&filter_is=&filter_value=x", "/?label.from=x");
+	check_leads("entry=a&filter_label=&filter_is=&filter_value=x", "/?entry=a");
+	check_answer("/", "run=shop/1&from=-6h&host=!b&entry=a*", 200, "Flame graph");
+	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;entry=a%2A\">host is not b ×</a>");
+	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;host=%21b\">entry begins with a ×</a>");
+}
+
 TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_named)
 {
 	check_answer("/api/v1/function", "run=shop/1&function=%3Cmain%3E", 200,

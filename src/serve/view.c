@@ -10,12 +10,16 @@
 
 const char *const view_reserved[] = {
 	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", "lines",
-	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "threshold", "sort", "split",
+	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "function_file", "threshold", "sort", "split",
 	"chart_from", "chart_to", "pixels", "zoom", "side",
 	NULL,
 };
 
-static bool is_reserved(const char *key)
+const char *const view_scale_names[DIFF_BY_REQUESTS + 1] = {
+	[DIFF_AS_IT_IS] = "none", [DIFF_BY_TOTAL] = "total", [DIFF_BY_RATE] = "rate", [DIFF_BY_REQUESTS] = "requests",
+};
+
+bool view_is_reserved(const char *key)
 {
 	for (size_t i = 0; view_reserved[i]; i++)
 		if (strcmp(view_reserved[i], key) == 0)
@@ -263,15 +267,12 @@ static int take_side(struct view *v, const struct params *p, struct err *err)
 
 static int parse_scale(struct view *v, const struct params *p, struct err *err)
 {
-	static const char *const names[] = {
-		[DIFF_AS_IT_IS] = "none", [DIFF_BY_TOTAL] = "total", [DIFF_BY_RATE] = "rate", [DIFF_BY_REQUESTS] = "requests",
-	};
 	const char *text = params_get(p, "scale");
 
 	if (!text || !*text)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(names[i], text)) {
+	for (size_t i = 0; i < ARRAY_SIZE(view_scale_names); i++)
+		if (!strcmp(view_scale_names[i], text)) {
 			v->scale = (enum diff_scale)i;
 			v->has_scale = true;
 			return 0;
@@ -392,7 +393,7 @@ static void take_filters(struct view *v, const struct params *p)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct param *q = &p->items[i];
 
-		if (!*q->value || is_reserved(q->key))
+		if (!*q->value || view_is_reserved(q->key))
 			continue;
 		if (is_base_label(q->key))
 			v->base_filters[v->base_filter_count++] = view_filter(&v->bytes, q->key + 5, q->value);
@@ -430,6 +431,7 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	v->column = (text = params_get(p, "column")) && *text ? text : NULL;
 	v->title = (text = params_get(p, "title")) && *text ? text : NULL;
 	v->function = (text = params_get(p, "function")) && *text ? text : NULL;
+	v->function_file = v->function && (text = params_get(p, "function_file")) && *text ? text : NULL;
 	v->split = (text = params_get(p, "split")) && *text ? text : NULL;
 	take_filters(v, p);
 	return take_side(v, p, err);

@@ -11,6 +11,7 @@
  *	by=class		classes, namespaces, files or packages instead of functions
  *	sort=total		tables by total, not by self
  *	function=Cart::total	one function with its callers and callees, and its source
+ *	function_file=/srv/a.php	of several functions of that name those of this file
  *	lines=all		all of its file; 0 none of its source
  *	split=entry		a timeline by the values of this label
  *	chart_from= chart_to=	of a flame chart: the window, in nanoseconds since the start of the run
@@ -70,6 +71,7 @@ struct view {
 	bool has_scale;
 	enum report_by by;
 	const char *function;			/* NULL: all */
+	const char *function_file;		/* NULL: those of all files */
 	const char *split;			/* the label that a timeline is split by; NULL: none */
 	double threshold;			/* below zero unless asked for */
 	int64_t chart_from_ns, chart_to_ns;	/* of a flame chart; to 0: its end */
@@ -82,6 +84,8 @@ struct view {
 };
 
 extern const char *const view_reserved[];	/* ends with NULL */
+extern const char *const view_scale_names[DIFF_BY_REQUESTS + 1];	/* by enum diff_scale */
+bool view_is_reserved(const char *key);		/* "label.from" is not, which is the label "from" */
 
 /* -EINVAL with a sentence for a bad parameter. Strings point into `p`, which must live as long as `v`. Call
  * view_done in any case. */

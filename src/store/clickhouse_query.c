@@ -373,14 +373,14 @@ static uint32_t node_of(struct query *q, uint64_t name, uint32_t found)
 	return found == MAP_NONE ? clickhouse_unknown_stack(q->profile) : found;
 }
 
-static void place_stacks(struct query *q, unsigned shards, struct map *nodes)
+static void place_stacks(struct query *q, const struct clickhouse_cache *cache, unsigned shards, struct map *nodes)
 {
 	struct clickhouse_stacks *stacks[CLICKHOUSE_SHARDS];
 	uint64_t collisions;
 
 	for (unsigned i = 0; i < shards; i++)
 		stacks[i] = &q->parts[i].stacks;
-	collisions = clickhouse_place_stacks(stacks, shards, q->profile, nodes);
+	collisions = clickhouse_place_stacks(cache, stacks, shards, q->profile, nodes);
 	if (collisions)
 		log_warning("%llu stacks collide with the hash of another one; their samples count for that one",
 			    (unsigned long long)collisions);
@@ -454,7 +454,7 @@ static void describe(struct query *q, struct store_query_stats *stats)
 	stats->last_ns = q->newest * BATCH_BUCKET_NS;
 }
 
-static void merge(struct query *q, unsigned shards)
+static void merge(struct query *q, const struct clickhouse_cache *cache, unsigned shards)
 {
 	_cleanup_(freep) uint64_t *days = xcalloc(CLICKHOUSE_DAYS / 64, sizeof(*days));
 	_cleanup_(map_done) struct map nodes = { 0 };
@@ -464,7 +464,7 @@ static void merge(struct query *q, unsigned shards)
 		clickhouse_add_series(&q->series, &q->parts[i].series);
 	}
 	add_columns(q, shards);
-	place_stacks(q, shards, &nodes);
+	place_stacks(q, cache, shards, &nodes);
 	for (unsigned i = 0; i < shards; i++) {
 		add_ranges(q, &q->parts[i].ranges);
 		add_sums(q, &q->parts[i], &nodes);
@@ -497,7 +497,7 @@ int clickhouse_query(struct store *store, const struct store_query *what, struct
 	profile_keep_lines(q->profile, what->lines);
 	rc = clickhouse_each(s, ask_shard, q, err);
 	if (rc >= 0) {
-		merge(q, shards);
+		merge(q, s->cache, shards);
 		prune(q, stats);
 		describe(q, stats);
 		*ret = TAKE_PTR(q->profile);

@@ -1,6 +1,7 @@
 /* clickhouse_store.c: opening, closing, and the table of functions. */
 #include "clickhouse_store.h"
 #include "clickhouse_ask.h"
+#include "clickhouse_cache.h"
 #include "clickhouse_known.h"
 #include "clickhouse_schema.h"
 #include "log.h"
@@ -124,6 +125,18 @@ static int start(struct clickhouse_store *s, struct err *err)
 	return 0;
 }
 
+/* --- The cache --- */
+
+static struct clickhouse_cache *cache;
+
+void clickhouse_renew_cache(void)
+{
+	if (cache && !clickhouse_cache_is_old(cache, clock_monotonic_ns()))
+		return;
+	clickhouse_cache_free(cache);
+	cache = clickhouse_cache_new();
+}
+
 int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct store **ret, struct err *err)
 {
 	struct clickhouse_store *s = xcalloc(1, sizeof(*s));
@@ -131,6 +144,7 @@ int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct sto
 
 	s->base.ops = &ops;
 	s->mode = mode;
+	s->cache = cache;
 	s->known = clickhouse_known_new(CLICKHOUSE_KNOWN_MAX);
 	lock_init(&s->lock);
 	lock_init(&s->writer);

@@ -13,6 +13,7 @@
 
 enum clickhouse_mode { CLICKHOUSE_WRITE, CLICKHOUSE_READ, CLICKHOUSE_RUNS };
 
+struct clickhouse_cache;
 struct clickhouse_known;
 struct http_client;
 
@@ -20,6 +21,7 @@ struct clickhouse_store {
 	struct store base;
 	struct clickhouse_url url;
 	enum clickhouse_mode mode;
+	struct clickhouse_cache *cache;		/* of the process; may be NULL */
 
 	struct lock lock;			/* of what is below, up to the next */
 	struct clickhouse_idle {
@@ -39,6 +41,10 @@ struct clickhouse_store {
 	struct lock writer;			/* of what is below; held while samples are sent, and days are dropped */
 	struct clickhouse_known *known;
 };
+
+/* Makes the cache of stores that are opened from now on, here and in processes that are forked, or another one if it is full of what may be
+ * out of use. */
+void clickhouse_renew_cache(void);
 
 int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct store **ret, struct err *err);
 

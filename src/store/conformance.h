@@ -48,6 +48,9 @@ static inline struct fixture open_store(void)
 		f.directory = fixture_fast_directory();
 		f.url = xasprintf("sqlite:%s", f.directory);
 	}
+	/* With the memory that queries share, and without. */
+	if (getenv("STROBE_TEST_ROWS"))
+		store_before_fork(f.url);
 	if (store_open(f.url, false, &f.store, &err) < 0) {
 		printf("not ok - the store opens\n# %s\n", err.text);
 		exit(1);

@@ -37,6 +37,12 @@ int store_load(const char *url, struct err *err)
 	return strncmp(url, "clickhouse:", 11) ? 0 : http_client_load(err);
 }
 
+void store_before_fork(const char *url)
+{
+	if (!strncmp(url, "clickhouse:", 11))
+		clickhouse_renew_cache();
+}
+
 int store_open_runs(const char *url, struct store **ret, struct err *err)
 {
 	return open_as(url, SQLITE_STORE_RUNS, CLICKHOUSE_RUNS, ret, err);

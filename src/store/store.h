@@ -209,6 +209,10 @@ int store_open(const char *url, bool read_only, struct store **ret, struct err *
 /* Loads what a store of this URL needs beside the program itself, for programs that are about to limit themselves. */
 int store_load(const char *url, struct err *err);
 
+/* In a process without threads or open stores, each time before it forks one that will read this store: they share what they have
+ * learned. */
+void store_before_fork(const char *url);
+
 /* Opens it only to add, list and remove runs, also while another process writes to it. */
 int store_open_runs(const char *url, struct store **ret, struct err *err);
 struct store *store_close(struct store *s);		/* NULL is fine; returns NULL */

@@ -15,5 +15,6 @@ try --to sqlite:a --queue-bytes 1K
 try --to sqlite:a --label-values 0
 try --to sqlite:a extra
 try --from "file:$PWD/x" --from "file:$PWD/x?channel=excimer" --to sqlite:a --state st 2>&1 | sed "s|$PWD|DIR|"
+try --from - --to otlp://127.0.0.1:1 --to otlp://127.0.0.1:1 --state st
 try --to sqlite:a --max-bytes G
 try --to sqlite:a --max-bytes 63M

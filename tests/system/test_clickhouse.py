@@ -105,6 +105,24 @@ def the_same_batches_give_the_same_answers_as_sqlite():
 
 
 @test
+def stacks_that_a_query_has_read_are_not_asked_for_again():
+    server = servers()[0]
+    lines = stacks(5000)
+    with Directory() as d, Proxy(server, 'nothing that is said') as proxy:
+        collected(lines, server.url('once'), directory=d)
+        end = int(server.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'once'))
+        with Page(d, proxy.url('once')) as page:
+            def ask(later):
+                return page.get(f'/api/v1/profile?from={end - 3600}&to={end + later}&format=folded')
+            first = ask(10)
+            proxy.pattern = re.compile(rb'FROM (stacks|frames)')
+            second = ask(20)
+        check(sorted(first.splitlines()) == sorted(second.splitlines()), 'both have the same stacks')
+        check(sum(int(line.rsplit(' ', 1)[1]) for line in second.splitlines()) == samples_of(lines), 'all of them')
+        check(not proxy.cut.is_set(), 'the second query, in a process of its own, reads neither stacks nor frames')
+
+
+@test
 def a_server_killed_between_names_and_samples_loses_nothing():
     server = mortals()[0]
     lines = stacks(5000)

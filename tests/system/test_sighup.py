@@ -1,6 +1,8 @@
 """SIGHUP to `strobe collect`: sources, sinks, channels and groups of logs that come and go, and what needs a restart."""
+import contextlib
 import json
 import os
+import random
 import sqlite3
 import subprocess
 import threading
@@ -398,6 +400,93 @@ def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_ag
             check(n['up'] and n['counts']['relay_handed_samples_total'] == 40, f'the relay has handed all over: {n}')
             check(relay.stop() == 0 and c.stop() == 0, 'both end with 0')
         check(total(centre, f'{centre}/a') == 40, 'nothing is lost or doubled')
+
+
+class Traffic:
+    """Samples to sources that come and go, from a thread. They count as sent if the sender got no error."""
+
+    def __init__(self, directory, redis, port):
+        self.directory, self.redis, self.port = directory, redis, port
+        self.sent, self.over, self.sockets = {'file': 0, 'stream': 0, 'socket': 0, 'listener': 0}, threading.Event(), {}
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def send(self, name):
+        with contextlib.suppress(OSError):
+            if name not in self.sockets:
+                self.sockets[name] = connect(f'{self.directory}/{name}')
+            self.sockets[name].send(message({('main', name): 3}))
+            self.sent['socket'] += 3
+            return
+        self.sockets.pop(name, None)
+
+    def publish(self):
+        with contextlib.suppress(OSError):
+            self.sent['listener'] += Client(self.port).command('PUBLISH', 'x', 'index.php;p 1')
+
+    def run(self):
+        client = self.redis.connect()
+        while not self.over.wait(0.003):
+            client.pipeline([('XADD', 's', '*', 'line', f'index.php;s{i} 1') for i in range(5)])
+            self.sent['stream'] += 5
+            for name in ('x', 'y'):
+                write(f'{self.directory}/{name}.log', f'index.php;{name} 1\n' * 5)
+                self.sent['file'] += 5
+            self.send('s')
+            self.send('t')
+            self.publish()
+        client.close()
+
+
+@test
+def two_hundred_reloads_with_any_sources_and_sinks_under_traffic_lose_and_double_nothing():
+    chance = random.Random(17)
+    with Directory() as directory, RedisServer() as redis:
+        config, port, a = f'{directory}/c.yaml', free_port(), f'sqlite:{directory}/a'
+        socket, listener = f'unix:{directory}/s', f'resp://127.0.0.1:{port}'
+
+        def other(url, mark):
+            """The same input with parameters of its own."""
+            return f'{url}{mark}label.n={chance.randrange(4)}'
+
+        def any_configuration():
+            sources = [other(f'file:{directory}/{name}.log', '?') for name in 'xy']
+            sources += [other(redis.url('?stream=s'), '&'), f'{listener}?idle={chance.randrange(50, 54)}']
+            wrong = [f'unix:{directory}/none/s', f'file:{directory}/z?label.n=1', f'file:{directory}/z?label.n=2', socket]
+            sources = [s for s in sources if chance.random() < 0.7] + [s for s in wrong if chance.random() < 0.05]
+            sinks = [f'sqlite:{directory}/{name}' for name in 'bcd' if chance.random() < 0.5]
+            chance.shuffle(sources)
+            # Senders would find the other socket for a moment if it came before something wrong.
+            return {'from': [*sources, *[f'unix:{directory}/t'] * chance.randrange(2), socket], 'to': [a, *sinks],
+                    'label-values': chance.randrange(5, 500)}
+
+        write_config(config, **{'from': [socket], 'to': [a]})
+        with Collector(directory, '-c', config) as c:
+            with Traffic(directory, redis, port) as traffic:
+                for _ in range(200):
+                    write_config(config, **any_configuration())
+                    c.hup('configuration')
+                    time.sleep(chance.random() * 0.05)
+                write_config(config, **{'from': [f'file:{directory}/x.log', f'file:{directory}/y.log', redis.url('?stream=s'), socket],
+                                        'to': [a]})
+                check(wait_for(lambda: c.hup('configuration') or 'reloaded the configuration: 4 sources, 1 sinks' in c.lines[-1]),
+                      f'{c.lines[-3:]}')
+            sent = sum(traffic.sent.values())
+            check(all(traffic.sent.values()), f'every kind of source has taken something: {traffic.sent}')
+            check(wait_for(lambda: c.sink(a)['samples']['stored'] == sent), f'{traffic.sent}: {c.sums()["samples"]} {c.status()["sources"]}')
+            check(c.sums()['samples']['stored'] == c.sums()['samples']['received'] == sent, f'{c.status()["samples"]}')
+            applied = sum('reloaded the configuration' in line for line in c.lines)
+            check(applied > 100, f'{applied} were valid')
+            check(not any('was not added' in line for line in c.lines), 'each source that had to wait was opened')
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/a') == sent, 'nothing is lost or doubled')
 
 
 main()

@@ -467,6 +467,34 @@ await test('Ctrl+F leads to the field that the view has, and is the browser\'s w
 	}
 });
 
+await test('no control is cut off at any width, in a difference neither', async () => {
+	const page = await openFile('diff', 'keep-i=App.Part3.Class2&remove=step1');
+	for (const width of [320, 390, 640, 700, 752, 790, 821, 880, 899, 900, 1000, 1199, 1200, 1600, 3840]) {
+		await page.setViewport({ width, height: 800 });
+		await drawn(page);
+		const cut = await page.evaluate(() => [...document.querySelectorAll('.views button, .views select, .views input, .tools button, .tools input')].filter((e) => {
+			const { left, right, width } = e.getBoundingClientRect();
+			return width > 0 && (left < 0 || right > innerWidth);
+		}).map((e) => e.textContent));
+		check(cut.length === 0 && await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), width, cut);
+	}
+	await page.close();
+});
+
+await test('upper and lower case are equal in searches of the page, of a file and of an SVG, which say so', async () => {
+	strobe('flamegraph', '-q', files.after, '-o', join(folder, 'after.svg'));
+	for (const open of [() => openAt(`${site}/runs/shop/after`), () => openFile('after'), () => openAt(pathToFileURL(join(folder, 'after.svg')).href, { wait: false })]) {
+		const page = await open(), field = await page.waitForSelector('#search, #find input, input[type="search"]');
+		await field.evaluate((e) => {
+			e.value = 'app.kernel';
+			e.dispatchEvent(new InputEvent('input', { bubbles: true }));
+		});
+		await page.waitForFunction(() => /100(\.0+)?%/.test(document.querySelector('.matched, #matched, #share').textContent));
+		check((await field.evaluate((e) => e.title)).toLowerCase().includes('upper and lower case are equal'));
+		await page.close();
+	}
+});
+
 await test('characters that turn others around are drawn as such, in the page and in an SVG', async () => {
 	for (const c of ['\u202e', '\u2067']) {
 		writeFileSync(join(folder, 'turned.folded'), `main;${c}thgir 5\n`);

@@ -156,12 +156,15 @@ async function table(page) {
 		await page.close();
 	});
 
-	await test(`svg: a search by regular expression says the share, steps through matches, and ignores case if asked`, async () => {
+	await test(`svg: a search by regular expression says the share, steps through matches, and minds case if asked`, async () => {
 		const page = await openPage(address), seen = [];
 		await page.keyboard.down('Control');
 		await page.keyboard.press('f');
 		await page.keyboard.up('Control');
 		await page.keyboard.type('^parse|lex');
+		check(await matched(page) === 'Matched: 65.00%', await matched(page));
+		check(await fragment(page) === '#search=^parse|lex', await fragment(page));
+		await press(page, 'Match case');
 		check(await matched(page) === 'Matched: 40.00%', await matched(page));
 		for (const shift of [false, false, true]) {
 			if (shift)
@@ -171,9 +174,7 @@ async function table(page) {
 			seen.push((await said(page)).split(' ')[1]);
 		}
 		check(seen.join() === 'parse,lex,parse', seen);
-		await press(page, 'Ignore case');
-		check(await matched(page) === 'Matched: 65.00%', await matched(page));
-		check(await fragment(page) === '#search=^parse|lex&ic=1', await fragment(page));
+		check(await fragment(page) === '#search=^parse|lex&ic=0', await fragment(page));
 		await search(page, '(');
 		check(await matched(page) === 'Not a regular expression' && await isOff(page, 'Keep') && await isOff(page, 'Next'));
 		check(await page.$eval('input', (e) => e.getAttribute('aria-invalid')) === 'true');
@@ -189,7 +190,7 @@ async function table(page) {
 		await search(page, '(m|b)ai.*');
 		await page.waitForFunction(() => document.querySelector('#matched').textContent === 'Matched: 100.00%');
 		await press(page, 'Keep');
-		await page.waitForFunction(() => location.hash.includes('keep='));
+		await page.waitForFunction(() => location.hash.includes('keep-i='));
 		await page.reload();
 		await page.waitForFunction(() => document.querySelector('#matched').textContent === 'Matched: 100.00%');
 		await page.close();
@@ -217,14 +218,14 @@ async function table(page) {
 		await press(page, 'Remove');
 		rows = await table(page);
 		check(rows.main[2] === '50' && !rows.lex, rows);
-		check(await fragment(page) === '#keep=load&remove=lex', await fragment(page));
+		check(await fragment(page) === '#keep-i=load&remove-i=lex', await fragment(page));
 		await press(page, 'Undo');
 		await press(page, 'Undo');
-		await page.waitForFunction(() => location.hash.startsWith('#search=load&keep=load') || location.hash === '#search=load&keep=load');
+		await page.waitForFunction(() => location.hash.startsWith('#search=load&keep-i=load') || location.hash === '#search=load&keep-i=load');
 		check((await table(page)).main[2] === '60');
 		await press(page, 'Redo');
 		await press(page, 'Redo');
-		await page.waitForFunction(() => location.hash === '#keep=load&remove=lex');
+		await page.waitForFunction(() => location.hash === '#keep-i=load&remove-i=lex');
 		check((await table(page)).main[2] === '50');
 		await press(page, 'without lex');
 		check((await table(page)).main[2] === '60');

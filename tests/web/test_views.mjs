@@ -37,6 +37,7 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5',
 	long: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 10\n{main};/srv/${'folder-of-many-letters/'.repeat(6)}index.php 9\n{main};${'a'.repeat(150)} 8`,
 	names: '{main};Прайс\\Корзина::сумма 5\n{main};計算 4\n{main};a->b 3\n{main};prices 2',
+	huge: `{main};${'L'.repeat(9000)} 5\n{main};${'M'.repeat(7500)} 5`,
 	longer: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 15` })) {
 	files[name] = join(folder, `${name}.folded`);
 	writeFileSync(files[name], `${text}\n`);
@@ -60,6 +61,12 @@ lined('lines', [10, 60, 20, 10]);
 lined('lines2', [10, 30, 50, 10]);
 lined('methods', [10, 60, 20, 10], 'Cart::');
 lined('nolines', [10, 60, 20, 10], '', false);
+
+// Functions of one name in two files, and one of PHP below them.
+files.twins = join(folder, 'twins.speedscope.json');
+writeFileSync(files.twins, JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
+	shared: { frames: [{ name: '{main}', file: '/srv/index.php' }, { name: 'setup', file: '/srv/a.php' }, { name: 'setup', file: '/srv/b.php' }, { name: 'usleep' }, { name: 'only', file: '/srv/a.php' }] },
+	profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 1, 3], [0, 2], [0, 2, 4]], weights: [20, 30, 50] }] }));
 
 const strobe = (...args) => run(program, ...args);
 
@@ -722,8 +729,8 @@ await test('the calls that a function makes are shares of all that it makes', as
 
 await test('memory that was given back: totals are sums, and the call graph has the functions that did', async () => {
 	const open = await openPage('/runs/shop/loops?column=memory_bytes');
-	check((await open.$eval('.about', (e) => e.textContent)).includes('memory1.0 KiB'), await open.$eval('.about', (e) => e.textContent));
-	await open.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('1.0 KiB'));
+	check((await open.$eval('.about', (e) => e.textContent)).includes('memory1.00 KiB'), await open.$eval('.about', (e) => e.textContent));
+	await open.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('1.00 KiB'));
 	await open.goto(`${site}/runs/shop/loops?column=memory_bytes#show=calls`);
 	await open.reload();
 	await open.waitForSelector('.call-graph .node');
@@ -731,7 +738,7 @@ await test('memory that was given back: totals are sums, and the call graph has 
 	check(/ free self -8\.00 KiB \(-\d+\.\d%\)/.test(nodes), nodes);
 	await open.close();
 	const both = await openPage('/?run=shop/loops&base=shop/loops&column=memory_bytes');
-	check((await both.$eval('.about', (e) => e.textContent)).includes('1.0 KiB → 1.0 KiB'), await both.$eval('.about', (e) => e.textContent));
+	check((await both.$eval('.about', (e) => e.textContent)).includes('1.00 KiB → 1.00 KiB'), await both.$eval('.about', (e) => e.textContent));
 	await both.close();
 });
 
@@ -742,6 +749,163 @@ await test('the table opens sorted as the address says', async () => {
 		check(how === kind, `${sort}: ${how}`);
 		await open.close();
 	}
+});
+
+await test('a comparison is scaled by requests only where they are known, and says so elsewhere', async () => {
+	for (const [sides, wanted] of [['run=shop/after&base=shop/before', ',total,none'], ['run=shop/again&base=shop/cart', ',total,none,rate,requests']]) {
+		const open = await openPage(`/?${sides.replace('again', 'cart')}`), offered = await open.$$eval('select[aria-label^="Scale"] option', (all) => all.map((o) => o.value).join());
+		check(offered === wanted, sides, offered);
+		await open.close();
+	}
+	const open = await openPage('/?run=shop/after&base=shop/before&scale=requests');
+	check((await text(open, '.empty .why')).startsWith('The number of requests is unknown'), await text(open, '.empty'));
+	check((await open.$$eval('select option', (all) => all.map((o) => o.value).join())).endsWith(',total,none,requests'));
+	await open.select('select[aria-label^="Scale"]', 'total');
+	await open.waitForSelector('.about h2');
+	await open.close();
+});
+
+const SETUP_A = 'function=setup&function_file=%2Fsrv%2Fa.php';
+
+await test('functions of one name in several files have pages of their own, and the page of all says so', async () => {
+	const one = await api(`/api/v1/function?run=shop/twins&${SETUP_A}`), all = await api('/api/v1/function?run=shop/twins&function=setup');
+	check(one.function.total[0] === 20 && one.function.places === 1 && all.function.total[0] === 100 && all.function.places === 2, one, all);
+	check(one.function.files.join() === '/srv/a.php,/srv/b.php' && all.function.files.length === 2, one.function.files);
+	const none = await (await fetch(`${site}/api/v1/function?run=shop/twins&function=setup&function_file=x`)).json();
+	check(none.error.includes("has 'setup' in 2 other files, but not in 'x'"), none);
+	for (const scripts of [true, false]) {
+		const open = await openPage('/runs/shop/twins', { scripts }), links = await open.$$eval('.functions a.function-link', (list) => list.map((a) => a.getAttribute('href').replace(/^.*\?/, '')));
+		check(links.includes(SETUP_A) && links.includes(SETUP_A.replace('a.php', 'b.php')) && links.includes('function=only'), scripts, links);
+		await open.goto(`${site}/runs/shop/twins?${SETUP_A}`);
+		await open.waitForSelector('.note a, section p a[href$="b.php"]');
+		check((await text(open, 'main')).includes('2 functions of different files have this name; these are the numbers of one'), await text(open, 'main'));
+		check(/usleep/.test(await text(open, 'section[aria-label="Callees"]')) && !/only/.test(await text(open, 'section[aria-label="Callees"]')), scripts);
+		await open.goto(`${site}/runs/shop/twins?function=setup`);
+		await open.waitForFunction(() => document.querySelector('main').textContent.includes('these are the numbers of all'));
+		await open.close();
+	}
+	const open = await openPage('/runs/shop/twins');
+	await (await open.waitForSelector('.functions a[href$="b.php"]')).evaluate((a) => a.click());
+	await at(open, 'function_file=%2Fsrv%2Fb.php');
+	await open.waitForSelector('.note a');
+	const boxes = (n) => open.waitForFunction((words) => document.querySelector('[aria-label^="Callees,"]')?.ariaLabel.startsWith(words), {}, `Callees, ${n} boxes`);
+	await boxes(1);
+	await open.evaluate(() => [...document.querySelectorAll('.note a')].find((a) => a.textContent === 'all of them').click());
+	await notAt(open, 'function_file');
+	await boxes(2);
+	await open.close();
+	strobe('flamegraph', '-q', files.twins, '-o', join(folder, 'twins.html'));
+	const file = await newPage(browser);
+	await file.goto(`file://${join(folder, 'twins.html')}#${SETUP_A}`);
+	await file.waitForFunction(() => document.querySelector('.note')?.textContent.includes('of one'));
+	check(!/only/.test(await text(file, 'section[aria-label="Callees"]')));
+	await file.close();
+});
+
+await test('a function that is not of your own code is said to be that, with a way to it', async () => {
+	const address = '/runs/shop/twins?function=usleep&by=own';
+	check((await fetch(site + address)).status === 200 && (await fetch(`${site}/runs/shop/twins?function=nothing`)).status === 404);
+	for (const scripts of [true, false]) {
+		const open = await openPage(address, { scripts });
+		await open.waitForFunction(() => document.querySelector('main').textContent.includes('of your own code in the selected profile'));
+		await open.evaluate(() => [...document.querySelectorAll('main button, main a')].find((e) => /look for it/i.test(e.textContent)).click());
+		await open.waitForFunction(() => !location.href.includes('own') && document.querySelector('section[aria-label="Callers"]')?.textContent.includes('setup'));
+		check(scripts || open.complaints.length === 0, open.complaints);
+		await open.close();
+	}
+});
+
+await test('a name that is too long for an address is no link, and says so; one that fits leads to its function', async () => {
+	const links = [];
+	for (const scripts of [true, false]) {
+		const open = await openPage('/runs/shop/huge', { scripts });
+		await open.waitForFunction(() => document.querySelectorAll('.functions .function-link').length === 3);
+		links.push(...await open.$$eval('.functions .function-link', (all) => all.map((e) => e.getAttribute('href') ?? e.title.slice(0, 33))));
+		await open.close();
+	}
+	check(links.filter((l) => l === 'The name is too long for a link: ').length === 2, links.map((l) => l.slice(0, 60)));
+	for (const link of links.filter((l) => l.startsWith('/')))
+		check((await fetch(site + link)).status === 200, link.slice(0, 60));
+});
+
+// What has the focus, as a person would name it.
+const focused = (open) => open.evaluate(() => {
+	const e = document.activeElement;
+	return e.closest('.rows tbody, .code-rows tbody') ? `row ${e.closest('tr').rowIndex} ${e.textContent || 'mark'}` : e.closest('thead') ? `heading ${e.textContent}` :
+		e.getAttribute('role') === 'region' ? e.ariaLabel.replace(/:.*/, '') : e.ariaLabel || e.textContent || e.tagName;
+});
+
+const pressed = async (open, ...keys) => {
+	for (const key of keys)
+		await open.keyboard.press(key);
+	await drawn(open);
+	return focused(open);
+};
+
+await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
+	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
+	await open.focus('#narrow');
+	check(await pressed(open, 'Tab') === 'Table of functions', await focused(open));
+	check(await pressed(open, 'Tab') === 'Width of the table', await focused(open));
+	await open.keyboard.down('Shift');
+	check(await pressed(open, 'Tab') === 'Table of functions', await focused(open));
+	await open.keyboard.up('Shift');
+	const first = (await names()).slice(0, 2);
+	check((await pressed(open, 'ArrowDown')).endsWith(first[0]), await focused(open), first);
+	check((await pressed(open, 'ArrowDown')).endsWith(first[1]), await focused(open), first);
+	check((await pressed(open, 'ArrowLeft')).endsWith('mark'), await focused(open));
+	check((await pressed(open, 'ArrowUp', 'ArrowUp')).startsWith('heading'), await focused(open));
+	check((await pressed(open, 'ArrowRight')).startsWith('heading total'), await focused(open));
+	check((await pressed(open, 'ArrowDown')).endsWith(first[0]), await focused(open));
+	check(await pressed(open, 'Tab') === 'Width of the table', await focused(open));
+	await open.close();
+});
+
+await test('the focus in a table goes to rows out of sight, survives scrolling, and Enter opens a function', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.focus('.functions .rows');
+	for (let i = 0; i < 60; i++)
+		await open.keyboard.press('ArrowDown');
+	await drawn(open);
+	const at60 = await open.evaluate(() => ({ row: document.activeElement.closest('tr').ariaRowIndex, box: document.activeElement.getBoundingClientRect().toJSON(), all: document.querySelector('.functions .rows').getBoundingClientRect().toJSON() }));
+	check(at60.row === '61' && at60.box.bottom <= at60.all.bottom && at60.box.top >= at60.all.top, at60);
+	await open.$eval('.functions .rows', (e) => e.scrollTop = 3000);
+	await drawn(open);
+	check(await focused(open) === 'Table of functions', await focused(open));
+	const name = (await pressed(open, 'ArrowDown')).replace(/^row \d+ /, '');
+	check(name.includes('::step'), name);
+	await pressed(open, 'Enter');
+	await at(open, 'function=');
+	check(await text(open, '.function-head h2') === name);
+	await open.waitForSelector('.edges tbody tr');
+	await open.focus('.edges .rows');
+	check((await pressed(open, 'ArrowDown')).startsWith('row 1'), await focused(open));
+	check(await pressed(open, 'Tab') === 'Table of callees', await focused(open));
+	await open.close();
+});
+
+await test('Escape and Backspace zoom out from anywhere but a field, also after a reload', async () => {
+	const path = ['{main}', 'App\\Kernel::handle'].map(encodeURIComponent).join(';');
+	for (const show of ['', '&show=table']) {
+		const open = await openPage(`/runs/shop/before#zoom=${path}${show}`);
+		await open.reload();
+		await ready(open);
+		await drawn(open);
+		await pressed(open, 'Backspace');
+		await open.waitForFunction(() => /zoom=[^;]*$|zoom=[^;]*&/.test(location.href));
+		await pressed(open, 'Escape');
+		await notAt(open, 'zoom=');
+		await open.goBack();
+		await at(open, 'zoom=');
+		await open.focus('#narrow, #find');
+		await pressed(open, 'Backspace', 'Escape');
+		check(open.url().includes('zoom='), 'a field has its own keys', open.url());
+		await open.close();
+	}
+	const open = await openPage(`/runs/shop/before?function=${encodeURIComponent('App\\Kernel::handle')}#callers=%7Bmain%7D`);
+	await pressed(open, 'Escape');
+	await notAt(open, 'callers=');
+	await open.close();
 });
 
 await test('the question mark shows the keys, and Escape hides them', async () => {

@@ -51,7 +51,7 @@ export interface Edge {
 export interface FunctionAnswer {
 	columns: Column[];
 	column: number;
-	function: { name: string; file: string; line: number; places: number; self: number[]; total: number[]; again: number[]; at_most: boolean; self_measured?: number; total_measured?: number };
+	function: { name: string; file: string; line: number; places: number; files: string[]; self: number[]; total: number[]; again: number[]; at_most: boolean; self_measured?: number; total_measured?: number };
 	callers: Edge[];
 	callees: Edge[];
 }

@@ -19,7 +19,7 @@ export interface CanvasProps {
 	zoom(box: number): void;
 	match?(): Uint8Array | null;
 	focused?: { value: number };
-	open(name: string): void;		// the page of a function
+	open(name: string, place: string): void;	// the page of a function
 	next?(step: number, view: FlameView): void;
 	view?: { current: FlameView | null };
 }
@@ -93,7 +93,7 @@ export function Canvas(p: CanvasProps) {
 					p.focused.value = box;
 				setSpoken(say(now().data()!, box, now().zoomed()));
 			},
-			open: (box) => box > 0 && !isGrey(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box)),
+			open: (box) => box > 0 && !isGrey(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box), now().data()!.place(now().data()!.frame[box])),
 			next: (step) => now().next?.(step, c),
 		});
 		if (p.view)

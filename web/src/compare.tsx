@@ -65,11 +65,11 @@ function setScale(scale: string): void {
 	change({ subject: scale ? [...others, ['scale', scale]] : others });
 }
 
-// Chooses the factor of the values before.
+// Chooses the factor of the values before, of those that the data has: samples alone know of no requests.
 export function Scale() {
-	const scale = view.value.subject.find(([key]) => key === 'scale')?.[1] || '';
+	const scale = view.value.subject.find(([key]) => key === 'scale')?.[1] || '', known = flame.value?.about.compared?.scales ?? ['total', 'none'];
 	return <select aria-label="Scale of the values before" value={scale} onChange={(e) => setScale(e.currentTarget.value)}>
-		{SCALES.map(([key, words]) => <option key={key} value={key}>{words}</option>)}
+		{SCALES.filter(([key]) => !key || key === scale || known.includes(key)).map(([key, words]) => <option key={key} value={key}>{words}</option>)}
 	</select>;
 }
 

@@ -1,46 +1,16 @@
 // Numbers and times as people read them.
 
 import { signal } from '@preact/signals';
+import { amount } from './amount';
 
-// Not by Intl, whose first use takes a tenth of the time in which a file opens.
-const grouped = (digits: string) => digits.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+export { amount as value, share } from './amount';
 
 export function count(v: number): string {
-	return grouped(v.toFixed(0));
-}
-
-export function share(part: number, all: number): string {
-	const percent = all ? 100 * part / all : 0, size = Math.abs(percent);
-	return `${percent >= 99.95 && percent < 100.05 ? '100' : percent.toFixed(size < 9.95 ? 2 : 1)}%`;
-}
-
-function seconds(s: number): string {
-	const size = Math.abs(s);
-	if (size >= 3600)
-		return `${(s / 3600).toFixed(1)} h`;
-	if (size >= 60)
-		return `${(s / 60).toFixed(1)} min`;
-	if (size >= 1)
-		return `${s.toFixed(2)} s`;
-	if (size >= 0.001)
-		return `${(s * 1000).toFixed(size < 0.1 ? 2 : 1)} ms`;
-	return size >= 1e-6 || !size ? `${+(s * 1e6).toFixed(2)} µs` : `${(s * 1e9).toFixed(0)} ns`;
-}
-
-export function value(v: number, unit: string): string {
-	if (unit === 'nanoseconds')
-		return seconds(v / 1e9);
-	if (unit === 'bytes') {
-		const power = Math.min(4, Math.floor(Math.log2(Math.max(1, Math.abs(v))) / 10));
-		return `${power ? (v / 1024 ** power).toFixed(1) : v} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`;
-	}
-	if (unit === 'millionths')		// parts of counts
-		return grouped(`${+(v / 1e6).toFixed(Math.abs(v) < 1e8 ? 6 : 1)}`);
-	return count(v);
+	return amount(v, 'count');
 }
 
 export function change(v: number, unit: string): string {
-	return `${v > 0 ? '+' : ''}${value(v, unit)}`;
+	return `${v > 0 ? '+' : ''}${amount(v, unit)}`;
 }
 
 // "samples", "wall time", "cpu time" of the names that columns have.

@@ -8,6 +8,8 @@ import { search, zoom } from './state';
 
 export const zoomed = computed(() => flame.value ? flame.value.find(zoom.value) : 0);
 
+export const SEARCH_TITLE = 'A regular expression; upper and lower case are equal';
+
 // A search that is no regular expression (yet) is a plain text, as it is while it is being typed.
 export const pattern = computed(() => {
 	const text = search.value;

@@ -10,9 +10,11 @@ import type { FlameData } from './flame/data';
 import * as format from './format';
 import { Notes } from './graph';
 import { around, flame, functionFailed, loading } from './load';
+import { openAt } from './places';
 import { Source } from './source';
-import { callersZoom, openFunction, setCallersZoom, setZoom, view, zoom } from './state';
+import { callersZoom, change, functionAddress, openFunction, setCallersZoom, setZoom, view, zoom, type View } from './state';
 import { FunctionLink } from './table';
+import { walkTable } from './table_keys';
 
 // --- Tables ---
 
@@ -51,7 +53,7 @@ function EdgeName({ edge }: { edge: Edge }) {
 	if (edge.name === null)
 		return <th scope="row" class="quiet">none: it is the root</th>;
 	return <th scope="row" title={place ? `${edge.name}\n${place}` : edge.name}>
-		<div class="name-cell"><FunctionLink name={edge.name} />{edge.itself && <small>recursion</small>}</div>
+		<div class="name-cell"><FunctionLink name={edge.name} place={place} />{edge.itself && <small>recursion</small>}</div>
 	</th>;
 }
 
@@ -59,7 +61,7 @@ function Edges({ f, edges, what }: { f: FunctionAnswer; edges: Edge[]; what: 'ca
 	const isCalls = shownColumns(f)[0].isCalls, itself = f.function.self.map((v, i) => f.columns[i]?.name === 'calls' && f.function.self.length === f.columns.length ? 0 : v);
 	return <section class="edges" aria-label={what === 'caller' ? 'Callers' : 'Callees'}>
 		<h3>{what === 'caller' ? 'Callers' : 'Callees'} <small>{format.count(edges.length)}</small></h3>
-		<div class="rows" tabIndex={0} role="region" aria-label={`Table of ${what}s`}>
+		<div class="rows" tabIndex={0} role="region" aria-label={`Table of ${what}s: arrow keys walk its rows`} onKeyDown={walkTable}>
 			<table class="wide">
 				<colgroup>{shownColumns(f).map((c) => <col key={c.index} class="c-wide" />)}<col /></colgroup>
 				<thead><tr>{shownColumns(f).map((c) => <th key={c.index} scope="col">{c.title}</th>)}<th scope="col" class="name">{what}</th></tr></thead>
@@ -86,14 +88,14 @@ function Summary({ f }: { f: FunctionAnswer }) {
 // --- Graphs ---
 
 // By frame: those of the name.
-function matching(d: FlameData, name: string): Uint8Array {
-	return Uint8Array.from(d.frameName, (n, f) => d.names[n] === name && f !== d.frame[0] ? 1 : 0);
+function matching(d: FlameData, { function: name, functionFile: file }: View): Uint8Array {
+	return Uint8Array.from(d.frameName, (n, f) => d.names[n] === name && f !== d.frame[0] && (!file || d.files[d.frameFile[f]] === file) ? 1 : 0);
 }
 
 const upper = computed(() => flame.value && view.value.function && !flame.value.about.reverse && !flame.value.joined ?
-	callersOf(flame.value, matching(flame.value, view.value.function)) : null);
+	callersOf(flame.value, matching(flame.value, view.value)) : null);
 const lower = computed(() => flame.value && view.value.function && !flame.value.about.reverse && !flame.value.joined ?
-	calleesOf(flame.value, matching(flame.value, view.value.function)) : null);
+	calleesOf(flame.value, matching(flame.value, view.value)) : null);
 const upperZoomed = computed(() => upper.value ? upper.value.find(callersZoom.value) : 0);
 const lowerZoomed = computed(() => lower.value ? lower.value.find(zoom.value) : 0);
 
@@ -102,7 +104,7 @@ function zoomIn(d: FlameData, box: number, zoomedBox: number, set: (path: string
 	if (box !== zoomedBox)
 		set(d.path(box));
 	else if (box > 0)
-		openFunction(d.name(box));
+		openAt(d.name(box), d.place(d.frame[box]));
 }
 
 const question = () => functionQuery(view.peek());
@@ -111,31 +113,47 @@ function Sandwich() {
 	return <div class="sandwich" aria-busy={loading.value}>
 		<section class="graph" aria-label="Callers as a graph">
 			<Canvas label="Callers" question={question} data={() => upper.value} zoomed={() => upperZoomed.value} inverted={() => false}
-				zoom={(box) => zoomIn(upper.value!, box, upperZoomed.value, setCallersZoom)} open={openFunction} />
+				zoom={(box) => zoomIn(upper.value!, box, upperZoomed.value, setCallersZoom)} open={openAt} />
 		</section>
 		<section class="graph" aria-label="Callees as a graph">
 			<Canvas label="Callees" question={question} data={() => lower.value} zoomed={() => lowerZoomed.value} inverted={() => true}
-				zoom={(box) => zoomIn(lower.value!, box, lowerZoomed.value, setZoom)} open={openFunction} />
+				zoom={(box) => zoomIn(lower.value!, box, lowerZoomed.value, setZoom)} open={openAt} />
 		</section>
 		<Notes data={lower.value} merged />
 	</div>;
 }
 
+function FileLink({ name, file }: { name: string; file: string }) {
+	return <a href={functionAddress(name, file)} aria-current={file === view.value.functionFile ? 'true' : undefined} onClick={(e) => {
+		if (e.ctrlKey || e.metaKey || e.shiftKey)
+			return;
+		e.preventDefault();
+		openFunction(name, file);
+	}}>{file || 'all of them'}</a>;
+}
+
+// Functions of the same name in different files: which one is shown, or that all are.
+function Files({ name, files }: { name: string; files: string[] }) {
+	return files.length < 2 ? null : <p class="note">{files.length} functions of different files have this name; these are the numbers of {view.value.functionFile ? 'one' : 'all'}: {
+		['', ...files.filter((file) => file)].map((file, i) => <>{i ? ', ' : ''}<FileLink name={name} file={file} /></>)}</p>;
+}
+
 export function FunctionPage() {
-	const f = around.value, name = view.value.function, place = f && (f.function.line ? `${f.function.file}:${f.function.line}` : f.function.file);
+	const f = around.value, { function: name, by, functionFile } = view.value, place = f && (f.function.line ? `${f.function.file}:${f.function.line}` : f.function.file);
 	const more = useMemo(() => f && f.function.places > 1 ? ` and ${f.function.places - 1} more` : '', [f]);
 	return <div class="function">
 		<header class="function-head">
 			<button type="button" onClick={() => openFunction('')}>‹ all functions</button>
 			<h2>{name}</h2>
 			{place && <small>{place}{more}</small>}
+			{f && <Files name={name} files={f.function.files} />}
 			{f && <Summary f={f} />}
 		</header>
-		{functionFailed.value && <p class="none" role="alert">{functionFailed.value}</p>}
+		{functionFailed.value && <p class="none" role="alert">{format.sentence(functionFailed.value)}{(by || functionFile) && <> <button type="button" onClick={() => change({ by: '', functionFile: '' })}>look for it among all functions</button></>}</p>}
 		<div class="around">
 			<div class="both-edges">{f && <><Edges f={f} edges={f.callers} what="caller" /><Edges f={f} edges={f.callees} what="callee" /></>}</div>
 			<Sandwich />
 		</div>
-		{!IN_FILE && <Source />}
+		{!IN_FILE && !functionFailed.value && <Source />}
 	</div>;
 }

@@ -9,9 +9,10 @@ import { isGrey } from './flame/grey';
 import type { FlameView } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
-import { focused, found, matchedNames, pattern, tooSlow, zoomed } from './found';
+import { focused, found, matchedNames, pattern, SEARCH_TITLE, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
-import { address, change, kind, openFunction, queryOf, reverse, search, setSearch, setZoom, view } from './state';
+import { openAt } from './places';
+import { address, change, kind, queryOf, reverse, search, setSearch, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
 	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
@@ -20,7 +21,7 @@ function zoomTo(box: number): void {
 	else if (d && box !== zoomed.value)
 		setZoom(d.path(to));
 	else if (d && box > 0)
-		openFunction(d.name(box));
+		openAt(d.name(box), d.place(d.frame[box]));
 }
 
 // --- Search ---
@@ -45,7 +46,7 @@ function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 
 	return <div class="search" role="search">
 		<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
-		<input id="search" type="text" placeholder="search by regexp" aria-label="Search functions by regular expression"
+		<input id="search" type="text" placeholder="search by regexp" title={SEARCH_TITLE} aria-label="Search functions by regular expression"
 			value={search.value} spellcheck={false} autocomplete="off" onInput={(e) => {
 				hitAt = -1;
 				focused.value = -1;
@@ -121,7 +122,7 @@ function Crumbs() {
 		{shown.map((b) => <button key={b} type="button" title={d.name(b)} disabled={b === box}
 			aria-current={b === box ? 'location' : undefined} onClick={() => zoomTo(b)}>{d.name(b)}</button>)}
 		{box > 0 && <button type="button" class="to-function" title="Its callers and callees (F, or a second click)"
-			onClick={() => openFunction(d.name(box))}>callers and callees</button>}
+			onClick={() => openAt(d.name(box), d.place(d.frame[box]))}>callers and callees</button>}
 		{box > 0 && <button type="button" class="reset" onClick={() => setZoom([])}>reset zoom</button>}
 	</nav>;
 }
@@ -143,7 +144,7 @@ export function Graph() {
 		<Toolbar canvas={canvas} />
 		<Crumbs />
 		<Canvas label="Flame graph" view={canvas} focused={focused} question={() => flameQuery(view.peek())} data={() => flame.value} zoomed={() => zoomed.value}
-			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openFunction} next={goToHit} />
+			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openAt} next={goToHit} />
 		<Notes data={flame.value} />
 	</section>;
 }

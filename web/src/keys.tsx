@@ -2,17 +2,19 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { openFunction, pane, view, type Pane } from './state';
+import { openFunction, pane, setZoom, view, zoom, type Pane } from './state';
 
 const shown = signal(false);
 
 type KeyList = [keys: string, what: string][];
 
-const BOXES: KeyList = [['arrow keys', 'walk the boxes'], ['Enter', 'zoom to the marked box'], ['Backspace', 'zoom out by one'], ['Escape', 'all of it'],
+const ZOOM: KeyList = [['Backspace', 'zoom out by one'], ['Escape', 'all of it']];
+const BOXES: KeyList = [['arrow keys', 'walk the boxes'], ['Enter', 'zoom to the marked box'], ...ZOOM,
 	['f, Ctrl+click', 'callers and callees of the box']];
+const TABLE: KeyList = [['Tab, then ↑ or ↓', 'into a table: its rows, and its headings above them'], ['← and →, Enter', 'in a row: to its buttons and links, use one']];
 const GRAPH: KeyList = [['Enter, Shift+Enter', 'in the search: next and previous match'], ['n, N', 'next and previous match, in the graph'], ...BOXES];
 const KEYS: Record<Pane | 'function', KeyList> = {
-	both: GRAPH, graph: GRAPH, table: [], function: [...BOXES, ['a', 'back to all functions']],
+	both: [...GRAPH, ...TABLE], graph: GRAPH, table: [...TABLE, ...ZOOM], function: [...BOXES, ...TABLE, ['a', 'back to all functions']],
 	calls: [['+, -', 'zoom'], ['0, Escape, double click', 'all of it'], ['arrow keys', 'move'], ['Tab, Enter', 'next function, go to it'], ['wheel, drag', 'zoom, move']],
 	time: [['+ or w, - or s', 'zoom in, zoom out'], ['← or a, → or d', 'earlier, later'], ['↑, ↓', 'scroll the rows'], ['0, Escape', 'all of it'], ['wheel, drag', 'zoom, move'],
 		['Shift+wheel', 'scroll the rows']],
@@ -21,7 +23,7 @@ const KEYS: Record<Pane | 'function', KeyList> = {
 // Those of the view that is shown.
 function keysOfView(): KeyList {
 	const shown = view.value.function ? 'function' : pane.value, search: KeyList = shown === 'function' || shown === 'calls' ? [] :
-		[['/' + (IN_FILE ? ', Ctrl+F' : ''), shown === 'table' ? 'filter the table' : shown === 'time' ? 'search the chart' : 'search the graph']];
+		[['/' + (IN_FILE ? ', Ctrl+F' : ''), shown === 'table' ? 'filter the table' : `search the ${shown === 'time' ? 'chart' : 'graph'}, in either case`]];
 	return [['?', 'this sheet'], ...search, ...KEYS[shown], ['g', 'go to a function by its name']];
 }
 
@@ -36,6 +38,15 @@ function focus(...ids: string[]): boolean {
 	return !!field;
 }
 
+// As if the graph had the focus. A table alone has the zoom of the address.
+function zoomOut(e: KeyboardEvent): boolean {
+	const graphs = document.querySelectorAll('.flame, .call-graph');
+	graphs.forEach((graph) => graph.dispatchEvent(new KeyboardEvent('keydown', { key: e.key, cancelable: true })));
+	if (!graphs.length && zoom.value.length)
+		setZoom(e.key === 'Escape' ? [] : zoom.value.slice(0, -1));
+	return graphs.length > 0;
+}
+
 function act(e: KeyboardEvent, isFind: boolean): boolean {
 	if (e.key === '?' && !isFind)
 		shown.value = !shown.value;
@@ -47,6 +58,8 @@ function act(e: KeyboardEvent, isFind: boolean): boolean {
 		return focus('find');
 	else if (e.key === 'a' && view.value.function)
 		openFunction('');
+	else if (e.key === 'Escape' || e.key === 'Backspace')
+		return zoomOut(e);
 	else
 		return false;
 	return true;

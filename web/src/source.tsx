@@ -5,6 +5,7 @@ import type { SourceAnswer, SourceLine } from './api';
 import * as format from './format';
 import { source, sourceFailed } from './load';
 import { address, change, line, setLine, view } from './state';
+import { walkTable } from './table_keys';
 
 function titles(s: SourceAnswer): string[] {
 	return s.self.length > 1 ? ['self before', 'self after', 'total before', 'total after'] : ['self', 'total'];
@@ -22,7 +23,7 @@ function Row({ s, l }: { s: SourceAnswer; l: SourceLine }) {
 	return <tr id={`L${l.line}`} class={`${l.hot ? 'hot' : took ? 'took' : ''}${at ? ' at' : ''}`} aria-current={at ? 'location' : undefined}>
 		{l.self.map((v, i) => <Value s={s} v={v} all={s.whole[i]} />)}
 		{l.total.map((v, i) => <Value s={s} v={v} all={s.whole[i]} />)}
-		<th scope="row"><a href={`#L${l.line}`} aria-label={`line ${l.line}${l.hot ? ', hot' : ''}`} onClick={(e) => {
+		<th scope="row"><a href={`#L${l.line}`} tabIndex={-1} aria-label={`line ${l.line}${l.hot ? ', hot' : ''}`} onClick={(e) => {
 			if (e.metaKey || e.ctrlKey || e.shiftKey)
 				return;
 			e.preventDefault();
@@ -45,7 +46,7 @@ function rows(s: SourceAnswer) {
 }
 
 function FileLink({ file }: { file: string }) {
-	const to = { ...view.value, by: 'file', function: file, lines: '' };
+	const to = { ...view.value, by: 'file', function: file, functionFile: '', lines: '' };
 	return <a href={`${address(to).replace(/#.*/, '')}#source`} onClick={(e) => {
 		if (e.metaKey || e.ctrlKey || e.shiftKey)
 			return;
@@ -85,7 +86,7 @@ export function Source() {
 		return null;
 	return <section id="source" class={`source${s.lines.length ? '' : ' empty'}`} aria-label="Source">
 		<Head s={s} />
-		{s.lines.length > 0 && <div ref={pane} class="code-rows" tabIndex={0} role="region" aria-label="Lines of the source">
+		{s.lines.length > 0 && <div ref={pane} class="code-rows" tabIndex={0} role="region" aria-label="Lines of the source: arrow keys walk them" onKeyDown={walkTable}>
 			<table class="source">
 				<thead><tr>{titles(s).map((t) => <th key={t} scope="col">{t}</th>)}<th scope="col">line</th><th scope="col" class="code">source</th></tr></thead>
 				<tbody>{rows(s)}</tbody>

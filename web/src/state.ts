@@ -11,6 +11,7 @@ export interface View {
 	column: string;
 	by: string;				// '': functions
 	function: string;			// '': all of them
+	functionFile: string;			// '': those of all files
 	split: string;				// the label that the timeline is split by; '': none
 	lines: string;				// of the source: '': those around what ran, 'all'
 	threshold: string;			// of the call graph, per cent; '': as the server likes
@@ -32,7 +33,7 @@ export type Pane = 'both' | 'graph' | 'table' | 'calls' | 'time';
 // A range, a run, several of them averaged; any of these may be compared with something.
 export type Kind = 'range' | 'run' | 'runs';
 
-const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'threshold', 'sort', 'split',
+const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'function_file', 'threshold', 'sort', 'split',
 	'chart_from', 'chart_to', 'pixels', 'zoom', 'side'];
 const SUBJECT = ['run', 'weights', 'base', 'base_from', 'base_to', 'scale'];
 const isSubject = (key: string) => SUBJECT.includes(key) || key.startsWith('base.');
@@ -77,6 +78,7 @@ function readView(): View {
 		column: p.get('column') || '',
 		by: p.get('by') || '',
 		function: p.get('function') || '',
+		functionFile: p.get('function_file') || '',
 		lines: p.get('lines') === 'all' ? 'all' : '',
 		threshold: p.get('threshold') || '',
 		split: p.get('split') || '',
@@ -128,6 +130,8 @@ function put(p: URLSearchParams, v: View): URLSearchParams {
 	for (const key of ['column', 'by', 'function', 'lines', 'threshold'] as const)
 		if (v[key])
 			p.set(key, v[key]);
+	if (v.function && v.functionFile)
+		p.set('function_file', v.functionFile);
 	for (const key of ['reverse', 'inverted'] as const)
 		if (v[key] !== start[key])
 			p.set(key, v[key] ? '1' : '0');
@@ -243,18 +247,19 @@ export function setCallersZoom(path: string[]): void {
 }
 
 // To a function, or with '' back to all of them. What was zoomed is another graph's then.
-export function openFunction(name: string): void {
+export function openFunction(name: string, file = ''): void {
 	zoom.value = [];
 	callersZoom.value = [];
 	line.value = 0;
-	change({ function: name, lines: '' });
+	change({ function: name, functionFile: file, lines: '' });
 }
 
 // The address of that, for links that open in another tab.
-export function functionAddress(name: string): string {
+export function functionAddress(name: string, file = ''): string {
+	const to = { ...view.value, function: name, functionFile: file, lines: '' };
 	if (IN_FILE)
-		return `#${put(new URLSearchParams(), { ...view.value, function: name, lines: '' })}`;
-	return address({ ...view.value, function: name, lines: '' }).replace(/#.*/, '');
+		return `#${put(new URLSearchParams(), to)}`;
+	return address(to).replace(/#.*/, '');
 }
 
 export function setLine(n: number): void {

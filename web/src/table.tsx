@@ -8,10 +8,12 @@ import type { FlameData } from './flame/data';
 import { searchFor, zoomed } from './found';
 import { flame, table } from './load';
 import { fuzzyFilter } from './picker';
+import { fileOf, openAt } from './places';
 import { ordered, rowsOfBoxes, rowsOfTable, text, type Metric, type Rows } from './rows';
-import { filter, functionAddress, openFunction, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
+import { filter, functionAddress, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
+import { keepFocus, walkTable } from './table_keys';
 
-const HEIGHT = 25, AROUND = 12;
+const HEIGHT = 25, AROUND = 12, LONGEST_LINK = 8000;		// of the server's 8192 bytes, with room for what questions add
 
 // The zoom that the rows follow: a large graph is zoomed first and summed up after it, so that no frame of the zoom waits for the sums.
 const LARGE = 20_000, SETTLE_MS = 250;
@@ -57,7 +59,7 @@ function Head({ m, chosen, span }: { m?: Metric; chosen: string; span?: number }
 	const s = order.value, mine = m ? isSorted(s, m, chosen) : s.kind === '';
 	const by = m ? { group: m.group === chosen ? '' : m.group, kind: m.kind as string } : { group: '', kind: '' };
 	return <th scope="col" colSpan={span} class={m ? m.kind : 'name'} aria-sort={mine ? (s.down ? 'descending' : 'ascending') : 'none'}>
-		<button type="button" onClick={() => setOrder({ ...by, down: mine ? !s.down : by.kind !== '' })}>
+		<button type="button" tabIndex={-1} onClick={() => setOrder({ ...by, down: mine ? !s.down : by.kind !== '' })}>
 			{m ? m.title : thing()}<span aria-hidden="true" class="arrow">{mine ? (s.down ? '▾' : '▴') : ''}</span>
 		</button>
 	</th>;
@@ -78,24 +80,28 @@ function Cell({ m, i, atMost, wide }: { m: Metric; i: number; atMost: Set<number
 function Name({ name, place }: { name: string; place: string }) {
 	const wanted = searchFor(name), chosen = search.value === wanted;
 	return <th scope="row" title={place ? `${name}\n${place}` : name}><div class="name-cell">
-		<button type="button" class="icon mark" aria-pressed={chosen} title="Mark it in the graph" aria-label={`Mark ${name} in the graph`}
+		<button type="button" tabIndex={-1} class="icon mark" aria-pressed={chosen} title="Mark it in the graph" aria-label={`Mark ${name} in the graph`}
 			onClick={() => setSearch(chosen ? '' : wanted, true)}>
 			<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg></button>
-		<FunctionLink name={name} />
+		<FunctionLink name={name} place={place} />
 		{place && !name.includes(place.replace(/:\d+$/, '')) && <small>{place.replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}</small>}
 	</div></th>;
 }
 
 // If the name must be cut, the method stays: first the namespace or the folder gets shorter, then the class.
-export function FunctionLink({ name }: { name: string }) {
+export function FunctionLink({ name, place }: { name: string; place: string }) {
 	const method = name.lastIndexOf('::'), isPath = /^({closure:)?\//.test(name);
 	const end = 1 + (isPath ? name.lastIndexOf('/') : name.lastIndexOf('\\', method > 0 ? method : undefined)), middle = isPath || method < end ? end : method;
-	return <a class="function-link" href={functionAddress(name)} onClick={(e) => {
+	const parts = <>{end > 0 && <span class="space-of">{name.slice(0, end)}</span>}{middle > end && <span class="class-of">{name.slice(end, middle)}</span>}<span>{name.slice(middle)}</span></>;
+	const to = functionAddress(name, fileOf(name, place));
+	if (!IN_FILE && to.length > LONGEST_LINK)
+		return <span class="function-link" title={`The name is too long for a link: ${name}`}>{parts}</span>;
+	return <a class="function-link" tabIndex={-1} href={to} onClick={(e) => {
 		if (e.ctrlKey || e.metaKey || e.shiftKey)
 			return;
 		e.preventDefault();
-		openFunction(name);
-	}}>{end > 0 && <span class="space-of">{name.slice(0, end)}</span>}{middle > end && <span class="class-of">{name.slice(end, middle)}</span>}<span>{name.slice(middle)}</span></a>;
+		openAt(name, place);
+	}}>{parts}</a>;
 }
 
 function Heads({ metrics, chosen, wide }: { metrics: Metric[]; chosen: string; wide: boolean }) {
@@ -137,7 +143,10 @@ export function Table() {
 				spellcheck={false} autocomplete="off" onInput={(e) => setTableFilter(e.currentTarget.value)} />
 			<span class="sum">{r.metrics.length ? all + things : ''}</span>
 		</div>
-		<div class="rows" ref={box} tabIndex={0} role="region" aria-label="Table of functions" onScroll={(e) => setAt(e.currentTarget.scrollTop)}>
+		<div class="rows" ref={box} tabIndex={0} role="region" aria-label="Table of functions: arrow keys walk its rows and headings" onKeyDown={walkTable} onScroll={(e) => {
+			keepFocus(e.currentTarget);
+			setAt(e.currentTarget.scrollTop);
+		}}>
 			<table aria-rowcount={shown.length + 1} class={wide ? 'wide' : ''}>
 				<colgroup>{wide && <col />}{metrics.map((m) => <col key={m.group + m.kind} class={wide ? 'c-wide' : 'c-share'} />)}{!wide && <col />}</colgroup>
 				<Heads metrics={metrics} chosen={r.chosen} wide={wide} />

@@ -8,7 +8,7 @@ import { Tooltip } from './canvas';
 import { TimeView } from './flame/time';
 import type { FlameData } from './flame/data';
 import * as format from './format';
-import { found, tooSlow } from './found';
+import { found, SEARCH_TITLE, tooSlow } from './found';
 import { flame } from './load';
 import { chartWindow, openFunction, search, setChartWindow, setSearch, view } from './state';
 
@@ -146,7 +146,7 @@ export function TimeChart() {
 		<div class="tools">
 			<div class="search" role="search">
 				<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
-				<input id="chart-search" type="text" placeholder="search by regexp" aria-label="Mark functions by regular expression" value={search.value}
+				<input id="chart-search" type="text" placeholder="search by regexp" title={SEARCH_TITLE} aria-label="Mark functions by regular expression" value={search.value}
 					spellcheck={false} autocomplete="off" onInput={(e) => setSearch(e.currentTarget.value, false)}
 					onKeyDown={(e) => e.key === 'Escape' && setSearch('', false)} />
 				<output class={tooSlow.value ? 'matched plain' : 'matched'} for="chart-search" aria-live="polite">{matchedWords()}</output>

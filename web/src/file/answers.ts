@@ -65,6 +65,7 @@ export interface FileQuery {
 	filters: [string, string][];
 	column: string;
 	function: string;
+	file: string;
 	reverse: boolean;
 	threshold: string;
 	width: Meaning;
@@ -72,7 +73,7 @@ export interface FileQuery {
 
 function keyOf(v: View): FileQuery {
 	const width = v.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '';
-	return { by: v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, reverse: v.reverse, threshold: v.threshold,
+	return { by: v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, file: v.functionFile, reverse: v.reverse, threshold: v.threshold,
 		width: width as Meaning };
 }
 
@@ -220,12 +221,12 @@ interface Place {
 	line: number[];
 }
 
-function answer(a: FileQuery, places: Place, first: number, many: number, made: Made, callers: PackedEdge[], callees: PackedEdge[]): FunctionAnswer {
+function answer(a: FileQuery, places: Place, first: number, many: number, made: Made, callers: PackedEdge[], callees: PackedEdge[], files: string[] = []): FunctionAnswer {
 	const name = places.name[first], k = facts().factor || 1, times = (values: number[]) => values.map((v) => v * k);
 	const edge = ([f, values, atMost, measured]: PackedEdge): Edge => ({ name: f < 0 ? null : places.name[f], file: f < 0 ? '' : places.file[f], line: f < 0 ? 0 : places.line[f],
 		values: times(values), measured, at_most: atMost === 1, itself: f >= 0 && places.name[f] === name });
 	return { columns: columnsOf(a), column: indexOf(a), callers: callers.map(edge), callees: callees.map(edge),
-		function: { name, file: places.file[first], line: places.line[first], places: many, self: times(made.self), total: times(made.total),
+		function: { name, file: places.file[first], line: places.line[first], places: many, files, self: times(made.self), total: times(made.total),
 			again: times(made.again), at_most: made.at_most, self_measured: made.self_measured, total_measured: made.total_measured } };
 }
 
@@ -243,7 +244,7 @@ function functionOf(a: FileQuery): FunctionAnswer {
 	if (known)
 		return known;
 	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), { columns: sides, scaled, measured: isScaled } = functionSides(metric);
-	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame ? 1 : 0), first = of.indexOf(1), calls = callsColumn();
+	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame && (!a.file || files[frameFile[f]] === a.file) ? 1 : 0), first = of.indexOf(1), calls = callsColumn();
 	if (first < 0)
 		throw new Error(`There is no ${a.by && a.by !== 'own' ? a.by : 'function'} “${a.function}” here.`);
 	const callers = neighbours(t, of, true, calls), callees = neighbours(t, of, false, calls), k = facts().factor || 1;
@@ -253,7 +254,7 @@ function functionOf(a: FileQuery): FunctionAnswer {
 		(nameAt(f) < nameAt(g) ? -1 : 1)).map(([f, values]) => [f === ROOT ? -1 : f, pick(values), 0, raw(values)]);
 	const nameAt = (f: number) => f < 0 ? '' : names[frameName[f]], places: Place = { name: frameName.map((n) => names[n]), file: frameFile.map((n) => files[n]), line: frameLine };
 	const made = { self: pick(callees.self), total: pick(callees.total), again: pick(callees.again), at_most: false, self_measured: raw(callees.self), total_measured: raw(callees.total) };
-	return answer(a, places, first, of.reduce((n, v) => n + v, 0), made, list(callers.edges), list(callees.edges));
+	return answer(a, places, first, of.reduce((n, v) => n + v, 0), made, list(callers.edges), list(callees.edges), [...new Set([...frameName.keys()].filter((f) => names[frameName[f]] === a.function && f !== t.rootFrame).map((f) => files[frameFile[f]]))].sort());
 }
 
 // --- The call graph ---

@@ -35,7 +35,7 @@ export interface About {
 	estimated?: boolean;		// boxes are: pairs of caller and callee were measured
 	runs?: Run[];
 	charted_calls?: number;		// of a run with a flame chart
-	compared?: { before: string; after: string; factor: number; before_from?: number; before_to?: number; before_labels?: string; after_labels?: string };
+	compared?: { before: string; after: string; factor: number; scales?: string[]; before_from?: number; before_to?: number; before_labels?: string; after_labels?: string };
 }
 
 // The facts about a run beside its profile.

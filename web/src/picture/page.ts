@@ -91,8 +91,8 @@ export class Page {
 		() => this.change({ self: !this.state.self }));
 	private readonly table = button('Table', 'The same as a table', () => this.showTable(!this.hasTwin));
 	private readonly input = html('input', { type: 'search', placeholder: 'Search by regexp', 'aria-label':
-		'Search function names by regular expression (Ctrl-F)', spellcheck: 'false', autocomplete: 'off' });
-	private readonly ignoreCase = button('Aa', 'Ignore case (Ctrl-I)', () => this.toggleCase());
+		'Search function names by regular expression (Ctrl-F)', title: 'Upper and lower case are equal, unless Aa is pressed', spellcheck: 'false', autocomplete: 'off' });
+	private readonly matchCase = button('Aa', 'Match case (Ctrl-I)', () => this.toggleCase());
 	private readonly previous = button(icon('previous'), 'Previous match (Shift-Enter)', () => this.step(-1));
 	private readonly next = button(icon('next'), 'Next match (Enter)', () => this.step(1));
 	private readonly keep = button('Keep', 'Keep only stacks through the matches, or the marked frame', () => this.filter(true));
@@ -109,7 +109,7 @@ export class Page {
 			this.refresh();
 		});
 		this.isDifference = !!base.before;
-		this.start = { zoom: [], search: '', ignoreCase: false, filters: [], reversed: about.reversed, inverted: about.inverted,
+		this.start = { zoom: [], search: '', ignoreCase: true, filters: [], reversed: about.reversed, inverted: about.inverted,
 			color: about.colorBy, meaning: about.widthOf || '', self: !!about.self };
 		this.state = this.start;
 		this.twin = new DataTable(about, this.isDifference, (name) => this.search(name === this.exactly() ? '' : `^${escapeRegExp(name)}$`, ''));
@@ -125,7 +125,7 @@ export class Page {
 
 	private build(): void {
 		const group = (name: string, ...of: Node[]) => html('span', { class: name }, ...of);
-		this.ignoreCase.setAttribute('aria-label', 'Aa: ignore case (Ctrl-I)');
+		this.matchCase.setAttribute('aria-label', 'Aa: match case (Ctrl-I)');
 		this.input.addEventListener('input', () => this.search(this.input.value, 'search'));
 		this.place.bar.setAttribute('role', 'toolbar');
 		this.place.bar.setAttribute('aria-label', 'Flame graph');
@@ -134,7 +134,7 @@ export class Page {
 			group('joined', this.inverted, this.reversed),
 			...(this.isDifference ? [this.self, this.width] : [this.color]),
 			this.table, this.legend, this.chips, html('span', { class: 'space' }),
-			group('find', icon('find'), this.input), this.ignoreCase,
+			group('find', icon('find'), this.input), this.matchCase,
 			group('joined', this.previous, this.next), group('joined', this.keep, this.remove));
 		window.addEventListener('keydown', (e) => this.key(e));
 	}
@@ -314,7 +314,7 @@ export class Page {
 		pressed(this.inverted, s.inverted);
 		pressed(this.reversed, s.reversed);
 		pressed(this.self, s.self);
-		pressed(this.ignoreCase, s.ignoreCase);
+		pressed(this.matchCase, !s.ignoreCase);
 		this.color.value = s.color;
 		this.width.value = s.meaning;
 		if (this.input.value !== s.search)
@@ -389,7 +389,7 @@ export class Page {
 		const text = this.subject();
 		if (!text)
 			return;
-		this.change({ filters: [...this.state.filters, { text, keep, ignoreCase: this.state.ignoreCase }], search: keep ? this.state.search : '' });
+		this.change({ filters: [...this.state.filters, { text, keep, ignoreCase: !!this.state.search && this.state.ignoreCase }], search: keep ? this.state.search : '' });
 	}
 
 	// The next match, left to right. One that is too narrow to be seen is shown in its caller's width.

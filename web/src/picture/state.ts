@@ -31,8 +31,8 @@ export function toFragment(s: State, start: State): string {
 		parts.push(`zoom=${path}`);
 	if (s.search)
 		parts.push(`search=${encodeURIComponent(s.search)}`);
-	if (s.ignoreCase)
-		parts.push('ic=1');
+	if (s.ignoreCase !== start.ignoreCase)
+		parts.push(`ic=${s.ignoreCase ? 1 : 0}`);
 	for (const f of s.filters)
 		parts.push(`${f.keep ? 'keep' : 'remove'}${f.ignoreCase ? '-i' : ''}=${encodeURIComponent(f.text)}`);
 	for (const key of ['reversed', 'inverted', 'self'] as const)

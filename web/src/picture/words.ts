@@ -1,5 +1,6 @@
-// Amounts as a picture says them, the same as src/base/amount.c.
+// Amounts as a picture says them.
 
+import { decimals, scaled, SIZES, TIMES } from '../amount';
 import { rounded } from '../flame/data';
 
 export interface Unit {
@@ -9,12 +10,7 @@ export interface Unit {
 	fractions?: boolean;		// they have parts of counts then
 }
 
-type Step = [from: number, size: number, name: string];
-
-const TIMES: Step[] = [[3600e9, 3600e9, 'h'], [600e9, 60e9, 'min'], [1e9, 1e9, 's'], [1e6, 1e6, 'ms'], [1e3, 1e3, 'µs'], [0, 1, 'ns']];
-const SIZES: Step[] = [[2 ** 40, 2 ** 40, 'TiB'], [2 ** 30, 2 ** 30, 'GiB'], [2 ** 20, 2 ** 20, 'MiB'], [1024, 1024, 'KiB'], [0, 1, 'B']];
-
-const grouping = new Intl.NumberFormat('en-US'), fractional = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
+const grouping = new Intl.NumberFormat('en-US');
 
 export const grouped = (v: number) => grouping.format(v);
 
@@ -32,13 +28,12 @@ export function amount(v: number, { unit, countName, factor, fractions }: Unit):
 		v = fractions ? v * factor : multiplied(v, factor);
 	if (v < 0)
 		return `−${amount(-v, { unit, countName, fractions })}`;
-	const number = (fractions ? fractional : grouping).format(v);
+	const number = fractions ? v.toLocaleString('en-US', { maximumFractionDigits: decimals(v, 6) }) : grouping.format(v);
 	if (countName !== null)
 		return `${number} ${countName}`;
 	if (unit === 'count')
 		return number;
-	const [, size, name] = (unit === 'time' ? TIMES : SIZES).find(([from]) => v >= from)!, shown = v / size;
-	return `${shown.toFixed(size === 1 || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2)} ${name}`;
+	return scaled(v, unit === 'time' ? TIMES : SIZES);
 }
 
 export function percent(part: number, whole: number): string {

@@ -1,0 +1,237 @@
+/* page_form.c: the form of a page without scripts: what to look at, by a range and by labels. Its fields for one more filter are
+ * led on to the address that says the same in the words of all other pages. */
+
+#include "page_parts.h"
+
+#include "html.h"
+#include "runs.h"
+#include "text.h"
+
+#include <string.h>
+
+#define VALUES_OFFERED 500u	/* of all labels together */
+
+/* --- Ranges and the usual labels --- */
+
+static const struct {
+	const char *from, *words;
+} ranges[] = {
+	{ "-5m", "last 5 minutes" }, { "-15m", "last 15 minutes" }, { "-1h", "last hour" }, { "-6h", "last 6 hours" },
+	{ "-24h", "last 24 hours" }, { "-7d", "last 7 days" },
+};
+
+static void put_option(struct buf *out, const char *value, const char *words, bool selected)
+{
+	buf_puts(out, "<option value=\"");
+	html_text(out, value);
+	buf_puts(out, selected ? "\" selected>" : "\">");
+	html_text(out, words);
+	buf_puts(out, "</option>");
+}
+
+static void put_range_select(struct buf *out, const struct view *v)
+{
+	bool known = false;
+
+	buf_puts(out, "<label>From <select name=\"from\">");
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
+		bool selected = strcmp(ranges[i].from, v->from) == 0;
+
+		known |= selected;
+		put_option(out, ranges[i].from, ranges[i].words, selected);
+	}
+	if (!known)
+		put_option(out, v->from, v->from, true);
+	buf_puts(out, "</select></label>\n<label>To <input name=\"to\" size=\"18\" value=\"");
+	html_text(out, v->to);
+	buf_puts(out, "\"></label>\n");
+}
+
+static const struct store_label *find_label(const struct store_labels *labels, const char *key)
+{
+	for (size_t i = 0; i < labels->count; i++)
+		if (strcmp(labels->items[i].key, key) == 0)
+			return &labels->items[i];
+	return NULL;
+}
+
+static void put_label_select(struct buf *out, const struct profile_query *a, const struct store_labels *labels,
+			     const char *key, const char *caption, const char *all)
+{
+	const struct store_label *l = find_label(labels, key);
+	const char *chosen = params_get(&a->params, key);
+	bool known = !chosen || !*chosen;
+
+	buf_printf(out, "<label>%s <select name=\"%s\">", caption, key);
+	put_option(out, "", all, known);
+	for (size_t i = 0; l && i < l->value_count; i++) {
+		bool selected = chosen && *chosen && strcmp(l->values[i].value, chosen) == 0;
+
+		known |= selected;
+		put_option(out, l->values[i].value, l->values[i].value, selected);
+	}
+	if (!known)
+		put_option(out, chosen, chosen, true);
+	buf_puts(out, "</select></label>\n");
+}
+
+static bool is_in_form(const char *key)
+{
+	static const char *const keys[] = { "from", "to", "entry", "host", "sapi" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* Everything else that the address says stays as it is: a list shows the first of several values. */
+static void put_hidden(struct buf *out, const struct params *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		if (is_in_form(p->items[i].key) && params_get(p, p->items[i].key) == p->items[i].value)
+			continue;
+		buf_printf(out, "<input type=\"hidden\" name=\"%s\" value=\"", p->items[i].key);
+		html_text(out, p->items[i].value);
+		buf_puts(out, "\">\n");
+	}
+}
+
+/* --- Any label --- */
+
+static void put_values(struct buf *out, const struct store_labels *labels)
+{
+	size_t left = VALUES_OFFERED;
+
+	buf_puts(out, "<datalist id=\"filter-values\">");
+	for (size_t i = 0; i < labels->count; i++)
+		for (size_t k = 0; k < labels->items[i].value_count && left; k++, left--)
+			put_option(out, labels->items[i].values[k].value, labels->items[i].key, false);
+	buf_puts(out, "</datalist>\n");
+}
+
+static void put_any_label(struct buf *out, const struct store_labels *labels)
+{
+	if (!labels->count)
+		return;
+	buf_puts(out, "<span class=\"any-label\"><label>Label <select name=\"filter_label\">");
+	put_option(out, "", "any", true);
+	for (size_t i = 0; i < labels->count; i++)
+		put_option(out, labels->items[i].key, labels->items[i].key, false);
+	buf_puts(out, "</select></label> <select name=\"filter_is\" aria-label=\"How the label is compared\">");
+	put_option(out, "", "is", true);
+	put_option(out, "not", "is not", false);
+	put_option(out, "prefix", "begins with", false);
+	buf_puts(out, "</select> <input name=\"filter_value\" aria-label=\"Value of the label\" list=\"filter-values\" size=\"18\" autocomplete=\"off\">");
+	put_values(out, labels);
+	buf_puts(out, "</span>\n");
+}
+
+static bool is_filter(const struct params *p, size_t i)
+{
+	const char *key = p->items[i].key;
+
+	return *p->items[i].value && strncmp(key, "base.", 5) && !view_is_reserved(key);
+}
+
+/* Each filter with a link to the same without it. */
+static void put_filters(const struct page *p)
+{
+	const struct params *params = &p->query.params;
+	bool any = false;
+
+	for (size_t i = 0; i < params->count; i++) {
+		struct label_filter f;
+		struct arena bytes;
+
+		if (!is_filter(params, i))
+			continue;
+		arena_init(&bytes);
+		f = view_filter(&bytes, params->items[i].key, params->items[i].value);
+		buf_puts(p->out, any ? " " : "<p class=\"filters\">Only ");
+		buf_puts(p->out, "<a title=\"Remove this filter\" href=\"");
+		page_put_address_without(p, i);
+		buf_puts(p->out, "\">");
+		html_text(p->out, f.key);
+		buf_puts(p->out, f.match == LABEL_IS ? " is " : f.match == LABEL_IS_NOT ? " is not " : " begins with ");
+		html_text(p->out, *f.value ? f.value : "(none)");
+		buf_puts(p->out, " ×</a>");
+		arena_done(&bytes);
+		any = true;
+	}
+	if (any)
+		buf_puts(p->out, "</p>\n");
+}
+
+void page_put_form(const struct page *p)
+{
+	const struct profile_query *a = &p->query;
+	struct store_query query = { .from_ns = a->view.from_ns, .to_ns = a->view.to_ns };
+	struct store_labels labels = { 0 };
+	struct buf *out = p->out;
+
+	store_labels(p->context->options.store, &query, &labels, NULL);
+	buf_puts(out, "<form class=\"controls\" method=\"get\" action=\"/\">\n");
+	put_label_select(out, a, &labels, "entry", "Entry point", "all entry points");
+	put_label_select(out, a, &labels, "host", "Host", "all hosts");
+	put_label_select(out, a, &labels, "sapi", "SAPI", "all SAPIs");
+	put_any_label(out, &labels);
+	put_range_select(out, &a->view);
+	put_hidden(out, &a->params);
+	buf_puts(out, "<button>Show</button>\n</form>\n");
+	put_filters(p);
+	store_labels_done(&labels);
+}
+
+/* --- One more filter --- */
+
+static bool is_field(const char *key)
+{
+	return !strcmp(key, "filter_label") || !strcmp(key, "filter_is") || !strcmp(key, "filter_value");
+}
+
+static void put_pair(struct buf *out, const char *key, const char *value)
+{
+	buf_puts(out, out->size == 1 ? "?" : "&");
+	buf_printf(out, "%s=", key);
+	text_put_url(out, (struct str){ value, strlen(value) });
+}
+
+/* A value that looks like another comparison is said to be exactly this one. */
+static void put_filter(struct buf *out, const char *label, const char *is, const char *value)
+{
+	_cleanup_(buf_done) struct buf key = { 0 }, text = { 0 };
+	size_t n = strlen(value);
+	bool odd = !n || *value == '!' || *value == '=' || value[n - 1] == '*';
+
+	buf_init(&key);
+	buf_init(&text);
+	buf_printf(&key, "%s%s", view_is_reserved(label) ? "label." : "", label);
+	buf_printf(&text, "%s%s%s", !strcmp(is, "not") ? "!" : odd && strcmp(is, "prefix") ? "=" : "", value, n && !strcmp(is, "prefix") ? "*" : "");
+	if (text.size)
+		put_pair(out, key.data, text.data);
+}
+
+bool page_form_leads_on(const struct request *q, struct response *r)
+{
+	_cleanup_(buf_done) struct buf address = { 0 };
+	struct err err = { 0 };
+	struct params p;
+	const char *label, *is, *value;
+	bool leads = params_parse(&p, q->query, &err) >= 0 && (label = params_get(&p, "filter_label")) != NULL;
+
+	if (leads) {
+		is = params_get(&p, "filter_is");
+		value = params_get(&p, "filter_value");
+		buf_init(&address);
+		buf_puts(&address, "/");
+		for (size_t i = 0; i < p.count; i++)
+			if (*p.items[i].value && !is_field(p.items[i].key))
+				put_pair(&address, p.items[i].key, p.items[i].value);
+		if (*label)
+			put_filter(&address, label, is ? is : "", value ? value : "");
+		runs_lead_to(r, 303, &address);
+	}
+	params_done(&p);
+	return leads;
+}

@@ -1,0 +1,256 @@
+/* clickhouse_tree.c: stacks as nodes: rows of answers in place, those of the cache, and the order that makes it quick. */
+#include "clickhouse_stack_row.h"
+#include "clickhouse_stacks.h"
+#include "mem.h"
+#include <assert.h>
+#include <string.h>
+
+static uint32_t unknown_frame(struct profile *p)
+{
+	return profile_frame(p, profile_given_name((struct str){ "", 0 }), (struct str){ "", 0 }, 0);
+}
+
+uint32_t clickhouse_unknown_stack(struct profile *p)
+{
+	return profile_child(p, PROFILE_ROOT, unknown_frame(p));
+}
+
+/* A stack whose frames and lines alone tell its nodes from others. */
+struct path {
+	const uint8_t *steps;			/* 8 bytes each: frame, line */
+	uint64_t name;
+	uint32_t count;
+};
+
+/* All rows of the answers, each name once, and stacks of the cache. */
+struct placing {
+	struct profile *profile;
+	const struct clickhouse_cache *cache;
+	uint32_t *cached_frames;		/* by the cache's numbers: in the profile; MAP_NONE: not yet */
+	struct map by_name;
+	struct map *nodes;
+	struct stack_row *rows;
+	size_t count, capacity;
+	struct path *paths;
+	size_t path_count, path_capacity;
+	uint64_t collisions;
+};
+
+static uint32_t place_cached_frame(struct placing *g, uint32_t number)
+{
+	struct cached_frame f;
+
+	if (g->cached_frames[number] == MAP_NONE) {
+		f = clickhouse_cache_frame(g->cache, number);
+		g->cached_frames[number] = profile_frame(g->profile, f.name, f.file, f.line);
+	}
+	return g->cached_frames[number];
+}
+
+/* The shard's frames by their numbers, as frames of the profile; MAP_NONE: not in its tables. */
+static uint32_t *place_frames(struct placing *g, const struct clickhouse_stacks *t)
+{
+	size_t count = t->numbers.count;
+	uint32_t *ret = xmalloc((count + 1) * sizeof(*ret));
+	struct row_reader r = row_reader_of(&t->frames);
+
+	for (size_t i = 0; i < count; i++)
+		ret[i] = t->cache_numbers[i] == UINT32_MAX ? MAP_NONE : place_cached_frame(g, t->cache_numbers[i]);
+	while (row_more(&r)) {
+		uint32_t number = map_get(&t->numbers, row_get(&r, 8));
+		struct str name = row_get_string(&r), file = row_get_string(&r);
+		uint32_t line = (uint32_t)row_get(&r, 4);
+
+		if (!r.bad && number != MAP_NONE && ret[number] == MAP_NONE)
+			ret[number] = profile_frame(g->profile, name, file, line);
+	}
+	return ret;
+}
+
+static void add_path(struct placing *g, uint64_t name, const uint8_t *steps, uint32_t count)
+{
+	GROW(&g->paths, &g->path_capacity, g->path_count + 1);
+	g->paths[g->path_count++] = (struct path){ steps, name, count };
+}
+
+static void put_step(uint8_t *at, uint32_t frame, uint32_t line)
+{
+	strobe_wire_put_le(at, frame | (uint64_t)line << 32, 8);
+}
+
+/* Returns the bytes that the paths refer to. */
+static uint8_t *place_cached(struct placing *g, const struct clickhouse_stacks *t)
+{
+	size_t steps = 0;
+	uint8_t *bytes, *at;
+
+	for (size_t i = 0; i < t->cached_count; i++)
+		steps += t->cached[i].stack.count;
+	at = bytes = xmalloc(8 * steps + 1);
+	for (size_t i = 0; i < t->cached_count; i++) {
+		const struct cached_stack *s = &t->cached[i].stack;
+		const uint32_t *lines = g->profile->keeps_lines ? s->lines : NULL;
+
+		add_path(g, t->cached[i].name, at, s->count);
+		for (uint32_t k = 0; k < s->count; k++, at += 8)
+			put_step(at, place_cached_frame(g, s->frames[k]), lines ? lines[k] : 0);
+	}
+	return bytes;
+}
+
+/* Frames of the shard become frames of the profile, with their lines. False if one of them is not known. */
+static bool make_steps(const struct stack_row *row, const uint32_t *frames, bool lines)
+{
+	bool known = true;
+
+	for (uint32_t i = 0; i < row->frame_count; i++) {
+		uint32_t frame = frames[strobe_wire_get_le(frame_at(row, i), 8)];
+
+		known &= frame != MAP_NONE;
+		put_step(frame_at(row, i), frame, lines ? line_of(row, i) : 0);
+	}
+	return known;
+}
+
+/* The table may have a row twice until it has merged its parts, and each month has its own. */
+static void collect(struct placing *g, const struct buf *answer, const uint32_t *frames)
+{
+	struct row_reader r = row_reader_of(answer);
+	struct stack_row row;
+
+	while (row_more(&r) && get_stack(&r, &row)) {
+		uint32_t *slot = map_slot(&g->by_name, row.name);
+
+		if (*slot != MAP_NONE) {
+			g->collisions += g->rows[*slot].proof != row.proof;
+			continue;
+		}
+		*slot = (uint32_t)g->count;
+		if (make_steps(&row, frames, g->profile->keeps_lines) && !row.base)
+			add_path(g, row.name, row.frames, row.frame_count);
+		GROW(&g->rows, &g->capacity, g->count + 1);
+		g->rows[g->count++] = row;
+	}
+}
+
+static uint32_t place_below(struct placing *g, const struct stack_row *row, uint32_t node)
+{
+	for (uint32_t i = 0; i < row->frame_count; i++) {
+		uint64_t step = strobe_wire_get_le(frame_at(row, i), 8);
+		uint32_t frame = (uint32_t)step;
+
+		node = profile_child_at(g->profile, node, frame == MAP_NONE ? unknown_frame(g->profile) : frame, (uint32_t)(step >> 32));
+	}
+	return node;
+}
+
+/* The node of a base; MAP_NONE while it is a row that is still to be placed. */
+static uint32_t base_of(struct placing *g, const struct stack_row *row)
+{
+	uint32_t node;
+
+	if (!row->base)
+		return PROFILE_ROOT;
+	node = map_get(g->nodes, row->base);
+	if (node == MAP_NONE && map_get(&g->by_name, row->base) == MAP_NONE)
+		return clickhouse_unknown_stack(g->profile);
+	return node;
+}
+
+/* With all that the row continues, the first of them first. */
+static void place(struct placing *g, uint32_t number)
+{
+	_cleanup_(freep) uint32_t *chain = NULL;
+	size_t n = 0, capacity = 0;
+
+	for (;;) {
+		const struct stack_row *row = &g->rows[number];
+		uint32_t base = base_of(g, row);
+
+		if (base == MAP_NONE && n < g->count) {		/* rows in a circle are none of ours */
+			GROW(&chain, &capacity, n + 1);
+			chain[n++] = number;
+			number = map_get(&g->by_name, row->base);
+			continue;
+		}
+		map_set(g->nodes, row->name, place_below(g, row, base == MAP_NONE ? PROFILE_ROOT : base));
+		if (!n)
+			return;
+		number = chain[--n];
+	}
+}
+
+/* --- In order --- */
+
+/* Any order in which paths with a common beginning are neighbours. */
+static int compare_paths(const void *x, const void *y)
+{
+	const struct path *a = x, *b = y;
+	int by_steps = memcmp(a->steps, b->steps, 8 * (size_t)(a->count < b->count ? a->count : b->count));
+
+	return by_steps ? by_steps : (a->count > b->count) - (a->count < b->count);
+}
+
+static inline uint64_t step_of(const struct path *p, uint32_t i)
+{
+	return strobe_wire_get_le(p->steps + 8 * (size_t)i, 8);
+}
+
+/* The number of steps that two paths have in common. */
+static uint32_t common(const struct path *a, const struct path *b)
+{
+	uint32_t most = a->count < b->count ? a->count : b->count, i = 0;
+
+	while (i < most && step_of(a, i) == step_of(b, i))
+		i++;
+	return i;
+}
+
+/* In order, a stack shares its first nodes with the one before, and the others are new: nothing is looked up. */
+static void place_in_order(struct placing *g)
+{
+	uint32_t nodes[CLICKHOUSE_STACK + 1] = { PROFILE_ROOT };
+
+	assert(g->profile->node_count == 1);
+	if (g->path_count)
+		qsort(g->paths, g->path_count, sizeof(*g->paths), compare_paths);
+	for (size_t i = 0; i < g->path_count; i++) {
+		const struct path *p = &g->paths[i];
+
+		for (uint32_t k = i ? common(p - 1, p) : 0; k < p->count; k++) {
+			uint64_t step = step_of(p, k);
+
+			nodes[k + 1] = profile_append_at(g->profile, nodes[k], (uint32_t)step, (uint32_t)(step >> 32));
+		}
+		map_set(g->nodes, p->name, nodes[p->count]);
+	}
+}
+
+uint64_t clickhouse_place_stacks(const struct clickhouse_cache *c, struct clickhouse_stacks *const *t, size_t count, struct profile *p,
+				 struct map *nodes)
+{
+	struct placing g = { .profile = p, .cache = c, .nodes = nodes };
+	size_t cached_frames = clickhouse_cache_frames(c);
+	uint8_t *steps[CLICKHOUSE_SHARDS];
+
+	g.cached_frames = xmalloc((cached_frames + 1) * sizeof(*g.cached_frames));
+	memset(g.cached_frames, 0xff, (cached_frames + 1) * sizeof(*g.cached_frames));
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_(freep) uint32_t *frames = place_frames(&g, t[i]);
+
+		steps[i] = place_cached(&g, t[i]);
+		for (size_t k = 0; k < t[i]->count; k++)
+			collect(&g, &t[i]->stacks[k], frames);
+	}
+	place_in_order(&g);
+	for (size_t i = 0; i < g.count; i++)
+		if (map_get(nodes, g.rows[i].name) == MAP_NONE)
+			place(&g, (uint32_t)i);
+	for (size_t i = 0; i < count; i++)
+		free(steps[i]);
+	map_done(&g.by_name);
+	free(g.cached_frames);
+	free(g.rows);
+	free(g.paths);
+	return g.collisions;
+}

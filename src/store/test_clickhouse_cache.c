@@ -1,0 +1,183 @@
+/* test_clickhouse_cache.c: memory that processes share, one of which may be killed at any moment. */
+#include "clickhouse_cache.h"
+#include "clock.h"
+#include "hash.h"
+#include "test.h"
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define DEPTH	24u
+
+static uint64_t hash(uint64_t i)
+{
+	return XXH3_64bits(&i, sizeof(i));
+}
+
+static uint32_t add_frame(struct clickhouse_cache *c, uint32_t i)
+{
+	char name[32];
+	struct cached_frame f = { { name, (size_t)snprintf(name, sizeof(name), "f%u", i) }, { "/a.php", 6 }, i };
+
+	return clickhouse_cache_add_frame(c, hash(i), &f);
+}
+
+/* Stack `i` calls function i + k on level k, in line i + 2 k if `i` is odd. */
+static void add_stack(struct clickhouse_cache *c, uint32_t i)
+{
+	uint32_t frames[DEPTH], lines[DEPTH];
+	struct cached_stack s = { ~(uint64_t)i, DEPTH, frames, i % 2 ? lines : NULL };
+
+	for (uint32_t k = 0; k < DEPTH; k++) {
+		frames[k] = add_frame(c, i + k);
+		lines[k] = i + 2 * k;
+		if (frames[k] == UINT32_MAX)
+			return;
+	}
+	clickhouse_cache_add_stack(c, hash(1000000 + i), &s);
+}
+
+static bool is_right(const struct clickhouse_cache *c, uint32_t i, const struct cached_stack *s)
+{
+	bool right = s->proof == ~(uint64_t)i && s->count == DEPTH && !s->lines == !(i % 2);
+
+	for (uint32_t k = 0; k < DEPTH && right; k++) {
+		struct cached_frame f = clickhouse_cache_frame(c, s->frames[k]);
+		char name[32];
+		int n = snprintf(name, sizeof(name), "f%u", i + k);
+
+		right = f.name.n == (size_t)n && !memcmp(f.name.p, name, f.name.n) && f.file.n == 6 &&
+			!memcmp(f.file.p, "/a.php", 6) && f.line == i + k && (!s->lines || s->lines[k] == i + 2 * k);
+	}
+	return right;
+}
+
+/* How many of the first `count` are there; -1: one of them is wrong. */
+static int count_right(const struct clickhouse_cache *c, uint32_t count)
+{
+	struct cached_stack s;
+	int n = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!clickhouse_cache_stack(c, hash(1000000 + i), &s))
+			continue;
+		if (!is_right(c, i, &s))
+			return -1;
+		n++;
+	}
+	return n;
+}
+
+TEST(what_was_added_is_found_as_it_was)
+{
+	struct clickhouse_cache *c = clickhouse_cache_new();
+	struct cached_stack s;
+
+	CHECK(c);
+	CHECK(!clickhouse_cache_stack(c, hash(1000000), &s));
+	CHECK_INT(clickhouse_cache_find_frame(c, hash(0)), UINT32_MAX);
+	CHECK(clickhouse_cache_begin(c));
+	CHECK(!clickhouse_cache_begin(c));		/* one at a time */
+	for (uint32_t i = 0; i < 1000; i++)
+		add_stack(c, i);
+	for (uint32_t i = 0; i < 1000; i++)
+		add_stack(c, i);
+	clickhouse_cache_end(c);
+	CHECK_INT(count_right(c, 2000), 1000);
+	CHECK_INT(clickhouse_cache_frames(c), 1000 + DEPTH - 1);
+	CHECK_INT(clickhouse_cache_find_frame(c, hash(0)), 0);
+	clickhouse_cache_free(c);
+}
+
+TEST(no_cache_is_an_empty_one)
+{
+	struct cached_stack s;
+
+	CHECK(!clickhouse_cache_stack(NULL, 1, &s));
+	CHECK_INT(clickhouse_cache_find_frame(NULL, 1), UINT32_MAX);
+	CHECK_INT(clickhouse_cache_frames(NULL), 0);
+	CHECK(!clickhouse_cache_begin(NULL));
+}
+
+TEST(a_full_one_keeps_what_it_has_and_is_replaced_after_an_hour)
+{
+	struct clickhouse_cache *c = clickhouse_cache_new();
+	int64_t now = clock_monotonic_ns();
+	int before;
+
+	CHECK(clickhouse_cache_begin(c));
+	for (uint32_t i = 0; i < 200000; i++)
+		add_stack(c, i);
+	clickhouse_cache_end(c);
+	before = count_right(c, 200000);
+	CHECK(before > 50000 && before < 200000);
+	CHECK(!clickhouse_cache_begin(c));
+	CHECK(!clickhouse_cache_is_old(c, now + 3599 * NS_PER_SECOND));
+	CHECK(clickhouse_cache_is_old(c, now + 3602 * NS_PER_SECOND));
+	clickhouse_cache_free(c);
+	c = clickhouse_cache_new();
+	CHECK(!clickhouse_cache_is_old(c, now + 7200 * NS_PER_SECOND));
+	clickhouse_cache_free(c);
+}
+
+TEST(a_name_that_does_not_fit_is_not_added)
+{
+	struct clickhouse_cache *c = clickhouse_cache_new();
+	size_t large = 9u << 20;
+	char *text = calloc(1, large);
+	struct cached_frame f = { { text, large }, { "", 0 }, 1 };
+
+	CHECK(clickhouse_cache_begin(c));
+	CHECK_INT(clickhouse_cache_add_frame(c, 1, &f), UINT32_MAX);
+	f.name.n = 5;
+	f.file = (struct str){ text, large };
+	CHECK_INT(clickhouse_cache_add_frame(c, 2, &f), UINT32_MAX);
+	clickhouse_cache_end(c);
+	CHECK_INT(clickhouse_cache_frames(c), 0);
+	free(text);
+	clickhouse_cache_free(c);
+}
+
+/* Adds from `first` on until it is killed, fewer than there is room for. */
+static pid_t start_adding(struct clickhouse_cache *c, uint32_t first)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	for (uint32_t i = first;; i++) {
+		while (!clickhouse_cache_begin(c))
+			;
+		add_stack(c, i % 50000);
+		clickhouse_cache_end(c);
+	}
+}
+
+TEST(processes_killed_while_they_add_leave_a_cache_that_is_right_and_takes_more)
+{
+	struct clickhouse_cache *c = clickhouse_cache_new();
+	int found = 0;
+
+	for (int round = 0; round < 60; round++) {
+		pid_t one = start_adding(c, 0), two = start_adding(c, 5);
+
+		usleep(1000 + 37 * (useconds_t)round);
+		kill(one, SIGKILL);
+		CHECK(count_right(c, 50000) >= 0);
+		kill(two, SIGKILL);
+		waitpid(one, NULL, 0);
+		waitpid(two, NULL, 0);
+		found = count_right(c, 50000);
+		CHECK(found >= 0);
+	}
+	CHECK(found > 0);
+	CHECK(clickhouse_cache_begin(c));
+	add_stack(c, 60000);
+	clickhouse_cache_end(c);
+	CHECK(count_right(c, 60001) == found + 1);
+	clickhouse_cache_free(c);
+}
+
+TEST_MAIN()

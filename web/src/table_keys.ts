@@ -1,0 +1,57 @@
+// A table is one tab stop: the region that it scrolls in. Arrow keys go to the links and buttons of its rows, since thousands of rows
+// would be as many stops on the way to what is behind the table.
+
+const STOPS = 'a[href], button', SMALL_STEP = 40;
+
+const rowsOf = (region: HTMLElement) => [...region.querySelectorAll('tr')].filter((row) => row.querySelector(STOPS));
+const isHead = (row: Element | null) => row?.parentElement?.tagName === 'THEAD';
+
+function isInSight(region: HTMLElement, row: Element): boolean {
+	const r = row.getBoundingClientRect(), all = region.getBoundingClientRect(), head = region.querySelector('thead')?.getBoundingClientRect().height || 0;
+	return r.top >= all.top + head - 1 && r.top < all.bottom;
+}
+
+function enter(region: HTMLElement, row: HTMLElement, at: number): void {
+	const stops = [...row.querySelectorAll<HTMLElement>(STOPS)], to = stops[at] || row.querySelector<HTMLElement>('a[href]') || stops[0], head = isHead(row);
+	to.focus({ preventScroll: !head });
+	if (head)
+		return;
+	const r = row.getBoundingClientRect(), all = region.getBoundingClientRect(), top = all.top + (region.querySelector('thead')?.getBoundingClientRect().height || 0);
+	region.scrollTop += Math.min(0, r.top - top) || Math.max(0, r.bottom - all.top - region.clientHeight);
+}
+
+function toRow(region: HTMLElement, now: HTMLElement | null, step: number, at: number): boolean {
+	const rows = rowsOf(region), body = rows.filter((row) => !isHead(row)), head = rows.length > body.length ? rows[rows.length - body.length - 1] : undefined;
+	const first = Math.max(0, body.findIndex((row) => isInSight(region, row))), next = now && !isHead(now) ? body.indexOf(now as HTMLTableRowElement) + step : step > 0 ? first : isHead(now) ? -2 : first - 1;
+	const to = next === -1 ? head : body[next];
+	if (to)
+		enter(region, to, isHead(to) === isHead(now) ? at : -1);
+	return !!to;
+}
+
+// For keys pressed in the region.
+export function walkTable(e: KeyboardEvent): void {
+	const region = e.currentTarget as HTMLElement, now = region === e.target ? null : (e.target as Element).closest('tr');
+	if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey)
+		return;
+	if (/^(Page|Home|End| )/.test(e.key) && now && e.key !== ' ')
+		region.focus({ preventScroll: true });		// which scrolls
+	const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0, aside = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
+	const stops = now ? [...now.querySelectorAll<HTMLElement>(STOPS)] : [], at = stops.indexOf(e.target as HTMLElement);
+	if (step && toRow(region, now, step, at))
+		e.preventDefault();
+	else if (aside && now) {
+		e.preventDefault();
+		if (stops[at + aside])
+			stops[at + aside].focus();
+		else
+			region.scrollLeft += aside * SMALL_STEP;
+	}
+}
+
+// Rows out of sight are taken out of the document, and the focus would be with them.
+export function keepFocus(region: HTMLElement): void {
+	const row = region === document.activeElement ? null : region.contains(document.activeElement) && document.activeElement!.closest('tbody tr');
+	if (row && !isInSight(region, row))
+		region.focus({ preventScroll: true });
+}
