@@ -130,7 +130,7 @@ bool collector_forget(struct collector *c, struct source *s);
  * get no more of them until new input comes. */
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns);
 
-/* Of what a flush left: samples and runs that no sink has. */
+/* After a flush: samples and runs that no sink has. */
 uint64_t collector_unstored(struct collector *c);
 
 /* Flush first, and close the sources, which may be told of acknowledgements until then, before this. Returns NULL. */
