@@ -26,6 +26,8 @@ static int decode(char *text, size_t n, size_t *ret_n, struct err *err)
 
 static bool is_key(const char *key, size_t n)
 {
+	if ((n == 6 && !memcmp(key, "keep-i", n)) || (n == 8 && !memcmp(key, "remove-i", n)))
+		return true;
 	if (n > 5 && !memcmp(key, "base.", 5)) {
 		key += 5;
 		n -= 5;
@@ -54,7 +56,7 @@ static int add_pair(struct params *p, const char *pair, size_t n, struct err *er
 		return err_set(err, -EINVAL, "the address has an invalid parameter name; use letters, digits "
 					     "and _, at most %u", STROBE_WIRE_LABEL_KEY);
 	/* A path, the name of a function and another address may be as long as the address. */
-	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function") && strcmp(key, "function_file") && strcmp(key, "query"))
+	if (value_size > STROBE_WIRE_LABEL_VALUE + 2 && strcmp(key, "zoom") && strcmp(key, "function") && strcmp(key, "function_file") && strcmp(key, "query") && strncmp(key, "keep", 4) && strncmp(key, "remove", 6))
 		return err_set(err, -EINVAL, "the value of '%s' is longer than %u bytes", key, STROBE_WIRE_LABEL_VALUE);
 
 	p->items[p->count++] = (struct param){ key, value };

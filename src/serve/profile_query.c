@@ -7,6 +7,7 @@
 #include "runs.h"
 #include "saturate.h"
 #include "source_query.h"
+#include "stack_filters.h"
 #include "text.h"
 #include "no_samples_reason.h"
 
@@ -338,6 +339,10 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 		a->profile = profile_show_names(a->profile);
 		before = before ? profile_show_names(before) : NULL;
 	}
+	if ((r = stack_filters_apply(&a->view, &a->profile, err)) < 0 || (before && (r = stack_filters_apply(&a->view, &before, err)) < 0))
+		return r;
+	if (a->view.stack_filter_count)
+		a->charted_calls = 0;
 	if (a->with_source)
 		a->subject = source_query_subject(&a->view, a->profile);
 	if (a->with_source && before)
@@ -611,6 +616,10 @@ void profile_query_explain_empty(const struct profile_query *a, const struct ser
 {
 	char first[32], last[32];
 
+	if (a->view.stack_filter_count) {
+		buf_puts(out, "nothing is left: no stack passes all filters of stacks");
+		return;
+	}
 	if (a->view.run_count) {
 		buf_puts(out, "nothing of ");
 		profile_query_describe(a, out);
