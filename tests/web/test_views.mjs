@@ -904,6 +904,20 @@ await test('a table is one stop of the Tab key, and arrow keys walk its rows, he
 	await open.close();
 });
 
+await test('without scripts a link leads past a table, and is seen while it has the focus', async () => {
+	const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', { scripts: false });
+	for (const [name, next] of [['callers', 'skip'], ['callees', '']]) {
+		const isSeen = () => open.$eval(`a[href="#after-${name}"]`, (e) => getComputedStyle(e).clipPath === 'none');
+		check(name !== 'callers' || !await isSeen());
+		await open.focus(`a[href="#after-${name}"]`);
+		check(await isSeen());
+		await open.keyboard.press('Enter');
+		await open.keyboard.press('Tab');
+		check(await open.evaluate((n) => !document.activeElement.closest('table') && (!n || document.activeElement.className === n), next), name);
+	}
+	await open.close();
+});
+
 await test('the focus in a table goes to rows out of sight, survives scrolling, and Enter opens a function', async () => {
 	const open = await openPage('/runs/shop/before', { height: 600 });
 	await open.focus('.functions .rows');
