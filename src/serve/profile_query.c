@@ -374,6 +374,14 @@ bool profile_query_is_empty(const struct profile_query *a)
 	return a->whole <= 0 && (!a->is_diff || report_whole(a->profile, a->before) <= 0);
 }
 
+static void describe_stack_filters(const struct view *v, struct buf *out)
+{
+	for (size_t i = 0; i < v->stack_filter_count; i++) {
+		buf_printf(out, "%s %s ", i ? "," : ", stacks", v->stack_filters[i].keep ? "with" : "without");
+		text_put_plain(out, (struct str){ v->stack_filters[i].text, strlen(v->stack_filters[i].text) });
+	}
+}
+
 void profile_query_describe(const struct profile_query *a, struct buf *out)
 {
 	if (a->is_diff)
@@ -384,6 +392,7 @@ void profile_query_describe(const struct profile_query *a, struct buf *out)
 		buf_printf(out, "run %s/%s", a->view.runs[0].source, a->view.runs[0].id);
 	else
 		view_describe(&a->view, out);
+	describe_stack_filters(&a->view, out);
 }
 
 void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err)

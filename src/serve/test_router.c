@@ -396,6 +396,7 @@ TEST(stacks_are_kept_and_removed_by_patterns_that_take_linear_time)
 	check_answer("/api/v1/table", "run=shop/1&remove=main", 200, "nothing is left");
 	check_answer("/api/v1/table", "run=shop/1&remove=(a%2B)%2Bb", 200, "\"self\":[[2000000],[0],[2000000]]");
 	check_answer("/api/v1/table", "run=shop/1&remove-i=(", 400, "remove-i=(: ");
+	check_answer("/flamegraph.svg", "run=shop/1&keep=main&remove=x", 200, "run shop/1, stacks with main, without x");
 	check_answer("/api/v1/profile", "run=shop/1&width=x", 400, "width=x: give maximum, after, before or difference");
 	check_answer("/api/v1/table", "run=shop/1&keep-x=1", 400, "invalid parameter name");
 	check_answer("/", "from=-6h&label.keep=b&keep=b", 200, ">keep is b ×</a>");
