@@ -305,10 +305,10 @@ void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, 
 	buf_put(out, text.data, text.size);
 }
 
-void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes, struct buf *out,
-		    void (*about)(struct json *j, void *data), void *data)
+void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, enum flamegraph_width_of width_of, uint32_t max_boxes,
+		    struct buf *out, void (*about)(struct json *j, void *data), void *data)
 {
-	_cleanup_(flame_layout_done) struct flame_layout l = { .p = p };
+	_cleanup_(flame_layout_done) struct flame_layout l = { .p = p, .width_of = width_of };
 
 	flame_layout_totals(&l, column, before_column);
 	put_layout(&l, max_boxes, out, about, data);

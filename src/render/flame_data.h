@@ -53,15 +53,16 @@
 
 #include "json.h"
 #include "profile.h"
+#include "render.h"
 
 #define FLAME_DATA_HEADER 64u
 #define FLAME_DATA_BOXES (4u * 1024 * 1024)	/* at most; then narrower ones are left out */
 
-/* Appends the profile. Unless `before_column` is UINT32_MAX it has both sides, and widths are what stacks took on the
- * side where they took more, so that what vanished can be seen as well. `about` is called inside the JSON object to add
+/* Appends the profile. Unless `before_column` is UINT32_MAX it has both sides, and `width_of` says what widths
+ * are: by default what stacks took on the side where they took more, so that what vanished can be seen as well. `about` is called inside the JSON object to add
  * keys; NULL is fine. */
-void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes, struct buf *out,
-		    void (*about)(struct json *j, void *data), void *data);
+void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, enum flamegraph_width_of width_of, uint32_t max_boxes,
+		    struct buf *out, void (*about)(struct json *j, void *data), void *data);
 
 /* The tree with those columns, without stacks that have no value in any; where they are too many those go that are narrowest
  * in columns[shown]. */

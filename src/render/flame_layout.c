@@ -25,15 +25,32 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > 0 ? a : 0;
 }
 
-/* Totals of the larger own value of both sides. What is below zero, as of memory that was given back, is nothing: else
- * callees would be wider than their caller. */
-static int64_t *totals_of_larger(const struct profile *p, uint32_t column, uint32_t before_column)
+static int64_t own_width(int64_t after, int64_t before, enum flamegraph_width_of of)
+{
+	int64_t change;
+
+	switch (of) {
+	case WIDTH_OF_AFTER:
+		return larger(after, 0);
+	case WIDTH_OF_BEFORE:
+		return larger(before, 0);
+	case WIDTH_OF_DIFFERENCE:
+		change = saturating_difference(larger(after, 0), larger(before, 0));
+		return change < 0 ? -change : change;
+	default:
+		return larger(after, before);
+	}
+}
+
+/* Totals of own widths. What is below zero, as of memory that was given back, is nothing: else callees would be wider than
+ * their caller. */
+static int64_t *totals_of_widths(const struct profile *p, uint32_t column, uint32_t before_column, enum flamegraph_width_of of)
 {
 	const int64_t *after = p->columns[column].self, *before = p->columns[before_column].self;
 	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));
 
 	for (uint32_t i = p->node_count; i-- > 0;) {
-		int64_t own = larger(after[i], before[i]);
+		int64_t own = own_width(after[i], before[i], of);
 
 		if (__builtin_add_overflow(totals[i], own, &totals[i]))
 			totals[i] = INT64_MAX;
@@ -48,7 +65,7 @@ static void find_sides(struct flame_layout *l, uint32_t column, uint32_t before_
 	const struct profile *p = l->p;
 	uint32_t measured = profile_measured(p, before_column);
 
-	l->totals = totals_of_larger(p, column, before_column);
+	l->totals = totals_of_widths(p, column, before_column, l->width_of);
 	l->before = profile_totals(p, before_column);
 	l->measured = measured == before_column ? NULL : profile_totals(p, measured);
 	l->after = profile_totals(p, column);
@@ -67,7 +84,7 @@ void flame_layout_totals(struct flame_layout *l, uint32_t column, uint32_t befor
 	if (column >= p->column_count)
 		l->totals = xcalloc(p->node_count, sizeof(*l->totals));
 	else if (before_column == UINT32_MAX)
-		l->totals = totals_of_larger(p, column, column);
+		l->totals = totals_of_widths(p, column, column, WIDTH_OF_MAXIMUM);
 	else
 		find_sides(l, column, before_column);
 }

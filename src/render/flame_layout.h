@@ -3,11 +3,13 @@
 #define RENDER_FLAME_LAYOUT_H
 
 #include "profile.h"
+#include "render.h"
 
 #include <stdbool.h>
 
 struct flame_layout {
 	const struct profile *p;
+	enum flamegraph_width_of width_of;	/* of a difference; set before the totals */
 	int64_t *totals;
 	int64_t *before, *after;	/* of a difference: totals of both sides; else NULL */
 	int64_t *measured;		/* where `before` is scaled: without scale; else NULL */

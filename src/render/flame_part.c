@@ -201,7 +201,7 @@ static uint32_t most_boxes(const struct flame_layout *l)
 void flame_part_put(const struct profile *p, uint32_t column, uint32_t before_column, const struct flame_part *part, struct buf *out,
 		    void (*about)(struct json *j, void *data), void *data)
 {
-	_cleanup_(flame_layout_done) struct flame_layout l = { .p = p, .least = 1 };
+	_cleanup_(flame_layout_done) struct flame_layout l = { .p = p, .width_of = part->width_of, .least = 1 };
 	_cleanup_(placed_done) struct placed b = { 0 };
 	_cleanup_(freep) bool *seen = NULL;
 	uint32_t seen_count, all;
@@ -210,7 +210,7 @@ void flame_part_put(const struct profile *p, uint32_t column, uint32_t before_co
 	flame_layout_totals(&l, column, before_column);
 	seen = find_seen(&l, part, &seen_count, &all);
 	if (all <= part->all || seen_count == all) {
-		flame_data_put(p, column, before_column, FLAME_DATA_BOXES, out, about, data);
+		flame_data_put(p, column, before_column, part->width_of, FLAME_DATA_BOXES, out, about, data);
 		return;
 	}
 	l.open = seen;

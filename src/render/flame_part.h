@@ -9,6 +9,7 @@
 
 #include "json.h"
 #include "profile.h"
+#include "render.h"
 
 #define FLAME_PART_NAME	"[too narrow]"	/* of the grey boxes */
 #define FLAME_PART_ALL	16384u		/* up to so many boxes are all of them */
@@ -16,6 +17,7 @@
 struct flame_part {
 	uint32_t pixels;		/* of the whole window; not 0 */
 	uint32_t all;			/* FLAME_PART_ALL, or less */
+	enum flamegraph_width_of width_of;	/* of a difference */
 	const char *zoom;		/* names of frames, percent-encoded, with ';' between them; NULL or "": the root. Where a name
 					 * is not enough it has "@FILE:LINE" behind it */
 };

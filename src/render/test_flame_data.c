@@ -88,7 +88,7 @@ TEST(boxes_stand_by_depth_then_by_name_and_children_within_their_parent)
 	static const uint32_t starts[] = { 0, 0, 3, 0, 3, 7 }, widths[] = { 10, 3, 7, 2, 4, 3 };
 
 	buf_init(&out);
-	flame_data_put(p, 0, UINT32_MAX, FLAME_DATA_BOXES, &out, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, WIDTH_OF_MAXIMUM, FLAME_DATA_BOXES, &out, NULL, NULL);
 	read_boxes(&out, &b);
 	CHECK_INT(b.n, 6);
 	CHECK_INT(b.depths, 3);
@@ -111,7 +111,7 @@ TEST(the_narrowest_boxes_are_left_out_when_there_are_too_many)
 	struct boxes b;
 
 	buf_init(&out);
-	flame_data_put(p, 0, UINT32_MAX, 4, &out, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, WIDTH_OF_MAXIMUM, 4, &out, NULL, NULL);
 	read_boxes(&out, &b);
 	CHECK_INT(b.n, 3);
 	CHECK_INT(b.left_out, 3);
@@ -126,7 +126,7 @@ TEST(an_empty_profile_is_one_box_without_width)
 	struct boxes b;
 
 	buf_init(&out);
-	flame_data_put(p, 0, UINT32_MAX, FLAME_DATA_BOXES, &out, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, WIDTH_OF_MAXIMUM, FLAME_DATA_BOXES, &out, NULL, NULL);
 	read_boxes(&out, &b);
 	CHECK_INT(b.n, 1);
 	CHECK_INT(b.depths, 1);
@@ -143,7 +143,7 @@ TEST(large_values_travel_as_doubles)
 	profile_column(p, "wall_ns", "nanoseconds");
 	add(p, "a", 5000000000);
 	buf_init(&out);
-	flame_data_put(p, 0, UINT32_MAX, FLAME_DATA_BOXES, &out, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, WIDTH_OF_MAXIMUM, FLAME_DATA_BOXES, &out, NULL, NULL);
 	read_boxes(&out, &b);
 	CHECK_INT(b.value_size, 8);
 	memcpy(&width, (const char *)b.width + 8, 8);
@@ -163,7 +163,7 @@ TEST(a_stack_of_a_hundred_thousand_frames_is_laid_out)
 		node = profile_child(p, node, frame);
 	profile_add(p, node, 0, 1);
 	buf_init(&out);
-	flame_data_put(p, 0, UINT32_MAX, FLAME_DATA_BOXES, &out, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, WIDTH_OF_MAXIMUM, FLAME_DATA_BOXES, &out, NULL, NULL);
 	read_boxes(&out, &b);
 	CHECK_INT(b.n, 100001);
 	CHECK_INT(b.depths, 100001);
@@ -179,7 +179,7 @@ TEST(what_is_below_zero_takes_no_room_from_its_caller)
 	add(p, "a;b", 10);
 	add(p, "a;c", -8);
 	buf_init(&out);
-	flame_data_put(p, 0, UINT32_MAX, FLAME_DATA_BOXES, &out, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, WIDTH_OF_MAXIMUM, FLAME_DATA_BOXES, &out, NULL, NULL);
 	read_boxes(&out, &b);
 	CHECK_INT(b.n, 3);
 	CHECK(b.total == 10.0);
@@ -330,7 +330,7 @@ TEST(of_a_few_boxes_all_are_sent)
 	buf_init(&out);
 	buf_init(&all);
 	flame_part_put(p, 0, UINT32_MAX, &part, &out, NULL, NULL);
-	flame_data_put(p, 0, UINT32_MAX, FLAME_DATA_BOXES, &all, NULL, NULL);
+	flame_data_put(p, 0, UINT32_MAX, WIDTH_OF_MAXIMUM, FLAME_DATA_BOXES, &all, NULL, NULL);
 	CHECK(out.size == all.size && !memcmp(out.data, all.data, all.size));
 }
 

@@ -96,12 +96,12 @@ static void put_flame(const struct profile_query *a, const struct server_context
 {
 	struct about about = { a, s };
 	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
-	const struct flame_part part = { a->view.pixels, FLAME_PART_ALL, a->view.zoom };
+	const struct flame_part part = { .pixels = a->view.pixels, .all = FLAME_PART_ALL, .width_of = a->view.width_of, .zoom = a->view.zoom };
 
 	if (a->view.has_pixels)
 		flame_part_put(turned ? turned : a->profile, a->column, a->before, &part, out, put_flame_about, &about);
 	else
-		flame_data_put(turned ? turned : a->profile, a->column, a->before, FLAME_DATA_BOXES, out, put_flame_about, &about);
+		flame_data_put(turned ? turned : a->profile, a->column, a->before, a->view.width_of, FLAME_DATA_BOXES, out, put_flame_about, &about);
 }
 
 /* --- The flame chart --- */
@@ -200,6 +200,7 @@ static int put_svg(const struct profile_query *a, const struct server_context *s
 	o.subtitle = subtitle.data;
 	o.column = a->column;
 	o.before_column = a->before;
+	o.width_of = a->view.width_of;
 	o.reverse = a->view.reverse;
 	o.inverted = a->view.inverted;
 	if (a->view.has_pixels)

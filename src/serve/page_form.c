@@ -127,11 +127,34 @@ static void put_any_label(struct buf *out, const struct store_labels *labels)
 	buf_puts(out, "</span>\n");
 }
 
+static bool is_of_stacks(const char *key)
+{
+	return !strncmp(key, "keep", 4) || !strncmp(key, "remove", 6);
+}
+
+static void put_words(struct buf *out, const char *key, const char *value)
+{
+	struct label_filter f;
+	struct arena bytes;
+
+	if (is_of_stacks(key) && view_is_reserved(key)) {
+		buf_puts(out, *key == 'k' ? "with " : "without ");
+		html_text(out, value);
+		return;
+	}
+	arena_init(&bytes);
+	f = view_filter(&bytes, key, value);
+	html_text(out, f.key);
+	buf_puts(out, f.match == LABEL_IS ? " is " : f.match == LABEL_IS_NOT ? " is not " : " begins with ");
+	html_text(out, *f.value ? f.value : "(none)");
+	arena_done(&bytes);
+}
+
 static bool is_filter(const struct params *p, size_t i)
 {
 	const char *key = p->items[i].key;
 
-	return *p->items[i].value && strncmp(key, "base.", 5) && !view_is_reserved(key);
+	return *p->items[i].value && strncmp(key, "base.", 5) && (!view_is_reserved(key) || is_of_stacks(key));
 }
 
 /* Each filter with a link to the same without it. */
@@ -141,22 +164,14 @@ static void put_filters(const struct page *p)
 	bool any = false;
 
 	for (size_t i = 0; i < params->count; i++) {
-		struct label_filter f;
-		struct arena bytes;
-
 		if (!is_filter(params, i))
 			continue;
-		arena_init(&bytes);
-		f = view_filter(&bytes, params->items[i].key, params->items[i].value);
 		buf_puts(p->out, any ? " " : "<p class=\"filters\">Only ");
 		buf_puts(p->out, "<a title=\"Remove this filter\" href=\"");
 		page_put_address_without(p, i);
 		buf_puts(p->out, "\">");
-		html_text(p->out, f.key);
-		buf_puts(p->out, f.match == LABEL_IS ? " is " : f.match == LABEL_IS_NOT ? " is not " : " begins with ");
-		html_text(p->out, *f.value ? f.value : "(none)");
+		put_words(p->out, params->items[i].key, params->items[i].value);
 		buf_puts(p->out, " ×</a>");
-		arena_done(&bytes);
 		any = true;
 	}
 	if (any)

@@ -177,6 +177,18 @@ static void put_name_heading(const struct page *p)
 	buf_printf(p->out, "%s</th>", sorted ? " ▴" : "</a>");
 }
 
+/* Each row has a link, which is a stop of the Tab key: a link before them leads to what is behind the table. It is seen while it has
+ * the focus. */
+static void put_skip(const struct page *p, const char *name)
+{
+	buf_printf(p->out, "<a class=\"skip\" href=\"#after-%s\">Skip the table</a>\n", name);
+}
+
+static void put_skipped(const struct page *p, const char *name)
+{
+	buf_printf(p->out, "</tbody>\n</table>\n<p id=\"after-%s\" tabindex=\"-1\"></p>\n", name);
+}
+
 static void put_headings(const struct page *p, const uint32_t *columns, size_t count)
 {
 	buf_puts(p->out, "<table>\n<thead><tr><th></th>");
@@ -228,10 +240,11 @@ static void put_functions(const struct page *p)
 			break;
 		}
 	buf_puts(p->out, ".</p>\n");
+	put_skip(p, "functions");
 	put_headings(p, columns, column_count);
 	for (size_t i = 0; i < shown; i++)
 		put_row(p, &rows[i], columns, column_count);
-	buf_puts(p->out, "</tbody>\n</table>\n");
+	put_skipped(p, "functions");
 }
 
 /* --- Of a comparison --- */
@@ -264,8 +277,10 @@ static void put_changes(const struct page *p)
 	diff_report_init(&r, &p->query.diff, &o);
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
-	buf_printf(p->out, ", before and after%s.</p>\n<table>\n<thead><tr><th></th>",
+	buf_printf(p->out, ", before and after%s.</p>\n",
 		   p->query.diff.before_weight > 0 || p->query.diff.after_weight > 0 ? "; a ? marks a change that may be chance" : "");
+	put_skip(p, "functions");
+	buf_puts(p->out, "<table>\n<thead><tr><th></th>");
 	put_sort(p, p->query.chosen, REPORT_SORT_SELF, calls ? "number" : "self", 3);
 	if (!calls)
 		put_sort(p, p->query.chosen, REPORT_SORT_TOTAL, "total", 3);
@@ -282,7 +297,7 @@ static void put_changes(const struct page *p)
 			put_cell(p, &r.rows[i].total);
 		buf_puts(p->out, "</tr>\n");
 	}
-	buf_puts(p->out, "</tbody>\n</table>\n");
+	put_skipped(p, "functions");
 	diff_report_done(&r);
 }
 
@@ -346,8 +361,9 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 	uint32_t columns[3];
 	size_t count = edge_columns(p, columns);
 
-	buf_printf(p->out, "<section class=\"plain\" aria-label=\"%s\">\n<h2>%s</h2>\n<table>\n<thead><tr><th scope=\"col\">%s</th>",
-		   callees ? "Callees" : "Callers", callees ? "Callees" : "Callers", callees ? "callee" : "caller");
+	buf_printf(p->out, "<section class=\"plain\" aria-label=\"%s\">\n<h2>%s</h2>\n", callees ? "Callees" : "Callers", callees ? "Callees" : "Callers");
+	put_skip(p, callees ? "callees" : "callers");
+	buf_printf(p->out, "<table>\n<thead><tr><th scope=\"col\">%s</th>", callees ? "callee" : "caller");
 	for (size_t i = 0; i < count; i++) {
 		const char *name = p->query.profile->columns[columns[i]].name;
 
@@ -376,7 +392,8 @@ static void put_edges(const struct page *p, const struct report_edges *e, bool c
 		put_edge_row(p, e, itself, false, true);
 		buf_puts(p->out, "</tr>\n");
 	}
-	buf_puts(p->out, "</tbody>\n</table>\n</section>\n");
+	put_skipped(p, callees ? "callees" : "callers");
+	buf_puts(p->out, "</section>\n");
 }
 
 static void put_summary(const struct page *p, const struct function_query *f)

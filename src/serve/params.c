@@ -26,6 +26,8 @@ static int decode(char *text, size_t n, size_t *ret_n, struct err *err)
 
 static bool is_key(const char *key, size_t n)
 {
+	if ((n == 6 && !memcmp(key, "keep-i", n)) || (n == 8 && !memcmp(key, "remove-i", n)))
+		return true;
 	if (n > 5 && !memcmp(key, "base.", 5)) {
 		key += 5;
 		n -= 5;
@@ -37,7 +39,8 @@ static bool is_key(const char *key, size_t n)
 	return n <= STROBE_WIRE_LABEL_KEY && strobe_wire_is_label_key((const uint8_t *)key, n);
 }
 
-/* A path, the name of a function and its file, another address, and the labels in the name of a push may be as long as the address. */
+/* A path, the name of a function and its file, stack filters, another address, and the labels in the name of a push may be as long as the
+ * address. */
 static bool may_be_long(const char *key)
 {
 	static const char *const keys[] = { "zoom", "function", "function_file", "query", "name" };
@@ -45,7 +48,7 @@ static bool may_be_long(const char *key)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(key, keys[i]))
 			return true;
-	return false;
+	return !strncmp(key, "keep", 4) || !strncmp(key, "remove", 6);		/* with what follows of the operator */
 }
 
 /* One "key=value" of `n` bytes. */

@@ -1,6 +1,6 @@
 /* params.h: the query string of a URL, parsed and validated.
  *
- * Keys are what labels may be called ([A-Za-z_][A-Za-z0-9_]*), also with "label." in front of it; values are any bytes
+ * Keys are what labels may be called ([A-Za-z_][A-Za-z0-9_]*), also with "label." in front of it, "keep-i" and "remove-i"; values are any bytes
  * but NUL, percent-decoded, with + as a space. Both are held to the caps of labels in wire/strobe_wire.h. */
 #ifndef SERVE_PARAMS_H
 #define SERVE_PARAMS_H

@@ -7,6 +7,7 @@
 #include "runs.h"
 #include "saturate.h"
 #include "source_query.h"
+#include "stack_filters.h"
 #include "text.h"
 #include "no_samples_reason.h"
 
@@ -338,6 +339,10 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 		a->profile = profile_show_names(a->profile);
 		before = before ? profile_show_names(before) : NULL;
 	}
+	if ((r = stack_filters_apply(&a->view, &a->profile, err)) < 0 || (before && (r = stack_filters_apply(&a->view, &before, err)) < 0))
+		return r;
+	if (a->view.stack_filter_count)
+		a->charted_calls = 0;
 	if (a->with_source)
 		a->subject = source_query_subject(&a->view, a->profile);
 	if (a->with_source && before)
@@ -369,6 +374,14 @@ bool profile_query_is_empty(const struct profile_query *a)
 	return a->whole <= 0 && (!a->is_diff || report_whole(a->profile, a->before) <= 0);
 }
 
+static void describe_stack_filters(const struct view *v, struct buf *out)
+{
+	for (size_t i = 0; i < v->stack_filter_count; i++) {
+		buf_printf(out, "%s %s ", i ? "," : ", stacks", v->stack_filters[i].keep ? "with" : "without");
+		text_put_plain(out, (struct str){ v->stack_filters[i].text, strlen(v->stack_filters[i].text) });
+	}
+}
+
 void profile_query_describe(const struct profile_query *a, struct buf *out)
 {
 	if (a->is_diff)
@@ -379,6 +392,7 @@ void profile_query_describe(const struct profile_query *a, struct buf *out)
 		buf_printf(out, "run %s/%s", a->view.runs[0].source, a->view.runs[0].id);
 	else
 		view_describe(&a->view, out);
+	describe_stack_filters(&a->view, out);
 }
 
 void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err)
@@ -611,6 +625,10 @@ void profile_query_explain_empty(const struct profile_query *a, const struct ser
 {
 	char first[32], last[32];
 
+	if (a->view.stack_filter_count) {
+		buf_puts(out, "nothing is left: no stack passes all filters of stacks");
+		return;
+	}
 	if (a->view.run_count) {
 		buf_puts(out, "nothing of ");
 		profile_query_describe(a, out);

@@ -388,6 +388,20 @@ TEST(a_run_can_be_asked_for_wherever_a_range_can)
 	check_answer("/api/v1/table", "run=shop/1&column=loss", 400, "it has wall_ns, cpu_ns, off_cpu_ns");
 }
 
+TEST(stacks_are_kept_and_removed_by_patterns_that_take_linear_time)
+{
+	check_answer("/api/v1/profile", "run=shop/1&keep=main&format=folded", 200, "<main> 2000000\n");
+	check_answer("/api/v1/profile", "run=shop/1&keep-i=^.MAIN&format=folded", 200, "<main> 2000000\n");
+	check_answer("/api/v1/table", "run=shop/1&keep=MAIN", 200, "nothing is left: no stack passes all filters of stacks");
+	check_answer("/api/v1/table", "run=shop/1&remove=main", 200, "nothing is left");
+	check_answer("/api/v1/table", "run=shop/1&remove=(a%2B)%2Bb", 200, "\"self\":[[2000000],[0],[2000000]]");
+	check_answer("/api/v1/table", "run=shop/1&remove-i=(", 400, "remove-i=(: ");
+	check_answer("/flamegraph.svg", "run=shop/1&keep=main&remove=x", 200, "run shop/1, stacks with main, without x");
+	check_answer("/api/v1/profile", "run=shop/1&width=x", 400, "width=x: give maximum, after, before or difference");
+	check_answer("/api/v1/table", "run=shop/1&keep-x=1", 400, "invalid parameter name");
+	check_answer("/", "from=-6h&label.keep=b&keep=b", 200, ">keep is b ×</a>");
+}
+
 /* Where the form of a page without scripts leads. */
 static void check_leads(const char *query, const char *address)
 {

@@ -11,7 +11,7 @@
 const char *const view_reserved[] = {
 	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", "lines",
 	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "function_file", "threshold", "sort", "split",
-	"chart_from", "chart_to", "pixels", "zoom", "side",
+	"chart_from", "chart_to", "pixels", "zoom", "side", "keep", "keep-i", "remove", "remove-i", "width",
 	NULL,
 };
 
@@ -280,6 +280,20 @@ static int parse_scale(struct view *v, const struct params *p, struct err *err)
 	return err_set(err, -EINVAL, "scale=%.40s: give total, rate, requests or none", text);
 }
 
+static int parse_width(struct view *v, const struct params *p, struct err *err)
+{
+	const char *text = params_get(p, "width");
+
+	if (!text || !*text)
+		return 0;
+	for (size_t i = 0; flamegraph_width_names[i]; i++)
+		if (!strcmp(flamegraph_width_names[i], text)) {
+			v->width_of = (enum flamegraph_width_of)i;
+			return 0;
+		}
+	return err_set(err, -EINVAL, "width=%.40s: give maximum, after, before or difference", text);
+}
+
 static int parse_by(struct view *v, const struct params *p, struct err *err)
 {
 	const char *text = params_get(p, "by");
@@ -354,6 +368,21 @@ static int parse_chart(struct view *v, const struct params *p, struct err *err)
 	return 0;
 }
 
+static int parse_stack_filters(struct view *v, const struct params *p, struct err *err)
+{
+	static const char *const keys[] = { "keep", "keep-i", "remove", "remove-i" };
+
+	for (size_t i = 0; i < p->count; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+			if (strcmp(p->items[i].key, keys[k]) || !*p->items[i].value)
+				continue;
+			if (v->stack_filter_count == VIEW_STACK_FILTERS)
+				return err_set(err, -EINVAL, "%s=%.80s: at most %u filters of stacks apply", keys[k], p->items[i].value, VIEW_STACK_FILTERS);
+			v->stack_filters[v->stack_filter_count++] = (struct view_stack_filter){ p->items[i].value, k < 2, k % 2 };
+		}
+	return 0;
+}
+
 void view_set_run(struct view *v, const char *source, const char *id)
 {
 	assert(strlen(source) <= STROBE_WIRE_RUN_KEY && strlen(id) <= STROBE_WIRE_RUN_KEY);
@@ -424,7 +453,8 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	    (r = parse_lines(v, p, err)) < 0 || (r = parse_runs(v, p, err)) < 0 ||
 	    (r = parse_base(v, p, err)) < 0 || (r = parse_scale(v, p, err)) < 0 || (r = parse_by(v, p, err)) < 0 ||
 	    (r = parse_sort(v, p, err)) < 0 || (r = parse_threshold(v, p, err)) < 0 ||
-	    (r = parse_chart(v, p, err)) < 0)
+	    (r = parse_chart(v, p, err)) < 0 || (r = parse_stack_filters(v, p, err)) < 0 ||
+	    (r = parse_width(v, p, err)) < 0)
 		return r;
 
 	v->format = (text = params_get(p, "format")) && *text ? text : NULL;

@@ -8,6 +8,7 @@
  *				another is given
  *	side=before		of a comparison: its base only, or what is compared with it (after)
  *	scale=total		how a comparison scales its base: total, rate, requests or none
+ *	width=after		widths in the graph of a comparison: after, before, difference or maximum, the larger of both sides
  *	by=class		classes, namespaces, files or packages instead of functions
  *	sort=total		tables by total, not by self
  *	function=Cart::total	one function with its callers and callees, and its source
@@ -18,6 +19,8 @@
  *	pixels=1000		of a flame chart: how wide the window is drawn; what is narrower is joined. Of a flame graph's boxes:
  *				the same, if given
  *	zoom=main;run		with pixels: the box that is so wide, by the names of frames
+ *	keep=^App		only stacks through a function that matches, remove= only all others; keep-i= and remove-i= take
+ *				upper and lower case as equal
  *	threshold=0.5		of a call graph: per cent below which functions are left out
  *
  * These and the other names of `view_reserved` say how; every other parameter is a label filter:
@@ -33,6 +36,7 @@
 
 #include "diff.h"
 #include "params.h"
+#include "render.h"
 #include "report.h"
 #include "store.h"
 #include <stdbool.h>
@@ -41,12 +45,18 @@
 #define VIEW_STEPS	300u				/* of a timeline, approximately, when no step is given */
 #define VIEW_STEPS_MAX	10000u
 #define VIEW_RUNS_MAX	32u				/* averaged */
+#define VIEW_STACK_FILTERS 16u
 #define VIEW_PIXELS	2000u				/* of a flame chart, when no number is given */
 #define VIEW_PIXELS_MAX	20000u
 
 struct view_run {
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	uint64_t weight;
+};
+
+struct view_stack_filter {
+	const char *text;			/* a regular expression */
+	bool keep, ignore_case;
 };
 
 struct view {
@@ -69,6 +79,7 @@ struct view {
 	bool has_base_labels;			/* they differ from `filters` */
 	enum diff_scale scale;
 	bool has_scale;
+	enum flamegraph_width_of width_of;	/* of a comparison's graphs */
 	enum report_by by;
 	const char *function;			/* NULL: all */
 	const char *function_file;		/* NULL: those of all files */
@@ -78,6 +89,8 @@ struct view {
 	uint32_t pixels;
 	bool has_pixels;
 	const char *zoom;			/* NULL: none */
+	struct view_stack_filter stack_filters[VIEW_STACK_FILTERS];
+	size_t stack_filter_count;
 	struct label_filter filters[PARAMS_MAX];
 	size_t filter_count;
 	struct arena bytes;

@@ -143,6 +143,22 @@ for (const [name, by, fn] of [['trace', '', 'App\\View::render'], ['trace', '', 
 	await test(`callers and callees of ${fn} in ${name}${by && ` by ${by}`} are those of the server`, () =>
 		compared(name, `/runs/shop/${name}`, { ...by && { by }, function: fn }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]));
 
+for (const width of ['after', 'before', 'difference', 'maximum'])
+	await test(`the graph of a difference with widths of ${width} has the boxes of the server's, and looks like it`, async () => {
+		const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=none&width=${width}#show=graph`), b = await openFile('diff', `width=${width}&show=graph`);
+		check(await boxes(a) === await boxes(b) && await boxes(a) > 3, await boxes(a), await boxes(b));
+		const look = (page) => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 60, Math.min(1200, c.width), 60).data].join());
+		for (const page of [a, b])
+			await drawn(page);
+		check(await a.$eval('select[aria-label="Width"]', (e) => e.value) === width.replace('maximum', ''));
+		check(await look(a) === await look(b), 'they look different');
+		await a.close();
+		await b.close();
+	});
+
+for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { 'keep-i': 'part3', by: 'class' }])
+	await test(`the server filters stacks as a file does: ${JSON.stringify(how)}`, () => compared('after', '/runs/shop/after', how));
+
 for (const by of ['', 'class', 'namespace', 'own'])
 	await test(`the table of a difference by ${by || 'function'} is that of the server, with how sure each change is`, () =>
 		compared('diff', '/?run=shop/after&base=shop/before&scale=none', { ...by && { by } }));

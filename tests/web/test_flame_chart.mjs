@@ -195,7 +195,7 @@ await test('a self time is shown where all callees of a call are drawn, and only
 		return page.$eval('.tip dl', (e) => e.textContent);
 	};
 	const load = CALLS.find((c) => c[0] === 3)[2] - CALLS.find((c) => c[0] === 4)[2], known = await tipOf(3, 'App\\Cart::load');
-	check(known.includes(`self${(load / 1000).toFixed(2)} µs`), known, load);
+	check(known.includes(`self${(load / 1000).toFixed(1)} µs`), known, load);
 	const joined = await tipOf(5, 'App\\View::render');
 	check(joined.includes('lasts') && !joined.includes('self'), joined);
 });

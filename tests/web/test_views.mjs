@@ -751,6 +751,20 @@ await test('the table opens sorted as the address says', async () => {
 	}
 });
 
+// What has the focus, as a person would name it.
+const focused = (open) => open.evaluate(() => {
+	const e = document.activeElement;
+	return e.closest('.rows tbody, .code-rows tbody') ? `row ${e.closest('tr').rowIndex} ${e.textContent || 'mark'}` : e.closest('thead') ? `heading ${e.textContent}` :
+		e.getAttribute('role') === 'region' ? e.ariaLabel.replace(/:.*/, '') : e.ariaLabel || e.textContent || e.tagName;
+});
+
+const pressed = async (open, ...keys) => {
+	for (const key of keys)
+		await open.keyboard.press(key);
+	await drawn(open);
+	return focused(open);
+};
+
 await test('a comparison is scaled by requests only where they are known, and says so elsewhere', async () => {
 	for (const [sides, wanted] of [['run=shop/after&base=shop/before', ',total,none'], ['run=shop/again&base=shop/cart', ',total,none,rate,requests']]) {
 		const open = await openPage(`/?${sides.replace('again', 'cart')}`), offered = await open.$$eval('select[aria-label^="Scale"] option', (all) => all.map((o) => o.value).join());
@@ -828,19 +842,48 @@ await test('a name that is too long for an address is no link, and says so; one 
 		check((await fetch(site + link)).status === 200, link.slice(0, 60));
 });
 
-// What has the focus, as a person would name it.
-const focused = (open) => open.evaluate(() => {
-	const e = document.activeElement;
-	return e.closest('.rows tbody, .code-rows tbody') ? `row ${e.closest('tr').rowIndex} ${e.textContent || 'mark'}` : e.closest('thead') ? `heading ${e.textContent}` :
-		e.getAttribute('role') === 'region' ? e.ariaLabel.replace(/:.*/, '') : e.ariaLabel || e.textContent || e.tagName;
+await test('stacks are kept and removed on the page of the server too, in all it shows, and filters end at a click', async () => {
+	const open = await openPage('/runs/shop/before'), total = async () => (await api(`/api/v1/table?run=shop/before&${new URL(open.url()).search.slice(1)}`)).columns[0].whole, all = await total();
+	await open.type('#search', 'part3');
+	await open.waitForFunction(() => document.querySelector('.matched').textContent.includes('matched'));
+	const matched = parseFloat(await text(open, '.matched'));
+	await press(open, 'keep');
+	await at(open, 'keep-i=part3');
+	check(Math.abs(100 * await total() / all - matched) < 0.1, await total(), all, matched);
+	await open.waitForFunction((n) => document.querySelector('.functions .sum').textContent.startsWith(n), {}, (await total()).toLocaleString('en'));
+	await open.focus('.flame');
+	await pressed(open, 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp');
+	await press(open, 'remove');
+	await at(open, 'remove=%5E');
+	check(await open.$$eval('.chips button', (list) => list.length) === 2);
+	await open.evaluate(() => document.querySelector('.chips button').click());
+	await notAt(open, 'keep-i');
+	check(open.complaints.length === 0, open.complaints);
+	await open.goto(`${site}/runs/shop/before?keep=nothing+at+all`);
+	await open.waitForFunction(() => /no stack passes all filters/.test(document.querySelector('.empty')?.textContent));
+	await open.evaluate(() => {
+		history.pushState(null, '', '?keep=(');
+		dispatchEvent(new PopStateEvent('popstate'));
+	});
+	await open.waitForFunction(() => document.querySelector('.empty .why')?.textContent.startsWith('Keep=(: '));
+	await press(open, 'Remove the filters');
+	await open.waitForSelector('.functions tbody tr');
+	await open.close();
+	const plain = await openPage('/?keep=App&entry=x', { scripts: false });
+	check((await text(plain, '.filters')).includes('with App ×'), await text(plain, '.filters'));
+	await plain.close();
 });
 
-const pressed = async (open, ...keys) => {
-	for (const key of keys)
-		await open.keyboard.press(key);
+await test('boxes of a difference are coloured by self values, as in a file', async () => {
+	const open = await openPage('/?run=shop/after&base=shop/before'), look = () => open.$eval('.flame canvas', (c) => c.toDataURL());
 	await drawn(open);
-	return focused(open);
-};
+	const before = await look();
+	await press(open, 'self');
+	await at(open, 'self=1');
+	await drawn(open);
+	check(await look() !== before);
+	await open.close();
+});
 
 await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
 	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
@@ -858,6 +901,20 @@ await test('a table is one stop of the Tab key, and arrow keys walk its rows, he
 	check((await pressed(open, 'ArrowRight')).startsWith('heading total'), await focused(open));
 	check((await pressed(open, 'ArrowDown')).endsWith(first[0]), await focused(open));
 	check(await pressed(open, 'Tab') === 'Width of the table', await focused(open));
+	await open.close();
+});
+
+await test('without scripts a link leads past a table, and is seen while it has the focus', async () => {
+	const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', { scripts: false });
+	for (const [name, next] of [['callers', 'skip'], ['callees', '']]) {
+		const isSeen = () => open.$eval(`a[href="#after-${name}"]`, (e) => getComputedStyle(e).clipPath === 'none');
+		check(name !== 'callers' || !await isSeen());
+		await open.focus(`a[href="#after-${name}"]`);
+		check(await isSeen());
+		await open.keyboard.press('Enter');
+		await open.keyboard.press('Tab');
+		check(await open.evaluate((n) => !document.activeElement.closest('table') && (!n || document.activeElement.className === n), next), name);
+	}
 	await open.close();
 });
 

@@ -7,7 +7,7 @@ import { Compare, EndComparison, Scale } from './compare';
 import { FileFacts } from './file/bar';
 import { filterWarning } from './file/filters';
 import { facts } from './file/start';
-import { FileTools } from './file/tools';
+import { ColorChoice } from './file/tools';
 import { Facts, runName, sides } from './facts';
 import { FindFunction } from './find';
 import * as format from './format';
@@ -15,7 +15,8 @@ import { Graph } from './graph';
 import { Keys } from './keys';
 import { failed, flame, loading, refresh, table, waiting } from './load';
 import { Split, splitStyle } from './split';
-import { change, kind, pane, setPane, view, type Pane } from './state';
+import { DifferenceChoice, StackFilters } from './stacks';
+import { change, isLabelFilter, kind, pane, setPane, view, type Pane } from './state';
 import { Table } from './table';
 import { TimelineStrip } from './timeline';
 
@@ -50,6 +51,7 @@ function Failed() {
 		<h2>This cannot be shown</h2>
 		<p class="why">{format.sentence(failed.value)}</p>
 		<p class="ways"><button type="button" onClick={refresh}>Try again</button>
+			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
 			{!IN_FILE && view.value.subject.some(([key]) => key === 'scale') && <label>scale of what was before <Scale /></label>}
 			{kind.value === 'range' && <EndComparison />}</p>
 	</section>;
@@ -80,7 +82,9 @@ function Views() {
 			</select></label>
 			<FindFunction />
 			{!IN_FILE && kind.value === 'range' && <Compare />}
-			{IN_FILE && <FileTools />}
+			{IN_FILE && !facts().compared && <ColorChoice />}
+			{about?.compared && <DifferenceChoice />}
+			<StackFilters />
 		</div>
 		{!v.function && <Panes />}
 	</div>;
@@ -107,7 +111,7 @@ function title(): string {
 	if (IN_FILE)
 		return [v.function, facts().title].filter(Boolean).join(' – ');
 	const subject = about?.compared ? sides(about).join(' and ') :
-		about?.runs ? about.runs.map(runName).join(', ') : v.filters.map(([, x]) => x).join(', ');
+		about?.runs ? about.runs.map(runName).join(', ') : v.filters.filter(isLabelFilter).map(([, x]) => x).join(', ');
 	return [v.function, subject, 'Strobe'].filter(Boolean).join(' – ');
 }
 

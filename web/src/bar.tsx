@@ -7,7 +7,7 @@ import { KeysButton } from './keys';
 import { flame, labels, loading, refresh, status } from './load';
 import { Picker } from './picker';
 import { usePopup } from './popup';
-import { address, change, filtersOf, kind, labelOf, live, queryOf, setFilters, setLive, view } from './state';
+import { address, change, filtersOf, isLabelFilter, kind, labelOf, live, queryOf, setFilters, setLive, view } from './state';
 import { showAccount } from './account';
 
 const RANGES = [
@@ -21,7 +21,7 @@ const added = signal<string[]>([]);	// labels that somebody wants to choose by
 
 // Labels worth choosing by: the three usual ones, those with a filter, and some with more than one value.
 function shownLabels(): string[] {
-	const wanted = [...ALWAYS, ...view.value.filters.map(([key]) => labelOf(key)), ...added.value];
+	const wanted = [...ALWAYS, ...view.value.filters.filter(isLabelFilter).map(([key]) => labelOf(key)), ...added.value];
 	const several = labels.value.filter((l) => l.values.length > 1).map((l) => l.key);
 	return [...new Set([...new Set([...wanted, ...several])].slice(0, SHOWN).concat(wanted))];
 }

@@ -3,10 +3,11 @@
 import { differenceColor, differenceShares } from './flame/difference';
 import type { FlameData } from './flame/data';
 import type { Paint } from './flame/view';
+import { selfColors } from './state';
 
 export function paintOf(d: FlameData): Paint | null {
 	if (!d.before)
 		return null;
-	const shares = differenceShares(d, false);
+	const shares = differenceShares(d, selfColors.value);
 	return { fill: (box: number) => differenceColor(shares(box)), match: '#8b2fc9', matchText: '#ffffff' };
 }

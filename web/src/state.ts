@@ -57,6 +57,7 @@ export const chartWindow = signal('');	// what is seen of the flame chart: 'from
 export const filter = signal('');		// of the table
 export const order = signal<Order>({ group: '', kind: 'self', down: true });
 export const line = signal(0);		// of the source, that the address points to; 0: none
+export const selfColors = signal(false);	// of a difference: of what boxes took themselves; in a file that is a filter of the address
 export const live = signal(false);		// asked for anew every few seconds, which only a range that ends now is
 
 export const kind = computed<Kind>(() => {
@@ -119,6 +120,7 @@ function readFragment(v: View): void {
 	const [kind, group, way] = decode(parts.get('order') ?? sortOfQuery()).split(',');
 	order.value = { kind, group: group || '', down: way !== 'up' };
 	pane.value = PANES.includes(wanted || '') ? wanted as Pane : 'both';
+	selfColors.value = parts.get('self') === '1';
 	live.value = parts.get('live') === '1' && v.to === 'now';
 }
 
@@ -172,6 +174,8 @@ function fragment(): string {
 		parts.push(`time=${chartWindow.value}`);
 	if (pane.value !== 'both')
 		parts.push(`show=${pane.value}`);
+	if (selfColors.value && !IN_FILE)
+		parts.push('self=1');
 	if (live.value)
 		parts.push('live=1');
 	return parts.length ? `#${parts.join('&')}` : '';
@@ -287,6 +291,11 @@ export function setChartWindow(window: string): void {
 	remember(false);
 }
 
+export function setSelfColors(on: boolean): void {
+	selfColors.value = on;
+	remember(true);
+}
+
 export function setOrder(o: Order): void {
 	order.value = o;
 	remember(true);
@@ -302,9 +311,15 @@ export function labelOf(key: string): string {
 	return key.startsWith('label.') ? key.slice(6) : key;
 }
 
+// Of stacks, not of a label: those through functions that match, or all others.
+export const isStackFilter = ([key]: [key: string, text: string]) => /^(keep|remove)(-i)?$/.test(key);
+
+// Neither a filter of stacks nor the widths of a difference, which files keep beside them.
+export const isLabelFilter = (f: [key: string, text: string]) => !isStackFilter(f) && f[0] !== 'width';
+
 // The key of a filter of that label.
 export function filterKey(label: string): string {
-	return HOW.includes(label) || isSubject(label) ? `label.${label}` : label;
+	return HOW.includes(label) || isSubject(label) || !IN_FILE && !isLabelFilter([label, '']) ? `label.${label}` : label;
 }
 
 export function filtersOf(label: string): string[] {

@@ -6,9 +6,9 @@ import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column
 import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';
 import * as format from '../format';
-import { view, type View } from '../state';
+import { isStackFilter as isFilter, view, type View } from '../state';
 import { drawn } from './drawing';
-import { isFilter, matchOf, usable } from './filters';
+import { matchOf, usable } from './filters';
 import { facts, type PackedEdge } from './start';
 import { arrowsOf, boxesOf, filtered, neighbours, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
 

@@ -3,11 +3,10 @@
 
 import { Matcher } from '../matcher';
 import { compile } from '../picture/words';
-import { view } from '../state';
+import { isStackFilter as isFilter, view } from '../state';
 
 export type FilterPair = [key: string, text: string];
 
-export const isFilter = ([key]: FilterPair) => /^(keep|remove)(-i)?$/.test(key);
 const nameOf = ([key, text]: FilterPair) => `${key.endsWith('-i')} ${text}`;
 
 type Result = Uint8Array | 'given up' | 'invalid';	// the names that match

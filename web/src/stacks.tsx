@@ -1,0 +1,53 @@
+// Only some of the stacks: those through what was searched or marked, or all others. Of a difference, what widths and colours mean.
+
+import { fault } from './file/filters';
+import { ofSelf } from './file/paint';
+import { facts } from './file/start';
+import { escape, focused, found, pattern } from './found';
+import { flame } from './load';
+import { change, isStackFilter, search, selfColors, setFilters, setSearch, setSelfColors, view } from './state';
+
+// The search, or the marked box, as a filter.
+function filterText(): [key: string, text: string] | null {
+	const d = flame.value, box = focused.value;
+	if (search.value && found.value?.hits.length)
+		return ['-i', pattern.value?.plain ? escape(search.value) : search.value];
+	return d && box > 0 ? ['', `^${escape(d.name(box))}$`] : null;
+}
+
+function filter(kind: 'keep' | 'remove'): void {
+	const what = filterText();
+	if (!what)
+		return;
+	change({ filters: [...view.peek().filters, [kind + what[0], what[1]]] });
+	setSearch('', false);
+}
+
+export function StackFilters() {
+	const off = !filterText(), given = view.value.filters, why = (pair: [string, string]) => IN_FILE ? fault(pair) : '';
+	return <>
+		<div class="segments" role="group" aria-label="Filter stacks">
+			<button type="button" disabled={off} title="Keep only stacks through the matches, or the marked box" onClick={() => filter('keep')}>keep</button>
+			<button type="button" disabled={off} title="Remove stacks through the matches, or the marked box" onClick={() => filter('remove')}>remove</button>
+		</div>
+		{given.some(isStackFilter) && <span class="chips" role="group" aria-label="Filters">
+			{given.map((pair, i) => isStackFilter(pair) && <button key={i} type="button" class={why(pair) && 'off'} title="Clear this filter"
+				onClick={() => change({ filters: given.filter((_, k) => k !== i) })}>{why(pair) ? `${why(pair)}:` : pair[0].startsWith('keep') ? 'with' : 'without'} {pair[1]} ×</button>)}
+		</span>}
+	</>;
+}
+
+const WIDTHS = [['', 'larger side'], ['after', 'after'], ['before', 'before'], ['difference', 'change']];
+
+export function DifferenceChoice() {
+	const { filters } = view.value, given = IN_FILE ? facts().widthOf || '' : '', first = given === 'maximum' ? '' : given, now = filters.find(([key]) => key === 'width')?.[1] ?? first;
+	const self = IN_FILE ? ofSelf.value : selfColors.value, others = filters.filter(([key]) => key !== 'width');
+	return <>
+		<label>width <select aria-label="Width" value={now === 'maximum' ? '' : now} onChange={({ currentTarget: { value } }) =>
+			change({ filters: value === first ? others : [...others, ['width', value || 'maximum']] })}>
+			{WIDTHS.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
+		</select></label>
+		<button type="button" aria-pressed={self} title="Colours by self value, without callees"
+			onClick={() => IN_FILE ? setFilters('self', !self === !!facts().self ? [] : [self ? '0' : '1']) : setSelfColors(!self)}>self</button>
+	</>;
+}
