@@ -10,7 +10,7 @@
 #include "socket_path.h"
 #include "watch.h"
 
-/* How late a tick must be before its call is reported. */
+/* The minimum lateness of a tick whose call is reported. */
 #define LONG_CALL_NS 100000000
 
 /* Tells whether anything has changed of what is told: everything that does so changes one of these when it is done. */

@@ -114,7 +114,7 @@ struct source_receiver collector_receiver(struct collector *c);
 
 /* At run time; the loop's thread. Batches queued for a removed sink still go there; then `gone` is called, and the sink
  * may be closed. `left` samples and runs did not get there, which happens only when the collector is freed before. The
- * other sinks keep their order. COLLECTOR_SINKS at most, with those that `gone` was not called for. */
+ * other sinks keep their order. COLLECTOR_SINKS at most, including removed ones until `gone` is called. */
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
 void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data);
 

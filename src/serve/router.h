@@ -17,7 +17,7 @@ bool router_removes(const struct request *q);		/* whether it may wait for anothe
 bool router_admits(struct server_context *s, struct request *q, struct response *r);
 void router_handle(struct server_context *s, const struct request *q, struct response *r);
 
-/* How much of the announced body to receive: 0 where no handler takes one, or not from this sender.
+/* The number of bytes of the announced body to receive: 0 where no handler takes one, or not from this sender.
  * Above HTTP_BODY_SMALL it is an upload (uploads.h). */
 size_t router_body_max(struct server_context *s, struct request *q);
 
