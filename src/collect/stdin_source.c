@@ -17,7 +17,7 @@
 
 #define PIECE		(256u * 1024)
 #define PIECES_PER_TURN	16u
-#define DRAIN_MAX	(1024u * 1024)		/* as much as a pipe holds at most, unless root has raised it */
+#define DRAIN_MAX	(16u * 1024 * 1024)	/* 16 times what a pipe holds at most: a fast writer refills it before it is plugged */
 #define PLUG_TRIES	1000u
 #define PAUSE_NS	(20 * NS_PER_SECOND / 1000)	/* between looks whether there is room again */
 
