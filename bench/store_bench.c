@@ -463,11 +463,12 @@ static void run_in(const char *url, const struct day *d, const struct load *l)
 	int64_t started;
 	struct store *s;
 
-	store_before_fork(url);		/* as a daemon's queries do */
+	store_before_fork(url);				/* as for a daemon's queries */
 	if (store_open(url, false, &s, &err) < 0)
 		fail(&err);
 	write_load(s, d, l);
 	print(what, "bytes_per_sample_written", bytes_per_sample(s, samples), "bytes");
+	mem_prefer_huge_pages((size_t)1 << 30);		/* as a daemon's queries do */
 	ask(what, "query_day_not_compacted", s, DAY_START, DAY_START + NS_PER_DAY, NULL, 0);
 
 	started = clock_monotonic_ns();
