@@ -179,6 +179,7 @@ uint32_t clickhouse_cache_add_frame(struct clickhouse_cache *c, uint64_t name, c
 	struct slot *slot = free_slot(c->frame_slots, FRAME_SLOTS, name);
 	size_t room = TEXT_BYTES - c->text_used;
 
+	assert(c->text_used <= TEXT_BYTES);
 	if (number != UINT32_MAX)
 		return number;
 	number = atomic_load_explicit(&c->frame_count, memory_order_relaxed);
@@ -200,7 +201,7 @@ void clickhouse_cache_add_stack(struct clickhouse_cache *c, uint64_t name, const
 	uint32_t at = c->cells_used, size = HEADER + s->count * (s->lines ? 2 : 1);
 	struct slot *slot = free_slot(c->stack_slots, STACK_SLOTS, name);
 
-	assert(s->count <= CLICKHOUSE_STACK);
+	assert(s->count > 0 && s->count <= CLICKHOUSE_STACK && at <= CELLS);
 	if (find(c->stack_slots, STACK_SLOTS, name) != UINT32_MAX)
 		return;
 	if (c->stack_count == STACKS_MAX || size > CELLS - at) {

@@ -2,6 +2,7 @@
 #include "clickhouse_kinds.h"
 #include "clickhouse_wire.h"
 #include "mem.h"
+#include <assert.h>
 #include <string.h>
 
 static bool copy_text(struct str from, char to[64])
@@ -52,6 +53,7 @@ int clickhouse_fetch_kinds(struct clickhouse_store *s, unsigned shard, struct cl
 	size_t known = ret->count;
 	int rc;
 
+	assert(!known || ret->items);
 	buf_init(&answer);
 	rc = clickhouse_ask(s, shard, &q, &answer, err);
 	if (rc < 0)

@@ -4,6 +4,7 @@
 #include "clickhouse_wire.h"
 #include "mem.h"
 #include "series.h"
+#include <assert.h>
 #include <string.h>
 
 /* --- Stacks --- */
@@ -42,6 +43,7 @@ static void name_nodes(struct clickhouse_tree *t)
 		XXH128_hash_t above = t->nodes[p->parents[i]], frame = t->frames[p->node_frames[i]];
 		const uint64_t of[] = { above.low64, above.high64, frame.low64, frame.high64, profile_line(p, i) };
 
+		assert(p->parents[i] < i && p->node_frames[i] < p->frame_count);
 		t->nodes[i] = XXH3_128bits(of, sizeof(of));
 		t->depths[i] = t->depths[p->parents[i]] + 1;
 	}
@@ -109,6 +111,7 @@ static void find_timed(const struct batch_entry *e, struct clickhouse_kinds_name
 		if (!strcmp(e->profile->columns[i].name, "samples"))
 			s.samples = i;
 	}
+	assert(!series_time_column(&s) || s.samples < s.column_count);
 	kinds->samples = s.samples;
 	kinds->timed = series_time_column(&s) ? 1u << s.samples : 0;
 }
@@ -117,6 +120,7 @@ void clickhouse_put_kind(const struct batch_entry *e, const struct clickhouse_ki
 {
 	const struct profile_column *c = &e->profile->columns[column];
 
+	assert(column < e->profile->column_count);
 	row_put(row, e->clock, 1);
 	row_put(row, (uint64_t)e->period_ns, 8);
 	row_put(row, column, 1);

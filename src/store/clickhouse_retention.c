@@ -116,6 +116,7 @@ static int read_extent(struct clickhouse_store *s, unsigned shard, const struct 
 	int64_t first, last;
 	int rc;
 
+	assert(t->count > 0);
 	buf_init(&answer);
 	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql }, &answer, err);
 	if (rc < 0 || answer.size != 16)
@@ -199,6 +200,7 @@ static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
 	char date[24];
 	int rc;
 
+	assert(lock_is_held(&s->writer));
 	clock_format(day * NS_PER_DAY, date, sizeof(date));
 	partition = xasprintf("'%.10s'", date);
 	rc = drop(s, "samples", partition, err);
@@ -228,6 +230,7 @@ static int drop_months(struct clickhouse_store *s, const struct there *t, int64_
 	uint32_t recent = clickhouse_month(now_ns / NS_PER_DAY - 2);
 	uint64_t month;
 
+	assert(lock_is_held(&s->writer));
 	for (unsigned i = 0; t->count && i < s->url.server_count; i++) {
 		int rc = clickhouse_ask_number(s, i, "SELECT min(toUInt32(partition)) FROM system.parts WHERE active AND rows > 0 AND "
 					       "database = currentDatabase() AND table = 'stacks'", &month, err);
@@ -252,6 +255,7 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 	int rc = read_all(s, &t, err);
 	size_t n = rc < 0 ? 0 : choose(&t, l, now_ns);
 
+	assert(n == 0 || n < t.count);		/* the newest day stays */
 	lock_take(&s->writer);
 	for (size_t i = 0; rc >= 0 && i < n; i++)
 		rc = drop_day(s, t.days[i].day, err);

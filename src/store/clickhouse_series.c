@@ -2,6 +2,7 @@
 #include "clickhouse_series.h"
 #include "clickhouse_wire.h"
 #include "mem.h"
+#include <assert.h>
 
 int clickhouse_fetch_series(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
 			    struct err *err)
@@ -46,6 +47,7 @@ void clickhouse_add_series(struct clickhouse_series *t, const struct buf *answer
 			labels_done(&row.labels);
 			continue;
 		}
+		assert(t->by_name.count == t->count + 1);
 		*slot = (uint32_t)t->count;
 		GROW(&t->items, &t->capacity, t->count + 1);
 		t->items[t->count++] = row;
@@ -65,5 +67,6 @@ struct clickhouse_series_row *clickhouse_find_series(struct clickhouse_series *t
 {
 	uint32_t i = map_get(&t->by_name, name);
 
+	assert(i == MAP_NONE || (i < t->count && t->items[i].name == name));
 	return i == MAP_NONE ? NULL : &t->items[i];
 }

@@ -24,6 +24,7 @@ uint32_t clickhouse_month(int64_t day)
 	time_t seconds = (time_t)(day * (NS_PER_DAY / NS_PER_SECOND));
 	struct tm tm;
 
+	assert(day >= -2 && day <= CLICKHOUSE_DAYS);
 	gmtime_r(&seconds, &tm);
 	return (uint32_t)(tm.tm_year + 1900) * 100 + (uint32_t)tm.tm_mon + 1;
 }
@@ -105,6 +106,7 @@ static bool is_first_of_its_key(const struct label_filter *filters, size_t i)
 /* Those of one key that say what it is or begins with are alternatives. */
 static void put_alternatives(struct buf *sql, const struct label_filter *filters, size_t first, size_t count)
 {
+	assert(first < count && filters[first].match != LABEL_IS_NOT);
 	buf_puts(sql, " AND (");
 	for (size_t i = first; i < count; i++) {
 		if (filters[i].match == LABEL_IS_NOT || strcmp(filters[i].key, filters[first].key))

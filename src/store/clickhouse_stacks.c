@@ -2,6 +2,7 @@
 #include "clickhouse_stacks.h"
 #include "clickhouse_stack_row.h"
 #include "mem.h"
+#include <assert.h>
 #include <string.h>
 
 #define NAMES_MANY	4096u
@@ -73,6 +74,7 @@ static void keep_asked(struct buf *answer, const struct map *asked)
 		memmove(answer->data + kept, from, size);
 		kept += size;
 	}
+	assert(kept <= answer->size);
 	answer->size = kept;
 }
 
@@ -84,6 +86,7 @@ static void number_frames(const struct stack_row *row, struct map *numbers, stru
 
 		if (*slot == MAP_NONE) {
 			*slot = (uint32_t)numbers->count - 1;
+			assert(new->size / 8 == *slot);
 			row_put(new, name, 8);
 		}
 		strobe_wire_put_le(frame_at(row, i), *slot, 8);
@@ -162,6 +165,7 @@ static void take_cached_frames(const struct clickhouse_cache *c, const struct bu
 {
 	size_t count = names->size / 8;
 
+	assert(names->size % 8 == 0 && count == ret->numbers.count);
 	ret->cache_numbers = xmalloc((count + 1) * sizeof(*ret->cache_numbers));
 	for (size_t i = 0; i < count; i++) {
 		ret->cache_numbers[i] = clickhouse_cache_find_frame(c, name_at(names, i));
@@ -207,6 +211,7 @@ static void add_stacks(struct clickhouse_cache *c, const struct clickhouse_stack
 
 static void add_to_cache(struct clickhouse_cache *c, struct clickhouse_stacks *t)
 {
+	assert(!t->count || t->cache_numbers);
 	if (!t->count || !clickhouse_cache_begin(c))
 		return;
 	add_frames(c, t);

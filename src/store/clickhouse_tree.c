@@ -40,6 +40,7 @@ static uint32_t place_cached_frame(struct placing *g, uint32_t number)
 {
 	struct cached_frame f;
 
+	assert(number < clickhouse_cache_frames(g->cache));
 	if (g->cached_frames[number] == MAP_NONE) {
 		f = clickhouse_cache_frame(g->cache, number);
 		g->cached_frames[number] = profile_frame(g->profile, f.name, f.file, f.line);
@@ -54,6 +55,7 @@ static uint32_t *place_frames(struct placing *g, const struct clickhouse_stacks 
 	uint32_t *ret = xmalloc((count + 1) * sizeof(*ret));
 	struct row_reader r = row_reader_of(&t->frames);
 
+	assert(!count || t->cache_numbers);
 	for (size_t i = 0; i < count; i++)
 		ret[i] = t->cache_numbers[i] == UINT32_MAX ? MAP_NONE : place_cached_frame(g, t->cache_numbers[i]);
 	while (row_more(&r)) {
@@ -95,6 +97,7 @@ static uint8_t *place_cached(struct placing *g, const struct clickhouse_stacks *
 		for (uint32_t k = 0; k < s->count; k++, at += 8)
 			put_step(at, place_cached_frame(g, s->frames[k]), lines ? lines[k] : 0);
 	}
+	assert(at == bytes + 8 * steps);
 	return bytes;
 }
 

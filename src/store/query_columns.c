@@ -1,6 +1,7 @@
 /* query_columns.c: places of columns, and sorting by them. */
 #include "query_columns.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@ enum { PLACE_SAMPLES = 1, PLACE_OWN, PLACE_TIMES = PLACE_OWN + PROFILE_COLUMNS }
 
 static void note(struct query_columns *c, uint32_t column, uint32_t place)
 {
+	assert(column == UINT32_MAX || column < PROFILE_COLUMNS);
 	if (column != UINT32_MAX && (!c->places[column] || place < c->places[column]))
 		c->places[column] = place;
 }
@@ -44,6 +46,7 @@ void query_columns_sort(const struct query_columns *c, struct profile *p)
 			list[n++] = (struct placed){ c->places[i], p->columns[i] };
 		else
 			free(p->columns[i].self);
+	assert(n <= p->column_count);
 	qsort(list, n, sizeof(*list), compare);
 	for (uint32_t i = 0; i < n; i++)
 		p->columns[i] = list[i].column;
