@@ -304,13 +304,24 @@ static void *ask_shard(void *data)
 	return NULL;
 }
 
+/* Whether a list such as "db1:8123, db2:8123" has this server. */
+static bool has_server(const char *list, const char *server)
+{
+	size_t n = strlen(server);
+
+	for (const char *at = list; (at = strstr(at, server)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
 static void note_missing(struct clickhouse_store *s, const char *server)
 {
 	size_t n;
 
 	lock_take(&s->lock);
 	n = strlen(s->missing);
-	if (!strstr(s->missing, server))
+	if (!has_server(s->missing, server))
 		snprintf(s->missing + n, sizeof(s->missing) - n, "%s%s", n ? ", " : "", server);
 	lock_release(&s->lock);
 }

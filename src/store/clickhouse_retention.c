@@ -16,10 +16,14 @@ struct there {
 	struct there_day {
 		uint32_t day;
 		uint64_t bytes;
-		bool goes;
 	} *days;				/* oldest first */
 	size_t count, capacity;
-	uint64_t other_bytes;			/* of names, which days share */
+	struct there_month {
+		uint32_t month;			/* 202611 */
+		uint64_t bytes;			/* of the names of its stacks and frames */
+	} *months;
+	size_t month_count, month_capacity;
+	uint64_t other_bytes;			/* of kinds */
 	uint64_t runs, runs_bytes;
 };
 
@@ -57,11 +61,51 @@ static int read_days(struct clickhouse_store *s, unsigned shard, struct there *t
 	return 0;
 }
 
+static void add_month(struct there *t, uint32_t month, uint64_t bytes)
+{
+	for (size_t i = 0; i < t->month_count; i++) {
+		if (t->months[i].month == month) {
+			t->months[i].bytes += bytes;
+			return;
+		}
+	}
+	GROW(&t->months, &t->month_capacity, t->month_count + 1);
+	t->months[t->month_count++] = (struct there_month){ month, bytes };
+}
+
+static int read_months(struct clickhouse_store *s, unsigned shard, struct there *t, struct err *err)
+{
+	_cleanup_(buf_done) struct buf answer = { 0 };
+	struct clickhouse_request q = {
+		.sql = "SELECT toUInt32(partition) AS month, sum(bytes_on_disk) FROM system.parts WHERE active AND rows > 0 AND"
+		       " database = currentDatabase() AND table IN ('stacks', 'frames') GROUP BY month FORMAT RowBinary",
+	};
+	struct row_reader r;
+	int rc;
+
+	buf_init(&answer);
+	rc = clickhouse_ask(s, shard, &q, &answer, err);
+	if (rc < 0)
+		return rc;
+	for (r = row_reader_of(&answer); row_more(&r); ) {
+		uint32_t month = (uint32_t)row_get(&r, 4);
+
+		add_month(t, month, row_get(&r, 8));
+	}
+	return 0;
+}
+
+static void there_done(struct there *t)
+{
+	free(t->days);
+	free(t->months);
+}
+
 static int read_rest(struct clickhouse_store *s, unsigned shard, struct there *t, struct err *err)
 {
 	uint64_t bytes, runs, runs_bytes;
 	int rc = clickhouse_ask_number(s, shard, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = "
-				       "currentDatabase() AND table IN ('stacks', 'frames', 'kinds')", &bytes, err);
+				       "currentDatabase() AND table = 'kinds'", &bytes, err);
 
 	if (rc >= 0)
 		rc = clickhouse_ask_number(s, shard, "SELECT count() FROM runs WHERE seq NOT IN (SELECT seq FROM runs_removed)",
@@ -90,6 +134,8 @@ static int read_all(struct clickhouse_store *s, struct there *t, struct err *err
 
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++) {
 		rc = read_days(s, i, t, err);
+		if (rc >= 0)
+			rc = read_months(s, i, t, err);
 		if (rc >= 0)
 			rc = read_rest(s, i, t, err);
 	}
@@ -129,15 +175,22 @@ static int read_extent(struct clickhouse_store *s, unsigned shard, const struct 
 	return 0;
 }
 
+static uint64_t bytes_of(const struct there *t)
+{
+	uint64_t bytes = t->other_bytes;
+
+	for (size_t i = 0; i < t->count; i++)
+		bytes += t->days[i].bytes;
+	for (size_t i = 0; i < t->month_count; i++)
+		bytes += t->months[i].bytes;
+	return bytes;
+}
+
 static void note(struct clickhouse_store *s, const struct there *t, const struct extent *e)
 {
 	lock_take(&s->lock);
-	s->stats.bytes = t->other_bytes;
-	s->stats.days = 0;
-	for (size_t i = 0; i < t->count; i++) {
-		s->stats.bytes += t->days[i].bytes;
-		s->stats.days++;
-	}
+	s->stats.bytes = bytes_of(t);
+	s->stats.days = t->count;
 	s->stats.oldest_ns = e->first < 0 ? 0 : e->first * BATCH_BUCKET_NS;
 	s->stats.newest_ns = e->first < 0 ? 0 : (e->last + 1) * BATCH_BUCKET_NS;
 	s->stats.runs = t->runs;
@@ -155,29 +208,43 @@ int clickhouse_measure(struct clickhouse_store *s, struct err *err)
 		rc = read_extent(s, i, &t, &e, err);
 	if (rc >= 0)
 		note(s, &t, &e);
-	free(t.days);
+	there_done(&t);
 	return rc;
 }
 
 /* --- Limits --- */
 
+/* Names are sent again after a day (clickhouse_known.h): those of the last two days' months may be about to be used. */
+static uint32_t recent_month(int64_t now_ns)
+{
+	return clickhouse_month(now_ns / NS_PER_DAY - 2);
+}
+
+/* Names of months before that of the oldest day that stays: none of their samples is left. */
+static uint64_t dead_bytes(const struct there *t, size_t oldest, int64_t now_ns)
+{
+	uint32_t first = clickhouse_month(t->days[oldest].day), recent = recent_month(now_ns);
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < t->month_count; i++)
+		if (t->months[i].month < first && t->months[i].month < recent)
+			bytes += t->months[i].bytes;
+	return bytes;
+}
+
 /* The newest day, the one that is being written, always stays. */
 static size_t choose(struct there *t, const struct store_limits *l, int64_t now_ns)
 {
-	uint64_t bytes = t->other_bytes;
+	uint64_t bytes = bytes_of(t);
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->count; i++)
-		bytes += t->days[i].bytes;
-	for (size_t i = 0; i + 1 < t->count; i++) {
-		struct there_day *d = &t->days[i];
+	for (; n + 1 < t->count; n++) {
+		const struct there_day *d = &t->days[n];
+		bool is_old = l->max_age_ns > 0 && (d->day + 1) * NS_PER_DAY <= now_ns - l->max_age_ns;
 
-		d->goes = (l->max_age_ns > 0 && (d->day + 1) * NS_PER_DAY <= now_ns - l->max_age_ns) ||
-			  (l->max_bytes > 0 && bytes > l->max_bytes);
-		if (!d->goes)
+		if (!is_old && (!l->max_bytes || bytes - dead_bytes(t, n, now_ns) <= l->max_bytes))
 			break;
 		bytes -= d->bytes;
-		n++;
 	}
 	return n;
 }
@@ -215,38 +282,24 @@ static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
 	return 0;
 }
 
-static bool has_month(const struct there *t, uint32_t month)
-{
-	for (size_t i = 0; i < t->count; i++)
-		if (clickhouse_month(t->days[i].day) == month)
-			return true;
-	return false;
-}
-
 /* Others that are about to write samples of that month may have sent its names already, but not before those of two days ago:
  * that is how long their caches remember, and more. */
 static int drop_months(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
 {
-	uint32_t recent = clickhouse_month(now_ns / NS_PER_DAY - 2);
-	uint64_t month;
+	uint32_t first = t->count ? clickhouse_month(t->days[0].day) : 0, recent = recent_month(now_ns);
+	int rc = 0;
 
 	assert(lock_is_held(&s->writer));
-	for (unsigned i = 0; t->count && i < s->url.server_count; i++) {
-		int rc = clickhouse_ask_number(s, i, "SELECT min(toUInt32(partition)) FROM system.parts WHERE active AND rows > 0 AND "
-					       "database = currentDatabase() AND table = 'stacks'", &month, err);
-		_cleanup_(freep) char *partition = xasprintf("%llu", (unsigned long long)month);
+	for (size_t i = 0; i < t->month_count && rc >= 0; i++) {
+		_cleanup_(freep) char *partition = xasprintf("%u", t->months[i].month);
 
-		if (rc < 0)
-			return rc;
-		if (!month || month >= recent || month >= clickhouse_month(t->days[0].day) || has_month(t, (uint32_t)month))
+		if (t->months[i].month >= first || t->months[i].month >= recent)
 			continue;
 		rc = drop(s, "stacks", partition, err);
 		if (rc >= 0)
 			rc = drop(s, "frames", partition, err);
-		if (rc < 0)
-			return rc;
 	}
-	return 0;
+	return rc;
 }
 
 static int retain_days(struct clickhouse_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
@@ -263,13 +316,12 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 		memmove(t.days, t.days + n, (t.count - n) * sizeof(*t.days));
 		t.count -= n;
 	}
-	/* With a TTL, the servers drop days, too. */
-	if (rc >= 0 && (n || s->url.ttl_days))
+	if (rc >= 0)
 		rc = drop_months(s, &t, now_ns, err);
 	if (n)
 		clickhouse_known_forget(s->known);
 	lock_release(&s->writer);
-	free(t.days);
+	there_done(&t);
 	return rc;
 }
 

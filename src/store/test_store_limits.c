@@ -55,6 +55,50 @@ TEST(the_oldest_days_go_when_the_store_is_too_large_but_never_the_one_being_writ
 	done(&f);
 }
 
+static void append_some(struct store *s, uint64_t id, int number, int stacks, int64_t ns);
+
+/* A day in each of five months, with stacks of its own. */
+static void append_months(struct store *s)
+{
+	for (int i = 0; i < 5; i++)
+		append_some(s, 0, i, 4000, NOON + (i - 4) * 31 * DAY);
+}
+
+TEST(names_go_with_the_last_of_the_days_that_had_them)
+{
+	struct fixture f = open_store();
+	struct store_stats before, after;
+
+	append_months(f.store);
+	CHECK_INT(maintain(f.store, NOON + HOUR, 0, 0), 0);
+	store_stats(f.store, &before);
+	CHECK_INT(before.days, 5);
+	CHECK_INT(maintain(f.store, NOON + HOUR, 2 * DAY, 0), 0);
+	store_stats(f.store, &after);
+	CHECK_INT(after.days, 1);
+	CHECK(after.bytes < before.bytes * 3 / 10);
+	done(&f);
+}
+
+TEST(names_that_go_with_a_day_count_as_its_bytes)
+{
+	struct fixture f = open_store();
+	struct store_stats before, after;
+
+	if (is_sqlite(&f)) {		/* its days have names of their own */
+		done(&f);
+		return;
+	}
+	append_months(f.store);
+	CHECK_INT(maintain(f.store, NOON + HOUR, 0, 0), 0);
+	store_stats(f.store, &before);
+	CHECK_INT(maintain(f.store, NOON + HOUR, 0, before.bytes * 9 / 10), 0);
+	store_stats(f.store, &after);
+	CHECK_INT(after.days, 4);
+	CHECK(after.bytes <= before.bytes * 9 / 10);
+	done(&f);
+}
+
 static uint64_t samples_of_hour(struct store *s, int hour)
 {
 	return (uint64_t)ask_sum(s, NOON + hour * HOUR, NOON + (hour + 1) * HOUR);
