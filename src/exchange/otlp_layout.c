@@ -10,11 +10,12 @@
 
 struct evidence {
 	bool from_json;
-	uint64_t links;			/* of the dictionary */
+	uint64_t links, attributes;	/* of the dictionary */
 	bool oldest;			/* 1.7 or older */
 	bool old, new;			/* for certain */
 	bool old_link, new_link, value;	/* a single number that is likely to be this */
 	bool timed, uneven;		/* of 1, 2 and 5; and in some, 2 and 5 are not as many */
+	bool no_index;			/* in some, a number of 2 is not the index of an attribute */
 };
 
 /* Fields 2 to 5 of a sample. */
@@ -22,7 +23,18 @@ struct counted {
 	size_t numbers[OTLP_SAMPLE_TIMES + 1];
 	bool packed[OTLP_SAMPLE_TIMES + 1];
 	uint64_t fourth;		/* the last number of field 4 that is not packed */
+	uint64_t least, most;		/* of field 2 */
 };
+
+static void note_range(struct counted *c, struct protobuf_field f)
+{
+	uint64_t number;
+
+	while (protobuf_packed(&f, &number)) {
+		c->least = number < c->least ? number : c->least;
+		c->most = number > c->most ? number : c->most;
+	}
+}
 
 static size_t numbers_in(struct protobuf_field f)
 {
@@ -41,7 +53,7 @@ static size_t times_in(const struct protobuf_field *f)
 
 static struct counted count_fields(struct protobuf m)
 {
-	struct counted c = { 0 };
+	struct counted c = { .least = UINT64_MAX };
 	struct protobuf_field f;
 
 	while (protobuf_next(&m, &f)) {
@@ -49,6 +61,8 @@ static struct counted count_fields(struct protobuf m)
 			continue;
 		c.numbers[f.number] += f.number == OTLP_SAMPLE_TIMES ? times_in(&f) : numbers_in(f);
 		c.packed[f.number] |= f.type == BYTES;
+		if (f.number == 2)
+			note_range(&c, f);
 		if (f.number == 4)
 			c.fourth = f.value;
 	}
@@ -84,6 +98,7 @@ static void look_at_sample(struct evidence *e, struct protobuf m)
 	if (is_timed && c.numbers[2] && !c.numbers[3] && !c.numbers[4] && !is_old && !is_new) {
 		e->timed = true;
 		e->uneven |= c.numbers[2] != c.numbers[OTLP_SAMPLE_TIMES];
+		e->no_index |= !c.least || c.most >= e->attributes;
 	}
 }
 
@@ -99,6 +114,22 @@ static void look_at_profile(struct evidence *e, struct protobuf m)
 	}
 }
 
+/* Attributes whose keys or values are indices of strings came with 1.10. */
+static void look_at_resource(struct evidence *e, struct protobuf m)
+{
+	struct protobuf_field attribute, f, value;
+
+	while (protobuf_next(&m, &attribute)) {
+		if (attribute.number != OTLP_RESOURCE_ATTRIBUTES || attribute.type != BYTES)
+			continue;
+		while (protobuf_next(&attribute.bytes, &f)) {
+			e->new |= f.number == OTLP_KEY_INDEX && f.type == NUMBER;
+			while (f.number == OTLP_VALUE && f.type == BYTES && protobuf_next(&f.bytes, &value))
+				e->new |= value.number == OTLP_ANY_STRING_INDEX && value.type == NUMBER;
+		}
+	}
+}
+
 /* Goes down the path of fields 1, 2, 2 to each profile. */
 static void look_below(struct evidence *e, struct protobuf m, unsigned level)
 {
@@ -106,6 +137,8 @@ static void look_below(struct evidence *e, struct protobuf m, unsigned level)
 	struct protobuf_field f;
 
 	while (protobuf_next(&m, &f)) {
+		if (level == 1 && f.number == OTLP_RESOURCE && f.type == BYTES)
+			look_at_resource(e, f.bytes);
 		if (f.number != path[level] || f.type != BYTES)
 			continue;
 		if (level == 2)
@@ -115,22 +148,23 @@ static void look_below(struct evidence *e, struct protobuf m, unsigned level)
 	}
 }
 
-static uint64_t links_of(struct protobuf m)
+static void count_dictionary(struct evidence *e, struct protobuf m)
 {
 	struct protobuf_field f, g;
-	uint64_t n = 0;
 
 	while (protobuf_next(&m, &f))
-		while (f.number == OTLP_DICTIONARY && f.type == BYTES && protobuf_next(&f.bytes, &g))
-			n += g.number == OTLP_LINKS && g.type == BYTES;
-	return n;
+		while (f.number == OTLP_DICTIONARY && f.type == BYTES && protobuf_next(&f.bytes, &g)) {
+			e->links += g.number == OTLP_LINKS && g.type == BYTES;
+			e->attributes += g.number == OTLP_ATTRIBUTES && g.type == BYTES;
+		}
 }
 
 int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *ret, struct err *err)
 {
 	struct protobuf all = { bytes, (const uint8_t *)bytes + n };
-	struct evidence e = { .from_json = from_json, .links = links_of(all) };
+	struct evidence e = { .from_json = from_json };
 
+	count_dictionary(&e, all);
 	look_below(&e, all, 0);
 	if (e.oldest)
 		return err_set(err, -EINVAL, "OTLP profiles: this is the layout of opentelemetry-proto 1.7 or "
@@ -143,7 +177,7 @@ int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *r
 		return err_set(err, -EINVAL, "OTLP profiles: this mixes the layouts of opentelemetry-proto 1.9 "
 					     "and 1.10, so its values are ambiguous; use one of 1.8 to "
 					     "1.11 per request");
-	if (e.old || (!e.new && !e.value && !e.new_link && (e.old_link || e.timed)))
+	if (e.old || (!e.new && !e.value && !e.new_link && (e.old_link || (e.timed && e.no_index))))
 		*ret = OTLP_LAYOUT_1_9;
 	return 0;
 }

@@ -309,6 +309,44 @@ TEST(layouts_are_told_apart_once_per_request)
 	CHECK_INT(LAYOUT("\x12\x07\x08\x01\x12\x01\x05\x18\x01"), 'n');
 }
 
+/* With a resource attribute, and so many attributes in the dictionary. */
+static char layout_beside(const char *profile, size_t n, const char *attribute, size_t attribute_size, int attributes)
+{
+	struct buf request, resource, dictionary, key;
+	enum otlp_layout layout = OTLP_LAYOUT_1_10;
+	struct err err = { 0 };
+
+	buf_init(&request);
+	buf_init(&resource);
+	buf_init(&dictionary);
+	buf_init(&key);
+	wrap(&request, profile, n);
+	protobuf_put_bytes(&key, 1, attribute, attribute_size);
+	protobuf_put_bytes(&resource, 1, key.data, key.size);
+	protobuf_put_bytes(&request, 1, resource.data, resource.size);
+	for (int i = 0; i < attributes; i++)
+		protobuf_put_bytes(&dictionary, 6, "", 0);
+	protobuf_put_bytes(&request, 2, dictionary.data, dictionary.size);
+	CHECK(otlp_layout(request.data, request.size, false, &layout, &err) == 0);
+	buf_done(&request);
+	buf_done(&resource);
+	buf_done(&dictionary);
+	buf_done(&key);
+	return layout == OTLP_LAYOUT_1_9 ? 'o' : 'n';
+}
+
+#define LAYOUT_BESIDE(bytes, attribute, attributes) \
+	layout_beside(bytes, sizeof(bytes) - 1, attribute, sizeof(attribute) - 1, attributes)
+
+TEST(attributes_tell_the_layout_where_samples_do_not)
+{
+	CHECK_INT(LAYOUT_BESIDE(EVEN, "", 2), 'o');			/* there is no attribute 2 */
+	CHECK_INT(LAYOUT_BESIDE(EVEN, "", 3), 'n');
+	CHECK_INT(LAYOUT_BESIDE(EVEN, "\x0a\x01k", 0), 'o');
+	CHECK_INT(LAYOUT_BESIDE(EVEN, "\x18\x01", 0), 'n');		/* its key is the index of a string */
+	CHECK_INT(LAYOUT_BESIDE(EVEN, "\x0a\x01k\x12\x02\x40\x01", 0), 'n');	/* its value is */
+}
+
 /* --- OTLP in JSON --- */
 
 static int read_json(const char *text, struct pushed *p, struct otlp_outcome *o, struct err *err)
