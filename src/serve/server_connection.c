@@ -38,7 +38,7 @@ static void refuse_long_address(const struct request *q, struct response *r)
 	bool is_api = !strncmp(q->path, "/api/", 5);
 
 	response_error(r, q, is_api ? 400 : 414, "the address is longer than %u bytes%s", PARAMS_QUERY_MAX,
-		       is_api ? "" : "; it may hold a very long name of a function");
+		       is_api || strcmp(q->headers.method, "GET") ? "" : "; it may hold a very long name of a function");
 }
 
 /* Called once the request is complete. */
