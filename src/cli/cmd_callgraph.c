@@ -72,7 +72,7 @@ static const struct command_spec spec = {
 		"strobe callgraph profile.strobe -o calls.svg\n"
 		"strobe callgraph --function PDO::query --threshold 0 -o query.svg\n"
 		"strobe callgraph --by namespace profile.strobe -o map.png\n"
-		"strobe callgraph profile.strobe -o - --metric cpu_ns >calls.svg\n",
+		"strobe callgraph profile.strobe -o - --column cpu_ns >calls.svg\n",
 	.more_choices = inputs_format_choices,
 	.choices =
 		"by function line file class namespace package own\n",

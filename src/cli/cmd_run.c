@@ -57,7 +57,7 @@ static const struct command_spec spec = {
 		"no root.\n\n"
 		"With --trace every call of every function is counted and measured, with its stack, in the command "
 		"and in the PHP processes that it forks or starts; their values are added up. `strobe flamegraph "
-		"--metric memory_bytes` and the like show the other metrics of the profile; `strobe import` stores "
+		"--column memory_bytes` and the like show the other metrics of the profile; `strobe import` stores "
 		"it as a run. With --flame-chart it also has the calls of the command's own PHP process one by one, over time, for "
 		"`strobe convert` to Chrome's and speedscope's formats and `strobe flamegraph --flamechart`.\n\n"
 		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal "
