@@ -1,4 +1,4 @@
-/* export.h: what `strobe export` does with a tree of trace logs (tree.h), one function for each of its words.
+/* export.h: the subcommands of `strobe export` for a tree of trace logs (tree.h), one function each.
  *
  *	export_svgs.c		which logs have no pictures that are up to date, and which pictures have no log
  *	export_draw.c		the pictures of one log

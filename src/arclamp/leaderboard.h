@@ -1,4 +1,4 @@
-/* leaderboard.h: which functions were running most often, as arclamp-grep counts them. Pure: a profile in, rows out.
+/* leaderboard.h: ranks functions by how often they were running, counted like arclamp-grep. Pure: a profile in, rows out.
  *
  * Each stack counts for its deepest frame that is not passed over. Passed over are names without a capital letter
  * (functions of PHP, files), unless they are requested, and those that match a pattern. What differs by a version of
