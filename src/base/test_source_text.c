@@ -1,4 +1,4 @@
-/* test_source_text.c: what a page may show of the machine's files, and what nobody gets it to show. */
+/* test_source_text.c: tests which of the machine's files a page shows, and that no request reaches others. */
 #include "source_text.h"
 
 #include "io.h"
