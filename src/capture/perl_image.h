@@ -1,4 +1,4 @@
-/* perl_image.h: whether a file has Perl in it, and where: a program, or a library such as libperl.
+/* perl_image.h: detects and locates Perl in a file: a program, or a library such as libperl.
  *
  * No name of a file decides, but what it exports for modules written in C: Perl_runops_standard, and PL_thr_key where Perl
  * has threads.

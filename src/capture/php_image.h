@@ -1,4 +1,4 @@
-/* php_image.h: whether a file has PHP in it, and where: a program, or a library such as libphp.
+/* php_image.h: detects and locates PHP in a file: a program, or a library such as libphp.
  *
  * No name of a file decides, but what it exports: executor_globals, or executor_globals_offset where PHP is thread-safe.
  * Debian strips its PHP, but what extensions need stays in .dynsym.

@@ -1,4 +1,4 @@
-/* time_namespace.h: how far this process' clocks are from the kernel's own.
+/* time_namespace.h: the offsets between this process' clocks and the kernel's own.
  *
  * In a time namespace CLOCK_MONOTONIC and the start times in /proc are shifted; the clock and the start times that BPF programs see
  * are not.

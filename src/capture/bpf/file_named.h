@@ -1,4 +1,4 @@
-/* file_named.h: which file a system call is about, as the process sees it: an id, and once the names of its path.
+/* file_named.h: identifies the file of a system call, as the process sees it: an id, and once the names of its path.
  *
  * bpf_d_path is for programs that many kernels do not allow, so the directories are walked here, from the file up to the
  * process' root and across mounts. The id is made of the entries that are passed and of the hashes that the kernel keeps of
