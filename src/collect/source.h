@@ -1,4 +1,4 @@
-/* source.h: where samples come from. A source knows its transport and nothing of stores.
+/* source.h: the interface of sources of samples. A source knows its transport and nothing of stores.
  *
  * It hands over messages (wire/strobe_wire.h) and folded lines ("frame;frame;… 12", what Arc Lamp's clients publish). A
  * source that can redeliver unacknowledged entries (a stream) gives each entry an ack token, and gets the ack token back when

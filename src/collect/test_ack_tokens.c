@@ -1,5 +1,4 @@
-/* test_ack_tokens.c: what can be delivered again is acknowledged when it is kept, and counts once, wherever a crash
- * comes. */
+/* test_ack_tokens.c: tests that entries are acknowledged after the commit, and count once wherever a crash occurs. */
 
 #include "collector.h"
 

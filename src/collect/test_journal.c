@@ -1,4 +1,4 @@
-/* test_journal.c: what is known of batches after a crash, wherever it happened. */
+/* test_journal.c: tests recovery of batches after a crash at any point. */
 
 #include "journal.h"
 

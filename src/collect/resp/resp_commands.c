@@ -1,4 +1,4 @@
-/* resp_commands.c: what clients ask, and what Redis 7 would answer as far as it concerns them. */
+/* resp_commands.c: answers clients' commands like Redis 7, as far as these clients need. */
 #include "resp_private.h"
 
 #include "clock.h"
