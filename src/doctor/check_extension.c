@@ -1,4 +1,4 @@
-/* check_extension.c: whether a PHP loads strobe.so, and whether that one fits. */
+/* check_extension.c: checks that a PHP loads strobe.so, and that the file fits this PHP. */
 #include "doctor.h"
 
 #include "mem.h"
