@@ -1,4 +1,4 @@
-/* elf_summary.h: what a program has for those who name and unwind its native functions. */
+/* elf_summary.h: counts a program's symbols, and finds its unwind and debug information. */
 #ifndef MACHINE_ELF_SUMMARY_H
 #define MACHINE_ELF_SUMMARY_H
 

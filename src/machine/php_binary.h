@@ -1,4 +1,4 @@
-/* php_binary.h: what a program or library of PHP is, as its constants tell, without running it.
+/* php_binary.h: identifies a PHP program or library by its constants, without running it.
  *
  * A PHP of a container or of another machine's disk cannot be run from here, and one of this machine would run whatever its
  * extensions do when PHP starts.
