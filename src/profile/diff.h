@@ -1,4 +1,4 @@
-/* diff.h: what changed between two profiles, stack by stack.
+/* diff.h: compares two profiles stack by stack.
  *
  * The result is a profile with the stacks of both and two columns of self values, "before" and "after", so that what
  * is gone is as visible as what is new. Where the two are not equally much (one hour against one day), `before` is
