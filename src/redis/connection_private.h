@@ -1,5 +1,5 @@
-/* connection_private.h: what the files of a connection share: its phases (connection.c), what it sends
- * (connection_send.c), what it is sent (connection_read.c), and TLS (connection_tls.c). */
+/* connection_private.h: shared by the files of a connection: phases (connection.c), sending (connection_send.c),
+ * receiving (connection_read.c), and TLS (connection_tls.c). */
 #ifndef REDIS_CONNECTION_PRIVATE_H
 #define REDIS_CONNECTION_PRIVATE_H
 
