@@ -1,4 +1,4 @@
-/* spool_private.h: what spool.c and spool_open.c share. */
+/* spool_private.h: shared by spool.c and spool_open.c. */
 #ifndef RELAY_SPOOL_PRIVATE_H
 #define RELAY_SPOOL_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* test_spool_damage.c: what is cut off, damaged or gone is counted, and the rest is read. */
+/* test_spool_damage.c: tests that truncated, damaged and missing parts are counted, and the rest is read. */
 #include "spool_fixture.h"
 
 TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
