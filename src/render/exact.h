@@ -1,5 +1,5 @@
-/* exact.h: what functions took where the tree of a picture is an estimate: computed from the pairs of caller and callee
- * that were measured (edges.h), as the tables of src/report are.
+/* exact.h: exact values of functions where the tree of a picture is an estimate: computed from the measured pairs of
+ * caller and callee (edges.h), like the tables of src/report.
  *
  * The boxes of such a picture say how the stacks may have been. Whatever it says about functions comes from here.
  */

@@ -1,4 +1,4 @@
-/* flame_layout.h: what is common to all layouts for the canvas: totals, and children in the order of their names. */
+/* flame_layout.h: shared by all layouts for the canvas: totals, and children in the order of their names. */
 #ifndef RENDER_FLAME_LAYOUT_H
 #define RENDER_FLAME_LAYOUT_H
 

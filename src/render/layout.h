@@ -1,4 +1,4 @@
-/* layout.h: where each frame of a flame graph stands: which row, from which value to which.
+/* layout.h: the position of each frame in a flame graph: its row, and the values where it begins and ends.
  *
  * It works in values, not in pixels: a box begins at `start` and is `value` wide, both in the unit of the column, and
  * the root is as wide as everything together. Boxes are in preorder, siblings in the order of their lines as folded

@@ -1,10 +1,10 @@
-/* picture.h: what the parts of a flame graph's SVG share while it is written: sizes, layout, names.
+/* picture.h: shared by the parts of a flame graph's SVG while it is written: sizes, layout, names.
  *
  *	flamegraph.c	checks the options, writes head and foot
  *	frames.c	the frames as elements, for eyes and for programs that read the file
- *	table.c		the same frames as numbers, for the script; sums.c: what functions took where not all frames are
+ *	table.c		the same frames as numbers, for the script; sums.c: values of functions if frames are left out
  *	difference.c	widths, colours and words where there are values before and after
- *	exact.c		what functions took where the tree is an estimate; exact_table.c: the same for the script
+ *	exact.c		values of functions if the tree is an estimate; exact_table.c: the same for the script
  *	line_picture.c	a whole picture from lines, whose frames are line_frames.c's and whose layout is lines.c's
  */
 #ifndef RENDER_PICTURE_H

@@ -1,4 +1,4 @@
-/* test_flamegraph.c: what every picture promises, whatever the profile and the options. */
+/* test_flamegraph.c: tests the invariants of every picture, for all profiles and options. */
 
 #include "picture.h"
 
