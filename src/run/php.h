@@ -1,4 +1,4 @@
-/* php.h: which PHP a command will run, and what that PHP is. */
+/* php.h: finds the PHP that a command will run, and its version and build. */
 #ifndef RUN_PHP_H
 #define RUN_PHP_H
 

@@ -1,4 +1,4 @@
-/* test_php.c: which PHP a command means, and which extension fits it. */
+/* test_php.c: tests the search for a command's PHP, and for the extension that fits it. */
 
 #include "extension_file.h"
 #include "php.h"
