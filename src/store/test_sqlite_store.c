@@ -1,4 +1,4 @@
-/* test_sqlite_store.c: what only the SQLite store promises: its lock, its files, and what it survives. */
+/* test_sqlite_store.c: tests the guarantees specific to the SQLite store: its lock, its files, and recovery. */
 #include "sqlite_store.h"
 #include "failing_vfs.h"
 #include "store_fixture.h"

@@ -1,4 +1,4 @@
-/* test_store_runs.c: what every store promises of runs, whatever it is built on. */
+/* test_store_runs.c: tests the guarantees of every store for runs, with each backend. */
 #include "conformance.h"
 #include "edges.h"
 #include "test.h"
