@@ -20,8 +20,8 @@ struct grep_asked {
 
 struct grep_inputs {
 	struct profile *profile;
-	struct option_list sources;		/* what was looked at, for people; strings that are freed with it */
-	struct buf why;				/* if there are no samples: what there was instead */
+	struct option_list sources;		/* inputs that were read, for messages; strings that are freed with it */
+	struct buf why;				/* if there are no samples: the reason */
 	struct buf warnings;			/* a line each */
 };
 
