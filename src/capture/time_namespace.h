@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct time_offsets {
-	int64_t monotonic_ns, boottime_ns;	/* what is added to the kernel's; 0 in the first namespace */
+	int64_t monotonic_ns, boottime_ns;	/* added to the kernel's; 0 in the first namespace */
 };
 
 struct time_offsets time_namespace_offsets(void);

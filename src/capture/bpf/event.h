@@ -81,7 +81,7 @@ struct binary {
 /* PHP as a library in a process. */
 struct hosted_php {
 	u64 start_ticks;		/* of the process; another one may get its number */
-	u64 bias;			/* what is added to the file's addresses */
+	u64 bias;			/* added to the file's addresses */
 	struct binary binary;
 };
 
