@@ -72,7 +72,7 @@ struct sink_counters {
 	_Atomic int64_t waits_since_ns;				/* monotonic: the batch that waits longest; 0: none
 								 * waits */
 	_Atomic bool failing, runs_failing;			/* the last commit failed */
-	char why[256];						/* what it said then; read it with sink_why */
+	char why[256];						/* its message then; read it with sink_why */
 };
 
 /* Why the last commit failed, "" if it did not; any thread. `text` may be cut. */

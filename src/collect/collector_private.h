@@ -101,7 +101,7 @@ void collector_run_left(struct collector *c, struct open_run *r);
 
 void collector_close_batches(struct collector *c);	/* all of them; the sinks have their content */
 void collector_close_batch(struct collector *c, struct open_batch *b);	/* it will go to all sinks; nothing is added */
-void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what it takes now, as queued */
+void collector_count_bytes(struct collector *c, struct open_batch *b);	/* its present size, as queued */
 uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);

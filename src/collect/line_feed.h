@@ -19,6 +19,6 @@ void line_feed_init(struct line_feed *f, size_t max, void (*got)(void *, uint64_
 void line_feed_done(struct line_feed *f);
 
 void line_feed_put(struct line_feed *f, const char *bytes, size_t n);
-void line_feed_end(struct line_feed *f);	/* what is left is a line, too */
+void line_feed_end(struct line_feed *f);	/* the rest is a line, too */
 
 #endif

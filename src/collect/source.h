@@ -109,14 +109,14 @@ struct peer_labels;
 /* Names one entry of a source that wants to know when it is durable. */
 struct ack_token {
 	uint32_t stream;			/* which of the source's streams */
-	uint64_t high, low;			/* what names the entry there: of Redis milliseconds and sequence */
+	uint64_t high, low;			/* the entry's id there: of Redis milliseconds and sequence */
 };
 
 /* Metadata of a message or a line. All zero is fine except for the source. */
 struct source_about {
 	struct source *source;
 	const struct ack_token *ack_token;	/* NULL: none wanted. Several messages may come with one ack token */
-	const char *channel;			/* what it was published on; NULL: nothing. The label "profiler" of a
+	const char *channel;			/* channel of the message; NULL: none. The label "profiler" of a
 						 * line */
 	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
 	bool is_dated;				/* of a run: it ended at time_ns, however long ago that is */

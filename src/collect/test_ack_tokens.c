@@ -103,7 +103,7 @@ static void crash(struct fixture *f)
 
 static void start(struct fixture *f)
 {
-	log_set_level(0);		/* what they say is not looked at here */
+	log_set_level(0);		/* their messages are not checked here */
 	memset(f, 0, sizeof(*f));
 	snprintf(f->directory, sizeof(f->directory), "/tmp/strobe-acks-XXXXXX");
 	CHECK(mkdtemp(f->directory) != NULL);
