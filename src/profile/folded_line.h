@@ -15,7 +15,7 @@ enum folded_line_kind {
 
 struct folded_count {
 	int64_t whole;
-	double fraction;	/* what it has behind the point: 0 ≤ fraction < 1, negative for negative counts */
+	double fraction;	/* the decimals: 0 ≤ fraction < 1, negative for negative counts */
 };
 
 struct folded_line {

@@ -27,7 +27,7 @@ struct part {
 	uint32_t *frames;		/* index in the message + 1 by frame */
 	uint32_t *strings;		/* reference by string */
 	uint32_t string_count, frame_count, node_count;
-	uint32_t *string_order, *frame_order;	/* what the message holds, in its order */
+	uint32_t *string_order, *frame_order;	/* content of the message, in its order */
 };
 
 static void add_string(struct part *t, uint32_t id)
