@@ -32,8 +32,8 @@ struct redis_connection {
 	unsigned entered;			/* calls from the loop under way */
 	bool dead;				/* freed when the last of them returns */
 	bool paused;
-	bool reads, wants_write;		/* what the loop watches for; writing also for another turn with what
-						 * was read ahead */
+	bool reads, wants_write;		/* events that the loop watches for; writing also for another turn with data
+						 * that was read ahead */
 
 	struct watch timer, watch;
 	int fd;
