@@ -46,7 +46,7 @@ struct segment {
 	off_t size;
 	uint64_t samples, runs, records;	/* that wait in it, or did until they were damaged */
 	struct mark end;
-	bool dirty;				/* what was written behind its end could not be removed */
+	bool dirty;				/* bytes written behind its end could not be removed */
 };
 
 /* An entry that was given out. */
