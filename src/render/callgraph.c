@@ -31,7 +31,7 @@ struct drawing {
 	const struct callgraph_options *o;
 	const struct graph *g;
 	struct buf *out;
-	int64_t whole, whole_before, whole_measured;	/* what shares are of; measured: before without scale */
+	int64_t whole, whole_before, whole_measured;	/* 100 % of shares; measured: before without scale */
 	int64_t total, total_before;
 	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
 	enum amount_unit unit;

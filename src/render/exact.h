@@ -15,7 +15,7 @@ struct exact {
 	uint32_t column, before;	/* before: UINT32_MAX unless the picture is of a difference; what was measured */
 	struct profile_scaling scaling;	/* of `before` */
 	bool of_calls;			/* of which totals say nothing */
-	int64_t whole, whole_before;	/* what shares are of: everything that was taken, before without scale */
+	int64_t whole, whole_before;	/* 100 % of shares: the sum of all values, before without scale */
 };
 
 /* NULL if the profile has no edges, or no column is drawn. exact_free returns NULL. */

@@ -26,7 +26,7 @@
 
 struct picture {
 	const struct profile *p;
-	const struct profile *unreversed;	/* what `p` was made of */
+	const struct profile *unreversed;	/* the source of `p` */
 	const struct flamegraph_options *o;
 	const struct palette *palette;
 	struct picture_difference *difference;	/* NULL: the picture is of one profile */
@@ -39,7 +39,7 @@ struct picture {
 	bool is_pruned;			/* `p` lacks what would stand on frames that are too narrow */
 	bool is_still;			/* part of a page: without the script and what stands before <svg> */
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
-	double factor;			/* what values are multiplied by when they are shown */
+	double factor;			/* factor of displayed values */
 	const struct line_layout *lines;	/* drawn from lines; NULL: from `p` */
 	enum group_layer scripts;	/* of scripts whose path does not tell their language */
 	const struct rgb *fills;	/* colours of the root and of each frame after it; NULL: by name */

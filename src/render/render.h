@@ -47,7 +47,7 @@ struct flamegraph_options {
 	bool flamechart;			/* only for lines: in the order in which they come */
 	bool compat;				/* only for lines: flamegraph.pl's picture, its defects included */
 	uint64_t random_seed;			/* colours by chance; 0: by name */
-	double total;				/* what the whole width means, if the values are less; 0: their sum */
+	double total;				/* value of the whole width, if the values are less; 0: their sum */
 	double factor;				/* by which shown counts are multiplied: 1 */
 	const char *encoding;			/* of the document; NULL is UTF-8 */
 	struct palette_map *palette_map;	/* colours that stay; NULL: none. New names are added */
