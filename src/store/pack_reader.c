@@ -16,10 +16,10 @@ struct pack_reader {
 	sqlite3 *db;
 	const char *path;
 	sqlite3_blob *row;
-	size_t row_size, row_at;	/* what has been read of it */
+	size_t row_size, row_at;	/* bytes read of it */
 	ZSTD_DStream *zstd;		/* NULL: plain */
 	uint64_t left;
-	ZSTD_inBuffer in;		/* what of `bytes` has not been used yet */
+	ZSTD_inBuffer in;		/* the unused rest of `bytes` */
 	uint8_t bytes[PIECE];
 };
 

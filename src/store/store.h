@@ -122,7 +122,7 @@ struct store_run_query {
 
 /* Limits of the profile of a run. */
 struct store_profile_limits {
-	uint32_t nodes;				/* what so many nodes of a tree would take; 0: no limit */
+	uint32_t nodes;				/* as the size of so many nodes of a tree; 0: no limit */
 	const char *column;			/* the least of its values go first; NULL: that of pictures */
 	bool chart;				/* with its flame chart, if it has one */
 	bool lines;				/* the profile keeps executed lines, and has a node for each */
