@@ -51,7 +51,7 @@ struct ticker_slot {
 	_Atomic bool looking;			/* like `firing`, of `look`, which may take longer */
 
 	/* The ticker's own, while CPU time is over and the thread is not seen to work. */
-	int64_t cpu_ns;				/* what it had used when the ticker looked last */
+	int64_t cpu_ns;				/* CPU time used when the ticker looked last */
 	int64_t pause_ns;			/* until the ticker looks again; 0: it has not looked yet */
 	int64_t probe_ns;			/* CLOCK_MONOTONIC: until when it sleeps for a moment to see whether CPU time
 						 * grows; 0: it does not */

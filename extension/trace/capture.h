@@ -105,7 +105,7 @@ struct capture {
 	struct suspended *suspended;
 
 	bool polling;			/* timers are waiting for calls (delivery.h) */
-	const struct capture_handlers *installed;	/* what functions have; NULL: nothing */
+	const struct capture_handlers *installed;	/* handlers of functions; NULL: none */
 	bool installed_internals, installed_files;
 
 	uintptr_t *seen;		/* run-time caches of the functions that the observer knows in this request, packed */
