@@ -15,7 +15,7 @@ struct grep_asked {
 	const char *entrypoint;			/* "all" is every one */
 	const char *channel;			/* NULL: that of Arc Lamp, or none */
 	bool has_first, has_last;
-	long first, last;			/* which logs, oldest first, as [first:last] in Python */
+	long first, last;			/* the range of logs, oldest first, as [first:last] in Python */
 };
 
 struct grep_inputs {

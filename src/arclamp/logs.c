@@ -308,7 +308,7 @@ static void take_next(struct logs *l)
 	l->options = *next;
 	free(next);
 	for (size_t i = 0; i < l->options.group_count; i++)
-		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* which was checked */
+		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* the format was checked */
 	memset(l->popped, 0, sizeof(l->popped));
 	log_tags_scan(&l->tags, &l->options, l->names);
 	log_info("%s: reloaded %zu groups", l->url, l->options.group_count);
