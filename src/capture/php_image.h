@@ -12,7 +12,7 @@ struct php_image {
 	struct binary binary;
 	unsigned major, minor;
 	char version[32];		/* "8.2.36", "8.2" if only that is known */
-	u64 exception_class;		/* where zend_ce_exception is, to check the offsets with; 0: unknown */
+	u64 exception_class;		/* address of zend_ce_exception, to check the offsets; 0: unknown */
 };
 
 /* Reads what the open file is. Returns 1 if it has PHP, 0 if it has none (`binary.kind` is then BINARY_HOST if it may load
