@@ -40,8 +40,7 @@ struct sink_worker {
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool committing;			/* the sink is at work on the first */
-	void (*gone)(void *data, uint64_t left);	/* of a removed sink, which gets nothing new; called in the
-						 * loop's thread, once the worker's has ended */
+	void (*gone)(void *data, uint64_t left);	/* called in the loop's thread after a removed sink's worker has ended */
 	void *gone_data;
 	_Atomic bool has_left;			/* then its thread ends; not under the lock */
 };

@@ -7,7 +7,7 @@
 struct line_feed {
 	struct buf partial;		/* a line that has not ended yet */
 	bool skipping;			/* it is too long, and was said to be */
-	uint64_t line_at, end;		/* where it begins, and where the next bytes belong: from the start of all */
+	uint64_t line_at, end;		/* start of the line, and offset of the next bytes, from the start of the stream */
 	size_t max;			/* bytes of a line */
 
 	/* The line without its newline; NULL, with what there was of it: too long. */

@@ -69,8 +69,7 @@ struct source_counters {
 	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_lost;			/* to a server, after they had been ready */
-	_Atomic uint64_t connections_cut_off;			/* of these, by a server that ran on: more waited than
-								 * it keeps */
+	_Atomic uint64_t connections_cut_off;			/* the lost ones that a running server closed, since too much was waiting */
 	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server
 								 * counts */
 	_Atomic uint64_t connections_closed_for_garbage;
@@ -81,8 +80,7 @@ struct source_counters {
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
 	_Atomic uint64_t rejected_lines[SOURCE_LINE_ERRORS];
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
-	_Atomic uint64_t rejected_entries;			/* of a stream: with nothing in them that is a message
-								 * or a line */
+	_Atomic uint64_t rejected_entries;			/* of a stream: entries without a message or a line */
 	_Atomic uint64_t files;					/* of runs, committed */
 	_Atomic uint64_t rejected_files[SOURCE_FILE_ERRORS];
 	_Atomic uint64_t pushes[SOURCE_PUSH_PROTOCOLS];		/* accepted */
@@ -108,7 +106,7 @@ struct peer_labels;
 
 /* Names one entry of a source that wants to know when it is durable. */
 struct ack_token {
-	uint32_t stream;			/* which of the source's streams */
+	uint32_t stream;			/* index of the source's stream */
 	uint64_t high, low;			/* the entry's id there: of Redis milliseconds and sequence */
 };
 
@@ -124,10 +122,8 @@ struct source_about {
 						 * message says */
 	enum strobe_clock clock;		/* of lines; a message says its own */
 	int64_t period_ns;			/* the same; 0: unknown */
-	uint64_t batch_id;			/* of a relay: what has this id and was seen already is left out; 0:
-						 * none */
-	uint32_t part;				/* of what has a batch id: 0 for its first message, more for those that
-						 * follow it */
+	uint64_t batch_id;			/* of a relay: a batch id that was seen before is skipped; 0: none */
+	uint32_t part;				/* with a batch id: the number of the message in the batch, from 0 */
 };
 
 struct source_list {
@@ -193,12 +189,11 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
-	char *identity;				/* where its ack tokens come from, whatever else the URL says. NULL: the
-						 * URL */
+	char *identity;				/* origin of its ack tokens, independent of other parameters of the URL. NULL: the URL */
 	struct source_counters counters;
 	struct source_receiver receiver;
 	struct loop *loop;
-	uint32_t batches;			/* of the collector, the loop's thread: how many hold something of it */
+	uint32_t batches;			/* used by the collector in the loop's thread: number of batches with its data */
 
 	/* Private to source.c: the state, for people. */
 	_Atomic bool is_up;
