@@ -150,6 +150,6 @@ bool doctor_extension(struct findings *f, enum level level, const char *area, co
 	}
 	path = php_settings_extension_path(s, php, line);
 	if (!path || strstr(path, "${"))
-		return true;	/* where that is only PHP knows */
+		return true;	/* only PHP knows the value of the variable */
 	return check_file(f, level, area, about, root, php, line, path);
 }
