@@ -25,7 +25,7 @@
 
 struct profile_frame {
 	uint32_t name, file;	/* strings of profile->strings; file is that of "" if unknown */
-	uint32_t line;		/* where the function is defined, 0 unknown */
+	uint32_t line;		/* of the function's definition, 0 unknown */
 };
 
 struct profile_column {

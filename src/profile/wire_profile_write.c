@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define MEASURE_BYTES	((size_t)4 << 20)	/* of messages that may be larger it is known before they are written */
+#define MEASURE_BYTES	((size_t)4 << 20)	/* messages that may be larger are measured before they are written */
 
 /* A profile is a row of items: the nodes of its tree but the root, the nodes of its edges, and the pairs. */
 struct range {
