@@ -69,7 +69,7 @@ struct spool {
 	struct segment **segments;		/* the oldest first; the last one is written to */
 	size_t segment_count, segment_capacity;
 
-	size_t reading;				/* which of them, and where in it */
+	size_t reading;				/* index of the segment being read, and the position in it */
 	off_t read_at;
 	struct flight *flights;			/* in order */
 	size_t flight_count, flight_capacity;
