@@ -38,7 +38,7 @@ struct clickhouse_store {
 	char missing[256];			/* shards that an answer of this store missed, "" is none */
 	uint64_t last_seq;			/* of a run that was added */
 
-	struct lock writer;			/* of what is below; held while samples are sent, and days are dropped */
+	struct lock writer;			/* guards the members below; held while samples are sent, and days are dropped */
 	struct clickhouse_known *known;
 };
 

@@ -98,7 +98,7 @@ static int decompress(struct pack_reader *r, ZSTD_outBuffer *out)
 {
 	size_t before = out->pos, result = ZSTD_decompressStream(r->zstd, out, &r->in);
 
-	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)	/* which is no damage */
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)	/* out of memory is no damage */
 		mem_exhausted(out->size);
 	/* The end of the frame, before what it promised. */
 	if (ZSTD_isError(result) || (result == 0 && out->pos < out->size && before == out->pos))

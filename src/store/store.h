@@ -62,7 +62,7 @@ struct store_stats {
 	uint64_t seconds_expired;		/* of the hour being written */
 	uint64_t stacks_cut;			/* nodes that a day had no number left for; they count for their callers */
 	uint64_t free_bytes;			/* room on the disk, now */
-	uint64_t days_damaged;			/* of which something was set aside, or could not be read, now */
+	uint64_t days_damaged;			/* days with data set aside or unreadable now */
 	int64_t oldest_ns, newest_ns;
 	uint64_t runs, runs_bytes;		/* that are there now */
 	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */
