@@ -46,7 +46,7 @@ struct ticker_slot {
 	_Atomic int64_t gap[TICKER_CLOCKS];
 	_Atomic clockid_t cpu_clock;
 	_Atomic pid_t thread;
-	_Atomic int64_t watch_ns;		/* how often to look at the thread; 0: never */
+	_Atomic int64_t watch_ns;		/* interval of looks at the thread; 0: never */
 	_Atomic(ticker_look *) look;
 	_Atomic bool looking;			/* like `firing`, of `look`, which may take longer */
 
