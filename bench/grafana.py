@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long Grafana waits for each call of its Pyroscope data source and of Profiles Drilldown, over a day of 3 million samples.
+"""Measures how long Grafana waits for each call of its Pyroscope data source and of Profiles Drilldown, over a day of 3 million samples.
 
 GRAFANA_SAMPLES: of the day in the store; 3,000,000 unless given. Each call is made five times over HTTP; the middle one counts.
 """

@@ -1,4 +1,4 @@
-/* handover.c: how long it takes to hand one message to the daemon, from the sender that PHP processes use.
+/* handover.c: measures the time to hand one message to the daemon, with the sender that PHP processes use.
  *
  * usage: handover SOCKET COUNT PAUSE_US [NODES [PER_SECOND]]
  * Sends COUNT messages of NODES nodes (40: about 1.4 KB) with a pause between them, as a busy worker does, or so many per

@@ -1,4 +1,4 @@
-/* logs_sink.c: what writing trace logs costs per line.
+/* logs_sink.c: measures the cost of writing trace logs per line.
  *
  * Lines as of a large site, made up, the same every time: 971 bytes each, five entry points, two groups (hours and days), so
  * that each line goes to four files. They are committed in batches of 50,000, each durable before the next begins.

@@ -1,4 +1,4 @@
-/* php_senders.c: what a busy host's PHP processes send, from one process.
+/* php_senders.c: sends the load of a busy host's PHP processes, from one process.
  *
  * usage: php_senders SOCKET CONNECTIONS SAMPLES_PER_SECOND MESSAGES_PER_SECOND SECONDS
  * Each connection stands for a PHP process: it sends one message per request, with the samples of that request as a tree.

@@ -1,4 +1,4 @@
-/* store_bench.c: what the store does with a day of a large site, and with a day of one server.
+/* store_bench.c: measures the store with a day of a large site, and with a day of one server.
  *
  * The day is made up, the same every time: call trees over 28,000 method names, 50,000 different stacks about 23 frames deep,
  * chosen by Zipf's law, 3 million samples spread over 24 hours. It is committed in one batch per `-w` seconds (10 unless

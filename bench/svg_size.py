@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How large an SVG of so many frames is, beside what flamegraph.pl writes for the same input.
+"""Compares the size of an SVG of so many frames with flamegraph.pl's for the same input.
 
 Both draw the same elements at the same places, so the size of its file follows from the frames in ours: its tags around the same
 title, numbers, colour and label, a <text> also where there is no label, and 12.7 kB that are in each of its files: head,

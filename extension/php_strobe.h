@@ -53,7 +53,7 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	/* The labels and decisions that hold now, kept by api/scopes.c. */
 	const struct request_labels *own_labels;	/* given by the program; NULL: none */
 	uint32_t labels_version;	/* another number after each change of these labels */
-	bool unsampled;			/* what runs is not to be sampled, even where others are */
+	bool unsampled;			/* the running work must not be sampled, even where others are */
 
 	/* The thread's entries in the lists of all threads, for when it ends. */
 	struct alarms *alarms;

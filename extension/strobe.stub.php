@@ -23,7 +23,7 @@ const CPU = 2;
 /** Memory that each call has taken and not given back. */
 const MEMORY = 4;
 
-/** How far each call has raised the peak of memory. */
+/** The rise of the peak of memory by each call. */
 const PEAK_MEMORY = 8;
 
 /** Allocations, frees and allocated bytes of each call. */

@@ -498,7 +498,7 @@ struct strobe_wire_message {
 	const uint8_t *at_strings, *at_labels, *at_columns, *at_drops, *at_frames, *at_nodes;
 	const uint8_t *at_edge_nodes, *at_edge_pairs, *at_calls;
 	size_t size;
-	uint64_t samples;	/* what the first column "samples" adds up to, without values below zero */
+	uint64_t samples;	/* sum of the first column "samples", without negative values */
 };
 
 struct strobe_wire_cursor {

@@ -11,7 +11,7 @@
 
 struct function_values {
 	uint32_t function;
-	uint32_t active;	/* how often it is on the current stack */
+	uint32_t active;	/* number of its calls on the current stack */
 	uint64_t order;		/* of its first call, so that ties keep the order of the program */
 	int64_t calls;
 	int64_t inclusive[METRICS], exclusive[METRICS];

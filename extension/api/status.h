@@ -1,5 +1,5 @@
-/* status.h: whether the running request is sampled and its samples arrive, and if not, why: for phpinfo() and
- * Strobe\status().
+/* status.h: the state of sampling and delivery in the running request, and the reason if samples do not arrive: for
+ * phpinfo() and Strobe\status().
  *
  * This never connects to the daemon: it uses the last attempt of the process and the state of the file system.
  */

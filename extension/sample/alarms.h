@@ -16,7 +16,7 @@ struct alarm {
 	struct ticker_slot *slot;
 	zend_atomic_bool *flag;
 	bool interrupts;		/* the flag is PHP's */
-	zend_execute_data *const *leaf;	/* where the thread keeps its innermost frame; NULL: nothing is noted */
+	zend_execute_data *const *leaf;	/* the thread's pointer to its innermost frame; NULL: nothing is noted */
 	struct tick_notes notes;
 	struct tick_note taken[TICK_NOTES];	/* out of them, by the PHP thread */
 	bool taking;				/* the PHP thread is taking them out */

@@ -1,4 +1,4 @@
-/* delivery.h: how, and whether, timers' callbacks are run in a PHP thread.
+/* delivery.h: the way in which timers' callbacks are run in a PHP thread, if at all.
  *
  *	interrupts	PHP's interrupt flag is raised and the VM calls us at its next safe point. Costs nothing between ticks.
  *			Not used where compiled code may run (jit.h), nor on an untested version or kind of the VM.

@@ -1,4 +1,4 @@
-/* jit.h: whether code compiled by opcache's JIT may run in this process.
+/* jit.h: detects whether code compiled by opcache's JIT may run in this process.
  *
  * PHP looks at its interrupt flag in compiled code, too, but goes on from there with registers and instruction pointers that
  * do not belong together: with opcache.jit=function on PHP 8.2, and with either mode on PHP 8.4, programs then compute wrong

@@ -19,7 +19,7 @@ struct stack_frame {
 struct stack {
 	struct stack_frame *frames;	/* leaf first; room for max_depth + 1 */
 	size_t depth;
-	size_t elided_at;		/* where that NULL is; 0 if nothing was left out */
+	size_t elided_at;		/* index of that NULL; 0 if nothing was left out */
 	bool rootless;			/* the walk stopped early: the last entry is that NULL */
 };
 

@@ -1,4 +1,4 @@
-/* thread_state.h: whether a thread of this process sleeps, from Linux' /proc. It opens a file. */
+/* thread_state.h: checks whether a thread of this process sleeps, in Linux' /proc. Opens a file. */
 #ifndef STROBE_THREAD_STATE_H
 #define STROBE_THREAD_STATE_H
 

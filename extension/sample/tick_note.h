@@ -28,8 +28,8 @@ struct noted_call {
 	const zend_string *name;		/* of another one; NULL: not read */
 	const zend_class_entry *scope;		/* of a method */
 	bool placeholder;			/* it has no function: it stands between a generator and the one that delegates to it */
-	const zend_op *op;			/* of PHP code, if lines are wanted: the last of its opcodes that PHP has noted in the frame; NULL: not
-						 * read. In a frame that is new it may be anything */
+	const zend_op *op;			/* if lines are wanted, the last opcode that PHP has noted in the frame; NULL: not read. In a
+					 * new frame it may be anything */
 };
 
 struct tick_note {

@@ -46,12 +46,12 @@ struct ticker_slot {
 	_Atomic int64_t gap[TICKER_CLOCKS];
 	_Atomic clockid_t cpu_clock;
 	_Atomic pid_t thread;
-	_Atomic int64_t watch_ns;		/* how often to look at the thread; 0: never */
+	_Atomic int64_t watch_ns;		/* interval of looks at the thread; 0: never */
 	_Atomic(ticker_look *) look;
 	_Atomic bool looking;			/* like `firing`, of `look`, which may take longer */
 
 	/* The ticker's own, while CPU time is over and the thread is not seen to work. */
-	int64_t cpu_ns;				/* what it had used when the ticker looked last */
+	int64_t cpu_ns;				/* CPU time used when the ticker looked last */
 	int64_t pause_ns;			/* until the ticker looks again; 0: it has not looked yet */
 	int64_t probe_ns;			/* CLOCK_MONOTONIC: until when it sleeps for a moment to see whether CPU time
 						 * grows; 0: it does not */

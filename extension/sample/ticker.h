@@ -27,7 +27,7 @@ struct ticker_slot;
 
 struct ticker_deadline {
 	int64_t at_ns;			/* TICKER_NEVER: none */
-	int64_t gap_ns;			/* how far the deadline after it will be; 0: there is none */
+	int64_t gap_ns;			/* time until the deadline after it; 0: there is none */
 };
 
 /* A slot for the calling thread; NULL if there is no memory. `target` is what fire is called with, and is not touched

@@ -18,7 +18,7 @@ struct trie_node {
 	struct function_id function;
 	uint32_t parent;
 	uint32_t last_child;		/* the child that was used last; 0 none: mostly it is the next one again */
-	uint32_t slot;			/* where it stands in the hash */
+	uint32_t slot;			/* index in the hash */
 	uint32_t samples;		/* periods that ended with this node as the leaf */
 	uint32_t line;			/* executed, or of the call of the children; 0 unknown */
 	uint32_t op;			/* trie.c's own: of the opcode that was seen last */

@@ -28,7 +28,7 @@ enum watcher { WATCH_SAMPLES, WATCH_TRACES, WATCHERS };
 #define WATCH_SEEN 2048
 
 struct watch_context {
-	zend_execute_data *const *frames;	/* where the PHP thread keeps its innermost frame */
+	zend_execute_data *const *frames;	/* the PHP thread's pointer to its innermost frame */
 	int64_t cpu_ns;				/* its CPU time */
 	const struct ticker_slot *slot;
 	char *seen;				/* WATCH_SEEN bytes that the watcher keeps from look to look, all zero at first */

@@ -13,9 +13,9 @@
 
 struct sender {
 	int fd;				/* -1 if not connected */
-	dev_t device;			/* of the socket behind fd: somebody may have closed it behind our back */
+	dev_t device;			/* of the socket behind fd, since others may have closed or replaced fd */
 	ino_t inode;
-	char path[108];			/* what fd is connected to */
+	char path[108];			/* the socket that fd is connected to */
 	int error;			/* errno of the last attempt to connect or send; 0: it went well, or there was none */
 	bool tried;			/* there was one */
 	struct send_queue waiting;

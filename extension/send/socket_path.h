@@ -1,4 +1,4 @@
-/* socket_path.h: which socket messages are sent to. */
+/* socket_path.h: finds the path of the socket that messages are sent to. */
 #ifndef STROBE_SOCKET_PATH_H
 #define STROBE_SOCKET_PATH_H
 

@@ -6,7 +6,7 @@ sockets
 <?php
 require __DIR__ . '/strobe.inc';
 
-// Where the machine has no processor for long, that time belongs to whoever has lost it. That mostly happens at system calls, so
+// If the machine has no processor for long, that time belongs to whoever has lost it. That mostly happens at system calls, so
 // there are none, and calls are shorter than a period: at the end of longer ones the ticking thread has to be woken.
 $run = profile('<?php
 $big = str_repeat("abcdefgh", 40000);

@@ -16,7 +16,7 @@ function before($x) { ' . $long(2000) . ' $y = abs($x); return $x; }
 class Leaf { function get($x) { ' . $long(1000) . ' return $x; } static function twice($x) { ' . $long(500) . ' return $x; } }
 trait Shared { function own($x) { ' . $long(1000) . ' return $x; } }
 class First { use Shared; } class Second { use Shared; }
-/* Which one is left to chance: the period must not be a multiple of a round. */
+/* The choice is left to chance: the period must not be a multiple of a round. */
 function callers($leaf, $closure, $first, $second) {
 	$took = [0, 0, 0, 0, 0];
 	for ($end = hrtime(true) + 1e9, $x = 1, $now = hrtime(true); $now < $end;) {

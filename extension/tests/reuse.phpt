@@ -25,7 +25,7 @@ for ($i = 0; $i < 10; $i++) {
 echo json_encode($times);
 ', [], [], $receiver);
 check($run->status === 0, "the program runs: $run->stdout");
-/* How long each ran, by its own clock, and how many samples of 1 ms it got: what was given to others shows twice. */
+/* The time of each by its own clock, and its number of 1 ms samples: samples given to others show twice. */
 $wrong = 0;
 $all = [];
 foreach (json_decode($run->stdout, true) as $name => $seconds) {

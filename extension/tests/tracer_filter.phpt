@@ -54,7 +54,7 @@ foreach ([Strobe\WALL, Strobe\SAMPLED_WALL] as $metric) {
 	$profile = $trace->stop();
 	$all = array_column($other->stop()->getFunctions(), null, 'name');
 	$functions = array_column($profile->getFunctions(), null, 'name');
-	/* Where the machine has no processor for the ticking thread, the last of the sampled time goes to who runs when it has. */
+	/* If the machine has no processor for the ticking thread, the last of the sampled time goes to the call that runs when it has. */
 	check(!isset($functions['usleep'], $functions['busy']) && $functions['sleeps']['exclusive']['wall_ns'] > 250e6, json_encode($functions['sleeps']));
 	check($all['usleep']['calls'] === 10 && ($metric !== Strobe\WALL || $all['sleeps']['exclusive']['wall_ns'] < $functions['sleeps']['exclusive']['wall_ns'] - 390e6),
 		json_encode([$all['sleeps'], $functions['sleeps']]));

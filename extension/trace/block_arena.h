@@ -7,7 +7,7 @@
 /* All zero is empty. */
 struct arena {
 	struct block *blocks;		/* the newest first */
-	char *free, *end;		/* what is left of the newest */
+	char *free, *end;		/* the free rest of the newest */
 };
 
 /* Aligned to 64 bytes, and holding anything; NULL without memory. */

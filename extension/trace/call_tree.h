@@ -74,7 +74,7 @@ struct call_tree {
 	struct call_function *functions;	/* each function once; two nodes with equal index are the same one */
 	uint32_t function_count;
 	unsigned columns;			/* TREE_HAS bits: set with call_tree_reserve */
-	unsigned width;				/* how many columns that is */
+	unsigned width;				/* number of these columns */
 	uint8_t at[TREE_COLUMNS];		/* the place of a column in a row */
 	int64_t *values;			/* a row of `width` for each node */
 	bool own_values;			/* they are what each node took itself: only for who sends the tree at once */

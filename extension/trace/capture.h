@@ -71,7 +71,7 @@ enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, C
 struct capture {
 	/* Touched by each call. */
 	struct entry *top, *limit;	/* limit: one behind the last; while idle, the entry above the only one */
-	struct node **guess;		/* where the next child of top->node is remembered: its `first`, or `after` of the one that ended */
+	struct node **guess;		/* place of the next child of top->node: its `first`, or `after` of the one that ended */
 	const struct heap_use *heap;	/* NULL: not found, the functions are asked */
 	struct cpu_clock cpu;
 	unsigned metrics;		/* the measurements at each call: all that any session requested, and their
@@ -105,7 +105,7 @@ struct capture {
 	struct suspended *suspended;
 
 	bool polling;			/* timers are waiting for calls (delivery.h) */
-	const struct capture_handlers *installed;	/* what functions have; NULL: nothing */
+	const struct capture_handlers *installed;	/* handlers of functions; NULL: none */
 	bool installed_internals, installed_files;
 
 	uintptr_t *seen;		/* run-time caches of the functions that the observer knows in this request, packed */

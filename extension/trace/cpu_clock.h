@@ -28,10 +28,10 @@
 
 struct cpu_clock {
 	volatile uint64_t *flag;	/* the thread's rseq_cs, NULL without rseq */
-	uint64_t mark;			/* what flag holds while nothing has happened */
+	uint64_t mark;			/* value of the flag while nothing has happened */
 	uint64_t ahead;			/* CPU time less the clock, in ticks, modulo 2^64; never grows */
-	uint64_t last;			/* what was read last */
-	uint64_t offset;		/* what the process had used that this one was forked from */
+	uint64_t last;			/* last value read */
+	uint64_t offset;		/* CPU time of the parent process before the fork */
 	double ticks_per_ns;
 	uint64_t resyncs;		/* system calls made */
 };

@@ -45,7 +45,7 @@ struct node {
 	uint32_t slot_count, children;	/* slots: 0, a list of that many at most, or a hash */
 	struct function *function;	/* NULL only for nodes.none and nodes.sink */
 	struct node *below;		/* of a folded node: where the calls below it go, NULL before the first; itself there and in the sink */
-	uint64_t resumptions;		/* how often a suspended fiber whose first call this is went on here */
+	uint64_t resumptions;		/* number of times that a suspended fiber with this first call was resumed here */
 	struct allocation_counts *allocations;	/* NULL: none were counted */
 	uint32_t number;		/* in the order of making */
 	uint32_t function_number;	/* that of the function: reading it there would be a miss of the cache */

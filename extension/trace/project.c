@@ -1,4 +1,4 @@
-/* project.c: what one session has seen, as a finished tree. */
+/* project.c: builds the finished tree of one session. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

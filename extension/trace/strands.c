@@ -1,4 +1,4 @@
-/* strands.c: what fibers do to the stack of running calls.
+/* strands.c: follows fibers in the stack of running calls.
  *
  * PHP tells of each switch. A fiber that is resumed runs below its resumer, as its real stack does, until it is
  * suspended or ends: its running calls are then taken off the stack, and remembered if it can go on. While it is

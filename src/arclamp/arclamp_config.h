@@ -27,7 +27,7 @@ struct arclamp_config {
 					 * … */
 	char *source_problem;		/* … and why: matters only if no other source is named */
 	char *channels;			/* of redis_channel, as in that URL; NULL: not given, or wrong */
-	char *channels_problem;		/* what is wrong with it, with file and line, or NULL */
+	char *channels_problem;		/* the error in it, with file and line, or NULL */
 	char *warnings[ARCLAMP_WARNINGS];
 	size_t warning_count;
 };

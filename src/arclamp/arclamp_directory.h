@@ -1,4 +1,4 @@
-/* arclamp_directory.h: where the tree of logs is, for commands that take --logs DIR or Arc Lamp's configuration instead. */
+/* arclamp_directory.h: finds the log directory for commands that take --logs DIR or Arc Lamp's configuration. */
 #ifndef ARCLAMP_ARCLAMP_DIRECTORY_H
 #define ARCLAMP_ARCLAMP_DIRECTORY_H
 

@@ -17,7 +17,7 @@
 #include "err.h"
 #include <stdint.h>
 
-#define ARCLAMP_SERIES_MAX	20000u	/* what is beyond counts as entry="other" of its period */
+#define ARCLAMP_SERIES_MAX	20000u	/* further ones count as entry="other" of their period */
 
 /* Appends them in Prometheus' text format after one look at both directories. `svgs` may be NULL, or not be there. */
 int arclamp_metrics_put(const char *logs, const char *svgs, int64_t now_ns, struct buf *out, struct err *err);

@@ -1,4 +1,4 @@
-/* export.h: what `strobe export` does with a tree of trace logs (tree.h), one function for each of its words.
+/* export.h: the subcommands of `strobe export` for a tree of trace logs (tree.h), one function each.
  *
  *	export_svgs.c		which logs have no pictures that are up to date, and which pictures have no log
  *	export_draw.c		the pictures of one log
@@ -23,7 +23,7 @@ struct export_variant {
 struct export_options {
 	const struct command_spec *spec;	/* for sentences */
 	const char *logs, *svgs;		/* directories; svgs may be NULL where there is nothing to draw */
-	const char *name;			/* what titles begin with */
+	const char *name;			/* prefix of titles */
 	struct flamegraph_options picture;
 	struct export_variant *variants;	/* of logs with the entry point "all" */
 	size_t variant_count;
@@ -57,7 +57,7 @@ void export_warn_no_log(const struct export_options *o, const struct tree *t, co
 
 /* --- The pictures of one log --- */
 
-#define PICTURE_BYTES_MIN	21u	/* what gzip makes of nothing has 20 bytes */
+#define PICTURE_BYTES_MIN	21u	/* an empty gzip file has 20 bytes */
 #define DRAWN_MAX		64u	/* bytes of what export_drawn_put writes */
 
 struct draw {

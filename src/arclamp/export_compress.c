@@ -28,7 +28,7 @@
 
 #define LOCK		".export-compress.lock"
 #define SORT_BYTES	((uint64_t)256 << 20)	/* for the lines of one log, unless another limit is given */
-#define BESIDE_BYTES	((uint64_t)1 << 30)	/* what reading and writing may need beside */
+#define BESIDE_BYTES	((uint64_t)1 << 30)	/* for reading and writing, in addition */
 #define QUIET_NS	(3600 * NS_PER_SECOND)	/* a log written to in the last hour is still in use */
 #define GZIP_LEVEL	9
 #define ZSTD_LEVEL	9

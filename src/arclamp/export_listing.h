@@ -1,4 +1,4 @@
-/* export_listing.h: what an object store holds of a tree of logs and pictures, from listings that it gave.
+/* export_listing.h: reads an object store's listings of a tree of logs and pictures.
  *
  * A listing is a JSON array of objects with name, bytes and last_modified, as Swift gives for ?format=json and our index has
  * them, or S3's {"Contents": [{"Key", "Size", "LastModified"}]}. The period is the last directory of a name, or said beside the

@@ -15,13 +15,13 @@ struct grep_asked {
 	const char *entrypoint;			/* "all" is every one */
 	const char *channel;			/* NULL: that of Arc Lamp, or none */
 	bool has_first, has_last;
-	long first, last;			/* which logs, oldest first, as [first:last] in Python */
+	long first, last;			/* the range of logs, oldest first, as [first:last] in Python */
 };
 
 struct grep_inputs {
 	struct profile *profile;
-	struct option_list sources;		/* what was looked at, for people; strings that are freed with it */
-	struct buf why;				/* if there are no samples: what there was instead */
+	struct option_list sources;		/* inputs that were read, for messages; strings that are freed with it */
+	struct buf why;				/* if there are no samples: the reason */
 	struct buf warnings;			/* a line each */
 };
 

@@ -18,7 +18,7 @@ struct job_result {
 struct jobs {
 	unsigned at_once;	/* 1 to JOBS_MAX */
 	uint64_t memory_bytes;	/* that one may have; 0: no limit */
-	int nice;		/* how much they stand back */
+	int nice;		/* their niceness */
 	void *data;
 
 	/* In the process of the job. */

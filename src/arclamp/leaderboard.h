@@ -1,4 +1,4 @@
-/* leaderboard.h: which functions were running most often, as arclamp-grep counts them. Pure: a profile in, rows out.
+/* leaderboard.h: ranks functions by how often they were running, counted like arclamp-grep. Pure: a profile in, rows out.
  *
  * Each stack counts for its deepest frame that is not passed over. Passed over are names without a capital letter
  * (functions of PHP, files), unless they are requested, and those that match a pattern. What differs by a version of
@@ -19,7 +19,7 @@ struct leaderboard_options {
 struct leaderboard {
 	struct leaderboard_row { struct str name; int64_t samples; } *rows;	/* most first, then by name */
 	size_t count;
-	int64_t scale;			/* what all numbers of samples are to be divided by: there are parts of them */
+	int64_t scale;			/* divisor of all numbers of samples, which may be fractions */
 	int64_t samples;		/* of all rows */
 	int64_t passed_over;		/* of stacks that match, but of no frame that counts */
 	int64_t unmatched;		/* of stacks that do not contain `grep` */

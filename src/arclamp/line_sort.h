@@ -13,8 +13,8 @@
 
 struct line_sort {
 	struct line_set lines;
-	size_t memory_bytes;			/* how much `lines` may take, about */
-	int dir;				/* where temporary files lie, without a name */
+	size_t memory_bytes;			/* approximate limit of `lines` */
+	int dir;				/* directory of temporary files, which have no name */
 	FILE *runs[LINE_SORT_RUNS_MAX];
 	unsigned run_count;
 };

@@ -1,4 +1,4 @@
-/* log_plan.h: which lines of a batch go to which files. It knows nothing of disks. */
+/* log_plan.h: assigns the lines of a batch to log files. Does no I/O. */
 #ifndef ARCLAMP_LOG_PLAN_H
 #define ARCLAMP_LOG_PLAN_H
 

@@ -1,4 +1,4 @@
-/* log_tags.h: which tags have files.
+/* log_tags.h: the set of tags that have log files.
  *
  * Entry points come from outside. One becomes a tag if it is fit for a file name (log_tag_is_fit) and if not LOG_TAGS
  * others have files in the tree; all others are "other". The tags are found again at the start, and once in an hour, so

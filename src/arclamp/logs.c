@@ -34,7 +34,7 @@ struct logs {
 	struct logs_counters counters;
 	pthread_mutex_t lock;			/* of the next two */
 	struct err last_error;
-	struct logs_options *next;		/* what holds from the next batch on; NULL: what holds now */
+	struct logs_options *next;		/* effective from the next batch on; NULL: no change */
 };
 
 /* --- One file --- */
@@ -308,7 +308,7 @@ static void take_next(struct logs *l)
 	l->options = *next;
 	free(next);
 	for (size_t i = 0; i < l->options.group_count; i++)
-		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* which was checked */
+		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* the format was checked */
 	memset(l->popped, 0, sizeof(l->popped));
 	log_tags_scan(&l->tags, &l->options, l->names);
 	log_info("%s: reloaded %zu groups", l->url, l->options.group_count);
@@ -333,7 +333,7 @@ static int write_batch(struct logs *l, const struct batch *b, struct err *err)
 	} else {
 		l->counters.lines = lines;
 		l->counters.bytes = bytes;
-		undo_back(l->undo, NULL);		/* what fails now is tried again before the next batch */
+		undo_back(l->undo, NULL);		/* a failure is retried before the next batch */
 	}
 	log_plan_done(&p);
 	return r;

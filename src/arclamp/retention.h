@@ -1,4 +1,4 @@
-/* retention.h: how many logs stay, counted in files, for each tag and period, as Arc Lamp counts.
+/* retention.h: limits the number of log files per tag and period, counted like Arc Lamp.
  *
  * Looked at when new files are about to be made: of those that are there (logs, plain and packed, of this format and
  * tag, and no other's) the newest by modification time stay, so many that with the new ones `retain` + 1 are there. */

@@ -137,7 +137,7 @@ TEST(records_that_are_cut_off_or_damaged_are_no_records)
 		/* Damage before the last record must not cut back what came after it. */
 		CHECK(undo_count(undo) <= (cut < size));
 		CHECK(!undo_knows(undo, 2));
-		CHECK(inode_of("daily/old.log"));		/* what was there is never removed */
+		CHECK(inode_of("daily/old.log"));		/* existing files are never removed */
 		reopen();
 		CHECK_INT(undo_count(undo), 0);			/* nor by the next process */
 	}

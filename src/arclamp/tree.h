@@ -53,7 +53,7 @@ struct tree {
 	uint32_t period_count;
 	struct tree_file *files;	/* sorted by period, stem and name: a log, its packed forms, its pictures */
 	size_t count;
-	uint64_t others;		/* what has no such name, and links, directories and the like */
+	uint64_t others;		/* files without such a name, and links, directories and the like */
 
 	/* private */
 	size_t period_capacity, capacity;

@@ -1,4 +1,4 @@
-/* command.c: what every command does the same way: --help, wrong options, errors. */
+/* command.c: shared by all commands: --help, wrong options, errors. */
 
 #include "command.h"
 

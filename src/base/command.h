@@ -1,4 +1,4 @@
-/* command.h: what every command does the same way: exit codes, options, and the sentences before it ends. */
+/* command.h: shared by all commands: exit codes, option parsing, final messages. */
 #ifndef BASE_COMMAND_H
 #define BASE_COMMAND_H
 

@@ -1,4 +1,4 @@
-/* err.h: what went wrong, as a number for the program and a sentence for the person.
+/* err.h: an error: a number for the program and a sentence for the user.
  *
  * A function that can fail returns 0 or more on success and a negative errno on failure, and takes `struct err *`
  * last. The sentence says what was being done, to what, and what to look at; it has no newline and no "strobe:".

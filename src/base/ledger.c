@@ -15,7 +15,7 @@ struct ledger {
 	char *path;
 	int fd;				/* O_APPEND */
 	size_t size;			/* of the whole records */
-	bool is_torn;			/* what a write left behind them is still there */
+	bool is_torn;			/* a failed write left bytes behind them */
 	bool is_unnamed;		/* a crash may forget that the file has its name: the directory is not synced */
 };
 

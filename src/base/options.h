@@ -29,7 +29,7 @@ struct option_spec {
 	enum option_kind kind;
 	char letter;		/* 0 if there is no short form */
 	const char *name;	/* without "--"; NULL if there is only a letter */
-	const char *value;	/* what --help calls the value, such as "FILE"; NULL for flags */
+	const char *value;	/* placeholder of the value in --help, such as "FILE"; NULL for flags */
 	void *target;
 	const char *help;	/* one sentence on one line of --help; NULL hides the option (accepted, not shown) */
 	const char *detail;	/* more sentences, for the man page; NULL: there are none */

@@ -1,4 +1,4 @@
-/* paths.h: where the socket and the state are, as DESIGN says and as the environment may say otherwise. */
+/* paths.h: default paths of the socket and the state directory, and the variables that override them. */
 #ifndef BASE_PATHS_H
 #define BASE_PATHS_H
 

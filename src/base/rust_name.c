@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES	4096u
-#define TIMES_MAX	64u	/* what is printed, in bytes, and parts that are read: per byte of the name */
+#define TIMES_MAX	64u	/* limit of bytes printed, and of parts read, per byte of the name */
 #define DEPTH_MAX	128u	/* of parts in parts; each takes some hundred bytes of stack */
 #define CODE_POINTS_MAX	256u	/* in an identifier that has others than ASCII */
 

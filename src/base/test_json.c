@@ -1,4 +1,4 @@
-/* test_json.c: what the writer makes is JSON. */
+/* test_json.c: tests that the writer's output is valid JSON. */
 #include "json.h"
 #include "test.h"
 #include <math.h>

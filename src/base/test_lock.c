@@ -1,4 +1,4 @@
-/* test_lock.c: who holds a lock. */
+/* test_lock.c: tests which thread holds a lock, and that wrong use aborts. */
 #include "lock.h"
 #include "test.h"
 

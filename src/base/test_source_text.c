@@ -1,4 +1,4 @@
-/* test_source_text.c: what a page may show of the machine's files, and what nobody gets it to show. */
+/* test_source_text.c: tests which of the machine's files a page shows, and that no request reaches others. */
 #include "source_text.h"
 
 #include "io.h"
@@ -219,7 +219,7 @@ TEST(a_file_that_may_not_be_read_says_so)
 	start();
 	put(in(app, "closed.php"), "<?php\n");
 	CHECK_INT(chmod(in(app, "closed.php"), 0), 0);
-	if (geteuid() == 0)		/* who may read everything */
+	if (geteuid() == 0)		/* root may read everything */
 		return;
 	said = shown(in(app, "closed.php"), app);
 	CHECK_WHY(said, "may not read the file");

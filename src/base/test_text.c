@@ -177,7 +177,7 @@ TEST(url_text_comes_back_and_nothing_is_guessed)
 		CHECK_INT(unescaped(bad[i], strlen(bad[i]), text, &n), -EINVAL);
 	CHECK_INT(unescaped("a%00b", 5, text, &n), -EILSEQ);
 	CHECK_INT(unescaped("a\0b", 3, text, &n), -EILSEQ);
-	CHECK_INT(unescaped("%41", 2, text, &n), -EINVAL);	/* what stands behind the end is not looked at */
+	CHECK_INT(unescaped("%41", 2, text, &n), -EINVAL);	/* bytes behind the end are ignored */
 }
 
 TEST(folded_frames_keep_all_bytes_that_do_not_change_the_stack)

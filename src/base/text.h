@@ -62,7 +62,7 @@ bool text_is_ascii(const char *text);
 size_t text_columns(struct str s);			/* code points, bad bytes count as one */
 size_t text_cut(struct str s, size_t code_points);	/* bytes of the first so many code points */
 
-void text_put_utf8(struct buf *b, struct str s);	/* what is not UTF-8 becomes U+FFFD, all else stays */
+void text_put_utf8(struct buf *b, struct str s);	/* replaces invalid UTF-8 by U+FFFD */
 void text_put_plain(struct buf *b, struct str s);	/* terminals: no escape sequences get through */
 void text_put_xml(struct buf *b, struct str s);		/* text and attribute values of XML and HTML */
 void text_put_json(struct buf *b, struct str s);	/* the inside of a JSON string, without the quotes */

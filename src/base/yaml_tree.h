@@ -30,7 +30,7 @@ struct yaml_item {
 
 struct yaml_node {
 	enum yaml_kind kind;
-	const char *file;			/* what errors call it */
+	const char *file;			/* name in errors */
 	unsigned line, column;			/* from 1 */
 
 	const char *text;			/* of a scalar: UTF-8; else NULL */

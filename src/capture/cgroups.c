@@ -61,7 +61,7 @@ int cgroup_open(const char *path, struct err *err)
 
 struct search {
 	const char *id;
-	char path[PATH_MAX];		/* where the search is */
+	char path[PATH_MAX];		/* present place of the search */
 	char found[PATH_MAX];		/* "" so far */
 	bool several;
 };

@@ -16,7 +16,7 @@
 #include "thread_watch.h"
 
 enum consistent_read {
-	CONSISTENT_READ_OK,		/* what was read is of one moment */
+	CONSISTENT_READ_OK,		/* the data are of one moment */
 	CONSISTENT_READ_ASLEEP,		/* not read: it sleeps by now, and only running threads are wanted */
 	CONSISTENT_READ_TORN,		/* it ran meanwhile, at each attempt */
 	CONSISTENT_READ_ENDED,

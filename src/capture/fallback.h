@@ -1,4 +1,4 @@
-/* fallback.h: which way of sampling is open to the caller: the BPF programs, else reading memory, else the extension. */
+/* fallback.h: selects the way of sampling that the caller may use: the BPF programs, else reading memory, else the extension. */
 #ifndef CAPTURE_FALLBACK_H
 #define CAPTURE_FALLBACK_H
 

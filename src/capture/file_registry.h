@@ -1,4 +1,4 @@
-/* file_registry.h: which file an id is, and the calls that were counted: the part of a stack registry that is about files. */
+/* file_registry.h: maps file ids to paths, and holds the counted calls: the part of a stack registry that is about files. */
 #ifndef CAPTURE_FILE_REGISTRY_H
 #define CAPTURE_FILE_REGISTRY_H
 

@@ -1,4 +1,4 @@
-/* histogram.h: how long waits or calls took, as a text: least, average, most, and a histogram by powers of 2. Pure. */
+/* histogram.h: writes the durations of waits or calls as text: least, average, most, and a histogram by powers of 2. Pure. */
 #ifndef CAPTURE_HISTOGRAM_H
 #define CAPTURE_HISTOGRAM_H
 

@@ -1,4 +1,4 @@
-/* interpreter.h: where the code of PHP's interpreter is in a file, and how its frames are left.
+/* interpreter.h: finds the code of PHP's interpreter in a file, and the rule to unwind its frames.
  *
  * Compilers put what seldom runs of a function elsewhere, with a symbol of its own (execute_ex.cold) that stripped files do
  * not have. It is known by two things: it begins in the middle of a frame, with the same rule as most of the interpreter's

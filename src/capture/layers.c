@@ -14,7 +14,7 @@ struct merger {
 	const struct layers *l;
 	struct group groups[PHP_DEPTH];	/* root first */
 	u32 group_count;
-	u32 first_group;		/* of this native stack; those before are on the stacks of other fibers */
+	u32 first_group;		/* first group of this native stack; earlier ones are on the stacks of other fibers */
 	u32 group_of[NATIVE_DEPTH];	/* the group that takes the place of a native frame, or comes behind it; NONE */
 	struct layer_frame *out;
 	size_t out_count;

@@ -24,11 +24,11 @@ struct module {
 	bool php;			/* it has PHP's interpreter in it */
 	struct interpreter interpreter;
 	uint32_t body_rule;		/* the number of its rule; 0: none */
-	uint32_t *functions;		/* where functions begin, by its call frame information */
+	uint32_t *functions;		/* starts of functions, by its call frame information */
 	size_t function_count;
 	struct symbols symbols;
 	bool has_symbols;		/* they were read */
-	struct map own_names;		/* where a function begins -> its number in `own_list`: names that are not the file's */
+	struct map own_names;		/* start of a function -> its number in `own_list`: names that are not the file's */
 	char **own_list;		/* "" if there are several */
 	size_t own_count, own_capacity;
 

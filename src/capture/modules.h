@@ -40,7 +40,7 @@ enum module_mark {
 	MARK_INTERPRETER,		/* execute_ex */
 	MARK_COMPILED,			/* PHP code that was compiled, in a frame of the interpreter */
 	MARK_PERL,			/* runops: it runs Perl code up to the return of a sub that C code called */
-	MARK_CALLER,			/* what calls the interpreter, or an internal function, once */
+	MARK_CALLER,			/* code that calls the interpreter, or an internal function, once */
 };
 
 /* Appends the name of a native frame (NATIVE_FRAME): a demangled symbol; "module+0xaddress" of the function's start where it has

@@ -1,4 +1,4 @@
-/* perl_check.h: whether the table of offsets fits a Perl that runs; as php_check.h for PHP. */
+/* perl_check.h: checks that the table of offsets fits a running Perl, like php_check.h for PHP. */
 #ifndef CAPTURE_PERL_CHECK_H
 #define CAPTURE_PERL_CHECK_H
 

@@ -1,4 +1,4 @@
-/* perl_image.h: whether a file has Perl in it, and where: a program, or a library such as libperl.
+/* perl_image.h: detects and locates Perl in a file: a program, or a library such as libperl.
  *
  * No name of a file decides, but what it exports for modules written in C: Perl_runops_standard, and PL_thr_key where Perl
  * has threads.
@@ -12,7 +12,7 @@ struct perl_image {
 	struct binary binary;
 	unsigned major, minor;
 	char version[32];		/* "5.36.0" */
-	u64 first_interpreter;		/* where PL_curinterp is, to check the offsets with; 0: unknown */
+	u64 first_interpreter;		/* address of PL_curinterp, to check the offsets; 0: unknown */
 };
 
 /* Reads what the open file is. Returns 1 if it has Perl, 0 if not (`ret` is then of no use), or -ENOTSUP with a sentence for a

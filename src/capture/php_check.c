@@ -17,7 +17,7 @@
 #define PAGE_MAX	(64u << 20)
 #define LINES_MAX	(16u << 20)
 #define FRAMES		64u
-#define STRING_MAX	256u		/* whose hash is compared */
+#define STRING_MAX	256u		/* longest string whose hash is compared */
 #define STRING_LIMIT	65536u
 #define METHOD_MAX	16u		/* of a request's method */
 

@@ -1,6 +1,6 @@
-/* php_check.h: whether the table of offsets fits a PHP that runs.
+/* php_check.h: checks that the table of offsets fits a running PHP.
  *
- * A PHP built with other options, or a version that was entered wrongly, would give stacks that look right and are not.
+ * A PHP built with other options, or a version that was entered wrongly, would give stacks that look right but are wrong.
  */
 #ifndef CAPTURE_PHP_CHECK_H
 #define CAPTURE_PHP_CHECK_H

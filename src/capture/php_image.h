@@ -1,4 +1,4 @@
-/* php_image.h: whether a file has PHP in it, and where: a program, or a library such as libphp.
+/* php_image.h: detects and locates PHP in a file: a program, or a library such as libphp.
  *
  * No name of a file decides, but what it exports: executor_globals, or executor_globals_offset where PHP is thread-safe.
  * Debian strips its PHP, but what extensions need stays in .dynsym.
@@ -12,7 +12,7 @@ struct php_image {
 	struct binary binary;
 	unsigned major, minor;
 	char version[32];		/* "8.2.36", "8.2" if only that is known */
-	u64 exception_class;		/* where zend_ce_exception is, to check the offsets with; 0: unknown */
+	u64 exception_class;		/* address of zend_ce_exception, to check the offsets; 0: unknown */
 };
 
 /* Reads what the open file is. Returns 1 if it has PHP, 0 if it has none (`binary.kind` is then BINARY_HOST if it may load

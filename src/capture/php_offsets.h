@@ -1,4 +1,4 @@
-/* php_offsets.h: where each version of PHP has what the walker reads.
+/* php_offsets.h: the offsets of the fields that the walker reads, by version of PHP.
  *
  * A table in a text file, so that a new PHP needs no new Strobe: php_offsets.txt is part of the program, and a file of the
  * same form may add versions, or replace some. See php_offsets.txt for the form.

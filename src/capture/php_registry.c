@@ -22,7 +22,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-#define THREADS		16u		/* of a process that are searched for its thread-safe PHP */
+#define THREADS		16u		/* threads of a process searched for its thread-safe PHP */
 #define TRIES		20u
 #define PAUSE_NS	5000000		/* between two of them */
 #define WAITING		64u		/* processes */

@@ -26,7 +26,7 @@ struct record_summary {
 	unsigned closed_sleepers;		/* threads that slept at the start and may not be read */
 	u64 left_out;				/* samples in user mode, with the kernel's layer alone */
 	unsigned unread_files;			/* of native code: stacks end there */
-	const char *first_file;			/* what was wrong with the first one of them; "" */
+	const char *first_file;			/* the error of the first one of them; "" */
 	bool is_remote;				/* memory was read, without BPF */
 	struct remote_counts remote;		/* then */
 	const char *language;			/* "PHP", "Perl", "PHP or Perl"; NULL: PHP */

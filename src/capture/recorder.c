@@ -10,7 +10,7 @@
 #include <signal.h>
 
 #define DRAIN_NS	NS_PER_SECOND
-#define LIVE_NS		(NS_PER_SECOND / 10)	/* how often to see whether targets live */
+#define LIVE_NS		(NS_PER_SECOND / 10)	/* interval of checks whether targets live */
 
 /* --- events */
 

@@ -1,4 +1,4 @@
-/* recorder_targets.c: which processes are recorded, by number, pattern, pool and control group. */
+/* recorder_targets.c: selects the processes to record, by number, pattern, pool and control group. */
 
 #include "recorder_private.h"
 

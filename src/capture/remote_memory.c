@@ -99,7 +99,7 @@ static struct {
 	struct iovec remote[IOV_MAX], local[IOV_MAX];
 	u32 ends[IOV_MAX];		/* number behind the last block of each part */
 	u32 remote_count, local_count;
-	u8 gaps[GAP_BYTES];		/* what lies between blocks is thrown away */
+	u8 gaps[GAP_BYTES];		/* the bytes between blocks are discarded */
 } batch;
 
 /* Whether the block can be read with the last part: a part costs as much as copying 2 KB. */

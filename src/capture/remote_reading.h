@@ -10,7 +10,7 @@
 #include "remote_walk.h"
 
 struct remote_reading {
-	struct remote_php php;		/* what to read */
+	struct remote_php php;		/* the PHP to read */
 	const struct map *known;	/* functions whose names are not wanted again; NULL: all are wanted */
 	bool with_request;
 	u32 tgid;			/* for the events: the process as the programs know it; 0: they do not */

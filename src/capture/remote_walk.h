@@ -12,7 +12,7 @@
 struct remote_php {
 	pid_t pid;
 	const struct binary *binary;
-	u64 bias;			/* what is added to the file's addresses */
+	u64 bias;			/* added to the file's addresses */
 	u64 thread;			/* the thread pointer, for thread-safe builds */
 };
 

@@ -39,11 +39,11 @@ struct stack_registry_layers {
 	bool php, native, kernel;	/* PHP and native frames together are one stack, see layers.h */
 	struct modules *modules;	/* names of native frames; only with `native` */
 	bool waits_end_in_user;		/* waits without the kernel's frames, whose last one is always its scheduler */
-	bool on_cpu, off_cpu;		/* which columns; both: wall_ns comes first */
+	bool on_cpu, off_cpu;		/* columns to write; both: wall_ns comes first */
 	bool lines;			/* the profile keeps executed lines, of PHP and Perl */
 	const char *outside;		/* the name of a sample without any function; NULL: STACK_REGISTRY_OUTSIDE */
 	bool file_io;			/* calls, and nothing else: PHP's frames, the operation, the file */
-	enum file_weight weight;	/* which of their columns comes first */
+	enum file_weight weight;	/* the column of files that comes first */
 };
 
 /* Names of functions without an event, of stacks without frames. */

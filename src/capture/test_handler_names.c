@@ -1,4 +1,4 @@
-/* test_handler_names.c: what a function in C is called, by what it is in PHP. */
+/* test_handler_names.c: tests the native names of PHP's internal functions and methods. */
 
 #include "handler_names.h"
 

@@ -1,4 +1,4 @@
-/* test_record_sender.c: what a daemon that is away never gets is counted, and the daemon is told once it is there. */
+/* test_record_sender.c: tests that samples lost while the daemon is away are counted, and reported to it once it is back. */
 
 #include "mem.h"
 #include "record_sender.h"

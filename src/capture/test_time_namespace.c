@@ -1,4 +1,4 @@
-/* test_time_namespace.c: what /proc/PID/timens_offsets says. */
+/* test_time_namespace.c: tests parsing of /proc/PID/timens_offsets. */
 
 #include "test.h"
 #include "time_namespace.h"

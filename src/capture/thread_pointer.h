@@ -1,4 +1,4 @@
-/* thread_pointer.h: where a thread of another process has its thread-local storage.
+/* thread_pointer.h: finds the thread-local storage of a thread in another process.
  *
  * The register that says so can only be read by stopping the thread. But the C library keeps a record of each thread
  * just there, with the thread's number and pointers to the record itself, and that can be found in memory.

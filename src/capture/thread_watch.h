@@ -18,7 +18,7 @@ struct thread_watch {
 struct thread_snapshot {
 	char state;			/* R runs or waits for a CPU, S and D sleep, T and t are stopped, Z and X have ended */
 	int cpu;			/* on which it runs, waits, or ran last */
-	uint64_t runs;			/* how often a CPU began to run it: unchanged means that it has not run meanwhile */
+	uint64_t runs;			/* number of times that a CPU began to run it; unchanged if it has not run meanwhile */
 	uint64_t cpu_ns, delay_ns;	/* on CPU, and waiting for one, since the thread began */
 	bool exact;			/* by the scheduler's account; otherwise cpu_ns has steps of 10 ms and delay_ns is 0 */
 };

@@ -1,4 +1,4 @@
-/* time_namespace.h: how far this process' clocks are from the kernel's own.
+/* time_namespace.h: the offsets between this process' clocks and the kernel's own.
  *
  * In a time namespace CLOCK_MONOTONIC and the start times in /proc are shifted; the clock and the start times that BPF programs see
  * are not.
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct time_offsets {
-	int64_t monotonic_ns, boottime_ns;	/* what is added to the kernel's; 0 in the first namespace */
+	int64_t monotonic_ns, boottime_ns;	/* added to the kernel's; 0 in the first namespace */
 };
 
 struct time_offsets time_namespace_offsets(void);

@@ -15,7 +15,7 @@
 static const char *output = "-", *column, *from;
 static const char *times;
 static bool all, without_recursion, time_raw, time_from_second;
-static struct format_options reading;		/* what readers are asked for: one line below for each */
+static struct format_options reading;		/* options of the readers: one line below for each */
 static struct buf order;			/* of stacks, for formats whose script keeps it */
 
 static const struct option_spec options[] = {

@@ -29,8 +29,8 @@ struct collector;
 struct collector_run {
 	const struct strobe_wire_message *message;
 	int64_t time_ns;			/* when it ended: as it says, or now if that is far off */
-	int result;				/* of the sink: 1 stored, 0 was there already, -EEXIST: another one has
-						 * its name, any other error: it can never be kept */
+	int result;				/* the sink's: 1 stored, 0 stored before, -EEXIST: another run has this name;
+						 * other errors are permanent */
 };
 
 /* A destination of batches. Its callbacks are called from its own thread only. */
@@ -52,7 +52,7 @@ struct collector_sink {
 };
 
 struct collector_options {
-	int64_t commit_ns;		/* how long a batch stays open; 1 s */
+	int64_t commit_ns;		/* duration of a batch; 1 s */
 	uint64_t queue_bytes;		/* cap of batches waiting, for each sink; 256 MB */
 	unsigned max_series;		/* per batch; messages of more go to a series with entry=other; 10,000 */
 	unsigned max_label_values;	/* per label and UTC day; further values count as "other"; 1,000 */
@@ -72,7 +72,7 @@ struct sink_counters {
 	_Atomic int64_t waits_since_ns;				/* monotonic: the batch that waits longest; 0: none
 								 * waits */
 	_Atomic bool failing, runs_failing;			/* the last commit failed */
-	char why[256];						/* what it said then; read it with sink_why */
+	char why[256];						/* its message then; read it with sink_why */
 };
 
 /* Why the last commit failed, "" if it did not; any thread. `text` may be cut. */

@@ -40,8 +40,7 @@ struct sink_worker {
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool committing;			/* the sink is at work on the first */
-	void (*gone)(void *data, uint64_t left);	/* of a removed sink, which gets nothing new; called in the
-						 * loop's thread, once the worker's has ended */
+	void (*gone)(void *data, uint64_t left);	/* called in the loop's thread after a removed sink's worker has ended */
 	void *gone_data;
 	_Atomic bool has_left;			/* then its thread ends; not under the lock */
 };
@@ -101,7 +100,7 @@ void collector_run_left(struct collector *c, struct open_run *r);
 
 void collector_close_batches(struct collector *c);	/* all of them; the sinks have their content */
 void collector_close_batch(struct collector *c, struct open_batch *b);	/* it will go to all sinks; nothing is added */
-void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what it takes now, as queued */
+void collector_count_bytes(struct collector *c, struct open_batch *b);	/* its present size, as queued */
 uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);

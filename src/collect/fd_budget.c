@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define HTTP_LEAST	4u		/* a connection for each of its threads */
-#define HTTP_OWN	12u		/* what it has open without any */
+#define HTTP_OWN	12u		/* descriptors open without any connection */
 
 static _Atomic rlim_t used;		/* of the limit, by what is always open */
 

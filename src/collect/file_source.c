@@ -35,7 +35,7 @@ struct file_source {
 	struct watch timer;
 	struct tail *tails;		/* in the order of their epochs; the last one that is open is what the path
 					 * names */
-	struct tail *reading;		/* whose lines are being handed over */
+	struct tail *reading;		/* the file whose lines are being handed over */
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
 	bool caught_up, state_failed, logged_unreadable;

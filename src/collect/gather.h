@@ -52,6 +52,6 @@ void gather_note(struct gather *g, struct gather_sender *s, size_t bytes);
 /* Whether this sender sent anything in this period; most send no more than one message in one. */
 bool gather_noted(const struct gather *g, const struct gather_sender *s);
 
-int64_t gather_break_ns(const struct gather *g);	/* how long one is now; 0: there are none */
+int64_t gather_break_ns(const struct gather *g);	/* present duration of a break; 0: there are none */
 
 #endif

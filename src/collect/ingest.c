@@ -1,4 +1,4 @@
-/* ingest.c: what sources hand over becomes part of a batch; all in the loop's thread. */
+/* ingest.c: adds data from sources to a batch; all in the loop's thread. */
 
 #include "collector_private.h"
 

@@ -1,4 +1,4 @@
-/* journal.h: which ack tokens are in batches that sinks may have seen and sources have not been told of.
+/* journal.h: the ack tokens in batches that sinks may have seen and that are not acknowledged yet.
  *
  * A collector that dies between a commit and the acknowledgement is given the same entries again. The journal knows to
  * which batch they belonged, so that they make one with the same id, which the sinks take for a replay. It is a ledger

@@ -7,7 +7,7 @@
 struct line_feed {
 	struct buf partial;		/* a line that has not ended yet */
 	bool skipping;			/* it is too long, and was said to be */
-	uint64_t line_at, end;		/* where it begins, and where the next bytes belong: from the start of all */
+	uint64_t line_at, end;		/* start of the line, and offset of the next bytes, from the start of the stream */
 	size_t max;			/* bytes of a line */
 
 	/* The line without its newline; NULL, with what there was of it: too long. */
@@ -19,6 +19,6 @@ void line_feed_init(struct line_feed *f, size_t max, void (*got)(void *, uint64_
 void line_feed_done(struct line_feed *f);
 
 void line_feed_put(struct line_feed *f, const char *bytes, size_t n);
-void line_feed_end(struct line_feed *f);	/* what is left is a line, too */
+void line_feed_end(struct line_feed *f);	/* the rest is a line, too */
 
 #endif

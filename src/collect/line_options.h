@@ -1,4 +1,4 @@
-/* line_options.h: what the URL of a source says about its lines:
+/* line_options.h: the parameters of a source's URL that describe its lines:
  * "…?label.host=web1&clock=cpu&period=0.01&channel=excimer". */
 #ifndef COLLECT_LINE_OPTIONS_H
 #define COLLECT_LINE_OPTIONS_H

@@ -1,4 +1,4 @@
-/* memfd.c: what a descriptor from another process must be before it is read. */
+/* memfd.c: validates a descriptor from another process before it is read. */
 
 #include "memfd.h"
 

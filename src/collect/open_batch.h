@@ -35,7 +35,7 @@ struct open_batch {
 	struct open_batch_stack { uint32_t entry, node; bool folded; } *seen;
 	size_t seen_count, seen_capacity;
 	uint64_t hash_seed;
-	struct open_batch_bucket {		/* what it has of the stacks of rules->dict, as numbers + 1; 0 is nothing */
+	struct open_batch_bucket {		/* its part of the stacks of rules->dict, as numbers + 1; 0 is nothing */
 		int64_t bucket_ns;
 		uint32_t generation;		/* of the dictionary */
 		uint32_t *entries, *frames, *nodes;		/* by its series: our entry; by its frames and nodes: the profile's */

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FIRST_FD	3	/* where systemd puts them */
+#define FIRST_FD	3	/* systemd's first passed descriptor */
 #define FDS_MAX		64
 
 static uint64_t was_asked_for;	/* a bit for each; sources are opened by one thread */

@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #define CGROUP_MAX		((size_t)64 << 10)
-#define ENVIRONMENT_MAX		((size_t)2 << 20)	/* what a kernel passes to a program by default */
+#define ENVIRONMENT_MAX		((size_t)2 << 20)	/* the kernel's default limit for a program */
 #define SHORT_ID		12u
 
 enum kind { CGROUP, ENVIRONMENT, OTEL, DAEMON_ENVIRONMENT };

@@ -16,7 +16,7 @@
 #define BEGIN		"strobe runs 1\n"
 #define LINE		17u			/* 16 digits and a newline */
 #define FILE_MAX	((size_t)256 << 20)	/* 15 million files */
-#define SPARE_LINES	1000u			/* of files that are gone, which are not worth writing all anew */
+#define SPARE_LINES	1000u			/* so many lines of deleted files are not worth a rewrite */
 
 static bool add(struct runs_seen_set *s, uint64_t id)
 {

@@ -1,4 +1,4 @@
-/* runs_seen.h: which files of a directory are done with, also across restarts.
+/* runs_seen.h: the list of imported run files of a directory, kept across restarts.
  *
  * A file is known by a hash of its name, inode, size and time of change: one that is written anew is another one. What it
  * remembers stands in a file of the daemon's own, "strobe runs 1" and a line of 16 hexadecimal digits for each, to which

@@ -24,7 +24,7 @@
 
 #define TICK_NS		(NS_PER_SECOND / 5)
 #define LOOK_NS		(60 * NS_PER_SECOND)	/* between two looks through all of it, where inotify tells of new files */
-#define LOOK_SOON_NS	(2 * NS_PER_SECOND)	/* where it does not, or files were too fresh */
+#define LOOK_SOON_NS	(2 * NS_PER_SECOND)	/* if it does not, or files were too fresh */
 #define ENTRIES_PER_TICK 2000u			/* then other sources have their turn */
 #define QUEUE_MAX	1000u			/* unless STROBE_RUN_FILES_QUEUED has fewer, for tests */
 #define READ_MEMORY	((size_t)1 << 30)

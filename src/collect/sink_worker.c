@@ -393,7 +393,7 @@ int sink_worker_start(struct sink_worker *o, struct collector *c, const struct c
 
 void sink_worker_join(struct sink_worker *o)
 {
-	assert(!o->has_thread || !lock_is_held(&o->collector->lock));	/* which its thread takes */
+	assert(!o->has_thread || !lock_is_held(&o->collector->lock));	/* its thread takes the lock */
 	if (o->has_thread)
 		pthread_join(o->thread, NULL);
 	o->has_thread = false;

@@ -1,4 +1,4 @@
-/* source.h: where samples come from. A source knows its transport and nothing of stores.
+/* source.h: the interface of sources of samples. A source knows its transport and nothing of stores.
  *
  * It hands over messages (wire/strobe_wire.h) and folded lines ("frame;frame;… 12", what Arc Lamp's clients publish). A
  * source that can redeliver unacknowledged entries (a stream) gives each entry an ack token, and gets the ack token back when
@@ -69,8 +69,7 @@ struct source_counters {
 	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_lost;			/* to a server, after they had been ready */
-	_Atomic uint64_t connections_cut_off;			/* of these, by a server that ran on: more waited than
-								 * it keeps */
+	_Atomic uint64_t connections_cut_off;			/* the lost ones that a running server closed, since too much was waiting */
 	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server
 								 * counts */
 	_Atomic uint64_t connections_closed_for_garbage;
@@ -81,8 +80,7 @@ struct source_counters {
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
 	_Atomic uint64_t rejected_lines[SOURCE_LINE_ERRORS];
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
-	_Atomic uint64_t rejected_entries;			/* of a stream: with nothing in them that is a message
-								 * or a line */
+	_Atomic uint64_t rejected_entries;			/* of a stream: entries without a message or a line */
 	_Atomic uint64_t files;					/* of runs, committed */
 	_Atomic uint64_t rejected_files[SOURCE_FILE_ERRORS];
 	_Atomic uint64_t pushes[SOURCE_PUSH_PROTOCOLS];		/* accepted */
@@ -108,15 +106,15 @@ struct peer_labels;
 
 /* Names one entry of a source that wants to know when it is durable. */
 struct ack_token {
-	uint32_t stream;			/* which of the source's streams */
-	uint64_t high, low;			/* what names the entry there: of Redis milliseconds and sequence */
+	uint32_t stream;			/* index of the source's stream */
+	uint64_t high, low;			/* the entry's id there: of Redis milliseconds and sequence */
 };
 
 /* Metadata of a message or a line. All zero is fine except for the source. */
 struct source_about {
 	struct source *source;
 	const struct ack_token *ack_token;	/* NULL: none wanted. Several messages may come with one ack token */
-	const char *channel;			/* what it was published on; NULL: nothing. The label "profiler" of a
+	const char *channel;			/* channel of the message; NULL: none. The label "profiler" of a
 						 * line */
 	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
 	bool is_dated;				/* of a run: it ended at time_ns, however long ago that is */
@@ -124,10 +122,8 @@ struct source_about {
 						 * message says */
 	enum strobe_clock clock;		/* of lines; a message says its own */
 	int64_t period_ns;			/* the same; 0: unknown */
-	uint64_t batch_id;			/* of a relay: what has this id and was seen already is left out; 0:
-						 * none */
-	uint32_t part;				/* of what has a batch id: 0 for its first message, more for those that
-						 * follow it */
+	uint64_t batch_id;			/* of a relay: a batch id that was seen before is skipped; 0: none */
+	uint32_t part;				/* with a batch id: the number of the message in the batch, from 0 */
 };
 
 struct source_list {
@@ -193,12 +189,11 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
-	char *identity;				/* where its ack tokens come from, whatever else the URL says. NULL: the
-						 * URL */
+	char *identity;				/* origin of its ack tokens, independent of other parameters of the URL. NULL: the URL */
 	struct source_counters counters;
 	struct source_receiver receiver;
 	struct loop *loop;
-	uint32_t batches;			/* of the collector, the loop's thread: how many hold something of it */
+	uint32_t batches;			/* used by the collector in the loop's thread: number of batches with its data */
 
 	/* Private to source.c: the state, for people. */
 	_Atomic bool is_up;

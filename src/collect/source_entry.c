@@ -27,7 +27,7 @@ static size_t hand_messages(struct source *s, struct source_about about, struct 
 				strobe_wire_error_name(e));
 			return taken;
 		}
-		assert(n <= body.n);		/* what was accepted ends where it says */
+		assert(n <= body.n);		/* the check made sure that it ends there */
 		about.part = (uint32_t)++taken;
 		body.p += n;
 		body.n -= n;

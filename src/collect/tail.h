@@ -35,7 +35,7 @@ int tail_read(struct tail *t, char *piece, size_t size);
 void tail_note(struct tail *t, uint64_t at);			/* a line was handed over */
 bool tail_acknowledge(struct tail *t, uint64_t at);		/* false: it is not known */
 bool tail_is_done(const struct tail *t);			/* all that was handed over is acknowledged */
-uint64_t tail_position(const struct tail *t);			/* what stands before it is acknowledged */
+uint64_t tail_position(const struct tail *t);			/* everything before it is acknowledged */
 
 /* The hash of the first bytes, at most TAIL_MARK and `position`; 0 if there are none. */
 uint64_t tail_mark(int fd, uint64_t position);

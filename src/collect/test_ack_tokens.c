@@ -1,5 +1,4 @@
-/* test_ack_tokens.c: what can be delivered again is acknowledged when it is kept, and counts once, wherever a crash
- * comes. */
+/* test_ack_tokens.c: tests that entries are acknowledged after the commit, and count once wherever a crash occurs. */
 
 #include "collector.h"
 
@@ -104,7 +103,7 @@ static void crash(struct fixture *f)
 
 static void start(struct fixture *f)
 {
-	log_set_level(0);		/* what they say is not looked at here */
+	log_set_level(0);		/* their messages are not checked here */
 	memset(f, 0, sizeof(*f));
 	snprintf(f->directory, sizeof(f->directory), "/tmp/strobe-acks-XXXXXX");
 	CHECK(mkdtemp(f->directory) != NULL);

@@ -1,4 +1,4 @@
-/* test_journal.c: what is known of batches after a crash, wherever it happened. */
+/* test_journal.c: tests recovery of batches after a crash at any point. */
 
 #include "journal.h"
 
@@ -29,7 +29,7 @@ static void reopen(struct fixture *f)
 
 static void start(struct fixture *f)
 {
-	log_set_level(0);		/* what they say is not looked at here */
+	log_set_level(0);		/* their messages are not checked here */
 	memset(f, 0, sizeof(*f));
 	snprintf(f->directory, sizeof(f->directory), "/tmp/strobe-journal-XXXXXX");
 	CHECK(mkdtemp(f->directory) != NULL);

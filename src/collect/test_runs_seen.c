@@ -1,4 +1,4 @@
-/* test_runs_seen.c: which files are done with, across restarts, crashes and files that go. */
+/* test_runs_seen.c: tests the list of imported files across restarts, crashes and deletions. */
 #include "runs_seen.h"
 
 #include "buf.h"

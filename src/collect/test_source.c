@@ -1,4 +1,4 @@
-/* test_source.c: which lines, messages and entries are accepted, and how the others are counted. */
+/* test_source.c: tests which lines, messages and entries are accepted, and the counters of the others. */
 #include "source.h"
 
 #include "buf.h"

@@ -32,7 +32,7 @@ struct connection {
 	struct gather_sender sender;
 	struct unix_source *source;
 	struct ucred peer;			/* the peer; 0 if unknown */
-	struct labels labels;			/* where the peer runs, as far as is wanted and known */
+	struct labels labels;			/* the peer's origin, as far as wanted and known */
 	bool is_recorder;			/* it sends samples of other processes */
 	unsigned rejected;
 	struct open_runs open_runs;

@@ -1,9 +1,9 @@
-/* page_file.c: what the script of a page in a file cannot find in the tree.
+/* page_file.c: writes the data that the script of a page in a file cannot derive from the tree.
  *
- *	columns		each value: name, unit, sums, and which columns of the tree it is made of
+ *	columns		each value: name, unit, sums, and the columns of the tree that it is computed from
  *	groups		for each grouping but that by function: names, and the name of each frame
  *	own		whether a frame is one's own code
- *	tables		where the tree does not say it: functions with what they took, by grouping; see put_tables
+ *	tables		if the tree does not determine them: functions with their values, by grouping; see put_tables
  *	around		the same of callers and callees
  */
 

@@ -1,4 +1,4 @@
-/* pictures.c: what --also says, and which stacks a picture is of. */
+/* pictures.c: parses --also, and selects the stacks of a picture. */
 
 #include "pictures.h"
 

@@ -1,4 +1,4 @@
-/* status_text.c: what came in, what was lost and why, what is kept. */
+/* status_text.c: writes the daemon's status as text: samples received, samples lost and why, data stored. */
 
 #include "status_text.h"
 

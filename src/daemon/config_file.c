@@ -285,7 +285,7 @@ static bool is_variable_of(const struct command_spec *spec, const char *key, con
 
 static void warn_of(const struct command_spec *spec, const char *name, size_t n, const char *key)
 {
-	static const char *const rest[] = { "socket", "config", NULL };		/* which are no keys of a file */
+	static const char *const rest[] = { "socket", "config", NULL };		/* not keys of a file */
 	const char *near = nearest(spec, key);
 	char text[80];
 

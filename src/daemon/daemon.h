@@ -17,8 +17,7 @@ struct daemon_options {
 	size_t sink_count;
 	const char *state;			/* the directory for journal and spools; NULL: none is needed */
 	struct store_limits limits;
-	const struct logs_options *logs;	/* what a configuration of Arc Lamp says of its tree; NULL: there is
-						 * none */
+	const struct logs_options *logs;	/* the tree in a configuration of Arc Lamp; NULL: none */
 	uint64_t queue_bytes;			/* as collector.h has them */
 	unsigned label_values, series;
 	const char *listen, *probe_listen;	/* as server.h has them; NULL is the default or none */

@@ -1,4 +1,4 @@
-/* daemon_fixed.c: which settings of a configuration that was read again apply after a restart only. */
+/* daemon_fixed.c: finds changed settings that apply only after a restart. */
 
 #include "daemon_private.h"
 

@@ -1,4 +1,4 @@
-/* daemon_settings.c: what holds without options, and what cannot be. */
+/* daemon_settings.c: the defaults of the daemon's settings, and their validation. */
 
 #include "daemon_settings.h"
 

@@ -1,4 +1,4 @@
-/* drop_report.c: what each counter was when it was reported last. */
+/* drop_report.c: remembers the last reported value of each counter. */
 #include "drop_report.h"
 
 #include "mem.h"

@@ -22,7 +22,7 @@ static const struct sink_ops *find(const char *url)
 
 int sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err)
 {
-	_cleanup_(freep) char *store_url = *url == '/' ? xasprintf("sqlite:%s", url) : NULL;	/* what people type */
+	_cleanup_(freep) char *store_url = *url == '/' ? xasprintf("sqlite:%s", url) : NULL;	/* a plain path is a store, too */
 	const struct sink_ops *ops = find(store_url ? store_url : url);
 
 	if (!strncmp(url, "resp:", 5))

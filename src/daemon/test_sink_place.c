@@ -1,4 +1,4 @@
-/* test_sink_place.c: which sinks are in each other's way, and what is said of two of them. */
+/* test_sink_place.c: tests the detection of conflicting sinks, and its error messages. */
 
 #include "sink_place.h"
 

@@ -1,4 +1,4 @@
-/* check_daemon.c: what the daemon says of itself, and its socket. */
+/* check_daemon.c: checks the daemon's status and socket. */
 #include "doctor.h"
 
 #include "mem.h"

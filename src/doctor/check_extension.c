@@ -1,4 +1,4 @@
-/* check_extension.c: whether a PHP loads strobe.so, and whether that one fits. */
+/* check_extension.c: checks that a PHP loads strobe.so, and that the file fits this PHP. */
 #include "doctor.h"
 
 #include "mem.h"
@@ -150,6 +150,6 @@ bool doctor_extension(struct findings *f, enum level level, const char *area, co
 	}
 	path = php_settings_extension_path(s, php, line);
 	if (!path || strstr(path, "${"))
-		return true;	/* where that is only PHP knows */
+		return true;	/* only PHP knows the value of the variable */
 	return check_file(f, level, area, about, root, php, line, path);
 }

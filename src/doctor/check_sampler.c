@@ -1,4 +1,4 @@
-/* check_sampler.c: what the kernel lets the caller see of other processes. */
+/* check_sampler.c: checks whether the kernel lets the caller inspect other processes. */
 #include "doctor.h"
 
 #include "kernel_features.h"

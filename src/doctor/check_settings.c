@@ -1,4 +1,4 @@
-/* check_settings.c: what PHP's settings mean for sampling. */
+/* check_settings.c: checks PHP's settings that affect sampling. */
 #include "doctor.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* expected_socket.h: where a PHP looks for the daemon's socket. */
+/* expected_socket.h: finds the socket path that a PHP uses to reach the daemon. */
 #ifndef DOCTOR_EXPECTED_SOCKET_H
 #define DOCTOR_EXPECTED_SOCKET_H
 

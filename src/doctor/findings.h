@@ -1,5 +1,4 @@
-/* findings.h: what `strobe doctor` found: for each thing that it looked at, whether it is right, else the cause and the command
- * that mends it.
+/* findings.h: the results of `strobe doctor`: for each check OK, or the cause and the command that fixes it.
  */
 #ifndef DOCTOR_FINDINGS_H
 #define DOCTOR_FINDINGS_H

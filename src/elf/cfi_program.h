@@ -47,7 +47,7 @@ struct cfi_program {
 	uint64_t code_align;
 	int64_t data_align;
 	bool signal;
-	const struct cfi_state *initial;	/* what DW_CFA_restore goes back to */
+	const struct cfi_state *initial;	/* target of DW_CFA_restore */
 	struct cfi_state state;
 	/* Called with each row. */
 	void (*row)(void *arg, uint64_t pc, const struct unwind_rule *rule);

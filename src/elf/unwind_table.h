@@ -1,4 +1,4 @@
-/* unwind_table.h: how to unwind a program's native stack, as user space writes it and BPF reads it.
+/* unwind_table.h: the rules for unwinding a program's native stack, written by user space and read by BPF.
  *
  * Fixed-size structs for both compilers. A program's table is a list of rows sorted by address, `{pc, rule}`: from `pc`
  * on, up to the next row, a frame is left by that rule. Most rows share a few hundred rules, so a row has six bytes.

@@ -1,4 +1,4 @@
-/* otlp_layout.c: what the fields of profiles and samples tell, gathered over a request. */
+/* otlp_layout.c: detects the layout of a request from the fields of its profiles and samples. */
 #include "otlp_layout.h"
 
 #include "otlp.h"

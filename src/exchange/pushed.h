@@ -1,4 +1,4 @@
-/* pushed.h: what a message of another profiler holds, as profiles by series and bucket, ready for the collector.
+/* pushed.h: the content of another profiler's message: profiles by series and bucket, ready for the collector.
  *
  * Readers of the formats (push_pprof.h, push_text.h, otlp_read.h) fill it; nothing is handed on before a whole message was
  * read, so that a message is taken or refused as a whole. */

@@ -16,7 +16,7 @@
 
 struct apart_input {
 	const char *name;			/* for sentences: "the body", "'x.shop.xhprof'" */
-	const char *bytes;			/* what to read … */
+	const char *bytes;			/* the input … */
 	size_t n;
 	int fd;					/* … or -1: what the child reads from this file, to its end */
 	size_t memory;				/* the most that reading may take, beside what the daemon has */

@@ -12,7 +12,7 @@
 struct decompressor {
 	bool is_zstd;
 	bool between;		/* a member or frame has ended, and the next has not begun */
-	bool ended;		/* what follows is none */
+	bool ended;		/* the rest is not compressed data */
 	z_stream z;
 	ZSTD_DStream *zstd;
 };

@@ -1,4 +1,4 @@
-/* edge_tree_share.c: what a function has in all is shared among its places when the tree stands, so that tree and pairs have equal sums. */
+/* edge_tree_share.c: divides the value of a function among its nodes once the tree is built, so that tree and pairs have equal sums. */
 #include "edge_tree_private.h"
 #include "mem.h"
 #include <string.h>

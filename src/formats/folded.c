@@ -93,7 +93,7 @@ struct folded_reader {
 	size_t frame_capacity, name_capacity;
 
 	int64_t scale;			/* of the columns: 1, or that of refined ones */
-	double carry, before_carry;	/* what rounding has left out so far */
+	double carry, before_carry;	/* sum of the rounding errors so far */
 	uint64_t line, stacks, skipped;
 };
 

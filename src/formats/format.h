@@ -34,8 +34,7 @@ struct format_options {
 	double time_min, time_max;
 
 	/* For traces. */
-	bool calls;			/* how often functions were called that called none themselves, not how long
-					 * they took */
+	bool calls;			/* calls of leaf functions are counted, their time is not measured */
 	bool script_values;		/* units and frames are those of the script that collapses such files, where
 					 * it has others */
 

@@ -1,5 +1,5 @@
-/* fuzz_reader.h: what every fuzzer of a reader does: any bytes are read or refused with a sentence, and what was read
- * can be written as folded stacks. */
+/* fuzz_reader.h: shared by fuzzers of readers: any bytes are read or refused with a sentence, and the result can be
+ * written as folded stacks. */
 #ifndef FORMATS_FUZZ_READER_H
 #define FORMATS_FUZZ_READER_H
 

@@ -1,5 +1,5 @@
-/* fuzz_round_trip.h: what fuzzers of formats do that can be written as well: any bytes are read or refused with a
- * sentence, and what was read is written and read again until it must be the same. */
+/* fuzz_round_trip.h: shared by fuzzers of formats that can also be written: any bytes are read or refused with a
+ * sentence, and the result is written and read again until it must be the same. */
 #ifndef FORMATS_FUZZ_ROUND_TRIP_H
 #define FORMATS_FUZZ_ROUND_TRIP_H
 

@@ -1,4 +1,4 @@
-/* go.c: what `go tool pprof -raw` prints of a profile of Go.
+/* go.c: reads the output of `go tool pprof -raw`.
  *
  *	PeriodType: cpu nanoseconds
  *	Period: 10000000

@@ -1,4 +1,4 @@
-/* guess.h: what a file seems to be that is no profile, for the sentence that says so. */
+/* guess.h: guesses the type of a file that is not a profile, for the error message. */
 #ifndef FORMATS_GUESS_H
 #define FORMATS_GUESS_H
 

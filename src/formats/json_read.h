@@ -1,4 +1,4 @@
-/* json_read.h: what the formats in JSON have in common: reading the text, and numbers that are time.
+/* json_read.h: shared by the formats in JSON: reading the text, and numbers that are time.
  *
  * Jansson holds a file as a tree, about twenty times its size, so that the text has a limit.
  */

@@ -1,4 +1,4 @@
-/* notes.h: what a writer could not keep, gathered into the one sentence that it hands up; and names in JSON. */
+/* notes.h: collects the information that a writer lost into one sentence for its caller; and names in JSON. */
 #ifndef FORMATS_NOTES_H
 #define FORMATS_NOTES_H
 

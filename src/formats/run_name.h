@@ -1,4 +1,4 @@
-/* run_name.h: what a run is called that comes from a file. */
+/* run_name.h: names a run that comes from a file. */
 #ifndef FORMATS_RUN_NAME_H
 #define FORMATS_RUN_NAME_H
 

@@ -13,7 +13,7 @@ struct writer {
 	const struct profile *profile;
 	struct buf *out;
 	struct notes notes;
-	struct line_places places;		/* what the file has for frames */
+	struct line_places places;		/* frames of the file */
 	uint32_t *order, *path;		/* nodes as a walk meets them; places from the root down */
 	size_t events;			/* of a chart, so far */
 };

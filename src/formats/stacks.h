@@ -1,4 +1,4 @@
-/* stacks.h: what readers of stacks printed line by line have in common.
+/* stacks.h: shared by readers of stacks printed line by line.
  *
  * Frames come one by one, the leaf first, and then the stack is added with its value. Names are looked up once each; a
  * stack keeps STACKS_DEPTH_MAX frames, those at the leaf. Lines that cannot be read are left out, counted,

@@ -6,7 +6,7 @@
 
 static struct err err;
 static char written[1 << 16];
-static int skipped;		/* what reading returned */
+static int skipped;		/* result of reading */
 
 /* `text` read and written as folded stacks, "" after an error. */
 static const char *with(const struct format *f, const struct format_options *o, const char *text)

@@ -1,5 +1,5 @@
-/* xhprof.c: what xhprof, tideways_xhprof and uprofiler return and their user interfaces keep, by PHP's serialize() or
- * as JSON: {"main()": {"ct": 1, "wt": 1234, "mu": …}, "main()==>foo": {…}, …}, times in microseconds.
+/* xhprof.c: reads profiles of xhprof, tideways_xhprof and uprofiler, by PHP's serialize() or as JSON:
+ * {"main()": {"ct": 1, "wt": 1234, "mu": …}, "main()==>foo": {…}, …}, times in microseconds.
  *
  *   serialized   a:2:{s:6:"main()";a:2:{s:2:"ct";i:1;s:2:"wt";i:1234;}s:13:"main()==>foo";a:…}
  *   JSON         the same object; also as "profile" of an object that has "meta", as XHGui exports it, whose "url" and

@@ -1,4 +1,4 @@
-/* http_options.c: what a URL says about a server that speaks HTTP. */
+/* http_options.c: parses the parameters of an HTTP server's URL. */
 #include "http_client.h"
 
 #include "clock.h"

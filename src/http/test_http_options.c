@@ -1,4 +1,4 @@
-/* test_http_options.c: what URLs say about servers that speak HTTP. */
+/* test_http_options.c: tests parsing of HTTP servers' URLs. */
 #include "http_client.h"
 
 #include "test.h"

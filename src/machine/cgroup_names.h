@@ -1,4 +1,4 @@
-/* cgroup_names.h: what the control groups of a process say about the place it runs in. Pure: it is given the text.
+/* cgroup_names.h: derives container, pod or service of a process from its control groups. Pure: the caller passes the text.
  *
  * A line of /proc/PID/cgroup is "hierarchy:controllers:/path", one of them in version 2. Container engines put the id of
  * a container into the path, with a prefix and a suffix that differ, and Kubernetes the uid of the pod:

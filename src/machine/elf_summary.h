@@ -1,11 +1,11 @@
-/* elf_summary.h: what a program has for those who name and unwind its native functions. */
+/* elf_summary.h: counts a program's symbols, and finds its unwind and debug information. */
 #ifndef MACHINE_ELF_SUMMARY_H
 #define MACHINE_ELF_SUMMARY_H
 
 #include "elf_file.h"
 
 struct elf_summary {
-	uint64_t symtab, dynsym;	/* how many symbols each table has */
+	uint64_t symtab, dynsym;	/* number of symbols in each table */
 	bool eh_frame;			/* call frame information, by which stacks are unwound */
 	bool debug_info;		/* DWARF */
 	char build_id[2 * ELF_BUILD_ID + 1];	/* hexadecimal, "" if it has none */

@@ -1,4 +1,4 @@
-/* kernel_features.h: what the kernel lets this process do, found by doing it rather than by its version.
+/* kernel_features.h: probes the kernel's features by using them, not by its version.
  *
  * Each probe is one or two system calls and leaves nothing behind. Any of them may be forbidden by a system call filter
  * that kills, so call them in a child process.

@@ -1,4 +1,4 @@
-/* obstacles.h: what keeps the caller from looking into processes, and what mends it.
+/* obstacles.h: finds the reason why the caller cannot inspect processes, and the remedy.
  *
  * Causes and remedies are parts of sentences, for one line of a report: "you lack CAP_BPF" and "sudo, or once: setcap …".
  */

@@ -1,4 +1,4 @@
-/* php_binary.h: what a program or library of PHP is, as its constants tell, without running it.
+/* php_binary.h: identifies a PHP program or library by its constants, without running it.
  *
  * A PHP of a container or of another machine's disk cannot be run from here, and one of this machine would run whatever its
  * extensions do when PHP starts.
@@ -15,7 +15,7 @@ struct php_binary {
 	char *path;			/* within its root */
 	const char *sapi;		/* "cli", "fpm-fcgi", "cgi-fcgi", "apache2handler", "embed"; "" if unknown */
 	char version[32];		/* "8.2.36", "" if unknown */
-	char build[PHP_BUILD];		/* which extensions it takes: "API20220829,NTS"; "" if unknown */
+	char build[PHP_BUILD];		/* required build of extensions: "API20220829,NTS"; "" if unknown */
 	char *ini_directory;		/* of its php.ini; NULL if unknown */
 	char *scan_directory;		/* of further ini files, NULL if it has none */
 	char *extension_directory;	/* NULL if unknown */

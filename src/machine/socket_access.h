@@ -1,4 +1,4 @@
-/* socket_access.h: whether a process could write to a socket, by the rights of what lies on the way.
+/* socket_access.h: checks whether a process could write to a socket, by the permissions along its path.
  *
  * By the nine bits of each mode. An access list may allow more, so what has one is not called closed for certain.
  */

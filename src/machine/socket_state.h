@@ -1,4 +1,4 @@
-/* socket_state.h: whether a daemon listens on a unix socket, by connecting to it. */
+/* socket_state.h: checks whether a daemon listens on a unix socket, by connecting to it. */
 #ifndef MACHINE_SOCKET_STATE_H
 #define MACHINE_SOCKET_STATE_H
 

@@ -1,4 +1,4 @@
-/* task_status.h: who a process is and what it may do: its user, its groups, its capabilities, its system call filter. */
+/* task_status.h: the credentials and restrictions of a process: its user, its groups, its capabilities, its system call filter. */
 #ifndef MACHINE_TASK_STATUS_H
 #define MACHINE_TASK_STATUS_H
 

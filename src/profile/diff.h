@@ -1,4 +1,4 @@
-/* diff.h: what changed between two profiles, stack by stack.
+/* diff.h: compares two profiles stack by stack.
  *
  * The result is a profile with the stacks of both and two columns of self values, "before" and "after", so that what
  * is gone is as visible as what is new. Where the two are not equally much (one hour against one day), `before` is
@@ -35,7 +35,7 @@ struct diff {
 	uint32_t measured;		/* `before` as it was measured; the same column if nothing is scaled */
 	struct profile_scaling scaling;	/* measured to before, of what is taken together: a function, an arrow, everything */
 	double factor;			/* the same as a number */
-	double before_weight, after_weight;	/* what one sample adds to a value here; 0: not sampled but measured */
+	double before_weight, after_weight;	/* value of one sample here; 0: not sampled but measured */
 	bool shares;			/* scaled by total */
 	bool truncated;			/* scaled values are cut, as requested */
 };

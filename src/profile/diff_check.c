@@ -1,4 +1,4 @@
-/* diff_check.c: whether two profiles can be compared, and what of a difference may be chance.
+/* diff_check.c: checks that two profiles are comparable, and estimates the noise of a difference.
  *
  * A function that n of N samples hit would be hit by another number of another N samples: the standard error of n is
  * sqrt(n (1 - n/N)). Samples are taken as independent here. They are less than that where one slow request has many,

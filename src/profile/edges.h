@@ -1,20 +1,19 @@
 /* edges.h: the second form of a profile: exact values per pair of caller and callee.
  *
  * xhprof, tideways_xhprof, uprofiler and callgrind keep no stacks, only how often one function called another and what
- * those calls took. A tree that is made of that is an estimate; the pairs are exact. A profile that was read from such
- * a file has both: the tree for pictures, the edges for whatever can be computed from them.
+ * those calls took. A tree built from pairs is an estimate; the pairs are exact. A profile that was read from such a
+ * file has both: the tree for pictures, the edges for exact values.
  *
  * A node is a function at one level of recursion: level 0 is its outermost call on a stack, 1 the first call within
  * that (xhprof's foo@1, callgrind's foo'2). Values are those of the profile's columns, by their numbers:
  *
- *	of a pair	what those calls took with all below; of counted calls how many they were
- *	of a node	what it took itself; of counted calls how often it was called
+ *	pair	total value of its calls, with everything below; number of calls if they were counted
+ *	node	self value; number of calls if they were counted
  *
- * Node 0 is the root, which has no frame: who is called by nobody is called by it.
+ * Node 0 is the root, which has no frame: it is the caller of functions without one.
  *
- * A node that is `once` stands at most once in any stack, so that what the pairs that lead to it took is what it took.
- * Where all are, edges have levels. Of another one that holds only if no calls lead back to it: edges_sums says for
- * which.
+ * A node that is `once` stands at most once in any stack, so its total is the sum of the pairs that lead to it. If all
+ * nodes are, the edges have levels. For another node this holds only if no calls lead back to it, as edges_sums tells.
  */
 #ifndef PROFILE_EDGES_H
 #define PROFILE_EDGES_H

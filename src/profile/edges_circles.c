@@ -1,4 +1,4 @@
-/* edges_circles.c: which nodes can reach each other: Tarjan's algorithm, without recursion at any depth. */
+/* edges_circles.c: finds nodes that can reach each other: Tarjan's algorithm, without recursion. */
 #include "edges.h"
 #include "mem.h"
 

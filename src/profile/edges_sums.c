@@ -1,6 +1,6 @@
-/* edges_sums.c: what each function took, by itself and with all that it called.
+/* edges_sums.c: computes the self and total value of each function.
  *
- * Where the node of its outermost level is once, the second is what the calls of that took. Where not:
+ * If a function has one node at its outermost level, its total is the value of the calls of that node. If not:
  *
  *   - A function that cannot come back to itself through others took what it took itself and what its callees took.
  *   - Functions that call each other in a circle took together what each took itself and what was called from the

@@ -9,13 +9,13 @@ enum folded_line_kind {
 	FOLDED_BLANK,		/* nothing but spaces */
 	FOLDED_STACK,
 	FOLDED_NO_COUNT,	/* does not end with a number, or nothing stands before it */
-	FOLDED_ONE_COUNT,	/* where two were requested */
+	FOLDED_ONE_COUNT,	/* one count only, though two were requested */
 	FOLDED_LARGE_COUNT,	/* above what fits into 63 bits */
 };
 
 struct folded_count {
 	int64_t whole;
-	double fraction;	/* what it has behind the point: 0 ≤ fraction < 1, negative for negative counts */
+	double fraction;	/* the decimals: 0 ≤ fraction < 1, negative for negative counts */
 };
 
 struct folded_line {

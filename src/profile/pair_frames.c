@@ -18,7 +18,7 @@
 
 struct candidate {
 	struct str shown;	/* the name that the result has */
-	struct str name, file;	/* what they are compared by */
+	struct str name, file;	/* keys of the comparison */
 	uint32_t line, frame;
 	bool is_after;
 	uint32_t partner;	/* index of the same function on the other side + 1; 0 is none */

@@ -1,4 +1,4 @@
-/* pair_frames.h: which function of one profile is which function of another.
+/* pair_frames.h: matches the functions of one profile with those of another.
  *
  * A function is the same if its name is, and its file and line agree best: one that moved is no new one. Paths are compared
  * below the directory of their release (releases.h). Closures, and other functions that share one name in a file, are known

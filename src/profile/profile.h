@@ -25,7 +25,7 @@
 
 struct profile_frame {
 	uint32_t name, file;	/* strings of profile->strings; file is that of "" if unknown */
-	uint32_t line;		/* where the function is defined, 0 unknown */
+	uint32_t line;		/* of the function's definition, 0 unknown */
 };
 
 struct profile_column {
@@ -56,7 +56,7 @@ struct profile {
 	uint32_t named_columns;		/* one bit for each that profile_column was asked for since the caller set this
 					 * to 0 */
 
-	int64_t start_ns, end_ns;	/* what the profile covers, since 1970; both 0 if unknown */
+	int64_t start_ns, end_ns;	/* period of the profile, since 1970; both 0 if unknown */
 	int64_t period_ns;		/* sampling period; 0 if there is none or several were merged */
 	bool mixed_periods;		/* several periods were merged: `samples` do not weigh the same */
 	struct labels labels;		/* those common to everything merged into it */

@@ -1,4 +1,4 @@
-/* releases.h: where the directories of one release are in another one.
+/* releases.h: maps the directories of one release to those of another.
  *
  * A program that runs in /srv/shop/releases/7 is the same in /srv/shop/releases/8, and its files are known by their paths
  * below that. Which directory became which is voted for by the files themselves: those that are on one side only, and

@@ -1,4 +1,4 @@
-/* test_same_edges.h: whether edges have come back as they were, in their order; frames are compared by whoever asks. */
+/* test_same_edges.h: compares edges including their order; the caller compares frames. */
 #ifndef PROFILE_TEST_SAME_EDGES_H
 #define PROFILE_TEST_SAME_EDGES_H
 

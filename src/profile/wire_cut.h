@@ -1,4 +1,4 @@
-/* wire_cut.h: what of a message is too small to be read, where all of it would be too large.
+/* wire_cut.h: selects the smallest parts of an oversized message, to leave them out.
  *
  * It only reads the message's numbers, which takes 13 bytes a node and 8 a pair meanwhile: a tenth of what they would take as
  * parts of a profile.

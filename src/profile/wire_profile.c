@@ -12,7 +12,7 @@
 /* The strings of a message's frames, looked up when a node needs them: strings that only labels use stay out. */
 struct reader {
 	struct str *strings;			/* by reference; 0 is "" */
-	uint32_t *ids;				/* of them in the profile; UINT32_MAX while no frame has asked */
+	uint32_t *ids;				/* their ids in the profile; UINT32_MAX until a frame needs them */
 	struct wire_frame {
 		uint32_t name, file, line;	/* references */
 		uint32_t number;		/* in the profile; UINT32_MAX while no node has asked */

@@ -25,7 +25,7 @@ int wire_profile_add_rows(struct profile *p, struct profile *stacks, struct batc
  * and where there is no room the calls that began first. */
 struct wire_room {
 	uint32_t nodes, edge_nodes, edge_pairs, calls;
-	const char *column;		/* whose values count; NULL, or one that is not there: that of pictures */
+	const char *column;		/* the column whose values count; NULL or a missing one: that of pictures */
 };
 
 int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_room *room);

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define MEASURE_BYTES	((size_t)4 << 20)	/* of messages that may be larger it is known before they are written */
+#define MEASURE_BYTES	((size_t)4 << 20)	/* messages that may be larger are measured before they are written */
 
 /* A profile is a row of items: the nodes of its tree but the root, the nodes of its edges, and the pairs. */
 struct range {
@@ -27,7 +27,7 @@ struct part {
 	uint32_t *frames;		/* index in the message + 1 by frame */
 	uint32_t *strings;		/* reference by string */
 	uint32_t string_count, frame_count, node_count;
-	uint32_t *string_order, *frame_order;	/* what the message holds, in its order */
+	uint32_t *string_order, *frame_order;	/* content of the message, in its order */
 };
 
 static void add_string(struct part *t, uint32_t id)

@@ -1,4 +1,4 @@
-/* message.c: what JSON and the check of bytes share: the wire type of a field, and its numbers. */
+/* message.c: validates bytes, and has the wire types and packed numbers of fields for JSON as well. */
 #include "message_private.h"
 
 #include "text.h"

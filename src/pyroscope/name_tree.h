@@ -10,7 +10,7 @@
 #include "stack_values.h"
 
 #define NAME_TREE_ROOT	0u
-#define NAME_TREE_OTHER "other"		/* what is left out below a node */
+#define NAME_TREE_OTHER "other"		/* nodes left out below another */
 
 struct name_node {
 	uint32_t name;			/* a string of `names`; of the root 0, "total" */

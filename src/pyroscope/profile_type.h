@@ -1,4 +1,4 @@
-/* profile_type.h: what Pyroscope calls a profile type: a value column with what it was sampled by.
+/* profile_type.h: Pyroscope's profile types: a value column and the period that it was sampled by.
  *
  *	process_cpu:cpu:nanoseconds:cpu:nanoseconds
  *	name:sample type:sample unit:period type:period unit

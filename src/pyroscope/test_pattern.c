@@ -1,4 +1,4 @@
-/* test_pattern.c: what matches, what does not, and what is refused. */
+/* test_pattern.c: tests which texts match, and which patterns are refused. */
 #include "pattern.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* connection.c: how a connection begins, is watched, and ends. */
+/* connection.c: opens, watches and closes a connection. */
 #include "connection_private.h"
 
 #include "redis_address.h"

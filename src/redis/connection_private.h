@@ -1,5 +1,5 @@
-/* connection_private.h: what the files of a connection share: its phases (connection.c), what it sends
- * (connection_send.c), what it is sent (connection_read.c), and TLS (connection_tls.c). */
+/* connection_private.h: shared by the files of a connection: phases (connection.c), sending (connection_send.c),
+ * receiving (connection_read.c), and TLS (connection_tls.c). */
 #ifndef REDIS_CONNECTION_PRIVATE_H
 #define REDIS_CONNECTION_PRIVATE_H
 
@@ -32,8 +32,8 @@ struct redis_connection {
 	unsigned entered;			/* calls from the loop under way */
 	bool dead;				/* freed when the last of them returns */
 	bool paused;
-	bool reads, wants_write;		/* what the loop watches for; writing also for another turn with what
-						 * was read ahead */
+	bool reads, wants_write;		/* events that the loop watches for; writing also for another turn with data
+						 * that was read ahead */
 
 	struct watch timer, watch;
 	int fd;

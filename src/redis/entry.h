@@ -1,4 +1,4 @@
-/* entry.h: what an entry of a stream holds, however it came: XADD to our listener, or read from a Redis.
+/* entry.h: parses a stream entry, received by our listener through XADD or read from a Redis.
  *
  * An entry is a list of fields with values, any bytes both. It is one of these, checked in this order:
  *   1. a field `strobe`: one or more messages of wire/strobe_wire.h one after another, perhaps compressed by zstd, as

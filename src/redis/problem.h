@@ -1,4 +1,4 @@
-/* problem.h: what Redis says when it does not do what it was asked, and a sentence about it for people. */
+/* problem.h: explains Redis errors to the user. */
 #ifndef REDIS_PROBLEM_H
 #define REDIS_PROBLEM_H
 

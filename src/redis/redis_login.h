@@ -1,4 +1,4 @@
-/* redis_login.h: how a connection begins, for both kinds of connections: AUTH, SELECT, CLIENT SETNAME, PING. */
+/* redis_login.h: the login sequence of both kinds of connections: AUTH, SELECT, CLIENT SETNAME, PING. */
 #ifndef REDIS_REDIS_LOGIN_H
 #define REDIS_REDIS_LOGIN_H
 

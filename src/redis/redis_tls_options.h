@@ -1,4 +1,4 @@
-/* redis_tls_options.h: what the URL of a Redis says about TLS.
+/* redis_tls_options.h: parses the TLS parameters of a Redis URL.
  *
  *	rediss://HOST/…			speaks TLS, and verifies the certificate of the server
  *	ca-file=FILE			trusts these authorities (PEM) instead of the system's

@@ -1,4 +1,4 @@
-/* redis_url.c: what such a URL says beside other addresses: a database, or the path of a socket. */
+/* redis_url.c: parses redis:// URLs, including the database and the path of a unix socket. */
 #include "redis_url.h"
 
 #include "redis_address.h"

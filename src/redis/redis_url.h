@@ -1,4 +1,4 @@
-/* redis_url.h: where a Redis is, who we are there, and what is wanted of it.
+/* redis_url.h: parses redis:// URLs: server, credentials, and options.
  *
  *	redis://[user:password@]host[:port][/database][?name=value&…]
  *	rediss://…				the same with TLS (redis_tls_options.h)

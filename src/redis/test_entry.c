@@ -1,4 +1,4 @@
-/* test_entry.c: which field of an entry counts, and what the others are. */
+/* test_entry.c: tests which field of an entry has the samples, and that the others become labels. */
 #include "entry.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* test_resp.c: what clients send, whole and in pieces, and what they are answered. */
+/* test_resp.c: tests parsing of commands, whole and in pieces, and the replies to them. */
 #include "resp.h"
 
 #include "mem.h"

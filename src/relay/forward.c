@@ -24,7 +24,7 @@
 
 struct forward {
 	struct redis_client *asker;
-	char *home;			/* where the URL points to */
+	char *home;			/* target of the URL */
 	unsigned home_port;
 	char *key, *host;
 	bool moved;

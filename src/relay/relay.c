@@ -31,8 +31,7 @@ struct relay {
 	char *directory;
 	struct relay_counters counters;
 
-	struct lock lock;		/* of what follows; spool and window have no other users than commit and
-					 * thread */
+	struct lock lock;		/* guards the members below; only commit and the thread use spool and window */
 	pthread_cond_t changed;
 	struct window *window;
 	int64_t close_after_ns;		/* a window that could not be closed is tried again then */

@@ -1,4 +1,4 @@
-/* relay_url.h: what the URL of a relay asks for. */
+/* relay_url.h: parses relay URLs. */
 #ifndef RELAY_RELAY_URL_H
 #define RELAY_RELAY_URL_H
 

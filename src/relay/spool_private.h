@@ -1,4 +1,4 @@
-/* spool_private.h: what spool.c and spool_open.c share. */
+/* spool_private.h: shared by spool.c and spool_open.c. */
 #ifndef RELAY_SPOOL_PRIVATE_H
 #define RELAY_SPOOL_PRIVATE_H
 
@@ -46,7 +46,7 @@ struct segment {
 	off_t size;
 	uint64_t samples, runs, records;	/* that wait in it, or did until they were damaged */
 	struct mark end;
-	bool dirty;				/* what was written behind its end could not be removed */
+	bool dirty;				/* bytes written behind its end could not be removed */
 };
 
 /* An entry that was given out. */
@@ -69,7 +69,7 @@ struct spool {
 	struct segment **segments;		/* the oldest first; the last one is written to */
 	size_t segment_count, segment_capacity;
 
-	size_t reading;				/* which of them, and where in it */
+	size_t reading;				/* index of the segment being read, and the position in it */
 	off_t read_at;
 	struct flight *flights;			/* in order */
 	size_t flight_count, flight_capacity;

@@ -1,4 +1,4 @@
-/* test_spool_damage.c: what is cut off, damaged or gone is counted, and the rest is read. */
+/* test_spool_damage.c: tests that truncated, damaged and missing parts are counted, and the rest is read. */
 #include "spool_fixture.h"
 
 TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
@@ -99,7 +99,7 @@ TEST(damaged_entries_are_left_out_and_counted)
 		CHECK_INT(n.samples_found, 7);
 		CHECK_INT(n.records_waiting, 3);
 		CHECK_STR(next(s), "one");
-		CHECK_STR(next(s), "");		/* what was before the damage comes first */
+		CHECK_STR(next(s), "");		/* entries before the damage come first */
 		spool_done(s);
 		CHECK_STR(next(s), "three");
 		spool_done(s);
@@ -165,7 +165,7 @@ TEST(what_was_durable_and_is_no_longer_there_is_counted)
 		CHECK_INT(n.samples_waiting + n.runs_waiting + n.records_waiting, 0);
 		CHECK(is_exact(&n));
 		spool_close(s);
-		s = open_spool(&n, CAP);		/* what was counted is not counted again */
+		s = open_spool(&n, CAP);		/* nothing is counted twice */
 		CHECK_INT(n.samples_found + n.runs_found, 0);
 		spool_close(s);
 		remove_all();

@@ -1,4 +1,4 @@
-/* window.h: what came in during about 10 seconds, one profile per series and bucket, and on disk meanwhile.
+/* window.h: the samples of about 10 seconds, one profile per series and bucket, also kept on disk.
  *
  * The collector hands over a batch each second, which must be durable before the next one. So each batch is written to a
  * file as a part, and waits in memory; when the window is over, all of it is merged and becomes entries of the spool, and the

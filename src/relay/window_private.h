@@ -1,4 +1,4 @@
-/* window_private.h: what window.c and window_open.c share. */
+/* window_private.h: shared by window.c and window_open.c. */
 #ifndef RELAY_WINDOW_PRIVATE_H
 #define RELAY_WINDOW_PRIVATE_H
 

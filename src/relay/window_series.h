@@ -1,4 +1,4 @@
-/* window_series.h: what a window has in memory: one profile for each series and bucket.
+/* window_series.h: a window's data in memory: one profile per series and bucket.
  *
  * Messages wait here until they are merged all at once: from one second to the next the profiles would leave the
  * processor's cache. */

@@ -22,7 +22,7 @@
 #define LABEL_WIDTH 36		/* code points of a line of a box, */
 #define LABEL_LINES 3		/* and how many lines a name may take */
 #define TOOLTIP_MAX 2000	/* bytes of a name in a tooltip */
-#define BOX_GREY 245		/* where nothing changed */
+#define BOX_GREY 245		/* no change */
 #define ARROW_GREY 119
 
 /* State shared by all parts of the drawing. */
@@ -31,7 +31,7 @@ struct drawing {
 	const struct callgraph_options *o;
 	const struct graph *g;
 	struct buf *out;
-	int64_t whole, whole_before, whole_measured;	/* what shares are of; measured: before without scale */
+	int64_t whole, whole_before, whole_measured;	/* 100 % of shares; measured: before without scale */
 	int64_t total, total_before;
 	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
 	enum amount_unit unit;
@@ -482,7 +482,7 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c->total = edges_total(p, o->column);
 	c->total_before = differs ? edges_total(p, o->before_column) : 0;
 	if (o->focus)
-		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
+		part = profile_filter(p, o->focus);	/* the filter keeps the numbers of frames and columns */
 	of = part ? part : p;
 	if (differs)
 		graph_init_difference(&c->sums, of, o->before_column, o->column);

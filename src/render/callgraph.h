@@ -1,4 +1,4 @@
-/* callgraph.h: who calls whom, as a graph for Graphviz. Pure, as all pictures: profile and options in, bytes out.
+/* callgraph.h: draws a call graph with Graphviz. Pure, like all pictures: profile and options in, bytes out.
  *
  * One box per function, one arrow per caller and callee. A value counts once for each function and once for each arrow
  * on its stack, however often they stand there. Of a profile with edges (edges.h) all values come from these, those that

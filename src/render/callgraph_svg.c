@@ -1,6 +1,6 @@
-/* callgraph_svg.c: what is done with the SVG that Graphviz makes.
+/* callgraph_svg.c: adapts the SVG that Graphviz makes.
  *
- * It comes in points, often several screens wide; here it is made to fill the window, and gets its style and its
+ * Its size is in points, often several screens wide; here it is made to fill the window, and gets its style and its
  * script. Titles of elements ("n12") go, since browsers would show them instead of the tooltips with the names. */
 
 #include "callgraph.h"

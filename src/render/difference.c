@@ -1,4 +1,4 @@
-/* difference.c: how a change looks. */
+/* difference.c: draws changes: widths, colours and words. */
 
 #include "difference.h"
 

@@ -1,4 +1,4 @@
-/* difference.h: what a picture shows when a profile has values before and after: widths, colours and words of a change.
+/* difference.h: widths, colours and words of a change, for profiles with values before and after.
  *
  * Every frame of both sides is drawn: what is gone has a width too, unless the options say that widths are those of one
  * side. Blue is less and orange is more, which all kinds of eyes tell apart; white is no change.

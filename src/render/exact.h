@@ -1,5 +1,5 @@
-/* exact.h: what functions took where the tree of a picture is an estimate: computed from the pairs of caller and callee
- * that were measured (edges.h), as the tables of src/report are.
+/* exact.h: exact values of functions where the tree of a picture is an estimate: computed from the measured pairs of
+ * caller and callee (edges.h), like the tables of src/report.
  *
  * The boxes of such a picture say how the stacks may have been. Whatever it says about functions comes from here.
  */
@@ -15,7 +15,7 @@ struct exact {
 	uint32_t column, before;	/* before: UINT32_MAX unless the picture is of a difference; what was measured */
 	struct profile_scaling scaling;	/* of `before` */
 	bool of_calls;			/* of which totals say nothing */
-	int64_t whole, whole_before;	/* what shares are of: everything that was taken, before without scale */
+	int64_t whole, whole_before;	/* 100 % of shares: the sum of all values, before without scale */
 };
 
 /* NULL if the profile has no edges, or no column is drawn. exact_free returns NULL. */

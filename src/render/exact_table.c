@@ -1,4 +1,4 @@
-/* exact_table.c: what edges say, for the scripts of pictures: {"whole": […], "functions": "…", "nodes": "…", "pairs": "…"}.
+/* exact_table.c: writes the edges for the scripts of pictures: {"whole": […], "functions": "…", "nodes": "…", "pairs": "…"}.
  *
  * Numbers are digits as table.c writes them. A picture of a difference has two sides, before and after, others have one:
  *

@@ -76,7 +76,7 @@ struct flame_boxes {
 	uint32_t count, depths, joined;
 	const uint32_t *offsets, *frames;
 	const int64_t *starts, *widths, *before, *after;	/* the last two: of a difference, else NULL */
-	const int64_t *measured;				/* where `before` is scaled: without scale; else NULL */
+	const int64_t *measured;				/* if `before` is scaled: without scale; else NULL */
 	const char *grey;					/* the name of grey boxes; NULL unless boxes were joined */
 };
 

@@ -1,4 +1,4 @@
-/* flame_layout.h: what is common to all layouts for the canvas: totals, and children in the order of their names. */
+/* flame_layout.h: shared by all layouts for the canvas: totals, and children in the order of their names. */
 #ifndef RENDER_FLAME_LAYOUT_H
 #define RENDER_FLAME_LAYOUT_H
 
@@ -12,7 +12,7 @@ struct flame_layout {
 	enum flamegraph_width_of width_of;	/* of a difference; set before the totals */
 	int64_t *totals;
 	int64_t *before, *after;	/* of a difference: totals of both sides; else NULL */
-	int64_t *measured;		/* where `before` is scaled: without scale; else NULL */
+	int64_t *measured;		/* if `before` is scaled: without scale; else NULL */
 	int64_t least;			/* boxes narrower than this are left out */
 	uint32_t left_out;
 	const bool *open;		/* by node: whether its children are wanted; NULL: of all */

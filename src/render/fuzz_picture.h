@@ -1,4 +1,4 @@
-/* fuzz_picture.h: what the fuzzers of pictures draw.
+/* fuzz_picture.h: builds the picture that the fuzzers of pictures draw.
  *
  * The first byte chooses options, the second the width and whether it is a difference; the rest is lines of frames with
  * ; between them, whose value is the length of the line. The rest is also the words and attributes of the picture. */

@@ -1,5 +1,5 @@
-/* groups.h: what a frame belongs to, for colours that tell about structure: its layer (PHP, Perl, native code, the kernel) or
- * its package. Both are read from the name and the file, so that folded stacks have them as well as our own profiles.
+/* groups.h: the group of a frame, for colours that show structure: its layer (PHP, Perl, native code, the kernel) or
+ * its package. Both are derived from the name and the file, so that folded stacks have them as well as our own profiles.
  */
 #ifndef RENDER_GROUPS_H
 #define RENDER_GROUPS_H

@@ -19,7 +19,7 @@ struct candidate {
 	bool hidden;
 	struct str name;
 	uint32_t frame;
-	unsigned char after;		/* what follows the name in a line of folded stacks */
+	unsigned char after;		/* the byte after the name in a line of folded stacks */
 };
 
 struct work {

@@ -1,4 +1,4 @@
-/* layout.h: where each frame of a flame graph stands: which row, from which value to which.
+/* layout.h: the position of each frame in a flame graph: its row, and the values where it begins and ends.
  *
  * It works in values, not in pixels: a box begins at `start` and is `value` wide, both in the unit of the column, and
  * the root is as wide as everything together. Boxes are in preorder, siblings in the order of their lines as folded
@@ -27,9 +27,9 @@ struct layout {
 	uint32_t depth_boxes;		/* of the deepest box */
 
 	size_t narrow;			/* nodes that are not drawn because they are too narrow */
-	int64_t narrow_value;		/* what they took with all that stands on them */
+	int64_t narrow_value;		/* their value with all boxes on them */
 	uint32_t negative;		/* nodes whose own value is below zero, which no width can show */
-	int64_t negative_value;		/* what they add up to, 0 or less */
+	int64_t negative_value;		/* their sum, 0 or less */
 	size_t deep;			/* nodes left out below `depth_max` */
 	uint32_t depth_uncut;		/* depth of the picture without depth_max */
 };

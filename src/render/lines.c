@@ -342,7 +342,7 @@ struct open_frame {
 	uint32_t order;
 	double delta;
 	bool has_delta;
-	double hidden;			/* what callees took that are too narrow to be drawn */
+	double hidden;			/* value of callees too narrow to be drawn */
 };
 
 struct flow {

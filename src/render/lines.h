@@ -29,7 +29,7 @@ struct line_layout {
 	uint64_t stacks, ignored;	/* lines with and without a count */
 	const struct flamegraph_line *first_ignored;	/* that of the lowest number; NULL: none */
 	size_t narrow;			/* frames that are too narrow to be drawn */
-	double narrow_value;		/* what those took whose caller is drawn */
+	double narrow_value;		/* value of those whose caller is drawn */
 	struct arena memory;		/* of lines that had to be written anew */
 };
 

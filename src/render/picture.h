@@ -1,10 +1,10 @@
-/* picture.h: what the parts of a flame graph's SVG share while it is written: sizes, layout, names.
+/* picture.h: shared by the parts of a flame graph's SVG while it is written: sizes, layout, names.
  *
  *	flamegraph.c	checks the options, writes head and foot
  *	frames.c	the frames as elements, for eyes and for programs that read the file
- *	table.c		the same frames as numbers, for the script; sums.c: what functions took where not all frames are
+ *	table.c		the same frames as numbers, for the script; sums.c: values of functions if frames are left out
  *	difference.c	widths, colours and words where there are values before and after
- *	exact.c		what functions took where the tree is an estimate; exact_table.c: the same for the script
+ *	exact.c		values of functions if the tree is an estimate; exact_table.c: the same for the script
  *	line_picture.c	a whole picture from lines, whose frames are line_frames.c's and whose layout is lines.c's
  */
 #ifndef RENDER_PICTURE_H
@@ -26,7 +26,7 @@
 
 struct picture {
 	const struct profile *p;
-	const struct profile *unreversed;	/* what `p` was made of */
+	const struct profile *unreversed;	/* the source of `p` */
 	const struct flamegraph_options *o;
 	const struct palette *palette;
 	struct picture_difference *difference;	/* NULL: the picture is of one profile */
@@ -39,7 +39,7 @@ struct picture {
 	bool is_pruned;			/* `p` lacks what would stand on frames that are too narrow */
 	bool is_still;			/* part of a page: without the script and what stands before <svg> */
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
-	double factor;			/* what values are multiplied by when they are shown */
+	double factor;			/* factor of displayed values */
 	const struct line_layout *lines;	/* drawn from lines; NULL: from `p` */
 	enum group_layer scripts;	/* of scripts whose path does not tell their language */
 	const struct rgb *fills;	/* colours of the root and of each frame after it; NULL: by name */

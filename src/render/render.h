@@ -31,8 +31,7 @@ struct palette_map;
 /* Names and effects as flamegraph.pl's options of the same name. */
 struct flamegraph_options {
 	const char *title, *subtitle, *notes;	/* NULL is the default or none */
-	double width;				/* of the picture, px: FLAMEGRAPH_WIDTH, and then its window's where it
-						 * is open in a browser and scripts run */
+	double width;				/* of the picture, px: FLAMEGRAPH_WIDTH, then the window's in a browser with scripts */
 	double frame_height;			/* px: 16 */
 	double min_width;			/* narrower frames are left out, px (or percent): 0.1 */
 	bool min_width_percent;
@@ -47,15 +46,14 @@ struct flamegraph_options {
 	bool flamechart;			/* only for lines: in the order in which they come */
 	bool compat;				/* only for lines: flamegraph.pl's picture, its defects included */
 	uint64_t random_seed;			/* colours by chance; 0: by name */
-	double total;				/* what the whole width means, if the values are less; 0: their sum */
+	double total;				/* value of the whole width, if the values are less; 0: their sum */
 	double factor;				/* by which shown counts are multiplied: 1 */
 	const char *encoding;			/* of the document; NULL is UTF-8 */
 	struct palette_map *palette_map;	/* colours that stay; NULL: none. New names are added */
 	const struct nameattr *nameattr;	/* attributes of frames by name; NULL: none */
 	enum flamegraph_color_by color_by;
-	uint32_t column;			/* which values; see profile_pick_column */
-	uint32_t before_column;			/* of a difference: what `column` was before; UINT32_MAX: there is
-						 * none */
+	uint32_t column;			/* column of the values; see profile_pick_column */
+	uint32_t before_column;			/* of a difference: the values of `column` before; UINT32_MAX: none */
 	enum flamegraph_width_of width_of;
 	enum flamegraph_delta delta;
 };
@@ -93,8 +91,8 @@ extern const char flamegraph_svg_script_hashes[], flamegraph_html_script_hashes[
 /* A line of folded stacks as it is, "a;b 12", without its newline. */
 struct flamegraph_line {
 	struct str text;
-	uint64_t repeat;		/* how often it comes */
-	uint64_t number;		/* where it stood first, for sentences; from 1 */
+	uint64_t repeat;		/* number of repetitions */
+	uint64_t number;		/* line of its first occurrence, for messages; from 1 */
 };
 
 /* Draws lines instead of a profile: with `compat` exactly the frames of flamegraph.pl, and without it for a flame

@@ -1,4 +1,4 @@
-/* short_name.h: what a frame is called where there is no room for its whole name.
+/* short_name.h: short names of frames, for boxes too small for the whole name.
  *
  *	"Wiki\Parser::parse"	"Parser::parse"		"parse"
  *	"/srv/wiki/index.php"	"index.php"

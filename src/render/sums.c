@@ -1,4 +1,4 @@
-/* sums.c: what every function took. */
+/* sums.c: computes the values of every function. */
 
 #include "sums.h"
 

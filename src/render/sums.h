@@ -1,4 +1,4 @@
-/* sums.h: what every function took in a whole profile, for tables of pictures that do not have all frames. */
+/* sums.h: the values of every function in a whole profile, for pictures that leave out frames. */
 #ifndef RENDER_SUMS_H
 #define RENDER_SUMS_H
 

@@ -16,7 +16,7 @@
  *	name	= number: index into "names"; 0 is the root
  *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
  *	sums	= (a b)*: of the whole profile, for each name but the root's: self and total, or before and after; signed.
- *		  Where the boxes are an estimate, "exact" has what functions took (exact_table.c)
+ *		  If the boxes are an estimate, "exact" has the values of functions (exact_table.c)
  *
  * Boxes that are too narrow to be drawn are there too, behind their siblings, so that the script's table and search are
  * those of the profile. Elements are the boxes of at least "elementMin". Where there are too many, the narrowest are

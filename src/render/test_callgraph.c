@@ -1,4 +1,4 @@
-/* test_callgraph.c: which sums a call graph shows, what it leaves out, and that no name leaves its quotes. */
+/* test_callgraph.c: tests a call graph's sums, its pruning, and the quoting of names. */
 
 #include "callgraph.h"
 #include "edges.h"

@@ -1,4 +1,4 @@
-/* test_flamegraph.c: what every picture promises, whatever the profile and the options. */
+/* test_flamegraph.c: tests the invariants of every picture, for all profiles and options. */
 
 #include "picture.h"
 
@@ -116,7 +116,7 @@ TEST(the_table_has_the_names_only_if_the_titles_do_not)
 	svg = draw(p, &o);
 	CHECK(!strstr(svg, "\"names\""));
 	free(svg);
-	o.count_name = "ms (wall)";	/* what is behind the last " (" is not all that follows the name then */
+	o.count_name = "ms (wall)";	/* the text behind the last " (" is then only a part of the suffix */
 	svg = draw(p, &o);
 	CHECK(strstr(svg, "\"names\":[\"all\",\"main\""));
 	free(svg);

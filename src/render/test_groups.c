@@ -1,4 +1,4 @@
-/* test_groups.c: what frames belong to, by names as profilers write them. */
+/* test_groups.c: tests the groups of frames, with names as profilers write them. */
 
 #include "groups.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-/* test_layout.c: where frames stand. */
+/* test_layout.c: tests the positions of frames. */
 
 #include "layout.h"
 

@@ -12,7 +12,7 @@
 struct grid {
 	size_t columns, cells;
 	struct buf text;		/* all cells, one after another */
-	size_t *ends, capacity;		/* where each ends in it */
+	size_t *ends, capacity;		/* end of each in it */
 	size_t widths[GRID_COLUMNS];
 };
 

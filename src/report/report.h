@@ -44,7 +44,7 @@ struct report_options {
 	bool json, csv, color;
 	bool all_columns;		/* self and total of every column; the wide table has self of each anyway */
 	bool sums;			/* the last rows give the rest and the sum */
-	enum report_by by;		/* what the profile was grouped by, for the headings */
+	enum report_by by;		/* the profile's grouping, for the headings */
 	size_t width;			/* of the terminal; 0 is no limit */
 };
 

@@ -1,4 +1,4 @@
-/* test_group.c: which group a function is of, which function a word means, averages, and CSV. */
+/* test_group.c: tests grouping, the search for functions, averages, and CSV. */
 
 #include "csv.h"
 #include "report.h"

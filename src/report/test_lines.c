@@ -1,4 +1,4 @@
-/* test_lines.c: what lines took, against a count that goes through every stack by itself. */
+/* test_lines.c: tests the values of lines against an independent count over every stack. */
 #include "annotate.h"
 #include "mem.h"
 #include "test.h"

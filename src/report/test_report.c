@@ -1,4 +1,4 @@
-/* test_report.c: what the tables promise. */
+/* test_report.c: tests the invariants of the tables. */
 
 #include "report.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-/* extension_file.c: where strobe.so may be, and for which PHP it is built. */
+/* extension_file.c: finds strobe.so, and the PHP that it is built for. */
 
 #include "extension_file.h"
 

@@ -1,4 +1,4 @@
-/* php.h: which PHP a command will run, and what that PHP is. */
+/* php.h: finds the PHP that a command will run, and its version and build. */
 #ifndef RUN_PHP_H
 #define RUN_PHP_H
 
@@ -9,7 +9,7 @@ struct php {
 	char *path;			/* of the command line PHP that was asked */
 	char *version;			/* "8.2.35" */
 	char *minor;			/* "8.2" */
-	char *build;			/* what an extension must be built for: "API20220829,NTS" */
+	char *build;			/* required build of an extension: "API20220829,NTS" */
 	char *extension_dir;
 	bool has_strobe;		/* its own settings load the extension already */
 };

@@ -1,4 +1,4 @@
-/* run_result.h: what `strobe run` says and writes when its command has ended. */
+/* run_result.h: the messages and files of `strobe run` after its command has ended. */
 #ifndef RUN_RUN_RESULT_H
 #define RUN_RUN_RESULT_H
 

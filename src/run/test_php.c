@@ -1,4 +1,4 @@
-/* test_php.c: which PHP a command means, and which extension fits it. */
+/* test_php.c: tests the search for a command's PHP, and for the extension that fits it. */
 
 #include "extension_file.h"
 #include "php.h"
@@ -168,7 +168,7 @@ TEST(the_extension_must_be_built_for_exactly_this_php)
 	CHECK_STR(path, wanted);
 	free(path);
 	path = NULL;
-	CHECK_INT(extension_file_find(&p, NULL, &path, &err), 0);	/* where PHP keeps its extensions */
+	CHECK_INT(extension_file_find(&p, NULL, &path, &err), 0);	/* PHP's extension directory */
 	CHECK_STR(path, wanted);
 	free(path);
 	remove_directory();

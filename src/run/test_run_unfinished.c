@@ -1,4 +1,4 @@
-/* test_run_unfinished.c: what is left of processes that were killed, and nothing twice. */
+/* test_run_unfinished.c: tests that the last snapshots of killed processes are kept, and none counts twice. */
 
 #include "run_unfinished.h"
 

@@ -1,4 +1,4 @@
-/* test_workspace.c: what PHP will read, and that nothing stays. */
+/* test_workspace.c: tests the files that PHP will read, and that they are removed. */
 
 #include "workspace.h"
 

@@ -1,4 +1,4 @@
-/* framing.h: where the requests of a connection begin and end, read strictly.
+/* framing.h: finds the boundaries of a connection's requests, with strict parsing.
  *
  * A proxy and we must never disagree about that, or one of its users could send a request that the proxy counts as the
  * body of another. So everything ambiguous is refused (RFC 9112, sections 2.2, 5 and 6):

@@ -67,7 +67,7 @@ struct request {
 	const char *form_token;			/* for forms that change something; NULL for read-only users */
 	const struct auth_rules *auth;				/* of the address that received it; NULL: those of the
 								 * server */
-	bool only_probes;					/* which is one for these only */
+	bool only_probes;					/* the address serves probes only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
 	const char *content_type, *content_encoding;		/* of the body; NULL if missing */
 	const char *tenant, *profiles_version;			/* X-Scope-OrgID, OTLP-Profiles-Development-Version */
@@ -89,7 +89,7 @@ struct response {
 	const char *set_cookie, *warning;	/* the latter: data that is missing in the response */
 	const char *retry_after;		/* seconds */
 	const char *accept_post;		/* types that a body may have */
-	bool pruned;				/* which is what it misses */
+	bool pruned;				/* the missing data was pruned */
 	bool out_of_memory;			/* this is an error for that reason */
 	struct buf_drain *drain;		/* for response_streams; else NULL */
 	struct arena bytes;			/* for the above */

@@ -20,7 +20,7 @@
 void old_index(struct server_context *s, const struct request *q, struct response *r);
 void old_callgraph(struct server_context *s, const struct request *q, struct response *r);
 void old_typeahead(struct server_context *s, const struct request *q, struct response *r);
-void old_links_folder(struct server_context *s, const struct request *q, struct response *r); /* what stands in a folder */
+void old_links_folder(struct server_context *s, const struct request *q, struct response *r); /* the content of a folder */
 
 /* "/", which is the page of a range unless its parameters are those of index.php. */
 void old_links_root(struct server_context *s, const struct request *q, struct response *r);

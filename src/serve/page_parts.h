@@ -11,7 +11,7 @@ struct page {
 	struct server_context *context;
 	const struct request *q;
 	struct profile_query query;
-	const char *path;		/* where it is: "/", or "/runs/shop/1" */
+	const char *path;		/* the page's path: "/", or "/runs/shop/1" */
 	bool run_in_path;		/* the address says which run it is, and its query need not */
 	bool *shared;			/* by frame: functions in other files have its name */
 	struct buf *out;

@@ -73,7 +73,7 @@ static void put_function_link(const struct page *p, const char *address, const c
 	buf_init(&link);
 	to.out = &link;
 	page_put_function_address(&to, address, file);
-	is_link = link.size <= PARAMS_QUERY_MAX;	/* what is longer would be refused */
+	is_link = link.size <= PARAMS_QUERY_MAX;	/* a longer one would be refused */
 	find_parts(name, &parts);
 	buf_puts(p->out, is_link ? "<a class=\"function-link\" title=\"" : "<span class=\"function-link\" title=\"" TOO_LONG);
 	text_put_xml(p->out, name);

@@ -37,7 +37,7 @@ struct profile_query {
 	char name_before[160], name_after[160];	/* of the sides of a comparison, for sentences */
 	struct diff_doubts doubts;
 	char missing[256];			/* servers of the store that are not in it */
-	char unmeasured[256];			/* what an average leaves out, in a sentence */
+	char unmeasured[256];			/* values that an average leaves out, in a sentence */
 	int64_t pruned_sum, pruned_of;		/* of runs that had to be pruned */
 	bool pruned_runs;
 };

@@ -17,7 +17,7 @@ struct push {
 	enum source_push_protocol protocol;
 	struct pushed pushed;
 	struct str body;			/* decompressed */
-	struct input input;			/* which holds it */
+	struct input input;			/* owns the body */
 	uint64_t charged;			/* of the server's memory cap */
 	int large_status;			/* of the answer to samples above a limit: 413 */
 };

@@ -24,7 +24,7 @@ struct answer {
 	struct answer_body *body;
 	int file;			/* of answer_file.h; the body's */
 	uint64_t size;			/* when it is decompressed */
-	uint64_t at;			/* where the next block begins */
+	uint64_t at;			/* start of the next block */
 };
 
 struct answer *answer_free(struct answer *a);		/* NULL is fine; returns NULL */

@@ -36,7 +36,7 @@ static struct str subject_of(const struct view *v)
 	return v->by == REPORT_BY_LINE ? file_of_line(s) : s;
 }
 
-/* Of functions of one name those of the file that the view names. */
+/* Selects among functions of one name those of the view's file. */
 static bool is_in_file(const struct view *v, const struct profile *p, uint32_t frame, struct buf *shown)
 {
 	if (!v->function_file || (v->by != REPORT_BY_FUNCTION && v->by != REPORT_BY_OWN))

@@ -1,4 +1,4 @@
-/* test_auth.c: who may ask, door by door. */
+/* test_auth.c: tests access control at each entry point. */
 
 #include "auth.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-/* test_coalesce.c: which queries are the same, and until when they may become one. */
+/* test_coalesce.c: tests which queries are equal, and how long they can be coalesced. */
 #include "coalesce.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* test_connections.c: who gives way to whom. */
+/* test_connections.c: tests which connection is closed first to make room for another. */
 
 #include "connections.h"
 

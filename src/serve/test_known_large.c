@@ -1,4 +1,4 @@
-/* test_known_large.c: which queries are taken for the same, and for how long. */
+/* test_known_large.c: tests which queries count as equal, and for how long. */
 #include "clock.h"
 #include "http.h"
 #include "test.h"

@@ -39,7 +39,7 @@ TEST(an_answer_is_kept_in_compressed_blocks_and_given_back_as_it_was)
 	buf_init(&back);
 	for (int i = 0; i < 20000; i++)
 		buf_printf(&given, "main;App\\Kernel::handle;f%d %d\n", i % 50, i);
-	for (int i = 0; i < 100000; i++) {	/* what cannot be compressed */
+	for (int i = 0; i < 100000; i++) {	/* incompressible */
 		random = random * 6364136223846793005u + 1;
 		buf_putc(&given, (char)(random >> 56));
 	}

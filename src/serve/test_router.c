@@ -402,7 +402,7 @@ TEST(stacks_are_kept_and_removed_by_patterns_that_take_linear_time)
 	check_answer("/", "from=-6h&label.keep=b&keep=b", 200, ">keep is b ×</a>");
 }
 
-/* Where the form of a page without scripts leads. */
+/* Checks the target of a form on a page without scripts. */
 static void check_leads(const char *query, const char *address)
 {
 	_cleanup_(response_done) struct response r;

@@ -1,4 +1,4 @@
-/* view.h: what a request asks for: a time range or runs, label filters, and how to show what is found.
+/* view.h: the parsed parameters of a request: a time range or runs, label filters, and how to show what is found.
  *
  *	run=shop/1		this run instead of a range; several are averaged
  *	weights=2,1		by these weights, one per run

@@ -127,7 +127,7 @@ static void merge(struct chunk_rows *rows)
 /* --- Writing bits --- */
 
 struct bit_writer {
-	char *p;			/* where the next byte goes; there is room for those of a row and 8 more */
+	char *p;			/* position of the next byte; there is room for a row and 8 more */
 	uint64_t bits;			/* the low `count` bits are not written yet */
 	unsigned count;			/* below 8 between calls */
 };

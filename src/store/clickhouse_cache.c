@@ -29,7 +29,7 @@ struct frame {
 };
 
 struct clickhouse_cache {
-	pthread_mutex_t lock;			/* of who adds; robust, since a process may be killed meanwhile */
+	pthread_mutex_t lock;			/* held while adding; robust, since a process may be killed meanwhile */
 	int64_t made_ns;
 	_Atomic bool full;
 	_Atomic uint32_t frame_count;

@@ -1,4 +1,4 @@
-/* clickhouse_cluster.h: whether the cluster that the URL names is the one of our shards. */
+/* clickhouse_cluster.h: checks that the cluster named in the URL consists of our shards. */
 #ifndef STORE_CLICKHOUSE_CLUSTER_H
 #define STORE_CLICKHOUSE_CLUSTER_H
 

@@ -1,4 +1,4 @@
-/* clickhouse_counts.c: how many samples there are, over time and per label; no stack is looked at. */
+/* clickhouse_counts.c: counts samples over time and per label, without reading stacks. */
 #include "clickhouse_ask.h"
 #include "clickhouse_part.h"
 #include "clickhouse_series.h"

@@ -1,4 +1,4 @@
-/* clickhouse_kinds.h: what the values of samples are: clock, period and column. There are a few dozen. */
+/* clickhouse_kinds.h: the kinds of sample values: clock, period and column. There are a few dozen. */
 #ifndef STORE_CLICKHOUSE_KINDS_H
 #define STORE_CLICKHOUSE_KINDS_H
 

@@ -153,7 +153,7 @@ const struct clickhouse_kinds_named *clickhouse_name_kinds(struct clickhouse_nam
 		buf_reset(&n->key);
 		clickhouse_put_kind(e, &n->kinds, i, &n->key);
 		*name = XXH3_128bits(n->key.data, n->key.size);
-		name->low64 += name->low64 == 0;	/* which markers have */
+		name->low64 += name->low64 == 0;	/* 0 is for markers */
 	}
 	return &n->kinds;
 }

@@ -29,7 +29,7 @@ struct clickhouse_kinds_named {
 /* Remembers what the entries of a batch mostly have in common. */
 struct clickhouse_naming {
 	struct buf labels, columns, key;
-	const struct batch_entry *like;		/* what `kinds` was made of; NULL: nothing */
+	const struct batch_entry *like;		/* the source of `kinds`; NULL: none */
 	struct clickhouse_kinds_named kinds;
 	int64_t day;				/* of `month`; -1: none */
 	uint32_t month;

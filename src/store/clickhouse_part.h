@@ -1,4 +1,4 @@
-/* clickhouse_part.h: what one shard answers of a question; each question fills what it needs. */
+/* clickhouse_part.h: one shard's part of a query result; each query fills the fields it needs. */
 #ifndef STORE_CLICKHOUSE_PART_H
 #define STORE_CLICKHOUSE_PART_H
 

@@ -1,4 +1,4 @@
-/* clickhouse_runs.h: which runs count, for all that touches the table `runs`. */
+/* clickhouse_runs.h: the live rows, shards and names of runs, for all queries of the table `runs`. */
 #ifndef STORE_CLICKHOUSE_RUNS_H
 #define STORE_CLICKHOUSE_RUNS_H
 

@@ -38,7 +38,7 @@ struct clickhouse_store {
 	char missing[256];			/* shards that an answer of this store missed, "" is none */
 	uint64_t last_seq;			/* of a run that was added */
 
-	struct lock writer;			/* of what is below; held while samples are sent, and days are dropped */
+	struct lock writer;			/* guards the members below; held while samples are sent, and days are dropped */
 	struct clickhouse_known *known;
 };
 
@@ -71,7 +71,7 @@ int clickhouse_sums(struct store *store, const struct store_query *q, int64_t st
 
 /* --- clickhouse_retention.c --- */
 int clickhouse_maintain(struct store *store, const struct store_limits *l, int64_t now_ns, struct err *err);
-int clickhouse_measure(struct clickhouse_store *s, struct err *err);	/* what is there, for the statistics */
+int clickhouse_measure(struct clickhouse_store *s, struct err *err);	/* measures the data stored, for the statistics */
 
 /* --- clickhouse_runs.c, clickhouse_runs_list.c --- */
 int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);

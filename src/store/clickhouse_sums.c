@@ -1,4 +1,4 @@
-/* clickhouse_sums.c: what was measured in each series over time, without its stacks.
+/* clickhouse_sums.c: sums the values of each series over time, without stacks.
  *
  * Each shard adds up per series, kind and step. A series is on several shards, so that sums are put together here before
  * they are handed over, an hour of a series at a time. */

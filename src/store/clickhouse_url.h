@@ -1,4 +1,4 @@
-/* clickhouse_url.h: where a ClickHouse is, who we are there, and how it is used.
+/* clickhouse_url.h: parses clickhouse:// URLs: servers, credentials, and options.
  *
  *	clickhouse://[user[:password]@]host[:port]/database[?name=value&…]
  *

@@ -17,6 +17,6 @@ void failing_vfs_arm(unsigned n, bool forever, int error);
 /* No more failures; true if there was one. */
 bool failing_vfs_disarm(void);
 
-const char *failing_vfs_last(void);	/* what failed last: "write", "sync" … */
+const char *failing_vfs_last(void);	/* the last failed call: "write", "sync" … */
 
 #endif

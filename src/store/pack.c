@@ -73,7 +73,7 @@ int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t *
 	if (!to)
 		return -EBADMSG;
 	unpacked = ZSTD_decompress(to, n, c.p, (size_t)(c.end - c.p));
-	if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)	/* which is no damage */
+	if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)	/* out of memory is no damage */
 		mem_exhausted(n);
 	if (unpacked != n)
 		return -EBADMSG;

@@ -16,10 +16,10 @@ struct pack_reader {
 	sqlite3 *db;
 	const char *path;
 	sqlite3_blob *row;
-	size_t row_size, row_at;	/* what has been read of it */
+	size_t row_size, row_at;	/* bytes read of it */
 	ZSTD_DStream *zstd;		/* NULL: plain */
 	uint64_t left;
-	ZSTD_inBuffer in;		/* what of `bytes` has not been used yet */
+	ZSTD_inBuffer in;		/* the unused rest of `bytes` */
 	uint8_t bytes[PIECE];
 };
 
@@ -98,7 +98,7 @@ static int decompress(struct pack_reader *r, ZSTD_outBuffer *out)
 {
 	size_t before = out->pos, result = ZSTD_decompressStream(r->zstd, out, &r->in);
 
-	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)	/* which is no damage */
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)	/* out of memory is no damage */
 		mem_exhausted(out->size);
 	/* The end of the frame, before what it promised. */
 	if (ZSTD_isError(result) || (result == 0 && out->pos < out->size && before == out->pos))

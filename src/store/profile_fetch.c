@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #define CACHE_LINE	64u
-#define AT_ONCE		((size_t)4 << 10)	/* of one array: a larger profile is read faster than it could be fetched ahead */
+#define AT_ONCE		((size_t)4 << 10)	/* per array: a larger profile is read faster than it could be fetched ahead */
 
 static void fetch(const void *memory, size_t size)
 {

@@ -77,7 +77,7 @@ void series_put_key(struct buf *out, struct str labels, enum strobe_clock clock,
 		    struct str columns)
 {
 	buf_put(out, labels.p, labels.n);
-	buf_putc(out, 0);		/* which the text of labels never holds */
+	buf_putc(out, 0);		/* the text of labels never has a NUL */
 	buf_put_varint(out, clock);
 	buf_put_varint(out, (uint64_t)period_ns);
 	buf_put(out, columns.p, columns.n);

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 
 #define NS_PER_HOUR	(CHUNK_BUCKETS * BATCH_BUCKET_NS)
-#define GRACE_NS	(60 * NS_PER_SECOND)	/* what ends late, such as a long request, still comes in by then */
+#define GRACE_NS	(60 * NS_PER_SECOND)	/* late samples, as of a long request, still arrive by then */
 #define BLOCK_BYTES	((size_t)1 << 20)	/* blocks of stacks are merged up to this size, unpacked */
-#define BATCH_IDS_NS	(2 * NS_PER_DAY)	/* how long a batch may be handed over again */
+#define BATCH_IDS_NS	(2 * NS_PER_DAY)	/* time in which a batch may be redelivered */
 #define FREE_SHARE	4			/* pages are freed when a fourth of the file is unused */
 
 static int step(struct day *d, sqlite3_stmt *s, struct err *err)

@@ -1,4 +1,4 @@
-/* sqlite_counts.c: how many samples there are, over time and per label; no stack is looked at. */
+/* sqlite_counts.c: counts samples over time and per label, without reading stacks. */
 #include "label_counts.h"
 #include "mem.h"
 #include "saturate.h"

@@ -70,7 +70,7 @@ bool day_is_current(const struct day *d);
 /* Stores what of the batch falls into this day, all or nothing. Returns 1, or 0 if a batch of that id is in the file.
  * Adds to `ret` what was stored. */
 struct day_appended {
-	uint64_t samples;		/* what the column "samples" held */
+	uint64_t samples;		/* sum of the column "samples" */
 	uint64_t nodes_cut;		/* stacks that were cut at a known caller: the day has too many */
 };
 int day_append(struct day *d, const struct batch *b, struct day_appended *ret, struct err *err);

@@ -1,4 +1,4 @@
-/* sqlite_sums.c: what was measured in each series over time, without its stacks. */
+/* sqlite_sums.c: sums the values of each series over time, without stacks. */
 #include "chunk.h"
 #include "mem.h"
 #include "saturate.h"

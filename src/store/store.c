@@ -1,4 +1,4 @@
-/* store.c: which backend an URL means, and handing calls on to it. */
+/* store.c: selects the backend by the URL, and passes calls on to it. */
 #include "store.h"
 #include "clickhouse_store.h"
 #include "sqlite_store.h"

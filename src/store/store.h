@@ -62,7 +62,7 @@ struct store_stats {
 	uint64_t seconds_expired;		/* of the hour being written */
 	uint64_t stacks_cut;			/* nodes that a day had no number left for; they count for their callers */
 	uint64_t free_bytes;			/* room on the disk, now */
-	uint64_t days_damaged;			/* of which something was set aside, or could not be read, now */
+	uint64_t days_damaged;			/* days with data set aside or unreadable now */
 	int64_t oldest_ns, newest_ns;
 	uint64_t runs, runs_bytes;		/* that are there now */
 	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */
@@ -122,7 +122,7 @@ struct store_run_query {
 
 /* Limits of the profile of a run. */
 struct store_profile_limits {
-	uint32_t nodes;				/* what so many nodes of a tree would take; 0: no limit */
+	uint32_t nodes;				/* as the size of so many nodes of a tree; 0: no limit */
 	const char *column;			/* the least of its values go first; NULL: that of pictures */
 	bool chart;				/* with its flame chart, if it has one */
 	bool lines;				/* the profile keeps executed lines, and has a node for each */

@@ -54,7 +54,7 @@ static bool is_right(const struct clickhouse_cache *c, uint32_t i, const struct 
 	return right;
 }
 
-/* How many of the first `count` are there; -1: one of them is wrong. */
+/* The number of the first `count` that are there; -1: one of them is wrong. */
 static int count_right(const struct clickhouse_cache *c, uint32_t count)
 {
 	struct cached_stack s;

@@ -1,4 +1,4 @@
-/* test_sqlite_store.c: what only the SQLite store promises: its lock, its files, and what it survives. */
+/* test_sqlite_store.c: tests the guarantees specific to the SQLite store: its lock, its files, and recovery. */
 #include "sqlite_store.h"
 #include "failing_vfs.h"
 #include "store_fixture.h"
@@ -521,7 +521,7 @@ TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
 	store_close(s);
 	tamper(path, "PRAGMA user_version = 4");
-	s = open_in(directory, true, NULL);	/* who only reads renames nothing */
+	s = open_in(directory, true, NULL);	/* readers rename nothing */
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 0);
 	CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
 	store_close(s);
@@ -618,7 +618,7 @@ TEST(what_was_set_aside_goes_with_its_day)
 	write_file(other, "x", 1, 0);
 	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(store_maintain(s, &l, NOON + 3 * DAY, NULL), 0);
-	CHECK_INT(files_like(directory, "2025-11-21"), 1);	/* what is not ours stays */
+	CHECK_INT(files_like(directory, "2025-11-21"), 1);	/* other files stay */
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 0);
 	store_close(s);
 	free(path);

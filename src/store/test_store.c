@@ -1,4 +1,4 @@
-/* test_store.c: what every store promises of samples, whatever it is built on. */
+/* test_store.c: tests the guarantees of every store for samples, with each backend. */
 #include "conformance.h"
 #include "test.h"
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* test_store_limits.c: what every store promises of its limits of age, size and room on the disk. */
+/* test_store_limits.c: tests every store's limits of age, size and free disk space. */
 #include "conformance.h"
 #include "test.h"
 #include <pthread.h>

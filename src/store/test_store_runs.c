@@ -1,4 +1,4 @@
-/* test_store_runs.c: what every store promises of runs, whatever it is built on. */
+/* test_store_runs.c: tests the guarantees of every store for runs, with each backend. */
 #include "conformance.h"
 #include "edges.h"
 #include "test.h"
@@ -146,7 +146,7 @@ TEST(a_run_keeps_its_edges_and_the_same_edges_are_the_same_run)
 	struct store_run run;
 
 	p->edges = edges_of(p, &all);
-	p->edges->nodes[1].self[1] += 5;	/* what the tree does not know */
+	p->edges->nodes[1].self[1] += 5;	/* a value that the tree does not have */
 	p->estimated = true;
 	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
 	reopen(&f);

@@ -1,4 +1,4 @@
-/* test_store_values.c: what every store promises of the values of one column: those of the profile, by the same stacks. */
+/* test_store_values.c: tests that every store returns the values of one column as the profile has them, by the same stacks. */
 #include "conformance.h"
 #include "test.h"
 

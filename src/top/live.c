@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define NODES_MAX	200000u		/* of all sums; above it the smallest stacks become [pruned] */
+#define NODES_MAX	200000u		/* for all sums; above it the smallest stacks become [pruned] */
 #define GROUPS_MAX	2000u		/* sets of labels; what comes later is added up without labels */
 #define INTERVALS_MAX	600u
 

@@ -1,4 +1,4 @@
-/* live.h: what a recording without end has measured lately, and in all since it was last set to zero.
+/* live.h: recent and cumulative measurements of a running recording; the cumulative ones since the last reset.
  *
  * Measurements come in intervals of about a second: the profiles of one, each with its labels, and then its end with the
  * totals of the recording up to there. The newest intervals are the window; all are added up as well, within a bound of

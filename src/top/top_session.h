@@ -9,7 +9,7 @@
 
 struct top_session_options {
 	const struct stack_registry_layers *layers;
-	const char *target, *frames;	/* what the head calls them */
+	const char *target, *frames;	/* names for the head */
 	const char *php_offsets;	/* a file, or NULL */
 	unsigned hz;			/* of samples on CPU; 0: none */
 	int64_t duration_ns;		/* 0: without end */

@@ -1,4 +1,4 @@
-/* top_view.h: what a person has chosen to see, and what keys change of it. Pure: a key in, an action out. */
+/* top_view.h: the user's choice of view, and the keys that change it. Pure: a key in, an action out. */
 #ifndef TOP_TOP_VIEW_H
 #define TOP_TOP_VIEW_H
 

@@ -15,7 +15,7 @@ BUILD = os.path.join(ROOT, 'build')
 # They take most of the time, since they wait or start hundreds of programs: beside the others, which measure shares of time and
 # need a processor, each in a run of run-tests.php of its own.
 LONG = [name + '.phpt' for name in ('guest_ends', 'guest_calls', 'status', 'guest_cycles', 'ends', 'daemon', 'guest_limits')]
-# How many of the others share one run of run-tests.php.
+# The number of other tests that share one run of run-tests.php.
 TOGETHER = 8
 
 LINE = re.compile(r'(PASS|FAIL|SKIP|BORK|LEAK|LEAKED|WARN|XFAIL|XLEAK)(?:&\w+)* .*'

@@ -19,7 +19,7 @@ class Collector(Daemon):
         self.command = [STROBE, 'collect', '--listen', '127.0.0.1:0', '--state', f'{directory}/state', *options]
 
     def sums(self):
-        """What a status says, after each of its sums was checked."""
+        """The status, after checking each of its sums."""
         s = self.status()
         for source in s['sources']:
             n = source['samples']

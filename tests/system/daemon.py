@@ -11,7 +11,7 @@ from strobe_test import STROBE, Skip, wait_for
 
 
 class Said:
-    """What a program writes, by lines: all of it until now, even if the thread that reads has not come to it yet."""
+    """A program's output, by lines: complete until now, even if the reading thread lags behind."""
 
     def __init__(self, stream):
         self.stream, self.heard, self.part, self.ended = stream, [], b'', False

@@ -1,4 +1,4 @@
-"""What the tests of `strobe record` share: scripts that are recorded from outside, and what their stacks must be."""
+"""Shared by the tests of `strobe record`: scripts that are recorded from outside, and their expected stacks."""
 import ctypes
 import os
 import re

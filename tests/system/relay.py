@@ -69,7 +69,7 @@ class Relay:
         return wait_for(lambda: self.figure('handed_samples_total') >= samples)
 
     def wait_until_forwarded(self, samples, seconds=60):      # between two attempts it waits up to 30
-        """What was sent again because an answer was lost is known, and was forwarded before."""
+        """Counts known samples too: they were sent again because an answer was lost, and were forwarded before."""
         return wait_for(lambda: self.figure('forwarded_samples_total') + self.figure('known_samples_total') >= samples,
                         seconds)
 
@@ -130,7 +130,7 @@ def messages_in(data):
 
 
 class Stream:
-    """What a stream holds: sums by stack, and each message in order."""
+    """The content of a stream: sums by stack, and each message in order."""
 
     def __init__(self, redis, key='strobe'):
         self.messages, self.entries, self.ids, self.sums, self.runs = [], [], [], {}, 0

@@ -1,4 +1,4 @@
-"""What the system tests share: lines that the runner counts, a receiver that decodes messages, a FastCGI client.
+"""Shared by the system tests: lines that the runner counts, a receiver that decodes messages, a FastCGI client.
 
 Environment: STROBE is the path of the binary, STROBE_EXTENSION that of strobe.so. Both default to the build tree.
 STROBE_TEST_TIMES=1 prints the seconds and the CPU seconds of each test.

@@ -292,7 +292,7 @@ def users_of_nginx_are_known_by_their_names():
 
 
 class FakeOauth2Proxy(http.server.BaseHTTPRequestHandler):
-    """What nginx sees of oauth2-proxy: 202 with the user for a cookie, else 401, and a page to sign in."""
+    """oauth2-proxy as nginx sees it: 202 with the user for a cookie, else 401, and a page to sign in."""
 
     def do_GET(self):
         user = re.search(r'_oauth2_proxy=(\w+)', self.headers.get('Cookie', ''))

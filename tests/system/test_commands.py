@@ -1,4 +1,4 @@
-"""What every command does the same way, by what `strobe --help` lists."""
+"""Behaviour shared by all commands that `strobe --help` lists."""
 import re
 import subprocess
 

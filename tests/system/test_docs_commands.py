@@ -195,7 +195,7 @@ class Sandbox:
         return path
 
     def run(self, command, folder):
-        """What is wrong with it, or None."""
+        """The error in the command, or None."""
         line = self.here(command)
         if '--callers' in command:
             # `strobe run` of the same document may have written another one.
@@ -223,7 +223,7 @@ class Sandbox:
         return None if ran and p.returncode == 0 else f'{line}: exit code {p.returncode}: {self.text(said)[-400:]}'
 
     def reads_options(self, command):
-        """What is wrong with the options of a command that is not run; --help behind them is reached if they are right."""
+        """The error in the options of a command that is not run; --help behind them is reached if they are right."""
         words = re.sub(r"'[^']*'", 'X', re.split(r' -- | [|<>]', command)[0])
         words = re.sub(r'\[[^]]*\]|\.\.\.|…', '', words)
         words = words[words.index('strobe '):].split()[1:]

@@ -97,7 +97,7 @@ class Script:
 
 
 def links(pid):
-    """How many BPF programs the process has attached."""
+    """The number of BPF programs that the process has attached."""
     n = 0
     for fd in os.listdir(f'/proc/{pid}/fdinfo'):
         try:

@@ -30,7 +30,7 @@ def servers():
 
 
 def url_of(database, servers_and_proxies, more=''):
-    """Of a database whose samples these share."""
+    """The URL of a database whose samples are spread over these servers."""
     shards = ','.join(f'127.0.0.1:{s.port}' for s in servers_and_proxies)
     return f'clickhouse://{shards.split(",")[0]}/{database}?shards={shards}{more}'
 

@@ -97,7 +97,7 @@ class Sink(threading.Thread):
 
 
 def state(pid):
-    """What a process holds, as numbers that must not grow."""
+    """A process's resources, as numbers that must not grow."""
     def count(what):
         return len(os.listdir(f'/proc/{pid}/{what}'))
 

@@ -204,7 +204,7 @@ int usleep(useconds_t us) { return versioned() + 1; }
 
 
 def stacks_while_binding(directory, sleep, *options):
-    """Of a PHP that stands in the resolver, where it sleeps so many seconds and nanoseconds at a time."""
+    """Stacks of a PHP in the resolver, which sleeps so many seconds and nanoseconds at a time."""
     with open(f'{directory}/binding.c', 'w') as f:
         f.write(BINDING.replace('SECONDS, NANOSECONDS', sleep))
     subprocess.run(['cc', '-shared', '-fPIC', '-O1', '-Wl,-z,lazy', '-o', f'{directory}/binding.so', f'{directory}/binding.c'], check=True)
@@ -248,7 +248,7 @@ while (true) work();
 
 
 def check_busy(frames, script, jit):
-    """Of a sample on the CPU: the script below zend_execute, hot() below the callback, nothing unknown."""
+    """Checks a sample on the CPU: the script below zend_execute, hot() below the callback, nothing unknown."""
     frames = user_frames(frames)
     check('[unknown native]' not in frames and '[truncated]' not in frames, f'the whole stack: {frames}')
     check(frames[0] == '_start' and frames[frames.index('zend_execute') + 1:][:1] in ([script], ['execute_ex'], []),

@@ -55,7 +55,7 @@ class Collector:
             return None
 
     def stored(self):
-        """What the store holds, as numbers of samples by folded stack."""
+        """The content of the store, as numbers of samples by folded stack."""
         socket = f'{self.directory}/unused.sock'
         p = subprocess.Popen([STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', f'unix:{socket}', '--store',
                               f'sqlite:{self.directory}/store'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -112,7 +112,7 @@ def the_nodes_of_a_cluster_are_asked_by_tls():
 # --- What can be wrong ---
 
 def says(url, words, seconds=30):
-    """What a relay and a subscriber say of this Redis: one line with these words each."""
+    """A relay and a subscriber log one line each with these words about this Redis."""
     with Directory() as directory, Collector(directory, '--from', with_parameter(url, 'channel=c'), '--to', f'logs:{directory}/logs') as subscriber, \
             Relay(directory, with_parameter(url, 'stream=s&window=0'), state='relay') as relay:
         relay.send(one('a'))

@@ -63,7 +63,7 @@ def some_runs(d):
 
 @test
 def totals_are_those_of_strobe_report_for_real_files():
-    """Of each column that the file has, computed by another program from the file itself."""
+    """Compares each column of the file with sums computed by another program from the file itself."""
     files = sorted(glob.glob(DATA + '/*.xhprof') + [DATA + '/cart.json'])
     with Directory() as directory, Daemon(directory) as d:
         for n, file in enumerate(files):

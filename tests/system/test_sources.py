@@ -265,7 +265,7 @@ def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
 
 @test
 def a_writer_without_a_pause_loses_no_line_at_the_end():
-    """What was written in the moment between the last look into the pipe and its end was lost."""
+    """Lines written between the last read of the pipe and its end used to be lost."""
     line = b'/srv/index.php;main;work 1\n'
     with Directory() as directory:
         written = 0

@@ -54,7 +54,7 @@ def samples_and_runs_of_units_are_found_by_their_labels():
             stacks = folded(d, f'parity={parity}')
             check(sum(stacks.values()) > 300 and share(stacks, parity) > 0.6 and share(stacks, other) < 0.02, f'{parity}: {stacks}')
         stacks = folded(d, 'entry=mail&queue=slow')
-        # Where the ticking thread gets no processor for long, what it has not seen goes to the end of the unit.
+        # If the ticking thread gets no processor for long, the time that it missed goes to the end of the unit.
         check(1700 < sum(stacks.values()) < 6000 and share(stacks, 'send_mail') > 0.6, f'mail: {stacks}')
         check(share(folded(d, 'entry=worker'), 'send_mail') == 0, 'and the loop has nothing of it')
         keys = [label['key'] for label in json.loads(d.get('/api/v1/labels?from=-1h'))['labels']]

@@ -37,7 +37,7 @@ def options(command):
 
 
 def bash_proposes(path, work, words):
-    """What bash's own function proposes for the last of the words."""
+    """The proposals of bash's own function for the last of the words."""
     code = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _strobe; printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(['bash', '--norc', '--noprofile', '-c', code, 'bash', path, *words], cwd=work, capture_output=True, text=True)
     if done.returncode or done.stderr:

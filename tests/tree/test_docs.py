@@ -8,6 +8,10 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True))]
 NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|Of|Whatever)\b.*)', re.M)
+# Comments of C: the header of a file in either case, a question word with a capital, "what" and "who" in either case.
+OF_C = re.compile(r'/\*[ \t*]*(?:\n[ \t*]*)?((?:[\w.]+\.[ch]: (?:[Ww]h(?:at|o|om|ose|ich|ere|ether)|[Hh]ow|[Oo]f)'
+                  r'|W(?:hat|ho|hom|hose|hich|here)|How|Of|wh(?:at|o|om))\b[^\n]*)')
+OF_SCRIPTS = re.compile(r'^\s*(?:"""|# |// |/\*\*? )((?:What|Whom?|Whose|Which|Where|How|Of)\b.*)', re.M)
 
 
 def read(path):
@@ -75,6 +79,17 @@ def unlisted_decisions():
     return sorted({os.path.basename(path) for path in glob.glob(os.path.join(ROOT, 'docs/decisions/*.md'))} - {'README.md'} - index)
 
 
+def clauses_in_comments():
+    for place in ('src', 'extension', 'wire', 'tests', 'bench', 'scripts', 'web/src'):
+        for folder, below, files in os.walk(os.path.join(ROOT, place)):
+            below[:] = [b for b in below if b not in ('corpus', 'node_modules', '.libs')]
+            for name in files:
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                if name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.mjs')):
+                    for line in (OF_C if name.endswith(('.c', '.h')) else OF_SCRIPTS).findall(read(path)):
+                        yield f'{path}: {line}'
+
+
 def main():
     told(unlisted_decisions(), 'each decision is in the index of docs/decisions')
     told(list(broken_links()), 'each link of the documents leads to a file and a heading')
@@ -82,6 +97,7 @@ def main():
     told(list(unknown_names()), 'each metric and setting of the documents is in the program')
     told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
          'no heading and no item of a list begins with a noun clause')
+    told(list(clauses_in_comments()), 'no comment and no header of a file begins with a question word')
 
 
 if __name__ == '__main__':

@@ -161,7 +161,7 @@ def rules_test(sample, least):
 # --- The version ---
 
 def versions():
-    """What each part says, by the name of the part."""
+    """The version of each part, by the name of the part."""
     said = {'strobe --version': subprocess.run([STROBE, '--version'], capture_output=True, text=True).stdout.split()[-1]}
     for page in ([], ['run']):
         text = subprocess.run([STROBE, 'man', *page], capture_output=True, text=True).stdout

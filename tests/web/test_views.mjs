@@ -751,7 +751,7 @@ await test('the table opens sorted as the address says', async () => {
 	}
 });
 
-// What has the focus, as a person would name it.
+// The focused element, as a person would name it.
 const focused = (open) => open.evaluate(() => {
 	const e = document.activeElement;
 	return e.closest('.rows tbody, .code-rows tbody') ? `row ${e.closest('tr').rowIndex} ${e.textContent || 'mark'}` : e.closest('thead') ? `heading ${e.textContent}` :

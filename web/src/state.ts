@@ -311,7 +311,7 @@ export function labelOf(key: string): string {
 	return key.startsWith('label.') ? key.slice(6) : key;
 }
 
-// Of stacks, not of a label: those through functions that match, or all others.
+// Filters stacks, not a label: those through functions that match, or all others.
 export const isStackFilter = ([key]: [key: string, text: string]) => /^(keep|remove)(-i)?$/.test(key);
 
 // Neither a filter of stacks nor the widths of a difference, which files keep beside them.

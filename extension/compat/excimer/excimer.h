@@ -11,7 +11,7 @@
 
 #include "excimer_log.h"
 
-#define EXCIMER_VERSION "1.2.5"		/* whose interface this is */
+#define EXCIMER_VERSION "1.2.5"		/* the version that this interface is compatible with */
 
 /* The struct of ours around a zend_object, which must be its member `std`. */
 #define EXCIMER_AROUND(type, object) ((type *)((char *)(object) - offsetof(type, std)))

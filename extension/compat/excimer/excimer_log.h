@@ -40,7 +40,7 @@ struct excimer_log {
 
 	uint64_t events;		/* sum over the entries */
 	uint64_t epoch_ns;		/* CLOCK_MONOTONIC: where timestamps begin */
-	int64_t period_ns;		/* what one event stands for */
+	int64_t period_ns;		/* time that one event stands for */
 	zend_long max_depth;		/* 0: no limit */
 };
 

@@ -1,4 +1,4 @@
-/* info.h: what xhprof.collect_additional_info adds to names: the SQL of a query, the URL of a transfer.
+/* info.h: additions to names by xhprof.collect_additional_info: the SQL of a query, the URL of a transfer.
  *
  *	PDO::exec, PDO::query, mysqli_query, mysqli::query	"PDO::query#SELECT 1"
  *	PDOStatement::execute					with the values of its argument put in

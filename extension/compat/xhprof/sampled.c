@@ -29,7 +29,7 @@ struct sampled {
 
 	struct stack_frame *frames;	/* room for a stack */
 	size_t capacity;		/* frames it may have */
-	const zend_function **outer;	/* what was running at the start, leaf first; compared, never looked into */
+	const zend_function **outer;	/* calls running at the start, leaf first; compared, never dereferenced */
 	size_t outer_depth;
 };
 

@@ -1,4 +1,6 @@
-/* distribution.h: how long waits or calls took: least, most, sum, and a histogram by powers of 2. Compiled for BPF and as plain C. */
+/* distribution.h: the distribution of the durations of waits or calls: least, most, sum, and a histogram by powers of 2.
+ *
+ * Compiled for BPF and as plain C. */
 #ifndef CAPTURE_BPF_DISTRIBUTION_H
 #define CAPTURE_BPF_DISTRIBUTION_H
 

@@ -81,7 +81,7 @@ struct binary {
 /* PHP as a library in a process. */
 struct hosted_php {
 	u64 start_ticks;		/* of the process; another one may get its number */
-	u64 bias;			/* what is added to the file's addresses */
+	u64 bias;			/* added to the file's addresses */
 	struct binary binary;
 };
 
@@ -164,9 +164,9 @@ struct sleeper_event {
 struct function_event {
 	u32 type, kind;			/* as zend_function.type, or enum perl_kind */
 	u64 id;
-	u32 line_start, unreadable;	/* how many strings could not be read */
+	u32 line_start, unreadable;	/* number of unreadable strings */
 	u32 name_size, class_size, file_size;
-	u32 tgid;			/* where it was seen, in the first pid namespace; 0: not known */
+	u32 tgid;			/* process in which it was seen, in the first pid namespace; 0: unknown */
 	u64 start_ticks;
 	u64 words[FUNCTION_WORDS];	/* of a function written in C: the struct from its start; 0 where it could not be read */
 	char name[NAME_SIZE], scope[NAME_SIZE], file[FILE_SIZE];
@@ -294,7 +294,7 @@ enum counter {
 	COUNTER_FRAME_UNREADABLE,	/* the walk ended there */
 	COUNTER_FUNCTION_UNREADABLE,	/* one frame unknown */
 	COUNTER_NAME_UNREADABLE,
-	COUNTER_FRAME_UNFINISHED,	/* of a Perl sub that was just being entered or left: left out */
+	COUNTER_FRAME_UNFINISHED,	/* Perl subs left out because they were just being entered or left */
 	COUNTER_NATIVE_FRAMES,		/* walked */
 	COUNTER_NATIVE_UNKNOWN,		/* samples whose process was not known yet */
 	COUNTER_NATIVE_NO_REGISTERS,	/* samples in the kernel, before 5.15 */

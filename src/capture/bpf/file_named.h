@@ -1,4 +1,4 @@
-/* file_named.h: which file a system call is about, as the process sees it: an id, and once the names of its path.
+/* file_named.h: identifies the file of a system call, as the process sees it: an id, and once the names of its path.
  *
  * bpf_d_path is for programs that many kernels do not allow, so the directories are walked here, from the file up to the
  * process' root and across mounts. The id is made of the entries that are passed and of the hashes that the kernel keeps of
@@ -14,7 +14,7 @@
 #define PATH_STEPS	2304u		/* of one walk: 2,048 directories fit in a path, and mounts are steps, too */
 
 struct path_walk {
-	u64 dentry, mount;		/* where it is; mount is a struct mount */
+	u64 dentry, mount;		/* its place; mount is a struct mount */
 	u64 root_dentry, root_mount;	/* of the process */
 	u64 id;
 	u32 flags;			/* FILE_UNREACHABLE, FILE_CUT */
@@ -25,7 +25,7 @@ struct path_walk {
 
 struct file_scratch {
 	struct path_walk walk;
-	struct path from;		/* where the walk begins */
+	struct path from;		/* start of the walk */
 	u64 given_id;			/* of the name in `given`, while it is computed */
 	u64 given_size;
 	char given[FILE_PATH_SIZE];

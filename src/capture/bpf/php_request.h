@@ -1,4 +1,4 @@
-/* php_request.h: which script runs, and by which method it was requested.
+/* php_request.h: reads the running script and its request method.
  *
  * Compiled for BPF and as plain C (user_memory.h).
  */

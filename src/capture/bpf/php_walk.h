@@ -30,7 +30,7 @@ struct php_walk {
 	struct key_cache cache;
 	u64 function[PHP_FUNCTION_MAX / 8];
 	u64 execute_data[PHP_FUNCTION_MAX / 8];
-	u64 functions[PHP_DEPTH];	/* where each frame's zend_function is; 0: unknown */
+	u64 functions[PHP_DEPTH];	/* address of each frame's zend_function; 0: unknown */
 	struct php_frame frames[PHP_DEPTH];
 };
 

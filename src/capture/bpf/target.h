@@ -1,4 +1,4 @@
-/* target.h: whether to sample a task, and the location of its PHP.
+/* target.h: decides whether to sample a task, and locates its PHP.
  *
  * A process is known by its executable file, not by its number, so one that lives for 30 ms is sampled before /proc is
  * read. A new file produces one event, and user space describes it.

@@ -1,4 +1,4 @@
-/* user_memory.h: how walkers read the memory of their thread.
+/* user_memory.h: the walkers' access to the memory of their thread.
  *
  * In BPF by the kernel's helpers. In plain C, the file that includes a walker defines both functions: for another
  * process, or for recorded memory.

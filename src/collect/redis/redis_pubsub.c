@@ -15,7 +15,7 @@
 #define CHANNELS_MAX		1000u
 #define CHANNEL_SIZE_MAX	1024u
 #define RUN_ID_MAX		64u
-#define MESSAGE_MAX		((size_t)64 << 20)	/* of many lines; one that is larger costs the connection */
+#define MESSAGE_MAX		((size_t)64 << 20)	/* a message of many lines; a larger one costs the connection */
 #define READ_TOGETHER		(64u * 1024)		/* some 60 messages */
 #define DRAIN_MAX_NS		(2 * NS_PER_SECOND)
 #define READ_AHEAD		((size_t)128 << 20)	/* Redis itself keeps 32 MB for us by default */
@@ -43,7 +43,7 @@ struct pubsub {
 	uint64_t published;			/* messages, on all channels, since it started */
 	uint64_t arrived;			/* since then */
 	int64_t lost_ns;			/* when the connection was lost, monotonic; 0: it never was */
-	uint64_t hung;				/* how often it did not answer, then */
+	uint64_t hung;				/* number of times that it did not answer */
 	bool same_run;				/* it has not been started again since */
 	uint64_t missed;
 	char *logged;				/* the last trouble that was logged; NULL once it has subscribed */

@@ -1,4 +1,4 @@
-/* redis_source.c: which of the two it is. */
+/* redis_source.c: opens a stream or a subscription, by the URL. */
 #include "redis_source.h"
 
 #include "redis_pubsub.h"

@@ -98,7 +98,7 @@ struct stream_node {
 struct redis_stream {
 	struct source base;
 	struct stream_options options;
-	char token[17];				/* whose leases are ours */
+	char token[17];				/* marks our leases */
 	struct watch timer;
 	struct cluster cluster;
 	struct stream_node **nodes;		/* by the numbers of `cluster` */
@@ -156,8 +156,7 @@ void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 /* --- stream_maintenance.c --- */
 
 void stream_maintenance(struct stream_key *k, int64_t now_ns);	/* the key is being read */
-void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* how far behind the group is, and what was trimmed
-								 * unread */
+void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* measures the group's lag, and entries trimmed unread */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
 
 #endif

@@ -1,5 +1,5 @@
-/* stream_maintenance.c: what is done beside reading: the lease, how far behind the group is, entries of consumers that are
- * gone, and trimming behind the slowest group.
+/* stream_maintenance.c: work beside reading: the lease, the group's lag, entries of dead consumers, and trimming behind
+ * the slowest group.
  *
  * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before
  * anybody read them, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the

@@ -1,4 +1,4 @@
-/* resp_commands.c: what clients ask, and what Redis 7 would answer as far as it concerns them. */
+/* resp_commands.c: answers clients' commands like Redis 7, as far as these clients need. */
 #include "resp_private.h"
 
 #include "clock.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define REDIS_VERSION	"7.0.0"		/* whose answers these are */
+#define REDIS_VERSION	"7.0.0"		/* the version that we answer like */
 #define DATABASES	16u
 #define LOGINS_MAX	10u		/* wrong ones, then the client is hung up on */
 #define SHOWN_NAME	128u		/* of a command, in errors */

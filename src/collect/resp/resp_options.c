@@ -114,7 +114,7 @@ static char *shown_parameters(const char *url, const struct redis_url *u)
 static int parse(const char *url, struct redis_url *u, struct resp_options *o, struct err *err)
 {
 	size_t authority = strlen("resp://") + strcspn(url + strlen("resp://"), "/?");
-	bool any_port = !strncmp(url + authority - 2, ":0", 2);		/* which no Redis has */
+	bool any_port = !strncmp(url + authority - 2, ":0", 2);		/* no Redis has port 0 */
 	_cleanup_(freep) char *as_redis = xasprintf("redis%.*s%s", (int)(authority - strlen("resp") - 2 * any_port),
 						    url + strlen("resp"), url + authority);
 	int r = redis_url_parse(as_redis, u, err);

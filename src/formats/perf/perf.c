@@ -24,7 +24,7 @@ struct perf_reader {
 	uint32_t value, samples;	/* columns; UINT32_MAX before the first sample */
 
 	struct seen chains;		/* nodes */
-	struct perf_chains lines;	/* what they are made of */
+	struct perf_chains lines;	/* their source */
 
 	struct buf line, process;	/* scratch */
 	struct buf event;		/* the one that is counted */

@@ -17,7 +17,7 @@ struct perf_inline {
 	size_t capacity;
 	struct arena bytes;
 	char *symbols_of;		/* the module of `symbols` */
-	struct buf symbols;		/* what nm has said */
+	struct buf symbols;		/* output of nm */
 };
 
 struct perf_inline *perf_inline_new(bool context)

@@ -1,4 +1,4 @@
-/* perf_inline.h: which functions the compiler has inlined at an address, as addr2line of binutils knows it.
+/* perf_inline.h: finds the functions inlined at an address, with addr2line of binutils.
  *
  * Each address costs a process, so that this is only done when it is requested; an address that comes again is
  * remembered. Modules are read where the text says they are: on the machine that it was recorded on.

@@ -23,7 +23,7 @@ struct perf_event {
 	struct str time;	/* "75695.008865" in seconds; empty if there is none */
 	struct str name;	/* "cpu-clock:u"; empty if the line does not end with it */
 	uint64_t period;	/* 0 if there is none */
-	struct str rest;	/* what follows PID/TID */
+	struct str rest;	/* the text after PID/TID */
 };
 
 struct perf_frame {

@@ -1,4 +1,4 @@
-/* perf_name.h: what a frame of perf is called: a symbol without what tells calls of one function apart.
+/* perf_name.h: names a frame of perf: its symbol without the parts that differ between calls of one function.
  *
  * Offsets, parameters, quotes and ; go; the parameters stay where the receiver of a Go method stands in brackets. A
  * frame without a symbol is called as its module, [libc.so.6]. `a->b` of Java's agents is b inlined into a, two

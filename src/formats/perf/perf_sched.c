@@ -1,4 +1,4 @@
-/* perf_sched.c: how long threads slept and where, from the scheduler's events as `perf script` writes them.
+/* perf_sched.c: measures how long and where threads slept, from the scheduler's events in the output of `perf script`.
  *
  *	perf record -a -g -e sched:sched_switch -e sched:sched_waking …
  *	perf script -F comm,pid,tid,time,event,ip,sym,dso,trace

@@ -80,7 +80,7 @@ function meanwhile(string $way): \Closure
 	throw new \ValueError("unknown way '$way'");
 }
 
-/* How many samples this process has taken, as phpinfo() says. */
+/* The number of samples that this process has taken, as phpinfo() says. */
 function taken(): int
 {
 	if (!extension_loaded('strobe'))
