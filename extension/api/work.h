@@ -24,7 +24,7 @@ struct work {
 	struct trace_session *session;	/* NULL: it is not traced */
 	const char *source;		/* why it is traced: "trigger", "sampled" or "code" */
 	struct trace_keep keep;		/* of a trace that code began */
-	char id[33];			/* of the run that it will be; "" before the first */
+	char id[33];			/* id of its future run; "" before the first */
 
 	/* open_run.c */
 	struct {

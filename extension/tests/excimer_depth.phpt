@@ -34,7 +34,7 @@ function bottom(ExcimerProfiler $p): void
 {
 	$end = microtime(true) + 30;
 	for ($p->start(); count($p->getLog()) < 3 && microtime(true) < $end;)
-		for ($i = 0; $i < 5000; $i++);	/* what it calls is a leaf, too: seldom */
+		for ($i = 0; $i < 5000; $i++);	/* its callee is a leaf, too, but seldom */
 	$p->stop();
 }
 

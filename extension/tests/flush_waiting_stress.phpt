@@ -43,7 +43,7 @@ function work(int $seed) {
 
 define('UNITS', $argv[1] === 'units');
 const SOCKETS = 'ls -l /proc/self/fd | grep -c socket:';
-echo trim(shell_exec(SOCKETS)), ' ';	// what we were given ourselves
+echo trim(shell_exec(SOCKETS)), ' ';	// sockets inherited from our parent
 $pids = [];
 work(0);
 foreach ([100, 200, 300] as $seed) {

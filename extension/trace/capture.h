@@ -143,7 +143,7 @@ static inline void capture_changed(struct capture *c, bool was_first)
 /* --- calls.c: what happens at each call */
 
 struct capture_handlers {
-	void (*begin)(zend_execute_data *frame);	/* of all functions: PHP may mistake one for another */
+	void (*begin)(zend_execute_data *frame);	/* for all functions: PHP may mistake one for another */
 	void (*end)(zend_execute_data *frame, zval *result);
 };
 

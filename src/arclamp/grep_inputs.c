@@ -67,7 +67,7 @@ static bool is_requested(const struct tree *t, const struct tree_file *f, const 
 
 struct chosen {
 	const struct tree_file *file;
-	uint64_t begin;			/* of what no other form of it holds */
+	uint64_t begin;			/* start of the part that no other form has */
 };
 
 static int oldest_first(const void *a, const void *b)

@@ -21,7 +21,7 @@ struct leaderboard {
 	size_t count;
 	int64_t scale;			/* divisor of all numbers of samples, which may be fractions */
 	int64_t samples;		/* of all rows */
-	int64_t passed_over;		/* of stacks that match, but of no frame that counts */
+	int64_t passed_over;		/* samples of matching stacks without a frame that counts */
 	int64_t unmatched;		/* of stacks that do not contain `grep` */
 
 	/* private */

@@ -25,7 +25,7 @@ struct record_summary {
 	unsigned unseen;			/* processes of -p without permission */
 	unsigned closed_sleepers;		/* threads that slept at the start and may not be read */
 	u64 left_out;				/* samples in user mode, with the kernel's layer alone */
-	unsigned unread_files;			/* of native code: stacks end there */
+	unsigned unread_files;			/* files of native code that could not be read: stacks end there */
 	const char *first_file;			/* the error of the first one of them; "" */
 	bool is_remote;				/* memory was read, without BPF */
 	struct remote_counts remote;		/* then */

@@ -42,7 +42,7 @@ struct recorder {
 	regex_t pattern;
 	int64_t started_ns, ended_ns, drained_ns;
 	unsigned processes;
-	unsigned unseen;		/* of -p, without permission */
+	unsigned unseen;		/* processes of -p that may not be inspected */
 	u8 languages;			/* of the processes of -p */
 	struct count taken[SAMPLE_KINDS];	/* by recorder_take */
 	struct file_count files_taken[FILE_OPERATIONS];

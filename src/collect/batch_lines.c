@@ -19,7 +19,7 @@
 #include <sys/random.h>
 
 #define CHANNEL_MAX	STROBE_WIRE_LABEL_VALUE
-#define LINE_BYTES	64u		/* of a line beside its bytes */
+#define LINE_BYTES	64u		/* overhead of a line */
 
 /* "/srv/w/index.php" is "index": up to the first ';', behind the last '/', without ".php". */
 static struct str entry_point(struct str stack)

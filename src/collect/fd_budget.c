@@ -10,7 +10,7 @@
 #define HTTP_LEAST	4u		/* a connection for each of its threads */
 #define HTTP_OWN	12u		/* descriptors open without any connection */
 
-static _Atomic rlim_t used;		/* of the limit, by what is always open */
+static _Atomic rlim_t used;		/* part of the limit used by descriptors that are always open */
 
 /* Descriptors are numbered without gaps, but for those that were closed since. */
 static rlim_t in_use(void)

@@ -13,7 +13,7 @@
 
 #define TOO_OLD_NS	NS_PER_DAY
 #define TOO_NEW_NS	(60 * NS_PER_SECOND)
-#define ENTRY_TOO_OLD_NS	(30 * NS_PER_DAY)	/* of what waited in a stream */
+#define ENTRY_TOO_OLD_NS	(30 * NS_PER_DAY)	/* entries that waited in a stream */
 
 static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
 {

@@ -18,7 +18,7 @@
 #define STRING_BYTES	64u
 
 #define WAITING_BYTES	((size_t)2 << 20)	/* of messages */
-#define WAITING_MAX	((size_t)64 << 10)	/* of one: a larger one gains nothing by waiting */
+#define WAITING_MAX	((size_t)64 << 10)	/* largest message that waits; a larger one gains nothing */
 
 struct open_batch *open_batch_new(uint64_t id)
 {

@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define PATIENCE_NS	(10 * NS_PER_SECOND)	/* of who gives; the loop is never busy for so long */
+#define PATIENCE_NS	(10 * NS_PER_SECOND)	/* timeout of the caller; the loop is never busy for so long */
 
 /* On the stack of the waiting thread. */
 struct push {

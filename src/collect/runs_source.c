@@ -42,7 +42,7 @@ struct runs_source {
 	struct source_hints hints;
 	char *path;
 	struct runs_seen seen;
-	struct map logged;			/* of ids: what was said once, but is tried again */
+	struct map logged;			/* ids of files whose error was logged once, and that are retried */
 	uint32_t epoch;				/* in ack tokens: those of before a restart are never met again */
 
 	struct watch timer, notify, child;

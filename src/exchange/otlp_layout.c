@@ -14,8 +14,8 @@ struct evidence {
 	bool oldest;			/* 1.7 or older */
 	bool old, new;			/* for certain */
 	bool old_link, new_link, value;	/* a single number that is likely to be this */
-	bool timed, uneven;		/* of 1, 2 and 5; and in some, 2 and 5 are not as many */
-	bool no_index;			/* in some, a number of 2 is not the index of an attribute */
+	bool timed, uneven;		/* fields 1, 2 and 5 occur; and 2 and 5 differ in number in some samples */
+	bool no_index;			/* in some of these, a number of 2 is not the index of an attribute */
 };
 
 /* Fields 2 to 5 of a sample. */

@@ -6,7 +6,7 @@
 #include "profile.h"
 
 struct notes {
-	uint64_t count;		/* of what was left out or changed */
+	uint64_t count;		/* number of things left out or changed */
 	uint64_t names;		/* of these, names that were made safe */
 	struct buf text;
 };

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define CONSTANTS_MAX	((size_t)128 << 20)	/* of frankenphp, with all of Go */
+#define CONSTANTS_MAX	((size_t)128 << 20)	/* frankenphp is large: it contains Go's runtime */
 #define PATH_LIMIT	200			/* bytes of a directory */
 
 /* --- builds */

@@ -18,7 +18,7 @@ struct php_group {
 	bool may_send;			/* it may reach the socket and write to it */
 	bool absent;			/* it does not, because that is not there */
 	char blocked_at[108];		/* the directory or socket that does not let it; "" if it may send */
-	char owner_group[64];		/* of that: whose members it would let, "" if nobody's */
+	char owner_group[64];		/* the group of `blocked_at` if its members may pass, "" if none */
 	char other_root[108];		/* the chroot it runs in, or "its container"; "" if it sees our files */
 	enum { LOADED_UNKNOWN, LOADED_NO, LOADED_YES } loaded;	/* the extension; YES if it is in one of them */
 };

@@ -11,9 +11,9 @@
 struct socket_access {
 	enum { SOCKET_ACCESS_OPEN, SOCKET_ACCESS_DENIED, SOCKET_ACCESS_ABSENT, SOCKET_ACCESS_NO_SOCKET, SOCKET_ACCESS_UNKNOWN } how;
 	char at[256];		/* the directory or socket that stops it, within the root; "" if nothing does */
-	mode_t mode;		/* of that, if it is there */
-	char group[64];		/* of that: whose members it would let; "" if nobody's */
-	bool has_acl;		/* of that: an access list, which was not read */
+	mode_t mode;		/* the mode of `at`, if it exists */
+	char group[64];		/* the group of `at` if its members may pass; "" if none */
+	bool has_acl;		/* `at` has an access list, which was not read */
 };
 
 /* `path` is absolute within `root`. */

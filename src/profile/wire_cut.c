@@ -57,7 +57,7 @@ static bool *cut_nodes(const struct strobe_wire_message *m, uint32_t column, con
 
 struct edge_values {
 	uint32_t *frames;	/* by edge node: its frame + 1, 0 is the root */
-	int64_t *nodes;		/* by edge node: what it took, first itself, at last the most that any level of its function did */
+	int64_t *nodes;		/* by edge node: at first its self value, at last the largest value of any level of its function */
 	int64_t *pairs;		/* value of the lesser of its two ends */
 };
 

@@ -22,7 +22,7 @@ struct wire_queue {
 	size_t count, capacity;
 	size_t taken;				/* of the list */
 	bool sorted;
-	struct arena bytes;			/* of all in the list, also of what was taken */
+	struct arena bytes;			/* of all messages in the list, including those taken */
 };
 
 void wire_queue_init(struct wire_queue *w);

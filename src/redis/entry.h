@@ -17,7 +17,7 @@
 
 struct entry {
 	bool is_messages;		/* else lines */
-	struct str body;		/* of what was read, or of `unpacked` */
+	struct str body;		/* part of the entry, or of `unpacked` */
 	uint64_t batch_id;		/* 0: none */
 	struct labels labels;		/* beside those of messages */
 	char *unpacked;			/* private */

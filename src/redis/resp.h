@@ -31,7 +31,7 @@ struct resp_parser {
 	size_t argument_max, arguments_max;	/* may be changed between commands */
 	struct str *arguments;			/* of the command that resp_next has found; they point into its data */
 	size_t count;
-	char error[64];				/* of what is no command: "invalid bulk length" */
+	char error[64];				/* error of a malformed command: "invalid bulk length" */
 
 	/* private: how far a command is known that has not come as a whole, from its first byte */
 	size_t at, scanned, wanted;

@@ -21,7 +21,7 @@ struct relay_counters {
 	_Atomic uint64_t spool_limit;			/* bytes */
 	_Atomic uint64_t entries_forwarded, bytes_forwarded;
 	_Atomic uint64_t entries_known;			/* left out, for the stream had them: an answer had been lost */
-	_Atomic uint64_t entries_renumbered;		/* of those forwarded: with the number of another one */
+	_Atomic uint64_t entries_renumbered;		/* forwarded entries with the number of another one */
 	_Atomic uint64_t failures;			/* questions without a good answer */
 	_Atomic int64_t last_forward_ns;		/* wall clock; 0 if never */
 	_Atomic bool is_up;				/* the last attempt went well, or there was none */

@@ -20,7 +20,7 @@ struct child {
 
 	struct loop *loop;
 	struct watch signals;
-	sigset_t original;		/* of signals: what we were started with */
+	sigset_t original;		/* signal mask at our start */
 };
 
 /* Blocks the signals and watches them, so that none of them ends us any more. */

@@ -23,7 +23,7 @@ struct clickhouse_store {
 	enum clickhouse_mode mode;
 	struct clickhouse_cache *cache;		/* of the process; may be NULL */
 
-	struct lock lock;			/* of what is below, up to the next */
+	struct lock lock;			/* guards the members below, up to the next lock */
 	struct clickhouse_idle {
 		struct http_client *http;
 		unsigned shard;
@@ -36,7 +36,7 @@ struct clickhouse_store {
 	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
 	struct err unready;			/* … like this */
 	char missing[256];			/* shards that an answer of this store missed, "" is none */
-	uint64_t last_seq;			/* of a run that was added */
+	uint64_t last_seq;			/* number of the last run added */
 
 	struct lock writer;			/* guards the members below; held while samples are sent, and days are dropped */
 	struct clickhouse_known *known;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BLOCK_SHARE	8			/* of a block, that must be unneeded */
+#define BLOCK_SHARE	8			/* share of a block that must be unneeded */
 #define BLOCK_BYTES	((size_t)1 << 20)	/* of records, unpacked */
 #define HOLE_BYTES	3			/* as the record of a frame */
 

@@ -27,7 +27,7 @@ struct top_rows {
 	struct top_row *rows;
 	size_t count;
 	size_t left_out;		/* by the filter */
-	int64_t on_cpu, off_cpu;	/* of everything, whatever the filter leaves out */
+	int64_t on_cpu, off_cpu;	/* of all rows, independent of the filter */
 	struct arena names;
 };
 

@@ -34,7 +34,7 @@ struct top_view {
 	enum live_period period;
 	bool paused, help, notes;
 	bool requests;			/* those that run now, in place of the table */
-	char *stack;			/* of one of them, in their place; NULL: none */
+	char *stack;			/* the stack shown in place of the rows; NULL: none */
 	struct live_scope scope;	/* value is the view's */
 	char *scope_value;
 	char filter[TOP_INPUT_MAX + 1];

@@ -25,7 +25,7 @@ LINE = re.compile(r'(PASS|FAIL|SKIP|BORK|LEAK|LEAKED|WARN|XFAIL|XLEAK)(?:&\w+)* 
 class Php:
     def __init__(self, version, config):
         self.version, self.config = version, config
-        self.binary = self.runner = self.ask('--php-binary')  # what is tested, and what runs the tests
+        self.binary = self.runner = self.ask('--php-binary')  # the PHP under test, and the one that runs the tests
         self.extension = os.path.join(BUILD, f'php{version}', 'strobe.so')
         self.run_tests = self.find_run_tests()
 

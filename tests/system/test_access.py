@@ -235,7 +235,7 @@ def nginx(directory, port, daemon, number, oauth='127.0.0.1:4180'):
         raise Skip('nginx is not installed')
     text = re.sub(r'\n\s*ssl_\w+ [^;]*;', '', documented('nginx', number)).replace('listen 443 ssl', f'listen 127.0.0.1:{port}')
     text = text.replace('127.0.0.1:8787', daemon.url[len('http://'):]).replace('/etc/nginx/strobe.htpasswd', f'{directory}/htpasswd').replace('127.0.0.1:4180', oauth)
-    text = text.replace('$scheme', 'https')         # what it is where there is a certificate
+    text = text.replace('$scheme', 'https')         # as with a certificate
     with open(f'{directory}/nginx.conf', 'w') as f:
         f.write(f'daemon off; master_process off; pid {directory}/nginx.pid; error_log stderr; events {{}}\n'
                 f'http {{ access_log off; client_body_temp_path {directory}/b; proxy_temp_path {directory}/p; fastcgi_temp_path {directory}/f;'

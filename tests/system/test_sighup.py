@@ -247,7 +247,7 @@ def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
         check(wait_for(lambda: c.sink(a)['samples']['stored'] == 1), 'the file is read')
         day = next(name for name in os.listdir(f'{directory}/a') if name.endswith('.db'))
         lock = sqlite3.connect(f'{directory}/a/{day}', isolation_level=None)
-        lock.execute('BEGIN IMMEDIATE')               # what is under way of the file cannot be stored meanwhile
+        lock.execute('BEGIN IMMEDIATE')               # data read from the file cannot be stored meanwhile
         write(log, 'main;a 2\n')
         check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'something is under way')
         write_config(config, **{'from': ['-', f'file:{log}?channel=x'], 'to': [a]})

@@ -85,7 +85,7 @@ def clauses_in_comments():
             below[:] = [b for b in below if b not in ('corpus', 'node_modules', '.libs')]
             for name in files:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)
-                if name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.mjs')):
+                if '.' not in name or name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.mjs')):
                     for line in (OF_C if name.endswith(('.c', '.h')) else OF_SCRIPTS).findall(read(path)):
                         yield f'{path}: {line}'
 

@@ -12,7 +12,7 @@ export interface Metric {
 	kind: Kind;
 	title: string;
 	unit: string;
-	whole: number;			// what shares are of
+	whole: number;			// 100 % of shares
 	sum: number;			// more or less than that where memory was given back
 	values: ArrayLike<number>;
 	shares?: { values: ArrayLike<number>; whole: number };		// of what was measured, where values are scaled

@@ -69,7 +69,7 @@ struct stream_key {
 
 	/* handed over or bad, and not known to be acknowledged */
 	struct stream_id_set under_way;
-	/* of entries that are done with */
+	/* finished entries */
 	struct stream_ack { struct stream_id id; struct ack_call *call; } *acks;
 	size_t ack_first, ack_sent, ack_end, ack_capacity;
 

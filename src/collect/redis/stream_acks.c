@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ACKS_AT_ONCE	500u
-#define END_TIMEOUT_NS	(1 * NS_PER_SECOND)	/* of one question; the loop waits for it */
+#define END_TIMEOUT_NS	(1 * NS_PER_SECOND)	/* timeout of one request; the loop waits for it */
 #define END_MOST_NS	(3 * NS_PER_SECOND)	/* of all */
 
 static void confirm_calls(struct redis_stream *s)

@@ -9,7 +9,7 @@ export interface Column {
 	name: string;
 	unit: string;
 	total: number;
-	whole?: number;			// what shares are of: more than the total where something was given back
+	whole?: number;			// 100 % of shares: more than the total if something was given back
 	before?: number;		// of a comparison
 }
 

@@ -8,7 +8,7 @@ import { FlameView, ROW, type FlameEvents } from './view';
 const AXIS = 22, LEAST_NS = 100, TICK_PX = 90, DRAG_PX = 4;
 
 export interface TimeEvents extends FlameEvents {
-	window(from: number, to: number): void;		// what is shown now, in nanoseconds
+	window(from: number, to: number): void;		// the visible part, in nanoseconds
 }
 
 // Steps of 1, 2 and 5, no closer than `least`.

@@ -64,7 +64,7 @@ export class FlameView {
 	private touched = -1;
 	protected inverted = false;
 	protected above = 0;		// pixels over the rows that do not scroll
-	protected left = 0;		// what is shown, in values
+	protected left = 0;		// the visible part, in values
 	protected right = 1;
 	private frameWanted = 0;
 	private animation = 0;

@@ -40,13 +40,13 @@ export interface About extends Unit {
 	drawnFills?: string[];			// those of `colorBy` that stand before them, seen in the document
 	negate?: boolean;			// of a difference: colours of more and less swapped
 	attributes?: Record<number, Attributes>;	// --nameattr, by frame
-	exact?: ExactTable;			// what is known of functions where boxes are an estimate
+	exact?: ExactTable;			// exact values of functions if boxes are an estimate
 	layers: [name: string, color: string][];
 }
 
 export interface Place {
 	bar: HTMLElement;
-	frame: HTMLElement | SVGElement;		// what has the focus while keys walk
+	frame: HTMLElement | SVGElement;		// the focused element while keys walk
 	say(text: string): void;
 	matched(text: string, share: string): void;
 	table(twin: HTMLElement | null): void;

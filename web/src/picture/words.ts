@@ -6,7 +6,7 @@ import { rounded } from '../flame/data';
 export interface Unit {
 	unit: 'count' | 'time' | 'bytes';
 	countName: string | null;	// null: the unit says it all
-	factor?: number;		// what values are multiplied by where they are shown
+	factor?: number;		// factor of displayed values
 	fractions?: boolean;		// they have parts of counts then
 }
 
