@@ -180,6 +180,43 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
 
 
 @test
+def a_file_in_another_spelling_by_sighup_is_the_same_source_and_through_a_link_it_is_refused():
+    with Directory() as directory:
+        config, log = f'{directory}/c.yaml', f'{directory}/x.log'
+        os.symlink(directory, f'{directory}/link')
+        file, linked = f'file:{log}', f'file:{directory}/link/x.log'
+        spellings = [f'file:{directory}//x.log', f'file:{directory}/./x.log', f'file://{log}', file]
+        one_file = f'{file} and {linked} are one file, whose lines would count twice'
+
+        def configure(*sources):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+
+        def start(*sources):
+            configure(*sources)
+            return subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                                  capture_output=True, text=True, timeout=20).stderr
+
+        check('is already read' in start(file, spellings[0]), 'twice in one list it is refused')
+        check(one_file in start(file, linked), 'through a link as well, before the file is there')
+        write(log, 'main;a 1\n' * 100)
+        check(one_file in start(file, linked), 'and once it is')
+        configure(file)
+        with Collector(directory, '-c', config) as c:
+            for i, other in enumerate(spellings):
+                check(wait_for(lambda: c.sums()['samples']['stored'] == 100 + i), f'each line counts once: {c.sums()}')
+                configure(other)
+                c.hup('reloaded the configuration')
+                check(wait_for(lambda: [s['url'] for s in c.status()['sources']] == [other]), f'{c.status()["sources"]}')
+                write(log, 'main;a 1\n')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 104), f'and so does each new one: {c.sums()}')
+            configure(linked)
+            c.hup(f'was not applied: {one_file}')
+            configure(file, linked)
+            c.hup(f'was not applied: {one_file}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
     with Directory() as directory:
         config, sinks = f'{directory}/c.yaml', {'to': [f'sqlite:{directory}/a']}
