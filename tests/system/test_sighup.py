@@ -217,6 +217,35 @@ def a_file_in_another_spelling_by_sighup_is_the_same_source_and_through_a_link_i
 
 
 @test
+def a_socket_in_another_spelling_is_the_same_source():
+    with Directory() as directory:
+        config = f'{directory}/c.yaml'
+        os.symlink(directory, f'{directory}/link')
+        paths = [f'{directory}/s', f'{directory}/./s', f'{directory}/link/s', f'{directory}//s']
+
+        def configure(*sources):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+
+        for path in paths[1:]:
+            configure(f'unix:{paths[0]}', f'unix:{path}')
+            done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                                  capture_output=True, text=True, timeout=20)
+            check(done.returncode == 2 and 'two sources are the same' in done.stderr, f'{path}: {done.stderr}')
+        configure(f'unix:{paths[0]}')
+        with Collector(directory, '-c', config) as c:
+            inode = os.stat(paths[0]).st_ino
+            for path in [*paths[1:], paths[0]]:
+                for source in (f'unix:{path}', path):
+                    configure(source)
+                    c.hup('reloaded the configuration: 1 sources')
+            configure(f'unix:{paths[0]}', paths[2])
+            c.hup('was not applied: two sources are the same')
+            check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
+            check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
     with Directory() as directory:
         config, sinks = f'{directory}/c.yaml', {'to': [f'sqlite:{directory}/a']}
@@ -302,6 +331,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
     with Directory() as directory, RedisServer() as redis:
         config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
         other = stream.replace('127.0.0.1', '%3127.0.0.1')      # in other words: %31 is a 1
+        local = stream.replace('127.0.0.1', 'localhost')
 
         def configure(*sources):
             write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
@@ -311,6 +341,8 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
             for sources, twice in [
                     ([f'{file}?channel=a', f'{file}?channel=b', stream], f'{file}?channel=b'),
                     ([file, f'{stream}&label.n=1', f'{other}&label.n=2'], f'{other}&label.n=2'),
+                    ([file, stream, local], local),
+                    ([file, stream, redis.url('?channel=x'), redis.url('?channel=x').replace('127.0.0.1', 'localhost')], None),
                     ([file, stream, redis.url('?channel=x'), redis.url('1?channel=y,x')], None)]:
                 configure(*sources)
                 sentence = (f'{twice} is already read, perhaps with other parameters; remove one of them' if twice else
@@ -320,6 +352,10 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                 done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
                 check(done.returncode == 2 and sentence in done.stderr, f'a start says the same: {done.stderr}')
+            configure(file, local)
+            c.hup('reloaded the configuration: 2 sources, 1 sinks')
+            check(wait_for(lambda: any(f'added source {local}' in line for line in c.lines)), f'by its other name: {c.lines}')
+            check(sum('added source' in line for line in c.lines) == 1, f'after the other is closed: {c.lines}')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x'))
             c.hup('reloaded the configuration: 3 sources, 1 sinks')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
