@@ -71,10 +71,23 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err)
 	return r;
 }
 
+/* By position, since a URL may have a password. */
+static int check_loops(const struct daemon_options *n, struct err *err)
+{
+	for (size_t i = 0; i < n->sink_count; i++)
+		for (size_t k = 0; k < n->source_count; k++)
+			if (sink_feeds_source(n->sinks[i], n->sources[k]))
+				return err_set(err, -EINVAL, "sink %zu writes to the stream that source %zu reads, so each "
+					       "sample would come back without end; remove one of them", i + 1, k + 1);
+	return 0;
+}
+
 int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	int r = check_once(n->sources, n->source_count, "two sources are the same", err);
 
+	if (r >= 0)
+		r = check_loops(n, err);
 	for (size_t i = 0; i < n->source_count && r >= 0; i++)
 		r = daemon_open_source(d, n->sources[i], err);
 	return r;

@@ -246,6 +246,24 @@ def a_socket_in_another_spelling_is_the_same_source():
 
 
 @test
+def the_stream_of_a_source_as_a_sink_is_refused():
+    with Directory() as directory:
+        config, source = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s'
+        sentence = 'sink 2 writes to the stream that source 1 reads, so each sample would come back without end; remove one of them'
+        apart = {'from': [source], 'to': [f'sqlite:{directory}/a']}
+        loop = {**apart, 'to': [*apart['to'], 'redis://localhost:1/?stream=s&window=1']}
+        write_config(config, **loop)
+        done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                              capture_output=True, text=True, timeout=20)
+        check(done.returncode == 2 and sentence in done.stderr, f'at the start: {done.stderr}')
+        write_config(config, **apart)
+        with Collector(directory, '-c', config) as c:
+            write_config(config, **loop)
+            c.hup(f'was not applied: {sentence}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
     with Directory() as directory:
         config, sinks = f'{directory}/c.yaml', {'to': [f'sqlite:{directory}/a']}
