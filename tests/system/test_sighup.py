@@ -90,7 +90,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             # The same setting in other words is no change, and settings that wait for a restart are named.
             write_config(config, **{**given, 'from': [f'{directory}/s', resp, '-'], 'to': [f'{directory}/a', *given['to'][1:]],
                                     'allow-host': ['b.example'], 'arclamp-metrics': directory})
-            c.hup('reloaded the configuration: 3 sources, 3 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 3')
             said = [line.split(' changed; restart to apply')[0] for line in c.lines if 'changed; restart to apply' in line]
             check(said == ['strobe: allow-host', 'strobe: arclamp-metrics'], f'{said}')
             check(not any('is closed' in line for line in c.lines), f'nothing was closed: {c.lines}')
@@ -98,7 +98,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             c.hup(f'{logs} is closed')
             check(wait_for(lambda: any('stream=x&window=1 is closed' in line for line in c.lines)), f'the relay goes: {c.lines}')
             write_config(config, **{**given, 'to': [store, relay + '&window=2']})
-            c.hup('reloaded the configuration: 3 sources, 2 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 2')
             write_config(config, **given, quiet=True)
             c.hup('cannot change to another window=')
             write_config(config, **{**given, 'to': [store]}, quiet=True)
@@ -129,7 +129,7 @@ def a_sink_that_is_still_being_emptied_is_not_opened_again_and_the_log_says_when
             s.send(message({('main',): 2}))
             check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
             write_config(config, **one)
-            c.hup('reloaded the configuration: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 1, sinks: 1')
             write_config(config, **both)
             c.hup(f"the sink {b} is still flushing its queue and has '{directory}/b' open; send SIGHUP again")
             lock.execute('ROLLBACK')
@@ -166,7 +166,7 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
             for n in range(1, 4):
                 time.sleep(0.7)
                 configure(n)
-                c.hup('reloaded the configuration: 2 sources, 1 sinks')
+                c.hup('reloaded the configuration; sources: 2, sinks: 1')
             check(wait_for(lambda: [s['url'].rpartition('=')[2] for s in c.status()['sources']] == ['3', '3']),
                   f'both are read with the last parameters: {c.lines}')
             time.sleep(0.3)
@@ -237,7 +237,7 @@ def a_socket_in_another_spelling_is_the_same_source():
             for path in [*paths[1:], paths[0]]:
                 for source in (f'unix:{path}', path):
                     configure(source)
-                    c.hup('reloaded the configuration: 1 sources')
+                    c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
             c.hup('was not applied: two sources are the same')
             check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
@@ -292,7 +292,7 @@ def of_a_sink_that_could_not_be_emptied_before_the_end_the_log_says_so():
             s.send(message({('main',): 2}))
             check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
             write_config(config, **{'from': [f'unix:{directory}/s'], 'to': [a]})
-            c.hup('reloaded the configuration: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 1, sinks: 1')
             check(c.stop() == 2, 'it ends with 2')
             lock.close()
             said = [line for line in c.lines if f'{b} is closed' in line]
@@ -335,7 +335,7 @@ def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
         write(log, 'main;a 2\n')
         check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'something is under way')
         write_config(config, **{'from': ['-', f'file:{log}?channel=x'], 'to': [a]})
-        c.hup('reloaded the configuration: 2 sources, 1 sinks')
+        c.hup('reloaded the configuration; sources: 2, sinks: 1')
         os.unlink(log)
         os.mkdir(log)
         lock.close()
@@ -371,13 +371,13 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
                 check(done.returncode == 2 and sentence in done.stderr, f'a start says the same: {done.stderr}')
             configure(file, local)
-            c.hup('reloaded the configuration: 2 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 2, sinks: 1')
             check(wait_for(lambda: any(f'added source {local}' in line for line in c.lines)), f'by its other name: {c.lines}')
             check(sum('added source' in line for line in c.lines) == 1, f'after the other is closed: {c.lines}')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x'))
-            c.hup('reloaded the configuration: 3 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 1')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
-            c.hup('reloaded the configuration: 3 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 1')
             check(wait_for(lambda: any(f'added source {file}?channel=a' in line for line in c.lines)), f'{c.lines}')
             write(f'{directory}/x.log', 'main;a 3\n')
             check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one of them is read')
@@ -395,7 +395,7 @@ def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_r
             check(client.command('PUBLISH', 'other', 'index.php;main 2') == 0, 'and nothing else')
             text = open(config).read()
             write(config, text.replace('redis_channel: excimer', 'redis_channel: [excimer, other]'), 'w')
-            c.hup('reloaded the configuration: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 1, sinks: 1')
             client = Client(port)
             check(client.command('PUBLISH', 'other', 'index.php;main 3') == 1, 'the same port has the new channels')
             check(wait_for(lambda: logged(directory).get('hourly index') == b'index.php;main 1\nindex.php;main 3\n'),
@@ -431,7 +431,7 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
                 check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old one is whole')
             check(c.status()['samples']['received'] == 5, 'each line came to one source, and counts once')
             write_config(config, **store, **{'from': [unix, other]})
-            c.hup('reloaded the configuration: 2 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 2, sinks: 1')
             check(one_line_is_taken(6), 'another spelling alone takes the address over')
             check(c.status()['sources'][1]['url'] == other, f'{c.status()["sources"]}')
             check(c.stop() == 0, 'it ends with 0')
@@ -567,7 +567,7 @@ def two_hundred_reloads_with_any_sources_and_sinks_under_traffic_lose_and_double
                     time.sleep(chance.random() * 0.05)
                 write_config(config, **{'from': [f'file:{directory}/x.log', f'file:{directory}/y.log', redis.url('?stream=s'), socket],
                                         'to': [a]})
-                check(wait_for(lambda: c.hup('configuration') or 'reloaded the configuration: 4 sources, 1 sinks' in c.lines[-1]),
+                check(wait_for(lambda: c.hup('configuration') or 'reloaded the configuration; sources: 4, sinks: 1' in c.lines[-1]),
                       f'{c.lines[-3:]}')
             sent = sum(traffic.sent.values())
             check(all(traffic.sent.values()), f'every kind of source has taken something: {traffic.sent}')
