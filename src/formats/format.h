@@ -75,8 +75,6 @@ struct format {
 extern const struct format format_strobe, format_folded;
 extern const struct format format_xhprof, format_xhprof_json;
 extern const struct format format_perf, format_perf_sched;
-extern const struct format format_pprof, format_speedscope;
-extern const struct format format_perf;
 extern const struct format format_pprof, format_speedscope, format_callgrind, format_chrome;
 extern const struct format format_stap, format_dtrace, format_bpftrace, format_gdb, format_eu_stack, format_go;
 extern const struct format format_phpspy, format_xdebug, format_spx;
