@@ -76,10 +76,10 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                     (to(relay.replace('geheim', 'anders') + '&window=1'), 'cannot change to another password at run time'),
                     (to(logs + '/', given['to'][2]), f"cannot change to another spelling at run time, since it has '{directory}/logs' open"),
                     (to(given['to'][2], 'redis://127.0.0.1:2/?stream=x', 'redis://127.0.0.1:2/?stream=x'),
-                     'two sinks write to'),
-                    ({'to': [*given['to'], store]}, 'two sinks write to one place: number 4 of 4'),
+                     'are the same; remove one of them'),
+                    ({'to': [*given['to'], store]}, 'sinks 1 and 4 are the same; remove one of them'),
                     ({'to': [*given['to'], relay + '&window=2']}, 'two sinks write to'),
-                    ({'from': [*given['from'], resp]}, 'two sources are the same: number 4 of 4'),
+                    ({'from': [*given['from'], resp]}, 'sources 2 and 4 are the same; remove one of them'),
                     ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'the parameters of standard input cannot change at run time'),
                     ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is already a source, perhaps with other parameters')]:
                 write_config(config, **{**given, **other})
@@ -230,7 +230,7 @@ def a_socket_in_another_spelling_is_the_same_source():
             configure(f'unix:{paths[0]}', f'unix:{path}')
             done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                   capture_output=True, text=True, timeout=20)
-            check(done.returncode == 2 and 'two sources are the same' in done.stderr, f'{path}: {done.stderr}')
+            check(done.returncode == 2 and 'sources 1 and 2 are the same' in done.stderr, f'{path}: {done.stderr}')
         configure(f'unix:{paths[0]}')
         with Collector(directory, '-c', config) as c:
             inode = os.stat(paths[0]).st_ino
@@ -239,7 +239,7 @@ def a_socket_in_another_spelling_is_the_same_source():
                     configure(source)
                     c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
-            c.hup('was not applied: two sources are the same')
+            c.hup('was not applied: sources 1 and 2 are the same')
             check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
             check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
             check(c.stop() == 0, 'it ends with 0')
