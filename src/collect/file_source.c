@@ -7,6 +7,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
+#include "source_url.h"
 #include "tail.h"
 
 #include <assert.h>
@@ -456,9 +457,7 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 {
 	const char *path = url + strlen("file:");
 
-	if (!strncmp(path, "///", 3))
-		path += 2;
-	s->path = xstrndup(path, strcspn(path, "?"));
+	s->path = source_url_path(path, strcspn(path, "?"));
 	if (*path != '/')
 		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in file:/var/log/strobe.folded", url);
 	if (strlen(s->path) >= PATH_MAX || s->path[strlen(s->path) - 1] == '/')
@@ -467,6 +466,36 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 	if (s->base.receiver.state)
 		s->state_path = xasprintf("%s/file-%016" PRIx64 ".position", s->base.receiver.state,
 					  (uint64_t)XXH3_64bits(s->path, strlen(s->path)));
+	return 0;
+}
+
+static bool is_one_place(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	const char *a_name = strrchr(a, '/') + 1, *b_name = strrchr(b, '/') + 1;
+	_cleanup_(freep) char *a_directory = xstrndup(a, (size_t)(a_name - a));
+	_cleanup_(freep) char *b_directory = xstrndup(b, (size_t)(b_name - b));
+
+	return is_one_place(a, b) || (strcmp(a_name, b_name) == 0 && is_one_place(a_directory, b_directory));
+}
+
+/* Offsets belong to a path, so by another one, such as through a link, all would be read again. */
+static int check_names(const struct file_source *s, const struct source_list *others, struct err *err)
+{
+	for (size_t i = 0; i < others->count; i++) {
+		const struct file_source *other = (const struct file_source *)others->items[i];
+
+		if (other->base.ops == &file_source_ops && strcmp(other->path, s->path) != 0 &&
+		    is_same_file(other->path, s->path))
+			return err_set(err, -EEXIST, "%s and %s are one file, whose lines would count twice; keep the "
+						     "first name, and remove the other", other->base.url, s->base.url);
+	}
 	return 0;
 }
 
@@ -489,6 +518,8 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 		r = err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", s->path);
 		goto fail;
 	}
+	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = check_names(s, &receiver->leaving, err)) < 0)
+		goto fail;
 	if ((r = read_state(s, err)) < 0 || (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");

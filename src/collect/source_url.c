@@ -2,6 +2,7 @@
 #include "source_url.h"
 
 #include "clock.h"
+#include "mem.h"
 
 #include <string.h>
 
@@ -59,4 +60,20 @@ bool source_url_same_place(const char *a, const char *b)
 	size_t n = strcspn(a, "?");
 
 	return n == strcspn(b, "?") && strncmp(a, b, n) == 0;
+}
+
+char *source_url_path(const char *path, size_t n)
+{
+	char *copy = xstrndup(path, n), *out = copy;
+
+	for (const char *p = copy; *p;) {
+		if (p[0] == '/' && p[1] == '/')
+			p++;
+		else if (p[0] == '/' && p[1] == '.' && p[2] == '/')
+			p += 2;
+		else
+			*out++ = *p++;
+	}
+	*out = '\0';
+	return copy;
 }

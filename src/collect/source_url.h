@@ -27,4 +27,8 @@ struct source_about source_hints_about(const struct source_hints *h);
 /* Whether two URLs differ in their parameters only. */
 bool source_url_same_place(const char *a, const char *b);
 
+/* The first `n` bytes of a path without doubled slashes and "/./". Links and ".." stay, since the path may lead elsewhere
+ * later. The caller frees it. */
+char *source_url_path(const char *path, size_t n);
+
 #endif

@@ -133,6 +133,14 @@ static int put_scalar(struct config *c, const struct option_spec *o, const struc
 	return 0;
 }
 
+/* "- -" is a list in a list for YAML, and not standard input. */
+static int put_item(struct config *c, const struct option_spec *o, const struct yaml_node *n, struct err *err)
+{
+	if (n->kind != YAML_SCALAR)
+		return yaml_error(n, err, "an item of '%s' must be one value; quote a \"-\"", o->name);
+	return put_scalar(c, o, n, err);
+}
+
 static int put_value(struct config *c, const struct option_spec *o, const struct yaml_node *n, struct err *err)
 {
 	int r = 0;
@@ -142,7 +150,7 @@ static int put_value(struct config *c, const struct option_spec *o, const struct
 	if ((r = yaml_want(n, YAML_SEQUENCE, o->name, err)) < 0)
 		return r;
 	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next)
-		r = put_scalar(c, o, i->value, err);
+		r = put_item(c, o, i->value, err);
 	return r;
 }
 

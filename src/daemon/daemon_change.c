@@ -184,7 +184,7 @@ void daemon_reload(struct daemon *d)
 	if (r < 0) {
 		log_error("the new configuration is invalid and was not applied: %s", err.text);
 	} else {
-		log_info("reloaded the configuration: %zu sources, %zu sinks", n.source_count,
+		log_info("reloaded the configuration; sources: %zu, sinks: %zu", n.source_count,
 			 feeds_count(&d->feeds, FEED_SINK, FEED_STAYS));
 		if (daemon_end_if_over(d))
 			log_info("stdin reached EOF and no other source is configured; exiting");

@@ -8,12 +8,13 @@
 #include <string.h>
 
 /* Two URLs in other words are found later, by what they open. */
-static int check_once(const char *const *urls, size_t n, const char *reason, struct err *err)
+static int check_once(const char *const *urls, size_t n, const char *kind, struct err *err)
 {
-	for (size_t i = 1; i < n; i++)
-		if (feeds_has_url(urls, i, urls[i]))
-			return err_set(err, -EEXIST, "%s: number %zu of %zu is a duplicate; remove it", reason,
-				       i + 1, n);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			if (feeds_has_url(urls + i, 1, urls[k]))
+				return err_set(err, -EEXIST, "%s %zu and %zu are the same; remove one of them", kind, i + 1,
+					       k + 1);
 	return 0;
 }
 
@@ -71,10 +72,23 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err)
 	return r;
 }
 
+/* By position, since a URL may have a password. */
+static int check_loops(const struct daemon_options *n, struct err *err)
+{
+	for (size_t i = 0; i < n->sink_count; i++)
+		for (size_t k = 0; k < n->source_count; k++)
+			if (sink_feeds_source(n->sinks[i], n->sources[k]))
+				return err_set(err, -EINVAL, "sink %zu writes to the stream that source %zu reads, so each "
+					       "sample would come back without end; remove one of them", i + 1, k + 1);
+	return 0;
+}
+
 int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
-	int r = check_once(n->sources, n->source_count, "two sources are the same", err);
+	int r = check_once(n->sources, n->source_count, "sources", err);
 
+	if (r >= 0)
+		r = check_loops(n, err);
 	for (size_t i = 0; i < n->source_count && r >= 0; i++)
 		r = daemon_open_source(d, n->sources[i], err);
 	return r;
@@ -141,7 +155,7 @@ int daemon_open_page(struct daemon *d, struct err *err)
 int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	struct sink_options options = daemon_sink_options(n);
-	int r = check_once(n->sinks, n->sink_count, "two sinks write to one place", err);
+	int r = check_once(n->sinks, n->sink_count, "sinks", err);
 
 	options.state = d->options.state;	/* needs a restart */
 	for (size_t i = 0; i < n->sink_count && r >= 0; i++)

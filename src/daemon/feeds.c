@@ -90,10 +90,33 @@ static const char *path_of(const char *url)
 	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
 }
 
+/* The real directory of a socket's path, also where nothing listens yet; NULL: there is none. */
+static char *real_socket(const char *path)
+{
+	_cleanup_(freep) char *copy = xstrdup(path), *directory = NULL;
+	char *name = strrchr(copy, '/');
+
+	*name++ = '\0';
+	directory = realpath(*copy ? copy : "/", NULL);
+	return directory ? xasprintf("%s/%s", directory, name) : NULL;
+}
+
+/* A socket has no parameters, so the same one in other words is no change. */
+static bool is_same_socket(const char *a, const char *b)
+{
+	_cleanup_(freep) char *real_a = NULL, *real_b = NULL;
+
+	if (strncmp(a, "sqlite:", 7) == 0 || strncmp(b, "sqlite:", 7) == 0 || *path_of(a) != '/' || *path_of(b) != '/')
+		return false;
+	real_a = real_socket(path_of(a));
+	real_b = real_socket(path_of(b));
+	return real_a && real_b && strcmp(real_a, real_b) == 0;
+}
+
 bool feeds_has_url(const char *const *urls, size_t n, const char *url)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(path_of(urls[i]), path_of(url)) == 0)
+		if (strcmp(path_of(urls[i]), path_of(url)) == 0 || is_same_socket(urls[i], url))
 			return true;
 	return false;
 }

@@ -55,7 +55,7 @@ size_t feeds_count(const struct feeds *l, enum feed_kind kind, unsigned states);
 size_t feeds_sources(const struct feeds *l, unsigned states, struct source **ret);
 size_t feeds_index(const struct feed *f, unsigned states);	/* among those of its kind in these states */
 
-/* /run/s is unix:/run/s, and a sink /var/lib/s is sqlite:/var/lib/s. */
+/* /run/s is unix:/run/s, as is /var/run/s where that is a link, and a sink /var/lib/s is sqlite:/var/lib/s. */
 bool feeds_has_url(const char *const *urls, size_t n, const char *url);
 struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *url);	/* one that stays; NULL: none */
 

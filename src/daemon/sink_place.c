@@ -5,6 +5,7 @@
 #include "buf.h"
 #include "logs.h"
 #include "mem.h"
+#include "redis_address.h"
 #include "relay_url.h"
 
 #include <string.h>
@@ -117,4 +118,25 @@ char *sink_place_difference(const char *before, const char *after)
 	if (!out.size)
 		add_word(&out, "spelling");
 	return buf_take(&out, &size);
+}
+
+/* --- Loops --- */
+
+bool sink_feeds_source(const char *sink, const char *source)
+{
+	_cleanup_(freep) char *a_host = NULL, *b_host = NULL;
+	struct redis_url a = { 0 }, b = { 0 };
+	struct err err = { 0 };
+	bool feeds = false;
+
+	if (is_relay(sink) && is_relay(source) && redis_url_parse(sink, &a, &err) >= 0 &&
+	    redis_url_parse(source, &b, &err) >= 0 && redis_url_get(&a, "stream")) {
+		a_host = address_canonical(a.host);
+		b_host = address_canonical(b.host);
+		feeds = strcmp(a_host, b_host) == 0 && a.port == b.port && a.database == b.database &&
+			are_equal(redis_url_get(&a, "stream"), redis_url_get(&b, "stream"));
+	}
+	redis_url_done(&a);
+	redis_url_done(&b);
+	return feeds;
 }

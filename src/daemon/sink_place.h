@@ -3,6 +3,8 @@
 #ifndef DAEMON_SINK_PLACE_H
 #define DAEMON_SINK_PLACE_H
 
+#include <stdbool.h>
+
 /* As realpath(3) has it, where it is there. `state` is the directory that spools are in. NULL if the URL is wrong,
  * which opening it says better, or if there is no such directory. The caller frees it. */
 char *sink_place(const char *url, const char *state);
@@ -10,5 +12,8 @@ char *sink_place(const char *url, const char *state);
 /* "another window= and spool=": what the URL of a sink asks for that the one which has its place does not, without
  * values, for one of them is a password. The caller frees it. */
 char *sink_place_difference(const char *before, const char *after);
+
+/* Whether the stream of a relay is the one that a source reads, so that each sample would come back without end. */
+bool sink_feeds_source(const char *sink, const char *source);
 
 #endif

@@ -64,4 +64,14 @@ TEST(a_wish_names_what_differs_and_no_value)
 	CHECK(differs_by("sqlite:/a", "sqlite:/a/", "another spelling"));
 	CHECK(differs_by("redis://h/?stream=x", "redis://h:6379/?stream=x", "another spelling"));
 }
+
+TEST(a_relay_into_the_stream_of_a_source_is_a_loop)
+{
+	CHECK(sink_feeds_source("redis://127.0.0.1:7/?stream=s&window=1", "redis://u:p@localhost:7/0?stream=s&group=g"));
+	CHECK(!sink_feeds_source("redis://h/?stream=s", "redis://h/?stream=t"));
+	CHECK(!sink_feeds_source("redis://h/?stream=s", "redis://h/1?stream=s"));
+	CHECK(!sink_feeds_source("redis://h/?stream=s", "redis://h:1/?stream=s"));
+	CHECK(!sink_feeds_source("redis://h/?stream=s", "redis://h/?channel=s"));
+	CHECK(!sink_feeds_source("sqlite:/s", "redis://h/?stream=s"));
+}
 TEST_MAIN()

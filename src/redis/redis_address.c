@@ -3,6 +3,7 @@
 
 #include "mem.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,4 +48,26 @@ void address_free(struct addrinfo *a)
 		free((char *)a - offsetof(struct path_address, info));
 	else if (a)
 		freeaddrinfo(a);
+}
+
+char *address_canonical(const char *host)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
+	char numeric[NI_MAXHOST] = "";
+	struct addrinfo *a;
+	char *copy;
+
+	if (address_is_path(host))
+		return xstrdup(host);
+	if (getaddrinfo(host, NULL, &hints, &a) == 0) {
+		if (getnameinfo(a->ai_addr, a->ai_addrlen, numeric, sizeof(numeric), NULL, 0, NI_NUMERICHOST))
+			*numeric = '\0';
+		freeaddrinfo(a);
+	}
+	if (!strcmp(numeric, "127.0.0.1") || !strcmp(numeric, "::1"))
+		return xstrdup("localhost");
+	copy = xstrdup(*numeric ? numeric : host);
+	for (char *p = copy; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return copy;
 }

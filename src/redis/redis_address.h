@@ -21,6 +21,10 @@ static inline const char *address_machine(const char *host)
 	return address_is_path(host) ? "127.0.0.1" : host;
 }
 
+/* A form of the host by which two URLs of one server compare equal, without a lookup: 127.0.0.1, 127.1 and ::1 are
+ * "localhost", other numeric addresses have their usual form, names are in lower case. The caller frees it. */
+char *address_canonical(const char *host);
+
 /* 0, or an error of getaddrinfo. The caller frees with address_free, not with freeaddrinfo. */
 int address_look_up(const char *host, unsigned port, int flags, struct addrinfo **ret);
 void address_free(struct addrinfo *a);		/* NULL is fine */

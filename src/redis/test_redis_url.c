@@ -1,6 +1,7 @@
 #include "redis_url.h"
 
 #include "mem.h"
+#include "redis_address.h"
 #include "redis_tls_options.h"
 #include "test.h"
 
@@ -198,6 +199,25 @@ TEST(an_address_has_bounds)
 	memset(url + strlen("redis://"), 'h', URL_MAX + 1 - strlen("redis://"));
 	CHECK_INT(redis_url_parse(url, &u, NULL), -EINVAL);
 	redis_url_done(&u);
+}
+
+static bool is_canonical(const char *host, const char *wanted)
+{
+	_cleanup_(freep) char *found = address_canonical(host);
+
+	return strcmp(found, wanted) == 0;
+}
+
+TEST(hosts_of_one_server_compare_equal_without_a_lookup)
+{
+	CHECK(is_canonical("127.0.0.1", "localhost"));
+	CHECK(is_canonical("127.1", "localhost"));
+	CHECK(is_canonical("::1", "localhost"));
+	CHECK(is_canonical("LocalHost", "localhost"));
+	CHECK(is_canonical("127.0.0.2", "127.0.0.2"));
+	CHECK(is_canonical("2001:DB8:0::1", "2001:db8::1"));
+	CHECK(is_canonical("Redis.Example", "redis.example"));
+	CHECK(is_canonical("/run/Redis.sock", "/run/Redis.sock"));
 }
 
 TEST_MAIN()

@@ -28,6 +28,7 @@ bad() {
 	try -c bad.yaml
 }
 bad 'to: sqlite:x\nform: y\n'
+bad 'to: sqlite:x\nfrom:\n  - -\n'
 bad 'to: sqlite:x\ncolour: red\n'
 bad 'to: sqlite:x\nretain: soon\n'
 bad 'to: sqlite:x\n\nmax-bytes: much\n'

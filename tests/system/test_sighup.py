@@ -76,10 +76,10 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                     (to(relay.replace('geheim', 'anders') + '&window=1'), 'cannot change to another password at run time'),
                     (to(logs + '/', given['to'][2]), f"cannot change to another spelling at run time, since it has '{directory}/logs' open"),
                     (to(given['to'][2], 'redis://127.0.0.1:2/?stream=x', 'redis://127.0.0.1:2/?stream=x'),
-                     'two sinks write to'),
-                    ({'to': [*given['to'], store]}, 'two sinks write to one place: number 4 of 4'),
+                     'are the same; remove one of them'),
+                    ({'to': [*given['to'], store]}, 'sinks 1 and 4 are the same; remove one of them'),
                     ({'to': [*given['to'], relay + '&window=2']}, 'two sinks write to'),
-                    ({'from': [*given['from'], resp]}, 'two sources are the same: number 4 of 4'),
+                    ({'from': [*given['from'], resp]}, 'sources 2 and 4 are the same; remove one of them'),
                     ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'the parameters of standard input cannot change at run time'),
                     ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is already a source, perhaps with other parameters')]:
                 write_config(config, **{**given, **other})
@@ -90,7 +90,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             # The same setting in other words is no change, and settings that wait for a restart are named.
             write_config(config, **{**given, 'from': [f'{directory}/s', resp, '-'], 'to': [f'{directory}/a', *given['to'][1:]],
                                     'allow-host': ['b.example'], 'arclamp-metrics': directory})
-            c.hup('reloaded the configuration: 3 sources, 3 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 3')
             said = [line.split(' changed; restart to apply')[0] for line in c.lines if 'changed; restart to apply' in line]
             check(said == ['strobe: allow-host', 'strobe: arclamp-metrics'], f'{said}')
             check(not any('is closed' in line for line in c.lines), f'nothing was closed: {c.lines}')
@@ -98,7 +98,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             c.hup(f'{logs} is closed')
             check(wait_for(lambda: any('stream=x&window=1 is closed' in line for line in c.lines)), f'the relay goes: {c.lines}')
             write_config(config, **{**given, 'to': [store, relay + '&window=2']})
-            c.hup('reloaded the configuration: 3 sources, 2 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 2')
             write_config(config, **given, quiet=True)
             c.hup('cannot change to another window=')
             write_config(config, **{**given, 'to': [store]}, quiet=True)
@@ -129,7 +129,7 @@ def a_sink_that_is_still_being_emptied_is_not_opened_again_and_the_log_says_when
             s.send(message({('main',): 2}))
             check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
             write_config(config, **one)
-            c.hup('reloaded the configuration: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 1, sinks: 1')
             write_config(config, **both)
             c.hup(f"the sink {b} is still flushing its queue and has '{directory}/b' open; send SIGHUP again")
             lock.execute('ROLLBACK')
@@ -166,7 +166,7 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
             for n in range(1, 4):
                 time.sleep(0.7)
                 configure(n)
-                c.hup('reloaded the configuration: 2 sources, 1 sinks')
+                c.hup('reloaded the configuration; sources: 2, sinks: 1')
             check(wait_for(lambda: [s['url'].rpartition('=')[2] for s in c.status()['sources']] == ['3', '3']),
                   f'both are read with the last parameters: {c.lines}')
             time.sleep(0.3)
@@ -177,6 +177,90 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
             time.sleep(1.2)
             check(c.stop() == 0, 'it ends with 0')
         check(total(directory, f'{directory}/a') == sum(sent), 'each counts once')
+
+
+@test
+def a_file_in_another_spelling_by_sighup_is_the_same_source_and_through_a_link_it_is_refused():
+    with Directory() as directory:
+        config, log = f'{directory}/c.yaml', f'{directory}/x.log'
+        os.symlink(directory, f'{directory}/link')
+        file, linked = f'file:{log}', f'file:{directory}/link/x.log'
+        spellings = [f'file:{directory}//x.log', f'file:{directory}/./x.log', f'file://{log}', file]
+        one_file = f'{file} and {linked} are one file, whose lines would count twice'
+
+        def configure(*sources):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+
+        def start(*sources):
+            configure(*sources)
+            return subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                                  capture_output=True, text=True, timeout=20).stderr
+
+        check('is already read' in start(file, spellings[0]), 'twice in one list it is refused')
+        check(one_file in start(file, linked), 'through a link as well, before the file is there')
+        write(log, 'main;a 1\n' * 100)
+        check(one_file in start(file, linked), 'and once it is')
+        configure(file)
+        with Collector(directory, '-c', config) as c:
+            for i, other in enumerate(spellings):
+                check(wait_for(lambda: c.sums()['samples']['stored'] == 100 + i), f'each line counts once: {c.sums()}')
+                configure(other)
+                c.hup('reloaded the configuration')
+                check(wait_for(lambda: [s['url'] for s in c.status()['sources']] == [other]), f'{c.status()["sources"]}')
+                write(log, 'main;a 1\n')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 104), f'and so does each new one: {c.sums()}')
+            configure(linked)
+            c.hup(f'was not applied: {one_file}')
+            configure(file, linked)
+            c.hup(f'was not applied: {one_file}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def a_socket_in_another_spelling_is_the_same_source():
+    with Directory() as directory:
+        config = f'{directory}/c.yaml'
+        os.symlink(directory, f'{directory}/link')
+        paths = [f'{directory}/s', f'{directory}/./s', f'{directory}/link/s', f'{directory}//s']
+
+        def configure(*sources):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+
+        for path in paths[1:]:
+            configure(f'unix:{paths[0]}', f'unix:{path}')
+            done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                                  capture_output=True, text=True, timeout=20)
+            check(done.returncode == 2 and 'sources 1 and 2 are the same' in done.stderr, f'{path}: {done.stderr}')
+        configure(f'unix:{paths[0]}')
+        with Collector(directory, '-c', config) as c:
+            inode = os.stat(paths[0]).st_ino
+            for path in [*paths[1:], paths[0]]:
+                for source in (f'unix:{path}', path):
+                    configure(source)
+                    c.hup('reloaded the configuration; sources: 1')
+            configure(f'unix:{paths[0]}', paths[2])
+            c.hup('was not applied: sources 1 and 2 are the same')
+            check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
+            check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def the_stream_of_a_source_as_a_sink_is_refused():
+    with Directory() as directory:
+        config, source = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s'
+        sentence = 'sink 2 writes to the stream that source 1 reads, so each sample would come back without end; remove one of them'
+        apart = {'from': [source], 'to': [f'sqlite:{directory}/a']}
+        loop = {**apart, 'to': [*apart['to'], 'redis://localhost:1/?stream=s&window=1']}
+        write_config(config, **loop)
+        done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
+                              capture_output=True, text=True, timeout=20)
+        check(done.returncode == 2 and sentence in done.stderr, f'at the start: {done.stderr}')
+        write_config(config, **apart)
+        with Collector(directory, '-c', config) as c:
+            write_config(config, **loop)
+            c.hup(f'was not applied: {sentence}')
+            check(c.stop() == 0, 'it ends with 0')
 
 
 @test
@@ -208,7 +292,7 @@ def of_a_sink_that_could_not_be_emptied_before_the_end_the_log_says_so():
             s.send(message({('main',): 2}))
             check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
             write_config(config, **{'from': [f'unix:{directory}/s'], 'to': [a]})
-            c.hup('reloaded the configuration: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 1, sinks: 1')
             check(c.stop() == 2, 'it ends with 2')
             lock.close()
             said = [line for line in c.lines if f'{b} is closed' in line]
@@ -251,7 +335,7 @@ def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
         write(log, 'main;a 2\n')
         check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'something is under way')
         write_config(config, **{'from': ['-', f'file:{log}?channel=x'], 'to': [a]})
-        c.hup('reloaded the configuration: 2 sources, 1 sinks')
+        c.hup('reloaded the configuration; sources: 2, sinks: 1')
         os.unlink(log)
         os.mkdir(log)
         lock.close()
@@ -265,6 +349,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
     with Directory() as directory, RedisServer() as redis:
         config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
         other = stream.replace('127.0.0.1', '%3127.0.0.1')      # in other words: %31 is a 1
+        local = stream.replace('127.0.0.1', 'localhost')
 
         def configure(*sources):
             write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
@@ -274,6 +359,8 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
             for sources, twice in [
                     ([f'{file}?channel=a', f'{file}?channel=b', stream], f'{file}?channel=b'),
                     ([file, f'{stream}&label.n=1', f'{other}&label.n=2'], f'{other}&label.n=2'),
+                    ([file, stream, local], local),
+                    ([file, stream, redis.url('?channel=x'), redis.url('?channel=x').replace('127.0.0.1', 'localhost')], None),
                     ([file, stream, redis.url('?channel=x'), redis.url('1?channel=y,x')], None)]:
                 configure(*sources)
                 sentence = (f'{twice} is already read, perhaps with other parameters; remove one of them' if twice else
@@ -283,10 +370,14 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                 done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
                 check(done.returncode == 2 and sentence in done.stderr, f'a start says the same: {done.stderr}')
+            configure(file, local)
+            c.hup('reloaded the configuration; sources: 2, sinks: 1')
+            check(wait_for(lambda: any(f'added source {local}' in line for line in c.lines)), f'by its other name: {c.lines}')
+            check(sum('added source' in line for line in c.lines) == 1, f'after the other is closed: {c.lines}')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x'))
-            c.hup('reloaded the configuration: 3 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 1')
             configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
-            c.hup('reloaded the configuration: 3 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 3, sinks: 1')
             check(wait_for(lambda: any(f'added source {file}?channel=a' in line for line in c.lines)), f'{c.lines}')
             write(f'{directory}/x.log', 'main;a 3\n')
             check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one of them is read')
@@ -304,7 +395,7 @@ def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_r
             check(client.command('PUBLISH', 'other', 'index.php;main 2') == 0, 'and nothing else')
             text = open(config).read()
             write(config, text.replace('redis_channel: excimer', 'redis_channel: [excimer, other]'), 'w')
-            c.hup('reloaded the configuration: 1 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 1, sinks: 1')
             client = Client(port)
             check(client.command('PUBLISH', 'other', 'index.php;main 3') == 1, 'the same port has the new channels')
             check(wait_for(lambda: logged(directory).get('hourly index') == b'index.php;main 1\nindex.php;main 3\n'),
@@ -340,7 +431,7 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
                 check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old one is whole')
             check(c.status()['samples']['received'] == 5, 'each line came to one source, and counts once')
             write_config(config, **store, **{'from': [unix, other]})
-            c.hup('reloaded the configuration: 2 sources, 1 sinks')
+            c.hup('reloaded the configuration; sources: 2, sinks: 1')
             check(one_line_is_taken(6), 'another spelling alone takes the address over')
             check(c.status()['sources'][1]['url'] == other, f'{c.status()["sources"]}')
             check(c.stop() == 0, 'it ends with 0')
@@ -476,7 +567,7 @@ def two_hundred_reloads_with_any_sources_and_sinks_under_traffic_lose_and_double
                     time.sleep(chance.random() * 0.05)
                 write_config(config, **{'from': [f'file:{directory}/x.log', f'file:{directory}/y.log', redis.url('?stream=s'), socket],
                                         'to': [a]})
-                check(wait_for(lambda: c.hup('configuration') or 'reloaded the configuration: 4 sources, 1 sinks' in c.lines[-1]),
+                check(wait_for(lambda: c.hup('configuration') or 'reloaded the configuration; sources: 4, sinks: 1' in c.lines[-1]),
                       f'{c.lines[-3:]}')
             sent = sum(traffic.sent.values())
             check(all(traffic.sent.values()), f'every kind of source has taken something: {traffic.sent}')

@@ -32,7 +32,7 @@ struct pubsub {
 	struct redis_connection *connection;
 	struct source_hints hints;
 	struct list channels, patterns;
-	char *host;				/* as redis_url.h has them */
+	char *host;				/* address_canonical */
 	unsigned port;
 	size_t confirmed;			/* subscriptions of this connection */
 	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
@@ -394,7 +394,7 @@ int redis_pubsub_open(const char *url, struct loop *loop, const struct source_re
 	p->base.url = u.shown ? xstrdup(u.shown) : NULL;
 	source_hints_init(&p->hints);
 	if (r >= 0) {
-		p->host = xstrdup(u.host);
+		p->host = address_canonical(u.host);
 		p->port = u.port;
 		r = set_parameters(p, &u, err);
 	}

@@ -5,6 +5,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
+#include "redis_address.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -457,6 +458,13 @@ static const struct source_ops redis_stream_ops = {
 	.close = redis_stream_close,
 };
 
+static char *identity_of(const struct stream_options *o)
+{
+	_cleanup_(freep) char *host = address_canonical(o->url.host);
+
+	return xasprintf("redis://%s:%u/%u stream=%s group=%s", host, o->url.port, o->url.database, o->stream, o->group);
+}
+
 int redis_stream_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		      struct err *err)
 {
@@ -470,8 +478,7 @@ int redis_stream_open(const char *url, struct loop *loop, const struct source_re
 	r = stream_options_parse(url, &s->options, err);
 	if (r >= 0) {
 		s->base.url = xstrdup(o->url.shown);
-		s->base.identity = xasprintf("redis://%s:%u/%u stream=%s group=%s", o->url.host, o->url.port,
-					     o->url.database, o->stream, o->group);
+		s->base.identity = identity_of(o);
 		find_token(s, receiver->state);
 		cluster_init(&s->cluster, o->url.host, o->url.port);
 		init_keys(s);
