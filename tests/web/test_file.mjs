@@ -167,6 +167,14 @@ for (const by of ['', 'class', 'namespace', 'own'])
 await test('callers and callees of a difference are those of the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
 
+await test('the head of a scaled difference says what there was, as that of the server', async () => {
+	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split('scale of')[0].split('colours')[0]);
+	const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=total`), b = await openFile('scaled', '');
+	check(await head(a) === await head(b) && (await head(b)).includes('what was before ×'), await head(a), await head(b));
+	await a.close();
+	await b.close();
+});
+
 // The sides are not equally much, so that values before are scaled. Boxes are rounded along the tree, values of functions are not.
 const SCALED = '/?run=shop/after&base=shop/before&scale=total';
 

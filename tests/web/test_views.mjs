@@ -871,12 +871,14 @@ await test('stacks are kept and removed on the page of the server too, in all it
 	}
 	await open.goto(`${site}/runs/shop/before?keep=nothing+at+all`);
 	await open.waitForFunction(() => /no stack passes all filters/.test(document.querySelector('.empty')?.textContent));
+	await press(open, 'Remove the filters of stacks');
+	await open.waitForSelector('.functions tbody tr');
 	await open.evaluate(() => {
 		history.pushState(null, '', '?keep=(');
 		dispatchEvent(new PopStateEvent('popstate'));
 	});
 	await open.waitForFunction(() => document.querySelector('.empty .why')?.textContent.startsWith('The filter keep=(: '));
-	await press(open, 'Remove the filters');
+	await press(open, 'Remove the filters of stacks');
 	await open.waitForSelector('.functions tbody tr');
 	await open.close();
 	const plain = await openPage('/?keep=App&entry=x', { scripts: false });

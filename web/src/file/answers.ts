@@ -144,15 +144,17 @@ function unrounded(t: Tree, metric: number): Float64Array | undefined {
 
 const callsColumn = (): number => facts().compared ? -1 : facts().columns.findIndex((c) => c.name === 'calls');
 
+const givenOf = (t: Tree, { measured }: { measured?: number[] }) => measured && { given: t.sum(measured[0], false) };
+
 // Sums and what shares are of, of the stacks and groups at hand: where memory was given back, that depends on what is taken together.
 const columnsOf = memoizeLast((a): Column[] => {
 	const { columns, tables } = facts(), known = a.filters.length ? undefined : tables?.[a.by || 'function'] as { wholes?: number[] } | undefined;
 	if (!a.filters.length && (!a.by || known?.wholes))
-		return columns.map((c, i) => known?.wholes ? { ...c, whole: known.wholes[i] * (facts().factor || 1) } : c);
+		return columns.map((c, i) => ({ ...c, ...known?.wholes && { whole: known.wholes[i] * (facts().factor || 1) }, ...givenOf(base, c) }));
 	const t = treeOf(a);
 	return columns.map((c, m) => {
 		const sides = sidesOf(m), after = sides[sides.length - 1];
-		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], false) } };
+		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], false) }, ...givenOf(t, c) };
 	});
 }, (a) => [a.by, a.filters]);
 
