@@ -869,6 +869,9 @@ await test('stacks are kept and removed on the page of the server too, in all it
 		await at(open, 'keep-i=');
 		check(Math.abs(100 * await total() / all - share) < 0.1, by, await total(), all, share);
 	}
+	await open.goto(`${site}/runs/shop/before#search=step1(%3F!x)`);
+	await open.waitForFunction(() => /[1-9].*matched/.test(document.querySelector('.matched').textContent));
+	check(await open.$$eval('.segments[aria-label="Filter stacks"] button', (all) => all.every((b) => b.disabled && b.title.startsWith('The server cannot filter'))));
 	await open.goto(`${site}/runs/shop/before?keep=nothing+at+all`);
 	await open.waitForFunction(() => /no stack passes all filters/.test(document.querySelector('.empty')?.textContent));
 	await press(open, 'Remove the filters of stacks');
