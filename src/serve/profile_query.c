@@ -166,8 +166,8 @@ static int filter_stacks(struct profile_query *a, struct profile **before, struc
 	r = stack_filters_apply(&a->view, &a->profile, before, err);
 	if (r < 0)
 		return r;
-	a->left_nothing &= is_nothing(a->profile, a->view.column);
-	a->left_nothing_before &= *before && is_nothing(*before, a->view.column);
+	a->left_nothing &= a->profile->node_count == 1;
+	a->left_nothing_before &= *before && (*before)->node_count == 1;
 	return 0;
 }
 
