@@ -3,6 +3,7 @@
 import { fault } from './file/filters';
 import { ofSelf } from './file/paint';
 import { facts } from './file/start';
+import { isGrey } from './flame/grey';
 import { escape, focused, found, pattern } from './found';
 import { flame } from './load';
 import { change, isStackFilter, search, selfColors, setFilters, setSearch, setSelfColors, view } from './state';
@@ -12,7 +13,7 @@ function filterText(): [key: string, text: string] | null {
 	const d = flame.value, box = focused.value;
 	if (search.value && found.value?.hits.length)
 		return ['-i', pattern.value?.plain ? escape(search.value) : search.value];
-	return d && box > 0 ? ['', `^${escape(d.name(box))}$`] : null;
+	return d && box > 0 && !isGrey(d, box) ? ['', `^${escape(d.name(box))}$`] : null;
 }
 
 // Of the page's syntax the server's has no looking around, no flags of groups, and no references.
