@@ -18,14 +18,14 @@ struct set {
 };
 
 struct node {
-	enum { SET, EMPTY, SEQUENCE, EITHER, REPEAT, BEGIN, END } kind;
+	enum { SET, EMPTY, SEQUENCE, EITHER, REPEAT, BEGIN, END, EDGE, NO_EDGE } kind;
 	struct node *a, *b;
 	uint32_t min, max;
 	struct set set;
 };
 
 struct state {
-	enum { TAKE, SPLIT, AT_BEGIN, AT_END, ACCEPT } kind;
+	enum { TAKE, SPLIT, AT_BEGIN, AT_END, AT_EDGE, AT_NO_EDGE, ACCEPT } kind;
 	uint32_t next, other;
 	struct set set;
 };
@@ -280,6 +280,7 @@ static struct node *parse_either(struct parser *p);
 
 static struct node *parse_group(struct parser *p)
 {
+	const char *open = p->p - 1;
 	struct node *n;
 
 	if (*p->p == '?') {
@@ -297,7 +298,7 @@ static struct node *parse_group(struct parser *p)
 	n = parse_either(p);
 	p->depth--;
 	if (n && *p->p++ != ')') {
-		p->p--;
+		p->p = open;
 		return refuse(p, "a ( without its )");
 	}
 	return n;
@@ -319,6 +320,10 @@ static struct node *parse_escape(struct parser *p)
 	char c = *p->p;
 	int byte;
 
+	if (c == 'b' || c == 'B') {
+		p->p++;
+		return node_new(p, c == 'b' ? EDGE : NO_EDGE, NULL, NULL);
+	}
 	if (c == 'A' || c == 'z' || c == 'Q') {
 		p->p++;
 		return c == 'Q' ? parse_quoted(p) : node_new(p, c == 'A' ? BEGIN : END, NULL, NULL);
@@ -492,13 +497,23 @@ static uint32_t build(struct pattern *m, const struct node *n, uint32_t next)
 		return build_repeat(m, n, next);
 	case BEGIN:
 	case END:
-		return state_new(m, n->kind == BEGIN ? AT_BEGIN : AT_END, next, NONE);
+	case EDGE:
+	case NO_EDGE:
+		return state_new(m, AT_BEGIN + (int)(n->kind - BEGIN), next, NONE);
 	default:
 		return next;
 	}
 }
 
-static int parse(struct parser *p, struct pattern *m)
+static struct node *anything(struct parser *p)
+{
+	struct set all;
+
+	memset(&all, 0xff, sizeof(all));
+	return repeat_node(p, set_node(p, &all), 0, FOREVER);
+}
+
+static int parse(struct parser *p, bool anywhere, struct pattern *m)
 {
 	struct node *all;
 
@@ -513,15 +528,17 @@ static int parse(struct parser *p, struct pattern *m)
 		all = refuse(p, "a ) without its (");
 	if (!all)
 		return -EINVAL;
+	if (anywhere)
+		all = node_new(p, SEQUENCE, node_new(p, SEQUENCE, anything(p), all), anything(p));
 	m->start = build(m, all, state_new(m, ACCEPT, NONE, NONE));
 	if (m->start == NONE)
 		return err_set(p->err, -EINVAL, "the regular expression '%.200s' is too large: repeat less", p->text);
 	return 0;
 }
 
-int pattern_new(const char *text, struct pattern **ret, struct err *err)
+static int make(const char *text, bool fold, bool anywhere, struct pattern **ret, struct err *err)
 {
-	struct parser p = { .text = text, .p = text, .err = err };
+	struct parser p = { .text = text, .p = text, .fold = fold, .err = err };
 	struct pattern *m = xcalloc(1, sizeof(*m));
 	int r;
 
@@ -530,13 +547,23 @@ int pattern_new(const char *text, struct pattern **ret, struct err *err)
 		return err_set(err, -EINVAL, "a regular expression has %zu bytes; give at most %u", strlen(text), PATTERN_STATES);
 	}
 	arena_init(&p.nodes);
-	r = parse(&p, m);
+	r = parse(&p, anywhere, m);
 	arena_done(&p.nodes);
 	if (r < 0)
 		pattern_free(m);
 	else
 		*ret = m;
 	return r;
+}
+
+int pattern_new(const char *text, struct pattern **ret, struct err *err)
+{
+	return make(text, false, false, ret, err);
+}
+
+int pattern_new_search(const char *text, bool ignore_case, struct pattern **ret, struct err *err)
+{
+	return make(text, ignore_case, true, ret, err);
 }
 
 struct pattern *pattern_free(struct pattern *p)
@@ -558,7 +585,30 @@ struct run {
 	bool accepts;				/* at the end of the value */
 };
 
-static void follow(struct run *r, uint32_t from, bool at_begin, bool at_end)
+static bool is_of_word(unsigned byte)
+{
+	return byte < 0x80 && (isalnum((int)byte) || byte == '_');
+}
+
+/* Between these bytes, of which that beyond either end is 0. */
+static bool passes(int kind, unsigned before, unsigned after)
+{
+	switch (kind) {
+	case SPLIT:
+		return true;
+	case AT_BEGIN:
+		return !before;
+	case AT_END:
+		return !after;
+	case AT_EDGE:
+	case AT_NO_EDGE:
+		return (is_of_word(before) != is_of_word(after)) == (kind == AT_EDGE);
+	default:
+		return false;
+	}
+}
+
+static void follow(struct run *r, uint32_t from, unsigned before, unsigned after)
 {
 	size_t waiting = 0;
 
@@ -573,15 +623,15 @@ static void follow(struct run *r, uint32_t from, bool at_begin, bool at_end)
 		if (s->kind == TAKE)
 			r->next[r->next_count++] = at;
 		else if (s->kind == ACCEPT)
-			r->accepts |= at_end;
+			r->accepts |= !after;
 		else if (s->kind == SPLIT)
 			r->waiting[waiting++] = s->other;
-		if (s->kind == SPLIT || (s->kind == AT_BEGIN && at_begin) || (s->kind == AT_END && at_end))
+		if (passes(s->kind, before, after))
 			r->waiting[waiting++] = s->next;
 	}
 }
 
-static void advance(struct run *r, unsigned byte, bool at_end)
+static void advance(struct run *r, unsigned byte, unsigned after)
 {
 	uint32_t *swap = r->now;
 
@@ -592,7 +642,7 @@ static void advance(struct run *r, unsigned byte, bool at_end)
 	r->step++;
 	for (size_t i = 0; i < r->now_count; i++)
 		if (set_has(&r->m->states[r->now[i]].set, byte))
-			follow(r, r->m->states[r->now[i]].next, false, at_end);
+			follow(r, r->m->states[r->now[i]].next, byte, after);
 }
 
 bool pattern_matches(const struct pattern *m, const char *value)
@@ -602,8 +652,8 @@ bool pattern_matches(const struct pattern *m, const char *value)
 			 .waiting = memory + 3 * m->count, .step = 1 };
 
 	/* A state is put among those that wait by at most two others, and each of these is followed once. */
-	follow(&r, m->start, true, !*value);
+	follow(&r, m->start, 0, (unsigned char)*value);
 	for (const char *p = value; *p && r.next_count; p++)
-		advance(&r, (unsigned char)*p, !p[1]);
+		advance(&r, (unsigned char)*p, (unsigned char)p[1]);
 	return r.accepts;
 }

@@ -51,6 +51,40 @@ TEST(letters_of_either_case)
 	CHECK(matches("(?i)Web[a-c]", "wEBB") && !matches("Web", "web"));
 }
 
+TEST(edges_of_words)
+{
+	CHECK(matches(".*\\bparse\\b.*", "App\\Worker::parse") && matches("\\bab\\b", "ab") && matches("a\\Bb", "ab"));
+	CHECK(!matches(".*\\bparse\\b.*", "App\\Worker::parse_all") && !matches("a\\bb", "ab") && !matches("\\b", "") && matches("\\B", ""));
+	CHECK(matches("(\\b|x)*a\\b.*", "a-") && !matches("a\\B.*", "a\xc3\xa4"));
+}
+
+static bool finds(const char *text, bool ignore_case, const char *value)
+{
+	struct pattern *p;
+	struct err err = { 0 };
+	bool is;
+
+	CHECK_INT(pattern_new_search(text, ignore_case, &p, &err), 0);
+	is = pattern_matches(p, value);
+	pattern_free(p);
+	return is;
+}
+
+TEST(a_search_matches_anywhere)
+{
+	CHECK(finds("b", false, "abc") && finds("", false, "abc") && finds("a|c$", false, "xc") && !finds("^b", false, "abc"));
+	CHECK(finds("B", true, "abc") && !finds("B", false, "abc") && finds("(?i)B", false, "abc") && finds("^$", false, ""));
+}
+
+TEST(a_search_is_refused_in_the_words_that_were_given)
+{
+	struct pattern *p;
+	struct err err = { 0 };
+
+	CHECK_INT(pattern_new_search("a(", true, &p, &err), -EINVAL);
+	CHECK_STR(err.text, "the regular expression 'a(' has a ( without its ) at character 2");
+}
+
 /* A machine that goes back would take 2^30 steps for this. */
 TEST(no_pattern_takes_long)
 {
@@ -72,7 +106,7 @@ static void check_refused(const char *text)
 
 TEST(all_else_is_refused_in_a_sentence)
 {
-	static const char *const bad[] = { "(", ")", "a(b", "*a", "[a", "[b-a]", "\\", "\\pL", "\\b", "(?x)a", "a{5,2}", "a{2000}",
+	static const char *const bad[] = { "(", ")", "a(b", "*a", "[a", "[b-a]", "\\", "\\pL", "(?x)a", "a{5,2}", "a{2000}",
 		"(((a{100}){100}){100})", "[\xc3\xa4]", "\\1", "[[:nothing:]]", "(?", "(?<", "a**", "a{2}{3}",
 		"(((){1000}){1000}){1000}" };
 	char deep[300];

@@ -165,13 +165,11 @@ static struct str package_of(struct str name, struct str file)
 	return is_module(file) ? base_name(file) : two_parts(namespace_of(name));
 }
 
-static void put_line(const struct profile *p, uint32_t frame, struct buf *out)
+void report_put_line(struct str file, uint32_t line, struct buf *out)
 {
-	struct str file = profile_file(p, frame);
-
 	buf_put(out, file.p, file.n);
-	if (file.n && p->frames[frame].line)
-		buf_printf(out, ":%u", p->frames[frame].line);
+	if (file.n && line)
+		buf_printf(out, ":%u", line);
 	else
 		buf_puts(out, file.n ? " [no line]" : "[no file]");
 }
@@ -190,7 +188,7 @@ void report_group_name(const struct profile *p, uint32_t frame, enum report_by b
 
 	switch (by) {
 	case REPORT_BY_LINE:
-		put_line(p, frame, out);
+		report_put_line(file, p->frames[frame].line, out);
 		break;
 	case REPORT_BY_FILE:
 		put_or(out, file, "[no file]");
@@ -297,15 +295,32 @@ static bool *kept(const struct profile *p, const bool *focus, const bool *ignore
 
 	in[PROFILE_ROOT] = !focus;
 	for (uint32_t n = 1; n < p->node_count; n++) {
-		in[n] = in[p->parents[n]] || focus[p->node_frames[n]];
-		out[n] = out[p->parents[n]] || (ignore && ignore[p->node_frames[n]]);
+		in[n] = in[p->parents[n]] || focus[n];
+		out[n] = out[p->parents[n]] || (ignore && ignore[n]);
 	}
 	for (uint32_t n = 0; n < p->node_count; n++)
 		in[n] = in[n] && !out[n];
 	return in;
 }
 
+bool *report_nodes_of(const struct profile *p, const bool *frames)
+{
+	bool *nodes = xcalloc(p->node_count, sizeof(*nodes));
+
+	for (uint32_t n = 1; n < p->node_count; n++)
+		nodes[n] = frames[p->node_frames[n]];
+	return nodes;
+}
+
 struct profile *report_filter(const struct profile *p, const bool *focus, const bool *ignore)
+{
+	_cleanup_(freep) bool *in = focus ? report_nodes_of(p, focus) : NULL;
+	_cleanup_(freep) bool *out = ignore ? report_nodes_of(p, ignore) : NULL;
+
+	return report_filter_nodes(p, in, out);
+}
+
+struct profile *report_filter_nodes(const struct profile *p, const bool *focus, const bool *ignore)
 {
 	struct profile *r = same_kind(p);
 	_cleanup_(freep) bool *keep = kept(p, focus, ignore);

@@ -16,6 +16,18 @@ static bool belongs_to_caller(const struct profile *p, uint32_t node, const bool
 	return !profile_line(p, node) && !p->frames[p->node_frames[node]].line && in_source[p->parents[node]];
 }
 
+bool *report_lines_of_callers(const struct profile *p)
+{
+	_cleanup_(freep) bool *in_source = xcalloc(p->node_count, sizeof(*in_source));
+	bool *ret = xcalloc(p->node_count, sizeof(*ret));
+
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		ret[n] = belongs_to_caller(p, n, in_source);
+		in_source[n] = in_source[p->parents[n]] || profile_line(p, n) || p->frames[p->node_frames[n]].line;
+	}
+	return ret;
+}
+
 struct profile *report_lines(const struct profile *p, bool functions)
 {
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));

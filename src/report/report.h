@@ -149,6 +149,9 @@ static inline bool report_has_lines(const struct profile *p)
  * line that called it. */
 struct profile *report_lines(const struct profile *p, bool functions);
 
+/* By node, whether it counts as the line that called it; the caller frees. */
+bool *report_lines_of_callers(const struct profile *p);
+
 /* The same stacks of classes, files, … instead of functions. The group's name is the frame's name, "[no class]" where
  * there is none:
  *	line		FILE:LINE executed, see report_lines; of a profile without lines, where the function is defined
@@ -164,10 +167,19 @@ struct profile *report_group(const struct profile *p, enum report_by by);
 /* By frame: whether it is own code, as for REPORT_BY_OWN. The caller frees. */
 bool *report_own_frames(const struct profile *p);
 
+/* "FILE:LINE", as a group by line is called. */
+void report_put_line(struct str file, uint32_t line, struct buf *out);
+
 void report_group_name(const struct profile *p, uint32_t frame, enum report_by by, struct buf *out);
 
 /* Only stacks with a frame of `focus` and none of `ignore`; either may be NULL. */
 struct profile *report_filter(const struct profile *p, const bool *focus, const bool *ignore);
+
+/* The same by node. */
+struct profile *report_filter_nodes(const struct profile *p, const bool *focus, const bool *ignore);
+
+/* By node, whether its frame is one of these; the caller frees. */
+bool *report_nodes_of(const struct profile *p, const bool *frames);
 
 /* The weighted average of `count` profiles, as of several runs: the sum of value × weight, by the sum of weights.
  * Weights are whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. Counts have parts (PROFILE_MILLIONTHS); rounding

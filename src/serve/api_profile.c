@@ -285,6 +285,7 @@ void api_profile(struct server_context *s, const struct request *q, struct respo
 	d = download_by_name(a.view.format);
 	a.lines = wants_lines(&a.view, shape, d);
 	a.names_as_stored = d || shape == SHAPE_FOLDED || shape == SHAPE_STROBE;
+	a.is_chart = !d && shape == SHAPE_CHART;
 	a.chart = d ? download_has_chart(d) : shape == SHAPE_CHART || shape == SHAPE_STROBE;
 	if ((d || shape != SHAPE_UNKNOWN) && (code = profile_query_load(&a, s, &err)) < 0) {
 		profile_query_refuse(r, q, code, &err);

@@ -147,6 +147,30 @@ static int load_base(struct profile_query *a, const struct server_context *s, st
 	return r;
 }
 
+static bool is_nothing(const struct profile *p, const char *wanted)
+{
+	uint32_t column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
+
+	return column == UINT32_MAX || report_whole(p, column) <= 0;
+}
+
+/* Calls of a flame chart stand for themselves, and have no stacks to choose from. */
+static int filter_stacks(struct profile_query *a, struct profile **before, struct err *err)
+{
+	int r;
+
+	if (!a->view.stack_filter_count || a->is_chart)
+		return 0;
+	a->left_nothing = !is_nothing(a->profile, a->view.column);
+	a->left_nothing_before = *before && !is_nothing(*before, a->view.column);
+	r = stack_filters_apply(&a->view, &a->profile, before, err);
+	if (r < 0)
+		return r;
+	a->left_nothing &= a->profile->node_count == 1;
+	a->left_nothing_before &= *before && (*before)->node_count == 1;
+	return 0;
+}
+
 /* Without another grouping the names stay those of functions. */
 static void group(const struct profile_query *a, struct profile **p)
 {
@@ -277,10 +301,13 @@ static void align_columns(struct profile *before, struct profile *after)
 	}
 }
 
-static int refuse_nothing(const struct profile_query *a, const char *side, struct err *err)
+static int refuse_nothing(const struct profile_query *a, bool is_before, struct err *err)
 {
+	const char *side = is_before ? a->name_before : a->name_after;
 	char first[32], last[32];
 
+	if (is_before ? a->left_nothing_before : a->left_nothing)
+		return err_set(err, -EINVAL, "nothing to compare: no stack of %s passes all filters of stacks", side);
 	if (a->view.run_count || !a->stats.last_ns)
 		return err_set(err, -EINVAL, "nothing to compare: no samples in %s", side);
 	clock_format(a->stats.first_ns, first, sizeof(first));
@@ -298,7 +325,7 @@ static int compare(struct profile_query *a, struct profile *before, struct err *
 
 	name_sides(a);
 	if (!before->column_count || !a->profile->column_count)
-		return refuse_nothing(a, before->column_count ? a->name_after : a->name_before, err);
+		return refuse_nothing(a, !before->column_count, err);
 	diff_columns(before, a->profile, a->view.column, &column_before, &column_after);
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
@@ -307,7 +334,7 @@ static int compare(struct profile_query *a, struct profile *before, struct err *
 		a->scales[scale] = diff_can_scale(before, column_before, a->profile, column_after, (enum diff_scale)scale);
 	o.scale = choose_scale(a, before, column_before, column_after);
 	if (o.scale != DIFF_AS_IT_IS && (report_whole(before, column_before) <= 0 || report_whole(a->profile, column_after) <= 0))
-		return refuse_nothing(a, report_whole(before, column_before) > 0 ? a->name_after : a->name_before, err);
+		return refuse_nothing(a, report_whole(before, column_before) <= 0, err);
 	if ((r = check_sides(a, before, column_before, column_after, o.scale, err)) < 0 ||
 	    (r = profile_diff(before, column_before, a->profile, column_after, &o, &a->diff, err)) < 0)
 		return r;
@@ -339,10 +366,8 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 		a->profile = profile_show_names(a->profile);
 		before = before ? profile_show_names(before) : NULL;
 	}
-	if ((r = stack_filters_apply(&a->view, &a->profile, err)) < 0 || (before && (r = stack_filters_apply(&a->view, &before, err)) < 0))
+	if ((r = filter_stacks(a, &before, err)) < 0)
 		return r;
-	if (a->view.stack_filter_count)
-		a->charted_calls = 0;
 	if (a->with_source)
 		a->subject = source_query_subject(&a->view, a->profile);
 	if (a->with_source && before)
@@ -377,7 +402,7 @@ bool profile_query_is_empty(const struct profile_query *a)
 static void describe_stack_filters(const struct view *v, struct buf *out)
 {
 	for (size_t i = 0; i < v->stack_filter_count; i++) {
-		buf_printf(out, "%s %s ", i ? "," : ", stacks", v->stack_filters[i].keep ? "with" : "without");
+		buf_printf(out, "%s%s ", i ? ", " : "", v->stack_filters[i].keep ? "with" : "without");
 		text_put_plain(out, (struct str){ v->stack_filters[i].text, strlen(v->stack_filters[i].text) });
 	}
 }
@@ -392,7 +417,10 @@ void profile_query_describe(const struct profile_query *a, struct buf *out)
 		buf_printf(out, "run %s/%s", a->view.runs[0].source, a->view.runs[0].id);
 	else
 		view_describe(&a->view, out);
-	describe_stack_filters(&a->view, out);
+	if (a->view.stack_filter_count) {
+		buf_puts(out, ", stacks ");
+		describe_stack_filters(&a->view, out);
+	}
 }
 
 void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err)
@@ -625,8 +653,9 @@ void profile_query_explain_empty(const struct profile_query *a, const struct ser
 {
 	char first[32], last[32];
 
-	if (a->view.stack_filter_count) {
-		buf_puts(out, "nothing is left: no stack passes all filters of stacks");
+	if (a->left_nothing || a->left_nothing_before) {
+		buf_puts(out, "nothing is left: no stack passes all filters of stacks: ");
+		describe_stack_filters(&a->view, out);
 		return;
 	}
 	if (a->view.run_count) {

@@ -1,55 +1,121 @@
-/* stack_filters.c: a pattern is tried once per name, and all stacks are copied once per filter. */
+/* stack_filters.c: a pattern is tried once per name, and all stacks are copied once per filter.
+ *
+ * Stacks are filtered before they are grouped, since source lines belong to functions whatever the view shows. */
 
 #include "stack_filters.h"
 
 #include "mem.h"
 #include "pattern.h"
 
-/* Anywhere in the name, as searches of the page are. */
 static int new_pattern(const struct view_stack_filter *f, struct pattern **ret, struct err *err)
 {
-	_cleanup_(buf_done) struct buf text = { 0 };
 	struct err why = { 0 };
 
-	buf_init(&text);
-	buf_printf(&text, "%s.*(?:%s).*", f->ignore_case ? "(?i)" : "", f->text);
-	if (pattern_new(text.data, ret, &why) < 0)
-		return err_set(err, -EINVAL, "%s%s=%.100s: %s", f->keep ? "keep" : "remove", f->ignore_case ? "-i" : "", f->text, why.text);
+	if (pattern_new_search(f->text, f->ignore_case, ret, &why) < 0)
+		return err_set(err, -EINVAL, "the filter %s%s=%.100s: %s", f->keep ? "keep" : "remove", f->ignore_case ? "-i" : "", f->text, why.text);
 	return 0;
 }
 
-static bool *match(const struct pattern *pattern, const struct profile *p)
+static bool matches(const struct pattern *pattern, const struct buf *name)
 {
+	return pattern_matches(pattern, name->data ? name->data : "");
+}
+
+/* By node; the names are those of its frame. */
+static bool *match_frames(const struct pattern *pattern, const struct profile *p, enum report_by by)
+{
+	_cleanup_(freep) bool *shown = by == REPORT_BY_OWN ? report_own_frames(p) : NULL;
+	_cleanup_(freep) bool *of = report_no_frames(p);
 	_cleanup_(buf_done) struct buf name = { 0 };
-	bool *of = report_no_frames(p);
 
 	buf_init(&name);
 	for (uint32_t f = 0; f < p->frame_count; f++) {
-		struct str s = profile_name(p, f);
-
 		buf_reset(&name);
-		buf_put(&name, s.p, s.n);
-		of[f] = pattern_matches(pattern, name.data ? name.data : "");
+		report_group_name(p, f, by, &name);
+		of[f] = (!shown || shown[f]) && matches(pattern, &name);
+	}
+	return report_nodes_of(p, of);
+}
+
+/* By node; the names are those of executed lines, of which each is tried once. */
+static bool *match_lines(const struct pattern *pattern, const struct profile *p)
+{
+	_cleanup_(profile_freep) struct profile *lines = report_group(p, REPORT_BY_LINE);
+	_cleanup_(freep) bool *of_line = report_no_frames(lines), *of_caller = report_lines_of_callers(p);
+	_cleanup_(buf_done) struct buf name = { 0 };
+	bool *of = xcalloc(p->node_count, sizeof(*of));
+
+	buf_init(&name);
+	for (uint32_t f = 0; f < lines->frame_count; f++) {
+		buf_reset(&name);
+		report_group_name(lines, f, REPORT_BY_FUNCTION, &name);
+		of_line[f] = matches(pattern, &name);
+	}
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		if (of_caller[n])
+			continue;
+		buf_reset(&name);
+		report_put_line(profile_file(p, p->node_frames[n]), profile_line(p, n), &name);
+		of[n] = of_line[profile_frame(lines, (struct str){ name.data, name.size }, (struct str){ "", 0 }, 0)];
 	}
 	return of;
 }
 
-int stack_filters_apply(const struct view *v, struct profile **p, struct err *err)
+static bool *match(const struct pattern *pattern, const struct profile *p, enum report_by by)
 {
+	return by == REPORT_BY_LINE && report_has_lines(p) ? match_lines(pattern, p) : match_frames(pattern, p, by);
+}
+
+static bool has_any(const struct profile *p, const bool *of)
+{
+	for (uint32_t n = 0; n < p->node_count; n++)
+		if (of[n])
+			return true;
+	return false;
+}
+
+static void replace(struct profile **p, bool keep, const bool *of)
+{
+	struct profile *kept = report_filter_nodes(*p, keep ? of : NULL, keep ? NULL : of);
+
+	profile_free(*p);
+	*p = kept;
+}
+
+/* Both sides of a comparison are filtered by the same kind of names. */
+static void apply(const struct pattern *pattern, bool keep, enum report_by by, struct profile **sides[2])
+{
+	bool *of[2] = { NULL }, any = false;
+
+	for (int i = 0; i < 2; i++)
+		if (*sides[i]) {
+			of[i] = match(pattern, *sides[i], by);
+			any |= has_any(*sides[i], of[i]);
+		}
+	for (int i = 0; i < 2; i++) {
+		if (*sides[i] && !any && by != REPORT_BY_FUNCTION) {
+			free(of[i]);
+			of[i] = match(pattern, *sides[i], REPORT_BY_FUNCTION);
+		}
+		if (*sides[i])
+			replace(sides[i], keep, of[i]);
+		free(of[i]);
+	}
+}
+
+int stack_filters_apply(const struct view *v, struct profile **p, struct profile **before, struct err *err)
+{
+	struct profile **sides[2] = { p, before };
+
 	for (size_t i = 0; i < v->stack_filter_count; i++) {
 		const struct view_stack_filter *f = &v->stack_filters[i];
-		_cleanup_(freep) bool *of = NULL;
 		struct pattern *pattern = NULL;
-		struct profile *kept;
 		int r = new_pattern(f, &pattern, err);
 
 		if (r < 0)
 			return r;
-		of = match(pattern, *p);
+		apply(pattern, f->keep, v->by, sides);
 		pattern_free(pattern);
-		kept = report_filter(*p, f->keep ? of : NULL, f->keep ? NULL : of);
-		profile_free(*p);
-		*p = kept;
 	}
 	return 0;
 }

@@ -156,7 +156,8 @@ for (const width of ['after', 'before', 'difference', 'maximum'])
 		await b.close();
 	});
 
-for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { 'keep-i': 'part3', by: 'class' }])
+for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { 'keep-i': 'part3', by: 'class' },
+	{ keep: '^App.Part3.Class1$', by: 'class' }, { 'remove-i': 'Part3$', by: 'namespace' }, { keep: 'Part3.Class1::step1', by: 'namespace' }, { keep: '\\bstep1\\b', by: 'own' }])
 	await test(`the server filters stacks as a file does: ${JSON.stringify(how)}`, () => compared('after', '/runs/shop/after', how));
 
 for (const by of ['', 'class', 'namespace', 'own'])
@@ -165,6 +166,14 @@ for (const by of ['', 'class', 'namespace', 'own'])
 
 await test('callers and callees of a difference are those of the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
+
+await test('the head of a scaled difference says what there was, as that of the server', async () => {
+	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split('scale of')[0].split('colours')[0]);
+	const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=total`), b = await openFile('scaled', '');
+	check(await head(a) === await head(b) && (await head(b)).includes('what was before ×'), await head(a), await head(b));
+	await a.close();
+	await b.close();
+});
 
 // The sides are not equally much, so that values before are scaled. Boxes are rounded along the tree, values of functions are not.
 const SCALED = '/?run=shop/after&base=shop/before&scale=total';

@@ -109,6 +109,7 @@ await test('what has no flame chart, and windows that are none, are refused with
 		const answer = await ask(`format=chart&${query}`), said = await answer.json();
 		check(answer.status === status && said.error.includes(words), query, answer.status, said);
 	}
+	check(JSON.stringify((await chart('run=shop/short&keep=nothing')).found) === JSON.stringify((await chart('run=shop/short')).found), 'stacks are filtered, calls are not');
 	check((await chart('run=shop/short&chart_from=5000000&chart_to=6000000')).found.length === 1, 'behind the end there is nothing but the root');
 });
 

@@ -859,14 +859,29 @@ await test('stacks are kept and removed on the page of the server too, in all it
 	await open.evaluate(() => document.querySelector('.chips button').click());
 	await notAt(open, 'keep-i');
 	check(open.complaints.length === 0, open.complaints);
+	for (const [by, query] of [['class', 'Part3.Class1$'], ['namespace', '\\bPart3\\b'], ['', '\\bstep1\\b']]) {
+		await open.goto(`${site}/runs/shop/before?by=${by}`);
+		await open.waitForSelector('.functions tbody tr');
+		await open.type('#search', query);
+		await open.waitForFunction(() => /[1-9].*matched/.test(document.querySelector('.matched').textContent));
+		const share = parseFloat(await text(open, '.matched'));
+		await press(open, 'keep');
+		await at(open, 'keep-i=');
+		check(Math.abs(100 * await total() / all - share) < 0.1, by, await total(), all, share);
+	}
+	await open.goto(`${site}/runs/shop/before#search=step1(%3F!x)`);
+	await open.waitForFunction(() => /[1-9].*matched/.test(document.querySelector('.matched').textContent));
+	check(await open.$$eval('.segments[aria-label="Filter stacks"] button', (all) => all.every((b) => b.disabled && b.title.startsWith('The server cannot filter'))));
 	await open.goto(`${site}/runs/shop/before?keep=nothing+at+all`);
 	await open.waitForFunction(() => /no stack passes all filters/.test(document.querySelector('.empty')?.textContent));
+	await press(open, 'Remove the filters of stacks');
+	await open.waitForSelector('.functions tbody tr');
 	await open.evaluate(() => {
 		history.pushState(null, '', '?keep=(');
 		dispatchEvent(new PopStateEvent('popstate'));
 	});
-	await open.waitForFunction(() => document.querySelector('.empty .why')?.textContent.startsWith('Keep=(: '));
-	await press(open, 'Remove the filters');
+	await open.waitForFunction(() => document.querySelector('.empty .why')?.textContent.startsWith('The filter keep=(: '));
+	await press(open, 'Remove the filters of stacks');
 	await open.waitForSelector('.functions tbody tr');
 	await open.close();
 	const plain = await openPage('/?keep=App&entry=x', { scripts: false });

@@ -16,7 +16,7 @@ import { Keys } from './keys';
 import { failed, flame, loading, refresh, table, waiting } from './load';
 import { Split, splitStyle } from './split';
 import { DifferenceChoice, StackFilters } from './stacks';
-import { change, isLabelFilter, kind, pane, setPane, view, type Pane } from './state';
+import { change, isLabelFilter, isStackFilter, kind, pane, setPane, view, type Pane } from './state';
 import { Table } from './table';
 import { TimelineStrip } from './timeline';
 
@@ -33,15 +33,21 @@ function HowToStart() {
 	</>;
 }
 
+// Those of stacks first, as labels may be what one came for.
+function RemoveFilters() {
+	const { filters } = view.value, others = filters.filter((f) => !isStackFilter(f)), has = others.length < filters.length;
+	return filters.length > 0 && <button type="button" onClick={() => change({ filters: has ? others : [] })}>Remove the filters{has && ' of stacks'}</button>;
+}
+
 function Empty() {
 	const { looked, empty } = flame.value!.about, nothing = looked?.store_to === 0;
 	const iso = (s: number) => new Date(s * 1000).toISOString();
 	return <section class="empty" role="status">
 		<h2>{nothing ? 'Waiting for the first sample' : 'Nothing to show'}</h2>
 		<p class="why">{format.sentence(empty || '')}</p>
-		{!IN_FILE && nothing ? <HowToStart /> : looked && <p class="ways">
-			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
-			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all stored data</button>
+		{!IN_FILE && nothing ? <HowToStart /> : <p class="ways">
+			<RemoveFilters />
+			{looked && <button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all stored data</button>}
 		</p>}
 	</section>;
 }
@@ -51,7 +57,7 @@ function Failed() {
 		<h2>This cannot be shown</h2>
 		<p class="why">{format.sentence(failed.value)}</p>
 		<p class="ways"><button type="button" onClick={refresh}>Try again</button>
-			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
+			<RemoveFilters />
 			{!IN_FILE && view.value.subject.some(([key]) => key === 'scale') && <label>scale of what was before <Scale /></label>}
 			{kind.value === 'range' && <EndComparison />}</p>
 	</section>;

@@ -57,7 +57,7 @@ function Compared() {
 	return <>
 		<h2>{after} compared with {before}</h2>
 		<dl class="facts">
-			{c && <Fact name={format.columnName(c.name)}>{format.value(c.before || 0, c.unit)} → {format.value(c.total, c.unit)}</Fact>}
+			{c && <Fact name={format.columnName(c.name)}>{format.value(c.given ?? c.before ?? 0, c.unit)} → {format.value(c.total, c.unit)}</Fact>}
 			{factor !== 1 && <Fact name="scaled">what was before × {Number(factor.toPrecision(4))}</Fact>}
 			{!IN_FILE && <Fact name="scale of what was before"><Scale /></Fact>}
 			<Fact name="colours"><i class="swatch more" /> more <i class="swatch less" /> less</Fact>

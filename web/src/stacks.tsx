@@ -3,6 +3,7 @@
 import { fault } from './file/filters';
 import { ofSelf } from './file/paint';
 import { facts } from './file/start';
+import { isGrey } from './flame/grey';
 import { escape, focused, found, pattern } from './found';
 import { flame } from './load';
 import { change, isStackFilter, search, selfColors, setFilters, setSearch, setSelfColors, view } from './state';
@@ -12,8 +13,12 @@ function filterText(): [key: string, text: string] | null {
 	const d = flame.value, box = focused.value;
 	if (search.value && found.value?.hits.length)
 		return ['-i', pattern.value?.plain ? escape(search.value) : search.value];
-	return d && box > 0 ? ['', `^${escape(d.name(box))}$`] : null;
+	return d && box > 0 && !isGrey(d, box) ? ['', `^${escape(d.name(box))}$`] : null;
 }
+
+// Of the page's syntax the server's has no looking around, no flags of groups, and no references.
+const UNKNOWN = /\(\?(?!:|<\w)|\\[1-9kpPuc]/;
+const NO_FILTER = 'The server cannot filter by (?…) other than (?:…), nor by references or Unicode classes';
 
 function filter(kind: 'keep' | 'remove'): void {
 	const what = filterText();
@@ -24,11 +29,11 @@ function filter(kind: 'keep' | 'remove'): void {
 }
 
 export function StackFilters() {
-	const off = !filterText(), given = view.value.filters, why = (pair: [string, string]) => IN_FILE ? fault(pair) : '';
+	const what = filterText(), unknown = !IN_FILE && what && what[0] && UNKNOWN.test(what[1]), off = !what || !!unknown, given = view.value.filters, why = (pair: [string, string]) => IN_FILE ? fault(pair) : '';
 	return <>
 		<div class="segments" role="group" aria-label="Filter stacks">
-			<button type="button" disabled={off} title="Keep only stacks through the matches, or the marked box" onClick={() => filter('keep')}>keep</button>
-			<button type="button" disabled={off} title="Remove stacks through the matches, or the marked box" onClick={() => filter('remove')}>remove</button>
+			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Keep only stacks through the matches, or the marked box'} onClick={() => filter('keep')}>keep</button>
+			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Remove stacks through the matches, or the marked box'} onClick={() => filter('remove')}>remove</button>
 		</div>
 		{given.some(isStackFilter) && <span class="chips" role="group" aria-label="Filters">
 			{given.map((pair, i) => isStackFilter(pair) && <button key={i} type="button" class={why(pair) && 'off'} title="Clear this filter"

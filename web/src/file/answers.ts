@@ -88,16 +88,24 @@ function memoizeLast<T>(make: (a: FileQuery) => T, key: (a: FileQuery) => unknow
 	};
 }
 
-function matching(t: Tree, byName: Uint8Array): Uint8Array {
-	const match = Uint8Array.from(t.words.frameName, (n) => byName[n]);
-	match[t.rootFrame] = 0;
-	return match;
+// Names of all groupings, those of functions first.
+const allNames = (): string[] => names ||= [base.words.names, ...Object.values(facts().groups).map((g) => g.names)].flat();
+let names: string[] | undefined;
+
+// Frames whose names as they are shown match, or if there are none, functions whose names do.
+function matching(by: string, byName: Uint8Array): Uint8Array {
+	const { frameName, names } = base.words, { groups, own } = facts();
+	let first = names.length;
+	for (const key of Object.keys(groups).slice(0, Math.max(0, Object.keys(groups).indexOf(by))))
+		first += groups[key].names.length;
+	const match = Uint8Array.from(frameName, (n, f) => f === base.rootFrame ? 0 : groups[by] ? byName[first + groups[by].of[f]] : by === 'own' && !own[f] ? 0 : byName[n]);
+	return !by || match.includes(1) ? match : matching('', byName);
 }
 
 const keptOf = memoizeLast((a) => {
-	const filters: Filter[] = a.filters.map((f) => ({ match: matching(base, matchOf(f)!), keep: f[0].startsWith('keep') }));
+	const filters: Filter[] = a.filters.map((f) => ({ match: matching(a.by, matchOf(f)!), keep: f[0].startsWith('keep') }));
 	return filters.length ? filtered(base, filters) : base;
-}, (a) => a.filters);
+}, (a) => [a.by, a.filters]);
 
 function groupWords(by: string): Words {
 	const { names } = facts().groups[by];
@@ -136,15 +144,17 @@ function unrounded(t: Tree, metric: number): Float64Array | undefined {
 
 const callsColumn = (): number => facts().compared ? -1 : facts().columns.findIndex((c) => c.name === 'calls');
 
+const givenOf = (t: Tree, { measured }: { measured?: number[] }) => measured && { given: t.sum(measured[0], false) };
+
 // Sums and what shares are of, of the stacks and groups at hand: where memory was given back, that depends on what is taken together.
 const columnsOf = memoizeLast((a): Column[] => {
 	const { columns, tables } = facts(), known = a.filters.length ? undefined : tables?.[a.by || 'function'] as { wholes?: number[] } | undefined;
 	if (!a.filters.length && (!a.by || known?.wholes))
-		return columns.map((c, i) => known?.wholes ? { ...c, whole: known.wholes[i] * (facts().factor || 1) } : c);
+		return columns.map((c, i) => ({ ...c, ...known?.wholes && { whole: known.wholes[i] * (facts().factor || 1) }, ...givenOf(base, c) }));
 	const t = treeOf(a);
 	return columns.map((c, m) => {
 		const sides = sidesOf(m), after = sides[sides.length - 1];
-		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], false) } };
+		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], false) }, ...givenOf(t, c) };
 	});
 }, (a) => [a.by, a.filters]);
 
@@ -155,7 +165,7 @@ function aboutOf(a: FileQuery): About {
 		labels: f.labels, reverse: false, estimated: f.estimated };
 	if (f.compared)
 		Object.assign(about, { compared: f.compared, runs: [] });
-	if (chart && !a.filters.length)
+	if (chart)
 		about.charted_calls = f.chart!.calls;
 	return about;
 }
@@ -283,7 +293,7 @@ function callGraphOf(a: FileQuery): CallGraphAnswer {
 
 // The question with the filters that apply.
 async function tried(a: FileQuery): Promise<FileQuery> {
-	return { ...a, filters: await usable(base.words.names, a.filters) };
+	return { ...a, filters: await usable(allNames(), a.filters) };
 }
 
 const read = (query: string) => tried(JSON.parse(query) as FileQuery);

@@ -11,6 +11,7 @@ export interface Column {
 	total: number;
 	whole?: number;			// 100 % of shares: more than the total if something was given back
 	before?: number;		// of a comparison
+	given?: number;			// that before it was scaled, in a file
 }
 
 export interface QueryStats {
