@@ -58,6 +58,9 @@ void callgraph_freep(struct callgraph **c);
  * is. */
 void callgraph_finish_svg(struct str svg, struct buf *out);
 
+/* The same SVG with backslashes, for a page with its own style and script. */
+void callgraph_bare_svg(struct str svg, struct buf *out);
+
 /* 'sha256-…' of that script, as flamegraph_svg_script_hashes has those of flame graphs. */
 extern const char callgraph_svg_script_hash[];
 

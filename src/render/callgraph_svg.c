@@ -30,6 +30,11 @@ static void put_backslashes(const char *at, const char *end, struct buf *out)
 	buf_put(out, at, (size_t)(end - at));
 }
 
+void callgraph_bare_svg(struct str svg, struct buf *out)
+{
+	put_backslashes(svg.p, svg.p + svg.n, out);
+}
+
 /* Everything but the titles. */
 static void put_without_titles(const char *at, const char *end, struct buf *out)
 {

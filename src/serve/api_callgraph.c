@@ -59,7 +59,7 @@ static int draw(const struct profile_query *a, struct graphviz *graphviz, bool b
 		return code;
 	warn_reduced(&fit, r);
 	if (bare)
-		buf_put(&r->body, picture.data, picture.size);
+		callgraph_bare_svg((struct str){ picture.data, picture.size }, &r->body);
 	else
 		callgraph_finish_svg((struct str){ picture.data, picture.size }, &r->body);
 	return 0;

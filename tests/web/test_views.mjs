@@ -446,9 +446,11 @@ await test('the call graph opens readable on the path that took most, zooms, mov
 	await open.$eval('.threshold input', (e) => { e.value = '7'; e.dispatchEvent(new Event('change', { bubbles: true })); });
 	await at(open, 'threshold=10');
 	await open.waitForFunction((n) => document.querySelectorAll('.call-graph .node').length < n, {}, nodes);
-	await open.$eval('.call-graph .node', (e) => e.focus());
+	const titles = await open.$$eval('.call-graph .node a', (all) => all.map((e) => e.getAttribute('xlink:title').split('\n')[0]));
+	check(titles.some((title) => title.startsWith('App\\')) && !titles.some((title) => title.includes('\ue05c')), titles);
+	await open.$$eval('.call-graph .node', (all) => all.find((e) => e.querySelector('a').getAttribute('xlink:title').startsWith('App\\')).focus());
 	await open.keyboard.press('Enter');
-	await at(open, 'function=');
+	await at(open, 'function=App');
 	check(open.complaints.length === 0, open.complaints);
 	await open.close();
 });
