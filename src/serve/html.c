@@ -39,3 +39,12 @@ void html_end(struct buf *out)
 {
 	buf_puts(out, "</body>\n</html>\n");
 }
+
+void html_option(struct buf *out, const char *value, const char *words, bool selected)
+{
+	buf_puts(out, "<option value=\"");
+	html_text(out, value);
+	buf_puts(out, selected ? "\" selected>" : "\">");
+	html_text(out, words);
+	buf_puts(out, "</option>");
+}

@@ -20,15 +20,6 @@ static const struct {
 	{ "-24h", "last 24 hours" }, { "-7d", "last 7 days" },
 };
 
-static void put_option(struct buf *out, const char *value, const char *words, bool selected)
-{
-	buf_puts(out, "<option value=\"");
-	html_text(out, value);
-	buf_puts(out, selected ? "\" selected>" : "\">");
-	html_text(out, words);
-	buf_puts(out, "</option>");
-}
-
 static void put_range_select(struct buf *out, const struct view *v)
 {
 	bool known = false;
@@ -38,10 +29,10 @@ static void put_range_select(struct buf *out, const struct view *v)
 		bool selected = strcmp(ranges[i].from, v->from) == 0;
 
 		known |= selected;
-		put_option(out, ranges[i].from, ranges[i].words, selected);
+		html_option(out, ranges[i].from, ranges[i].words, selected);
 	}
 	if (!known)
-		put_option(out, v->from, v->from, true);
+		html_option(out, v->from, v->from, true);
 	buf_puts(out, "</select></label>\n<label>To <input name=\"to\" size=\"18\" value=\"");
 	html_text(out, v->to);
 	buf_puts(out, "\"></label>\n");
@@ -63,15 +54,15 @@ static void put_label_select(struct buf *out, const struct profile_query *a, con
 	bool known = !chosen || !*chosen;
 
 	buf_printf(out, "<label>%s <select name=\"%s\">", caption, key);
-	put_option(out, "", all, known);
+	html_option(out, "", all, known);
 	for (size_t i = 0; l && i < l->value_count; i++) {
 		bool selected = chosen && *chosen && strcmp(l->values[i].value, chosen) == 0;
 
 		known |= selected;
-		put_option(out, l->values[i].value, l->values[i].value, selected);
+		html_option(out, l->values[i].value, l->values[i].value, selected);
 	}
 	if (!known)
-		put_option(out, chosen, chosen, true);
+		html_option(out, chosen, chosen, true);
 	buf_puts(out, "</select></label>\n");
 }
 
@@ -106,7 +97,7 @@ static void put_values(struct buf *out, const struct store_labels *labels)
 	buf_puts(out, "<datalist id=\"filter-values\">");
 	for (size_t i = 0; i < labels->count; i++)
 		for (size_t k = 0; k < labels->items[i].value_count && left; k++, left--)
-			put_option(out, labels->items[i].values[k].value, labels->items[i].key, false);
+			html_option(out, labels->items[i].values[k].value, labels->items[i].key, false);
 	buf_puts(out, "</datalist>\n");
 }
 
@@ -115,13 +106,13 @@ static void put_any_label(struct buf *out, const struct store_labels *labels)
 	if (!labels->count)
 		return;
 	buf_puts(out, "<span class=\"any-label\"><label>Label <select name=\"filter_label\">");
-	put_option(out, "", "any", true);
+	html_option(out, "", "any", true);
 	for (size_t i = 0; i < labels->count; i++)
-		put_option(out, labels->items[i].key, labels->items[i].key, false);
+		html_option(out, labels->items[i].key, labels->items[i].key, false);
 	buf_puts(out, "</select></label> <select name=\"filter_is\" aria-label=\"How the label is compared\">");
-	put_option(out, "", "is", true);
-	put_option(out, "not", "is not", false);
-	put_option(out, "prefix", "begins with", false);
+	html_option(out, "", "is", true);
+	html_option(out, "not", "is not", false);
+	html_option(out, "prefix", "begins with", false);
 	buf_puts(out, "</select> <input name=\"filter_value\" aria-label=\"Value of the label\" list=\"filter-values\" size=\"18\" autocomplete=\"off\">");
 	put_values(out, labels);
 	buf_puts(out, "</span>\n");

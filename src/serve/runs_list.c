@@ -32,15 +32,6 @@ static void put_input(struct buf *out, const struct runs_query *a, const char *n
 	buf_printf(out, "\"%s></label>\n", strcmp(name, "labels") ? "" : " list=\"run-labels\"");
 }
 
-static void put_option(struct buf *out, const char *value, const char *words, bool selected)
-{
-	buf_puts(out, "<option value=\"");
-	html_text(out, value);
-	buf_puts(out, selected ? "\" selected>" : "\">");
-	html_text(out, words);
-	buf_puts(out, "</option>");
-}
-
 static void put_sources(struct buf *out, const struct server_context *s, const struct runs_query *a)
 {
 	struct store_label sources;
@@ -49,15 +40,15 @@ static void put_sources(struct buf *out, const struct server_context *s, const s
 	if (store_run_sources(s->options.store, &sources, NULL) < 0)
 		memset(&sources, 0, sizeof(sources));
 	buf_puts(out, "<label>Source <select name=\"source\">");
-	put_option(out, "", "all sources", known);
+	html_option(out, "", "all sources", known);
 	for (size_t i = 0; i < sources.value_count; i++) {
 		bool selected = a->query.source && !strcmp(sources.values[i].value, a->query.source);
 
 		known |= selected;
-		put_option(out, sources.values[i].value, sources.values[i].value, selected);
+		html_option(out, sources.values[i].value, sources.values[i].value, selected);
 	}
 	if (!known)
-		put_option(out, a->query.source, a->query.source, true);
+		html_option(out, a->query.source, a->query.source, true);
 	buf_puts(out, "</select></label>\n");
 	store_label_done(&sources);
 }
