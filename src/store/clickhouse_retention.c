@@ -11,94 +11,61 @@
 #include <assert.h>
 #include <string.h>
 
+/* Days since 1970 or months (202611), and their sizes in two tables of all shards. */
+struct partitions {
+	struct partition {
+		uint32_t number;
+		uint64_t bytes;
+	} *items;
+	size_t count, capacity;
+};
+
 /* The samples that shards have. */
 struct there {
-	struct there_day {
-		uint32_t day;
-		uint64_t bytes;
-	} *days;				/* oldest first */
-	size_t count, capacity;
-	struct there_month {
-		uint32_t month;			/* 202611 */
-		uint64_t bytes;			/* of the names of its stacks and frames */
-	} *months;
-	size_t month_count, month_capacity;
+	struct partitions days;			/* oldest first */
+	struct partitions months;		/* of the names of stacks and frames */
 	uint64_t other_bytes;			/* of kinds */
 	uint64_t runs, runs_bytes;
 };
 
-static void add_day(struct there *t, uint32_t day, uint64_t bytes)
+static void add_partition(struct partitions *t, uint32_t number, uint64_t bytes)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		if (t->days[i].day == day) {
-			t->days[i].bytes += bytes;
+		if (t->items[i].number == number) {
+			t->items[i].bytes += bytes;
 			return;
 		}
 	}
-	GROW(&t->days, &t->capacity, t->count + 1);
-	t->days[t->count++] = (struct there_day){ .day = day, .bytes = bytes };
+	GROW(&t->items, &t->capacity, t->count + 1);
+	t->items[t->count++] = (struct partition){ number, bytes };
 }
 
-static int read_days(struct clickhouse_store *s, unsigned shard, struct there *t, struct err *err)
+static int read_partitions(struct clickhouse_store *s, unsigned shard, const char *number, const char *tables, struct partitions *t,
+			   struct err *err)
 {
 	_cleanup_(buf_done) struct buf answer = { 0 };
-	struct clickhouse_request q = {
-		.sql = "SELECT toDate(partition) AS day, sum(bytes_on_disk) FROM system.parts WHERE active AND"
-		       " database = currentDatabase() AND table IN ('samples', 'series') GROUP BY day ORDER BY day FORMAT RowBinary",
-	};
+	_cleanup_(freep) char *sql = xasprintf("SELECT %s AS number, sum(bytes_on_disk) FROM system.parts WHERE active AND rows > 0 AND"
+					       " database = currentDatabase() AND table IN (%s) GROUP BY number FORMAT RowBinary", number,
+					       tables);
 	struct row_reader r;
 	int rc;
 
 	buf_init(&answer);
-	rc = clickhouse_ask(s, shard, &q, &answer, err);
+	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql }, &answer, err);
 	if (rc < 0)
 		return rc;
 	for (r = row_reader_of(&answer); row_more(&r); ) {
-		uint32_t day = (uint32_t)row_get(&r, 2);
+		uint32_t partition = (uint32_t)row_get(&r, 4);
 
-		add_day(t, day, row_get(&r, 8));
-	}
-	return 0;
-}
-
-static void add_month(struct there *t, uint32_t month, uint64_t bytes)
-{
-	for (size_t i = 0; i < t->month_count; i++) {
-		if (t->months[i].month == month) {
-			t->months[i].bytes += bytes;
-			return;
-		}
-	}
-	GROW(&t->months, &t->month_capacity, t->month_count + 1);
-	t->months[t->month_count++] = (struct there_month){ month, bytes };
-}
-
-static int read_months(struct clickhouse_store *s, unsigned shard, struct there *t, struct err *err)
-{
-	_cleanup_(buf_done) struct buf answer = { 0 };
-	struct clickhouse_request q = {
-		.sql = "SELECT toUInt32(partition) AS month, sum(bytes_on_disk) FROM system.parts WHERE active AND rows > 0 AND"
-		       " database = currentDatabase() AND table IN ('stacks', 'frames') GROUP BY month FORMAT RowBinary",
-	};
-	struct row_reader r;
-	int rc;
-
-	buf_init(&answer);
-	rc = clickhouse_ask(s, shard, &q, &answer, err);
-	if (rc < 0)
-		return rc;
-	for (r = row_reader_of(&answer); row_more(&r); ) {
-		uint32_t month = (uint32_t)row_get(&r, 4);
-
-		add_month(t, month, row_get(&r, 8));
+		add_partition(t, partition, row_get(&r, 8));
 	}
 	return 0;
 }
 
 static void there_done(struct there *t)
 {
-	free(t->days);
-	free(t->months);
+	free(t->days.items);
+	free(t->months.items);
 }
 
 static int read_rest(struct clickhouse_store *s, unsigned shard, struct there *t, struct err *err)
@@ -123,7 +90,7 @@ static int read_rest(struct clickhouse_store *s, unsigned shard, struct there *t
 
 static int compare_days(const void *a, const void *b)
 {
-	uint32_t x = ((const struct there_day *)a)->day, y = ((const struct there_day *)b)->day;
+	uint32_t x = ((const struct partition *)a)->number, y = ((const struct partition *)b)->number;
 
 	return x < y ? -1 : x > y;
 }
@@ -133,14 +100,14 @@ static int read_all(struct clickhouse_store *s, struct there *t, struct err *err
 	int rc = 0;
 
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++) {
-		rc = read_days(s, i, t, err);
+		rc = read_partitions(s, i, "toUInt32(toDate(partition))", "'samples', 'series'", &t->days, err);
 		if (rc >= 0)
-			rc = read_months(s, i, t, err);
+			rc = read_partitions(s, i, "toUInt32(partition)", "'stacks', 'frames'", &t->months, err);
 		if (rc >= 0)
 			rc = read_rest(s, i, t, err);
 	}
-	if (t->count)
-		qsort(t->days, t->count, sizeof(*t->days), compare_days);
+	if (t->days.count)
+		qsort(t->days.items, t->days.count, sizeof(*t->days.items), compare_days);
 	return rc;
 }
 
@@ -156,13 +123,13 @@ static int read_extent(struct clickhouse_store *s, unsigned shard, const struct 
 	_cleanup_(buf_done) struct buf answer = { 0 };
 	_cleanup_(freep) char *sql = xasprintf("SELECT toInt64(min(toInt64(day) * %lld + bucket)), toInt64(max(toInt64(day) * %lld +"
 					       " value)) FROM samples WHERE kind = 0 AND day IN (toDate(%u), toDate(%u)) HAVING count() > 0"
-					       " FORMAT RowBinary", (long long)DAY_BUCKETS, (long long)DAY_BUCKETS, t->days[0].day,
-					       t->days[t->count - 1].day);
+					       " FORMAT RowBinary", (long long)DAY_BUCKETS, (long long)DAY_BUCKETS, t->days.items[0].number,
+					       t->days.items[t->days.count - 1].number);
 	struct row_reader r;
 	int64_t first, last;
 	int rc;
 
-	assert(t->count > 0);
+	assert(t->days.count > 0);
 	buf_init(&answer);
 	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql }, &answer, err);
 	if (rc < 0 || answer.size != 16)
@@ -179,10 +146,10 @@ static uint64_t bytes_of(const struct there *t)
 {
 	uint64_t bytes = t->other_bytes;
 
-	for (size_t i = 0; i < t->count; i++)
-		bytes += t->days[i].bytes;
-	for (size_t i = 0; i < t->month_count; i++)
-		bytes += t->months[i].bytes;
+	for (size_t i = 0; i < t->days.count; i++)
+		bytes += t->days.items[i].bytes;
+	for (size_t i = 0; i < t->months.count; i++)
+		bytes += t->months.items[i].bytes;
 	return bytes;
 }
 
@@ -190,7 +157,7 @@ static void note(struct clickhouse_store *s, const struct there *t, const struct
 {
 	lock_take(&s->lock);
 	s->stats.bytes = bytes_of(t);
-	s->stats.days = t->count;
+	s->stats.days = t->days.count;
 	s->stats.oldest_ns = e->first < 0 ? 0 : e->first * BATCH_BUCKET_NS;
 	s->stats.newest_ns = e->first < 0 ? 0 : (e->last + 1) * BATCH_BUCKET_NS;
 	s->stats.runs = t->runs;
@@ -204,7 +171,7 @@ int clickhouse_measure(struct clickhouse_store *s, struct err *err)
 	struct extent e = { -1, -1 };
 	int rc = read_all(s, &t, err);
 
-	for (unsigned i = 0; rc >= 0 && t.count && i < s->url.server_count; i++)
+	for (unsigned i = 0; rc >= 0 && t.days.count && i < s->url.server_count; i++)
 		rc = read_extent(s, i, &t, &e, err);
 	if (rc >= 0)
 		note(s, &t, &e);
@@ -223,12 +190,12 @@ static uint32_t recent_month(int64_t now_ns)
 /* Names of months before that of the oldest day that stays: none of their samples is left. */
 static uint64_t dead_bytes(const struct there *t, size_t oldest, int64_t now_ns)
 {
-	uint32_t first = clickhouse_month(t->days[oldest].day), recent = recent_month(now_ns);
+	uint32_t first = clickhouse_month(t->days.items[oldest].number), recent = recent_month(now_ns);
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < t->month_count; i++)
-		if (t->months[i].month < first && t->months[i].month < recent)
-			bytes += t->months[i].bytes;
+	for (size_t i = 0; i < t->months.count; i++)
+		if (t->months.items[i].number < first && t->months.items[i].number < recent)
+			bytes += t->months.items[i].bytes;
 	return bytes;
 }
 
@@ -238,9 +205,9 @@ static size_t choose(struct there *t, const struct store_limits *l, int64_t now_
 	uint64_t bytes = bytes_of(t);
 	size_t n = 0;
 
-	for (; n + 1 < t->count; n++) {
-		const struct there_day *d = &t->days[n];
-		bool is_old = l->max_age_ns > 0 && (d->day + 1) * NS_PER_DAY <= now_ns - l->max_age_ns;
+	for (; n + 1 < t->days.count; n++) {
+		const struct partition *d = &t->days.items[n];
+		bool is_old = l->max_age_ns > 0 && (d->number + 1) * NS_PER_DAY <= now_ns - l->max_age_ns;
 
 		if (!is_old && (!l->max_bytes || bytes - dead_bytes(t, n, now_ns) <= l->max_bytes))
 			break;
@@ -286,14 +253,15 @@ static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
  * that is how long their caches remember, and more. */
 static int drop_months(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
 {
-	uint32_t first = t->count ? clickhouse_month(t->days[0].day) : 0, recent = recent_month(now_ns);
+	uint32_t first = t->days.count ? clickhouse_month(t->days.items[0].number) : 0, recent = recent_month(now_ns);
 	int rc = 0;
 
 	assert(lock_is_held(&s->writer));
-	for (size_t i = 0; i < t->month_count && rc >= 0; i++) {
-		_cleanup_(freep) char *partition = xasprintf("%u", t->months[i].month);
+	for (size_t i = 0; i < t->months.count && rc >= 0; i++) {
+		uint32_t month = t->months.items[i].number;
+		_cleanup_(freep) char *partition = xasprintf("%u", month);
 
-		if (t->months[i].month >= first || t->months[i].month >= recent)
+		if (month >= first || month >= recent)
 			continue;
 		rc = drop(s, "stacks", partition, err);
 		if (rc >= 0)
@@ -308,13 +276,13 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 	int rc = read_all(s, &t, err);
 	size_t n = rc < 0 ? 0 : choose(&t, l, now_ns);
 
-	assert(n == 0 || n < t.count);		/* the newest day stays */
+	assert(n == 0 || n < t.days.count);		/* the newest day stays */
 	lock_take(&s->writer);
 	for (size_t i = 0; rc >= 0 && i < n; i++)
-		rc = drop_day(s, t.days[i].day, err);
+		rc = drop_day(s, t.days.items[i].number, err);
 	if (rc >= 0 && n) {
-		memmove(t.days, t.days + n, (t.count - n) * sizeof(*t.days));
-		t.count -= n;
+		memmove(t.days.items, t.days.items + n, (t.days.count - n) * sizeof(*t.days.items));
+		t.days.count -= n;
 	}
 	if (rc >= 0)
 		rc = drop_months(s, &t, now_ns, err);
