@@ -1,4 +1,4 @@
-/* clickhouse_cache.c: two hash tables and what they refer to, each of a fixed size, in one mapping. */
+/* clickhouse_cache.c: two hash tables and their data, each of a fixed size, in one mapping. */
 #include "clickhouse_cache.h"
 #include "clock.h"
 #include <assert.h>
@@ -13,8 +13,8 @@
 #define FRAMES_MAX	(FRAME_SLOTS / 3 * 2)
 #define STACKS_MAX	(STACK_SLOTS / 3 * 2)
 #define TEXT_BYTES	(8u << 20)
-#define CELLS		(8u << 20)		/* of 4 bytes */
-#define PROBES		64u			/* a name that has not been found by then is not there */
+#define CELLS		(8u << 20)		/* 4 bytes each */
+#define PROBES		64u			/* slots searched for a name */
 #define HEADER		3u			/* cells of a stack before its frames: proof, count */
 #define HAS_LINES	0x80000000u
 #define OLD_NS		(3600 * NS_PER_SECOND)
@@ -33,7 +33,7 @@ struct clickhouse_cache {
 	int64_t made_ns;
 	_Atomic bool full;
 	_Atomic uint32_t frame_count;
-	uint32_t stack_count, text_used, cells_used;	/* of who adds */
+	uint32_t stack_count, text_used, cells_used;	/* only while the lock is held */
 	struct slot frame_slots[FRAME_SLOTS], stack_slots[STACK_SLOTS];
 	struct frame frames[FRAMES_MAX];
 	char text[TEXT_BYTES];

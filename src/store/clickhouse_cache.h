@@ -1,8 +1,8 @@
 /* clickhouse_cache.h: frames and stacks that queries have read, in memory that processes forked later share.
  *
- * The name of a stack is a hash of what it is, so that one that was read once never changes. Each query is a process of its own:
- * without this memory it would ask for tens of thousands of stacks that the query before it has just had, which takes longer
- * than the sums. Readers take no lock: all is added to the end, and published last. */
+ * A stack's name is a hash of its content, so a stack never changes once read. Each query is a process of its own: without this memory
+ * it would fetch tens of thousands of stacks that the previous query has just read, which takes longer than the sums. Readers take no
+ * lock: writers append, and publish last. */
 #ifndef STORE_CLICKHOUSE_CACHE_H
 #define STORE_CLICKHOUSE_CACHE_H
 
@@ -11,11 +11,11 @@
 
 struct clickhouse_cache;
 
-/* NULL: there is no memory. Takes what is added only, 50 MB at most. */
+/* NULL: out of memory. Grows with its content to 50 MB at most. */
 struct clickhouse_cache *clickhouse_cache_new(void);
 struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c);	/* NULL is fine; returns NULL */
 
-/* Full for so long that most of it may be out of use. The others' processes keep the old one. */
+/* Whether it is full and so old that most of it may be unused. Processes that share it keep it. */
 bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns);
 
 struct cached_stack {
@@ -30,17 +30,17 @@ struct cached_frame {
 	uint32_t line;
 };
 
-/* False, or UINT32_MAX: it is not there. What is returned is there as long as the cache. NULL is an empty cache. */
+/* False, or UINT32_MAX: not found. Results are valid as long as the cache. NULL is an empty cache. */
 bool clickhouse_cache_stack(const struct clickhouse_cache *c, uint64_t name, struct cached_stack *ret);
 uint32_t clickhouse_cache_find_frame(const struct clickhouse_cache *c, uint64_t name);
 struct cached_frame clickhouse_cache_frame(const struct clickhouse_cache *c, uint32_t number);
 uint32_t clickhouse_cache_frames(const struct clickhouse_cache *c);	/* all numbers so far are below it */
 
-/* False while another thread or process adds, or if there is nothing to add to; else clickhouse_cache_end follows. */
+/* False while another thread or process is adding, or without a cache with room; otherwise call clickhouse_cache_end. */
 bool clickhouse_cache_begin(struct clickhouse_cache *c);
 void clickhouse_cache_end(struct clickhouse_cache *c);
 
-/* Between the two. Adds nothing that is there; UINT32_MAX: there is no room. At most CLICKHOUSE_STACK frames. */
+/* Between the two. Known names are not added again; UINT32_MAX: no room. At most CLICKHOUSE_STACK frames. */
 uint32_t clickhouse_cache_add_frame(struct clickhouse_cache *c, uint64_t name, const struct cached_frame *f);
 void clickhouse_cache_add_stack(struct clickhouse_cache *c, uint64_t name, const struct cached_stack *s);
 

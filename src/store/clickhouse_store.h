@@ -43,7 +43,7 @@ struct clickhouse_store {
 };
 
 /* Makes the cache of stores that are opened from now on, here and in processes that are forked, or another one if it is full of what may be
- * out of use. */
+ * unused. */
 void clickhouse_renew_cache(void);
 
 int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct store **ret, struct err *err);
