@@ -93,6 +93,13 @@ class ClickHouse:
         except OSError:
             return False
 
+    def has_logged(self, text):
+        with open(f'{self.directory}/errors', errors='replace') as f:
+            return text in f.read()
+
+    def clear_log(self):
+        open(f'{self.directory}/errors', 'w').close()
+
     def ask(self, sql, database='default'):
         request = urllib.request.Request(f'http://127.0.0.1:{self.port}/?database={database}', data=sql.encode(),
                                          headers={'X-ClickHouse-User': 'default', 'X-ClickHouse-Key': self.password})

@@ -1,8 +1,8 @@
 """A cluster of ClickHouse servers with replicas, and a real ZooKeeper: all replicas have all samples, once, whatever happens to them.
 Two shards, of which the first has two replicas; tests share them and one database."""
 import re
-import threading
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 from clickhouse_samples import Page, answers, collect, collected, samples_of, stacks, stored
 from clickhouse_server import ClickHouse, Proxy
@@ -14,12 +14,28 @@ OLD = "toDate(now()) - 100"
 running = []
 
 
+def start_with_zookeeper(server):
+    """18.16 tries for a second to reach ZooKeeper, and for five seconds after a failure it crashes at ON CLUSTER. Where a busy
+    machine let the first try fail the server is started anew."""
+    for _ in range(5):
+        server.start()
+        if wait_for(lambda: reaches_zookeeper(server), 60) and not server.has_logged('DDLWorker'):
+            return
+        server.kill()
+        server.clear_log()
+    raise RuntimeError('clickhouse-server did not reach ZooKeeper')
+
+
+def reaches_zookeeper(server):
+    try:
+        return server.ask("SELECT count() FROM system.zookeeper WHERE path = '/'")
+    except RuntimeError:
+        return False
+
+
 def start(*servers):
-    threads = [threading.Thread(target=server.start) for server in servers]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(start_with_zookeeper, servers))
 
 
 class Cluster:
@@ -32,7 +48,7 @@ class Cluster:
         running.extend([self.zookeeper, *self.servers])
         for server in self.servers:
             server.join('copies', [[self.a, self.b], [self.c]], self.proxy if server is self.a else self.zookeeper)
-        self.zookeeper.start()              # first: 18.16 crashes at ON CLUSTER when its first connection failed
+        self.zookeeper.start()              # first, see start_with_zookeeper()
         start(*self.servers)
 
     def url(self, database='shared', more='&cluster=copies'):
