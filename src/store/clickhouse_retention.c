@@ -1,7 +1,8 @@
 /* clickhouse_retention.c: days that are dropped for their age or the size of all, and what is there now.
  *
- * A day is a partition of each shard: dropping it is immediate and reads nothing. Names of stacks and frames are kept by
- * the month, and go when no day of it is left. */
+ * A day is a partition of each shard: dropping it is immediate and reads nothing. Its series are a partition of another table;
+ * names of stacks and frames are kept by the month. Both go when no samples of that day or month are left, but not yet while
+ * another daemon may be about to write more of them and remembers that it has sent their names (see NAMES_STAY_NS). */
 #include "clickhouse_ask.h"
 #include "clickhouse_known.h"
 #include "clickhouse_wire.h"
@@ -11,11 +12,15 @@
 #include <assert.h>
 #include <string.h>
 
-/* Days since 1970 or months (202611), and their sizes in two tables of all shards. */
+/* A daemon remembers names for a day (clickhouse_known.h): those of older parts it would send again. */
+#define NAMES_STAY_NS	(26 * 60 * 60 * NS_PER_SECOND)
+
+/* Days since 1970 or months (202611) of some tables, over all shards. */
 struct partitions {
 	struct partition {
 		uint32_t number;
 		uint64_t bytes;
+		int64_t written_s;		/* its newest part: inserted or merged, unix time */
 	} *items;
 	size_t count, capacity;
 };
@@ -23,30 +28,34 @@ struct partitions {
 /* The samples that shards have. */
 struct there {
 	struct partitions days;			/* oldest first */
-	struct partitions months;		/* of the names of stacks and frames */
+	struct partitions series;		/* by the day */
+	struct partitions months;		/* names of stacks and frames */
 	uint64_t other_bytes;			/* of kinds */
 	uint64_t runs, runs_bytes;
 };
 
-static void add_partition(struct partitions *t, uint32_t number, uint64_t bytes)
+static void add_partition(struct partitions *t, struct partition p)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		if (t->items[i].number == number) {
-			t->items[i].bytes += bytes;
-			return;
-		}
+		struct partition *same = &t->items[i];
+
+		if (same->number != p.number)
+			continue;
+		same->bytes += p.bytes;
+		same->written_s = p.written_s > same->written_s ? p.written_s : same->written_s;
+		return;
 	}
 	GROW(&t->items, &t->capacity, t->count + 1);
-	t->items[t->count++] = (struct partition){ number, bytes };
+	t->items[t->count++] = p;
 }
 
 static int read_partitions(struct clickhouse_store *s, unsigned shard, const char *number, const char *tables, struct partitions *t,
 			   struct err *err)
 {
 	_cleanup_(buf_done) struct buf answer = { 0 };
-	_cleanup_(freep) char *sql = xasprintf("SELECT %s AS number, sum(bytes_on_disk) FROM system.parts WHERE active AND rows > 0 AND"
-					       " database = currentDatabase() AND table IN (%s) GROUP BY number FORMAT RowBinary", number,
-					       tables);
+	_cleanup_(freep) char *sql = xasprintf("SELECT %s AS number, sum(bytes_on_disk), toInt64(max(modification_time)) FROM system.parts"
+					       " WHERE active AND rows > 0 AND database = currentDatabase() AND table IN (%s) GROUP BY number"
+					       " FORMAT RowBinary", number, tables);
 	struct row_reader r;
 	int rc;
 
@@ -55,9 +64,11 @@ static int read_partitions(struct clickhouse_store *s, unsigned shard, const cha
 	if (rc < 0)
 		return rc;
 	for (r = row_reader_of(&answer); row_more(&r); ) {
-		uint32_t partition = (uint32_t)row_get(&r, 4);
+		struct partition p = { .number = (uint32_t)row_get(&r, 4) };
 
-		add_partition(t, partition, row_get(&r, 8));
+		p.bytes = row_get(&r, 8);
+		p.written_s = (int64_t)row_get(&r, 8);
+		add_partition(t, p);
 	}
 	return 0;
 }
@@ -65,6 +76,7 @@ static int read_partitions(struct clickhouse_store *s, unsigned shard, const cha
 static void there_done(struct there *t)
 {
 	free(t->days.items);
+	free(t->series.items);
 	free(t->months.items);
 }
 
@@ -100,7 +112,9 @@ static int read_all(struct clickhouse_store *s, struct there *t, struct err *err
 	int rc = 0;
 
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++) {
-		rc = read_partitions(s, i, "toUInt32(toDate(partition))", "'samples', 'series'", &t->days, err);
+		rc = read_partitions(s, i, "toUInt32(toDate(partition))", "'samples'", &t->days, err);
+		if (rc >= 0)
+			rc = read_partitions(s, i, "toUInt32(toDate(partition))", "'series'", &t->series, err);
 		if (rc >= 0)
 			rc = read_partitions(s, i, "toUInt32(partition)", "'stacks', 'frames'", &t->months, err);
 		if (rc >= 0)
@@ -142,15 +156,21 @@ static int read_extent(struct clickhouse_store *s, unsigned shard, const struct 
 	return 0;
 }
 
+/* Those before `number`. */
+static uint64_t bytes_before(const struct partitions *t, uint32_t number)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		if (t->items[i].number < number)
+			bytes += t->items[i].bytes;
+	return bytes;
+}
+
 static uint64_t bytes_of(const struct there *t)
 {
-	uint64_t bytes = t->other_bytes;
-
-	for (size_t i = 0; i < t->days.count; i++)
-		bytes += t->days.items[i].bytes;
-	for (size_t i = 0; i < t->months.count; i++)
-		bytes += t->months.items[i].bytes;
-	return bytes;
+	return t->other_bytes + bytes_before(&t->days, UINT32_MAX) + bytes_before(&t->series, UINT32_MAX) +
+	       bytes_before(&t->months, UINT32_MAX);
 }
 
 static void note(struct clickhouse_store *s, const struct there *t, const struct extent *e)
@@ -181,22 +201,12 @@ int clickhouse_measure(struct clickhouse_store *s, struct err *err)
 
 /* --- Limits --- */
 
-/* Names are sent again after a day (clickhouse_known.h): those of the last two days' months may be about to be used. */
-static uint32_t recent_month(int64_t now_ns)
+/* Names without samples once the days before `oldest` are gone. They count as gone with these days, though they may stay a while. */
+static uint64_t dead_bytes(const struct there *t, size_t oldest)
 {
-	return clickhouse_month(now_ns / NS_PER_DAY - 2);
-}
+	uint32_t day = t->days.items[oldest].number;
 
-/* Names of months before that of the oldest day that stays: none of their samples is left. */
-static uint64_t dead_bytes(const struct there *t, size_t oldest, int64_t now_ns)
-{
-	uint32_t first = clickhouse_month(t->days.items[oldest].number), recent = recent_month(now_ns);
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < t->months.count; i++)
-		if (t->months.items[i].number < first && t->months.items[i].number < recent)
-			bytes += t->months.items[i].bytes;
-	return bytes;
+	return bytes_before(&t->series, day) + bytes_before(&t->months, clickhouse_month(day));
 }
 
 /* The newest day, the one that is being written, always stays. */
@@ -209,7 +219,7 @@ static size_t choose(struct there *t, const struct store_limits *l, int64_t now_
 		const struct partition *d = &t->days.items[n];
 		bool is_old = l->max_age_ns > 0 && (d->number + 1) * NS_PER_DAY <= now_ns - l->max_age_ns;
 
-		if (!is_old && (!l->max_bytes || bytes - dead_bytes(t, n, now_ns) <= l->max_bytes))
+		if (!is_old && (!l->max_bytes || bytes - dead_bytes(t, n) <= l->max_bytes))
 			break;
 		bytes -= d->bytes;
 	}
@@ -228,20 +238,25 @@ static int drop(struct clickhouse_store *s, const char *table, const char *parti
 	return 0;
 }
 
-static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
+static int drop_date(struct clickhouse_store *s, const char *table, uint32_t day, struct err *err)
 {
 	_cleanup_(freep) char *partition = NULL;
 	char date[24];
-	int rc;
 
-	assert(lock_is_held(&s->writer));
 	clock_format(day * NS_PER_DAY, date, sizeof(date));
 	partition = xasprintf("'%.10s'", date);
-	rc = drop(s, "samples", partition, err);
-	if (rc >= 0)
-		rc = drop(s, "series", partition, err);
+	return drop(s, table, partition, err);
+}
+
+static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
+{
+	char date[24];
+	int rc = drop_date(s, "samples", day, err);
+
+	assert(lock_is_held(&s->writer));
 	if (rc < 0)
 		return rc;
+	clock_format(day * NS_PER_DAY, date, sizeof(date));
 	log_info("expired the day %.10s, above the limits of age or size", date);
 	lock_take(&s->lock);
 	s->stats.days_expired++;
@@ -249,25 +264,53 @@ static int drop_day(struct clickhouse_store *s, uint32_t day, struct err *err)
 	return 0;
 }
 
-/* Others that are about to write samples of that month may have sent its names already, but not before those of two days ago:
- * that is how long their caches remember, and more. */
-static int drop_months(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
+static bool is_in_use(const struct partition *p, uint32_t first, int64_t now_ns)
 {
-	uint32_t first = t->days.count ? clickhouse_month(t->days.items[0].number) : 0, recent = recent_month(now_ns);
+	return p->number >= first || p->written_s * NS_PER_SECOND > now_ns - NAMES_STAY_NS;
+}
+
+static int drop_series(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
+{
 	int rc = 0;
 
-	assert(lock_is_held(&s->writer));
-	for (size_t i = 0; i < t->months.count && rc >= 0; i++) {
-		uint32_t month = t->months.items[i].number;
-		_cleanup_(freep) char *partition = xasprintf("%u", month);
+	for (size_t i = 0; i < t->series.count && rc >= 0; i++) {
+		const struct partition *p = &t->series.items[i];
 
-		if (month >= first || month >= recent)
+		if (is_in_use(p, t->days.items[0].number, now_ns))
+			continue;
+		rc = drop_date(s, "series", p->number, err);
+		clickhouse_known_forget(s->known);
+	}
+	return rc;
+}
+
+static int drop_months(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < t->months.count && rc >= 0; i++) {
+		const struct partition *p = &t->months.items[i];
+		_cleanup_(freep) char *partition = xasprintf("%u", p->number);
+
+		if (is_in_use(p, clickhouse_month(t->days.items[0].number), now_ns))
 			continue;
 		rc = drop(s, "stacks", partition, err);
 		if (rc >= 0)
 			rc = drop(s, "frames", partition, err);
+		clickhouse_known_forget(s->known);
 	}
 	return rc;
+}
+
+static int drop_names(struct clickhouse_store *s, const struct there *t, int64_t now_ns, struct err *err)
+{
+	int rc;
+
+	assert(lock_is_held(&s->writer));
+	if (!t->days.count)
+		return 0;
+	rc = drop_series(s, t, now_ns, err);
+	return rc < 0 ? rc : drop_months(s, t, now_ns, err);
 }
 
 static int retain_days(struct clickhouse_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
@@ -285,9 +328,7 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 		t.days.count -= n;
 	}
 	if (rc >= 0)
-		rc = drop_months(s, &t, now_ns, err);
-	if (n)
-		clickhouse_known_forget(s->known);
+		rc = drop_names(s, &t, now_ns, err);
 	lock_release(&s->writer);
 	there_done(&t);
 	return rc;

@@ -1,6 +1,9 @@
 """A cluster of ClickHouse servers with replicas, and a real ZooKeeper: all replicas have all samples, once, whatever happens to them.
 Two shards, of which the first has two replicas; tests share them and one database."""
+import glob
+import os
 import re
+import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
@@ -157,6 +160,14 @@ def an_insert_that_zookeeper_may_not_have_is_not_taken_for_stored():
         check(p.returncode == 0, said)
 
 
+def make_old(server, table):
+    """Names are dropped a day after they were written, by the time of the part's directory."""
+    server.ask(f'DETACH TABLE {table}', 'shared')
+    for part in glob.glob(f'{server.directory}/data/data/shared/{table}/*_*'):
+        os.utime(part, (0, time.time() - 2 * 86400))
+    server.ask(f'ATTACH TABLE {table}', 'shared')
+
+
 @test
 def a_day_is_dropped_from_all_replicas():
     k = the_cluster()
@@ -170,6 +181,9 @@ def a_day_is_dropped_from_all_replicas():
             f'(SELECT * FROM samples WHERE day = {OLD})', f'(SELECT * FROM series WHERE day = {OLD})',
             f'(SELECT * FROM stacks WHERE month = toYYYYMM({OLD}))')]
     check(wait_for(lambda: left() == [2, 1, 1] * 3), f'all replicas have an old day: {left()}')
+    for server in k.servers:
+        for table in ('series', 'stacks'):
+            make_old(server, table)
     # A replica that has just lost ZooKeeper may refuse the first attempt; the next one is a minute later.
     with Directory() as d, Page(d, k.url(), '--retain', '30') as page:
         check(wait_for(lambda: left() == [0] * 9, 150), f'it is gone: {left()} {[line for line in page.daemon.lines if "maintenance" in line]}')
