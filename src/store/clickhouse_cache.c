@@ -1,4 +1,4 @@
-/* clickhouse_cache.c: two hash tables and their data, each of a fixed size, in one mapping. */
+/* clickhouse_cache.c: hash tables and what they lead to, each of a fixed size, in one mapping. */
 #include "clickhouse_cache.h"
 #include "clock.h"
 #include <assert.h>
@@ -12,11 +12,10 @@
 #define FRAME_SLOTS	(1u << 17)
 #define FRAMES_MAX	(FRAME_SLOTS / 3 * 2)
 #define STACKS_MAX	(STACK_SLOTS / 3 * 2)
+#define NODE_SLOTS	(1u << 22)
+#define NODES_MAX	(NODE_SLOTS / 8 * 5)
 #define TEXT_BYTES	(8u << 20)
-#define CELLS		(8u << 20)		/* 4 bytes each */
 #define PROBES		64u			/* slots searched for a name */
-#define HEADER		3u			/* cells of a stack before its frames: proof, count */
-#define HAS_LINES	0x80000000u
 #define OLD_NS		(3600 * NS_PER_SECOND)
 
 struct slot {
@@ -33,11 +32,15 @@ struct clickhouse_cache {
 	int64_t made_ns;
 	_Atomic bool full;
 	_Atomic uint32_t frame_count;
-	uint32_t stack_count, text_used, cells_used;	/* only while the lock is held */
 	struct slot frame_slots[FRAME_SLOTS], stack_slots[STACK_SLOTS];
 	struct frame frames[FRAMES_MAX];
+	struct cached_node nodes[NODES_MAX];
 	char text[TEXT_BYTES];
-	uint32_t cells[CELLS];
+
+	/* Only while the lock is held. */
+	uint32_t stack_count, text_used;
+	_Atomic uint32_t node_count;		/* incremented when the node is whole */
+	uint32_t node_slots[NODE_SLOTS];	/* 0: free; others may be wrong after a killed process, see find_node() */
 };
 
 static int lock_init_shared(pthread_mutex_t *lock)
@@ -63,6 +66,7 @@ struct clickhouse_cache *clickhouse_cache_new(void)
 	if (c == MAP_FAILED)
 		return NULL;
 	c->made_ns = clock_monotonic_ns();
+	atomic_init(&c->node_count, 1);
 	return lock_init_shared(&c->lock) ? clickhouse_cache_free(c) : c;
 }
 
@@ -96,20 +100,17 @@ static uint32_t find(const struct slot *slots, uint32_t count, uint64_t name)
 	return UINT32_MAX;
 }
 
-bool clickhouse_cache_stack(const struct clickhouse_cache *c, uint64_t name, struct cached_stack *ret)
+uint32_t clickhouse_cache_stack(const struct clickhouse_cache *c, uint64_t name)
 {
-	uint32_t at = c ? find(c->stack_slots, STACK_SLOTS, name) : UINT32_MAX, count;
+	uint32_t node = c ? find(c->stack_slots, STACK_SLOTS, name) : CLICKHOUSE_NO_NODE;
 
-	if (at == UINT32_MAX)
-		return false;
-	assert(at <= CELLS - HEADER);
-	memcpy(&ret->proof, &c->cells[at], sizeof(ret->proof));
-	count = c->cells[at + 2];
-	ret->count = count & ~HAS_LINES;
-	ret->frames = &c->cells[at + HEADER];
-	ret->lines = count & HAS_LINES ? ret->frames + ret->count : NULL;
-	assert(ret->count <= CLICKHOUSE_STACK);
-	return true;
+	assert(node == CLICKHOUSE_NO_NODE || (node > 0 && node < NODES_MAX));
+	return node;
+}
+
+const struct cached_node *clickhouse_cache_nodes(const struct clickhouse_cache *c)
+{
+	return c->nodes;
 }
 
 uint32_t clickhouse_cache_find_frame(const struct clickhouse_cache *c, uint64_t name)
@@ -196,26 +197,62 @@ uint32_t clickhouse_cache_add_frame(struct clickhouse_cache *c, uint64_t name, c
 	return UINT32_MAX;
 }
 
-void clickhouse_cache_add_stack(struct clickhouse_cache *c, uint64_t name, const struct cached_stack *s)
+/* The slot of a node: that has its number, or is free, or has a number that a killed process left, whose node is
+ * another one's now. NULL: there are too many others. */
+static uint32_t *find_node(struct clickhouse_cache *c, uint32_t count, uint32_t parent, uint32_t frame, uint32_t line)
 {
-	uint32_t at = c->cells_used, size = HEADER + s->count * (s->lines ? 2 : 1);
+	uint64_t hash = (parent | (uint64_t)frame << 32) * 0x9e3779b97f4a7c15u;
+
+	hash = (hash ^ hash >> 32 ^ line) * 0xff51afd7ed558ccdu;
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint32_t *slot = &c->node_slots[((hash >> 32) + i) & (NODE_SLOTS - 1)];
+		const struct cached_node *n = &c->nodes[*slot];
+
+		if (!*slot || *slot >= count || (n->parent == parent && n->frame == frame && n->line == line))
+			return slot;
+	}
+	return NULL;
+}
+
+static uint32_t add_node(struct clickhouse_cache *c, uint32_t parent, uint32_t frame, uint32_t line, uint32_t plain)
+{
+	uint32_t number = atomic_load_explicit(&c->node_count, memory_order_relaxed);
+	uint32_t *slot = find_node(c, number, parent, frame, line);
+
+	assert(parent < number && number <= NODES_MAX);
+	if (slot && *slot && *slot < number)
+		return *slot;
+	if (number == NODES_MAX)
+		atomic_store(&c->full, true);
+	if (!slot || number == NODES_MAX)
+		return CLICKHOUSE_NO_NODE;
+	c->nodes[number] = (struct cached_node){ parent, frame, line, plain == CLICKHOUSE_NO_NODE ? number : plain };
+	*slot = number;
+	atomic_store_explicit(&c->node_count, number + 1, memory_order_release);
+	return number;
+}
+
+uint32_t clickhouse_cache_add_node(struct clickhouse_cache *c, uint32_t parent, uint32_t frame, uint32_t line)
+{
+	uint32_t above = c->nodes[parent].plain, plain;
+
+	if (!line && above == parent)
+		return add_node(c, parent, frame, 0, CLICKHOUSE_NO_NODE);
+	plain = add_node(c, above, frame, 0, CLICKHOUSE_NO_NODE);
+	return plain == CLICKHOUSE_NO_NODE ? plain : add_node(c, parent, frame, line, plain);
+}
+
+void clickhouse_cache_add_stack(struct clickhouse_cache *c, uint64_t name, uint32_t node)
+{
 	struct slot *slot = free_slot(c->stack_slots, STACK_SLOTS, name);
 
-	assert(s->count > 0 && s->count <= CLICKHOUSE_STACK && at <= CELLS);
+	assert(node > 0 && node < atomic_load_explicit(&c->node_count, memory_order_relaxed));
 	if (find(c->stack_slots, STACK_SLOTS, name) != UINT32_MAX)
 		return;
-	if (c->stack_count == STACKS_MAX || size > CELLS - at) {
+	if (c->stack_count == STACKS_MAX) {
 		atomic_store(&c->full, true);
-		return;
+	} else if (slot) {
+		c->stack_count++;
+		publish(slot, name, node);
 	}
-	if (!slot)
-		return;
-	c->cells_used += size;
-	c->stack_count++;
-	memcpy(&c->cells[at], &s->proof, sizeof(s->proof));
-	c->cells[at + 2] = s->count | (s->lines ? HAS_LINES : 0);
-	memcpy(&c->cells[at + HEADER], s->frames, s->count * sizeof(*s->frames));
-	if (s->lines)
-		memcpy(&c->cells[at + HEADER + s->count], s->lines, s->count * sizeof(*s->lines));
-	publish(slot, name, at);
 }

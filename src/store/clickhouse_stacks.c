@@ -145,19 +145,15 @@ static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct s
 
 /* --- The cache --- */
 
-static void take_cached(const struct clickhouse_cache *c, const struct buf *names, struct clickhouse_stacks *ret, struct buf *want)
+static bool take_cached(const struct clickhouse_cache *c, uint64_t name, struct clickhouse_stacks *ret)
 {
-	struct clickhouse_cached found;
+	uint32_t node = clickhouse_cache_stack(c, name);
 
-	for (size_t i = 0; i < names->size / 8; i++) {
-		found.name = name_at(names, i);
-		if (!clickhouse_cache_stack(c, found.name, &found.stack)) {
-			row_put(want, found.name, 8);
-			continue;
-		}
-		GROW(&ret->cached, &ret->cached_capacity, ret->cached_count + 1);
-		ret->cached[ret->cached_count++] = found;
-	}
+	if (node == CLICKHOUSE_NO_NODE)
+		return false;
+	GROW(&ret->cached, &ret->cached_capacity, ret->cached_count + 1);
+	ret->cached[ret->cached_count++] = (struct clickhouse_cached){ name, node };
+	return true;
 }
 
 /* `names` are in the order of their numbers. */
@@ -189,23 +185,30 @@ static void add_frames(struct clickhouse_cache *c, struct clickhouse_stacks *t)
 	}
 }
 
-static void add_stacks(struct clickhouse_cache *c, const struct clickhouse_stacks *t, const struct buf *answer)
+/* CLICKHOUSE_NO_NODE: there is no room, or what it continues is not there. */
+static uint32_t add_path(struct clickhouse_cache *c, const struct clickhouse_stacks *t, const struct stack_row *row)
 {
-	uint32_t frames[CLICKHOUSE_STACK], lines[CLICKHOUSE_STACK];
+	uint32_t node = row->base ? clickhouse_cache_stack(c, row->base) : 0;
+
+	for (uint32_t i = 0; i < row->frame_count && node != CLICKHOUSE_NO_NODE; i++) {
+		uint32_t frame = t->cache_numbers[strobe_wire_get_le(frame_at(row, i), 8)];
+
+		node = frame == UINT32_MAX ? CLICKHOUSE_NO_NODE : clickhouse_cache_add_node(c, node, frame, line_of(row, i));
+	}
+	return node;
+}
+
+static void add_stacks(struct clickhouse_cache *c, struct clickhouse_stacks *t, const struct buf *answer)
+{
 	struct row_reader r = row_reader_of(answer);
 	struct stack_row row;
 
 	while (row_more(&r) && get_stack(&r, &row)) {
-		struct cached_stack s = { row.proof, row.frame_count, frames, row.line_count ? lines : NULL };
-		bool known = !row.base;			/* the rest of a deep stack is looked up, and there are few */
+		uint32_t node = add_path(c, t, &row);
 
-		for (uint32_t i = 0; i < row.frame_count && known; i++) {
-			frames[i] = t->cache_numbers[strobe_wire_get_le(frame_at(&row, i), 8)];
-			lines[i] = line_of(&row, i);
-			known = frames[i] != UINT32_MAX;
-		}
-		if (known)
-			clickhouse_cache_add_stack(c, row.name, &s);
+		if (node != CLICKHOUSE_NO_NODE)
+			clickhouse_cache_add_stack(c, row.name, node);
+		take_cached(c, row.name, t);
 	}
 }
 
@@ -215,7 +218,8 @@ static void add_to_cache(struct clickhouse_cache *c, struct clickhouse_stacks *t
 	if (!t->count || !clickhouse_cache_begin(c))
 		return;
 	add_frames(c, t);
-	for (size_t i = 0; i < t->count; i++)
+	/* Stacks come after what they continue. */
+	for (size_t i = t->count; i--; )
 		add_stacks(c, t, &t->stacks[i]);
 	clickhouse_cache_end(c);
 }
@@ -241,7 +245,9 @@ int clickhouse_fetch_stacks(struct clickhouse_store *s, unsigned shard, const st
 	buf_init(&want);
 	buf_init(&frames);
 	buf_init(&ret->frames);
-	take_cached(s->cache, names, ret, &want);
+	for (size_t i = 0; i < names->size / 8; i++)
+		if (!take_cached(s->cache, name_at(names, i), ret))
+			row_put(&want, name_at(names, i), 8);
 	rc = ask_rounds(s, shard, q, &want, ret, &frames, err);
 	if (rc >= 0)
 		rc = fetch_frames(s, shard, q, &frames, ret, err);

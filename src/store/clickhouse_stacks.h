@@ -15,8 +15,8 @@ struct clickhouse_stacks {
 	uint32_t *cache_numbers;		/* by those; UINT32_MAX: not in the cache */
 	struct clickhouse_cached {
 		uint64_t name;
-		struct cached_stack stack;
-	} *cached;				/* not asked for */
+		uint32_t node;
+	} *cached;				/* in the cache, since before or now */
 	size_t cached_count, cached_capacity;
 };
 

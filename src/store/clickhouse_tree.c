@@ -80,25 +80,55 @@ static void put_step(uint8_t *at, uint32_t frame, uint32_t line)
 	strobe_wire_put_le(at, frame | (uint64_t)line << 32, 8);
 }
 
-/* Returns the bytes that the paths refer to. */
-static uint8_t *place_cached(struct placing *g, const struct clickhouse_stacks *t)
+/* --- Of the cache --- */
+
+#define WANTED	(MAP_NONE - 1)
+
+/* In the cache each node is behind its parent, and none is there twice: two passes in its order, in which nothing is looked up. */
+static void append_wanted(struct placing *g, const struct cached_node *nodes, uint32_t *made, uint32_t end)
 {
-	size_t steps = 0;
-	uint8_t *bytes, *at;
+	assert(g->profile->node_count == 1);
+	for (uint32_t i = end - 1; i; i--)
+		if (made[i] == WANTED)
+			made[nodes[i].parent] = WANTED;
+	made[0] = PROFILE_ROOT;
+	for (uint32_t i = 1; i < end; i++) {
+		const struct cached_node *n = &nodes[i];
 
-	for (size_t i = 0; i < t->cached_count; i++)
-		steps += t->cached[i].stack.count;
-	at = bytes = xmalloc(8 * steps + 1);
-	for (size_t i = 0; i < t->cached_count; i++) {
-		const struct cached_stack *s = &t->cached[i].stack;
-		const uint32_t *lines = g->profile->keeps_lines ? s->lines : NULL;
-
-		add_path(g, t->cached[i].name, at, s->count);
-		for (uint32_t k = 0; k < s->count; k++, at += 8)
-			put_step(at, place_cached_frame(g, s->frames[k]), lines ? lines[k] : 0);
+		if (made[i] == WANTED)
+			made[i] = profile_append_at(g->profile, made[n->parent], place_cached_frame(g, n->frame), n->line);
 	}
-	assert(at == bytes + 8 * steps);
-	return bytes;
+}
+
+/* With or without lines, as the profile is. Returns the end of their numbers. */
+static uint32_t choose_nodes(const struct placing *g, struct clickhouse_stacks *const *t, size_t count, const struct cached_node *nodes)
+{
+	uint32_t end = 1;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < t[i]->cached_count; k++) {
+			struct clickhouse_cached *c = &t[i]->cached[k];
+
+			c->node = g->profile->keeps_lines ? c->node : nodes[c->node].plain;
+			end = c->node >= end ? c->node + 1 : end;
+		}
+	return end;
+}
+
+static void place_cached(struct placing *g, struct clickhouse_stacks *const *t, size_t count)
+{
+	const struct cached_node *nodes = g->cache ? clickhouse_cache_nodes(g->cache) : NULL;
+	uint32_t end = choose_nodes(g, t, count, nodes);
+	_cleanup_(freep) uint32_t *made = xmalloc(end * sizeof(*made));
+
+	memset(made, 0xff, end * sizeof(*made));
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < t[i]->cached_count; k++)
+			made[t[i]->cached[k].node] = WANTED;
+	append_wanted(g, nodes, made, end);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < t[i]->cached_count; k++)
+			map_set(g->nodes, t[i]->cached[k].name, made[t[i]->cached[k].node]);
 }
 
 /* Frames of the shard become frames of the profile, with their lines. False if one of them is not known. */
@@ -129,7 +159,7 @@ static void collect(struct placing *g, const struct buf *answer, const uint32_t 
 			continue;
 		}
 		*slot = (uint32_t)g->count;
-		if (make_steps(&row, frames, g->profile->keeps_lines) && !row.base)
+		if (make_steps(&row, frames, g->profile->keeps_lines) && !row.base && map_get(g->nodes, row.name) == MAP_NONE)
 			add_path(g, row.name, row.frames, row.frame_count);
 		GROW(&g->rows, &g->capacity, g->count + 1);
 		g->rows[g->count++] = row;
@@ -209,22 +239,27 @@ static uint32_t common(const struct path *a, const struct path *b)
 	return i;
 }
 
-/* In order, a stack shares its first nodes with the one before, and the others are new: nothing is looked up. */
+static uint32_t place_step(struct placing *g, bool append, uint32_t parent, uint64_t step)
+{
+	uint32_t frame = (uint32_t)step, line = (uint32_t)(step >> 32);
+
+	return append ? profile_append_at(g->profile, parent, frame, line) : profile_child_at(g->profile, parent, frame, line);
+}
+
+/* In order, a stack shares its first nodes with the one before, and the others are new: nothing is looked up, unless the cache had
+ * some. */
 static void place_in_order(struct placing *g)
 {
 	uint32_t nodes[CLICKHOUSE_STACK + 1] = { PROFILE_ROOT };
+	bool append = g->profile->node_count == 1;
 
-	assert(g->profile->node_count == 1);
 	if (g->path_count)
 		qsort(g->paths, g->path_count, sizeof(*g->paths), compare_paths);
 	for (size_t i = 0; i < g->path_count; i++) {
 		const struct path *p = &g->paths[i];
 
-		for (uint32_t k = i ? common(p - 1, p) : 0; k < p->count; k++) {
-			uint64_t step = step_of(p, k);
-
-			nodes[k + 1] = profile_append_at(g->profile, nodes[k], (uint32_t)step, (uint32_t)(step >> 32));
-		}
+		for (uint32_t k = i ? common(p - 1, p) : 0; k < p->count; k++)
+			nodes[k + 1] = place_step(g, append, nodes[k], step_of(p, k));
 		map_set(g->nodes, p->name, nodes[p->count]);
 	}
 }
@@ -234,14 +269,13 @@ uint64_t clickhouse_place_stacks(const struct clickhouse_cache *c, struct clickh
 {
 	struct placing g = { .profile = p, .cache = c, .nodes = nodes };
 	size_t cached_frames = clickhouse_cache_frames(c);
-	uint8_t *steps[CLICKHOUSE_SHARDS];
 
 	g.cached_frames = xmalloc((cached_frames + 1) * sizeof(*g.cached_frames));
 	memset(g.cached_frames, 0xff, (cached_frames + 1) * sizeof(*g.cached_frames));
+	place_cached(&g, t, count);
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_(freep) uint32_t *frames = place_frames(&g, t[i]);
 
-		steps[i] = place_cached(&g, t[i]);
 		for (size_t k = 0; k < t[i]->count; k++)
 			collect(&g, &t[i]->stacks[k], frames);
 	}
@@ -249,8 +283,6 @@ uint64_t clickhouse_place_stacks(const struct clickhouse_cache *c, struct clickh
 	for (size_t i = 0; i < g.count; i++)
 		if (map_get(nodes, g.rows[i].name) == MAP_NONE)
 			place(&g, (uint32_t)i);
-	for (size_t i = 0; i < count; i++)
-		free(steps[i]);
 	map_done(&g.by_name);
 	free(g.cached_frames);
 	free(g.rows);

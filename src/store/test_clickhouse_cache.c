@@ -24,46 +24,62 @@ static uint32_t add_frame(struct clickhouse_cache *c, uint32_t i)
 	return clickhouse_cache_add_frame(c, hash(i), &f);
 }
 
-/* Stack `i` calls function i + k on level k, in line i + 2 k if `i` is odd. */
-static void add_stack(struct clickhouse_cache *c, uint32_t i)
+static uint32_t line_of(uint32_t i, uint32_t k)
 {
-	uint32_t frames[DEPTH], lines[DEPTH];
-	struct cached_stack s = { ~(uint64_t)i, DEPTH, frames, i % 2 ? lines : NULL };
-
-	for (uint32_t k = 0; k < DEPTH; k++) {
-		frames[k] = add_frame(c, i + k);
-		lines[k] = i + 2 * k;
-		if (frames[k] == UINT32_MAX)
-			return;
-	}
-	clickhouse_cache_add_stack(c, hash(1000000 + i), &s);
+	return i % 2 && k >= 3 ? i + 2 * k : 0;
 }
 
-static bool is_right(const struct clickhouse_cache *c, uint32_t i, const struct cached_stack *s)
+/* Stack `i` calls function i on the first level, i / 2 on the next, and so on; from level 3 on with lines if `i` is odd. */
+static void add_stack(struct clickhouse_cache *c, uint32_t i)
 {
-	bool right = s->proof == ~(uint64_t)i && s->count == DEPTH && !s->lines == !(i % 2);
+	uint32_t node = 0;
 
-	for (uint32_t k = 0; k < DEPTH && right; k++) {
-		struct cached_frame f = clickhouse_cache_frame(c, s->frames[k]);
-		char name[32];
-		int n = snprintf(name, sizeof(name), "f%u", i + k);
+	for (uint32_t k = 0; k < DEPTH; k++) {
+		uint32_t frame = add_frame(c, i / (k + 1) + k);
 
-		right = f.name.n == (size_t)n && !memcmp(f.name.p, name, f.name.n) && f.file.n == 6 &&
-			!memcmp(f.file.p, "/a.php", 6) && f.line == i + k && (!s->lines || s->lines[k] == i + 2 * k);
+		if (frame == UINT32_MAX)
+			return;
+		node = clickhouse_cache_add_node(c, node, frame, line_of(i, k));
+		if (node == CLICKHOUSE_NO_NODE)
+			return;
 	}
-	return right;
+	clickhouse_cache_add_stack(c, hash(1000000 + i), node);
+}
+
+static bool is_frame(const struct clickhouse_cache *c, uint32_t number, uint32_t i)
+{
+	struct cached_frame f = clickhouse_cache_frame(c, number);
+	char name[32];
+	size_t n = (size_t)snprintf(name, sizeof(name), "f%u", i);
+
+	return f.name.n == n && !memcmp(f.name.p, name, n) && f.file.n == 6 && !memcmp(f.file.p, "/a.php", 6) && f.line == i;
+}
+
+static bool is_right(const struct clickhouse_cache *c, uint32_t i, uint32_t node)
+{
+	const struct cached_node *nodes = clickhouse_cache_nodes(c);
+	uint32_t plain = nodes[node].plain;
+	bool right = true;
+
+	for (uint32_t k = DEPTH; k-- && right; node = nodes[node].parent, plain = nodes[plain].parent) {
+		right = is_frame(c, nodes[node].frame, i / (k + 1) + k) && nodes[node].line == line_of(i, k) &&
+			nodes[node].plain == plain && nodes[plain].plain == plain && !nodes[plain].line &&
+			nodes[plain].frame == nodes[node].frame && (nodes[node].parent < node && nodes[plain].parent < plain);
+	}
+	return right && !node && !plain;
 }
 
 /* The number of the first `count` that are there; -1: one of them is wrong. */
 static int count_right(const struct clickhouse_cache *c, uint32_t count)
 {
-	struct cached_stack s;
 	int n = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!clickhouse_cache_stack(c, hash(1000000 + i), &s))
+		uint32_t node = clickhouse_cache_stack(c, hash(1000000 + i));
+
+		if (node == CLICKHOUSE_NO_NODE)
 			continue;
-		if (!is_right(c, i, &s))
+		if (!is_right(c, i, node))
 			return -1;
 		n++;
 	}
@@ -73,10 +89,9 @@ static int count_right(const struct clickhouse_cache *c, uint32_t count)
 TEST(what_was_added_is_found_as_it_was)
 {
 	struct clickhouse_cache *c = clickhouse_cache_new();
-	struct cached_stack s;
 
 	CHECK(c);
-	CHECK(!clickhouse_cache_stack(c, hash(1000000), &s));
+	CHECK_INT(clickhouse_cache_stack(c, hash(1000000)), CLICKHOUSE_NO_NODE);
 	CHECK_INT(clickhouse_cache_find_frame(c, hash(0)), UINT32_MAX);
 	CHECK(clickhouse_cache_begin(c));
 	CHECK(!clickhouse_cache_begin(c));		/* one at a time */
@@ -86,16 +101,14 @@ TEST(what_was_added_is_found_as_it_was)
 		add_stack(c, i);
 	clickhouse_cache_end(c);
 	CHECK_INT(count_right(c, 2000), 1000);
-	CHECK_INT(clickhouse_cache_frames(c), 1000 + DEPTH - 1);
+	CHECK_INT(clickhouse_cache_frames(c), 1000);
 	CHECK_INT(clickhouse_cache_find_frame(c, hash(0)), 0);
 	clickhouse_cache_free(c);
 }
 
 TEST(no_cache_is_an_empty_one)
 {
-	struct cached_stack s;
-
-	CHECK(!clickhouse_cache_stack(NULL, 1, &s));
+	CHECK_INT(clickhouse_cache_stack(NULL, 1), CLICKHOUSE_NO_NODE);
 	CHECK_INT(clickhouse_cache_find_frame(NULL, 1), UINT32_MAX);
 	CHECK_INT(clickhouse_cache_frames(NULL), 0);
 	CHECK(!clickhouse_cache_begin(NULL));
