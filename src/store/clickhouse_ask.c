@@ -58,8 +58,8 @@ static const struct problem {
 	int code, rc;
 	const char *say;			/* NULL: ClickHouse's own words */
 } problems[] = {
-	{ 60, -ENOENT, "the tables do not exist; start a daemon with this URL as --store to create them" },
-	{ 81, -ENOENT, "the database does not exist; start a daemon with this URL as --store to create it" },
+	{ 60, -ENOENT, "the tables do not exist; a daemon with this URL as --store creates them within a minute" },
+	{ 81, -ENOENT, "the database does not exist; a daemon with this URL as --store creates it within a minute" },
 	{ 158, -EOVERFLOW, "the query reads more rows than allowed; select a shorter range or fewer labels" },
 	{ 159, -EOVERFLOW, "the query exceeded its time limit; select a shorter range or fewer labels, or raise timeout= "
 			   "in the URL of the store" },
@@ -69,13 +69,13 @@ static const struct problem {
 	{ 192, -EACCES, "the user is unknown; check the user in the URL" },
 	{ 193, -EACCES, "the password is wrong; check password-file= in the URL" },
 	{ 194, -EACCES, "a password is required; give it by password-file= in the URL" },
-	{ 516, -EACCES, "user or password are wrong; look at the user and password-file= of the URL" },
+	{ 516, -EACCES, "the user or the password is wrong; check the user and password-file= in the URL" },
 	{ 497, -EACCES, NULL },
 	{ 216, -EBUSY, "an earlier request with the same content is still running" },
 	{ 243, -ENOSPC, "the disk is full" },
-	{ 252, -EAGAIN, "it has too many parts and merges them first; it is retried" },
+	{ 252, -EAGAIN, "it has too many parts; retrying while it merges them" },
 	{ 164, -EROFS, "the user may only read" },
-	{ 202, -EAGAIN, "it answers too many questions at this time; it is retried" },
+	{ 202, -EAGAIN, "it runs too many queries; retrying" },
 	{ 225, -EAGAIN, "it has no connection to ZooKeeper, which Replicated tables need" },
 	{ 242, -EAGAIN, "its tables are read-only until it reaches ZooKeeper again" },
 };
@@ -384,6 +384,7 @@ static void *ask_tables(void *data)
 static int judge_all(const struct clickhouse_store *s, const struct shard_thread *threads, struct err *err)
 {
 	_cleanup_(buf_done) struct buf silent = { 0 };
+	unsigned count = 0;
 	int rc = 0;
 
 	buf_init(&silent);
@@ -392,10 +393,10 @@ static int judge_all(const struct clickhouse_store *s, const struct shard_thread
 			return err_set(err, threads[i].rc, "%s", threads[i].err.text);
 		if (threads[i].rc < 0) {
 			rc = threads[i].rc;
-			buf_printf(&silent, "%s%s", silent.size ? ", " : "", s->url.servers[i].name);
+			buf_printf(&silent, "%s%s", count++ ? ", " : "", s->url.servers[i].name);
 		}
 	}
-	return rc < 0 ? err_set(err, rc, "ClickHouse at %s does not answer", silent.data) : 0;
+	return rc < 0 ? err_set(err, rc, "ClickHouse at %s %s not answer", silent.data, count > 1 ? "do" : "does") : 0;
 }
 
 static int last_failure(struct clickhouse_store *s, struct err *err)

@@ -249,9 +249,13 @@ def a_daemon_is_not_ready_while_a_shard_hangs():
                 status, text, seconds = readiness(page)
                 check(status == 503 and two.server in text and one.server not in text, f'it names the shard: {status} {text}')
                 check(seconds < 5, f'in bounded time: {seconds}')
+            one.pause()
+            check(wait_for(lambda: f'{one.server}, {two.server} do not answer' in readiness(page)[1], 30), f'it names both: {readiness(page)}')
+            one.resume()
             with urllib.request.urlopen(page.daemon.url + '/ingest?name=shop.cpu', data=b'main;work 3', timeout=20) as r:
                 check(r.status == 200, 'samples are accepted and queued')
         finally:
+            one.resume()
             two.resume()
         check(wait_for(lambda: readiness(page)[0] == 200, 30), f'and ready again: {readiness(page)}')
 
