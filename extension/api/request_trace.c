@@ -10,6 +10,7 @@
 #include "php_strobe.h"
 #include "request_url.h"
 #include "send_runs.h"
+#include "strobe_assert.h"
 #include "timers.h"
 #include "trigger.h"
 #include "unit_class.h"
@@ -41,7 +42,7 @@ bool request_trace_begin(struct api_thread *a, struct work *w, const char *sourc
 		.owner = w,
 	};
 
-	ZEND_ASSERT(!w->session);
+	STROBE_ASSERT(!w->session);
 	if (!tracer_available()) {
 		atomic_fetch_add(&no_observer, 1);
 		return false;

@@ -7,6 +7,7 @@
 #include "copies.h"
 
 #include "guarded_read.h"
+#include "strobe_assert.h"
 #include "strobe_wire.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static struct copy *find(const struct copies *c, const void *of)
 {
 	size_t i = ((uintptr_t)of * 0x9e3779b97f4a7c15ull >> 20) & (c->capacity - 1);
 
+	STROBE_ASSERT(c->count < c->capacity && (c->capacity & (c->capacity - 1)) == 0);
 	while (c->slots[i].of && c->slots[i].of != of)
 		i = (i + 1) & (c->capacity - 1);
 	return &c->slots[i];
@@ -62,6 +64,7 @@ static struct copy *place_of(struct copies *c, const void *of)
 
 static void *keep(struct copies *c, struct copy *place, const void *of, void *copy)
 {
+	STROBE_ASSERT(!place->of);
 	*place = (struct copy){ of, copy };
 	c->count++;
 	return copy;

@@ -8,6 +8,7 @@
 
 #include "interrupts.h"
 #include "lanes.h"
+#include "strobe_assert.h"
 #include "timer_forks.h"
 
 #include "zend_fibers.h"
@@ -33,6 +34,7 @@ static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct 
 		zend_bailout();
 	} zend_end_try();
 	zend_fiber_switch_unblock();
+	STROBE_ASSERT(TIMER_THREAD.depth > 0);
 	TIMER_THREAD.depth--;
 }
 
@@ -87,12 +89,14 @@ static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 		}
 		if (until <= delivered)
 			continue;
+		STROBE_ASSERT(until <= total && x->count <= TICK_NOTES);
 		find_moment(&m, x, i);
 		m.more = until < total;
 		t->done += until - delivered;
 		t->expired(t, until - delivered, &m);
 		delivered = until;
 	}
+	STROBE_ASSERT(!t->running || delivered == total);
 }
 
 static void expire(struct strobe_timer *t, struct expiry *x)

@@ -7,6 +7,7 @@
 #include "lanes.h"
 
 #include "delivery.h"
+#include "strobe_assert.h"
 
 #ifdef ZTS
 TSRM_TLS struct timer_thread strobe_timer_thread;
@@ -57,6 +58,7 @@ struct ticker_deadline lane_deadline(const struct lane *l, enum timer_clock cloc
 
 static struct ticker_slot *slot_of(const struct lane *l)
 {
+	STROBE_ASSERT(TIMER_THREAD.alarms && l >= TIMER_THREAD.lanes && l < TIMER_THREAD.lanes + LANES);
 	return TIMER_THREAD.alarms->of[l - TIMER_THREAD.lanes].slot;
 }
 
@@ -119,6 +121,7 @@ void lane_add(struct strobe_timer *t)
 {
 	struct lane *l = &TIMER_THREAD.lanes[t->lane];
 
+	STROBE_ASSERT(t->lane < LANES && !t->running);
 	if (!l->first && t->lane == LANE_CALLS)
 		delivery_watch_calls(true);
 	t->previous = NULL;
@@ -134,6 +137,8 @@ void lane_remove(struct strobe_timer *t)
 {
 	struct lane *l = &TIMER_THREAD.lanes[t->lane];
 
+	STROBE_ASSERT(t->running && (t->previous ? t->previous->next : l->first) == t);
+	STROBE_ASSERT(!t->next || t->next->previous == t);
 	if (t->previous)
 		t->previous->next = t->next;
 	else

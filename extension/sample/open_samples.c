@@ -9,6 +9,7 @@
 #include "copies.h"
 #include "guarded_read.h"
 #include "jit.h"
+#include "strobe_assert.h"
 
 #include <stdlib.h>
 
@@ -190,6 +191,7 @@ static bool read_stack(struct telling *t, const struct open_samples *o, zend_exe
 		last = function;
 		last_op = op;
 	}
+	STROBE_ASSERT(t->depth <= t->frame_count);
 	return t->depth;
 }
 
@@ -200,6 +202,7 @@ static void cut_stack(struct telling *t, size_t max_depth)
 
 	if (t->depth <= max_depth)
 		return;
+	STROBE_ASSERT(half && rest <= t->depth - half);
 	t->stack[half] = (struct entry){ 0 };
 	memmove(t->stack + half + 1, t->stack + t->depth - rest, rest * sizeof(*t->stack));
 	t->depth = max_depth + 1;
@@ -235,6 +238,7 @@ static void add_stack(struct telling *t, unsigned root, uint64_t periods)
 {
 	uint32_t parent = root;
 
+	STROBE_ASSERT(root < TRIE_ROOTS && trie_has_space(&t->trie, t->depth));
 	for (size_t i = t->depth; i-- > 0; parent = t->trie.count++)
 		t->trie.nodes[t->trie.count] = (struct trie_node){ .function = t->stack[i].function, .parent = parent, .line = t->stack[i].line };
 	t->trie.nodes[parent].samples += MIN(periods, UINT32_MAX);

@@ -8,6 +8,7 @@
 
 #include "delivery.h"
 #include "sampler_private.h"
+#include "strobe_assert.h"
 #include "watch.h"
 
 #include "SAPI.h"
@@ -23,6 +24,7 @@ void sampler_begin(struct sampler *s)
 	int64_t first = first_sample(s);
 	bool began = sampler_changing(s);
 
+	STROBE_ASSERT(s == THREAD_SAMPLER && s->period_ns > 0);
 	s->start_ns = realtime_ns();
 	s->flush_ns = sampler_next_flush();
 	s->active = timer_start(&s->timer, sampler_clock(s), first, s->period_ns) == 0;
@@ -52,6 +54,7 @@ static void end_prevented(struct sampler *s)
 {
 	int64_t ns = timer_now(sampler_clock(s)) - s->began_ns;
 
+	STROBE_ASSERT(s->prevented && !s->active && s->period_ns > 0);
 	s->prevented = false;
 	if (ns >= s->period_ns)
 		sender_lost(&s->sender, STROBE_DROP_JIT, (uint64_t)(ns / s->period_ns));
@@ -119,6 +122,7 @@ bool sampler_draw(void)
 
 static enum sampler_state start(struct sampler *s)
 {
+	STROBE_ASSERT(!s->active && !s->prevented && !s->timer.running);
 	s->root = LABEL_SETS;
 	s->holders = 0;
 	s->cpu = STROBE_G(cpu_clock);
@@ -174,6 +178,7 @@ void sampler_release(void)
 
 	if (!s || !s->active)
 		return;
+	STROBE_ASSERT(s->holders > 0);
 	if (--s->holders == 0) {
 		s->active = false;
 		timer_stop(&s->timer);

@@ -11,6 +11,7 @@
 #include "request_labels.h"
 #include "sampler.h"
 #include "stack.h"
+#include "strobe_assert.h"
 #include "timers.h"
 #include "trie.h"
 
@@ -92,6 +93,7 @@ static inline bool sampler_changing(struct sampler *s)
 
 static inline void sampler_changed(struct sampler *s, bool began)
 {
+	STROBE_ASSERT(atomic_load_explicit(&s->sequence, memory_order_relaxed) & 1);
 	if (began)
 		atomic_store_explicit(&s->sequence, atomic_load_explicit(&s->sequence, memory_order_relaxed) + 1, memory_order_release);
 }

@@ -6,6 +6,8 @@
 
 #include "sampler_private.h"
 
+#include "strobe_assert.h"
+
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -85,6 +87,7 @@ static struct sampler *join(void)
 		while (!atomic_compare_exchange_weak(&samplers, &s->next, s))
 			;
 	}
+	STROBE_ASSERT(!s->active && !s->timer.running && !s->trie.nodes && !s->sets);
 	s->timer = (struct strobe_timer){ .expired = sampler_take, .owner = s, .passive = true };
 	s->pid = getpid();
 	s->forks = atomic_load(&forks);
@@ -103,6 +106,7 @@ void sampler_become_child(struct sampler *s)
 {
 	bool began = sampler_changing(s);
 
+	STROBE_ASSERT(s == THREAD_SAMPLER && sampler_is_child(s));
 	s->forks = atomic_load(&forks);
 	s->pid = getpid();
 	s->random = (struct random){ 0 };

@@ -7,6 +7,7 @@
 #include "sampler_private.h"
 
 #include "socket_path.h"
+#include "strobe_assert.h"
 
 #define REPORT_EVERY_NS 10000000000LL		/* losses that no samples take along */
 
@@ -43,6 +44,7 @@ void sampler_send(struct sampler *s)
 	};
 	bool began = sampler_changing(s);
 
+	STROBE_ASSERT(s == THREAD_SAMPLER);
 	if (info.start_ns > info.end_ns)	/* the clock was set back */
 		info.start_ns = info.end_ns;
 	if (s->trie.samples) {
@@ -107,6 +109,7 @@ static zend_never_inline void find_root(struct sampler *s)
 		sampler_send(s);
 		s->root = label_sets_number(s->sets, STROBE_G(own_labels));
 	}
+	STROBE_ASSERT(s->root < TRIE_ROOTS);
 	s->labels_version = STROBE_G(labels_version);
 }
 
@@ -125,6 +128,7 @@ void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tic
 	unsigned root;
 	bool began;
 
+	STROBE_ASSERT(s == THREAD_SAMPLER && s->active && periods > 0);
 	if (STROBE_G(unsampled))
 		return;
 	began = sampler_changing(s);
@@ -144,6 +148,7 @@ void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tic
 		sampler_count(&s->counters.samples, periods);
 	}
 	ended = timer_now(TIMER_WALL);
+	STROBE_ASSERT(ended >= started);
 	count_time(&s->counters, (uint64_t)(ended - started));
 	if (ended >= s->flush_ns && !m->more)
 		sampler_send(s);

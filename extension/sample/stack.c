@@ -9,6 +9,7 @@
 #include "fiber_ends.h"
 #include "function_id.h"
 #include "jit.h"
+#include "strobe_assert.h"
 
 #include "zend_generators.h"
 
@@ -51,6 +52,7 @@ static void swap_range(struct stack_frame *p, size_t from, size_t to)
 /* Rotates the ring so that it begins at `first`: by turning both parts and then the whole, in place. */
 static void unroll(struct stack_frame *ring, size_t size, size_t first)
 {
+	STROBE_ASSERT(first < size);
 	swap_range(ring, 0, first);
 	swap_range(ring, first, size);
 	swap_range(ring, 0, size);
@@ -109,6 +111,7 @@ void stack_collect(struct stack *s, const struct tick_snapshot *m, size_t max_de
 	struct noted noted = { m->noted, m->noted_count ? m->noted + m->noted_count : m->noted };
 	struct stack_frame *f = s->frames;
 
+	STROBE_ASSERT(f && max_depth >= 2);
 	s->elided_at = 0;
 	s->rootless = false;
 	n = put_returned(f, m, half);
@@ -123,6 +126,7 @@ void stack_collect(struct stack *s, const struct tick_snapshot *m, size_t max_de
 	/* Compiled code does not say what it runs, but for calls. */
 	if (!m->returned_count && jit_may_run())
 		f[0].op = NULL;
+	STROBE_ASSERT(n <= max_depth);
 	if (!frame) {
 		if (n > half)
 			memmove(f + half, f + half + 1, (n - half) * sizeof(*f));

@@ -8,6 +8,7 @@
 
 #include "guarded_read.h"
 #include "jit.h"
+#include "strobe_assert.h"
 #include "ticker.h"
 
 #include "zend_alloc_sizes.h"
@@ -105,6 +106,7 @@ static void note_call(const struct tick_notes *n, struct tick_note *note, const 
 {
 	struct noted_call *call = &note->calls[note->depth++];
 
+	STROBE_ASSERT(note->depth <= TICK_NOTE_DEPTH);
 	*call = (struct noted_call){ .frame = frame, .function = h->function, .placeholder = !h->function };
 	if (atomic_load_explicit(&n->lines, memory_order_relaxed))
 		call->op = h->op;
@@ -187,6 +189,7 @@ static void drop_unsure(struct tick_note *note)
 	       copy.func == note->calls[sure - 1].function &&
 	       (sure == note->depth || copy.prev_execute_data == note->calls[sure].frame))
 		sure--;
+	STROBE_ASSERT(sure <= note->depth);
 	note->depth -= sure;
 	note->sure = true;
 	memmove(note->calls, note->calls + sure, note->depth * sizeof(*note->calls));
@@ -218,6 +221,7 @@ static bool extend(struct tick_notes *n, unsigned slot, const struct tick_note *
 
 	if (!atomic_compare_exchange_strong(&n->state[slot], &expected, BUSY))
 		return false;
+	STROBE_ASSERT(slot < TICK_NOTES);
 	n->notes[slot].last_ns = with->last_ns;
 	n->notes[slot].read_ns = with->read_ns;
 	n->notes[slot].ns += with->ns;
@@ -322,5 +326,6 @@ unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES],
 		count++;
 		atomic_store(&n->state[slot], FREE);
 	}
+	STROBE_ASSERT(count <= TICK_NOTES && (count < 2 || ret[count - 2].last_ns <= ret[count - 1].last_ns));
 	return count;
 }

@@ -12,6 +12,7 @@
 
 #include "function_id.h"
 #include "guarded_read.h"
+#include "strobe_assert.h"
 
 #include "SAPI.h"
 #include "zend_closures.h"
@@ -266,6 +267,7 @@ void tick_snapshot_take_script(struct tick_snapshot *m)
 
 	if (!name)
 		return;
+	STROBE_ASSERT(m->returned_count < TICK_NOTE_DEPTH);
 	m->returned_ops[m->returned_count] = NULL;
 	m->returned[m->returned_count++] = stand_for_file(m, name);
 }
@@ -340,6 +342,7 @@ void tick_snapshot_find(struct tick_snapshot *m, const struct tick_note *note, z
 	m->frame = frame;
 	m->noted = &note->calls[i - 1];
 	m->noted_count = note->depth - (i - 1);
+	STROBE_ASSERT(m->noted_count > 0 && m->noted->frame == frame);
 	caller = frame->func;
 	for (i--; i-- > 0;) {
 		const zend_function *f;
@@ -354,6 +357,7 @@ void tick_snapshot_find(struct tick_snapshot *m, const struct tick_note *note, z
 			continue;
 		if (!f || ((!note->sure || note->calls[i].file) && caller && !call_site_exists(&found->sites, caller, f)))
 			break;
+		STROBE_ASSERT(m->returned_count < TICK_NOTE_DEPTH);
 		m->returned_ops[m->returned_count] = note->calls[i].op;
 		caller = m->returned[m->returned_count++] = f;
 	}

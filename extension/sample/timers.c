@@ -12,6 +12,7 @@
 #include "interrupts.h"
 #include "lanes.h"
 #include "php_strobe.h"
+#include "strobe_assert.h"
 #include "timer_forks.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 	t->base_ns = now + first_ns - t->period_ns;
 	t->done = 0;
 	lane_add(t);
+	STROBE_ASSERT(t->running && l->first == t);
 
 	wall = clock == TIMER_WALL ? now : timer_now(TIMER_WALL);
 	if (!t->next)		/* the first of them */

@@ -7,6 +7,7 @@
 #include "trie.h"
 
 #include "closure_home.h"
+#include "strobe_assert.h"
 
 #include <sys/mman.h>
 
@@ -111,12 +112,14 @@ static uint32_t find_or_add(struct trie *t, uint32_t parent, const zend_function
 	struct function_id id;
 	uint32_t slot, n;
 
+	STROBE_ASSERT(parent < t->count && t->count <= TRIE_NODES);
 	if (!identify(f, &id))
 		return parent;
 	for (slot = hash(parent, &id, line); (n = t->slots[slot]); slot = (slot + 1) % SLOTS)
 		if (t->nodes[n].parent == parent && t->nodes[n].line == line && is_function(&t->nodes[n].function, f))
 			break;
 	if (!n) {
+		STROBE_ASSERT(t->count < TRIE_NODES);
 		n = t->count++;
 		t->slots[slot] = n;
 		t->nodes[n] = (struct trie_node){ .function = id, .parent = parent, .slot = slot, .line = line };
@@ -159,9 +162,9 @@ void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t sam
 	uint32_t n = root;
 	size_t i = s->depth;
 
-	ZEND_ASSERT(root < TRIE_ROOTS && t->count && trie_has_space(t, s->depth));
+	STROBE_ASSERT(root < TRIE_ROOTS && t->count && trie_has_space(t, s->depth));
 	if (s->rootless) {
-		ZEND_ASSERT(trie_knows_root_half(t, root));
+		STROBE_ASSERT(trie_knows_root_half(t, root));
 		n = t->deep_node;
 	} else if (s->elided_at) {
 		while (i > s->elided_at + 1)
@@ -173,6 +176,7 @@ void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t sam
 	}
 	while (i > 0)
 		n = child(t, n, s, --i);
+	STROBE_ASSERT(n < t->count);
 	t->nodes[n].samples += samples;
 	t->samples += samples;
 }
@@ -182,6 +186,7 @@ void trie_empty(struct trie *t)
 	for (uint32_t n = TRIE_ROOTS; n < t->count; n++) {
 		struct trie_node *node = &t->nodes[n];
 
+		STROBE_ASSERT(t->slots[node->slot] == n && node->parent < n);
 		t->slots[node->slot] = 0;
 		if (node->function.name)
 			zend_string_release(node->function.name);

@@ -7,6 +7,7 @@
 #include "label_sets.h"
 
 #include "guarded_read.h"
+#include "strobe_assert.h"
 
 #include <sys/mman.h>
 
@@ -84,7 +85,7 @@ unsigned label_sets_count(const struct label_sets *s)
 
 const struct request_labels *label_sets_get(const struct label_sets *s, unsigned number)
 {
-	ZEND_ASSERT(number < s->count);
+	STROBE_ASSERT(number < s->count);
 	return &s->sets[number];
 }
 

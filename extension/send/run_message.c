@@ -13,6 +13,7 @@
 #include "run_message.h"
 #include "platform.h"
 #include "realtime.h"
+#include "strobe_assert.h"
 
 #include <stdlib.h>
 
@@ -462,7 +463,7 @@ int run_message_send(struct sender *s, const char *path, const struct call_tree 
 	struct encoder *e = calloc(1, sizeof(*e));
 	int reason = STROBE_DROP_NO_MEMORY;
 
-	ZEND_ASSERT(t->node_count > 0 && strobe_wire_is_run_key(info->source, strlen(info->source)));
+	STROBE_ASSERT(t->node_count > 0 && strobe_wire_is_run_key(info->source, strlen(info->source)));
 	if (e) {
 		e->tree = t;
 		if (allocate(e) && prepare(e, info, labels))
