@@ -22,11 +22,12 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #define REQUEST_BYTES	((size_t)4 << 20)	/* about; receivers take several times as much */
 #define REQUEST_NS	(10 * NS_PER_SECOND)	/* an end of the daemon waits for it */
 #define PAUSE_MAX_NS	(60 * NS_PER_SECOND)
-#define RETRY_AFTER_MAX	3600u			/* seconds that a receiver may ask for */
+#define RETRY_AFTER_MAX	3600			/* seconds that a receiver may ask for */
 #define SERVICE		"php"
 
 struct export_sink;
@@ -40,7 +41,7 @@ struct export_kind {
 	/* Appends the request of entries from `first` on, `end` at most, and returns how many it took, or -EINVAL, -E2BIG or -EFBIG
 	 * with a sentence: then the first of them can never be sent. */
 	ssize_t (*write)(const struct export_sink *s, const struct batch *b, size_t first, size_t end, struct buf *out,
-			 struct err *err);
+			 struct err *err);		/* counted in the sink's order */
 	bool (*is_retried)(int status, const struct http_answer *a);
 	/* The sentence of a receiver about an error, or, with 200, the number of profiles that it left out. */
 	uint64_t (*read_answer)(const struct http_answer *a, int status, struct buf *ret_sentence);
@@ -54,7 +55,8 @@ struct export_sink {
 	const char *service, *tenant;		/* tenant: NULL is that of each series */
 
 	/* the sink's thread only */
-	size_t done;				/* entries of the batch that is under way */
+	uint32_t *order;			/* entries of the batch that is under way, tenant by tenant; NULL: none is */
+	size_t done;				/* so many of them */
 	bool accepted;				/* any of them */
 	unsigned failures;			/* one after another */
 	int64_t pause_end_ns;			/* monotonic */
@@ -62,6 +64,70 @@ struct export_sink {
 
 	_Atomic uint64_t requests, refused_requests, retried_requests, bytes, refused_samples, left_out_profiles;
 };
+
+/* Whether a request was accepted: proxies and gateways also answer 202 and 204. */
+static bool is_success(int status)
+{
+	return status / 100 == 2;
+}
+
+/* --- Tenants --- */
+
+static const char *tenant_of(const struct export_sink *s, const struct batch_entry *e)
+{
+	return s->tenant ? s->tenant : labels_get(e->labels, "tenant");
+}
+
+/* Entries of one tenant are one request, in whatever order series came. */
+static const struct batch_entry *entry_at(const struct export_sink *s, const struct batch *b, size_t i)
+{
+	assert(s->order && i < b->count && s->order[i] < b->count);
+	return &b->entries[s->order[i]];
+}
+
+struct tenant_entry {
+	const char *tenant;			/* "": none */
+	uint32_t entry;
+};
+
+static int compare_tenants(const void *x, const void *y)
+{
+	const struct tenant_entry *a = x, *b = y;
+	int by_name = strcmp(a->tenant, b->tenant);
+
+	return by_name ? by_name : (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+static void order_by_tenant(struct export_sink *s, const struct batch *b)
+{
+	_cleanup_(freep) struct tenant_entry *list = xcalloc(b->count + 1, sizeof(*list));
+
+	s->order = xcalloc(b->count + 1, sizeof(*s->order));
+	for (uint32_t i = 0; i < b->count; i++) {
+		const char *tenant = tenant_of(s, &b->entries[i]);
+
+		list[i] = (struct tenant_entry){ tenant ? tenant : "", i };
+	}
+	qsort(list, b->count, sizeof(*list), compare_tenants);
+	for (uint32_t i = 0; i < b->count; i++)
+		s->order[i] = list[i].entry;
+}
+
+/* Entries from the first one on that have the same tenant. */
+static size_t same_tenant(const struct export_sink *s, const struct batch *b, size_t first)
+{
+	const char *tenant = tenant_of(s, entry_at(s, b, first));
+	size_t end = first + 1;
+
+	while (end < b->count) {
+		const char *other = tenant_of(s, entry_at(s, b, end));
+
+		if (!tenant != !other || (tenant && strcmp(tenant, other)))
+			break;
+		end++;
+	}
+	return end;
+}
 
 /* --- OTLP --- */
 
@@ -75,7 +141,7 @@ static ssize_t write_otlp(const struct export_sink *s, const struct batch *b, si
 
 	buf_init(&plain);
 	do
-		otlp_writer_add(w, &b->entries[first + n++]);
+		otlp_writer_add(w, entry_at(s, b, first + n++));
 	while (first + n < end && otlp_writer_size(w) < REQUEST_BYTES);
 	otlp_writer_end(w, &plain);
 	otlp_writer_free(w);
@@ -130,7 +196,7 @@ static uint64_t otlp_read_answer(const struct http_answer *a, int status, struct
 {
 	if (!a->body.size)
 		return 0;
-	if (status == 200)
+	if (is_success(status))
 		return read_message(&a->body, OTLP_PARTIAL_SUCCESS, OTLP_REJECTED_PROFILES, OTLP_ERROR_MESSAGE, ret);
 	if (is_protobuf(a))
 		read_message(&a->body, 0, RPC_STATUS_CODE, RPC_STATUS_MESSAGE, ret);
@@ -148,7 +214,7 @@ static ssize_t write_pushes(const struct export_sink *s, const struct batch *b, 
 	int r;
 
 	do {
-		r = push_write_entry(&b->entries[first + n], s->service, out, err);
+		r = push_write_entry(entry_at(s, b, first + n), s->service, out, err);
 		if (r < 0)
 			return n ? (ssize_t)n : r;
 		n++;
@@ -165,26 +231,41 @@ static bool push_is_retried(int status, const struct http_answer *a)
 
 static uint64_t push_read_answer(const struct http_answer *a, int status, struct buf *ret)
 {
-	if (status != 200 && a->body.size)
+	if (!is_success(status) && a->body.size)
 		put_text(a, ret);
 	return 0;
 }
 
 /* --- Requests --- */
 
+/* Seconds, or a date (RFC 9110, 10.2.3); -1: neither. */
+static int64_t retry_after_s(const char *value)
+{
+	struct tm tm = { 0 };
+	const char *end;
+	int64_t s;
+
+	if (*value >= '0' && *value <= '9')
+		s = strtol(value, NULL, 10);
+	else if ((end = strptime(value, "%a, %d %b %Y %H:%M:%S GMT", &tm)) && !*end)
+		s = (int64_t)timegm(&tm) - clock_wall_ns() / NS_PER_SECOND;
+	else
+		return -1;
+	return s < 0 ? 0 : s < RETRY_AFTER_MAX ? s : RETRY_AFTER_MAX;
+}
+
 static void note_pause(struct export_sink *s, const struct http_answer *a)
 {
-	int64_t pause = NS_PER_SECOND << (s->failures < 6 ? s->failures : 6);
+	int64_t pause = NS_PER_SECOND << (s->failures < 6 ? s->failures : 6), asked = -1;
 	_cleanup_(buf_done) struct buf after = { 0 };
 
 	buf_init(&after);
-	if (a && http_header(&a->head, "Retry-After", &after) && *after.data >= '0' && *after.data <= '9') {
-		unsigned long seconds = strtoul(after.data, NULL, 10);
-
-		pause = (int64_t)(seconds < RETRY_AFTER_MAX ? seconds : RETRY_AFTER_MAX) * NS_PER_SECOND;
-	} else if (pause > PAUSE_MAX_NS) {
+	if (a && http_header(&a->head, "Retry-After", &after))
+		asked = retry_after_s(after.data);
+	if (asked >= 0)
+		pause = asked * NS_PER_SECOND;
+	else if (pause > PAUSE_MAX_NS)
 		pause = PAUSE_MAX_NS;
-	}
 	s->failures++;
 	s->pause_end_ns = clock_monotonic_ns() + pause;
 }
@@ -192,7 +273,7 @@ static void note_pause(struct export_sink *s, const struct http_answer *a)
 static void note_refused(struct export_sink *s, const struct batch *b, size_t n, const char *why)
 {
 	for (size_t i = s->done; i < s->done + n; i++) {
-		const struct profile *p = b->entries[i].profile;
+		const struct profile *p = entry_at(s, b, i)->profile;
 		uint32_t column = profile_find_column(p, "samples");
 
 		s->refused_samples += column == UINT32_MAX ? 0 : (uint64_t)profile_sum(p, column);
@@ -210,14 +291,14 @@ static int judge(struct export_sink *s, const struct batch *b, size_t n, int sta
 
 	buf_init(&said);
 	left_out = s->kind->read_answer(a, status, &said);
-	if (status != 200 && s->kind->is_retried(status, a)) {
+	if (!is_success(status) && s->kind->is_retried(status, a)) {
 		s->retried_requests++;
 		note_pause(s, a);
 		return err_set(err, -EAGAIN, "%s answered %d%s%.200s", s->base.url, status, said.size ? ": " : "", said.size ? said.data : "");
 	}
 	s->failures = 0;
 	s->left_out_profiles += left_out;
-	if (status == 200) {
+	if (is_success(status)) {
 		s->accepted = true;
 		if (left_out && log_is_due(&s->say_refused_ns))
 			log_error("%s left out %llu profiles: %s", s->base.url, (unsigned long long)left_out, said.data);
@@ -228,14 +309,9 @@ static int judge(struct export_sink *s, const struct batch *b, size_t n, int sta
 	return 0;
 }
 
-static const char *tenant_of(const struct export_sink *s, const struct batch_entry *e)
-{
-	return s->tenant ? s->tenant : labels_get(e->labels, "tenant");
-}
-
 static int send_request(struct export_sink *s, const struct batch *b, size_t n, const struct buf *body, struct err *err)
 {
-	const char *tenant = tenant_of(s, &b->entries[s->done]);
+	const char *tenant = tenant_of(s, entry_at(s, b, s->done));
 	_cleanup_(freep) char *tenant_header = NULL;
 	const char *headers[5] = { NULL };
 	struct http_request q = { .method = "POST", .path = s->kind->path, .headers = headers, .body = body->data, .size = body->size,
@@ -263,22 +339,6 @@ static int send_request(struct export_sink *s, const struct batch *b, size_t n, 
 	}
 	http_answer_done(&a);
 	return r;
-}
-
-/* Entries from the first one on that have the same tenant. */
-static size_t same_tenant(const struct export_sink *s, const struct batch *b, size_t first)
-{
-	const char *tenant = tenant_of(s, &b->entries[first]);
-	size_t end = first + 1;
-
-	while (end < b->count) {
-		const char *other = tenant_of(s, &b->entries[end]);
-
-		if (!tenant != !other || (tenant && strcmp(tenant, other)))
-			break;
-		end++;
-	}
-	return end;
 }
 
 static int send_some(struct export_sink *s, const struct batch *b, struct err *err)
@@ -311,11 +371,14 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	if (now < s->pause_end_ns)
 		return err_set(err, -EAGAIN, "%s cannot accept profiles now; retrying in %lld s", s->base.url,
 			       (long long)((s->pause_end_ns - now) / NS_PER_SECOND + 1));
+	if (!s->order)
+		order_by_tenant(s, b);
 	while (s->done < b->count && r >= 0)
 		r = send_some(s, b, err);
 	if (r < 0)
 		return r;
 	accepted = s->accepted;
+	free(TAKE_PTR(s->order));
 	s->done = 0;
 	s->accepted = false;
 	/* The last sentence says why. */
@@ -354,6 +417,7 @@ static struct sink *export_close(struct sink *base)
 
 	http_client_free(s->client);
 	url_done(&s->url);
+	free(s->order);
 	free(base->url);
 	free(s);
 	return NULL;
@@ -385,6 +449,7 @@ static int open_client(struct export_sink *s, struct err *err)
 	if ((r = check_parameters(s, err)) < 0 || (r = http_options_from_url(&o, &s->url, err)) < 0)
 		return r;
 	o.total_ns = REQUEST_NS;
+	o.name = s->base.url;
 	return http_client_new(&o, &s->client, err);
 }
 
@@ -395,11 +460,15 @@ static int export_open(const struct export_kind *kind, const char *url, struct s
 
 	s->base.ops = kind->ops;
 	s->kind = kind;
-	if ((r = url_parse(url, &kind->url, &s->url, err)) < 0 || (r = open_client(s, err)) < 0) {
+	r = url_parse(url, &kind->url, &s->url, err);
+	if (r >= 0) {
+		s->base.url = xstrdup(s->url.shown);
+		r = open_client(s, err);
+	}
+	if (r < 0) {
 		export_close(&s->base);
 		return r;
 	}
-	s->base.url = xstrdup(s->url.shown);
 	s->base.port = (struct collector_sink){ .url = s->base.url, .commit = commit, .data = s };
 	*ret = &s->base;
 	return 0;

@@ -19,7 +19,7 @@ struct http_client {
 	const struct libcurl *curl;
 	CURL *easy;
 	struct http_options o;			/* its texts are ours */
-	char *where, *base;			/* "https://host:8443", and the prefix behind it */
+	char *where, *base;			/* its name in errors, and "https://host:8443/prefix" */
 	char detail[CURL_ERROR_SIZE];
 };
 
@@ -79,7 +79,7 @@ static void copy_options(struct http_client *c, const struct http_options *o)
 	size_t n = strlen(prefix);
 
 	c->o = *o;
-	c->o.host = c->o.prefix = NULL;
+	c->o.host = c->o.prefix = c->o.name = NULL;
 	c->o.ca_file = copy(o->ca_file);
 	c->o.user = copy(o->user);
 	c->o.password = copy(o->password);
@@ -90,6 +90,10 @@ static void copy_options(struct http_client *c, const struct http_options *o)
 	c->where = xasprintf(strchr(o->host, ':') ? "%s://[%s]:%u" : "%s://%s:%u", o->tls ? "https" : "http", o->host,
 			     o->port);
 	c->base = xasprintf("%s%.*s", c->where, (int)n, prefix);
+	if (o->name) {
+		free(c->where);
+		c->where = xstrdup(o->name);
+	}
 }
 
 int http_client_load(struct err *err)

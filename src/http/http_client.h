@@ -20,6 +20,7 @@ struct http_options {
 	unsigned port;
 	const char *prefix;		/* of every path: "/otlp" or "", as it stands in a URL */
 	bool tls;
+	const char *name;		/* stands for the server in errors; NULL: its URL */
 	const char *ca_file;		/* PEM; NULL: the system's. Certificates are always checked */
 	const char *user, *password;	/* NULL: none */
 	const char *password_file;	/* instead of the password; files are read for each request, so they may change */

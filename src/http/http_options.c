@@ -40,5 +40,7 @@ int http_options_from_url(struct http_options *o, const struct url *u, struct er
 	};
 	if (o->token_file && (o->password || o->password_file))
 		return err_set(err, -EINVAL, "'%s' has a password and token-file=; use one of them", u->shown);
-	return parse_tls(url_get(u, "tls"), &o->tls, err);
+	if (parse_tls(url_get(u, "tls"), &o->tls, err) < 0)
+		return -EINVAL;
+	return o->ca_file && !o->tls ? err_set(err, -EINVAL, "'%s' has ca-file= without tls=yes; add tls=yes", u->shown) : 0;
 }

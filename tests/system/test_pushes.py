@@ -10,21 +10,11 @@ import urllib.parse
 
 from daemon import Daemon
 from pprof_file import Pprof, form
+from pushes import metric, push
 from redis_server import free_port
 from strobe_test import Directory, check, main, test, wait_for
 
 TYPES = (('samples', 'count'), ('cpu', 'nanoseconds'))
-
-
-def push(daemon, body, name='shop', kind=None, **parameters):
-    """Status and text."""
-    c = http.client.HTTPConnection(urllib.parse.urlparse(daemon.url).netloc, timeout=30)
-    try:
-        c.request('POST', '/ingest?' + urllib.parse.urlencode({'name': name, **parameters}), body, {'Content-Type': kind} if kind else {})
-        r = c.getresponse()
-        return r.status, r.read().decode()
-    finally:
-        c.close()
 
 
 def pprof(samples, types=TYPES):
@@ -39,10 +29,6 @@ def stored(daemon):
 
 def is_stored(daemon, samples):
     return wait_for(lambda: daemon.status()['samples']['stored'] >= samples, 30)
-
-
-def metric(daemon, name):
-    return sum(float(line.rsplit(' ', 1)[1]) for line in daemon.get('/metrics').splitlines() if line.startswith(name))
 
 
 @test

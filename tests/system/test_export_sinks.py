@@ -1,0 +1,101 @@
+"""Sinks that are receivers of others, otlp:// and pyroscope://: one request per tenant, what an answer means, and what is said of errors."""
+import http.server
+import threading
+import time
+from email.utils import formatdate
+
+from daemon import Daemon
+from strobe_test import Directory, check, main, test, wait_for
+from pushes import metric, push
+
+
+class Receiver:
+    """Answers each POST as `answers` says, of which the last one stays; keeps the time and the tenant of each."""
+
+    def __init__(self, *answers):
+        self.answers, self.requests = list(answers), []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self):
+                self.rfile.read(int(self.headers['Content-Length']))
+                outer.requests.append((time.monotonic(), self.headers['X-Scope-OrgID']))
+                answer = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
+                if not answer:
+                    self.close_connection = True
+                    return
+                status, headers = answer
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                if status != 204:
+                    self.send_header('Content-Length', '0')
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.at = f'127.0.0.1:{self.server.server_address[1]}'
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def sink(daemon):
+    return next(s for s in daemon.status()['sinks'] if '://127' in s['url'])
+
+
+@test
+def series_of_several_tenants_are_one_request_for_each():
+    for scheme in 'otlp', 'pyroscope':
+        with Receiver((500 if scheme == 'pyroscope' else 503, {}), (200, {})) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
+            for i in range(20):
+                for tenant in 'team-1', 'team-2', None:
+                    status, text = push(daemon, b'main;work 1', f'service{i}.cpu', headers={'X-Scope-OrgID': tenant} if tenant else {})
+                    check(status == 200, f'{status} {text}')
+            check(wait_for(lambda: sink(daemon)['samples']['stored'] == 60, 60), f'{sink(daemon)}')
+            tenants = [tenant for _, tenant in r.requests]
+            seconds = 1 + int(r.requests[-1][0] - r.requests[0][0])
+            check(len(tenants) <= 3 * seconds + 1, f'{scheme}: {tenants} in {seconds} s')
+            check(set(tenants) == {'team-1', 'team-2', None}, f'{scheme}: {tenants}')
+            check(metric(daemon, 'strobe_export_refused_samples_total') == 0, 'none is refused')
+
+
+@test
+def every_success_is_one():
+    for scheme in 'otlp', 'pyroscope':
+        for status in 202, 204:
+            with Receiver((status, {})) as r, Directory() as d, Daemon(d, '--to', f'{scheme}://{r.at}') as daemon:
+                push(daemon, b'main;work 3')
+                check(wait_for(lambda: r.requests, 30), 'it is sent')
+                daemon.stop()
+                check(not any('refused' in line for line in daemon.lines), f'{scheme} {status}: {daemon.lines}')
+
+
+@test
+def a_receiver_is_asked_again_at_the_time_it_gives():
+    for date in False, True:
+        after = formatdate(time.time() + 5, usegmt=True) if date else '4'
+        with Receiver((429, {'Retry-After': after}), (200, {})) as r, Directory() as d, Daemon(d, '--to', f'otlp://{r.at}') as daemon:
+            push(daemon, b'main;work 3')
+            check(wait_for(lambda: len(r.requests) == 2, 60), f'it is sent again: {daemon.lines}')
+            check(r.requests[1][0] - r.requests[0][0] > 2.5, f'after {r.requests[1][0] - r.requests[0][0]} s with {after}')
+
+
+@test
+def an_error_names_the_sink_as_its_url_does():
+    with Receiver(None) as r, Directory() as d, Daemon(d, '--to', f'otlp://{r.at}') as daemon:
+        push(daemon, b'main;work 3')
+        check(wait_for(lambda: any(f'otlp://{r.at} closed the connection' in line for line in daemon.lines), 30), f'{daemon.lines}')
+        check(not any(f'http://{r.at}' in line for line in daemon.lines), f'{daemon.lines}')
+
+
+main()
