@@ -46,9 +46,10 @@ static bool host_is_ours(const struct auth_rules *a, const struct auth_request *
 		return false;
 	if (is_allowed_host(a, &host))
 		return true;
-	if (!port_fits(&host, a->listen.port))
-		return false;
-	return address_is_loopback(&host) || strcmp(host.host, a->listen.host) == 0 || is_local_address(a, q, &host);
+	/* No DNS record can be rebound to these either, and the port is another one behind `ssh -L` and forwarders of containers. */
+	if (address_is_loopback(&host))
+		return true;
+	return port_fits(&host, a->listen.port) && (strcmp(host.host, a->listen.host) == 0 || is_local_address(a, q, &host));
 }
 
 /* --- 2. Origin and Sec-Fetch-Site --- */
