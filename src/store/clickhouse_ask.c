@@ -60,6 +60,7 @@ static const struct problem {
 } problems[] = {
 	{ 60, -ENOENT, "the tables do not exist; a daemon with this URL as --store creates them within a minute" },
 	{ 81, -ENOENT, "the database does not exist; a daemon with this URL as --store creates it within a minute" },
+	{ 57, -EEXIST, NULL },
 	{ 158, -EOVERFLOW, "the query reads more rows than allowed; select a shorter range or fewer labels" },
 	{ 159, -EOVERFLOW, "the query exceeded its time limit; select a shorter range or fewer labels, or raise timeout= "
 			   "in the URL of the store" },
@@ -157,6 +158,8 @@ static void put_settings(const struct clickhouse_store *s, const struct clickhou
 		put_parameter(p, "database", s->url.database);
 	if (r->query_id)
 		put_parameter(p, "query_id", r->query_id);
+	if (r->session)
+		put_parameter(p, "session_id", r->session);
 	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&buffer_size=%u", p->size ? "&" : "",
 		   (long long)(time_limit_ns(s, r) / NS_PER_SECOND), ANSWER_MEMORY);
 	if (!r->writes && !r->is_number)

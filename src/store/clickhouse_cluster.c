@@ -2,9 +2,11 @@
 #include "clickhouse_cluster.h"
 #include "clickhouse_ask.h"
 #include "clickhouse_wire.h"
+#include "clock.h"
 #include "mem.h"
 #include <assert.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* As a server sees the cluster. */
 struct seen {
@@ -132,4 +134,25 @@ int clickhouse_check_paths(struct clickhouse_store *s, struct err *err)
 	for (unsigned i = 0; i < count; i++)
 		buf_done(&paths[i]);
 	return rc;
+}
+
+/* A temporary table belongs to a session of one server, and nothing of it stays. */
+int clickhouse_check_servers(struct clickhouse_store *s, struct err *err)
+{
+	_cleanup_(freep) char *session = NULL;
+	struct clickhouse_request r = { .sql = "CREATE TEMPORARY TABLE strobe_shard (n UInt8)", .writes = true, .anywhere = true, .within_ns = 5 * NS_PER_SECOND };
+	uint64_t number;
+
+	if (s->url.server_count == 1 || getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return 0;
+	r.session = session = xasprintf("strobe-%016llx", (unsigned long long)number);
+	for (unsigned i = 0; i < s->url.server_count; i++) {
+		struct err why;
+
+		/* One that is away or allows no such table says nothing about it. */
+		if (clickhouse_ask(s, i, &r, NULL, &why) == -EEXIST)
+			return err_set(err, -ENOTSUP, "shards= has one server twice: %s is one of those before it; remove it",
+				       s->url.servers[i].name);
+	}
+	return 0;
 }

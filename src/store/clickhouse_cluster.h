@@ -1,8 +1,11 @@
-/* clickhouse_cluster.h: checks that the cluster named in the URL consists of our shards. */
+/* clickhouse_cluster.h: checks that the shards of the URL are servers of their own, and the cluster that it names consists of them. */
 #ifndef STORE_CLICKHOUSE_CLUSTER_H
 #define STORE_CLICKHOUSE_CLUSTER_H
 
 #include "clickhouse_store.h"
+
+/* -ENOTSUP if two shards of the URL are one server by two names: it would have the samples of only one of them, and answer twice. */
+int clickhouse_check_servers(struct clickhouse_store *s, struct err *err);
 
 /* Asks a shard. -ENOTSUP with a sentence where it knows no such cluster, or is another shard of it than of the URL: two replicas of
  * one shard in the URL would count its samples twice. `*ret_replicated`: some shard has several replicas; false without a cluster. */

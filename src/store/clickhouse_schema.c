@@ -150,9 +150,10 @@ int clickhouse_create(struct clickhouse_store *s, bool *ret_replicated, struct e
 {
 	struct clickhouse_form f = { .database = s->url.database, .cluster = s->url.cluster };
 	unsigned count = s->url.server_count;
-	int rc = 0;
+	int rc;
 
 	assert(s->mode != CLICKHOUSE_READ);
+	rc = clickhouse_check_servers(s, err);
 	for (unsigned i = 0; rc >= 0 && i < count; i++)
 		rc = create_at(&(struct one){ .store = s, .shard = i }, &f, err);
 	if (rc >= 0 && f.replicated)

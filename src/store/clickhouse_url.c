@@ -42,13 +42,17 @@ static bool parse_port(const char *p, size_t n, unsigned *ret)
 	return v > 0 && v <= 65535;
 }
 
-static void add_server(struct clickhouse_url *u, const char *host, size_t n, unsigned port)
+static int add_server(struct clickhouse_url *u, const char *host, size_t n, unsigned port, struct err *err)
 {
 	struct clickhouse_server *s = &u->servers[u->server_count++];
 
 	s->host = xstrndup(host, n);
 	s->port = port;
 	s->name = xasprintf(strchr(s->host, ':') ? "[%s]:%u" : "%s:%u", s->host, port);
+	for (const struct clickhouse_server *other = u->servers; other < s; other++)
+		if (!strcasecmp(other->name, s->name))
+			return err_set(err, -EINVAL, "shards= has %s twice; remove one of them", s->name);
+	return 0;
 }
 
 /* "db1", "db1:8123", "[::1]:8123". */
@@ -65,8 +69,7 @@ static int parse_server(struct clickhouse_url *u, const char *p, size_t n, struc
 		return url_invalid(&kind, "the host of a shard is missing or invalid", err);
 	if (colon && !parse_port(colon + 1, n - (size_t)(colon + 1 - p), &port))
 		return url_invalid(&kind, "the port of a shard is not a number from 1 to 65535", err);
-	add_server(u, close ? p + 1 : p, close ? host - 1 : host, port);
-	return 0;
+	return add_server(u, close ? p + 1 : p, close ? host - 1 : host, port, err);
 }
 
 static int parse_shards(struct clickhouse_url *u, const char *list, struct err *err)
@@ -143,7 +146,7 @@ int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct er
 	for (size_t i = 0; rc >= 0 && i < ret->url.parameter_count; i++)
 		rc = set_parameter(ret, ret->url.parameters[i].name, ret->url.parameters[i].value, err);
 	if (rc >= 0 && !ret->server_count)
-		add_server(ret, ret->url.host, strlen(ret->url.host), ret->url.port);
+		rc = add_server(ret, ret->url.host, strlen(ret->url.host), ret->url.port, err);
 	assert(rc < 0 || ret->server_count > 0);
 	return rc < 0 ? rc : 0;
 }

@@ -292,6 +292,17 @@ def a_cluster_gets_tables_that_read_all_shards():
 
 
 @test
+def one_server_by_two_names_is_no_pair_of_shards():
+    server = servers()[0]
+    with Directory() as d:
+        for other, word in ((server.server, 'twice; remove one of them'), (f'localhost:{server.port}', 'is one of those before it')):
+            p = collect(server.url('twice', f'?shards={server.server},{other}'), directory=d)
+            said = p.communicate('a;b 1\n', timeout=300)[1]
+            check(p.returncode and word in said, f'{other}: {said}')
+        check('twice' not in server.ask('SHOW DATABASES'), 'nothing was created')
+
+
+@test
 def a_question_above_the_limits_is_refused_with_a_sentence():
     server = servers()[0]
     with Directory() as d:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import urllib.request
 
 import yaml
 
@@ -284,6 +285,19 @@ def the_commands_of_the_recipes_have_options_that_exist():
     for words in commands:
         r = subprocess.run([STROBE, *words, '--help'], capture_output=True, text=True)
         check(r.returncode == 0 and 'usage: strobe' in r.stdout.lower(), f'{words}: {r.stderr}')
+
+
+@test
+def the_daemon_answers_to_the_names_of_its_service():
+    service = next(d['metadata'] for d in documents('kubernetes/strobe.yaml') if d['kind'] == 'Service')
+    allowed = [word.split('=')[1] for name, pod in pods() if name == 'strobe' for c in pod['containers'] for word in c['args']
+               if word.startswith('--allow-host=')]
+    name, namespace = service['name'], service['namespace']
+    with Directory() as directory, Daemon(directory, *[f'--allow-host={name}' for name in allowed]) as d:
+        for host in (name, f'{name}.{namespace}', f'{name}.{namespace}.svc', f'{name}.{namespace}.svc.cluster.local'):
+            request = urllib.request.Request(d.url + '/healthz', headers={'Host': f'{host}:8787'})
+            with urllib.request.urlopen(request, timeout=30) as r:
+                check(r.status == 200, f'{host}: {r.status}')
 
 
 @test
