@@ -152,6 +152,38 @@ int daemon_open_page(struct daemon *d, struct err *err)
 	return open_sink(d, d->options.store_url, &o, &sink_store_ops, err);
 }
 
+/* One that is open here is valid, and locked. */
+static bool is_open(const struct feeds *l, const char *place, const char *state)
+{
+	struct feed *f;
+
+	FEEDS_EACH(f, l, FEED_SINK, FEED_ANY)
+	{
+		_cleanup_(freep) char *other = sink_place(f->given, state);
+
+		if ((f->is_page || f->state & FEED_GOES) && place && other && strcmp(place, other) == 0)
+			return true;
+	}
+	return false;
+}
+
+int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	struct sink_options o = daemon_sink_options(n);
+	bool is_directory = strncmp(n->store_url, "sqlite:", 7) == 0;
+	_cleanup_(freep) char *place = is_directory ? sink_place(n->store_url, n->state) : NULL;
+	struct sink *s;
+	int r;
+
+	if (strcmp(n->store_url, d->options.store_url) == 0 || is_open(&d->feeds, place, n->state))
+		return 0;
+	if ((r = check_place(&d->feeds, n->store_url, place, n->state, err)) < 0 || (r = store_load(n->store_url, err)) < 0 ||
+	    (r = sink_store_ops.open(n->store_url, &o, &s, err)) < 0)
+		return r;
+	sink_close(s);
+	return 0;
+}
+
 int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	struct sink_options options = daemon_sink_options(n);

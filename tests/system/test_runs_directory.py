@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.request
 
-from collector import Collector, write_config
+from collector import ConfiguredServer, write_config
 from daemon import Daemon
 from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
 
@@ -140,14 +140,6 @@ def a_file_is_imported_once_also_across_restarts_and_after_its_run_was_deleted()
             check(d.status()['runs']['dropped']['conflict'] == 0, 'nor after a kill')
 
 
-class Configured(Collector):
-    """Runs `strobe serve` with the sources of a configuration file."""
-
-    def __init__(self, directory, config):
-        super().__init__(directory)
-        self.command = [STROBE, 'serve', '--listen', '127.0.0.1:0', '--store', f'sqlite:{directory}/state', '-c', config]
-
-
 @test
 def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
     with Directory() as directory:
@@ -158,10 +150,10 @@ def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
         os.makedirs(f'{directory}/x')
 
         def configure(*sources):
-            write_config(config, **{'from': sources})
+            write_config(config, **{'from': sources, 'listen': '127.0.0.1:0', 'store': f'sqlite:{directory}/state'})
 
         configure(f'runs:{out}')
-        with Configured(directory, config) as d:
+        with ConfiguredServer(directory, config) as d:
             put(out, 'a.s.xhprof', array(1))
             put(out, 'b.s.xhprof', array(2))
             check(wait_for(lambda: source(d)['files'] == 2), f'{source(d)}')
@@ -180,7 +172,7 @@ def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
             check(d.stop() == 0, 'the daemon ends')
         for i, other in enumerate(spellings):
             configure(other)
-            with Configured(directory, config) as d:
+            with ConfiguredServer(directory, config) as d:
                 put(out, f'x{i}.t.xhprof', array(4))
                 check(wait_for(lambda: f't/x{i}' in listed(d)) and 's/a' not in listed(d), f'{other} after a restart: {listed(d)}')
                 check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'all is done with')
