@@ -272,7 +272,7 @@ def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
             check('strobe_run_files_rejected_total{source="runs:' in d.get('/metrics'), 'in the metrics')
             check(wait_for(lambda: source(d)['files'] == 1), 'and done with')
             status = subprocess.run([STROBE, 'status', '--url', d.url], capture_output=True, text=True, timeout=60)
-            check('1 files imported (rejected: ' in status.stdout and 'damaged 3' in status.stdout, status.stdout + status.stderr)
+            check('1 file imported (rejected: ' in status.stdout and 'damaged 3' in status.stdout, status.stdout + status.stderr)
             check(d.stop() == 0, 'the daemon ends')
         with watching(directory) as d:
             put(f'{directory}/out', 'more.s.xhprof', array(1))

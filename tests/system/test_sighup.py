@@ -525,7 +525,7 @@ def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_ag
             c.hup('reloaded the configuration')
             check(send_and_wait(40), f'and comes again: {c.status()["samples"]}')
             n = relay.sums()['sinks'][0]
-            check(n['up'] and n['counts']['relay_handed_samples_total'] == 40, f'the relay has handed all over: {n}')
+            check(n['up'] and n['counts']['relay_received_samples_total'] == 40, f'the relay has handed all over: {n}')
             check(relay.stop() == 0 and c.stop() == 0, 'both end with 0')
         check(total(centre, f'{centre}/a') == 40, 'nothing is lost or doubled')
 
