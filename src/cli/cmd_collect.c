@@ -40,7 +40,7 @@ static const struct command_spec spec = {
 		"Sources: unix:SOCKET (the extension), resp://HOST:PORT (listens as a Redis does, for "
 		"ArcLamp.php), redis://HOST[:PORT]/?channel=NAME (pub/sub), "
 		"redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), file:PATH (folded lines in a file that "
-		"grows), runs:DIR (files of runs that xhprof_lib or uprofiler_lib writes), - (folded lines on "
+		"grows), runs:DIR (run files written by xhprof_lib or uprofiler_lib), - (folded lines on "
 		"standard input).\n\n"
 		"Sinks: sqlite:DIR (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store of "
 		"several daemons), logs:DIR (Arc Lamp's trace "

@@ -65,7 +65,7 @@ static const struct command_spec spec = {
 		"of `strobe serve`. Data that a format cannot "
 		"hold is left out, with a note on standard error.\n\n"
 		"The exit code is 4 when nothing was sampled.\n\n"
-		"The formats:\n",
+		"Formats:\n",
 	.more = list_formats,
 	.examples =
 		"strobe convert profile.strobe -o profile.pb.gz\n"

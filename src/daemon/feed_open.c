@@ -96,6 +96,11 @@ int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct
 
 /* --- Sinks --- */
 
+static int page_is_sink(struct err *err)
+{
+	return err_set(err, -EEXIST, "the store of the page is also a sink; remove one of them");
+}
+
 static int check_place(const struct feeds *l, const char *url, const char *place, const char *state, struct err *err)
 {
 	struct feed *f;
@@ -105,6 +110,8 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 
 		if (!place || !other || strcmp(place, other))
 			continue;
+		if (f->is_page)
+			return page_is_sink(err);
 		if (f->state & FEED_STAYS)
 			return err_set(err, -EEXIST, "two sinks write to '%s', one of them %s; remove one of them",
 				       place, f->sink->url);
@@ -128,7 +135,7 @@ static int open_sink(struct daemon *d, const char *url, const struct sink_option
 	int r;
 
 	if (f && f->is_page)
-		return err_set(err, -EEXIST, "the store of the page is also a sink; remove one of them");
+		return page_is_sink(err);
 	if (f)
 		return 0;
 	if (feeds_count(&d->feeds, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)

@@ -87,6 +87,8 @@ def main():
          'each placeholder that this test lists is in use')
     told([f'{option}: {values}' for option, values in placeholders(known).items() if len(values) > 1 and set(values) != SEVERAL.get(option)],
          'an option has the same placeholder in all commands')
+    told([line for line in texts['convert'].partition('\nFormats:\n')[2].partition('\n\n')[0].split('\n') if not re.match(r'[a-z-]+ \((read|written|read, written)\): .*\.$', line)],
+         'each format of convert --help has one line')
     told([f'{c}: {form}' for c in known for form, _ in entries(texts[c]) if set(form.split()) & FORMER],
          'no option has a placeholder that another one took the place of')
 
