@@ -30,7 +30,7 @@ help:
 	@echo 'make format               formats the lines of C that this branch has changed (clang-format)'
 	@echo 'make setup                installs the Debian packages that building, the demo and the tests need'
 	@echo 'make web                  the web page again (npm); its result is kept in web/dist'
-	@echo 'make clean                removes build/ (the state of the demo and of the tests stays in var/)'
+	@echo 'make clean                removes build/ and compile_commands.json (the state of the demo and of the tests stays in var/)'
 	@echo
 	@echo 'CC=clang, CFLAGS=… and WERROR=1 (warnings are errors) are heeded.'
 
@@ -75,4 +75,4 @@ web:
 	@web/build.sh
 
 clean:
-	rm -rf build
+	rm -rf build compile_commands.json

@@ -50,7 +50,7 @@ class Target:
 
 def recording(*options, wait=True):
     """A recording that samples already, unless wait is False."""
-    r = subprocess.Popen([STROBE, 'record', '-q', '--rows', '0', *map(str, options)], stderr=subprocess.PIPE, text=True)
+    r = subprocess.Popen([STROBE, 'record', '-q', *map(str, options)], stderr=subprocess.PIPE, text=True)
     while wait and r.poll() is None and not on_cpu(r.pid)['run_cnt']:
         time.sleep(0.02)
     return r

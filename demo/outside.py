@@ -54,7 +54,7 @@ class Outside:
                 pass
         workers = [word for pid in children(self.parent) for word in ('-p', pid)]
         for name, options in (('system', ['--wall', '-F', RATE]), ('files', ['--file-io'])):
-            command = [self.strobe, 'record', *options, '-q', '--rows', '0', '-o', self.path(f'{name}.strobe'), *workers]
+            command = [self.strobe, 'record', *options, '-q', '-o', self.path(f'{name}.strobe'), *workers]
             self.servers[name] = Server(f'strobe record ({name})', command, self.path(f'record-{name}.log'), stop_signal=signal.SIGINT)
 
     def finish(self):
@@ -89,7 +89,7 @@ class Outside:
             return
         program = subprocess.Popen(['podchecker', *modules], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            r = subprocess.run([self.strobe, 'record', '-q', '--rows', '0', '-p', str(program.pid), '-d', PERL_SECONDS, '-F', RATE, '-o',
+            r = subprocess.run([self.strobe, 'record', '-q', '-p', str(program.pid), '-d', PERL_SECONDS, '-F', RATE, '-o',
                                 self.path(PERL)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         finally:
             program.kill()

@@ -107,6 +107,15 @@ static void info_row(const char *name, uint64_t value)
 	php_info_print_table_row(2, name, text);
 }
 
+static const char *observer_text(void)
+{
+	if (tracer_available())
+		return "registered";
+	return strcmp(INI_STR("strobe.instrument"), "auto") == 0 ?
+		       "not registered: strobe.instrument is auto, and no other setting needs it" :
+		       "not registered: strobe.instrument is off";
+}
+
 static PHP_MINFO_FUNCTION(strobe)
 {
 	struct sampler_stats stats;
@@ -118,8 +127,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	api_info_request();
 	php_info_print_table_row(2, "Samples are taken", delivery_text());
 	standin_info();
-	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: "
-				 "strobe.instrument is off");
+	php_info_print_table_row(2, "Call observer", observer_text());
 	php_info_print_table_row(2, "Clock of traces", clock_name());
 	php_info_print_table_row(2, "CPU time of traces", cpu_clock_name());
 	php_info_print_table_end();

@@ -40,6 +40,13 @@ expect(told(['strobe.mode' => 'off', 'strobe.socket' => '/nonexistent']), false,
 expect(told(['strobe.request_rate' => '0']), false, 'rate', 'strobe.request_rate=0 did not select it');
 expect(told(['strobe.request_rate' => '0.0000001']), false, 'rate', 'strobe.request_rate=1.0e-7 did not select it');
 
+// The observer, and the setting that would register it.
+foreach ([['auto', [], 'not registered: strobe.instrument is auto, and no other setting needs it'], ['0', [], 'not registered: strobe.instrument is off'],
+	  ['1', [], 'registered'], ['auto', ['strobe.trace_rate' => '0.5'], 'registered']] as [$instrument, $more, $text]) {
+	$run = profile('<?php (new ReflectionExtension("strobe"))->info();', ['strobe.instrument' => $instrument, ...$more]);
+	check(str_contains($run->stdout, "Call observer => $text\n"), "instrument=$instrument: $run->stdout");
+}
+
 // Sampled, and the samples do not arrive.
 $away = new Receiver(listen: false);
 expect(told([], '', $away), true, 'no_daemon', "there is no socket $away->path; start the daemon, or set strobe.socket to its socket", LOST);

@@ -392,7 +392,7 @@ int arclamp_config_make(const struct yaml_node *root, struct arclamp_config *ret
 	int r;
 
 	*ret = (struct arclamp_config){ 0 };
-	if ((r = yaml_want(root, YAML_MAPPING, "the configuration", err)) < 0 || (r = read_base(ret, root, err)) < 0 ||
+	if ((r = yaml_want(root, YAML_MAPPING, NULL, err)) < 0 || (r = read_base(ret, root, err)) < 0 ||
 	    (r = read_groups(ret, root, err)) < 0)
 		return r;
 	WARN_OF_UNKNOWN(ret, root, "", known);

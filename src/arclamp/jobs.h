@@ -1,5 +1,4 @@
-/* jobs.h: many pieces of work, each in a process of its own: its memory goes with it, and what ends it ends nothing
- * else. */
+/* jobs.h: runs jobs in child processes, so memory is released and crashes are contained. */
 #ifndef ARCLAMP_JOBS_H
 #define ARCLAMP_JOBS_H
 

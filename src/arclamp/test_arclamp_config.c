@@ -189,7 +189,7 @@ TEST(groups_that_make_no_files_are_refused_with_their_line)
 	CHECK_STR(error_of("base_path: ''\n" LOGS), "a.yaml:1: 'base_path' is empty; give a directory such as "
 		  "/srv/arclamp/logs");
 	CHECK_STR(error_of("logs: hourly\n"), "a.yaml:1: 'logs' must be a list, not one value");
-	CHECK_STR(error_of("- 1\n"), "a.yaml:1: 'the configuration' must be a mapping (name: value), not a list");
+	CHECK_STR(error_of("- 1\n"), "a.yaml:1: the configuration must be a mapping (name: value), not a list");
 }
 
 TEST(a_file_of_arclamp_log_is_told_from_one_of_strobe)

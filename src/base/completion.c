@@ -39,7 +39,7 @@ static bool takes_directory(const struct option_spec *o)
 
 static bool takes_file(const struct option_spec *o)
 {
-	static const char *const names[] = { "FILE", "OUT", "SOCKET", NULL };
+	static const char *const names[] = { "FILE", NULL };
 
 	return is_one_of(o->value, names);
 }

@@ -1,12 +1,14 @@
 /* options_help.c: the table of options as --help text and as a man page. */
 #include "options.h"
+#include "mem.h"
 #include "text.h"
 #include <assert.h>
 #include <string.h>
 
 #define WIDTH		80
 #define INDENT		2
-#define HELP_COLUMN	28
+#define NO_BREAK	'~'	/* in no usage */
+#define HELP_COLUMN	28	/* at least */
 
 static bool is_end(const struct option_spec *o)
 {
@@ -77,36 +79,66 @@ static void put_forms(struct buf *out, const struct option_spec *o)
 		buf_printf(out, " %s", o->value);
 }
 
-static void put_option(struct buf *out, const struct option_spec *o)
+static size_t forms_width(const struct option_spec *o)
 {
-	size_t before = out->size, column;
+	_cleanup_(buf_done) struct buf forms = { 0 };
 
+	buf_init(&forms);
+	put_forms(&forms, o);
+	return text_columns((struct str){ forms.data, forms.size });
+}
+
+/* All texts of a command begin in one column, behind its longest option. */
+static size_t help_column(const struct command_spec *c)
+{
+	size_t column = HELP_COLUMN;
+
+	for (const struct option_spec *o = c->options; !is_end(o); o++) {
+		size_t end = o->kind != OPTION_HEADING && o->help ? INDENT + forms_width(o) + 2 : 0;
+
+		column = end > column ? end : column;
+	}
+	return column;
+}
+
+static void put_option(struct buf *out, const struct option_spec *o, size_t column)
+{
+	size_t end = INDENT + forms_width(o);
+
+	assert(end + 2 <= column);
 	put_spaces(out, INDENT);
 	put_forms(out, o);
-	column = text_columns((struct str){ out->data + before, out->size - before });
-	if (column + 2 > HELP_COLUMN) {
-		buf_putc(out, '\n');
-		column = 0;
-	}
-	put_spaces(out, HELP_COLUMN - column);
-	put_wrapped(out, o->help, HELP_COLUMN, HELP_COLUMN);
+	put_spaces(out, column - end);
+	put_wrapped(out, o->help, column, column);
 }
 
 static const struct option_spec help_option = { OPTION_FLAG, 'h', "help", NULL, NULL, "Show this help and exit." };
 
-/* The line that --help begins with. Alternatives stay in one piece: "[-p PID | -a]" breaks between, not within. */
+/* The line that --help begins with. "[--by GROUP]" stays in one piece. */
 static void put_usage(struct buf *out, const struct command_spec *c)
 {
-	size_t column;
+	_cleanup_(freep) char *usage = xstrdup(c->usage ? c->usage : "");
+	size_t column, begin = out->size;
+	unsigned depth = 0;
+
+	for (char *p = usage; *p; p++) {
+		depth += *p == '[';
+		depth -= *p == ']';
+		if (*p == ' ' && depth)
+			*p = NO_BREAK;
+	}
 
 	buf_printf(out, "Usage: strobe %s", c->name);
 	column = out->size < 24 ? out->size + 1 : 8;
 	if (c->usage && *c->usage) {
 		buf_putc(out, ' ');
-		put_wrapped(out, c->usage, column, column);
+		put_wrapped(out, usage, column, column);
 	} else {
 		buf_putc(out, '\n');
 	}
+	for (size_t i = begin; i < out->size; i++)
+		if (out->data[i] == NO_BREAK)
+			out->data[i] = ' ';
 }
 
 static void put_indented(struct buf *out, const char *lines)
@@ -143,6 +175,7 @@ static bool has_details(const struct command_spec *c)
 void options_help(const struct command_spec *c, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf description = { 0 };
+	size_t column = help_column(c);
 	bool help_shown = false;
 	unsigned options = 0;
 	struct buf text;
@@ -156,13 +189,13 @@ void options_help(const struct command_spec *c, struct buf *out)
 		buf_puts(&text, "\nOptions:\n");
 	for (const struct option_spec *o = c->options;; o++) {
 		if (is_place_for_help(c, o, &help_shown, options))
-			put_option(&text, &help_option);
+			put_option(&text, &help_option, column);
 		if (is_end(o))
 			break;
 		if (o->kind == OPTION_HEADING) {
 			buf_printf(&text, "\n%s:\n", o->help);
 		} else if (o->help) {
-			put_option(&text, o);
+			put_option(&text, o, column);
 			options++;
 		}
 	}

@@ -354,6 +354,9 @@ int yaml_want(const struct yaml_node *n, enum yaml_kind kind, const char *what, 
 
 	if (n->kind == kind && !(kind == YAML_SCALAR && yaml_is_null(n)))
 		return 0;
+	if (!what)
+		return yaml_error(n, err, "the configuration must be %s, not %s", kinds[kind],
+				  yaml_is_null(n) ? "empty" : kinds[n->kind]);
 	return yaml_error(n, err, "'%s' must be %s, not %s", what, kinds[kind],
 			  yaml_is_null(n) ? "empty" : kinds[n->kind]);
 }

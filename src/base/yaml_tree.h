@@ -56,8 +56,8 @@ const struct yaml_node *yaml_find(const struct yaml_node *n, const char *key);
 
 bool yaml_is_null(const struct yaml_node *n);		/* empty, ~ or null; NULL is one, too */
 
-/* These take what the value is for ("redis: port"), and give an error that names file and line if it is another kind of
- * value. The text lives as long as the tree. */
+/* These take what the value is for ("redis: port"), yaml_want also NULL for the whole file, and give an error that names file
+ * and line if it is another kind of value. The text lives as long as the tree. */
 int yaml_want(const struct yaml_node *n, enum yaml_kind kind, const char *what, struct err *err);
 int yaml_get_text(const struct yaml_node *n, const char *what, const char **ret, struct err *err);
 int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, int64_t max, int64_t *ret,

@@ -4,6 +4,7 @@
 
 #include "languages.h"
 #include "mem.h"
+#include "obstacles.h"
 #include "perl_check.h"
 #include "php_check.h"
 #include "process.h"
@@ -358,23 +359,36 @@ static int open_mapped_program(pid_t pid, char *ret_name, size_t size)
 	return -EACCES;
 }
 
+static int no_access(pid_t pid, int error, struct err *err)
+{
+	struct php_task task;
+	struct obstacle o;
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	if (!err || php_task_read("/proc", number, &task) < 0)
+		return err_set(err, -EACCES, "cannot inspect process %d: %s", (int)pid, strerror(error));
+	obstacle_for_refusal("/proc", &task, error, &o);
+	php_task_done(&task);
+	return err_set(err, -EACCES, "cannot inspect process %d: %s%s%s", (int)pid, o.cause, *o.remedy ? "; " : "", o.remedy);
+}
+
 static int open_program(pid_t pid, char *ret_name, size_t size, struct err *err)
 {
 	char path[64];
 	ssize_t n;
-	int fd;
+	int fd, error;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	n = readlink(path, ret_name, size - 1);
 	ret_name[n < 0 ? 0 : n] = 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+	error = errno;
+	if (fd < 0 && (error == ENOENT || error == ESRCH))
 		return no_program(pid, err);
 	if (fd < 0)
 		fd = open_mapped_program(pid, ret_name, size);
-	if (fd < 0)
-		return err_set(err, -EACCES, "cannot inspect process %d without root or CAP_SYS_PTRACE", (int)pid);
-	return fd;
+	return fd < 0 ? no_access(pid, error, err) : fd;
 }
 
 /* --- processes */

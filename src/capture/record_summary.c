@@ -109,7 +109,7 @@ static void put_remote(const struct record_summary *s, struct buf *out)
 	buf_puts(out, "strobe: ");
 	put_count(out, c->kept, "sample", "samples");
 	buf_puts(out, " of ");
-	put_count(out, c->looks, "look at a thread", "looks at threads");
+	put_count(out, c->looks, "observation of a thread", "observations of threads");
 	buf_puts(out, " in ");
 	put_count(out, c->ticks, "tick", "ticks");
 	buf_puts(out, ", ");
@@ -231,11 +231,11 @@ static void label_count(struct labels *labels, const char *key, u64 n, bool alwa
 static void label_remote(const struct remote_counts *c, struct labels *labels)
 {
 	label_count(labels, "ticks", c->ticks, true);
-	label_count(labels, "looks", c->looks, true);
+	label_count(labels, "observations", c->looks, true);
 	label_count(labels, "kept", c->kept, true);
 	label_count(labels, "ticks_late", c->late, false);
-	label_count(labels, "looks_asleep", c->asleep, false);
-	label_count(labels, "looks_slept", c->slept, false);
+	label_count(labels, "observations_asleep", c->asleep, false);
+	label_count(labels, "observations_slept", c->slept, false);
 	label_count(labels, "lost_torn", c->torn, false);
 }
 
@@ -333,8 +333,8 @@ static void put_why_empty(const struct record_summary *s, struct buf *out)
 	}
 	if (s->hz) {
 		buf_puts(out, "strobe: 0 of ");
-		put_count(out, s->is_remote ? s->remote.looks : c[COUNTER_TICKS], s->is_remote ? "look" : "tick",
-			  s->is_remote ? "looks" : "ticks");
+		put_count(out, s->is_remote ? s->remote.looks : c[COUNTER_TICKS], s->is_remote ? "observation" : "tick",
+			  s->is_remote ? "observations" : "ticks");
 		buf_printf(out, " found %s on CPU", language(s));
 	} else {
 		buf_printf(out, "strobe: no %s of %s was recorded", s->file_io ? "call" : "wait", language(s));

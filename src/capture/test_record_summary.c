@@ -130,7 +130,7 @@ TEST(a_recording_without_bpf_counts_looks_and_what_became_of_them)
 	};
 
 	CHECK_STR(text_of(&s),
-		  "strobe: 1,000 samples of 2,964 looks at threads in 988 ticks, 10.0 s (1,900 found it still asleep, 50 outside PHP functions)\n"
+		  "strobe: 1,000 samples of 2,964 observations of threads in 988 ticks, 10.0 s (1,900 found it still asleep, 50 outside PHP functions)\n"
 		  "strobe: 9.90 s on CPU by the kernel's account, 0.10 s of it between samples; 5.00 s blocked, 0.00 s runnable in PHP "
 		  "functions\n"
 		  "strobe: 1 sample is missing: its thread ran at each attempt to read it\n"

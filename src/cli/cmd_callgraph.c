@@ -26,7 +26,7 @@ static bool quiet;
 static int64_t began_ns;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'o', "output", "OUT", &output, "Write to OUT: .svg, .svgz, .png, .pdf, .dot, or -.",
+	{ OPTION_STRING, 'o', "output", "FILE", &output, "Write to FILE: .svg, .svgz, .png, .pdf, .dot, or -.",
 	  "- is standard output, which gets SVG." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format (default: auto-detect)." },
@@ -54,7 +54,7 @@ static const struct option_spec options[] = {
 
 static const struct command_spec spec = {
 	.name = "callgraph",
-	.usage = "[FILE...|-] [-o OUT.svg|png|pdf|dot] [--function FUNCTION]",
+	.usage = "[FILE...|-] [-o FILE] [--function FUNCTION]",
 	.summary = "draw a call graph with its critical path",
 	.description =
 		"Reads profiles as `strobe report` does, also from a URL of `strobe serve`, and draws a call graph. Boxes are functions, redder with a "
@@ -134,8 +134,9 @@ static int lay_out(struct graphviz *graphviz, const struct profile *p, const str
 	warn_reduced(&fit);
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "Graphviz could not lay out even a few functions in %g seconds; is the machine "
-			       "busy? -o OUT.dot writes the graph for dot", seconds + 2);
-	return r < 0 ? err_prefix(err, "cannot draw the graph; -o OUT.dot still works") : 0;
+				       "busy? -o FILE.dot writes the graph for dot",
+			       seconds + 2);
+	return r < 0 ? err_prefix(err, "cannot draw the graph; -o FILE.dot still works") : 0;
 }
 
 static int make(struct graphviz *graphviz, const struct profile *p, const struct callgraph_options *o,

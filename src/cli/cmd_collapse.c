@@ -19,8 +19,8 @@ static struct format_options reading;		/* options of the readers: one line below
 static struct buf order;			/* of stacks, for formats whose script keeps it */
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write to OUT (default: -, standard output)." },
+	{ OPTION_STRING, 'o', "output", "FILE", &output,
+	  "Write to FILE (default: -, standard output)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
@@ -71,7 +71,7 @@ static const struct option_spec options[] = {
 
 static const struct command_spec spec = {
 	.name = "collapse",
-	.usage = "[FILE...|-] [-o OUT]",
+	.usage = "[FILE...|-] [-o FILE]",
 	.summary = "write profiles as folded stacks, one line each",
 	.description =
 		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or "

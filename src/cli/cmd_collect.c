@@ -14,10 +14,10 @@ static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "from", "URL", &settings.from, "Source (default: PHP's socket); repeatable.",
 	  "The default is the socket of PHP on this machine." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; repeatable, 8 at most." },
-	{ OPTION_STRING, 0, "state", "DIR", &settings.state, "State directory (default: the store's default).",
+	{ OPTION_STRING, 0, "state", "DIR", &settings.state, "State directory (default: that of strobe serve).",
 	  "It has the journal, spool and file offsets, and belongs to one collector only." },
-	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
-	  "Address of the counters (default: " LISTEN ").",
+	{ OPTION_STRING, 0, "listen", "HOST:PORT", &settings.listen,
+	  "For the counters (default: " LISTEN ").",
 	  "`none`: nowhere." },
 	SETTINGS_LABELS,
 	SETTINGS_CONFIG,
@@ -37,10 +37,10 @@ static const struct command_spec spec = {
 	.description =
 		"Passes the samples of every source to every sink. It runs until SIGTERM or Ctrl-C, or until EOF if "
 		"standard input is the only source, and flushes all received samples before it exits.\n\n"
-		"Sources: unix:SOCKET (the extension), resp://ADDRESS:PORT (listens as a Redis does, for "
+		"Sources: unix:SOCKET (the extension), resp://HOST:PORT (listens as a Redis does, for "
 		"ArcLamp.php), redis://HOST[:PORT]/?channel=NAME (pub/sub), "
 		"redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), file:PATH (folded lines in a file that "
-		"grows), runs:DIR (files of runs that xhprof_lib or uprofiler_lib writes), - (folded lines on "
+		"grows), runs:DIR (run files written by xhprof_lib or uprofiler_lib), - (folded lines on "
 		"standard input).\n\n"
 		"Sinks: sqlite:DIR (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store of "
 		"several daemons), logs:DIR (Arc Lamp's trace "

@@ -19,9 +19,9 @@ static struct format_options reading;
 static bool no_lines, quiet;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name, "Output format (default: by the suffix of OUT).",
+	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name, "Output format (default: by the suffix of -o).",
 	  "One of the above." },
-	{ OPTION_STRING, 'o', "output", "OUT", &output, "Write to OUT (default: -, standard output).",
+	{ OPTION_STRING, 'o', "output", "FILE", &output, "Write to FILE (default: -, standard output).",
 	  "Files named .gz or .zst are compressed." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
@@ -56,16 +56,16 @@ static void format_choices(struct buf *out)
 
 static const struct command_spec spec = {
 	.name = "convert",
-	.usage = "[FILE...|-] [-f FORMAT] [-o OUT]",
+	.usage = "[FILE...|-] [-f FORMAT] [-o FILE]",
 	.summary = "write profiles in another format: pprof, speedscope, callgrind, ...",
 	.description =
 		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and writes them "
-		"in the format of -f, or the one that the suffix of OUT selects. Without FILE it reads standard "
+		"in the format of -f, or the one that the suffix of the output file selects. Without FILE it reads standard "
 		"input if that is piped, else profile.strobe, which `strobe run` writes. A FILE may also be the URL of a page or of the API "
 		"of `strobe serve`. Data that a format cannot "
 		"hold is left out, with a note on standard error.\n\n"
 		"The exit code is 4 when nothing was sampled.\n\n"
-		"The formats:\n",
+		"Formats:\n",
 	.more = list_formats,
 	.examples =
 		"strobe convert profile.strobe -o profile.pb.gz\n"

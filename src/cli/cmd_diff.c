@@ -20,7 +20,7 @@ static struct diff_picture picture;
 static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'o', "output", "OUT", &output, "Write to OUT: .svg, .html, .json, ... (default: -).",
+	{ OPTION_STRING, 'o', "output", "FILE", &output, "Write to FILE: .svg, .html, .json, ... (default: -).",
 	  "A picture (.svg, .svgz or .html), .json, .csv or .folded; - is standard output." },
 	{ OPTION_STRING, 'f', "format", "FORMAT", &format,
 	  "Format: table (default), json, csv, folded or svg." },
@@ -71,7 +71,7 @@ static const struct option_spec options[] = {
 
 static const struct command_spec spec = {
 	.name = "diff",
-	.usage = "A B [-o OUT]",
+	.usage = "A B [-o FILE]",
 	.summary = "compare two profiles: regressions and improvements",
 	.description =
 		"Compares profile A (before) with profile B (after), each of any known format, one of them possibly "

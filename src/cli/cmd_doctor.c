@@ -38,8 +38,7 @@ static void more(struct buf *out)
 		      "but no sample has arrived yet.\n\n"
 		      "STROBE_WITHOUT=NAME,… treats kernel features as absent, for tests:");
 	for (unsigned i = 0; i < KERNEL_FEATURES; i++)
-		buf_printf(out, "%s %s (%s)", i ? "," : "", kernel_feature_name((enum kernel_feature)i),
-			   kernel_feature_use((enum kernel_feature)i));
+		buf_printf(out, "%s %s", i ? "," : "", kernel_feature_name((enum kernel_feature)i));
 	buf_putc(out, '.');
 }
 

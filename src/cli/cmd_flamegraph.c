@@ -32,9 +32,9 @@ static const char *color_by, *width_of, *delta;
 static bool quiet, random_colors, keep_colors;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'o', "output", "OUT", &output, "Write to OUT: .svg, .svgz, .html, or - for stdout.",
+	{ OPTION_STRING, 'o', "output", "FILE", &output, "Write to FILE: .svg, .svgz, .html, or - for stdout.",
 	  "An .html page also has tables and the call graph; standard output gets SVG." },
-	{ OPTION_LIST, 0, "also", "CHANGES:OUT", &also, "Draw another picture, with CHANGES; repeatable.",
+	{ OPTION_LIST, 0, "also", "CHANGES:FILE", &also, "Draw another picture, with CHANGES; repeatable.",
 	  "Of the same input." },
 	{ OPTION_STRING, 0, "function", "REGEX", &function, "Only stacks with a function whose name matches.",
 	  "An extended regular expression." },
@@ -105,7 +105,7 @@ static const struct option_spec options[] = {
 
 static const struct command_spec spec = {
 	.name = "flamegraph",
-	.usage = "[FILE...|-] [-o OUT]",
+	.usage = "[FILE...|-] [-o FILE]",
 	.summary = "draw a profile as a flame graph (SVG, HTML)",
 	.description =
 		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or "

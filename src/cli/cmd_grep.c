@@ -31,7 +31,7 @@ static const struct option_spec options[] = {
 	  "Only this entry point, such as index (default: all)." },
 	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel, "Only this profiler, such as excimer-wall.",
 	  "The default for logs is excimer, or none." },
-	{ OPTION_LIST, 0, "skip", "PATTERN", &skip, "Skip functions that match (* ? []); repeatable.",
+	{ OPTION_LIST, 0, "skip", "GLOB", &skip, "Skip functions that match (* ? []); repeatable.",
 	  "Instead of arclamp-grep's list." },
 	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Skip nothing." },
 	{ OPTION_FLAG, 0, "lowercase", NULL, &keep_lowercase, "Also count names without a capital letter.",

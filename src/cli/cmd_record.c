@@ -60,14 +60,14 @@ static const struct option_spec options[] = {
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Frames (default: all)" },
 	FRAME_OPTIONS(frames),
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Output" },
-	{ OPTION_STRING, 'o', "output", "OUT", &output, "Output, such as x.svg (default: profile.strobe).",
+	{ OPTION_STRING, 'o', "output", "FILE", &output, "Output, such as x.svg (default: profile.strobe).",
 	  "The suffix selects the format: .strobe, a picture (.svg, .html) or a format of `strobe convert`." },
 	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines,
 	  "Do not record executed lines." },
-	{ OPTION_STRING, 0, "to", "SOCKET", &to,
-	  "Send profiles to a daemon every 10 seconds instead." },
+	{ OPTION_STRING, 0, "to", "URL", &to,
+	  "Send profiles to a daemon every 10 seconds instead.", "URL is unix:SOCKET, or the path of the socket." },
 	{ OPTION_LIST, 0, "label", "LABEL", &extra_labels, "With --to: add a label; so far, only pid." },
-	{ OPTION_INT, 0, "rows", "N", &rows, "Rows of the function table (default: 10; 0: none)." },
+	{ OPTION_INT, 0, "rows", "N", &rows, "Rows of the function table (default: 10; 0: all)." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ 0 }
 };
@@ -262,8 +262,6 @@ static int put_table(struct buf *b, const struct profile *p, struct err *err)
 		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
 	};
 
-	if (!rows)
-		return 0;
 	if (isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size))
 		o.width = size.ws_col;
 	return report_flat_table(p, &o, b, err);
@@ -323,9 +321,9 @@ static int show(struct recorder *r, const struct recorder_options *o, struct err
 		buf_printf(&text, "strobe: %s\n", err->text);
 	if (e >= 0)
 		e = io_write_file(output, file.data, file.size, err);
-	if (e >= 0 && rows && o->off_cpu && layers.kernel && (layers.php || layers.native))
+	if (e >= 0 && !quiet && o->off_cpu && layers.kernel && (layers.php || layers.native))
 		of_table = make_table_profile(r);
-	if (e >= 0)
+	if (e >= 0 && !quiet)
 		e = put_table(&text, of_table ? of_table : p, err);
 	if (e >= 0 && strcmp(output, "-"))
 		put_next_step(&text);

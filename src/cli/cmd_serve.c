@@ -6,18 +6,18 @@
 #include "daemon_settings.h"
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
+	{ OPTION_STRING, 0, "listen", "HOST:PORT", &settings.listen,
 	  "Address to serve on (default: 127.0.0.1:8787).",
 	  "For the page and the API. Port 0 picks a free one." },
 	{ OPTION_LIST, 0, "from", "URL", &settings.from, "Source (default: PHP's socket); repeatable.",
 	  "Such as unix:/run/strobe/strobe.sock or runs:/var/xhprof; strobe-collect(1) lists them all." },
 	{ OPTION_STRING, 0, "store", "URL", &settings.store,
-	  "Store for samples, such as sqlite:/var/lib/strobe.",
+	  "Store, such as sqlite:/var/lib/strobe.",
 	  "Or clickhouse://db1:8123/strobe." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Additional sink for samples; repeatable.",
 	  "See strobe-collect(1)." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
-	  "State directory (default: the store's directory)." },
+	  "State directory (default: that of the store)." },
 	SETTINGS_LABELS,
 	SETTINGS_CONFIG,
 	SETTINGS_ARCLAMP,

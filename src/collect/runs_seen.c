@@ -44,13 +44,15 @@ static void begin(struct runs_seen_set *s)
 }
 
 /* A line that was being written when the machine crashed is left out. */
-static int read_lines(struct runs_seen *s, const char *text, size_t n, struct err *err)
+static int read_lines(struct runs_seen *s, const char *path, const char *text, size_t n, struct err *err)
 {
 	size_t at = strlen(BEGIN);
 
 	if (n < at || memcmp(text, BEGIN, at))
 		return n ? err_set(err, -EINVAL, "'%s' is not a list of imported files; remove it to import all "
-						 "files again", s->path) : 0;
+						 "files again",
+				   path) :
+			   0;
 	for (; at + LINE <= n; at += LINE) {
 		char digits[LINE], *end;
 		uint64_t id;
@@ -64,25 +66,28 @@ static int read_lines(struct runs_seen *s, const char *text, size_t n, struct er
 		s->lines++;
 	}
 	if (at < n)
-		log_warning("'%s' is damaged, perhaps by a crash; some files may be imported again", s->path);
+		log_warning("'%s' is damaged, perhaps by a crash; some files may be imported again", path);
 	return 0;
 }
 
-int runs_seen_init(struct runs_seen *s, char *path, struct err *err)
+int runs_seen_read_also(struct runs_seen *s, const char *path, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	int r;
 
-	*s = (struct runs_seen){ .path = path, .fd = -1 };
-	begin(&s->known);
-	begin(&s->met);
 	buf_init(&b);
-	if (!path)
-		return 0;
 	r = private_file_read(path, &b, FILE_MAX, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	return read_lines(s, b.data, b.size, err);
+	return read_lines(s, path, b.data, b.size, err);
+}
+
+int runs_seen_init(struct runs_seen *s, char *path, struct err *err)
+{
+	*s = (struct runs_seen){ .path = path, .fd = -1 };
+	begin(&s->known);
+	begin(&s->met);
+	return path ? runs_seen_read_also(s, path, err) : 0;
 }
 
 void runs_seen_done(struct runs_seen *s)

@@ -27,6 +27,9 @@ struct runs_seen {
 int runs_seen_init(struct runs_seen *s, char *path, struct err *err);
 void runs_seen_done(struct runs_seen *s);
 
+/* Takes the files of another list as imported, too; none there is fine. */
+int runs_seen_read_also(struct runs_seen *s, const char *path, struct err *err);
+
 bool runs_seen_has(const struct runs_seen *s, uint64_t id);
 void runs_seen_add(struct runs_seen *s, uint64_t id);
 

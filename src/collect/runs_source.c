@@ -40,7 +40,9 @@ struct run_file {
 struct runs_source {
 	struct source base;
 	struct source_hints hints;
-	char *path;
+	char *path;				/* as configured: where it leads may change */
+	char *directory_path;			/* where it leads; NULL: not known any more */
+	char *state;				/* NULL: nothing is remembered */
 	struct runs_seen seen;
 	struct map logged;			/* ids of files whose error was logged once, and that are retried */
 	uint32_t epoch;				/* in ack tokens: those of before a restart are never met again */
@@ -404,14 +406,56 @@ static bool is_in_place(const struct runs_source *s)
 	return s->directory >= 0 && stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
 }
 
+static char *seen_path(const struct runs_source *s, const char *directory)
+{
+	return s->state ? xasprintf("%s/runs-%016" PRIx64 ".seen", s->state, (uint64_t)XXH3_64bits(directory, strlen(directory))) :
+			  NULL;
+}
+
+/* The list belongs to the directory, whatever leads there. Lists of before were named after the path as configured. */
+static int open_seen(struct runs_source *s, struct err *err)
+{
+	_cleanup_(freep) char *before = seen_path(s, s->path);
+	int r = runs_seen_init(&s->seen, seen_path(s, s->directory_path), err);
+
+	return r < 0 || !before || !strcmp(before, s->seen.path) ? r : runs_seen_read_also(&s->seen, before, err);
+}
+
+/* Changes to the list of another directory if the path leads there by now. */
+static int follow_path(struct runs_source *s, struct err *err)
+{
+	char *now = source_url_directory(s->path), *before = s->directory_path;
+	int r = 0;
+
+	s->directory_path = now;
+	if (!before || strcmp(now, before)) {
+		runs_seen_done(&s->seen);
+		r = open_seen(s, err);
+	}
+	free(before);
+	if (r < 0) {
+		runs_seen_done(&s->seen);
+		runs_seen_init(&s->seen, NULL, NULL);
+		free(s->directory_path);
+		s->directory_path = NULL;
+	}
+	return r;
+}
+
 static void open_directory(struct runs_source *s)
 {
+	struct err err = { 0 };
 	struct stat st;
 
 	close_directory(s);
 	s->directory = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->directory < 0 || fstat(s->directory, &st) < 0) {
 		source_set_state(&s->base, false, "waiting for the directory: %s", strerror(errno));
+		close_directory(s);
+		return;
+	}
+	if (follow_path(s, &err) < 0) {
+		source_set_state(&s->base, false, "waiting: %s", err.text);
 		close_directory(s);
 		return;
 	}
@@ -562,6 +606,8 @@ static struct source *runs_close(struct source *base)
 	source_hints_done(&s->hints);
 	free(s->queue);
 	free(s->path);
+	free(s->directory_path);
+	free(s->state);
 	source_done(base);
 	free(s);
 	return NULL;
@@ -598,7 +644,8 @@ static int set_path(struct runs_source *s, const char *url, struct err *err)
 	s->path = xstrndup(path, strcspn(path, "?"));
 	if (*path != '/' || strlen(s->path) >= PATH_MAX)
 		return err_set(err, -EINVAL, "'%s' needs the absolute path of a directory, as in runs:/var/xhprof", url);
-	s->base.identity = xasprintf("runs:%s", s->path);
+	s->directory_path = source_url_directory(s->path);
+	s->base.identity = xasprintf("runs:%s", s->directory_path);
 	return 0;
 }
 
@@ -615,10 +662,8 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 {
 	struct runs_source *s = xcalloc(1, sizeof(*s));
 	const char *query = strchr(url, '?');
-	char *state = NULL;
-	struct err why;
 	struct stat st;
-	int r, seen;
+	int r;
 
 	s->base = (struct source){ .ops = &runs_source_ops, .receiver = *receiver, .loop = loop, .url = xstrdup(url) };
 	s->timer = (struct watch){ .ready = tick, .fd = -1 };
@@ -630,13 +675,11 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	s->queue = xcalloc(s->queue_max, sizeof(*s->queue));
 	source_hints_init(&s->hints);
 	map_init(&s->logged);
+	s->state = receiver->state ? xstrdup(receiver->state) : NULL;
+	runs_seen_init(&s->seen, NULL, NULL);
 	r = set_path(s, url, err);
-	if (r >= 0 && receiver->state)
-		state = xasprintf("%s/runs-%016" PRIx64 ".seen", receiver->state,
-				  (uint64_t)XXH3_64bits(s->path, strlen(s->path)));
-	seen = runs_seen_init(&s->seen, state, &why);
-	if (r >= 0 && seen < 0)
-		r = err_set(err, seen, "%s", why.text);
+	if (r >= 0)
+		r = open_seen(s, err);
 	if (r >= 0 && query)
 		r = take_parameters(s, query + 1, err);
 	if (r >= 0 && stat(s->path, &st) == 0 && !S_ISDIR(st.st_mode))

@@ -69,7 +69,7 @@ struct source_counters {
 	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_lost;			/* to a server, after they had been ready */
-	_Atomic uint64_t connections_cut_off;			/* the lost ones that a running server closed, since too much was waiting */
+	_Atomic uint64_t connections_closed_by_server;			/* the lost ones that a running server closed, since too much was waiting */
 	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server
 								 * counts */
 	_Atomic uint64_t connections_closed_for_garbage;

@@ -4,6 +4,9 @@
 #include "clock.h"
 #include "mem.h"
 
+#include <assert.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 void source_hints_init(struct source_hints *h)
@@ -76,4 +79,30 @@ char *source_url_path(const char *path, size_t n)
 	}
 	*out = '\0';
 	return copy;
+}
+
+/* From the right, since only the last parts can be missing. */
+static char *resolve(const char *path)
+{
+	_cleanup_(freep) char *parent = NULL, *real_parent = NULL;
+	char *real = realpath(path, NULL);
+	const char *name = strrchr(path, '/');
+
+	if (real || !name[1])
+		return real ? real : xstrdup(path);
+	parent = xstrndup(path, name > path ? (size_t)(name - path) : 1);
+	real_parent = resolve(parent);
+	return xasprintf("%s/%s", strcmp(real_parent, "/") ? real_parent : "", name + 1);
+}
+
+char *source_url_directory(const char *path)
+{
+	_cleanup_(freep) char *closed = xasprintf("%s/", path);
+	_cleanup_(freep) char *plain = source_url_path(closed, strlen(closed));
+	size_t n = strlen(plain);
+
+	assert(*path == '/' && n <= PATH_MAX);
+	if (n > 1)
+		plain[n - 1] = '\0';
+	return resolve(plain);
 }

@@ -31,4 +31,8 @@ bool source_url_same_place(const char *a, const char *b);
  * later. The caller frees it. */
 char *source_url_path(const char *path, size_t n);
 
+/* The path of a directory without links and "..", the same in any spelling; parts that do not exist yet stay. `path` is
+ * absolute and shorter than PATH_MAX. The caller frees it. */
+char *source_url_directory(const char *path);
+
 #endif

@@ -54,7 +54,7 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 	if (errno == EPROTOTYPE)
 		return err_set(err, -EADDRINUSE, "another program listens on '%s'; choose another path", path);
 	if (errno != ECONNREFUSED)
-		return err_set(err, -errno, "cannot find out who listens on '%s': %s", path, strerror(errno));
+		return err_set(err, -errno, "cannot determine which process listens on '%s': %s", path, strerror(errno));
 	if (unlink(path) < 0 && errno != ENOENT)
 		return err_set(err, -errno, "cannot replace the unused socket '%s': %s", path, strerror(errno));
 	return 0;

@@ -134,19 +134,19 @@ static void put_samples(struct buf *b, const json_t *status)
 	put_label(b, "samples");
 	put_count(b, samples, "received", " received, ");
 	put_count(b, samples, "stored", " stored, ");
-	put_count(b, samples, "queued", " on their way; the last came ");
+	put_count(b, samples, "queued", " queued; last: ");
 	put_ago(b, number(samples, "last"), now);
 	buf_putc(b, '\n');
 	put_label(b, "dropped");
-	put_reasons(b, json_object_get(samples, "dropped"), "nothing");
+	put_reasons(b, json_object_get(samples, "dropped"), "none");
 	buf_putc(b, '\n');
 	put_label(b, "lost by PHP");
-	put_reasons(b, json_object_get(samples, "dropped_by_senders"), "nothing");
+	put_reasons(b, json_object_get(samples, "dropped_by_senders"), "none");
 	buf_putc(b, '\n');
 	put_advice(b, json_object_get(samples, "dropped_by_senders"));
 	put_label(b, "commits");
 	put_count(b, commits, "done", " done, ");
-	put_count(b, commits, "failed", " failed; the last was ");
+	put_count(b, commits, "failed", " failed; last: ");
 	put_ago(b, number(commits, "last"), now);
 	buf_puts(b, json_is_true(json_object_get(commits, "failing")) ? "; FAILING now\n" : "\n");
 }
@@ -159,19 +159,19 @@ static void put_runs(struct buf *b, const json_t *status)
 		return;
 	put_label(b, "runs");
 	put_count(b, runs, "received", " received from PHP, ");
-	put_count(b, runs, "stored", " of them stored, ");
-	put_count(b, runs, "queued", " on their way, ");
+	put_count(b, runs, "stored", " stored, ");
+	put_count(b, runs, "queued", " queued, ");
 	put_count(b, runs, "posted", " posted; dropped: ");
 	put_reasons(b, json_object_get(runs, "dropped"), "none");
 	buf_puts(b, "; lost by PHP: ");
 	put_reasons(b, json_object_get(runs, "dropped_by_senders"), "none");
-	buf_puts(b, "; the last came ");
+	buf_puts(b, "; last: ");
 	put_ago(b, number(runs, "last"), number(status, "now"));
 	buf_putc(b, '\n');
 	if (!store)
 		return;
 	put_label(b, "");
-	put_count(b, store, "runs", whole(store, "runs") == 1 ? " is kept (" : " are kept (");
+	put_count(b, store, "runs", " stored (");
 	put_bytes(b, (uint64_t)whole(store, "runs_bytes"));
 	buf_puts(b, "), ");
 	put_count(b, store, "runs_expired", " expired\n");
@@ -183,7 +183,7 @@ static void put_source_samples(struct buf *b, const json_t *source, const json_t
 	put_count(b, samples, "received", " samples received = ");
 	put_count(b, samples, "stored", " stored + ");
 	put_count(b, samples, "dropped", " dropped + ");
-	put_count(b, samples, "in_flight", " on their way; the last came ");
+	put_count(b, samples, "in_flight", " in flight; last: ");
 	put_ago(b, number(source, "last_message"), now);
 	buf_putc(b, '\n');
 }
@@ -234,7 +234,10 @@ static void put_source(struct buf *b, const json_t *source, double now)
 	} else {
 		buf_puts(b, ": ");
 	}
-	put_count(b, source, "connections", strncmp(url, "unix:", 5) ? " connections, " : " processes connected, ");
+	if (strncmp(url, "unix:", 5))
+		put_count(b, source, "connections", whole(source, "connections") == 1 ? " connection, " : " connections, ");
+	else
+		put_count(b, source, "connections", whole(source, "connections") == 1 ? " process connected, " : " processes connected, ");
 	put_count(b, source, "messages", " messages, ");
 	if (whole(source, "lines")) {
 		put_count(b, source, "lines", " lines (rejected: ");
@@ -242,7 +245,7 @@ static void put_source(struct buf *b, const json_t *source, double now)
 		buf_puts(b, "), ");
 	}
 	if (!strncmp(url, "runs:", 5)) {
-		put_count(b, source, "files", " files imported (rejected: ");
+		put_count(b, source, "files", whole(source, "files") == 1 ? " file imported (rejected: " : " files imported (rejected: ");
 		put_reasons(b, json_object_get(source, "rejected_files"), "none");
 		buf_puts(b, "), ");
 	}
@@ -285,10 +288,10 @@ static void put_sink(struct buf *b, const json_t *sink, double now)
 	put_count(b, samples, "stored", " stored + ");
 	put_count(b, samples, "queued", " queued + dropped: ");
 	put_reasons(b, json_object_get(samples, "dropped"), "none");
-	buf_puts(b, "; the last commit was ");
+	buf_puts(b, "; last commit: ");
 	put_ago(b, number(sink, "last_commit"), now);
 	if (lag >= 2) {
-		buf_puts(b, ", the oldest batch waits since ");
+		buf_puts(b, ", oldest batch queued for ");
 		put_seconds(b, lag);
 	}
 	buf_putc(b, '\n');

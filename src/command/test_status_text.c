@@ -26,13 +26,13 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 	CHECK_INT(status_text_put("http://h:1", &json, &out, NULL), 0);
 	CHECK_STR(out.data,
 		  "strobe 0.1.0 at http://h:1, up 1 h 6 min, ready\n"
-		  "samples     1,234,567 received, 1,234,560 stored, 3 on their way; the last came 10 s ago\n"
+		  "samples     1,234,567 received, 1,234,560 stored, 3 queued; last: 10 s ago\n"
 		  "dropped     queue_full 4\n"
 		  "lost by PHP socket_full 12, refused 1\n"
-		  "commits     99 done, 0 failed; the last was 0 s ago\n"
-		  "runs        40 received from PHP, 39 of them stored, 0 on their way, 5 posted; dropped: conflict 1; "
-		  "lost by PHP: no_daemon 2; the last came 1 min 0 s ago\n"
-		  "            41 are kept (80.0 KB), 3 expired\n"
+		  "commits     99 done, 0 failed; last: 0 s ago\n"
+		  "runs        40 received from PHP, 39 stored, 0 queued, 5 posted; dropped: conflict 1; "
+		  "lost by PHP: no_daemon 2; last: 1 min 0 s ago\n"
+		  "            41 stored (80.0 KB), 3 expired\n"
 		  "source      unix:/run/s: 14 processes connected, 7,000 messages, rejected: truncated 2\n"
 		  "store       sqlite:/d: 5.0 MB, 1 day since 1970-01-12T13:46:40Z; 2 days are damaged and missing in answers: "
 		  "look into the log, or for *.corrupt-* there\n");
@@ -76,12 +76,13 @@ TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 	CHECK(at != NULL);
 	CHECK_STR(at ? at : "",
 		  "source      redis://h/?stream=s: DOWN, cannot connect\n"
-		  "            1 connections, 5 messages, 70 lines (rejected: no_count 2), rejected: none\n"
-		  "            75 samples received = 60 stored + 5 dropped + 10 on their way; the last came 1 s ago\n"
+		  "            1 connection, 5 messages, 70 lines (rejected: no_count 2), rejected: none\n"
+		  "            75 samples received = 60 stored + 5 dropped + 10 in flight; last: 1 s ago\n"
 		  "            9 entries not read yet, 3 not acknowledged, 60 acknowledged, 1 claimed from others, 2 "
-		  "trimmed unread\n" "sink        logs:/l: FAILING, the disk is full\n"
-		  "            75 samples handed = 60 stored + 10 queued + dropped: queue_full 5; the last "
-		  "commit was 1 min 1 s ago, the oldest batch waits since 1 min 1 s\n"
+		  "trimmed unread\n"
+		  "sink        logs:/l: FAILING, the disk is full\n"
+		  "            75 samples handed = 60 stored + 10 queued + dropped: queue_full 5; last "
+		  "commit: 1 min 1 s ago, oldest batch queued for 1 min 1 s\n"
 		  "            spool_bytes 4,096\n");
 	buf_done(&json);
 	buf_done(&out);

@@ -179,7 +179,7 @@ static int put_file(struct config *c, const struct command_spec *spec, struct er
 
 	if (yaml_is_null(c->tree.root))
 		return 0;
-	r = yaml_want(c->tree.root, YAML_MAPPING, "the configuration", err);
+	r = yaml_want(c->tree.root, YAML_MAPPING, NULL, err);
 	for (const struct yaml_item *i = c->tree.root->first; r >= 0 && i; i = i->next) {
 		const struct option_spec *o = find(spec, i->key->text);
 		char name[80];

@@ -188,20 +188,18 @@ static struct shown *shown_now(const struct daemon *d)
 	return s;
 }
 
-struct server_options daemon_show(struct daemon *d)
+void daemon_show(struct daemon *d, struct server_options *ret)
 {
 	const struct sink *store = first_store(d);
 
 	d->shown = shown_now(d);
-	return (struct server_options){
-		.store = store ? store->store : NULL,
-		.store_url = store ? store->url : NULL,
-		.limits = d->options.limits,
-		.sources = d->shown->sources,
-		.source_count = d->shown->source_count,
-		.sinks = d->shown->sinks,
-		.sink_count = d->shown->sink_count,
-	};
+	ret->store = store ? store->store : NULL;
+	ret->store_url = store ? store->url : NULL;
+	ret->limits = d->options.limits;
+	ret->sources = d->shown->sources;
+	ret->source_count = d->shown->source_count;
+	ret->sinks = d->shown->sinks;
+	ret->sink_count = d->shown->sink_count;
 }
 
 /* Pictures lie beside the logs: /srv/arclamp/logs and /srv/arclamp/svgs. */
@@ -238,6 +236,24 @@ static const char *store_directory(const struct daemon_options *o)
 	return *o->store_url == '/' || !o->state ? o->store_url : o->state;
 }
 
+struct server_options daemon_server_options(const struct daemon_options *o)
+{
+	return (struct server_options){
+		.listen = o->listen,
+		.roles = o->roles,
+		.probe_listen = o->probe_listen,
+		.query_memory = o->query_memory,
+		.allow_hosts = o->allow_hosts,
+		.allow_host_count = o->allow_host_count,
+		.source_dirs = o->source_dirs,
+		.source_dir_count = o->source_dir_count,
+		.service_labels = o->service_labels,
+		.service_label_count = o->service_label_count,
+		.connections = fd_budget_for_http(),
+		.only_counters = !o->store_url,
+	};
+}
+
 static int open_server(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = &d->options;
@@ -247,24 +263,15 @@ static int open_server(struct daemon *d, struct err *err)
 
 	if (o->no_server)
 		return 0;
+	if ((r = daemon_check_metrics(o, err)) < 0)
+		return r;
 	receiver = collector_receiver(d->collector);
 	if ((r = push_source_open(d->loop, &receiver, &d->pushes, err)) < 0)
 		return r;
-	s = daemon_show(d);
+	s = daemon_server_options(o);
+	daemon_show(d, &s);
 	s.pushes = d->pushes;
-	s.listen = o->listen;
-	s.roles = o->roles;
-	s.probe_listen = o->probe_listen;
 	s.query_starter = d->query_starter;
-	s.query_memory = o->query_memory;
-	s.allow_hosts = o->allow_hosts;
-	s.allow_host_count = o->allow_host_count;
-	s.source_dirs = o->source_dirs;
-	s.source_dir_count = o->source_dir_count;
-	s.service_labels = o->service_labels;
-	s.service_label_count = o->service_label_count;
-	s.connections = fd_budget_for_http();
-	s.only_counters = !o->store_url;
 	if (o->store_url) {
 		const char *directory = store_directory(o);
 

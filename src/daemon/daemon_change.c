@@ -77,11 +77,11 @@ static void use_sources(struct daemon *d)
 static void show(struct daemon *d)
 {
 	struct shown *before = d->shown;
-	struct server_options s;
+	struct server_options s = { 0 };
 
 	if (!d->server)
 		return;
-	s = daemon_show(d);
+	daemon_show(d, &s);
 	server_show(d->server, &s);
 	free(before);
 }
@@ -151,7 +151,8 @@ static int change(struct daemon *d, const struct daemon_options *n, struct err *
 	int r;
 
 	mark_removed(d, n);
-	if ((r = daemon_open_sinks(d, n, err)) < 0 || (r = daemon_open_sources(d, n, err)) < 0) {
+	if ((r = daemon_open_sinks(d, n, err)) < 0 || (r = daemon_open_sources(d, n, err)) < 0 ||
+	    (r = daemon_check_fixed(d, n, err)) < 0) {
 		undo(d);
 		return r;
 	}

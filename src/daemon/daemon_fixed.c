@@ -1,10 +1,56 @@
-/* daemon_fixed.c: finds changed settings that apply only after a restart. */
+/* daemon_fixed.c: checks settings that apply only after a restart, and finds those that changed. */
 
 #include "daemon_private.h"
 
+#include "cleanup.h"
 #include "log.h"
+#include "state_lock.h"
 
+#include <dirent.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* --- Checks --- */
+
+int daemon_check_metrics(const struct daemon_options *o, struct err *err)
+{
+	DIR *logs = o->arclamp_metrics ? opendir(o->arclamp_metrics) : NULL;
+
+	if (o->arclamp_metrics && !logs)
+		return err_set(err, -errno, "--arclamp-metrics: cannot open '%s': %s", o->arclamp_metrics, strerror(errno));
+	if (logs)
+		closedir(logs);
+	return 0;
+}
+
+static bool is_one_directory(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Ours is locked, by us. */
+static int check_state(const char *ours, const char *other, struct err *err)
+{
+	_cleanup_(fd_closep) int lock = -1;
+
+	return !other || is_one_directory(ours, other) ? 0 : state_lock(other, &lock, err);
+}
+
+int daemon_check_fixed(struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	struct server_options server = daemon_server_options(n);
+	int r = n->store_url ? daemon_check_page(d, n, err) : 0;
+
+	if (r >= 0)
+		r = check_state(d->options.state, n->state, err);
+	if (r >= 0 && !n->no_server && (r = daemon_check_metrics(n, err)) >= 0)
+		r = server_check(&server, err);
+	return r;
+}
+
+/* --- Changes --- */
 
 static bool differs(const char *a, const char *b)
 {

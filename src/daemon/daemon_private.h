@@ -43,14 +43,17 @@ bool daemon_end_if_over(struct daemon *d);
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);
 
-/* Replaces d->shown by what is in use now, and returns the options that change at run time, whose arrays are in it. */
-struct server_options daemon_show(struct daemon *d);
+struct server_options daemon_server_options(const struct daemon_options *o);	/* those that need a restart */
+
+/* Replaces d->shown by what is in use now, and sets the options that change at run time, whose arrays are in it. */
+void daemon_show(struct daemon *d, struct server_options *ret);
 
 /* --- feed_open.c --- */
 
 /* Open what is not open yet, as far as the first error. -EEXIST if two sources read the same input or two sinks write to
  * the same place, -EBUSY for a sink whose place is in use by one that goes, -E2BIG above the limits. */
 int daemon_open_page(struct daemon *d, struct err *err);		/* the store of the page, first */
+int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct err *err);	/* for the next start */
 int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err);
 int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct err *err);
 int daemon_open_source(struct daemon *d, const char *url, struct err *err);
@@ -61,6 +64,10 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err);
 void daemon_report_drops(struct daemon *d, bool is_end);
 
 /* --- daemon_fixed.c --- */
+
+/* Checks settings that apply after a restart as the start does, so that it does not fail then. */
+int daemon_check_fixed(struct daemon *d, const struct daemon_options *n, struct err *err);
+int daemon_check_metrics(const struct daemon_options *o, struct err *err);
 
 /* Logs each setting that differs in `n` and cannot change while the daemon runs. */
 void daemon_log_fixed(const struct daemon_options *o, const struct daemon_options *n);

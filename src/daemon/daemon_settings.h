@@ -43,15 +43,17 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	{ OPTION_STRING, 'c', "config", "FILE", &settings.config, \
 	  "Read options from this YAML file.", \
 	  "-FILE: if it exists. Options can also be set by environment variables, such as STROBE_LISTEN for --listen." }
-#define SETTINGS_LIMITS \
-	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days, \
-	  "Expire older samples (default: 30; 0: never)." }, \
-	{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes, \
-	  "Total size of samples (default: 10G; 0: no limit).", \
-	  "The oldest samples expire above it. At least 64M." }, \
-	{ OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free, \
-	  "Free disk space to keep (default: 256M; 0: none).", \
-	  "The oldest samples expire below it. The default for a smaller disk is 10% of it; 0 is no limit." }
+#define SETTINGS_LIMITS                                                                                                   \
+	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days,                                                      \
+	  "Expire older samples (default: 30; 0: never)." },                                                              \
+		{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes,                                             \
+		  "Size of samples (default: 10G; 0: no limit).",                                                         \
+		  "The oldest samples expire above it. At least 64M." },                                                  \
+	{                                                                                                                 \
+		OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free,                                                 \
+			"Disk space kept free (default: 256M; 0: none).",                                                 \
+			"The oldest samples expire below it. The default for a smaller disk is 10% of it; 0 is no limit." \
+	}
 #define SETTINGS_CAPS \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Limits (data beyond them is dropped or becomes `other`, and is counted)" }, \
 	{ OPTION_STRING, 0, "queue-bytes", "SIZE", &settings.queue_bytes, \
@@ -60,36 +62,42 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	  "Values of one label per day (default: 1,000)." }, \
 	{ OPTION_INT, 0, "series", "N", &settings.series, \
 	  "Label sets per second (default: 10,000).", "Further ones count as entry `other`." }
-#define SETTINGS_LABELS \
-	{ OPTION_LIST, 0, "label-from", "LABEL=KIND:NAME", &settings.label_rules, \
-	  "Add LABEL, such as pod=env:POD_NAME; repeatable.", \
-	  "KIND:NAME is cgroup:container, cgroup:pod, cgroup:unit, cgroup:slice, env:VAR, otel:ATTR or daemon-env:VAR." }
+#define SETTINGS_LABELS                                                                                                                                        \
+	{                                                                                                                                                      \
+		OPTION_LIST, 0, "label-from", "RULE", &settings.label_rules,                                                                                   \
+			"Add a label, as in pod=env:POD_NAME; repeatable.",                                                                                    \
+			"RULE is LABEL=KIND:NAME; KIND:NAME is cgroup:container, cgroup:pod, cgroup:unit, cgroup:slice, env:VAR, otel:ATTR or daemon-env:VAR." \
+	}
 #define SETTINGS_ARCLAMP \
 	{ OPTION_STRING, 0, "arclamp", "FILE", &settings.arclamp, \
 	  "Write the trace logs of this arclamp-log.yaml.", \
 	  "Collects from its Redis unless --from is given." }
-#define SETTINGS_METRICS \
-	{ OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
-	  "Add arclamp_* series of the logs in DIR to /metrics." }
-#define SETTINGS_WHO \
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" }, \
-	{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file, \
-	  "Require the token in FILE (or STROBE_TOKEN).", \
-	  "Needed beyond loopback unless a proxy is trusted." }, \
-	{ OPTION_STRING, 0, "read-token-file", "FILE", &settings.read_token_file, \
-	  "Read-only token (or STROBE_READ_TOKEN)." }, \
-	{ OPTION_LIST, 0, "trusted-proxy", "CIDR", &settings.proxies, \
-	  "Trust user names from this network; repeatable.", "An IP address, or a CIDR range." }, \
-	{ OPTION_STRING, 0, "user-header", "HEADER", &settings.user_header, \
-	  "User name header (default: X-Forwarded-User)." }, \
-	{ OPTION_LIST, 0, "writer", "USER", &settings.writers, \
-	  "User allowed to change runs (*: all); repeatable." }, \
-	{ OPTION_LIST, 0, "allow-host", "HOST", &settings.allow_hosts, \
-	  "Also accept this host name; repeatable." }, \
-	{ OPTION_STRING, 0, "probe-listen", "ADDRESS", &settings.probe_listen, \
-	  "Serve only health checks and /metrics here." }, \
-	{ OPTION_STRING, 0, "probe-token-file", "FILE", &settings.probe_token_file, \
-	  "Token for --probe-listen (or STROBE_PROBE_TOKEN)." }
+#define SETTINGS_METRICS                                                               \
+	{                                                                              \
+		OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
+			"Add arclamp_* metrics of the logs in DIR."                    \
+	}
+#define SETTINGS_WHO                                                                                      \
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" },                                        \
+		{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file,                           \
+		  "Require the token in FILE (or STROBE_TOKEN).",                                         \
+		  "Needed beyond loopback unless a proxy is trusted." },                                  \
+		{ OPTION_STRING, 0, "read-token-file", "FILE", &settings.read_token_file,                 \
+		  "Read-only token (or STROBE_READ_TOKEN)." },                                            \
+		{ OPTION_LIST, 0, "trusted-proxy", "CIDR", &settings.proxies,                             \
+		  "Trust user names from this network; repeatable.", "An IP address, or a CIDR range." }, \
+		{ OPTION_STRING, 0, "user-header", "HEADER", &settings.user_header,                       \
+		  "User name header (default: X-Forwarded-User)." },                                      \
+		{ OPTION_LIST, 0, "writer", "USER", &settings.writers,                                    \
+		  "User who may change runs (*: all); repeatable." },                                     \
+		{ OPTION_LIST, 0, "allow-host", "HOST", &settings.allow_hosts,                            \
+		  "Also accept this host name; repeatable." },                                            \
+		{ OPTION_STRING, 0, "probe-listen", "HOST:PORT", &settings.probe_listen,                  \
+		  "Serve only health checks and /metrics here." },                                        \
+	{                                                                                                 \
+		OPTION_STRING, 0, "probe-token-file", "FILE", &settings.probe_token_file,                 \
+			"Token for probes (or STROBE_PROBE_TOKEN)."                                       \
+	}
 
 /* Numbers and sizes, checked, into `o`; texts stay shared with the settings. -EINVAL with a sentence that begins with
  * the option's name and with the place where it was set. */

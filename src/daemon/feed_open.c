@@ -96,6 +96,11 @@ int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct
 
 /* --- Sinks --- */
 
+static int page_is_sink(struct err *err)
+{
+	return err_set(err, -EEXIST, "the store of the page is also a sink; remove one of them");
+}
+
 static int check_place(const struct feeds *l, const char *url, const char *place, const char *state, struct err *err)
 {
 	struct feed *f;
@@ -105,6 +110,8 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 
 		if (!place || !other || strcmp(place, other))
 			continue;
+		if (f->is_page)
+			return page_is_sink(err);
 		if (f->state & FEED_STAYS)
 			return err_set(err, -EEXIST, "two sinks write to '%s', one of them %s; remove one of them",
 				       place, f->sink->url);
@@ -128,7 +135,7 @@ static int open_sink(struct daemon *d, const char *url, const struct sink_option
 	int r;
 
 	if (f && f->is_page)
-		return err_set(err, -EEXIST, "the store of the page is also a sink; remove one of them");
+		return page_is_sink(err);
 	if (f)
 		return 0;
 	if (feeds_count(&d->feeds, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)
@@ -150,6 +157,38 @@ int daemon_open_page(struct daemon *d, struct err *err)
 	struct sink_options o = daemon_sink_options(&d->options);
 
 	return open_sink(d, d->options.store_url, &o, &sink_store_ops, err);
+}
+
+/* One that is open here is valid, and locked. */
+static bool is_open(const struct feeds *l, const char *place, const char *state)
+{
+	struct feed *f;
+
+	FEEDS_EACH(f, l, FEED_SINK, FEED_ANY)
+	{
+		_cleanup_(freep) char *other = sink_place(f->given, state);
+
+		if ((f->is_page || f->state & FEED_GOES) && place && other && strcmp(place, other) == 0)
+			return true;
+	}
+	return false;
+}
+
+int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	struct sink_options o = daemon_sink_options(n);
+	bool is_directory = strncmp(n->store_url, "sqlite:", 7) == 0;
+	_cleanup_(freep) char *place = is_directory ? sink_place(n->store_url, n->state) : NULL;
+	struct sink *s;
+	int r;
+
+	if (strcmp(n->store_url, d->options.store_url) == 0 || is_open(&d->feeds, place, n->state))
+		return 0;
+	if ((r = check_place(&d->feeds, n->store_url, place, n->state, err)) < 0 || (r = store_load(n->store_url, err)) < 0 ||
+	    (r = sink_store_ops.open(n->store_url, &o, &s, err)) < 0)
+		return r;
+	sink_close(s);
+	return 0;
 }
 
 int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err)

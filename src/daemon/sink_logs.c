@@ -79,13 +79,12 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 		{ "logs_written_bytes_total", "Bytes written to trace logs.", NULL, NULL, c->bytes },
 		{ "logs_other_lines_total", "Lines whose entry point became the tag `other`.", NULL, NULL,
 		  c->lines_other },
-		{ "logs_made_files_total", "Trace logs created.", NULL, NULL, c->files_made },
+		{ "logs_created_files_total", "Trace logs created.", NULL, NULL, c->files_made },
 		{ "logs_removed_files_total", "Trace logs that were removed by retention.", NULL, NULL,
 		  c->files_removed },
-		{ "logs_taken_back_batches_total", "Batches that were partially written and rolled back.", NULL, NULL,
+		{ "logs_rolled_back_batches_total", "Batches that were partially written and rolled back.", NULL, NULL,
 		  c->batches_taken_back },
-		{ "logs_known_batches_total", "Batches delivered again that "
-					      "had been written.", NULL, NULL, c->batches_known },
+		{ "logs_deduplicated_batches_total", "Batches delivered again and deduplicated.", NULL, NULL, c->batches_known },
 		{ "logs_open_files", "Trace logs that are open.", NULL, NULL, c->files_open },
 		{ "logs_tags", "Entry points that have files.", NULL, NULL, c->tags },
 	};

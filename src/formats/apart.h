@@ -1,4 +1,4 @@
-/* apart.h: reads a profile that a stranger wrote, in a process of its own.
+/* apart.h: reads an untrusted profile in a child process.
  *
  * Readers are linear in their input, but a few KB can stand for gigabytes and for minutes of work: compressed, by stacks
  * that share long locations, by hashes that collide. None of that is the daemon's concern: the child has its limits of

@@ -262,6 +262,9 @@ static int bpftrace_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_bpftrace = {
-	.name = "bpftrace", .suffixes = "bpftrace", .sniff = bpftrace_sniff, .read = bpftrace_read,
-	.about = "maps of bpftrace with stacks as keys, also by -f json",
+	.name = "bpftrace",
+	.suffixes = "bpftrace",
+	.sniff = bpftrace_sniff,
+	.read = bpftrace_read,
+	.about = "stack-keyed maps of bpftrace, as text or JSON (-f json)",
 };

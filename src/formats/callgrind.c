@@ -636,7 +636,12 @@ static int callgrind_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_callgrind = {
-	"callgrind", "callgrind", callgrind_sniff, callgrind_read, callgrind_write,
-	.about = "for KCachegrind and callgrind_annotate: functions and their calls; all values, none below zero",
-	.has_lines = true, .has_edges = true,
+	"callgrind",
+	"callgrind",
+	callgrind_sniff,
+	callgrind_read,
+	callgrind_write,
+	.about = "functions, calls for KCachegrind; no negative values",
+	.has_lines = true,
+	.has_edges = true,
 };

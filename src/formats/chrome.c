@@ -324,6 +324,10 @@ static int chrome_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_chrome = {
-	"chrome", "trace.json", chrome_sniff, chrome_read, chrome_write,
-	.about = "trace events of Chrome and Perfetto, X and B with E; written as a time line of one column",
+	"chrome",
+	"trace.json",
+	chrome_sniff,
+	chrome_read,
+	chrome_write,
+	.about = "trace events of Chrome and Perfetto, of one column",
 };

@@ -367,5 +367,9 @@ static int go_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_go = {
-	.name = "go", .suffixes = "", .sniff = go_sniff, .read = go_read, .about = "what go tool pprof -raw prints",
+	.name = "go",
+	.suffixes = "",
+	.sniff = go_sniff,
+	.read = go_read,
+	.about = "output of go tool pprof -raw",
 };

@@ -696,7 +696,13 @@ static int pprof_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_pprof = {
-	"pprof", "pb pprof", pprof_sniff, pprof_read, pprof_write,
-	.about = "profile.proto within gzip, for pprof, Pyroscope and Parca; all values", .is_binary = true,
-	.is_compressed = true, .has_lines = true,
+	"pprof",
+	"pb pprof",
+	pprof_sniff,
+	pprof_read,
+	pprof_write,
+	.about = "gzipped profile.proto, for pprof, Pyroscope and Parca",
+	.is_binary = true,
+	.is_compressed = true,
+	.has_lines = true,
 };

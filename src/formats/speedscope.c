@@ -285,6 +285,11 @@ static int speedscope_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_speedscope = {
-	"speedscope", "speedscope speedscope.json", speedscope_sniff, speedscope_read, speedscope_write,
-	.about = "JSON for www.speedscope.app; all values, none below zero", .has_lines = true,
+	"speedscope",
+	"speedscope speedscope.json",
+	speedscope_sniff,
+	speedscope_read,
+	speedscope_write,
+	.about = "JSON for www.speedscope.app; no negative values",
+	.has_lines = true,
 };

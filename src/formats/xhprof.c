@@ -527,8 +527,12 @@ static int xhprof_read(struct profile *p, struct input *in, const struct format_
 }
 
 const struct format format_xhprof = {
-	"xhprof", "xhprof uprofiler", xhprof_sniff, xhprof_read, xhprof_write_serialized,
-	.about = "what xhprof, tideways_xhprof and uprofiler keep, by PHP's serialize()",
+	"xhprof",
+	"xhprof uprofiler",
+	xhprof_sniff,
+	xhprof_read,
+	xhprof_write_serialized,
+	.about = "arrays of xhprof and uprofiler, serialized by PHP",
 	.has_edges = true,
 };
 

@@ -281,7 +281,7 @@ static void try_address(struct redis_connection *c)
 	const struct addrinfo *a = c->address;
 
 	if (!a) {
-		connection_failf(c, "cannot connect to Redis at %s: %s; is it running there? It is tried again",
+		connection_failf(c, "cannot connect to Redis at %s: %s; is Redis running? Retrying",
 				 c->login.where, c->last_failure ? c->last_failure : "the name has no address");
 		return;
 	}
@@ -380,11 +380,12 @@ static void hung(struct redis_connection *c, const char *asked)
 				    "reconnecting", c->login.where, asked);
 	else if (c->phase == LOGIN)
 		connection_failf(c, "Redis at %s accepts connections and does not answer; is it stopped or "
-				 "overloaded? It is tried again", c->login.where);
+				    "overloaded? Retrying",
+				 c->login.where);
 	else if (c->phase == TLS_HANDSHAKE)
 		connection_failf(c, "Redis at %s accepts connections but does not answer the TLS handshake; "
 				    "does it speak "
-				    "TLS on this port? It is tried again",
+				    "TLS on this port? Retrying",
 				 c->login.where);
 	else
 		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; look at the name server",

@@ -215,8 +215,9 @@ static int connect_any(struct redis_client *a, int64_t deadline_ns, struct err *
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "cannot connect to Redis at %s: no answer in time; is there a firewall?",
 			       a->login.where);
-	return r < 0 ? err_set(err, r, "cannot connect to Redis at %s: %s; is it running there?", a->login.where,
-			       strerror(-r)) : 0;
+	return r < 0 ? err_set(err, r, "cannot connect to Redis at %s: %s; is Redis running?", a->login.where,
+			       strerror(-r)) :
+		       0;
 }
 
 static int handshake(struct redis_client *a, int64_t deadline_ns, struct err *err)

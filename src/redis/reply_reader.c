@@ -15,10 +15,10 @@
 struct reply_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
-	const redisReplyObjectFunctions *of_hiredis;	/* are not exported: those of a reader that it made */
+	const redisReplyObjectFunctions *of_hiredis;	/* taken from a reader, since hiredis does not export them */
 	size_t reply_max;
 	size_t fed, elements;			/* bytes and elements since the last reply */
-	char first;				/* of these bytes */
+	char first;				/* of the bytes fed */
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -41,7 +41,7 @@ static void make_reader(struct reply_reader *r)
 {
 	r->reader = redisReaderCreate();
 	if (!r->reader)
-		abort();
+		mem_exhausted(sizeof(*r->reader));
 	r->of_hiredis = r->reader->fn;
 	r->functions = *r->reader->fn;
 	r->functions.createArray = create_array;

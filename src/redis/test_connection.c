@@ -190,7 +190,7 @@ TEST(a_path_is_a_unix_socket)
 	unlink(path);
 	run(&away, url, quick(&away));
 	CHECK_STR(away.text[0], "cannot connect to Redis at /proc/self/cwd/test_connection.sock: No such file or "
-		  "directory; is it running there? It is tried again");
+				"directory; is Redis running? Retrying");
 }
 
 TEST(who_is_not_there_is_told_with_what_to_do)
@@ -203,7 +203,7 @@ TEST(who_is_not_there_is_told_with_what_to_do)
 	test_server_stop(&s);			/* its port is free now */
 	run(&h, url, quick(&h));
 	CHECK(!h.up[0] && strstr(h.text[0], "cannot connect to Redis at 127.0.0.1:") &&
-	      strstr(h.text[0], "Connection refused; is it running there?"));
+	      strstr(h.text[0], "Connection refused; is Redis running?"));
 	CHECK(clock_monotonic_ns() - start < 5 * NS_PER_SECOND);
 }
 
@@ -554,7 +554,7 @@ TEST(a_question_goes_to_a_unix_socket)
 	CHECK(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or a broken pipe */
 	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ENOENT);
 	CHECK_STR(err.text, "cannot connect to Redis at /proc/self/cwd/test_connection.sock: No such file or "
-		  "directory; is it running there?");
+			    "directory; is Redis running?");
 	redis_client_free(a);
 }
 
@@ -589,7 +589,7 @@ TEST(nobody_there_and_a_wrong_password_are_sentences)
 	CHECK(strstr(err.text, "does not accept") && !strstr(err.text, "secret"));
 	test_server_stop(&s);
 	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ECONNREFUSED);
-	CHECK(strstr(err.text, "is it running there?"));
+	CHECK(strstr(err.text, "is Redis running?"));
 	redis_client_free(a);
 }
 

@@ -80,7 +80,7 @@ int window_compress(struct window *w, const void *bytes, size_t n, int level, vo
 	if (ZSTD_isError(n))
 		return err_set(err, -EIO, "cannot compress: %s", ZSTD_getErrorName(n));
 	if (n > RECORD_BODY)
-		return err_set(err, -EFBIG, "%zu bytes are more than one record of the spool may hold", n);
+		return err_set(err, -EFBIG, "a record of %zu bytes exceeds the limit of the spool", n);
 	*ret = xrealloc(TAKE_PTR(to), n ? n : 1);
 	*ret_size = n;
 	return 0;

@@ -178,7 +178,7 @@ static size_t terminal_width(void)
 static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 {
 	const struct profile *p = r->recording->profile;
-	_cleanup_(profile_freep) struct profile *plain = r->rows && p->node_lines ? profile_without_lines(p) : NULL;
+	_cleanup_(profile_freep) struct profile *plain = p->node_lines ? profile_without_lines(p) : NULL;
 	struct report_options o = {
 		.column = profile_pick_column(p, NULL),
 		.limit = r->rows,
@@ -186,8 +186,6 @@ static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
 	};
 
-	if (!r->rows)
-		return 0;
 	return r->trace ? report_wide_table(plain ? plain : p, &o, b, err) : report_flat_table(plain ? plain : p, &o, b, err);
 }
 

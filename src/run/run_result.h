@@ -15,7 +15,7 @@ struct run_result {
 	bool settings_ignored;		/* the command was `php -n …` */
 	bool jit;			/* ended by a signal, and under the JIT nothing is sampled */
 	const char *output;
-	size_t rows;			/* of the table; 0 is no table */
+	size_t rows;			/* of the table; 0: all */
 	bool quiet, trace;
 };
 

@@ -181,7 +181,7 @@ static void put_source(struct json *j, const struct source *s)
 	put_u64(j, "connections", c->connections_now);
 	put_u64(j, "connections_total", c->connections);
 	put_u64(j, "connections_lost", c->connections_lost);
-	put_u64(j, "connections_cut_off", c->connections_cut_off);
+	put_u64(j, "connections_closed_by_server", c->connections_closed_by_server);
 	put_u64(j, "messages_missed", c->messages_missed);
 	put_u64(j, "connections_refused", c->connections_refused);
 	put_u64(j, "connections_closed_for_garbage", c->connections_closed_for_garbage);

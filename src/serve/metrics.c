@@ -167,7 +167,7 @@ static uint64_t lost(const struct source *s)
 
 static uint64_t cut_off(const struct source *s)
 {
-	return s->counters.connections_cut_off;
+	return s->counters.connections_closed_by_server;
 }
 
 static uint64_t missed(const struct source *s)
@@ -235,9 +235,10 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 			  (uint64_t)(sources[i]->counters.last_message_ns / NS_PER_SECOND));
 	each_source(out, s, "strobe_source_connections_lost_total", "counter",
 		    "Connections to a server that were lost.", lost);
-	each_source(out, s, "strobe_source_connections_cut_off_total", "counter",
+	each_source(out, s, "strobe_source_connections_closed_by_server_total", "counter",
 		    "Connections that a running server closed, mostly because its output buffer for this "
-		    "subscriber was full.", cut_off);
+		    "subscriber was full.",
+		    cut_off);
 	each_source(out, s, "strobe_source_messages_missed_total", "counter",
 		    "Upper limit of the messages published while the connection was lost, as far as the "
 		    "server counts.", missed);
@@ -451,7 +452,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 
 	single(out, "strobe_samples_received_total", "counter", t.received, "Samples received.");
 	single(out, "strobe_samples_stored_total", "counter", t.stored, "Samples committed to the store, or to "
-	       "some sink.");
+									"at least one sink.");
 
 	family(out, "strobe_samples_dropped_total", "counter",
 	       "Samples lost: queue_full and unfit here, all other reasons by the PHP processes before sending.");
@@ -470,7 +471,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 	single(out, "strobe_messages_replayed_total", "counter", c->messages_replayed,
 	       "Batches of relays that were delivered again and deduplicated.");
 	single(out, "strobe_times_corrected_total", "counter", c->times_corrected,
-	       "Messages whose time was far off, stored under the time of their arrival.");
+	       "Messages with an implausible timestamp, stored under the time of their arrival.");
 	single(out, "strobe_store_commits_total", "counter", c->commits, "Batches committed.");
 	single(out, "strobe_store_commit_failures_total", "counter", c->commit_failures,
 	       "Commits that failed; the batch is retried.");
@@ -609,7 +610,7 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 	if (!s->options.only_counters)
 		put_queries(out, s);
 	put_http(out, &s->http);
-	single(out, "strobe_http_connections_given_way_total", "counter", s->connections.given_way,
+	single(out, "strobe_http_connections_evicted_total", "counter", s->connections.given_way,
 	       "Idle connections closed to make room for new ones.");
 	if (s->options.more_metrics)
 		s->options.more_metrics(s->options.more_data, out);

@@ -51,13 +51,21 @@ static int check_address(struct endpoint *ep, const char *text, struct err *err)
 				     "site; give a token with --token-file, or listen on %s", text, SERVER_LISTEN);
 }
 
+static int check_addresses(struct server *s, struct err *err)
+{
+	const struct server_options *o = &s->context.options;
+	int r = check_address(&s->front, o->listen ? o->listen : SERVER_LISTEN, err);
+
+	return r >= 0 && o->probe_listen ? check_address(&s->probes, o->probe_listen, err) : r;
+}
+
 static int listen_at(struct endpoint *ep, const char *text, struct err *err)
 {
 	const char *option = ep->only_probes ? "--probe-listen" : "--listen";
 	struct address *a = &ep->auth->listen;
-	int r;
+	int r = listener_open(text, option, a, &ep->fd, err);
 
-	if ((r = check_address(ep, text, err)) < 0 || (r = listener_open(text, option, a, &ep->fd, err)) < 0)
+	if (r < 0)
 		return r;
 	snprintf(ep->url, sizeof(ep->url), a->bracketed ? "http://[%s]:%d" : "http://%s:%d", a->host, a->port);
 	return 0;
@@ -67,8 +75,10 @@ static int listen_at(struct endpoint *ep, const char *text, struct err *err)
 static int open_endpoints(struct server *s, struct err *err)
 {
 	const struct server_options *o = &s->context.options;
-	int r = listen_at(&s->front, o->listen ? o->listen : SERVER_LISTEN, err);
+	int r = check_addresses(s, err);
 
+	if (r >= 0)
+		r = listen_at(&s->front, o->listen ? o->listen : SERVER_LISTEN, err);
 	if (r >= 0 && o->probe_listen)
 		r = listen_at(&s->probes, o->probe_listen, err);
 	return r;
@@ -128,6 +138,17 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 	}
 	*ret = s;
 	return 0;
+}
+
+int server_check(const struct server_options *o, struct err *err)
+{
+	struct server *s = new_server(o);
+	int r = init_auth(s, err);
+
+	if (r >= 0)
+		r = check_addresses(s, err);
+	server_free(s);
+	return r;
 }
 
 void server_show(struct server *s, const struct server_options *new)

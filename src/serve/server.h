@@ -81,6 +81,9 @@ struct server_options {
  * sentence that names the remedy. */
 int server_new(const struct server_options *o, struct server **ret, struct err *err);
 
+/* The same without listening: -EACCES and -EINVAL. */
+int server_check(const struct server_options *o, struct err *err);
+
 /* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. When this returns, no thread uses the
  * previous ones. Only with `only_counters` may the store be another one. */
 void server_show(struct server *s, const struct server_options *o);

@@ -1,4 +1,4 @@
-/* requests.h: the requests that run now, as rows: where a URI is shown, as it comes and goes too often to be counted. */
+/* requests.h: lists current requests; URIs change too often to be grouped. */
 #ifndef TOP_REQUESTS_H
 #define TOP_REQUESTS_H
 

@@ -42,6 +42,14 @@ class Collector(Daemon):
               f'SIGHUP says "{sentence}": {self.lines[before:]}')
 
 
+class ConfiguredServer(Collector):
+    """Runs `strobe serve` with a configuration file alone."""
+
+    def __init__(self, directory, config):
+        super().__init__(directory)
+        self.command = [STROBE, 'serve', '-c', config]
+
+
 def total(directory, store):
     """Samples in a store, by asking it."""
     with Daemon(directory, '--store', f'sqlite:{store}') as d:

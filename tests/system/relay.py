@@ -60,17 +60,17 @@ class Relay:
         def balance():
             f = self.figures()
             dropped = sum(v for k, v in f.items() if k.startswith('dropped_samples_total'))
-            return f['found_samples_total'] + f['handed_samples_total'] == \
-                f['forwarded_samples_total'] + f['known_samples_total'] + dropped + f['waiting_samples']
+            return f['recovered_samples_total'] + f['received_samples_total'] == \
+                f['forwarded_samples_total'] + f['deduplicated_samples_total'] + dropped + f['waiting_samples']
         return wait_for(balance)
 
     def wait_until_on_disk(self, samples):
         """So many since its start; what is handed over is in the spool, or in a part of its next entry."""
-        return wait_for(lambda: self.figure('handed_samples_total') >= samples)
+        return wait_for(lambda: self.figure('received_samples_total') >= samples)
 
     def wait_until_forwarded(self, samples, seconds=60):      # between two attempts it waits up to 30
         """Counts known samples too: they were sent again because an answer was lost, and were forwarded before."""
-        return wait_for(lambda: self.figure('forwarded_samples_total') + self.figure('known_samples_total') >= samples,
+        return wait_for(lambda: self.figure('forwarded_samples_total') + self.figure('deduplicated_samples_total') >= samples,
                         seconds)
 
     def end(self, signo=signal.SIGTERM):

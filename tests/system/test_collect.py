@@ -50,7 +50,7 @@ def three_sources_and_two_sinks_add_up_at_any_moment():
                          'strobe_ready 1', 'arclamp_log_bytes_total{period="hourly"} 4']:
                 check(f'\n{line}\n' in metrics, f'/metrics says {line}')
             text = subprocess.run([STROBE, 'status', '--url', c.url], capture_output=True, text=True).stdout
-            check('900 samples received = 900 stored + 0 dropped + 0 on their way' in text, f'status shows sums:\n{text}')
+            check('900 samples received = 900 stored + 0 dropped + 0 in flight' in text, f'status shows sums:\n{text}')
             check(c.get('/healthz') == 'ok\n', 'it is alive')
             try:
                 c.get('/')
@@ -77,7 +77,7 @@ def hundreds_of_silent_connections_to_the_counters_keep_nobody_out():
         seconds = time.monotonic() - start
         # A silent connection is closed after 30 s by itself: nobody waits for that.
         check(seconds < 25, f'who asks is answered at once: {seconds:.1f} s for all of it')
-        closed = int(re.search(r'^strobe_http_connections_given_way_total (\d+)', metrics, re.M).group(1))
+        closed = int(re.search(r'^strobe_http_connections_evicted_total (\d+)', metrics, re.M).group(1))
         check(150 <= closed <= 250, f'{closed} of 400 gave way')
         wait_for(lambda: any('HTTP connections' in line for line in c.lines))
         check(len([line for line in c.lines if 'HTTP connections' in line]) == 1, f'it is said once: {c.lines}')

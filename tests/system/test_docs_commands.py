@@ -22,6 +22,8 @@ NOT_RUN = [
     (r'\bstrobe (record|top|dump|files)\b', 'looks at processes that run, with rights; tests/system/test_{record,top,dump,file_io}.py run these'),
     (r'(\.\.\.|\[-|\[FILE|…)', 'a synopsis, not a command'),
     (r'corpus/tally', 'needs what CONTRIBUTING.md adds; tests/system/test_first_format.py follows it'),
+    (r'\bstrobe annotate profile', 'needs a profile with lines, and its source; tests/cli/annotate*.sh have both'),
+    (r'\bstrobe diff -o', 'names a suffix, without the two profiles'),
     (r'clickhouse://db1', 'needs that server; tests/system/test_clickhouse.py starts some'),
     (r'TITLE|LOG\b', 'stands for a line of a script'),
     (r'\bstrobe run .*(artisan|bin/console|vendor/bin|wp-cli|\bwp )', 'needs that framework, which is not among the packages of the tests'),
@@ -67,6 +69,21 @@ def commands(path):
                 yield re.sub(r' +', ' ', part)
 
 
+def spans(path):
+    """The commands with options or operands in the sentences and tables of a document."""
+    with open(os.path.join(ROOT, path), encoding='utf-8') as f:
+        text = re.sub(r'^```.*?^```|^ {4}.*?$', '', f.read(), flags=re.M | re.S)
+    for code in re.findall(r'`([^`]+)`', text):
+        command = re.sub(r'\s+', ' ', code)
+        if COMMAND.match(command) and len(re.split(r'\bstrobe ', command, maxsplit=1)[1].split()) > 1:
+            yield command
+
+
+def is_mention(command):
+    """Whether it names options, or stands for many commands, so that nothing can be run: it has no file, or a placeholder."""
+    return not re.search(r"[./'<]| -- ", command) or re.search(r'(?<![-\w])[A-Z]+(?![\w:])|…|\.\.\.', command)
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
@@ -80,7 +97,7 @@ class Sandbox:
         self.root = tempfile.mkdtemp(prefix='strobe-')
         self.env = {'PATH': f'{self.root}/bin:/usr/bin:/bin', 'HOME': self.root, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'XDG_RUNTIME_DIR': f'{self.root}/run',
                     'XDG_STATE_HOME': f'{self.root}/state', 'STROBE_SOCKET': f'{self.root}/run/strobe.sock', 'SAMPLES': f'{self.root}/samples'}
-        for folder in ('bin', 'run', 'state', 'etc/strobe', 'srv/svgs', 'var/lib/strobe', 'var/lib/prometheus/node-exporter', 'var/log', 'work',
+        for folder in ('bin', 'run', 'run/strobe', 'state', 'etc/strobe', 'srv/svgs', 'var/lib/strobe', 'var/lib/prometheus/node-exporter', 'var/log', 'work',
                        'var/xhprof', 'build', 'usr/local/bin', 'tmp', 'var/lib/node_exporter'):
             os.makedirs(f'{self.root}/{folder}')
         shutil.copytree(f'{ROOT}/tests/data', f'{self.root}/samples')
@@ -120,6 +137,8 @@ class Sandbox:
         put('script.php', SCRIPT.encode())
         for name in ('stacks', 'before', 'after', 'week', 'monday', 'out', 'day'):
             put(f'{name}.folded', FOLDED.encode())
+        put('anything.txt', FOLDED.encode())
+        put('both.folded', re.sub(r' (\d+)$', r' \1 \1', FOLDED, flags=re.M).encode())
         put('day.log', FOLDED.encode() + b'index.php;MediaWiki\\Parser::parse 3\n')
         with open(f'{self.root}/samples/words.perf', 'rb') as f:
             perf = f.read()
@@ -128,12 +147,14 @@ class Sandbox:
         put('daily.json', b'[]')
         for name in ('a.bt', 'worker.bt'):
             shutil.copy(f'{self.root}/samples/worker.bt', f'{self.root}/inputs/{name}')
+        shutil.copy(f'{self.root}/samples/shop.phpspy', f'{self.root}/inputs/traces')
+        shutil.copy(f'{self.root}/samples/cart.xhprof', f'{self.root}/tmp/1.shop.xhprof')
         for name in ('before1', 'before2', 'cached', 'uncached'):
             shutil.copy(f'{self.root}/samples/cart.xhprof', f'{self.root}/inputs/{name}.xhprof')
         where = {'cwd': f'{self.root}/inputs'}
         self.strobe('run', '-q', '-F', '1000', '-o', 'real.strobe', '--', 'php', 'script.php', **where)
         self.strobe('convert', 'real.strobe', 'stacks.folded', '-o', 'profile.strobe', **where)
-        for name in ('before', 'after', 'base', 'new', 'monday', 'tuesday', 'a', 'b', 'old'):
+        for name in ('before', 'after', 'base', 'new', 'monday', 'tuesday', 'mon', 'tue', 'tests', 'a', 'b', 'old'):
             self.strobe('convert', 'stacks.folded', '-o', f'{name}.strobe', **where)
 
     def machine(self):
@@ -175,7 +196,7 @@ class Sandbox:
 
     def here(self, command):
         """The command with the machine's paths and addresses turned into those of the sandbox."""
-        command = re.sub(r'(?<![\w.])/(?=(?:srv|etc|var/lib|var/log|var/xhprof|usr/local/bin|tmp)/)', f'{self.root}/', command)
+        command = re.sub(r'(?<![\w.])/(?=(?:srv|etc|var/lib|var/log|var/xhprof|usr/local/bin|tmp|run/strobe)/)', f'{self.root}/', command)
         if re.search(r'\bstrobe (export|grep) ', command) and not re.search('--(logs|store|url)', command):
             command += f' --logs {self.root}/srv/arclamp/logs'
         if re.search(r'\bstrobe (serve|collect) ', command):
@@ -230,6 +251,13 @@ class Sandbox:
         done = subprocess.run([self.exe, *words, '--help'], env=self.env, capture_output=True, text=True, timeout=60)
         return None if done.returncode == 0 else f'{command}: {done.stderr.strip()}'
 
+    def has_options(self, command):
+        """The options of a mention that its command does not have, or None."""
+        verb = re.search(r'\bstrobe (\w+)', command)[1]
+        known = subprocess.run([self.exe, verb, '--help'], env=self.env, capture_output=True, text=True, timeout=60).stdout
+        wrong = [o for o in re.findall(r' (--?[a-z][\w-]*)', command.split(' -- ')[0]) if not re.search(rf'(?<!\S){o}(?![\w-])', known)]
+        return f'{command}: no {", ".join(wrong)}' if wrong else None
+
     def __exit__(self, *_):
         self.daemon.send_signal(signal.SIGTERM)
         self.daemon.wait(60)
@@ -263,8 +291,27 @@ def the_commands_of_the_documents_run():
 
 
 @test
+def the_commands_in_sentences_and_tables_run_and_have_the_options_that_are_mentioned():
+    ran, mentioned = 0, 0
+    with Sandbox() as sandbox:
+        for document in DOCUMENTS:
+            for command in dict.fromkeys(spans(document)):
+                if is_mention(command):
+                    wrong = sandbox.has_options(command)
+                elif reason(command):
+                    wrong = sandbox.reads_options(command)
+                else:
+                    wrong = sandbox.run(command, sandbox.folder(document))
+                    ran += 1
+                mentioned += bool(is_mention(command))
+                check(not wrong, f'{document}: {wrong}')
+    print(f'# {ran} were run; {mentioned} name options or have placeholders, and their options exist')
+    check(ran >= 15 and mentioned >= 30, f'{ran} commands and {mentioned} mentions were found')
+
+
+@test
 def each_reason_not_to_run_a_command_is_needed():
-    every = [command for document in DOCUMENTS for command in commands(document)]
+    every = [command for document in DOCUMENTS for command in (*commands(document), *spans(document))]
     for pattern, why in NOT_RUN:
         check(any(re.search(pattern, command) for command in every), f'no command is left out because it {why}')
 

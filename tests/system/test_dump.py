@@ -41,6 +41,23 @@ def busy(args=('--fpm',)):
 
 
 @test
+def why_a_process_may_not_be_inspected_is_said_as_doctor_says_it():
+    """Process 1 is one that even root may not inspect in some containers, where a security module forbids it."""
+    found = json.loads(subprocess.run([STROBE, 'doctor', '-p', '1', '--json'], capture_output=True, text=True, timeout=120).stdout)['findings']
+    memory = next(f for f in found if f['check'] == 'memory')
+    if memory['level'] != 'ok':
+        cause = memory['cause'].split('from outside: ')[1]
+        r = dump('-p', 1)
+        check(r.returncode == 2 and f'process 1: {cause}; {memory["fix"]}; or sample from inside' in r.stderr, f'{r.stderr}, not {cause}')
+    if os.geteuid() != 0:
+        raise Skip('only root has processes that others may not read')
+    with Directory() as d:
+        os.chmod(d, 0o755)
+        r = dump('-p', 1, cwd=d, **unprivileged())
+        check("cannot inspect process 1: it is another user's, and you lack CAP_SYS_PTRACE; run it as root" in r.stderr, r.stderr)
+
+
+@test
 def a_request_has_its_address_its_age_and_its_stack():
     with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}, settings={'max_execution_time': '0'}) as fpm:
         slow = fpm.write('slow.php', SLOW.replace('20', '4'))

@@ -249,7 +249,7 @@ def all_servers_down_for_long_cost_no_sample_and_the_lag_of_each_part_is_seen():
         web1.end(9)
         web1.start()
         check(wait_for(lambda: all(r.figure('up') == 0 and r.figure('oldest_entry_timestamp_seconds') > 0 for r in relays)), 'that it waits is seen')
-        check(web1.figure('found_samples_total') == web2.figure('waiting_samples') == sent - 5, f'all of it: {web1.figures()} {web2.figures()}')
+        check(web1.figure('recovered_samples_total') == web2.figure('waiting_samples') == sent - 5, f'all of it: {web1.figures()} {web2.figures()}')
 
         redis.start()
         check(wait_for(lambda: all(r.figure('waiting_samples') == 0 for r in relays)), 'Redis is back, and has it')

@@ -73,7 +73,7 @@ def a_server_that_comes_late_goes_and_loses_its_data_is_taken_again():
     with Directory() as directory:
         r = RedisServer()
         with Daemon(directory, '--from', r.url('?channel=excimer')) as d:
-            check(said(d, 'Connection refused; is it running there?'), 'it says that nobody is there')
+            check(said(d, 'Connection refused; is Redis running?'), 'it says that nobody is there')
             time.sleep(2)
             check(times_said(d, 'Connection refused') == 1, 'and says so once')
             with r:

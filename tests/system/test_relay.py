@@ -104,7 +104,7 @@ def what_came_while_the_broker_was_down_arrives_in_order_and_once():
             check(relay.figure('up') == 0, 'it says that it is not connected')
             relay.end(signal.SIGKILL)           # a restart meanwhile loses nothing
             relay.start()
-            check(relay.figure('found_samples_total') == 4, 'they are there after a restart')
+            check(relay.figure('recovered_samples_total') == 4, 'they are there after a restart')
             check(wait_for(lambda: any('is queued in' in line for line in relay.lines)), 'what is wrong is said')
             time.sleep(1.5)
             redis.start()
@@ -248,7 +248,7 @@ def entries_whose_answer_was_lost_are_not_there_twice():
             s = Stream(redis)
             check(s.sums == {('main', 'a'): 1, ('main', 'b'): 1}, 'each is there once')
             check(len(set(s.ids)) == len(s.ids), 'under ids of their own')
-            check(relay.figure('known_entries_total') >= 1, 'what was known is counted')
+            check(relay.figure('deduplicated_entries_total') >= 1, 'what was known is counted')
         proxy.listener.close()
 
 
@@ -275,7 +275,7 @@ def the_script_is_sent_only_where_redis_does_not_have_it():
         forwards(2)
         check(calls(redis, 'eval') == 1, 'and after a restart of Redis')
         check(Stream(redis).sums == {('main', f'f{i}'): 1 for i in range(7)}, 'each is there once')
-        check(relay.is_exact() and relay.figure('known_samples_total') == 0, 'the counters add up')
+        check(relay.is_exact() and relay.figure('deduplicated_samples_total') == 0, 'the counters add up')
 
 
 @test
@@ -296,7 +296,7 @@ def a_replica_that_takes_over_knows_what_its_master_knew():
             proxy.target, proxy.deaf = replica.port, False
             relay.send(one('after'))
             check(relay.wait_until_forwarded(3), 'all is forwarded')
-            check(relay.figure('known_samples_total') == 1, 'what the replica had is known')
+            check(relay.figure('deduplicated_samples_total') == 1, 'what the replica had is known')
         names = ('before', 'its answer is lost', 'after')
         check(Stream(replica).sums == {('main', name): 1 for name in names}, 'each is there once')
         proxy.listener.close()
@@ -328,7 +328,7 @@ def a_relay_whose_state_was_put_back_loses_nothing_that_comes_next():
                     relay.send(one(name, 100))
                     time.sleep(0.15)
                 check(relay.wait_until_forwarded(1000), f'{name}: it is taken')
-                check(relay.figure('forwarded_samples_total') == 1000 and relay.figure('known_samples_total') == 0,
+                check(relay.figure('forwarded_samples_total') == 1000 and relay.figure('deduplicated_samples_total') == 0,
                       f'{name}: and forwarded: {relay.figures()}')
                 relay.end()
             shutil.rmtree(relay.state)
@@ -355,7 +355,7 @@ def two_relays_on_copies_of_one_spool_send_what_waits_once_and_all_else():
             first.send(one('first', 100))
             second.send(one('second', 100))
             check(first.wait_until_forwarded(105) and second.wait_until_forwarded(105), 'and what came since')
-            known = first.figure('known_samples_total') + second.figure('known_samples_total')
+            known = first.figure('deduplicated_samples_total') + second.figure('deduplicated_samples_total')
             check(known == 5, f'of what waited one copy is left out: {known}')
             check(first.is_exact() and second.is_exact(), 'the counters add up')
         s = Stream(redis)
@@ -396,7 +396,7 @@ def a_number_that_is_used_again_for_another_entry_is_no_reason_to_leave_it_out()
             with relay:
                 check(relay.wait_until_forwarded(7), 'the other one, too')
                 f = relay.figures()
-                check((f['forwarded_samples_total'], f['known_samples_total']) == (7 - known, known), f'as it was: {f}')
+                check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (7 - known, known), f'as it was: {f}')
                 check(f['renumbered_entries_total'] == (known == 0), 'it is counted')
                 check(relay.is_exact(), 'the counters add up')
                 relay.end()
@@ -435,7 +435,7 @@ def a_spool_of_an_earlier_version_is_forwarded_once():
         with relay:
             check(relay.wait_until_forwarded(12), 'what waits is forwarded')
             f = relay.figures()
-            check((f['forwarded_samples_total'], f['known_samples_total']) == (5, 7), f'once: {f}')
+            check((f['forwarded_samples_total'], f['deduplicated_samples_total']) == (5, 7), f'once: {f}')
             check(f['set_aside_files_total'] == 0 and relay.is_exact(), 'the counters add up')
         s = Stream(redis)
         check(s.sums == {('main', 'waits'): 5}, f'it is in the stream: {s.sums}')
@@ -456,7 +456,7 @@ def killed_at_random_it_loses_nothing_that_was_on_disk_and_doubles_nothing():
                     break
                 number += 1
                 if number % 10 == 0:
-                    taken = relay.figure('handed_samples_total')
+                    taken = relay.figure('received_samples_total')
                 time.sleep(0.01)
             relay.end(signal.SIGKILL)
             durable += range(first, first + taken)
@@ -481,7 +481,7 @@ def beyond_its_cap_the_oldest_go_and_are_counted():
                 relay.send(*(wire.message({k: v}) for k, v in stacks.items()))
                 if i % 2:       # so that there are several entries
                     relay.wait_until_on_disk(100 * (i + 1))
-            check(wait_for(lambda: relay.figure('handed_samples_total') == 1200), 'all are taken')
+            check(wait_for(lambda: relay.figure('received_samples_total') == 1200), 'all are taken')
             check(wait_for(lambda: relay.figures().get('dropped_samples_total{spool_full}', 0) > 0), 'some are dropped')
             check(relay.figure('spool_bytes') <= 1 << 20, 'the spool is within its cap')
             check(relay.is_exact(), 'the counters add up')
@@ -641,7 +641,7 @@ def from_host_to_store_each_sample_counts_once_whoever_is_killed():
                 relay.end(signal.SIGKILL)
                 relay.start()
         relay.send(wire.run_message([(0, 'main()', 1, 1000, 0)], {'id': 'r1', 'source': 'web'}))
-        check(wait_for(lambda: relay.figure('handed_runs_total') == 1 and relay.figure('handed_samples_total') > 0
+        check(wait_for(lambda: relay.figure('received_runs_total') == 1 and relay.figure('received_samples_total') > 0
                        and relay.figure('waiting_samples') == 0 and relay.figure('waiting_runs') == 0), 'all is forwarded')
 
         def is_read():

@@ -9,6 +9,7 @@ import threading
 import time
 import urllib.request
 
+from collector import ConfiguredServer, write_config
 from daemon import Daemon
 from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
 
@@ -140,6 +141,89 @@ def a_file_is_imported_once_also_across_restarts_and_after_its_run_was_deleted()
 
 
 @test
+def a_directory_in_another_spelling_or_through_a_link_is_the_same_source():
+    with Directory() as directory:
+        out, config = f'{directory}/out', f'{directory}/c.yaml'
+        os.makedirs(out)
+        os.symlink(out, f'{directory}/link')
+        spellings = [f'runs:{out}/', f'runs:{directory}//out', f'runs:{directory}/./out', f'runs:{directory}/link', f'runs:{directory}/x/../out']
+        os.makedirs(f'{directory}/x')
+
+        def configure(*sources):
+            write_config(config, **{'from': sources, 'listen': '127.0.0.1:0', 'store': f'sqlite:{directory}/state'})
+
+        configure(f'runs:{out}')
+        with ConfiguredServer(directory, config) as d:
+            put(out, 'a.s.xhprof', array(1))
+            put(out, 'b.s.xhprof', array(2))
+            check(wait_for(lambda: source(d)['files'] == 2), f'{source(d)}')
+            urllib.request.urlopen(urllib.request.Request(d.url + '/api/v1/runs/s/a', method='DELETE'))
+            for i, other in enumerate(spellings):
+                configure(other)
+                d.hup('reloaded the configuration')
+                check(wait_for(lambda: [s['url'] for s in d.status()['sources'] if s['url'].startswith('runs:')] == [other]), other)
+                put(out, f'{i}.t.xhprof', array(3))
+                check(wait_for(lambda: f't/{i}' in listed(d)) and 's/a' not in listed(d), f'{other}: {listed(d)}')
+            for other in spellings:
+                configure(f'runs:{out}', other)
+                d.hup('was not applied: ')
+                check('is already read, perhaps with other parameters; remove one of them' in d.lines[-1], f'{d.lines[-1]}')
+            check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'all is done with')
+            check(d.stop() == 0, 'the daemon ends')
+        for i, other in enumerate(spellings):
+            configure(other)
+            with ConfiguredServer(directory, config) as d:
+                put(out, f'x{i}.t.xhprof', array(4))
+                check(wait_for(lambda: f't/x{i}' in listed(d)) and 's/a' not in listed(d), f'{other} after a restart: {listed(d)}')
+                check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'all is done with')
+
+
+@test
+def a_link_that_leads_elsewhere_later_has_the_list_of_each_directory():
+    with Directory() as directory:
+        for name in 'a', 'b':
+            os.makedirs(f'{directory}/{name}')
+            put(f'{directory}/{name}', f'{name}.s.xhprof', array(1))
+        os.symlink('a', f'{directory}/out')
+        with watching(directory) as d:
+            check(wait_for(lambda: source(d)['files'] == 1), f'{source(d)}')
+            os.symlink('b', f'{directory}/new')
+            os.rename(f'{directory}/new', f'{directory}/out')
+            check(wait_for(lambda: source(d)['files'] == 2), f'{source(d)}')
+            for name in 'a', 'b':
+                urllib.request.urlopen(urllib.request.Request(f'{d.url}/api/v1/runs/s/{name}', method='DELETE'))
+            check(d.stop() == 0, 'the daemon ends')
+        with watching(directory) as d:
+            put(f'{directory}/out', 'c.s.xhprof', array(1))
+            check(wait_for(lambda: listed(d) == ['s/c']), f'the list of the second: {listed(d)}')
+            os.symlink('a', f'{directory}/new')
+            os.rename(f'{directory}/new', f'{directory}/out')
+            put(f'{directory}/out', 'd.s.xhprof', array(1))
+            check(wait_for(lambda: listed(d) == ['s/c', 's/d']), f'and of the first: {listed(d)}')
+
+
+@test
+def a_list_of_imported_files_by_an_older_name_is_still_known():
+    """Lists were named after the path as it was configured: here that of a link, where the directory was at first."""
+    with Directory() as directory:
+        with watching(directory) as d:
+            put(f'{directory}/out', 'a.s.xhprof', array(1))
+            check(wait_for(lambda: source(d)['files'] == 1), f'{source(d)}')
+            urllib.request.urlopen(urllib.request.Request(d.url + '/api/v1/runs/s/a', method='DELETE'))
+            check(d.stop() == 0, 'the daemon ends')
+        os.rename(f'{directory}/out', f'{directory}/real')
+        os.symlink('real', f'{directory}/out')
+        with watching(directory) as d:
+            put(f'{directory}/out', 'b.s.xhprof', array(1))
+            check(wait_for(lambda: listed(d) == ['s/b']), f'{listed(d)}')
+            check(wait_for(lambda: source(d)['stream']['pending'] == 0), 'both are done with')
+            check(d.stop() == 0, 'the daemon ends')
+        with Daemon(directory, '--from', f'runs:{directory}/real') as d:
+            put(f'{directory}/out', 'c.s.xhprof', array(1))
+            check(wait_for(lambda: listed(d) == ['s/b', 's/c']), f'by its own path: {listed(d)}')
+
+
+@test
 def a_file_that_is_still_being_written_waits():
     with Directory() as directory, watching(directory) as d:
         text = array(500, 5000)
@@ -188,7 +272,7 @@ def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
             check('strobe_run_files_rejected_total{source="runs:' in d.get('/metrics'), 'in the metrics')
             check(wait_for(lambda: source(d)['files'] == 1), 'and done with')
             status = subprocess.run([STROBE, 'status', '--url', d.url], capture_output=True, text=True, timeout=60)
-            check('1 files imported (rejected: ' in status.stdout and 'damaged 3' in status.stdout, status.stdout + status.stderr)
+            check('1 file imported (rejected: ' in status.stdout and 'damaged 3' in status.stdout, status.stdout + status.stderr)
             check(d.stop() == 0, 'the daemon ends')
         with watching(directory) as d:
             put(f'{directory}/out', 'more.s.xhprof', array(1))

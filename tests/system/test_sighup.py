@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from collector import Collector, arclamp_config, logged, publish, total, write, write_config
+from collector import Collector, ConfiguredServer, arclamp_config, logged, publish, total, write, write_config
 from redis_server import Client, RedisServer, free_port
 from strobe_test import STROBE, Directory, check, main, test, wait_for
 from wire import connect, message
@@ -111,6 +111,43 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
         done = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', directory, '--from', '-', '--to', f'sqlite:{directory}/a',
                                '--to', f'{directory}/a/'], input='main;a 1', capture_output=True, text=True, timeout=60)
         check(done.returncode == 2 and f"two sinks write to '{directory}/a'" in done.stderr, f'{done.stderr}')
+
+
+@test
+def hup_refuses_what_the_next_start_would_refuse():
+    with Directory() as directory:
+        config, given = f'{directory}/c.yaml', {'from': [f'unix:{directory}/s'], 'to': [f'logs:{directory}/logs'], 'listen': '127.0.0.1:0',
+                                                'store': f'sqlite:{directory}/a'}
+        os.symlink(directory, f'{directory}/link')
+        write_config(config, **given)
+        with ConfiguredServer(directory, config) as d:
+            for other, sentence in [({'listen': 'nonsense'}, "cannot listen on 'nonsense'"),
+                                    ({'listen': '0.0.0.0:80'}, 'can be reached from other machines'),
+                                    ({'probe-listen': 'zz'}, "cannot listen on 'zz'"),
+                                    ({'trusted-proxy': ['junk']}, '--trusted-proxy'),
+                                    ({'user-header': 'a b:'}, "--user-header: 'a b:' is not the name of a header"),
+                                    ({'writer': ['me']}, '--writer names users of a proxy'),
+                                    ({'allow-host': ['a b/']}, 'a b/'),
+                                    ({'store': 'junk:x'}, "unknown kind of store 'junk'"),
+                                    ({'store': 'sqlite:/proc/x'}, "/proc/x"),
+                                    ({'store': f'{directory}/a'}, 'is not the address of a store'),
+                                    ({'state': '/proc/x'}, "/proc/x"),
+                                    ({'arclamp-metrics': '/nonexistent'}, "--arclamp-metrics: cannot open '/nonexistent'")]:
+                write_config(config, **{**given, **other})
+                d.hup('was not applied: ')
+                check(sentence in d.lines[-1], f'{other}: {d.lines[-1]}')
+                write_config(config, **{'store': f'sqlite:{directory}/c', **other, 'to': []})
+                started = subprocess.run([STROBE, 'serve', '-c', config, '--from', f'unix:{directory}/t'],
+                                         capture_output=True, text=True, timeout=20)
+                check(started.returncode == 2 and sentence in started.stderr, f'{other} at the start: {started.stderr}')
+            write_config(config, **{**given, 'store': f'sqlite:{directory}/b', 'to': [f'{directory}/b']})
+            d.hup("was not applied: two sinks write to")
+            for other in [{'listen': '127.0.0.1:1'}, {'store': f'sqlite:{directory}/b'},
+                          {'store': f'sqlite:{directory}/link/a'}, {'state': f'{directory}/link/a'}, {'state': f'{directory}/d'},
+                          {'arclamp-metrics': f'{directory}/logs'}, {'probe-listen': '127.0.0.1:1'}]:
+                write_config(config, **{**given, **other})
+                d.hup('reloaded the configuration; sources: 1, sinks: 2')
+            check(d.stop() == 0, 'it ends with 0')
 
 
 @test
@@ -488,7 +525,7 @@ def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_ag
             c.hup('reloaded the configuration')
             check(send_and_wait(40), f'and comes again: {c.status()["samples"]}')
             n = relay.sums()['sinks'][0]
-            check(n['up'] and n['counts']['relay_handed_samples_total'] == 40, f'the relay has handed all over: {n}')
+            check(n['up'] and n['counts']['relay_received_samples_total'] == 40, f'the relay has handed all over: {n}')
             check(relay.stop() == 0 and c.stop() == 0, 'both end with 0')
         check(total(centre, f'{centre}/a') == 40, 'nothing is lost or doubled')
 

@@ -215,7 +215,7 @@ def plain_lines_have_what_functions_took():
         for t in tables:
             counts = t['counts']
             check((t['ticks'], t['kept']) == (counts['ticks'], counts['kept']), counts)
-            check('looks' in counts or t['ticks'] == t['kept'] + t['lost'] + counts.get('ticks_idle', 0) + counts.get('ticks_other', 0), t)
+            check('observations' in counts or t['ticks'] == t['kept'] + t['lost'] + counts.get('ticks_idle', 0) + counts.get('ticks_other', 0), t)
             selves = sum(r['self_ns'] for r in t['rows']), sum(r['off_cpu_self_ns'] for r in t['rows'])
             check(t['more'] > 0 or selves == (t['on_cpu_ns'], t['off_cpu_ns']), f'selves add up: {selves} {t}')
             main_row = next((r for r in t['rows'] if r['function'] == php.path), None)
@@ -311,7 +311,7 @@ def without_bpf_memory_is_read_instead():
         r = run('-p', php.process.pid, '-d', 2, env=env, cwd='/', **unprivileged())
         check(r.returncode == 0 and 'reading the memory of processes instead' in r.stderr and row(r.stdout, 'a3'), r)
         with Screen(command('-p', php.process.pid), 110, 24, env=env) as s:
-            check(s.wait(lambda t: row(t, 'a3') and 'no BPF, so memory is read instead' in t and 'looks: ' in t), s.text())
+            check(s.wait(lambda t: row(t, 'a3') and 'no BPF, so memory is read instead' in t and 'observations: ' in t), s.text())
             s.type('q')
             check(s.wait_for_end() == 0, s.text())
 

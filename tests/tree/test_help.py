@@ -5,7 +5,7 @@ import re
 import subprocess
 
 STROBE = os.environ['STROBE']
-COLUMN = 28             # texts of options begin here
+COLUMN = 28             # texts of options begin here or further right
 WIDTH = 80
 
 # Options whose name means something else in another command, each with all its placeholders.
@@ -14,10 +14,26 @@ SEVERAL = {
     '--from': {'FORMAT', 'TIME', 'URL'},
     '--function': {'FUNCTION', 'REGEX'},
     '--label': {'LABEL', 'LABEL=VALUE'},
-    '--to': {'SOCKET', 'TIME', 'URL'},
+    '--to': {'TIME', 'URL'},
 }
 # Placeholders that another one took the place of.
-FORMER = {'DIRECTORY', 'KEY=VALUE', 'LINES', 'MB', 'ROWS', 'WHAT', 'WHICH', 'HOW'}
+FORMER = {'DIRECTORY', 'KEY=VALUE', 'LINES', 'MB', 'ROWS', 'WHAT', 'WHICH', 'HOW', 'OUT', 'ADDRESS', 'SOCKET', 'PATTERN'}
+# Placeholders with their meanings: a new one is another meaning, and a meaning has only one.
+MEANINGS = {
+    'A:B': 'part of a chart, in fractions or times', 'CGROUP': 'path of a cgroup', 'CHANGES:FILE': 'options, and the file of a picture',
+    'CIDR': 'address or network', 'CLOCK': 'wall or cpu', 'COLOR': 'color of a background', 'COLUMN': 'column of a profile',
+    'COMMAND': 'command line', 'DAYS': 'number of days', 'DIR': 'path of a directory', 'DURATION': 'number with a unit of time',
+    'ENCODING': 'encoding of an SVG', 'EVENT': 'event of perf', 'FILE': 'path of a file, or -', 'FONT': 'name of a font',
+    'FORMAT': 'format of profiles', 'FUNCTION': 'name of a function, or a unique part', 'GLOB': 'pattern with * and ?',
+    'GROUP': 'rows or colors by this', 'HEADER': 'name of an HTTP header', 'HOST': 'name of a host', 'HOST:PORT': 'address to listen on',
+    'HZ': 'samples per second', 'ID': 'id of a run or a container', 'KEY': 'order of rows', 'LABEL': 'name of a label',
+    'LABEL=VALUE': 'a label', 'LANGUAGE': 'language of frames', 'MIN,MAX': 'range of seconds', 'MODE': 'one of several ways', 'N': 'number',
+    'NAME': 'identifier of a source, entry point or channel', 'NAME=FUNCTION': 'name of a picture, and a function', 'N[%]': 'width',
+    'PALETTE': 'color palette', 'PERCENT': 'percentage', 'PERIOD': 'step of a time series', 'PID': 'process ID', 'PX': 'pixels',
+    'REGEX': 'regular expression', 'RULE': 'rule of a label', 'SECONDS': 'number of seconds', 'SIZE': 'bytes, with K, M or G',
+    'TEXT': 'any text', 'TIME': 'point in time', 'URL': 'source, sink, store or page', 'USER': 'name of a user',
+    'W,W,...': 'weights of profiles', '[PERIOD=]FILE': 'file of a period',
+}
 
 
 def told(wrong, sentence):
@@ -39,7 +55,7 @@ def entries(text):
         option = re.match(r' {2}(?:-\w, | {4})?(-{1,2}[a-zA-Z][\w-]*.*)$', line)
         if option:
             form, _, rest = option.group(1).partition('  ')
-            found.append((form.strip(), [rest.strip()] if rest else []))
+            found.append((form.strip(), [rest.strip()]))
         elif found and line.startswith(' ' * COLUMN):
             found[-1][1].append(line.strip())
     return found
@@ -59,12 +75,20 @@ def placeholders(known):
 def main():
     known = commands()
     texts = {command: output(command, '--help') for command in known}
-    told([f'only {len(known)} commands'] * (len(known) < 15) + [f'{c}: {form}: {lines}' for c in known for form, lines in entries(texts[c]) if len(lines) != 1],
+    told([f'only {len(known)} commands'] * (len(known) < 15) + [f'{c}: {form}: {lines}' for c in known for form, lines in entries(texts[c]) if len(lines) != 1 or not lines[0]],
          'each option of each --help has one line of text')
     told([f'{c}: {line}' for c in known for line in texts[c].split('\n') if len(line) > WIDTH],
          f'no line of a --help is wider than {WIDTH} columns')
+    told([f'{c}: {line}' for c in known for line in texts[c].split('\n\n')[0].split('\n') if line.count('[') != line.count(']')],
+         'no Usage line breaks within brackets')
+    told([f'{c}: {p}' for c in known for form, _ in entries(texts[c]) if (p := form.partition(' ')[2]) and p not in MEANINGS],
+         'each placeholder has one meaning, which this test lists')
+    told([f'{p}' for p in MEANINGS if not any(form.endswith(f' {p}') for c in known for form, _ in entries(texts[c]))],
+         'each placeholder that this test lists is in use')
     told([f'{option}: {values}' for option, values in placeholders(known).items() if len(values) > 1 and set(values) != SEVERAL.get(option)],
          'an option has the same placeholder in all commands')
+    told([line for line in texts['convert'].partition('\nFormats:\n')[2].partition('\n\n')[0].split('\n') if not re.match(r'[a-z-]+ \((read|written|read, written)\): .*\.$', line)],
+         'each format of convert --help has one line')
     told([f'{c}: {form}' for c in known for form, _ in entries(texts[c]) if set(form.split()) & FORMER],
          'no option has a placeholder that another one took the place of')
 

@@ -83,7 +83,7 @@ static void log_missed(struct pubsub *p)
 	const char *why = "";
 
 	if (p->same_run && p->hung == redis_connection_counters(p->connection)->hung) {
-		p->base.counters.connections_cut_off++;
+		p->base.counters.connections_closed_by_server++;
 		why = "; Redis had closed the connection, as it does for slow subscribers "
 		      "(client-output-buffer-limit pubsub) and on CLIENT KILL";
 	}

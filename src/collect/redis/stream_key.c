@@ -359,7 +359,7 @@ void stream_key_on_lease(struct stream_key *k, const redisReply *reply)
 
 	if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0) {
 		stream_set_trouble(s, "another collector reads '%s' as the consumer '%s' of the group '%s'; give one "
-				   "of them another name by consumer=NAME. It is tried again until that one is gone",
+				      "of them another name by consumer=NAME. Retrying until that one is gone",
 				   k->name, s->options.consumer, s->options.group);
 		stream_key_backoff(k, clock_monotonic_ns() + LEASE_RETRY_NS);
 		return;
