@@ -698,6 +698,21 @@ await test('names leave room for the numbers beside them, however long they are'
 	}
 });
 
+await test('callees of a comparison have their methods whole on a phone, in rows of at most two lines', async () => {
+	const open = await openPage('/?run=shop/edge&base=shop/edge&function={main}', { width: 390, height: 844, phone: true });
+	await open.waitForSelector('section[aria-label="Callees"] tbody .function-link');
+	const rows = await open.$$eval('.edges tbody tr', (all) => all.map((tr) => tr.getBoundingClientRect().height));
+	check(rows.length > 2 && Math.max(...rows) <= 50, rows);
+	const method = await open.$$eval('section[aria-label="Callees"] .function-link span:last-child', (all) => {
+		const span = all.find((s) => s.textContent === '::aMethodWithAVeryLongNameAtTheEnd');
+		return [span.scrollWidth - span.clientWidth, span.getBoundingClientRect().right];
+	});
+	check(method[0] <= 1 && method[1] <= 390, 'the method is whole and in sight', method);
+	const wide = await open.$$eval('.edges .rows', (all) => all.map((e) => e.scrollWidth - e.clientWidth));
+	check(wide.every((v) => v <= 0), 'nothing is off to the side', wide);
+	await open.close();
+});
+
 await test('functions are found by any part of their names, in any script, and by much the same', async () => {
 	const open = await openPage('/runs/shop/names#show=table');
 	await open.waitForSelector('.rows tbody th');
