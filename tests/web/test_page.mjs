@@ -714,6 +714,14 @@ await test('the bar takes two rows on a phone and is scrolled sideways; choices 
 	await other.close();
 });
 
+await test('the ranges are in sight on a tablet, however many labels are chosen', async () => {
+	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&entry=index&entry=api*&host=!web1&clock=wall&from=2026-01-01T00:00`, { width: 899, height: 800 });
+	await other.waitForSelector('.ranges');
+	const right = await other.$eval('.ranges', (e) => e.getBoundingClientRect().right);
+	check(right <= 899, right);
+	await other.close();
+});
+
 await test('on a phone the first touch shows a box and the second one zooms', async () => {
 	const other = await openPage(site, { width: 390, height: 844, phone: true });
 	await other.$eval('.flame', (e) => e.scrollIntoView({ block: 'center' }));

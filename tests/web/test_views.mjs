@@ -698,6 +698,15 @@ await test('names leave room for the numbers beside them, however long they are'
 	}
 });
 
+await test('keep and remove take room on a phone once there is something to filter by', async () => {
+	const open = await openPage('/?run=shop/after&base=shop/before', { width: 390, height: 844, phone: true }), high = () => open.$eval('[aria-label="Filter stacks"]', (e) => e.offsetHeight);
+	await drawn(open);
+	check(await high() === 0, await high());
+	await open.type('#search', 'Part3');
+	await open.waitForFunction(() => document.querySelector('[aria-label="Filter stacks"]').offsetHeight > 20);
+	await open.close();
+});
+
 await test('callees of a comparison have their methods whole on a phone, in rows of at most two lines', async () => {
 	const open = await openPage('/?run=shop/edge&base=shop/edge&function={main}', { width: 390, height: 844, phone: true });
 	await open.waitForSelector('section[aria-label="Callees"] tbody .function-link');

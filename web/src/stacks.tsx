@@ -31,7 +31,7 @@ function filter(kind: 'keep' | 'remove'): void {
 export function StackFilters() {
 	const what = filterText(), unknown = !IN_FILE && what && what[0] && UNKNOWN.test(what[1]), off = !what || !!unknown, given = view.value.filters, why = (pair: [string, string]) => IN_FILE ? fault(pair) : '';
 	return <>
-		<div class="segments" role="group" aria-label="Filter stacks">
+		<div class="segments filter-stacks" role="group" aria-label="Filter stacks">
 			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Keep only stacks through the matches, or the marked box'} onClick={() => filter('keep')}>keep</button>
 			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Remove stacks through the matches, or the marked box'} onClick={() => filter('remove')}>remove</button>
 		</div>
