@@ -306,6 +306,23 @@ await test('lists and forms that pop up are closed by Escape, wherever the focus
 	await open.close();
 });
 
+await test('an Escape that comes before a list is painted gives the focus back, too', async () => {
+	const open = await openPage(`${site}/?from=-24h`);
+	const focus = await open.evaluate(async () => {
+		const button = document.querySelector('.picker .pick'), turn = async (done) => {
+			for (let i = 0; i < 1000 && !done(); i++)
+				await Promise.resolve();
+		};
+		button.click();
+		await turn(() => document.querySelector('.picker .popup'));
+		document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+		await turn(() => !document.querySelector('.picker .popup'));
+		return document.activeElement.className;
+	});
+	check(focus === 'pick', focus);
+	await open.close();
+});
+
 await test('any label of the data can be filtered by', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	await open.waitForSelector('.more-labels');
