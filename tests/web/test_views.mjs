@@ -982,6 +982,34 @@ await test('the focus in a table goes to rows out of sight, survives scrolling, 
 	await open.close();
 });
 
+await test('Back from a function leads to the row of the table that it was opened from', async () => {
+	for (const show of ['', '#show=table']) {
+		const open = await openPage(`/runs/shop/before${show}`, { height: 600 });
+		const order = () => open.$eval('.functions th.total', (th) => th.ariaSort), place = () => open.$eval('.functions .rows', (e) => e.scrollTop);
+		await open.$eval('.functions th.total button', (b) => b.click());
+		await at(open, 'order=total');
+		await open.focus('.functions .rows');
+		for (let i = 0; i < 50; i++)
+			await open.keyboard.press('ArrowDown');
+		await drawn(open);
+		const row = await focused(open), top = await place();
+		check(top > 500, top);
+		for (const back of [() => open.goBack(), () => open.keyboard.press('a')]) {
+			await pressed(open, 'Enter');
+			await at(open, 'function=');
+			await open.waitForSelector('.function-head');
+			await back();
+			await notAt(open, 'function=');
+			await open.waitForSelector('.functions .rows');
+			await drawn(open);
+			check(await focused(open) === row && await place() === top && await order() === 'descending', `${await focused(open)} for ${row}`, await place(), top, await order());
+		}
+		await open.$eval('.functions th.self button', (b) => b.click());
+		await open.waitForFunction(() => document.querySelector('.functions .rows').scrollTop === 0);
+		await open.close();
+	}
+});
+
 await test('Escape and Backspace zoom out from anywhere but a field, also after a reload', async () => {
 	const path = ['{main}', 'App\\Kernel::handle'].map(encodeURIComponent).join(';');
 	for (const show of ['', '&show=table']) {
