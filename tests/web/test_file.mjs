@@ -442,6 +442,18 @@ await test('a difference: widths, and colours of what functions took themselves'
 	await page.close();
 });
 
+await test('the sentence above a difference says the widths and colours that are shown', async () => {
+	const begin = 'Orange is more than before, blue is less; widths are ';
+	for (const [fragment, note] of [['', `${begin}the larger of before and after`], ['width=before', `${begin}before`], ['width=difference', `${begin}how much changed`],
+		['self=1&width=after', 'Orange took more itself than before, blue less; widths are after']]) {
+		const page = await openFile('diff', fragment);
+		check(await text(page, '.subtitle') === note, fragment, await text(page, '.subtitle'));
+		await choose(page, 'Width', '');
+		check((await text(page, '.subtitle')).endsWith('the larger of before and after'), fragment, await text(page, '.subtitle'));
+		await page.close();
+	}
+});
+
 await test('the call graph: functions and arrows with their values, the critical path, a threshold, and a way to the function', async () => {
 	const page = await openFile('trace', 'show=calls');
 	await page.waitForSelector('.call-graph .node');

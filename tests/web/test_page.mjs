@@ -413,6 +413,15 @@ await test('large numbers beside the timeline are not cut off', async () => {
 	await open.close();
 });
 
+await test('the timeline says that filters of stacks do not apply to it', async () => {
+	for (const [query, says] of [['', false], ['&keep-i=a', true], ['&remove=nothing', true]]) {
+		const open = await openPage(`${site}/?from=-24h${query}`);
+		await open.waitForFunction(() => /samples/.test(document.querySelector('.caption').textContent));
+		check((await text(open, '.caption')).includes('keep and remove do not apply') === says, query, await text(open, '.caption'));
+		await open.close();
+	}
+});
+
 await test('a link to the split timeline opens it, also of a label that is not there', async () => {
 	const open = await openPage(`${site}/?from=-24h&split=nothing`);
 	await open.waitForSelector('.series li');
@@ -609,6 +618,17 @@ await test('a custom range is typed in the zone that is shown', async () => {
 	await ready(other);
 	await other.click('.ranges .custom');
 	check(await other.$eval('.times input[name=from]', (e) => e.value) === '2026-03-01T07:30:00');
+	await other.close();
+});
+
+await test('warnings have their times in the zone that is shown', async () => {
+	const { looked } = JSON.parse((await raw(site, '/api/v1/table?from=-24h')).bytes), iso = (unix) => new Date(unix * 1000).toISOString();
+	const other = await newPage(browser);
+	await other.emulateTimezone('Asia/Kolkata');
+	await other.goto(`${site}/?from=${iso(looked.store_to - 20)}&to=${iso(looked.store_to - 10)}&base_from=-24h&base_to=now`);
+	await ready(other);
+	const there = new Date((looked.store_to - 20 + 5.5 * 3600) * 1000).toISOString().slice(0, 19).replace('T', ' '), said = await text(other, 'main .warning');
+	check(said.includes('samples') && said.includes(there) && !/\dZ/.test(said), said, there);
 	await other.close();
 });
 

@@ -456,7 +456,7 @@ await test('the call graph opens readable on the path that took most, zooms, mov
 });
 
 await test('the call graph says what it lacks, and why it is empty', async () => {
-	const open = await newPage(browser), words = 'the layout took longer than 1.5 seconds, so the picture shows 40 of 90 functions (≤ 50)';
+	const open = await newPage(browser), words = 'The layout took longer than 1.5 seconds, so the picture shows 40 of 90 functions (≤ 50)';
 	await open.setRequestInterception(true);
 	open.on('request', async (r) => {
 		if (!r.url().includes('/api/v1/callgraph'))
@@ -913,6 +913,27 @@ await test('stacks are kept and removed on the page of the server too, in all it
 	const plain = await openPage('/?keep=App&entry=x', { scripts: false });
 	check((await text(plain, '.filters')).includes('with App ×'), await text(plain, '.filters'));
 	await plain.close();
+});
+
+await test('a filter of stacks is added once, and can be cleared where nothing is left, as can the value', async () => {
+	const open = await openPage('/runs/shop/before?keep-i=part3'), chips = () => open.$$eval('.chips button', (all) => all.length);
+	await open.type('#search', 'part3');
+	await open.waitForFunction(() => /[1-9].*matched/.test(document.querySelector('.matched').textContent));
+	await press(open, 'keep');
+	await open.waitForFunction(() => !document.querySelector('#search').value);
+	check(await chips() === 1 && new URL(open.url()).searchParams.getAll('keep-i').length === 1, open.url());
+	await press(open, 'keep');
+	await open.goto(`${site}/runs/shop/before?keep-i=nothing+at+all&keep=Part3`);
+	await open.waitForSelector('.empty');
+	check(await chips() === 2 && !await open.$('.panes'));
+	await open.click('.chips button');
+	await open.waitForSelector('.functions tbody tr');
+	await open.goto(`${site}/runs/shop/loops?column=memory_bytes&keep=free`);
+	await open.waitForSelector('.empty');
+	await open.select('select[aria-label="Value"]', 'calls');
+	await open.waitForSelector('.functions tbody tr');
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
 });
 
 await test('boxes of a difference are coloured by self values, as in a file', async () => {

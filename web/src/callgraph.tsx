@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getCallGraph, tableQuery } from './api';
+import * as format from './format';
 import { flame } from './load';
 import { callBox, change, openFunction, setCallBox, view } from './state';
 
@@ -207,8 +208,8 @@ export function CallGraph() {
 			</div>
 			{flame.value?.about.compared && <span class="legend"><i />gone</span>}
 		</div>
-		{state && state !== 'loading' && <p class="none" role="alert">{state}</p>}
-		{note && <p class="note" role="status">{note}</p>}
+		{state && state !== 'loading' && <p class="none" role="alert">{format.sentence(state)}</p>}
+		{note && <p class="note" role="status">{format.sentence(note)}</p>}
 		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Plus and minus zoom, arrow keys move, 0 shows all, Tab goes through the functions." onKeyDown={key} />
 	</section>;
 }

@@ -24,7 +24,9 @@ function filter(kind: 'keep' | 'remove'): void {
 	const what = filterText();
 	if (!what)
 		return;
-	change({ filters: [...view.peek().filters, [kind + what[0], what[1]]] });
+	const filters = view.peek().filters, key = kind + what[0];
+	if (!filters.some(([k, text]) => k === key && text === what[1]))
+		change({ filters: [...filters, [key, what[1]]] });
 	setSearch('', false);
 }
 
