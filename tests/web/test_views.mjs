@@ -439,7 +439,9 @@ await test('the call graph opens readable on the path that took most, zooms, mov
 	await press(open, '+');
 	check((await box())[2] < first[2], await box());
 	await open.focus('.call-graph');
+	await open.keyboard.down('Shift');
 	await open.keyboard.press('ArrowRight');
+	await open.keyboard.up('Shift');
 	check((await box())[0] > first[0], await box());
 	await open.keyboard.press('0');
 	const nodes = (await open.$$('.call-graph .node')).length;
@@ -451,6 +453,40 @@ await test('the call graph opens readable on the path that took most, zooms, mov
 	await open.$$eval('.call-graph .node', (all) => all.find((e) => e.querySelector('a').getAttribute('xlink:title').startsWith('App\\')).focus());
 	await open.keyboard.press('Enter');
 	await at(open, 'function=App');
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+await test('the call graph is one stop of the Tab key, and arrow keys walk its functions', async () => {
+	const open = await openPage('/runs/shop/before#show=calls');
+	await open.waitForSelector('.call-graph svg .node');
+	check(await open.$$eval('.call-graph [tabindex="0"]', (all) => all.length) === 0);
+	const now = () => open.evaluate(() => {
+		const e = document.activeElement, r = e.getBoundingClientRect(), all = document.querySelector('.call-graph').getBoundingClientRect();
+		return { name: e.querySelector('a')?.getAttribute('xlink:title').split('\n')[0], top: r.top, left: r.left,
+			isIn: r.top >= all.top && r.bottom <= all.bottom && r.left >= all.left && r.right <= all.right };
+	});
+	await open.focus('.call-graph');
+	await open.keyboard.press('ArrowDown');
+	const first = await now();
+	check(first.name === '{main}' && first.isIn, first);
+	await open.keyboard.press('ArrowDown');
+	const second = await now();
+	check(second.name === 'App\\Kernel::handle' && second.isIn, second);
+	await open.keyboard.press('ArrowUp');
+	check((await now()).name === first.name, await now());
+	const seen = new Set(), all = (await open.$$('.call-graph .node')).length;
+	for (let i = 0; i < all; i++) {
+		const { name, isIn } = await now();
+		check(name && isIn, 'the box with the focus is in sight', await now());
+		seen.add(name);
+		await open.keyboard.press('ArrowRight');
+	}
+	check(all > 9 && seen.size === all, 'all are reached', seen.size, all);
+	const { name } = await now();
+	await open.keyboard.press('Enter');
+	await at(open, 'function=');
+	check(new URL(open.url()).searchParams.get('function') === name, open.url(), name);
 	check(open.complaints.length === 0, open.complaints);
 	await open.close();
 });
@@ -505,7 +541,9 @@ await test('the part of the call graph that is seen stands in the address; a lin
 	await open.waitForSelector('.call-graph svg .node');
 	await open.focus('.call-graph');
 	await open.keyboard.press('+');
+	await open.keyboard.down('Shift');
 	await open.keyboard.press('ArrowDown');
+	await open.keyboard.up('Shift');
 	await at(open, 'at=');
 	await open.waitForFunction(() => location.hash.includes(`at=${document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join()}`));
 	const seen = await box(open), other = await openPage((await open.url()).replace(/^https?:..[^/]*/, ''));

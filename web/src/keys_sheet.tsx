@@ -11,7 +11,7 @@ const TABLE: KeyList = [['↑, ↓', 'in a table, to which Tab leads: its rows, 
 const GRAPH: KeyList = [['Enter, Shift+Enter', 'in the search: next and previous match'], ['n, N', 'next and previous match, in the graph'], ...BOXES];
 const KEYS: Record<Pane | 'function', KeyList> = {
 	both: [...GRAPH, ...TABLE], graph: GRAPH, table: [...TABLE, ...ZOOM], function: [...BOXES, ...TABLE, ['a', 'back to all functions']],
-	calls: [['+, -', 'zoom'], ['0, Escape, double click', 'all of it'], ['arrow keys', 'move'], ['Tab, Enter', 'next function, go to it'], ['wheel, drag', 'zoom, move']],
+	calls: [['+, -', 'zoom'], ['0, Escape, double click', 'all of it'], ['arrow keys', 'walk the functions'], ['Enter', 'go to the function'], ['Shift+arrow keys', 'move'], ['wheel, drag', 'zoom, move']],
 	time: [['+ or w, - or s', 'zoom in, zoom out'], ['← or a, → or d', 'earlier, later'], ['↑, ↓', 'scroll the rows'], ['0, Escape', 'all of it'], ['wheel, drag', 'zoom, move'],
 		['Shift+wheel', 'scroll the rows']],
 };
