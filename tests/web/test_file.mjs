@@ -387,6 +387,39 @@ await test('its own link opens the same view, and so do those of older files', a
 	await old.close();
 });
 
+await test('colours are chosen where boxes have them: not of groups, nor in the call graph', async () => {
+	for (const [fragment, has] of [['', true], ['show=graph', true], ['by=own', true], ['function=App%5CKernel%3A%3Ahandle', true], ['by=class', false], ['show=calls', false], ['show=table', false]]) {
+		const page = await openFile('after', [fragment, 'color=layer'].filter(Boolean).join('&'));
+		check(!!await page.$('select[aria-label="Colours"]') === has && !!await page.$('.legend.layers') === has, fragment);
+		await page.close();
+	}
+	const page = await openFile('after', 'by=class&color=layer&show=graph'), pixels = (p) => p.$eval('.flame canvas', (c) => c.toDataURL()), layers = await pixels(page);
+	const plain = await openFile('after', 'by=class&show=graph');
+	check(await pixels(plain) === layers, 'of groups');
+	await plain.close();
+	await page.close();
+});
+
+await test('the page of the server and that in a file have the same colours, in every grouping', async () => {
+	for (const by of ['', 'own', 'class', 'namespace', 'file', 'package']) {
+		const pixels = async (page) => {
+			await drawn(page);
+			const all = await page.$eval('.flame canvas', (c) => {
+				const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height), n = {};
+				for (let i = 0; i < data.length; i += 4) {
+					const color = data.slice(i, i + 3).join();
+					n[color] = (n[color] || 0) + 1;
+				}
+				return Object.keys(n).filter((color) => n[color] > 1500).sort().join(' ');
+			});
+			await page.close();
+			return all;
+		};
+		const file = await pixels(await openFile('after', `by=${by}&show=graph`)), page = await pixels(await openAt(`${site}/runs/shop/after?by=${by}#show=graph`));
+		check(file === page && file.includes(' '), by, file, page);
+	}
+});
+
 await test('options of the picture are how it begins', async () => {
 	const page = await openFile('options'), pressed = () => page.$$eval('.graph .tools .segments button', (all) => all.map((b) => b.getAttribute('aria-pressed')).join());
 	check(await pressed() === 'true,true' && await text(page, 'h1') === 'Leaves & <b>callers</b>' && (await text(page, '.subtitle')).includes('</style> Monday'));
@@ -440,6 +473,18 @@ await test('a difference: widths, and colours of what functions took themselves'
 	check((await text(page, '.call-graph')).includes('→'));
 	await picture(page, 'diff-calls');
 	await page.close();
+});
+
+await test('the sentence above a difference says the widths and colours that are shown', async () => {
+	const begin = 'Orange is more than before, blue is less; widths are ';
+	for (const [fragment, note] of [['', `${begin}the larger of before and after`], ['width=before', `${begin}before`], ['width=difference', `${begin}how much changed`],
+		['self=1&width=after', 'Orange took more itself than before, blue less; widths are after']]) {
+		const page = await openFile('diff', fragment);
+		check(await text(page, '.subtitle') === note, fragment, await text(page, '.subtitle'));
+		await choose(page, 'Width', '');
+		check((await text(page, '.subtitle')).endsWith('the larger of before and after'), fragment, await text(page, '.subtitle'));
+		await page.close();
+	}
 });
 
 await test('the call graph: functions and arrows with their values, the critical path, a threshold, and a way to the function', async () => {

@@ -306,6 +306,23 @@ await test('lists and forms that pop up are closed by Escape, wherever the focus
 	await open.close();
 });
 
+await test('an Escape that comes before a list is painted gives the focus back, too', async () => {
+	const open = await openPage(`${site}/?from=-24h`);
+	const focus = await open.evaluate(async () => {
+		const button = document.querySelector('.picker .pick'), turn = async (done) => {
+			for (let i = 0; i < 1000 && !done(); i++)
+				await Promise.resolve();
+		};
+		button.click();
+		await turn(() => document.querySelector('.picker .popup'));
+		document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+		await turn(() => !document.querySelector('.picker .popup'));
+		return document.activeElement.className;
+	});
+	check(focus === 'pick', focus);
+	await open.close();
+});
+
 await test('any label of the data can be filtered by', async () => {
 	const open = await openPage(`${site}/?from=-24h`);
 	await open.waitForSelector('.more-labels');
@@ -394,6 +411,15 @@ await test('large numbers beside the timeline are not cut off', async () => {
 	});
 	check(columns === 0 && room > 60, columns, room);
 	await open.close();
+});
+
+await test('the timeline says that filters of stacks do not apply to it', async () => {
+	for (const [query, says] of [['', false], ['&keep-i=a', true], ['&remove=nothing', true]]) {
+		const open = await openPage(`${site}/?from=-24h${query}`);
+		await open.waitForFunction(() => /samples/.test(document.querySelector('.caption').textContent));
+		check((await text(open, '.caption')).includes('keep and remove do not apply') === says, query, await text(open, '.caption'));
+		await open.close();
+	}
 });
 
 await test('a link to the split timeline opens it, also of a label that is not there', async () => {
@@ -595,6 +621,17 @@ await test('a custom range is typed in the zone that is shown', async () => {
 	await other.close();
 });
 
+await test('warnings have their times in the zone that is shown', async () => {
+	const { looked } = JSON.parse((await raw(site, '/api/v1/table?from=-24h')).bytes), iso = (unix) => new Date(unix * 1000).toISOString();
+	const other = await newPage(browser);
+	await other.emulateTimezone('Asia/Kolkata');
+	await other.goto(`${site}/?from=${iso(looked.store_to - 20)}&to=${iso(looked.store_to - 10)}&base_from=-24h&base_to=now`);
+	await ready(other);
+	const there = new Date((looked.store_to - 20 + 5.5 * 3600) * 1000).toISOString().slice(0, 19).replace('T', ' '), said = await text(other, 'main .warning');
+	check(said.includes('samples') && said.includes(there) && !/\dZ/.test(said), said, there);
+	await other.close();
+});
+
 await test('what is no prefix is not shown as one', async () => {
 	const open = await openPage(`${site}/?from=-24h&entry=!in*`);
 	check((await text(open, '.picker .pick .val')) === 'not "in*"', await text(open, '.picker .pick .val'));
@@ -711,6 +748,14 @@ await test('the bar takes two rows on a phone and is scrolled sideways; choices 
 		check(r[0] >= 0 && r[1] <= 390 && r[2], popup, r);
 		await other.keyboard.press('Escape');
 	}
+	await other.close();
+});
+
+await test('the ranges are in sight on a tablet, however many labels are chosen', async () => {
+	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&entry=index&entry=api*&host=!web1&clock=wall&from=2026-01-01T00:00`, { width: 899, height: 800 });
+	await other.waitForSelector('.ranges');
+	const right = await other.$eval('.ranges', (e) => e.getBoundingClientRect().right);
+	check(right <= 899, right);
 	await other.close();
 });
 

@@ -206,6 +206,25 @@ await test('rows are one line, two on a phone, and nothing hangs out, in light a
 		}
 });
 
+await test('on a phone the fields of the list are folded until one is used, and the totals are in sight', async () => {
+	for (const [path, isOpen] of [['/runs', false], ['/runs?search=page', true]]) {
+		const page = await open(path, { width: 390, height: 844 });
+		await page.waitForSelector('.fold');
+		check(await page.$eval('.fold', (e) => e.open) === isOpen, path);
+		const right = await page.$$eval('.runs tbody tr', (rows) => Math.max(...rows.map((r) => r.querySelector('td:has(time) + td + td').getBoundingClientRect().right)));
+		check(right <= 390, `${path}: wall and CPU time end at ${right}`);
+		check(isOpen || await page.$eval('.runs', (e) => e.getBoundingClientRect().top) < 140, 'the list is at the top');
+		await page.click('.fold > summary');
+		check(await page.$eval('.fold', (e) => e.open) !== isOpen, path);
+		await accessible(page, path, { evaluate: true });
+		await close(page);
+	}
+	const wide = await open('/runs');
+	await wide.waitForSelector('.fold[open]');
+	check(await wide.$eval('.fold > summary', (e) => e.offsetHeight) === 0, 'there is nothing to fold where there is room');
+	await close(wide);
+});
+
 await test('axe finds nothing serious in the list', async () => {
 	for (const dark of [false, true]) {
 		const page = await open('/runs', { dark });

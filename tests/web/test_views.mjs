@@ -439,7 +439,9 @@ await test('the call graph opens readable on the path that took most, zooms, mov
 	await press(open, '+');
 	check((await box())[2] < first[2], await box());
 	await open.focus('.call-graph');
+	await open.keyboard.down('Shift');
 	await open.keyboard.press('ArrowRight');
+	await open.keyboard.up('Shift');
 	check((await box())[0] > first[0], await box());
 	await open.keyboard.press('0');
 	const nodes = (await open.$$('.call-graph .node')).length;
@@ -455,8 +457,42 @@ await test('the call graph opens readable on the path that took most, zooms, mov
 	await open.close();
 });
 
+await test('the call graph is one stop of the Tab key, and arrow keys walk its functions', async () => {
+	const open = await openPage('/runs/shop/before#show=calls');
+	await open.waitForSelector('.call-graph svg .node');
+	check(await open.$$eval('.call-graph [tabindex="0"]', (all) => all.length) === 0);
+	const now = () => open.evaluate(() => {
+		const e = document.activeElement, r = e.getBoundingClientRect(), all = document.querySelector('.call-graph').getBoundingClientRect();
+		return { name: e.querySelector('a')?.getAttribute('xlink:title').split('\n')[0], top: r.top, left: r.left,
+			isIn: r.top >= all.top && r.bottom <= all.bottom && r.left >= all.left && r.right <= all.right };
+	});
+	await open.focus('.call-graph');
+	await open.keyboard.press('ArrowDown');
+	const first = await now();
+	check(first.name === '{main}' && first.isIn, first);
+	await open.keyboard.press('ArrowDown');
+	const second = await now();
+	check(second.name === 'App\\Kernel::handle' && second.isIn, second);
+	await open.keyboard.press('ArrowUp');
+	check((await now()).name === first.name, await now());
+	const seen = new Set(), all = (await open.$$('.call-graph .node')).length;
+	for (let i = 0; i < all; i++) {
+		const { name, isIn } = await now();
+		check(name && isIn, 'the box with the focus is in sight', await now());
+		seen.add(name);
+		await open.keyboard.press('ArrowRight');
+	}
+	check(all > 9 && seen.size === all, 'all are reached', seen.size, all);
+	const { name } = await now();
+	await open.keyboard.press('Enter');
+	await at(open, 'function=');
+	check(new URL(open.url()).searchParams.get('function') === name, open.url(), name);
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
 await test('the call graph says what it lacks, and why it is empty', async () => {
-	const open = await newPage(browser), words = 'the layout took longer than 1.5 seconds, so the picture shows 40 of 90 functions (≤ 50)';
+	const open = await newPage(browser), words = 'The layout took longer than 1.5 seconds, so the picture shows 40 of 90 functions (≤ 50)';
 	await open.setRequestInterception(true);
 	open.on('request', async (r) => {
 		if (!r.url().includes('/api/v1/callgraph'))
@@ -505,7 +541,9 @@ await test('the part of the call graph that is seen stands in the address; a lin
 	await open.waitForSelector('.call-graph svg .node');
 	await open.focus('.call-graph');
 	await open.keyboard.press('+');
+	await open.keyboard.down('Shift');
 	await open.keyboard.press('ArrowDown');
+	await open.keyboard.up('Shift');
 	await at(open, 'at=');
 	await open.waitForFunction(() => location.hash.includes(`at=${document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join()}`));
 	const seen = await box(open), other = await openPage((await open.url()).replace(/^https?:..[^/]*/, ''));
@@ -696,6 +734,30 @@ await test('names leave room for the numbers beside them, however long they are'
 		check(name <= most && number <= width, `${width}: the name ends at ${name}, the first number at ${number}`);
 		await open.close();
 	}
+});
+
+await test('keep and remove take room on a phone once there is something to filter by', async () => {
+	const open = await openPage('/?run=shop/after&base=shop/before', { width: 390, height: 844, phone: true }), high = () => open.$eval('[aria-label="Filter stacks"]', (e) => e.offsetHeight);
+	await drawn(open);
+	check(await high() === 0, await high());
+	await open.type('#search', 'Part3');
+	await open.waitForFunction(() => document.querySelector('[aria-label="Filter stacks"]').offsetHeight > 20);
+	await open.close();
+});
+
+await test('callees of a comparison have their methods whole on a phone, in rows of at most two lines', async () => {
+	const open = await openPage('/?run=shop/edge&base=shop/edge&function={main}', { width: 390, height: 844, phone: true });
+	await open.waitForSelector('section[aria-label="Callees"] tbody .function-link');
+	const rows = await open.$$eval('.edges tbody tr', (all) => all.map((tr) => tr.getBoundingClientRect().height));
+	check(rows.length > 2 && Math.max(...rows) <= 50, rows);
+	const method = await open.$$eval('section[aria-label="Callees"] .function-link span:last-child', (all) => {
+		const span = all.find((s) => s.textContent === '::aMethodWithAVeryLongNameAtTheEnd');
+		return [span.scrollWidth - span.clientWidth, span.getBoundingClientRect().right];
+	});
+	check(method[0] <= 1 && method[1] <= 390, 'the method is whole and in sight', method);
+	const wide = await open.$$eval('.edges .rows', (all) => all.map((e) => e.scrollWidth - e.clientWidth));
+	check(wide.every((v) => v <= 0), 'nothing is off to the side', wide);
+	await open.close();
 });
 
 await test('functions are found by any part of their names, in any script, and by much the same', async () => {
@@ -891,6 +953,27 @@ await test('stacks are kept and removed on the page of the server too, in all it
 	await plain.close();
 });
 
+await test('a filter of stacks is added once, and can be cleared where nothing is left, as can the value', async () => {
+	const open = await openPage('/runs/shop/before?keep-i=part3'), chips = () => open.$$eval('.chips button', (all) => all.length);
+	await open.type('#search', 'part3');
+	await open.waitForFunction(() => /[1-9].*matched/.test(document.querySelector('.matched').textContent));
+	await press(open, 'keep');
+	await open.waitForFunction(() => !document.querySelector('#search').value);
+	check(await chips() === 1 && new URL(open.url()).searchParams.getAll('keep-i').length === 1, open.url());
+	await press(open, 'keep');
+	await open.goto(`${site}/runs/shop/before?keep-i=nothing+at+all&keep=Part3`);
+	await open.waitForSelector('.empty');
+	check(await chips() === 2 && !await open.$('.panes'));
+	await open.click('.chips button');
+	await open.waitForSelector('.functions tbody tr');
+	await open.goto(`${site}/runs/shop/loops?column=memory_bytes&keep=free`);
+	await open.waitForSelector('.empty');
+	await open.select('select[aria-label="Value"]', 'calls');
+	await open.waitForSelector('.functions tbody tr');
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
 await test('boxes of a difference are coloured by self values, as in a file', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before'), look = () => open.$eval('.flame canvas', (c) => c.toDataURL());
 	await drawn(open);
@@ -956,6 +1039,34 @@ await test('the focus in a table goes to rows out of sight, survives scrolling, 
 	check((await pressed(open, 'ArrowDown')).startsWith('row 1'), await focused(open));
 	check(await pressed(open, 'Tab') === 'Table of callees', await focused(open));
 	await open.close();
+});
+
+await test('Back from a function leads to the row of the table that it was opened from', async () => {
+	for (const show of ['', '#show=table']) {
+		const open = await openPage(`/runs/shop/before${show}`, { height: 600 });
+		const order = () => open.$eval('.functions th.total', (th) => th.ariaSort), place = () => open.$eval('.functions .rows', (e) => e.scrollTop);
+		await open.$eval('.functions th.total button', (b) => b.click());
+		await at(open, 'order=total');
+		await open.focus('.functions .rows');
+		for (let i = 0; i < 50; i++)
+			await open.keyboard.press('ArrowDown');
+		await drawn(open);
+		const row = await focused(open), top = await place();
+		check(top > 500, top);
+		for (const back of [() => open.goBack(), () => open.keyboard.press('a')]) {
+			await pressed(open, 'Enter');
+			await at(open, 'function=');
+			await open.waitForSelector('.function-head');
+			await back();
+			await notAt(open, 'function=');
+			await open.waitForSelector('.functions .rows');
+			await drawn(open);
+			check(await focused(open) === row && await place() === top && await order() === 'descending', `${await focused(open)} for ${row}`, await place(), top, await order());
+		}
+		await open.$eval('.functions th.self button', (b) => b.click());
+		await open.waitForFunction(() => document.querySelector('.functions .rows').scrollTop === 0);
+		await open.close();
+	}
 });
 
 await test('Escape and Backspace zoom out from anywhere but a field, also after a reload', async () => {

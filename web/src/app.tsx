@@ -92,7 +92,7 @@ function Views() {
 			{about?.compared && <DifferenceChoice />}
 			<StackFilters />
 		</div>
-		{!v.function && <Panes />}
+		{!v.function && !about?.empty && <Panes />}
 	</div>;
 }
 
@@ -110,6 +110,11 @@ function Work() {
 		{pane.value === 'calls' && <LazyCallGraph />}
 		{pane.value === 'time' && (hasChart() ? <LazyChart /> : <NoChart />)}
 	</div>;
+}
+
+// Another value or fewer filters of stacks may have something to show where these have nothing.
+function canChoose(): boolean {
+	return view.value.filters.some(isStackFilter) || flame.value!.about.columns.length > 1;
 }
 
 function title(): string {
@@ -132,10 +137,10 @@ export function App() {
 			{!IN_FILE && kind.value === 'range' && <TimelineStrip />}
 			<Facts />
 			{IN_FILE && <FileFacts />}
-			{!bad && warning && <p class="warning" role="status">{warning}</p>}
+			{!bad && warning && <p class="warning" role="status">{format.sentence(warning)}</p>}
 			{bad && <Failed />}
 			{!bad && empty.value && <Empty />}
-			{(show || IN_FILE && !bad) && <Views />}
+			{(show || !bad && (IN_FILE || canChoose())) && <Views />}
 			{show && <Work />}
 		</main>
 		<Keys />

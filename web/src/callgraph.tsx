@@ -1,12 +1,14 @@
-// The call graph, laid out by Graphviz on the server. The wheel, + and - zoom, dragging and the arrow keys move; a click on a box
-// leads to its function. It opens on the critical path, at a size that can be read.
+// The call graph, laid out by Graphviz on the server. The wheel, + and - zoom, dragging and Shift with the arrow keys move; a click on a box
+// leads to its function. It is one stop of the Tab key, in which the arrow keys walk from box to box. It opens on the critical path, at a
+// size that can be read.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getCallGraph, tableQuery } from './api';
+import * as format from './format';
 import { flame } from './load';
 import { callBox, change, openFunction, setCallBox, view } from './state';
 
-const LEAST_SCALE = 1, STEPS = ['0', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20'], USUAL = '0.5';
+const LEAST_SCALE = 1, GAP = 8, STEPS = ['0', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20'], USUAL = '0.5';
 
 interface Box {
 	x: number;
@@ -122,6 +124,15 @@ class Pan {
 		this.show({ ...this.box, x: this.box.x + dx * this.box.width, y: this.box.y + dy * this.box.height });
 	}
 
+	// Moves no further than it takes to see all of a box.
+	reveal(node: Element): void {
+		const r = node.getBoundingClientRect(), all = this.host.getBoundingClientRect();
+		const off = (from: number, to: number, first: number, last: number) => Math.min(0, from - first - GAP) || Math.max(0, to - last + GAP);
+		const a = this.at(0, 0), b = this.at(off(r.left, r.right, all.left, all.right), off(r.top, r.bottom, all.top, all.bottom));
+		if (a.x !== b.x || a.y !== b.y)
+			this.show({ ...this.box, x: this.box.x + b.x - a.x, y: this.box.y + b.y - a.y });
+	}
+
 	private drag(e: PointerEvent): void {
 		const before = this.pointers.get(e.pointerId);
 		if (!before)
@@ -137,6 +148,34 @@ class Pan {
 		}
 		this.pointers.set(e.pointerId, e);
 	}
+}
+
+const WAYS: Record<string, [dx: number, dy: number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+interface Place {
+	e: SVGGElement;
+	x: number;
+	y: number;
+}
+
+// Boxes row by row.
+function places(host: HTMLElement): Place[] {
+	const all = [...host.querySelectorAll<SVGGElement>('.node')].map((e) => {
+		const { x, y, width, height } = e.getBBox();
+		return { e, x: x + width / 2, y: y + height / 2 };
+	});
+	return all.sort((a, b) => Math.round(a.y - b.y) || a.x - b.x);
+}
+
+// Left and right lead to every box, up and down to the nearest one. With no box yet it is the first of the critical path.
+function nextBox(host: HTMLElement, now: Element | null, [dx, dy]: [number, number]): SVGGElement | undefined {
+	const all = places(host), at = all.findIndex(({ e }) => e === now), from = all[at];
+	if (!from)
+		return (all.find(({ e }) => e.classList.contains('critical')) || all[0])?.e;
+	if (dx)
+		return all[at + dx]?.e;
+	const far = ({ x, y }: Place) => (y - from.y) * dy + 2 * Math.abs(x - from.x);
+	return all.filter(({ y }) => (y - from.y) * dy > 1).sort((a, b) => far(a) - far(b))[0]?.e;
 }
 
 function nothing(): string {
@@ -169,7 +208,7 @@ export function CallGraph() {
 			// Its lines are its accessible name. The same in an aria-label would differ from what is seen of a box at the edge.
 			for (const node of svg.querySelectorAll<SVGGElement>('.node')) {
 				const name = nameOf(node);
-				node.setAttribute('tabindex', '0');
+				node.setAttribute('tabindex', '-1');
 				node.setAttribute('role', 'link');
 				node.addEventListener('click', () => pan.current!.wasDragged || openFunction(name));
 				node.addEventListener('keydown', (e) => e.key === 'Enter' && openFunction(name));
@@ -186,15 +225,25 @@ export function CallGraph() {
 		};
 	}, [asked]);
 
+	const walk = (way: [number, number]) => {
+		const box = nextBox(host.current!, document.activeElement!.closest('.call-graph .node'), way);
+		box?.focus({ preventScroll: true });
+		if (box)
+			pan.current!.reveal(box);
+	};
 	const key = (e: KeyboardEvent) => {
-		const p = pan.current, keys: Record<string, () => void> = {
-			'+': () => p!.zoom(0.8), '=': () => p!.zoom(0.8), '-': () => p!.zoom(1.25), '0': () => p!.showAll(),
-			ArrowLeft: () => p!.move(-0.1, 0), ArrowRight: () => p!.move(0.1, 0), ArrowUp: () => p!.move(0, -0.1), ArrowDown: () => p!.move(0, 0.1), Escape: () => p!.showAll(),
+		const p = pan.current, way = WAYS[e.key], keys: Record<string, () => void> = {
+			'+': () => p!.zoom(0.8), '=': () => p!.zoom(0.8), '-': () => p!.zoom(1.25), '0': () => p!.showAll(), Escape: () => p!.showAll(),
 		};
-		if (!p || !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)
+		if (!p || !way && !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)
 			return;
 		e.preventDefault();
-		keys[e.key]();
+		if (!way)
+			keys[e.key]();
+		else if (e.shiftKey)
+			p.move(way[0] / 10, way[1] / 10);
+		else
+			walk(way);
 	};
 	return <section class="calls" aria-label="Call graph" aria-busy={state === 'loading'}>
 		<div class="tools">
@@ -207,8 +256,8 @@ export function CallGraph() {
 			</div>
 			{flame.value?.about.compared && <span class="legend"><i />gone</span>}
 		</div>
-		{state && state !== 'loading' && <p class="none" role="alert">{state}</p>}
-		{note && <p class="note" role="status">{note}</p>}
-		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Plus and minus zoom, arrow keys move, 0 shows all, Tab goes through the functions." onKeyDown={key} />
+		{state && state !== 'loading' && <p class="none" role="alert">{format.sentence(state)}</p>}
+		{note && <p class="note" role="status">{format.sentence(note)}</p>}
+		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Arrow keys walk the functions, Enter opens one; plus and minus zoom, Shift and arrow keys move, 0 shows all." onKeyDown={key} />
 	</section>;
 }

@@ -2,15 +2,17 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { KeyList } from './keys';
 
 const views = signal<typeof import('./views') | null>(null);
 
-function Lazy({ view, name }: { view: 'CallGraph' | 'TimeChart' | 'FunctionPage'; name: string }) {
+function Lazy({ view, name, keys }: { view: 'CallGraph' | 'TimeChart' | 'FunctionPage' | 'KeysSheet'; name: string; keys?: KeyList }) {
 	const View = views.value?.[view];
 	useEffect(() => void import('./views').then((m) => views.value = m), []);
-	return View ? <View /> : <section class={name} aria-busy />;
+	return View ? <View keys={keys} /> : name ? <section class={name} aria-busy /> : null;
 }
 
 export const LazyChart = () => <Lazy view="TimeChart" name="time-chart" />;
 export const LazyCallGraph = () => <Lazy view="CallGraph" name="calls" />;
 export const LazyFunctionPage = () => <Lazy view="FunctionPage" name="function" />;
+export const LazyKeys = ({ keys }: { keys?: KeyList }) => <Lazy view="KeysSheet" name="" keys={keys} />;

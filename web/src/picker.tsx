@@ -2,7 +2,7 @@
 // down. Works for thousands of values: the best ones by fuzzy match are shown.
 
 import uFuzzy from '@leeoniya/ufuzzy';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import * as format from './format';
 import { usePopup } from './popup';
 
@@ -88,7 +88,7 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 	const most = Math.max(1, ...values.map((v) => v.samples));
 	const same = (o: Option) => (c: Filter) => c.value === o.value && !!c.prefix === (o.kind === 'prefix') && !!c.not === not;
 
-	useEffect(() => field.current?.focus(), [open]);
+	useLayoutEffect(() => field.current?.focus(), [open]);		// at once: later it would take the focus that Escape gives back
 	usePopup(root, open, () => {
 		setOpen(false);
 		setNeedle('');

@@ -20,6 +20,19 @@ if (header && !document.getElementById('app')) {
 	listenForKeys();
 }
 
+// On a phone the fields would fill the screen. Those in use stay in sight.
+const controls = header?.querySelector('form.controls');
+if (controls) {
+	const fold = document.createElement('details'), narrow = matchMedia('(max-width: 600px)');
+	const follow = () => fold.open = !narrow.matches || [...controls.querySelectorAll('input')].some((e) => e.type !== 'hidden' && e.value);
+	fold.className = 'fold';
+	fold.innerHTML = '<summary>Filter the list</summary>';
+	controls.before(fold);
+	fold.append(controls);
+	narrow.onchange = follow;
+	follow();
+}
+
 // The server writes UTC, and says so.
 if (heading) {
 	const times = document.querySelectorAll<HTMLTimeElement>('.runs time');

@@ -24,14 +24,16 @@ function filter(kind: 'keep' | 'remove'): void {
 	const what = filterText();
 	if (!what)
 		return;
-	change({ filters: [...view.peek().filters, [kind + what[0], what[1]]] });
+	const filters = view.peek().filters, key = kind + what[0];
+	if (!filters.some(([k, text]) => k === key && text === what[1]))
+		change({ filters: [...filters, [key, what[1]]] });
 	setSearch('', false);
 }
 
 export function StackFilters() {
 	const what = filterText(), unknown = !IN_FILE && what && what[0] && UNKNOWN.test(what[1]), off = !what || !!unknown, given = view.value.filters, why = (pair: [string, string]) => IN_FILE ? fault(pair) : '';
 	return <>
-		<div class="segments" role="group" aria-label="Filter stacks">
+		<div class="segments filter-stacks" role="group" aria-label="Filter stacks">
 			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Keep only stacks through the matches, or the marked box'} onClick={() => filter('keep')}>keep</button>
 			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Remove stacks through the matches, or the marked box'} onClick={() => filter('remove')}>remove</button>
 		</div>

@@ -2,7 +2,8 @@
 // rows in sight are in the document, so that a hundred thousand functions scroll as well as ten.
 
 import { computed, effect, signal } from '@preact/signals';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { tableQuery } from './api';
 import * as format from './format';
 import type { FlameData } from './flame/data';
 import { searchFor, zoomed } from './found';
@@ -112,10 +113,30 @@ function Heads({ metrics, chosen, wide }: { metrics: Metric[]; chosen: string; w
 	</thead>;
 }
 
+// The place in the table that was shown last, for whoever comes back from one of its functions.
+let left = { table: '', top: 0, focus: '' };
+
+// The focused link or button, as a selector; rows out of sight are not in the document.
+function focusIn(region: HTMLElement): string {
+	const e = document.activeElement!, row = e.closest<HTMLElement>('.functions tbody tr');
+	return row ? `[aria-rowindex="${row.ariaRowIndex}"] ${e.localName}` : e === region ? '.functions .rows' : '';
+}
+
+// Scrolls back to that place; another table, another order or another filter begins at the top.
+function usePlace(box: { current: HTMLElement | null }, table: string): void {
+	useLayoutEffect(() => {
+		const region = box.current!, isBack = left.table === table;
+		region.scrollTop = isBack ? left.top : 0;
+		if (isBack && left.focus)
+			document.querySelector<HTMLElement>(left.focus)?.focus({ preventScroll: true });
+		return () => left = { table, top: region.scrollTop, focus: focusIn(region) };
+	}, [table]);
+}
+
 export function Table() {
-	const box = useRef<HTMLDivElement>(null);
-	const [at, setAt] = useState(0), [height, setHeight] = useState(600);
-	const r = rows.value, by = order.value, needle = filter.value, wide = pane.value === 'table', metrics = shownMetrics(r);
+	const box = useRef<HTMLDivElement>(null), by = order.value, needle = filter.value, wide = pane.value === 'table', me = [tableQuery(view.value), needle, by.group, by.kind, by.down].join();
+	const [at, setAt] = useState(left.table === me ? left.top : 0), [height, setHeight] = useState(600);
+	const r = rows.value, metrics = shownMetrics(r);
 
 	const shown = useMemo(() => {
 		const hit = fuzzyFilter(r.names, needle), metric = r.metrics.find((m) => isSorted(by, m, r.chosen));
@@ -128,10 +149,7 @@ export function Table() {
 		watcher.observe(box.current!);
 		return () => watcher.disconnect();
 	}, []);
-	useEffect(() => {
-		if (box.current)
-			box.current.scrollTop = 0;
-	}, [needle, by]);
+	usePlace(box, me);
 
 	const first = Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, Math.ceil((at + height) / HEIGHT) + AROUND);
 	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.sum, mine.unit)} ${mine.unit === 'count' ? format.columnName(r.chosen) : ''} · ` : '';

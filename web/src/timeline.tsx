@@ -7,7 +7,7 @@ import type { Chart } from './chart';
 import * as format from './format';
 import { labels, timeline } from './load';
 import { colorOf, partsOf } from './series';
-import { change, view } from './state';
+import { change, isStackFilter, view } from './state';
 
 const iso = (unix: number) => new Date(unix * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 
@@ -51,7 +51,8 @@ export function TimelineStrip() {
 		chart.current?.destroy();
 	}, []);
 
-	const all = t ? `${format.count(sum)} samples, ${format.range(t.from, t.to)}` : 'Samples over time';
+	const whole = view.value.filters.some(isStackFilter) ? ' (keep and remove do not apply)' : '';
+	const all = t ? `${format.count(sum)} samples${whole}, ${format.range(t.from, t.to)}` : 'Samples over time';
 	return <section class="timeline" aria-label="Samples over time">
 		<div class="caption"><span>{hover || all}</span><span class="hint">drag to choose a range</span><SplitBy /></div>
 		{t?.values && <Legend t={t} />}

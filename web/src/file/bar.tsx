@@ -2,6 +2,8 @@
 
 import * as format from '../format';
 import { KeysButton } from '../keys';
+import { view } from '../state';
+import { ofSelf } from './paint';
 import { facts } from './start';
 
 const HIDDEN = ['uncharted_calls'];
@@ -10,11 +12,20 @@ export function Bar() {
 	return <header class="bar"><h1>{facts().title}</h1><span class="space" /><KeysButton /></header>;
 }
 
+const WIDTHS: Record<string, string> = { after: 'after', before: 'before', difference: 'how much changed' };
+
+// The sentence of src/render/difference.c, with the colours and widths that were chosen since.
+function noteNow(note: string): string {
+	const width = view.value.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '', [more, less] = ofSelf.value ? ['took more itself', 'less'] : ['is more', 'is less'];
+	return note.replace(/^(\w+).*?, (\w+).*; widths are .*/, (_all, up: string, down: string) =>
+		`${up} ${more} than before, ${down} ${less}; widths are ${WIDTHS[width] ?? 'the larger of before and after'}`);
+}
+
 // Sums and labels, as the page of a run has them.
 export function FileFacts() {
 	const { columns, labels, compared, note, subtitle } = facts();
 	if (compared)
-		return note ? <section class="about"><p class="subtitle">{note}</p></section> : null;
+		return note ? <section class="about"><p class="subtitle">{noteNow(note)}</p></section> : null;
 	return <section class="about" aria-label="Selection">
 		{subtitle && <p class="subtitle">{subtitle}</p>}
 		<dl class="facts">

@@ -21,7 +21,7 @@ export function firstColors(): Colors {
 
 export const colors = computed<Colors>(() => (filtersOf('color')[0] as Colors | undefined) || firstColors());
 export const ofSelf = computed(() => (filtersOf('self')[0] ?? (facts().self ? '1' : '0')) === '1');
-const hasFrames = computed(() => view.value.by === '' || view.value.by === 'own');
+export const hasFrames = computed(() => view.value.by === '' || view.value.by === 'own');
 
 export function paintOf(d: FlameData): Paint | null {
 	if (d.before) {

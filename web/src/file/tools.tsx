@@ -1,12 +1,15 @@
 // Controls that only a page in a file has: other colours.
 
-import { setFilters } from '../state';
-import { colors, firstColors, type Colors } from './paint';
+import { pane, setFilters, view } from '../state';
+import { colors, firstColors, hasFrames, type Colors } from './paint';
 import { facts } from './start';
 
 const COLORS: [Colors, string][] = [['page', 'namespace'], ['function', 'palette'], ['layer', 'layer'], ['package', 'package']];
 
+// Those of boxes that are functions: groups, the call graph and the flame chart have colours of their own.
 export function ColorChoice() {
+	if (!hasFrames.value || !view.value.function && pane.value !== 'both' && pane.value !== 'graph')
+		return null;
 	const choose = (to: string) => setFilters('color', to === firstColors() ? [] : [to]);
 	return <>
 		<label>colours <select aria-label="Colours" value={colors.value} onChange={(e) => choose(e.currentTarget.value)}>
