@@ -61,6 +61,13 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
             check(r.returncode == 0 and r.stdout == both, f'{path} stands for both of its sides: {r}')
         r = strobe('diff', f'{d.url}/?run=shop/r2&base=shop/r1&column=memory_bytes&base.scale=x&scale=total')
         check(r.returncode == 0 and 'KiB of memory_bytes' in r.stdout and 'by share of the total' in r.stdout, f'with the column and scale of the address: {r}')
+        r = strobe('diff', '--all', '--json', f'{d.url}/?entry=api.php&base.entry=index.php&keep=.#keep=nothing')
+        check(json.loads(r.stdout)['functions'] and r.returncode == 0, f'a filter of stacks that all pass: {r}')
+        table = json.loads(d.get('/api/v1/table?run=shop/r2&base=shop/r1&keep=Cart&scale=total'))
+        check(round(table['compared']['factor'], 4) == 1.5714 and table['self'] == [[7857143, 0], [9000000, 0]], f'the scale of all stacks: {table}')
+        r = strobe('diff', '--json', f'{d.url}/?keep=Cart&run=shop/r2&remove-i=nothing&base=shop/r1&scale=total')
+        sides = {f['function']: (f['self']['before'], f['self']['after']) for f in json.loads(r.stdout)['functions']}
+        check(sides == {'Cart::add': (7857143, 9000000), 'main()': (0, 0)}, f'the same in a command: {r}')
         r = strobe('diff', '--all', '--json', f'{d.url}/?entry=api.php&base.entry=index.php')
         sides = {f['function']: (f['self']['before'], f['self']['after']) for f in json.loads(r.stdout)['functions']}
         check(sides['other'][0] > 0 == sides['other'][1] and sides['work'][0] == 0 < sides['work'][1], f'two label sets: {r}')
