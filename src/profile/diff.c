@@ -232,6 +232,20 @@ static int fraction(const struct measure *a, const struct measure *b, const stru
 		       o->scale_key ? o->scale_key : "--normalize ", scale == DIFF_BY_TOTAL ? "none" : "total");
 }
 
+static void note_files_before(struct diff *d, const struct profile *a, const uint32_t *frames)
+{
+	struct profile *p = d->profile;
+
+	d->files_before = xcalloc((size_t)p->frame_count + 1, sizeof(*d->files_before));
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		d->files_before[f] = p->frames[f].file;
+	for (uint32_t f = 0; f < a->frame_count; f++) {
+		struct str file = profile_file(a, f);
+
+		d->files_before[frames[f]] = intern_add(&p->strings, file.p, file.n);
+	}
+}
+
 static void keep_measured(struct diff *d, const char *unit, int64_t numerator, int64_t denominator)
 {
 	d->measured = profile_column(d->profile, "before_measured", unit);
@@ -272,6 +286,7 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	frames_a = xcalloc((size_t)a->frame_count + 1, sizeof(*frames_a));
 	frames_b = xcalloc((size_t)b->frame_count + 1, sizeof(*frames_b));
 	pair_frames(p, a, b, o->as_written ? PAIR_AS_WRITTEN : PAIR_RELEASES, o->strip_hex, frames_a, frames_b);
+	note_files_before(ret, a, frames_a);
 	add_stacks(p, ret->after, b, column_b, frames_b);
 	add_stacks(p, ret->measured, a, column_a, frames_a);
 	p->estimated = a->estimated || b->estimated;
@@ -306,4 +321,6 @@ void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_
 void diff_done(struct diff *d)
 {
 	d->profile = profile_free(d->profile);
+	free(d->files_before);
+	d->files_before = NULL;
 }

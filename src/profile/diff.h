@@ -36,6 +36,7 @@ struct diff {
 	uint32_t before, after;		/* its columns, self values, both in the scale of `after` */
 	uint32_t measured;		/* `before` as it was measured; the same column if nothing is scaled */
 	struct profile_scaling scaling;	/* measured to before, of what is taken together: a function, an arrow, everything */
+	uint32_t *files_before;		/* by frame: its file before, a string of `profile`; that of the frame itself if it has not moved */
 	double factor;			/* the same as a number */
 	double unfiltered_after;		/* the total of `after` before its stacks were filtered; 0: they are not */
 	double before_weight, after_weight;	/* value of one sample here; 0: not sampled but measured */
