@@ -272,7 +272,7 @@ static int draw(const struct sides *s, const struct diff *d, enum diff_scale sca
 	const char *unit = d->profile->columns[d->after].unit;
 	struct page_metric metrics[SIDES_METRICS] = { { d, count_name } };
 	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after };
-	struct diff_options o = { .scale = scale, .strip_hex = strip_hex, .truncate = compat };
+	struct diff_options o = { .scale = scale, .strip_hex = strip_hex, .truncate = compat, .whole_a = s->whole_before, .whole_b = s->whole_after };
 	struct diff others[SIDES_METRICS] = { 0 };
 	int code;
 
@@ -336,7 +336,8 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 
 static int compare(struct sides *s, enum form form)
 {
-	struct diff_options o = { .strip_hex = strip_hex, .as_written = form == FORM_FOLDED, .truncate = compat };
+	struct diff_options o = { .strip_hex = strip_hex, .as_written = form == FORM_FOLDED, .truncate = compat, .whole_a = s->whole_before,
+				  .whole_b = s->whole_after };
 	_cleanup_(diff_done) struct diff d = { 0 };
 	struct err err = { 0 };
 	int code;

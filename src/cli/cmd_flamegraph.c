@@ -305,7 +305,7 @@ static int choose_scale(const char *url, const struct sides *s, enum diff_scale 
 static int draw_comparison(const struct picture_order *order, const char *url, struct sides *s, bool quietly)
 {
 	struct diff diffs[SIDES_METRICS] = { 0 };
-	struct diff_options o = { 0 };
+	struct diff_options o = { .whole_a = s->whole_before, .whole_b = s->whole_after };
 	struct err err = { 0 };
 	int code;
 

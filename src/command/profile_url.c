@@ -54,6 +54,36 @@ char *profile_url_side(const char *url, const char *side)
 	return buf_take(&b, NULL);
 }
 
+static bool is_stack_filter(struct str parameter)
+{
+	return text_starts(parameter, "keep=") || text_starts(parameter, "keep-i=") || text_starts(parameter, "remove=") || text_starts(parameter, "remove-i=");
+}
+
+char *profile_url_without_filters(const char *url)
+{
+	size_t end = strcspn(url, "#"), query = strcspn(url, "?#");
+	bool any = false;
+	struct buf b;
+
+	buf_init(&b);
+	buf_put(&b, url, query);
+	for (size_t at = query; at < end;) {
+		struct str parameter = { url + at + 1, strcspn(url + at + 1, "&#") };
+
+		if (is_stack_filter(parameter)) {
+			any = true;
+		} else {
+			buf_putc(&b, strchr(b.data, '?') ? '&' : '?');
+			buf_put(&b, parameter.p, parameter.n);
+		}
+		at += 1 + parameter.n;
+	}
+	if (any)
+		return buf_take(&b, NULL);
+	buf_done(&b);
+	return NULL;
+}
+
 void profile_url_done(struct profile_url *u)
 {
 	buf_done(&u->base);

@@ -31,6 +31,9 @@ struct str profile_url_value(const char *url, const char *begin);
 bool profile_url_is_comparison(const char *url);
 char *profile_url_side(const char *url, const char *side);
 
+/* The same address without its filters of stacks, for the caller to free; NULL if it has none. */
+char *profile_url_without_filters(const char *url);
+
 /* A question to a daemon. */
 struct profile_url {
 	struct buf base;		/* "http://127.0.0.1:8787" */

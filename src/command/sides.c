@@ -2,6 +2,8 @@
 
 #include "sides.h"
 
+#include "mem.h"
+
 #include <string.h>
 
 const char *const sides_scale_names[] = {
@@ -34,11 +36,18 @@ int sides_load(struct sides *s, const struct command_spec *spec, const struct fo
 
 int sides_load_address(struct sides *s, const struct command_spec *spec, const struct format_options *o, const char *url, bool keep_names)
 {
+	_cleanup_(freep) char *whole = profile_url_without_filters(url);
 	int code;
 
 	s->urls[0] = profile_url_side(url, "before");
 	s->urls[1] = profile_url_side(url, "after");
 	code = sides_load(s, spec, o, s->urls, keep_names);
+	if (!code && whole) {
+		s->unfiltered = xcalloc(1, sizeof(*s->unfiltered));
+		code = sides_load_address(s->unfiltered, spec, o, whole, keep_names);
+		s->whole_before = s->unfiltered->before;
+		s->whole_after = s->unfiltered->after;
+	}
 	snprintf(s->name_before, sizeof(s->name_before), "%.180s, before", url);
 	snprintf(s->name_after, sizeof(s->name_after), "%.180s, after", url);
 	return code;
@@ -105,6 +114,9 @@ void sides_done(struct sides *s)
 {
 	inputs_done(&s->a);
 	inputs_done(&s->b);
+	if (s->unfiltered)
+		sides_done(s->unfiltered);
+	free(s->unfiltered);
 	free(s->urls[0]);
 	free(s->urls[1]);
 }

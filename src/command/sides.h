@@ -11,8 +11,10 @@ struct sides {
 	struct inputs a, b;
 	const struct profile *before, *after;	/* one profile twice if it is a difference already */
 	uint32_t column_before, column_after;
+	const struct profile *whole_before, *whole_after;	/* without the address's filters of stacks, for the scale; NULL: it has none */
 	char name_before[200], name_after[200];	/* for sentences */
 	char *urls[2];			/* of the sides of one address */
+	struct sides *unfiltered;	/* owns whole_before and whole_after */
 	bool is_difference;
 };
 

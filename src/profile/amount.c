@@ -62,15 +62,25 @@ static int decimals_of(double v, int most)
 }
 
 /* Half of the last digit is rounded up, as JavaScript does. The product is exact: it has 60 bits at most. */
-static void put_rounded(struct buf *b, double v, int decimals)
+static double rounded(double v, int decimals)
 {
 	static const double powers[] = { 1, 10, 100 };
 	long double exact = (long double)v * powers[decimals];
 
-	buf_put_fixed(b, (double)floorl(exact + 0.5L) / powers[decimals], decimals);
+	return (double)floorl(exact + 0.5L) / powers[decimals];
 }
 
-/* Never fewer digits than the whole part has, and none behind the point of the smallest unit. */
+static void put_rounded(struct buf *b, double v, int decimals)
+{
+	buf_put_fixed(b, rounded(v, decimals), decimals);
+}
+
+static double unit_of(const struct step *step)
+{
+	return step->size == 600e9 ? 60e9 : step->size;
+}
+
+/* A value that is rounded up to the next unit has that one: 1.00 s, not 1000 ms. Never fewer digits than the whole part has, and none behind the point of the smallest unit. */
 static void put_scaled(struct buf *b, int64_t value, const struct step *steps, size_t n)
 {
 	double magnitude = value < 0 ? -(double)value : (double)value, shown;
@@ -78,7 +88,11 @@ static void put_scaled(struct buf *b, int64_t value, const struct step *steps, s
 
 	while (i + 1 < n && magnitude < steps[i].size)
 		i++;
-	shown = magnitude / (steps[i].size == 600e9 ? 60e9 : steps[i].size);
+	shown = rounded(magnitude / unit_of(&steps[i]), i + 1 == n ? 0 : decimals_of(magnitude / unit_of(&steps[i]), 2));
+	if (i && shown * unit_of(&steps[i]) >= steps[i - 1].size) {
+		shown *= unit_of(&steps[i]) / unit_of(&steps[i - 1]);
+		i--;
+	}
 	if (value < 0)
 		buf_putc(b, '-');
 	put_rounded(b, shown, i + 1 == n ? 0 : decimals_of(shown, 2));

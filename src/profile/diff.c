@@ -111,6 +111,35 @@ static void scale_truncating(struct profile *p, uint32_t to, uint32_t from, int6
 	}
 }
 
+/* A side, and what it was before its stacks were filtered. */
+struct measure {
+	const struct profile *p, *whole;
+	uint32_t column, whole_column;
+};
+
+static struct measure measure(const struct profile *p, uint32_t column, const struct profile *whole)
+{
+	uint32_t found = whole ? profile_find_column(whole, p->columns[column].name) : UINT32_MAX;
+
+	return found == UINT32_MAX ? (struct measure){ p, p, column, column } : (struct measure){ p, whole, column, found };
+}
+
+/* In the unit that the side has by now. */
+static double in_unit(const struct measure *m, double v)
+{
+	return v * (double)profile_scale(m->p, m->column) / (double)profile_scale(m->whole, m->whole_column);
+}
+
+static int64_t total_of(const struct measure *m)
+{
+	return saturating_product(edges_total(m->whole, m->whole_column), profile_scale(m->p, m->column) / profile_scale(m->whole, m->whole_column));
+}
+
+static double weight_of(const struct measure *m)
+{
+	return in_unit(m, diff_sample_weight(m->whole, m->whole_column));
+}
+
 /* Millionths: a label that says so, or how often the outermost functions of a trace were called. 0 if neither is known. */
 static int64_t requests_of(const struct profile *p)
 {
@@ -134,42 +163,65 @@ static int64_t duration_of(const struct profile *p)
 }
 
 /* The scale of `before`, as a multiplier and a divisor; not above zero if it is unknown. */
-static void find_fraction(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
-			  enum diff_scale scale, int64_t *ret_numerator, int64_t *ret_denominator)
+static void find_fraction(const struct measure *a, const struct measure *b, enum diff_scale scale, int64_t *ret_numerator, int64_t *ret_denominator)
 {
 	*ret_numerator = *ret_denominator = 1;
 	switch (scale) {
 	case DIFF_AS_IT_IS:
 		break;
 	case DIFF_BY_TOTAL:
-		*ret_numerator = edges_total(b, column_b);
-		*ret_denominator = edges_total(a, column_a);
+		*ret_numerator = total_of(b);
+		*ret_denominator = total_of(a);
 		break;
 	case DIFF_BY_RATE:
-		*ret_numerator = duration_of(b);
-		*ret_denominator = duration_of(a);
+		*ret_numerator = duration_of(b->whole);
+		*ret_denominator = duration_of(a->whole);
 		break;
 	case DIFF_BY_REQUESTS:
-		*ret_numerator = requests_of(b);
-		*ret_denominator = requests_of(a);
+		*ret_numerator = requests_of(b->whole);
+		*ret_denominator = requests_of(a->whole);
 		break;
 	}
 }
 
 bool diff_can_scale(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b, enum diff_scale scale)
 {
+	struct measure before = measure(a, column_a, NULL), after = measure(b, column_b, NULL);
 	int64_t numerator, denominator;
 
-	find_fraction(a, column_a, b, column_b, scale, &numerator, &denominator);
+	find_fraction(&before, &after, scale, &numerator, &denominator);
 	return numerator > 0 && denominator > 0;
 }
 
-static int fraction(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
-		    const struct diff_options *o, int64_t *ret_numerator, int64_t *ret_denominator, struct err *err)
+struct profile *diff_outline(const struct profile *p)
+{
+	static const struct str nameless = { "", 0 };
+	struct profile *r = profile_new();
+	uint32_t frame = profile_frame(r, nameless, nameless, 0);
+	uint32_t outermost = profile_child(r, PROFILE_ROOT, frame), others = profile_child(r, outermost, frame);
+
+	r->start_ns = p->start_ns;
+	r->end_ns = p->end_ns;
+	labels_copy(&r->labels, &p->labels);
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		int64_t sum = 0;
+
+		profile_column_like(r, &p->columns[c]);
+		for (uint32_t n = 1; n < p->node_count; n++)
+			if (p->parents[n] == PROFILE_ROOT)
+				saturating_add(&sum, p->columns[c].self[n]);
+		profile_add(r, outermost, c, sum);
+		profile_add(r, others, c, edges_total(p, c) - sum);
+	}
+	return r;
+}
+
+static int fraction(const struct measure *a, const struct measure *b, const struct diff_options *o, int64_t *ret_numerator, int64_t *ret_denominator,
+		    struct err *err)
 {
 	enum diff_scale scale = o->scale;
 
-	find_fraction(a, column_a, b, column_b, scale, ret_numerator, ret_denominator);
+	find_fraction(a, b, scale, ret_numerator, ret_denominator);
 	if (*ret_numerator > 0 && *ret_denominator > 0)
 		return 0;
 	return err_set(err, -EINVAL, "%s; try %s%s", scale == DIFF_BY_TOTAL ?
@@ -178,6 +230,20 @@ static int fraction(const struct profile *a, uint32_t column_a, const struct pro
 		       "the durations of both are unknown, so they have no rate" :
 		       "the number of requests is unknown, since there are no labels \"requests\" or calls",
 		       o->scale_key ? o->scale_key : "--normalize ", scale == DIFF_BY_TOTAL ? "none" : "total");
+}
+
+static void note_files_before(struct diff *d, const struct profile *a, const uint32_t *frames)
+{
+	struct profile *p = d->profile;
+
+	d->files_before = xcalloc((size_t)p->frame_count + 1, sizeof(*d->files_before));
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		d->files_before[f] = p->frames[f].file;
+	for (uint32_t f = 0; f < a->frame_count; f++) {
+		struct str file = profile_file(a, f);
+
+		d->files_before[frames[f]] = intern_add(&p->strings, file.p, file.n);
+	}
 }
 
 static void keep_measured(struct diff *d, const char *unit, int64_t numerator, int64_t denominator)
@@ -192,13 +258,14 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 		 const struct diff_options *o, struct diff *ret, struct err *err)
 {
 	_cleanup_(freep) uint32_t *frames_a = NULL, *frames_b = NULL;
+	struct measure before = measure(a, column_a, o->whole_a), after = measure(b, column_b, o->whole_b);
 	int64_t numerator, denominator;
 	struct profile *p;
 	const char *unit;
 	int e;
 
 	assert(column_a < a->column_count && column_b < b->column_count);
-	e = fraction(a, column_a, b, column_b, o, &numerator, &denominator, err);
+	e = fraction(&before, &after, o, &numerator, &denominator, err);
 	if (e < 0)
 		return e;
 
@@ -212,12 +279,14 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	for (uint32_t c = 0; c < p->column_count; c++)
 		p->columns[c].counts_calls = a->columns[column_a].counts_calls && b->columns[column_b].counts_calls;
 	ret->factor = (double)numerator / (double)denominator;
-	ret->before_weight = diff_sample_weight(a, column_a) * ret->factor;
-	ret->after_weight = diff_sample_weight(b, column_b);
+	ret->before_weight = weight_of(&before) * ret->factor;
+	ret->after_weight = weight_of(&after);
+	ret->unfiltered_after = after.whole == b ? 0 : (double)total_of(&after);
 
 	frames_a = xcalloc((size_t)a->frame_count + 1, sizeof(*frames_a));
 	frames_b = xcalloc((size_t)b->frame_count + 1, sizeof(*frames_b));
 	pair_frames(p, a, b, o->as_written ? PAIR_AS_WRITTEN : PAIR_RELEASES, o->strip_hex, frames_a, frames_b);
+	note_files_before(ret, a, frames_a);
 	add_stacks(p, ret->after, b, column_b, frames_b);
 	add_stacks(p, ret->measured, a, column_a, frames_a);
 	p->estimated = a->estimated || b->estimated;
@@ -252,4 +321,6 @@ void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_
 void diff_done(struct diff *d)
 {
 	d->profile = profile_free(d->profile);
+	free(d->files_before);
+	d->files_before = NULL;
 }

@@ -22,6 +22,8 @@ enum diff_scale {
 
 struct diff_options {
 	enum diff_scale scale;
+	const struct profile *whole_a, *whole_b;	/* both sides before their stacks were filtered, or their outlines, which give the scale;
+							 * NULL: the sides themselves */
 	const char *scale_key;		/* names the choice of the scale in sentences: "scale="; NULL: "--normalize " */
 	bool strip_hex;			/* 0x… in names becomes 0x..., so that addresses do not keep stacks apart */
 	bool as_written;		/* paths and lines in names are compared too, as difffolded.pl does */
@@ -34,7 +36,9 @@ struct diff {
 	uint32_t before, after;		/* its columns, self values, both in the scale of `after` */
 	uint32_t measured;		/* `before` as it was measured; the same column if nothing is scaled */
 	struct profile_scaling scaling;	/* measured to before, of what is taken together: a function, an arrow, everything */
+	uint32_t *files_before;		/* by frame: its file before, a string of `profile`; that of the frame itself if it has not moved */
 	double factor;			/* the same as a number */
+	double unfiltered_after;		/* the total of `after` before its stacks were filtered; 0: they are not */
 	double before_weight, after_weight;	/* value of one sample here; 0: not sampled but measured */
 	bool shares;			/* scaled by total */
 	bool truncated;			/* scaled values are cut, as requested */
@@ -45,6 +49,10 @@ struct diff {
 int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
 		 const struct diff_options *o, struct diff *ret, struct err *err);
 void diff_done(struct diff *d);
+
+/* All that scales and noise depend on, in three nodes: the totals, those of the outermost functions, times and labels. So a filter of stacks
+ * need not keep the profile that it was given. */
+struct profile *diff_outline(const struct profile *p);
 
 /* Whether they can be scaled that way. */
 bool diff_can_scale(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b, enum diff_scale scale);
@@ -60,7 +68,7 @@ void diff_columns(const struct profile *a, const struct profile *b, const char *
 void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_t column_b);
 
 /* Standard error of the difference between two values, in the scale of `after`; 0 if both were measured. `whole_after`
- * is what shares are of. */
+ * is what shares are of, unless stacks were filtered: then they are of all stacks. */
 double diff_error(const struct diff *d, double before, double after, double whole_after);
 
 /* The difference from which on it is none of chance: `sigma` standard errors, and half a sample more. */

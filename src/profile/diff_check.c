@@ -64,6 +64,8 @@ double diff_error(const struct diff *d, double before, double after, double whol
 {
 	double wa = d->before_weight, wb = d->after_weight, expected, variance, apart;
 
+	if (d->unfiltered_after > 0)
+		whole_after = d->unfiltered_after;
 	before = before > 0 ? before : 0;
 	after = after > 0 ? after : 0;
 	if (wa <= 0 && wb <= 0)

@@ -95,6 +95,41 @@ TEST(the_sum_of_self_deltas_is_the_delta_of_the_totals_for_any_trees_and_any_sca
 	}
 }
 
+TEST(a_filter_of_stacks_leaves_the_scale_and_the_noise_of_the_whole)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *some_a = profile_new(), *some_b = profile_new();
+	_cleanup_(profile_freep) struct profile *outline_a = NULL, *outline_b = NULL;
+
+	add(a, "main;parse", 300);
+	add(a, "main;other", 700);
+	add(b, "main;parse", 250);
+	add(b, "main;other", 250);
+	add(some_a, "main;parse", 300);
+	add(some_b, "main;parse", 250);
+	labels_set(&a->labels, "requests", 8, "8", 1);
+	labels_set(&b->labels, "requests", 8, "6", 1);
+	profile_cover(a, 1000, 3000);
+	profile_cover(b, 1000, 2000);
+	outline_a = diff_outline(a);
+	outline_b = diff_outline(b);
+	for (int outlined = 0; outlined < 2; outlined++)
+		for (int scale = DIFF_AS_IT_IS; scale <= DIFF_BY_REQUESTS; scale++) {
+			static const int64_t before[] = { 300, 150, 150, 225 };
+			struct diff_options whole = { .scale = (enum diff_scale)scale }, o = whole;
+			_cleanup_(diff_done) struct diff all = { 0 }, some = { 0 };
+
+			o.whole_a = outlined ? outline_a : a;
+			o.whole_b = outlined ? outline_b : b;
+			CHECK_INT(profile_diff(a, 0, b, 0, &whole, &all, NULL), 0);
+			CHECK_INT(profile_diff(some_a, 0, some_b, 0, &o, &some, NULL), 0);
+			CHECK_INT(value_of(some.profile, some.before, "parse"), before[scale]);
+			CHECK_INT(value_of(all.profile, all.before, "parse"), before[scale]);
+			CHECK_INT(value_of(some.profile, some.after, "parse"), 250);
+			CHECK(some.factor == all.factor);
+			CHECK(diff_error(&some, (double)before[scale], 250, 250) == diff_error(&all, (double)before[scale], 250, 500));
+		}
+}
+
 TEST(each_subtree_is_scaled_to_within_one)
 {
 	for (int round = 0; round < 100; round++) {

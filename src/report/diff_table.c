@@ -214,7 +214,7 @@ static void put_head(const struct diff_report *r, struct buf *out)
 	text_put_plain(out, (struct str){ r->options->name_after, strlen(r->options->name_after) });
 	buf_puts(out, ", ");
 	amount_put(out, r->all.after, unit);
-	if (!r->diff->shares && r->all.change != 0) {
+	if ((!r->diff->shares || r->diff->unfiltered_after > 0) && r->all.change != 0) {
 		buf_puts(out, ", ");
 		put_signed_percent(out, r->all.change);
 		buf_puts(out, "%");

@@ -45,6 +45,13 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
+/* A function that has moved is known by either file. */
+static bool is_in_file(const struct profile_query *a, uint32_t frame, const struct buf *wanted, struct buf *shown)
+{
+	return is_shown_as(profile_file(a->profile, frame), wanted, shown) ||
+	       (a->is_diff && is_shown_as(intern_get(&a->profile->strings, a->diff.files_before[frame]), wanted, shown));
+}
+
 static size_t find_frames(struct function_query *f)
 {
 	const struct profile *p = f->query->profile;
@@ -61,7 +68,7 @@ static size_t find_frames(struct function_query *f)
 		if (!is_shown_as(profile_name(p, i), &wanted, &shown))
 			continue;
 		note_file(f, profile_file(p, i));
-		if (file && !is_shown_as(profile_file(p, i), &wanted_file, &shown))
+		if (file && !is_in_file(f->query, i, &wanted_file, &shown))
 			continue;
 		f->of[i] = true;
 		if (!f->places++ || comes_before(p, i, f->first))

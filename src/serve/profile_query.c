@@ -161,6 +161,10 @@ static int filter_stacks(struct profile_query *a, struct profile **before, struc
 
 	if (!a->view.stack_filter_count || a->is_chart)
 		return 0;
+	if (*before) {
+		a->outline = diff_outline(a->profile);
+		a->outline_before = diff_outline(*before);
+	}
 	a->left_nothing = !is_nothing(a->profile, a->view.column);
 	a->left_nothing_before = *before && !is_nothing(*before, a->view.column);
 	r = stack_filters_apply(&a->view, &a->profile, before, err);
@@ -283,10 +287,10 @@ static int check_sides(struct profile_query *a, const struct profile *before, ui
 }
 
 /* Samples are compared by their shares unless requested otherwise: two ranges never have the same number. */
-static enum diff_scale choose_scale(const struct profile_query *a, const struct profile *before, uint32_t column_before,
+static enum diff_scale choose_scale(const struct profile_query *a, const struct profile *before, const struct profile *after, uint32_t column_before,
 				    uint32_t column_after)
 {
-	bool are_samples = diff_sample_weight(before, column_before) > 0 && diff_sample_weight(a->profile, column_after) > 0;
+	bool are_samples = diff_sample_weight(before, column_before) > 0 && diff_sample_weight(after, column_after) > 0;
 
 	return a->view.has_scale ? a->view.scale : are_samples ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
 }
@@ -306,8 +310,6 @@ static int refuse_nothing(const struct profile_query *a, bool is_before, struct 
 	const char *side = is_before ? a->name_before : a->name_after;
 	char first[32], last[32];
 
-	if (is_before ? a->left_nothing_before : a->left_nothing)
-		return err_set(err, -EINVAL, "nothing to compare: no stack of %s passes all filters of stacks", side);
 	if (a->view.run_count || !a->stats.last_ns)
 		return err_set(err, -EINVAL, "nothing to compare: no samples in %s", side);
 	clock_format(a->stats.first_ns, first, sizeof(first));
@@ -316,9 +318,23 @@ static int refuse_nothing(const struct profile_query *a, bool is_before, struct 
 				     "from %s to %s", side, first, last);
 }
 
+/* Filters of stacks change no scale, or they would hide what the stacks that they leave gained or lost as a whole. */
+static int scale_sides(struct profile_query *a, const struct profile *before, uint32_t column_before, uint32_t column_after, enum diff_scale *ret,
+		       struct err *err)
+{
+	const struct profile *whole_before = a->outline_before ? a->outline_before : before, *whole_after = a->outline ? a->outline : a->profile;
+
+	for (int scale = 0; scale <= DIFF_BY_REQUESTS; scale++)
+		a->scales[scale] = diff_can_scale(whole_before, column_before, whole_after, column_after, (enum diff_scale)scale);
+	*ret = choose_scale(a, whole_before, whole_after, column_before, column_after);
+	if (*ret != DIFF_AS_IT_IS && (report_whole(whole_before, column_before) <= 0 || report_whole(whole_after, column_after) <= 0))
+		return refuse_nothing(a, report_whole(whole_before, column_before) <= 0, err);
+	return 0;
+}
+
 static int compare(struct profile_query *a, struct profile *before, struct err *err)
 {
-	struct diff_options o = { .scale_key = "scale=" };
+	struct diff_options o = { .scale_key = "scale=", .whole_a = a->outline_before, .whole_b = a->outline };
 	uint32_t column_before, column_after;
 	const char *name;
 	int r;
@@ -330,12 +346,10 @@ static int compare(struct profile_query *a, struct profile *before, struct err *
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
 	align_columns(before, a->profile);
-	for (int scale = 0; scale <= DIFF_BY_REQUESTS; scale++)
-		a->scales[scale] = diff_can_scale(before, column_before, a->profile, column_after, (enum diff_scale)scale);
-	o.scale = choose_scale(a, before, column_before, column_after);
-	if (o.scale != DIFF_AS_IT_IS && (report_whole(before, column_before) <= 0 || report_whole(a->profile, column_after) <= 0))
-		return refuse_nothing(a, report_whole(before, column_before) <= 0, err);
-	if ((r = check_sides(a, before, column_before, column_after, o.scale, err)) < 0 ||
+	if (a->outline)
+		align_columns(a->outline_before, a->outline);
+	if ((r = scale_sides(a, before, column_before, column_after, &o.scale, err)) < 0 ||
+	    (r = check_sides(a, before, column_before, column_after, o.scale, err)) < 0 ||
 	    (r = profile_diff(before, column_before, a->profile, column_after, &o, &a->diff, err)) < 0)
 		return r;
 	list_common_columns(a, before, a->profile);
@@ -384,6 +398,8 @@ void profile_query_done(struct profile_query *a)
 	for (size_t i = 0; i < a->run_count; i++)
 		store_run_done(&a->runs[i]);
 	free(a->runs);
+	profile_free(a->outline);
+	profile_free(a->outline_before);
 	profile_free(a->subject);
 	profile_free(a->subject_before);
 	if (a->is_diff)

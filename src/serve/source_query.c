@@ -39,7 +39,7 @@ static struct str subject_of(const struct view *v)
 /* Selects among functions of one name those of the view's file. */
 static bool is_in_file(const struct view *v, const struct profile *p, uint32_t frame, struct buf *shown)
 {
-	if (!v->function_file || (v->by != REPORT_BY_FUNCTION && v->by != REPORT_BY_OWN))
+	if (!v->function_file)
 		return true;
 	buf_reset(shown);
 	text_put_plain(shown, profile_file(p, frame));

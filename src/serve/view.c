@@ -461,7 +461,7 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	v->column = (text = params_get(p, "column")) && *text ? text : NULL;
 	v->title = (text = params_get(p, "title")) && *text ? text : NULL;
 	v->function = (text = params_get(p, "function")) && *text ? text : NULL;
-	v->function_file = v->function && (text = params_get(p, "function_file")) && *text ? text : NULL;
+	v->function_file = v->function && (v->by == REPORT_BY_FUNCTION || v->by == REPORT_BY_OWN) && (text = params_get(p, "function_file")) && *text ? text : NULL;
 	v->split = (text = params_get(p, "split")) && *text ? text : NULL;
 	take_filters(v, p);
 	return take_side(v, p, err);

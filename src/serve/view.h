@@ -82,7 +82,7 @@ struct view {
 	enum flamegraph_width_of width_of;	/* of a comparison's graphs */
 	enum report_by by;
 	const char *function;			/* NULL: all */
-	const char *function_file;		/* NULL: those of all files */
+	const char *function_file;		/* NULL: those of all files, or groups that are no functions */
 	const char *split;			/* the label that a timeline is split by; NULL: none */
 	double threshold;			/* below zero unless given */
 	int64_t chart_from_ns, chart_to_ns;	/* of a flame chart; to 0: its end */

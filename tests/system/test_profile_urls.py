@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import urllib.request
 
 from daemon import Daemon
 from strobe_test import STROBE, Directory, check, main, test, wait_for
@@ -61,6 +62,13 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
             check(r.returncode == 0 and r.stdout == both, f'{path} stands for both of its sides: {r}')
         r = strobe('diff', f'{d.url}/?run=shop/r2&base=shop/r1&column=memory_bytes&base.scale=x&scale=total')
         check(r.returncode == 0 and 'KiB of memory_bytes' in r.stdout and 'by share of the total' in r.stdout, f'with the column and scale of the address: {r}')
+        r = strobe('diff', '--all', '--json', f'{d.url}/?entry=api.php&base.entry=index.php&keep=.#keep=nothing')
+        check(json.loads(r.stdout)['functions'] and r.returncode == 0, f'a filter of stacks that all pass: {r}')
+        table = json.loads(d.get('/api/v1/table?run=shop/r2&base=shop/r1&keep=Cart&scale=total'))
+        check(round(table['compared']['factor'], 4) == 1.5714 and table['self'] == [[7857143, 0], [9000000, 0]], f'the scale of all stacks: {table}')
+        r = strobe('diff', '--json', f'{d.url}/?keep=Cart&run=shop/r2&remove-i=nothing&base=shop/r1&scale=total')
+        sides = {f['function']: (f['self']['before'], f['self']['after']) for f in json.loads(r.stdout)['functions']}
+        check(sides == {'Cart::add': (7857143, 9000000), 'main()': (0, 0)}, f'the same in a command: {r}')
         r = strobe('diff', '--all', '--json', f'{d.url}/?entry=api.php&base.entry=index.php')
         sides = {f['function']: (f['self']['before'], f['self']['after']) for f in json.loads(r.stdout)['functions']}
         check(sides['other'][0] > 0 == sides['other'][1] and sides['work'][0] == 0 < sides['work'][1], f'two label sets: {r}')
@@ -91,6 +99,27 @@ def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
             check(r.returncode == 0 and os.path.getsize(f'{directory}/{path}') > 0, f'{command}: {r}')
         r = strobe('import', '--store', f'sqlite:{directory}/other', '--source', 'copy', f'{d.url}/runs/shop/r1')
         check(r.returncode == 0 and r.stdout.startswith('copy/'), f'{r}')
+
+
+def post_run(d, run, file):
+    profile = {'$schema': 'https://www.speedscope.app/file-format-schema.json',
+               'shared': {'frames': [{'name': 'main', 'file': '/app/index.php'}, {'name': 'render', 'file': file}]},
+               'profiles': [{'type': 'sampled', 'name': 'x', 'unit': 'none', 'startValue': 0, 'endValue': 9, 'samples': [[0, 1]], 'weights': [9]}]}
+    request = urllib.request.Request(f'{d.url}/api/v1/runs?source=shop&id={run}', data=json.dumps(profile).encode())
+    with urllib.request.urlopen(request, timeout=20) as r:
+        check(r.status == 201, r.status)
+
+
+@test
+def a_function_that_has_moved_is_found_by_either_of_its_files():
+    with Directory() as directory, Daemon(directory) as d:
+        post_run(d, 'old', '/app/x/w.php')
+        post_run(d, 'new', '/app/y/w.php')
+        for file in ('/app/x/w.php', '/app/y/w.php'):
+            f = json.loads(d.get(f'/api/v1/function?run=shop/new&base=shop/old&function=render&function_file={file}'))['function']
+            check((f['file'], f['places'], f['self'], f['files']) == ('/app/y/w.php', 1, [9, 9], ['/app/y/w.php']), f'{file}: {f}')
+        f = json.loads(d.get('/api/v1/function?run=shop/new&base=shop/old&by=file&function=/app/y/w.php&function_file=/app/y/w.php'))['function']
+        check(f['self'][1] == 9, f'a file is in no file: {f}')
 
 
 @test

@@ -181,6 +181,13 @@ const SCALED = '/?run=shop/after&base=shop/before&scale=total';
 for (const by of ['', 'class', 'namespace', 'own'])
 	await test(`values before in the table of a scaled difference by ${by || 'function'} are those of the server`, () => compared('scaled', SCALED, { ...by && { by } }));
 
+for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { keep: '^App.Part3.Class1$', by: 'class' }])
+	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
+		// A file cannot tell which changes of fewer stacks may be chance, and marks all.
+		await compared('scaled', SCALED, how, async (page) => (await rows(page)).map((row) => row.replaceAll('?', '')));
+		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split('scale of')[0].split('colours')[0], all.match(/× [\d.]+/)[0]]));
+	});
+
 for (const [by, fn] of [['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']])
 	await test(`values before of ${fn} in a scaled difference are those of the server, and of strobe diff`, async () => {
 		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);

@@ -17,10 +17,11 @@ export function decimals(v: number, most: number): number {
 	return n;
 }
 
-// Three digits, but never fewer than the whole part has, and none behind the point of the smallest unit.
+// Three digits, but never fewer than the whole part has, and none behind the point of the smallest unit. A value that is rounded up to the next unit has that one.
 export function scaled(v: number, steps: Step[]): string {
-	const size = Math.abs(v), [, unit, name] = steps.find(([from]) => size >= from)!;
-	return `${(v / unit).toFixed(unit === 1 ? 0 : decimals(size / unit, 2))} ${name}`;
+	const size = Math.abs(v), at = steps.findIndex(([from]) => size >= from), [, unit, name] = steps[at];
+	const shown = (v / unit).toFixed(unit === 1 ? 0 : decimals(size / unit, 2)), rounded = Number(shown) * unit;
+	return at && Math.abs(rounded) >= steps[at - 1][0] ? scaled(rounded, steps) : `${shown} ${name}`;
 }
 
 // Parts of counts: as many digits, without zeros at the end.

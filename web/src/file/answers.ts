@@ -153,8 +153,8 @@ const columnsOf = memoizeLast((a): Column[] => {
 		return columns.map((c, i) => ({ ...c, ...known?.wholes && { whole: known.wholes[i] * (facts().factor || 1) }, ...givenOf(base, c) }));
 	const t = treeOf(a);
 	return columns.map((c, m) => {
-		const sides = sidesOf(m), after = sides[sides.length - 1];
-		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], false) }, ...givenOf(t, c) };
+		const sides = sidesOf(m), after = sides[sides.length - 1], { columns: of, scaled } = functionSides(m);
+		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: scaled(of.map((i) => t.sum(i, false)))[0] }, ...givenOf(t, c) };
 	});
 }, (a) => [a.by, a.filters]);
 
