@@ -668,6 +668,23 @@ void profile_add_node(struct profile *to, uint32_t to_node, const struct profile
 			profile_add(to, to_node, i, from->columns[i].self[node]);
 }
 
+void profile_drop_unused_lines(struct profile *p)
+{
+	_cleanup_(freep) bool *needed = p->node_lines ? xcalloc(p->node_count, sizeof(*needed)) : NULL;
+
+	if (!p->node_lines)
+		return;
+	for (uint32_t n = p->node_count - 1; n > 0; n--) {
+		if (!needed[n] && !profile_has_values(p, n))
+			continue;
+		if (p->node_lines[n])
+			return;
+		needed[p->parents[n]] = true;
+	}
+	free(p->node_lines);
+	p->node_lines = NULL;
+}
+
 struct profile *profile_new_like(const struct profile *p)
 {
 	struct profile *r = profile_new();

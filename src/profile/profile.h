@@ -116,6 +116,9 @@ uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
  * lines over to any profile; one that does not keep them adds their nodes up. */
 void profile_keep_lines(struct profile *p, bool keep);
 
+/* Leaves no lines where no stack with a value has one: such a profile is the same as one that was made without lines. */
+void profile_drop_unused_lines(struct profile *p);
+
 /* Whether the flame chart of a run that is read, or merged into an empty profile, is carried along; a new profile does not. It goes
  * with the next thing that is added. */
 void profile_keep_chart(struct profile *p, bool keep);

@@ -278,7 +278,7 @@ static uint32_t enter_call_site(struct growing *g, const char *const *call_site,
 			break;
 	}
 	for (uint32_t i = NAME_TREE_ROOT; i < t->count; i++)
-		if (i != at)
+		if (!at || i != at)
 			t->nodes[i].self = t->nodes[i].total = 0;
 	if (!at)
 		t->nodes[NAME_TREE_ROOT].child = 0;

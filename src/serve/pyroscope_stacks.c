@@ -99,6 +99,7 @@ static struct profile *one_column(const struct stacks *s, const struct stack_val
 		if (depths[i] >= site->count && v->self[i] > 0)
 			profile_add(to, nodes[i], c, v->self[i]);
 	}
+	profile_drop_unused_lines(to);
 	return to;
 }
 

@@ -402,6 +402,8 @@ static int complete(struct query *q, struct err *err)
 	if (q->any)
 		describe(q);
 	query_columns_sort(&q->columns, q->profile);
+	/* A day's tree has the lines of all series. */
+	profile_drop_unused_lines(q->profile);
 	return 0;
 }
 

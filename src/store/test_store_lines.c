@@ -52,6 +52,26 @@ TEST(lines_are_given_to_whoever_asks)
 	}
 }
 
+TEST(series_without_lines_have_none_beside_others_that_do)
+{
+	const struct label_filter plain = { "entry", "plain", LABEL_IS };
+	struct fixture f = open_store();
+
+	fill(&f, false);
+	CHECK_INT(append_one(f.store, 8, NOON, "entry=plain", "main;f", 5), 0);
+	for (int i = 0; i < 2; i++) {
+		struct store_query q = { .to_ns = INT64_MAX, .lines = true, .filters = &plain, .filter_count = 1 };
+		struct profile *p = NULL;
+
+		CHECK_INT(store_query(f.store, &q, &p, NULL, NULL), 0);
+		CHECK_FOLDED_OF(p, "samples", "main;f 5");
+		CHECK(!p->node_lines);
+		profile_free(p);
+		CHECK_INT(maintain(f.store, NOON + DAY, 0, 0), 0);
+	}
+	done(&f);
+}
+
 TEST(compaction_keeps_them)
 {
 	struct fixture f = open_store();

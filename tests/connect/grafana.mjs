@@ -165,6 +165,10 @@ for (const [kind, options, isFraming] of kinds) {
 		const wanted = Object.entries(await stored('wall_ns', '&entry=blog')).filter(([s]) => (s + ';').startsWith('index.php;Kernel::handle;'));
 		check(wanted.length > 0, 'the call site is in the data');
 		same(check, sorted(rebuilt(site)), sorted(Object.fromEntries(wanted)), 'a call site');
+		for (const names of [['nobody'], ['index.php', 'nobody'], ['Kernel::handle'], ['']]) {
+			const none = await graph(WALL, '{service_name="blog"}', { stackTraceSelector: { callSite: names.map((name) => ({ name })) } });
+			same(check, [Number(none.total), ...none.levels.map((l) => l.values.map(Number))], [0, [0, 0, 0, 0]], `no such call site: ${names}`);
+		}
 	});
 
 	/* The rest is the same whatever a body is wrapped in. */
