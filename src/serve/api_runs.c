@@ -385,7 +385,7 @@ static void remove_one(struct server_context *s, const char *rest, const struct 
 	}
 	e = store_remove_run(s->options.store, a.source, a.id, &err);
 	if (e < 0)
-		response_error(r, q, e == -ENOENT ? 404 : 500, "%s", err.text);
+		response_error(r, q, query_status(e), "%s", err.text);
 	else
 		r->status = 204;
 }

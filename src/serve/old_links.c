@@ -3,6 +3,7 @@
 #include "old_links.h"
 
 #include "page.h"
+#include "profile_query.h"
 #include "runs.h"
 
 #include <math.h>
@@ -184,7 +185,7 @@ static void lead(struct server_context *s, const struct request *q, struct respo
 	if (e >= 0)
 		e = put_address(s, &params, callgraph, &address, &err);
 	if (e < 0)
-		runs_page_error(q, r, e == -EINVAL ? 400 : e == -ENOENT ? 404 : 500, err.text);
+		runs_page_error(q, r, query_status(e), err.text);
 	else
 		runs_lead_to(r, 302, &address);
 	r->out_of_memory = e == -ENOMEM;

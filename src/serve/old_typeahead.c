@@ -3,6 +3,7 @@
 #include "old_links.h"
 
 #include "mem.h"
+#include "profile_query.h"
 #include "runs.h"
 
 #include <string.h>
@@ -104,7 +105,7 @@ void old_typeahead(struct server_context *s, const struct request *q, struct res
 	if (e >= 0)
 		e = answer(s, &params, &r->body, &err);
 	if (e < 0)
-		response_error(r, q, e == -EINVAL ? 400 : e == -ENOENT ? 404 : 500, "%s", err.text);
+		response_error(r, q, query_status(e), "%s", err.text);
 	r->out_of_memory = e == -ENOMEM;
 	params_done(&params);
 }

@@ -179,7 +179,7 @@ static void answer(struct server_context *s, const struct request *q, struct res
 		source_query(&lines, &p.query, s);
 	if (code < 0) {
 		/* Scripts say the same below the bar, where another range or comparison can be chosen, unless this is an error. */
-		put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text,
+		put_error(q, r, query_status(code), err.text,
 			  code == -EINVAL && p.query.view.has_base ? "empty" : "empty error");
 		r->out_of_memory = code == -ENOMEM;
 		profile_query_done(&p.query);

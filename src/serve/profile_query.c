@@ -439,9 +439,23 @@ void profile_query_describe(const struct profile_query *a, struct buf *out)
 	}
 }
 
+int query_status(int code)
+{
+	switch (code) {
+	case -EINVAL:
+		return 400;
+	case -ENOENT:
+		return 404;
+	case -EOVERFLOW:
+		return 503;
+	default:
+		return 500;
+	}
+}
+
 void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err)
 {
-	response_error(r, q, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, "%s", err->text);
+	response_error(r, q, query_status(code), "%s", err->text);
 	r->out_of_memory = code == -ENOMEM;
 }
 

@@ -59,7 +59,8 @@ bool profile_query_is_empty(const struct profile_query *a);
 /* "samples of entry=index between … and …", "run shop/1", "3 runs, averaged", "run shop/1 compared with run shop/0". */
 void profile_query_describe(const struct profile_query *a, struct buf *out);
 
-/* 400 for -EINVAL, 404 for -ENOENT, else 500. */
+/* The status of a failed query: 400 for -EINVAL, 404 for -ENOENT, 503 above a limit of the store (-EOVERFLOW), else 500. */
+int query_status(int code);
 void profile_query_refuse(struct response *r, const struct request *q, int code, const struct err *err);
 
 /* Returns a sentence about missing data, also sent as the header Strobe-Warning; NULL, and no header, if complete. */

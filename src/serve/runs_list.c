@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "form_token.h"
 #include "html.h"
+#include "profile_query.h"
 #include "text.h"
 
 #include <string.h>
@@ -316,7 +317,7 @@ void runs_page(struct server_context *s, const struct request *q, struct respons
 	}
 	e = runs_query(&a, s, q, &err);
 	if (e < 0) {
-		runs_page_error(q, r, e == -EINVAL ? 400 : 500, err.text);
+		runs_page_error(q, r, query_status(e), err.text);
 		r->out_of_memory = e == -ENOMEM;
 		return;
 	}

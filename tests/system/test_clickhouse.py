@@ -314,7 +314,7 @@ def a_question_above_the_limits_is_refused_with_a_sentence():
                     check(False, f'{path} is refused')
                 except urllib.error.HTTPError as e:
                     text = e.read().decode()
-                    check(e.code == 500 and 'exceeded its memory limit' in text and 'shorter range' in text, f'{path}: {text}')
+                    check(e.code == 503 and 'exceeded its memory limit' in text and 'shorter range' in text, f'{path}: {text}')
 
 
 def imported(url, *arguments):
