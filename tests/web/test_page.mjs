@@ -418,6 +418,8 @@ await test('the timeline says that filters of stacks do not apply to it', async 
 		const open = await openPage(`${site}/?from=-24h${query}`);
 		await open.waitForFunction(() => /samples/.test(document.querySelector('.caption').textContent));
 		check((await text(open, '.caption')).includes('keep and remove do not apply') === says, query, await text(open, '.caption'));
+		await open.setViewport({ width: 390, height: 844 });
+		check(await open.$eval('.caption span', (e) => e.scrollWidth <= e.clientWidth), 'all of it is in sight on a phone');
 		await open.close();
 	}
 });
@@ -741,6 +743,7 @@ await test('the bar takes two rows on a phone and is scrolled sideways; choices 
 	check(bar < 90 && views < 120 && tools < 90, bar, views, tools);
 	const first = await other.$eval('.picker', (e) => e.getBoundingClientRect().left >= 0) && await other.$eval('.pick.chosen', (e) => e.getBoundingClientRect().right <= 390);
 	check(first, 'the chosen value is in sight');
+	check(await other.$eval('.bar .zone', (e) => e.getBoundingClientRect().right <= 390), 'and the zone');
 	for (const [button, popup] of [['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
 		await other.click(button);
 		await other.waitForSelector(popup);

@@ -193,6 +193,23 @@ function Threshold() {
 		}} /> <output>{now}%</output></label>;
 }
 
+function press(e: KeyboardEvent, p: Pan | null): void {
+	const host = e.currentTarget as HTMLElement, way = WAYS[e.key], keys: Record<string, () => void> = {
+		'+': () => p!.zoom(0.8), '=': () => p!.zoom(0.8), '-': () => p!.zoom(1.25), '0': () => p!.showAll(), Escape: () => p!.showAll(),
+	};
+	if (!p || !way && !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)
+		return;
+	e.preventDefault();
+	if (!way)
+		return keys[e.key]();
+	if (e.shiftKey)
+		return p.move(way[0] / 10, way[1] / 10);
+	const box = nextBox(host, document.activeElement!.closest('.call-graph .node'), way);
+	box?.focus({ preventScroll: true });
+	if (box)
+		p.reveal(box);
+}
+
 export function CallGraph() {
 	const host = useRef<HTMLDivElement>(null), pan = useRef<Pan | null>(null);
 	const [state, setState] = useState('loading'), [note, setNote] = useState(''), v = view.value, asked = `${tableQuery(v)} ${v.threshold}`;
@@ -225,26 +242,6 @@ export function CallGraph() {
 		};
 	}, [asked]);
 
-	const walk = (way: [number, number]) => {
-		const box = nextBox(host.current!, document.activeElement!.closest('.call-graph .node'), way);
-		box?.focus({ preventScroll: true });
-		if (box)
-			pan.current!.reveal(box);
-	};
-	const key = (e: KeyboardEvent) => {
-		const p = pan.current, way = WAYS[e.key], keys: Record<string, () => void> = {
-			'+': () => p!.zoom(0.8), '=': () => p!.zoom(0.8), '-': () => p!.zoom(1.25), '0': () => p!.showAll(), Escape: () => p!.showAll(),
-		};
-		if (!p || !way && !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)
-			return;
-		e.preventDefault();
-		if (!way)
-			keys[e.key]();
-		else if (e.shiftKey)
-			p.move(way[0] / 10, way[1] / 10);
-		else
-			walk(way);
-	};
 	return <section class="calls" aria-label="Call graph" aria-busy={state === 'loading'}>
 		<div class="tools">
 			<Threshold />
@@ -258,6 +255,6 @@ export function CallGraph() {
 		</div>
 		{state && state !== 'loading' && <p class="none" role="alert">{format.sentence(state)}</p>}
 		{note && <p class="note" role="status">{format.sentence(note)}</p>}
-		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Arrow keys walk the functions, Enter opens one; plus and minus zoom, Shift and arrow keys move, 0 shows all." onKeyDown={key} />
+		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Arrow keys walk the functions, Enter opens one; plus and minus zoom, Shift and arrow keys move, 0 shows all." onKeyDown={(e) => press(e, pan.current)} />
 	</section>;
 }

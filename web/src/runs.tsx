@@ -21,7 +21,7 @@ if (header && !document.getElementById('app')) {
 }
 
 // On a phone the fields would fill the screen. Those in use stay in sight.
-const controls = header?.querySelector('form.controls');
+const controls = header?.querySelector('form[action="/runs"]');
 if (controls) {
 	const fold = document.createElement('details'), narrow = matchMedia('(max-width: 600px)');
 	const follow = () => fold.open = !narrow.matches || [...controls.querySelectorAll('input')].some((e) => e.type !== 'hidden' && e.value);
