@@ -116,6 +116,9 @@ uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
  * lines over to any profile; one that does not keep them adds their nodes up. */
 void profile_keep_lines(struct profile *p, bool keep);
 
+/* All nodes have a line from now on, 0 if it is not known: for what is left of a profile that has some. */
+void profile_begin_lines(struct profile *p);
+
 /* Whether the flame chart of a run that is read, or merged into an empty profile, is carried along; a new profile does not. It goes
  * with the next thing that is added. */
 void profile_keep_chart(struct profile *p, bool keep);
