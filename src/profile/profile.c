@@ -222,13 +222,19 @@ void profile_reserve(struct profile *p, uint32_t nodes)
 }
 
 /* Most profiles have no lines, and no memory for them. */
+void profile_begin_lines(struct profile *p)
+{
+	assert(p->keeps_lines);
+	if (p->node_lines)
+		return;
+	p->node_lines = xmalloc(p->node_capacity * sizeof(*p->node_lines));
+	memset(p->node_lines, 0, p->node_count * sizeof(*p->node_lines));
+}
+
 static __attribute__((noinline)) void set_line(struct profile *p, uint32_t node, uint32_t line)
 {
-	assert(node < p->node_count && line && p->keeps_lines);
-	if (!p->node_lines) {
-		p->node_lines = xmalloc(p->node_capacity * sizeof(*p->node_lines));
-		memset(p->node_lines, 0, (node + 1) * sizeof(*p->node_lines));
-	}
+	assert(node < p->node_count && line);
+	profile_begin_lines(p);
 	p->node_lines[node] = line;
 }
 

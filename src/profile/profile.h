@@ -119,6 +119,9 @@ void profile_keep_lines(struct profile *p, bool keep);
 /* Leaves no lines where no stack with a value has one: such a profile is the same as one that was made without lines. */
 void profile_drop_unused_lines(struct profile *p);
 
+/* All nodes have a line from now on, 0 if it is not known: for what is left of a profile that has some. */
+void profile_begin_lines(struct profile *p);
+
 /* Whether the flame chart of a run that is read, or merged into an empty profile, is carried along; a new profile does not. It goes
  * with the next thing that is added. */
 void profile_keep_chart(struct profile *p, bool keep);

@@ -330,6 +330,8 @@ struct profile *report_filter_nodes(const struct profile *p, const bool *focus, 
 	for (uint32_t n = p->node_count - 1; n > 0; n--)
 		if ((needed[n] = needed[n] || keep[n]))
 			needed[p->parents[n]] = true;
+	if (p->node_lines)
+		profile_begin_lines(r);
 	if (keep[PROFILE_ROOT])
 		copy_values(r, PROFILE_ROOT, p, PROFILE_ROOT);
 	for (uint32_t n = 1; n < p->node_count; n++) {

@@ -4,6 +4,7 @@
 #include "page_parts.h"
 
 #include "html.h"
+#include "page.h"
 #include "runs.h"
 #include "text.h"
 
@@ -33,7 +34,8 @@ static void put_range_select(struct buf *out, const struct view *v)
 	}
 	if (!known)
 		html_option(out, v->from, v->from, true);
-	buf_puts(out, "</select></label>\n<label>To <input name=\"to\" size=\"18\" value=\"");
+	buf_puts(out, "</select></label>\n<label>or from <input name=\"filter_from\" size=\"18\" placeholder=\"2026-11-21T07:30\" title=\"UTC, or a time before now such as "
+		 "-90m\" autocomplete=\"off\"></label>\n<label>To <input name=\"to\" size=\"18\" value=\"");
 	html_text(out, v->to);
 	buf_puts(out, "\"></label>\n");
 }
@@ -118,6 +120,15 @@ static void put_any_label(struct buf *out, const struct store_labels *labels)
 	buf_puts(out, "</span>\n");
 }
 
+static void put_stack_filter(struct buf *out)
+{
+	buf_puts(out, "<span class=\"any-label\"><label>Stacks <select name=\"filter_stacks\">");
+	html_option(out, "keep-i", "with", true);
+	html_option(out, "remove-i", "without", false);
+	buf_puts(out, "</select></label> <input name=\"filter_functions\" aria-label=\"Functions of these stacks, as a regular expression\" "
+		 "placeholder=\"functions (regexp)\" size=\"18\" autocomplete=\"off\"></span>\n");
+}
+
 static bool is_of_stacks(const char *key)
 {
 	return !strncmp(key, "keep", 4) || !strncmp(key, "remove", 6);
@@ -182,6 +193,7 @@ void page_put_form(const struct page *p)
 	put_label_select(out, a, &labels, "host", "Host", "all hosts");
 	put_label_select(out, a, &labels, "sapi", "SAPI", "all SAPIs");
 	put_any_label(out, &labels);
+	put_stack_filter(out);
 	put_range_select(out, &a->view);
 	put_hidden(out, &a->params);
 	buf_puts(out, "<button>Show</button>\n</form>\n");
@@ -193,7 +205,28 @@ void page_put_form(const struct page *p)
 
 static bool is_field(const char *key)
 {
-	return !strcmp(key, "filter_label") || !strcmp(key, "filter_is") || !strcmp(key, "filter_value");
+	static const char *const keys[] = { "filter_label", "filter_is", "filter_value", "filter_stacks", "filter_functions", "filter_from" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* "" for a field without a value, or that the form did not have. */
+static const char *field(const struct params *p, const char *key)
+{
+	const char *value = params_get(p, key);
+
+	return value ? value : "";
+}
+
+static bool has_fields(const struct params *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (is_field(p->items[i].key))
+			return true;
+	return false;
 }
 
 static void put_pair(struct buf *out, const char *key, const char *value)
@@ -218,24 +251,44 @@ static void put_filter(struct buf *out, const char *label, const char *is, const
 		put_pair(out, key.data, text.data);
 }
 
+/* The address that says the same as the form; a time that was typed replaces that of the list. */
+static void put_form_address(struct buf *out, const struct params *p)
+{
+	const char *from = field(p, "filter_from"), *label = field(p, "filter_label"), *functions = field(p, "filter_functions");
+
+	buf_puts(out, "/");
+	for (size_t i = 0; i < p->count; i++)
+		if (*p->items[i].value && !is_field(p->items[i].key) && (!*from || strcmp(p->items[i].key, "from")))
+			put_pair(out, p->items[i].key, p->items[i].value);
+	if (*from)
+		put_pair(out, "from", from);
+	if (*label)
+		put_filter(out, label, field(p, "filter_is"), field(p, "filter_value"));
+	if (*functions)
+		put_pair(out, strcmp(field(p, "filter_stacks"), "remove-i") ? "keep-i" : "remove-i", functions);
+}
+
+static void refuse_value(const struct request *q, struct response *r, const char *value)
+{
+	_cleanup_(buf_done) struct buf sentence = { 0 };
+
+	buf_init(&sentence);
+	buf_printf(&sentence, "no label was chosen for the value '%s': go back and choose one instead of \"any\"", value);
+	page_put_error(q, r, 400, sentence.data);
+}
+
 bool page_form_leads_on(const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf address = { 0 };
 	struct err err = { 0 };
 	struct params p;
-	const char *label, *is, *value;
-	bool leads = params_parse(&p, q->query, &err) >= 0 && (label = params_get(&p, "filter_label")) != NULL;
+	bool leads = params_parse(&p, q->query, &err) >= 0 && has_fields(&p);
 
-	if (leads) {
-		is = params_get(&p, "filter_is");
-		value = params_get(&p, "filter_value");
+	if (leads && *field(&p, "filter_value") && !*field(&p, "filter_label")) {
+		refuse_value(q, r, field(&p, "filter_value"));
+	} else if (leads) {
 		buf_init(&address);
-		buf_puts(&address, "/");
-		for (size_t i = 0; i < p.count; i++)
-			if (*p.items[i].value && !is_field(p.items[i].key))
-				put_pair(&address, p.items[i].key, p.items[i].value);
-		if (*label)
-			put_filter(&address, label, is ? is : "", value ? value : "");
+		put_form_address(&address, &p);
 		runs_lead_to(r, 303, &address);
 	}
 	params_done(&p);

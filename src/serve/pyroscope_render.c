@@ -12,6 +12,7 @@
 #include "pyroscope_timeline.h"
 #include "text.h"
 
+#include <math.h>
 #include <string.h>
 
 #define STEPS		1500		/* of a timeline, about */
@@ -196,6 +197,20 @@ static int64_t step_of(const struct rendering *n)
 	return s < STEP_LEAST_S ? STEP_LEAST_S : s > STEP_MOST_S ? STEP_MOST_S : s;
 }
 
+/* The sum so far is rounded, and a step gets by how much it grew: buckets of the store are spread over steps, and all together are what there is. */
+static void put_steps(struct json *j, const double *values, size_t steps, double scale)
+{
+	double sum = 0;
+	int64_t given = 0;
+
+	for (size_t i = 0; i < steps; i++) {
+		int64_t until = (int64_t)floor((sum += values[i] / scale) + 0.5);
+
+		json_i64(j, until - given);
+		given = until;
+	}
+}
+
 static void put_timeline(struct json *j, const struct pyroscope_timeline *t, const double *values, double scale)
 {
 	json_open_object(j);
@@ -203,8 +218,10 @@ static void put_timeline(struct json *j, const struct pyroscope_timeline *t, con
 	json_i64(j, t->start_ns / NS_PER_SECOND);
 	json_key(j, "samples");
 	json_open_array(j);
-	for (size_t i = 0; i < t->steps; i++)
-		json_i64(j, values ? (int64_t)(values[i] / scale + 0.5) : 0);
+	for (size_t i = 0; !values && i < t->steps; i++)
+		json_i64(j, 0);
+	if (values)
+		put_steps(j, values, t->steps, scale);
 	json_end(j);
 	json_key(j, "durationDelta");
 	json_i64(j, t->step_ns / NS_PER_SECOND);

@@ -82,40 +82,44 @@ static void replace(struct profile **p, bool keep, const bool *of)
 	*p = kept;
 }
 
-/* Both sides of a comparison are filtered by the same kind of names. */
+/* One kind of names for both sides of a comparison: functions if the pattern matches no name that the view shows. */
+static enum report_by choose_names(const struct pattern *pattern, enum report_by by, struct profile **sides[2])
+{
+	bool any = by == REPORT_BY_FUNCTION;
+
+	for (int i = 0; i < 2 && !any; i++) {
+		_cleanup_(freep) bool *of = *sides[i] ? match(pattern, *sides[i], by) : NULL;
+
+		any = of && has_any(*sides[i], of);
+	}
+	return any ? by : REPORT_BY_FUNCTION;
+}
+
 static void apply(const struct pattern *pattern, bool keep, enum report_by by, struct profile **sides[2])
 {
-	bool *of[2] = { NULL }, any = false;
-
-	for (int i = 0; i < 2; i++)
-		if (*sides[i]) {
-			of[i] = match(pattern, *sides[i], by);
-			any |= has_any(*sides[i], of[i]);
-		}
 	for (int i = 0; i < 2; i++) {
-		if (*sides[i] && !any && by != REPORT_BY_FUNCTION) {
-			free(of[i]);
-			of[i] = match(pattern, *sides[i], REPORT_BY_FUNCTION);
-		}
-		if (*sides[i])
-			replace(sides[i], keep, of[i]);
-		free(of[i]);
+		_cleanup_(freep) bool *of = *sides[i] ? match(pattern, *sides[i], by) : NULL;
+
+		if (of)
+			replace(sides[i], keep, of);
 	}
 }
 
 int stack_filters_apply(const struct view *v, struct profile **p, struct profile **before, struct err *err)
 {
+	struct pattern *patterns[VIEW_STACK_FILTERS] = { NULL };
+	enum report_by names[VIEW_STACK_FILTERS];
 	struct profile **sides[2] = { p, before };
+	int r = 0;
 
+	/* Before the first is applied, as what it leaves may have no name for the next. */
+	for (size_t i = 0; i < v->stack_filter_count && r >= 0; i++)
+		if ((r = new_pattern(&v->stack_filters[i], &patterns[i], err)) >= 0)
+			names[i] = choose_names(patterns[i], v->by, sides);
 	for (size_t i = 0; i < v->stack_filter_count; i++) {
-		const struct view_stack_filter *f = &v->stack_filters[i];
-		struct pattern *pattern = NULL;
-		int r = new_pattern(f, &pattern, err);
-
-		if (r < 0)
-			return r;
-		apply(pattern, f->keep, v->by, sides);
-		pattern_free(pattern);
+		if (r >= 0)
+			apply(patterns[i], v->stack_filters[i].keep, names[i], sides);
+		pattern_free(patterns[i]);
 	}
-	return 0;
+	return r;
 }

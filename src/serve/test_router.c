@@ -429,7 +429,14 @@ TEST(a_form_without_scripts_filters_by_any_label)
 	check_leads("filter_label=host&filter_is=&filter_value=web*", "/?host=%3Dweb%2A");
 	check_leads("filter_label=host&filter_is=&filter_value=", "/?host=%3D");
 	check_leads("filter_label=from&filter_is=&filter_value=x", "/?label.from=x");
-	check_leads("entry=a&filter_label=&filter_is=&filter_value=x", "/?entry=a");
+	check_leads("entry=a&filter_label=&filter_is=&filter_value=", "/?entry=a");
+	check_answer("/", "entry=a&filter_label=&filter_is=&filter_value=%3Cx", 400, "no label was chosen for the value &#39;&lt;x&#39;");
+	check_leads("from=-1h&filter_from=&to=now&filter_functions=", "/?from=-1h&to=now");
+	check_leads("from=-1h&filter_from=2026-11-21T07:30&to=now&filter_stacks=keep-i&filter_functions=", "/?to=now&from=2026-11-21T07%3A30");
+	check_leads("from=-1h&filter_stacks=keep-i&filter_functions=a|b", "/?from=-1h&keep-i=a%7Cb");
+	check_leads("keep-i=a&filter_stacks=remove-i&filter_functions=c", "/?keep-i=a&remove-i=c");
+	check_answer("/", "from=-1h", 200, "<input name=\"filter_from\"");
+	check_answer("/", "from=-1h", 200, "<select name=\"filter_stacks\">");
 	check_answer("/", "run=shop/1&from=-6h&host=!b&entry=a*", 200, "Flame graph");
 	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;entry=a%2A\">host is not b ×</a>");
 	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;host=%21b\">entry begins with a ×</a>");
