@@ -5,14 +5,14 @@
 #include "inputs.h"
 #include "page_file.h"
 
-#define SIDES_METRICS	(PROFILE_COLUMNS / 2)	/* of a page */
+#define SIDES_METRICS	(PROFILE_COLUMNS / 2)	/* metrics of a page */
 
 struct sides {
 	struct inputs a, b;
 	const struct profile *before, *after;	/* one profile twice if it is a difference already */
 	uint32_t column_before, column_after;
 	char name_before[200], name_after[200];	/* for sentences */
-	char *urls[2];			/* of the sides of one address */
+	char *urls[2];			/* both sides of one address */
 	bool is_difference;
 };
 
