@@ -23,8 +23,8 @@ struct partitions {
 /* The samples that shards have. */
 struct there {
 	struct partitions days;			/* oldest first */
-	struct partitions months;		/* of the names of stacks and frames */
-	uint64_t other_bytes;			/* of kinds */
+	struct partitions months;		/* months with names of stacks and frames */
+	uint64_t other_bytes;			/* bytes of kinds */
 	uint64_t runs, runs_bytes;
 };
 
