@@ -46,7 +46,7 @@ struct stacks {
 	struct profile *profile;
 	uint32_t *nodes;			/* that have samples of their own */
 	uint64_t *sums;				/* up to and including each */
-	const char **entries;			/* of each: the label `entry` */
+	const char **entries;			/* each one's label `entry` */
 	size_t count;
 };
 
@@ -239,7 +239,7 @@ struct load {
 	uint32_t hosts, workers, threads;
 	int64_t period_ns, length_ns;
 	bool aged;
-	int64_t start_ns, start_wall_ns;	/* of the first windows that end */
+	int64_t start_ns, start_wall_ns;	/* start of the first windows that end */
 	pthread_barrier_t ready;
 };
 
@@ -247,8 +247,8 @@ struct host {
 	uint32_t number;
 	char name[24];
 	uint64_t instance, sequence;
-	int64_t end_ns;				/* of its first window, from the start */
-	int64_t *ticks;				/* of each worker, within its period */
+	int64_t end_ns;				/* end of its first window, from the start */
+	int64_t *ticks;				/* by worker, within its period */
 	struct forward *forward;
 };
 

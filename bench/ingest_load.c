@@ -96,7 +96,7 @@ static void put_stack(struct buf *b, char *const *names)
 struct load {
 	char **commands;		/* PUBLISH excimer … */
 	size_t *sizes;
-	double *cumulative;		/* of how often each is seen */
+	double *cumulative;		/* sums of how often each is seen */
 	unsigned count;
 };
 
@@ -168,7 +168,7 @@ struct sender {
 	struct buf out;
 	size_t sent;
 	uint64_t asked, answered, taken;
-	unsigned lines;			/* of an answer: a number has one, an id two */
+	unsigned lines;			/* lines of an answer: a number has one, an id two */
 	bool has_half;
 	char last;			/* byte of the answers so far */
 };

@@ -21,7 +21,7 @@
 #define ENTRIES		5u
 #define START_NS	(1795284000LL * NS_PER_SECOND)
 
-static char *bytes;				/* of one batch's lines */
+static char *bytes;				/* one batch's lines */
 static struct batch_line lines[BATCH_LINES];
 static struct batch_entry entries[ENTRIES];
 static struct labels labels[ENTRIES];

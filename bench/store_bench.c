@@ -45,7 +45,7 @@
 #define PERIOD_NS	(60LL * NS_PER_SECOND)		/* one sample per process and minute */
 #define RELAYS		10000u
 #define RELAYS_RATE	2300u				/* samples per second of all of them */
-#define RELAY_SECONDS	10u				/* of one window of a relay */
+#define RELAY_SECONDS	10u				/* length of one window of a relay */
 #define CATCH_UP	600u				/* seconds in one batch */
 #define RELAYS_CATCH_UP	10u
 #define BURST_HOSTS	2000u
@@ -77,7 +77,7 @@ struct stack {
 struct day {
 	char *names[NAMES];
 	struct stack *stacks;
-	double *sums;			/* of the weights up to each stack */
+	double *sums;			/* sums of the weights up to each stack */
 };
 
 static void make_names(struct day *d)
@@ -258,7 +258,7 @@ static void print(const char *what, const char *name, double value, const char *
 /* A load to write. */
 struct load {
 	const char *what;
-	unsigned hosts, seconds;	/* of one batch */
+	unsigned hosts, seconds;	/* size of one batch */
 	size_t samples, windows;
 	bool lines, in_turn;		/* in_turn: of each host every tenth window, as relays send */
 	bool apart;			/* each entry has a profile of its own */

@@ -16,7 +16,7 @@ extern zend_module_entry strobe_module_entry;
 #define STROBE_MAX_FLUSH	3600.0
 #define STROBE_MIN_DEPTH	4
 #define STROBE_MAX_DEPTH	8192
-#define STROBE_MIN_NODES	1024		/* of a trace */
+#define STROBE_MIN_NODES	1024		/* in a trace */
 #define STROBE_MAX_NODES	67108864
 #define STROBE_MIN_CHART	1024		/* calls of a flame chart */
 #define STROBE_MAX_CHART	16777216
@@ -45,10 +45,10 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	char entry[256];		/* the running script, as its label says */
 	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */
 	bool in_request;		/* from its start until its end begins: programs may start something */
-	struct setting_problem *problems;	/* of settings_report.h */
+	struct setting_problem *problems;	/* see settings_report.h */
 	int64_t request_ns;		/* CLOCK_MONOTONIC: when it began */
-	struct api_thread *api;		/* of api_thread.h */
-	char method[32];		/* of the request, as its label says; "" if there is none */
+	struct api_thread *api;		/* see api_thread.h */
+	char method[32];		/* method of the request, as its label says; "" if there is none */
 
 	/* The labels and decisions that hold now, kept by api/scopes.c. */
 	const struct request_labels *own_labels;	/* given by the program; NULL: none */

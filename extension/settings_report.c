@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define SENTENCE	512	/* bytes; what is longer is cut */
-#define PROBLEMS	32	/* of a request, or of a pool */
+#define PROBLEMS	32	/* in a request, or in a pool */
 
 struct setting_problem {
 	struct setting_problem *next;

@@ -121,7 +121,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define STROBE_WIRE_HEADER	64			/* of version 1; no message is shorter */
+#define STROBE_WIRE_HEADER	64			/* version 1; no message is shorter */
 #define STROBE_WIRE_HEADER_2	80
 #define STROBE_WIRE_ENVELOPE	16
 #define STROBE_WIRE_INLINE	(128u * 1024)		/* larger messages go by memfd */
@@ -232,7 +232,7 @@ struct strobe_wire_info {
 	enum strobe_clock clock;
 	uint32_t pid;
 	uint16_t version;		/* 2 for flags, edges and calls; 0 is written as 1 */
-	uint16_t flags;			/* of enum strobe_wire_flag */
+	uint16_t flags;			/* bits of enum strobe_wire_flag */
 	uint64_t start_ns, end_ns, period_ns;
 };
 

@@ -30,10 +30,10 @@ struct api_thread {
 	struct trie spare;		/* a mapped trie without owner, or none */
 
 	/* request_trace.c */
-	char url[STROBE_WIRE_LABEL_VALUE + 1];	/* of the request, for SAPIs that forget it before the end; or "" */
+	char url[STROBE_WIRE_LABEL_VALUE + 1];	/* URL of the request, for SAPIs that forget it before the end; or "" */
 
 	/* trigger.c */
-	struct secret secret;		/* of this directory, in place of that of the pool; empty: none */
+	struct secret secret;		/* secret of this directory, in place of the pool's; empty: none */
 	bool has_secret;		/* the directory has one, perhaps empty */
 
 	/* send_runs.c */

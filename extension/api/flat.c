@@ -12,7 +12,7 @@
 struct function_values {
 	uint32_t function;
 	uint32_t active;	/* number of its calls on the current stack */
-	uint64_t order;		/* of its first call, so that ties keep the order of the program */
+	uint64_t order;		/* number of its first call, so that ties keep the order of the program */
 	int64_t calls;
 	int64_t inclusive[METRICS], exclusive[METRICS];
 };

@@ -36,7 +36,7 @@ static void announce(struct api_thread *a, const struct work *w, bool discarded)
 
 /* The part of a run's message beside its tree, as last set by the PHP thread. */
 struct open_run_info {
-	char path[108];			/* of the socket */
+	char path[108];			/* path of the socket */
 	char source[STROBE_WIRE_RUN_KEY + 1];
 	char id[33];
 	char url[STROBE_WIRE_LABEL_VALUE + 1];

@@ -28,7 +28,7 @@ struct sampler_object {
 	size_t max_depth;
 	bool running;
 	uint64_t start_ns;			/* since 1970 */
-	struct trie *tries;			/* of TRIES; NULL while it does not run */
+	struct trie *tries;			/* an array of TRIES; NULL while it does not run */
 	unsigned trie_count;
 	uint64_t lost;				/* samples */
 	struct sampler_object *next, **link;	/* among those that run */

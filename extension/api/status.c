@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct stat root;		/* of the process that loaded us */
+static struct stat root;		/* root directory of the process that loaded us */
 static bool root_is_known;
 
 void status_startup(void)

@@ -13,7 +13,7 @@
 
 struct trace_object {
 	struct trace_session *session;		/* NULL: it does not run */
-	pid_t pid;				/* of the process that started it */
+	pid_t pid;				/* the process that started it */
 	struct trace_object *next, **link;	/* among those that run */
 	zend_object std;
 };

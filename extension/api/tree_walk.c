@@ -67,7 +67,7 @@ struct stacks {
 	struct links links;
 	bool rootless;
 	uint32_t functions[STACKS_DEPTH + 1];
-	int64_t elided[METRICS];	/* of frames too deep below the current node */
+	int64_t elided[METRICS];	/* values of frames too deep below the current node */
 };
 
 /* The self values of node `n`. Returns whether any is not 0. */

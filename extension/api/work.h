@@ -23,20 +23,19 @@ struct work {
 	/* request_trace.c */
 	struct trace_session *session;	/* NULL: it is not traced */
 	const char *source;		/* why it is traced: "trigger", "sampled" or "code" */
-	struct trace_keep keep;		/* of a trace that code began */
+	struct trace_keep keep;		/* for a trace that code began */
 	char id[33];			/* id of its future run; "" before the first */
 
 	/* open_run.c */
 	struct {
 		struct strobe_timer timer;
 		int64_t next_ns;	/* CLOCK_MONOTONIC: nothing is handed over before */
-		pid_t pid;		/* of the process that has announced the run */
-		struct open_run_info *published;	/* of the watcher that reports it while the thread cannot;
-							 * NULL: none */
+		pid_t pid;		/* the process that has announced the run */
+		struct open_run_info *published;	/* belongs to the watcher that reports it while the thread cannot; NULL: none */
 		_Atomic uint32_t sequence;	/* changes with each modification; 0: during one, or without it */
 	} open;
 
-	struct request_labels *attributes;	/* of its runs; NULL: none */
+	struct request_labels *attributes;	/* attributes of its runs; NULL: none */
 };
 
 #endif

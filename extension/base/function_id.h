@@ -19,7 +19,7 @@ struct function_id {
 	zend_class_entry *scope;	/* class that declares the method, or that a closure was written in; or NULL */
 	uint32_t line;			/* first line of the definition, 0 for file scope and internal functions */
 	bool closure;
-	uint32_t order;			/* of a closure among those of its line, as closure_home.h numbers them */
+	uint32_t order;			/* number of a closure among those on its line, as closure_home.h has it */
 };
 
 /* Whether `f` was written as a closure. */

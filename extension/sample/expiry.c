@@ -43,7 +43,7 @@ struct expiry {
 	struct lane *lane;
 	int64_t now[CLOCKS];
 	zend_execute_data *frame;		/* the running frame, or the one that just ended */
-	const struct tick_note *notes;		/* of the ticks that led here, the newest last */
+	const struct tick_note *notes;		/* notes of the ticks that led here, the newest last */
 	unsigned count;				/* 0: nothing was noted */
 	int64_t ns;				/* that all notes stand for */
 	bool passive;				/* only timers that just look are called: no safe point is here */

@@ -20,7 +20,7 @@
 
 /* The state of the PHP thread, as its sampler has it. */
 struct open_samples {
-	const char *path;			/* of the socket */
+	const char *path;			/* path of the socket */
 	const struct trie *trie;
 	const struct label_sets *sets;
 	const struct request_labels *base;

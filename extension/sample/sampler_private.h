@@ -52,12 +52,12 @@ struct sampler {
 	struct stack stack;
 	struct trie trie;
 	struct label_sets *sets;
-	uint32_t labels_version;	/* of STROBE_G, when `root` was found */
-	unsigned root;			/* of the trie, for the labels that hold; LABEL_SETS: not known */
+	uint32_t labels_version;	/* version in STROBE_G when `root` was found */
+	unsigned root;			/* root in the trie, for the labels that hold; LABEL_SETS: not known */
 	struct message_scratch *scratch;
-	struct request_labels labels;	/* of the request, without those that the program has given */
-	char path[108];			/* of the socket, for the ticker's thread, which sends samples while this one cannot */
-	const zend_strobe_globals *globals;	/* of the thread, for the same */
+	struct request_labels labels;	/* labels of the request, without those that the program has given */
+	char path[108];			/* path of the socket, for the ticker's thread, which sends samples while this one cannot */
+	const zend_strobe_globals *globals;	/* globals of the thread, for the same */
 	const struct closure_homes *homes;
 	_Atomic uint32_t sequence;		/* changes with samples or their meaning; odd during a change */
 	struct sender sender;
@@ -69,7 +69,7 @@ extern TSRM_TLS struct sampler *strobe_thread_sampler;
 #else
 extern struct sampler *strobe_thread_sampler;
 #endif
-#define THREAD_SAMPLER strobe_thread_sampler	/* of the calling thread; NULL before its first sampled request */
+#define THREAD_SAMPLER strobe_thread_sampler	/* the calling thread's; NULL before its first sampled request */
 
 static inline void sampler_count(_Atomic uint64_t *counter, uint64_t n)
 {

@@ -25,7 +25,7 @@ static inline bool thread_sleeps(pid_t tid)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	end = strrchr(text, ')');	/* of the name, which may hold anything */
+	end = strrchr(text, ')');	/* end of the name, which may hold anything */
 	return end && strncmp(end, ") S", 3) == 0;
 }
 

@@ -24,9 +24,9 @@ struct noted_call {
 	const zend_function *function;		/* NULL: the frame has none, or memory could not be read */
 	const void *code;			/* its opcodes or C function: what tells a closure from another one whose memory it
 						 * has taken; NULL: not read */
-	const zend_string *file;		/* of a script's file scope: its name; NULL: another function, or not read */
-	const zend_string *name;		/* of another one; NULL: not read */
-	const zend_class_entry *scope;		/* of a method */
+	const zend_string *file;		/* for a script's file scope: its name; NULL: another function, or not read */
+	const zend_string *name;		/* for another one; NULL: not read */
+	const zend_class_entry *scope;		/* for a method */
 	bool placeholder;			/* it has no function: it stands between a generator and the one that delegates to it */
 	const zend_op *op;			/* if lines are wanted, the last opcode that PHP has noted in the frame; NULL: not read. In a
 					 * new frame it may be anything */
@@ -36,7 +36,7 @@ struct tick_note {
 	int64_t last_ns;			/* CLOCK_MONOTONIC: when it found them last */
 	int64_t read_ns;			/* the same, before they were read */
 	int64_t ns;				/* from the ticks before to those that found these calls: what it stands for */
-	uint32_t hash;				/* of the calls */
+	uint32_t hash;				/* hash over the calls */
 	bool sure;				/* these calls were running at the same moment; else a caller may
 						 * belong to another call */
 	unsigned depth;

@@ -16,7 +16,7 @@ struct tick_snapshot {
 	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
 	const zend_op *returned_ops[TICK_NOTE_DEPTH];	/* their opcodes then; may be invalid */
 	unsigned returned_count;
-	const struct noted_call *noted;		/* of the note: `frame` and its callers */
+	const struct noted_call *noted;		/* calls in the note: `frame` and its callers */
 	unsigned noted_count;			/* 0: the note does not have it, or there is none */
 	zend_op_array stand_ins[TICK_NOTE_DEPTH];	/* for those among them that have left nothing of their own: file scopes, and closures */
 	bool more;				/* other moments of the same time are told right behind this one */

@@ -54,7 +54,7 @@ struct encoder {
 	struct pair labels[STROBE_WIRE_LABELS], columns[COLUMNS];
 	unsigned label_count, column_count;
 	char folded_calls[24], uncharted_calls[24];
-	uint32_t call_count;		/* of the chart, as many as there is room for */
+	uint32_t call_count;		/* calls of the chart, as many as there is room for */
 	const int64_t *own;		/* self values of each node: rows like those of the tree, perhaps these */
 	int64_t *computed;
 	char scratch[STROBE_WIRE_STRING];

@@ -13,7 +13,7 @@
 /* Small messages cost more than their bytes. */
 #define KEEPING (sizeof(struct send_queue_message) + 16)
 
-static _Atomic size_t total;		/* of all queues of the process, with their overhead */
+static _Atomic size_t total;		/* bytes in all queues of the process, with their overhead */
 
 void *send_queue_add(struct send_queue *q, size_t size)
 {

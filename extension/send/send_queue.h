@@ -21,8 +21,8 @@ struct send_queue_message {
 
 struct send_queue {
 	struct send_queue_message *first, *last;
-	size_t bytes;			/* of the messages, without what keeping them takes */
-	pid_t owner;			/* of what is in it */
+	size_t bytes;			/* size of the messages, without what keeping them takes */
+	pid_t owner;			/* process whose messages these are */
 };
 
 /* Room for a message of `size` bytes at the end, which the caller fills; NULL if there is none. */

@@ -13,7 +13,7 @@
 
 struct sender {
 	int fd;				/* -1 if not connected */
-	dev_t device;			/* of the socket behind fd, since others may have closed or replaced fd */
+	dev_t device;			/* the socket behind fd, since others may have closed or replaced fd */
 	ino_t inode;
 	char path[108];			/* the socket that fd is connected to */
 	int error;			/* errno of the last attempt to connect or send; 0: it went well, or there was none */

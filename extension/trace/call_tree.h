@@ -49,11 +49,11 @@ struct call_function {
 	bool internal;		/* implemented in C */
 	bool closure;
 	zend_string *name;	/* as declared, without class; NULL unless kind is CALL_FUNCTION */
-	zend_string *class_name;/* of the class that declares the method (anonymous: with NUL and path behind), or NULL */
+	zend_string *class_name; /* class that declares the method (anonymous: with NUL and path behind), or NULL */
 	zend_string *written_in;/* the class that a closure was written in, which need not be its scope, or NULL */
-	uint32_t order;		/* of a closure among those of its line, as closure_home.h numbers them */
+	uint32_t order;		/* number of a closure among those on its line, as closure_home.h has it */
 	zend_string *file;	/* NULL for internal functions and the kinds without file */
-	uint32_t line, end_line;/* of the definition; 0 for internal functions and file scope */
+	uint32_t line, end_line; /* lines of the definition; 0 for internal functions and file scope */
 };
 
 struct call_node {

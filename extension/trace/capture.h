@@ -27,8 +27,8 @@ struct entry {
 
 struct trace_session {
 	struct trace_options options;
-	uintptr_t key;			/* of its markers: odd, so never that of a function */
-	struct function *function;	/* of its markers */
+	uintptr_t key;			/* key in its markers: odd, so never that of a function */
+	struct function *function;	/* function in its markers */
 	struct call_tree *spilled;	/* for a moment */
 	size_t at;			/* index of its marker in the stack; 0 while there is none */
 	uint64_t start_ns;		/* since 1970 */
@@ -98,7 +98,7 @@ struct capture {
 	struct chart chart;
 	struct trace_session *sessions;	/* in the order of opening */
 	double ns_per_tick;
-	struct strobe_timer timer;	/* of sampled time */
+	struct strobe_timer timer;	/* timer for sampled time */
 
 	struct strand *strands;		/* the last one is running */
 	size_t strand_count, strand_capacity;

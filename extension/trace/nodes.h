@@ -44,7 +44,7 @@ struct node {
 	};
 	uint32_t slot_count, children;	/* slots: 0, a list of that many at most, or a hash */
 	struct function *function;	/* NULL only for nodes.none and nodes.sink */
-	struct node *below;		/* of a folded node: where the calls below it go, NULL before the first; itself there and in the sink */
+	struct node *below;		/* for a folded node: where the calls below it go, NULL before the first; itself there and in the sink */
 	uint64_t resumptions;		/* number of times that a suspended fiber with this first call was resumed here */
 	struct allocation_counts *allocations;	/* NULL: none were counted */
 	uint32_t number;		/* in the order of making */
@@ -56,7 +56,7 @@ struct nodes {
 	struct node *none, *sink;
 	uint32_t count, max;
 	uint32_t markers;		/* nodes that nodes_marker has made */
-	uint64_t resumptions;		/* of all nodes */
+	uint64_t resumptions;		/* sum over all nodes */
 
 	struct arena memory;
 	struct node **chunks;		/* arrays of NODES_PER_CHUNK nodes, in the order of their making */

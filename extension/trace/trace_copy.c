@@ -18,7 +18,7 @@
 struct state {
 	struct capture capture;
 	struct entry innermost;
-	struct node node, ended;	/* of the innermost call, and of the one that ended last in it */
+	struct node node, ended;	/* copies of the innermost call, and of the one that ended last in it */
 };
 
 /* Kept from look to look, behind the state. */
@@ -49,9 +49,9 @@ struct trace_copy {
 	struct place *chunk_places;	/* in the order of their addresses, like those of functions */
 	struct function *functions;
 	struct place *function_places;
-	struct node *below;		/* of folded nodes */
+	struct node *below;		/* for folded nodes */
 	uint32_t below_count, below_capacity;
-	struct chart_call *calls;	/* of the chart */
+	struct chart_call *calls;	/* calls of the chart */
 	struct trace_session *sessions[SESSIONS_MAX];
 	unsigned session_count;
 };

@@ -26,7 +26,7 @@ struct arclamp_config {
 	char *source_url;		/* "redis://user:password@host:6379/0?channel=excimer"; NULL if there is none
 					 * … */
 	char *source_problem;		/* … and why: matters only if no other source is named */
-	char *channels;			/* of redis_channel, as in that URL; NULL: not given, or wrong */
+	char *channels;			/* redis_channel, as in that URL; NULL: not given, or wrong */
 	char *channels_problem;		/* the error in it, with file and line, or NULL */
 	char *warnings[ARCLAMP_WARNINGS];
 	size_t warning_count;

@@ -25,7 +25,7 @@ struct export_options {
 	const char *logs, *svgs;		/* directories; svgs may be NULL where there is nothing to draw */
 	const char *name;			/* prefix of titles */
 	struct flamegraph_options picture;
-	struct export_variant *variants;	/* of logs with the entry point "all" */
+	struct export_variant *variants;	/* for logs with the entry point "all" */
 	size_t variant_count;
 	const struct upload *upload;		/* NULL: none */
 	unsigned jobs;

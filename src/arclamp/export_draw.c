@@ -79,7 +79,7 @@ struct pictures {
 	const struct draw *d;
 	const struct tree_name *log;
 	const char *period;
-	int dir;			/* of the period's pictures */
+	int dir;			/* the period's pictures */
 	int64_t started_ns;		/* as files are stamped: what is written to the log after it makes the picture
 					 * old */
 	char drawn[DRAWN_MAX];

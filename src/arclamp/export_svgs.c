@@ -21,7 +21,7 @@ struct todo {
 struct svgs {
 	const struct export_options *o;
 	struct tree logs, svgs;
-	int dir;			/* of the pictures */
+	int dir;			/* the pictures' directory */
 	struct todo *todo;
 	size_t count, capacity, begun;
 	uint64_t log_count, current, empty, gone, drawn, failed, pictures, removed;
@@ -51,7 +51,7 @@ static bool is_newer(const struct tree_file *picture, int64_t log_ns)
 struct ends {
 	uint8_t head[128];
 	size_t head_size;
-	uint32_t plain_size;		/* of the picture, modulo 2^32 */
+	uint32_t plain_size;		/* size of the picture, modulo 2^32 */
 };
 
 static bool read_ends(const struct svgs *s, const struct tree_file *f, struct ends *ret)

@@ -11,7 +11,7 @@
 struct grep_asked {
 	const char *logs, *resolution;		/* a tree of logs and one of its periods */
 	const char *store, *url, *token_file;	/* instead: a store, a daemon; NULL: not them */
-	const char *from, *to;			/* of those */
+	const char *from, *to;			/* time range in the store or the daemon */
 	const char *entrypoint;			/* "all" is every one */
 	const char *channel;			/* NULL: that of Arc Lamp, or none */
 	bool has_first, has_last;

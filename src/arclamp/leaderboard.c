@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARTS_MAX	256u		/* of --grep "a;b;c" */
+#define PARTS_MAX	256u		/* parts of --grep "a;b;c" */
 
 /* --- Names --- */
 

@@ -20,9 +20,9 @@ struct leaderboard {
 	struct leaderboard_row { struct str name; int64_t samples; } *rows;	/* most first, then by name */
 	size_t count;
 	int64_t scale;			/* divisor of all numbers of samples, which may be fractions */
-	int64_t samples;		/* of all rows */
+	int64_t samples;		/* in all rows */
 	int64_t passed_over;		/* samples of matching stacks without a frame that counts */
-	int64_t unmatched;		/* of stacks that do not contain `grep` */
+	int64_t unmatched;		/* in stacks that do not contain `grep` */
 
 	/* private */
 	struct intern names;

@@ -121,7 +121,7 @@ int line_set_take_profile(struct line_set *s, const struct profile *p, uint32_t 
 /* Pieces of a chart's time, each with the stack that ran. */
 struct pieces {
 	const struct chart *chart;
-	struct buf order;		/* of struct format_stack */
+	struct buf order;		/* an array of struct format_stack */
 	int64_t least_ns, at;		/* up to when there are pieces */
 	uint32_t *open, depth;		/* calls */
 	size_t capacity;

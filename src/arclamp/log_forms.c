@@ -12,8 +12,8 @@
 #define STEP	((size_t)256 << 10)
 
 struct note {
-	uint64_t bytes, hash;		/* of the log */
-	uint64_t other_bytes;		/* of the other compressed file; 0: there was none */
+	uint64_t bytes, hash;		/* size and hash of the log */
+	uint64_t other_bytes;		/* size of the other compressed file; 0: there was none */
 	int64_t other_ns;
 };
 

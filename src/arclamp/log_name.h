@@ -19,7 +19,7 @@
 #define LOG_NAME_TAGS	8u
 
 struct log_name {
-	char *format;			/* of plain conversions only */
+	char *format;			/* plain conversions only */
 	struct log_name_part { unsigned char kind, literal, min, max; } parts[LOG_NAME_PARTS];
 	unsigned count;
 };

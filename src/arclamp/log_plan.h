@@ -14,7 +14,7 @@ struct log_stacks {
 struct log_target {
 	uint32_t group, time, tag;	/* `time` is a number in times */
 	char *path;			/* below the base: "hourly/2026-11-21_18.index.log" */
-	uint32_t *lines;		/* of the batch, in their order */
+	uint32_t *lines;		/* lines of the batch, in their order */
 	size_t line_count, line_capacity;
 	struct log_stacks *stacks;	/* behind the lines */
 	size_t stack_count, stack_capacity;

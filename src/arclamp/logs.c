@@ -32,7 +32,7 @@ struct logs {
 	unsigned minutes;			/* since the tags were found */
 
 	struct logs_counters counters;
-	pthread_mutex_t lock;			/* of the next two */
+	pthread_mutex_t lock;			/* guards the next two */
 	struct err last_error;
 	struct logs_options *next;		/* effective from the next batch on; NULL: no change */
 };

@@ -30,9 +30,9 @@ struct tree_name {
 	enum tree_kind kind;
 	struct str stem;		/* <time>.<tag>: what log and pictures share */
 	struct str time, tag;
-	struct str profiler, entry;	/* of the tag; profiler is empty if it has only an entry point */
-	enum tree_packing packing;	/* of a log */
-	struct str function;		/* of a picture: the label behind "fn-"; empty: it is of all stacks */
+	struct str profiler, entry;	/* parts of the tag; profiler is empty if it has only an entry point */
+	enum tree_packing packing;	/* for a log */
+	struct str function;		/* for a picture: the label behind "fn-"; empty: it shows all stacks */
 	bool reversed;
 };
 

@@ -8,7 +8,7 @@
 /* An object of a copy elsewhere, such as an object store. */
 struct tree_object {
 	const char *period, *name;
-	struct tree_name parts;		/* of the name */
+	struct tree_name parts;		/* parsed from the name */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };

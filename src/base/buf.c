@@ -145,7 +145,7 @@ void buf_printf(struct buf *b, const char *format, ...)
 
 /* --- Numbers --- */
 
-#define DIGITS_MAX 20		/* of a 64-bit number */
+#define DIGITS_MAX 20		/* digits of the largest 64-bit number */
 
 /* Writes the digits to the end of `out[DIGITS_MAX]`; returns where they begin. */
 static char *digits(uint64_t v, char *out)

@@ -14,7 +14,7 @@
 struct ledger {
 	char *path;
 	int fd;				/* O_APPEND */
-	size_t size;			/* of the whole records */
+	size_t size;			/* bytes of whole records */
 	bool is_torn;			/* a failed write left bytes behind them */
 	bool is_unnamed;		/* a crash may forget that the file has its name: the directory is not synced */
 };
@@ -120,7 +120,7 @@ static int write_new(const struct ledger *l, const char *path, const struct buf 
 	_cleanup_(fd_closep) int fd = -1;
 	int r;
 
-	if (unlink(path) && errno != ENOENT)	/* of a run that was killed */
+	if (unlink(path) && errno != ENOENT)	/* left by a run that was killed */
 		return failed(l, "renew", err);
 	r = private_file_open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, &fd, err);
 	if (r < 0)

@@ -30,7 +30,7 @@ int ledger_open(const char *path, ledger_read_fn *read, void *data, size_t *ret_
 		struct err *err);
 struct ledger *ledger_close(struct ledger *l);		/* NULL is fine; returns NULL */
 
-size_t ledger_size(const struct ledger *l);		/* of the file, in bytes */
+size_t ledger_size(const struct ledger *l);		/* size of the file in bytes */
 
 /* With `durable` it survives a loss of power when this returns 0. After a failure it is not there, nor is a part of
  * it. */

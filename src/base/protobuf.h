@@ -19,8 +19,8 @@ struct protobuf {
 struct protobuf_field {
 	uint32_t number;
 	unsigned type;			/* 0, 1, 2 or 5 */
-	uint64_t value;			/* of types 0, 1 and 5 */
-	struct protobuf bytes;		/* of type 2 */
+	uint64_t value;			/* for types 0, 1 and 5 */
+	struct protobuf bytes;		/* for type 2 */
 };
 
 /* The next field; false at the end, or when what follows is none (then p is not at the end). */

@@ -7,7 +7,7 @@
 
 #define NAME_MAX_BYTES	4096u
 #define TIMES_MAX	64u	/* limit of bytes printed, and of parts read, per byte of the name */
-#define DEPTH_MAX	128u	/* of parts in parts; each takes some hundred bytes of stack */
+#define DEPTH_MAX	128u	/* parts in parts; each takes some hundred bytes of stack */
 #define CODE_POINTS_MAX	256u	/* in an identifier that has others than ASCII */
 
 struct reader {

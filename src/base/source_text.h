@@ -10,7 +10,7 @@
 #include "intern.h"
 
 #define SOURCE_TEXT_MAX	((size_t)16 << 20)
-#define SOURCE_TEXT_PAGE_MAX ((size_t)4 << 20)	/* of source_text_below */
+#define SOURCE_TEXT_PAGE_MAX ((size_t)4 << 20)	/* limit for source_text_below */
 
 enum source_state {
 	SOURCE_UNKNOWN,			/* whether it changed */

@@ -276,7 +276,7 @@ __attribute__((destructor)) static void tear_down(void)
 struct pieces {
 	struct buf_drain drain;
 	struct buf taken;
-	size_t largest, most;		/* of a piece; of all */
+	size_t largest, most;		/* largest piece; size of all */
 };
 
 static bool take_piece(struct buf_drain *d, const char *bytes, size_t n)

@@ -91,7 +91,7 @@ static int signal_of(void (*what)(struct lock *l))
 	pid_t child = fork();
 
 	if (!child) {
-		close(STDERR_FILENO);		/* of its message */
+		close(STDERR_FILENO);		/* hides its message */
 		alarm(10);
 		what(&l);
 		_exit(0);

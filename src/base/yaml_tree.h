@@ -23,7 +23,7 @@
 enum yaml_kind { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
 
 struct yaml_item {
-	const struct yaml_node *key;		/* of a mapping, always a scalar; NULL in a sequence */
+	const struct yaml_node *key;		/* in a mapping, always a scalar; NULL in a sequence */
 	const struct yaml_node *value;
 	struct yaml_item *next;
 };
@@ -33,7 +33,7 @@ struct yaml_node {
 	const char *file;			/* name in errors */
 	unsigned line, column;			/* from 1 */
 
-	const char *text;			/* of a scalar: UTF-8; else NULL */
+	const char *text;			/* a scalar's UTF-8; else NULL */
 	bool is_quoted;				/* so that "null" and "yes" in quotes are these words */
 	const struct yaml_item *first;		/* in the order of the file; NULL: empty */
 	unsigned count;
@@ -42,7 +42,7 @@ struct yaml_node {
 };
 
 struct yaml_tree {
-	const struct yaml_node *root;		/* of an empty file a scalar for which yaml_is_null is true */
+	const struct yaml_node *root;		/* for an empty file a scalar for which yaml_is_null is true */
 	struct arena memory;
 };
 

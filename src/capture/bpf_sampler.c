@@ -34,7 +34,7 @@ struct sampler {
 	unsigned hz;
 	bool off_cpu;
 	bool has_iterator;		/* over all threads */
-	int tables[2];			/* of counts; tables[0] is in use */
+	int tables[2];			/* maps of counts; tables[0] is in use */
 	struct unwind_maps unwind_maps;
 	struct file_tables *files;	/* NULL without file I/O */
 	struct distribution open_waits;	/* that never ended */
@@ -126,7 +126,7 @@ static int load_programs(struct sampler *s, const struct sampler_options *o, boo
 	settings.has_loop = kernel_feature_probe(KERNEL_BPF_LOOP) == 0;
 	settings.has_task_pointer = kernel_feature_probe(KERNEL_TASK_POINTER) == 0;
 	settings.has_task_registers = settings.has_task_pointer && kernel_feature_probe(KERNEL_TASK_REGISTERS) == 0;
-	*last_words = 0;		/* of probing */
+	*last_words = 0;		/* for probing */
 	memcpy((void *)(uintptr_t)&s->bpf->rodata->settings, &settings, sizeof(settings));
 	bpf_program__set_autoload(s->bpf->progs.on_cpu, o->hz > 0);
 	bpf_program__set_autoload(s->bpf->progs.off_cpu, o->off_cpu);

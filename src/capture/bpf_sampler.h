@@ -18,10 +18,10 @@ struct sampler;
 
 struct sampler_options {
 	struct sampler_settings settings;	/* the period and the kernel's features are filled in */
-	unsigned hz;				/* of on-CPU samples; 0: none */
+	unsigned hz;				/* rate of on-CPU samples; 0: none */
 	bool off_cpu;
 	bool file_io, other_kinds;		/* calls that open, read and write files; sockets, pipes and others too */
-	bool distribution;			/* of off-CPU times, or of calls */
+	bool distribution;			/* for off-CPU times, or for calls */
 };
 
 /* Gets all that was drained: first events, then the counts that may refer to them. */

@@ -14,7 +14,7 @@ struct counted_file {
 
 struct file_registry {
 	struct intern paths;
-	struct map ids;			/* of a file -> its path; several may have one, of before and after it was replaced */
+	struct map ids;			/* id of a file -> its path; several may have one, from before and after it was replaced */
 	struct map keys;		/* hash of a key -> its number in `counts` */
 	struct counted_file *counts;
 	size_t count_count, count_capacity;

@@ -14,7 +14,7 @@ struct file_row {
 struct file_rows {
 	struct file_row *rows;				/* most first; of the same weight, most calls first, then by path */
 	size_t count;
-	struct file_count whole;			/* of all rows */
+	struct file_count whole;			/* sum of all rows */
 	struct profile *stacks;
 };
 

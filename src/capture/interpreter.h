@@ -12,7 +12,7 @@
 struct interpreter {
 	uint32_t start, end;			/* execute_ex */
 	uint32_t cold_start, cold_end;		/* both 0: not found */
-	struct unwind_rule body;		/* of most of its code; UNWIND_CFA_NONE: none that compiled code could share */
+	struct unwind_rule body;		/* rule for most of its code; UNWIND_CFA_NONE: none that compiled code could share */
 };
 
 /* False if the file has no interpreter. */

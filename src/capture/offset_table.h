@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OFFSET_VERSIONS		64u	/* of one text */
+#define OFFSET_VERSIONS		64u	/* in one text */
 #define OFFSET_FIELDS		64u
-#define OFFSET_VERSION_BYTES	256u	/* of a struct per version */
+#define OFFSET_VERSION_BYTES	256u	/* limit of a struct per version */
 
 struct offset_field {
 	const char *name;
@@ -30,7 +30,7 @@ struct offset_form {
 	const char *language;		/* for sentences */
 	const struct offset_field *fields;
 	size_t field_count;
-	size_t version_size;		/* of the struct per version, which begins with struct offset_version */
+	size_t version_size;		/* size of the struct per version, which begins with struct offset_version */
 };
 
 struct offset_version {

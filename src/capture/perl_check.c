@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define STACKINFOS	64u
-#define TYPE_MAX	32u		/* of a stackinfo; Perl has a dozen */
+#define TYPE_MAX	32u		/* highest type of a stackinfo; Perl has a dozen */
 #define CONTEXT_MAX	(16 << 20)
 
 static bool has_text(u64 hek, const char *expected)

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NS_PER_TICK	10000000	/* of a process' start */
+#define NS_PER_TICK	10000000	/* ticks of a process' start */
 
 const char *php_state_name(enum php_state d)
 {

@@ -19,12 +19,12 @@ struct php_activity {
 	enum php_state doing;
 	pid_t pid, tid;
 	char name[96];			/* "php", "php-fpm, pool www", "apache2" */
-	char pool[64];			/* of php-fpm, else "" */
+	char pool[64];			/* php-fpm's pool, else "" */
 	char method[METHOD_SIZE];	/* "" outside of requests, as are the next two */
 	char uri[1024];			/* without its query */
 	char script[FILE_SIZE];
 	int64_t age_ns;			/* since the request was accepted, or the command began; -1: not known */
-	int64_t requests;		/* of a worker of php-fpm; -1: not known */
+	int64_t requests;		/* requests of a worker of php-fpm; -1: not known */
 	char why[256];
 	struct remote_reading reading;	/* its walk is the stack, if it is running, waiting or stopped */
 };

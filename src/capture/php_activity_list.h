@@ -9,7 +9,7 @@ struct php_activity_list {
 	size_t count;
 	struct remote_targets targets;	/* `closed` counts processes that may not be read, `closed_why` says why */
 	bool fpm;			/* php-fpm alone */
-	bool masters;			/* of php-fpm, too: they run no scripts */
+	bool masters;			/* includes php-fpm's masters: they run no scripts */
 
 	/* private */
 	struct php_registry *registry;

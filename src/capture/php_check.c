@@ -13,13 +13,13 @@
 #include <ctype.h>
 #include <string.h>
 
-#define PAGE_MIN	4096u		/* of the VM's stack: fibers have smaller ones than the main program */
+#define PAGE_MIN	4096u		/* smallest page of the VM's stack: fibers have smaller ones than the main program */
 #define PAGE_MAX	(64u << 20)
 #define LINES_MAX	(16u << 20)
 #define FRAMES		64u
 #define STRING_MAX	256u		/* longest string whose hash is compared */
 #define STRING_LIMIT	65536u
-#define METHOD_MAX	16u		/* of a request's method */
+#define METHOD_MAX	16u		/* longest name of a request's method */
 
 /* The same in all versions that the table has. */
 #define CALL_CODE	(1u << 16)	/* ZEND_CALL_CODE: a file, or eval'd code */
@@ -162,8 +162,8 @@ struct view {
 	const struct php_layout *l;
 	u64 ex[PHP_FUNCTION_MAX / 8];
 	u64 f[PHP_FUNCTION_MAX / 8];	/* its zend_function */
-	u64 address, called;		/* of the frame, and of the one that it called; 0: none */
-	u8 type, caller;		/* of the functions; 0: an empty frame */
+	u64 address, called;		/* addresses of the frame, and of the one that it called; 0: none */
+	u8 type, caller;		/* types of the functions; 0: an empty frame */
 };
 
 /* Fields that have been seen to be right, and two functions without a line. */

@@ -31,7 +31,7 @@
 #define WAIT_LAST_NS	(8 * NS_PER_SECOND)
 
 struct known {
-	struct binary_key key;		/* of a library: as /proc/PID/maps has it, without a size */
+	struct binary_key key;		/* for a library: as /proc/PID/maps has it, without a size */
 	struct php_image php;
 	struct perl_image perl;		/* if php.binary, which is a copy of its binary then, is Perl */
 	int code;			/* 1 PHP or Perl, 0 none, < 0 refused */

@@ -25,11 +25,11 @@ struct recorder_options {
 	const char *const *cgroups, *const *containers;
 	size_t cgroup_count, container_count;
 
-	unsigned hz;				/* of on-CPU samples; 0: none */
+	unsigned hz;				/* rate of on-CPU samples; 0: none */
 	bool off_cpu;
 	bool file_io;				/* calls that open, read and write files, instead of samples */
-	bool other_kinds;			/* of sockets, pipes and anonymous files, too */
-	bool distribution;			/* of waits, or of calls */
+	bool other_kinds;			/* includes sockets, pipes and anonymous files */
+	bool distribution;			/* for waits, or for calls */
 	int64_t min_ns;				/* shorter waits and calls are left out */
 	bool idle;				/* keep waits outside of any function */
 	bool native, kernel;			/* frames beside those of PHP and Perl */

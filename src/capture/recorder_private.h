@@ -32,7 +32,7 @@ struct recorder {
 	struct open_waits *open_waits;	/* NULL: they count when they end */
 	struct process_labels *processes_seen, *next_processes;
 	char host[256];
-	struct target *targets;		/* of -p */
+	struct target *targets;		/* from -p */
 	size_t target_count, target_capacity;
 	size_t refusals;		/* files refused so far */
 	struct err refused;		/* why the PHP of one of `targets` is not sampled, found out while it was */
@@ -43,7 +43,7 @@ struct recorder {
 	int64_t started_ns, ended_ns, drained_ns;
 	unsigned processes;
 	unsigned unseen;		/* processes of -p that may not be inspected */
-	u8 languages;			/* of the processes of -p */
+	u8 languages;			/* languages of the processes of -p */
 	struct count taken[SAMPLE_KINDS];	/* by recorder_take */
 	struct file_count files_taken[FILE_OPERATIONS];
 	struct sleepers *sleepers;	/* NULL if they are not needed */

@@ -156,7 +156,7 @@ static void keep_asleep(struct remote_sampler *s, struct remote_thread *t)
 
 static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_snapshot l = t->last;		/* of just now */
+	struct thread_snapshot l = t->last;		/* the snapshot of just now */
 	uint64_t torn = 0;
 	enum consistent_read r;
 

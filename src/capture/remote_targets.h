@@ -20,7 +20,7 @@ struct remote_process {
 struct remote_thread {
 	struct remote_process *process;
 	struct thread_watch watch;
-	u64 pointer;			/* of a thread-safe build; 0: not found */
+	u64 pointer;			/* in a thread-safe build; 0: not found */
 	bool ended;			/* set where it is noticed; the next poll removes it */
 
 	/* For the sampler; zeroed at first. */
@@ -51,7 +51,7 @@ struct remote_targets {
 	size_t max;			/* processes that there were at a time */
 	struct map others;		/* processes without PHP -> when to look at them again */
 	struct map closed;		/* PHP processes that may not be looked into */
-	char closed_why[640];		/* of the first one: its number, why, and the remedy; "" if there are none */
+	char closed_why[640];		/* about the first one: its number, why, and the remedy; "" if there are none */
 	pid_t last_number;		/* that the kernel has given away */
 	int64_t looked_ns;		/* when all of /proc was looked through, and how often */
 	u32 turn;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct native_name {
-	u32 frame;			/* of the profile */
+	u32 frame;			/* frame in the profile */
 	enum module_mark mark;
 };
 

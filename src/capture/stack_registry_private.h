@@ -9,7 +9,7 @@
 
 struct known_stack {
 	u32 first, count;		/* in php_frames, native_frames or kernel_frames */
-	enum native_end end;		/* of native ones */
+	enum native_end end;		/* for native ones */
 	bool perl;
 };
 

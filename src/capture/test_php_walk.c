@@ -255,7 +255,7 @@ TEST(the_line_that_threw_is_that_of_functions_whose_variables_are_destroyed)
 	put(ex + l->opline, globals + 8, 8);
 	walk(l, ex);
 	CHECK_INT(w.frames[0].line, 13);
-	put(thrown + l->op_line, 500, 4);	/* of a function that a destructor called meanwhile */
+	put(thrown + l->op_line, 500, 4);	/* opline in a function that a destructor called meanwhile */
 	walk(l, ex);
 	CHECK_INT(w.frames[0].line, 10);
 }

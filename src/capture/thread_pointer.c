@@ -25,7 +25,7 @@
 #define MUSL_TID	48u
 #define RECORD_BYTES	(GLIBC_TID + 4)
 #define WINDOW_BYTES	(128u << 10)
-#define MAPPING_MAX	(64u << 20)	/* of a mapping that is searched as a whole */
+#define MAPPING_MAX	(64u << 20)	/* size of a mapping that is searched as a whole */
 #define MAPS_LIMIT	((size_t)16 << 20)
 
 #if defined(__x86_64__)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_TICK	10000000ull	/* of the times in stat, on every machine */
+#define NS_PER_TICK	10000000ull	/* ticks of the times in stat, on every machine */
 
 enum field { FIELD_STATE = 3, FIELD_USER_TIME = 14, FIELD_SYSTEM_TIME = 15, FIELD_CPU = 39 };
 

@@ -85,7 +85,7 @@ struct choice {
 	struct profile *lines;		/* one of report_lines */
 	bool *of;			/* by its frames */
 	struct str file, function;
-	uint32_t start;			/* of the function */
+	uint32_t start;			/* first line of the function */
 };
 
 static void choice_done(struct choice *c)

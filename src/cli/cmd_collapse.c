@@ -16,7 +16,7 @@ static const char *output = "-", *column, *from;
 static const char *times;
 static bool all, without_recursion, time_raw, time_from_second;
 static struct format_options reading;		/* options of the readers: one line below for each */
-static struct buf order;			/* of stacks, for formats whose script keeps it */
+static struct buf order;			/* keeps the order of stacks, for formats whose script does */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "FILE", &output,

@@ -201,7 +201,7 @@ static struct open_batch_stack find_stack(struct open_batch *b, const struct sou
 
 /* --- The fast way --- */
 
-#define SLOW_ENTRY UINT32_MAX			/* of a series above the limit */
+#define SLOW_ENTRY UINT32_MAX			/* entry of a series above the limit */
 
 /* Makes an array as long as the dictionary's; what is new in it is 0. */
 static void lengthen(uint32_t **array, size_t *capacity, size_t need)

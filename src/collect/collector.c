@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define MERGE_BYTES	((size_t)128 << 10)	/* of messages at once, in 0.4 ms */
+#define MERGE_BYTES	((size_t)128 << 10)	/* messages merged at once, in 0.4 ms */
 
 void collector_default_options(struct collector_options *o)
 {

@@ -16,7 +16,7 @@ struct open_run {
 	unsigned sinks_left;
 	struct open_batch *batch;		/* that has its ack token and must not be acknowledged before; NULL:
 						 * none */
-	int best;				/* of the sinks' results so far */
+	int best;				/* best result of the sinks so far */
 	bool noted;				/* while runs of several queues are counted */
 	int64_t time_ns;
 	size_t size;
@@ -63,13 +63,13 @@ struct collector {
 	struct collector_options options;
 	struct collector_counters counters;
 	struct sink_worker sink_workers[COLLECTOR_SINKS];
-	struct sink_worker *active[COLLECTOR_SINKS];	/* of these, the ones that get batches */
+	struct sink_worker *active[COLLECTOR_SINKS];	/* those that get batches */
 	size_t sink_count;			/* active ones */
 
 	/* the loop's thread only */
 	struct loop *loop;
 	struct watch timer, wake;
-	struct open_batch *open;		/* of input without ack tokens */
+	struct open_batch *open;		/* for input without ack tokens */
 	struct open_batch *closing, **last_closing;	/* nothing more is added; what waits in them is merged, little
 							 * by little */
 	struct redeliverable *redeliverable;

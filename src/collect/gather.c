@@ -16,13 +16,13 @@
 
 struct gather {
 	struct loop *loop;
-	int epoll_fd;				/* of the connections */
+	int epoll_fd;				/* watches the connections */
 	struct watch ready;			/* the same in the loop; its fd is -1 in a break */
 	struct watch timer;			/* runs then only */
 
 	unsigned calm;				/* periods before this one that were worth a break */
 	uint32_t period;			/* its number, from 1 */
-	int64_t since_ns;			/* of this period, monotonic */
+	int64_t since_ns;			/* start of this period, monotonic */
 	unsigned messages;			/* in it */
 	size_t bytes;
 	size_t most;				/* room that one sender took in it */

@@ -21,7 +21,7 @@
 #define GATHER_CALM		5u		/* periods, before breaks begin */
 #define GATHER_MESSAGES		5u		/* in a period: fewer are not worth a break */
 #define GATHER_BYTES		(2u << 20)	/* the same: with more there is always something to do */
-#define GATHER_SENDER_ROOM	49152u		/* of one sender in a break */
+#define GATHER_SENDER_ROOM	49152u		/* bytes from one sender in a break */
 
 struct gather;
 

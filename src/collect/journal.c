@@ -57,7 +57,7 @@ struct journal {
 	struct open_record *open;
 	size_t open_count, open_capacity;
 
-	/* of before the start: ack tokens to the index of their batch, and which relays' batches each held */
+	/* from before the start: ack tokens to the index of their batch, and which relays' batches each held */
 	struct map ack_tokens, held;
 	struct old_batch *old;
 	size_t old_count, old_capacity;

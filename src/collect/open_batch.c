@@ -13,11 +13,11 @@
 /* Bytes of a node beside its values, of a frame and of a string, with their share of the hash maps. What a message counts is never less
  * than what it takes once it is merged. */
 #define NODE_BYTES	48u
-#define ROW_BYTES	4u		/* of a row that refers to a node */
+#define ROW_BYTES	4u		/* a row that refers to a node */
 #define FRAME_BYTES	48u
 #define STRING_BYTES	64u
 
-#define WAITING_BYTES	((size_t)2 << 20)	/* of messages */
+#define WAITING_BYTES	((size_t)2 << 20)	/* limit of waiting messages */
 #define WAITING_MAX	((size_t)64 << 10)	/* largest message that waits; a larger one gains nothing */
 
 struct open_batch *open_batch_new(uint64_t id)

@@ -16,7 +16,7 @@
 #include "source.h"
 #include "wire_queue.h"
 
-#define OPEN_BATCH_BUCKETS	4u		/* of which lines go the fast way: now, and a little earlier or later */
+#define OPEN_BATCH_BUCKETS	4u		/* those whose lines go the fast way: now, and a little earlier or later */
 
 /* One source's part of a batch. */
 struct open_batch_share {
@@ -31,18 +31,18 @@ struct open_batch {
 	size_t capacity, line_capacity;
 	struct intern series;			/* key of a series and bucket */
 	struct map series_entries;		/* from its number to the entry's */
-	struct map stacks;			/* of lines: hash of series and stack to what is in `seen` */
+	struct map stacks;			/* for lines: hash of series and stack to what is in `seen` */
 	struct open_batch_stack { uint32_t entry, node; bool folded; } *seen;
 	size_t seen_count, seen_capacity;
 	uint64_t hash_seed;
 	struct open_batch_bucket {		/* its part of the stacks of rules->dict, as numbers + 1; 0 is nothing */
 		int64_t bucket_ns;
-		uint32_t generation;		/* of the dictionary */
+		uint32_t generation;		/* the dictionary's */
 		uint32_t *entries, *frames, *nodes;		/* by its series: our entry; by its frames and nodes: the profile's */
 		size_t entry_capacity, frame_capacity, node_capacity;
 	} buckets[OPEN_BATCH_BUCKETS];
 	size_t bucket_count;
-	uint32_t *path;				/* of one stack, while it is added */
+	uint32_t *path;				/* one stack, while it is added */
 	size_t path_capacity;
 	struct arena line_bytes;
 	struct wire_queue waiting, merging;	/* by entry; the second is being merged while the first fills */
@@ -54,7 +54,7 @@ struct open_batch {
 	bool shares_stacks;			/* messages that are merged now become rows */
 
 	/* for the collector */
-	uint64_t counted_bytes;			/* of `bytes`, in its counters */
+	uint64_t counted_bytes;			/* the part of `bytes` that is in its counters */
 	int64_t now_ns;				/* the time of stream entries; the same when they are redelivered */
 	unsigned sinks_left, runs_left;		/* runs whose ack tokens it has */
 	bool closed;

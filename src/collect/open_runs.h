@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OPEN_RUNS_MAX	1024u		/* of one sender; further ones are not noted, and their loss is not counted */
+#define OPEN_RUNS_MAX	1024u		/* per sender; further ones are not noted, and their loss is not counted */
 
 struct open_runs {
 	uint64_t *ids;			/* hashes */

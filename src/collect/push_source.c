@@ -18,7 +18,7 @@ struct push {
 	const uint8_t *bytes;
 	size_t size;
 	size_t folded_series;
-	uint64_t cost;				/* of all its messages, as the queue counts */
+	uint64_t cost;				/* sum over all its messages, as the queue counts */
 	bool is_done;
 	int result;				/* 0, or why nothing was taken … */
 	struct err err;				/* … in a sentence, if it is -EAGAIN */

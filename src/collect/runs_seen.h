@@ -18,7 +18,7 @@ struct runs_seen {
 		uint64_t *items;
 		size_t count, capacity;
 	} known, met;			/* met: those of `known` that the look under way has found */
-	size_t lines;			/* of the file */
+	size_t lines;			/* lines in the file */
 	int fd;				/* to append to; -1: the file has to be written anew */
 	bool logged;
 };

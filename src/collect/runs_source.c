@@ -30,7 +30,7 @@
 #define READ_MEMORY	((size_t)1 << 30)
 
 struct run_file {
-	uint64_t id;				/* of runs_seen.h */
+	uint64_t id;				/* as in runs_seen.h */
 	int64_t changed_ns;
 	bool is_handed;				/* it waits to be committed */
 	bool is_closed;				/* its writer is done with it */

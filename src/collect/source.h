@@ -49,12 +49,12 @@ enum source_push_protocol {
 
 /* Why one was refused, whole or, of OTLP, a profile of it. */
 enum source_push_error {
-	SOURCE_PUSH_PARAMETERS,		/* of the address or the headers: a name, a tenant, a version */
+	SOURCE_PUSH_PARAMETERS,		/* in the address or the headers: a name, a tenant, a version */
 	SOURCE_PUSH_UNSUPPORTED,	/* a format, a type or an encoding that is not read */
 	SOURCE_PUSH_DAMAGED,
 	SOURCE_PUSH_LARGE,		/* above a limit */
 	SOURCE_PUSH_BUSY,		/* the collector was full: it is to come again */
-	SOURCE_PUSH_PROFILES,		/* of OTLP: profiles that were left out of a request */
+	SOURCE_PUSH_PROFILES,		/* OTLP: profiles that were left out of a request */
 	SOURCE_PUSH_ERRORS
 };
 
@@ -80,11 +80,11 @@ struct source_counters {
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
 	_Atomic uint64_t rejected_lines[SOURCE_LINE_ERRORS];
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
-	_Atomic uint64_t rejected_entries;			/* of a stream: entries without a message or a line */
-	_Atomic uint64_t files;					/* of runs, committed */
+	_Atomic uint64_t rejected_entries;			/* streams: entries without a message or a line */
+	_Atomic uint64_t files;					/* files of runs, committed */
 	_Atomic uint64_t rejected_files[SOURCE_FILE_ERRORS];
 	_Atomic uint64_t pushes[SOURCE_PUSH_PROTOCOLS];		/* accepted */
-	_Atomic uint64_t push_bytes;				/* of their bodies, as they came */
+	_Atomic uint64_t push_bytes;				/* size of their bodies, as they came */
 	_Atomic uint64_t rejected_pushes[SOURCE_PUSH_ERRORS];
 	_Atomic uint64_t rejected_channel;			/* messages on channels that are not wanted */
 	_Atomic int64_t last_message_ns;
@@ -117,12 +117,12 @@ struct source_about {
 	const char *channel;			/* channel of the message; NULL: none. The label "profiler" of a
 						 * line */
 	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
-	bool is_dated;				/* of a run: it ended at time_ns, however long ago that is */
+	bool is_dated;				/* a run: it ended at time_ns, however long ago that is */
 	int64_t time_ns;			/* when it was taken or sent, if that is known; 0: now, or as the
 						 * message says */
-	enum strobe_clock clock;		/* of lines; a message says its own */
+	enum strobe_clock clock;		/* for lines; a message says its own */
 	int64_t period_ns;			/* the same; 0: unknown */
-	uint64_t batch_id;			/* of a relay: a batch id that was seen before is skipped; 0: none */
+	uint64_t batch_id;			/* from a relay: a batch id that was seen before is skipped; 0: none */
 	uint32_t part;				/* with a batch id: the number of the message in the batch, from 0 */
 };
 

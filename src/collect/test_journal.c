@@ -99,7 +99,7 @@ TEST(ack_tokens_of_a_batch_under_way_are_known_after_a_crash)
 	start(&f);
 	CHECK_INT(begin(&f, 7, 1000, 1999, 0, NULL), 0);
 	CHECK_INT(begin(&f, 8, 2000, 2001, 0, NULL), 0);
-	CHECK_INT(batch_of(&f, &f.source, 1000), 0);		/* of this life: they do not come again */
+	CHECK_INT(batch_of(&f, &f.source, 1000), 0);		/* from this life: they do not come again */
 	reopen(&f);
 	CHECK_INT(batch_of(&f, &f.source, 1000), 7);
 	CHECK_INT(batch_of(&f, &f.source, 1999), 7);

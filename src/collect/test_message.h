@@ -9,12 +9,12 @@
 
 struct test_message {
 	const char *entry;		/* the label; "index" if NULL */
-	int64_t samples;		/* of the one stack main -> work */
+	int64_t samples;		/* samples of the one stack main -> work */
 	int64_t end_ns;			/* now if 0 */
 	uint64_t lost;			/* samples reported as socket_full */
 	uint64_t extra_strings;		/* padding, of 60 KB each */
 	bool bare;			/* no nodes at all */
-	bool run;			/* of kind run */
+	bool run;			/* whether the kind is run */
 };
 
 /* Writes the message into `buffer`; returns its size, which may be above `capacity`. */

@@ -11,7 +11,7 @@ struct fixture {
 	struct source s;
 	struct buf got;			/* lines, each with a newline */
 	uint64_t messages, batch_id;
-	char *host;			/* of the last about */
+	char *host;			/* host in the last about */
 	char *channel;
 };
 

@@ -42,10 +42,10 @@ struct connection {
 struct unix_source {
 	struct source base;
 	struct watch listener;
-	struct gather *gather;			/* of the connections */
+	struct gather *gather;			/* sockets of the connections */
 	char *path;
 	bool activated;
-	dev_t device;				/* of the socket file, so that only our own is removed */
+	dev_t device;				/* identify the socket file, so that only our own is removed */
 	ino_t inode;
 	int spare;				/* given up to accept and refuse when descriptors have run out */
 	unsigned count;

@@ -7,7 +7,7 @@
 
 struct diff_picture {
 	const char *width_of, *delta;		/* by name; NULL is the default */
-	const char *count_name;			/* of counts: "samples"; NULL where the unit says it all */
+	const char *count_name;			/* unit of counts: "samples"; NULL where the unit says it all */
 	struct flamegraph_options o;
 };
 

@@ -26,7 +26,7 @@ static const enum report_by groupings[] = { REPORT_BY_CLASS, REPORT_BY_NAMESPACE
 struct facts {
 	const struct profile *p;
 	const struct flamegraph_options *o;
-	const uint32_t *columns;	/* of the tree */
+	const uint32_t *columns;	/* columns of the tree */
 	uint32_t column_count, chosen;	/* chosen: of the metrics */
 	const struct page_comparison *comparison;	/* NULL: there is none */
 	uint32_t measured[PROFILE_COLUMNS / 2];		/* by metric: which of `columns` has what was measured before; 0: none */

@@ -23,7 +23,7 @@ struct picture_order {
 	const char *function;		/* only stacks with a function that matches; NULL: all */
 	const char *path;		/* "-" is standard output */
 	enum picture_form form;
-	regex_t pattern;		/* of `function`, if that is not NULL */
+	regex_t pattern;		/* compiled `function`, if that is not NULL */
 };
 
 /* "a.svgz", "a.svg.gz" */

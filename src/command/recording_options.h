@@ -33,7 +33,7 @@ void target_options_fill(const struct target_options *t, struct recorder_options
 struct frame_options {
 	bool user, native, kernel;
 	const char *language;
-	u8 languages;			/* of --lang; 0: not given, or native */
+	u8 languages;			/* from --lang; 0: not given, or native */
 };
 
 #define FRAME_OPTIONS(f)													\

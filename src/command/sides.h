@@ -5,7 +5,7 @@
 #include "inputs.h"
 #include "page_file.h"
 
-#define SIDES_METRICS	(PROFILE_COLUMNS / 2)	/* of a page */
+#define SIDES_METRICS	(PROFILE_COLUMNS / 2)	/* metrics of a page */
 
 struct sides {
 	struct inputs a, b;
@@ -13,7 +13,7 @@ struct sides {
 	uint32_t column_before, column_after;
 	const struct profile *whole_before, *whole_after;	/* without the address's filters of stacks, for the scale; NULL: it has none */
 	char name_before[200], name_after[200];	/* for sentences */
-	char *urls[2];			/* of the sides of one address */
+	char *urls[2];			/* both sides of one address */
 	struct sides *unfiltered;	/* owns whole_before and whole_after */
 	bool is_difference;
 };

@@ -42,7 +42,7 @@ struct daemon_options {
 };
 
 /* Strings stay the caller's. Opens everything, says on standard error what it collects, and runs until SIGTERM or
- * SIGINT, or until all sources have come to an end (standard input does). Then it reads what has been sent, commits it,
+ * SIGINT, or until all sources reach EOF (standard input does). Then it reads what has been sent, commits it,
  * and returns 0; -EIO if some of it could not be committed in a few seconds, -ENODATA if the sources ended and had
  * nothing. */
 int daemon_run(const struct daemon_options *o, struct err *err);

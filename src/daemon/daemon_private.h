@@ -18,19 +18,19 @@ struct shown {
 struct daemon {
 	struct daemon_options options;
 	struct loop *loop;
-	int lock;			/* of the state directory; -1: none */
+	int lock;			/* state directory; -1: none */
 	bool has_journal;
 	struct collector *collector;
-	struct peer_labels *peer_labels;	/* of processes that connect; NULL: none */
+	struct peer_labels *peer_labels;	/* for processes that connect; NULL: none */
 	struct feeds feeds;
 	struct shown *shown;
 	struct query_starter *query_starter;	/* NULL: there are no queries */
 	struct server *server;
-	char *filters_path, *grafana_settings_path;	/* of the server; NULL without a store */
+	char *filters_path, *grafana_settings_path;	/* for the server; NULL without a store */
 	struct source *pushes;		/* profiles that come by way of the server, in no feed; NULL: without a server */
 	struct watch watchdog, tick;	/* the latter each second */
 	struct drop_report drops;
-	_Atomic bool metrics_failed;	/* of Arc Lamp; the server's threads */
+	_Atomic bool metrics_failed;	/* Arc Lamp's; set by the server's threads */
 };
 
 /* --- daemon.c --- */

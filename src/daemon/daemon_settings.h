@@ -14,7 +14,7 @@ struct settings {
 	struct buf token, read_token, probe_token;
 	char *default_socket, *default_store, *default_state;
 	const char *default_source;		/* a list of one */
-	struct arclamp_config arclamp_config;	/* of the file that `arclamp` or `config` names */
+	struct arclamp_config arclamp_config;	/* the file that `arclamp` or `config` names */
 	char *arclamp_sink;			/* its URL */
 	const char **sinks;			/* with it; NULL: those of `to` */
 	char **sources;				/* those of `from`, listeners with the channels of that file; NULL: as

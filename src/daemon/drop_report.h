@@ -11,11 +11,11 @@
 
 struct drop_report {
 	struct intern names;
-	uint64_t *reported;		/* of each name */
+	uint64_t *reported;		/* by name */
 	size_t capacity;
-	int64_t last_ns;		/* of the last line; monotonic */
+	int64_t last_ns;		/* time of the last line; monotonic */
 	bool has_line;			/* there was one */
-	struct buf list;		/* of the line in the making */
+	struct buf list;		/* text of the line in the making */
 };
 
 void drop_report_init(struct drop_report *r);

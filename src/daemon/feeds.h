@@ -25,7 +25,7 @@ struct feed {
 	enum feed_state state;
 	char *given;			/* as configured, with passwords, which the URLs of source and sink lack */
 	bool is_page;			/* the store of the page, which cannot change */
-	bool ended;			/* a source that has come to its end */
+	bool ended;			/* a source that reached EOF */
 	struct source *source;
 	struct sink *sink;
 };

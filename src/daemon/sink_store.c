@@ -15,7 +15,7 @@
 
 struct store_sink {
 	struct sink base;
-	pthread_mutex_t lock;		/* of the limits, which may change */
+	pthread_mutex_t lock;		/* guards the limits, which may change */
 	struct store_limits limits;
 	bool maintain_failed;		/* the sink's thread only, as the next */
 	struct clock_age age;

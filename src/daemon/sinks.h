@@ -14,9 +14,8 @@ struct sink;
 
 struct sink_options {
 	const char *state;			/* the directory for what a sink has to remember */
-	struct store_limits limits;		/* of stores */
-	const struct logs_options *logs;	/* of the tree that it names, from Arc Lamp's configuration; NULL:
-						 * none */
+	struct store_limits limits;		/* for stores */
+	const struct logs_options *logs;	/* for the tree that it names, from Arc Lamp's configuration; NULL: none */
 };
 
 struct sink_ops {

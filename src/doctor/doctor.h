@@ -18,7 +18,7 @@ struct doctor {
 	const char *proc;	/* "/proc" */
 	const char *socket;	/* the path where the daemon listens, or would */
 	bool daemon;		/* something listens there */
-	const char *pid;	/* of the process in question, as a number; NULL: this machine */
+	const char *pid;	/* the process in question, as a number; NULL: this machine */
 };
 
 #define AREA_DAEMON	"Daemon"

@@ -13,7 +13,7 @@ struct php_view {
 	const char *root_name;		/* path of its chroot, "its container", NULL: it sees our files */
 	struct php_settings settings;
 	bool has_line;			/* these settings load the extension */
-	struct fpm_pools pools;		/* of its master's configuration */
+	struct fpm_pools pools;		/* from its master's configuration */
 	const struct fpm_pool *pool;	/* NULL: none, or not found */
 	char *socket;			/* that it sends to */
 	char about[256];		/* "php-fpm, pool www (user www-data)" */

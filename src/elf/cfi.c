@@ -18,7 +18,7 @@ static const struct cfi_registers arm64 = { .sp = 31, .fp = 29, .bx = CFI_NO_REG
 
 struct cie {
 	uint32_t offset;			/* in the section */
-	uint8_t encoding;			/* of an FDE's addresses */
+	uint8_t encoding;			/* encoding of an FDE's addresses */
 	bool has_data, signal;
 	uint64_t code_align;
 	int64_t data_align;
@@ -26,7 +26,7 @@ struct cie {
 };
 
 struct fde {
-	uint32_t start, size;			/* of code */
+	uint32_t start, size;			/* range of code */
 	uint32_t cie;
 	struct cfi_bytes instructions;
 };
@@ -34,7 +34,7 @@ struct fde {
 struct reading {
 	const struct cfi_registers *registers;
 	struct elf_bytes section;
-	uint64_t address;			/* of the section in a process */
+	uint64_t address;			/* where the section is in a process */
 	bool debug;				/* .debug_frame */
 	struct cie *cies;			/* by offset, as they come */
 	size_t cie_count, cie_capacity;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define SYMBOLS_MAX	((size_t)4 << 20)	/* of one file; the largest have some 700,000 */
+#define SYMBOLS_MAX	((size_t)4 << 20)	/* in one file; the largest have some 700,000 */
 
 struct symbol {
 	uint64_t start, size;

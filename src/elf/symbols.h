@@ -11,7 +11,7 @@
 struct symbols {
 	struct symbol *list;		/* ascending by address */
 	size_t count, capacity;
-	struct elf_bytes names[3];	/* of the tables that were read */
+	struct elf_bytes names[3];	/* from the tables that were read */
 	unsigned tables;
 	bool all;			/* there was a .symtab, so what has no name has none anywhere */
 };

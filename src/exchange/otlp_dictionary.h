@@ -8,12 +8,12 @@
 
 struct otlp_attribute {
 	struct str key, value;			/* value: NULL if it is no text, number or array of one of these */
-	char number[24];			/* of a number */
+	char number[24];			/* a number as text */
 };
 
 
 struct otlp_location {
-	uint32_t first, count;			/* of `lines` */
+	uint32_t first, count;			/* range in `lines` */
 };
 
 struct otlp_dictionary {
@@ -23,7 +23,7 @@ struct otlp_dictionary {
 	size_t attribute_count, attribute_capacity;
 	struct str *mappings;			/* their files */
 	size_t mapping_count, mapping_capacity;
-	struct profile *frames;			/* of functions and addresses */
+	struct profile *frames;			/* functions and addresses */
 	uint32_t *functions;			/* frames of it */
 	size_t function_count, function_capacity;
 	struct otlp_location *locations;
@@ -31,7 +31,7 @@ struct otlp_dictionary {
 	struct line_place *lines;		/* the innermost first */
 	size_t line_count, line_capacity;
 	struct otlp_stack {
-		struct protobuf bytes;		/* of the message */
+		struct protobuf bytes;		/* the message */
 		uint32_t depth;			/* frames, with inlined ones; UINT32_MAX: as many or more */
 	} *stacks;
 	size_t stack_count, stack_capacity;

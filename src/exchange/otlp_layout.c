@@ -10,7 +10,7 @@
 
 struct evidence {
 	bool from_json;
-	uint64_t links, attributes;	/* of the dictionary */
+	uint64_t links, attributes;	/* counts in the dictionary */
 	bool oldest;			/* 1.7 or older */
 	bool old, new;			/* for certain */
 	bool old_link, new_link, value;	/* a single number that is likely to be this */
@@ -23,7 +23,7 @@ struct counted {
 	size_t numbers[OTLP_SAMPLE_TIMES + 1];
 	bool packed[OTLP_SAMPLE_TIMES + 1];
 	uint64_t fourth;		/* the last number of field 4 that is not packed */
-	uint64_t least, most;		/* of field 2 */
+	uint64_t least, most;		/* values of field 2 */
 };
 
 static void note_range(struct counted *c, struct protobuf_field f)

@@ -5,7 +5,7 @@
 
 #include "protobuf_message.h"
 
-#define OTLP_JSON_MAX	((size_t)16 << 20)	/* of a request, when it is not compressed: JSON takes twenty times its size to be read */
+#define OTLP_JSON_MAX	((size_t)16 << 20)	/* limit of an uncompressed request: JSON takes twenty times its size to be read */
 
 extern const struct message message_otlp_request, message_otlp_response, message_rpc_status;
 

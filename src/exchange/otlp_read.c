@@ -22,8 +22,8 @@ struct reader {
 
 /* A repeated number of a message, packed, in parts or one by one. */
 struct numbers {
-	struct protobuf rest;			/* of the message */
-	uint32_t number;			/* of the field; 0: there are none */
+	struct protobuf rest;			/* unread part of the message */
+	uint32_t number;			/* number of the field; 0: there are none */
 	bool fixed;				/* 8 bytes each, when packed */
 	struct protobuf_field f;
 	bool damaged;

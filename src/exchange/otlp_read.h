@@ -9,7 +9,7 @@
 
 struct otlp_outcome {
 	uint64_t profiles, rejected;		/* rejected of those */
-	struct err why;				/* of the first one that was rejected */
+	struct err why;				/* reason of the first one that was rejected */
 };
 
 /* Adds all profiles that are fine. With `from_json` the bytes were made of JSON (otlp_messages.h), which has names instead of

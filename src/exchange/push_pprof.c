@@ -11,9 +11,9 @@ struct reader {
 	struct pushed *pushed;
 	const struct push_about *about;
 	struct pushed_facts facts;
-	struct labels labels;			/* of the sample */
+	struct labels labels;			/* labels of the sample */
 	struct profile *last;			/* the series of the sample before; NULL: there was none */
-	uint32_t columns[PROFILE_COLUMNS];	/* of `last`, by column of the file */
+	uint32_t columns[PROFILE_COLUMNS];	/* columns in `last`, by column of the file */
 	bool has_facts;
 };
 

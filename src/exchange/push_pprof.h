@@ -6,7 +6,7 @@
 
 /* Facts that a push gives beside the profile. */
 struct push_about {
-	const struct labels *labels;		/* of the series, set by pushed_label; they win over those of samples */
+	const struct labels *labels;		/* labels of the series, set by pushed_label; they win over those of samples */
 	struct str name;			/* __name__: "process_cpu", "wall", "memory", "mutex" …; "": by its columns */
 	int64_t from_ns, until_ns;		/* 0: as the profile says */
 };

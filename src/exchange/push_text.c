@@ -122,8 +122,8 @@ static int take_node(struct str *s, struct node *ret, struct err *err)
 /* A node on the way to the one that is read. */
 struct open {
 	uint64_t left;			/* children that were not read yet */
-	uint32_t node;			/* of the profile; trees only */
-	size_t size;			/* of the stack's text up to here; tries only */
+	uint32_t node;			/* in the profile; trees only */
+	size_t size;			/* bytes of the stack's text up to here; tries only */
 };
 
 struct walk {

@@ -10,7 +10,7 @@
 #include "profile.h"
 #include "strobe_wire.h"
 
-#define PUSHED_BYTES_MAX	((size_t)64 << 20)	/* of a message, when it is not compressed */
+#define PUSHED_BYTES_MAX	((size_t)64 << 20)	/* limit of an uncompressed message */
 #define PUSHED_SERIES_MAX	10000u			/* series and buckets of one message */
 #define PUSHED_NODES_MAX	(4u << 20)		/* frames of all its stacks; a long name counts as several */
 #define PUSHED_DEPTH_MAX	2048u			/* frames of a stack */
@@ -32,7 +32,7 @@ struct pushed {
 	struct pushed_series *items;
 	size_t count, capacity;
 	uint64_t nodes;				/* frames that were looked up */
-	struct intern keys;			/* of series and buckets, by number */
+	struct intern keys;			/* series and buckets, by number */
 	struct buf key;
 	uint64_t labels_cut;			/* values longer than labels may be */
 	uint64_t labels_left_out;		/* for their name, or as there were too many */

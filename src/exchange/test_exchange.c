@@ -459,7 +459,7 @@ TEST(numbers_of_otlp_need_not_be_packed)
 	SAMPLES("\x12\x04\x08\x02\x20\x07", "", 7);					/* 1.10: a value */
 	SAMPLES("\x12\x06\x08\x02\x10\x01\x20\x07", "v", 7);			/* and an attribute */
 	SAMPLES("\x12\x08\x08\x02\x10\x01\x18\x01\x20\x07", "v", 7);		/* and a link */
-	SAMPLES("\x12\x09\x08\x02\x12\x01\x01\x18\x01\x20\x07", "v", 7);		/* of which only attributes are packed */
+	SAMPLES("\x12\x09\x08\x02\x12\x01\x01\x18\x01\x20\x07", "v", 7);		/* only the attributes are packed */
 	SAMPLES("\x12\x18\x08\x02\x20\x02\x20\x03" TIME_1 TIME_2, "", 5);
 	SAMPLES("\x12\x14\x08\x02" TIME_1 TIME_2, "", 2);
 	SAMPLES("\x12\x04\x08\x02\x10\x07", "", 7);					/* 1.9: a value */

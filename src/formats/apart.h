@@ -10,7 +10,7 @@
 #include "profile.h"
 #include "err.h"
 
-#define APART_SECONDS	15			/* of reading one profile, on any clock */
+#define APART_SECONDS	15			/* limit for reading one profile, on any clock */
 #define APART_FILE_MAX	((size_t)64 << 20)	/* bytes of a file */
 #define APART_MESSAGES_MAX ((size_t)512 << 20)	/* bytes of what comes back */
 

@@ -93,7 +93,7 @@ struct reader {
 	struct stacks stacks;
 	struct buf *order;
 	struct buf root;		/* text of the key before the first stack */
-	bool inside;			/* of an entry … */
+	bool inside;			/* inside an entry … */
 	uint64_t start;			/* … that begins in this line */
 };
 

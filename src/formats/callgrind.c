@@ -53,13 +53,13 @@ struct reader {
 	struct edge_list_column columns[EDGE_LIST_COLUMNS];
 	unsigned events, positions;
 	struct edge_list *edges;		/* from the line with events on */
-	struct map strings;		/* of edges, by name */
-	struct map function_ids;	/* of edges, by file and name */
+	struct map strings;		/* edges' strings, by name */
+	struct map function_ids;	/* edges' functions, by file and name */
 	struct function *list;
 	size_t list_count, list_capacity;
 	uint32_t object, file, current_file, function;	/* names, and a function of edges */
 	uint32_t called_file, called_object, called;
-	uint64_t calls;			/* of the line before; 0 if that was no call */
+	uint64_t calls;			/* calls in the line before; 0 if that was no call */
 	uint32_t called_line;		/* behind it */
 	bool is_ours, no_calls, no_levels, calls_are_event, lines_ran;
 	struct labels labels;

@@ -22,7 +22,7 @@ struct writer {
 	uint32_t columns[PROFILE_COLUMNS], column_count, calls;
 	uint32_t *first, *next;		/* pairs by caller; UINT32_MAX ends */
 	bool *file_known, *function_known;	/* were written with their names */
-	uint32_t file;			/* of the last fl= line, a string */
+	uint32_t file;			/* file of the last fl= line, a string */
 	uint64_t ended;			/* names that would end their line */
 };
 

@@ -23,7 +23,7 @@ struct writer {
 	int64_t scale;			/* nanoseconds of one */
 	bool charted;
 	int64_t *totals, *starts;	/* by node, of values above zero */
-	uint32_t *numbers;		/* of its event, from 1 */
+	uint32_t *numbers;		/* by node: number of its event, from 1 */
 };
 
 static int64_t scaled(int64_t v, int64_t by)

@@ -25,7 +25,7 @@
 
 #include "profile.h"
 
-#define EDGE_LIST_NODES	200000u		/* of a tree that is made */
+#define EDGE_LIST_NODES	200000u		/* nodes of a tree that is made */
 #define EDGE_LIST_MAX	2000000u	/* pairs that are read */
 
 /* The values of these extensions' keys, in order. The first column is always calls. */
@@ -48,7 +48,7 @@ struct edge_list_column {
 	const char *column, *unit;
 	int64_t scale;			/* from the input to the unit */
 	bool divided_by_itself;		/* else by calls */
-	const char *key;		/* of xhprof */
+	const char *key;		/* name in xhprof's arrays */
 };
 
 extern const struct edge_list_column edge_list_xhprof[EDGE_VALUES];
@@ -95,7 +95,7 @@ struct edge_list_meaning {
 	enum edge_levels levels;
 	const char *root;		/* a function at the top of this name is the root; NULL: none is */
 	bool calls_of_root;		/* the root's "calls" are an event, not that it was called once */
-	bool calls_last;		/* of the columns */
+	bool calls_last;		/* the column of calls is the last */
 };
 
 /* Adds tree and edges to `p`, time in nanoseconds and with off_cpu_ns where both clocks were measured. -E2BIG if `p` has

@@ -11,11 +11,11 @@ struct making {
 	const struct profile *tree;	/* with levels in the names */
 	struct profile *profile;
 	struct edge_tree facts;
-	uint32_t columns[PROFILE_COLUMNS];	/* of the profile, by column of the tree */
-	uint32_t of_value[EDGE_LIST_COLUMNS];	/* of the profile, by value; UINT32_MAX: not measured */
-	uint32_t wall, cpu, off_cpu, calls;	/* of the profile */
+	uint32_t columns[PROFILE_COLUMNS];	/* columns of the profile, by column of the tree */
+	uint32_t of_value[EDGE_LIST_COLUMNS];	/* columns of the profile, by value; UINT32_MAX: not measured */
+	uint32_t wall, cpu, off_cpu, calls;	/* columns of the profile */
 	uint32_t *frames, *levels;	/* by frame of the tree: frame of the profile, and its level */
-	uint32_t *nodes;		/* of the edges, by function */
+	uint32_t *nodes;		/* nodes of the edges, by function */
 	int64_t (*in)[EDGE_LIST_COLUMNS], (*out)[EDGE_LIST_COLUMNS];	/* by function */
 	bool *entered;			/* by function: it has an entry without a caller */
 };

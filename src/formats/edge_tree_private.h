@@ -8,12 +8,12 @@
 /* One function over all of its callers. */
 struct edge_tree_function {
 	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
-	uint32_t frame;			/* of the profile */
+	uint32_t frame;			/* frame in the profile */
 	bool is_callee, is_top, reached, opened;
 	bool uneven[EDGE_LIST_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of
 					 * it */
 	int64_t value[EDGE_LIST_COLUMNS];	/* inclusive */
-	int64_t done[EDGE_LIST_COLUMNS];	/* of the places that were opened */
+	int64_t done[EDGE_LIST_COLUMNS];	/* sums of the places that were opened */
 	struct edge *callees;		/* sum of its edges; NULL until used */
 };
 

@@ -65,7 +65,7 @@ static void known_grow(struct known *k)
 
 struct step {
 	uint32_t node;
-	size_t end;		/* of its frame in the line */
+	size_t end;		/* end of its frame in the line */
 };
 
 /* A line whose place in the table of known stacks is being fetched while the next one is taken apart. */
@@ -92,7 +92,7 @@ struct folded_reader {
 	struct str *frame_names;	/* by frame; only of frames that were read here, the others' are { 0 } */
 	size_t frame_capacity, name_capacity;
 
-	int64_t scale;			/* of the columns: 1, or that of refined ones */
+	int64_t scale;			/* scale of the columns: 1, or that of refined ones */
 	double carry, before_carry;	/* sum of the rounding errors so far */
 	uint64_t line, stacks, skipped;
 };

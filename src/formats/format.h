@@ -18,10 +18,10 @@ struct format_options {
 	bool pid, tid;			/* the first frame is comm-PID, or comm-PID/TID */
 	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run
 					 * time */
-	bool addresses;			/* of frames without a symbol */
+	bool addresses;			/* for frames without a symbol */
 	bool source_lines;		/* it was written with -F +srcline */
 	bool inlined, context;		/* query addr2line for inlined functions, and for source lines */
-	bool record_tid, record_wake_stack, recurse;	/* of perf-sched, see there */
+	bool record_tid, record_wake_stack, recurse;	/* for perf-sched, see there */
 	const char *event;		/* only samples of this event; NULL: of that which comes first */
 
 	bool keep_chart;		/* for the creator of the profile: it keeps the flame chart of a single run */
@@ -43,7 +43,7 @@ struct format_options {
 };
 
 struct format_stack {
-	uint32_t node;			/* of the profile that is read into */
+	uint32_t node;			/* node of the profile that is read into */
 	int64_t value;
 };
 

@@ -35,7 +35,7 @@
 #define INLINED_MAX	64u		/* functions of a location: many samples may have it, and often */
 
 struct sample {
-	size_t start, end;		/* of its locations */
+	size_t start, end;		/* range of its locations */
 	int64_t values[PROFILE_COLUMNS];
 };
 

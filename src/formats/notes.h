@@ -7,7 +7,7 @@
 
 struct notes {
 	uint64_t count;		/* number of things left out or changed */
-	uint64_t names;		/* of these, names that were made safe */
+	uint64_t names;		/* names among these that were made safe */
 	struct buf text;
 };
 

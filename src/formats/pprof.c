@@ -30,7 +30,7 @@
 #define NODES_MAX	(16u << 20)
 
 struct location {
-	uint32_t first, count;		/* of `lines` */
+	uint32_t first, count;		/* range in `lines` */
 };
 
 struct reader {
@@ -55,7 +55,7 @@ struct reader {
 	int64_t time, duration;
 	struct labels labels;		/* those that all samples have */
 
-	/* of pprof_each: samples go there instead of into the profile */
+	/* for pprof_each: samples go there instead of into the profile */
 	int (*take)(void *data, const struct pprof_sample *s, struct err *err);
 	void *take_data;
 	size_t depth_max;

@@ -37,11 +37,11 @@ int64_t pprof_column(struct str type, struct str type_unit, char name[64], char 
 
 /* A sample as it stands in the file, and the facts of the file that go with it. */
 struct pprof_label {
-	struct str key, value;			/* of text only */
+	struct str key, value;			/* text only */
 };
 
 struct pprof_sample {
-	const struct profile *frames;		/* of the stack: names, files and lines; and the columns of the values */
+	const struct profile *frames;		/* the stack's names, files and lines; and the columns of the values */
 	const struct line_place *stack;		/* the leaf first */
 	size_t depth;
 	bool has_lines;				/* lines of places are executed lines */

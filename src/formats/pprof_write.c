@@ -15,7 +15,7 @@ struct writer {
 	const struct profile *profile;
 	struct line_places places;
 	uint32_t columns[PROFILE_COLUMNS], column_count;
-	const char *period_type;	/* of what is pushed; NULL: a file, whose columns keep their names */
+	const char *period_type;	/* for pushes; NULL: a file, whose columns keep their names */
 	struct buf out, message, inner;
 	struct intern strings;
 	struct notes notes;

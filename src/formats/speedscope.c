@@ -46,12 +46,12 @@ static const struct {
 
 struct reader {
 	struct profile *profile;
-	struct line_place *frames;		/* of the profile, with the executed line */
+	struct line_place *frames;		/* frames of the profile, with the executed line */
 	size_t frame_count;
 	bool is_ours;
-	uint32_t column;		/* of the profile that is being read */
+	uint32_t column;		/* column of the profile that is being read */
 	int64_t scale;
-	size_t number;			/* of that profile, from 1 */
+	size_t number;			/* number of that profile, from 1 */
 	size_t skipped;
 	struct err *err;
 };

@@ -15,7 +15,7 @@ struct writer {
 	struct notes notes;
 	struct line_places places;		/* frames of the file */
 	uint32_t *order, *path;		/* nodes as a walk meets them; places from the root down */
-	size_t events;			/* of a chart, so far */
+	size_t events;			/* events of a chart, so far */
 };
 
 static void put_frames(struct writer *w)

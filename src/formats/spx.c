@@ -28,7 +28,7 @@
 #include <stdio.h>
 
 #define FUNCTIONS_MAX	((int64_t)1 << 24)
-#define VALUES_MAX	(PROFILE_COLUMNS - 1)	/* of one event; the calls are a column too */
+#define VALUES_MAX	(PROFILE_COLUMNS - 1)	/* values of one event; the calls are a column too */
 #define META_MAX	((size_t)1 << 20)	/* bytes of KEY.json */
 #define RECENT		20			/* events that later ones refer to */
 #define REPORT_MAX	((uint64_t)64 << 30)	/* bytes of KEY.txt */
@@ -56,7 +56,7 @@ struct node {
 };
 
 struct spx {
-	char keys[VALUES_MAX][32];	/* of the values */
+	char keys[VALUES_MAX][32];	/* names of the values */
 	size_t value_count;
 	bool has_keys;
 
@@ -69,7 +69,7 @@ struct spx {
 	struct event recent[RECENT];	/* a ring; the last one is at (event_count - 1) % RECENT */
 	uint64_t event_count, skipped;
 
-	uint32_t *names, *files, *lines;	/* of functions by their numbers; strings of `strings` */
+	uint32_t *names, *files, *lines;	/* by function number; strings in `strings` */
 	size_t function_count, name_capacity, file_capacity, line_capacity;
 	struct intern strings;
 };

@@ -19,7 +19,7 @@
 struct stacks {
 	struct profile *profile;
 	uint32_t column;
-	size_t depth;			/* of the stack at hand */
+	size_t depth;			/* depth of the stack at hand */
 	uint64_t added, skipped;	/* stacks; lines or stacks that were left out */
 
 	/* private */

@@ -5,7 +5,7 @@
 #include "format.h"
 #include "round_trip.h"
 
-static struct err err;		/* of the last read_text */
+static struct err err;		/* error of the last read_text */
 
 /* NULL if it cannot be read. */
 static inline struct profile *read_text(const char *text)

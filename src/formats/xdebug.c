@@ -44,7 +44,7 @@ struct xdebug {
 
 	bool started, was_start;
 	int64_t first_call;			/* number of the first call of this trace, INT64_MAX before it */
-	int64_t time, bytes;			/* of the line before */
+	int64_t time, bytes;			/* values in the line before */
 	uint64_t events, skipped;
 };
 

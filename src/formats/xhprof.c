@@ -37,7 +37,7 @@ struct xhprof {
 	struct edge_list *edges;
 	struct profile *profile;
 	size_t samples;
-	int64_t units[EDGE_VALUES];	/* of the profile per unit of the input */
+	int64_t units[EDGE_VALUES];	/* units of the profile per unit of the input */
 	bool has_parts;			/* parts of a sample were met */
 };
 

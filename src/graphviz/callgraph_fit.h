@@ -9,7 +9,7 @@
 #include "graphviz.h"
 
 struct callgraph_fit {
-	struct callgraph_counts counts;		/* of what was drawn */
+	struct callgraph_counts counts;		/* counts in the drawing */
 	bool reduced;				/* it is less than was requested, or its arrows have no words … */
 	char why[sizeof(((struct err *)0)->text)];	/* … for this reason */
 };

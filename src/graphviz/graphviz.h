@@ -16,7 +16,7 @@
 struct graphviz;
 
 struct graphviz_limits {
-	int cpu_seconds;		/* of the child */
+	int cpu_seconds;		/* limit of the child */
 	size_t memory;			/* bytes beside those that this process has already */
 	size_t output;			/* bytes; a picture with more is not taken */
 };

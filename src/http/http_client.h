@@ -18,7 +18,7 @@ struct url;
 struct http_options {
 	const char *host;		/* a name or an address; an IPv6 one without brackets */
 	unsigned port;
-	const char *prefix;		/* of every path: "/otlp" or "", as it stands in a URL */
+	const char *prefix;		/* before every path: "/otlp" or "", as it stands in a URL */
 	bool tls;
 	const char *name;		/* stands for the server in errors; NULL: its URL */
 	const char *ca_file;		/* PEM; NULL: the system's. Certificates are always checked */
@@ -55,7 +55,7 @@ struct http_request {
 	const void *body;		/* POST and PUT; the bytes live until the call returns */
 	size_t size;
 	int64_t total_ns;		/* 0: the client's */
-	size_t body_max;		/* of an answer that is not streamed; 0: 16 MB */
+	size_t body_max;		/* limit of an answer that is not streamed; 0: 16 MB */
 
 	/* Takes the body of an answer with a status of 2xx as it comes; other bodies go to the answer. A negative return
 	 * ends the request with that errno. NULL: everything goes to the answer. */

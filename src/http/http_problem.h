@@ -12,7 +12,7 @@ struct http_problem {
 	const char *where;		/* "https://host:8443" */
 	const char *ca_file;		/* NULL: the system's */
 	bool is_connected;		/* TCP, and TLS where it is wanted */
-	int os_errno;			/* of connecting, 0: none */
+	int os_errno;			/* errno of connecting, 0: none */
 	int64_t connect_ns, total_ns;	/* the deadlines */
 };
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 
 #define UID_SIZE	36u		/* 8-4-4-4-12 digits */
-#define STATIC_UID	32u		/* of a pod whose manifest is a file: a hash without dashes */
+#define STATIC_UID	32u		/* for a pod whose manifest is a file: a hash without dashes */
 
 struct str cgroup_container_id(struct str name)
 {

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #define FILE_MAX	((size_t)1 << 20)
-#define DEPTH_MAX	8	/* of includes */
+#define DEPTH_MAX	8	/* includes in includes */
 
 struct reading {
 	const struct root_dir *root;

@@ -16,8 +16,8 @@ struct php_binary {
 	const char *sapi;		/* "cli", "fpm-fcgi", "cgi-fcgi", "apache2handler", "embed"; "" if unknown */
 	char version[32];		/* "8.2.36", "" if unknown */
 	char build[PHP_BUILD];		/* required build of extensions: "API20220829,NTS"; "" if unknown */
-	char *ini_directory;		/* of its php.ini; NULL if unknown */
-	char *scan_directory;		/* of further ini files, NULL if it has none */
+	char *ini_directory;		/* where its php.ini is; NULL if unknown */
+	char *scan_directory;		/* where further ini files are, NULL if it has none */
 	char *extension_directory;	/* NULL if unknown */
 };
 

@@ -8,7 +8,7 @@
 struct php_installation {
 	struct php_binary binary;
 	char *root;			/* directory that its paths are in: "/", or "/proc/1234/root" */
-	pid_t pid;			/* of a process that runs it, 0 if none does */
+	pid_t pid;			/* a process that runs it, 0 if none does */
 	unsigned processes;		/* that run it */
 	bool deleted;			/* another file is in its place meanwhile, or none */
 	dev_t device;

@@ -14,7 +14,7 @@ enum kind { WORDS, NUMBER, WHOLE, ZERO_OR_NUMBER, SWITCH, COMPAT, LABELS, SOCKET
 static const struct rule {
 	const char *name;
 	enum kind kind;
-	const char *unknown;		/* of words: "unknown mode" */
+	const char *unknown;		/* sentence about other words: "unknown mode" */
 	const char *words[4];
 	double min, max;
 	const char *use;

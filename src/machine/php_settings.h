@@ -19,7 +19,7 @@ struct php_settings {
 	struct php_setting *items;	/* in the order in which PHP reads them */
 	size_t count, capacity;
 	char *ini_file;			/* php.ini that was found, NULL if there is none */
-	unsigned files;			/* of the scan directories */
+	unsigned files;			/* files in the scan directories */
 	char *unreadable;		/* the first file or directory that could not be read, and why; NULL */
 	int unreadable_error;
 };

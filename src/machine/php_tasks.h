@@ -15,8 +15,8 @@ enum tristate { TRISTATE_UNKNOWN, TRISTATE_NO, TRISTATE_YES };
 struct php_task {
 	pid_t pid;
 	char name[96];			/* "php-fpm, pool www", "php-fpm, master", "php", "apache2", "frankenphp" */
-	char pool[64];			/* of a worker of php-fpm, else "" */
-	bool master;			/* of php-fpm: it runs no scripts */
+	char pool[64];			/* pool of a worker of php-fpm, else "" */
+	bool master;			/* a master of php-fpm: it runs no scripts */
 	char config[256];		/* the configuration file that a master names, else "" */
 	struct task_status status;
 	char *command;			/* its words, separated by NULs; php-fpm's are a title */
@@ -33,7 +33,7 @@ struct php_task {
 
 	enum tristate other_root;		/* it does not see our files */
 	bool container;			/* then: because of another mount namespace; else a chroot */
-	char *root;			/* of a chroot, as we name it; NULL */
+	char *root;			/* root directory of a chroot, as we name it; NULL */
 	char service[96];		/* "php8.2-fpm": systemd's unit, "" if none */
 };
 

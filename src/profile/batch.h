@@ -44,7 +44,7 @@ struct batch {
 	uint64_t id;
 	const struct batch_entry *entries;
 	size_t count;
-	const struct profile *stacks;		/* of the rows of all entries, with lines, without columns; NULL if none has rows */
+	const struct profile *stacks;		/* stacks of the rows of all entries, with lines, without columns; NULL if none has rows */
 	const struct batch_line *lines;		/* in the order in which they came; none unless a sink wants them */
 	size_t line_count;
 };

@@ -18,7 +18,7 @@
 #define CHART_UNCHARTED "uncharted_calls"	/* label of a run: how many calls of the tree its chart does not have */
 
 struct chart_call {
-	uint32_t node;			/* of the profile */
+	uint32_t node;			/* node of the profile */
 	uint32_t depth;			/* calls that it lies in */
 	int64_t start_ns, end_ns;	/* since the chart's start */
 };

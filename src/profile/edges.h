@@ -31,7 +31,7 @@ struct edges_node {
 
 struct edges_pair {
 	uint32_t caller, callee;	/* nodes */
-	uint32_t stacks;		/* of a tree: number of its nodes for this pair; else 0 */
+	uint32_t stacks;		/* in a tree: number of its nodes for this pair; else 0 */
 	int64_t value[PROFILE_COLUMNS];
 };
 

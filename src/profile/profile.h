@@ -25,7 +25,7 @@
 
 struct profile_frame {
 	uint32_t name, file;	/* strings of profile->strings; file is that of "" if unknown */
-	uint32_t line;		/* of the function's definition, 0 unknown */
+	uint32_t line;		/* line of the function's definition, 0 unknown */
 };
 
 struct profile_column {
@@ -105,7 +105,7 @@ uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint
 /* strings of p->strings */
 uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint32_t line);
 uint32_t profile_column(struct profile *p, const char *name, const char *unit);
-uint32_t profile_column_like(struct profile *p, const struct profile_column *c);		/* of another profile */
+uint32_t profile_column_like(struct profile *p, const struct profile_column *c);		/* a column of another profile */
 int64_t profile_scaled(const struct profile_scaling *s, int64_t v);	/* rounded, half a unit away from zero; `v` if there is no scaling */
 uint32_t profile_measured(const struct profile *p, uint32_t column);	/* that which it was scaled from, or itself */
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */

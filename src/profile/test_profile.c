@@ -665,7 +665,7 @@ TEST(what_is_kept_is_what_has_most)
 
 		for (int i = 0; i < 1000; i++)
 			kept += totals[i] >= least;
-		CHECK(kept <= most && most - kept < 17);	/* of each power there are 16 or 17 */
+		CHECK(kept <= most && most - kept < 17);	/* each power has 16 or 17 */
 	}
 }
 

@@ -20,9 +20,9 @@ struct wire_queue_entry {
 struct wire_queue {
 	struct wire_queue_entry *list;
 	size_t count, capacity;
-	size_t taken;				/* of the list */
+	size_t taken;				/* messages taken from the list */
 	bool sorted;
-	struct arena bytes;			/* of all messages in the list, including those taken */
+	struct arena bytes;			/* bytes of all messages in the list, including those taken */
 };
 
 void wire_queue_init(struct wire_queue *w);

@@ -19,7 +19,7 @@ struct flame_arrays {
 	} *levels;
 	size_t level_count;		/* at least 1 */
 	unsigned sides;			/* 1 or 2 */
-	int64_t total, max_self;	/* of both */
+	int64_t total, max_self;	/* over both */
 	int64_t totals[2];
 };
 

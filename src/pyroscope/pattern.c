@@ -14,7 +14,7 @@
 #define REPEATS	1000u			/* as RE2 has it */
 
 struct set {
-	uint32_t bits[8];		/* of bytes */
+	uint32_t bits[8];		/* set of bytes */
 };
 
 struct node {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #define PATTERN_STATES	10000u
-#define PATTERN_DEPTH	100u		/* of groups */
+#define PATTERN_DEPTH	100u		/* groups in groups */
 
 struct pattern;
 

@@ -20,8 +20,8 @@ struct message_field {
 	const char *name;			/* as in the .proto text; the one of JSON is made of it */
 	enum message_kind kind;
 	bool repeated;
-	const struct message *of;		/* of MESSAGE_OF */
-	const char *const *values;		/* of MESSAGE_ENUM: names of 0, 1 …, and NULL at the end */
+	const struct message *of;		/* for MESSAGE_OF */
+	const char *const *values;		/* for MESSAGE_ENUM: names of 0, 1 …, and NULL at the end */
 };
 
 /* No message contains itself, directly or through others. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES_MAX	(2 * CLUSTER_SLOTS)	/* of one answer */
+#define RANGES_MAX	(2 * CLUSTER_SLOTS)	/* ranges in one answer */
 
 /* CRC16 of the XMODEM kind: polynomial 0x1021, starting with 0. Keys are short, so bit by bit is fast enough. */
 static unsigned crc16(const char *p, size_t n)

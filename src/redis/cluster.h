@@ -13,7 +13,7 @@
 
 #define CLUSTER_SLOTS	16384u
 #define CLUSTER_NODES	1024u			/* masters that are remembered */
-#define CLUSTER_KEYS	1024u			/* of one stream */
+#define CLUSTER_KEYS	1024u			/* keys of one stream */
 
 struct redisReply;
 

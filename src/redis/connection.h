@@ -25,12 +25,12 @@ struct redis_connection_options {
 	const struct redis_url *url;		/* copied. password-file= is read at each login */
 	const char *host;			/* another node than the URL's, such as of the same cluster; NULL: the
 						 * URL's */
-	unsigned port;				/* of that host */
+	unsigned port;				/* on that host */
 	const char *name;			/* ours in its CLIENT LIST; NULL: strobe */
 	int64_t connect_timeout_ns;		/* also of the login; 5 s */
-	int64_t answer_timeout_ns;		/* of a command unless it has its own; 5 s */
-	int64_t ping_after_ns;			/* of silence; 3 s */
-	int64_t retry_min_ns, retry_max_ns;	/* 1 s, 30 s; the waits are half of that to all of it, by chance */
+	int64_t answer_timeout_ns;		/* for a command unless it has its own; 5 s */
+	int64_t ping_after_ns;			/* after this much silence; 3 s */
+	int64_t retry_min_ns, retry_max_ns;	/* 1 s, 30 s; the waits are random, between half and all of it */
 	size_t reply_max;			/* bytes of one reply; a larger one ends the connection. 256 MB */
 
 	size_t read_together;			/* bytes to wait for, at most a quarter of a second; 0: none. For

@@ -18,7 +18,7 @@ struct command {
 	redis_reply_fn *fn;
 	void *data;
 	int64_t timeout_ns;
-	int step;				/* of the login; -1: none */
+	int step;				/* step of the login; -1: none */
 	char name[24];				/* "XADD", for sentences */
 };
 
@@ -28,7 +28,7 @@ struct redis_connection {
 	struct redis_login login;
 	struct redis_connection_counters counters;
 	enum phase phase;
-	unsigned generation;			/* of the socket: checked after callbacks, which may replace it */
+	unsigned generation;			/* changes with the socket: checked after callbacks, which may replace it */
 	unsigned entered;			/* calls from the loop under way */
 	bool dead;				/* freed when the last of them returns */
 	bool paused;
@@ -40,7 +40,7 @@ struct redis_connection {
 	struct redis_tls *tls;			/* NULL: plain */
 	struct resolve *resolve;
 	struct addrinfo *addresses, *address;	/* all; the one that is tried */
-	char *last_failure;			/* of an address, for the sentence after the last one */
+	char *last_failure;			/* failure of an address, for the sentence after the last one */
 
 	struct reply_reader *reader;
 	struct read_ahead input;
@@ -48,7 +48,7 @@ struct redis_connection {
 	size_t out_at;
 	struct command *first, **last;
 
-	int64_t deadline_ns;			/* of the phase: the next attempt, or the end of this one */
+	int64_t deadline_ns;			/* end of the phase: the next attempt, or the end of this one */
 	int64_t backoff_ns, backoff_before_ns;	/* the next wait; what it was before it became ready */
 	int64_t ready_ns;			/* since when */
 	int64_t last_in_ns;			/* when the last byte came */

@@ -13,7 +13,7 @@
 #include "intern.h"
 #include "labels.h"
 
-#define ENTRY_BYTES_MAX	(64u * 1024 * 1024)	/* of messages, also when they are unpacked */
+#define ENTRY_BYTES_MAX	(64u * 1024 * 1024)	/* messages in an entry, also when they are unpacked */
 
 struct entry {
 	bool is_messages;		/* else lines */

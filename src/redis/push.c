@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DIGITS_MAX	9		/* of a length: below a gigabyte */
+#define DIGITS_MAX	9		/* digits of a length: below a gigabyte */
 
 struct cursor {
 	const char *p, *end;

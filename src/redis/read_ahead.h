@@ -17,7 +17,7 @@ struct redis_tls;
 
 struct read_ahead {
 	struct read_ahead_chunk *first, *last, *spare;
-	size_t memory, max;			/* of chunks, bytes */
+	size_t memory, max;			/* bytes of chunks */
 	bool ended;				/* nothing more will come; errno of why, 0 for an orderly end */
 	int error;
 };

@@ -15,7 +15,7 @@
 struct redis_tls {
 	gnutls_session_t session;
 	gnutls_certificate_credentials_t credentials;
-	gnutls_typed_vdata_st expected[2];	/* of the certificate; GnuTLS keeps a pointer */
+	gnutls_typed_vdata_st expected[2];	/* expected certificate; GnuTLS keeps a pointer */
 	const struct redis_tls_options *o;
 	const char *name, *where;
 	bool is_up;				/* the handshake is done, and no end was seen */

@@ -9,8 +9,7 @@
 
 #define SLICE		(16u * 1024)
 #define TLS_ALERT	'\x15'			/* begins a record; no reply begins with it */
-#define ELEMENTS_MAX	(1u << 20)		/* of all arrays of a reply; hiredis makes room before the first has
-						 * come */
+#define ELEMENTS_MAX	(1u << 20)		/* in all arrays of a reply; hiredis makes room before the first has come */
 
 struct reply_reader {
 	redisReader *reader;
@@ -18,7 +17,7 @@ struct reply_reader {
 	const redisReplyObjectFunctions *of_hiredis;	/* taken from a reader, since hiredis does not export them */
 	size_t reply_max;
 	size_t fed, elements;			/* bytes and elements since the last reply */
-	char first;				/* of the bytes fed */
+	char first;				/* first of the bytes fed */
 };
 
 #if HIREDIS_MAJOR >= 1

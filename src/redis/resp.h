@@ -29,7 +29,7 @@
 
 struct resp_parser {
 	size_t argument_max, arguments_max;	/* may be changed between commands */
-	struct str *arguments;			/* of the command that resp_next has found; they point into its data */
+	struct str *arguments;			/* arguments of the command that resp_next has found; they point into its data */
 	size_t count;
 	char error[64];				/* error of a malformed command: "invalid bulk length" */
 

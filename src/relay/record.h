@@ -41,20 +41,20 @@
 #include <sys/types.h>
 
 #define RECORD_HEADER	88u
-#define RECORD_HEADER_1	72u		/* of version 1 */
+#define RECORD_HEADER_1	72u		/* size in version 1 */
 #define RECORD_BODY	(80u << 20)	/* a message of 64 MB that cannot be compressed, and some room */
 
 enum record_kind { RECORD_ENTRY = 1, RECORD_PART = 2, RECORD_IDS = 3 };
 
 struct record {
 	enum record_kind kind;
-	bool first, last;		/* of its group */
+	bool first, last;		/* in its group */
 	uint64_t sequence, window;
 	int64_t time_ns;
 	uint64_t samples;
-	uint32_t runs, size;		/* of the body */
+	uint32_t runs, size;		/* runs in the body, and its bytes */
 	uint64_t owner;			/* instance or batch */
-	uint64_t hash;			/* of the body */
+	uint64_t hash;			/* hash over the body */
 	uint64_t samples_before, runs_before;
 	bool has_sums;			/* false: version 1, and both are 0 */
 };

@@ -21,7 +21,7 @@
 #define CLOSE_RETRY_NS	NS_PER_SECOND
 #define SYNC_NS		(10 * NS_PER_SECOND)
 #define DRAIN_NS	(3 * NS_PER_SECOND)
-#define RUN_LEVEL	3			/* of zstd */
+#define RUN_LEVEL	3			/* level of zstd */
 #define SAID_MAX	8			/* kinds of failure that are said while one lasts */
 #define SYNC_ENTRIES	64u			/* with one question under way, and what came between: fewer than the
 						 * script remembers */

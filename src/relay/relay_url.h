@@ -11,7 +11,7 @@
 
 struct relay_url {
 	struct redis_url redis;
-	char *key;			/* of the stream that this host uses */
+	char *key;			/* key of the stream that this host uses */
 	char *host;			/* our name */
 	char *spool_name;		/* a file name: [A-Za-z0-9._-] only */
 	int64_t window_ns;

@@ -43,8 +43,8 @@ struct spool_counters {
 	_Atomic uint64_t samples_dropped[SPOOL_DROPS];
 	_Atomic uint64_t runs_found, runs_handed, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
 	_Atomic uint64_t records_waiting, records_damaged;	/* entries; places where the files could not be read */
-	_Atomic uint64_t bytes;					/* of all segments */
-	_Atomic uint64_t files_set_aside, records_set_aside;	/* of a newer Strobe */
+	_Atomic uint64_t bytes;					/* size of all segments */
+	_Atomic uint64_t files_set_aside, records_set_aside;	/* written by a newer Strobe */
 	_Atomic int64_t oldest_ns;				/* when the first entry that waits was written; 0: none does */
 };
 

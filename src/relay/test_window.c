@@ -236,7 +236,7 @@ TEST(a_large_window_is_merged_on_the_way_and_nothing_is_missing)
 		CHECK_INT(add(i + 1, name, 1), 0);
 	}
 	CHECK_INT(counters.samples_waiting, 300);
-	CHECK(window->series.waiting.bytes.bytes < (size_t)9 << 20);	/* of 18 MB */
+	CHECK(window->series.waiting.bytes.bytes < (size_t)9 << 20);	/* for 18 MB */
 	CHECK_INT(window_close(window, &(struct err){ 0 }), 0);
 	CHECK(window_is_empty(window));
 	CHECK_INT(counters.samples_waiting, 300);

@@ -10,10 +10,10 @@
 #include <assert.h>
 #include <string.h>
 
-#define PART_LEVEL	-8			/* of zstd: read again only after a crash */
+#define PART_LEVEL	-8			/* level of zstd: read again only after a crash */
 #define PART_KEPT	((size_t)16 << 20)	/* memory of a part that is kept for the next one */
 #define ENTRY_LEVEL	1
-#define ENTRY_BYTES	((size_t)4 << 20)	/* of messages in one entry, before compression; one message may be larger */
+#define ENTRY_BYTES	((size_t)4 << 20)	/* messages in one entry, before compression; one message may be larger */
 #define WINDOW_BYTES	((size_t)64 << 20)	/* a window with so much in it is over */
 
 bool window_is_empty(const struct window *w)
@@ -278,7 +278,7 @@ int window_add(struct window *w, const struct batch *b, struct err *err)
 struct pieces {
 	struct spool_piece *list;
 	size_t count, capacity;
-	struct buf raw;				/* of the next one */
+	struct buf raw;				/* the next one, uncompressed */
 	uint64_t samples;
 };
 

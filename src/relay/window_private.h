@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <zstd.h>
 
-#define PART_BYTES_MAX	((size_t)1 << 30)	/* of messages in one part, before compression */
+#define PART_BYTES_MAX	((size_t)1 << 30)	/* messages in one part, before compression */
 
 struct window {
 	char *host;
@@ -19,10 +19,10 @@ struct window {
 	int fds[2];
 	uint64_t number;
 	bool begun;				/* its file is */
-	off_t end;				/* of the file's last whole record */
+	off_t end;				/* end of the file's last whole record */
 	uint64_t samples;			/* in the parts of the file, damaged ones too */
 	int64_t began_ns, next_dropped_log_ns, next_damage_log_ns;
-	size_t bytes;				/* of its parts before compression */
+	size_t bytes;				/* size of its parts before compression */
 
 	struct buf part;			/* while it is made */
 	struct strobe_wire_message *messages;	/* in it; since it moves while it grows, they say only where their sections are */

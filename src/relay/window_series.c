@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define WAITING_BYTES	((size_t)8 << 20)	/* of messages that are not merged yet */
+#define WAITING_BYTES	((size_t)8 << 20)	/* messages that are not merged yet */
 
 void window_series_init(struct window_series *s, const char *host)
 {

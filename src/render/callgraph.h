@@ -17,7 +17,7 @@
 
 struct callgraph_options {
 	uint32_t column;
-	uint32_t before_column;		/* of a difference (diff.h): `column` before; UINT32_MAX: there is none */
+	uint32_t before_column;		/* in a difference (diff.h): `column` before; UINT32_MAX: there is none */
 	const char *value_name;		/* "wall_ns", where `column` is called "after"; NULL: as the column */
 	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
 	double threshold;		/* per cent of all below which a function or an arrow is left out */

@@ -27,7 +27,7 @@ struct boxes {
 	struct row *rows;		/* by depth of the call */
 	uint32_t *calls;		/* by depth: number of the call that is open there + 1, 0 if it has no box of its own */
 	size_t row_capacity, call_capacity;
-	uint32_t depths;		/* of calls, and one */
+	uint32_t depths;		/* depth of the calls, plus one */
 	int64_t least;
 	uint32_t short_frame;
 };

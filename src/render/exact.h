@@ -13,7 +13,7 @@ struct exact {
 	const struct profile *p;
 	struct edges_sums sums;		/* by frame */
 	uint32_t column, before;	/* before: UINT32_MAX unless the picture is of a difference; what was measured */
-	struct profile_scaling scaling;	/* of `before` */
+	struct profile_scaling scaling;	/* scaling of `before` */
 	bool of_calls;			/* calls have no meaningful totals */
 	int64_t whole, whole_before;	/* 100 % of shares: the sum of all values, before without scale */
 };

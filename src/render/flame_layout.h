@@ -9,9 +9,9 @@
 
 struct flame_layout {
 	const struct profile *p;
-	enum flamegraph_width_of width_of;	/* of a difference; set before the totals */
+	enum flamegraph_width_of width_of;	/* for a difference; set before the totals */
 	int64_t *totals;
-	int64_t *before, *after;	/* of a difference: totals of both sides; else NULL */
+	int64_t *before, *after;	/* for a difference: totals of both sides; else NULL */
 	int64_t *measured;		/* if `before` is scaled: without scale; else NULL */
 	int64_t least;			/* boxes narrower than this are left out */
 	uint32_t left_out;

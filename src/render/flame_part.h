@@ -11,13 +11,13 @@
 #include "profile.h"
 #include "render.h"
 
-#define FLAME_PART_NAME	"[too narrow]"	/* of the grey boxes */
+#define FLAME_PART_NAME	"[too narrow]"	/* name of the grey boxes */
 #define FLAME_PART_ALL	16384u		/* up to so many boxes are all of them */
 
 struct flame_part {
-	uint32_t pixels;		/* of the whole window; not 0 */
+	uint32_t pixels;		/* width of the whole window; not 0 */
 	uint32_t all;			/* FLAME_PART_ALL, or less */
-	enum flamegraph_width_of width_of;	/* of a difference */
+	enum flamegraph_width_of width_of;	/* for a difference */
 	const char *zoom;		/* names of frames, percent-encoded, with ';' between them; NULL or "": the root. Where a name
 					 * is not enough it has "@FILE:LINE" behind it */
 };

@@ -8,7 +8,7 @@
 struct graph_node {
 	uint32_t frame;
 	int64_t self, total, calls;	/* calls: 0 if they were not counted */
-	int64_t self_before, total_before;	/* of a difference; 0 otherwise */
+	int64_t self_before, total_before;	/* for a difference; 0 otherwise */
 	int64_t self_measured, total_measured;	/* the same without scale */
 	int64_t weight;			/* total, or the larger of both sides */
 	bool at_most;			/* total is a limit */
@@ -18,7 +18,7 @@ struct graph_node {
 struct graph_edge {
 	uint32_t from, to;		/* frames while it is summed up; then numbers of nodes */
 	int64_t value, calls;
-	int64_t before, measured;	/* of a difference, with and without scale; 0 otherwise */
+	int64_t before, measured;	/* for a difference, with and without scale; 0 otherwise */
 	int64_t weight;			/* value, or the larger of both sides */
 	bool at_most;			/* value is a limit */
 	bool critical;

@@ -11,7 +11,7 @@
 #include "profile.h"
 
 struct layout_box {
-	uint32_t node, frame;		/* of the profile; the root's frame is UINT32_MAX */
+	uint32_t node, frame;		/* in the profile; the root's frame is UINT32_MAX */
 	uint32_t depth;			/* the root's is 0 */
 	bool hidden;			/* not drawn; stands behind its siblings that are */
 	int64_t start, value;
@@ -20,11 +20,11 @@ struct layout_box {
 struct layout {
 	struct layout_box *boxes;	/* box 0 is the root; there is none if the total is 0 */
 	size_t count;
-	size_t drawn;			/* of these, boxes that are not hidden */
+	size_t drawn;			/* boxes among these that are not hidden */
 	size_t beyond;			/* nodes with a value that are no box */
 	int64_t total;
-	uint32_t depth;			/* of the deepest box that is drawn */
-	uint32_t depth_boxes;		/* of the deepest box */
+	uint32_t depth;			/* depth of the deepest box that is drawn */
+	uint32_t depth_boxes;		/* depth of the deepest box */
 
 	size_t narrow;			/* nodes that are not drawn because they are too narrow */
 	int64_t narrow_value;		/* their value with all boxes on them */

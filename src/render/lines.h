@@ -23,14 +23,14 @@ struct line_box {
 struct line_layout {
 	struct line_box *boxes;
 	size_t count;
-	double total;			/* of all lines, or the larger one that was requested; 0: there are no counts */
+	double total;			/* sum of all lines, or the larger one that was requested; 0: there are no counts */
 	double max_delta;		/* at least 1 */
-	uint32_t depth;			/* of the deepest box */
+	uint32_t depth;			/* depth of the deepest box */
 	uint64_t stacks, ignored;	/* lines with and without a count */
 	const struct flamegraph_line *first_ignored;	/* that of the lowest number; NULL: none */
 	size_t narrow;			/* frames that are too narrow to be drawn */
 	double narrow_value;		/* value of those whose caller is drawn */
-	struct arena memory;		/* of lines that had to be written anew */
+	struct arena memory;		/* holds lines that had to be written anew */
 };
 
 #define LINE_DEPTH_MAX ((uint32_t)1 << 20)	/* frames of one stack */

@@ -31,7 +31,7 @@ struct palette_map;
 /* Names and effects as flamegraph.pl's options of the same name. */
 struct flamegraph_options {
 	const char *title, *subtitle, *notes;	/* NULL is the default or none */
-	double width;				/* of the picture, px: FLAMEGRAPH_WIDTH, then the window's in a browser with scripts */
+	double width;				/* width of the picture, px: FLAMEGRAPH_WIDTH, then the window's in a browser with scripts */
 	double frame_height;			/* px: 16 */
 	double min_width;			/* narrower frames are left out, px (or percent): 0.1 */
 	bool min_width_percent;
@@ -48,12 +48,12 @@ struct flamegraph_options {
 	uint64_t random_seed;			/* colours by chance; 0: by name */
 	double total;				/* value of the whole width, if the values are less; 0: their sum */
 	double factor;				/* by which shown counts are multiplied: 1 */
-	const char *encoding;			/* of the document; NULL is UTF-8 */
+	const char *encoding;			/* encoding of the document; NULL is UTF-8 */
 	struct palette_map *palette_map;	/* colours that stay; NULL: none. New names are added */
 	const struct nameattr *nameattr;	/* attributes of frames by name; NULL: none */
 	enum flamegraph_color_by color_by;
 	uint32_t column;			/* column of the values; see profile_pick_column */
-	uint32_t before_column;			/* of a difference: the values of `column` before; UINT32_MAX: none */
+	uint32_t before_column;			/* for a difference: the values of `column` before; UINT32_MAX: none */
 	enum flamegraph_width_of width_of;
 	enum flamegraph_delta delta;
 };
@@ -73,7 +73,7 @@ int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, 
 
 /* More than a picture needs of a page: columns of values between which it switches, and what `put` adds to what it knows of them. */
 struct flamegraph_page {
-	const uint32_t *columns;	/* of a difference before and after of each value */
+	const uint32_t *columns;	/* for a difference before and after of each value */
 	uint32_t column_count, shown;	/* shown: which of them decides what stays if there are too many frames */
 	void (*put)(struct json *j, const void *data);
 	const void *data;

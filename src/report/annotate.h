@@ -15,7 +15,7 @@ struct annotate_line {
 struct annotate_lines {
 	struct annotate_line *list;	/* ascending, those with values */
 	size_t count;
-	int64_t self, total, whole;	/* of all of them, and of the profile */
+	int64_t self, total, whole;	/* sums of all of them, and of the profile */
 };
 
 /* `lines` is a result of report_lines(); `of` selects its frames. */
@@ -28,7 +28,7 @@ struct annotate_options {
 	uint32_t start;			/* the function's first line, 0 unknown */
 	long context;			/* lines around those with values; below 0 all */
 	bool json, color;
-	size_t width;			/* of the terminal; 0 is no limit */
+	size_t width;			/* columns of the terminal; 0 is no limit */
 };
 
 /* --- Lines of the source, one after another --- */
@@ -37,9 +37,9 @@ struct annotate_walk {
 	const struct annotate_lines *lines;
 	long context;
 	uint32_t start;
-	struct str rest;		/* of the source */
-	uint32_t number;		/* of the last line returned */
-	size_t next;			/* of `lines`: the first at or after it */
+	struct str rest;		/* unread part of the source */
+	uint32_t number;		/* number of the last line returned */
+	size_t next;			/* index in `lines`: the first at or after it */
 };
 
 struct annotate_shown {

@@ -30,7 +30,7 @@ struct diff_report_options {
 	bool all;			/* also changes within the noise, and unchanged functions */
 	double sigma;			/* standard errors of noise; 0 is chosen by the number of functions */
 	bool color;
-	size_t width;			/* of the terminal; 0 is no limit */
+	size_t width;			/* columns of the terminal; 0 is no limit */
 };
 
 struct diff_report {

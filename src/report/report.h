@@ -15,7 +15,7 @@
 struct flat_row {
 	uint32_t frame;
 	int64_t self, total;
-	bool at_most;			/* of total */
+	bool at_most;			/* the total is an upper limit */
 };
 
 /* The order of rows: most self first (ties: most total, then name), most total first, or by name. */
@@ -45,7 +45,7 @@ struct report_options {
 	bool all_columns;		/* self and total of every column; the wide table has self of each anyway */
 	bool sums;			/* the last rows give the rest and the sum */
 	enum report_by by;		/* the profile's grouping, for the headings */
-	size_t width;			/* of the terminal; 0 is no limit */
+	size_t width;			/* columns of the terminal; 0 is no limit */
 };
 
 /* Appends the table: self %, total %, self, total, function, and file:line where known. With `csv` or `json` plain
@@ -58,7 +58,7 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 struct wide_row {
 	uint32_t frame;
 	int64_t self[PROFILE_COLUMNS], total[PROFILE_COLUMNS];
-	bool at_most;			/* of total */
+	bool at_most;			/* the total is an upper limit */
 };
 
 /* Rows of every frame, sorted by one column as report_flat does. The caller frees. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct php {
-	char *path;			/* of the command line PHP that was asked */
+	char *path;			/* the command line PHP that was asked */
 	char *version;			/* "8.2.35" */
 	char *minor;			/* "8.2" */
 	char *build;			/* required build of an extension: "API20220829,NTS" */

@@ -7,7 +7,7 @@
 
 struct run_result {
 	const struct recording *recording;
-	int64_t wall_ns, cpu_ns;	/* of the command */
+	int64_t wall_ns, cpu_ns;	/* time of the command */
 	double rate;			/* samples per second */
 	const char *clock;		/* "wall", "cpu" */
 	const char *php_version;
@@ -15,7 +15,7 @@ struct run_result {
 	bool settings_ignored;		/* the command was `php -n …` */
 	bool jit;			/* ended by a signal, and under the JIT nothing is sampled */
 	const char *output;
-	size_t rows;			/* of the table; 0: all */
+	size_t rows;			/* rows of the table; 0: all */
 	bool quiet, trace;
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define LEVEL	1		/* of zstd: compresses faster than the text is produced */
+#define LEVEL	1		/* level of zstd: compresses faster than the text is produced */
 
 struct block {
 	uint32_t size, plain;

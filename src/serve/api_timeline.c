@@ -13,7 +13,7 @@ struct timeline {
 	const struct store_query *q;
 	int64_t step_ns;
 	size_t steps;
-	uint64_t *samples, *others;	/* of everything, and of the values that are not shown */
+	uint64_t *samples, *others;	/* counts of everything, and of the values that are not shown */
 	struct { const char *value; uint64_t *samples; } values[VALUES_SHOWN];
 	size_t value_count;
 	struct store_labels labels;	/* owns the values */

@@ -14,9 +14,9 @@
 #include "http.h"
 #include "protobuf_message.h"
 
-#define CONNECT_BODY_MAX	((size_t)48 << 10)	/* of a call that queries, as it is received … */
+#define CONNECT_BODY_MAX	((size_t)48 << 10)	/* limit of a call that queries, as it is received … */
 #define CONNECT_MESSAGE_MAX	((size_t)1 << 20)	/* … and decompressed */
-#define CONNECT_SECONDS		25u			/* of such a call: clients give up after 30 */
+#define CONNECT_SECONDS		25u			/* time limit of such a call: clients give up after 30 */
 
 /* "/querier.v1.QuerierService/SelectSeries" or "/pyroscope/render" without the prefix; NULL if the path is another
  * one. */

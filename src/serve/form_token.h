@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #define FORM_TOKEN	32u		/* hexadecimal digits */
-#define FORM_TOKEN_NAME	"form_token"	/* of the field */
+#define FORM_TOKEN_NAME	"form_token"	/* name of the field */
 
 int form_token_make(char ret[FORM_TOKEN + 1], struct err *err);	/* -EIO if the system gives no random numbers */
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define LENGTH_DIGITS	18u	/* of a length; 15 of a chunk's size */
+#define LENGTH_DIGITS	18u	/* digits of a length; 15 of a chunk's size */
 #define CHUNK_DIGITS	15u
 
 enum state {
@@ -338,7 +338,7 @@ static size_t take_body(struct framing *f, size_t n)
 
 size_t framing_take(struct framing *f, const char *bytes, size_t n)
 {
-	size_t begin = 0, i = 0;	/* of the request that is being read, if it is in these bytes */
+	size_t begin = 0, i = 0;	/* start of the request that is being read, if it is in these bytes */
 
 	while (i < n && !f->problem) {
 		if (f->state == BEFORE)

@@ -27,7 +27,7 @@ struct framing {
 	bool in_trailer, has_length, has_coding;
 	uint8_t at;			/* in the name, or in the compared text */
 	char name[20];			/* in lower case; longer ones are irrelevant */
-	uint64_t left;			/* of the body or the chunk */
+	uint64_t left;			/* unread bytes of the body or the chunk */
 	uint8_t digits;
 	const char *problem;		/* NULL: none so far */
 	bool is_http2;			/* the problem is a first line of HTTP/2 */

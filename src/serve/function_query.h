@@ -7,7 +7,7 @@
 struct function_query {
 	const struct profile_query *query;
 	bool *of;				/* by frame: those of that name */
-	uint32_t first;				/* of them, by file and line; one with a file if there is one */
+	uint32_t first;				/* first of them, by file and line; one with a file if there is one */
 	size_t places;				/* their number */
 	struct str *files;			/* different ones, of all functions of that name, also of those left out by file */
 	size_t file_count;

@@ -28,10 +28,10 @@ struct http_counters {
 								 * unchecked */
 	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory, too
 									 * many at a time */
-	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
-	_Atomic uint64_t calls[PYROSCOPE_CALLS];	/* of Grafana, by pyroscope_call_index */
+	_Atomic uint64_t body_bytes;		/* size of all requests that are being received now */
+	_Atomic uint64_t calls[PYROSCOPE_CALLS];	/* Grafana's, by pyroscope_call_index */
 	_Atomic uint64_t queries;		/* completed, with any status */
-	_Atomic uint64_t queries_pruned;	/* of those */
+	_Atomic uint64_t queries_pruned;	/* those that were pruned */
 	_Atomic uint64_t queries_shared;	/* further ones that shared the response of another (coalesce.h) */
 	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no memory
 											 * left, over the memory of one,
@@ -46,30 +46,29 @@ struct http_counters {
 /* The data that handlers use; the same for every request. */
 struct server_context {
 	struct server_options options;
-	pthread_rwlock_t lock;			/* of its sources, sinks and limits */
+	pthread_rwlock_t lock;			/* guards its sources, sinks and limits */
 	struct auth_rules auth;
 	struct http_counters http;
 	struct connections connections;
 	struct workers *pushes;			/* profiles that others send; the rest as with uploads */
 	struct workers *uploads;		/* NULL: nothing can cancel slow work */
 	struct workers *queries, *large_queries;
-	struct memory_cap memory;		/* of queries and answers */
+	struct memory_cap memory;		/* for queries and answers */
 	struct known_large known_large;
-	char form_token[FORM_TOKEN + 1];	/* of this start */
-	uint32_t max_nodes, refuse_above;	/* of a query's profile, as in store_query; 0 is no limit */
+	char form_token[FORM_TOKEN + 1];	/* valid since this start */
+	uint32_t max_nodes, refuse_above;	/* limits of a query's profile, as in store_query; 0 is no limit */
 	int64_t start_ns;
-	struct graphviz *graphviz;		/* of a query that draws a call graph, started before its limits; else NULL */
+	struct graphviz *graphviz;		/* for a query that draws a call graph, started before its limits; else NULL */
 };
 
 struct request {
 	struct auth_request headers;
 	struct identity identity;
 	const char *form_token;			/* for forms that change something; NULL for read-only users */
-	const struct auth_rules *auth;				/* of the address that received it; NULL: those of the
-								 * server */
+	const struct auth_rules *auth;				/* rules of the address that received it; NULL: those of the server */
 	bool only_probes;					/* the address serves probes only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
-	const char *content_type, *content_encoding;		/* of the body; NULL if missing */
+	const char *content_type, *content_encoding;		/* headers of the body; NULL if missing */
 	const char *tenant, *profiles_version;			/* X-Scope-OrgID, OTLP-Profiles-Development-Version */
 	uint32_t timeout_ms;					/* the client's timeout for a query; 0: not given */
 	const char *body;					/* NULL unless the handler takes one */

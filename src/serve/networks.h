@@ -15,7 +15,7 @@ struct ip {
 
 struct network {
 	struct ip first;
-	unsigned bits;			/* of `first` that count, 0 to 128 */
+	unsigned bits;			/* bits of `first` that count, 0 to 128 */
 };
 
 /* "192.0.2.7" or "2001:db8::1", also in brackets. False for anything else. */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define VALUES_OFFERED 500u	/* of all labels together */
+#define VALUES_OFFERED 500u	/* values of all labels together */
 
 /* --- Ranges and the usual labels --- */
 

@@ -38,7 +38,7 @@ void page_put_form(const struct page *p);			/* ranges and label filters */
 /* Whether this is what the form sends: then the answer is the address that says it, or why there is none, and true is returned. */
 bool page_form_leads_on(const struct request *q, struct response *r);
 
-void page_put_facts(const struct page *p);			/* of runs, and of a comparison */
+void page_put_facts(const struct page *p);			/* for runs, and for a comparison */
 void page_put_choices(const struct page *p);			/* values and groups */
 void page_put_picture(const struct page *p);
 void page_put_table(const struct page *p);			/* all functions */

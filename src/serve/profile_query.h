@@ -17,8 +17,8 @@ struct profile_query {
 	struct params params;
 	struct view view;
 	struct profile *profile;
-	uint32_t column, before;		/* of the profile; before is UINT32_MAX unless it is a comparison */
-	int64_t total, whole;			/* of the column */
+	uint32_t column, before;		/* columns of the profile; before is UINT32_MAX unless it is a comparison */
+	int64_t total, whole;			/* sums of the column */
 	bool lines;				/* profile_query_load keeps executed lines, of a range */
 	bool names_as_stored;			/* profile_query_load keeps unprintable names as they are, for files */
 	bool with_source;			/* profile_query_load fills in what source_query.h needs */
@@ -28,20 +28,20 @@ struct profile_query {
 	bool is_chart;				/* only that is asked for: stack filters do not apply */
 	struct profile *outline, *outline_before;	/* of the sides of a comparison, before stack filters */
 	bool left_nothing, left_nothing_before;	/* the stack filters, of what there is */
-	uint32_t charted_calls;			/* of the flame chart of one run; 0: it has none */
-	struct store_query_stats stats;		/* of a range */
+	uint32_t charted_calls;			/* calls in the flame chart of one run; 0: it has none */
+	struct store_query_stats stats;		/* for a range */
 	struct store_run *runs;			/* view.run_count of them, and behind them the base's if it is a run */
-	size_t run_count;			/* of those that are there */
+	size_t run_count;			/* number of those that are there */
 	struct profile_query_column columns[PROFILE_COLUMNS];
 	uint32_t column_count, chosen;		/* the chosen one has the name of `column`, but for a comparison */
 	bool is_diff;
 	bool scales[DIFF_BY_REQUESTS + 1];	/* those that it can be scaled by */
 	struct diff diff;			/* owns the profile then */
-	char name_before[160], name_after[160];	/* of the sides of a comparison, for sentences */
+	char name_before[160], name_after[160];	/* names of the sides of a comparison, for sentences */
 	struct diff_doubts doubts;
 	char missing[256];			/* servers of the store that are not in it */
 	char unmeasured[256];			/* values that an average leaves out, in a sentence */
-	int64_t pruned_sum, pruned_of;		/* of runs that had to be pruned */
+	int64_t pruned_sum, pruned_of;		/* for runs that had to be pruned */
 	bool pruned_runs;
 };
 

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define MEMORY_PER_BYTE	6u		/* of a body and the trees made of it */
+#define MEMORY_PER_BYTE	6u		/* memory for a body and the trees made of it */
 #define MEMORY_LEAST	((uint64_t)1 << 20)
 
 bool push_is_type(const char *header, const char *type)

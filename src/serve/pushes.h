@@ -18,8 +18,8 @@ struct push {
 	struct pushed pushed;
 	struct str body;			/* decompressed */
 	struct input input;			/* owns the body */
-	uint64_t charged;			/* of the server's memory cap */
-	int large_status;			/* of the answer to samples above a limit: 413 */
+	uint64_t charged;			/* bytes taken from the server's memory cap */
+	int large_status;			/* status of the answer to samples above a limit: 413 */
 };
 
 /* Checks the tenant and the encoding, and decompresses the body, of at most `body_max` bytes then. False after the answer was

@@ -11,7 +11,7 @@ struct pyroscope_texts {
 	size_t count, capacity;
 };
 
-#define PYROSCOPE_TEXTS_MAX	4096u		/* of one field */
+#define PYROSCOPE_TEXTS_MAX	4096u		/* bytes of one field */
 
 struct pyroscope_query {
 	const char *type, *selector, *name;	/* "" if missing */

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS		1500		/* of a timeline, about */
+#define STEPS		1500		/* steps of a timeline, about */
 #define STEP_LEAST_S	15
 #define STEP_MOST_S	86400
 

@@ -12,11 +12,11 @@ struct pyroscope_group {
 
 struct pyroscope_timeline {
 	struct pyroscope_selection selection;
-	int64_t start_ns, step_ns;	/* of the first edge, and between them */
+	int64_t start_ns, step_ns;	/* the first edge, and the distance between edges */
 	size_t steps;
 	struct pyroscope_group *groups;
 	size_t count, capacity;
-	struct intern keys;		/* of the groups */
+	struct intern keys;		/* keys of the groups */
 };
 
 /* Fills the timeline of the type, selector, range, step and group_by of the query. -EINVAL with a sentence; call _done in any case. */

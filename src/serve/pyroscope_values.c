@@ -87,7 +87,7 @@ struct parts {
 	const char *column;
 	bool lines, by_service;
 	size_t services;		/* by_service: the last part, for series without any */
-	struct profile *merged;		/* of several */
+	struct profile *merged;		/* sum of several profiles */
 };
 
 static bool is_of_part(const struct parts *p, size_t row, size_t service)

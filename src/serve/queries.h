@@ -13,7 +13,7 @@
 #define QUERY_THREADS		4u
 #define QUERIES_WAITING		64u
 #define LARGE_QUERIES_WAITING	4u
-#define QUERY_SECONDS		60u			/* of one attempt */
+#define QUERY_SECONDS		60u			/* limit of one attempt */
 #define QUERY_MEMORY		((uint64_t)1 << 30)	/* the cap, unless another is set … */
 #define QUERY_MEMORY_MIN	((uint64_t)64 << 20)	/* … of at least this */
 
@@ -22,7 +22,7 @@ struct answer_body;
 /* The body of a response that is being sent; several connections may send the same one. */
 struct answer {
 	struct answer_body *body;
-	int file;			/* of answer_file.h; the body's */
+	int file;			/* see answer_file.h; the body's */
 	uint64_t size;			/* when it is decompressed */
 	uint64_t at;			/* start of the next block */
 };

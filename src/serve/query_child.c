@@ -44,7 +44,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 	confine_limit(RLIMIT_FSIZE, l->answer);
 	confine_memory(l->memory);
 	mem_prefer_huge_pages(l->memory);
-	setitimer(ITIMER_REAL, &end, NULL);	/* of any clock, since a query may also wait */
+	setitimer(ITIMER_REAL, &end, NULL);	/* on any clock, since a query may also wait */
 }
 
 /* For responses that do not report it themselves: timelines, labels, lists. */

@@ -52,9 +52,9 @@ struct roles_request {
 struct identity {
 	enum role role;
 	enum { IDENTITY_UNKNOWN, IDENTITY_ANONYMOUS, IDENTITY_TOKEN, IDENTITY_SESSION, IDENTITY_PROXY } by;
-	char user[ROLES_USER_MAX + 1];		/* of a proxy; "" else */
+	char user[ROLES_USER_MAX + 1];		/* user of a proxy; "" else */
 	bool wrong_token;			/* one was given, and it is not ours */
-	struct ip address;			/* of the user, as reported by trusted proxies */
+	struct ip address;			/* address of the user, as reported by trusted proxies */
 };
 
 /* -EINVAL with a sentence that begins with the option's name. Free with roles_done, also after an error. */

@@ -24,7 +24,7 @@ struct route {
 	const char *path;		/* ending in "/": everything below it */
 	handler *answer;
 	bool is_page, is_public, takes_post, takes_delete, is_counters, is_query, is_probe, removes;
-	size_t body_max;		/* of a POST */
+	size_t body_max;		/* limit of a POST */
 	bool reads, only_post, is_push;		/* a POST that changes nothing; nothing but POST */
 };
 

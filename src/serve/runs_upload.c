@@ -17,10 +17,10 @@
 struct upload {
 	struct server_context *context;
 	const struct request *request;
-	char source[STROBE_WIRE_RUN_KEY + 1];		/* of files that have none; "" is "default" */
+	char source[STROBE_WIRE_RUN_KEY + 1];		/* source for files that have none; "" is "default" */
 	char token[FORM_TOKEN + 1];
 	unsigned files, stored;
-	int status;					/* of the first file that was refused; 0: none */
+	int status;					/* status of the first file that was refused; 0: none */
 	struct store_new_run last;
 	struct buf rows;				/* a table of the results */
 };

@@ -21,13 +21,13 @@ struct server;
 
 /* A figure that a sink keeps itself: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
 struct server_figure {
-	const char *name;			/* of the metric, behind "strobe_"; a counter's ends with "_total" */
+	const char *name;			/* name of the metric, behind "strobe_"; a counter's ends with "_total" */
 	const char *help;
 	const char *key, *value;		/* one more label; NULL: none */
 	uint64_t number;
 };
 
-#define SERVER_FIGURES	32u			/* of one sink */
+#define SERVER_FIGURES	32u			/* figures of one sink */
 
 struct server_sink {
 	const char *url;
@@ -52,29 +52,28 @@ struct server_options {
 	unsigned connections;			/* at most; 0: 256, which is also the most */
 	const char *probe_listen;		/* another address, for /healthz, /readyz and /metrics only; NULL: none */
 
-	struct query_starter *query_starter;	/* of query_starter.h, for the store; NULL: queries run in this process */
+	struct query_starter *query_starter;	/* see query_starter.h, for the store; NULL: queries run in this process */
 	uint64_t query_memory;			/* that queries and their answers may take together; 0 is QUERY_MEMORY */
 	struct store *store;			/* NULL: only counters are served */
-	const char *filters_path;		/* of the file of named filters; NULL: none are kept */
+	const char *filters_path;		/* file of named filters; NULL: none are kept */
 	const char *const *source_dirs;		/* source files below them may be served, see source_text.h */
 	size_t source_dir_count;
 	const char *const *service_labels;	/* labels that are Grafana's service_name, the first one that a series has; none:
 						 * those of pyroscope_selection.h */
 	size_t service_label_count;
-	const char *grafana_settings_path;	/* of the file of its app's settings; NULL: none are kept */
+	const char *grafana_settings_path;	/* file of its app's settings; NULL: none are kept */
 	bool only_counters;			/* no pages and no profiles, even with a store */
 	const char *store_url;			/* only shown; may be NULL */
 	struct store_limits limits;		/* only shown */
 	const struct collector_counters *collector;	/* NULL when nothing is collected: then it is never ready */
-	struct source *pushes;			/* of push_source.h: receives pushed profiles; NULL: pushes are
-						 * refused */
+	struct source *pushes;			/* see push_source.h: receives pushed profiles; NULL: pushes are refused */
 	struct source *const *sources;		/* that one, too */
 	size_t source_count;
 	const struct server_sink *sinks;
 	size_t sink_count;
 	void (*more_metrics)(void *data, struct buf *out);	/* appends further families; NULL: none. Any thread */
 	void *more_data;
-	int64_t start_ns;			/* of the daemon, clock_wall_ns(); 0 is now */
+	int64_t start_ns;			/* start of the daemon, clock_wall_ns(); 0 is now */
 };
 
 /* Listens and responds from here on. -EADDRINUSE, -EACCES (beyond loopback without a token) and -EINVAL come with a

@@ -29,7 +29,7 @@ struct endpoint {
 	struct connections *connections;
 	bool only_probes;
 	struct strict_recv_answers refusals;
-	struct buf if_too_long;		/* of those */
+	struct buf if_too_long;		/* answer to those */
 	int fd;				/* -1 once libmicrohttpd owns it */
 	char url[ADDRESS_HOST + 32];
 	unsigned max_connections;

@@ -37,7 +37,7 @@ struct source_query {
 	const char *why;		/* a warning without a full stop; NULL: none */
 
 	struct annotate_walk walk;	/* the rest is private */
-	struct annotate_lines lines;	/* of both sides; values are those of the later one */
+	struct annotate_lines lines;	/* lines of both sides; values are those of the later one */
 	int64_t *values;		/* by line of `lines`: self before, total before */
 	int64_t hot_from;
 	size_t shown;

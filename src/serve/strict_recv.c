@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 
 #define WATCHED_MAX	65536
-#define DISCARDED_MAX	((size_t)2 << 20)	/* of an address; browsers send no longer ones */
+#define DISCARDED_MAX	((size_t)2 << 20)	/* length of an address; browsers send no longer ones */
 
 struct watched {
 	struct framing framing;

@@ -42,11 +42,11 @@
 #include <stdbool.h>
 
 #define VIEW_DEFAULT_NS	(3600LL * 1000000000LL)		/* the last hour, unless a range is given */
-#define VIEW_STEPS	300u				/* of a timeline, approximately, when no step is given */
+#define VIEW_STEPS	300u				/* steps of a timeline, approximately, when no step is given */
 #define VIEW_STEPS_MAX	10000u
 #define VIEW_RUNS_MAX	32u				/* averaged */
 #define VIEW_STACK_FILTERS 16u
-#define VIEW_PIXELS	2000u				/* of a flame chart, when no number is given */
+#define VIEW_PIXELS	2000u				/* width of a flame chart, when no number is given */
 #define VIEW_PIXELS_MAX	20000u
 
 struct view_run {
@@ -61,7 +61,7 @@ struct view_stack_filter {
 
 struct view {
 	int64_t now_ns, from_ns, to_ns;
-	int64_t step_ns;			/* of a timeline: a multiple of BATCH_BUCKET_NS */
+	int64_t step_ns;			/* step of a timeline: a multiple of BATCH_BUCKET_NS */
 	size_t steps;				/* that cover the range */
 	const char *from, *to;			/* as written, for links; "-1h" and "now" by default */
 	const char *format, *column, *title;	/* NULL unless asked for */
@@ -74,18 +74,18 @@ struct view {
 	bool has_base;				/* a comparison: with base_run, or with a range if that has no id */
 	struct view_run base_run;
 	int64_t base_from_ns, base_to_ns;
-	struct label_filter base_filters[PARAMS_MAX];	/* of the base, if that is a range */
+	struct label_filter base_filters[PARAMS_MAX];	/* filters of the base, if that is a range */
 	size_t base_filter_count;
 	bool has_base_labels;			/* they differ from `filters` */
 	enum diff_scale scale;
 	bool has_scale;
-	enum flamegraph_width_of width_of;	/* of a comparison's graphs */
+	enum flamegraph_width_of width_of;	/* for a comparison's graphs */
 	enum report_by by;
 	const char *function;			/* NULL: all */
 	const char *function_file;		/* NULL: those of all files, or groups that are no functions */
 	const char *split;			/* the label that a timeline is split by; NULL: none */
 	double threshold;			/* below zero unless given */
-	int64_t chart_from_ns, chart_to_ns;	/* of a flame chart; to 0: its end */
+	int64_t chart_from_ns, chart_to_ns;	/* part of a flame chart; to 0: its end */
 	uint32_t pixels;
 	bool has_pixels;
 	const char *zoom;			/* NULL: none */

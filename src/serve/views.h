@@ -22,7 +22,7 @@ struct views {
 	const char *weights;		/* "2,1": whole numbers, one per run; NULL: all count alike */
 	const char *function;		/* one function of it; NULL: all */
 	const char *column;		/* the values to show; NULL: as the page chooses */
-	const char *sort;		/* of tables: "total", "name"; NULL: by self */
+	const char *sort;		/* order of tables: "total", "name"; NULL: by self */
 };
 
 /* "shop/1"; false if it is no such name. */

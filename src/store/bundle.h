@@ -26,7 +26,7 @@ void bundle_put(struct buf *out, uint32_t last, uint32_t series, const void *chu
 
 struct bundle_reader {
 	const uint8_t *p, *end;
-	int64_t series;			/* of the chunk before */
+	int64_t series;			/* series of the chunk before */
 	bool is_chunk;			/* the row of an earlier version */
 	bool ended;
 };

@@ -9,7 +9,7 @@
 
 #define ALL_EQUAL	63u		/* in the place of k */
 #define K_MAX		40u
-#define BUCKET_BITS	9u		/* of a row's key */
+#define BUCKET_BITS	9u		/* bits of a row's key */
 
 static_assert(CHUNK_BUCKETS <= 1u << BUCKET_BITS, "a bucket fits into a row's key");
 static_assert(CHUNK_BUCKETS * BATCH_BUCKET_NS == 3600LL * 1000000000LL, "a chunk covers an hour");

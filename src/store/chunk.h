@@ -35,7 +35,7 @@
 #include "batch.h"
 #include "buf.h"
 
-#define CHUNK_BUCKETS	360u			/* of BATCH_BUCKET_NS in an hour */
+#define CHUNK_BUCKETS	360u			/* number of BATCH_BUCKET_NS in an hour */
 
 /* Rows on their way into a chunk, in any order; equal stacks and buckets add up. */
 struct chunk_rows {
@@ -60,7 +60,7 @@ bool chunk_encode(struct chunk_rows *rows, struct buf *out);
 struct chunk_reader {
 	uint32_t columns, rows, row;
 	unsigned first_bucket, last_bucket;
-	int64_t total;				/* of column 0 */
+	int64_t total;				/* sum of column 0 */
 
 	/* private */
 	unsigned bucket_bits, k_stack, k_bucket;

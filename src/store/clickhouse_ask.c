@@ -14,7 +14,7 @@
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
 #define SILENT_NS	(3 * NS_PER_SECOND)	/* one that did not is left alone for as long */
-#define READY_NS	(3 * NS_PER_SECOND)	/* of a probe, which blocks the thread that answers it */
+#define READY_NS	(3 * NS_PER_SECOND)	/* limit of a probe, which blocks the thread that answers it */
 #define ANSWER_MEMORY	(32u << 20)		/* the server writes more than that to a file before it sends it */
 #define IDLE_MAX	64u
 #define BOUNDARY	"strobe7c1f0a5e9b3d4826strobe"

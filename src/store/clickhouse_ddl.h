@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLICKHOUSE_TABLES	8u		/* of clickhouse_ddl_tables */
-#define CLICKHOUSE_DISTRIBUTED	6u		/* of clickhouse_ddl_distributed */
+#define CLICKHOUSE_TABLES	8u		/* from clickhouse_ddl_tables */
+#define CLICKHOUSE_DISTRIBUTED	6u		/* from clickhouse_ddl_distributed */
 
 struct clickhouse_form {
 	const char *database;			/* letters, digits and '_' */
 	const char *cluster;			/* NULL: none; letters, digits, '_', '-' and '.' */
 	bool replicated;			/* some shard of the cluster has several replicas */
-	uint64_t major;				/* of the version: 18 of 18.16.1 */
+	uint64_t major;				/* first number of the version: 18 for 18.16.1 */
 };
 
 /* Each calls `run` with its statements in turn, until one fails. */

@@ -8,7 +8,7 @@ struct clickhouse_kind {
 	uint64_t name;
 	uint32_t clock;
 	int64_t period_ns;
-	uint32_t position;			/* of the column among those of its series */
+	uint32_t position;			/* position of the column among those of its series */
 	char column[64], unit[64];
 	bool timed;				/* values × period is a column of time */
 };

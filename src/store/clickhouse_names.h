@@ -31,7 +31,7 @@ struct clickhouse_naming {
 	struct buf labels, columns, key;
 	const struct batch_entry *like;		/* the source of `kinds`; NULL: none */
 	struct clickhouse_kinds_named kinds;
-	int64_t day;				/* of `month`; -1: none */
+	int64_t day;				/* first day of `month`; -1: none */
 	uint32_t month;
 };
 

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define STACK_NODES	8u		/* of a tree for each stack; what is requested and read takes as much again */
+#define STACK_NODES	8u		/* nodes of a tree for each stack; what is requested and read takes as much again */
 #define KINDS_APART	8u		/* more of them are added up in one pass */
 #define STACKS_MIN	4096u		/* fit into the least memory that a query is given */
 

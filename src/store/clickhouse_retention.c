@@ -29,8 +29,8 @@ struct partitions {
 struct there {
 	struct partitions days;			/* oldest first */
 	struct partitions series;		/* by the day */
-	struct partitions months;		/* names of stacks and frames */
-	uint64_t other_bytes;			/* of kinds */
+	struct partitions months;		/* months with names of stacks and frames */
+	uint64_t other_bytes;			/* bytes of kinds */
 	uint64_t runs, runs_bytes;
 };
 

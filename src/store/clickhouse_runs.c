@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define ROW_BYTES	600			/* of a run beside its profile, roughly */
+#define ROW_BYTES	600			/* size of a run beside its profile, roughly */
 #define ROUND_BYTES	((size_t)64 << 20)	/* in one insert, and what one run has more */
 #define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
 #define TURN_NS		(20 * NS_PER_SECOND)	/* the longest wait for other daemons' inserts */

@@ -11,7 +11,7 @@ struct clickhouse_stacks {
 	struct buf *stacks;			/* answers, a further one for the bases of deep stacks of the one before */
 	size_t count, capacity;
 	struct buf frames;			/* an answer, too */
-	struct map numbers;			/* of frames, which stand for their hashes in `stacks` */
+	struct map numbers;			/* numbers of frames, which stand for their hashes in `stacks` */
 	uint32_t *cache_numbers;		/* by those; UINT32_MAX: not in the cache */
 	struct clickhouse_cached {
 		uint64_t name;

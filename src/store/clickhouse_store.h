@@ -21,7 +21,7 @@ struct clickhouse_store {
 	struct store base;
 	struct clickhouse_url url;
 	enum clickhouse_mode mode;
-	struct clickhouse_cache *cache;		/* of the process; may be NULL */
+	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
 	struct lock lock;			/* guards the members below, up to the next lock */
 	struct clickhouse_idle {

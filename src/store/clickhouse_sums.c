@@ -24,13 +24,13 @@ struct cell {
 struct sums {
 	const struct store_query *q;
 	const char *sql;
-	int64_t buckets;			/* of a step; 0: only the series are wanted */
+	int64_t buckets;			/* buckets of a step; 0: only the series are wanted */
 	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
 
 	struct clickhouse_series series;
 	struct described {
 		struct store_series series;
-		uint32_t positions[PROFILE_COLUMNS];	/* of its columns without time */
+		uint32_t positions[PROFILE_COLUMNS];	/* positions of its columns without time */
 	} *described;				/* by the number in `series` */
 	struct cell *cells;
 	size_t count, capacity;

@@ -7,7 +7,7 @@
 #include <zstd_errors.h>
 
 #define WORTH_TRYING	1024		/* bytes; setting zstd up costs 200 microseconds */
-#define LEVEL		6		/* of zstd: written once, read often */
+#define LEVEL		6		/* level of zstd: written once, read often */
 
 static bool put_compressed(struct buf *out, const void *bytes, size_t n)
 {

@@ -10,7 +10,7 @@
 
 struct run_bytes {
 	struct profile view;		/* borrows all of the profile but its labels */
-	struct chart chart;		/* of that, with borrowed calls: its times are those of the run */
+	struct chart chart;		/* chart of the view, with borrowed calls: its times are those of the run */
 	struct labels rest;		/* the labels without a column of their own */
 	struct buf message, packed, totals, label_text;
 	XXH128_canonical_t digest;

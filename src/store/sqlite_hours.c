@@ -11,7 +11,7 @@
 
 #define KEPT_BUCKETS	6u	/* the newest minute stays, whatever the limit is */
 #define VACUUM_PAGES	1024u
-#define STACKS_SHARE	4	/* of the file: freeing stacks means reading all samples, and waits until they are worth that */
+#define STACKS_SHARE	4	/* share of the file: freeing stacks means reading all samples, and waits until they are worth that */
 
 static uint64_t pages(struct day *d, const char *pragma)
 {

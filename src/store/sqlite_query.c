@@ -24,7 +24,7 @@ struct query {
 	unsigned time_count, times_added;
 	struct query_columns columns;
 
-	/* of the day being read, and then until the next one begins */
+	/* for the day being read, and then until the next one begins */
 	struct stack_tree tree;
 	struct day_values values;
 	bool *noted;			/* by number of a series: note_series was called */

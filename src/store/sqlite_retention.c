@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define RESERVE_SHARE	4	/* of the limit, at most */
-#define DISK_RESERVE_SHARE	2	/* of the disk, at most */
+#define RESERVE_SHARE	4	/* share of the limit, at most */
+#define DISK_RESERVE_SHARE	2	/* share of the disk, at most */
 
 /* One name in the directory that belongs to a day: its file, log, index, or one that was set aside. */
 struct piece {

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define ROW_BYTES	600	/* of a run beside its profile, with its places in the indexes, roughly */
+#define ROW_BYTES	600	/* size of a run beside its profile, with its places in the indexes, roughly */
 #define EXPIRE_ROWS	200	/* removed in one transaction, so that others do not wait long for the file */
 
 /* The writer's connection. The lock `runs_writer` is held. */

@@ -17,7 +17,7 @@ struct scan {
 	int64_t *damaged;		/* days of which something is missing */
 	size_t damaged_count, damaged_capacity;
 
-	/* of the day being read */
+	/* for the day being read */
 	struct day *day;
 	struct series *series;		/* by id - 1 */
 	bool *matches;

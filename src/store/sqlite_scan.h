@@ -10,7 +10,7 @@
 
 struct scan_chunk {
 	const struct series *series;
-	uint32_t id;			/* of the series within its day */
+	uint32_t id;			/* id of the series within its day */
 	struct chunk_reader *reader;	/* its header is read, no row yet */
 	int64_t hour_bucket;		/* first bucket of its hour, since 1970 */
 	unsigned from, to;		/* buckets of the hour that are requested: [from, to) */

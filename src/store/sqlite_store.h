@@ -36,7 +36,7 @@ struct sqlite_store {
 	uint64_t uses;
 	struct map settled;		/* days that need no compaction */
 	bool cap_reported;
-	uint64_t bytes_before;		/* of the days, after the maintenance before; 0: there was none */
+	uint64_t bytes_before;		/* size of the days, after the maintenance before; 0: there was none */
 
 	struct files_lock files;
 

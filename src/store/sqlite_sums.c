@@ -9,9 +9,9 @@
 struct sums {
 	store_sums_callback *take;
 	void *data;
-	unsigned buckets;		/* of a step; 0: only the series are wanted */
+	unsigned buckets;		/* buckets of a step; 0: only the series are wanted */
 
-	/* of the day being read */
+	/* for the day being read */
 	struct store_series *series;	/* by id - 1; without columns until they are requested */
 	size_t count, capacity;
 	int64_t values[CHUNK_BUCKETS * (PROFILE_COLUMNS + 1)];

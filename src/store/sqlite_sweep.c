@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 #define BLOCK_SHARE	8			/* share of a block that must be unneeded */
-#define BLOCK_BYTES	((size_t)1 << 20)	/* of records, unpacked */
+#define BLOCK_BYTES	((size_t)1 << 20)	/* records, unpacked */
 #define HOLE_BYTES	3			/* as the record of a frame */
 
 struct marks {
@@ -31,7 +31,7 @@ struct marks {
 	} *series;			/* by id - 1, as far as they are known */
 	size_t series_count, series_capacity;
 	struct buf scratch;
-	dev_t device;			/* of the file that was read */
+	dev_t device;			/* device of the file that was read */
 	ino_t inode;
 };
 

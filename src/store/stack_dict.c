@@ -28,7 +28,7 @@ struct stack_dict {
 	uint32_t saved_frames, saved_nodes;
 	uint32_t last_lined;		/* the last node with a line */
 	uint32_t first_new_lined;	/* the first of them since the last commit */
-	uint32_t *hashes, *numbers;	/* of one profile's strings and frames, while it is added */
+	uint32_t *hashes, *numbers;	/* one profile's strings and frames, while it is added */
 	size_t hash_capacity, number_capacity;
 };
 

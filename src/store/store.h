@@ -28,8 +28,7 @@ struct store_query {
 	int64_t from_ns, to_ns;			/* buckets that overlap [from, to) */
 	const struct label_filter *filters;	/* all must hold; of several of one key that are no LABEL_IS_NOT, any */
 	size_t filter_count;
-	uint32_t max_nodes;			/* of the profile, at most 2^30; nodes beyond are pruned (profile_prune),
-						 * the least first. 0 is no limit */
+	uint32_t max_nodes;			/* limit of the profile's nodes, at most 2^30; those beyond are pruned (profile_prune), the least first. 0 is no limit */
 	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as they are known to come, which spares a
 						 * caller without the memory the work; 0 is no limit. A store may not know */
 	bool lines;				/* the profile keeps executed lines, and has a node for each */
@@ -51,15 +50,15 @@ struct store_limits {
 	bool min_free_is_guess;			/* a default: a tenth of a smaller disk is enough */
 	/* Runs expire in the order in which they were stored, since a run may be imported long after it ran. */
 	int64_t runs_max_age_ns;		/* since they were stored; 0 keeps all */
-	uint64_t runs_max_count;		/* of each source; 0 is no limit */
-	uint64_t runs_max_bytes;		/* of all together; 0 is no limit */
+	uint64_t runs_max_count;		/* limit of each source; 0 is no limit */
+	uint64_t runs_max_bytes;		/* limit of all together; 0 is no limit */
 };
 
 struct store_stats {
 	uint64_t bytes, days, batches, replays, samples_stored, commits, commit_ns_total, commit_ns_max;
 	uint64_t compactions, days_expired, errors;
-	uint64_t hours_expired;			/* of the day being written */
-	uint64_t seconds_expired;		/* of the hour being written */
+	uint64_t hours_expired;			/* from the day being written */
+	uint64_t seconds_expired;		/* from the hour being written */
 	uint64_t stacks_cut;			/* nodes that a day had no number left for; they count for their callers */
 	uint64_t free_bytes;			/* room on the disk, now */
 	uint64_t days_damaged;			/* days with data set aside or unreadable now */
@@ -133,7 +132,7 @@ struct store_profile_limits {
 struct store_runs {
 	struct store_run *items;
 	size_t count;
-	char next[STORE_RUNS_NEXT];		/* of the characters of a file name; "" if there are no more */
+	char next[STORE_RUNS_NEXT];		/* made of the characters of a file name; "" if there are no more */
 	uint64_t examined;			/* runs that were read */
 };
 

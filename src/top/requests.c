@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FUNCTIONS_SHOWN	12u		/* of the innermost */
+#define FUNCTIONS_SHOWN	12u		/* innermost functions in a row */
 
 void request_rows_init(struct request_rows *r)
 {

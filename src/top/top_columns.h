@@ -8,7 +8,7 @@ enum top_column { COLUMN_SELF_SHARE, COLUMN_TOTAL_SHARE, COLUMN_SELF, COLUMN_TOT
 
 struct top_columns {
 	bool shown[TOP_COLUMNS];
-	size_t width;			/* of all of them */
+	size_t width;			/* width of all of them */
 };
 
 /* `width` 0 is no limit. */

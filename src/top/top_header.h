@@ -9,9 +9,9 @@ struct top_status {
 	const char *frames;		/* "PHP frames" */
 	const char *fallback;		/* why there is no BPF; "" if there is */
 	bool ended;			/* the last process has */
-	int64_t length_ns;		/* of the period */
+	int64_t length_ns;		/* length of the period */
 	int64_t all_ns;			/* since the start or the reset */
-	struct record_summary summary;	/* of the period */
+	struct record_summary summary;	/* counts of the period */
 };
 
 void top_put_title(struct buf *out, const struct top_view *v, const struct top_status *f);

@@ -8,8 +8,15 @@
 #include <regex.h>
 
 enum top_by {
-	TOP_BY_FUNCTION, TOP_BY_CLASS, TOP_BY_FILE, TOP_BY_NAMESPACE, TOP_BY_PACKAGE,	/* of frames */
-	TOP_BY_ENTRY, TOP_BY_POOL, TOP_BY_CONTAINER, TOP_BY_PID,			/* of labels */
+	TOP_BY_FUNCTION,
+	TOP_BY_CLASS,
+	TOP_BY_FILE,
+	TOP_BY_NAMESPACE,
+	TOP_BY_PACKAGE, /* properties of frames */
+	TOP_BY_ENTRY,
+	TOP_BY_POOL,
+	TOP_BY_CONTAINER,
+	TOP_BY_PID, /* labels */
 	TOP_BYS
 };
 
@@ -27,7 +34,7 @@ struct top_rows {
 	struct top_row *rows;
 	size_t count;
 	size_t left_out;		/* by the filter */
-	int64_t on_cpu, off_cpu;	/* of all rows, independent of the filter */
+	int64_t on_cpu, off_cpu;	/* sums of all rows, independent of the filter */
 	struct arena names;
 };
 
@@ -50,7 +57,7 @@ void top_rows_sort(struct top_rows *r, enum top_sort sort);
 /* "function", "entry", …; NULL is none. */
 const char *top_by_name(enum top_by by);
 bool top_by_parse(const char *name, enum top_by *ret);
-const char *top_by_label(enum top_by by);		/* of a label: its key; else NULL */
+const char *top_by_label(enum top_by by);		/* the key of a label; else NULL */
 
 const char *top_sort_name(enum top_sort sort);		/* "self", "total", "off", "off-total", "name" */
 bool top_sort_parse(const char *name, enum top_sort *ret);

@@ -11,12 +11,12 @@ struct top_session_options {
 	const struct stack_registry_layers *layers;
 	const char *target, *frames;	/* names for the head */
 	const char *php_offsets;	/* a file, or NULL */
-	unsigned hz;			/* of samples on CPU; 0: none */
+	unsigned hz;			/* rate of samples on CPU; 0: none */
 	int64_t duration_ns;		/* 0: without end */
 	int64_t every_ns;		/* between tables; 0: what suits a screen, or lines */
 	int64_t window_ns;		/* that a screen shows; lines show what was since the ones before */
 	bool json;			/* instead of lines */
-	size_t rows;			/* of each table in lines; 0: all */
+	size_t rows;			/* rows of each table in lines; 0: all */
 };
 
 /* `r` is open and was not started. `terminal` NULL: lines. */

@@ -8,9 +8,9 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True))]
 NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|Of|Whatever)\b.*)', re.M)
-# Comments of C: the header of a file in either case, a question word with a capital, "what" and "who" in either case.
+# Comments of C: the header of a file in either case, a question word with a capital, "what", "who" and "of" in either case.
 OF_C = re.compile(r'/\*[ \t*]*(?:\n[ \t*]*)?((?:[\w.]+\.[ch]: (?:[Ww]h(?:at|o|om|ose|ich|ere|ether)|[Hh]ow|[Oo]f)'
-                  r'|W(?:hat|ho|hom|hose|hich|here)|How|Of|wh(?:at|o|om))\b[^\n]*)')
+                  r'|W(?:hat|ho|hom|hose|hich|here)|How|[Oo]f|wh(?:at|o|om))\b[^\n]*)')
 OF_SCRIPTS = re.compile(r'^\s*(?:"""|# |// |/\*\*? )((?:What|Whom?|Whose|Which|Where|How|Of)\b.*)', re.M)
 
 

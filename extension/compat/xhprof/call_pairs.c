@@ -25,7 +25,7 @@ struct edge {
 
 struct name {
 	zend_string *text;
-	zend_string *file;		/* of a function written in PHP, NULL of all others */
+	zend_string *file;		/* where a function written in PHP is, NULL for all others */
 	uint32_t line;
 	uint32_t running;		/* calls of it on the path to the current node */
 };
@@ -37,7 +37,7 @@ struct edges {
 	uint32_t name_count, name_capacity;
 	uint32_t *name_slots;		/* hash: index of a name + 1 */
 
-	char *edges;			/* of edge_size() bytes each */
+	char *edges;			/* each has edge_size() bytes */
 	uint32_t edge_count, edge_capacity;
 	uint32_t *edge_slots;		/* hash: index of an edge + 1 */
 };

@@ -14,10 +14,10 @@
 struct recording {
 	bool running;
 	struct edge_format format;
-	struct trace_session *session;	/* of an exact one */
-	struct edges *edges;		/* of an exact one: the overflow of the tree, and in the end everything */
+	struct trace_session *session;	/* exact recordings only */
+	struct edges *edges;		/* exact recordings only: the overflow of the tree, and in the end everything */
 	uint64_t folded_calls;
-	struct sampled *sampled;	/* of a sampling one */
+	struct sampled *sampled;	/* sampling recordings only */
 };
 
 /* Begins an exact recording; nothing may be running. Measures what the columns of `format` need; its names say whether

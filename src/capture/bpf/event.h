@@ -21,7 +21,7 @@ typedef __s64 s64;
 #define PHP_DEPTH		256u	/* PHP frames of one stack, a power of 2; the root's side is cut */
 #define KERNEL_DEPTH		64u	/* frames of the kernel, a power of 2 */
 #define NATIVE_DEPTH		128u	/* native frames, the same */
-#define COUNT_ENTRIES		16384u	/* of each of the two tables */
+#define COUNT_ENTRIES		16384u	/* in each of the two tables */
 #define CGROUPS_MAX		16u	/* that can be chosen */
 
 #define NAME_SIZE		256u	/* bytes of a function's or a class' name, with its NUL */
@@ -35,7 +35,7 @@ struct php_layout {
 	u16 current_execute_data;	/* in executor_globals */
 	u16 opline, func, type_info, prev;	/* in zend_execute_data */
 	u16 fn_flags, fn_name, fn_scope, fn_filename, fn_line_start, fn_line_end;	/* in zend_function, type is 0 */
-	u16 function_bytes;		/* of zend_function up to the end of line_end */
+	u16 function_bytes;		/* size of zend_function up to the end of line_end */
 	u16 fn_opcodes, fn_last;	/* in zend_op_array; 0: not known */
 	u16 class_name;			/* in zend_class_entry */
 	u16 op_line;			/* in zend_op */
@@ -68,7 +68,7 @@ struct binary {
 	u32 kind;
 	u16 zts, hybrid;		/* thread-safe build; the interpreter keeps opline and frame in registers */
 	u32 fpm, pad;
-	u64 text;			/* of the first executable segment, which the kernel knows as start_code */
+	u64 text;			/* address of the first executable segment, which the kernel knows as start_code */
 	u64 executor_globals;		/* ZTS: of executor_globals_offset */
 	u64 sapi_globals;		/* the same */
 	s64 tls_offset;			/* ZTS: where, relative to the thread pointer, the pointer to the globals is */
@@ -80,7 +80,7 @@ struct binary {
 
 /* PHP as a library in a process. */
 struct hosted_php {
-	u64 start_ticks;		/* of the process; another one may get its number */
+	u64 start_ticks;		/* start of the process; another one may get its number */
 	u64 bias;			/* added to the file's addresses */
 	struct binary binary;
 };
@@ -97,8 +97,8 @@ enum target_kind {
 struct sampler_settings {
 	u32 target;			/* enum target_kind */
 	u32 pid_namespace;		/* inode of the caller's pid namespace; 0: the first one */
-	u64 boottime_offset_ns;		/* of the caller's time namespace, in which /proc tells when a process started */
-	u64 period_ns;			/* of on-CPU samples */
+	u64 boottime_offset_ns;		/* in the caller's time namespace, in which /proc tells when a process started */
+	u64 period_ns;			/* between on-CPU samples */
 	u64 min_ns;			/* shorter off-CPU intervals are counted, not kept */
 	u8 kernel, native;		/* record those frames, too */
 	u8 idle;			/* keep waits without a PHP frame */
@@ -152,13 +152,13 @@ struct sleeper_event {
 	u64 thread;			/* its thread pointer */
 	u64 switches;			/* away from the CPU, so far: it has not run since while they stay the same */
 	u64 kernel;			/* id of the kernel's stack */
-	u64 bias;			/* of the PHP in it */
+	u64 bias;			/* load bias of the PHP in it */
 	u64 executable_pages;		/* mapped */
 	u64 ip, sp, fp, bx, link;	/* in user mode; 0 where they are not known */
 	struct binary binary;
 };
 
-#define FUNCTION_WORDS	14u		/* of zend_internal_function: its handler is among them in every version */
+#define FUNCTION_WORDS	14u		/* words of zend_internal_function: its handler is among them in every version */
 
 /* A string that could not be read has size 0; one that was cut has a greater size than fits. */
 struct function_event {
@@ -168,7 +168,7 @@ struct function_event {
 	u32 name_size, class_size, file_size;
 	u32 tgid;			/* process in which it was seen, in the first pid namespace; 0: unknown */
 	u64 start_ticks;
-	u64 words[FUNCTION_WORDS];	/* of a function written in C: the struct from its start; 0 where it could not be read */
+	u64 words[FUNCTION_WORDS];	/* a function written in C: the struct from its start; 0 where it could not be read */
 	char name[NAME_SIZE], scope[NAME_SIZE], file[FILE_SIZE];
 };
 
@@ -176,7 +176,7 @@ struct function_event {
 enum perl_kind {
 	PERL_SUB = 32,
 	PERL_FORMAT,
-	PERL_EVAL,			/* of a block or a string */
+	PERL_EVAL,			/* a block or a string */
 	PERL_REQUIRE,			/* `name` is the file that it looks for */
 	PERL_FILE,			/* outside of subs: the program, or a file that is being required */
 };
@@ -188,7 +188,7 @@ enum perl_kind {
 #define FUNCTION_SPECIAL	16ull
 
 #define FRAME_TOP		1u	/* C code called it: the interpreter's own frame begins here */
-#define FRAME_DELEGATE		2u	/* of a generator that waits in `yield from`; neighbours with it come root first */
+#define FRAME_DELEGATE		2u	/* a generator that waits in `yield from`; neighbours with it come root first */
 #define FRAME_RESUMES		4u	/* it runs a fiber, in which the next frame is */
 
 struct php_frame {
@@ -274,11 +274,11 @@ struct waiting {
 
 /* The fate of ticks and switches. Numbers of `counters`. */
 enum counter {
-	COUNTER_TICKS,			/* of the sampling clock, on all CPUs */
+	COUNTER_TICKS,			/* ticks of the sampling clock, on all CPUs */
 	COUNTER_TICKS_IDLE,		/* found no process on the CPU */
 	COUNTER_TICKS_OTHER,		/* found one that is no target, or no PHP */
 	COUNTER_SAMPLES,		/* on CPU, kept */
-	COUNTER_SWITCHES,		/* of targets, away from the CPU */
+	COUNTER_SWITCHES,		/* switches of targets, away from the CPU */
 	COUNTER_SWITCHES_IDLE,		/* left out: no PHP frame, and `idle` was not set */
 	COUNTER_SWITCHES_SHORT,		/* left out: shorter than the minimum */
 	COUNTER_SWITCHES_SKIPPED,	/* skipped: others count for them */

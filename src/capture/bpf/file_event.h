@@ -7,9 +7,9 @@
 
 #include "event.h"
 
-#define FILE_COUNT_ENTRIES	32768u	/* of each of the two tables */
+#define FILE_COUNT_ENTRIES	32768u	/* in each of the two tables */
 #define FILE_PATH_SIZE		4096u	/* bytes of a path, with its NUL; a power of 2 */
-#define FILE_NAME_SIZE		256u	/* of one name in it */
+#define FILE_NAME_SIZE		256u	/* bytes of one name in it */
 #define SYSTEM_CALLS		512u	/* descriptors that are checked, a power of 2 */
 #define HISTOGRAM_BUCKETS	64u
 

@@ -11,22 +11,22 @@
 #include "file_types.h"
 #include "record_stack.h"
 
-#define PATH_STEPS	2304u		/* of one walk: 2,048 directories fit in a path, and mounts are steps, too */
+#define PATH_STEPS	2304u		/* in one walk: 2,048 directories fit in a path, and mounts are steps, too */
 
 struct path_walk {
 	u64 dentry, mount;		/* its place; mount is a struct mount */
-	u64 root_dentry, root_mount;	/* of the process */
+	u64 root_dentry, root_mount;	/* root directory of the process */
 	u64 id;
 	u32 flags;			/* FILE_UNREACHABLE, FILE_CUT */
 	u32 collect;			/* copy names */
-	u32 size;			/* of the names copied */
+	u32 size;			/* bytes of the names copied */
 	u32 pad;
 };
 
 struct file_scratch {
 	struct path_walk walk;
 	struct path from;		/* start of the walk */
-	u64 given_id;			/* of the name in `given`, while it is computed */
+	u64 given_id;			/* id of the name in `given`, while it is computed */
 	u64 given_size;
 	char given[FILE_PATH_SIZE];
 	struct file_event event;

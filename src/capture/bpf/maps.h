@@ -135,7 +135,7 @@ enum context { CONTEXT_TICK, CONTEXT_SWITCH, CONTEXT_SLEEPERS, CONTEXT_FILE, CON
 
 struct scratch {
 	u32 language, pad;			/* enum binary_kind: whose frames are in `walk` */
-	struct php_layout layout;		/* of the PHP that is walked */
+	struct php_layout layout;		/* the PHP that is walked */
 	struct php_walk walk;
 	struct perl_layout perl_layout;
 	struct perl_walk perl;

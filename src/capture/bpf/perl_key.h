@@ -15,9 +15,9 @@
 #define SV_UNION	16u
 #define SV_TYPE_MASK	0xffu
 #define SV_HAS_AUX	0x02000000u	/* SVf_OOK of a hash: it has struct xpvhv_aux */
-#define CODE_BYTES	104u		/* of XPVCV */
-#define GLOB_BYTES	48u		/* of XPVGV up to xgv_stash */
-#define HASH_BYTES		64u	/* of a stash's body: XPVHV and xpvhv_aux up to xhv_name_count */
+#define CODE_BYTES	104u		/* size of XPVCV */
+#define GLOB_BYTES	48u		/* size of XPVGV up to xgv_stash */
+#define HASH_BYTES		64u	/* size of a stash's body: XPVHV and xpvhv_aux up to xhv_name_count */
 #define CODE_NAMED	0x8000u		/* CVf_NAMED: the name is a HEK of its own, not that of a glob */
 #define CODE_LEXICAL	0x10000u	/* CVf_LEXICAL: `my sub` */
 #define HEK_TEXT	8u		/* behind hash and length */

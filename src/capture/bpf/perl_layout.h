@@ -6,7 +6,7 @@
 #ifndef CAPTURE_BPF_PERL_LAYOUT_H
 #define CAPTURE_BPF_PERL_LAYOUT_H
 
-#define PERL_BYTES_MAX	128u		/* of a struct that are read; offsets in the layout are less */
+#define PERL_BYTES_MAX	128u		/* bytes of a struct that are read; offsets in the layout are less */
 
 /* Byte offsets inside Perl's structs, by the names that its headers have. */
 struct perl_layout {

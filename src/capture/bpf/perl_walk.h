@@ -15,7 +15,7 @@
 
 #define PERL_STEPS		512u	/* frames and stackinfos of one walk */
 #define STACKINFO_BYTES		48u
-#define CONTEXT_BYTES		80u	/* of PERL_CONTEXT up to cv */
+#define CONTEXT_BYTES		80u	/* size of PERL_CONTEXT up to cv */
 #define CONTEXT_TYPE		15u
 #define CONTEXT_SUB		9u
 #define CONTEXT_FORMAT		10u
@@ -28,7 +28,7 @@ struct perl_walk {
 	s64 context;			/* number of the next frame's; less than 0: none is left there */
 	u64 program, program_key;	/* its file, as a C string, once the walk has come to it; 0: unknown */
 	u64 cop;			/* statement that runs in the next frame */
-	u32 type;			/* of the stackinfo */
+	u32 type;			/* type of the stackinfo */
 	u32 threads;
 	u32 unfinished;			/* frames left out: being entered or left */
 	u32 entered;			/* the leaf has not come to its first statement */

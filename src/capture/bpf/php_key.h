@@ -14,8 +14,8 @@
 
 #define PHP_FUNCTION_MAX	256u	/* bytes of zend_function that are read */
 #define PHP_INTERNAL		1u	/* zend_function.type of functions written in C */
-#define PHP_COMMON_BYTES	40u	/* of zend_function that every kind has */
-#define PHP_OP_BYTES		32u	/* of zend_op, in every version */
+#define PHP_COMMON_BYTES	40u	/* part of zend_function that every kind has */
+#define PHP_OP_BYTES		32u	/* size of zend_op, in every version */
 
 static __always_inline u64 mix(u64 h, u64 x)
 {

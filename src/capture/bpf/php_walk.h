@@ -10,7 +10,7 @@
 
 #include "php_key.h"
 
-#define PHP_STEPS		512u	/* of one walk: some frames are empty */
+#define PHP_STEPS		512u	/* in one walk: some frames are empty */
 #define EXECUTE_DATA_BYTES	56u
 #define PHP_IS_OBJECT		8u	/* the type of a value */
 #define GENERATOR_BYTES		1024u	/* zend_generator is smaller */
@@ -21,11 +21,11 @@ struct php_walk {
 	u64 delegate;			/* zend_generator to look at before that; 0: none */
 	u64 called;			/* the frame before: the one that `frame` called or resumed; 0: none */
 	u64 leaf_frame, leaf_opline;	/* being executed by the registers; 0: unknown */
-	u64 id;				/* of the stack so far */
+	u64 id;				/* id of the stack so far */
 	u32 count;			/* frames found */
 	u32 unreadable_frames, unreadable_functions;
 	u32 truncated;
-	u32 next_flags;			/* of the next frame */
+	u32 next_flags;			/* flags of the next frame */
 	u32 fibers;			/* that the stack goes through */
 	struct key_cache cache;
 	u64 function[PHP_FUNCTION_MAX / 8];

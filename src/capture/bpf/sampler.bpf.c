@@ -193,7 +193,7 @@ int BPF_PROG(exec, struct task_struct *task)
 	struct binary_key key;
 	u32 tgid = task->tgid;
 
-	bpf_map_delete_elem(&hosted, &tgid);		/* of the program before */
+	bpf_map_delete_elem(&hosted, &tgid);		/* left by the program before */
 	bpf_map_delete_elem(&asked_hosts, &tgid);
 	if (settings.native) {
 		bpf_map_delete_elem(&unwind_processes, &tgid);

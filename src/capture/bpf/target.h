@@ -8,7 +8,7 @@
 
 #include "follow.h"
 
-#define NS_PER_TICK	10000000ull	/* of /proc/PID/stat */
+#define NS_PER_TICK	10000000ull	/* ticks in /proc/PID/stat */
 #define ASK_FIRST_NS	250000000ull
 #define ASK_LAST_NS	64000000000ull
 

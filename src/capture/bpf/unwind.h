@@ -37,7 +37,7 @@ struct unwind {
 	u64 ip, sp, fp, bx;
 	u64 link;			/* arm64's link register */
 	u32 interrupted;		/* `ip` is the next instruction, not the one after a call */
-	u32 range;			/* of the last frame; the next one is often in the same */
+	u32 range;			/* range of the last frame; the next one is often in the same */
 	u64 near[UNWIND_NEAR / 8];
 	struct native_stack_event stack;
 	struct unwind_memo memos[UNWIND_MEMOS];

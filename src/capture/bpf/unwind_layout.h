@@ -11,8 +11,8 @@
 #include "unwind_table.h"
 
 #define UNWIND_PAGE_ROWS	1024u
-#define UNWIND_TABLE_PAGES	UNWIND_PAGE_ROWS	/* of one file at most: a million rows */
-#define UNWIND_PAGES		4096u			/* of all files: 25 MB */
+#define UNWIND_TABLE_PAGES	UNWIND_PAGE_ROWS	/* for one file at most: a million rows */
+#define UNWIND_PAGES		4096u			/* for all files: 25 MB */
 #define UNWIND_RULES		65536u
 #define UNWIND_LAYOUTS		512u
 

@@ -35,8 +35,8 @@ struct pubsub {
 	char *host;				/* address_canonical */
 	unsigned port;
 	size_t confirmed;			/* subscriptions of this connection */
-	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
-	char *names;				/* of all, for people */
+	char channel[CHANNEL_SIZE_MAX + 1];	/* channel of the message at hand */
+	char *names;				/* all names, for people */
 	bool logged_bad;				/* an invalid line was logged */
 	/* State of the server at the last subscription, to count on reconnect how many messages were missed. */
 	char run_id[RUN_ID_MAX + 1];

@@ -64,8 +64,8 @@ struct stream_key {
 	int64_t read_ns;		/* when the last one was sent, monotonic */
 	bool caught_up;
 	struct stream_id last;		/* the last one that was handed over, of entries that came in order */
-	struct stream_id cursor;	/* of KEY_PENDING */
-	unsigned count;			/* of entries to ask for at once */
+	struct stream_id cursor;	/* position in KEY_PENDING */
+	unsigned count;			/* entries to ask for at once */
 
 	/* handed over or bad, and not known to be acknowledged */
 	struct stream_id_set under_way;
@@ -111,11 +111,11 @@ struct redis_stream {
 	struct ack_call *first_call, **last_call;
 	uint64_t confirmed;
 
-	struct str *fields;			/* of the entry at hand */
+	struct str *fields;			/* fields of the entry at hand */
 	size_t field_capacity;
 	bool logged_bad, logged_lease, logged_trim, logged_up;
 	int64_t map_ns;				/* when the map of the cluster may be requested again */
-	char *trouble;				/* of a key, for people; NULL: none */
+	char *trouble;				/* problem of a key, for people; NULL: none */
 };
 
 /* --- redis_stream.c --- */

@@ -11,7 +11,7 @@
 
 #define ACKS_AT_ONCE	500u
 #define END_TIMEOUT_NS	(1 * NS_PER_SECOND)	/* timeout of one request; the loop waits for it */
-#define END_MOST_NS	(3 * NS_PER_SECOND)	/* of all */
+#define END_MOST_NS	(3 * NS_PER_SECOND)	/* for all together */
 
 static void confirm_calls(struct redis_stream *s)
 {

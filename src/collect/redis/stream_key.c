@@ -26,7 +26,7 @@
 #define COUNT_MAX	1000u
 #define COUNT_FIRST	1u			/* as long as nothing is known of their size */
 #define READ_PAUSE_NS	(NS_PER_SECOND / 2)	/* longer than from one read to the next when all is well */
-#define ANSWER_BYTES	((size_t)4 << 20)	/* of one, about */
+#define ANSWER_BYTES	((size_t)4 << 20)	/* one answer, about */
 
 static void ask_pending(struct stream_key *k);
 

@@ -9,8 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define KEPT_BYTES		((size_t)4 << 10)	/* of memory that a client may keep while it has nothing under
-							 * way */
+#define KEPT_BYTES		((size_t)4 << 10)	/* memory that a client may keep while it has nothing under way */
 #define STEP_BYTES		RESP_READ_BYTES		/* by which a large command's memory grows at least */
 #define STALLED_NS		(60 * NS_PER_SECOND)	/* in the middle of a command, of its answers, or of a login */
 

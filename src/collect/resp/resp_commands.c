@@ -15,7 +15,7 @@
 #define REDIS_VERSION	"7.0.0"		/* the version that we answer like */
 #define DATABASES	16u
 #define LOGINS_MAX	10u		/* wrong ones, then the client is hung up on */
-#define SHOWN_NAME	128u		/* of a command, in errors */
+#define SHOWN_NAME	128u		/* bytes of a command's name in errors */
 #define SHOWN_ARGUMENTS	128u
 
 struct command {

@@ -11,8 +11,8 @@
 #define RESP_LISTENERS		8u			/* addresses of one name */
 #define RESP_READ_BYTES		((size_t)128 << 10)	/* at once; then the other clients have their turn */
 #define RESP_OUT_MAX		((size_t)1 << 20)	/* answers that a client did not take */
-#define RESP_HELD_MAX		((size_t)256 << 20)	/* of all clients: commands that are cut, and such answers */
-#define RESP_NAME_MAX		256u			/* of a client */
+#define RESP_HELD_MAX		((size_t)256 << 20)	/* all clients together: commands that are cut, and such answers */
+#define RESP_NAME_MAX		256u			/* longest name of a client */
 
 /* Options from the URL. */
 struct resp_options {
@@ -21,7 +21,7 @@ struct resp_options {
 	char *user, *password;				/* NULL: none is needed */
 	char **channels;				/* all if there are none */
 	size_t channel_count, channel_capacity;
-	struct source_hints hints;			/* of lines that come */
+	struct source_hints hints;			/* for lines that come */
 	int64_t idle_ns;				/* after which a client is closed */
 	unsigned clients_max;
 	char *parameters;				/* as they may be shown: "?channel=a" or "" */
@@ -41,7 +41,7 @@ struct resp_client {
 	bool is_closing;				/* once its answers are on their way */
 	uint32_t events;				/* that it is watched for */
 	bool answers_off, skip_next, skip_this;		/* CLIENT REPLY */
-	int version;					/* of the protocol, 2 or 3 */
+	int version;					/* protocol version, 2 or 3 */
 	unsigned failed_logins;
 	uint64_t id;
 	char *name;
@@ -64,11 +64,11 @@ struct resp_source {
 	size_t held;					/* bytes of all clients */
 	bool logged_full, logged_attack, logged_login;
 
-	struct source_about about;			/* of each line, from the URL */
+	struct source_about about;			/* for each line, from the URL */
 	char *channel;					/* the one that was published on last, */
 	size_t channel_size;
 	bool takes_channel;				/* and whether it is wanted */
-	uint64_t last_ms, last_sequence;		/* of the ids that XADD answers */
+	uint64_t last_ms, last_sequence;		/* last id that XADD answered */
 
 	struct buf out;					/* answers of this turn */
 	char read[RESP_READ_BYTES];

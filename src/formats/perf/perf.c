@@ -32,11 +32,11 @@ struct perf_reader {
 	struct other {
 		char name[64];
 		uint64_t samples;
-	} others[EVENTS_NAMED];		/* of events that are not counted */
+	} others[EVENTS_NAMED];		/* events that are not counted */
 	size_t other_names;
 	uint64_t other_samples, out_of_time, untimed;
 
-	double start;			/* of the range of time; NAN before the first event */
+	double start;			/* start of the range of time; NAN before the first event */
 	uint64_t taken;
 };
 

@@ -21,7 +21,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define WAKE_FRAMES	((size_t)512)	/* of those who wake one after the other, which may have no end */
+#define WAKE_FRAMES	((size_t)512)	/* frames of threads that wake one after the other, which may have no end */
 #define TIME_MAX_NS	((uint64_t)INT64_MAX)
 
 struct stack {
