@@ -72,7 +72,7 @@ enum draw_code { DRAW_DONE, DRAW_NOTHING, DRAW_GONE, DRAW_FAILED, DRAW_NOT_UPLOA
 /* Redraws all of them and returns their number in result->count. The text is a warning if the code is DRAW_DONE. */
 void export_draw(const struct draw *d, struct job_result *result);
 
-/* Writes the comment of the .svgz of all stacks, which records the variants that were looked for. */
+/* Writes the comment of the .svgz of all stacks, which records the requested variants. */
 void export_drawn_put(const struct export_options *o, const struct tree_name *log, char out[DRAWN_MAX]);
 
 /* Whether functions have pictures of their own in this log. */

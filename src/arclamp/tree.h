@@ -8,7 +8,7 @@
  * of it: "2026-11-20.excimer-wall.index.log" is of the profiler "excimer-wall" and the entry point "index".
  *
  * Only regular files directly in a period's directory are seen; no symbolic link below the base is followed, and
- * everything is opened relative to the directories that were looked at.
+ * everything is opened relative to the directories that were read.
  */
 #ifndef ARCLAMP_TREE_H
 #define ARCLAMP_TREE_H

@@ -35,8 +35,8 @@ static bool take_texts(const char **p, const char *end, const char **texts, size
 	return true;
 }
 
-/* Takes whole records off the front of `in`; the last place that was named goes to `*looked`. */
-static void take_records(struct findings *f, struct buf *in, char **looked)
+/* Takes whole records off the front of `in`; the last place that was named goes to `*subject`. */
+static void take_records(struct findings *f, struct buf *in, char **subject)
 {
 	const char *p = in->data, *end = p + in->size, *texts[FIELDS];
 
@@ -47,8 +47,8 @@ static void take_records(struct findings *f, struct buf *in, char **looked)
 		if (!take_texts(&body, end, texts, is_place ? 1 : FIELDS))
 			break;
 		if (is_place) {
-			free(*looked);
-			*looked = xstrdup(texts[0]);
+			free(*subject);
+			*subject = xstrdup(texts[0]);
 		} else {
 			findings_add(f, (enum level)(*p - '0'), texts[0], texts[1], texts[2], texts[4], "%s", texts[3]);
 		}
@@ -74,7 +74,7 @@ static void become(int fd, void (*look)(struct findings *f, const void *data), c
 }
 
 /* Until its end; -ETIMEDOUT. */
-static int read_findings(struct findings *f, int fd, int64_t until, char **looked)
+static int read_findings(struct findings *f, int fd, int64_t until, char **subject)
 {
 	_cleanup_(buf_done) struct buf in = { 0 };
 
@@ -95,7 +95,7 @@ static int read_findings(struct findings *f, int fd, int64_t until, char **looke
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
 		buf_wrote(&in, (size_t)n);
-		take_records(f, &in, looked);
+		take_records(f, &in, subject);
 	}
 }
 
@@ -110,17 +110,17 @@ static int wait_a_moment(pid_t pid)
 	return status;
 }
 
-static void wait_for_end(struct findings *f, const char *area, pid_t pid, const char *looked)
+static void wait_for_end(struct findings *f, const char *area, pid_t pid, const char *subject)
 {
 	int status = 0;
 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-		findings_add(f, LEVEL_WARNING, area, "killed", looked ? looked : area, "run it outside of this container",
+		findings_add(f, LEVEL_WARNING, area, "killed", subject ? subject : area, "run it outside of this container",
 			     "a system call filter (seccomp) ended the look at it");
 	else if (WIFSIGNALED(status) || WEXITSTATUS(status))
-		findings_add(f, LEVEL_WARNING, area, "killed", looked ? looked : area, NULL,
+		findings_add(f, LEVEL_WARNING, area, "killed", subject ? subject : area, NULL,
 			     "the look at it was ended by %s %d", WIFSIGNALED(status) ? "signal" : "status",
 			     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
@@ -129,7 +129,7 @@ void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, voi
 		  const void *data)
 {
 	_cleanup_(fd_closep) int reader = -1, writer = -1;
-	_cleanup_(freep) char *looked = NULL;
+	_cleanup_(freep) char *subject = NULL;
 	int fds[2];
 	pid_t pid;
 
@@ -141,12 +141,12 @@ void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, voi
 	if (pid == 0)
 		become(writer, look, data);
 	close(TAKE_FD(writer));
-	if (read_findings(f, reader, clock_monotonic_ns() + timeout_ns, &looked) == 0) {
-		wait_for_end(f, area, pid, looked);
+	if (read_findings(f, reader, clock_monotonic_ns() + timeout_ns, &subject) == 0) {
+		wait_for_end(f, area, pid, subject);
 		return;
 	}
 	kill(pid, SIGKILL);
 	wait_a_moment(pid);
-	findings_add(f, LEVEL_WARNING, area, "timeout", looked ? looked : area, "look whether its file system still answers",
+	findings_add(f, LEVEL_WARNING, area, "timeout", subject ? subject : area, "look whether its file system still answers",
 		     "did not answer within %d seconds; the rest of this part was not checked", (int)(timeout_ns / NS_PER_SECOND));
 }

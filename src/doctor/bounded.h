@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Runs `look` and takes its findings; one that is not done after `timeout_ns`, or was killed, becomes a finding of `area` that
- * names what was looked at. */
+ * names its last subject. */
 void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, void (*look)(struct findings *f, const void *data),
 		  const void *data);
 

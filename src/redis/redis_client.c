@@ -151,7 +151,7 @@ static int send_all(struct redis_client *a, const char *bytes, size_t size, int6
 	return 0;
 }
 
-/* Until a whole reply has come. */
+/* Waits for a complete reply. */
 static int read_reply(struct redis_client *a, int64_t deadline_ns, struct redisReply **ret, struct err *err)
 {
 	for (;;) {

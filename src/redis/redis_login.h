@@ -37,7 +37,7 @@ int redis_login_command(const struct redis_login *l, enum redis_login_step step,
 int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
 		      struct err *err);
 
-/* Further questions about a server that hung up in the midst of it: "is it starting, or …?" */
+/* Further questions about a server that closed the connection during login: "is it starting, or …?" */
 const char *redis_login_hint(const struct redis_login *l);
 
 #endif

@@ -44,7 +44,7 @@ void resp_init(struct resp_parser *p);
 void resp_done(struct resp_parser *p);
 
 /* Looks for a command at the start of `data`. Returns how many bytes it took, with its arguments in `p` (none: nothing
- * to do), 0 if its end is not there yet, and -EBADMSG with `p->error` for what is none, after which nothing more can be
+ * to do), 0 if its end is not there yet, and -EBADMSG with `p->error` for invalid input, after which nothing more can be
  * read. After 0 it is called again with the same bytes and more behind them, which may lie elsewhere by then: nothing
  * is looked at twice but a number that was cut. */
 ssize_t resp_next(struct resp_parser *p, const char *data, size_t n);
