@@ -26,7 +26,7 @@ struct profile_query {
 	bool lines_left_out;			/* with it: the range has too many stacks for them */
 	bool chart;				/* profile_query_load keeps the flame chart, of one run */
 	bool is_chart;				/* only that is asked for: stack filters do not apply */
-	struct profile *outline, *outline_before;	/* of the sides of a comparison, before stack filters */
+	struct profile *outline, *outline_before;	/* both sides of a comparison, before stack filters */
 	bool left_nothing, left_nothing_before;	/* the stack filters, of what there is */
 	uint32_t charted_calls;			/* calls in the flame chart of one run; 0: it has none */
 	struct store_query_stats stats;		/* for a range */

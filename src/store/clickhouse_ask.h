@@ -11,7 +11,7 @@
 struct clickhouse_request {
 	const char *sql;
 	const char *query_id;			/* NULL: the server makes one. Never two with the same at a time */
-	const char *session;			/* of temporary tables; NULL: none */
+	const char *session;			/* keeps temporary tables; NULL: none */
 	const char *table;			/* NULL: none; else the columns of the table `given`: "stack UInt64" */
 	const struct buf *rows;			/* RowBinary: of `given`, or to insert where there is no `given` */
 	bool writes;
