@@ -1,6 +1,7 @@
 /* rust_name.c: a letter says what comes, and there is a function for each kind of part. */
 #include "rust_name.h"
 
+#include "punycode.h"
 #include "text.h"
 
 #include <string.h>
@@ -8,7 +9,6 @@
 #define NAME_MAX_BYTES	4096u
 #define TIMES_MAX	64u	/* limit of bytes printed, and of parts read, per byte of the name */
 #define DEPTH_MAX	128u	/* parts in parts; each takes some hundred bytes of stack */
-#define CODE_POINTS_MAX	256u	/* in an identifier that has others than ASCII */
 
 struct reader {
 	const char *start, *p, *end;	/* behind "_R" */
@@ -119,76 +119,6 @@ static uint64_t take_optional_62(struct reader *r, char tag)
 
 /* --- Identifiers --- */
 
-/* RFC 3492, section 6.1. */
-static uint32_t adapt(uint32_t delta, bool first, uint32_t count)
-{
-	uint32_t k = 0;
-
-	delta = delta / (first ? 700 : 2);
-	delta += delta / count;
-	for (; delta > 455; k += 36)
-		delta /= 35;
-	return k + 36 * delta / (delta + 38);
-}
-
-static int punycode_digit(char c)
-{
-	if (c >= 'a' && c <= 'z')
-		return c - 'a';
-	return c >= '0' && c <= '9' ? c - '0' + 26 : -1;
-}
-
-/* One number of variable length; false if it is malformed. */
-static bool take_delta(struct str *s, uint32_t bias, uint32_t *ret)
-{
-	uint64_t weight = 1, n = 0;
-
-	for (uint32_t k = 36;; k += 36) {
-		uint32_t least = k <= bias ? 1 : k >= bias + 26 ? 26 : k - bias;
-		int digit = s->n ? punycode_digit(*s->p) : -1;
-
-		if (digit < 0)
-			return false;
-		s->p++;
-		s->n--;
-		n += (uint64_t)digit * weight;
-		if (n > INT32_MAX)
-			return false;
-		if ((uint32_t)digit < least)
-			break;
-		weight *= 36 - least;
-		if (weight > INT32_MAX)
-			return false;
-	}
-	*ret = (uint32_t)n;
-	return true;
-}
-
-/* `plain` are the ASCII characters, `s` says where others stand among them. */
-static bool decode_punycode(struct str plain, struct str s, uint32_t codes[CODE_POINTS_MAX], uint32_t *ret_count)
-{
-	uint32_t count = 0, code = 128, bias = 72, at = 0, delta;
-
-	if (plain.n > CODE_POINTS_MAX)
-		return false;
-	for (; count < plain.n; count++)
-		codes[count] = (unsigned char)plain.p[count];
-	for (bool first = true; s.n; first = false) {
-		if (count == CODE_POINTS_MAX || !take_delta(&s, bias, &delta))
-			return false;
-		at += delta;
-		bias = adapt(delta, first, ++count);
-		code += at / count;
-		at %= count;
-		if (!text_is_code_point(code))
-			return false;
-		memmove(codes + at + 1, codes + at, (count - 1 - at) * sizeof(*codes));
-		codes[at++] = code;
-	}
-	*ret_count = count;
-	return true;
-}
-
 struct identifier {
 	struct str text;
 	bool is_punycode;
@@ -198,7 +128,7 @@ static void put_identifier(struct reader *r, struct identifier id)
 {
 	const char *line = id.is_punycode ? memrchr(id.text.p, '_', id.text.n) : NULL;
 	size_t plain = line ? (size_t)(line - id.text.p) : 0, skip = line ? plain + 1 : 0;
-	uint32_t codes[CODE_POINTS_MAX], count;
+	uint32_t codes[PUNYCODE_MAX], count;
 
 	if (r->silent)
 		return;
@@ -206,7 +136,7 @@ static void put_identifier(struct reader *r, struct identifier id)
 		buf_put(&r->out, id.text.p, id.text.n);
 		return;
 	}
-	if (!decode_punycode((struct str){ id.text.p, plain }, (struct str){ id.text.p + skip, id.text.n - skip }, codes,
+	if (!punycode_decode((struct str){ id.text.p, plain }, (struct str){ id.text.p + skip, id.text.n - skip }, codes,
 			     &count)) {
 		fail(r);
 		return;

@@ -872,6 +872,12 @@ await test('functions of one name in several files have pages of their own, and 
 	await notAt(open, 'function_file');
 	await boxes(2);
 	await open.close();
+	const graph = await openPage('/runs/shop/twins#show=calls');
+	await graph.waitForSelector('.call-graph svg .node');
+	await graph.$$eval('.call-graph .node', (all) => all.find((e) => e.querySelector('a').getAttribute('xlink:title').includes('/srv/b.php')).focus());
+	await graph.keyboard.press('Enter');
+	await at(graph, 'function_file=%2Fsrv%2Fb.php');
+	await graph.close();
 	strobe('flamegraph', '-q', files.twins, '-o', join(folder, 'twins.html'));
 	const file = await newPage(browser);
 	await file.goto(`file://${join(folder, 'twins.html')}#${SETUP_A}`);

@@ -32,10 +32,10 @@ function parse(text: string): SVGSVGElement | null {
 	return document.importNode(svg, true);
 }
 
-// The whole name is in the first line of a box's title.
-function nameOf(node: Element): string {
-	const title = node.querySelector('a')?.getAttribute('xlink:title') || '';
-	return title.split('\n')[0];
+// The whole name is in the first line of a box's title, and in the second its file and line, where these are known.
+function placeOf(node: Element): [name: string, file: string] {
+	const [name, place = ''] = (node.querySelector('a')?.getAttribute('xlink:title') || '').split('\n');
+	return [name, /^\/|:\/\//.test(place) ? place.replace(/:\d+$/, '') : ''];
 }
 
 class Pan {
@@ -223,12 +223,13 @@ export function CallGraph() {
 				throw new Error('the server sent no picture');
 			host.current!.replaceChildren(svg);
 			// Its lines are its accessible name. The same in an aria-label would differ from what is seen of a box at the edge.
-			for (const node of svg.querySelectorAll<SVGGElement>('.node')) {
-				const name = nameOf(node);
+			const nodes = [...svg.querySelectorAll<SVGGElement>('.node')], names = nodes.map((node) => placeOf(node)[0]);
+			for (const node of nodes) {
+				const [name, file] = placeOf(node), open = () => openFunction(name, names.indexOf(name) < names.lastIndexOf(name) ? file : '');
 				node.setAttribute('tabindex', '-1');
 				node.setAttribute('role', 'link');
-				node.addEventListener('click', () => pan.current!.wasDragged || openFunction(name));
-				node.addEventListener('keydown', (e) => e.key === 'Enter' && openFunction(name));
+				node.addEventListener('click', () => pan.current!.wasDragged || open());
+				node.addEventListener('keydown', (e) => e.key === 'Enter' && open());
 			}
 			pan.current?.stop();
 			pan.current = new Pan(host.current!, svg);
