@@ -111,7 +111,7 @@ static void process(const char *proc, const char *pid, const char *comm, const c
 TEST(processes_that_are_alike_are_one_line_and_one_that_was_replaced_is_named)
 {
 	char proc[] = "/tmp/strobe-doctor-XXXXXX";
-	struct doctor d = { .root = "/", .proc = proc, .socket = "/nonexistent/strobe.sock" };
+	struct doctor d = { .root = "/", .proc = proc, .socket = "/proc/nonexistent/strobe.sock" };
 	const struct finding *one;
 	struct findings f;
 
