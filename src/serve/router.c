@@ -182,6 +182,12 @@ static const char *methods_of(const struct route *route)
 	return route->takes_delete ? "GET, HEAD, DELETE" : "GET, HEAD";
 }
 
+static void count_push(struct server_context *s, const struct route *route, enum source_push_error why)
+{
+	if (route->is_push && s->options.pushes)
+		s->options.pushes->counters.rejected_pushes[why]++;
+}
+
 static void refuse_large_body(const struct request *q, const struct route *route, struct response *r)
 {
 	struct err err = { 0 };
@@ -196,18 +202,21 @@ static void refuse_large_body(const struct request *q, const struct route *route
 }
 
 /* Returns false after the answer is filled in. */
-static bool body_is_fine(const struct request *q, const struct route *route, struct response *r)
+static bool body_is_fine(struct server_context *s, const struct request *q, const struct route *route, struct response *r)
 {
 	if (!q->has_body || (!route && connect_path(q->path)))
 		return true;
 	if (!route || !route->takes_post || !is_post(q) || !route->body_max)
 		response_error(r, q, 413, "nothing here accepts a request body%s", route && route->takes_post ? "; parameters belong in the URL" : "");
-	else if (q->body_too_large)
+	else if (q->body_too_large) {
+		count_push(s, route, SOURCE_PUSH_LARGE);
 		refuse_large_body(q, route, r);
-	else if (!q->body)
+	} else if (!q->body) {
+		count_push(s, route, SOURCE_PUSH_BUSY);
 		response_error(r, q, 503, "too much data is being received; try again later");
-	else
+	} else {
 		return true;
+	}
 	return false;
 }
 
@@ -215,7 +224,7 @@ bool router_admits(struct server_context *s, struct request *q, struct response 
 {
 	const struct route *route = find_route(q->path);
 
-	if (refuse(s, q, route, r) || !body_is_fine(q, route, r))
+	if (refuse(s, q, route, r) || !body_is_fine(s, q, route, r))
 		return false;
 	if (!route) {
 		response_error(r, q, 404, "not found; the page is at / and the API at /api/v1/status");

@@ -249,6 +249,23 @@ TEST(an_upload_waits_for_memory_that_queries_hold)
 	CHECK_INT(s.memory.used, 0);
 }
 
+TEST(pushes_whose_bodies_are_not_taken_are_counted)
+{
+	_cleanup_(response_done) struct response busy, large;
+	struct request q = request_of("/ingest", "name=shop");
+	struct server_context s = site_new();
+	struct source pushes = { 0 };
+
+	s.options.pushes = &pushes;
+	q.headers.method = "POST";
+	q.has_body = true;
+	CHECK_INT(answer(&s, q, &busy), 503);
+	CHECK_INT(pushes.counters.rejected_pushes[SOURCE_PUSH_BUSY], 1);
+	q.body_too_large = true;
+	CHECK_INT(answer(&s, q, &large), 413);
+	CHECK_INT(pushes.counters.rejected_pushes[SOURCE_PUSH_LARGE], 1);
+}
+
 TEST(a_run_that_was_pruned_says_so_in_each_form)
 {
 	static const char *const paths[] = { "/api/v1/runs/shop/1", "/api/v1/runs/shop/1/report", "/runs/shop/1" };

@@ -9,6 +9,7 @@
 
 #define TIMEOUT_NS	(30 * NS_PER_SECOND)
 #define MEMORY_BYTES	((uint64_t)4 << 30)
+#define TLS_PORT	8443
 #define TTL_DAYS_MAX	36500		/* a Date ends in 2149, and begins again */
 
 static const struct url_kind kind = {
@@ -61,7 +62,7 @@ static int parse_server(struct clickhouse_url *u, const char *p, size_t n, struc
 	const char *close = n && *p == '[' ? memchr(p, ']', n) : NULL, *from = close ? close + 1 : p;
 	const char *colon = memchr(from, ':', n - (size_t)(from - p));
 	size_t host = (size_t)((close ? close : colon ? colon : p + n) - p);
-	unsigned port = kind.port;
+	unsigned port = u->http.tls ? TLS_PORT : kind.port;
 
 	if (u->server_count == CLICKHOUSE_SHARDS)
 		return url_invalid(&kind, "there are more than 64 shards", err);
@@ -129,14 +130,28 @@ static int set_parameter(struct clickhouse_url *u, const char *name, const char 
 		       "ttl, tls, ca-file and password-file", name);
 }
 
+/* ClickHouse speaks TLS at another port. */
+static int parse_base(const char *text, struct clickhouse_url *ret, struct err *err)
+{
+	struct url_kind secure = kind;
+	int rc = url_parse(text, &kind, &ret->url, err);
+
+	if (rc >= 0)
+		rc = http_options_from_url(&ret->http, &ret->url, err);
+	if (rc < 0 || !ret->http.tls)
+		return rc;
+	secure.port = TLS_PORT;
+	url_done(&ret->url);
+	rc = url_parse(text, &secure, &ret->url, err);
+	return rc < 0 ? rc : http_options_from_url(&ret->http, &ret->url, err);
+}
+
 int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct err *err)
 {
 	int rc;
 
 	*ret = (struct clickhouse_url){ .timeout_ns = TIMEOUT_NS, .memory_bytes = MEMORY_BYTES };
-	rc = url_parse(text, &kind, &ret->url, err);
-	if (rc >= 0)
-		rc = http_options_from_url(&ret->http, &ret->url, err);
+	rc = parse_base(text, ret, err);
 	if (rc < 0)
 		return rc;
 	ret->http.prefix = "";
