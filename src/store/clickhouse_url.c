@@ -130,6 +130,13 @@ static int set_parameter(struct clickhouse_url *u, const char *name, const char 
 		       "ttl, tls, ca-file and password-file", name);
 }
 
+static int compare_servers(const void *x, const void *y)
+{
+	const struct clickhouse_server *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
 /* ClickHouse speaks TLS at another port. */
 static int parse_base(const char *text, struct clickhouse_url *ret, struct err *err)
 {
@@ -163,6 +170,9 @@ int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct er
 	if (rc >= 0 && !ret->server_count)
 		rc = add_server(ret, ret->url.host, strlen(ret->url.host), ret->url.port, err);
 	assert(rc < 0 || ret->server_count > 0);
+	/* The number of a server says what is on it, so it must not depend on who wrote the URL. That of a cluster is given. */
+	if (rc >= 0 && !ret->cluster)
+		qsort(ret->servers, ret->server_count, sizeof(*ret->servers), compare_servers);
 	return rc < 0 ? rc : 0;
 }
 

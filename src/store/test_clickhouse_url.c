@@ -24,6 +24,13 @@ TEST(servers_have_the_port_of_their_protocol)
 	check_servers("clickhouse://x/d?shards=[::1],b:9&tls=yes", "[::1]:8443", "b:9");
 }
 
+TEST(servers_are_numbered_alike_in_any_order_but_as_the_cluster_does)
+{
+	check_servers("clickhouse://x/d?shards=a:2,a:1", "a:1", "a:2");
+	check_servers("clickhouse://x/d?shards=b,a", "a:8123", "b:8123");
+	check_servers("clickhouse://x/d?shards=b,a&cluster=c", "b:8123", "a:8123");
+}
+
 TEST(a_server_is_one_shard)
 {
 	static const char *const twice[] = {
