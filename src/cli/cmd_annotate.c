@@ -194,7 +194,7 @@ static int find_function(struct choice *c, const struct profile *p, uint32_t num
 	c->of = report_no_frames(c->lines);
 	if (report_find(c->lines, target, c->of, &why) < 0)
 		return err_set(err, -ENOENT, "no file in the profile is named '%.200s', and %s", target, why.text);
-	rows = report_flat(c->lines, number, true, &count);
+	rows = report_flat(c->lines, number, REPORT_SORT_TOTAL, &count);
 	keep_one_file(c, rows, count);
 	if (!c->file.n)
 		return err_set(err, -ENOENT, "'%.200s' has no lines: it is not a function written in PHP or Perl", target);
@@ -225,7 +225,7 @@ static struct file_sum *sum_files(const struct profile *lines, uint32_t number, 
 	_cleanup_(freep) struct flat_row *rows = NULL;
 	size_t count, n = 0;
 
-	rows = report_flat(lines, number, false, &count);
+	rows = report_flat(lines, number, REPORT_SORT_SELF, &count);
 	for (size_t i = 0; i < count; i++)
 		if (lines->frames[rows[i].frame].line)
 			sums[lines->frames[rows[i].frame].file].self += rows[i].self;

@@ -7,6 +7,7 @@
 #include "diff_report.h"
 #include "folded_write.h"
 #include "io.h"
+#include "mem.h"
 #include "sides.h"
 #include "text.h"
 
@@ -159,6 +160,22 @@ static int check_options(void)
 
 /* --- Inputs --- */
 
+/* A difference that a page or the API scaled also has what was measured: that is counted, and scaled as it was there. */
+static void take_measured(struct sides *s)
+{
+	uint32_t measured = profile_find_column(s->before, "before_measured");
+	struct profile *like;
+
+	if (measured == UINT32_MAX || profile_sum(s->before, s->column_before) <= 0)
+		return;
+	like = diff_outline(s->before);
+	profile_add(like, PROFILE_ROOT + 1, s->column_after, profile_sum(s->before, s->column_before) - profile_sum(s->before, s->column_after));
+	s->unfiltered = xcalloc(1, sizeof(*s->unfiltered));
+	s->unfiltered->a.profile = like;
+	s->whole_after = like;
+	s->column_before = measured;
+}
+
 static int load_one(struct sides *s, char **files, enum form form)
 {
 	const char *name = strcmp(files[0], "-") ? files[0] : "standard input";
@@ -180,6 +197,7 @@ static int load_one(struct sides *s, char **files, enum form form)
 	snprintf(s->name_before, sizeof(s->name_before), "%.180s, first count", name);
 	snprintf(s->name_after, sizeof(s->name_after), "%.180s, second count", name);
 	s->is_difference = true;
+	take_measured(s);
 	return 0;
 }
 

@@ -21,8 +21,11 @@ static char *place_of_relay(const char *url, const char *state)
 	struct relay_url u;
 	char *place = NULL;
 
-	if (relay_url_parse(url, &u, &err) >= 0 && state)
-		place = xasprintf("%s/%s", state, u.spool_name);
+	if (relay_url_parse(url, &u, &err) >= 0 && state) {
+		_cleanup_(freep) char *stream = relay_url_identity(&u);
+
+		place = xasprintf("%s/%s", state, stream);
+	}
 	relay_url_done(&u);
 	return place;
 }

@@ -32,6 +32,8 @@ TEST(relays_to_one_stream_have_one_spool_whatever_else_they_ask_for)
 	CHECK(is_at("redis://u:p@h:6379/3?stream=x&window=1&spool=2M", place));
 	CHECK(is_at("rediss://h/?stream=x&ca-file=/c", place));
 	CHECK(!is_at("redis://h/?stream=y", place));
+	CHECK(is_at("redis://127.0.0.1/?stream=x", "/nowhere/state/spool-localhost-6379-x"));
+	CHECK(is_at("redis://LOCALHOST/?stream=x", "/nowhere/state/spool-localhost-6379-x"));
 	CHECK(sink_place("redis://h/?stream=x", NULL) == NULL);
 }
 

@@ -44,6 +44,12 @@ void diff_columns(const struct profile *a, const struct profile *b, const char *
 			return;
 }
 
+/* The first of two counts of a difference. */
+static bool is_before(const char *name)
+{
+	return !strcmp(name, "before") || !strcmp(name, "before_measured");
+}
+
 /* Samples count as one, time that was made of samples as what one stands for. Two counts of folded stacks are taken for
  * samples too: they mostly are. */
 double diff_sample_weight(const struct profile *p, uint32_t column)
@@ -52,7 +58,7 @@ double diff_sample_weight(const struct profile *p, uint32_t column)
 	uint32_t samples = profile_find_column(p, "samples");
 	int64_t count;
 
-	if (column == samples || !strcmp(c->name, "before") || !strcmp(c->name, "after"))
+	if (column == samples || is_before(c->name) || !strcmp(c->name, "after"))
 		return !strcmp(c->unit, "count") || profile_scale(p, column) != 1 ? (double)profile_scale(p, column) : 0;
 	if (samples == UINT32_MAX || strcmp(c->unit, "nanoseconds"))
 		return 0;
@@ -129,7 +135,7 @@ static void check_columns(const struct profile_column *a, const char *name_a, co
 	if (strcmp(a->unit, b->unit))
 		doubt(all, true, "'%s' counts %s (%s) and '%s' %s (%s)", name_a, a->name, a->unit, name_b, b->name,
 		      b->unit);
-	else if (strcmp(a->name, b->name) && !(!strcmp(a->name, "before") && !strcmp(b->name, "after")))
+	else if (strcmp(a->name, b->name) && !(is_before(a->name) && !strcmp(b->name, "after")))
 		doubt(all, true, "'%s' counts %s and '%s' %s", name_a, a->name, name_b, b->name);
 }
 

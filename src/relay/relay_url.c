@@ -4,6 +4,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "mem.h"
+#include "redis_address.h"
 #include "size.h"
 
 #include <assert.h>
@@ -78,9 +79,9 @@ static char *own_name(void)
 }
 
 /* Two that differ only in what cannot stand in a file name are told apart by a hash. */
-static char *name_spool(const struct relay_url *u, const char *stream)
+static char *name_spool(const char *host, unsigned port, const char *stream)
 {
-	_cleanup_(freep) char *text = xasprintf("%s-%u-%s", u->redis.host, u->redis.port, stream);
+	_cleanup_(freep) char *text = xasprintf("%s-%u-%s", host, port, stream);
 	bool same = strlen(text) <= NAME_BYTES;
 	uint64_t hash = XXH3_64bits(text, strlen(text));
 
@@ -112,8 +113,15 @@ int relay_url_parse(const char *url, struct relay_url *u, struct err *err)
 			       u->redis.shown);
 	u->key = keys ? xasprintf("{%u}%s", (unsigned)(XXH3_64bits(u->host, strlen(u->host)) % keys), stream) :
 			xstrdup(stream);
-	u->spool_name = name_spool(u, stream);
+	u->spool_name = name_spool(u->redis.host, u->redis.port, stream);
 	return 0;
+}
+
+char *relay_url_identity(const struct relay_url *u)
+{
+	_cleanup_(freep) char *host = address_canonical(u->redis.host);
+
+	return name_spool(host, u->redis.port, redis_url_get(&u->redis, "stream"));
 }
 
 void relay_url_done(struct relay_url *u)

@@ -22,4 +22,7 @@ struct relay_url {
 int relay_url_parse(const char *url, struct relay_url *ret, struct err *err);
 void relay_url_done(struct relay_url *u);
 
+/* A name of the stream that does not depend on how the URL names this machine, as a spool would be named; the caller frees. */
+char *relay_url_identity(const struct relay_url *u);
+
 #endif

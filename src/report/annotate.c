@@ -44,7 +44,7 @@ void annotate_lines_of(const struct profile *lines, uint32_t column, const bool 
 	_cleanup_(freep) struct flat_row *rows = NULL;
 	size_t count;
 
-	rows = report_flat(lines, column, false, &count);
+	rows = report_flat(lines, column, REPORT_SORT_SELF, &count);
 	*ret = (struct annotate_lines){ .list = xcalloc(count + 1, sizeof(*ret->list)),
 					.total = total_of(lines, column, of), .whole = report_whole(lines, column) };
 	for (size_t i = 0; i < count; i++) {

@@ -15,7 +15,7 @@ static struct flat_row *by_frame(const struct profile *p, uint32_t column)
 	_cleanup_(freep) struct flat_row *sorted = NULL;
 	size_t count;
 
-	sorted = report_flat(p, column, false, &count);
+	sorted = report_flat(p, column, REPORT_SORT_SELF, &count);
 	for (size_t i = 0; i < count; i++)
 		rows[sorted[i].frame] = sorted[i];
 	return rows;

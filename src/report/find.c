@@ -104,7 +104,7 @@ static uint32_t *distinct(const struct profile *p, const bool *of, size_t *ret_c
 	size_t n = 0, count = p->frame_count;
 
 	if (p->column_count)
-		rows = report_flat(p, profile_pick_column(p, NULL), true, &count);
+		rows = report_flat(p, profile_pick_column(p, NULL), REPORT_SORT_TOTAL, &count);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t f = rows ? rows[i].frame : (uint32_t)i;
 

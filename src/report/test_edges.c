@@ -212,7 +212,7 @@ TEST(callees_add_up_to_total_less_self_and_callers_to_total_in_any_tree)
 		size_t n;
 
 		grow(p, seed);
-		rows = report_flat(p, 0, false, &n);
+		rows = report_flat(p, 0, REPORT_SORT_SELF, &n);
 		for (size_t i = 0; i < n; i++) {
 			_cleanup_(report_edges_done) struct report_edges in = { 0 }, out = { 0 };
 			char letter = profile_name(p, rows[i].frame).p[0];
@@ -371,7 +371,7 @@ TEST(mutual_recursion_down_to_one_function_is_that_function)
 	add(p, "mbabas", "wall_ns", 200);
 	p->edges = edges_of(p, &all);
 	p->node_count = 1;		/* whatever the tree says */
-	rows = report_flat(p, 0, false, &count);
+	rows = report_flat(p, 0, REPORT_SORT_SELF, &count);
 	CHECK_INT(count, 4);
 	CHECK(profile_name(p, rows[0].frame).p[0] == 's');
 	CHECK_INT(rows[0].self, 400);

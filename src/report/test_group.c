@@ -155,7 +155,7 @@ TEST(a_class_that_calls_itself_counts_once)
 	add(p, (const char *[]){ "A::f", "A::g", "B::h", "A::f", NULL }, 5);
 	add(p, (const char *[]){ "A::f", "B::h", NULL }, 2);
 	g = report_group(p, REPORT_BY_CLASS);
-	rows = report_flat(g, 0, true, &n);
+	rows = report_flat(g, 0, REPORT_SORT_TOTAL, &n);
 	CHECK_INT(n, 2);
 	CHECK_STR(profile_name(g, rows[0].frame).p, "A");
 	CHECK_INT(rows[0].total, 7);

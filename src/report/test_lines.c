@@ -105,7 +105,7 @@ TEST(rows_of_functions_know_no_lines)
 {
 	struct profile *p = random_profile(), *plain = profile_without_lines(p);
 	size_t count_a, count_b;
-	struct flat_row *a = report_flat(p, 0, true, &count_a), *b = report_flat(plain, 0, true, &count_b);
+	struct flat_row *a = report_flat(p, 0, REPORT_SORT_TOTAL, &count_a), *b = report_flat(plain, 0, REPORT_SORT_TOTAL, &count_b);
 
 	CHECK(plain->node_count < p->node_count);
 	CHECK_INT(count_a, count_b);

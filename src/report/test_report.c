@@ -41,7 +41,7 @@ TEST(a_recursive_function_counts_once_per_stack)
 	add(p, "f", "f", NULL, 3);
 	add(p, "f", NULL, NULL, 1);
 	add(p, "g", NULL, NULL, 2);
-	rows = report_flat(p, 0, false, &n);
+	rows = report_flat(p, 0, REPORT_SORT_SELF, &n);
 	CHECK_INT(n, 2);
 	CHECK_INT(row_of(p, rows, n, "f")->self, 9);
 	CHECK_INT(row_of(p, rows, n, "f")->total, 9);
@@ -58,7 +58,7 @@ TEST(rows_are_sorted_by_self_or_by_total_then_by_name)
 	add(p, "main", "b", NULL, 4);
 	add(p, "main", "a", NULL, 4);
 	add(p, "main", "c", NULL, 9);
-	by_self = report_flat(p, 0, false, &n);
+	by_self = report_flat(p, 0, REPORT_SORT_SELF, &n);
 	by_total = report_flat(p, 0, REPORT_SORT_TOTAL, &n);
 	CHECK_STR(profile_name(p, by_self[0].frame).p, "c");
 	CHECK_STR(profile_name(p, by_self[1].frame).p, "a");
@@ -77,7 +77,7 @@ TEST(a_stack_of_half_a_million_frames_is_walked_without_recursion)
 	for (int i = 0; i < 500000; i++)
 		node = profile_child(p, node, f);
 	profile_add(p, node, column, 3);
-	rows = report_flat(p, column, false, &n);
+	rows = report_flat(p, column, REPORT_SORT_SELF, &n);
 	CHECK_INT(n, 1);
 	CHECK_INT(rows[0].total, 3);
 }

@@ -46,7 +46,7 @@ static void add_columns(struct wide_row *rows, const struct profile *p, const ui
 {
 	for (uint32_t c = 0; c < p->column_count; c++) {
 		size_t n;
-		_cleanup_(freep) struct flat_row *of_column = report_flat(p, c, false, &n);
+		_cleanup_(freep) struct flat_row *of_column = report_flat(p, c, REPORT_SORT_SELF, &n);
 
 		for (size_t i = 0; i < n; i++) {
 			rows[place[of_column[i].frame]].self[c] = of_column[i].self;

@@ -170,7 +170,7 @@ static void side_init(struct side *d, const struct view *v, const struct profile
 	if (report_has_lines(subject) && d->column != UINT32_MAX) {
 		d->lines = report_lines(subject, is_of_functions(v));
 		d->of = find_frames(v, d->lines);
-		rows = report_flat(d->lines, d->column, true, &count);
+		rows = report_flat(d->lines, d->column, REPORT_SORT_TOTAL, &count);
 		choose_by_lines(d, rows, count);
 	}
 	choose_by_definition(d, of);

@@ -89,7 +89,7 @@ static struct flat_row *flat(const struct profile *p, const char *column, int64_
 	if (c == UINT32_MAX)
 		return NULL;
 	*ret_sum = profile_sum(p, c);
-	return report_flat(p, c, false, ret_count);
+	return report_flat(p, c, REPORT_SORT_SELF, ret_count);
 }
 
 static void take_frames(struct top_rows *r, const struct profile *p)

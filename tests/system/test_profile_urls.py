@@ -123,6 +123,24 @@ def a_function_that_has_moved_is_found_by_either_of_its_files():
 
 
 @test
+def a_comparison_kept_in_a_file_is_what_its_address_was():
+    """If its stacks were filtered the scale is still that of both wholes; noise is that of what the file has."""
+    with Directory() as directory, Daemon(directory) as d:
+        for run, stacks in ('b', b'main;a 40\nmain;b 60\nmain;c 100\n'), ('a', b'main;a 150\nmain;b 60\nmain;d 90\n'):
+            urllib.request.urlopen(urllib.request.Request(f'{d.url}/api/v1/runs?source=shop&id={run}', data=stacks), timeout=20).close()
+        for keep in '', '&keep=%5E%28b%7Cd%29%24':
+            page = f'{d.url}/?run=shop/a&base=shop/b{keep}'
+            with urllib.request.urlopen(page.replace('/?', '/api/v1/profile?') + '&format=strobe', timeout=30) as r, \
+                    open(f'{directory}/x.strobe', 'wb') as f:
+                f.write(r.read())
+            said, wanted = strobe('diff', f'{directory}/x.strobe').stdout, strobe('diff', page).stdout
+            end = 3 if keep else None
+            check('multiplied by 1.5' in wanted and said.splitlines()[2:end] == wanted.splitlines()[2:end], f'{keep}: {said}, not {wanted}')
+            count = '60' if keep else '200'
+            check(f', {count} samples' in said.splitlines()[0], f'what was measured: {said}')
+
+
+@test
 def functions_without_a_name_that_can_be_seen_are_unknown_wherever_they_are_shown():
     with Directory() as directory, Daemon(directory) as d:
         folded = ';a;b 3\na;;b 1\nd; ;e 2\n'
