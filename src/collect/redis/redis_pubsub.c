@@ -9,6 +9,7 @@
 #include "source_url.h"
 
 #include <assert.h>
+#include <fnmatch.h>
 #include <hiredis/hiredis.h>
 #include <string.h>
 
@@ -266,12 +267,27 @@ static int set_parameter(struct pubsub *p, const struct redis_url *u, const char
 			       name, redis_url_own_names(u));
 }
 
+/* Redis sends a message once for each subscription that it fits, and each copy would be counted. */
+static int check_overlap(const struct list *patterns, const struct list *words, const char *what, struct err *err)
+{
+	for (size_t i = 1; patterns->count && i <= patterns->count; i++)
+		for (size_t k = 1; words->count && k <= words->count; k++)
+			if (patterns->words[i] != words->words[k] && fnmatch(patterns->words[i], words->words[k], 0) == 0)
+				return err_set(err, -EINVAL, "pattern=%.64s includes %s=%.64s, whose messages would count twice; "
+							     "remove one of them", patterns->words[i], what, words->words[k]);
+	return 0;
+}
+
 static int set_parameters(struct pubsub *p, const struct redis_url *u, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < u->parameter_count && r >= 0; i++)
 		r = set_parameter(p, u, u->parameters[i].name, u->parameters[i].value, err);
+	if (r >= 0)
+		r = check_overlap(&p->patterns, &p->channels, "channel", err);
+	if (r >= 0)
+		r = check_overlap(&p->patterns, &p->patterns, "pattern", err);
 	if (r < 0)
 		return err_prefix(err, "%s", u->shown);
 	if (!p->channels.count && !p->patterns.count)

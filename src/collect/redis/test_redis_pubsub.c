@@ -72,6 +72,25 @@ static const char *answer(int connection, char **words, int count)
 	       "bad\r\n";
 }
 
+TEST(a_pattern_that_includes_a_channel_or_another_pattern_is_refused)
+{
+	static const char *const urls[] = {
+		"redis://127.0.0.1:1/?channel=excimer&pattern=excimer*", "redis://127.0.0.1:1/?pattern=a*&channel=x,ab",
+		"redis://127.0.0.1:1/?pattern=excimer*,exc*",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		struct got g = { 0 };
+		struct source *s = NULL;
+		struct err err = { 0 };
+
+		g.loop = loop_new(NULL);
+		CHECK_INT(open_source(&g, urls[i], &s, &err), -EINVAL);
+		CHECK(strstr(err.text, "would count twice; remove one of them"));
+		loop_free(g.loop);
+	}
+}
+
 TEST(lines_of_all_channels_arrive_again_after_a_loss)
 {
 	struct test_server server = test_server_start(answer);
