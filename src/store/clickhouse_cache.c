@@ -220,6 +220,7 @@ static uint32_t add_node(struct clickhouse_cache *c, uint32_t parent, uint32_t f
 	uint32_t *slot = find_node(c, number, parent, frame, line);
 
 	assert(parent < number && number <= NODES_MAX);
+	assert(plain == CLICKHOUSE_NO_NODE || plain < number);
 	if (slot && *slot && *slot < number)
 		return *slot;
 	if (number == NODES_MAX)

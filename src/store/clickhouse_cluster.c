@@ -143,6 +143,7 @@ int clickhouse_check_servers(struct clickhouse_store *s, struct err *err)
 	struct clickhouse_request r = { .sql = "CREATE TEMPORARY TABLE strobe_shard (n UInt8)", .writes = true, .anywhere = true, .within_ns = 5 * NS_PER_SECOND };
 	uint64_t number;
 
+	assert(s->url.server_count > 0 && s->url.server_count <= CLICKHOUSE_SHARDS);
 	if (s->url.server_count == 1 || getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return 0;
 	r.session = session = xasprintf("strobe-%016llx", (unsigned long long)number);

@@ -206,6 +206,7 @@ static uint64_t dead_bytes(const struct there *t, size_t oldest)
 {
 	uint32_t day = t->days.items[oldest].number;
 
+	assert(oldest < t->days.count);
 	return bytes_before(&t->series, day) + bytes_before(&t->months, clickhouse_month(day));
 }
 
@@ -273,6 +274,7 @@ static int drop_series(struct clickhouse_store *s, const struct there *t, int64_
 {
 	int rc = 0;
 
+	assert(t->days.count > 0);
 	for (size_t i = 0; i < t->series.count && rc >= 0; i++) {
 		const struct partition *p = &t->series.items[i];
 
@@ -288,6 +290,7 @@ static int drop_months(struct clickhouse_store *s, const struct there *t, int64_
 {
 	int rc = 0;
 
+	assert(t->days.count > 0);
 	for (size_t i = 0; i < t->months.count && rc >= 0; i++) {
 		const struct partition *p = &t->months.items[i];
 		_cleanup_(freep) char *partition = xasprintf("%u", p->number);

@@ -88,6 +88,7 @@ static void put_step(uint8_t *at, uint32_t frame, uint32_t line)
 static void append_wanted(struct placing *g, const struct cached_node *nodes, uint32_t *made, uint32_t end)
 {
 	assert(g->profile->node_count == 1);
+	assert(end > 0 && (end == 1 || nodes));
 	for (uint32_t i = end - 1; i; i--)
 		if (made[i] == WANTED)
 			made[nodes[i].parent] = WANTED;
