@@ -168,7 +168,7 @@ static void take_measured(struct sides *s)
 
 	if (measured == UINT32_MAX || profile_sum(s->before, s->column_before) <= 0)
 		return;
-	like = diff_outline(s->before);
+	like = diff_outline(s->before);		/* its first node has the totals of the outermost functions */
 	profile_add(like, PROFILE_ROOT + 1, s->column_after, profile_sum(s->before, s->column_before) - profile_sum(s->before, s->column_after));
 	s->unfiltered = xcalloc(1, sizeof(*s->unfiltered));
 	s->unfiltered->a.profile = like;

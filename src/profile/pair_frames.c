@@ -258,6 +258,39 @@ static int by_anchor(const void *a, const void *b)
 	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
 }
 
+/* Code that moves keeps its order: where a function may be after, between its neighbours that are paired already. Where both moved
+ * by the same number of lines, so did what stands between them. */
+struct span {
+	uint32_t above, above_after, below, below_after;	/* lines of these neighbours; 0, UINT32_MAX: there is none */
+};
+
+static struct span span_of(const struct candidate *list, size_t from, size_t end, size_t i)
+{
+	struct span s = { 0, 0, UINT32_MAX, UINT32_MAX };
+
+	for (size_t k = from; k < end; k++) {
+		uint32_t line = list[k].line, after = list[k].partner && !list[k].is_after ? list[list[k].partner - 1].line : 0;
+
+		if (after && line < list[i].line && line > s.above) {
+			s.above = line;
+			s.above_after = after;
+		} else if (after && line > list[i].line && line < s.below) {
+			s.below = line;
+			s.below_after = after;
+		}
+	}
+	return s;
+}
+
+static bool may_move(struct span s, const struct candidate *before, const struct candidate *after)
+{
+	int64_t shift = (int64_t)after->line - before->line, above = (int64_t)s.above_after - s.above;
+
+	if (s.above && s.below != UINT32_MAX && above == (int64_t)s.below_after - s.below)
+		return shift == above;
+	return after->line >= s.above_after && after->line <= s.below_after;
+}
+
 /* By how many lines most of them moved together; with equal numbers, those that moved least. Returns their number. */
 static uint32_t common_shift(const struct candidate *list, size_t from, size_t end, int64_t *ret_shift)
 {
@@ -265,12 +298,17 @@ static uint32_t common_shift(const struct candidate *list, size_t from, size_t e
 	uint32_t most = 0;
 
 	map_init(&counts);
-	for (size_t i = from; i < end; i++)
-		for (size_t j = from; is_free(&list[i], false) && j < end; j++) {
+	for (size_t i = from; i < end; i++) {
+		struct span span;
+
+		if (!is_free(&list[i], false))
+			continue;
+		span = span_of(list, from, end, i);
+		for (size_t j = from; j < end; j++) {
 			int64_t shift = list[j].offset - list[i].offset;
 			uint32_t *n;
 
-			if (!is_free(&list[j], true))
+			if (!is_free(&list[j], true) || !may_move(span, &list[i], &list[j]))
 				continue;
 			n = map_slot(&counts, (uint64_t)shift + UINT32_MAX);
 			*n = *n == MAP_NONE ? 1 : *n + 1;
@@ -279,6 +317,7 @@ static uint32_t common_shift(const struct candidate *list, size_t from, size_t e
 				*ret_shift = shift;
 			}
 		}
+	}
 	map_done(&counts);
 	return most;
 }
@@ -290,24 +329,26 @@ static void pair_by_shift(struct candidate *list, size_t from, size_t end, int64
 			continue;
 		while (j < end && (!is_free(&list[j], true) || list[j].offset < list[i].offset + shift))
 			j++;
-		if (j < end && list[j].offset == list[i].offset + shift)
+		if (j < end && list[j].offset == list[i].offset + shift && may_move(span_of(list, from, end, i), &list[i], &list[j]))
 			pair(list, i, j);
 	}
 }
 
-/* All of one function: most of them moved by the same number of lines. Of closures that did not, one side may have run some and the
+/* All of one function: most of them moved by the same number of lines, past none that is paired. Of closures that did not, one side may have run some and the
  * other side others, and order tells nothing, unless each side has no more than one. */
 static void pair_in_function(struct candidate *list, size_t from, size_t end)
 {
 	bool closures = code_name_is_closure(list[from].name);
 	size_t before, after;
+	uint32_t together;
 	int64_t shift = 0;
 
 	for (;;) {
 		count_free(list, from, end, &before, &after);
 		if (!before || !after || before * after > PAIRS_MAX)
 			break;
-		if (common_shift(list, from, end, &shift) < 2 && shift) {
+		together = common_shift(list, from, end, &shift);
+		if (!together || (together < 2 && shift)) {
 			if (closures && end - from > 2)
 				return;
 			break;

@@ -65,6 +65,22 @@ TEST(closures_belong_to_the_function_that_they_stand_in)
 	CHECK_INT(got[2], 143);
 }
 
+/* `first` moved by two lines, and what stands in it. */
+TEST(closures_do_not_move_past_others_that_stayed)
+{
+	static const uint32_t wanted[] = { 0, 39, 0, 60, 73 }, below[] = { 22, 32, 82, 92 };
+	uint32_t got[8];
+
+	/* 20 and 45 would both have moved by 41 lines. */
+	paired("{closure}", LINES(20, 37, 45, 58, 71), LINES(39, 60, 61, 73, 86), got);
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		CHECK_INT(got[i], wanted[i]);
+	/* New code above these two. */
+	paired("{closure}", LINES(20, 30, 40, 50), LINES(22, 32, 82, 92), got);
+	for (size_t i = 0; i < ARRAY_SIZE(below); i++)
+		CHECK_INT(got[i], below[i]);
+}
+
 /* Samples of one file find other closures each time. */
 TEST(closures_that_only_one_side_ran_are_not_paired_with_others)
 {
