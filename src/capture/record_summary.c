@@ -173,8 +173,8 @@ static void put_reasons(const struct record_summary *s, struct buf *out)
 	put_some(out, c[COUNTER_LOST_TABLE], "sample was lost: the table of counts was full",
 		 "samples were lost: the table of counts was full");
 	put_some(out, c[COUNTER_LOST_WAITING], "wait was lost: too many threads", "waits were lost: too many threads");
-	put_some(out, c[COUNTER_LOST_EVENTS], "name came late: the ring buffer was full; it may be missing",
-		 "names came late: the ring buffer was full; some may be missing");
+	put_some(out, c[COUNTER_LOST_EVENTS], "name arrived late: the ring buffer was full; it may be missing",
+		 "names arrived late: the ring buffer was full; some may be missing");
 	put_some(out, c[COUNTER_TRUNCATED], "stack was deeper than 256 frames and is cut at [truncated]",
 		 "stacks were deeper than 256 frames and are cut at [truncated]");
 	put_some(out, c[COUNTER_FRAME_UNREADABLE], "stack ends at a frame that could not be read, marked as unknown",

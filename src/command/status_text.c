@@ -324,7 +324,7 @@ static void put_store(struct buf *b, const json_t *store)
 	if (whole(store, "days_damaged")) {
 		buf_puts(b, "; ");
 		put_count(b, store, "days_damaged", whole(store, "days_damaged") == 1 ? " day is" : " days are");
-		buf_puts(b, " damaged and missing in answers: look into the log, or for *.corrupt-* there");
+		buf_puts(b, " damaged and missing in results: see the log, or *.corrupt-* there");
 	}
 	buf_putc(b, '\n');
 }

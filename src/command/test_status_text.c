@@ -34,8 +34,8 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 		  "lost by PHP: no_daemon 2; last: 1 min 0 s ago\n"
 		  "            41 stored (80.0 KB), 3 expired\n"
 		  "source      unix:/run/s: 14 processes connected, 7,000 messages, rejected: truncated 2\n"
-		  "store       sqlite:/d: 5.0 MB, 1 day since 1970-01-12T13:46:40Z; 2 days are damaged and missing in answers: "
-		  "look into the log, or for *.corrupt-* there\n");
+		  "store       sqlite:/d: 5.0 MB, 1 day since 1970-01-12T13:46:40Z; 2 days are damaged and missing in results: "
+		  "see the log, or *.corrupt-* there\n");
 	buf_done(&json);
 	buf_done(&out);
 }

@@ -118,10 +118,10 @@ static void wait_for_end(struct findings *f, const char *area, pid_t pid, const 
 		;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
 		findings_add(f, LEVEL_WARNING, area, "killed", subject ? subject : area, "run it outside of this container",
-			     "a system call filter (seccomp) ended the look at it");
+			     "the check was killed by a system call filter (seccomp)");
 	else if (WIFSIGNALED(status) || WEXITSTATUS(status))
 		findings_add(f, LEVEL_WARNING, area, "killed", subject ? subject : area, NULL,
-			     "the look at it was ended by %s %d", WIFSIGNALED(status) ? "signal" : "status",
+			     "the check ended with %s %d", WIFSIGNALED(status) ? "signal" : "status",
 			     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
@@ -147,6 +147,6 @@ void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, voi
 	}
 	kill(pid, SIGKILL);
 	wait_a_moment(pid);
-	findings_add(f, LEVEL_WARNING, area, "timeout", subject ? subject : area, "look whether its file system still answers",
+	findings_add(f, LEVEL_WARNING, area, "timeout", subject ? subject : area, "check that its file system still responds",
 		     "did not answer within %d seconds; the rest of this part was not checked", (int)(timeout_ns / NS_PER_SECOND));
 }

@@ -36,8 +36,7 @@ void no_samples_reason_of(const struct php_group *groups, size_t count, const ch
 		php_group_put_barrier(g, socket_path, out);
 	} else if ((g = find(groups, count, true, LOADED_YES))) {
 		put_group(out, g);
-		buf_puts(out, " has the extension and may send, but has not: it has served no request since, or strobe.mode is off there, "
-			      "which phpinfo() tells");
+		buf_puts(out, " has the extension and may send, but has not: it has served no request since, or strobe.mode is off there (see phpinfo())");
 	} else if ((g = find(groups, count, true, LOADED_UNKNOWN))) {
 		put_group(out, g);
 		buf_puts(out, " may send: load the extension in its php.ini with " SETTINGS ", and restart it");

@@ -29,7 +29,7 @@ TEST(the_first_thing_that_is_missing_is_named)
 	check(g, 2, "/run/s", "php-fpm, pool www of the user www-data may not enter /run; give it the right and restart that PHP");
 	g[1].may_send = true;
 	check(g, 2, "/run/s", "php-fpm, pool www of the user www-data has the extension and may send, but has not: it has served no request "
-	      "since, or strobe.mode is off there, which phpinfo() tells");
+			      "since, or strobe.mode is off there (see phpinfo())");
 	g[1].loaded = LOADED_UNKNOWN;
 	check(g, 2, "/run/s", "php-fpm, pool www of the user www-data may send: load the extension in its php.ini with extension=strobe.so "
 	      "and strobe.mode=sample, and restart it");
