@@ -77,7 +77,7 @@ def an_empty_recording_says_why_and_ends_with_4():
         r = record('-p', php.process.pid, '-d', 1, '-o', f'{d}/out.folded')
         check(r.returncode == 4, r)
         # Without an idle CPU nobody knows whether it was.
-        check(re.search(r'^strobe: 0 of [\d,]+ (ticks|looks) found PHP on CPU: (the process was idle; send traffic or add --off-cpu|'
+        check(re.search(r'^strobe: 0 of [\d,]+ (ticks|observations) found PHP on CPU: (the process was idle; send traffic or add --off-cpu|'
                        r'other programs had all CPUs)', r.stderr, re.M), r.stderr)
 
 

@@ -62,7 +62,7 @@ def the_screen_follows_a_script_and_obeys_keys():
         lines = s.lines()
         check(re.match(rf'strobe top: process {php.process.pid} \| last [\d.]+ s of \d:\d\d \| PHP frames, 99 Hz$', lines[0]), lines[0])
         check(re.match(r'on CPU [\d.]+, blocked [\d.]+, waiting for a CPU [\d.]+ threads on average$', lines[1]), lines[1])
-        check(re.match(r'0 lost; [\d,]+ (ticks|looks): [\d,]+ kept', lines[2]), lines[2])
+        check(re.match(r'0 lost; [\d,]+ (ticks|observations): [\d,]+ kept', lines[2]), lines[2])
         s.type('t')
         check(s.wait(lambda t: 'sorted by total' in t and names(t)[:1] == [php.path]), f'the script is all of it: {s.text()}')
         s.type('o')
@@ -203,7 +203,7 @@ def plain_lines_have_what_functions_took():
     with Directory() as d, Php(d, BUSY_AND_ASLEEP) as php:
         r = run('-p', php.process.pid, '-d', 3)
         check(r.returncode == 0 and r.stdout.count('function') == 1, r)
-        check(re.match(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ on CPU [\d.]+, blocked [\d.]+, .* threads on average; 0 lost; [\d,]+ (ticks|looks): [\d,]+ kept',
+        check(re.match(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ on CPU [\d.]+, blocked [\d.]+, .* threads on average; 0 lost; [\d,]+ (ticks|observations): [\d,]+ kept',
                        r.stdout), r.stdout)
         check(sampled(r.stdout, 'burn') and row(r.stdout, 'usleep'), r.stdout)
         start = time.monotonic()
@@ -296,7 +296,7 @@ def nothing_to_show_has_a_reason():
     with Directory() as d, Php(d, '<?php echo "ready\\n"; sleep(1000);') as php:
         r = run('-p', php.process.pid, '-d', 1, '--on-cpu')
         # Without an idle CPU nobody knows whether it was.
-        reason = r'^0 of [\d,]+ (ticks|looks) found PHP on CPU: (the process was idle|other programs had all CPUs)'
+        reason = r'^0 of [\d,]+ (ticks|observations) found PHP on CPU: (the process was idle|other programs had all CPUs)'
         check(r.returncode == 4 and re.search(reason, r.stdout, re.M), r)
         with Screen(command('-p', php.process.pid, '--on-cpu'), 110, 24) as s:
             check(s.wait(lambda t: re.search(reason, t, re.M)), s.text())
