@@ -39,7 +39,7 @@ struct open_record {
 	size_t size;
 };
 
-/* A batch that was in the file when it was opened. */
+/* A batch from before the start, or of a collector whose entries were taken over. */
 struct old_batch {
 	uint64_t id, source;
 	int64_t now_ns;
@@ -57,7 +57,7 @@ struct journal {
 	struct open_record *open;
 	size_t open_count, open_capacity;
 
-	/* from before the start: ack tokens to the index of their batch, and which relays' batches each held */
+	/* for the old ones: ack tokens to the index of their batch, and which relays' batches each held */
 	struct map ack_tokens, held;
 	struct old_batch *old;
 	size_t old_count, old_capacity;
@@ -77,14 +77,9 @@ static uint64_t ack_token_key(uint64_t source, const struct ack_token *t)
 	return XXH3_64bits(parts, sizeof(parts));
 }
 
-static uint64_t source_key(const char *url)
-{
-	return XXH3_64bits(url, strlen(url));
-}
-
 uint64_t journal_batch_of(struct journal *j, const char *source, const struct ack_token *t, int64_t *ret_now_ns)
 {
-	uint32_t i = j->old_count ? map_get(&j->ack_tokens, ack_token_key(source_key(source), t)) : MAP_NONE;
+	uint32_t i = j->old_count ? map_get(&j->ack_tokens, ack_token_key(batch_record_source(source), t)) : MAP_NONE;
 
 	if (i == MAP_NONE)
 		return 0;
@@ -142,53 +137,29 @@ bool journal_seen(struct journal *j, uint64_t relay_id)
 
 /* --- Reading --- */
 
-struct reader {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-static uint64_t next(struct reader *r)
-{
-	struct strobe_wire_cursor c = { r->p, r->end };
-	uint64_t v = 0;
-
-	if (!strobe_wire_get_varint(&c, &v))
-		r->bad = true;
-	r->p = r->bad ? r->end : c.p;
-	return v;
-}
-
 /* `batch` is the one that held them, 0 if that is over. */
-static void read_relay_ids(struct journal *j, struct reader *r, uint64_t batch)
+static void take_relay_ids(struct journal *j, const uint64_t *ids, size_t n, uint64_t batch)
 {
-	uint64_t n = next(r);
-
-	for (uint64_t i = 0; i < n && !r->bad; i++) {
-		uint64_t id = next(r);
-
-		if (r->bad)
-			break;
-		remember(j, id);
+	for (size_t i = 0; i < n; i++) {
+		remember(j, ids[i]);
 		if (batch)
-			map_set(&j->held, held_key(batch, id), 1);
+			map_set(&j->held, held_key(batch, ids[i]), 1);
 	}
 }
 
-static void read_ack_tokens(struct journal *j, struct reader *r, uint32_t batch)
+static uint32_t add_old(struct journal *j, const struct batch_record *r, uint64_t source)
 {
-	uint64_t n;
-	struct ack_token t = { 0 };
+	GROW(&j->old, &j->old_capacity, j->old_count + 1);
+	j->old[j->old_count] = (struct old_batch){ .id = r->id, .source = source, .now_ns = r->now_ns };
+	take_relay_ids(j, r->relay_ids, r->relay_id_count, r->id);
+	return (uint32_t)j->old_count++;
+}
 
+static void take_ack_tokens(struct journal *j, const struct batch_record_share *s, uint64_t source, uint32_t batch)
+{
 	assert(batch < j->old_count);
-	j->old[batch].source = next(r);
-	n = next(r);
-	for (uint64_t i = 0; i < n && !r->bad; i++) {
-		t.stream = (uint32_t)next(r);
-		t.high += (uint64_t)strobe_wire_unzigzag(next(r));
-		t.low = next(r);
-		if (!r->bad)
-			map_set(&j->ack_tokens, ack_token_key(j->old[batch].source, &t), batch);
-	}
+	for (size_t i = 0; i < s->ack_token_count; i++)
+		map_set(&j->ack_tokens, ack_token_key(source, &s->ack_tokens[i]), batch);
 }
 
 static void remember_open(struct journal *j, uint64_t id, const void *body, size_t n)
@@ -215,7 +186,7 @@ static void forget_ended(struct journal *j)
 		struct open_record *o = &j->open[i];
 
 		if (o->ended_ns && o->ended_ns <= before) {
-		assert(j->open_bytes >= o->size);
+			assert(j->open_bytes >= o->size);
 			j->open_bytes -= o->size;
 			free(o->body);
 		} else {
@@ -225,72 +196,69 @@ static void forget_ended(struct journal *j)
 	j->open_count = kept;
 }
 
-static void read_begun(struct journal *j, struct reader *r, const uint8_t *body, size_t n)
+static void read_begun(struct journal *j, struct strobe_wire_cursor *c, const uint8_t *body, size_t n)
 {
-	uint64_t id = next(r);
-	int64_t now_ns = (int64_t)next(r);
-	uint64_t shares;
+	struct batch_record r;
 
-	GROW(&j->old, &j->old_capacity, j->old_count + 1);
-	j->old[j->old_count++] = (struct old_batch){ .id = id, .now_ns = now_ns };
-	read_relay_ids(j, r, id);
-	shares = next(r);
-	for (uint64_t i = 0; i < shares && !r->bad; i++)
-		read_ack_tokens(j, r, (uint32_t)j->old_count - 1);
-	remember_open(j, id, body, n);
+	if (batch_record_read(c, &r)) {
+		uint32_t batch = add_old(j, &r, r.share_count ? r.shares[r.share_count - 1].source : 0);
+
+		for (size_t i = 0; i < r.share_count; i++)
+			take_ack_tokens(j, &r.shares[i], r.shares[i].source, batch);
+		remember_open(j, r.id, body, n);
+	}
+	batch_record_done(&r);
+}
+
+static void read_seen(struct journal *j, struct strobe_wire_cursor *c)
+{
+	uint64_t *ids = NULL;
+	size_t n = 0;
+
+	if (batch_record_read_ids(c, &ids, &n))
+		take_relay_ids(j, ids, n, 0);
+	free(ids);
 }
 
 static void read_record(void *data, const uint8_t *body, size_t n)
 {
-	struct reader r = { body, body + n, false };
+	struct strobe_wire_cursor c = { body, body + n };
 	struct journal *j = data;
+	uint64_t kind, id;
 
-	switch (next(&r)) {
-	case BATCH_BEGUN:
-		read_begun(j, &r, body, n);
-		break;
-	case BATCH_ENDED:
-		note_end(j, next(&r));
-		break;
-	case RELAY_IDS:
-		read_relay_ids(j, &r, 0);
-		break;
-	}
+	if (!strobe_wire_get_varint(&c, &kind))
+		return;
+	if (kind == BATCH_BEGUN)
+		read_begun(j, &c, body, n);
+	else if (kind == BATCH_ENDED && strobe_wire_get_varint(&c, &id))
+		note_end(j, id);
+	else if (kind == RELAY_IDS)
+		read_seen(j, &c);
+}
+
+static bool is_old(const struct journal *j, uint64_t id)
+{
+	for (size_t i = 0; i < j->old_count; i++)
+		if (j->old[i].id == id)
+			return true;
+	return false;
+}
+
+void journal_adopt(struct journal *j, const char *source, const struct batch_record *r)
+{
+	uint64_t key = batch_record_source(source);
+	uint32_t batch;
+
+	if (is_old(j, r->id))
+		return;
+	lock_take(&j->lock);		/* for the relays' ids, which sinks' threads ask for */
+	batch = add_old(j, r, key);
+	lock_release(&j->lock);
+	for (size_t i = 0; i < r->share_count; i++)
+		take_ack_tokens(j, &r->shares[i], key, batch);
 }
 
 /* --- Writing, under the lock --- */
-
-static void put_relay_ids(struct buf *body, const uint64_t *ids, size_t n)
-{
-	buf_put_varint(body, n);
-	for (size_t i = 0; i < n; i++)
-		buf_put_varint(body, ids[i]);
-}
-
-static void put_ack_tokens(struct buf *body, const struct open_batch_share *s)
-{
-	uint64_t high = 0;
-
-	buf_put_varint(body, source_key(source_identity(s->source)));
-	buf_put_varint(body, s->ack_token_count);
-	for (size_t i = 0; i < s->ack_token_count; i++) {
-		const struct ack_token *t = &s->ack_tokens[i];
-
-		buf_put_varint(body, t->stream);
-		buf_put_varint(body, strobe_wire_zigzag((int64_t)(t->high - high)));
-		buf_put_varint(body, t->low);
-		high = t->high;
-	}
-}
-
-static size_t ack_token_shares(const struct open_batch *b)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->share_count; i++)
-		n += b->shares[i].ack_token_count > 0;
-	return n;
-}
 
 /* Turns any error into a temporary one: the batch is retried until it can be journaled. */
 static int try_later(int r)
@@ -307,13 +275,7 @@ static int begin(struct journal *j, const struct open_batch *b, struct err *err)
 	assert(b->batch.id && !b->replayed);		/* a batch that is rebuilt has its record */
 	buf_init(&body);
 	buf_put_varint(&body, BATCH_BEGUN);
-	buf_put_varint(&body, b->batch.id);
-	buf_put_varint(&body, (uint64_t)b->now_ns);
-	put_relay_ids(&body, b->relay_ids, b->relay_id_count);
-	buf_put_varint(&body, ack_token_shares(b));
-	for (size_t i = 0; i < b->share_count; i++)
-		if (b->shares[i].ack_token_count)
-			put_ack_tokens(&body, &b->shares[i]);
+	batch_record_put(&body, b);
 	r = ledger_append(j->file, &body, true, err);
 	if (r >= 0)
 		remember_open(j, b->batch.id, body.data, body.size);
@@ -325,7 +287,7 @@ int journal_begin(struct journal *j, struct open_batch *b, struct err *err)
 	int r = 0;
 
 	lock_take(&j->lock);
-	if (!b->journaled && ack_token_shares(b)) {
+	if (!b->journaled && batch_record_is_needed(b)) {
 		r = try_later(begin(j, b, err));
 		b->journaled = r >= 0;
 	}
@@ -414,7 +376,7 @@ static bool is_open(const struct journal *j, uint64_t id)
 
 void journal_caught_up(struct journal *j, const char *source)
 {
-	uint64_t key = source_key(source);
+	uint64_t key = batch_record_source(source);
 
 	lock_take(&j->lock);
 	for (size_t i = 0; i < j->old_count; i++)

@@ -4,8 +4,8 @@
  * which batch they belonged, so that they make one with the same id, which the sinks take for a replay. It is a ledger
  * (ledger.h): each record is written and synced before the first sink sees the batch; when it has grown and most of it
  * is over, a new one with the rest takes its place. Also kept: the ids of relays' batches that were seen, the last
- * JOURNAL_SEEN of them. The body of a record is its kind (1 batch under way, 2 ids of relays, 3 batch ended), then
- * varints.
+ * JOURNAL_SEEN of them. The body of a record is its kind and, in varints, its content: 1 a batch under way
+ * (batch_record.h), 2 the ids of relays behind their number, 3 the id of a batch that ended.
  *
  * A batch has ended when its acknowledgement has arrived. Its record stays for half a minute and mostly longer, since a
  * Redis that is killed may have forgotten the acknowledgement when it is back.
@@ -13,7 +13,7 @@
 #ifndef COLLECT_JOURNAL_H
 #define COLLECT_JOURNAL_H
 
-#include "open_batch.h"
+#include "batch_record.h"
 
 #define JOURNAL_SEEN	(256u * 1024)
 
@@ -32,6 +32,9 @@ uint64_t journal_batch_of(struct journal *j, const char *source, const struct ac
 
 /* Whether that batch held the relay's batch, and not only the ack token of one that had been seen before. */
 bool journal_batch_held(const struct journal *j, uint64_t batch_id, uint64_t relay_id);
+
+/* A record that was kept elsewhere: ack tokens of this source make that batch, as if it had been in the file. */
+void journal_adopt(struct journal *j, const char *source, const struct batch_record *r);
 
 /* The source has handed over all that it had been given: what did not come again never will. */
 void journal_caught_up(struct journal *j, const char *source);
