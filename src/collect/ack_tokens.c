@@ -24,6 +24,8 @@ void ack_tokens_end_confirmed(struct collector *c, struct redeliverable *t)
 			t->last_unconfirmed = &t->unconfirmed;
 		if (c->journal)
 			journal_end(c->journal, u->batch_id);
+		if (ops->forget)
+			ops->forget(t->source, u->batch_id);
 		free(u);
 	}
 }
@@ -164,6 +166,14 @@ void ack_tokens_caught_up(struct collector *c, struct source *s)
 	close_replays(c, t);
 	if (c->journal)
 		journal_caught_up(c->journal, source_identity(s));
+}
+
+void ack_tokens_recorded(struct collector *c, struct source *s, const struct batch_record *r)
+{
+	if (!c->journal)
+		return;
+	find_redeliverable(c, s)->caught_up = false;
+	journal_adopt(c->journal, source_identity(s), r);
 }
 
 /* At the end: the rest of them would come after a restart and find their batch kept without them. They all come

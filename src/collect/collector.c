@@ -291,10 +291,12 @@ static int init_lock(struct collector *c, struct err *err)
 	pthread_condattr_t attributes;
 
 	lock_init(&c->lock);
+	lock_init(&c->record_lock);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	if (pthread_cond_init(&c->changed, &attributes)) {
 		lock_done(&c->lock);
+		lock_done(&c->record_lock);
 		return err_set(err, -ENOMEM, "cannot create a condition variable for the collector");
 	}
 	pthread_condattr_destroy(&attributes);
@@ -477,6 +479,7 @@ struct collector *collector_free(struct collector *c)
 	if (c->has_lock) {
 		pthread_cond_destroy(&c->changed);
 		lock_done(&c->lock);
+		lock_done(&c->record_lock);
 	}
 	free(c);
 	return NULL;

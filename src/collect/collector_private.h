@@ -81,6 +81,7 @@ struct collector {
 	int wake_fd;
 
 	struct journal *journal;		/* NULL: none */
+	struct lock record_lock;		/* one sink at a time sees to it that a batch has its record */
 
 	/* under the lock */
 	struct lock lock;
@@ -118,6 +119,7 @@ void ack_tokens_return(struct collector *c, uint64_t batch_id, const struct open
 void ack_tokens_end_confirmed(struct collector *c, struct redeliverable *t);
 void ack_tokens_close(struct collector *c, struct redeliverable *t);
 void ack_tokens_caught_up(struct collector *c, struct source *s);
+void ack_tokens_recorded(struct collector *c, struct source *s, const struct batch_record *r);
 void ack_tokens_forget_replays(struct collector *c, struct redeliverable *t);
 void ack_tokens_free_first(struct collector *c);
 

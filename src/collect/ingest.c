@@ -317,6 +317,11 @@ static void caught_up(void *data, struct source *s)
 	ack_tokens_caught_up(data, s);
 }
 
+static void recorded(void *data, struct source *s, const struct batch_record *r)
+{
+	ack_tokens_recorded(data, s, r);
+}
+
 static void runs_killed(void *data, uint64_t count)
 {
 	struct collector *c = data;
@@ -327,7 +332,14 @@ static void runs_killed(void *data, uint64_t count)
 struct source_receiver collector_receiver(struct collector *c)
 {
 	return (struct source_receiver){
-		.message = on_message, .line = on_line, .caught_up = caught_up, .full = full, .spare = spare, .room = room,
-		.runs_killed = runs_killed, .data = c,
+		.message = on_message,
+		.line = on_line,
+		.caught_up = caught_up,
+		.recorded = recorded,
+		.full = full,
+		.spare = spare,
+		.room = room,
+		.runs_killed = runs_killed,
+		.data = c,
 	};
 }

@@ -61,6 +61,7 @@ struct open_batch {
 	bool kept;				/* by some sink */
 	bool unfit;				/* a sink could never keep it */
 	bool journaled;				/* under the journal's lock */
+	bool recorded;				/* beside its sources; under the collector's record_lock */
 	bool noted;				/* while batches of several queues are counted */
 	bool replayed;				/* made of entries that were in it before a crash */
 	struct open_batch *next;

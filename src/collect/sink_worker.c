@@ -131,10 +131,31 @@ static int commit_without_rows(struct sink_worker *o, const struct batch *b, str
 	return r;
 }
 
+/* A batch holds ack tokens of one source only. One that is a replay has its record still. */
+static void record(struct collector *c, struct open_batch *b)
+{
+	struct source *s = batch_record_is_needed(b) ? b->shares[0].source : NULL;
+	_cleanup_(buf_done) struct buf bytes = { 0 };
+
+	if (!s || !s->ops->record || b->replayed)
+		return;
+	lock_take(&c->record_lock);
+	if (!b->recorded) {
+		buf_init(&bytes);
+		batch_record_put(&bytes, b);
+		s->ops->record(s, b->batch.id, &bytes);
+		b->recorded = true;
+	}
+	lock_release(&c->record_lock);
+}
+
 static int commit(struct sink_worker *o, struct open_batch *b, struct err *err)
 {
 	struct journal *j = o->collector->journal;
 	int r = j ? journal_begin(j, b, err) : 0;
+
+	if (r >= 0)
+		record(o->collector, b);
 
 	if (r < 0 || !b->batch.count)	/* one without samples only carries ack tokens */
 		return r;

@@ -102,6 +102,8 @@ struct source_counters {
 };
 
 struct source;
+struct batch_record;
+struct buf;
 struct peer_labels;
 
 /* Names one entry of a source that wants to know when it is durable. */
@@ -142,6 +144,9 @@ struct source_receiver {
 	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
 	/* A source with ack tokens has handed over all entries delivered to it before it was opened. */
 	void (*caught_up)(void *data, struct source *s);
+	/* A record that the collector of a batch left beside the source (see `record` below): entries with its ack tokens make
+	 * that batch again, which is complete at the next caught_up. NULL: not wanted. */
+	void (*recorded)(void *data, struct source *s, const struct batch_record *r);
 	/* Whether the queue is full: a source that can wait stops reading until it is not. Ask before each read. */
 	bool (*full)(void *data);
 	/* Bytes until the queue is at its limit, by which a source chooses how much to read at once; below 0 above the limit. NULL: any
@@ -178,6 +183,11 @@ struct source_ops {
 	/* Returns how many of all ack tokens given to ack, in that order, are known to be acknowledged at their origin, so
 	 * that they never come again. NULL: ack has done it when it returns. */
 	uint64_t (*confirmed)(struct source *s);
+	/* Keeps the record of a batch beside the source, for whoever is given its entries next. In a thread of a sink, before
+	 * any sink sees the batch; may take seconds. Best effort: it logs its own failures. NULL: nobody else is given them. */
+	void (*record)(struct source *s, uint64_t batch_id, const struct buf *record);
+	/* That batch is acknowledged. In the loop's thread, also for batches that have no record. */
+	void (*forget)(struct source *s, uint64_t batch_id);
 	/* Accepts nothing new; hands over data sent before that counts as delivered for its sender. May be NULL. A second
 	 * call does nothing. */
 	void (*stop)(struct source *s);

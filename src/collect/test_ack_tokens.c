@@ -1,12 +1,14 @@
 /* test_ack_tokens.c: tests that entries are acknowledged after the commit, and count once wherever a crash occurs. */
 
-#include "collector.h"
+#include "batch_record.h"
+#include "collector_private.h"
 
 #include "log.h"
 #include "mem.h"
 #include "test.h"
 #include "test_message.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -50,6 +52,9 @@ struct fake {
 	struct source source;
 	uint64_t acked, confirmed;
 	bool is_slow;			/* confirms only what `confirmed` says */
+	uint8_t record[1024];		/* the last one */
+	size_t record_size;
+	uint64_t records, forgotten, last_forgotten;
 };
 
 static void ack(struct source *s, const struct ack_token *tokens, size_t n)
@@ -66,7 +71,32 @@ static uint64_t confirmed(struct source *s)
 	return ((struct fake *)s)->confirmed;
 }
 
-static const struct source_ops fake_ops = { .scheme = "fake", .ack = ack, .confirmed = confirmed };
+/* In a sink's thread, before the sink sees the batch; the test looks when that is over. */
+static void record(struct source *s, uint64_t batch_id, const struct buf *bytes)
+{
+	struct fake *f = (struct fake *)s;
+
+	assert(bytes->size <= sizeof(f->record));
+	memcpy(f->record, bytes->data, bytes->size);
+	f->record_size = bytes->size;
+	f->records++;
+}
+
+static void forget(struct source *s, uint64_t batch_id)
+{
+	struct fake *f = (struct fake *)s;
+
+	f->forgotten++;
+	f->last_forgotten = batch_id;
+}
+
+static const struct source_ops fake_ops = {
+	.scheme = "fake",
+	.ack = ack,
+	.confirmed = confirmed,
+	.record = record,
+	.forget = forget,
+};
 
 struct fixture {
 	char directory[64], path[96];
@@ -238,6 +268,103 @@ TEST(entries_that_come_again_after_a_crash_count_once_in_each_sink)
 	CHECK_INT(f.sinks[0].known, 1);
 	CHECK_INT(f.one.acked, 3);
 	CHECK_INT(f.n->samples_received, f.n->samples_stored);
+	stop(&f);
+}
+
+/* The record of the last batch of another collector. */
+static void read_record(const struct fake *from, struct batch_record *ret)
+{
+	struct strobe_wire_cursor c = { from->record, from->record + from->record_size };
+
+	CHECK(batch_record_read(&c, ret));
+	CHECK(c.p == c.end);
+}
+
+/* Nothing of the first collector is left but the record, which lay beside the stream. */
+static void forget_state(struct fixture *f)
+{
+	crash(f);
+	CHECK(unlink(f->path) == 0);
+}
+
+TEST(entries_of_a_collector_that_died_make_its_batch_again)
+{
+	struct batch_record r;
+	struct source_receiver to;
+	struct fake before;
+	struct fixture f;
+
+	start(&f);
+	give(&f, &f.one, 1, 5);
+	give(&f, &f.one, 2, 6);
+	set_fails(&f.sinks[1], true);
+	collector_flush(f.c, NS_PER_SECOND / 5);		/* the first sink has it, the second has not */
+	before = f.one;
+	CHECK_INT(before.records, 1);				/* for both sinks */
+	read_record(&before, &r);
+	CHECK_INT(r.shares[0].ack_token_count, 2);
+	CHECK_INT(r.id, f.sinks[0].ids[0]);
+	forget_state(&f);
+
+	set_fails(&f.sinks[1], false);
+	live(&f);
+	caught_up(&f, &f.one);			/* nothing was pending for us */
+	to = collector_receiver(f.c);
+	to.recorded(to.data, &f.one.source, &r);
+	give(&f, &f.one, 1, 5);
+	collector_close_batches(f.c);		/* a second has gone by before the next one came */
+	give(&f, &f.one, 3, 7);			/* new */
+	give(&f, &f.one, 2, 6);
+	caught_up(&f, &f.one);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 18);
+	CHECK_INT(f.sinks[1].samples, 18);
+	CHECK_INT(f.sinks[0].known, 1);
+	CHECK_INT(f.one.acked, 3);
+	CHECK_INT(f.one.records, 1);		/* that of the new one */
+	CHECK_INT(f.one.forgotten, 2);
+	CHECK_INT(f.n->samples_received, f.n->samples_stored);
+	batch_record_done(&r);
+	stop(&f);
+}
+
+TEST(a_batch_is_forgotten_when_its_acknowledgement_is_confirmed)
+{
+	struct batch_record r;
+	struct fixture f;
+
+	start(&f);
+	give(&f, &f.one, 1, 5);
+	commit_unacknowledged(&f);
+	CHECK_INT(f.one.acked, 1);
+	CHECK_INT(f.one.forgotten, 0);
+	read_record(&f.one, &r);
+	f.one.confirmed = 1;
+	give(&f, &f.one, 2, 1);
+	flush(&f);
+	CHECK_INT(f.one.forgotten, 1);
+	CHECK_INT(f.one.last_forgotten, r.id);
+	batch_record_done(&r);
+	stop(&f);
+}
+
+TEST(a_record_that_is_cut_off_or_lies_about_a_size_is_none)
+{
+	static const uint8_t lies[] = { 1, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1 };
+	struct strobe_wire_cursor c = { lies, lies + sizeof(lies) };
+	struct batch_record r;
+	struct fixture f;
+
+	CHECK(!batch_record_read(&c, &r));
+	batch_record_done(&r);
+	start(&f);
+	give(&f, &f.one, 1, 5);
+	flush(&f);
+	for (size_t n = 0; n < f.one.record_size; n++) {
+		c = (struct strobe_wire_cursor){ f.one.record, f.one.record + n };
+		CHECK(!batch_record_read(&c, &r));
+		batch_record_done(&r);
+	}
 	stop(&f);
 }
 

@@ -109,6 +109,10 @@ class ClickHouse:
         except urllib.error.HTTPError as e:
             raise RuntimeError(f'{sql[:200]}: {e.read().decode(errors="replace")[:500]}') from None
 
+    def expect(self, statement):
+        """Another one, for what is said from now on."""
+        self.pattern = re.compile(b'|'.join(re.escape(s.encode()) for s in (statement, quote(statement))))
+
     def url(self, database, parameters=''):
         return f'clickhouse://127.0.0.1:{self.port}/{database}{parameters}'
 
@@ -141,11 +145,15 @@ class Proxy:
 
     def __init__(self, server, statement, then=lambda: None, after=False):
         self.server, self.then, self.after = server, then, after
-        self.pattern = re.compile(b'|'.join(re.escape(s.encode()) for s in (statement, quote(statement))))
+        self.expect(statement)
         self.is_cut, self.cut = threading.Lock(), threading.Event()
         self.listener = socket.create_server(('127.0.0.1', 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
+
+    def expect(self, statement):
+        """Another one, for what is said from now on."""
+        self.pattern = re.compile(b'|'.join(re.escape(s.encode()) for s in (statement, quote(statement))))
 
     def url(self, database, parameters=''):
         return f'clickhouse://127.0.0.1:{self.port}/{database}{parameters}'

@@ -387,6 +387,47 @@ def they_are_read_through_a_unix_socket_too_where_the_nodes_do_not_say_on_which_
         check_six_streams(cluster, f'redis://{quote(path, safe="")}/')
 
 
+# --- Records of batches ---
+
+def records(server, stream):
+    return server.command('HLEN', f'{{{stream}}}:batches:g')
+
+
+def collect_to_nowhere(directory, url):
+    """Its batches are under way for ever."""
+    return collector.Collector(directory, '--from', url, '--to', f'otlp://127.0.0.1:{free_port()}')
+
+
+@test
+def a_batch_under_way_is_recorded_on_the_node_of_a_cluster_that_has_the_stream():
+    cluster = RedisCluster()
+    with Directory() as directory, cluster:
+        stream = next(name for name in (f's{i}' for i in range(100)) if cluster.node_of(name) is not cluster.nodes[0])
+        node, url = cluster.node_of(stream), cluster.url(f'?stream={stream}&group=g')
+        node.command('XADD', stream, '*', 'line', 'main;f 1')
+        with collect_to_nowhere(directory + '/a', url):
+            check(wait_for(lambda: records(node, stream) == 1), 'it is recorded')
+            time.sleep(1.5)
+            check(records(node, stream) == 1, 'as long as it is under way')
+        with Collector(directory + '/b', url + '&consumer=b&claim-idle=2') as c:
+            check(wait_for(lambda: records(node, stream) == 0), 'and no more when it is stored')
+            check(c.stop() == 0 and sum(c.stored().values()) == 1, 'which it is')
+
+
+@test
+def a_user_of_redis_who_may_keep_no_records_reads_all_the_same():
+    with Directory() as directory, RedisServer() as server:
+        server.command('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '+@all', '-hset', '-hdel', '-hgetall')
+        sent = Sent(server.connect())
+        sent.lines(50)
+        with Collector(directory + '/c', server.url('?stream=strobe&group=g').replace('://', '://reader:secret@')) as c:
+            check(wait_for(lambda: is_read(server)), 'all is read')
+            c.stop()
+            check(any('cannot record the batches' in line and 'hset' in line.lower() for line in c.lines), f'the log says so: {c.lines}')
+            check(sum('record' in line for line in c.lines) == 2, f'once for writing, once for reading: {c.lines}')
+            check_stored(c, sent, 'and stored')
+
+
 # --- The disk ---
 
 @test

@@ -375,14 +375,14 @@ static void find_token(struct redis_stream *s, const char *state)
 		log_warning("waiting 30 s for consumer leases to expire after a restart: %s", err.text);
 }
 
-/* In the slot of the stream. */
-static char *lease_of(const char *key, const struct stream_options *o)
+char *stream_sibling(const char *key, const char *kind, const char *name, const char *more)
 {
 	const char *open = strchr(key, '{'), *close = open ? strchr(open, '}') : NULL;
 
-	if (close && close > open + 1)
-		return xasprintf("%s:consumer:%s:%s", key, o->group, o->consumer);
-	return xasprintf("{%s}:consumer:%s:%s", key, o->group, o->consumer);
+	bool has_tag = close && close > open + 1;
+
+	return xasprintf("%s%s%s:%s:%s%s%s", has_tag ? "" : "{", key, has_tag ? "" : "}", kind, name, more ? ":" : "",
+			 more ? more : "");
 }
 
 static void init_keys(struct redis_stream *s)
@@ -397,9 +397,10 @@ static void init_keys(struct redis_stream *s)
 		k->source = s;
 		k->number = i;
 		k->name = cluster_key(o->stream, i, o->keys);
-		k->lease = lease_of(k->name, o);
+		k->lease = stream_sibling(k->name, "consumer", o->group, o->consumer);
 		stream_key_backoff(k, 0);
 	}
+	stream_records_init(s);
 }
 
 static void free_key(struct stream_key *k)
@@ -410,6 +411,9 @@ static void free_key(struct stream_key *k)
 	free(k->acks);
 	free(k->claims);
 	free(k->claim_from);
+	stream_records_free(k);
+	free(k->records);
+	free(k->ended);
 }
 
 static void redis_stream_stop(struct source *base)
@@ -439,6 +443,8 @@ static struct source *redis_stream_close(struct source *base)
 		s->first_call = call->next;
 		free(call);
 	}
+	if (s->keys)
+		stream_records_done(s);
 	cluster_done(&s->cluster);
 	stream_options_done(&s->options);
 	free(s->keys);
@@ -454,6 +460,8 @@ static const struct source_ops redis_stream_ops = {
 	.scheme = "redis",
 	.ack = stream_ack,
 	.confirmed = stream_confirmed,
+	.record = stream_record,
+	.forget = stream_forget,
 	.stop = redis_stream_stop,
 	.close = redis_stream_close,
 };

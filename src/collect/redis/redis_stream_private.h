@@ -4,14 +4,18 @@
  *   stream_options.c   its URL
  *   stream_key.c       one stream: lease, group, what was pending, then new entries
  *   stream_acks.c      entries under way, and their acknowledgement
- *   stream_maintenance.c    lease, lag, entries of consumers that are gone, trimming
+ *   stream_records.c   records of batches that are under way, beside the stream
+ *   stream_claims.c    entries of consumers that are gone
+ *   stream_maintenance.c    lease, lag, consumers that are gone, trimming
  */
 #ifndef COLLECT_REDIS_STREAM_PRIVATE_H
 #define COLLECT_REDIS_STREAM_PRIVATE_H
 
+#include "batch_record.h"
 #include "cluster.h"
 #include "connection.h"
 #include "intern.h"
+#include "lock.h"
 #include "redis_stream.h"
 #include "source_url.h"
 #include "stream_ids.h"
@@ -47,6 +51,16 @@ enum key_phase {
 };
 
 struct redis_stream;
+struct redis_client;
+
+/* The record of a batch, as it was read from Redis. */
+struct stream_record {
+	struct batch_record content;		/* one share */
+	struct stream_id_set ids;
+	struct stream_id first, last;
+	bool adopted;				/* the collector knows it */
+	bool claimed;				/* in this round */
+};
 
 /* One stream, which lies on one node. */
 struct stream_key {
@@ -74,13 +88,18 @@ struct stream_key {
 	size_t ack_first, ack_sent, ack_end, ack_capacity;
 
 	/* upkeep */
-	int64_t lease_ns, look_ns, claim_ns, trim_ns, alive_ns;	/* when each is next */
+	int64_t lease_ns, look_ns, claim_ns, records_ns, trim_ns, alive_ns;	/* when each is next */
 	uint64_t lag, lost, lost_unlogged;
 	int64_t next_lost_log_ns;
 	bool is_claiming;
 	char *claim_from;			/* a consumer that is gone */
-	struct stream_id *claims;		/* requested, until their answer has come */
-	size_t claim_count, claim_capacity;
+	struct stream_id *claims;		/* requested, until their content has come */
+	size_t claim_count, claim_capacity, claim_at, claimed;
+	struct stream_record *records;		/* when they were last read */
+	size_t record_count, record_capacity, records_checked;
+	void (*records_read)(struct stream_key *k);
+	uint64_t *ended;			/* batches whose records are to be deleted; the first of them were sent */
+	size_t ended_count, ended_sent, ended_capacity;
 	struct stream_seen { uint64_t added, length; struct stream_id first, last; bool known; } seen;
 	struct stream_id trim_to;
 	unsigned trim_left;			/* groups that were asked and have not answered */
@@ -106,6 +125,13 @@ struct redis_stream {
 	struct stream_key *keys;
 	unsigned key_count;
 	bool stopped;
+	char *records_key;
+	struct stream_recorder {		/* used by the threads of sinks */
+		struct lock lock;
+		struct redis_client *client;	/* NULL: none yet */
+		int64_t retry_ns;
+		bool failing;
+	} recorder;
 
 	struct stream_question *questions;	/* that have no answer yet */
 	struct ack_call *first_call, **last_call;
@@ -113,7 +139,7 @@ struct redis_stream {
 
 	struct str *fields;			/* fields of the entry at hand */
 	size_t field_capacity;
-	bool logged_bad, logged_lease, logged_trim, logged_up;
+	bool logged_bad, logged_lease, logged_trim, logged_up, logged_records;
 	int64_t map_ns;				/* when the map of the cluster may be requested again */
 	char *trouble;				/* problem of a key, for people; NULL: none */
 };
@@ -127,6 +153,9 @@ typedef void stream_answer_fn(struct stream_key *k, const redisReply *reply);
 void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes);
 void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...);
 
+/* The name of another key in the slot of a stream's: {strobe}:KIND:NAME, or {strobe}:KIND:NAME:MORE. */
+char *stream_sibling(const char *key, const char *kind, const char *name, const char *more);
+
 /* Sets the reason, for people, why a key cannot be read; NULL clears it. */
 void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf_(2, 3);
 
@@ -137,6 +166,9 @@ void stream_key_ask_lease(struct stream_key *k);
 void stream_key_on_lease(struct stream_key *k, const redisReply *reply);
 void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */
+
+/* Tells the collector that nothing of what was given to us before is missing, if that is so for all keys. */
+void stream_caught_up(struct redis_stream *s);
 
 /* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
 void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields);
@@ -153,10 +185,29 @@ void stream_acks_send(struct stream_key *k);			/* those that wait */
 void stream_acks_again(struct stream_key *k);			/* all of them are to be sent anew */
 void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
+/* --- stream_records.c --- */
+
+void stream_records_init(struct redis_stream *s);		/* its keys have their names */
+void stream_records_done(struct redis_stream *s);
+void stream_record(struct source *s, uint64_t batch_id, const struct buf *record);
+void stream_forget(struct source *s, uint64_t batch_id);
+void stream_records_send(struct stream_key *k);			/* deletes those that wait for it */
+void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k));	/* into k->records */
+void stream_records_check(struct stream_key *k);		/* deletes those of batches that are over; nothing is claimed meanwhile */
+void stream_records_free(struct stream_key *k);
+
+/* The record that names this entry; NULL: none does. */
+struct stream_record *stream_record_of(struct stream_key *k, struct stream_id id);
+void stream_record_adopt(struct stream_key *k, struct stream_record *r);	/* tells the collector, once */
+
+/* --- stream_claims.c --- */
+
+void stream_claim(struct stream_key *k, const char *consumer);	/* all that this one, which is gone, has pending */
+bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
+
 /* --- stream_maintenance.c --- */
 
 void stream_maintenance(struct stream_key *k, int64_t now_ns);	/* the key is being read */
 void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* measures the group's lag, and entries trimmed unread */
-bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
 
 #endif

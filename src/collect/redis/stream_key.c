@@ -213,7 +213,7 @@ void stream_key_read(struct stream_key *k)
 
 /* --- What we had been given before --- */
 
-static void log_caught_up(struct redis_stream *s)
+void stream_caught_up(struct redis_stream *s)
 {
 	for (unsigned i = 0; i < s->key_count; i++)
 		if (!s->keys[i].caught_up)
@@ -264,7 +264,7 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 	k->caught_up = true;
 	k->phase = KEY_READING;
 	k->may_be_behind = true;
-	log_caught_up(k->source);
+	stream_caught_up(k->source);
 	stream_set_trouble(k->source, NULL);
 	stream_key_read(k);
 }
@@ -277,6 +277,14 @@ static void ask_pending(struct stream_key *k)
 	stream_id_format(k->cursor, cursor);
 	stream_askf(k, on_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
 		    k->source->options.consumer, k->count, k->name, cursor);
+}
+
+/* A collector of our name may have died elsewhere, or with its state directory. */
+static void adopt_records(struct stream_key *k)
+{
+	for (size_t i = 0; i < k->record_count; i++)
+		stream_record_adopt(k, &k->records[i]);
+	ask_pending(k);
 }
 
 /* --- Lease, stream, group --- */
@@ -304,7 +312,11 @@ static void on_group(struct stream_key *k, const redisReply *reply)
 	k->phase = KEY_PENDING;
 	k->cursor = (struct stream_id){ 0 };
 	stream_acks_send(k);
-	ask_pending(k);
+	stream_records_send(k);
+	if (k->caught_up)
+		ask_pending(k);
+	else
+		stream_records_read(k, adopt_records);
 }
 
 static void ask_group(struct stream_key *k)
@@ -409,5 +421,6 @@ void stream_key_backoff(struct stream_key *k, int64_t retry_ns)
 	k->retry_ns = retry_ns;
 	k->is_reading = k->is_claiming = false;
 	k->trim_left = 0;
+	k->ended_sent = 0;
 	stream_acks_again(k);
 }

@@ -1,4 +1,4 @@
-/* stream_maintenance.c: work beside reading: the lease, the group's lag, entries of dead consumers, and trimming behind
+/* stream_maintenance.c: work beside reading: the lease, the group's lag, dead consumers, and trimming behind
  * the slowest group.
  *
  * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before
@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define LOOK_NS		(1 * NS_PER_SECOND)
+#define RECORDS_NS	(60 * NS_PER_SECOND)
 #define TRIM_AT_ONCE	20000u
-#define CLAIM_AT_ONCE	100u
 #define GROUPS_MAX	1000u
 
 /* --- Lists of names and values --- */
@@ -235,104 +235,7 @@ static void on_stream(struct stream_key *k, const redisReply *reply)
 	k->seen = seen;
 }
 
-/* --- Entries of consumers that are gone --- */
-
-bool stream_was_claimed(const struct stream_key *k, struct stream_id id)
-{
-	for (size_t i = 0; i < k->claim_count; i++)
-		if (!stream_id_compare(k->claims[i], id))
-			return true;
-	return false;
-}
-
-static void ask_claimable(struct stream_key *k);
-
-static void on_claimed(struct stream_key *k, const redisReply *reply)
-{
-	struct redis_stream *s = k->source;
-	size_t claimed = 0;
-
-	k->is_claiming = false;
-	k->claim_count = 0;
-	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
-		const redisReply *fields;
-		struct stream_id id;
-
-		if (!stream_entry_of(reply->element[i], &id, &fields) || stream_id_set_has(&k->under_way, id))
-			continue;
-		stream_key_hand(k, id, fields);
-		claimed++;
-	}
-	s->base.counters.claimed += claimed;
-	if (claimed)
-		log_info("claimed %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
-			 k->claim_from);
-	if (claimed && s->base.receiver.caught_up)
-		s->base.receiver.caught_up(s->base.receiver.data, &s->base);	/* some may be of before a crash of
-										 * ours */
-	stream_acks_send(k);
-	if (claimed && k->phase == KEY_READING)
-		ask_claimable(k);
-}
-
-static void claim(struct stream_key *k)
-{
-	const struct stream_options *o = &k->source->options;
-	static const char *argv[CLAIM_AT_ONCE + 5];
-	static size_t sizes[CLAIM_AT_ONCE + 5];
-	static char texts[CLAIM_AT_ONCE][STREAM_ID_TEXT];
-	char idle[24];
-	int argc = 0;
-
-	assert(k->is_claiming && k->claim_count > 0 && k->claim_count <= CLAIM_AT_ONCE);
-	snprintf(idle, sizeof(idle), "%lld", (long long)(o->claim_idle_ns / 1000000));
-	argv[argc++] = "XCLAIM";
-	argv[argc++] = k->name;
-	argv[argc++] = o->group;
-	argv[argc++] = o->consumer;
-	argv[argc++] = idle;
-	for (int i = 0; i < argc; i++)
-		sizes[i] = strlen(argv[i]);
-	for (size_t i = 0; i < k->claim_count; i++, argc++) {
-		argv[argc] = texts[i];
-		sizes[argc] = stream_id_format(k->claims[i], texts[i]);
-	}
-	stream_ask(k, on_claimed, argc, argv, sizes);
-}
-
-/* Rows of id, consumer, milliseconds since it was given, how often. */
-static void on_claimable(struct stream_key *k, const redisReply *reply)
-{
-	k->claim_count = 0;
-	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && k->claim_count < CLAIM_AT_ONCE;
-	     i++) {
-		const redisReply *row = reply->element[i];
-		struct stream_id id;
-
-		if (row->type != REDIS_REPLY_ARRAY || row->elements < 3 ||
-		    row->element[0]->type != REDIS_REPLY_STRING || row->element[2]->type != REDIS_REPLY_INTEGER ||
-		    row->element[2]->integer < k->source->options.claim_idle_ns / 1000000 ||
-		    !stream_id_parse(row->element[0]->str, row->element[0]->len, &id))
-			continue;
-		GROW(&k->claims, &k->claim_capacity, k->claim_count + 1);
-		k->claims[k->claim_count++] = id;
-	}
-	if (k->claim_count)
-		claim(k);
-	else
-		k->is_claiming = false;
-}
-
-static void ask_claimable(struct stream_key *k)
-{
-	struct redis_stream *s = k->source;
-
-	if (s->stopped || (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)))
-		return;
-	k->is_claiming = true;
-	stream_askf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, CLAIM_AT_ONCE,
-		    k->claim_from);
-}
+/* --- Consumers that are gone --- */
 
 /* One at a time: of several that are gone the next one has its turn at the next look. Not XAUTOCLAIM, which takes
  * entries from consumers that are there and only slow, too. */
@@ -346,9 +249,7 @@ static void on_consumers(struct stream_key *k, const redisReply *reply)
 		    !strcmp(name->str, k->source->options.consumer) || !number_of(c, "pending", &pending) || !pending ||
 		    !number_of(c, "idle", &idle) || (int64_t)idle < k->source->options.claim_idle_ns / 1000000)
 			continue;
-		free(k->claim_from);
-		k->claim_from = xstrdup(name->str);
-		ask_claimable(k);
+		stream_claim(k, name->str);
 	}
 }
 
@@ -379,5 +280,9 @@ void stream_maintenance(struct stream_key *k, int64_t now)
 	if (now >= k->claim_ns && !k->is_claiming) {
 		k->claim_ns = now + claim_period(k);
 		stream_askf(k, on_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
+	}
+	if (now >= k->records_ns && !k->is_claiming && k->phase == KEY_READING) {
+		k->records_ns = now + RECORDS_NS;
+		stream_records_check(k);
 	}
 }

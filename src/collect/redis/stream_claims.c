@@ -1,0 +1,187 @@
+/* stream_claims.c: entries of consumers that are gone.
+ *
+ * Two steps: first they become ours, those of one batch (stream_records.c) by one command, so that no two collectors
+ * have parts of it; then they are read, a few at a time. Whatever fails in between, they are in our list of pending
+ * entries, and what was asked for is known (`claims`). */
+#include "redis_stream_private.h"
+
+#include "log.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define AT_ONCE	100u
+
+static void ask_claimable(struct stream_key *k);
+static void ask_content(struct stream_key *k);
+
+bool stream_was_claimed(const struct stream_key *k, struct stream_id id)
+{
+	for (size_t i = 0; i < k->claim_count; i++)
+		if (!stream_id_compare(k->claims[i], id))
+			return true;
+	return false;
+}
+
+static void end_round(struct stream_key *k)
+{
+	size_t claimed = k->claimed;
+
+	k->is_claiming = false;
+	k->claim_count = 0;
+	if (claimed)
+		log_info("claimed %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
+			 k->claim_from);
+	stream_caught_up(k->source);
+	stream_acks_send(k);
+	if (claimed && k->phase == KEY_READING)
+		ask_claimable(k);
+}
+
+static void on_content(struct stream_key *k, const redisReply *reply)
+{
+	struct redis_stream *s = k->source;
+
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
+		const redisReply *fields;
+		struct stream_id id;
+
+		if (!stream_entry_of(reply->element[i], &id, &fields) || stream_id_set_has(&k->under_way, id))
+			continue;
+		stream_key_hand(k, id, fields);
+		k->claimed++;
+		s->base.counters.claimed++;
+	}
+	ask_content(k);
+}
+
+/* XCLAIM of `n` claims from `first` on. */
+static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns, bool ids_only, stream_answer_fn *fn)
+{
+	const struct stream_options *o = &k->source->options;
+	const char **argv = xcalloc(n + 6, sizeof(*argv));
+	size_t *sizes = xcalloc(n + 6, sizeof(*sizes));
+	char(*texts)[STREAM_ID_TEXT] = xcalloc(n, sizeof(*texts));
+	char idle[24];
+	int argc = 0;
+
+	assert(k->is_claiming && n > 0 && first + n <= k->claim_count);
+	snprintf(idle, sizeof(idle), "%lld", (long long)(idle_ns / 1000000));
+	argv[argc++] = "XCLAIM";
+	argv[argc++] = k->name;
+	argv[argc++] = o->group;
+	argv[argc++] = o->consumer;
+	argv[argc++] = idle;
+	for (int i = 0; i < argc; i++)
+		sizes[i] = strlen(argv[i]);
+	for (size_t i = 0; i < n; i++, argc++) {
+		argv[argc] = texts[i];
+		sizes[argc] = stream_id_format(k->claims[first + i], texts[i]);
+	}
+	if (ids_only) {
+		argv[argc] = "JUSTID";
+		sizes[argc++] = strlen("JUSTID");
+	}
+	stream_ask(k, fn, argc, argv, sizes);
+	free(texts);
+	free(sizes);
+	free(argv);
+}
+
+static void ask_content(struct stream_key *k)
+{
+	size_t n = k->claim_count - k->claim_at, first = k->claim_at;
+
+	if (!n) {
+		end_round(k);
+		return;
+	}
+	n = n < AT_ONCE ? n : AT_ONCE;
+	k->claim_at += n;
+	claim(k, first, n, 0, false, on_content);
+}
+
+/* The ids that are ours now: another collector may have been faster. */
+static void on_ours(struct stream_key *k, const redisReply *reply)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && n < k->claim_count; i++) {
+		const redisReply *id = reply->element[i];
+
+		if (id->type == REDIS_REPLY_STRING && stream_id_parse(id->str, id->len, &k->claims[n]))
+			n++;
+	}
+	k->claim_count = n;
+	k->claim_at = k->claimed = 0;
+	ask_content(k);
+}
+
+static void add(struct stream_key *k, struct stream_id id)
+{
+	GROW(&k->claims, &k->claim_capacity, k->claim_count + 1);
+	k->claims[k->claim_count++] = id;
+}
+
+/* With the whole batch of which it is a part. */
+static void add_batch(struct stream_key *k, struct stream_record *r)
+{
+	const struct batch_record_share *s = &r->content.shares[0];
+
+	if (r->claimed)
+		return;
+	r->claimed = true;
+	stream_record_adopt(k, r);
+	for (size_t i = 0; i < s->ack_token_count; i++)
+		add(k, (struct stream_id){ s->ack_tokens[i].high, s->ack_tokens[i].low });
+}
+
+/* Rows of id, consumer, milliseconds since it was given, how often. */
+static void on_claimable(struct stream_key *k, const redisReply *reply)
+{
+	int64_t idle_ms = k->source->options.claim_idle_ns / 1000000;
+
+	k->claim_count = 0;
+	for (size_t i = 0; i < k->record_count; i++)
+		k->records[i].claimed = false;
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
+		const redisReply *row = reply->element[i];
+		struct stream_record *r;
+		struct stream_id id;
+
+		if (row->type != REDIS_REPLY_ARRAY || row->elements < 3 ||
+		    row->element[0]->type != REDIS_REPLY_STRING || row->element[2]->type != REDIS_REPLY_INTEGER ||
+		    row->element[2]->integer < idle_ms ||
+		    !stream_id_parse(row->element[0]->str, row->element[0]->len, &id))
+			continue;
+		r = stream_record_of(k, id);
+		if (r)
+			add_batch(k, r);
+		else
+			add(k, id);
+	}
+	if (k->claim_count)
+		claim(k, 0, k->claim_count, k->source->options.claim_idle_ns, true, on_ours);
+	else
+		k->is_claiming = false;
+}
+
+static void ask_claimable(struct stream_key *k)
+{
+	struct redis_stream *s = k->source;
+
+	k->is_claiming = !s->stopped && !(s->base.receiver.full && s->base.receiver.full(s->base.receiver.data));
+	if (k->is_claiming)
+		stream_askf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, AT_ONCE,
+			    k->claim_from);
+}
+
+void stream_claim(struct stream_key *k, const char *consumer)
+{
+	assert(!k->is_claiming);
+	free(k->claim_from);
+	k->claim_from = xstrdup(consumer);
+	k->is_claiming = true;
+	stream_records_read(k, ask_claimable);
+}
