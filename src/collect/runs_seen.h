@@ -1,8 +1,8 @@
 /* runs_seen.h: the list of imported run files of a directory, kept across restarts.
  *
- * A file is known by a hash of its name, inode, size and time of change: one that is written anew is another one. What it
- * remembers stands in a file of the daemon's own, "strobe runs 1" and a line of 16 hexadecimal digits for each, to which
- * lines are appended. Files that are gone are forgotten when the directory has been looked through.
+ * A file is known by a hash of its name, inode, size and time of change: one that is written anew is another one. The
+ * hashes are kept in a file of the daemon's own, "strobe runs 1" and a line of 16 hexadecimal digits for each, to
+ * which lines are appended. Files that are gone are forgotten when the directory has been looked through.
  */
 #ifndef COLLECT_RUNS_SEEN_H
 #define COLLECT_RUNS_SEEN_H

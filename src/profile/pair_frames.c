@@ -334,8 +334,8 @@ static void pair_by_shift(struct candidate *list, size_t from, size_t end, int64
 	}
 }
 
-/* All of one function: most of them moved by the same number of lines, past none that is paired. Of closures that did not, one side may have run some and the
- * other side others, and order tells nothing, unless each side has no more than one. */
+/* All of one function: most of them moved by the same number of lines, past none that is paired. Other closures may
+ * have run on one side only, so their order means nothing unless each side has at most one. */
 static void pair_in_function(struct candidate *list, size_t from, size_t end)
 {
 	bool closures = code_name_is_closure(list[from].name);

@@ -200,8 +200,8 @@ void profile_refine(struct profile *p, uint32_t column)
 		edges_scale(p->edges, column, column, profile_scale(p, column), 1);
 }
 
-/* Doubles the room for nodes in every array that has one entry per node. What is not in use is not touched, so that it
- * takes no memory. */
+/* Doubles the room for nodes in every array that has one entry per node. Unused room is not touched, so it takes no
+ * memory. */
 static __attribute__((noinline)) void set_capacity(struct profile *p, size_t n)
 {
 	assert(n >= p->node_count);

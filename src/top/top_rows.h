@@ -22,7 +22,7 @@ enum top_by {
 
 enum top_sort { TOP_SELF, TOP_TOTAL, TOP_OFF_SELF, TOP_OFF_TOTAL, TOP_NAME, TOP_SORTS };
 
-/* Nanoseconds. Of labels self and total are the same: a script's time is all that ran in it. */
+/* Nanoseconds. For labels, self equals total: a script's time is all that ran in it. */
 struct top_row {
 	struct str name, file;
 	uint32_t line;			/* 0: not known */

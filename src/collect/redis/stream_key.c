@@ -3,10 +3,10 @@
  * A key begins anew whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
  * gone. That is safe at any time because of three things that are known here: which entries are under way
  * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
- * were requested from other consumers (`claims`). Of what Redis says that we have been given,
- *   - what is under way is left alone,
- *   - what lies behind `last`, or was requested, is new to us: the answer that brought it was lost,
- *   - anything else was acknowledged before, and Redis has lost that with its last second: it is acknowledged again.
+ * were requested from other consumers (`claims`). Entries that Redis lists as delivered to us
+ *   - are left alone while they are under way,
+ *   - are new to us behind `last`, or if they were requested: the answer that brought them was lost,
+ *   - otherwise were acknowledged before, which Redis lost with its last second: they are acknowledged again.
  *
  * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last
  * id that the stream has had. New entries are requested without BLOCK: acknowledgements go over the same connection,

@@ -163,8 +163,8 @@ static void sum_up(struct redis_stream *s)
 	s->base.counters.lag = lag;
 }
 
-/* `lost` of the group so far may fall: later versions of Redis count what was skipped as read. What is seen as it grows
- * is ours to count. */
+/* `lost` of the group so far may fall: later versions of Redis count what was skipped as read. Only growth that we
+ * see is counted. */
 static void note_lost(struct stream_key *k, uint64_t lost)
 {
 	if (lost > k->lost) {
