@@ -124,7 +124,10 @@ static int wrong(const char *option, struct err *err, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	return err_set(err, -EINVAL, "%s%s--%s%s", place ? place : "", place ? ": " : "", option, text);
+	if (!place)
+		return err_set(err, -EINVAL, "--%s%s", option, text);
+	return strchr(place, ':') ? err_set(err, -EINVAL, "%s: '%s'%s", place, option, text) :
+				    err_set(err, -EINVAL, "%s%s", place, text);
 }
 
 static int size_of(const char *option, const char *text, uint64_t *ret, struct err *err)
