@@ -146,7 +146,7 @@ static void subtract_remote(struct remote_counts *a, const struct remote_counts 
 {
 	subtract(&a->ticks, b->ticks);
 	subtract(&a->late, b->late);
-	subtract(&a->looks, b->looks);
+	subtract(&a->observations, b->observations);
 	subtract(&a->asleep, b->asleep);
 	subtract(&a->kept, b->kept);
 	subtract(&a->left_out, b->left_out);
