@@ -135,7 +135,7 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 {
 	int64_t period = (int64_t)(1e9 / r->rate);
 
-	buf_puts(b, r->trace ? "strobe: no trace came in " : "strobe: no samples in ");
+	buf_puts(b, r->trace ? "strobe: no trace arrived within " : "strobe: no samples in ");
 	put_duration(b, r->wall_ns);
 	if (has_losses(r->recording)) {
 		buf_puts(b, ": all were lost, see below\n");

@@ -89,7 +89,7 @@ static bool take_memory(struct push *p)
 	if (!cap->most)
 		return true;
 	if (!memory_cap_reserve(cap, n < cap->most / 2 ? n : cap->most / 2)) {
-		push_refuse(p, SOURCE_PUSH_BUSY, 503, "too busy: queries, uploads and answers being sent hold %llu of the %llu MB of "
+		push_refuse(p, SOURCE_PUSH_BUSY, 503, "too busy: queries, uploads and pending responses use %llu of the %llu MB of "
 			    "--query-memory; send it again", (unsigned long long)(cap->used >> 20), (unsigned long long)(cap->most >> 20));
 		return false;
 	}
