@@ -888,7 +888,7 @@ static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t 
 	return c.p == c.end ? STROBE_WIRE_OK : STROBE_WIRE_TRAILING;
 }
 
-/* Reads an envelope. Returns STROBE_WIRE_BAD_MAGIC if it is none (then it is a message, or nothing). */
+/* Reads an envelope. Returns STROBE_WIRE_BAD_MAGIC for other bytes, such as a message. */
 static inline enum strobe_wire_error strobe_wire_open_envelope(const void *data, size_t size, uint64_t *ret_size)
 {
 	const uint8_t *p = data;

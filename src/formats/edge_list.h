@@ -73,7 +73,7 @@ uint32_t edge_list_string(struct edge_list *e, struct str s);
 uint32_t edge_list_function(struct edge_list *e, uint32_t name, uint32_t file);	/* strings */
 int edge_list_add_pair(struct edge_list *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
 
-void edge_list_set_line(struct edge_list *e, uint32_t function, uint32_t line);	/* unless it has one; 0 is none */
+void edge_list_set_line(struct edge_list *e, uint32_t function, uint32_t line);	/* unless it has one; 0: none */
 
 /* Adds to the self value given for a function. Its places in the tree then share that, as they share the rest of the
  * pairs, and there is no "[folded]": if pairs form a circle, this value stays exact. */

@@ -140,7 +140,7 @@ static bool take_value(struct str *line, int64_t *ret)
 	return true;
 }
 
-/* "  19  190000000: 1 2 3": false if it is none. */
+/* "  19  190000000: 1 2 3"; false if malformed. */
 static bool add_sample(struct go *g, struct str line)
 {
 	struct sample s = { .start = g->stack_count };

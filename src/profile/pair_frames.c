@@ -21,7 +21,7 @@ struct candidate {
 	struct str name, file;	/* keys of the comparison */
 	uint32_t line, frame;
 	bool is_after;
-	uint32_t partner;	/* index of the same function on the other side + 1; 0 is none */
+	uint32_t partner;	/* index of the same function on the other side + 1; 0: none */
 	uint32_t anchor;	/* number of the last function above that both sides have, in this file */
 	int64_t offset;		/* lines from there */
 };

@@ -51,7 +51,7 @@ void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret
  * the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 
-/* The same as messages of a run. -EINVAL if its label `source` or `id` is none that a run may have. */
+/* The same as messages of a run. -EINVAL if its label `source` or `id` is invalid for a run. */
 int wire_profile_write_run(const struct profile *p, struct buf *out, struct err *err);
 
 #endif

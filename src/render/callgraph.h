@@ -23,7 +23,7 @@ struct callgraph_options {
 	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
 	double threshold;		/* per cent of all below which a function or an arrow is left out */
 	const bool *focus;		/* by frame: only stacks through one of these; NULL is all */
-	const char *title;		/* NULL is none */
+	const char *title;		/* may be NULL */
 	bool plain;			/* straight arrows without words, which are laid out in a fraction of the
 					 * time */
 };

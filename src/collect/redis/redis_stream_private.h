@@ -141,7 +141,7 @@ void stream_key_read(struct stream_key *k);			/* if there is room */
 /* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
 void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields);
 
-/* Parses an entry of an answer: its id and fields. False if it is none. */
+/* Parses an entry of an answer: its id and fields. False if malformed. */
 bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisReply **ret_fields);
 
 /* --- stream_acks.c --- */
