@@ -54,7 +54,7 @@ void top_rows_filter(struct top_rows *r, const regex_t *filter);
 /* Most first, names from A to Z; equal rows by the same value of the other time (on CPU, off), then by their others, then by name. */
 void top_rows_sort(struct top_rows *r, enum top_sort sort);
 
-/* "function", "entry", …; NULL for TOP_BYS. */
+/* "function", "entry", … */
 const char *top_by_name(enum top_by by);
 bool top_by_parse(const char *name, enum top_by *ret);
 const char *top_by_label(enum top_by by);		/* the key of a label; else NULL */
