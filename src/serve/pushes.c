@@ -9,13 +9,6 @@
 #define MEMORY_PER_BYTE	6u		/* memory for a body and the trees made of it */
 #define MEMORY_LEAST	((uint64_t)1 << 20)
 
-bool push_is_type(const char *header, const char *type)
-{
-	size_t n = strlen(type);
-
-	return header && !strncasecmp(header, type, n) && (!header[n] || header[n] == ';' || header[n] == ' ');
-}
-
 static struct source_counters *counters_of(const struct push *p)
 {
 	return &p->context->options.pushes->counters;
