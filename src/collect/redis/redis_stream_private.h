@@ -155,6 +155,9 @@ void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
 /* --- stream_maintenance.c --- */
 
+/* The value behind a name in a list of names and values; NULL without it. */
+const redisReply *stream_value_of(const redisReply *list, const char *name);
+
 void stream_maintenance(struct stream_key *k, int64_t now_ns);	/* the key is being read */
 void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* measures the group's lag, and entries trimmed unread */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);

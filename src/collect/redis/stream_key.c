@@ -315,18 +315,10 @@ static void ask_group(struct stream_key *k)
 	stream_askf(k, on_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
 }
 
-static const redisReply *value_of(const redisReply *list, const char *name)
-{
-	for (size_t i = 0; list->type == REDIS_REPLY_ARRAY && i + 1 < list->elements; i += 2)
-		if (list->element[i]->type == REDIS_REPLY_STRING && !strcmp(list->element[i]->str, name))
-			return list->element[i + 1];
-	return NULL;
-}
-
 /* A stream that is not there, or has gone back, has not had all the ids that we know. */
 static void on_stream(struct stream_key *k, const redisReply *reply)
 {
-	const redisReply *text = value_of(reply, "last-generated-id");
+	const redisReply *text = stream_value_of(reply, "last-generated-id");
 	struct stream_id last = { 0 };
 
 	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_OTHER) {
