@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The page and its files in a browser (Debian's Chromium, headless, without a GPU; puppeteer-core of web/node_modules), and the daemon
-while many people ask it. What is missing is said, and left out.
+while many people ask it. Missing programs are reported, and their part left out.
 
 With words (files, day, people) only these. BROWSER_SAMPLES: of the day in the store; 3,000,000 unless given.
 """

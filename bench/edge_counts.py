@@ -5,8 +5,8 @@ Whether the counts of all pairs of caller and callee are those of the original: 
 its class map, each once under Debian's php-tideways and once under Strobe that stands in for it. Prints how many pairs
 and calls are equal; ends with status 1, the differences on standard error, if any is not.
 
-Debian's packages of both libraries and of what they need are unpacked under var/bench/peers; nothing is installed. What
-is not to be had is said, and is no failure.
+Debian's packages of both libraries and of what they need are unpacked under var/bench/peers; nothing is installed.
+Missing packages are reported, and are no failure.
 
 The original counts internal functions twice on PHP 8.2, unless it is started with NO_BUILTINS: then once, and not never.
 It drops main() as a caller. So its NO_BUILTINS is compared with our 0, and pairs of main() by their callee alone. It

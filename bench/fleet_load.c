@@ -5,10 +5,11 @@
  *
  * The stacks are those of FILE..., profiles in any format, each drawn as often as it was recorded.
  *
- * With -r each host has WORKERS that take one sample per PERIOD seconds, and a relay with windows of 10 seconds. What a window holds becomes
- * messages by series and 10-second bucket (wire_profile_write), one frame of zstd, and an entry that forward.h adds over a connection of
- * this host: the bytes and the script of a real relay. Windows of different hosts end evenly distributed over the 10 seconds. A window without a sample
- * makes no entry. With -a the relays have been up for an hour: Redis remembers as many of their entries as it does at most.
+ * With -r each host has WORKERS that take one sample per PERIOD seconds, and a relay with windows of 10 seconds. The
+ * contents of a window become messages by series and 10-second bucket (wire_profile_write), one frame of zstd, and an
+ * entry that forward.h adds over a connection of this host: the bytes and the script of a real relay. Windows of
+ * different hosts end evenly distributed over the 10 seconds. A window without a sample makes no entry. With -a the
+ * relays have been up for an hour: Redis remembers as many of their entries as it does at most.
  *
  * With -u WORKERS connections send messages in turn, of SAMPLES stacks recorded next to each other.
  *

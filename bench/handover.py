@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """The cost for PHP to hand a message over, and the number of lost ones: with the daemon up, absent, and stopped by SIGSTOP.
 
-Uses the sender of the extension itself (handover.c) against a real `strobe serve`. What the sender says has been handed over
-must have been received: the daemon's own count of samples is compared. Ends with an error if a message was lost that must not
-be, or if the two differ.
-"""
+Uses the sender of the extension itself (handover.c) against a real `strobe serve`. All samples that the sender counts
+as handed over must have been received: they are compared with the daemon's own count. Ends with an error if a message
+was lost that must not be, or if the two differ. """
 import json
 import os
 import signal

@@ -1,6 +1,6 @@
 /* observer_floor.c: an extension that does the least that any exact trace of calls must do: PHP's call observer calls it at
- * the beginning and the end of each call, and it reads the processor's counter. It keeps no stack and no tree. What it adds
- * to a program is the floor of what a tracer can add on this machine; bench/mediawiki.py builds it and runs it beside ours. */
+ * the beginning and the end of each call, and it reads the processor's counter. It keeps no stack and no tree. Its
+ * cost is the floor for any tracer on this machine; bench/mediawiki.py builds it and runs it beside ours. */
 
 #include "php.h"
 #include "zend_observer.h"

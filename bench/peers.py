@@ -1,9 +1,8 @@
 """The profilers that Strobe is compared with: Debian's packages, unpacked beside the tree and never installed.
 
 `apt-get download` and `dpkg -x` need no root and change nothing on the machine: an installed profiler would be loaded
-by every PHP on it. What cannot be fetched (no network, no such package for this PHP) is said once, and the
-measurement goes on without it.
-"""
+by every PHP on it. A profiler that cannot be fetched (no network, no such package for this PHP) is reported once, and
+the measurement goes on without it. """
 import glob
 import os
 import re

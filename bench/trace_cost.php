@@ -4,7 +4,8 @@
  *
  * $argv[3] says who watches: "none", "off" (loaded, never started), "FUNCTION/FUNCTION FLAGS" such as
  * "tideways_xhprof_enable/tideways_xhprof_disable 4", or "strobe:METRICS" of Strobe's own API, such as
- * "strobe:COUNTS", or "chart:METRICS", the same with a flame chart. What is measured runs between start and stop; making the result does not count.
+ * "strobe:COUNTS", or "chart:METRICS", the same with a flame chart. Only the time between start and stop is measured,
+ * without making the result.
  */
 function plain(int $x): int
 {

@@ -99,14 +99,6 @@ static PHP_RSHUTDOWN_FUNCTION(strobe)
 	return SUCCESS;
 }
 
-static void info_row(const char *name, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	php_info_print_table_row(2, name, text);
-}
-
 static const char *observer_text(void)
 {
 	if (tracer_available())
@@ -134,22 +126,22 @@ static PHP_MINFO_FUNCTION(strobe)
 
 	php_info_print_table_start();
 	php_info_print_table_header(2, "Since this process began", "Count");
-	info_row("Requests sampled", stats.requests);
-	info_row("Samples taken", stats.samples);
-	info_row("Stacks walked", stats.interrupts);
-	info_row("Nanoseconds spent on them", stats.overhead_ns);
-	info_row("Nanoseconds per stack, median", sampler_time_share(&stats, 0.5));
-	info_row("Nanoseconds per stack, 99th percentile", sampler_time_share(&stats, 0.99));
-	info_row("Messages sent", stats.messages);
+	api_info_row("Requests sampled", stats.requests);
+	api_info_row("Samples taken", stats.samples);
+	api_info_row("Stacks walked", stats.interrupts);
+	api_info_row("Nanoseconds spent on them", stats.overhead_ns);
+	api_info_row("Nanoseconds per stack, median", sampler_time_share(&stats, 0.5));
+	api_info_row("Nanoseconds per stack, 99th percentile", sampler_time_share(&stats, 0.99));
+	api_info_row("Messages sent", stats.messages);
 	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "Samples lost: %s", strobe_drop_name(reason));
-		info_row(name, stats.lost[reason]);
+		api_info_row(name, stats.lost[reason]);
 	}
-	info_row("Requests not sampled: no thread", stats.no_thread);
-	info_row("Requests not sampled: prevented by the JIT", stats.prevented);
-	info_row("Requests not sampled: no memory", stats.no_memory);
+	api_info_row("Requests not sampled: no thread", stats.no_thread);
+	api_info_row("Requests not sampled: prevented by the JIT", stats.prevented);
+	api_info_row("Requests not sampled: no memory", stats.no_memory);
 	api_info_counts();
 	php_info_print_table_end();
 

@@ -156,8 +156,8 @@ class Exception extends \RuntimeException {}
  * A unit ends by end(), or when its object is destroyed: keep the object. Units may lie in each other; one that ends ends the
  * labels of those that the same fiber has begun inside of it. One that is begun in a fiber is that fiber's: its labels hold,
  * and its trace sees, only what that fiber does, and fibers that are started in it or resumed by it. A fiber that is started
- * while a unit runs is in that unit until the unit ends; other fibers are not. What such a fiber has begun itself goes on then,
- * without the labels that the unit gave it.
+ * while a unit runs is in that unit until the unit ends; other fibers are not. Anything that such a fiber has begun itself goes on
+ * then, without the labels that the unit gave it.
  */
 final class Unit
 {
@@ -206,7 +206,7 @@ final class Trace
     private function __construct() {}
 
     /**
-     * Starts a trace. What the running function calls from now on is in it, right below "main()".
+     * Starts a trace. It has all that the running function calls from now on, right below "main()".
      *
      * @param int $metrics a sum of WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS, SAMPLED_WALL, or COUNTS
      * @param array{internals?: bool, files?: bool, loads?: bool, flame_chart?: bool, include?: string|list<string>, exclude?: string|list<string>} $options
@@ -215,8 +215,8 @@ final class Trace
      *     the order of the calls, too (default false; strobe.trace_chart_calls limits how many); include: only functions with these
      *     names; exclude: none with these. A name is one as profiles show it ("strlen", "App\Cart::price", the path of a
      *     script; a closure is "App\Cart::{closure}" or "App\{closure}"), letters of either case are equal, and * stands
-     *     for any characters: "Twig\*", "App\Cart::*". What is left out is transparent: what it calls is called by its
-     *     caller, and its own time is its caller's
+     *     for any characters: "Twig\*", "App\Cart::*". An excluded function is transparent: its callees are
+     *     called by its caller, and its own time is its caller's
      * @throws \ValueError for unknown metrics and options, and empty names
      * @throws \TypeError for options of another type
      * @throws Exception if PHP was started without strobe.instrument=1, after the end of the request, or without memory

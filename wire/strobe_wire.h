@@ -170,9 +170,9 @@ enum strobe_clock { STROBE_CLOCK_NONE = 0, STROBE_CLOCK_WALL = 1, STROBE_CLOCK_C
 
 /* Why a sender lost samples or runs. Numbers are part of the format; a reader shows unknown ones as "other".
  *
- * All count samples that are missing in the profile. Those of STROBE_DROP_JIT were never taken: a request that cannot be
- * sampled counts the sampling periods that it ran for. A sender that has no samples tells its losses in a message with
- * labels and drops only, which every reader of version 1 takes. */
+ * All count samples that are missing in the profile. STROBE_DROP_JIT counts samples that were never taken: a request
+ * that cannot be sampled counts the sampling periods that it ran for. A sender that has no samples tells its losses
+ * in a message with labels and drops only, which every reader of version 1 takes. */
 enum strobe_drop {
 	STROBE_DROP_NO_DAEMON = 1,	/* nobody listened on the socket, or it was not there */
 	STROBE_DROP_FULL = 2,		/* the daemon did not read; the socket's buffer was full */
@@ -888,7 +888,7 @@ static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t 
 	return c.p == c.end ? STROBE_WIRE_OK : STROBE_WIRE_TRAILING;
 }
 
-/* Reads an envelope. Returns STROBE_WIRE_BAD_MAGIC if it is none (then it is a message, or nothing). */
+/* Reads an envelope. Returns STROBE_WIRE_BAD_MAGIC for other bytes, such as a message. */
 static inline enum strobe_wire_error strobe_wire_open_envelope(const void *data, size_t size, uint64_t *ret_size)
 {
 	const uint8_t *p = data;

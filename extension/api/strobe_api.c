@@ -183,7 +183,7 @@ void api_info_request(void)
 	php_info_print_table_row(2, "This request is traced", a && a->request.session ? "yes" : "no");
 }
 
-static void row(const char *name, uint64_t value)
+void api_info_row(const char *name, uint64_t value)
 {
 	char text[24];
 
@@ -198,15 +198,15 @@ void api_info_counts(void)
 
 	request_trace_counts(&requests);
 	runs_counts(&runs);
-	row("Requests traced", requests.traced);
-	row("Requests traced and not kept", requests.not_kept);
-	row("Requests not traced: no call observer", requests.no_observer);
-	row("Requests not traced: no memory", requests.no_memory);
-	row("Runs sent", runs.sent);
+	api_info_row("Requests traced", requests.traced);
+	api_info_row("Requests traced and not kept", requests.not_kept);
+	api_info_row("Requests not traced: no call observer", requests.no_observer);
+	api_info_row("Requests not traced: no memory", requests.no_memory);
+	api_info_row("Runs sent", runs.sent);
 	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "Runs lost: %s", strobe_drop_name(reason));
-		row(name, runs.lost[reason]);
+		api_info_row(name, runs.lost[reason]);
 	}
 }

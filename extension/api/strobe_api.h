@@ -24,5 +24,6 @@ void api_request_end(void);		/* before theirs */
 /* Rows of phpinfo(): of the request, and counts since the process began. */
 void api_info_request(void);
 void api_info_counts(void);
+void api_info_row(const char *name, uint64_t value);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "tree_walk.h"
 
-/* First child and next sibling of each node; 0 is none. */
+/* First child and next sibling of each node; 0: none. */
 struct links {
 	uint32_t *first, *next;
 };

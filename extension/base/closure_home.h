@@ -2,8 +2,8 @@
  *
  * PHP has no link from a closure to the function that contains it, and the scope of a bound closure is another class.
  * Both are looked up in PHP's tables, once per closure and request: in the class of its scope, in what is running, in
- * the functions, and, for one that was bound, in all classes. Those of a file that has ended are in none of them:
- * file_closures.h knows their order.
+ * the functions, and, for one that was bound, in all classes. Closures of a file that has finished running are in
+ * none of these: file_closures.h knows their order.
  */
 #ifndef STROBE_CLOSURE_HOME_H
 #define STROBE_CLOSURE_HOME_H

@@ -23,7 +23,7 @@ bool guarded_read_works(const char **ret_reason);
 /* Copies `size` bytes. Returns false, and leaves anything in `to`, unless all of them could be read. */
 bool guarded_read(void *to, const void *from, size_t size);
 
-/* Copies a member of a struct to `to`. What `p` points to may be no such struct, nor aligned like one. */
+/* Copies a member of a struct to `to`. `p` need not point to such a struct, nor be aligned like one. */
 #define GUARDED_READ_MEMBER(to, type, p, member) \
 	guarded_read(to, (const char *)(p) + offsetof(type, member), sizeof(((type *)NULL)->member))
 

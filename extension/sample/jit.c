@@ -32,7 +32,8 @@ static zend_ini_entry *find_entry(const char *name)
 	return zend_hash_str_find_ptr(EG(ini_directives), name, strlen(name));
 }
 
-/* As opcache reads opcache.jit: whether this value means that code is compiled. What it refuses counts as on. */
+/* As opcache reads opcache.jit: whether this value means that code is compiled. A value that it rejects counts as
+ * on. */
 static bool means_on(const zend_string *value)
 {
 	static const char *const off[] = { "", "0", "off", "no", "false", "disable" };

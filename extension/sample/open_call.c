@@ -48,8 +48,8 @@ static bool holds(const void *owner)
 	return memcmp(&now, &l->state, sizeof(now)) == 0;
 }
 
-/* Runs in the ticker's thread, and reads as watch.h says. What lies in the sampler itself, and the globals of its thread, live
- * as long as the thread is watched. */
+/* Runs in the ticker's thread, and reads as watch.h says. The sampler itself and the globals of its thread live as
+ * long as the thread is watched. */
 static void tell_open(void *owner, const struct watch_context *context)
 {
 	struct sampler *s = owner;

@@ -24,8 +24,8 @@ struct counters {
 	_Atomic uint64_t times[SAMPLER_TIMES], lost[STROBE_DROP_REASONS];
 };
 
-/* One per PHP thread that has been sampled. Those of threads that have ended wait for another; none is freed before
- * the module ends, so that anybody may walk the list at any time. */
+/* One per PHP thread that has been sampled. Samplers of threads that have ended are reused; none is freed before the
+ * module shuts down, so the list may be walked at any time. */
 struct sampler {
 	struct sampler *next;
 	_Atomic bool used;

@@ -51,7 +51,7 @@ static void identify(struct noted_call *call, const char *head)
 			call->function = NULL;
 		return;
 	}
-	/* PHP releases its name while it runs. What it calls is noted. */
+	/* PHP releases its name while it runs. The function that it calls is noted. */
 	if (READ(head, uint32_t, fn_flags) & ZEND_ACC_CALL_VIA_TRAMPOLINE) {
 		call->function = NULL;
 		return;

@@ -58,14 +58,15 @@ struct tick_notes {
 /* In the PHP thread, before the ticking thread learns of it. */
 void tick_notes_init(struct tick_notes *n);
 
-/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Of a thread that is not
- * known to work, an internal function is not noted, since it may be what waits; PHP's own code has only lost its processor.
- * Returns whether the thread may be waiting: whether an internal function runs as it did at the tick before. */
+/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. If the
+ * thread is not known to be working, an internal function is not noted, since it may be waiting; PHP code has only
+ * lost its processor. Returns whether the thread may be waiting: whether an internal function runs as it did at the
+ * tick before. */
 bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns, bool works);
 
-/* Takes the notes out, the one that was written last at the end. Returns how many there were. Those that follow stand for what
- * comes after `now_ns`. One that was read before the last time and written since is left out: what ran then has been told, and
- * what runs now may be another unit of work. */
+/* Takes the notes out, the one that was written last at the end. Returns how many there were. Later notes are for the
+ * time after `now_ns`. One that was read before the last time and written since is left out: what ran then has been
+ * told, and what runs now may be another unit of work. */
 unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns);
 
 #endif

@@ -1,10 +1,10 @@
 /* timers.h: timers of a PHP thread, whose callbacks run in that thread.
  *
- * The one thread of ticker.h raises a flag of the PHP thread whose deadline has come. Which flag depends on how callbacks can
- * be delivered (delivery.h): PHP's interrupt flag, at which the VM calls us at its next safe point, or one that the call
- * observer looks at. No signal is sent, so no system call of the program is interrupted. At a safe point a callback may do
- * whatever PHP code may do; at a call it may only look. Starting and stopping a timer is a few stores and no system call as
- * long as the ticker's thread runs and need not wake earlier than it means to.
+ * The one thread of ticker.h raises a flag of the PHP thread whose deadline has come. The flag depends on how
+ * callbacks can be delivered (delivery.h): PHP's interrupt flag, at which the VM calls us at its next safe point, or
+ * one that the call observer looks at. No signal is sent, so no system call of the program is interrupted. At a safe
+ * point a callback may do whatever PHP code may do; at a call it may only look. Starting and stopping a timer is a
+ * few stores and no system call as long as the ticker's thread runs and need not wake earlier than it means to.
  *
  * Each PHP thread has its own lists of timers and touches no other; the ticker reads only what ticker.h publishes for
  * it with atomics. After a fork the timers of the thread that forked go on in the child.

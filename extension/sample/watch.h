@@ -12,7 +12,8 @@
  *	thread had begun by then is done, so that nobody sees the first half of a change twice because the thread had lost its
  *	processor in the middle of it. Each change ends with the state, or leaves a counter odd until it is over.
  *
- *	No order that only one processor sees. What the PHP thread stored before it slept, or a millisecond ago, all threads see.
+ *	No order that only one processor sees. All threads see stores that the PHP thread made before it slept, or a
+ *	millisecond ago.
  */
 #ifndef STROBE_WATCH_H
 #define STROBE_WATCH_H

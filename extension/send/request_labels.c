@@ -88,7 +88,7 @@ void request_labels_add(struct request_labels *l, const struct request_labels *m
 	}
 }
 
-/* Only what is used: 32 labels are 10 KB. What was being written ends all the same. */
+/* Only what is used: 32 labels are 10 KB. Text copied in the middle of a write still ends with a 0. */
 bool request_labels_copy(struct request_labels *to, const struct request_labels *from)
 {
 	if (!GUARDED_READ_MEMBER(&to->count, struct request_labels, from, count) || to->count > REQUEST_LABELS ||

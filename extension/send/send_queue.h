@@ -1,7 +1,7 @@
 /* send_queue.h: messages that found no room in the socket's buffer, in the order in which they were sent.
  *
- * It knows nothing of sockets. All queues of a process together hold WAITING_MAX bytes at most. What waits belongs to the
- * process that put it there: a forked child has a copy, which it must not send.
+ * It knows nothing of sockets. All queues of a process together hold WAITING_MAX bytes at most. Queued messages
+ * belong to the process that queued them: a forked child has a copy, which it must not send.
  */
 #ifndef STROBE_SEND_QUEUE_H
 #define STROBE_SEND_QUEUE_H

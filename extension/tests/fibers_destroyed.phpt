@@ -18,7 +18,8 @@ function throws() { $f = new Fiber(function () { try { Fiber::suspend(); } final
 function in_fiber() { $f = new Fiber('kills'); $f->start(); }
 function resumes() { $f = new Fiber(function () { try { Fiber::suspend(); } finally { $g = new Fiber('finally_'); $g->start(); } }); $f->start(); unset($f); }
 
-/* Above finally_(). What a function leaves behind goes when it has returned. Before PHP 8.4 no fiber can be started there. */
+/* Above finally_(). A function's variables are destroyed once it has returned. Before PHP 8.4 no fiber can be started
+ * there. */
 $expected = ['kills' => ['kills;suspended'], 'kills_both' => ['kills_both;suspended', 'kills_both;suspended;suspended'], 'leaves' => ['suspended'],
 	'collects' => ['collects;gc_collect_cycles;suspended'], 'throws' => ['throws;{closure'], 'in_fiber' => ['in_fiber;Fiber::start;kills;suspended'],
 	'resumes' => ['resumes;{closure;Fiber::start']];
@@ -42,7 +43,7 @@ foreach ($expected as $f => $paths) {
 	check($seen === $paths, "$f: " . json_encode($seen));
 }
 
-// As the program ends there is no call that destroys them. What ends PHP in such a fiber ends nothing else.
+// As the program ends there is no call that destroys them. An exit or fatal error in such a fiber ends nothing else.
 $code = '<?php ' . BUSY . '
 $f = new Fiber(function () { try { Fiber::suspend(); } finally { busy(0.05); echo "finally "; ENDS } });
 $f->start();

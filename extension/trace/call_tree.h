@@ -13,7 +13,7 @@
 
 #include "php.h"
 
-/* The values a node has, always in this order. Which of them were measured says `call_tree.columns`. */
+/* The values a node has, always in this order. `call_tree.columns` says which of them were measured. */
 enum tree_column {
 	TREE_CALLS,		/* calls; a generator's resumption is a call, a fiber's is none */
 	TREE_WALL_NS,		/* elapsed time */

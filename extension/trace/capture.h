@@ -181,7 +181,7 @@ void capture_mark_session(struct capture *c, struct trace_session *s);
 /* The same for the session with that key, unless it has been closed meanwhile. */
 void capture_mark_again(struct capture *c, uintptr_t key);
 
-/* The session whose marker an entry is, NULL if it is none. */
+/* The session whose marker an entry is, NULL for other entries. */
 struct trace_session *capture_marked_by(struct capture *c, const struct entry *e);
 
 /* Begins the sessions anew that want to, after a fork: when the child's next call begins, or a running call or a session ends. */

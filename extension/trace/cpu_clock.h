@@ -10,7 +10,7 @@
  * A thread may have been interrupted without noticing: a virtual machine's processor can be taken away
  * without its kernel noticing, which later may or may not say that this was no CPU time. So between two reads the clock
  * never goes back, and never further than the time that passed: no call can have used more than its caller, or than the
- * time that it took. What it was ahead of the kernel it waits for.
+ * time that it took. When it is ahead of the kernel's figure, it stands still until that has caught up.
  *
  * Without rseq (an older C library, musl, a kernel or processor that has none) every read is a system call.
  */

@@ -1,8 +1,8 @@
 /* nodes.h: the calling context tree while it grows.
  *
- * A node is a function called by way of its ancestors. What it calls next is mostly what it called the last time at this
- * point: so a node remembers the child that it called first, and each child the one that came after it. One comparison of
- * keys then finds the node, and it can be fetched from memory before the call happens. Otherwise the children are looked
+ * A node is a function called by way of its ancestors. It mostly calls what it called the last time at this point, so
+ * a node remembers the child that it called first, and each child the one that came after it. One comparison of keys
+ * then finds the node, and it can be fetched from memory before the call happens. Otherwise the children are looked
  * through, in a hash when there are many.
  *
  * Keys are those of functions (function_table.h). The number of nodes is bounded: when the budget is used up, a call

@@ -317,7 +317,7 @@ static void save_calls(struct capture *c, size_t first, struct saved_call *ret)
 	}
 }
 
-/* Whether there was memory for it. What is no call and nobody's marker is left out. */
+/* Whether there was memory for it. An entry that is neither a call nor a session's marker is left out. */
 static bool put_back(struct capture *c, const struct saved_call *call)
 {
 	struct node *n;

@@ -46,9 +46,9 @@ struct trace_options {
 	bool loads;			/* nodes for compilation (CALL_LOAD, CALL_LOAD_EVAL) */
 	bool anew_in_child;		/* in a forked child the session begins anew: its parent keeps what was before */
 	bool own_fiber;			/* only while the fiber runs in which it starts, or one that this one has resumed */
-	const struct trace_annotation *annotation;	/* NULL: none. That of the session opened last counts for all */
-	struct name_filter *filter;	/* NULL: all are shown. The session frees it, also one that cannot be opened. What is not
-					 * shown is transparent: what it calls hangs below its caller, its own time is its caller's */
+	const struct trace_annotation *annotation;	/* NULL: none. All sessions use that of the one opened last */
+	struct name_filter *filter;	/* NULL: all are shown. The session frees it, also one that cannot be opened. A hidden
+					 * function is transparent: its callees hang below its caller, its own time is its caller's */
 
 	/* Called when the session has begun anew in a forked child, inside of the child's first call that is traced: it may use
 	 * the C library's memory only. NULL: nobody asks. */

@@ -10,7 +10,7 @@
  *
  * Without redis_channel arclamp-log listens on "arclamp", while Arc Lamp's client publishes on "excimer": both are
  * taken. `channel` is our own: a group with it takes only what was published there, so that one process does the work
- * of several. What is unknown is left out with a warning. Errors name file and line.
+ * of several. Unknown keys are skipped with a warning. Errors name file and line.
  */
 #ifndef ARCLAMP_ARCLAMP_CONFIG_H
 #define ARCLAMP_ARCLAMP_CONFIG_H

@@ -35,7 +35,7 @@ static size_t version_before(const char *start, const char *at)
 	return point ? (size_t)(at - p) : 0;
 }
 
-/* Bytes of "wmf10" or "wmf.3"; 0 if it is none. */
+/* Bytes of "wmf10" or "wmf.3"; 0 for other text. */
 static size_t branch_at(const char *p, const char *end)
 {
 	const char *digits;

@@ -3,6 +3,7 @@
 #include "line_sort.h"
 
 #include "mem.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -26,16 +27,9 @@ void line_sort_done(struct line_sort *s)
 	*s = (struct line_sort){ 0 };
 }
 
-static int compare(struct str a, struct str b)
-{
-	int r = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return r ? r : a.n < b.n ? -1 : a.n > b.n;
-}
-
 static int by_text(const void *a, const void *b)
 {
-	return compare(((const struct flamegraph_line *)a)->text, ((const struct flamegraph_line *)b)->text);
+	return text_compare(((const struct flamegraph_line *)a)->text, ((const struct flamegraph_line *)b)->text);
 }
 
 static void sort(struct line_set *lines)
@@ -182,7 +176,7 @@ static int merge(struct head *heads, unsigned n, struct sink *to, struct err *er
 		struct head *least = NULL;
 
 		for (unsigned i = 0; i < n; i++)
-			if (heads[i].run && (!least || compare(text_of(&heads[i]), text_of(least)) < 0))
+			if (heads[i].run && (!least || text_compare(text_of(&heads[i]), text_of(least)) < 0))
 				least = &heads[i];
 		if (!least)
 			return 0;

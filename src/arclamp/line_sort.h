@@ -1,7 +1,7 @@
 /* line_sort.h: the lines of a log in the order of their bytes, in bounded memory.
  *
- * Equal lines are kept once with their number: a day of three million lines has a few ten thousand different ones. What
- * does not fit goes to a temporary file in order, as often as needed, and these are merged in the end.
+ * Equal lines are kept once with their number: a day of three million lines has a few ten thousand different ones.
+ * Lines that do not fit go to a sorted temporary file, as often as needed, and these files are merged at the end.
  */
 #ifndef ARCLAMP_LINE_SORT_H
 #define ARCLAMP_LINE_SORT_H

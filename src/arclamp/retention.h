@@ -14,8 +14,8 @@ struct retention_tag {
 	unsigned new_files;		/* about to be made */
 };
 
-/* Goes once through the directory. `keep` says which files must stay as they are about to be written to. What cannot be
- * removed stays and is logged. */
+/* Goes once through the directory. `keep` says which files must stay as they are about to be written to. Files that
+ * cannot be removed are logged. */
 void retention_apply(const char *directory, const struct log_name *format, unsigned retain,
 		     const struct retention_tag *tags, size_t count,
 		     bool (*keep)(void *data, const char *name), void *data, _Atomic uint64_t *removed);

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "mem.h"
+#include "text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -176,13 +177,6 @@ static int read_base(struct tree *t, struct err *err)
 	return r;
 }
 
-static int compare(struct str a, struct str b)
-{
-	int r = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return r ? r : a.n < b.n ? -1 : a.n > b.n;
-}
-
 /* By stem before the ending, so that "a.log", "a.log.gz" stay together also beside "a.log.b.log". */
 static int by_period_and_name(const void *a, const void *b)
 {
@@ -191,7 +185,7 @@ static int by_period_and_name(const void *a, const void *b)
 
 	if (f->period != g->period)
 		return f->period < g->period ? -1 : 1;
-	r = compare(f->parts.stem, g->parts.stem);
+	r = text_compare(f->parts.stem, g->parts.stem);
 	if (r)
 		return r;
 	if (f->parts.kind != g->parts.kind)
@@ -271,14 +265,14 @@ size_t tree_find(const struct tree *t, const char *period, struct str stem, size
 		const struct tree_file *f = &t->files[middle];
 		int r = strcmp(tree_period(t, f), period);
 
-		if (r < 0 || (r == 0 && compare(f->parts.stem, stem) < 0))
+		if (r < 0 || (r == 0 && text_compare(f->parts.stem, stem) < 0))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	*ret_first = low;
 	while (low + n < t->count && !strcmp(tree_period(t, &t->files[low + n]), period) &&
-	       !compare(t->files[low + n].parts.stem, stem))
+	       !text_compare(t->files[low + n].parts.stem, stem))
 		n++;
 	return n;
 }

@@ -36,7 +36,7 @@ struct tree_name {
 	bool reversed;
 };
 
-/* False for what is no such name. Of a temporary file the parts are those of what it was to be. */
+/* False for any other name. A temporary file has the parts of its final name. */
 bool tree_name_parse(const char *name, struct tree_name *ret);
 
 struct tree_file {
@@ -60,8 +60,8 @@ struct tree {
 	struct arena text;
 };
 
-/* Looks at everything; call tree_done in any case. What vanishes meanwhile is not there. -ENOENT if there is no such
- * directory, -E2BIG above the limits. `bytes` of a period are those of all regular files in it. */
+/* Reads the whole tree; call tree_done in any case. Files that vanish meanwhile are skipped. -ENOENT if there is no
+ * such directory, -E2BIG above the limits. `bytes` of a period are those of all regular files in it. */
 int tree_read(const char *base, struct tree *ret, struct err *err);
 void tree_done(struct tree *t);
 

@@ -25,8 +25,8 @@ struct tree_object {
  *
  *	remote				true: only the copy elsewhere has it
  *
- * Then come those of `objects` that are in neither tree. `svgs` may be NULL. What is being written is left out. -EFBIG if it
- * became too large. */
+ * Then come those of `objects` that are in neither tree. `svgs` may be NULL. Files still being written are left out.
+ * -EFBIG if it became too large. */
 int tree_index_put(const struct tree *logs, const struct tree *svgs, const struct tree_object *objects, size_t count,
 		   struct buf *out, struct err *err);
 

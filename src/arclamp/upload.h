@@ -23,7 +23,7 @@ struct upload {
 int upload_init(struct upload *u, const char *command, double timeout, struct err *err);
 void upload_done(struct upload *u);
 
-/* Runs it and waits. What it prints goes to standard error. 0 if it ended with 0. */
+/* Runs it and waits. Its output goes to standard error. 0 if it ended with 0. */
 int upload_run(const struct upload *u, const char *path, struct err *err);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 int command_options(const struct command_spec *spec, int argc, char **argv, bool stop_at_operand, int *ret_operands)
 {
@@ -74,4 +76,11 @@ int command_choice(const struct command_spec *spec, const char *option, const ch
 			return 0;
 		}
 	return invalid_choice(spec, option, value, names);
+}
+
+size_t command_terminal_width(int fd)
+{
+	struct winsize size;
+
+	return isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }

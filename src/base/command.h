@@ -31,4 +31,7 @@ int command_usage(const struct command_spec *spec, const char *format, ...) _pri
 int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
 		   unsigned *ret);
 
+/* The columns of the terminal that the descriptor is; 0 for a file or a pipe, which tables may fill at any width. */
+size_t command_terminal_width(int fd);
+
 #endif

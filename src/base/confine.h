@@ -1,4 +1,4 @@
-/* confine.h: limits that a child process puts on itself, so that what it works on is none of the daemon's concern. */
+/* confine.h: limits that a child process puts on itself, so that its input cannot harm the daemon. */
 #ifndef BASE_CONFINE_H
 #define BASE_CONFINE_H
 

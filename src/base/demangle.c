@@ -25,7 +25,7 @@ static bool is_hash(const char *p, size_t n)
 	return true;
 }
 
-/* "$LT$" as "<": bytes that it has, 0 if it is none. */
+/* "$LT$" as "<"; its length, 0 if it is no known escape. */
 static size_t escape_at(const char *p, const char *end, struct buf *out)
 {
 	static const struct { const char *text, *is; } escapes[] = {
@@ -78,7 +78,7 @@ static void put_rust(struct buf *out, struct str s)
 	}
 }
 
-/* LLVM makes names unique by a suffix (".0", ".cold.1"), which stays, but for the number of a module. False if it is none. */
+/* LLVM makes names unique by a suffix (".0", ".cold.1"), which stays, but for the number of a module. False for other text. */
 static bool put_suffix(struct buf *out, struct str rest)
 {
 	const char *module = memmem(rest.p, rest.n, ".llvm.", 6);

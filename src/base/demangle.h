@@ -14,7 +14,7 @@
 #include "intern.h"
 #include <stdbool.h>
 
-/* Appends the name; false if it is none of these, and then nothing. */
+/* Appends the name. For any other name it appends nothing and returns false. */
 bool demangle_put(struct buf *out, struct str name);
 
 #endif

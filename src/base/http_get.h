@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* Gets `path` ("/api/v1/status") from `base` ("http://127.0.0.1:8787", "http://[::1]:8787") within `timeout_ms` and
- * appends the body, of which 16 MB are the most. `token` (NULL is none) is sent as a bearer token. Returns the HTTP
+ * appends the body, of which 16 MB are the most. `token` (may be NULL) is sent as a bearer token. Returns the HTTP
  * status, or -ECONNREFUSED and the like. */
 int http_get(const char *base, const char *path, const char *token, int timeout_ms, struct buf *body,
 	     struct err *err);

@@ -1,7 +1,7 @@
 /* ledger.h: a file of records with checksums, to which a crash can do nothing but cut its last record off.
  *
  * Records are only appended. When most of them no longer matter, a new file with the rest takes the place of the old
- * one. What a record says is its owner's affair.
+ * one. The content of a record is its owner's affair.
  *
  *   offset  size  record
  *        0     4  length of the body, little-endian

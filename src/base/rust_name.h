@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* Appends the name; false, and nothing, if it is none. A part of a name may be named by its place and comes out again
+/* Appends the name; false, and nothing, if it is malformed. A part of a name may be named by its place and comes out again
  * there, so a short name can stand for one without end: what is 64 times longer is none either, nor is one of more than 4,096 bytes. */
 bool rust_name_put(struct buf *out, struct str name);
 

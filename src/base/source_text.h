@@ -1,7 +1,7 @@
 /* source_text.h: the text of a source file that a profile names, if it may be read and is still the same.
  *
- * A path in a profile may be anybody's invention, so only regular files are ever opened for reading: no device, no pipe. What
- * cannot be shown is a sentence in `why`, never an error. */
+ * A path in a profile may be anybody's invention, so only regular files are ever opened for reading: no device, no
+ * pipe. If it cannot be shown, `why` says so in a sentence; that is never an error. */
 #ifndef BASE_SOURCE_TEXT_H
 #define BASE_SOURCE_TEXT_H
 

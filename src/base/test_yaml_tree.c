@@ -144,7 +144,7 @@ TEST(what_is_wrong_is_said_with_file_and_line)
 	CHECK_STR(error_of("a: &x {b: 1}\nc:\n  <<: *x\n"),
 		  "a.yaml:3: merge keys (<<) are not read here; write the values out");
 	CHECK_STR(error_of("a: !!python/name:os.system x\n"),
-		  "a.yaml:1: the tag 'tag:yaml.org,2002:python/name:os.system' means nothing here; remove it");
+		  "a.yaml:1: unsupported tag 'tag:yaml.org,2002:python/name:os.system'; remove it");
 	CHECK_STR(error_of("a: \"x\\0y\"\n"), "a.yaml:1: a value with a NUL byte in it; remove it");
 	CHECK(parse("a: \xff\n") == -EINVAL);
 	CHECK(strstr(problem.text, "the file must be UTF-8 text"));

@@ -68,7 +68,16 @@ void text_put_xml(struct buf *b, struct str s);		/* text and attribute values of
 void text_put_json(struct buf *b, struct str s);	/* the inside of a JSON string, without the quotes */
 void text_put_url(struct buf *b, struct str s);		/* percent-encoded query component, bytes kept */
 
-/* The value of a hexadecimal digit, -1 if it is none. */
+/* Orders by bytes; a beginning of another text comes before it. */
+static inline int text_compare(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int order = n ? memcmp(a.p, b.p, n) : 0;
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/* The value of a hexadecimal digit, -1 for other characters. */
 int text_hex_digit(char c);
 
 /* Percent-decodes a string of `n` bytes in place and ends it with a NUL. -EINVAL if a % is not followed by two

@@ -92,7 +92,7 @@ static int check_tag(struct reader *r, const yaml_char_t *tag)
 		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 			if (!strcmp(t + strlen(TAG_PREFIX), known[i]))
 				return 0;
-	return FAIL(r, "the tag '%.64s' means nothing here; remove it", t);
+	return FAIL(r, "unsupported tag '%.64s'; remove it", t);
 }
 
 /* --- Nodes --- */

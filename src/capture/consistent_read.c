@@ -18,7 +18,8 @@ static struct {
 } self = { .cpu = -1 };
 
 /* A short slice lets a thread that wakes up run at once, rather than after the slice of the one that runs (Linux 6.12; older
- * kernels ignore it, and let those run first that have slept). What is short is the turn, not the wait for the next one. */
+ * kernels ignore it, and let those run first that have slept). Only the turn is short, not the wait for the next
+ * one. */
 static void ask_for_short_slices(void)
 {
 	struct {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Reads a variable of the request that begins at `request` (SAPI's server_context) in the process that is selected
- * (remote_memory.h). What does not fit is cut. False if there is none, or no request is there. */
+ * (remote_memory.h). A longer value is cut. False if there is none, or no request is there. */
 bool fastcgi_variable(u64 request, const char *name, char *ret, size_t size);
 
 #endif

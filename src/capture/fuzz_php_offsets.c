@@ -1,4 +1,5 @@
-/* fuzz_php_offsets.c: any bytes as a table of offsets. What is accepted can be walked with: every field lies in what is read. */
+/* fuzz_php_offsets.c: any bytes as a table of offsets. An accepted table can be walked with: every field lies within
+ * the memory that is read. */
 #include "bpf/php_walk.h"
 #include "php_offsets.h"
 

@@ -18,7 +18,7 @@ void label_groups_done(struct label_groups *g);
 /* The number of this set; it is copied if it is new. */
 uint32_t label_groups_find(struct label_groups *g, const struct labels *labels);
 
-/* The same of a set that is known; UINT32_MAX if it is none. */
+/* The same of a set that is known; UINT32_MAX if unknown. */
 uint32_t label_groups_get(const struct label_groups *g, const struct labels *labels);
 
 #endif

@@ -8,7 +8,7 @@
 #define LANGUAGE_PHP	((u8)(1u << BINARY_PHP))
 #define LANGUAGE_PERL	((u8)(1u << BINARY_PERL))
 
-/* One language, by the name that a person types; false if it is none. */
+/* One language, by the name that a person types; false if unknown. */
 bool languages_parse(const char *name, u8 *ret);
 
 /* "PHP", "Perl", "PHP or Perl". */

@@ -16,8 +16,8 @@ struct modules;
 struct modules *modules_new(struct unwind_tables *tables);
 struct modules *modules_free(struct modules *m);		/* NULL is fine; returns NULL */
 
-/* Sorts the executable parts of a process into `ret`, which the caller frees: `parts` of them. Those that cannot be looked at
- * are in it too, and are counted. */
+/* Sorts the executable parts of a process into `ret`, which the caller frees: `parts` of them. Parts that cannot be
+ * inspected are included, too, and counted. */
 void modules_add_process(struct modules *m, pid_t pid, uint64_t start_ticks, const struct process_maps *maps,
 			 struct unwind_part **ret, size_t *ret_parts);
 

@@ -6,19 +6,12 @@
 
 #include <string.h>
 
-static u64 symbol(const struct elf *e, const char *name)
-{
-	Elf64_Sym s;
-
-	return elf_find_symbol(e, name, &s) ? s.st_value : 0;
-}
-
 /* A variable of one byte, such as PL_version; -1 if there is none. */
 static int read_byte(const struct elf *e, const char *name)
 {
 	_cleanup_(elf_bytes_done) struct elf_bytes b = { 0 };
 	uint64_t offset;
-	u64 at = symbol(e, name);
+	u64 at = elf_symbol_value(e, name);
 
 	return at && elf_offset_of(e, at, &offset, NULL) && elf_read(e, offset, 1, &b, NULL) >= 0 ? b.data[0] : -1;
 }
@@ -85,17 +78,6 @@ static bool find_interpreter(const struct elf *e, struct perl_place *p)
 	return p->tls_module || program_offset(e, s.st_value, &p->tls_offset);
 }
 
-static bool find_text(const struct elf *e, u64 *ret)
-{
-	for (unsigned i = 0; i < e->segment_count; i++) {
-		if (e->segments[i].p_type == PT_LOAD && e->segments[i].p_flags & PF_X) {
-			*ret = e->segments[i].p_vaddr;
-			return true;
-		}
-	}
-	return false;
-}
-
 static int read_perl(const struct elf *e, const char *name, const struct perl_offsets *o, struct perl_image *ret, struct err *err)
 {
 	struct perl_place *p = &ret->binary.perl;
@@ -108,11 +90,11 @@ static int read_perl(const struct elf *e, const char *name, const struct perl_of
 			       *ret->version ? ret->version : "of an unknown version");
 	p->layout = v->layout;
 	p->threads = elf_find_symbol(e, "PL_thr_key", &s);
-	p->curstackinfo = symbol(e, "PL_curstackinfo");
-	p->curcop = symbol(e, "PL_curcop");
-	p->defstash = symbol(e, "PL_defstash");
-	p->defgv = symbol(e, "PL_defgv");
-	ret->first_interpreter = symbol(e, "PL_curinterp");
+	p->curstackinfo = elf_symbol_value(e, "PL_curstackinfo");
+	p->curcop = elf_symbol_value(e, "PL_curcop");
+	p->defstash = elf_symbol_value(e, "PL_defstash");
+	p->defgv = elf_symbol_value(e, "PL_defgv");
+	ret->first_interpreter = elf_symbol_value(e, "PL_curinterp");
 	if (p->threads ? !find_interpreter(e, p) : !p->curstackinfo || !p->curcop || !p->defstash || !p->defgv)
 		return err_set(err, -ENOTSUP, "%s is Perl %s, but its interpreter pointer cannot be found: %s", name, ret->version,
 			       p->threads ? "PL_current_context is not where this program looks for it" :
@@ -124,13 +106,15 @@ static int read_perl(const struct elf *e, const char *name, const struct perl_of
 int perl_image_read(int fd, const char *name, const struct perl_offsets *o, struct perl_image *ret, struct err *err)
 {
 	_cleanup_(elf_close) struct elf e = { .fd = -1 };
+	uint64_t text;
 	int r;
 
 	*ret = (struct perl_image){ .binary.kind = BINARY_OTHER };
 	r = elf_open(&e, fd, name, err);
 	if (r < 0)
 		return r == -ENOEXEC || r == -ENOTSUP ? 0 : r;
-	if (!find_text(&e, &ret->binary.text) || !symbol(&e, "Perl_runops_standard"))
+	if (!elf_text_address(&e, &text) || !elf_symbol_value(&e, "Perl_runops_standard"))
 		return 0;
+	ret->binary.text = text;
 	return read_perl(&e, name, o, ret, err);
 }

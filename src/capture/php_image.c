@@ -13,13 +13,6 @@
 #define OVERLAP		64u		/* no text that is searched for is longer */
 #define VM_HYBRID	4		/* ZEND_VM_KIND_HYBRID */
 
-static u64 symbol(const struct elf *e, const char *name)
-{
-	Elf64_Sym s;
-
-	return elf_find_symbol(e, name, &s) ? s.st_value : 0;
-}
-
 /* --- its version */
 
 static size_t text_length(const char *p, size_t n)
@@ -107,7 +100,7 @@ static size_t read_code(const struct elf *e, const char *name, uint8_t *ret, siz
 {
 	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	_cleanup_(elf_bytes_done) struct elf_bytes b = { 0 };
-	uint64_t offset, available, at = symbol(e, name);
+	uint64_t offset, available, at = elf_symbol_value(e, name);
 	size_t skip;
 
 	if (!at || !elf_offset_of(e, at, &offset, &available) ||
@@ -141,7 +134,7 @@ static u64 behind(const struct elf *e, const char *name, size_t bytes)
 {
 	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	_cleanup_(elf_bytes_done) struct elf_bytes b = { 0 };
-	uint64_t offset, available, at = symbol(e, name);
+	uint64_t offset, available, at = elf_symbol_value(e, name);
 
 	if (elf_offset_of(e, at, &offset, &available) && elf_read(e, offset, sizeof(landing), &b, NULL) == 0 &&
 	    !memcmp(b.data, landing, sizeof(landing)))
@@ -181,17 +174,6 @@ static bool find_thread_storage(const struct elf *e, struct binary *b)
 	return false;
 }
 
-static bool find_text(const struct elf *e, u64 *ret)
-{
-	for (unsigned i = 0; i < e->segment_count; i++) {
-		if (e->segments[i].p_type == PT_LOAD && e->segments[i].p_flags & PF_X) {
-			*ret = e->segments[i].p_vaddr;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool always(const char *text, size_t n, void *data)
 {
 	return true;
@@ -221,8 +203,8 @@ static int read_php(const struct elf *e, int fd, const char *name, const struct 
 	const struct php_version *v = find_version(fd, o, ret);
 	Elf64_Sym s;
 
-	b->sapi_globals = symbol(e, b->zts ? "sapi_globals_offset" : "sapi_globals");
-	ret->exception_class = symbol(e, "zend_ce_exception");
+	b->sapi_globals = elf_symbol_value(e, b->zts ? "sapi_globals_offset" : "sapi_globals");
+	ret->exception_class = elf_symbol_value(e, "zend_ce_exception");
 	if (!v && !*ret->version && may_host(e)) {
 		b->kind = BINARY_HOST;
 		return 0;
@@ -249,17 +231,19 @@ int php_image_read(int fd, const char *name, const struct php_offsets *o, struct
 {
 	_cleanup_(elf_close) struct elf e = { .fd = -1 };
 	struct binary *b = &ret->binary;
+	uint64_t text;
 	int r;
 
 	*ret = (struct php_image){ .binary.kind = BINARY_OTHER };
 	r = elf_open(&e, fd, name, err);
 	if (r < 0)
 		return r == -ENOEXEC || r == -ENOTSUP ? 0 : r;
-	if (!find_text(&e, &b->text))
+	if (!elf_text_address(&e, &text))
 		return 0;
-	b->executor_globals = symbol(&e, "executor_globals");
+	b->text = text;
+	b->executor_globals = elf_symbol_value(&e, "executor_globals");
 	if (!b->executor_globals) {
-		b->executor_globals = symbol(&e, "executor_globals_offset");
+		b->executor_globals = elf_symbol_value(&e, "executor_globals_offset");
 		b->zts = b->executor_globals != 0;
 	}
 	if (b->executor_globals)

@@ -109,7 +109,7 @@ static void put_remote(const struct record_summary *s, struct buf *out)
 	buf_puts(out, "strobe: ");
 	put_count(out, c->kept, "sample", "samples");
 	buf_puts(out, " of ");
-	put_count(out, c->looks, "observation of a thread", "observations of threads");
+	put_count(out, c->observations, "observation of a thread", "observations of threads");
 	buf_puts(out, " in ");
 	put_count(out, c->ticks, "tick", "ticks");
 	buf_puts(out, ", ");
@@ -143,7 +143,7 @@ static void put_remote_losses(const struct remote_counts *c, struct buf *out)
 		 "ticks were left out, as those before took too long; a lower rate (-F) or fewer processes help");
 	if (!c->proved)
 		buf_puts(out, "strobe: strobe cannot choose its CPU here, so stacks were only compared: a torn one is possible\n");
-	if (!c->exact && c->looks)
+	if (!c->exact && c->observations)
 		buf_puts(out, "strobe: this kernel keeps no account of threads (CONFIG_SCHED_INFO): times have steps of 10 ms, and "
 			      "waiting for a CPU counts as blocked\n");
 }
@@ -231,7 +231,7 @@ static void label_count(struct labels *labels, const char *key, u64 n, bool alwa
 static void label_remote(const struct remote_counts *c, struct labels *labels)
 {
 	label_count(labels, "ticks", c->ticks, true);
-	label_count(labels, "observations", c->looks, true);
+	label_count(labels, "observations", c->observations, true);
 	label_count(labels, "kept", c->kept, true);
 	label_count(labels, "ticks_late", c->late, false);
 	label_count(labels, "observations_asleep", c->asleep, false);
@@ -333,7 +333,7 @@ static void put_why_empty(const struct record_summary *s, struct buf *out)
 	}
 	if (s->hz) {
 		buf_puts(out, "strobe: 0 of ");
-		put_count(out, s->is_remote ? s->remote.looks : c[COUNTER_TICKS], s->is_remote ? "observation" : "tick",
+		put_count(out, s->is_remote ? s->remote.observations : c[COUNTER_TICKS], s->is_remote ? "observation" : "tick",
 			  s->is_remote ? "observations" : "ticks");
 		buf_printf(out, " found %s on CPU", language(s));
 	} else {

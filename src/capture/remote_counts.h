@@ -5,10 +5,10 @@
 #include "bpf/event.h"
 #include <stdbool.h>
 
-/* The fate of ticks and of looks at threads. Failed reads are in `counters`, as with the programs. */
+/* The results of ticks and of observations of threads. Failed reads are in `counters`, as with the programs. */
 struct remote_counts {
 	u64 ticks, late;		/* late: left out, as the one before took too long */
-	u64 looks;			/* at threads; each is one of the next five */
+	u64 observations;		/* each thread examined; one of the next five */
 	u64 asleep;			/* and only running threads are sampled, or it sleeps since the last look */
 	u64 kept;
 	u64 left_out;			/* waits outside of PHP functions */

@@ -28,7 +28,8 @@ struct remote_range {
 /* A range of so many bytes is also found by an address in its middle. */
 #define LARGE_BYTES	1024u
 
-/* Copies all of them, in one system call if they can be read. What cannot, or finds no room, is left out. */
+/* Copies all of them, in one system call if they can be read. Ranges that cannot be read, or for which there is no
+ * room, are left out. */
 void remote_memory_fetch(const struct remote_range *ranges, size_t count);
 
 /* `size` bytes at `address`, if they were fetched; otherwise NULL. Valid until the next select or forget. */

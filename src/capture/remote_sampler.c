@@ -202,7 +202,7 @@ static void snapshot(struct remote_sampler *s, struct remote_thread *t)
 {
 	struct thread_snapshot l = t->last;
 
-	s->counts.looks++;
+	s->counts.observations++;
 	if (sleeps_still(s, t))
 		return;
 	end_wait(s, t);

@@ -4,8 +4,8 @@
  * stack is read while it does not run (consistent_read.h), so that no sample is torn; no process is ever stopped.
  *
  * Exact are the times: how long each thread was on CPU, waited for one, and was blocked, by the scheduler's account.
- * Sampled is which stack gets them: what was measured since a thread's last sample goes to the stack of the next one. What
- * is left at the end is reported as between samples.
+ * Sampled is which stack gets them: what was measured since a thread's last sample goes to the stack of the next one.
+ * Time left at the end is reported as between samples.
  *
  * Hands over the same events and counts as the BPF programs do (bpf_sampler.h).
  */

@@ -124,7 +124,7 @@ TEST(a_recording_without_bpf_counts_looks_and_what_became_of_them)
 	struct record_summary s = {
 		.hz = 99, .off_cpu = true, .seconds = 10, .processes = 3, .switch_share = 1, .refused = "", .is_remote = true,
 		.kinds[SAMPLE_ON_CPU] = { 980, 9800000000 }, .kinds[SAMPLE_BLOCKED] = { 20, 5000000000 },
-		.remote = { .ticks = 988, .late = 2, .looks = 2964, .asleep = 1900, .left_out = 50, .kept = 1000, .slept = 9, .torn = 1,
+		.remote = { .ticks = 988, .late = 2, .observations = 2964, .asleep = 1900, .left_out = 50, .kept = 1000, .slept = 9, .torn = 1,
 			    .ended = 1, .cpu_ns = 9900000000, .sampled_ns = 9800000000, .exact = true, .proved = true, .closed = 2,
 			    .closed_why = "process 7: it is another user's; sudo" },
 	};
@@ -143,7 +143,7 @@ TEST(a_recording_without_bpf_counts_looks_and_what_became_of_them)
 TEST(what_is_not_exact_is_told)
 {
 	struct record_summary s = { .hz = 99, .processes = 1, .switch_share = 1, .refused = "", .is_remote = true,
-				    .kinds[SAMPLE_ON_CPU] = { 1, 1 }, .remote = { .looks = 1, .kept = 1, .closed_why = "" } };
+				    .kinds[SAMPLE_ON_CPU] = { 1, 1 }, .remote = { .observations = 1, .kept = 1, .closed_why = "" } };
 	const char *text = text_of(&s);
 
 	CHECK(strstr(text, "\nstrobe: strobe cannot choose its CPU here, so stacks were only compared: a torn one is possible\n"));
@@ -205,7 +205,7 @@ TEST(every_counter_is_told_in_words_and_in_labels)
 TEST(without_bpf_every_count_is_told_too)
 {
 	static const size_t counts[] = {
-		offsetof(struct remote_counts, ticks), offsetof(struct remote_counts, late), offsetof(struct remote_counts, looks),
+		offsetof(struct remote_counts, ticks), offsetof(struct remote_counts, late), offsetof(struct remote_counts, observations),
 		offsetof(struct remote_counts, asleep), offsetof(struct remote_counts, kept), offsetof(struct remote_counts, slept),
 		offsetof(struct remote_counts, torn),
 	};

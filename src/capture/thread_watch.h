@@ -30,7 +30,7 @@ void thread_watch_close(struct thread_watch *w);
 /* Reads all of it; false once the thread has ended. While it runs, the times are those of the scheduler's last tick. */
 bool thread_watch_read(const struct thread_watch *w, struct thread_snapshot *ret);
 
-/* Only the times, without state and cpu: half the cost. Those of `ret` stay what they were. */
+/* Only the times, without state and cpu: half the cost. State and cpu of `ret` stay unchanged. */
 bool thread_watch_account(const struct thread_watch *w, struct thread_snapshot *ret);
 
 /* Whether a thread in this state does not run and waits for no CPU. */

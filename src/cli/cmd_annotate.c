@@ -11,7 +11,6 @@
 #include "text.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 
 #define OTHERS	5u		/* files that are named behind the table */
 
@@ -62,13 +61,6 @@ static const struct command_spec spec = {
 	.more_choices = inputs_format_choices,
 	.options = options,
 };
-
-static size_t terminal_width(void)
-{
-	struct winsize size;
-
-	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
 
 /* --- What the arguments are --- */
 
@@ -274,7 +266,7 @@ static int print(const struct inputs *in, uint32_t number, const struct choice *
 	const char *no_color = getenv("NO_COLOR");
 	struct annotate_options o = {
 		.column = number, .file = c->file, .function = c->function, .start = c->start,
-		.context = all ? -1 : context, .json = json, .width = terminal_width(),
+		.context = all ? -1 : context, .json = json, .width = command_terminal_width(STDOUT_FILENO),
 		.color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
 	};
 	_cleanup_(source_text_done) struct source_text source = { 0 };

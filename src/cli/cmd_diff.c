@@ -8,11 +8,11 @@
 #include "folded_write.h"
 #include "io.h"
 #include "mem.h"
+#include "profile_file.h"
 #include "sides.h"
 #include "text.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 
 static const char *normalize, *sort = "self", *column, *format, *output = "-";
 static double fail_over = -1, sigma;
@@ -126,7 +126,7 @@ static int choose_form(enum form *ret)
 		form = FORM_JSON;
 	else if (csv || (!format && text_path_ends(output, ".csv")))
 		form = FORM_CSV;
-	else if (!format && diff_picture_is(output))
+	else if (!format && profile_file_is_picture(output))
 		form = FORM_SVG;
 	*ret = (enum form)form;
 	return 0;
@@ -251,13 +251,6 @@ static int load_sides(struct sides *s, const char *url, enum form form)
 
 /* --- Output --- */
 
-static size_t terminal_width(void)
-{
-	struct winsize size;
-
-	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
-
 static int put_folded(const struct diff *d, struct buf *out)
 {
 	struct err err = { 0 };
@@ -337,7 +330,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 		.compared = compared[scale],
 		.limit = (size_t)rows, .sort = !strcmp(sort, "total") ? REPORT_SORT_TOTAL : REPORT_SORT_SELF, .all = all, .sigma = sigma,
 		.color = !strcmp(output, "-") && isatty(STDOUT_FILENO) && !(no_color && *no_color),
-		.width = strcmp(output, "-") ? 0 : terminal_width(),
+		.width = strcmp(output, "-") ? 0 : command_terminal_width(STDOUT_FILENO),
 	};
 	_cleanup_(diff_report_done) struct diff_report r = { 0 };
 	_cleanup_(buf_done) struct buf out = { 0 };

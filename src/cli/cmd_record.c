@@ -14,7 +14,6 @@
 #include "report.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 
 #define HZ_MAX		10000
 #define SEND_NS		(10 * (int64_t)NS_PER_SECOND)
@@ -255,24 +254,14 @@ static int send_all(void *data, struct recorder *r, struct err *err)
 
 static int put_table(struct buf *b, const struct profile *p, struct err *err)
 {
-	struct winsize size = { 0 };
 	struct report_options o = {
 		.column = profile_pick_column(p, NULL),
 		.limit = (size_t)rows,
+		.width = command_terminal_width(STDERR_FILENO),
 		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
 	};
 
-	if (isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size))
-		o.width = size.ws_col;
 	return report_flat_table(p, &o, b, err);
-}
-
-static void put_next_step(struct buf *b)
-{
-	if (profile_file_is_picture(output))
-		buf_printf(b, "strobe: wrote %s; open it in a browser\n", output);
-	else
-		buf_printf(b, "strobe: wrote %s; draw it with: strobe flamegraph %s -o profile.svg\n", output, output);
 }
 
 static void put_distribution(struct recorder *r, struct buf *b)
@@ -326,7 +315,7 @@ static int show(struct recorder *r, const struct recorder_options *o, struct err
 	if (e >= 0 && !quiet)
 		e = put_table(&text, of_table ? of_table : p, err);
 	if (e >= 0 && strcmp(output, "-"))
-		put_next_step(&text);
+		profile_file_put_next_step(output, &text);
 	if (!quiet || e < 0)
 		fwrite(text.data, 1, text.size, stderr);
 	return e < 0 ? e : EXIT_OK;

@@ -9,7 +9,6 @@
 #include "report.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 
 static struct option_list by;
 static struct format_options reading;
@@ -83,13 +82,6 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-static size_t terminal_width(void)
-{
-	struct winsize size;
-
-	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
-
 /* --- Options --- */
 
 static int parse_by(struct report_options *o)
@@ -142,7 +134,7 @@ static int parse(struct report_options *o)
 		.csv = csv,
 		.sums = true,
 		.color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
-		.width = terminal_width(),
+		.width = command_terminal_width(STDOUT_FILENO),
 	};
 	if ((code = parse_by(o)) || (code = parse_sort(o)))
 		return code;

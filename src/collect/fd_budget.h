@@ -1,9 +1,9 @@
 /* fd_budget.h: limits the descriptors of connections, so that sinks can always open files.
  *
  * Clients that take all descriptors keep a store from opening the file of a new day. So a new connection is
- * refused if its descriptor is among the last ones of the limit: the kernel assigns the lowest free number. Of the descriptors
- * that are free after startup, half are for sinks (FD_BUDGET where that is less) and at most a quarter for HTTP, so that at least
- * a quarter is left for sources, which must not fail because of HTTP clients. */
+ * refused if its descriptor is among the last ones of the limit: the kernel assigns the lowest free number. Half of
+ * the descriptors that are free after startup are for sinks (FD_BUDGET where that is less) and at most a quarter for
+ * HTTP, so that at least a quarter is left for sources, which must not fail because of HTTP clients. */
 #ifndef COLLECT_FD_BUDGET_H
 #define COLLECT_FD_BUDGET_H
 

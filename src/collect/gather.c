@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE	64
-#define LOOKS_MAX	64	/* after a break; then others have their turn */
+#define POLLS_MAX	64	/* after a break; then others have their turn */
 
 struct gather {
 	struct loop *loop;
@@ -128,12 +128,12 @@ static void break_is_over(struct watch *w, uint32_t events)
 {
 	struct gather *g = (struct gather *)((char *)w - offsetof(struct gather, timer));
 
-	unsigned looks = 0;
+	unsigned polls = 0;
 
 	loop_timer_read(w);
-	while (looks < LOOKS_MAX && poll_all(g))
-		looks++;
-	g->too_much |= looks == LOOKS_MAX;
+	while (polls < POLLS_MAX && poll_all(g))
+		polls++;
+	g->too_much |= polls == POLLS_MAX;
 	decide(g, g->break_ns == GATHER_PERIOD_NS);
 }
 

@@ -1,10 +1,11 @@
 /* gather.h: many connections with little data each, read together.
  *
  * Being woken for a message costs more than taking it, and waking costs its sender several times what sending does. So where
- * messages come often nobody is woken for a tenth of a second; then all that came is taken at once. What was sent meanwhile waits
- * in the sender's buffer, which should not fill: of a unix socket it is 208 KB, of which a message takes what gather_room says.
- * So breaks are shorter, down to a millisecond, while some sender takes more than 48 KB of its buffer in a tenth of a second: short
- * enough for it to take no more in one of them. What comes in a sudden burst all the same waits in the sender. There are no breaks
+ * messages come often nobody is woken for a tenth of a second; then all that came is taken at once. Messages sent
+ * meanwhile wait in the sender's buffer, which should not fill: for a unix socket it is 208 KB, and gather_room gives
+ * a message's share. So breaks are shorter, down to a millisecond, while some sender takes more than 48 KB of its
+ * buffer in a tenth of a second: short enough for it to take no more in one of them. A sudden burst still waits in
+ * the sender. There are no breaks
  *	- while fewer than 50 messages come in a second: each is taken when it comes,
  *	- while so much comes that a break would save nothing.
  * Half a second of which none of this is true is needed for breaks to begin, and a tenth of a second of which some is

@@ -340,7 +340,7 @@ static bool is_mostly_over(const struct journal *j)
 	return size > RENEW_BYTES && size / 2 > j->open_bytes + 10 * j->ring_count;
 }
 
-/* That an end is not written costs a look at the sinks after a restart, and nothing else. */
+/* An end that is not written costs one question to the sinks after a restart, and nothing else. */
 static void end(struct journal *j, uint64_t batch_id)
 {
 	_cleanup_(buf_done) struct buf body = { 0 };

@@ -10,8 +10,8 @@
 
 #include <assert.h>
 
-/* Bytes of a node beside its values, of a frame and of a string, with their share of the hash maps. What a message counts is never less
- * than what it takes once it is merged. */
+/* Bytes of a node beside its values, of a frame and of a string, with their share of the hash maps. A message never
+ * counts less than it takes once merged. */
 #define NODE_BYTES	48u
 #define ROW_BYTES	4u		/* a row that refers to a node */
 #define FRAME_BYTES	48u

@@ -23,7 +23,7 @@
 
 struct peer_labels;
 
-/* -EINVAL with a sentence for a rule that is none. Without rules `*ret` is NULL. */
+/* -EINVAL with a sentence for a malformed rule. Without rules `*ret` is NULL. */
 int peer_labels_new(const char *const *rules, size_t n, struct peer_labels **ret, struct err *err);
 struct peer_labels *peer_labels_free(struct peer_labels *p);		/* NULL is fine; returns NULL */
 

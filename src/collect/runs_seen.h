@@ -1,8 +1,8 @@
 /* runs_seen.h: the list of imported run files of a directory, kept across restarts.
  *
- * A file is known by a hash of its name, inode, size and time of change: one that is written anew is another one. What it
- * remembers stands in a file of the daemon's own, "strobe runs 1" and a line of 16 hexadecimal digits for each, to which
- * lines are appended. Files that are gone are forgotten when the directory has been looked through.
+ * A file is known by a hash of its name, inode, size and time of change: one that is written anew is another one. The
+ * hashes are kept in a file of the daemon's own, "strobe runs 1" and a line of 16 hexadecimal digits for each, to
+ * which lines are appended. Files that are gone are forgotten after a scan of the directory.
  */
 #ifndef COLLECT_RUNS_SEEN_H
 #define COLLECT_RUNS_SEEN_H
@@ -17,13 +17,13 @@ struct runs_seen {
 		struct map map;
 		uint64_t *items;
 		size_t count, capacity;
-	} known, met;			/* met: those of `known` that the look under way has found */
+	} known, met;			/* met: those of `known` that the running scan has found */
 	size_t lines;			/* lines in the file */
 	int fd;				/* to append to; -1: the file has to be written anew */
 	bool logged;
 };
 
-/* Takes `path`. -EINVAL with a sentence for a file that is none of these. runs_seen_done in any case. */
+/* Takes `path`. -EINVAL with a sentence for any other file. runs_seen_done in any case. */
 int runs_seen_init(struct runs_seen *s, char *path, struct err *err);
 void runs_seen_done(struct runs_seen *s);
 
@@ -33,7 +33,7 @@ int runs_seen_read_also(struct runs_seen *s, const char *path, struct err *err);
 bool runs_seen_has(const struct runs_seen *s, uint64_t id);
 void runs_seen_add(struct runs_seen *s, uint64_t id);
 
-/* A look through all of the directory: what is met in between is kept at its end, the rest forgotten. */
+/* Around a scan of the whole directory: ids met in between are kept at its end, all others forgotten. */
 void runs_seen_meet(struct runs_seen *s, uint64_t id);
 void runs_seen_end_scan(struct runs_seen *s);
 

@@ -1,4 +1,4 @@
-/* runs_source.c: looks, a queue of files that are ready, and one child that reads. */
+/* runs_source.c: scans of the directory, a queue of complete files, and one child process that reads. */
 #include "runs_source.h"
 
 #include "apart.h"
@@ -23,8 +23,8 @@
 #include <xxhash.h>
 
 #define TICK_NS		(NS_PER_SECOND / 5)
-#define LOOK_NS		(60 * NS_PER_SECOND)	/* between two looks through all of it, where inotify tells of new files */
-#define LOOK_SOON_NS	(2 * NS_PER_SECOND)	/* if it does not, or files were too fresh */
+#define SCAN_NS		(60 * NS_PER_SECOND)	/* from scan to scan if inotify reports new files */
+#define SCAN_SOON_NS	(2 * NS_PER_SECOND)	/* if it does not, or files were too fresh */
 #define ENTRIES_PER_TICK 2000u			/* then other sources have their turn */
 #define QUEUE_MAX	1000u			/* unless STROBE_RUN_FILES_QUEUED has fewer, for tests */
 #define READ_MEMORY	((size_t)1 << 30)
@@ -51,9 +51,9 @@ struct runs_source {
 	int directory;				/* -1 while there is none */
 	dev_t device;
 	ino_t inode;
-	DIR *look;				/* under way */
-	int64_t next_look_ns, next_check_ns;	/* monotonic; the check is whether the path still names the directory */
-	bool has_fresh;				/* the look has passed over a file that may still be written */
+	DIR *scan;				/* under way */
+	int64_t next_scan_ns, next_check_ns;	/* monotonic; the check is whether the path still names the directory */
+	bool has_fresh;				/* the scan has passed over a file that may still be written */
 	bool has_caught_up;
 
 	struct run_file *queue;			/* in the order in which they were found */
@@ -157,7 +157,7 @@ static bool is_file(struct runs_source *s, uint64_t id, const char *name, const 
 	return false;
 }
 
-/* Asked when the file is ready: while it grows it is another one at each look. */
+/* Checked only once the file is complete: a growing file has another id at each scan. */
 static bool is_fit(struct runs_source *s, uint64_t id, const char *name, const struct stat *st)
 {
 	struct run_name parts;
@@ -276,10 +276,10 @@ static bool start(struct runs_source *s, struct run_file *f)
 
 static void scan_soon(struct runs_source *s)
 {
-	int64_t soon = clock_monotonic_ns() + LOOK_SOON_NS;
+	int64_t soon = clock_monotonic_ns() + SCAN_SOON_NS;
 
-	if (s->next_look_ns > soon)
-		s->next_look_ns = soon;
+	if (s->next_scan_ns > soon)
+		s->next_scan_ns = soon;
 }
 
 static bool is_full(const struct runs_source *s)
@@ -361,13 +361,13 @@ static void child_ended(struct watch *w, uint32_t events)
 	read_next(s);
 }
 
-/* --- Looking through the directory --- */
+/* --- Scanning the directory --- */
 
 static void close_directory(struct runs_source *s)
 {
-	if (s->look)
-		closedir(s->look);
-	s->look = NULL;
+	if (s->scan)
+		closedir(s->scan);
+	s->scan = NULL;
 	if (s->notify.fd >= 0) {
 		int fd = s->notify.fd;
 
@@ -394,7 +394,7 @@ static void watch_directory(struct runs_source *s)
 		s->notify.fd = -1;
 	}
 	log_info("inotify does not report new files in '%s' (%s); it is scanned every %lld seconds", s->path,
-		 strerror(errno), LOOK_SOON_NS / NS_PER_SECOND);
+		 strerror(errno), SCAN_SOON_NS / NS_PER_SECOND);
 	if (fd >= 0)
 		close(fd);
 }
@@ -463,7 +463,7 @@ static void open_directory(struct runs_source *s)
 	s->inode = st.st_ino;
 	watch_directory(s);
 	source_set_state(&s->base, true, s->notify.fd >= 0 ? "watching" : "scanning every %lld seconds",
-			 LOOK_SOON_NS / NS_PER_SECOND);
+			 SCAN_SOON_NS / NS_PER_SECOND);
 }
 
 static void begin_scan(struct runs_source *s)
@@ -473,16 +473,16 @@ static void begin_scan(struct runs_source *s)
 	if (!is_in_place(s))
 		open_directory(s);
 	fd = s->directory < 0 ? -1 : openat(s->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	s->look = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !s->look)
+	s->scan = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !s->scan)
 		close(fd);
 	s->has_fresh = false;
 }
 
 static void end_scan(struct runs_source *s)
 {
-	closedir(s->look);
-	s->look = NULL;
+	closedir(s->scan);
+	s->scan = NULL;
 	runs_seen_end_scan(&s->seen);
 	/* A file that was handed over becomes known only once it is committed. */
 	if (!s->has_caught_up)
@@ -490,30 +490,30 @@ static void end_scan(struct runs_source *s)
 	s->has_caught_up = true;
 }
 
-/* A part of the directory. Where the queue is full the look waits for room. */
+/* A part of the directory. If the queue is full the scan waits for room. */
 static void continue_scan(struct runs_source *s)
 {
 	int64_t now = clock_monotonic_ns();
 
 	/* inotify tells nothing of a directory that is removed while it is open. */
 	if (now >= s->next_check_ns) {
-		s->next_check_ns = now + LOOK_SOON_NS;
-		if (!s->look && !is_in_place(s))
-			s->next_look_ns = 0;
+		s->next_check_ns = now + SCAN_SOON_NS;
+		if (!s->scan && !is_in_place(s))
+			s->next_scan_ns = 0;
 	}
-	if (!s->look && now < s->next_look_ns)
+	if (!s->scan && now < s->next_scan_ns)
 		return;
-	if (!s->look)
+	if (!s->scan)
 		begin_scan(s);
-	for (unsigned n = 0; s->look && n < ENTRIES_PER_TICK && s->queue_count < s->queue_max; n++) {
-		struct dirent *e = readdir(s->look);
+	for (unsigned n = 0; s->scan && n < ENTRIES_PER_TICK && s->queue_count < s->queue_max; n++) {
+		struct dirent *e = readdir(s->scan);
 
 		if (e)
 			visit(s, e->d_name, false);
 		else
 			end_scan(s);
 	}
-	s->next_look_ns = now + (s->notify.fd >= 0 && !s->has_fresh ? LOOK_NS : LOOK_SOON_NS);
+	s->next_scan_ns = now + (s->notify.fd >= 0 && !s->has_fresh ? SCAN_NS : SCAN_SOON_NS);
 }
 
 /* A file that was made is ready at once only if it is a link to one that was there. */
@@ -521,7 +521,7 @@ static void on_event(struct runs_source *s, const struct inotify_event *e)
 {
 	s->has_fresh = false;
 	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED) || !e->len || s->queue_count == s->queue_max)
-		s->next_look_ns = 0;
+		s->next_scan_ns = 0;
 	else
 		visit(s, e->name, !(e->mask & IN_CREATE));
 	if (s->has_fresh)

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-bool diff_picture_is(const char *path)
-{
-	return text_path_ends(path, ".svg") || text_path_ends(path, ".html") || picture_path_is_packed(path);
-}
-
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec)
 {
 	unsigned width_of, delta;

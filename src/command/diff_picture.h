@@ -11,9 +11,6 @@ struct diff_picture {
 	struct flamegraph_options o;
 };
 
-/* Whether `path` ends in what a picture ends in: .svg, .svgz, .svg.gz, .html. */
-bool diff_picture_is(const char *path);
-
 /* Checks what was given by name. Returns 0 or an exit code. */
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec);
 

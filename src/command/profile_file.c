@@ -94,3 +94,11 @@ int profile_file_put(const char *path, const struct profile *p, struct buf *out,
 	}
 	return format_write(format_of(path), p, UINT32_MAX, out, err);
 }
+
+void profile_file_put_next_step(const char *path, struct buf *out)
+{
+	if (profile_file_is_picture(path))
+		buf_printf(out, "strobe: wrote %s; open it in a browser\n", path);
+	else
+		buf_printf(out, "strobe: wrote %s; draw it with: strobe flamegraph %s -o profile.svg\n", path, path);
+}

@@ -21,4 +21,7 @@ void profile_file_describe(const struct profile *p, struct buf *out);
 /* Appends the content of such a file. More than 0 is how many stacks had no place in the format, and `err` says which. */
 int profile_file_put(const char *path, const struct profile *p, struct buf *out, struct err *err);
 
+/* Appends the sentence that names the file and the way to see it. */
+void profile_file_put_next_step(const char *path, struct buf *out);
+
 #endif

@@ -145,7 +145,7 @@ static void put_query(struct profile_url *u, const char *query)
 	}
 }
 
-/* "SOURCE/ID", "SOURCE/ID/flamegraph" -> "SOURCE/ID"; nothing if it is none. */
+/* "SOURCE/ID", "SOURCE/ID/flamegraph" -> "SOURCE/ID"; empty for other paths. */
 static struct str run_of(struct str path, const char *below)
 {
 	struct str run = { path.p + strlen(below), 0 };

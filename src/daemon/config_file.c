@@ -127,8 +127,8 @@ static int put_scalar(struct config *c, const struct option_spec *o, const struc
 	if (r < 0)
 		return r;
 	if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, text))
-		return yaml_error(n, err, "%s: '%.60s' is not a %snumber", o->name, text,
-				  o->kind == OPTION_INT ? "whole " : "");
+		return yaml_error(n, err, "'%s' must be a %snumber, not '%.60s'", o->name,
+				  o->kind == OPTION_INT ? "whole " : "", text);
 	put_option(c, o, text);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* daemon_change.c: SIGHUP: other sources, sinks and limits at run time. What is wanted is compared with what is open, by
- * URL; new ones are opened before any running one is touched. */
+/* daemon_change.c: SIGHUP: other sources, sinks and limits at run time. Wanted sources and sinks are compared with
+ * open ones by URL; new ones are opened before any running one is touched. */
 
 #include "daemon_private.h"
 

@@ -124,7 +124,10 @@ static int wrong(const char *option, struct err *err, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	return err_set(err, -EINVAL, "%s%s--%s%s", place ? place : "", place ? ": " : "", option, text);
+	if (!place)
+		return err_set(err, -EINVAL, "--%s%s", option, text);
+	return strchr(place, ':') ? err_set(err, -EINVAL, "%s: '%s'%s", place, option, text) :
+				    err_set(err, -EINVAL, "%s%s", place, text);
 }
 
 static int size_of(const char *option, const char *text, uint64_t *ret, struct err *err)
@@ -355,8 +358,8 @@ static struct {
 	int (*prepare)(struct daemon_options *o, struct err *err);
 } command;
 
-/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them. What
- * cannot change (addresses, directories, the token) it has from the first ones for as long as it runs. */
+/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them.
+ * Settings that cannot change (addresses, directories, the token) keep their first values for as long as it runs. */
 static struct settings first, before;
 static bool has_first;
 

@@ -1,5 +1,5 @@
-/* sink_place.h: the directory that a sink has for itself (a store, a tree of logs, the spool of a relay), so that two
- * that want one directory are told so, and by which words they differ. Opens nothing. */
+/* sink_place.h: the directory that a sink needs for itself (a store, a tree of logs, the spool of a relay). Two sinks
+ * of one directory are refused, with the parameters in which their URLs differ. Opens nothing. */
 #ifndef DAEMON_SINK_PLACE_H
 #define DAEMON_SINK_PLACE_H
 

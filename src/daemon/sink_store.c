@@ -7,6 +7,7 @@
 #include "log.h"
 #include "mem.h"
 #include "secrets.h"
+#include "wire_labels.h"
 #include "wire_profile.h"
 
 #include <assert.h>
@@ -28,15 +29,6 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	return store_append(s->base.store, b, err);
 }
 
-/* The clock stands in the header of a message, and among the labels of a profile. */
-static void add_clock(struct labels *labels, enum strobe_clock clock)
-{
-	const char *name = clock == STROBE_CLOCK_CPU ? "cpu" : "wall";
-
-	if (clock != STROBE_CLOCK_NONE && !labels_get(labels, "clock"))
-		labels_set(labels, "clock", 5, name, strlen(name));
-}
-
 static struct profile *profile_of_run(const struct collector_run *r)
 {
 	const struct strobe_wire_info *info = &r->message->info;
@@ -48,7 +40,7 @@ static struct profile *profile_of_run(const struct collector_run *r)
 	assert(e >= 0);		/* a message never has more columns than a profile */
 	(void)e;
 	wire_profile_labels(r->message, &p->labels);
-	add_clock(&p->labels, info->clock);
+	wire_labels_add_clock(&p->labels, info->clock);
 	p->period_ns = (int64_t)info->period_ns;
 	if (info->start_ns) {
 		p->end_ns = r->time_ns;

@@ -60,7 +60,7 @@ static void take_records(struct findings *f, struct buf *in, char **subject)
 
 /* --- the child */
 
-static void become(int fd, void (*look)(struct findings *f, const void *data), const void *data)
+static void become(int fd, void (*check)(struct findings *f, const void *data), const void *data)
 {
 	struct findings own;
 
@@ -68,7 +68,7 @@ static void become(int fd, void (*look)(struct findings *f, const void *data), c
 	signal(SIGPIPE, SIG_IGN);
 	findings_init(&own);
 	own.fd = fd;
-	look(&own, data);
+	check(&own, data);
 	findings_done(&own);
 	_exit(0);
 }
@@ -125,7 +125,7 @@ static void wait_for_end(struct findings *f, const char *area, pid_t pid, const 
 			     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, void (*look)(struct findings *f, const void *data),
+void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, void (*check)(struct findings *f, const void *data),
 		  const void *data)
 {
 	_cleanup_(fd_closep) int reader = -1, writer = -1;
@@ -139,7 +139,7 @@ void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, voi
 		return;
 	}
 	if (pid == 0)
-		become(writer, look, data);
+		become(writer, check, data);
 	close(TAKE_FD(writer));
 	if (read_findings(f, reader, clock_monotonic_ns() + timeout_ns, &subject) == 0) {
 		wait_for_end(f, area, pid, subject);

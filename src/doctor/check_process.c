@@ -1,4 +1,4 @@
-/* check_process.c: one process: its program, its symbols, whether the caller may look inside, its samples. */
+/* check_process.c: one process: its program, its symbols, whether the caller may inspect it, its samples. */
 #include "php_view.h"
 
 #include "elf_summary.h"
@@ -94,7 +94,7 @@ static void check_deleted(const struct one *o)
 		     "was replaced or removed after this process began: it runs the old one");
 }
 
-/* --- whether the caller may look inside */
+/* --- whether the caller may inspect it */
 
 static void check_memory(const struct one *o)
 {

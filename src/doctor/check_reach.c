@@ -107,7 +107,7 @@ bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level
 			     path);
 		return false;
 	case SOCKET_ACCESS_UNKNOWN:
-		findings_add(f, LEVEL_NOTE, area, "socket-unknown", about, "sudo strobe doctor", "you may not look at %s, so whether it may is not known",
+		findings_add(f, LEVEL_NOTE, area, "socket-unknown", about, "sudo strobe doctor", "cannot inspect %s (permission denied), so its access is unknown",
 			     r.at);
 		return false;
 	}

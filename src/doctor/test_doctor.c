@@ -1,4 +1,4 @@
-/* test_doctor.c: findings as people and programs read them, the daemon by its own words, and looks that never end. */
+/* test_doctor.c: findings as people and programs read them, the daemon by its own words, and checks that never end. */
 #include "bounded.h"
 #include "doctor.h"
 
@@ -161,7 +161,7 @@ static void die(struct findings *f, const void *data)
 	raise(*(const char *)data == 's' ? SIGSYS : SIGKILL);
 }
 
-TEST(a_look_that_hangs_or_dies_costs_one_finding)
+TEST(a_check_that_hangs_or_dies_costs_one_finding)
 {
 	struct findings f;
 

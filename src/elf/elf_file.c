@@ -257,3 +257,13 @@ bool elf_address_of(const struct elf *e, uint64_t offset, uint64_t *ret_address)
 	}
 	return false;
 }
+
+bool elf_text_address(const struct elf *e, uint64_t *ret)
+{
+	for (unsigned i = 0; i < e->segment_count; i++)
+		if (e->segments[i].p_type == PT_LOAD && e->segments[i].p_flags & PF_X) {
+			*ret = e->segments[i].p_vaddr;
+			return true;
+		}
+	return false;
+}

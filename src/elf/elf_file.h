@@ -76,6 +76,9 @@ bool elf_offset_of(const struct elf *e, uint64_t address, uint64_t *ret_offset, 
  * looked at, with their edges rounded to pages as the kernel does. */
 bool elf_address_of(const struct elf *e, uint64_t offset, uint64_t *ret_address);
 
+/* The address of the first executable segment; false without one. */
+bool elf_text_address(const struct elf *e, uint64_t *ret);
+
 /* --- Symbols --- */
 
 struct elf_symbols {
@@ -100,6 +103,7 @@ const char *elf_symbol_name(const struct elf_symbols *s, size_t i);
 
 /* Looks a defined symbol up in .dynsym, then in .symtab; false if there is none. */
 bool elf_find_symbol(const struct elf *e, const char *name, Elf64_Sym *ret);
+uint64_t elf_symbol_value(const struct elf *e, const char *name);	/* 0 without such a symbol */
 
 /* --- Who it is, and where its symbols are --- */
 

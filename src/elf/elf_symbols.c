@@ -173,3 +173,10 @@ bool elf_find_symbol(const struct elf *e, const char *name, Elf64_Sym *ret)
 	}
 	return false;
 }
+
+uint64_t elf_symbol_value(const struct elf *e, const char *name)
+{
+	Elf64_Sym s;
+
+	return elf_find_symbol(e, name, &s) ? s.st_value : 0;
+}

@@ -44,7 +44,7 @@ void otlp_dictionary_done(struct otlp_dictionary *d);
 /* Entry 0, or one that there is; -EINVAL with a sentence for an index beyond the table. */
 int otlp_string(const struct otlp_dictionary *d, uint64_t index, struct str *ret, struct err *err);
 
-/* The text of an AnyValue; number: room for one. Its p is NULL if it is none that becomes a label. */
+/* The text of an AnyValue; number: room for one. Its p is NULL if it cannot become a label. */
 int otlp_any_value(const struct otlp_dictionary *d, struct protobuf m, char number[24], struct str *ret, struct err *err);
 
 #endif

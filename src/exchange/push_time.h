@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* 8 digits that form a date are one (UTC); 13 digits are milliseconds, 16 microseconds, 19 nanoseconds and all others seconds since
- * 1970; "now", and "now-" with a number and s, m, min, h, d, w, M or y. False if it is none of these, or before 1970. */
+ * 1970; "now", and "now-" with a number and s, m, min, h, d, w, M or y. False for anything else, and for times before 1970. */
 bool push_time(const char *text, int64_t now_ns, int64_t *ret_ns);
 
 #endif

@@ -67,7 +67,7 @@ void pushed_label(struct pushed *p, struct labels *l, struct str key, struct str
 int pushed_write(struct pushed *p, const char *tenant, int64_t now_ns, struct buf *out, struct err *err);
 
 /* -EINVAL with a sentence for what cannot be the header X-Scope-OrgID: 1 to 150 of letters, digits and !-_.*'(), and neither
- * "." nor "..". Of several tenants (a|b) one can only read. */
+ * "." nor "..". Several tenants (a|b) can only be read. */
 int pushed_check_tenant(const char *tenant, struct err *err);
 
 #endif

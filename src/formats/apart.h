@@ -2,7 +2,7 @@
  *
  * Readers are linear in their input, but a few KB can stand for gigabytes and for minutes of work: compressed, by stacks
  * that share long locations, by hashes that collide. None of that is the daemon's concern: the child has its limits of
- * time and memory, and is the first that the kernel kills. What it read comes back as messages of wire/strobe_wire.h.
+ * time and memory, and is the first that the kernel kills. Its result comes back as messages of wire/strobe_wire.h.
  */
 #ifndef FORMATS_APART_H
 #define FORMATS_APART_H

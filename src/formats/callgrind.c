@@ -395,7 +395,7 @@ static void read_desc(struct reader *r, struct str s)
 		read_label(r, s.p, (size_t)(colon - s.p), after(s, (size_t)(colon - s.p) + 1));
 }
 
-/* Returns 1 if it is none. */
+/* Returns 1 for other lines. */
 static int read_header(struct reader *r, struct str s)
 {
 	static const char *const passed_over[] = { "version:", "part:", "pid:", "thread:", "summary:", "totals:",
@@ -446,7 +446,7 @@ static int set_function(struct reader *r, struct str s, uint32_t file, uint32_t 
 	return code;
 }
 
-/* Returns 1 if it is none. */
+/* Returns 1 for other lines. */
 static int read_body(struct reader *r, struct str s)
 {
 	uint32_t unused;

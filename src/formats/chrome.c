@@ -36,7 +36,7 @@ struct event {
 
 /* Spans that began and did not end yet, of one thread: the last one and what lies below it. */
 struct thread {
-	size_t open;			/* number of an event + 1; 0 is none */
+	size_t open;			/* number of an event + 1; 0: none */
 	int64_t last;			/* time of its last event */
 };
 

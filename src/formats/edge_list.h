@@ -1,8 +1,8 @@
 /* edge_list.h: a profile from values counted per caller and callee.
  *
  * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other
- * and what those calls took, with all that they called. Which stack a call came from is not in it. These pairs are the
- * profile's edges (edges.h), which are exact. Its tree is made so:
+ * and what those calls took, with all that they called. The stack of a call is lost. These pairs are the profile's
+ * edges (edges.h), which are exact. Its tree is made so:
  *
  *   1. It begins at main(), with the values of the entry "main()" that has no caller; then at every other function
  *      that is nobody's callee.
@@ -10,12 +10,12 @@
  *      proportion: of time by the time that the function took there, of all else (calls, memory, allocations) by how
  *      often it was called there. The pieces add up to what was measured, and a function with one caller keeps it
  *      whole.
- *   3. What a node took itself is what it took less what its callees took.
+ *   3. The self value of a node is its total less the totals of its callees.
  *   4. A function that calls itself stands once per level, as these extensions count it: "foo", "foo@1", "foo@2",
  *      which are levels of one function.
  *   5. Where the pairs go round in a circle, a function is not opened again below itself. The widest places are opened
- *      first; once there are EDGE_LIST_NODES nodes, or a place holds nothing any more, it is left closed. What a place
- *      that is left closed called stands below it as "[folded]". After 20 million looks at pairs no place is opened any
+ *      first; once there are EDGE_LIST_NODES nodes, or a place holds nothing any more, it is left closed. The callees
+ *      of a closed place are below it as "[folded]". After 20 million visits to pairs no place is opened any
  *      more, so that pairs of all with all take seconds and not minutes.
  *
  * If every function has one caller, nothing is divided: the tree is exact and has no edges beside it.
@@ -73,7 +73,7 @@ uint32_t edge_list_string(struct edge_list *e, struct str s);
 uint32_t edge_list_function(struct edge_list *e, uint32_t name, uint32_t file);	/* strings */
 int edge_list_add_pair(struct edge_list *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
 
-void edge_list_set_line(struct edge_list *e, uint32_t function, uint32_t line);	/* unless it has one; 0 is none */
+void edge_list_set_line(struct edge_list *e, uint32_t function, uint32_t line);	/* unless it has one; 0: none */
 
 /* Adds to the self value given for a function. Its places in the tree then share that, as they share the rest of the
  * pairs, and there is no "[folded]": if pairs form a circle, this value stays exact. */

@@ -49,7 +49,7 @@ static bool has_line(const struct profile *p, uint32_t node, struct counts c)
 	       is_above_zero(p, node, c.measured);
 }
 
-/* The first item below each node, and the next one after each line or group of children; 0 is none. The item of a
+/* The first item below each node, and the next one after each line or group of children; 0: none. The item of a
  * node's line is twice the node's number, that of the group of its children one more. */
 struct order {
 	uint32_t *first, *next;

@@ -17,8 +17,8 @@
  * The value with "[dflt]" behind it, or else the last one, is what pprof shows, and becomes the first column unless
  * `script_values` asks for the first one of the line. Labels below a sample are passed over. A location is named by what stands between
  * its mapping and its file, or by its address; the lines below it are the functions that it was inlined into, which make
- * frames of their own, for `script_values` only if the option `inlined` asks for them. What comes before "Samples:" and from "Mappings" on says
- * nothing.
+ * frames of their own, for `script_values` only if the option `inlined` asks for them. Lines before "Samples:" and
+ * from "Mappings" on are ignored.
  *
  * Times become cpu_ns or wall_ns, the rest keeps its name. Limits: LOCATIONS_MAX locations, STACKS_MAX numbers of
  * locations in all samples together.
@@ -140,7 +140,7 @@ static bool take_value(struct str *line, int64_t *ret)
 	return true;
 }
 
-/* "  19  190000000: 1 2 3": false if it is none. */
+/* "  19  190000000: 1 2 3"; false if malformed. */
 static bool add_sample(struct go *g, struct str line)
 {
 	struct sample s = { .start = g->stack_count };

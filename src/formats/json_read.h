@@ -21,9 +21,9 @@ void json_decrefp_(json_t **j);
 /* `number` × scale as a whole number; what is behind the point goes to the next one by *carry (NULL: it is rounded). */
 int64_t json_scaled(json_t *number, int64_t scale, double *carry);
 
-struct str json_text(json_t *string);		/* "" if it is none */
+struct str json_text(json_t *string);		/* "" for other types */
 
-/* The line of a frame; 0 if it is none. */
+/* The line of a frame; 0 if invalid. */
 uint32_t json_line(json_t *number);
 
 /* Times, period and labels, as an object that speedscope and others pass over; and back. */

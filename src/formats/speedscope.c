@@ -10,11 +10,11 @@
  *	      "events": [ { "type": "O" or "C", "frame", "at" }, … ] } ],
  *	  "name", "activeProfileIndex", "exporter" }
  *
- * unit is none, nanoseconds, microseconds, milliseconds, seconds or bytes. What we write has one sampled profile per
- * column, named like it, and "strobe" with times, period and labels. The line of a frame is where its function begins;
- * if there is a list "strobe_starts", that has those, one per frame, and the line of a frame is the executed one. In
- * what others write, profiles are threads: all with a unit of time make wall_ns, of bytes memory_bytes, of none
- * samples.
+ * unit is none, nanoseconds, microseconds, milliseconds, seconds or bytes. Our own files have one sampled profile per
+ * column, named like it, and "strobe" with times, period and labels. The line of a frame is where its function
+ * begins; if there is a list "strobe_starts", that has those, one per frame, and the line of a frame is the executed
+ * one. In what others write, profiles are threads: all with a unit of time make wall_ns, of bytes memory_bytes, of
+ * none samples.
  *
  * An event that closes a frame closes those that were opened inside; one whose frame is not open is passed over and
  * counted. Caps: JSON_TEXT_MAX bytes, DEPTH_MAX frames of a stack.

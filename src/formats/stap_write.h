@@ -6,7 +6,7 @@
 #include "err.h"
 #include "profile.h"
 
-/* As `write` of struct format. Of one column; a value below one has no place. */
+/* As `write` of struct format, but for one column; values below one are left out. */
 int stap_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
 #endif

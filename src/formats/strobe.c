@@ -2,6 +2,7 @@
 #include "edges.h"
 #include "format.h"
 #include "mem.h"
+#include "wire_labels.h"
 #include "wire_profile.h"
 #include <string.h>
 
@@ -25,15 +26,6 @@ static int bad_message(struct err *err, int code, size_t at, enum strobe_wire_er
 	return err_set(err, code, "the message at byte %zu is damaged (%s)", at, strobe_wire_error_name(e));
 }
 
-/* Adds the clock as a label if the sender did not: it decides what a sample means. */
-static void add_clock(struct labels *labels, enum strobe_clock clock)
-{
-	const char *name = clock == STROBE_CLOCK_CPU ? "cpu" : "wall";
-
-	if (clock != STROBE_CLOCK_NONE && !labels_get(labels, "clock"))
-		labels_set(labels, "clock", 5, name, strlen(name));
-}
-
 static void describe(struct profile *p, const struct strobe_wire_message *m)
 {
 	_cleanup_(labels_done) struct labels labels = { 0 };
@@ -44,7 +36,7 @@ static void describe(struct profile *p, const struct strobe_wire_message *m)
 		return;
 	labels_init(&labels);
 	wire_profile_labels(m, &labels);
-	add_clock(&labels, m->info.clock);
+	wire_labels_add_clock(&labels, m->info.clock);
 	profile_describe(p, (int64_t)m->info.period_ns, false, &labels);
 }
 

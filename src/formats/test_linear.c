@@ -2,7 +2,7 @@
  *
  * Each sample gets a run of something at each place where a word of it begins or ends, of three lengths, and the steps
  * of reading are counted: of detection, and of each reader. Twice as long a run may take twice as many more steps, and
- * where it takes four times as many there is a loop in a loop. What it takes to double arrays and tables is between
+ * where it takes four times as many there is a loop in a loop. The steps for doubling arrays and tables are between
  * the two.
  */
 #include "buf.h"

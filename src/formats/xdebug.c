@@ -11,10 +11,10 @@
  *	TRACE END   [2024-05-06 18:29:01.161547]
  *
  * Fields are divided by a tab: level, number of the call, 0 where a function begins, 1 where it ends (R and A are
- * values that say nothing here), seconds since the start, bytes in use, and the name. What passes from one line to the
- * next is the function's that runs. A call whose end is missing ends where a function of its level or a lower one
- * begins. Of a trace that xdebug_start_trace() began, exit() ends functions too that had begun before: their numbers are
- * lower than that of the first call. There may be several traces in one file.
+ * values that say nothing here), seconds since the start, bytes in use, and the name. The difference between one line
+ * and the next belongs to the running function. A call whose end is missing ends where a function of its level or a
+ * lower one begins. In a trace that xdebug_start_trace() began, exit() also ends functions that had begun before:
+ * their numbers are lower than that of the first call. There may be several traces in one file.
  *
  * Columns: calls, wall_ns, memory_bytes (which a function can give back, so that it is below zero). For
  * `script_values`, which is what stackcollapse-xdebug.php says: microseconds in a column wall_us; and with `calls`, how

@@ -30,8 +30,8 @@ static void put_try(struct graph_try *t, const struct callgraph *graph, size_t m
 	callgraph_put(graph, max_nodes < a->max_nodes ? max_nodes : a->max_nodes, a->plain, &t->dot, &t->counts);
 }
 
-/* Laying out takes more than the square of the arrows: 200 with words a second, 600 ten. What could not be done in time
- * is not begun. */
+/* Laying out takes more than the square of the arrows: 200 with words a second, 600 ten. A graph that could not be
+ * ready in time is not begun. */
 static bool is_hopeless(const struct callgraph_counts *c, double seconds)
 {
 	return (double)c->edges_shown > 200 * sqrt(seconds);

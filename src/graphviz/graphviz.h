@@ -1,8 +1,8 @@
 /* graphviz.h: lays graphs out and draws them, by Graphviz, in a process of its own.
  *
  * Graphviz's time grows without bound with the graph, and its memory too; now and then it crashes. None of that is the
- * caller's concern: the work is done in a child with limits, and what goes wrong there is a sentence here. Who must
- * have a picture in time hands over the same graph in several sizes, and gets the largest that is ready. It knows
+ * caller's concern: the work is done in a child with limits, and what goes wrong there is a sentence here. Callers
+ * that need a picture in time hand over the same graph in several sizes, and get the largest that is ready. It knows
  * nothing of profiles.
  */
 #ifndef GRAPHVIZ_GRAPHVIZ_H

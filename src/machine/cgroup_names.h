@@ -15,7 +15,7 @@
 
 #define CGROUP_CONTAINER_DIGITS	64u
 
-/* Slices of the text, { NULL, 0 } for what it does not say. Of containers within containers the innermost one counts. */
+/* Slices of the text; { NULL, 0 } if it has none. The innermost of nested containers counts. */
 struct cgroup_names {
 	struct str container;		/* its 64 hexadecimal digits */
 	struct str pod;			/* a uid as it is written there, with - or _ between its parts */

@@ -32,8 +32,8 @@ enum kernel_feature {
 const char *kernel_feature_name(enum kernel_feature f);
 const char *kernel_feature_use(enum kernel_feature f);
 
-/* Tries it. 0: it works; else -errno. -ECANCELED: STROBE_WITHOUT names it. What is loaded with bpf(2) counts as off when KERNEL_BPF
- * is. */
+/* Tries it. 0: it works; else -errno. -ECANCELED: STROBE_WITHOUT names it. Features that are loaded with bpf(2) count
+ * as off when KERNEL_BPF is. */
 int kernel_feature_probe(enum kernel_feature f);
 
 /* Whether STROBE_WITHOUT names it. */

@@ -1,4 +1,4 @@
-/* kernel_limits.h: settings of the kernel that forbid looking into processes. */
+/* kernel_limits.h: settings of the kernel that forbid inspecting processes. */
 #ifndef MACHINE_KERNEL_LIMITS_H
 #define MACHINE_KERNEL_LIMITS_H
 

@@ -1,7 +1,7 @@
 /* php_processes.h: the PHP processes of this machine, and whether they could hand samples to a socket.
  *
- * Root is not needed: who a process is and what it is called, everybody may read. What is mapped into it only its own
- * user may, so that is known of some.
+ * Root is not needed: everybody may read a process's user and name. Its mappings are readable by its own user only,
+ * so they are known for some processes.
  */
 #ifndef MACHINE_PHP_PROCESSES_H
 #define MACHINE_PHP_PROCESSES_H

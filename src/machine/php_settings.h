@@ -39,8 +39,8 @@ void php_settings_done(struct php_settings *s);
 /* Adds one that wins over those before. */
 void php_settings_add(struct php_settings *s, const char *name, const char *value, const char *file, unsigned line);
 
-/* Adds the settings that a pool of php-fpm makes once PHP has read its files. Of values that strobe ignores there, the one
- * before holds; in files, where the last value is the only one, the default does. */
+/* Adds the settings that a pool of php-fpm makes once PHP has read its files. After a value that strobe ignores
+ * there, the previous one stays in force; in files, where only the last value counts, the default does. */
 void php_settings_add_pool(struct php_settings *s, const struct php_settings *pool);
 
 /* The value that holds; NULL if nothing sets it. */

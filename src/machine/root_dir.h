@@ -23,7 +23,7 @@ void root_dir_close(struct root_dir *r);
 int root_dir_open_at(const struct root_dir *r, const char *path, int flags);
 int root_dir_stat(const struct root_dir *r, const char *path, struct stat *ret);
 
-/* Appends the content of a regular file; -EINVAL if it is none, -EFBIG above `limit` bytes. */
+/* Appends the content of a regular file; -EINVAL if it is not one, -EFBIG above `limit` bytes. */
 int root_dir_read(const struct root_dir *r, const char *path, size_t limit, struct buf *out);
 
 /* The names in a directory that match `pattern` (fnmatch), sorted, at most ROOTED_NAMES; -errno if it cannot be read. */

@@ -17,7 +17,7 @@ struct task_status {
 	pid_t parent;
 };
 
-/* Reads the text of /proc/PID/status; false if it is none. */
+/* Reads the text of /proc/PID/status; false if malformed. */
 bool task_status_parse(const char *text, struct task_status *ret);
 
 /* Reads `proc`/`pid`/status; returns 0, -errno, or -EBADMSG. */

@@ -1,4 +1,5 @@
-/* test_kernel_features.c: switches, and type information as bytes. What a kernel permits is its own matter. */
+/* test_kernel_features.c: switches, and type information as bytes. A real kernel's answers differ from machine to
+ * machine. */
 #include "kernel_features.h"
 #include "task_status.h"
 

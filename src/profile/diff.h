@@ -58,8 +58,7 @@ struct profile *diff_outline(const struct profile *p);
 bool diff_can_scale(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b, enum diff_scale scale);
 
 /* The columns to compare: `wanted` if it is not NULL, else the one that is shown of `a`, or of `b`, or the first that
- * both have. Where there is none they are those that each is shown by, which diff_check refuses. UINT32_MAX: not
- * there. */
+ * both have. Without such a column, each side's own shown one, which diff_check refuses. UINT32_MAX: missing. */
 void diff_columns(const struct profile *a, const struct profile *b, const char *wanted, uint32_t *ret_a,
 		  uint32_t *ret_b);
 
@@ -71,7 +70,7 @@ void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_
  * is what shares are of, unless stacks were filtered: then they are of all stacks. */
 double diff_error(const struct diff *d, double before, double after, double whole_after);
 
-/* The difference from which on it is none of chance: `sigma` standard errors, and half a sample more. */
+/* The least difference that chance does not explain: `sigma` standard errors, and half a sample more. */
 double diff_noise(const struct diff *d, double sigma, double before, double after, double whole_after);
 
 /* The number of standard errors above which chance alone shows one of `count` values as changed in less than

@@ -21,25 +21,17 @@ struct candidate {
 	struct str name, file;	/* keys of the comparison */
 	uint32_t line, frame;
 	bool is_after;
-	uint32_t partner;	/* index of the same function on the other side + 1; 0 is none */
+	uint32_t partner;	/* index of the same function on the other side + 1; 0: none */
 	uint32_t anchor;	/* number of the last function above that both sides have, in this file */
 	int64_t offset;		/* lines from there */
 };
 
-static int compare_strings(struct str a, struct str b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int order = n ? memcmp(a.p, b.p, n) : 0;
-
-	return order ? order : (a.n > b.n) - (a.n < b.n);
-}
-
 static int by_name_file_line(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	int order = compare_strings(x->name, y->name);
+	int order = text_compare(x->name, y->name);
 
-	order = order ? order : compare_strings(x->file, y->file);
+	order = order ? order : text_compare(x->file, y->file);
 	order = order ? order : (x->line > y->line) - (x->line < y->line);
 	order = order ? order : (int)x->is_after - (int)y->is_after;
 	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
@@ -157,8 +149,8 @@ static size_t stretch(const struct candidate *list, size_t from, size_t end, enu
 	const struct candidate *c = &list[from];
 	size_t i = from + 1;
 
-	while (i < end && !compare_strings(c->name, list[i].name) &&
-	       (likeness == SAME_NAME || !compare_strings(c->file, list[i].file)))
+	while (i < end && !text_compare(c->name, list[i].name) &&
+	       (likeness == SAME_NAME || !text_compare(c->file, list[i].file)))
 		i++;
 	return i;
 }
@@ -189,7 +181,7 @@ struct anchors {
 static int by_line_before(const void *a, const void *b)
 {
 	const struct anchor *x = a, *y = b;
-	int order = compare_strings(x->file, y->file);
+	int order = text_compare(x->file, y->file);
 
 	return order ? order : (x->before > y->before) - (x->before < y->before);
 }
@@ -197,7 +189,7 @@ static int by_line_before(const void *a, const void *b)
 static int by_line_after(const void *a, const void *b)
 {
 	const struct anchor *x = a, *y = b;
-	int order = compare_strings(x->file, y->file);
+	int order = text_compare(x->file, y->file);
 
 	return order ? order : (x->after > y->after) - (x->after < y->after);
 }
@@ -224,14 +216,14 @@ static const struct anchor *anchor_above(const struct anchors *a, const struct c
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		const struct anchor *x = &a->list[middle];
-		int order = compare_strings(x->file, c->file);
+		int order = text_compare(x->file, c->file);
 
 		if (order < 0 || (order == 0 && (c->is_after ? x->after : x->before) <= c->line))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && !compare_strings(a->list[low - 1].file, c->file) ? &a->list[low - 1] : NULL;
+	return low && !text_compare(a->list[low - 1].file, c->file) ? &a->list[low - 1] : NULL;
 }
 
 static void place_by_anchors(struct candidate *list, size_t n, struct anchors *a, bool is_after)
@@ -334,8 +326,8 @@ static void pair_by_shift(struct candidate *list, size_t from, size_t end, int64
 	}
 }
 
-/* All of one function: most of them moved by the same number of lines, past none that is paired. Of closures that did not, one side may have run some and the
- * other side others, and order tells nothing, unless each side has no more than one. */
+/* All of one function: most of them moved by the same number of lines, past none that is paired. Other closures may
+ * have run on one side only, so their order means nothing unless each side has at most one. */
 static void pair_in_function(struct candidate *list, size_t from, size_t end)
 {
 	bool closures = code_name_is_closure(list[from].name);
@@ -375,9 +367,9 @@ static void pair_by_place(struct candidate *list, size_t from, size_t end)
 static int by_name_file_frame(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	int order = compare_strings(x->name, y->name);
+	int order = text_compare(x->name, y->name);
 
-	order = order ? order : compare_strings(x->file, y->file);
+	order = order ? order : text_compare(x->file, y->file);
 	order = order ? order : (x->frame > y->frame) - (x->frame < y->frame);
 	return order ? order : (int)x->is_after - (int)y->is_after;
 }

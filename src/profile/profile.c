@@ -7,6 +7,7 @@
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"
+#include "text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -200,8 +201,8 @@ void profile_refine(struct profile *p, uint32_t column)
 		edges_scale(p->edges, column, column, profile_scale(p, column), 1);
 }
 
-/* Doubles the room for nodes in every array that has one entry per node. What is not in use is not touched, so that it
- * takes no memory. */
+/* Doubles the room for nodes in every array that has one entry per node. Unused room is not touched, so it takes no
+ * memory. */
 static __attribute__((noinline)) void set_capacity(struct profile *p, size_t n)
 {
 	assert(n >= p->node_count);
@@ -398,20 +399,13 @@ struct str profile_file(const struct profile *p, uint32_t frame)
 	return intern_get(&p->strings, p->frames[frame].file);
 }
 
-static int compare_texts(struct str a, struct str b)
-{
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return order ? order : a.n < b.n ? -1 : a.n > b.n;
-}
-
 int profile_compare_frames(const struct profile *p, uint32_t a, uint32_t b)
 {
 	const struct profile_frame *x = &p->frames[a], *y = &p->frames[b];
-	int order = x->name == y->name ? 0 : compare_texts(profile_name(p, a), profile_name(p, b));
+	int order = x->name == y->name ? 0 : text_compare(profile_name(p, a), profile_name(p, b));
 
 	if (!order && x->file != y->file)
-		order = compare_texts(profile_file(p, a), profile_file(p, b));
+		order = text_compare(profile_file(p, a), profile_file(p, b));
 	if (!order && x->line != y->line)
 		order = x->line < y->line ? -1 : 1;
 	return order ? order : a < b ? -1 : a > b;

@@ -6,8 +6,8 @@
  * Values are self values (what the node took without its children), one per column; the same frame under the same
  * parent is one node. Where lines are kept, a node also has the executed line, which is no part of what the function
  * is: the same frame stands below one parent once per line, and by default nobody sees that (profile_keep_lines). No
- * files, no sockets, no clock in here. What was measured per pair of caller and callee, and has no stacks, is there in
- * a second form as well: edges.h.
+ * files, no sockets, no clock in here. Values measured per pair of caller and callee, without stacks, also have a
+ * second form: edges.h.
  *
  * The struct is open for reading; it is changed through the functions below only.
  */

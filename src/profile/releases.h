@@ -1,8 +1,8 @@
 /* releases.h: maps the directories of one release to those of another.
  *
  * A program that runs in /srv/shop/releases/7 is the same in /srv/shop/releases/8, and its files are known by their paths
- * below that. Which directory became which is voted for by the files themselves: those that are on one side only, and
- * have the end of their paths in common with one that is only on the other.
+ * below that. The files themselves vote for which directory became which: those that are on one side only, and have
+ * the end of their paths in common with one that is only on the other.
  */
 #ifndef PROFILE_RELEASES_H
 #define PROFILE_RELEASES_H

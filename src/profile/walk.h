@@ -12,7 +12,7 @@
 
 struct walk {
 	const struct profile *p;
-	uint32_t *first_child, *next_sibling;	/* by node; 0 is none */
+	uint32_t *first_child, *next_sibling;	/* by node; 0: none */
 	uint32_t node;
 	bool leaving;
 };

@@ -156,3 +156,11 @@ bool wire_labels_add(const struct strobe_wire_message *m, const struct labels *m
 	strobe_wire_put_le(header + 48, m->strings + a.text_count, 4);
 	return true;
 }
+
+void wire_labels_add_clock(struct labels *l, enum strobe_clock clock)
+{
+	const char *name = clock == STROBE_CLOCK_CPU ? "cpu" : "wall";
+
+	if (clock != STROBE_CLOCK_NONE && !labels_get(l, "clock"))
+		labels_set(l, "clock", 5, name, strlen(name));
+}

@@ -13,4 +13,7 @@
  * room for them. */
 bool wire_labels_add(const struct strobe_wire_message *m, const struct labels *more, struct buf *out);
 
+/* Adds the clock of a message's header as a label if the sender did not: it decides what a sample means. */
+void wire_labels_add_clock(struct labels *l, enum strobe_clock clock);
+
 #endif

@@ -19,7 +19,8 @@ int wire_profile_add_rows(struct profile *p, struct profile *stacks, struct batc
  *
  * Where `room` (NULL: any) is too small, a part is left out, and 1 is returned: stacks end in PROFILE_PRUNED where those with the
  * least values begin, and the functions with the least values are one function of that name among the edges and have no nodes
- * either, so that the sums stay right and each other function keeps its values. Of a tree without a column nothing is worth more, so all is cut.
+ * either, so that the sums stay right and each other function keeps its values. A tree without columns has nothing
+ * worth keeping, so all of it is cut.
  *
  * A profile that keeps a chart gets that of the message, if it has had no nodes before: of what is cut one call per outermost one,
  * and where there is no room the calls that began first. */
@@ -50,7 +51,7 @@ void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret
  * the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 
-/* The same as messages of a run. -EINVAL if its label `source` or `id` is none that a run may have. */
+/* The same as messages of a run. -EINVAL if its label `source` or `id` is invalid for a run. */
 int wire_profile_write_run(const struct profile *p, struct buf *out, struct err *err);
 
 #endif

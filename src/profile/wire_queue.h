@@ -1,8 +1,8 @@
 /* wire_queue.h: messages that wait to be added to profiles, many at once and series by series.
  *
  * Adding a message looks into the profile in a hundred places, and a profile that was not used for some milliseconds
- * has left the processor's cache. So receivers of messages of many series in turn keep them here for a while. What a
- * series is says its number, which the owner chose. */
+ * has left the processor's cache. So receivers of messages of many series in turn keep them here for a while. A
+ * series is identified by a number that the owner chose. */
 #ifndef PROFILE_WIRE_QUEUE_H
 #define PROFILE_WIRE_QUEUE_H
 

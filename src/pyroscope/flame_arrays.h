@@ -3,8 +3,8 @@
  * One array per depth, and per node of it, left to right, for each tree
  *	x	the distance from the end of the node before in the same array
  *	total, self
- * and behind these one index of a name. The first array is the root's, which has the name 0, "total". What has no place becomes the
- * last child `other` of its parent.
+ * and behind these one index of a name. The first array is the root's, which has the name 0, "total". Nodes that do
+ * not fit become the last child `other` of their parent.
  */
 #ifndef PYROSCOPE_FLAME_ARRAYS_H
 #define PYROSCOPE_FLAME_ARRAYS_H

@@ -77,16 +77,9 @@ static struct str name_of(const struct name_tree *t, uint32_t node)
 	return intern_get(&t->names, t->nodes[node].name);
 }
 
-static int compare_texts(struct str a, struct str b)
-{
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return order ? order : a.n < b.n ? -1 : a.n > b.n;
-}
-
 static int compare_names(const void *a, const void *b, void *data)
 {
-	return compare_texts(name_of(data, *(const uint32_t *)a), name_of(data, *(const uint32_t *)b));
+	return text_compare(name_of(data, *(const uint32_t *)a), name_of(data, *(const uint32_t *)b));
 }
 
 /* Adds a node of the values to the child of that name of the node whose children are being made. */
@@ -193,7 +186,7 @@ bool name_tree_next_pair(const struct name_tree *const trees[2], uint32_t at[2],
 	int order = !at[0] - !at[1];
 
 	if (at[0] && at[1])
-		order = compare_texts(name_of(trees[0], at[0]), name_of(trees[1], at[1]));
+		order = text_compare(name_of(trees[0], at[0]), name_of(trees[1], at[1]));
 	ret[0] = order <= 0 ? at[0] : 0;
 	ret[1] = order >= 0 ? at[1] : 0;
 	for (unsigned s = 0; s < 2; s++)

@@ -98,7 +98,7 @@ bool connection_has_input(const struct redis_connection *c);
 
 /* --- connection_read.c --- */
 
-/* Empties the socket, and looks at some of what came. */
+/* Empties the socket, and parses a part of the bytes. */
 void connection_read(struct redis_connection *c, bool readable);
 
 #endif

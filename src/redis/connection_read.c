@@ -182,7 +182,7 @@ static void closed_by_peer(struct redis_connection *c, int e)
 		connection_failf(c, "Redis at %s: the connection is lost: %s", c->login.where, why);
 }
 
-/* Empties the socket, and looks at some of what came. */
+/* Empties the socket, and parses a part of the bytes. */
 void connection_read(struct redis_connection *c, bool readable)
 {
 	unsigned generation = c->generation;

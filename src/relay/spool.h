@@ -2,7 +2,7 @@
  *
  * A directory of segments, files named by the first sequence number in them, each a row of records (record.h). New
  * records go to the end of the last one; a reader follows, and a segment that it is done with is removed. When all are
- * larger than the cap the oldest segment goes, and what it held is counted. What was appended together is there as a
+ * larger than the cap the oldest segment goes, and what it held is counted. Entries appended together are kept as a
  * whole or not at all, also after a crash: a tail that was cut off is removed at the start. Damaged records are left
  * out and counted.
  *

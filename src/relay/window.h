@@ -18,8 +18,8 @@
 
 struct window;
 
-/* In the directory of `spool`, which is open. `host` becomes a label of what has none. What was under way when the last
- * process ended is there again. */
+/* In the directory of `spool`, which is open. `host` becomes the label of messages without one. The open window of
+ * the last process is restored. */
 int window_open(const char *directory, const char *host, struct spool *spool, struct spool_counters *counters,
 		struct window **ret, struct err *err);
 struct window *window_free(struct window *w);		/* NULL is fine; returns NULL */

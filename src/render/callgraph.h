@@ -1,9 +1,10 @@
 /* callgraph.h: draws a call graph with Graphviz. Pure, like all pictures: profile and options in, bytes out.
  *
  * One box per function, one arrow per caller and callee. A value counts once for each function and once for each arrow
- * on its stack, however often they stand there. Of a profile with edges (edges.h) all values come from these, those that
- * they do not determine as limits, "≤"; with `focus` the graph is of stacks, which are an estimate then. Laying the boxes out is Graphviz's work (src/graphviz), which needs
- * minutes for large graphs: so a graph is pruned to a number of functions first, and says what it left out.
+ * on its stack, however often they stand there. For a profile with edges (edges.h) all values come from these,
+ * undetermined ones as limits, "≤"; with `focus` the graph is of stacks, which are an estimate then. Laying the boxes
+ * out is Graphviz's work (src/graphviz), which needs minutes for large graphs: so a graph is pruned to a number of
+ * functions first, and says what it left out.
  */
 #ifndef RENDER_CALLGRAPH_H
 #define RENDER_CALLGRAPH_H
@@ -22,7 +23,7 @@ struct callgraph_options {
 	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
 	double threshold;		/* per cent of all below which a function or an arrow is left out */
 	const bool *focus;		/* by frame: only stacks through one of these; NULL is all */
-	const char *title;		/* NULL is none */
+	const char *title;		/* may be NULL */
 	bool plain;			/* straight arrows without words, which are laid out in a fraction of the
 					 * time */
 };
@@ -35,9 +36,10 @@ struct callgraph_counts {
 
 void callgraph_defaults(struct callgraph_options *o);
 
-/* Appends the graph in Graphviz's language. Of a difference it has the functions and arrows of both sides, each as large
- * as the larger one, orange where there is more than before, blue where there is less, dashed what is gone. Names are of
- * any bytes, numbers as of flame graphs; the path that took most is drawn bold. -EINVAL without such a column; `ret` may be NULL. */
+/* Appends the graph in Graphviz's language. A difference has the functions and arrows of both sides, each as large as
+ * the larger one, orange where there is more than before, blue where there is less, dashed what is gone. Names are of
+ * any bytes, numbers as of flame graphs; the path that took most is drawn bold. -EINVAL without such a column; `ret`
+ * may be NULL. */
 int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out,
 		  struct callgraph_counts *ret, struct err *err);
 
@@ -54,8 +56,8 @@ void callgraph_freep(struct callgraph **c);
  * twice, so that whatever stands for the one of App\Log becomes the label of its box. */
 #define CALLGRAPH_BACKSLASH "\xee\x81\x9c"		/* U+E05C */
 
-/* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. What is no such SVG stays as it
- * is. */
+/* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. Any other SVG is appended
+ * unchanged. */
 void callgraph_finish_svg(struct str svg, struct buf *out);
 
 /* The same SVG with backslashes, for a page with its own style and script. */

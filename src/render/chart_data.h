@@ -1,9 +1,9 @@
 /* chart_data.h: a window of a flame chart laid out for the canvas of the page, in the bytes of flame_data.h.
  *
  * Values are nanoseconds since the chart's start. Below the root, which is as wide as the chart is long, are the calls of the
- * window, those that begin before it or end behind it as a whole. Of calls side by side in one call that are each too short to
- * be seen, and with gaps as short, one box CHART_DATA_SHORT is made; what lies within such calls is left out. So the number of
- * boxes depends on the window's pixels and on its depth, not on the number of calls.
+ * window, those that begin before it or end behind it as a whole. Neighbouring calls that are too short to be seen,
+ * with gaps as short, become one box CHART_DATA_SHORT; calls within them are left out. So the number of boxes depends
+ * on the window's pixels and on its depth, not on the number of calls.
  */
 #ifndef RENDER_CHART_DATA_H
 #define RENDER_CHART_DATA_H

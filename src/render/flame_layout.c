@@ -42,8 +42,8 @@ static int64_t own_width(int64_t after, int64_t before, enum flamegraph_width_of
 	}
 }
 
-/* Totals of own widths. What is below zero, as of memory that was given back, is nothing: else callees would be wider than
- * their caller. */
+/* Totals of own widths. Negative values, as of freed memory, count as zero: else callees would be wider than their
+ * caller. */
 static int64_t *totals_of_widths(const struct profile *p, uint32_t column, uint32_t before_column, enum flamegraph_width_of of)
 {
 	const int64_t *after = p->columns[column].self, *before = p->columns[before_column].self;

@@ -420,8 +420,8 @@ static int by_color_and_row(const void *a, const void *b)
 }
 
 /* Boxes that are not elements, in drawing order. Boxes below a pixel flow together with those less than a pixel
- * away: there may be tens of thousands, and a browser needs 5 us for each. Those of one row come from left to right, so
- * one open run per row is enough. */
+ * away: there may be tens of thousands, and a browser needs 5 us for each. Boxes of one row come from left to right,
+ * so one open run per row is enough. */
 static struct run *collect_runs(const struct picture *g, size_t *ret_count)
 {
 	struct run *runs = xcalloc(g->layout.count, sizeof(*runs));

@@ -2,8 +2,8 @@
  *
  * It works in values, not in pixels: a box begins at `start` and is `value` wide, both in the unit of the column, and
  * the root is as wide as everything together. Boxes are in preorder, siblings in the order of their lines as folded
- * stacks (by bytes), so that equal profiles give equal pictures. What is too narrow or too deep to be drawn is counted,
- * not forgotten, and may be a hidden box: sums over boxes are then those of the profile.
+ * stacks (by bytes), so that equal profiles give equal pictures. Frames too narrow or too deep to be drawn are
+ * counted, and may be hidden boxes: sums over boxes are then those of the profile.
  */
 #ifndef RENDER_LAYOUT_H
 #define RENDER_LAYOUT_H

@@ -9,6 +9,7 @@
 #include "lines.h"
 #include "mem.h"
 #include "nameattr.h"
+#include "palette.h"
 #include "palette_map.h"
 #include "text.h"
 
@@ -145,18 +146,13 @@ static struct rgb color_of_change(const struct picture *g, double delta)
 	return c;
 }
 
-static bool is_separator(struct str name)
-{
-	return (name.n == 1 && *name.p == '-') || (name.n == 2 && !memcmp(name.p, "--", 2));
-}
-
 /* The colour as it is written; `ret` is the same for the table. */
 static void put_color(const struct picture *g, const struct line_box *box, struct rgb *ret, struct buf *out)
 {
-	bool changes = box->has_delta && !is_separator(box->name);
+	bool changes = box->has_delta && !palette_is_separator(box->name);
 
 	*ret = changes ? color_of_change(g, box->delta) : picture_color_of(g, box->name);
-	if (!changes && g->o->palette_map && !is_separator(box->name)) {
+	if (!changes && g->o->palette_map && !palette_is_separator(box->name)) {
 		const struct str *kept = palette_map_find(g->o->palette_map, box->name);
 
 		put_escaped(out, *kept, true);

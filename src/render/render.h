@@ -1,6 +1,7 @@
 /* render.h: pictures of a profile. Pure: profile and options in, bytes out; no files, no clock, no globals. They show its
- * tree; one that was made of pairs of caller and callee is an estimate, and the picture says so below its heading. What
- * it says about functions (totals, its table, what a search matches) is made of the pairs (edges.h) then, as tables are. */
+ * tree; one that was made of pairs of caller and callee is an estimate, and the picture says so below its heading.
+ * Its figures about functions (totals, its table, the matches of a search) come from the pairs (edges.h) then, as
+ * those of tables do. */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
 

@@ -23,8 +23,9 @@
  * left out, "beyond" says how many, "sums" has what functions took all the same, and "unlisted" says how many functions
  * are not in it.
  *
- * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb. Of those in which the document is drawn
- * the names that are left out below are left out too, unless it is a difference, whose colours are of boxes.
+ * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb. Names that
+ * are left out below are left out here, too, since the document is drawn in their colours; a difference lists all, whose
+ * colours are of boxes.
  *
  * "names" leaves out those that are in the document already as a whole: the text before the last " (" in the title of
  * its first box. "more" has the names behind these.

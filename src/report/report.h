@@ -54,7 +54,7 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 
 /* --- Several columns at once, as of a trace --- */
 
-/* One function over all its stacks, in every column. Of calls, `self` is how often it was called. */
+/* One function over all its stacks, in every column. For calls, `self` is how often it was called. */
 struct wide_row {
 	uint32_t frame;
 	int64_t self[PROFILE_COLUMNS], total[PROFILE_COLUMNS];
@@ -91,8 +91,8 @@ struct report_edge {
 /* A function and its callers or its callees. Each value of the tree belongs to one edge: to the caller of the
  * outermost call of the function on its stack, or to what the innermost one called. So recursion counts once, and
  *	callers: the edges add up to `total`		callees: the edges and `self` add up to `total`
- * but for "calls", where the callers' edges add up to `self`. Of a profile with edges they add up to that or, where some
- * are `at_most`, to more: where a callee calls the function again, its calls have what is below them in both. */
+ * but for "calls", where the callers' edges add up to `self`. For a profile with edges they add up to that or, where
+ * some are `at_most`, to more: where a callee calls the function again, its calls have what is below them in both. */
 struct report_edges {
 	int64_t self[PROFILE_COLUMNS], total[PROFILE_COLUMNS];
 	int64_t again[PROFILE_COLUMNS];		/* the part of total where it is on the stack more than once */
@@ -160,7 +160,7 @@ bool *report_lines_of_callers(const struct profile *p);
  *	package		vendor/name of a path with /vendor/vendor/name/; a native module by its file name; "[kernel]";
  *			else the first two parts of the namespace
  *	own		functions of one's own code: what libraries below vendor/, PHP's own functions and native code
- *			take counts for the function of one's own that called them. Of a profile that knows no files all
+ *			take counts for the function of one's own that called them. In a profile without files all
  *			functions are one's own; of edges only the tree is left */
 struct profile *report_group(const struct profile *p, enum report_by by);
 

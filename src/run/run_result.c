@@ -3,6 +3,7 @@
 #include "run_result.h"
 
 #include "clock.h"
+#include "command.h"
 #include "format.h"
 #include "io.h"
 #include "profile_file.h"
@@ -11,7 +12,6 @@
 #include "wire_profile.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 int run_result_check(const char *path, struct err *err)
@@ -135,7 +135,7 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 {
 	int64_t period = (int64_t)(1e9 / r->rate);
 
-	buf_puts(b, r->trace ? "strobe: no trace came in " : "strobe: no samples in ");
+	buf_puts(b, r->trace ? "strobe: no trace arrived within " : "strobe: no samples in ");
 	put_duration(b, r->wall_ns);
 	if (has_losses(r->recording)) {
 		buf_puts(b, ": all were lost, see below\n");
@@ -168,13 +168,6 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 	}
 }
 
-static size_t terminal_width(void)
-{
-	struct winsize size;
-
-	return isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
-
 static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 {
 	const struct profile *p = r->recording->profile;
@@ -182,19 +175,11 @@ static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 	struct report_options o = {
 		.column = profile_pick_column(p, NULL),
 		.limit = r->rows,
-		.width = terminal_width(),
+		.width = command_terminal_width(STDERR_FILENO),
 		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
 	};
 
 	return r->trace ? report_wide_table(plain ? plain : p, &o, b, err) : report_flat_table(plain ? plain : p, &o, b, err);
-}
-
-static void put_next_step(struct buf *b, const char *output)
-{
-	if (profile_file_is_picture(output))
-		buf_printf(b, "strobe: wrote %s; open it in a browser\n", output);
-	else
-		buf_printf(b, "strobe: wrote %s; draw it with: strobe flamegraph %s -o profile.svg\n", output, output);
 }
 
 int run_result_show(const struct run_result *r, struct err *err)
@@ -215,7 +200,7 @@ int run_result_show(const struct run_result *r, struct err *err)
 		if (put_table(&b, r, err) < 0)
 			e = err->code;
 		if (e >= 0)
-			put_next_step(&b, r->output);
+			profile_file_put_next_step(r->output, &b);
 	}
 	fwrite(b.data, 1, b.size, stderr);
 	return e;

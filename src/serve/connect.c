@@ -3,6 +3,7 @@
 
 #include "decompress.h"
 #include "gzip.h"
+#include "http.h"
 
 #include <string.h>
 
@@ -60,24 +61,16 @@ void connect_put_error(struct response *r, int status, const char *sentence)
 
 /* --- Requests --- */
 
-/* Parameters such as a charset are ignored: JSON is always UTF-8. */
-static bool is_type(const char *header, const char *type)
-{
-	size_t n = strlen(type);
-
-	return header && !strncasecmp(header, type, n) && (!header[n] || header[n] == ';' || header[n] == ' ');
-}
-
 static bool is_json(const struct request *q)
 {
-	return is_type(q->content_type, "application/json");
+	return http_is_type(q->content_type, "application/json");
 }
 
 static bool check_headers(const struct request *q, struct response *r)
 {
 	const char *encoding = q->content_encoding;
 
-	if (!is_json(q) && !is_type(q->content_type, "application/proto")) {
+	if (!is_json(q) && !http_is_type(q->content_type, "application/proto")) {
 		response_error(r, q, 415, "the Content-Type '%.60s' is not supported; send application/proto or application/json",
 			       q->content_type ? q->content_type : "");
 		r->accept_post = "application/proto, application/json";

@@ -39,10 +39,7 @@ static void note_file(struct function_query *f, struct str file)
 
 static int compare_files(const void *a, const void *b)
 {
-	const struct str *x = a, *y = b;
-	int order = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-
-	return order ? order : (x->n > y->n) - (x->n < y->n);
+	return text_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
 /* A function that has moved is known by either file. */

@@ -12,6 +12,13 @@
 const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 414, 415, 421, 422, 429,
 	500, 501, 503, 504, 0 };
 
+bool http_is_type(const char *header, const char *type)
+{
+	size_t n = strlen(type);
+
+	return header && !strncasecmp(header, type, n) && (!header[n] || header[n] == ';' || header[n] == ' ');
+}
+
 size_t http_code_index(int code)
 {
 	size_t i = 0;

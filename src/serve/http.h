@@ -107,6 +107,9 @@ void response_streams(struct response *r);
  * body. */
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...) _printf_(4, 5);
 
+/* Whether a Content-Type names this type. Parameters such as a charset are ignored: JSON is always UTF-8. */
+bool http_is_type(const char *header, const char *type);
+
 /* Returns the index at which `code` is counted. */
 size_t http_code_index(int code);
 

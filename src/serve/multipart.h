@@ -32,7 +32,7 @@ struct multipart {
 };
 
 struct multipart_part {
-	char name[MULTIPART_NAME], file[MULTIPART_NAME];	/* file: "" if it is none; cut if it is longer */
+	char name[MULTIPART_NAME], file[MULTIPART_NAME];	/* file: "" for a plain field; cut if longer */
 	bool is_file;
 	const char *bytes;
 	size_t size;

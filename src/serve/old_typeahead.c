@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "profile_query.h"
 #include "runs.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -26,10 +27,7 @@ static bool has(struct str name, const char *part)
 
 static int compare(const void *a, const void *b)
 {
-	const struct str *x = a, *y = b;
-	int order = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-
-	return order ? order : (x->n > y->n) - (x->n < y->n);
+	return text_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
 /* Functions with a value, which is what stands in the arrays of theirs. */

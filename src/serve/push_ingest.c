@@ -62,7 +62,7 @@ static bool read_format(struct ingest *i)
 	};
 	const char *format = params_get(&i->params, "format"), *type = i->push.request->content_type;
 
-	i->is_multipart = push_is_type(type, "multipart/form-data");
+	i->is_multipart = http_is_type(type, "multipart/form-data");
 	i->format = i->is_multipart && (!format || !*format) ? INGEST_PPROF : INGEST_FOLDED;
 	if (format && (!strcmp(format, "jfr") || !strcmp(format, "speedscope"))) {
 		push_refuse(&i->push, SOURCE_PUSH_UNSUPPORTED, 415, "format=%s is not read here; send pprof, folded text, lines, trie or tree%s",
@@ -72,9 +72,9 @@ static bool read_format(struct ingest *i)
 	for (size_t k = 0; format && k < ARRAY_SIZE(formats); k++)
 		if (!strcmp(format, formats[k].name))
 			i->format = formats[k].format;
-	if (push_is_type(type, "binary/octet-stream+trie"))
+	if (http_is_type(type, "binary/octet-stream+trie"))
 		i->format = INGEST_TRIE;
-	else if (push_is_type(type, "binary/octet-stream+tree"))
+	else if (http_is_type(type, "binary/octet-stream+tree"))
 		i->format = INGEST_TREE;
 	return true;
 }

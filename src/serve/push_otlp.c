@@ -11,7 +11,7 @@
 
 static bool is_json(const struct request *q)
 {
-	return push_is_type(q->content_type, "application/json");
+	return http_is_type(q->content_type, "application/json");
 }
 
 static void put_message(struct response *r, const struct request *q, const struct message *m, const struct buf *bytes)
@@ -63,7 +63,7 @@ static bool check_headers(struct push *p)
 			    VERSION_HEADER ": '%.20s' is not a version; it is a number such as 1", version);
 		return false;
 	}
-	if (is_json(q) || push_is_type(q->content_type, "application/x-protobuf"))
+	if (is_json(q) || http_is_type(q->content_type, "application/x-protobuf"))
 		return true;
 	push_refuse(p, SOURCE_PUSH_UNSUPPORTED, 415, "the Content-Type '%.60s' is not supported; send application/x-protobuf or "
 		    "application/json", q->content_type ? q->content_type : "");

@@ -9,13 +9,6 @@
 #define MEMORY_PER_BYTE	6u		/* memory for a body and the trees made of it */
 #define MEMORY_LEAST	((uint64_t)1 << 20)
 
-bool push_is_type(const char *header, const char *type)
-{
-	size_t n = strlen(type);
-
-	return header && !strncasecmp(header, type, n) && (!header[n] || header[n] == ';' || header[n] == ' ');
-}
-
 static struct source_counters *counters_of(const struct push *p)
 {
 	return &p->context->options.pushes->counters;
@@ -89,7 +82,7 @@ static bool take_memory(struct push *p)
 	if (!cap->most)
 		return true;
 	if (!memory_cap_reserve(cap, n < cap->most / 2 ? n : cap->most / 2)) {
-		push_refuse(p, SOURCE_PUSH_BUSY, 503, "too busy: queries, uploads and answers being sent hold %llu of the %llu MB of "
+		push_refuse(p, SOURCE_PUSH_BUSY, 503, "too busy: queries, uploads and pending responses use %llu of the %llu MB of "
 			    "--query-memory; send it again", (unsigned long long)(cap->used >> 20), (unsigned long long)(cap->most >> 20));
 		return false;
 	}

@@ -36,8 +36,6 @@ void push_refuse_read(struct push *p, int code, int status, const struct err *er
 
 void push_done(struct push *p);
 
-bool push_is_type(const char *header, const char *type);	/* without the parameters of a Content-Type */
-
 void push_ingest(struct server_context *s, const struct request *q, struct response *r); /* POST /ingest, /pyroscope/ingest */
 void push_pusher(struct server_context *s, const struct request *q, struct response *r); /* POST /push.v1.PusherService/Push */
 void push_otlp(struct server_context *s, const struct request *q, struct response *r);	/* POST /v1development/profiles */

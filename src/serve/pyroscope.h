@@ -19,6 +19,6 @@ void pyroscope_render_diff(struct server_context *s, const struct request *q, st
 void pyroscope_values_of_label(struct server_context *s, const struct request *q, struct response *r);	/* label-values */
 
 const char *pyroscope_call_name(size_t i);
-size_t pyroscope_call_index(const char *path);		/* PYROSCOPE_CALLS if it is none of them */
+size_t pyroscope_call_index(const char *path);		/* PYROSCOPE_CALLS if unknown */
 
 #endif

@@ -134,8 +134,8 @@ static void refuse(struct server_context *s, const struct request *q, enum query
 void queries_refuse(struct server_context *s, const struct request *q, struct response *r)
 {
 	s->http.queries_busy++;
-	response_error(r, q, 503, "too busy: queries under way and answers being sent hold %llu of the %llu MB of "
-		       "--query-memory, or too many wait; try again", (unsigned long long)(s->memory.used >> 20),
+	response_error(r, q, 503, "too busy: running queries and pending responses use %llu of the %llu MB of "
+		       "--query-memory, or too many queries wait; try again", (unsigned long long)(s->memory.used >> 20),
 		       (unsigned long long)(s->memory.most >> 20));
 }
 

@@ -34,7 +34,7 @@ static int read_with(struct server_context *s, bool large, const char *bytes, si
 
 	memory = memory < UPLOAD_MEMORY ? memory : UPLOAD_MEMORY;
 	if (s->memory.most && !memory_cap_reserve(&s->memory, memory))
-		return err_set(err, -EBUSY, "too busy: queries, uploads and answers being sent hold %llu of the %llu MB of "
+		return err_set(err, -EBUSY, "too busy: queries, uploads and pending responses use %llu of the %llu MB of "
 			       "--query-memory; send it again", (unsigned long long)(s->memory.used >> 20),
 			       (unsigned long long)(s->memory.most >> 20));
 	*ret_charged = s->memory.most ? memory : 0;

@@ -240,7 +240,7 @@ TEST(an_upload_waits_for_memory_that_queries_hold)
 	s.memory.most = 64 << 20;
 	CHECK(memory_cap_reserve(&s.memory, 61 << 20));
 	CHECK_INT(answer(&s, q, &busy), 503);
-	CHECK_STR(busy.body.data, "{\"error\":\"too busy: queries, uploads and answers being sent hold 61 of the 64 MB of "
+	CHECK_STR(busy.body.data, "{\"error\":\"too busy: queries, uploads and pending responses use 61 of the 64 MB of "
 		  "--query-memory; send it again\"}\n");
 	CHECK_INT(s.http.uploads_refused, 1);
 	CHECK_INT(s.memory.used, 61 << 20);

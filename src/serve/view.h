@@ -16,8 +16,8 @@
  *	lines=all		all of its file; 0 none of its source
  *	split=entry		a timeline by the values of this label
  *	chart_from= chart_to=	of a flame chart: the window, in nanoseconds since the start of the run
- *	pixels=1000		of a flame chart: how wide the window is drawn; what is narrower is joined. Of a flame graph's boxes:
- *				the same, if given
+ *	pixels=1000		of a flame chart: how wide the window is drawn; narrower calls are joined. The same
+ *				for a flame graph's boxes, if given
  *	zoom=main;run		with pixels: the box that is so wide, by the names of frames
  *	keep=^App		only stacks through a function that matches, remove= only all others; keep-i= and remove-i= take
  *				upper and lower case as equal

@@ -150,8 +150,8 @@ static int64_t time_limit_ns(const struct clickhouse_store *s, const struct clic
 	return r->within_ns && r->within_ns < ns ? r->within_ns : ns;
 }
 
-/* Questions are answered as a whole: an error after the first rows would otherwise look like an answer that ends there. What is
- * inserted becomes one block, and that one part of one partition, which is there or not. */
+/* Questions are answered as a whole: an error after the first rows would otherwise look like an answer that ends
+ * there. An insert becomes one block, and so one part of one partition, which is there or not. */
 static void put_settings(const struct clickhouse_store *s, const struct clickhouse_request *r, struct buf *p)
 {
 	if (!r->anywhere)

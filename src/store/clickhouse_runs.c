@@ -2,7 +2,7 @@
  *
  * ClickHouse has no unique keys. Instead all inserts into `runs` of one server have the same query id, of which it runs one at a
  * time, and insert only names that are not there: of two daemons that add a run of one name, one comes second and sees
- * the other's. Which of them it was tells a number that each row got, its token. */
+ * the other's. A number in each row, its token, tells which daemon added it. */
 #include "clickhouse_runs.h"
 #include "clickhouse_batch.h"
 #include "clickhouse_cluster.h"
@@ -265,7 +265,7 @@ static int add_to_shard(struct clickhouse_store *s, unsigned shard, struct addin
 	return rc < 0 ? rc : clickhouse_check_committed(s, shard, "runs", err);
 }
 
-/* Packs the run under its own name or a free one. What can never be stored is settled. */
+/* Packs the run under its own name or a free one. A run that can never be stored is settled. */
 static int pack(struct clickhouse_store *s, struct adding *a, int64_t now_ns, struct err *err)
 {
 	int rc;

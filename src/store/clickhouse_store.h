@@ -35,7 +35,7 @@ struct clickhouse_store {
 	int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* monotonic: servers that did not answer a moment ago */
 	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
 	struct err unready;			/* … like this */
-	char missing[256];			/* shards that an answer of this store missed, "" is none */
+	char missing[256];			/* shards that an answer of this store missed; "" if none */
 	uint64_t last_seq;			/* number of the last run added */
 
 	struct lock writer;			/* guards the members below; held while samples are sent, and days are dropped */

@@ -170,7 +170,8 @@ int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct er
 	if (rc >= 0 && !ret->server_count)
 		rc = add_server(ret, ret->url.host, strlen(ret->url.host), ret->url.port, err);
 	assert(rc < 0 || ret->server_count > 0);
-	/* The number of a server says what is on it, so it must not depend on who wrote the URL. That of a cluster is given. */
+	/* A server's number determines the data on it, so it must not depend on the order in the URL. A cluster
+	 * numbers its own. */
 	if (rc >= 0 && !ret->cluster)
 		qsort(ret->servers, ret->server_count, sizeof(*ret->servers), compare_servers);
 	return rc < 0 ? rc : 0;

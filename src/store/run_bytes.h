@@ -33,7 +33,7 @@ bool run_is_final(int result);
 int64_t run_total_of(const struct profile *p, const char *name);	/* RUN_TOTAL_MISSING if it has none */
 
 /* Adds one message of a run whose messages have `whole` bytes, in the room of `most` (NULL: any). 1 if some of it was pruned,
- * -EBADMSG if it is none. */
+ * -EBADMSG if malformed. */
 int run_message_add(struct profile *p, const void *bytes, size_t size, uint64_t whole, const struct store_profile_limits *most);
 
 #endif

@@ -3,7 +3,7 @@
  *   For each column of the profile: length and bytes of its name, the same of its unit, its sum (zigzag); all lengths and
  *   the sum are varints of wire/strobe_wire.h. A name or unit has 63 bytes at most.
  *
- * Those that lists are sorted by also stand in SQL columns of their own, see run_totals_sorted.
+ * Totals that lists are sorted by also have SQL columns of their own, see run_totals_sorted.
  */
 #ifndef STORE_RUN_TOTALS_H
 #define STORE_RUN_TOTALS_H

@@ -101,7 +101,7 @@ int day_raise_schema(struct day *d, int64_t needed, struct err *err);
 struct str day_bytes(sqlite3_stmt *row, int column);
 void bundle_of_row(struct bundle_reader *r, sqlite3_stmt *row, int column);
 
-/* The series in a row whose columns labels, clock, period_ns and columns begin at `column`. -EBADMSG if it is none. */
+/* The series in a row whose columns labels, clock, period_ns and columns begin at `column`. -EBADMSG if malformed. */
 int series_of_row(sqlite3_stmt *row, int column, struct series *ret);
 void series_key_of_row(sqlite3_stmt *row, int column, struct buf *out);	/* replaces what is in `out` */
 bool series_row_is_hole(sqlite3_stmt *row, int column);

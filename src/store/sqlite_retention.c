@@ -185,7 +185,7 @@ static uint64_t bytes_of(const struct pieces *p)
 	return bytes;
 }
 
-/* Whole days, oldest first. Those that may be written to stay. */
+/* Whole days, oldest first. Days that may still be written to stay. */
 static int remove_days(struct sqlite_store *s, const struct pieces *p, const struct store_limits *l, int64_t now_ns, uint64_t cap,
 		       struct err *err)
 {

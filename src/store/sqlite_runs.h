@@ -20,8 +20,8 @@
  *
  * Removing a row of `run` removes its profile. PRAGMA application_id is RUNS_APPLICATION, user_version RUNS_SCHEMA.
  *
- * Several processes may write to it, each in transactions of its own: the daemon, and `strobe import` beside it. What
- * is called "file" here is one connection, which one thread uses at a time.
+ * Several processes may write to it, each in transactions of its own: the daemon, and `strobe import` beside it. A
+ * "file" here is one connection, which one thread uses at a time.
  */
 #ifndef STORE_SQLITE_RUNS_H
 #define STORE_SQLITE_RUNS_H

@@ -4,8 +4,8 @@
  * holes (stack_tree.h), which take no room.
  *
  * Finding out what is needed means reading every sample of the day, so that is done without the writer mutex, by a
- * connection of its own. What is committed meanwhile stands in `recent`, behind the last row seen, and is read under
- * the mutex. */
+ * connection of its own. Rows committed meanwhile are in `recent`, behind the last row seen, and are read under the
+ * mutex. */
 #include "chunk.h"
 #include "mem.h"
 #include "pack.h"

@@ -1,7 +1,7 @@
 /* cells.h: text for cells of a terminal.
  *
- * Names are any bytes of other people's programs. What comes out of here moves no cursor, and takes the columns that it says:
- * wide characters take two, combining ones none.
+ * Names are any bytes of other people's programs. The output moves no cursor, and is as wide as stated: wide
+ * characters take two, combining ones none.
  */
 #ifndef TOP_CELLS_H
 #define TOP_CELLS_H

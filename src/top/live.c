@@ -51,18 +51,10 @@ static void empty(struct part_list *l)
 	*l = (struct part_list){ 0 };
 }
 
-static struct profile *copy_of(const struct profile *p)
-{
-	struct profile *r = profile_new();
-
-	profile_merge(r, p);
-	return r;
-}
-
 static void copy_parts(struct part_list *to, const struct part_list *from)
 {
 	for (size_t i = 0; i < from->count; i++)
-		append(to, copy_of(from->items[i]));
+		append(to, profile_without_lines(from->items[i]));
 }
 
 /* Without the frames that no node has any more. */
@@ -146,7 +138,7 @@ static void subtract_remote(struct remote_counts *a, const struct remote_counts 
 {
 	subtract(&a->ticks, b->ticks);
 	subtract(&a->late, b->late);
-	subtract(&a->looks, b->looks);
+	subtract(&a->observations, b->observations);
 	subtract(&a->asleep, b->asleep);
 	subtract(&a->kept, b->kept);
 	subtract(&a->left_out, b->left_out);

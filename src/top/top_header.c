@@ -86,7 +86,7 @@ void top_put_counts(struct buf *out, const struct top_view *v, const struct top_
 	}
 	buf_puts(out, "; ");
 	if (s->is_remote) {
-		put_number(out, s->remote.looks, "observations: ");
+		put_number(out, s->remote.observations, "observations: ");
 		put_number(out, s->remote.kept, "kept, ");
 		put_number(out, s->remote.asleep, "asleep, ");
 		put_number(out, s->remote.left_out, "outside functions");

@@ -20,7 +20,7 @@ void top_put_period(struct buf *out, const struct top_view *v, const struct top_
 /* The average number of threads in each state. */
 void top_put_load(struct buf *out, const struct top_view *v, const struct top_status *f);
 
-/* Ticks or looks, and what became of them. */
+/* Ticks or observations, and their results. */
 void top_put_counts(struct buf *out, const struct top_view *v, const struct top_status *f);
 
 void top_put_choice(struct buf *out, const struct top_view *v, const struct top_status *f);

@@ -22,7 +22,7 @@ enum top_by {
 
 enum top_sort { TOP_SELF, TOP_TOTAL, TOP_OFF_SELF, TOP_OFF_TOTAL, TOP_NAME, TOP_SORTS };
 
-/* Nanoseconds. Of labels self and total are the same: a script's time is all that ran in it. */
+/* Nanoseconds. For labels, self equals total: a script's time is all that ran in it. */
 struct top_row {
 	struct str name, file;
 	uint32_t line;			/* 0: not known */
@@ -41,7 +41,7 @@ struct top_rows {
 void top_rows_init(struct top_rows *r);
 void top_rows_done(struct top_rows *r);
 
-/* Makes the rows of a period, those that took anything. */
+/* Makes the rows of a period; those without any time are left out. */
 void top_rows_fill(struct top_rows *r, const struct live *l, enum live_period period, const struct live_scope *scope,
 		   enum top_by by);
 
@@ -54,7 +54,7 @@ void top_rows_filter(struct top_rows *r, const regex_t *filter);
 /* Most first, names from A to Z; equal rows by the same value of the other time (on CPU, off), then by their others, then by name. */
 void top_rows_sort(struct top_rows *r, enum top_sort sort);
 
-/* "function", "entry", …; NULL is none. */
+/* "function", "entry", … */
 const char *top_by_name(enum top_by by);
 bool top_by_parse(const char *name, enum top_by *ret);
 const char *top_by_label(enum top_by by);		/* the key of a label; else NULL */

@@ -5,7 +5,8 @@
  * Each of THREADS threads (one, unless PHP is thread-safe) runs SCRIPT as one request of PHP's. In it the function
  * frankenphp_handle_request(callable) ends the boot, takes the next line of the file REQUESTS, "METHOD URI WAIT-MS [SECRET]", waits
  * that long, activates SAPI for it, calls the callable, and deactivates SAPI. It returns false when no line is left, then with SAPI
- * activated once more, but without a request. SECRET is the header X-Strobe-Trace. What PHP prints goes to standard output.
+ * activated once more, but without a request. SECRET is the header X-Strobe-Trace. PHP's output goes to standard
+ * output.
  */
 
 #include "php.h"

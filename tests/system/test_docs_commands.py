@@ -1,5 +1,5 @@
-"""Runs the commands that the documents show in blocks, in a folder with sample inputs. What cannot run here is listed with the reason,
-and its options are read by the command itself."""
+"""Runs the commands that the documents show in blocks, in a folder with sample inputs. Commands that cannot run here
+are listed with the reason, and their options are parsed by the command itself."""
 import glob
 import gzip
 import os

@@ -1,5 +1,5 @@
-"""Executed lines, from a PHP or Perl process through recording, file, daemon and store to `strobe annotate`. What each line is
-known to take follows from how often it runs, so only the order of lines and where they stand are looked at."""
+"""Executed lines, from a PHP or Perl process through recording, file, daemon and store to `strobe annotate`. The cost
+of each line follows from how often it runs, so only the order and the places of lines are checked."""
 import json
 import os
 import shutil

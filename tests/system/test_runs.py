@@ -584,7 +584,7 @@ def an_empty_trace_explains_itself():
         raise Skip('the extension is not built')
     with Directory() as directory:
         r = strobe('run', '--extension', EXTENSION, '--trace', '--', 'true', cwd=directory)
-        check(r.returncode == 0 and 'no trace came' in r.stderr and 'no PHP' in r.stderr, r.stderr)
+        check(r.returncode == 0 and 'no trace arrived' in r.stderr and 'no PHP' in r.stderr, r.stderr)
         mixed = strobe('run', '--trace', '-F', '10', '--', 'true', cwd=directory)
         check(mixed.returncode == 125 and '-F' in mixed.stderr, mixed.stderr)
 

@@ -1,5 +1,5 @@
-"""Executed lines, from the extension through `strobe run`, the daemon and a relay to `strobe report` and `strobe annotate`. What
-each line takes follows from how many bytes it hashes."""
+"""Executed lines, from the extension through `strobe run`, the daemon and a relay to `strobe report` and `strobe
+annotate`. The cost of each line follows from how many bytes it hashes."""
 import json
 import os
 import re

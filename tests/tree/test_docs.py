@@ -11,6 +11,9 @@ NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|
 # Comments of C: the header of a file in either case, a question word with a capital, "what", "who" and "of" in either case.
 OF_C = re.compile(r'/\*[ \t*]*(?:\n[ \t*]*)?((?:[\w.]+\.[ch]: (?:[Ww]h(?:at|o|om|ose|ich|ere|ether)|[Hh]ow|[Oo]f)'
                   r'|W(?:hat|ho|hom|hose|hich|here)|How|[Oo]f|wh(?:at|o|om))\b[^\n]*)')
+COMMENT = {'c': r'/\*[\s\S]*?\*/', 'h': r'/\*[\s\S]*?\*/', 'py': r'"{3}[\s\S]*?"{3}|(?:^[ \t]*#.*\n)+'}
+OTHER_COMMENT = r'(?:^[ \t]*# .*\n)+|(?:^[ \t]*//.*\n)+|^[ \t]*/\*\*?[ \n][\s\S]*?\*/'
+LATER_SENTENCE = re.compile(r'[.;:?!](?:[ \t]|\n[ \t]*(?:\*|//|#)?[ \t]*)+((?:What|Whom?|Whose|Which|Of|Th(?:at|ose) (?:of|that|which))\b.*)')
 OF_SCRIPTS = re.compile(r'^\s*(?:"""|# |// |/\*\*? )((?:What|Whom?|Whose|Which|Where|How|Of)\b.*)', re.M)
 
 
@@ -79,6 +82,13 @@ def unlisted_decisions():
     return sorted({os.path.basename(path) for path in glob.glob(os.path.join(ROOT, 'docs/decisions/*.md'))} - {'README.md'} - index)
 
 
+def clauses_in(path):
+    text, ending = read(path), os.path.splitext(path)[1][1:]
+    yield from (OF_C if ending in ('c', 'h') else OF_SCRIPTS).findall(text)
+    for comment in re.findall(COMMENT.get(ending, OTHER_COMMENT), text, re.M):
+        yield from LATER_SENTENCE.findall(comment)
+
+
 def clauses_in_comments():
     for place in ('src', 'extension', 'wire', 'tests', 'bench', 'scripts', 'web/src'):
         for folder, below, files in os.walk(os.path.join(ROOT, place)):
@@ -86,8 +96,7 @@ def clauses_in_comments():
             for name in files:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)
                 if '.' not in name or name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.mjs')):
-                    for line in (OF_C if name.endswith(('.c', '.h')) else OF_SCRIPTS).findall(read(path)):
-                        yield f'{path}: {line}'
+                    yield from (f'{path}: {line}' for line in clauses_in(path))
 
 
 def main():
@@ -97,7 +106,7 @@ def main():
     told(list(unknown_names()), 'each metric and setting of the documents is in the program')
     told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
          'no heading and no item of a list begins with a noun clause')
-    told(list(clauses_in_comments()), 'no comment and no header of a file begins with a question word')
+    told(list(clauses_in_comments()), 'no sentence of a comment begins with a question word or with "of"')
 
 
 if __name__ == '__main__':

@@ -121,7 +121,7 @@ async function compared(name, address, how, act = rows) {
 	const query = new URLSearchParams(how), join = address.includes('?') ? '&' : '?';
 	const a = await openAt(`${site}${address}${join}${query}#show=table`), b = await openFile(name, `${query}&show=table`);
 	for (const page of [a, b])
-		await page.waitForSelector(how.function ? '.edges tbody tr' : '.functions tbody tr');
+		await page.waitForSelector(`main[aria-busy="false"] ${how.function ? '.edges' : '.functions'} tbody tr`);		// until then the table is made of boxes
 	const [wanted, got] = [await act(a), await act(b)];
 	const at = wanted.findIndex((row, i) => row !== got[i]);
 	check(wanted.length > 1 && wanted.length === got.length && at < 0, name, how, got.length, got[at], 'instead of', wanted.length, wanted[at]);

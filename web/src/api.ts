@@ -17,7 +17,7 @@ export interface Timeline {
 	others?: number[];
 }
 
-// Every function with every metric: one list per column. Of a comparison the lists are before and after of one metric.
+// Every function with every metric: one list per column. In a comparison the lists are before and after of one metric.
 export interface TableAnswer {
 	columns: Column[];
 	column: number;
@@ -107,7 +107,7 @@ async function get(path: string, query: string, signal: AbortSignal): Promise<Re
 	throw new Error(said?.error || `the server answered ${answer.status}`);
 }
 
-// Questions by what their answers depend on. Which way up a graph is, is the canvas's business.
+// Questions by what their answers depend on. The canvas decides which way up a graph is.
 const PLAIN = { inverted: false, threshold: '', lines: '' };
 
 // The graph around one function is computed from the unreversed one.

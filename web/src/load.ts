@@ -1,5 +1,5 @@
 // Keeps what is shown in step with the view: a change of the view asks the server, the newest question wins, and the
-// old picture stays until the new one is there. Of large graphs the server sends the boxes that can be seen, so that a zoom
+// old picture stays until the new one is there. For large graphs the server sends only the visible boxes, so that a zoom
 // asks again. A search, the graphs around a function and the table of a zoomed box need all of them.
 
 import { computed, effect, signal, untracked } from '@preact/signals';

@@ -250,7 +250,7 @@ export function setCallersZoom(path: string[]): void {
 	remember(true);
 }
 
-// To a function, or with '' back to all of them. What was zoomed is another graph's then.
+// To a function, or with '' back to all of them. The zoom was that of another graph.
 export function openFunction(name: string, file = ''): void {
 	zoom.value = [];
 	callersZoom.value = [];

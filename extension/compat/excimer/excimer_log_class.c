@@ -193,7 +193,7 @@ static zend_object_iterator *log_iterate(zend_class_entry *class, zval *log, int
 	return &i->it;
 }
 
-/* Methods of ExcimerLog. Those that ignore their arguments accept any number of them, as the original's do. */
+/* Methods of ExcimerLog. Methods that ignore their arguments accept any number of them, as in the original. */
 
 #define THIS_LOG log_object(Z_OBJ_P(ZEND_THIS))
 

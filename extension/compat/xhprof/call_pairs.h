@@ -39,8 +39,8 @@ struct edge_format {
 	HashTable *ignored;		/* names as keys; NULL: none */
 };
 
-/* The name of a function, with a reference for the caller; NULL if it is not shown. What has to be put together for it lies
- * in the C library's memory: no array of PHP's may keep it. */
+/* The name of a function, with a reference for the caller; NULL if it is not shown. A composed name is in the C
+ * library's memory, so no PHP array may keep it. */
 zend_string *edge_name(const struct edge_names *names, const struct call_function *f);
 
 /* Whether the user ignores what has this name. "main()" never is. */

@@ -53,8 +53,8 @@ struct {
 	__type(value, struct asked_host);
 } asked_hosts SEC(".maps");
 
-/* Processes to sample, by pid in the caller's namespace; the value is when they started, in clock ticks. Those that have ended make
- * room for others; user space adds those that match a pattern each second. */
+/* Processes to sample, by pid in the caller's namespace; the value is when they started, in clock ticks. Processes
+ * that have ended make room for others; each second, user space adds those that match a pattern. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);

@@ -173,7 +173,7 @@ void stream_caught_up(struct redis_stream *s);
 /* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
 void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields);
 
-/* Parses an entry of an answer: its id and fields. False if it is none. */
+/* Parses an entry of an answer: its id and fields. False if malformed. */
 bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisReply **ret_fields);
 
 /* --- stream_acks.c --- */
@@ -206,6 +206,9 @@ void stream_claim(struct stream_key *k, const char *consumer);	/* all that this 
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
 
 /* --- stream_maintenance.c --- */
+
+/* The value behind a name in a list of names and values; NULL without it. */
+const redisReply *stream_value_of(const redisReply *list, const char *name);
 
 void stream_maintenance(struct stream_key *k, int64_t now_ns);	/* the key is being read */
 void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* measures the group's lag, and entries trimmed unread */

@@ -3,10 +3,10 @@
  * A key begins anew whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
  * gone. That is safe at any time because of three things that are known here: which entries are under way
  * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
- * were requested from other consumers (`claims`). Of what Redis says that we have been given,
- *   - what is under way is left alone,
- *   - what lies behind `last`, or was requested, is new to us: the answer that brought it was lost,
- *   - anything else was acknowledged before, and Redis has lost that with its last second: it is acknowledged again.
+ * were requested from other consumers (`claims`). Entries that Redis lists as delivered to us
+ *   - are left alone while they are under way,
+ *   - are new to us behind `last`, or if they were requested: the answer that brought them was lost,
+ *   - otherwise were acknowledged before, which Redis lost with its last second: they are acknowledged again.
  *
  * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last
  * id that the stream has had. New entries are requested without BLOCK: acknowledgements go over the same connection,
@@ -327,18 +327,10 @@ static void ask_group(struct stream_key *k)
 	stream_askf(k, on_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
 }
 
-static const redisReply *value_of(const redisReply *list, const char *name)
-{
-	for (size_t i = 0; list->type == REDIS_REPLY_ARRAY && i + 1 < list->elements; i += 2)
-		if (list->element[i]->type == REDIS_REPLY_STRING && !strcmp(list->element[i]->str, name))
-			return list->element[i + 1];
-	return NULL;
-}
-
 /* A stream that is not there, or has gone back, has not had all the ids that we know. */
 static void on_stream(struct stream_key *k, const redisReply *reply)
 {
-	const redisReply *text = value_of(reply, "last-generated-id");
+	const redisReply *text = stream_value_of(reply, "last-generated-id");
 	struct stream_id last = { 0 };
 
 	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_OTHER) {

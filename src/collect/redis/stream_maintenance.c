@@ -20,7 +20,7 @@
 
 /* --- Lists of names and values --- */
 
-static const redisReply *value_of(const redisReply *list, const char *name)
+const redisReply *stream_value_of(const redisReply *list, const char *name)
 {
 	for (size_t i = 0; list->type == REDIS_REPLY_ARRAY && i + 1 < list->elements; i += 2)
 		if (list->element[i]->type == REDIS_REPLY_STRING && !strcmp(list->element[i]->str, name))
@@ -30,7 +30,7 @@ static const redisReply *value_of(const redisReply *list, const char *name)
 
 static bool number_of(const redisReply *list, const char *name, uint64_t *ret)
 {
-	const redisReply *v = value_of(list, name);
+	const redisReply *v = stream_value_of(list, name);
 
 	if (!v || v->type != REDIS_REPLY_INTEGER || v->integer < 0)
 		return false;
@@ -40,14 +40,14 @@ static bool number_of(const redisReply *list, const char *name, uint64_t *ret)
 
 static bool id_of(const redisReply *list, const char *name, struct stream_id *ret)
 {
-	const redisReply *v = value_of(list, name);
+	const redisReply *v = stream_value_of(list, name);
 
 	return v && v->type == REDIS_REPLY_STRING && stream_id_parse(v->str, v->len, ret);
 }
 
 static const char *text_of(const redisReply *list, const char *name)
 {
-	const redisReply *v = value_of(list, name);
+	const redisReply *v = stream_value_of(list, name);
 
 	return v && v->type == REDIS_REPLY_STRING ? v->str : "";
 }
@@ -135,13 +135,13 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 		uint64_t pending;
 
 		if (!id_of(g, "last-delivered-id", &last) || !number_of(g, "pending", &pending) ||
-		    !value_of(g, "name")) {
+		    !stream_value_of(g, "name")) {
 			k->trim_to = (struct stream_id){ 0 };
 			continue;
 		}
 		note_floor(k, behind(last));
 		if (pending) {
-			const redisReply *name = value_of(g, "name");
+			const redisReply *name = stream_value_of(g, "name");
 
 			k->trim_left++;
 			stream_askf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
@@ -163,8 +163,8 @@ static void sum_up(struct redis_stream *s)
 	s->base.counters.lag = lag;
 }
 
-/* `lost` of the group so far may fall: later versions of Redis count what was skipped as read. What is seen as it grows
- * is ours to count. */
+/* `lost` of the group so far may fall: later versions of Redis count what was skipped as read. Only growth that we
+ * see is counted. */
 static void note_lost(struct stream_key *k, uint64_t lost)
 {
 	if (lost > k->lost) {
@@ -225,7 +225,7 @@ static void on_groups(struct stream_key *k, const redisReply *reply)
 
 static void on_stream(struct stream_key *k, const redisReply *reply)
 {
-	const redisReply *first = value_of(reply, "first-entry"), *fields;
+	const redisReply *first = stream_value_of(reply, "first-entry"), *fields;
 	struct stream_seen seen = { 0 };
 
 	seen.known = number_of(reply, "length", &seen.length) && id_of(reply, "last-generated-id", &seen.last);
@@ -242,7 +242,7 @@ static void on_stream(struct stream_key *k, const redisReply *reply)
 static void on_consumers(struct stream_key *k, const redisReply *reply)
 {
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && !k->is_claiming; i++) {
-		const redisReply *c = reply->element[i], *name = value_of(c, "name");
+		const redisReply *c = reply->element[i], *name = stream_value_of(c, "name");
 		uint64_t pending, idle;
 
 		if (!name || name->type != REDIS_REPLY_STRING || strlen(name->str) != name->len ||

@@ -173,7 +173,7 @@ bool perf_flat_parse(struct str line, struct perf_event *ret, struct perf_frame 
 	return perf_frame_parse(between(p, end), ret_frame) && is_hex(ret_frame->address);
 }
 
-/* "ADDRESS SYMBOL" before the bracket. What no address is left for gives its last byte to the symbol. */
+/* "ADDRESS SYMBOL" before the bracket. The last byte of a single word is the symbol. */
 static bool parse_symbol(const char *p, const char *end, struct perf_frame *f)
 {
 	const char *word, *symbol;

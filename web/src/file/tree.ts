@@ -260,8 +260,8 @@ export interface Neighbours {
 	edges: Map<number, number[]>;	// by frame, or ROOT
 }
 
-// The same rules as src/report/edges.c: a value belongs to the caller of the outermost call, or to what the innermost one called. Of
-// calls (a column) each is of one edge.
+// The same rules as src/report/edges.c: a value belongs to the caller of the outermost call, or to what the innermost one called. In
+// the column of calls each call belongs to one edge.
 export function neighbours(t: Tree, of: Uint8Array, callers: boolean, calls: number): Neighbours {
 	const zero = () => t.own.map(() => 0), r: Neighbours = { self: zero(), total: zero(), again: zero(), edges: new Map() };
 	const to = new Int32Array(t.count).fill(OUTSIDE), times = new Uint8Array(t.count);

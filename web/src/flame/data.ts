@@ -288,8 +288,8 @@ export class FlameData {
 		return `${this.name(box)}@${this.place(this.frame[box])}`;
 	}
 
-	// The box at the end of the path, or as far down it as there are boxes. Of several of a name, where only one of them was
-	// there when the path was noted, the widest: src/render/flame_part.c finds the same one.
+	// The box at the end of the path, or as far down it as there are boxes. If several have the name, and only one was
+	// there when the path was noted, it is the widest: src/render/flame_part.c finds the same one.
 	find(path: string[]): number {
 		let box = 0;
 		for (const wanted of path) {
@@ -393,8 +393,8 @@ export function matchingBoxes(data: FlameData, match: Uint8Array, within: number
 	return found.sort((a, b) => data.start[a] - data.start[b] || a - b);
 }
 
-// The least and the greatest part of a box that matched: the same unless frames are no boxes. Of the root, what is known of whole
-// functions helps.
+// The least and the greatest part of a box that matched: the same unless frames are no boxes. The values of whole functions help at
+// the root.
 export function matchedRange(data: FlameData, { match, sum }: Found, within: number): [least: number, most: number] {
 	const all = data.width[within], { whole, exact } = data;
 	if (WITH_EXACT && exact && whole && within === 0 && !data.before) {

@@ -496,8 +496,8 @@ class Paper {
 		element.append(svg('title', {}, text));
 	}
 
-	// The bar stands above the picture's own paper, whatever number of rows it needs. What it needs may bring a scroll bar,
-	// which takes of the width.
+	// The bar stands above the picture's own paper, whatever number of rows it needs. They may cause a scroll bar,
+	// which takes some of the width.
 	fit(): void {
 		const before = this.width;
 		for (let i = 0; i < 3 && (this.widen() || i === 0); i++)
