@@ -29,6 +29,12 @@ int profile_query_parse(struct profile_query *a, const struct request *q, struct
 	return view_parse(&a->view, &a->params, q->now_ns, err);
 }
 
+void profile_query_take_after(struct profile_query *a)
+{
+	a->view.has_base = a->view.has_base_labels = false;
+	a->is_after = true;
+}
+
 /* --- What it is about --- */
 
 /* Lines that were requested, and those that only accompany a result which is complete without them. */
@@ -501,6 +507,8 @@ static void put_warning(const struct profile_query *a, struct buf *out)
 		buf_printf(out, "%s%s", semicolon(out), a->unmeasured);
 	if (*a->missing)
 		buf_printf(out, "%s" STORE_MISSING, semicolon(out), a->missing);
+	if (a->is_after)
+		buf_printf(out, "%sthis format has no comparisons: these are the values after, and side=before has those before", semicolon(out));
 	for (size_t i = 0; i < a->doubts.count; i++)
 		buf_printf(out, "%s%s", semicolon(out), a->doubts.items[i].text);
 }
