@@ -235,4 +235,9 @@ void difference_put_note(const struct picture_difference *d, struct buf *out)
 	buf_puts(out, d->o->delta == DELTA_SELF ? " less" : " is less");
 	buf_puts(out, "; widths are ");
 	buf_puts(out, widths[d->o->width_of]);
+	if (d->p && d->p->columns[d->o->before_column].scaling.denominator) {
+		const struct profile_scaling *s = &d->p->columns[d->o->before_column].scaling;
+
+		buf_printf(out, "; before is multiplied by %.4g", (double)s->numerator / (double)s->denominator);
+	}
 }
