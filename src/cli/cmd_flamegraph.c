@@ -260,6 +260,7 @@ static int render_difference(const struct picture_order *order, const struct pag
 
 	drawing.column = d->after;
 	drawing.before_column = d->before;
+	drawing.compared = d;
 	drawing.total *= (double)profile_scale(d->profile, d->after);
 	if (!drawing.title)
 		drawing.title = diff_picture_title(drawing.inverted);

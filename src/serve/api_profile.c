@@ -201,6 +201,7 @@ static int put_svg(const struct profile_query *a, const struct server_context *s
 	o.subtitle = subtitle.data;
 	o.column = a->column;
 	o.before_column = a->before;
+	o.compared = a->is_diff ? &a->diff : NULL;
 	o.width_of = a->view.width_of;
 	o.reverse = a->view.reverse;
 	o.inverted = a->view.inverted;

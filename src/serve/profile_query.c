@@ -3,6 +3,7 @@
 #include "profile_query.h"
 
 #include "clock.h"
+#include "difference.h"
 #include "mem.h"
 #include "runs.h"
 #include "saturate.h"
@@ -591,6 +592,7 @@ static void put_comparison(const struct profile_query *a, struct json *j)
 	json_str(j, a->name_after);
 	json_key(j, "factor");
 	json_double(j, a->diff.factor);
+	difference_put_chance(&a->diff, j);
 	put_scales(a, j);
 	if (!*a->view.base_run.id) {
 		json_time(j, "before_from", a->view.base_from_ns);
