@@ -142,7 +142,7 @@ static int choose_scale(const struct sides *s, enum form form, enum diff_scale *
 	if ((code = command_choice(&spec, "normalize", normalize, sides_scale_names, &scale)))
 		return code;
 	if (!normalize)
-		scale = by_total_scale || (form != FORM_FOLDED && sides_are_sampled(s)) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
+		scale = by_total_scale || (form != FORM_FOLDED && (s->is_scaled || sides_are_sampled(s))) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
 	*ret = (enum diff_scale)scale;
 	return 0;
 }
@@ -160,44 +160,17 @@ static int check_options(void)
 
 /* --- Inputs --- */
 
-/* A difference that a page or the API scaled also has what was measured: that is counted, and scaled as it was there. */
-static void take_measured(struct sides *s)
-{
-	uint32_t measured = profile_find_column(s->before, "before_measured");
-	struct profile *like;
-
-	if (measured == UINT32_MAX || profile_sum(s->before, s->column_before) <= 0)
-		return;
-	like = diff_outline(s->before);		/* its first node has the totals of the outermost functions */
-	profile_add(like, PROFILE_ROOT + 1, s->column_after, profile_sum(s->before, s->column_before) - profile_sum(s->before, s->column_after));
-	s->unfiltered = xcalloc(1, sizeof(*s->unfiltered));
-	s->unfiltered->a.profile = like;
-	s->whole_after = like;
-	s->column_before = measured;
-}
-
 static int load_one(struct sides *s, char **files, enum form form)
 {
-	const char *name = strcmp(files[0], "-") ? files[0] : "standard input";
-	uint32_t before, after;
 	int code = inputs_load(&s->a, &spec, files, 1);
 
 	if (code)
 		return code;
 	if (form != FORM_FOLDED)
 		inputs_show_names(&s->a);
-	before = profile_find_column(s->a.profile, "before");
-	after = profile_find_column(s->a.profile, "after");
-	if (before == UINT32_MAX || after == UINT32_MAX)
+	if (!sides_take_difference(s, files[0]))
 		return command_usage(&spec, "two profiles are needed, A (before) and B (after); '%s' is a single profile "
 				     "without two counts", files[0]);
-	s->before = s->after = s->a.profile;
-	s->column_before = before;
-	s->column_after = after;
-	snprintf(s->name_before, sizeof(s->name_before), "%.180s, first count", name);
-	snprintf(s->name_after, sizeof(s->name_after), "%.180s, second count", name);
-	s->is_difference = true;
-	take_measured(s);
 	return 0;
 }
 
@@ -326,7 +299,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 	const char *no_color = getenv("NO_COLOR");
 	struct diff_report_options o = {
 		.name_before = s->name_before, .name_after = s->name_after,
-		.column = s->is_difference ? "samples" : s->after->columns[s->column_after].name,
+		.column = sides_metric(s),
 		.compared = compared[scale],
 		.limit = (size_t)rows, .sort = !strcmp(sort, "total") ? REPORT_SORT_TOTAL : REPORT_SORT_SELF, .all = all, .sigma = sigma,
 		.color = !strcmp(output, "-") && isatty(STDOUT_FILENO) && !(no_color && *no_color),

@@ -260,6 +260,7 @@ static int render_difference(const struct picture_order *order, const struct pag
 
 	drawing.column = d->after;
 	drawing.before_column = d->before;
+	drawing.compared = d;
 	drawing.total *= (double)profile_scale(d->profile, d->after);
 	if (!drawing.title)
 		drawing.title = diff_picture_title(drawing.inverted);
@@ -271,7 +272,7 @@ static int render_difference(const struct picture_order *order, const struct pag
 /* `diffs` has room for all metrics, of which the first is the one that is shown. */
 static int draw_metrics(const struct picture_order *order, const struct sides *s, const struct diff_options *o, struct diff *diffs)
 {
-	struct page_metric metrics[SIDES_METRICS] = { { &diffs[0], s->after->columns[s->column_after].name } };
+	struct page_metric metrics[SIDES_METRICS] = { { &diffs[0], sides_metric(s) } };
 	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after };
 	_cleanup_(buf_done) struct buf drawn = { 0 };
 	struct err err = { 0 };
@@ -279,7 +280,7 @@ static int draw_metrics(const struct picture_order *order, const struct sides *s
 	int code;
 
 	buf_init(&drawn);
-	if (order->form == PICTURE_HTML)
+	if (order->form == PICTURE_HTML && !s->is_difference)
 		c.count = sides_metrics(s, &diffs[0], o, diffs, metrics);
 	for (size_t i = 0; i < c.count && order->function; i++)
 		keep_function(order, &diffs[i]);
@@ -288,11 +289,12 @@ static int draw_metrics(const struct picture_order *order, const struct sides *s
 	return code ? code : has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
+/* `url` is NULL where the sides are those of a file. */
 static int choose_scale(const char *url, const struct sides *s, enum diff_scale *ret)
 {
-	struct str wanted = profile_url_value(url, "scale=");
+	struct str wanted = url ? profile_url_value(url, "scale=") : (struct str){ NULL, 0 };
 	char name[16];
-	unsigned scale = sides_are_sampled(s) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
+	unsigned scale = s->is_scaled || sides_are_sampled(s) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
 	int code;
 
 	snprintf(name, sizeof(name), "%.*s", (int)wanted.n, wanted.n ? wanted.p : "");
@@ -309,9 +311,9 @@ static int draw_comparison(const struct picture_order *order, const char *url, s
 	struct err err = { 0 };
 	int code;
 
-	if ((code = sides_columns(s, &spec, order->column)))
+	if (!s->is_difference && (code = sides_columns(s, &spec, order->column)))
 		return code;
-	if (!inputs_have_values(&s->a, &spec, s->column_before, true) || !inputs_have_values(&s->b, &spec, s->column_after, true))
+	if (!inputs_have_values(&s->a, &spec, s->column_before, true) || !inputs_have_values(s->is_difference ? &s->a : &s->b, &spec, s->column_after, true))
 		return EXIT_NO_SAMPLES;
 	if ((code = choose_scale(url, s, &o.scale)) || (code = sides_check(s, &spec, o.scale, false, quiet || quietly)))
 		return code;
@@ -324,17 +326,46 @@ static int draw_comparison(const struct picture_order *order, const char *url, s
 }
 
 /* As `strobe diff` draws the two sides. */
+static int draw_sides(const struct picture_order *orders, size_t count, const char *url, struct sides *s)
+{
+	int code = 0, first = 0;
+
+	for (size_t i = 0; i < count && (!code || code == EXIT_NO_SAMPLES); i++) {
+		code = draw_comparison(&orders[i], url, s, i > 0);
+		first = i ? first : code;
+	}
+	return code && code != EXIT_NO_SAMPLES ? code : first;
+}
+
 static int draw_address(const struct picture_order *orders, size_t count, const struct format_options *reading, const char *url)
 {
 	struct sides s = { 0 };
-	int code = sides_load_address(&s, &spec, reading, url, false), first = 0;
+	int code = sides_load_address(&s, &spec, reading, url, false);
 
-	for (size_t i = 0; i < count && (!code || code == EXIT_NO_SAMPLES); i++) {
-		code = draw_comparison(&orders[i], url, &s, i > 0);
-		first = i ? first : code;
+	if (!code)
+		code = draw_sides(orders, count, url, &s);
+	sides_done(&s);
+	return code;
+}
+
+/* Whether the input is a comparison that was scaled, and all pictures are of it: draws them then. `in` is given away. */
+static bool draw_scaled(const struct picture_order *orders, size_t count, struct inputs *in, int *ret_code)
+{
+	struct sides s = { .a = *in };
+	bool is_scaled;
+
+	for (size_t i = 0; i < count; i++)
+		if (orders[i].column)
+			return false;
+	is_scaled = sides_take_difference(&s, in->first) && s.is_scaled;
+	s.a = (struct inputs){ 0 };
+	if (is_scaled) {
+		s.a = *in;
+		*in = (struct inputs){ 0 };
+		*ret_code = draw_sides(orders, count, NULL, &s);
 	}
 	sides_done(&s);
-	return code && code != EXIT_NO_SAMPLES ? code : first;
+	return is_scaled;
 }
 
 /* Files and numbers that pictures need beside the inputs: --nameattr, --cp, --random. */
@@ -475,7 +506,7 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 		inputs_show_names(&in);
 	if (!code && wants_lines())
 		code = add_profile_lines(&in, &lines);
-	if (!code)
+	if (!code && (wants_lines() || !draw_scaled(orders, count, &in, &code)))
 		code = draw_all(orders, count, &in, &lines);
 	inputs_done(&in);
 	line_set_done(&lines);

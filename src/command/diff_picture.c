@@ -40,6 +40,7 @@ int diff_picture_write(struct diff_picture *d, const struct page_comparison *c, 
 	buf_init(&packed);
 	o.column = diff->after;
 	o.before_column = diff->before;
+	o.compared = diff;
 	o.title = o.title ? o.title : diff_picture_title(o.inverted);
 	o.count_name = d->count_name;
 	e = text_path_ends(path, ".html") ? page_file_put_difference(c, &o, &svg, &err) :

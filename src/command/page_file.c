@@ -11,6 +11,7 @@
 
 #include "at_most_json.h"
 #include "diff_report.h"
+#include "difference.h"
 #include "edges.h"
 #include "mem.h"
 #include "report.h"
@@ -84,6 +85,7 @@ static void put_sides(struct json *j, const struct facts *f)
 		json_key(j, "before");
 		json_i64(j, report_sum(d->profile, d->before));
 		put_measured(j, f, m);
+		difference_put_chance(d, j);
 		json_end(j);
 	}
 }
@@ -600,6 +602,7 @@ int page_file_put_difference(const struct page_comparison *c, const struct flame
 	f.p = all ? all : shown->profile;
 	page.column_count = f.column_count;
 	page.shown = 2 * (uint32_t)c->shown + 1;
+	drawing.compared = shown;
 	drawing.before_column = columns[2 * c->shown];
 	drawing.column = columns[2 * c->shown + 1];
 	return flamegraph_html(f.p, &drawing, &page, out, err);

@@ -1,6 +1,7 @@
 /* profile_url.c: from the address in a browser to one request, and from its answer to a profile. */
 #include "profile_url.h"
 
+#include "clock.h"
 #include "command.h"
 #include "http_get.h"
 #include "mem.h"
@@ -52,6 +53,69 @@ char *profile_url_side(const char *url, const char *side)
 	buf_put(&b, url, strcspn(url, "#"));
 	buf_printf(&b, "&side=%s", side);
 	return buf_take(&b, NULL);
+}
+
+static void put_value(struct buf *out, const char *before, struct str value)
+{
+	_cleanup_(freep) char *text = xstrndup(value.p ? value.p : "", value.n);
+	size_t n;
+
+	if (text_unescape_url(text, value.n, &n) >= 0) {
+		buf_printf(out, "%s%s", out->size ? ", " : "", before);
+		text_put_plain(out, (struct str){ text, n });
+	}
+}
+
+/* "base.deploy==6" is "deploy=6"; after, "deploy" has a filter of its own or none. */
+static void put_labels(const char *url, bool is_before, struct buf *out)
+{
+	for (const char *at = strchr(url, '?'); at; at = strchr(at + 1, '&')) {
+		size_t n = strcspn(at + 1, "=&#");
+		_cleanup_(freep) char *key = NULL;
+		struct str value;
+
+		if (strncmp(at + 1, "base.", 5) || at[1 + n] != '=')
+			continue;
+		key = xstrndup(at + 1 + (is_before ? 0 : 5), n + 1 - (is_before ? 0 : 5));
+		value = profile_url_value(url, key);
+		if (value.n && *value.p == '=')
+			value = (struct str){ value.p + 1, value.n - 1 };
+		put_value(out, value.n ? key + (is_before ? 5 : 0) : "every ", value.n ? value : (struct str){ at + 6, n - 5 });
+	}
+}
+
+/* As it is written, unless that is relative to now. */
+static void put_time(struct str written, int64_t ns, const char *before, struct buf *out)
+{
+	_cleanup_(freep) char *text = xstrndup(written.n ? written.p : "", written.n);
+	char at[32];
+	size_t n;
+
+	buf_puts(out, *before || !out->size ? before : ", ");
+	if (written.n > 10 && text_unescape_url(text, written.n, &n) >= 0 && text[4] == '-') {
+		text_put_plain(out, (struct str){ text, n });
+	} else {
+		clock_format(ns, at, sizeof(at));
+		buf_puts(out, at);
+	}
+}
+
+void profile_url_name_side(const char *url, bool is_before, const struct profile *p, struct buf *out)
+{
+	struct str base = profile_url_value(url, "base="), run = profile_url_value(url, "run=");
+
+	if (base.n || run.n) {
+		bool several = run.n && !is_before && strstr(run.p, "&run=");
+
+		if (base.n && run.n && !several)
+			put_value(out, "run ", is_before ? base : run);
+		return;
+	}
+	put_labels(url, is_before, out);
+	if (!p->end_ns || (out->size && !profile_url_value(url, "base_from=").n))
+		return;
+	put_time(profile_url_value(url, is_before ? "base_from=" : "from="), p->start_ns, "", out);
+	put_time(profile_url_value(url, is_before ? "base_to=" : "to="), p->end_ns, " to ", out);
 }
 
 static bool is_stack_filter(struct str parameter)

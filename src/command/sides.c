@@ -34,6 +34,18 @@ int sides_load(struct sides *s, const struct command_spec *spec, const struct fo
 	return 0;
 }
 
+static void name_side(const char *url, bool is_before, const struct profile *p, char *ret, size_t size)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	profile_url_name_side(url, is_before, p, &b);
+	if (b.size)
+		snprintf(ret, size, "%.190s", b.data);
+	else
+		snprintf(ret, size, "%.180s, %s", url, is_before ? "before" : "after");
+}
+
 int sides_load_address(struct sides *s, const struct command_spec *spec, const struct format_options *o, const char *url, bool keep_names)
 {
 	_cleanup_(freep) char *whole = profile_url_without_filters(url);
@@ -48,9 +60,45 @@ int sides_load_address(struct sides *s, const struct command_spec *spec, const s
 		s->whole_before = s->unfiltered->before;
 		s->whole_after = s->unfiltered->after;
 	}
-	snprintf(s->name_before, sizeof(s->name_before), "%.180s, before", url);
-	snprintf(s->name_after, sizeof(s->name_after), "%.180s, after", url);
-	return code;
+	if (code)
+		return code;
+	name_side(url, true, s->before, s->name_before, sizeof(s->name_before));
+	name_side(url, false, s->after, s->name_after, sizeof(s->name_after));
+	return 0;
+}
+
+/* A difference that a page or the API scaled also has what was measured: that is counted, and scaled as it was there. */
+static void take_measured(struct sides *s)
+{
+	uint32_t measured = profile_find_column(s->before, "before_measured");
+	struct profile *like;
+
+	if (measured == UINT32_MAX || profile_sum(s->before, s->column_before) <= 0)
+		return;
+	like = diff_outline(s->before);		/* its first node has the totals of the outermost functions */
+	profile_add(like, PROFILE_ROOT + 1, s->column_after, profile_sum(s->before, s->column_before) - profile_sum(s->before, s->column_after));
+	s->unfiltered = xcalloc(1, sizeof(*s->unfiltered));
+	s->unfiltered->a.profile = like;
+	s->whole_after = like;
+	s->column_before = measured;
+	s->is_scaled = true;
+}
+
+bool sides_take_difference(struct sides *s, const char *file)
+{
+	const struct profile *p = s->a.profile;
+	uint32_t before = profile_find_column(p, "before"), after = profile_find_column(p, "after");
+
+	if (before == UINT32_MAX || after == UINT32_MAX)
+		return false;
+	s->before = s->after = p;
+	s->column_before = before;
+	s->column_after = after;
+	snprintf(s->name_before, sizeof(s->name_before), "%.180s, first count", name_of(file));
+	snprintf(s->name_after, sizeof(s->name_after), "%.180s, second count", name_of(file));
+	s->is_difference = true;
+	take_measured(s);
+	return true;
 }
 
 int sides_columns(struct sides *s, const struct command_spec *spec, const char *wanted)
@@ -90,6 +138,15 @@ int sides_check(const struct sides *s, const struct command_spec *spec, enum dif
 			fprintf(stderr, "strobe %s: %s\n", spec->name, doubts.items[i].text);
 	}
 	return 0;
+}
+
+const char *sides_metric(const struct sides *s)
+{
+	const struct profile_column *c = &s->after->columns[s->column_after];
+
+	if (!s->is_difference && strcmp(c->name, "after") && strcmp(c->name, "before"))
+		return c->name;
+	return !strcmp(c->unit, "nanoseconds") ? "time" : !strcmp(c->unit, "bytes") ? "memory" : "samples";
 }
 
 size_t sides_metrics(const struct sides *s, const struct diff *first, const struct diff_options *o, struct diff *ret, struct page_metric *metrics)

@@ -15,7 +15,7 @@ struct sides {
 	char name_before[200], name_after[200];	/* for sentences */
 	char *urls[2];			/* both sides of one address */
 	struct sides *unfiltered;	/* owns whole_before and whole_after */
-	bool is_difference;
+	bool is_difference, is_scaled;	/* is_scaled: it was, and is again, by total */
 };
 
 /* Reads both files. `keep_names`: for conversions, which write names as they are. Returns 0 or an exit code, after it has said why, as the next
@@ -24,6 +24,10 @@ int sides_load(struct sides *s, const struct command_spec *spec, const struct fo
 
 /* Reads both sides of the comparison that has this address. */
 int sides_load_address(struct sides *s, const struct command_spec *spec, const struct format_options *o, const char *url, bool keep_names);
+
+/* Takes the profile of `a`, read from `file`, as both sides if it has two counts. Values before that were scaled are what was measured,
+ * scaled again. Returns false, and changes nothing, if it has no two counts. */
+bool sides_take_difference(struct sides *s, const char *file);
 
 /* Chooses the columns: `wanted`, or if it is NULL the one that both addresses name, or the usual one. UINT32_MAX if a side without values
  * has none. */
@@ -37,6 +41,9 @@ bool sides_are_sampled(const struct sides *s);
 
 /* By enum diff_scale: "none", "total", ...; NULL behind the last. */
 extern const char *const sides_scale_names[];
+
+/* The name of the chosen metric: that of the column, or of a difference what its unit tells. */
+const char *sides_metric(const struct sides *s);
 
 /* A page switches between the metrics of both sides. `first` is the difference of the chosen columns, and shown first; `ret` has room for
  * SIDES_METRICS, of which all but the first are made here, for diff_done. Returns how many. */

@@ -106,6 +106,27 @@ double diff_sigma(size_t count)
 	return sigma;
 }
 
+double diff_usual_sigma(const struct diff *d)
+{
+	const struct profile *p = d->profile;
+	const int64_t *values[] = { p->columns[d->before].self, p->columns[d->after].self, p->columns[d->measured].self };
+	_cleanup_(freep) bool *nodes = xcalloc((size_t)p->node_count + 1, sizeof(*nodes)), *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));
+	size_t count = 0;
+
+	for (uint32_t n = p->node_count; n-- > 1;) {
+		nodes[n] |= values[0][n] || values[1][n] || values[2][n];
+		nodes[p->parents[n]] |= nodes[n];
+		count += nodes[n] && !frames[p->node_frames[n]];
+		frames[p->node_frames[n]] |= nodes[n];
+	}
+	return diff_sigma(count);
+}
+
+double diff_whole_after(const struct diff *d)
+{
+	return d->unfiltered_after > 0 ? d->unfiltered_after : (double)profile_sum(d->profile, d->after);
+}
+
 /* --- Doubts --- */
 
 static void _printf_(3, 4) doubt(struct diff_doubts *all, bool fatal, const char *format, ...)

@@ -279,7 +279,7 @@ static void put_node_look(const struct drawing *d, const struct graph_node *n)
 	struct buf *out = d->out;
 
 	if (d->difference) {
-		put_rgb(out, "fillcolor", difference_shade(d->difference, (double)n->total - (double)n->total_before, BOX_GREY));
+		put_rgb(out, "fillcolor", difference_shade(d->difference, (double)n->total_before, (double)n->total, BOX_GREY));
 		buf_puts(out, n->total_before && !n->total ? " style=\"filled,rounded,dashed\"" : "");
 	} else {
 		put_color(d, n->self);
@@ -332,7 +332,7 @@ static void put_edge_look(const struct drawing *d, const struct graph_edge *e)
 	struct buf *out = d->out;
 
 	if (d->difference) {
-		put_rgb(out, "color", difference_shade(d->difference, (double)e->value - (double)e->before, ARROW_GREY));
+		put_rgb(out, "color", difference_shade(d->difference, (double)e->before, (double)e->value, ARROW_GREY));
 		put_change_class(out, e->before, e->value, e->critical);
 		buf_puts(out, e->before && !e->value ? " style=dashed" : "");
 	} else if (e->critical) {
@@ -505,15 +505,12 @@ void callgraph_freep(struct callgraph **c)
 	callgraph_free(*c);
 }
 
-static double largest_change(const struct graph *g)
+static void find_largest_change(const struct graph *g, struct picture_difference *d)
 {
-	double most = 0;
-
 	for (size_t i = 0; i < g->node_count; i++)
-		most = fmax(most, fabs((double)g->nodes[i].total - (double)g->nodes[i].total_before));
+		difference_note(d, (double)g->nodes[i].total_before, (double)g->nodes[i].total);
 	for (size_t i = 0; i < g->edge_count; i++)
-		most = fmax(most, fabs((double)g->edges[i].value - (double)g->edges[i].before));
-	return most;
+		difference_note(d, (double)g->edges[i].before, (double)g->edges[i].value);
 }
 
 void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out,
@@ -536,7 +533,9 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 	if (o.before_column != UINT32_MAX) {
 		flamegraph_defaults(&words);
 		words.column = o.column;
-		difference.most = largest_change(&g);
+		words.compared = o.compared;
+		difference_init(&difference);
+		find_largest_change(&g, &difference);
 		d.difference = &difference;
 	}
 	put_graph(&d);

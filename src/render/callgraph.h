@@ -16,9 +16,12 @@
 #define CALLGRAPH_NODES		150	/* functions that are laid out in a tenth of a second */
 #define CALLGRAPH_NODES_MAX	5000
 
+struct diff;
+
 struct callgraph_options {
 	uint32_t column;
 	uint32_t before_column;		/* in a difference (diff.h): `column` before; UINT32_MAX: there is none */
+	const struct diff *compared;	/* tells which changes may be chance, and are pale; NULL: none */
 	const char *value_name;		/* "wall_ns", where `column` is called "after"; NULL: as the column */
 	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
 	double threshold;		/* per cent of all below which a function or an arrow is left out */

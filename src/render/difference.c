@@ -3,6 +3,7 @@
 #include "difference.h"
 
 #include "amount.h"
+#include "diff.h"
 #include "mem.h"
 #include "saturate.h"
 #include "text.h"
@@ -10,6 +11,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How much of the strongest colour the least certain change has, and one that may be chance. */
+#define CERTAIN_STRENGTH	0.3
+#define CHANCE_STRENGTH		0.12
 
 const char *const flamegraph_width_names[] = {
 	[WIDTH_OF_MAXIMUM] = "maximum", [WIDTH_OF_AFTER] = "after", [WIDTH_OF_BEFORE] = "before",
@@ -46,6 +51,14 @@ static int64_t width_of(const struct picture_difference *d, uint32_t node)
 	return after > before ? after : before;
 }
 
+void difference_init(struct picture_difference *d)
+{
+	if (!d->o->compared)
+		return;
+	d->sigma = diff_usual_sigma(d->o->compared);
+	d->whole_after = diff_whole_after(d->o->compared);
+}
+
 struct picture_difference *difference_new(const struct profile *p, const struct flamegraph_options *o)
 {
 	struct picture_difference *d;
@@ -55,6 +68,7 @@ struct picture_difference *difference_new(const struct profile *p, const struct 
 	d = xcalloc(1, sizeof(*d));
 	d->p = p;
 	d->o = o;
+	difference_init(d);
 	d->before = profile_totals(p, o->before_column);
 	d->measured = profile_totals(p, profile_measured(p, o->before_column));
 	for (uint32_t n = 0; n < p->node_count && p->columns[o->before_column].scaling.denominator; n++)
@@ -80,27 +94,73 @@ struct picture_difference *difference_free(struct picture_difference *d)
 
 /* --- Colours --- */
 
-static double delta_of(const struct picture_difference *d, uint32_t node)
+struct sides {
+	double before, after;
+};
+
+static struct sides sides_of(const struct picture_difference *d, uint32_t node)
 {
+	const struct profile_scaling *scaling = &d->p->columns[d->o->before_column].scaling;
+
 	if (d->o->delta == DELTA_SELF)
-		return (double)self_of(d, d->o->column, node) -
-			(double)profile_scaled(&d->p->columns[d->o->before_column].scaling, self_of(d, profile_measured(d->p, d->o->before_column), node));
-	return (double)d->after[node] - (double)d->before[node];
+		return (struct sides){ (double)profile_scaled(scaling, self_of(d, profile_measured(d->p, d->o->before_column), node)),
+				       (double)self_of(d, d->o->column, node) };
+	return (struct sides){ (double)d->before[node], (double)d->after[node] };
+}
+
+static bool is_chance(const struct picture_difference *d, double before, double after)
+{
+	return d->o->compared && fabs(after - before) <= diff_noise(d->o->compared, d->sigma, before, after, d->whole_after);
+}
+
+static double certain_change(const struct picture_difference *d, double before, double after)
+{
+	return is_chance(d, before, after) ? 0 : fabs(after - before);
+}
+
+void difference_note(struct picture_difference *d, double before, double after)
+{
+	d->most = fmax(d->most, certain_change(d, before, after));
+}
+
+void difference_put_chance(const struct diff *d, struct json *j)
+{
+	if (d->before_weight <= 0 && d->after_weight <= 0)
+		return;
+	json_key(j, "chance");
+	json_open_array(j);
+	json_double(j, diff_usual_sigma(d));
+	json_double(j, d->before_weight);
+	json_double(j, d->after_weight);
+	json_double(j, d->shares ? diff_whole_after(d) : 0);
+	json_end(j);
 }
 
 void difference_scale(struct picture_difference *d, const struct layout *l)
 {
 	d->most = 0;
-	for (size_t i = 0; i < l->count; i++)
-		d->most = fmax(d->most, fabs(delta_of(d, l->boxes[i].node)));
+	for (size_t i = 0; i < l->count; i++) {
+		struct sides s = sides_of(d, l->boxes[i].node);
+
+		difference_note(d, s.before, s.after);
+	}
 }
 
 /* By the root of the share, so that a tenth of the largest change is seen too. The page's script does the same. */
-struct rgb difference_shade(const struct picture_difference *d, double delta, int grey)
+static double strength_of(const struct picture_difference *d, double before, double after)
+{
+	double change = certain_change(d, before, after), strength = d->most > 0 ? fmin(1, sqrt(change / d->most)) : 0;
+
+	if (before == after || (!d->o->compared && d->most <= 0))
+		return 0;
+	return !d->o->compared ? strength : change > 0 ? fmax(strength, CERTAIN_STRENGTH) : CHANCE_STRENGTH;
+}
+
+struct rgb difference_shade(const struct picture_difference *d, double before, double after, int grey)
 {
 	static const struct rgb more = { 230, 97, 1 }, less = { 43, 123, 186 };
-	struct rgb end = (delta > 0) != d->o->negate ? more : less;
-	double strength = d->most > 0 ? sqrt(fabs(delta) / d->most) : 0;
+	struct rgb end = (after > before) != d->o->negate ? more : less;
+	double strength = strength_of(d, before, after);
 
 	return (struct rgb){
 		(int)floor(grey + (end.r - grey) * strength + 0.5), (int)floor(grey + (end.g - grey) * strength + 0.5),
@@ -110,11 +170,11 @@ struct rgb difference_shade(const struct picture_difference *d, double delta, in
 
 struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box)
 {
-	double delta = delta_of(d, box->node);
+	struct sides s = sides_of(d, box->node);
 
-	if (delta == 0 || d->most == 0)
+	if (strength_of(d, s.before, s.after) == 0)
 		return (struct rgb){ 240, 240, 240 };
-	return difference_shade(d, delta, 245);
+	return difference_shade(d, s.before, s.after, 245);
 }
 
 /* --- Words --- */
@@ -235,4 +295,9 @@ void difference_put_note(const struct picture_difference *d, struct buf *out)
 	buf_puts(out, d->o->delta == DELTA_SELF ? " less" : " is less");
 	buf_puts(out, "; widths are ");
 	buf_puts(out, widths[d->o->width_of]);
+	if (d->p && d->p->columns[d->o->before_column].scaling.denominator) {
+		const struct profile_scaling *s = &d->p->columns[d->o->before_column].scaling;
+
+		buf_printf(out, "; before is multiplied by %.4g", (double)s->numerator / (double)s->denominator);
+	}
 }

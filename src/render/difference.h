@@ -16,12 +16,19 @@ struct picture_difference {
 	int64_t *before, *after;	/* totals by node */
 	int64_t *measured;		/* `before` without scale */
 	int64_t *widths;		/* self values by node that the frames are as wide as */
-	double most;			/* the largest change that has a colour */
+	double most;			/* the largest change that is more than chance: it has the strongest colour */
+	double sigma, whole_after;	/* of o->compared */
 };
 
 /* NULL if the options ask for no difference. Free it with difference_free, which returns NULL. */
 struct picture_difference *difference_new(const struct profile *p, const struct flamegraph_options *o);
 struct picture_difference *difference_free(struct picture_difference *d);
+
+/* The same for something else than frames, whose totals stay NULL: `p` and `o` are set. */
+void difference_init(struct picture_difference *d);
+
+/* Takes a change into account in the search for the largest one. */
+void difference_note(struct picture_difference *d, double before, double after);
 
 /* Finds the largest change among the boxes that are drawn, which has the strongest colour. */
 void difference_scale(struct picture_difference *d, const struct layout *l);
@@ -38,8 +45,12 @@ struct picture_change difference_of(const struct picture_difference *d, uint32_t
 
 struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box);
 
-/* From a grey of this level, no change, to orange or blue, the largest change. */
-struct rgb difference_shade(const struct picture_difference *d, double delta, int grey);
+/* Puts "chance", by which a script tells changes that may be chance from others: standard errors, the values of one sample before and after,
+ * and what shares are of after; nothing where both sides were measured. */
+void difference_put_chance(const struct diff *d, struct json *j);
+
+/* From a grey of this level, no change, to orange or blue, the largest change. Those that may be chance are pale. */
+struct rgb difference_shade(const struct picture_difference *d, double before, double after, int grey);
 
 /* "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are each of its
  * side, points are percent of everything before. `count_name` is NULL where the unit says it all. */

@@ -24,6 +24,7 @@ enum flamegraph_delta { DELTA_INCLUSIVE, DELTA_SELF };
 
 extern const char *const flamegraph_width_names[], *const flamegraph_delta_names[];
 
+struct diff;
 struct nameattr;
 struct palette_map;
 
@@ -57,6 +58,7 @@ struct flamegraph_options {
 	uint32_t before_column;			/* for a difference: the values of `column` before; UINT32_MAX: none */
 	enum flamegraph_width_of width_of;
 	enum flamegraph_delta delta;
+	const struct diff *compared;		/* tells which changes may be chance, and are pale; NULL: none */
 };
 
 void flamegraph_defaults(struct flamegraph_options *o);

@@ -2,6 +2,7 @@
 
 #include "difference.h"
 
+#include "diff.h"
 #include "mem.h"
 #include "test.h"
 #include "test_random.h"
@@ -73,6 +74,31 @@ TEST(a_parent_whose_callees_tripled_says_so)
 		     "self)</title>"));
 	CHECK(strstr(svg, "<title>all (before 60 samples, 100.00%; after 100 samples, 100.00%; +40, +66.67%, +66.67 "
 		     "points)</title>"));
+}
+
+static const char *fill_of(const char *svg, const char *function)
+{
+	char title[64];
+	const char *at;
+
+	snprintf(title, sizeof(title), "<title>%s (", function);
+	at = strstr(svg, title);
+	return at ? strstr(at, "fill=\"") : "";
+}
+
+TEST(what_may_be_chance_is_pale_and_no_measure_of_what_is_certain)
+{
+	_cleanup_(profile_freep) struct profile *p = sample();
+	struct flamegraph_options o = options_of(p);
+	struct diff d = { .profile = p, .before = o.before_column, .after = o.column, .measured = o.before_column, .factor = 1,
+			  .before_weight = 2, .after_weight = 2 };
+	_cleanup_(freep) char *svg = NULL;
+
+	o.compared = &d;
+	svg = draw(p, &o);
+	CHECK(strstr(fill_of(svg, "p"), "fill=\"rgb(230,97,1)\"") == fill_of(svg, "p"));
+	CHECK(strstr(fill_of(svg, "a"), "fill=\"rgb(243,227,216)\"") == fill_of(svg, "a"));
+	CHECK(strstr(fill_of(svg, "same"), "fill=\"rgb(240,240,240)\"") == fill_of(svg, "same"));
 }
 
 TEST(what_is_gone_is_drawn_unless_widths_are_those_of_after)

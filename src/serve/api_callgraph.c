@@ -43,6 +43,7 @@ static int draw(const struct profile_query *a, struct graphviz *graphviz, bool b
 	callgraph_defaults(&o);
 	o.column = a->column;
 	o.before_column = a->before;
+	o.compared = a->is_diff ? &a->diff : NULL;
 	o.value_name = report_column_title(a->columns[a->chosen].name);
 	if (a->view.threshold >= 0)
 		o.threshold = a->view.threshold;

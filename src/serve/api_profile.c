@@ -9,6 +9,7 @@
 #include "downloads.h"
 #include "flame_data.h"
 #include "flame_part.h"
+#include "folded_write.h"
 #include "format.h"
 #include "profile_json.h"
 #include "render.h"
@@ -200,6 +201,7 @@ static int put_svg(const struct profile_query *a, const struct server_context *s
 	o.subtitle = subtitle.data;
 	o.column = a->column;
 	o.before_column = a->before;
+	o.compared = a->is_diff ? &a->diff : NULL;
 	o.width_of = a->view.width_of;
 	o.reverse = a->view.reverse;
 	o.inverted = a->view.inverted;
@@ -209,6 +211,14 @@ static int put_svg(const struct profile_query *a, const struct server_context *s
 }
 
 /* --- Answers --- */
+
+/* Counts before are those that were measured unless a scale was asked for, as `strobe diff --folded` writes them. */
+static int put_folded(const struct profile_query *a, struct buf *out, struct err *err)
+{
+	if (!a->is_diff)
+		return format_folded.write(a->profile, a->column, out, err);
+	return folded_write_difference(a->profile, a->view.has_scale ? a->before : a->diff.measured, a->column, a->diff.measured, out, err);
+}
 
 static void answer_shape(struct server_context *s, const struct request *q, struct response *r, const struct profile_query *a,
 			 enum shape shape)
@@ -232,7 +242,7 @@ static void answer_shape(struct server_context *s, const struct request *q, stru
 		break;
 	case SHAPE_FOLDED:
 		response_streams(r);
-		code = format_folded.write(a->profile, a->column, &r->body, &err);
+		code = put_folded(a, &r->body, &err);
 		break;
 	case SHAPE_STROBE:
 		code = format_strobe.write(a->profile, UINT32_MAX, &r->body, &err);
@@ -255,7 +265,7 @@ static void answer_shape(struct server_context *s, const struct request *q, stru
 static void answer_download(const struct request *q, struct response *r, const struct profile_query *a, const struct download *d)
 {
 	struct err err = { 0 };
-	int code = download_put(d, a->profile, a->view.column ? a->column : UINT32_MAX, "profile", r, &err);
+	int code = download_put(d, a->profile, a->view.column && !a->is_diff ? a->column : UINT32_MAX, "profile", r, &err);
 
 	if (code < 0)
 		profile_query_refuse(r, q, code, &err);
@@ -286,6 +296,8 @@ void api_profile(struct server_context *s, const struct request *q, struct respo
 	a.lines = wants_lines(&a.view, shape, d);
 	a.names_as_stored = d || shape == SHAPE_FOLDED || shape == SHAPE_STROBE;
 	a.is_chart = !d && shape == SHAPE_CHART;
+	if (d && !download_has_sides(d) && a.view.has_base)
+		profile_query_take_after(&a);
 	a.chart = d ? download_has_chart(d) : shape == SHAPE_CHART || shape == SHAPE_STROBE;
 	if ((d || shape != SHAPE_UNKNOWN) && (code = profile_query_load(&a, s, &err)) < 0) {
 		profile_query_refuse(r, q, code, &err);

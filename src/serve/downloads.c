@@ -23,6 +23,11 @@ const struct download *download_by_name(const char *format)
 	return NULL;
 }
 
+bool download_has_sides(const struct download *d)
+{
+	return d->format == &format_pprof || d->format == &format_speedscope || d->format == &format_callgrind;
+}
+
 bool download_has_lines(const struct download *d)
 {
 	return d->format->has_lines;

@@ -12,6 +12,9 @@ struct download;
 /* By the parameter `format`; NULL for any other value, or without one. */
 const struct download *download_by_name(const char *format);
 
+/* Whether the format has several columns of any name, and so both sides of a comparison. */
+bool download_has_sides(const struct download *d);
+
 /* Whether the format can hold executed lines. */
 bool download_has_chart(const struct download *d);	/* the order of calls, where known */
 bool download_has_lines(const struct download *d);

@@ -3,6 +3,7 @@
 #include "profile_query.h"
 
 #include "clock.h"
+#include "difference.h"
 #include "mem.h"
 #include "runs.h"
 #include "saturate.h"
@@ -27,6 +28,12 @@ int profile_query_parse(struct profile_query *a, const struct request *q, struct
 	if (r < 0)
 		return r;
 	return view_parse(&a->view, &a->params, q->now_ns, err);
+}
+
+void profile_query_take_after(struct profile_query *a)
+{
+	a->view.has_base = a->view.has_base_labels = false;
+	a->is_after = true;
 }
 
 /* --- What it is about --- */
@@ -501,6 +508,8 @@ static void put_warning(const struct profile_query *a, struct buf *out)
 		buf_printf(out, "%s%s", semicolon(out), a->unmeasured);
 	if (*a->missing)
 		buf_printf(out, "%s" STORE_MISSING, semicolon(out), a->missing);
+	if (a->is_after)
+		buf_printf(out, "%sthis format has no comparisons: these are the values after, and side=before has those before", semicolon(out));
 	for (size_t i = 0; i < a->doubts.count; i++)
 		buf_printf(out, "%s%s", semicolon(out), a->doubts.items[i].text);
 }
@@ -583,6 +592,7 @@ static void put_comparison(const struct profile_query *a, struct json *j)
 	json_str(j, a->name_after);
 	json_key(j, "factor");
 	json_double(j, a->diff.factor);
+	difference_put_chance(&a->diff, j);
 	put_scales(a, j);
 	if (!*a->view.base_run.id) {
 		json_time(j, "before_from", a->view.base_from_ns);

@@ -34,7 +34,7 @@ struct profile_query {
 	size_t run_count;			/* number of those that are there */
 	struct profile_query_column columns[PROFILE_COLUMNS];
 	uint32_t column_count, chosen;		/* the chosen one has the name of `column`, but for a comparison */
-	bool is_diff;
+	bool is_diff, is_after;			/* is_after: of a comparison that was asked for, its side after */
 	bool scales[DIFF_BY_REQUESTS + 1];	/* those that it can be scaled by */
 	struct diff diff;			/* owns the profile then */
 	char name_before[160], name_after[160];	/* names of the sides of a comparison, for sentences */
@@ -47,6 +47,9 @@ struct profile_query {
 
 /* -EINVAL with a sentence for bad parameters. */
 int profile_query_parse(struct profile_query *a, const struct request *q, struct err *err);
+
+/* Makes a comparison the profile of its side after, for formats that have no comparisons: profile_query_warn says so. */
+void profile_query_take_after(struct profile_query *a);
 
 /* Also queries the store, for a range, runs or a comparison, groups the result, and picks the column. -EINVAL if the
  * profile lacks the requested column or a comparison makes no sense, -ENOENT without such a run. */

@@ -138,6 +138,32 @@ def a_comparison_kept_in_a_file_is_what_its_address_was():
             check('multiplied by 1.5' in wanted and said.splitlines()[2:end] == wanted.splitlines()[2:end], f'{keep}: {said}, not {wanted}')
             count = '60' if keep else '200'
             check(f', {count} samples' in said.splitlines()[0], f'what was measured: {said}')
+            check(wanted.startswith(f'before: run shop/b, {count} samples\nafter:  run shop/a, '), f'the sides are named: {wanted}')
+            pictures = [strobe('flamegraph', x, '-o', '-').stdout for x in (f'{directory}/x.strobe', page)]
+            check(pictures[0] == pictures[1] and 'before is multiplied by 1.5' in pictures[0], f'{keep}: the picture is that of the address')
+            check(strobe('flamegraph', f'{directory}/x.strobe', '-o', f'{directory}/x.html').returncode == 0, 'the page is written')
+            with open(f'{directory}/x.html') as f:
+                check('"factor":1.5' in f.read(), f'{keep}: so is the page')
+
+
+@test
+def a_comparison_in_other_formats_has_both_sides_or_says_which():
+    with Directory() as directory, Daemon(directory) as d:
+        for run, stacks in ('b', b'main;a 40\nmain;b 60\n'), ('a', b'main;a 150\nmain;b 60\n'):
+            urllib.request.urlopen(urllib.request.Request(f'{d.url}/api/v1/runs?source=shop&id={run}', data=stacks), timeout=20).close()
+        for scale, a in ('', '40'), ('&scale=total', '84'):
+            page = f'{d.url}/?run=shop/a&base=shop/b{scale}'
+            with urllib.request.urlopen(page.replace('/?', '/api/v1/profile?') + '&format=folded', timeout=30) as r:
+                folded = r.read().decode()
+            check(folded.startswith(f'main;a {a} 150\n') and folded == strobe('diff', '--folded', page).stdout, f'{scale}: {folded}')
+        for form, sides in ('pprof', 2), ('speedscope', 2), ('callgrind', 2), ('xhprof', 1), ('xhprof-json', 1), ('chrome', 1):
+            with urllib.request.urlopen(f'{d.url}/api/v1/profile?run=shop/a&base=shop/b&format={form}&column=samples', timeout=30) as r, \
+                    open(f'{directory}/x.{form}', 'wb') as f:
+                f.write(r.read())
+            said = r.headers['Strobe-Warning'] or ''
+            check(('these are the values after' in said) == (sides == 1), f'{form}: {said}')
+            code = strobe('diff', f'{directory}/x.{form}').returncode
+            check((code == 0) == (sides == 2), f'{form} has {sides} sides')
 
 
 @test

@@ -991,6 +991,28 @@ await test('boxes of a difference are coloured by self values, as in a file', as
 	await open.close();
 });
 
+// The function is the first box of both.
+await test('both graphs of a function have one scale of colours, in which chance is pale', async () => {
+	const run = (id, stacks) => fetch(`${site}/api/v1/runs?source=chance&id=${id}`, { method: 'POST', body: stacks });
+	await run('a', 'main;f;g 60\nmain;f;h 41\nmain;z 99\n');
+	await run('b', 'main;f;g 10\nmain;f;h 90\nmain;z 99\n');
+	const open = await openPage('/?run=chance/b&base=chance/a&scale=none&function=f'), at = (label, y) => open.$eval(`[aria-label^="${label}"] canvas`, (c, y) => {
+		const k = devicePixelRatio, [r, g, b] = c.getContext('2d').getImageData(2 * k, (y < 0 ? c.height / k + y : y) * k, 1, 1).data;
+		return `${r},${g},${b}`;
+	}, y);
+	await open.waitForSelector('.sandwich canvas');
+	await drawn(open);
+	const [up, down, callee] = [await at('Callers,', -7), await at('Callees,', 7), await at('Callees,', 26)];
+	check(up === down && up === '221,230,238', up, down);
+	check(callee === '43,123,186', callee);
+	await open.goto(`${site}/?run=chance/b&base=chance/a&scale=none#zoom=main;f&show=both`);
+	await open.waitForSelector('.functions tbody tr');
+	await drawn(open);
+	const zoomed = await texts(open, '.functions tbody tr:not(.gap)');
+	check(zoomed.length === 3 && zoomed.filter((row) => row.includes('?')).every((row) => row.endsWith('f')), zoomed);
+	await open.close();
+});
+
 await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
 	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
 	await open.focus('#narrow');

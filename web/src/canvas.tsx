@@ -14,6 +14,7 @@ export interface CanvasProps {
 	label: string;				// "Flame graph"
 	question(): string;			// data that answers the same one as before is shown where the old one was
 	data(): FlameData | null;		// these are read in effects, and again when a signal changes
+	graphs?(): FlameData[];			// those that colours have one scale in
 	zoomed(): number;
 	inverted(): boolean;
 	zoom(box: number): void;
@@ -104,7 +105,7 @@ export function Canvas(p: CanvasProps) {
 				setTip(null);
 				if (d) {
 					const question = now().question();
-					c.setPaint(paintOf(d));
+					c.setPaint(paintOf(d, now().graphs?.()));
 					c.setData(d, now().zoomed(), question === answered);
 					answered = question;
 				}

@@ -1,61 +1,15 @@
-// The base of a comparison: the range at another time, or samples of another label, such as the deploy before.
+// The base of a comparison: whether there is one, its scale, and its end.
 
 import { useRef, useState } from 'preact/hooks';
-import * as format from './format';
-import { flame, labels } from './load';
+import { LazyCompare } from './lazy_views';
+import { flame } from './load';
 import { usePopup } from './popup';
-import { change, filterKey, filtersOf, labelOf, view, type View } from './state';
+import { change, view } from './state';
 
-const DAY = 86400, SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: DAY, w: 7 * DAY };
+export const isBase = ([key]: [string, string]) => key.startsWith('base') || key === 'scale';
 
-// The time between "-90m" and now; NaN if it is no such time.
-function before(text: string): number {
-	const [, n, unit] = /^-(\d+)([smhdw])$/.exec(text) || [];
-	return text === 'now' ? 0 : n ? Number(n) * SECONDS[unit] : NaN;
-}
-
-// A range that moves on with now is compared with one that does.
-function shifted(earlier: (unix: number) => number): [string, string][] {
-	const { from, to } = view.peek(), about = flame.peek()!.about, ends = [before(from), before(to)], now = about.to - (ends[1] || 0);
-	const moments = ends.some(Number.isNaN) ? [about.from, about.to].map((unix) => new Date(earlier(unix) * 1000).toISOString()) : ends.map((s) => `-${Math.round(now - earlier(now - s))}s`);
-	return [['base_from', moments[0]], ['base_to', moments[1]]];
-}
-
-const isBase = ([key]: [string, string]) => key.startsWith('base') || key === 'scale';
-
-function compareWith(base: [string, string][]): void {
+export function compareWith(base: [string, string][]): void {
 	change({ subject: [...view.peek().subject.filter((pair) => !isBase(pair)), ...base] });
-}
-
-// The value that the label is filtered by; '' if there is none, or none alone.
-function chosen(label: string): string {
-	const all = filtersOf(label), [one] = all;
-	return all.length !== 1 || /^!|^[^=].*\*$|^\*$/.test(one) ? '' : one.replace(/^=/, '');
-}
-
-function Label({ close }: { close(): void }) {
-	const several = labels.value.filter((l) => l.values.length > 1), [key, setKey] = useState(several[0]?.key || '');
-	const values = several.find((l) => l.key === key)?.values || [];
-	const [after, setAfter] = useState(chosen(key));
-	const choose = (e: SubmitEvent) => {
-		const f = new FormData(e.currentTarget as HTMLFormElement), side = (name: string) => String(f.get(name) || '');
-		e.preventDefault();
-		close();
-		const part: Partial<View> = { filters: [...view.peek().filters.filter(([k]) => labelOf(k) !== key), ...side('after') ? [[filterKey(key), `=${side('after')}`] as [string, string]] : []] };
-		change({ ...part, subject: [...view.peek().subject.filter((pair) => !isBase(pair)), [`base.${key}`, `=${side('before')}`]] });
-	};
-	if (!several.length)
-		return null;
-	const options = values.map((v) => <option key={v.value} value={v.value}>{v.value || '(none)'}</option>);
-	return <form onSubmit={choose}>
-		<label>label <select name="key" value={key} onChange={(e) => {
-			setKey(e.currentTarget.value);
-			setAfter(chosen(e.currentTarget.value));
-		}}>{several.map((l) => <option key={l.key} value={l.key}>{l.key}</option>)}</select></label>
-		<label>of <select name="after" value={after} onChange={(e) => setAfter(e.currentTarget.value)}><option value="">all</option>{options}</select></label>
-		<label>with <select name="before" aria-label="compared with">{options}</select></label>
-		<button class="primary">Compare</button>
-	</form>;
 }
 
 const SCALES = [['', 'automatic'], ['total', 'shares of the total'], ['none', 'as measured'], ['rate', 'per second'], ['requests', 'per request']];
@@ -78,22 +32,11 @@ export function EndComparison() {
 }
 
 export function Compare() {
-	const [open, setOpen] = useState(false), root = useRef<HTMLDivElement>(null), about = flame.value?.about;
-	const compared = view.value.subject.some(isBase), length = about ? about.to - about.from : 0;
+	const [open, setOpen] = useState(false), root = useRef<HTMLDivElement>(null);
 	usePopup(root, open, () => setOpen(false));
-	const take = (earlier: (unix: number) => number) => {
-		setOpen(false);
-		compareWith(shifted(earlier));
-	};
 	return <div class="compare" ref={root}>
-		<button type="button" aria-expanded={open} aria-pressed={compared} onClick={() => setOpen(!open)}>compare</button>
+		<button type="button" aria-expanded={open} aria-pressed={view.value.subject.some(isBase)} onClick={() => setOpen(!open)}>compare</button>
 		<EndComparison />
-		{open && about && <div class="popup">
-			<p>What changed since</p>
-			<button type="button" onClick={() => take((unix) => unix - Math.ceil(length))}>the same range before</button>
-			<button type="button" onClick={() => take((unix) => format.daysBefore(unix, 1))}>yesterday at this time</button>
-			<button type="button" onClick={() => take((unix) => format.daysBefore(unix, 7))}>a week ago at this time</button>
-			<Label close={() => setOpen(false)} />
-		</div>}
+		{open && flame.value && <LazyCompare close={() => setOpen(false)} />}
 	</div>;
 }

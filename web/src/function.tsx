@@ -107,16 +107,17 @@ function zoomIn(d: FlameData, box: number, zoomedBox: number, set: (path: string
 		openAt(d.name(box), d.place(d.frame[box]));
 }
 
+const graphs = () => [upper.value!, lower.value!];
 const question = () => functionQuery(view.peek());
 
 function Sandwich() {
 	return <div class="sandwich" aria-busy={loading.value}>
 		<section class="graph" aria-label="Callers as a graph">
-			<Canvas label="Callers" question={question} data={() => upper.value} zoomed={() => upperZoomed.value} inverted={() => false}
+			<Canvas label="Callers" question={question} graphs={graphs} data={() => upper.value} zoomed={() => upperZoomed.value} inverted={() => false}
 				zoom={(box) => zoomIn(upper.value!, box, upperZoomed.value, setCallersZoom)} open={openAt} />
 		</section>
 		<section class="graph" aria-label="Callees as a graph">
-			<Canvas label="Callees" question={question} data={() => lower.value} zoomed={() => lowerZoomed.value} inverted={() => true}
+			<Canvas label="Callees" question={question} graphs={graphs} data={() => lower.value} zoomed={() => lowerZoomed.value} inverted={() => true}
 				zoom={(box) => zoomIn(lower.value!, box, lowerZoomed.value, setZoom)} open={openAt} />
 		</section>
 		<Notes data={lower.value} merged />

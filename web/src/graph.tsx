@@ -103,7 +103,7 @@ function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
 		</div>
 		<div class="exports">
 			{!IN_FILE && <><a href={`/flamegraph.svg?${queryOf(v)}`} title="The picture as a file" target="_blank" rel="noopener">SVG</a>
-			<a href={`/api/v1/profile?${queryOf(v, { format: 'folded' })}`} title="Folded stacks, one per line" target="_blank" rel="noopener">folded</a>
+			<a href={`/api/v1/profile?${queryOf(v, { format: 'folded' })}`} title={`Folded stacks, ${flame.value?.about.compared ? 'with counts before and after' : 'one per line'}`} target="_blank" rel="noopener">folded</a>
 			<a href={`/api/v1/profile?${queryOf(v, { format: 'strobe' })}`} title="The profile, for Strobe's commands">.strobe</a></>}
 			<CopyLink />
 		</div>

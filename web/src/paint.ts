@@ -5,9 +5,9 @@ import type { FlameData } from './flame/data';
 import type { Paint } from './flame/view';
 import { selfColors } from './state';
 
-export function paintOf(d: FlameData): Paint | null {
+export function paintOf(d: FlameData, graphs?: FlameData[]): Paint | null {
 	if (!d.before)
 		return null;
-	const shares = differenceShares(d, selfColors.value);
+	const shares = differenceShares(d, selfColors.value, graphs);
 	return { fill: (box: number) => differenceColor(shares(box)), match: '#8b2fc9', matchText: '#ffffff' };
 }

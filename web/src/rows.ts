@@ -1,6 +1,7 @@
 // The table of functions: columns of numbers, from the server's exact table, or while a box is zoomed from the boxes below it.
 
 import type { TableAnswer } from './api';
+import { isSure } from './flame/chance';
 import { functionRows, rounded, type FlameData } from './flame/data';
 import { ranks } from './flame/names';
 import * as format from './format';
@@ -43,7 +44,7 @@ function title(kind: 'self' | 'total', group: string): string {
 }
 
 function comparison(t: { group: string; unit: string; self: ArrayLike<number>[]; total: ArrayLike<number>[]; whole: [number, number] },
-	sure: [Set<number>?, Set<number>?], measured?: { self: number[]; total: number[]; whole: number }): Metric[] {
+	sure: [Set<number>, Set<number>], measured?: { self: number[]; total: number[]; whole: number }): Metric[] {
 	const { group, unit, whole } = t, metrics: Metric[] = [];
 	for (const kind of kinds(group)) {
 		const [before, after] = t[kind], change = Float64Array.from(after, (v, i) => v - before[i]), word = title(kind, group);
@@ -88,9 +89,10 @@ export function rowsOfBoxes(d: FlameData, within: number): Rows {
 		}
 		return { self: of(self), total: of(total) };
 	});
+	const sure = (kind: 'self' | 'total') => new Set([...rows.keys()].filter((i) => isSure(d.about.compared?.chance, sides[0][kind][i], sides[1][kind][i])));
 	const shown = (kind: 'self' | 'total') => [sides[0][kind].map(rounded), sides[1][kind]];
 	return { ...common, metrics: comparison({ group, unit, self: shown('self'), total: shown('total'), whole: [rounded(d.before[within]), d.after[within]] },
-		[], { ...sides[0], whole: d.before[within] }) };
+		[sure('self'), sure('total')], { ...sides[0], whole: d.before[within] }) };
 }
 
 // Numbers of rows in the order of one metric, or of names. Changes are sorted by their size.

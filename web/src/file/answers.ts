@@ -1,6 +1,7 @@
 // The server's answers to a page (src/api.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
 // where the tree is an estimate, or a difference of which some may be chance, the tables are those that the file brings.
 
+import { isSure, type Chance } from '../flame/chance';
 import type { CallGraphAnswer, Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
 import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column, type Words } from '../flame/data';
 import { reverseTree, type Filter, type Meaning } from '../flame/derive';
@@ -9,6 +10,7 @@ import * as format from '../format';
 import { isStackFilter as isFilter, view, type View } from '../state';
 import { drawn } from './drawing';
 import { matchOf, usable } from './filters';
+import { sigmaOf } from './sigma';
 import { facts, type PackedEdge } from './start';
 import { arrowsOf, boxesOf, filtered, neighbours, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
 
@@ -158,13 +160,22 @@ const columnsOf = memoizeLast((a): Column[] => {
 	});
 }, (a) => [a.by, a.filters]);
 
+// Of the chosen metric, in the unit of shown values: fewer functions are less often changed by chance.
+const chanceOf = memoizeLast((a): Chance | undefined => {
+	const chance = facts().columns[indexOf(a)].chance, k = facts().factor || 1;
+	if (!chance)
+		return undefined;
+	const sigma = a.filters.length || a.by ? sigmaOf(functionsOf(treeOf(a), sumsAt(a)).length) : chance[0];
+	return [sigma, ...chance.slice(1).map((v) => v * k)] as Chance;
+}, (a) => [a.by, a.filters, a.column]);
+
 // --- Graphs ---
 
 function aboutOf(a: FileQuery): About {
 	const f = facts(), about: About = { from: 0, to: 0, looked: undefined as never, columns: columnsOf(a), column: indexOf(a), period_ns: f.period_ns,
 		labels: f.labels, reverse: false, estimated: f.estimated };
 	if (f.compared)
-		Object.assign(about, { compared: f.compared, runs: [] });
+		Object.assign(about, { compared: { ...f.compared, chance: chanceOf(a) }, runs: [] });
 	if (chart)
 		about.charted_calls = f.chart!.calls;
 	return about;
@@ -205,14 +216,18 @@ function multiplied<T extends Partial<TableAnswer>>(t: T): T {
 	return k === 1 ? t : { ...t, self: times(t.self), total: times(t.total), whole: t.whole?.map((v) => v * k) };
 }
 
+const functionsOf = (t: Tree, sums: Sums): number[] => [...t.words.frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame);
+
 function counted(a: FileQuery): Partial<TableAnswer> {
 	const t = treeOf(a), sums = sumsAt(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a);
-	const frames = [...frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame), { columns, scaled, measured } = functionSides(metric);
+	const frames = functionsOf(t, sums), { columns, scaled, measured } = functionSides(metric), ratio = facts().columns[metric].measured, k = facts().factor || 1;
 	const sum = (c: number) => t.sum(c, true);
+	const chance = facts().compared && chanceOf(a), exact = (of: Float64Array[], f: number) => columns.map((c, i) => of[c][f] * (i || !ratio ? 1 : ratio[1] / ratio[2] * k));
+	const changed = (of: Float64Array[]) => [...frames.keys()].filter((i) => isSure(chance, ...exact(of, frames[i]) as [number, number]));
 	const lists = (of: Float64Array[]) => columns.map((_, i) => frames.map((f) => scaled(columns.map((c) => of[c][f]))[i]));
 	return { count: frames.length, name: frames.map((f) => names[frameName[f]]), file: frames.map((f) => files[frameFile[f]]), line: frames.map((f) => frameLine[f]),
 		self: lists(sums.self), total: lists(sums.total), at_most: [],
-		...facts().compared && { whole: scaled(columns.map(sum)) as [number, number] },
+		...facts().compared && { whole: scaled(columns.map(sum)) as [number, number], self_changed: changed(sums.self), total_changed: changed(sums.total) },
 		...measured && { self_measured: frames.map((f) => sums.self[columns[0]][f]), total_measured: frames.map((f) => sums.total[columns[0]][f]), whole_measured: sum(columns[0]) } };
 }
 
@@ -281,7 +296,7 @@ function callGraphOf(a: FileQuery): CallGraphAnswer {
 	const { frameName, frameFile, frameLine, names, files } = t.words, node = frameName.map((n, f) => at.get(`${names[n]}\n${files[frameFile[f]]}:${frameLine[f]}`) ?? -1);
 	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0));
 	const svg = drawn({
-		unit: column.unit, whole, isDifference: !!facts().compared, estimated: !!facts().estimated, hidden: table.name.length - kept.length,
+		unit: column.unit, whole, isDifference: !!facts().compared, chance: chanceOf(a), estimated: !!facts().estimated, hidden: table.name.length - kept.length,
 		nodes: kept.map((i) => ({ name: table.name[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
 			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
 		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? scaled(w.values)[0] : 0 })),

@@ -3,7 +3,8 @@
 // Layers are those of the longest way from a function that nothing calls, with arrows that lead back turned around; the order within
 // a layer is that of the means of neighbours, swept down and up a few times.
 
-import { differenceColor } from '../flame/difference';
+import { isSure, type Chance } from '../flame/chance';
+import { differenceColor, shareOf } from '../flame/difference';
 import * as format from '../format';
 
 export interface GraphNode {
@@ -26,6 +27,7 @@ export interface CallGraphData {
 	unit: string;
 	whole: number;
 	isDifference: boolean;
+	chance?: Chance;
 	estimated: boolean;
 	hidden: number;
 	nodes: GraphNode[];
@@ -218,7 +220,7 @@ const fixed = (v: number) => v.toFixed(1);
 
 function boxColor(g: CallGraphData, n: GraphNode, most: number): string {
 	if (g.isDifference)
-		return differenceColor(most ? (n.total - n.totalBefore) / most : 0);
+		return differenceColor(shareOf(n.total - n.totalBefore, most, isSure(g.chance, n.totalBefore, n.total), !!g.chance));
 	const k = g.whole ? Math.min(1, n.self / g.whole) ** 0.5 : 0, mix = (a: number, b: number) => Math.round(a + (b - a) * k);
 	return `rgb(${mix(255, 245)},${mix(250, 140)},${mix(242, 90)})`;
 }
@@ -268,7 +270,7 @@ export function drawn(g: CallGraphData, threshold: number): string {
 		place(items, links, ordered(items, links));
 	const left = Math.min(0, ...items.map((i) => i.x - i.width / 2)) - SIDE, right = Math.max(1, ...items.map((i) => i.x + i.width / 2)) + 60, bottom = Math.max(1, ...items.map((i) => i.y + i.height)) + SIDE;
 	const mostOf = (list: number[]) => list.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
-	const mostNode = mostOf(g.nodes.map((n) => n.total - n.totalBefore)), mostArrow = mostOf(arrows.map((a) => a.value - a.before));
+	const mostNode = mostOf(g.nodes.map((n) => isSure(g.chance, n.totalBefore, n.total) ? n.total - n.totalBefore : 0)), mostArrow = mostOf(arrows.map((a) => a.value - a.before));
 	const drawnArrows = arrows.map((a, i) => {
 		const way = ways[i], up = back[i];
 		if (a.from === a.to) {

@@ -23,9 +23,9 @@ export const colors = computed<Colors>(() => (filtersOf('color')[0] as Colors | 
 export const ofSelf = computed(() => (filtersOf('self')[0] ?? (facts().self ? '1' : '0')) === '1');
 export const hasFrames = computed(() => view.value.by === '' || view.value.by === 'own');
 
-export function paintOf(d: FlameData): Paint | null {
+export function paintOf(d: FlameData, graphs?: FlameData[]): Paint | null {
 	if (d.before) {
-		const shares = differenceShares(d, ofSelf.value), sign = facts().negate ? -1 : 1;
+		const shares = differenceShares(d, ofSelf.value, graphs), sign = facts().negate ? -1 : 1;
 		return { fill: (box) => differenceColor(sign * shares(box)), match: MATCH, matchText: MATCH_TEXT };
 	}
 	const by = colors.value;

@@ -1,5 +1,6 @@
 // The facts about a page in a file, which stand beside its script.
 
+import type { Chance } from '../flame/chance';
 import type { Column } from '../flame/data';
 import type { Meaning } from '../flame/derive';
 import type { ExactTable } from '../flame/exact';
@@ -38,7 +39,7 @@ export interface PageData {
 	attributes?: Record<number, [group: string, link: string, title: string]>;
 	exact?: ExactTable;
 	chart?: { calls: number; start: number; length_ns: number };
-	columns: (Column & { measured?: [column: number, numerator: number, denominator: number] })[];		// of a scaled difference, what was measured before
+	columns: (Column & { measured?: [column: number, numerator: number, denominator: number]; chance?: Chance })[];		// of a scaled difference, what was measured before
 	column: number;
 	period_ns: number;
 	estimated?: boolean;

@@ -2,6 +2,7 @@
 // Boxes stand in typed arrays, sorted by depth and then by start, so that parents and children are found by bisection
 // and a box costs 12 or 20 bytes whatever its name is.
 
+import type { Chance } from './chance';
 import { Exact, type ExactTable } from './exact';
 import { isGrey } from './grey';
 
@@ -36,7 +37,7 @@ export interface About {
 	estimated?: boolean;		// boxes are: pairs of caller and callee were measured
 	runs?: Run[];
 	charted_calls?: number;		// of a run with a flame chart
-	compared?: { before: string; after: string; factor: number; scales?: string[]; before_from?: number; before_to?: number; before_labels?: string; after_labels?: string };
+	compared?: { before: string; after: string; factor: number; chance?: Chance; scales?: string[]; before_from?: number; before_to?: number; before_labels?: string; after_labels?: string };
 }
 
 // The facts about a run beside its profile.

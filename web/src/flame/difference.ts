@@ -1,7 +1,11 @@
-// Colours of a difference: from white to orange for more, to blue for less, which all kinds of eyes tell apart.
+// Colours of a difference: from white to orange for more, to blue for less, which all kinds of eyes tell apart. What may be chance is pale.
 
+import { isSure } from './chance';
 import { rounded, type FlameData } from './data';
 import { isGrey } from './grey';
+
+// As in src/render/difference.c: squares of how much of the strongest colour the least certain change has, and one that may be chance.
+const CERTAIN = 0.09, CHANCE = 0.0144;
 
 export function differenceColor(share: number): string {
 	const t = Math.min(1, Math.abs(share)) ** 0.5, [r, g, b] = share > 0 ? [230, 97, 1] : [43, 123, 186];
@@ -9,14 +13,26 @@ export function differenceColor(share: number): string {
 	return share === 0 ? 'rgb(240,240,240)' : `rgb(${mix(r)},${mix(g)},${mix(b)})`;
 }
 
-// By box: how much its change, with all below it or without, is of the largest one.
-export function differenceShares(d: FlameData, self: boolean): (box: number) => number {
-	const { before, after } = d, delta = (box: number) => {
-		const [from, to] = self ? d.ownSides(box) : [before![box], after![box]];
-		return to - rounded(from);
+// The share of a change of the largest one.
+export function shareOf(delta: number, most: number, sure: boolean, known: boolean): number {
+	const share = most && sure ? Math.min(1, Math.abs(delta) / most) : 0;
+	return known ? Math.sign(delta) * (sure ? Math.max(CERTAIN, share) : CHANCE) : Math.sign(delta) * share;
+}
+
+// By box of `d`: how much its change, with all below it or without, is of the largest one in all graphs of one scale.
+export function differenceShares(d: FlameData, self: boolean, graphs: FlameData[] = [d]): (box: number) => number {
+	const chance = d.about.compared?.chance, of = (d: FlameData, box: number): [delta: number, sure: boolean] => {
+		const [from, to] = self ? d.ownSides(box) : [d.before![box], d.after![box]];
+		return [to - rounded(from), isSure(chance, from, to)];
 	};
 	let most = 0;
-	for (let i = 0; i < d.count; i++)
-		most = isGrey(d, i) ? most : Math.max(most, Math.abs(delta(i)));
-	return (box) => most ? delta(box) / most : 0;
+	for (const g of graphs)
+		for (let i = 0; i < g.count; i++) {
+			const [delta, sure] = of(g, i);
+			most = sure && !isGrey(g, i) ? Math.max(most, Math.abs(delta)) : most;
+		}
+	return (box) => {
+		const [delta, sure] = of(d, box);
+		return shareOf(delta, most, sure, !!chance);
+	};
 }

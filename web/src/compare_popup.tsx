@@ -1,0 +1,67 @@
+// Chooses the base of a comparison: the range at another time, or samples of another label, such as the deploy before.
+
+import { useState } from 'preact/hooks';
+import { compareWith, isBase } from './compare';
+import * as format from './format';
+import { flame, labels } from './load';
+import { change, filterKey, filtersOf, labelOf, view, type View } from './state';
+
+const DAY = 86400, SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: DAY, w: 7 * DAY };
+
+// The time between "-90m" and now; NaN if it is no such time.
+function before(text: string): number {
+	const [, n, unit] = /^-(\d+)([smhdw])$/.exec(text) || [];
+	return text === 'now' ? 0 : n ? Number(n) * SECONDS[unit] : NaN;
+}
+
+// A range that moves on with now is compared with one that does.
+function shifted(earlier: (unix: number) => number): [string, string][] {
+	const { from, to } = view.peek(), about = flame.peek()!.about, ends = [before(from), before(to)], now = about.to - (ends[1] || 0);
+	const moments = ends.some(Number.isNaN) ? [about.from, about.to].map((unix) => new Date(earlier(unix) * 1000).toISOString()) : ends.map((s) => `-${Math.round(now - earlier(now - s))}s`);
+	return [['base_from', moments[0]], ['base_to', moments[1]]];
+}
+
+// The value that the label is filtered by; '' if there is none, or none alone.
+function chosen(label: string): string {
+	const all = filtersOf(label), [one] = all;
+	return all.length !== 1 || /^!|^[^=].*\*$|^\*$/.test(one) ? '' : one.replace(/^=/, '');
+}
+
+function Label({ close }: { close(): void }) {
+	const several = labels.value.filter((l) => l.values.length > 1), [key, setKey] = useState(several[0]?.key || '');
+	const values = several.find((l) => l.key === key)?.values || [];
+	const [after, setAfter] = useState(chosen(key));
+	const choose = (e: SubmitEvent) => {
+		const f = new FormData(e.currentTarget as HTMLFormElement), side = (name: string) => String(f.get(name) || '');
+		e.preventDefault();
+		close();
+		const part: Partial<View> = { filters: [...view.peek().filters.filter(([k]) => labelOf(k) !== key), ...side('after') ? [[filterKey(key), `=${side('after')}`] as [string, string]] : []] };
+		change({ ...part, subject: [...view.peek().subject.filter((pair) => !isBase(pair)), [`base.${key}`, `=${side('before')}`]] });
+	};
+	if (!several.length)
+		return null;
+	const options = values.map((v) => <option key={v.value} value={v.value}>{v.value || '(none)'}</option>);
+	return <form onSubmit={choose}>
+		<label>label <select name="key" value={key} onChange={(e) => {
+			setKey(e.currentTarget.value);
+			setAfter(chosen(e.currentTarget.value));
+		}}>{several.map((l) => <option key={l.key} value={l.key}>{l.key}</option>)}</select></label>
+		<label>of <select name="after" value={after} onChange={(e) => setAfter(e.currentTarget.value)}><option value="">all</option>{options}</select></label>
+		<label>with <select name="before" aria-label="compared with">{options}</select></label>
+		<button class="primary">Compare</button>
+	</form>;
+}
+
+export function ComparePopup({ close }: { close?(): void }) {
+	const { from, to } = flame.value!.about, take = (earlier: (unix: number) => number) => {
+		close!();
+		compareWith(shifted(earlier));
+	};
+	return <div class="popup">
+		<p>What changed since</p>
+		<button type="button" onClick={() => take((unix) => unix - Math.ceil(to - from))}>the same range before</button>
+		<button type="button" onClick={() => take((unix) => format.daysBefore(unix, 1))}>yesterday at this time</button>
+		<button type="button" onClick={() => take((unix) => format.daysBefore(unix, 7))}>a week ago at this time</button>
+		<Label close={close!} />
+	</div>;
+}
