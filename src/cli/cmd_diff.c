@@ -7,7 +7,6 @@
 #include "diff_report.h"
 #include "folded_write.h"
 #include "io.h"
-#include "mem.h"
 #include "profile_file.h"
 #include "sides.h"
 #include "text.h"

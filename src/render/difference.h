@@ -17,7 +17,7 @@ struct picture_difference {
 	int64_t *measured;		/* `before` without scale */
 	int64_t *widths;		/* self values by node that the frames are as wide as */
 	double most;			/* the largest change that is more than chance: it has the strongest colour */
-	double sigma, whole_after;	/* of o->compared */
+	double sigma, whole_after;	/* for o->compared */
 };
 
 /* NULL if the options ask for no difference. Free it with difference_free, which returns NULL. */
@@ -49,7 +49,7 @@ struct rgb difference_color(const struct picture_difference *d, const struct lay
  * and what shares are of after; nothing where both sides were measured. */
 void difference_put_chance(const struct diff *d, struct json *j);
 
-/* From a grey of this level, no change, to orange or blue, the largest change. Those that may be chance are pale. */
+/* From a grey of this level, no change, to orange or blue, the largest change. Changes that may be chance are pale. */
 struct rgb difference_shade(const struct picture_difference *d, double before, double after, int grey);
 
 /* "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are each of its

@@ -1,4 +1,4 @@
-// Colours of a difference: from white to orange for more, to blue for less, which all kinds of eyes tell apart. What may be chance is pale.
+// Colours of a difference: from white to orange for more, to blue for less, which all kinds of eyes tell apart. Changes that may be chance are pale.
 
 import { isSure } from './chance';
 import { rounded, type FlameData } from './data';
