@@ -217,40 +217,87 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
 
 
 @test
-def a_file_in_another_spelling_by_sighup_is_the_same_source_and_through_a_link_it_is_refused():
+def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_through_rotation():
     with Directory() as directory:
         config, log = f'{directory}/c.yaml', f'{directory}/x.log'
         os.symlink(directory, f'{directory}/link')
-        file, linked = f'file:{log}', f'file:{directory}/link/x.log'
-        spellings = [f'file:{directory}//x.log', f'file:{directory}/./x.log', f'file://{log}', file]
-        one_file = f'{file} and {linked} are one file, whose lines would count twice'
+        os.mkdir(f'{directory}/sub')
+        os.symlink('x.log', f'{directory}/alias.log')
+        file, linked, alias, hard = f'file:{log}', f'file:{directory}/link/x.log', f'file:{directory}/alias.log', f'file:{directory}/hard'
+        paths = [f'file:{directory}//x.log', f'file:{directory}/./x.log', f'file://{log}', f'file:{directory}/sub/../x.log', linked,
+                 alias, hard, file]
+        one_file = f'{file} and {linked} are one file, whose lines would count twice; remove one of them'
+        sent = 0
 
-        def configure(*sources):
-            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+        def configure(*sources, sink='a'):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/{sink}']})
 
         def start(*sources):
-            configure(*sources)
+            configure(*sources, sink='b')
             return subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                   capture_output=True, text=True, timeout=20).stderr
 
-        check('is already read' in start(file, spellings[0]), 'twice in one list it is refused')
+        def send(n, path=log):
+            nonlocal sent
+            write(path, 'main;a 1\n' * n)
+            sent += n
+
+        def is_read(c, already=0):
+            check(wait_for(lambda: c.sums()['samples']['stored'] == sent - already), f'each line counts once: {sent} {c.sums()} {c.lines}')
+            time.sleep(0.5)
+            check(c.sums()['samples']['stored'] == sent - already, f'and no more come: {sent} {c.sums()} {c.lines}')
+
+        check('is already read' in start(file, paths[0]), 'twice in one list it is refused')
         check(one_file in start(file, linked), 'through a link as well, before the file is there')
-        write(log, 'main;a 1\n' * 100)
+        send(100)
         check(one_file in start(file, linked), 'and once it is')
+        os.link(log, f'{directory}/hard')
         configure(file)
         with Collector(directory, '-c', config) as c:
-            for i, other in enumerate(spellings):
-                check(wait_for(lambda: c.sums()['samples']['stored'] == 100 + i), f'each line counts once: {c.sums()}')
+            for other in paths:
+                is_read(c)
                 configure(other)
                 c.hup('reloaded the configuration')
                 check(wait_for(lambda: [s['url'] for s in c.status()['sources']] == [other]), f'{c.status()["sources"]}')
-                write(log, 'main;a 1\n')
-            check(wait_for(lambda: c.sums()['samples']['stored'] == 104), f'and so does each new one: {c.sums()}')
-            configure(linked)
-            c.hup(f'was not applied: {one_file}')
+                send(1)
+            for other in paths:                           # gone in between
+                is_read(c)
+                configure(f'unix:{directory}/s')
+                c.hup('reloaded the configuration')
+                check(wait_for(lambda: not any('file:' in s['url'] for s in c.status()['sources'])), f'{c.status()["sources"]}')
+                send(10)
+                configure(other)
+                c.hup('reloaded the configuration')
+            is_read(c)
             configure(file, linked)
             c.hup(f'was not applied: {one_file}')
             check(c.stop() == 0, 'it ends with 0')
+        for other in paths:
+            before = sent
+            send(5)
+            configure(other)
+            with Collector(directory, '-c', config) as c:
+                is_read(c, before)
+                send(5)
+                is_read(c, before)
+                check(c.stop() == 0, 'it ends with 0')
+        before = sent
+        send(20)
+        os.rename(log, f'{log}.1')
+        send(30)
+        configure(linked)
+        with Collector(directory, '-c', config) as c:
+            is_read(c, before)
+            os.rename(log, f'{log}.2')                    # while it is given another path
+            send(3, f'{log}.2')
+            send(4)
+            configure(alias)
+            c.hup('reloaded the configuration')
+            send(5)
+            is_read(c, before)
+            check(c.stop() == 0, 'it ends with 0')
+        stored = total(directory, f'{directory}/a')
+        check(stored == sent, f'nothing is lost or doubled: {stored} of {sent}')
 
 
 @test
