@@ -165,6 +165,13 @@ static void restart_tail(struct file_source *s, struct tail *t)
 	save(s);
 }
 
+static int not_regular(const char *path, const struct stat *st, struct err *err)
+{
+	if (S_ISDIR(st->st_mode))
+		return err_set(err, -EINVAL, "'%s' is a directory; name a file in it, or import its runs with runs:%s", path, path);
+	return err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", path);
+}
+
 /* -ENOENT if there is none, and other errors with a sentence. */
 static int open_regular(const char *path, int *ret_fd, struct stat *ret_st, struct err *err)
 {
@@ -175,7 +182,7 @@ static int open_regular(const char *path, int *ret_fd, struct stat *ret_st, stru
 	if (fstat(fd, ret_st) < 0)
 		return err_set(err, -errno, "cannot stat '%s': %s", path, strerror(errno));
 	if (!S_ISREG(ret_st->st_mode))
-		return err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", path);
+		return not_regular(path, ret_st, err);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -602,7 +609,7 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	if (r < 0 || (r = set_paths(s, url, err)) < 0)
 		goto fail;
 	if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		r = err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", s->path);
+		r = not_regular(s->path, &st, err);
 		goto fail;
 	}
 	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
