@@ -2,8 +2,10 @@
 #include "secrets.h"
 
 #include "buf.h"
+#include "mem.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -119,4 +121,14 @@ bool secrets_redact(char *text, size_t size)
 	memcpy(text, out.data, n);
 	memset(text + n, 0, size - n);
 	return true;
+}
+
+char *secrets_shown(const char *text)
+{
+	size_t room = strlen(text) + 64;		/* *** may be longer than the password */
+	char *copy = xmalloc(room);
+
+	snprintf(copy, room, "%s", text);
+	secrets_redact(copy, room);
+	return copy;
 }

@@ -12,4 +12,7 @@
 /* In place, in `size` bytes; what no longer fits is cut. Returns whether there was one. */
 bool secrets_redact(char *text, size_t size);
 
+/* A copy of the text without them. The caller frees it. */
+char *secrets_shown(const char *text);
+
 #endif

@@ -60,6 +60,8 @@ static const struct command_spec spec = {
 /* Piped in and forgotten: nothing has to be remembered, and a running daemon is not in the way. */
 static bool needs_state(const struct daemon_options *o)
 {
+	if (!o->source_count)
+		return true;
 	for (size_t i = 0; i < o->source_count; i++)
 		if (strcmp(o->sources[i], "-") != 0 && strncmp(o->sources[i], "-?", 2) != 0)
 			return true;

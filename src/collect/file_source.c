@@ -3,6 +3,7 @@
 #include "file_source.h"
 
 #include "clock.h"
+#include "file_state.h"
 #include "line_options.h"
 #include "log.h"
 #include "mem.h"
@@ -18,21 +19,21 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <xxhash.h>
 
 #define LOOK_NS		(NS_PER_SECOND / 5)
 #define PIECE		(256u * 1024)
 #define PIECES_PER_LOOK	64u			/* then other sources have their turn */
 #define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with the rotated file */
 #define TAILS_MAX	16u
-#define STATE_MAX	(64u * 1024)
-#define STATE_BEGIN	"strobe file 1\n"
 
 struct file_source {
 	struct source base;
 	struct line_options options;
 	char *path;
 	char *state_path;		/* NULL: nothing is remembered */
+	char *found_path;		/* holds the offsets until reading begins, perhaps under the name of another path;
+					 * NULL: there are none */
+	bool has_begun;			/* before, nothing is written */
 	struct watch timer;
 	struct tail *tails;		/* in the order of their epochs; the last one that is open is what the path
 					 * names */
@@ -62,7 +63,7 @@ static void on_line(void *data, uint64_t at, const char *line, size_t n)
 	}
 }
 
-/* --- What is remembered: "epoch device inode position mark" for each file, a line each --- */
+/* --- What is remembered --- */
 
 /* Whether anything behind the position was acknowledged, and would be read again. */
 static bool is_ahead(const struct file_source *s)
@@ -82,7 +83,10 @@ static void save(struct file_source *s)
 	if (!s->state_path)
 		return;
 	buf_init(&b);
-	buf_printf(&b, STATE_BEGIN "last %" PRIu32 "\n", s->last_epoch);
+	buf_puts(&b, FILE_STATE_BEGIN);
+	if (!strchr(s->base.identity, '\n'))
+		buf_printf(&b, FILE_STATE_ORIGIN "%s\n", s->base.identity);
+	buf_printf(&b, "last %" PRIu32 "\n", s->last_epoch);
 	for (struct tail *t = s->tails; t; t = t->next)
 		if (t->fd >= 0)
 			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch,
@@ -161,6 +165,13 @@ static void restart_tail(struct file_source *s, struct tail *t)
 	save(s);
 }
 
+static int not_regular(const char *path, const struct stat *st, struct err *err)
+{
+	if (S_ISDIR(st->st_mode))
+		return err_set(err, -EINVAL, "'%s' is a directory; name a file in it, or import its runs with runs:%s", path, path);
+	return err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", path);
+}
+
 /* -ENOENT if there is none, and other errors with a sentence. */
 static int open_regular(const char *path, int *ret_fd, struct stat *ret_st, struct err *err)
 {
@@ -171,7 +182,7 @@ static int open_regular(const char *path, int *ret_fd, struct stat *ret_st, stru
 	if (fstat(fd, ret_st) < 0)
 		return err_set(err, -errno, "cannot stat '%s': %s", path, strerror(errno));
 	if (!S_ISREG(ret_st->st_mode))
-		return err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", path);
+		return not_regular(path, ret_st, err);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -263,11 +274,21 @@ static void read_all(struct file_source *s, unsigned pieces)
 	free_done(s);
 }
 
+/* Only now, since until then the opening may be undone, and another source keep these offsets. */
+static void begin(struct file_source *s)
+{
+	if (!s->has_begun && s->found_path && strcmp(s->found_path, s->state_path) &&
+	    rename(s->found_path, s->state_path) < 0)
+		log_warning("cannot rename '%s' to '%s': %s", s->found_path, s->state_path, strerror(errno));
+	s->has_begun = true;
+}
+
 static void tick(struct watch *w, uint32_t events)
 {
 	struct file_source *s = (struct file_source *)((char *)w - offsetof(struct file_source, timer));
 
 	loop_timer_read(w);
+	begin(s);
 	check_files(s);
 	read_all(s, PIECES_PER_LOOK);
 	if (s->state_failed)
@@ -333,36 +354,48 @@ static int find_rotated(const char *path, uint64_t device, uint64_t inode, int *
 	return r;
 }
 
-static void go_on(struct file_source *s, uint32_t epoch, uint64_t device, uint64_t inode, uint64_t position,
-		  uint64_t mark)
+/* Also beside the file that the path is a link to. */
+static int find_file(const struct file_source *s, const struct file_offset *o, int *ret_fd, struct stat *ret_st)
+{
+	_cleanup_(freep) char *real = NULL;
+	int r = find_rotated(s->path, o->device, o->inode, ret_fd, ret_st);
+
+	if (r < 0)
+		real = realpath(s->path, NULL);
+	return real ? find_rotated(real, o->device, o->inode, ret_fd, ret_st) : r;
+}
+
+static void go_on(struct file_source *s, const struct file_offset *o)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct tail *t;
 	struct stat st;
 
-	if (find_rotated(s->path, device, inode, &fd, &st) < 0 || (uint64_t)st.st_size < position ||
-	    (mark && tail_mark(fd, position) != mark)) {
+	if (find_file(s, o, &fd, &st) < 0 || !file_offset_matches(o, fd, &st)) {
 		log_warning("the file that was rotated from '%s' no longer exists; its lines that were unread "
 			    "at shutdown are lost",
 			    s->path);
 		return;
 	}
-	t = tail_new(TAKE_FD(fd), device, inode, epoch, position);
+	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->position);
 	add_tail(s, t);
-	if (stat(s->path, &st) == 0 && st.st_dev == device && st.st_ino == inode)
+	if (stat(s->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
 		s->current = t;
 }
 
 static void read_state_line(struct file_source *s, const char *line)
 {
-	uint64_t device, inode, position, mark;
+	struct file_offset o;
 	uint32_t epoch;
 
-	if (sscanf(line, "last %" SCNu32, &epoch) == 1)
+	if (!strncmp(line, FILE_STATE_ORIGIN, strlen(FILE_STATE_ORIGIN))) {
+		free(s->base.identity);
+		s->base.identity = xstrdup(line + strlen(FILE_STATE_ORIGIN));
+	} else if (sscanf(line, "last %" SCNu32, &epoch) == 1) {
 		s->last_epoch = epoch;
-	else if (sscanf(line, "at %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &epoch, &device, &inode,
-			&position, &mark) == 5 && count_tails(s) < TAILS_MAX && position < INT64_MAX)
-		go_on(s, epoch, device, inode, position, mark);
+	} else if (count_tails(s) < TAILS_MAX && file_offset_parse(line, &o)) {
+		go_on(s, &o);
+	}
 }
 
 /* An epoch must not come twice: in a file that has been cut since, lines would have the ack tokens of other ones that the
@@ -387,7 +420,7 @@ static void drop_unfinished_line(struct file_source *s, struct buf *b)
 	char *end = strrchr(b->data, '\n');
 
 	log_warning("'%s' is damaged, perhaps by a crash; files of '%s' without an offset are read from the "
-		    "start, so lines may be counted twice", s->state_path, s->path);
+		    "start, so lines may be counted twice", s->found_path, s->path);
 	*(end ? end + 1 : b->data) = '\0';
 }
 
@@ -399,14 +432,14 @@ static int read_state(struct file_source *s, struct err *err)
 	int r;
 
 	buf_init(&b);
-	if (!s->state_path)
+	if (!s->found_path)
 		return 0;
-	r = private_file_read(s->state_path, &b, STATE_MAX, err);
+	r = private_file_read(s->found_path, &b, FILE_STATE_MAX, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (strncmp(b.data, STATE_BEGIN, strnlen(b.data, strlen(STATE_BEGIN))))
+	if (strncmp(b.data, FILE_STATE_BEGIN, strnlen(b.data, strlen(FILE_STATE_BEGIN))))
 		return err_set(err, -EINVAL, "'%s' does not contain the offset of '%s'; remove it to read the "
-					     "whole file again", s->state_path, s->path);
+					     "whole file again", s->found_path, s->path);
 	whole = is_whole(&b);
 	if (!whole)
 		drop_unfinished_line(s, &b);
@@ -425,6 +458,7 @@ static void file_stop(struct source *base)
 
 	if (s->timer.fd >= 0) {
 		loop_remove_timer(base->loop, &s->timer);
+		begin(s);
 		check_files(s);
 		read_all(s, PIECES_PER_LOOK);
 	}
@@ -437,7 +471,7 @@ static struct source *file_close(struct source *base)
 
 	if (s->timer.fd >= 0)
 		loop_remove_timer(base->loop, &s->timer);
-	if (s->last_epoch)
+	if (s->has_begun && s->last_epoch)
 		save(s);
 	while (s->tails) {
 		struct tail *t = s->tails;
@@ -448,6 +482,7 @@ static struct source *file_close(struct source *base)
 	line_options_done(&s->options);
 	free(s->path);
 	free(s->state_path);
+	free(s->found_path);
 	source_done(base);
 	free(s);
 	return NULL;
@@ -462,10 +497,6 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in file:/var/log/strobe.folded", url);
 	if (strlen(s->path) >= PATH_MAX || s->path[strlen(s->path) - 1] == '/')
 		return err_set(err, -EINVAL, "'%s' names no file", url);
-	s->base.identity = xasprintf("file:%s", s->path);
-	if (s->base.receiver.state)
-		s->state_path = xasprintf("%s/file-%016" PRIx64 ".position", s->base.receiver.state,
-					  (uint64_t)XXH3_64bits(s->path, strlen(s->path)));
 	return 0;
 }
 
@@ -485,18 +516,81 @@ static bool is_same_file(const char *a, const char *b)
 	return is_one_place(a, b) || (strcmp(a_name, b_name) == 0 && is_one_place(a_directory, b_directory));
 }
 
-/* Offsets belong to a path, so by another one, such as through a link, all would be read again. */
-static int check_names(const struct file_source *s, const struct source_list *others, struct err *err)
+static bool is_same_source(const struct source *base, const struct file_source *s)
 {
-	for (size_t i = 0; i < others->count; i++) {
-		const struct file_source *other = (const struct file_source *)others->items[i];
+	return base->ops == &file_source_ops && is_same_file(((const struct file_source *)base)->path, s->path);
+}
 
-		if (other->base.ops == &file_source_ops && strcmp(other->path, s->path) != 0 &&
-		    is_same_file(other->path, s->path))
-			return err_set(err, -EEXIST, "%s and %s are one file, whose lines would count twice; keep the "
-						     "first name, and remove the other", other->base.url, s->base.url);
+/* The one that is about to be closed, or has the same path, is the same source with other parameters. */
+static const struct source *find_same(const struct file_source *s)
+{
+	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
+
+	for (size_t i = 0; i < staying->count; i++)
+		if (is_same_source(staying->items[i], s))
+			return staying->items[i];
+	for (size_t i = 0; i < leaving->count; i++)
+		if (is_same_source(leaving->items[i], s))
+			return leaving->items[i];
+	return NULL;
+}
+
+static int check_names(const struct file_source *s, const struct source_list *staying, struct err *err)
+{
+	for (size_t i = 0; i < staying->count; i++) {
+		const struct source *other = staying->items[i];
+
+		if (is_same_source(other, s) && strcmp(((const struct file_source *)other)->path, s->path))
+			return err_set(err, -EEXIST, "%s and %s are one file, whose lines would count twice; remove one "
+						     "of them", other->url, s->base.url);
 	}
 	return 0;
+}
+
+static size_t add_taken(const struct source_list *l, char **taken)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct file_source *other = (const struct file_source *)l->items[i];
+
+		if (l->items[i]->ops != &file_source_ops)
+			continue;
+		taken[n++] = other->state_path;
+		taken[n++] = other->found_path;
+	}
+	return n;
+}
+
+static char *find_state(const struct file_source *s)
+{
+	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
+	_cleanup_(freep) char **taken = xcalloc(2 * (staying->count + leaving->count) + 1, sizeof(*taken));
+	size_t n = add_taken(staying, taken);
+
+	n += add_taken(leaving, taken + n);
+	return file_state_find(s->base.receiver.state, s->path, taken, n);
+}
+
+/* A new source has an identity that no file had before: the journal may have ack tokens of another one with this path. Offsets
+ * without an identity are from a version that used the path as it was configured. */
+static int find_identity(struct file_source *s, struct err *err)
+{
+	const char *state = s->base.receiver.state;
+	_cleanup_(freep) char *real = file_state_real_path(s->path);
+	const struct source *same = find_same(s);
+
+	if (state)
+		s->state_path = file_state_path(state, real);
+	if (state && !same)
+		s->found_path = find_state(s);
+	if (same)
+		s->base.identity = xstrdup(source_identity(same));
+	else if (s->found_path || !state)
+		s->base.identity = xasprintf("file:%s", s->path);
+	else
+		s->base.identity = xasprintf("file:%s#%" PRIx64, real, (uint64_t)clock_wall_ns());
+	return read_state(s, err);
 }
 
 static int file_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
@@ -515,18 +609,16 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	if (r < 0 || (r = set_paths(s, url, err)) < 0)
 		goto fail;
 	if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		r = err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", s->path);
+		r = not_regular(s->path, &st, err);
 		goto fail;
 	}
-	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = check_names(s, &receiver->leaving, err)) < 0)
-		goto fail;
-	if ((r = read_state(s, err)) < 0 || (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
+	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
+	    (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");
 	*ret = &s->base;
 	return 0;
 fail:
-	s->last_epoch = 0;		/* nothing that should be remembered */
 	file_close(&s->base);
 	return r;
 }

@@ -1,6 +1,7 @@
 /* test_file_source.c: lines in pieces, URL options, and files that grow, rotate and are truncated. */
 
 #include "file_source.h"
+#include "file_state.h"
 #include "line_feed.h"
 #include "line_options.h"
 #include "mem.h"
@@ -367,6 +368,190 @@ TEST(what_cannot_be_followed_is_refused)
 		CHECK_INT(source_open(bad[i], f.loop, &f.receiver, &f.source, &err), -EINVAL);
 		CHECK(err.text[0] != 0);
 	}
+	teardown(&f);
+}
+
+/* --- Other paths --- */
+
+/* Opens the file by another path, after it was closed, and hands over what comes. */
+static const char *run_by(struct fixture *f, const char *path)
+{
+	free(f->url);
+	f->url = xasprintf("file:%s/%s", f->directory, path);
+	f->source = source_close(f->source);
+	f->lines = 0;
+	open_it(f);
+	return run(f);
+}
+
+static void make_names(const struct fixture *f)
+{
+	_cleanup_(freep) char *to_directory = xasprintf("%s/dir", f->directory);
+	_cleanup_(freep) char *to_file = xasprintf("%s/by-link", f->directory), *hard = xasprintf("%s/hard", f->directory);
+
+	CHECK_INT(symlink(".", to_directory), 0);
+	CHECK_INT(symlink("x", to_file), 0);
+	CHECK_INT(link(f->path, hard), 0);
+}
+
+static size_t count_positions(const struct fixture *f)
+{
+	_cleanup_(freep) char *pattern = xasprintf("%s/*.position", f->directory);
+	size_t n = 0;
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found) == 0)
+		n = found.gl_pathc;
+	globfree(&found);
+	return n;
+}
+
+TEST(a_file_goes_on_by_any_of_its_paths)
+{
+	static const char *const paths[] = { "dir/x", "by-link", "hard", "dir/by-link", "x", "dir/hard", "x" };
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	make_names(&f);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 2);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		CHECK_STR(run_by(&f, paths[i]), "");
+		write_to(&f, "c 3\n", false);
+		CHECK_STR(run(&f), "c 3|");
+		ack(&f, 0, 1);
+		CHECK_INT(count_positions(&f), 1);
+	}
+	teardown(&f);
+}
+
+TEST(ack_tokens_of_before_are_those_of_the_same_source_by_another_path)
+{
+	_cleanup_(freep) char *identity = NULL;
+	struct ack_token before;
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	make_names(&f);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 1);
+	before = f.ack_tokens[1];
+	identity = xstrdup(source_identity(f.source));
+	CHECK_STR(run_by(&f, "hard"), "b 2|");
+	CHECK_STR(source_identity(f.source), identity);
+	CHECK_INT(memcmp(&before, &f.ack_tokens[0], sizeof(before)), 0);
+	teardown(&f);
+}
+
+TEST(a_file_that_was_rotated_meanwhile_is_found_through_a_link_of_its_directory)
+{
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	make_names(&f);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 1);
+	f.source = source_close(f.source);
+	rotate(&f);
+	write_to(&f, "c 3\n", false);
+	CHECK_STR(run_by(&f, "dir/x"), "b 2|c 3|");
+	teardown(&f);
+}
+
+TEST(a_file_that_was_truncated_meanwhile_is_read_from_its_start_by_another_path)
+{
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	make_names(&f);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 2);
+	f.source = source_close(f.source);
+	write_to(&f, "c 3\nd 4\ne 5\n", true);
+	CHECK_STR(run_by(&f, "hard"), "c 3|d 4|e 5|");
+	teardown(&f);
+}
+
+TEST(offsets_under_the_name_of_an_earlier_version_are_used)
+{
+	_cleanup_(freep) char *through_link = NULL, *before = NULL, *now = NULL;
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	make_names(&f);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 2);
+	f.source = source_close(f.source);
+	/* It had the path as it was configured, and said nothing about its origin. */
+	through_link = xasprintf("%s/dir/x", f.directory);
+	before = file_state_path(f.directory, through_link);
+	now = file_state_path(f.directory, f.path);
+	CHECK_INT(rename(now, before), 0);
+	rotate(&f);
+	write_to(&f, "c 3\n", false);
+	CHECK_STR(run_by(&f, "dir/x"), "c 3|");
+	CHECK_INT(access(before, F_OK), -1);
+	CHECK_INT(access(now, F_OK), 0);
+	teardown(&f);
+}
+
+TEST(an_opening_that_is_undone_takes_no_offsets_from_another_path)
+{
+	struct err err = { 0 };
+	struct source *undone;
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	make_names(&f);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 2);
+	f.source = source_close(f.source);
+	free(f.url);
+	f.url = xasprintf("file:%s/hard", f.directory);
+	CHECK_INT(source_open(f.url, f.loop, &f.receiver, &undone, &err), 0);
+	source_close(undone);
+	rotate(&f);
+	write_to(&f, "c 3\n", false);
+	CHECK_STR(run_by(&f, "x"), "c 3|");
+	teardown(&f);
+}
+
+/* Of the same inode, with the same first lines, and longer. */
+TEST(a_file_that_is_younger_than_an_offset_is_another_one)
+{
+	_cleanup_(freep) char *path = NULL;
+	struct stat before, after;
+	struct fixture f;
+	char *found;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 2);
+	f.source = source_close(f.source);
+	path = xasprintf("%s/y", f.directory);
+	CHECK_INT(link(f.path, path), 0);
+	found = file_state_find(f.directory, path, NULL, 0);
+	CHECK(found != NULL);
+	CHECK_INT(utimensat(AT_FDCWD, found, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0), 0);
+	free(found);
+	CHECK_INT(stat(path, &before), 0);
+	CHECK_INT(stat(f.path, &after), 0);
+	CHECK(before.st_ino == after.st_ino);
+	CHECK(file_state_find(f.directory, path, NULL, 0) == NULL);
 	teardown(&f);
 }
 

@@ -45,16 +45,24 @@ static void put_option(struct config *c, const struct option_spec *o, const char
 	put_word(c, word);
 }
 
-static void note_place(struct config *c, const struct option_spec *o, const char *place)
+static void note_place(struct config *c, const struct option_spec *o, const char *item, const char *place)
 {
 	GROW(&c->places, &c->place_capacity, c->place_count + 1);
-	c->places[c->place_count++] = (struct config_place){ o->name, text_of(c, place) };
+	c->places[c->place_count++] = (struct config_place){ o->name, item ? text_of(c, item) : NULL, text_of(c, place) };
 }
 
 const char *config_place(const struct config *c, const char *option)
 {
 	for (size_t i = c->place_count; i-- > 0;)
-		if (!strcmp(c->places[i].name, option))
+		if (!c->places[i].item && !strcmp(c->places[i].name, option))
+			return c->places[i].place;
+	return NULL;
+}
+
+const char *config_item_place(const struct config *c, const char *option, const char *item)
+{
+	for (size_t i = c->place_count; i-- > 0;)
+		if (c->places[i].item && !strcmp(c->places[i].name, option) && !strcmp(c->places[i].item, item))
 			return c->places[i].place;
 	return NULL;
 }
@@ -130,6 +138,11 @@ static int put_scalar(struct config *c, const struct option_spec *o, const struc
 		return yaml_error(n, err, "'%s' must be a %snumber, not '%.60s'", o->name,
 				  o->kind == OPTION_INT ? "whole " : "", text);
 	put_option(c, o, text);
+	if (o->kind == OPTION_LIST) {
+		_cleanup_(freep) char *place = xasprintf("%s:%u", n->file, n->line);
+
+		note_place(c, o, text, place);
+	}
 	return 0;
 }
 
@@ -137,7 +150,8 @@ static int put_scalar(struct config *c, const struct option_spec *o, const struc
 static int put_item(struct config *c, const struct option_spec *o, const struct yaml_node *n, struct err *err)
 {
 	if (n->kind != YAML_SCALAR)
-		return yaml_error(n, err, "an item of '%s' must be one value; quote a \"-\"", o->name);
+		return yaml_error(n, err, "an item of '%s' must be one value; %s", o->name,
+				  n->kind == YAML_SEQUENCE ? "quote a \"-\"" : "write it without a key, as in \"- VALUE\"");
 	return put_scalar(c, o, n, err);
 }
 
@@ -167,7 +181,7 @@ static int put_key(struct config *c, const struct command_spec *spec, const stru
 				  i->key->text, spec->name);
 	if (yaml_is_null(i->value) || is_given(o))
 		return 0;
-	note_place(c, o, place);
+	note_place(c, o, NULL, place);
 	return put_value(c, o, i->value, err);
 }
 
@@ -217,14 +231,16 @@ static int put_flag(struct config *c, const struct option_spec *o, const char *n
 }
 
 /* URLs and names have no spaces. */
-static void put_words(struct config *c, const struct option_spec *o, const char *value)
+static void put_words(struct config *c, const struct option_spec *o, const char *name, const char *value)
 {
 	_cleanup_(freep) char *copy = xstrdup(value);
 	char *rest = copy, *word;
 
 	while ((word = strsep(&rest, " \t\n")))
-		if (*word)
+		if (*word) {
 			put_option(c, o, word);
+			note_place(c, o, word, name);
+		}
 }
 
 static int put_environment(struct config *c, const struct command_spec *spec, struct err *err)
@@ -237,11 +253,11 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 
 		if (!value || !*value || is_given(o))
 			continue;
-		note_place(c, o, name);
+		note_place(c, o, NULL, name);
 		if (o->kind == OPTION_FLAG)
 			r = put_flag(c, o, name, value, err);
 		else if (o->kind == OPTION_LIST)
-			put_words(c, o, value);
+			put_words(c, o, name, value);
 		else if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, value))
 			r = err_set(err, -EINVAL, "%s=%.60s: not a %snumber", name, value,
 				    o->kind == OPTION_INT ? "whole " : "");

@@ -19,8 +19,8 @@ struct config {
 					 * person */
 	int argc;
 	size_t capacity;
-	struct config_place { const char *name, *place; } *places;	/* where an option was set but on the command
-									 * line */
+	/* Where an option was set but on the command line, and each item of a list (otherwise, item is NULL). */
+	struct config_place { const char *name, *item, *place; } *places;
 	size_t place_count, place_capacity;
 	struct yaml_tree tree;
 	struct arena memory;
@@ -42,5 +42,8 @@ void config_warn_of_variables(const struct command_spec *spec, const struct comm
 
 /* "strobe.yaml:7" or "STROBE_LISTEN"; NULL: it was set on the command line, or not at all. */
 const char *config_place(const struct config *c, const char *option);
+
+/* The same for an item of a list: the last one with this text. */
+const char *config_item_place(const struct config *c, const char *option, const char *item);
 
 #endif

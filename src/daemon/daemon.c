@@ -355,6 +355,8 @@ static void log_ready(const struct daemon *d)
 	buf_init(&b);
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
 		buf_printf(&b, "%s%s", b.size ? ", " : "", f->source->url);
+	if (!b.size)
+		buf_puts(&b, "pushes only");
 	buf_puts(&b, " into ");
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
 		buf_printf(&b, "%s%s", feeds_index(f, FEED_IN_USE) ? ", " : "", f->sink->url);

@@ -11,7 +11,7 @@
 
 struct daemon_options {
 	const char *store_url;			/* the first sink, which the page shows; NULL: no page, counters only */
-	const char *const *sources;		/* URLs, at least one */
+	const char *const *sources;		/* URLs; none: only pushes by HTTP are collected */
 	size_t source_count;
 	const char *const *sinks;		/* URLs; at least one, or a store */
 	size_t sink_count;
@@ -33,6 +33,9 @@ struct daemon_options {
 	const char *const *label_rules;		/* as peer_labels.h has them */
 	size_t label_rule_count;
 	const char *arclamp_metrics;		/* a tree of trace logs whose series /metrics has as well; NULL: none */
+
+	/* Where an item of `from` or `to`, or `store`, stands now: "strobe.yaml:7"; NULL: nowhere, such as on the command line. */
+	const char *(*place)(const char *option, const char *url);
 
 	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it;
 	 * `reloaded` says whether the daemon works with the new options, so that the strings of the other ones can

@@ -182,6 +182,7 @@ void daemon_reload(struct daemon *d)
 	r = d->options.reload(&n, &err);
 	if (r >= 0)
 		r = change(d, &n, &err);
+	d->options.reloaded(r >= 0);
 	if (r < 0) {
 		log_error("the new configuration is invalid and was not applied: %s", err.text);
 	} else {
@@ -190,6 +191,5 @@ void daemon_reload(struct daemon *d)
 		if (daemon_end_if_over(d))
 			log_info("stdin reached EOF and no other source is configured; exiting");
 	}
-	d->options.reloaded(r >= 0);
 	notify_send("READY=1");
 }

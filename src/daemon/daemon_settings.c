@@ -130,6 +130,14 @@ static int wrong(const char *option, struct err *err, const char *format, ...)
 				    err_set(err, -EINVAL, "%s%s", place, text);
 }
 
+/* A listener has the channels of Arc Lamp's file added to its URL, and that file has no such lists. */
+static const char *place_of(const char *option, const char *url)
+{
+	const char *place = config_item_place(&settings.config_read, option, url);
+
+	return place || strcmp(option, "store") ? place : config_place(&settings.config_read, option);
+}
+
 static int size_of(const char *option, const char *text, uint64_t *ret, struct err *err)
 {
 	struct err why = { 0 };
@@ -218,6 +226,7 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return r;
 	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
 		return wrong("probe-listen", err, " needs an address of --listen");
+	o->place = place_of;
 	o->listen = s->listen;
 	o->probe_listen = s->probe_listen;
 	o->sources = s->from.items;
@@ -339,6 +348,9 @@ int settings_default_source(struct daemon_options *o, struct err *err)
 
 	if (o->source_count)
 		return 0;
+	if (config_place(&settings.config_read, "from"))		/* an empty list: pushes only */
+		return settings.listen && !strcmp(settings.listen, "none") ?
+			wrong("from", err, " is empty, and with --listen none nothing can be pushed; add a source") : 0;
 	r = paths_socket(&settings.default_socket, err);
 	if (r < 0)
 		return r;

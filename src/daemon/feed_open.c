@@ -3,18 +3,45 @@
 #include "daemon_private.h"
 
 #include "mem.h"
+#include "secrets.h"
 #include "sink_place.h"
 
 #include <string.h>
 
+/* --- Errors --- */
+
+/* Whether a sentence has the URL, or the path in it. */
+static bool names(const char *sentence, const char *url)
+{
+	size_t scheme = strcspn(url, ":");
+
+	if (strstr(sentence, url))
+		return true;
+	return url[scheme] && url[scheme + 1] == '/' && url[scheme + 2] && url[scheme + 2] != '/' && !strchr(url, '?') &&
+	       strstr(sentence, url + scheme + 1);
+}
+
+/* Puts before an error which item of `from` or `to` it is about, and where that stands. */
+static int locate(const struct daemon *d, const char *option, const char *url, struct err *err)
+{
+	_cleanup_(freep) char *shown = secrets_shown(url);
+	const char *place = d->options.place ? d->options.place(option, url) : NULL;
+
+	if (!names(err->text, shown))
+		err_prefix(err, "%.300s", shown);
+	return place ? err_prefix(err, "%s", place) : err->code;
+}
+
 /* Two URLs in other words are found later, by what they open. */
-static int check_once(const char *const *urls, size_t n, const char *kind, struct err *err)
+static int check_once(const struct daemon *d, const char *option, const char *const *urls, size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
-			if (feeds_has_url(urls + i, 1, urls[k]))
-				return err_set(err, -EEXIST, "%s %zu and %zu are the same; remove one of them", kind, i + 1,
-					       k + 1);
+			if (feeds_has_url(urls + i, 1, urls[k])) {
+				err_set(err, -EEXIST, "%s %zu and %zu are the same; remove one of them",
+					strcmp(option, "from") ? "sinks" : "sources", i + 1, k + 1);
+				return locate(d, option, urls[k], err);
+			}
 	return 0;
 }
 
@@ -47,7 +74,7 @@ static int check_identity(const struct feeds *l, const struct source *s, struct 
 	return 0;
 }
 
-int daemon_open_source(struct daemon *d, const char *url, struct err *err)
+static int open_source(struct daemon *d, const char *url, struct err *err)
 {
 	struct source *staying[DAEMON_SOURCES], *leaving[DAEMON_SOURCES], *s;
 	struct source_receiver receiver = daemon_receiver(d);
@@ -59,8 +86,8 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err)
 		return err_set(err, -ENOTSUP, "a source with saved offsets can only be added by a restart, since "
 					      "there is no state directory");
 	if (feeds_count(&d->feeds, FEED_SOURCE, FEED_ANY) >= DAEMON_SOURCES)
-		return err_set(err, -E2BIG, "there are more than %u sources, including those being closed",
-			       DAEMON_SOURCES);
+		return err_set(err, -E2BIG, "there are more than %u sources%s; remove some", DAEMON_SOURCES,
+			       feeds_count(&d->feeds, FEED_SOURCE, FEED_GOES) ? ", including those being closed" : "");
 	receiver.staying = (struct source_list){ staying, feeds_sources(&d->feeds, FEED_STAYS, staying) };
 	receiver.leaving = (struct source_list){ leaving, feeds_sources(&d->feeds, FEED_GOES, leaving) };
 	if ((r = check_input(&d->feeds, url, err)) < 0 || (r = source_open(url, d->loop, &receiver, &s, err)) < 0)
@@ -72,23 +99,47 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err)
 	return r;
 }
 
+int daemon_open_source(struct daemon *d, const char *url, struct err *err)
+{
+	int r = open_source(d, url, err);
+
+	return r < 0 ? locate(d, "from", url, err) : r;
+}
+
 /* By position, since a URL may have a password. */
-static int check_loops(const struct daemon_options *n, struct err *err)
+static int check_loops(const struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	for (size_t i = 0; i < n->sink_count; i++)
 		for (size_t k = 0; k < n->source_count; k++)
-			if (sink_feeds_source(n->sinks[i], n->sources[k]))
-				return err_set(err, -EINVAL, "sink %zu writes to the stream that source %zu reads, so each "
-					       "sample would come back without end; remove one of them", i + 1, k + 1);
+			if (sink_feeds_source(n->sinks[i], n->sources[k])) {
+				err_set(err, -EINVAL, "sink %zu writes to the stream that source %zu reads, so each "
+						      "sample would come back without end; remove one of them", i + 1, k + 1);
+				return locate(d, "to", n->sinks[i], err);
+			}
+	return 0;
+}
+
+/* As with two daemons of two groups, but into the same sinks. */
+static int check_groups(const struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	for (size_t i = 0; i < n->source_count; i++)
+		for (size_t k = i + 1; k < n->source_count; k++)
+			if (sources_share_stream(n->sources[i], n->sources[k])) {
+				err_set(err, -EEXIST, "sources %zu and %zu are two groups of one stream, so each entry would "
+						      "count twice; remove one of them", i + 1, k + 1);
+				return locate(d, "from", n->sources[k], err);
+			}
 	return 0;
 }
 
 int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
-	int r = check_once(n->sources, n->source_count, "sources", err);
+	int r = check_once(d, "from", n->sources, n->source_count, err);
 
 	if (r >= 0)
-		r = check_loops(n, err);
+		r = check_loops(d, n, err);
+	if (r >= 0)
+		r = check_groups(d, n, err);
 	for (size_t i = 0; i < n->source_count && r >= 0; i++)
 		r = daemon_open_source(d, n->sources[i], err);
 	return r;
@@ -139,8 +190,8 @@ static int open_sink(struct daemon *d, const char *url, const struct sink_option
 	if (f)
 		return 0;
 	if (feeds_count(&d->feeds, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)
-		return err_set(err, -E2BIG, "there are more than %u sinks, including those being closed",
-			       COLLECTOR_SINKS);
+		return err_set(err, -E2BIG, "there are more than %u sinks%s; remove some", COLLECTOR_SINKS,
+			       feeds_count(&d->feeds, FEED_SINK, FEED_GOES) ? ", including those being closed" : "");
 	if ((r = check_place(&d->feeds, url, place, o->state, err)) < 0)
 		return r;
 	r = ops ? ops->open(url, o, &s, err) : sink_open(url, o, &s, err);
@@ -155,8 +206,9 @@ static int open_sink(struct daemon *d, const char *url, const struct sink_option
 int daemon_open_page(struct daemon *d, struct err *err)
 {
 	struct sink_options o = daemon_sink_options(&d->options);
+	int r = open_sink(d, d->options.store_url, &o, &sink_store_ops, err);
 
-	return open_sink(d, d->options.store_url, &o, &sink_store_ops, err);
+	return r < 0 ? locate(d, "store", d->options.store_url, err) : r;
 }
 
 /* One that is open here is valid, and locked. */
@@ -186,7 +238,7 @@ int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct e
 		return 0;
 	if ((r = check_place(&d->feeds, n->store_url, place, n->state, err)) < 0 || (r = store_load(n->store_url, err)) < 0 ||
 	    (r = sink_store_ops.open(n->store_url, &o, &s, err)) < 0)
-		return r;
+		return locate(d, "store", n->store_url, err);
 	sink_close(s);
 	return 0;
 }
@@ -194,10 +246,11 @@ int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct e
 int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	struct sink_options options = daemon_sink_options(n);
-	int r = check_once(n->sinks, n->sink_count, "sinks", err);
+	int r = check_once(d, "to", n->sinks, n->sink_count, err);
 
 	options.state = d->options.state;	/* needs a restart */
 	for (size_t i = 0; i < n->sink_count && r >= 0; i++)
-		r = open_sink(d, n->sinks[i], &options, NULL, err);
+		if ((r = open_sink(d, n->sinks[i], &options, NULL, err)) < 0)
+			locate(d, "to", n->sinks[i], err);
 	return r;
 }

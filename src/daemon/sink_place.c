@@ -123,23 +123,43 @@ char *sink_place_difference(const char *before, const char *after)
 	return buf_take(&out, &size);
 }
 
-/* --- Loops --- */
+/* --- Streams that count twice --- */
+
+static bool is_one_stream(const struct redis_url *a, const struct redis_url *b)
+{
+	_cleanup_(freep) char *a_host = address_canonical(a->host), *b_host = address_canonical(b->host);
+
+	return redis_url_get(a, "stream") && strcmp(a_host, b_host) == 0 && a->port == b->port && a->database == b->database &&
+	       are_equal(redis_url_get(a, "stream"), redis_url_get(b, "stream"));
+}
 
 bool sink_feeds_source(const char *sink, const char *source)
 {
-	_cleanup_(freep) char *a_host = NULL, *b_host = NULL;
 	struct redis_url a = { 0 }, b = { 0 };
 	struct err err = { 0 };
-	bool feeds = false;
+	bool feeds = is_relay(sink) && is_relay(source) && redis_url_parse(sink, &a, &err) >= 0 &&
+		     redis_url_parse(source, &b, &err) >= 0 && is_one_stream(&a, &b);
 
-	if (is_relay(sink) && is_relay(source) && redis_url_parse(sink, &a, &err) >= 0 &&
-	    redis_url_parse(source, &b, &err) >= 0 && redis_url_get(&a, "stream")) {
-		a_host = address_canonical(a.host);
-		b_host = address_canonical(b.host);
-		feeds = strcmp(a_host, b_host) == 0 && a.port == b.port && a.database == b.database &&
-			are_equal(redis_url_get(&a, "stream"), redis_url_get(&b, "stream"));
-	}
 	redis_url_done(&a);
 	redis_url_done(&b);
 	return feeds;
+}
+
+static const char *group_of(const struct redis_url *u)
+{
+	const char *group = redis_url_get(u, "group");
+
+	return group ? group : "strobe";
+}
+
+bool sources_share_stream(const char *one, const char *other)
+{
+	struct redis_url a = { 0 }, b = { 0 };
+	struct err err = { 0 };
+	bool share = is_relay(one) && is_relay(other) && redis_url_parse(one, &a, &err) >= 0 &&
+		     redis_url_parse(other, &b, &err) >= 0 && is_one_stream(&a, &b) && !are_equal(group_of(&a), group_of(&b));
+
+	redis_url_done(&a);
+	redis_url_done(&b);
+	return share;
 }

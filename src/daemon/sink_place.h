@@ -16,4 +16,7 @@ char *sink_place_difference(const char *before, const char *after);
 /* Whether the stream of a relay is the one that a source reads, so that each sample would come back without end. */
 bool sink_feeds_source(const char *sink, const char *source);
 
+/* Whether two sources read one stream as two consumer groups, each of which gets all entries. */
+bool sources_share_stream(const char *a, const char *b);
+
 #endif

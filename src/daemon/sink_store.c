@@ -130,17 +130,6 @@ static struct sink *store_sink_close(struct sink *base)
 	return NULL;
 }
 
-/* The URL without a password. The caller frees. */
-static char *shown(const char *url)
-{
-	size_t room = strlen(url) + 64;		/* *** may be longer than the password */
-	char *text = xmalloc(room);
-
-	snprintf(text, room, "%s", url);
-	secrets_redact(text, room);
-	return text;
-}
-
 static int store_sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err)
 {
 	struct store_sink *s = xcalloc(1, sizeof(*s));
@@ -148,7 +137,7 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 
 	pthread_mutex_init(&s->lock, NULL);
 	s->base.ops = &sink_store_ops;
-	s->base.url = shown(url);
+	s->base.url = secrets_shown(url);
 	age_ns(s);
 	s->limits = o->limits;
 	r = store_open(url, false, &s->base.store, err);

@@ -76,4 +76,13 @@ TEST(a_relay_into_the_stream_of_a_source_is_a_loop)
 	CHECK(!sink_feeds_source("redis://h/?stream=s", "redis://h/?channel=s"));
 	CHECK(!sink_feeds_source("sqlite:/s", "redis://h/?stream=s"));
 }
+
+TEST(two_groups_of_one_stream_are_told)
+{
+	CHECK(sources_share_stream("redis://127.0.0.1:7/?stream=s&group=a", "redis://u:p@localhost:7/0?stream=s"));
+	CHECK(!sources_share_stream("redis://h/?stream=s&group=strobe", "redis://h/?stream=s"));
+	CHECK(!sources_share_stream("redis://h/?stream=s&group=a", "redis://h/1?stream=s&group=b"));
+	CHECK(!sources_share_stream("redis://h/?stream=s&group=a", "redis://h/?stream=t&group=b"));
+	CHECK(!sources_share_stream("redis://h/?channel=s", "redis://h/?stream=s&group=b"));
+}
 TEST_MAIN()

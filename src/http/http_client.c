@@ -96,6 +96,24 @@ static void copy_options(struct http_client *c, const struct http_options *o)
 	}
 }
 
+/* Each request reads them again. */
+static int check_files(const struct http_options *o, struct err *err)
+{
+	_cleanup_(buf_done) struct buf secret = { 0 };
+	int r = 0;
+
+	buf_init(&secret);
+	if (o->ca_file && access(o->ca_file, R_OK) < 0)
+		return err_set(err, -errno, "ca-file: cannot read '%s': %s", o->ca_file, strerror(errno));
+	if (o->password_file && (r = io_read_secret(o->password_file, "password", &secret, err)) < 0)
+		err_prefix(err, "password-file");
+	else if (o->token_file && (r = io_read_secret(o->token_file, "token", &secret, err)) < 0)
+		err_prefix(err, "token-file");
+	if (secret.size)
+		explicit_bzero(secret.data, secret.size);
+	return r < 0 ? r : 0;
+}
+
 int http_client_load(struct err *err)
 {
 	const struct libcurl *curl;
@@ -110,7 +128,7 @@ int http_client_new(const struct http_options *o, struct http_client **ret, stru
 	int r = check_options(o, err);
 
 	assert(o->port >= 1 && o->port <= 65535 && o->connect_ns > 0 && o->total_ns > 0);
-	if (r < 0 || (r = libcurl_get(&curl, err)) < 0)
+	if (r < 0 || (r = check_files(o, err)) < 0 || (r = libcurl_get(&curl, err)) < 0)
 		return r;
 	c = xcalloc(1, sizeof(*c));
 	c->curl = curl;

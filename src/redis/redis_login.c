@@ -6,6 +6,7 @@
 #include "io.h"
 #include "mem.h"
 #include "problem.h"
+#include "redis_tls.h"
 
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
@@ -69,6 +70,24 @@ static int get_password(const struct redis_login *l, char **ret, struct err *err
 		*ret = buf_take(&b, NULL);
 	buf_done(&b);
 	return r;
+}
+
+int redis_login_check_files(const struct redis_url *url, struct err *err)
+{
+	_cleanup_(freep) char *password = NULL;
+	struct redis_login l;
+	int r;
+
+	redis_login_init(&l, url, NULL, 0, NULL);
+	r = get_password(&l, &password, err);
+	if (r < 0)
+		err_prefix(err, "password-file");
+	else if (l.tls.is_wanted)
+		r = redis_tls_check_files(&l.tls, err);
+	if (password)
+		explicit_bzero(password, strlen(password));
+	redis_login_done(&l);
+	return r < 0 ? r : 0;
 }
 
 static int auth_command(const struct redis_login *l, struct redis_login_command *ret, struct err *err)

@@ -29,6 +29,9 @@ void redis_login_init(struct redis_login *l, const struct redis_url *url, const 
 void redis_login_done(struct redis_login *l);
 void redis_login_move(struct redis_login *l, const char *host, unsigned port);
 
+/* Reads the files that a URL names, which are read again at each login: an error names the parameter and the file. */
+int redis_login_check_files(const struct redis_url *url, struct err *err);
+
 /* The command of a step; 0 if this login goes without it, 1 if `*ret` is to be sent. Reads the file of the password. */
 int redis_login_command(const struct redis_login *l, enum redis_login_step step, struct redis_login_command *ret,
 			struct err *err);

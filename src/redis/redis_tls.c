@@ -61,6 +61,23 @@ static int load_own(const struct redis_tls_options *o, gnutls_certificate_creden
 	return r >= 0 ? 0 : err_set(err, -EKEYREJECTED, "cannot use the certificate '%s' with the key '%s': %s", o->cert_file, o->key_file, gnutls_strerror(r));
 }
 
+int redis_tls_check_files(const struct redis_tls_options *o, struct err *err)
+{
+	gnutls_certificate_credentials_t c;
+	int r = 0;
+
+	if (!o->ca_file && !o->cert_file)
+		return 0;
+	if (gnutls_certificate_allocate_credentials(&c) < 0)
+		return err_set(err, -ENOMEM, "not enough memory for TLS");
+	if (o->ca_file)
+		r = load_authorities(o, c, err);
+	if (r >= 0)
+		r = load_own(o, c, err);
+	gnutls_certificate_free_credentials(c);
+	return r;
+}
+
 /* --- Life --- */
 
 /* RFC 6066 has no addresses in the name that is sent; the certificate is compared with either. */

@@ -16,6 +16,9 @@
 
 struct redis_tls;
 
+/* Whether the files of the options can be used now; those of the system are not read. */
+int redis_tls_check_files(const struct redis_tls_options *o, struct err *err);
+
 /* Reads the files of the options. `o`, `host` (which the certificate has to be for) and `where` (for sentences) are used
  * until the end. The socket stays the caller's. */
 int redis_tls_new(const struct redis_tls_options *o, const char *host, const char *where, int fd, struct redis_tls **ret,

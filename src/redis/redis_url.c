@@ -14,6 +14,13 @@ static const struct url_kind plain_kind = {
 	.form = "a Redis URL looks like redis://host:6379/0?channel=excimer",
 };
 
+/* Our own listener; all but the scheme is as with a Redis. */
+static const struct url_kind listener_kind = {
+	.scheme = "resp",
+	.port = 6379,
+	.form = "a listener looks like resp://127.0.0.1:6379",
+};
+
 static const struct url_kind tls_kind = {
 	.scheme = "rediss",
 	.port = 6379,
@@ -43,7 +50,8 @@ static int parse_database(const char *path, unsigned *ret)
 
 int redis_url_parse(const char *url, struct redis_url *ret, struct err *err)
 {
-	const struct url_kind *kind = strncmp(url, "rediss:", 7) ? &plain_kind : &tls_kind;
+	const struct url_kind *kind = !strncmp(url, "rediss:", 7) ? &tls_kind :
+				      !strncmp(url, "resp:", 5)	  ? &listener_kind : &plain_kind;
 	struct url u;
 	int r = url_parse(url, kind, &u, err);
 
@@ -61,7 +69,7 @@ int redis_url_parse(const char *url, struct redis_url *ret, struct err *err)
 	if (r == 0 && address_is_path(ret->host) && strlen(ret->host) > ADDRESS_PATH_MAX)
 		r = url_invalid(kind, "the path of the socket is longer than 107 bytes", err);
 	if (r == 0 && parse_database(u.path, &ret->database) < 0)
-		r = url_invalid(kind, "the database is not a number", err);
+		r = url_invalid(kind, "the database must be a number from 0 to 65535", err);
 	if (r == 0 && ret->tls)
 		r = redis_tls_options_check(ret, err);
 	url_done(&u);

@@ -2,6 +2,7 @@
  *
  *	redis://[user:password@]host[:port][/database][?name=value&…]
  *	rediss://…				the same with TLS (redis_tls_options.h)
+ *	resp://…				our own listener
  *
  * Parts may be percent-encoded. A host that begins with a '/', so "%2Frun%2Fredis.sock" in the URL, is the path of a
  * unix socket. Nothing else of the program sees the password. */

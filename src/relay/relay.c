@@ -6,6 +6,7 @@
 #include "lock.h"
 #include "log.h"
 #include "mem.h"
+#include "redis_login.h"
 #include "relay_url.h"
 #include "window.h"
 #include "wire_profile.h"
@@ -381,6 +382,8 @@ int relay_open(const char *url, const char *state_dir, struct relay **ret, struc
 
 	init(r);
 	e = relay_url_parse(url, &r->url, err);
+	if (e >= 0)
+		e = redis_login_check_files(&r->url.redis, err);
 	if (e >= 0) {
 		r->directory = xasprintf("%s/%s", state_dir, r->url.spool_name);
 		r->counters.spool_limit = r->url.spool_bytes;

@@ -51,12 +51,24 @@ static int check_address(struct endpoint *ep, const char *text, struct err *err)
 				     "site; give a token with --token-file, or listen on %s", text, SERVER_LISTEN);
 }
 
+/* Port 0 is any free one. */
+static bool is_same_port(const struct address *a, const struct address *b)
+{
+	bool is_any = !a->bracketed && !b->bracketed && (address_is_wildcard(a) || address_is_wildcard(b));
+
+	return a->port && a->port == b->port && (is_any || !strcmp(a->host, b->host));
+}
+
 static int check_addresses(struct server *s, struct err *err)
 {
 	const struct server_options *o = &s->context.options;
 	int r = check_address(&s->front, o->listen ? o->listen : SERVER_LISTEN, err);
 
-	return r >= 0 && o->probe_listen ? check_address(&s->probes, o->probe_listen, err) : r;
+	if (r < 0 || !o->probe_listen || (r = check_address(&s->probes, o->probe_listen, err)) < 0)
+		return r;
+	if (is_same_port(&s->front.auth->listen, &s->probes.auth->listen))
+		return err_set(err, -EINVAL, "--probe-listen %s is the address of --listen; give it another port", o->probe_listen);
+	return 0;
 }
 
 static int listen_at(struct endpoint *ep, const char *text, struct err *err)

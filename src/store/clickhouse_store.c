@@ -121,7 +121,7 @@ static int start(struct clickhouse_store *s, struct err *err)
 	if (!clickhouse_is_away(rc))
 		return err_set(err, rc, "%s", why.text);
 	if (s->mode == CLICKHOUSE_WRITE)
-		log_warning("%s; samples are queued until it is available", why.text);
+		log_warning("%s; no samples can be stored there until it is available", why.text);
 	return 0;
 }
 

@@ -197,7 +197,7 @@ def samples_wait_while_clickhouse_is_down():
         p.stdin.write(''.join(lines))
         p.stdin.flush()
         said = [p.stderr.readline() for _ in range(2)]
-        check(any('samples are queued until it is available' in line for line in said), f'it says so: {said}')
+        check(any('no samples can be stored there until it is available' in line for line in said), f'it says so: {said}')
         server.start()
         p.communicate(timeout=300)
         check(stored('down', server) == samples_of(lines), 'nothing is lost')

@@ -101,12 +101,15 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             c.hup('reloaded the configuration; sources: 3, sinks: 2')
             write_config(config, **given, quiet=True)
             c.hup('cannot change to another window=')
-            write_config(config, **{**given, 'to': [store]}, quiet=True)
-            c.hup('reloaded the configuration')
             write_config(config, **{**given, 'to': [store], 'allow-host': ['b.example']}, quiet=True)
+            before = len(c.lines)
             c.hup('allow-host changed')
+            write_config(config, **{**given, 'to': [store], 'allow-host': ['c.example']}, quiet=True)
+            c.hup('allow-host changed')
+            check(all('allow-host changed' in line for line in c.lines[before:]), f'quiet holds without a restart: {c.lines[before:]}')
+            write_config(config, **{**given, 'to': [store]}, quiet=False)
+            c.hup('reloaded the configuration')
             check(c.stop() == 0, 'it ends with 0')
-            check('allow-host changed' in c.lines[-1], f'quiet holds without a restart: {c.lines[-2:]}')
     with Directory() as directory:
         done = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', directory, '--from', '-', '--to', f'sqlite:{directory}/a',
                                '--to', f'{directory}/a/'], input='main;a 1', capture_output=True, text=True, timeout=60)
@@ -124,6 +127,8 @@ def hup_refuses_what_the_next_start_would_refuse():
             for other, sentence in [({'listen': 'nonsense'}, "cannot listen on 'nonsense'"),
                                     ({'listen': '0.0.0.0:80'}, 'can be reached from other machines'),
                                     ({'probe-listen': 'zz'}, "cannot listen on 'zz'"),
+                                    ({'listen': '127.0.0.1:1', 'probe-listen': '127.0.0.1:1'},
+                                     '--probe-listen 127.0.0.1:1 is the address of --listen; give it another port'),
                                     ({'trusted-proxy': ['junk']}, '--trusted-proxy'),
                                     ({'user-header': 'a b:'}, "--user-header: 'a b:' is not the name of a header"),
                                     ({'writer': ['me']}, '--writer names users of a proxy'),
@@ -141,13 +146,87 @@ def hup_refuses_what_the_next_start_would_refuse():
                                          capture_output=True, text=True, timeout=20)
                 check(started.returncode == 2 and sentence in started.stderr, f'{other} at the start: {started.stderr}')
             write_config(config, **{**given, 'store': f'sqlite:{directory}/b', 'to': [f'{directory}/b']})
-            d.hup("was not applied: two sinks write to")
+            d.hup(f'was not applied: {config}:1: two sinks write to')
             for other in [{'listen': '127.0.0.1:1'}, {'store': f'sqlite:{directory}/b'},
                           {'store': f'sqlite:{directory}/link/a'}, {'state': f'{directory}/link/a'}, {'state': f'{directory}/d'},
                           {'arclamp-metrics': f'{directory}/logs'}, {'probe-listen': '127.0.0.1:1'}]:
                 write_config(config, **{**given, **other})
                 d.hup('reloaded the configuration; sources: 1, sinks: 2')
             check(d.stop() == 0, 'it ends with 0')
+
+
+@test
+def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing():
+    with Directory() as directory:
+        config, socket, store = f'{directory}/c.yaml', f'unix:{directory}/s', f'sqlite:{directory}/a'
+        secret = f'{directory}/secret'
+        os.mkdir(f'{directory}/dir')
+        write(f'{directory}/no.pem', 'nothing')
+        write(f'{directory}/empty', '')
+
+        def configure(key, url, more=''):
+            items = {'from': [socket], 'to': [store]}
+            items[key].append(url)
+            lines = [f'{key}:\n' + ''.join(f'  - "{item}"\n' for item in items[key]) for key in ('from', 'to')]
+            write(config, ''.join(lines) + more, 'w')
+
+        def start():
+            return subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/state'],
+                                  capture_output=True, text=True, timeout=20)
+
+        wrong = [
+            ('from', f'redis://127.0.0.1:1/?stream=s&password-file={secret}', f"password-file: cannot open '{secret}': No such file or directory"),
+            ('from', f'redis://127.0.0.1:1/?channel=s&password-file={directory}/empty', 'password-file: '),
+            ('to', f'redis://127.0.0.1:1/?stream=s&password-file={secret}', f"password-file: cannot open '{secret}'"),
+            ('from', f'rediss://127.0.0.1:1/?stream=s&ca-file={secret}', f"cannot read '{secret}' (ca-file=)"),
+            ('from', f'rediss://127.0.0.1:1/?stream=s&ca-file={directory}/no.pem', '(ca-file=) contains no PEM certificate'),
+            ('to', f'rediss://127.0.0.1:1/?stream=s&cert-file={secret}', f"cannot read '{secret}' (cert-file=)"),
+            ('to', f'otlp://127.0.0.1:1/?token-file={secret}', f"token-file: cannot open '{secret}'"),
+            ('to', f'pyroscope://127.0.0.1:1/?password-file={secret}', f"password-file: cannot open '{secret}'"),
+            ('to', f'otlp://127.0.0.1:1/?tls=yes&ca-file={secret}', f"ca-file: cannot read '{secret}'"),
+            ('to', f'clickhouse://127.0.0.1:1/d?password-file={secret}', f"password-file: cannot open '{secret}'"),
+            ('from', 'redis://localhost:1/99999?stream=s', 'the database must be a number from 0 to 65535'),
+            ('from', 'rediss://localhost:1/?stream=s&verify=perhaps', 'verify=perhaps: use yes or no'),
+            ('from', 'redis://u:geheim@localhost:1/?channel=', 'channel= and pattern= are empty'),
+            ('to', 'redis://u:geheim@localhost:1/?stream=s&window=100000', 'window=100000: use 0 to 300 seconds'),
+            ('from', 'runs:/tmp?clock=cpu', "unknown parameter 'clock'"),
+            ('from', 'resp://127.0.0.1:99999', 'a listener looks like resp://127.0.0.1:6379'),
+            ('from', f'file:{directory}/dir', f"'{directory}/dir' is a directory; name a file in it"),
+            ('from', socket, 'sources 1 and 2 are the same; remove one of them'),
+            ('to', 'otlp://', 'the host is missing')]
+        number = {'from': 3, 'to': 5}
+        write(config, f'from: [{socket}]\nto: [{store}]\n', 'w')
+        with Collector(directory, '-c', config) as c:
+            running = [s['url'] for s in c.status()['sources']]
+            for key, url, sentence in wrong:
+                shown = url.replace('geheim', '***')
+                configure(key, url)
+                c.hup('was not applied: ')
+                check(f'was not applied: {config}:{number[key]}: ' in c.lines[-1] and sentence in c.lines[-1] and 'geheim' not in c.lines[-1] and
+                      (shown in c.lines[-1] or url.startswith('file:')), f'{url}: {c.lines[-1]}')
+                check([s['url'] for s in c.status()['sources']] == running, f'{url}: {[s["url"] for s in c.status()["sources"]]}')
+            stream = 'redis://127.0.0.1:1/?stream=s'
+            write(config, json.dumps({'from': [socket, f'{stream}&group=a', f'{stream}&group=b'], 'to': [store]}), 'w')
+            c.hup('sources 2 and 3 are two groups of one stream, so each entry would count twice; remove one of them')
+            write(config, json.dumps({'from': [socket], 'to': [f'{directory}/{i}' for i in range(9)]}), 'w')
+            c.hup('there are more than 8 sinks, including those being closed; remove some')
+            write(config, json.dumps({'from': [], 'to': [store]}), 'w')
+            c.hup('reloaded the configuration; sources: 0, sinks: 1')
+            check(wait_for(lambda: not os.path.exists(f'{directory}/s')), 'an empty list is no source')
+            check(c.stop() == 0, 'it ends with 0')
+        for key, url, sentence in wrong:
+            configure(key, url)
+            done = start()
+            check(done.returncode == 2 and f'{config}:{number[key]}: ' in done.stderr and sentence in done.stderr and
+                  'geheim' not in done.stderr, f'{url} at the start: {done.stderr}')
+        write(config, json.dumps({'from': [socket], 'to': [f'{directory}/{i}' for i in range(9)]}), 'w')
+        check('there are more than 8 sinks; remove some' in start().stderr, 'at a start none is being closed')
+        write(config, json.dumps({'from': [], 'to': [store]}), 'w')
+        check('c.yaml:1: --from is empty, and with --listen none nothing can be pushed; add a source' in start().stderr, 'without pushes')
+        with Collector(directory, '-c', config) as c:
+            check(any('collecting from pushes only into' in line for line in c.lines), f'{c.lines}')
+        with Collector(directory, '-c', config, environment={'STROBE_FROM': f'unix:{directory}/t'}) as c:
+            check(any(f'collecting from unix:{directory}/t' in line for line in c.lines), f'{c.lines}')
 
 
 @test
@@ -217,40 +296,87 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
 
 
 @test
-def a_file_in_another_spelling_by_sighup_is_the_same_source_and_through_a_link_it_is_refused():
+def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_through_rotation():
     with Directory() as directory:
         config, log = f'{directory}/c.yaml', f'{directory}/x.log'
         os.symlink(directory, f'{directory}/link')
-        file, linked = f'file:{log}', f'file:{directory}/link/x.log'
-        spellings = [f'file:{directory}//x.log', f'file:{directory}/./x.log', f'file://{log}', file]
-        one_file = f'{file} and {linked} are one file, whose lines would count twice'
+        os.mkdir(f'{directory}/sub')
+        os.symlink('x.log', f'{directory}/alias.log')
+        file, linked, alias, hard = f'file:{log}', f'file:{directory}/link/x.log', f'file:{directory}/alias.log', f'file:{directory}/hard'
+        paths = [f'file:{directory}//x.log', f'file:{directory}/./x.log', f'file://{log}', f'file:{directory}/sub/../x.log', linked,
+                 alias, hard, file]
+        one_file = f'{file} and {linked} are one file, whose lines would count twice; remove one of them'
+        sent = 0
 
-        def configure(*sources):
-            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/a']})
+        def configure(*sources, sink='a'):
+            write_config(config, **{'from': [*sources], 'to': [f'sqlite:{directory}/{sink}']})
 
         def start(*sources):
-            configure(*sources)
+            configure(*sources, sink='b')
             return subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                   capture_output=True, text=True, timeout=20).stderr
 
-        check('is already read' in start(file, spellings[0]), 'twice in one list it is refused')
+        def send(n, path=log):
+            nonlocal sent
+            write(path, 'main;a 1\n' * n)
+            sent += n
+
+        def is_read(c, already=0):
+            check(wait_for(lambda: c.sums()['samples']['stored'] == sent - already), f'each line counts once: {sent} {c.sums()} {c.lines}')
+            time.sleep(0.5)
+            check(c.sums()['samples']['stored'] == sent - already, f'and no more come: {sent} {c.sums()} {c.lines}')
+
+        check('is already read' in start(file, paths[0]), 'twice in one list it is refused')
         check(one_file in start(file, linked), 'through a link as well, before the file is there')
-        write(log, 'main;a 1\n' * 100)
+        send(100)
         check(one_file in start(file, linked), 'and once it is')
+        os.link(log, f'{directory}/hard')
         configure(file)
         with Collector(directory, '-c', config) as c:
-            for i, other in enumerate(spellings):
-                check(wait_for(lambda: c.sums()['samples']['stored'] == 100 + i), f'each line counts once: {c.sums()}')
+            for other in paths:
+                is_read(c)
                 configure(other)
                 c.hup('reloaded the configuration')
                 check(wait_for(lambda: [s['url'] for s in c.status()['sources']] == [other]), f'{c.status()["sources"]}')
-                write(log, 'main;a 1\n')
-            check(wait_for(lambda: c.sums()['samples']['stored'] == 104), f'and so does each new one: {c.sums()}')
-            configure(linked)
-            c.hup(f'was not applied: {one_file}')
+                send(1)
+            for other in paths:                           # gone in between
+                is_read(c)
+                configure(f'unix:{directory}/s')
+                c.hup('reloaded the configuration')
+                check(wait_for(lambda: not any('file:' in s['url'] for s in c.status()['sources'])), f'{c.status()["sources"]}')
+                send(10)
+                configure(other)
+                c.hup('reloaded the configuration')
+            is_read(c)
             configure(file, linked)
-            c.hup(f'was not applied: {one_file}')
+            c.hup(f'was not applied: {config}:1: {one_file}')
             check(c.stop() == 0, 'it ends with 0')
+        for other in paths:
+            before = sent
+            send(5)
+            configure(other)
+            with Collector(directory, '-c', config) as c:
+                is_read(c, before)
+                send(5)
+                is_read(c, before)
+                check(c.stop() == 0, 'it ends with 0')
+        before = sent
+        send(20)
+        os.rename(log, f'{log}.1')
+        send(30)
+        configure(linked)
+        with Collector(directory, '-c', config) as c:
+            is_read(c, before)
+            os.rename(log, f'{log}.2')                    # while it is given another path
+            send(3, f'{log}.2')
+            send(4)
+            configure(alias)
+            c.hup('reloaded the configuration')
+            send(5)
+            is_read(c, before)
+            check(c.stop() == 0, 'it ends with 0')
+        stored = total(directory, f'{directory}/a')
+        check(stored == sent, f'nothing is lost or doubled: {stored} of {sent}')
 
 
 @test
@@ -276,7 +402,7 @@ def a_socket_in_another_spelling_is_the_same_source():
                     configure(source)
                     c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
-            c.hup('was not applied: sources 1 and 2 are the same')
+            c.hup(f'was not applied: {config}:1: sources 1 and 2 are the same')
             check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
             check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
             check(c.stop() == 0, 'it ends with 0')
@@ -296,7 +422,7 @@ def the_stream_of_a_source_as_a_sink_is_refused():
         write_config(config, **apart)
         with Collector(directory, '-c', config) as c:
             write_config(config, **loop)
-            c.hup(f'was not applied: {sentence}')
+            c.hup(f'was not applied: {config}:1: {sentence}')
             check(c.stop() == 0, 'it ends with 0')
 
 
@@ -308,7 +434,7 @@ def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
         with Collector(directory, '-c', config) as c:
             for url in (f'unix:{directory}/t?label.dc=x', f'unix:{directory}/s?label.dc=x'):
                 write_config(config, **sinks, **{'from': [url]})
-                c.hup(f"was not applied: '{url}': a socket takes no parameters")
+                c.hup(f"was not applied: {config}:1: '{url}': a socket takes no parameters")
             check(sorted(name for name in os.listdir(directory) if name[0] in 'st' and name != 'state') == ['s?label.dc=x'],
                   f'{os.listdir(directory)}')
             check(c.stop() == 0, 'it ends with 0')
@@ -402,7 +528,7 @@ def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_s
                 configure(*sources)
                 sentence = (f'{twice} is already read, perhaps with other parameters; remove one of them' if twice else
                             f"{sources[3]}: {sources[2]} already subscribes to the channel 'x'")
-                c.hup(f'was not applied: {sentence}')
+                c.hup(f'was not applied: {config}:1: {sentence}')
                 check([s['url'] for s in c.status()['sources']] == [file, stream], f'{c.status()["sources"]}')
                 done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})

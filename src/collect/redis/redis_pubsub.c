@@ -290,6 +290,8 @@ static int set_parameters(struct pubsub *p, const struct redis_url *u, struct er
 		r = check_overlap(&p->patterns, &p->patterns, "pattern", err);
 	if (r < 0)
 		return err_prefix(err, "%s", u->shown);
+	if (!p->channels.count && !p->patterns.count && (redis_url_get(u, "channel") || redis_url_get(u, "pattern")))
+		return err_set(err, -EINVAL, "%s: channel= and pattern= are empty; use channel=excimer", u->shown);
 	if (!p->channels.count && !p->patterns.count)
 		return err_set(err, -EINVAL, "%s: missing channel to subscribe to, as in %s%cchannel=excimer",
 			       u->shown, u->shown, u->parameter_count ? '&' : '?');

@@ -1,6 +1,7 @@
 /* redis_source.c: opens a stream or a subscription, by the URL. */
 #include "redis_source.h"
 
+#include "redis_login.h"
 #include "redis_pubsub.h"
 #include "redis_stream.h"
 #include "redis_url.h"
@@ -24,12 +25,24 @@ static bool redis_source_acknowledges(const char *url)
 	return is_stream(url, &err) > 0;
 }
 
+/* Later, at a connection, a file that cannot be read would only be logged, with a source that was replaced gone. */
+static int check_files(const char *url, struct err *err)
+{
+	struct redis_url u;
+	int r = redis_url_parse(url, &u, err);
+
+	if (r >= 0)
+		r = redis_login_check_files(&u, err);
+	redis_url_done(&u);
+	return r;
+}
+
 static int redis_source_open(const char *url, struct loop *loop, const struct source_receiver *receiver,
 			     struct source **ret, struct err *err)
 {
-	int r = is_stream(url, err);
+	int r = check_files(url, err);
 
-	if (r < 0)
+	if (r < 0 || (r = is_stream(url, err)) < 0)
 		return r;
 	if (r)
 		return redis_stream_open(url, loop, receiver, ret, err);

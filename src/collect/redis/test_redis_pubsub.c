@@ -125,8 +125,9 @@ TEST(lines_of_all_channels_arrive_again_after_a_loss)
 TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 {
 	static const char *const bad[][2] = {
+		{ "redis://u:secret@h/?channel=", "redis://u:***@h/?channel=: channel= and pattern= are empty; use channel=excimer" },
 		{ "redis://u:secret@h", "missing channel to subscribe to, as in redis://u:***@h?channel=excimer" },
-		{ "redis://h/?channel=,", "missing channel" },
+		{ "redis://h/?channel=,", "channel= and pattern= are empty; use channel=excimer" },
 		{ "redis://h/?channel=a&colour=red",
 		  "unknown parameter 'colour'; a subscription takes channel, pattern" },
 		{ "redis://h/?channel=a&clock=sun", "clock=sun: use wall or cpu" },

@@ -110,14 +110,12 @@ static char *shown_parameters(const char *url, const struct redis_url *u)
 	return buf_take(&b, NULL);
 }
 
-/* Everything but the scheme is as with the URL of a Redis. */
 static int parse(const char *url, struct redis_url *u, struct resp_options *o, struct err *err)
 {
 	size_t authority = strlen("resp://") + strcspn(url + strlen("resp://"), "/?");
 	bool any_port = !strncmp(url + authority - 2, ":0", 2);		/* no Redis has port 0 */
-	_cleanup_(freep) char *as_redis = xasprintf("redis%.*s%s", (int)(authority - strlen("resp") - 2 * any_port),
-						    url + strlen("resp"), url + authority);
-	int r = redis_url_parse(as_redis, u, err);
+	_cleanup_(freep) char *with_port = xasprintf("%.*s%s", (int)(authority - 2 * any_port), url, url + authority);
+	int r = redis_url_parse(with_port, u, err);
 
 	if (r < 0)
 		return r;
@@ -144,9 +142,7 @@ int resp_options_parse(const char *url, struct resp_options *ret, struct err *er
 		return err_set(err, -EINVAL, "a listener looks like resp://127.0.0.1:6379");
 	r = parse(url, &u, ret, err);
 	redis_url_done(&u);
-	if (r < 0)
-		return err_prefix(err, "cannot listen with the address resp://…");
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 void resp_options_done(struct resp_options *o)

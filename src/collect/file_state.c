@@ -1,0 +1,146 @@
+/* file_state.c: names of position files, and the search for the one that knows a file. */
+#include "file_state.h"
+
+#include "mem.h"
+#include "private_file.h"
+#include "source_url.h"
+#include "tail.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define PREFIX	"file-"
+#define SUFFIX	".position"
+
+/* The file that a source follows; fd is -1 if there is none now. */
+struct followed {
+	int fd;
+	struct stat st;
+	struct statx birth;
+};
+
+bool file_offset_parse(const char *line, struct file_offset *ret)
+{
+	return sscanf(line, "at %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &ret->epoch, &ret->device,
+		      &ret->inode, &ret->position, &ret->mark) == 5 && ret->position < INT64_MAX;
+}
+
+bool file_offset_matches(const struct file_offset *o, int fd, const struct stat *st)
+{
+	return st->st_dev == o->device && st->st_ino == o->inode && (uint64_t)st->st_size >= o->position &&
+	       (!o->mark || tail_mark(fd, o->position) == o->mark);
+}
+
+char *file_state_real_path(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	_cleanup_(freep) char *directory = xstrndup(path, (size_t)(name - path)), *real = source_url_directory(directory);
+
+	return xasprintf("%s/%s", strcmp(real, "/") ? real : "", name);
+}
+
+char *file_state_path(const char *directory, const char *path)
+{
+	return xasprintf("%s/" PREFIX "%016" PRIx64 SUFFIX, directory, (uint64_t)XXH3_64bits(path, strlen(path)));
+}
+
+/* --- The search --- */
+
+static void open_followed(const char *path, struct followed *ret)
+{
+	*ret = (struct followed){ .fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) };
+	if (ret->fd >= 0 && (fstat(ret->fd, &ret->st) < 0 || !S_ISREG(ret->st.st_mode))) {
+		close(ret->fd);
+		ret->fd = -1;
+	}
+	if (ret->fd < 0 || statx(ret->fd, "", AT_EMPTY_PATH, STATX_BTIME, &ret->birth) < 0)
+		ret->birth.stx_mask = 0;
+}
+
+/* Inodes are used again: a file that was made after the offset was saved is another one. */
+static bool is_younger(const struct followed *f, const struct stat *state)
+{
+	const struct statx_timestamp *born = &f->birth.stx_btime;
+
+	if (!(f->birth.stx_mask & STATX_BTIME))
+		return false;
+	return born->tv_sec > state->st_mtim.tv_sec ||
+	       (born->tv_sec == state->st_mtim.tv_sec && (long)born->tv_nsec > state->st_mtim.tv_nsec);
+}
+
+/* By the last one of its offsets: the others are of files that had been rotated away. */
+static bool has_offset_of(const char *state_path, const struct stat *state, const struct followed *f)
+{
+	struct file_offset o, last = { 0 };
+	_cleanup_(buf_done) struct buf b = { 0 };
+	char *rest, *line;
+	bool found = false;
+
+	buf_init(&b);
+	if (f->fd < 0 || is_younger(f, state) || private_file_read(state_path, &b, FILE_STATE_MAX, NULL) < 0 ||
+	    strncmp(b.data, FILE_STATE_BEGIN, strlen(FILE_STATE_BEGIN)))
+		return false;
+	for (rest = b.data; (line = strsep(&rest, "\n"));)
+		if (file_offset_parse(line, &o) && (!found || o.epoch >= last.epoch)) {
+			last = o;
+			found = true;
+		}
+	return found && file_offset_matches(&last, f->fd, &f->st);
+}
+
+static bool is_one_of(const char *path, char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] && !strcmp(list[i], path))
+			return true;
+	return false;
+}
+
+static bool is_position_file(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n == strlen(PREFIX) + 16 + strlen(SUFFIX) && !strncmp(name, PREFIX, strlen(PREFIX)) &&
+	       !strcmp(name + n - strlen(SUFFIX), SUFFIX);
+}
+
+static bool is_later(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec :
+							a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count)
+{
+	_cleanup_(freep) char *real = file_state_real_path(path);
+	char *const own[] = { file_state_path(directory, real), file_state_path(directory, path) };
+	DIR *d = opendir(directory);
+	char *found = NULL;
+	struct stat st, found_st = { 0 };
+	struct followed f;
+	struct dirent *e;
+
+	open_followed(path, &f);
+	while (d && (e = readdir(d))) {
+		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
+
+		if (!is_position_file(e->d_name) || is_one_of(other, taken, taken_count) || lstat(other, &st) < 0 ||
+		    (found && !is_later(&st, &found_st)) ||
+		    (!is_one_of(other, own, ARRAY_SIZE(own)) && !has_offset_of(other, &st, &f)))
+			continue;
+		free(found);
+		found = TAKE_PTR(other);
+		found_st = st;
+	}
+	if (d)
+		closedir(d);
+	if (f.fd >= 0)
+		close(f.fd);
+	free(own[0]);
+	free(own[1]);
+	return found;
+}

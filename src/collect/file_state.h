@@ -1,0 +1,44 @@
+/* file_state.h: the saved offsets of followed files, "file-….position" in the state directory.
+ *
+ *	strobe file 1
+ *	origin TEXT				identity of the source; missing in files of before
+ *	last EPOCH				the last epoch in use
+ *	at EPOCH DEVICE INODE POSITION MARK	for each file that is being read; the last one is what the path named
+ *
+ * Its name is a hash of the followed path without links in its directories. Where the file has another path since, it is
+ * found by what it says about that file: device and inode, and the hash of its first bytes (tail_mark). Does not know what
+ * sources are. */
+#ifndef COLLECT_FILE_STATE_H
+#define COLLECT_FILE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#define FILE_STATE_MAX		(64u * 1024)
+#define FILE_STATE_BEGIN	"strobe file 1\n"
+#define FILE_STATE_ORIGIN	"origin "
+
+struct file_offset {
+	uint32_t epoch;
+	uint64_t device, inode, position, mark;
+};
+
+/* Takes an "at" line; false for any other. */
+bool file_offset_parse(const char *line, struct file_offset *ret);
+
+/* Whether the offset is one of this open file: of the same inode, and all that was read is still there. */
+bool file_offset_matches(const struct file_offset *o, int fd, const struct stat *st);
+
+/* The path without links in its directories. `path` is absolute and has no slash at its end. The caller frees it. */
+char *file_state_real_path(const char *path);
+
+/* The file in `directory` that has the offsets of `path`. The caller frees it. */
+char *file_state_path(const char *directory, const char *path);
+
+/* The latest of those that have the offsets of the file at `path`, under its own name or another; NULL: none. Those in `taken`
+ * belong to others. The caller frees it. */
+char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count);
+
+#endif

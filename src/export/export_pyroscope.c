@@ -1,0 +1,42 @@
+/* export_pyroscope.c: batches as pushes of Pyroscope. */
+#include "export_private.h"
+
+#include "push_write.h"
+
+#include <string.h>
+
+static ssize_t write_pushes(const struct exporter *x, const struct batch *b, size_t first, size_t end, struct buf *out,
+			    struct err *err)
+{
+	size_t n = 0;
+	int r;
+
+	do {
+		r = push_write_entry(export_entry(x, b, first + n), x->service, out, err);
+		if (r < 0)
+			return n ? (ssize_t)n : r;
+		n++;
+	} while (first + n < end && out->size < EXPORT_REQUEST_BYTES);
+	return (ssize_t)n;
+}
+
+/* By the codes of Connect that clients of Pyroscope send again. */
+static bool push_is_retried(int status, const struct http_answer *a)
+{
+	return status == 429 || status == 500 || status == 502 || status == 503 || status == 504 ||
+	       (status == 409 && a->body.size && memmem(a->body.data, a->body.size, "\"aborted\"", 9));
+}
+
+static uint64_t push_read_answer(const struct http_answer *a, int status, struct buf *ret)
+{
+	if (!export_is_success(status) && a->body.size)
+		export_put_text(a, ret);
+	return 0;
+}
+
+const struct export_kind export_pyroscope = {
+	.url = { .scheme = "pyroscope", .port = 4040, .name_is_user = true, .form = "a Pyroscope is named as in pyroscope://host:4040" },
+	.path = "/push.v1.PusherService/Push",
+	.headers = { "Content-Type: application/proto", "Connect-Protocol-Version: 1", NULL },
+	.write = write_pushes, .is_retried = push_is_retried, .read_answer = push_read_answer,
+};

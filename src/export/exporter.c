@@ -1,0 +1,311 @@
+/* exporter.c: requests of batches, tenant by tenant, and what answers mean for those that come after. */
+#include "export_private.h"
+
+#include "clock.h"
+#include "http_get.h"
+#include "log.h"
+#include "mem.h"
+#include "pushed.h"
+#include "text.h"
+
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#define REQUEST_NS	(10 * NS_PER_SECOND)	/* an end of the daemon waits for it */
+#define PAUSE_MAX_NS	(60 * NS_PER_SECOND)
+#define RETRY_AFTER_MAX	3600			/* seconds that a receiver may ask for */
+#define SERVICE		"php"
+
+/* Whether a request was accepted: proxies and gateways also answer 202 and 204. */
+bool export_is_success(int status)
+{
+	return status / 100 == 2;
+}
+
+void export_put_text(const struct http_answer *a, struct buf *ret)
+{
+	text_put_plain(ret, (struct str){ a->body.data, a->body.size < 300 ? a->body.size : 300 });
+}
+
+/* --- Tenants --- */
+
+static const char *tenant_of(const struct exporter *x, const struct batch_entry *e)
+{
+	return x->tenant ? x->tenant : labels_get(e->labels, "tenant");
+}
+
+/* Entries of one tenant are one request, in whatever order series came. */
+const struct batch_entry *export_entry(const struct exporter *x, const struct batch *b, size_t i)
+{
+	assert(x->order && i < b->count && x->order[i] < b->count);
+	return &b->entries[x->order[i]];
+}
+
+struct tenant_entry {
+	const char *tenant;			/* "": none */
+	uint32_t entry;
+};
+
+static int compare_tenants(const void *x, const void *y)
+{
+	const struct tenant_entry *a = x, *b = y;
+	int by_name = strcmp(a->tenant, b->tenant);
+
+	return by_name ? by_name : (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+static void order_by_tenant(struct exporter *x, const struct batch *b)
+{
+	_cleanup_(freep) struct tenant_entry *list = xcalloc(b->count + 1, sizeof(*list));
+
+	x->order = xcalloc(b->count + 1, sizeof(*x->order));
+	for (uint32_t i = 0; i < b->count; i++) {
+		const char *tenant = tenant_of(x, &b->entries[i]);
+
+		list[i] = (struct tenant_entry){ tenant ? tenant : "", i };
+	}
+	qsort(list, b->count, sizeof(*list), compare_tenants);
+	for (uint32_t i = 0; i < b->count; i++)
+		x->order[i] = list[i].entry;
+}
+
+/* Entries from the first one on that have the same tenant. */
+static size_t same_tenant(const struct exporter *x, const struct batch *b, size_t first)
+{
+	const char *tenant = tenant_of(x, export_entry(x, b, first));
+	size_t end = first + 1;
+
+	while (end < b->count) {
+		const char *other = tenant_of(x, export_entry(x, b, end));
+
+		if (!tenant != !other || (tenant && strcmp(tenant, other)))
+			break;
+		end++;
+	}
+	return end;
+}
+
+/* --- Requests --- */
+
+/* Seconds, or a date (RFC 9110, 10.2.3); -1: neither. */
+static int64_t retry_after_s(const char *value)
+{
+	struct tm tm = { 0 };
+	const char *end;
+	int64_t s;
+
+	if (*value >= '0' && *value <= '9')
+		s = strtol(value, NULL, 10);
+	else if ((end = strptime(value, "%a, %d %b %Y %H:%M:%S GMT", &tm)) && !*end)
+		s = (int64_t)timegm(&tm) - clock_wall_ns() / NS_PER_SECOND;
+	else
+		return -1;
+	return s < 0 ? 0 : s < RETRY_AFTER_MAX ? s : RETRY_AFTER_MAX;
+}
+
+static void note_pause(struct exporter *x, const struct http_answer *a)
+{
+	int64_t pause = NS_PER_SECOND << (x->failures < 6 ? x->failures : 6), asked = -1;
+	_cleanup_(buf_done) struct buf after = { 0 };
+
+	buf_init(&after);
+	if (a && http_header(&a->head, "Retry-After", &after))
+		asked = retry_after_s(after.data);
+	if (asked >= 0)
+		pause = asked * NS_PER_SECOND;
+	else if (pause > PAUSE_MAX_NS)
+		pause = PAUSE_MAX_NS;
+	x->failures++;
+	x->pause_end_ns = clock_monotonic_ns() + pause;
+}
+
+static void note_refused(struct exporter *x, const struct batch *b, size_t n, const char *why)
+{
+	for (size_t i = x->done; i < x->done + n; i++) {
+		const struct profile *p = export_entry(x, b, i)->profile;
+		uint32_t column = profile_find_column(p, "samples");
+
+		x->counters.refused_samples += column == UINT32_MAX ? 0 : (uint64_t)profile_sum(p, column);
+	}
+	x->counters.refused_requests++;
+	if (log_is_due(&x->say_refused_ns))
+		log_error("%s refused profiles, which are dropped and counted: %s", x->url.shown, why);
+}
+
+/* 0 if the request is done with, whatever became of it; -EAGAIN with a sentence if it is to be sent again. */
+static int judge(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
+{
+	_cleanup_(buf_done) struct buf said = { 0 };
+	uint64_t left_out;
+
+	buf_init(&said);
+	left_out = x->kind->read_answer(a, status, &said);
+	if (!export_is_success(status) && x->kind->is_retried(status, a)) {
+		x->counters.retried_requests++;
+		note_pause(x, a);
+		return err_set(err, -EAGAIN, "%s answered %d%s%.200s", x->url.shown, status, said.size ? ": " : "", said.size ? said.data : "");
+	}
+	x->failures = 0;
+	x->counters.left_out_profiles += left_out;
+	if (export_is_success(status)) {
+		x->accepted = true;
+		if (left_out && log_is_due(&x->say_refused_ns))
+			log_error("%s left out %llu profiles: %s", x->url.shown, (unsigned long long)left_out, said.data);
+		return 0;
+	}
+	err_set(err, -EINVAL, "it answered %d%s%.200s", status, said.size ? ": " : "", said.size ? said.data : "");
+	note_refused(x, b, n, err->text);
+	return 0;
+}
+
+static int send_request(struct exporter *x, const struct batch *b, size_t n, const struct buf *body, struct err *err)
+{
+	const char *tenant = tenant_of(x, export_entry(x, b, x->done));
+	_cleanup_(freep) char *tenant_header = NULL;
+	const char *headers[5] = { NULL };
+	struct http_request q = { .method = "POST", .path = x->kind->path, .headers = headers, .body = body->data, .size = body->size,
+				  .once = true };
+	struct http_answer a;
+	size_t count = 0;
+	int r;
+
+	while (x->kind->headers[count]) {
+		headers[count] = x->kind->headers[count];
+		count++;
+	}
+	if (tenant && pushed_check_tenant(tenant, NULL) >= 0)
+		headers[count] = tenant_header = xasprintf("X-Scope-OrgID: %s", tenant);
+	http_answer_init(&a);
+	x->counters.requests++;
+	x->counters.bytes += body->size;
+	r = http_request(x->client, &q, &a, err);
+	if (r >= 0) {
+		r = judge(x, b, n, r, &a, err);
+	} else {
+		x->counters.retried_requests++;
+		note_pause(x, NULL);
+		r = -EAGAIN;
+	}
+	http_answer_done(&a);
+	return r;
+}
+
+static int send_some(struct exporter *x, const struct batch *b, struct err *err)
+{
+	_cleanup_(buf_done) struct buf body = { 0 };
+	ssize_t n;
+	int r = 0;
+
+	buf_init(&body);
+	n = x->kind->write(x, b, x->done, same_tenant(x, b, x->done), &body, err);
+	if (n < 0) {
+		note_refused(x, b, 1, err->text);
+		n = 1;
+	} else {
+		r = send_request(x, b, (size_t)n, &body, err);
+	}
+	if (r >= 0)
+		x->done += (size_t)n;
+	return r;
+}
+
+static int commit(void *data, const struct batch *b, struct err *err)
+{
+	struct exporter *x = data;
+	int64_t now = clock_monotonic_ns();
+	bool accepted;
+	int r = 0;
+
+	assert(x->done <= b->count);
+	if (now < x->pause_end_ns)
+		return err_set(err, -EAGAIN, "%s cannot accept profiles now; retrying in %lld s", x->url.shown,
+			       (long long)((x->pause_end_ns - now) / NS_PER_SECOND + 1));
+	if (!x->order)
+		order_by_tenant(x, b);
+	while (x->done < b->count && r >= 0)
+		r = send_some(x, b, err);
+	if (r < 0)
+		return r;
+	accepted = x->accepted;
+	free(TAKE_PTR(x->order));
+	x->done = 0;
+	x->accepted = false;
+	/* The last sentence says why. */
+	return accepted || !b->count ? 0 : -EINVAL;
+}
+
+/* --- Life --- */
+
+struct exporter *exporter_close(struct exporter *x)
+{
+	if (!x)
+		return NULL;
+	http_client_free(x->client);
+	url_done(&x->url);
+	free(x->order);
+	free(x);
+	return NULL;
+}
+
+static int check_parameters(struct exporter *x, struct err *err)
+{
+	const struct url *u = &x->url;
+
+	for (size_t i = 0; i < u->parameter_count; i++)
+		if (!http_is_parameter(u->parameters[i].name) && strcmp(u->parameters[i].name, "tenant") &&
+		    strcmp(u->parameters[i].name, "service"))
+			return err_set(err, -EINVAL, "'%s' has the unknown parameter '%.40s'; known are tenant, "
+						     "service, tls, ca-file, "
+				       "token-file and password-file", u->shown, u->parameters[i].name);
+	x->tenant = url_get(u, "tenant");
+	x->service = url_get(u, "service");
+	if (!x->service || !*x->service)
+		x->service = SERVICE;
+	return x->tenant && pushed_check_tenant(x->tenant, NULL) < 0 ?
+		err_set(err, -EINVAL, "'tenant=%.40s' is not the name of a tenant: 1 to 150 letters, digits or !-_.*'()", x->tenant) : 0;
+}
+
+static int open_client(struct exporter *x, struct err *err)
+{
+	struct http_options o;
+	int r;
+
+	if ((r = check_parameters(x, err)) < 0 || (r = http_options_from_url(&o, &x->url, err)) < 0)
+		return r;
+	o.total_ns = REQUEST_NS;
+	o.name = x->url.shown;
+	return http_client_new(&o, &x->client, err);
+}
+
+int exporter_open(const char *url, struct exporter **ret, struct err *err)
+{
+	struct exporter *x = xcalloc(1, sizeof(*x));
+	int r;
+
+	x->kind = strncmp(url, "otlp:", 5) ? &export_pyroscope : &export_otlp;
+	r = url_parse(url, &x->kind->url, &x->url, err);
+	if (r >= 0)
+		r = open_client(x, err);
+	if (r < 0) {
+		exporter_close(x);
+		return r;
+	}
+	*ret = x;
+	return 0;
+}
+
+struct collector_sink exporter_sink(struct exporter *x)
+{
+	return (struct collector_sink){ .url = x->url.shown, .commit = commit, .data = x };
+}
+
+const char *exporter_url(const struct exporter *x)
+{
+	return x->url.shown;
+}
+
+const struct exporter_counters *exporter_counters(const struct exporter *x)
+{
+	return &x->counters;
+}
