@@ -5,9 +5,9 @@ sockets
 --FILE--
 <?php
 require __DIR__ . '/strobe.inc';
-eval(BUSY);
+eval(BUSY . BUSY_TICKED);
 
-function finally_() { busy(0.05); }
+function finally_() { busy_ticked(0.05); }
 function suspended(?Fiber $inside = null) { try { Fiber::suspend(); } finally { unset($inside); finally_(); } }
 function begun(...$arguments) { $f = new Fiber('suspended'); $f->start(...$arguments); return $f; }
 function kills() { $f = begun(); unset($f); }

@@ -5,9 +5,9 @@ In samples a trait's method belongs to the class that uses it, and a closure mad
 --FILE--
 <?php
 require __DIR__ . '/strobe.inc';
-eval(BUSY);
+eval(BUSY . BUSY_TICKED);
 
-trait Works { public function work() { busy(0.1); } public static function fixed() { busy(0.1); } public function inner() { (function () { busy(0.1); })(); } }
+trait Works { public function work() { busy_ticked(0.05); } public static function fixed() { busy_ticked(0.05); } public function inner() { (function () { busy_ticked(0.05); })(); } }
 class One { use Works; }
 class Two { use Works { work as toil; } }
 enum Three { case X; use Works; }
@@ -26,9 +26,9 @@ foreach (array_keys($profile->toXhprof()) as $edge)
 check(array_keys($classes) == ['One', 'Two'], 'closures of both: ' . implode(' ', array_keys($classes)));
 check(preg_grep('~^[^;]*;array_map;Two::toil~', explode("\n", $profile->toFolded())) !== [], 'and its callable has the name');
 
-function first($s) { busy(0.1); }
-function second($s) { busy(0.1); }
-class Busy { function method($s) { busy(0.1); } }
+function first($s) { busy_ticked(0.05); }
+function second($s) { busy_ticked(0.05); }
+class Busy { function method($s) { busy_ticked(0.05); } }
 $sampler = new Strobe\Sampler(0.0005);
 $sampler->start();
 array_map(first(...), [1]);
