@@ -101,20 +101,34 @@ static void put_name_in_tooltip(const struct drawing *d, struct str name)
 	put_quoted(d->out, cut(name, TOOLTIP_MAX), d->is_text ? "\\\\" : CALLGRAPH_BACKSLASH);
 }
 
-/* The place to break a line of at most LABEL_WIDTH code points: behind the last \ or before the last ::, else anywhere. */
+/* The place to break a line of at most LABEL_WIDTH code points: behind the last \ or / or before the last ::, else before a dot or behind
+ * another separator, else anywhere. */
 static size_t line_end(struct str s)
 {
-	size_t room = text_cut(s, LABEL_WIDTH), end = 0;
+	size_t room = text_cut(s, LABEL_WIDTH), end = 0, other = 0;
 
 	if (room == s.n)
 		return room;
 	for (size_t i = 1; i + 1 < room; i++) {
-		if (s.p[i] == '\\')
+		if (s.p[i] == '\\' || s.p[i] == '/')
 			end = i + 1;
 		else if (s.p[i] == ':' && s.p[i + 1] == ':')
 			end = i;
+		else if (strchr("_-(){}; ", s.p[i]))
+			other = i + 1;
 	}
-	return end ? end : room;
+	return end ? end : other ? other : room;
+}
+
+/* Where the part of a name begins that its last line shows: at most LABEL_WIDTH code points behind a separator, so that the method is whole. */
+static size_t last_line(struct str s)
+{
+	size_t columns = text_columns(s), least = columns > LABEL_WIDTH ? text_cut(s, columns - LABEL_WIDTH + 1) : 0;
+
+	for (size_t i = least; least && i + 1 < s.n; i++)
+		if (s.p[i] == '\\' || s.p[i] == '/' || (s.p[i] == ':' && s.p[i + 1] == ':'))
+			return i;
+	return least;
 }
 
 /* The name on several lines, its middle left out if these are not enough. */
@@ -126,8 +140,7 @@ static void put_name(struct buf *out, struct str s)
 		size_t n = line_end(s);
 
 		if (line == LABEL_LINES - 1 && n < s.n) {
-			size_t columns = text_columns(s);
-			size_t skip = columns > LABEL_WIDTH ? text_cut(s, columns - LABEL_WIDTH + 1) : 0;
+			size_t skip = last_line(s);
 
 			buf_puts(out, "…");
 			s = (struct str){ s.p + skip, s.n - skip };

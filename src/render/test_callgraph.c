@@ -294,6 +294,30 @@ TEST(a_focus_keeps_callers_and_callees_of_one_function_and_shares_of_all)
 	CHECK(strstr(dot.data, "label=\"c\\n") == NULL);
 }
 
+static struct profile *named(const char *name, size_t n);
+
+TEST(labels_break_at_separators_and_keep_the_method)
+{
+	static const struct { const char *name, *label; } labels[] = {
+		{ "/usr/share/mediawiki/includes/WebStart.php", "/usr/share/mediawiki/includes/\\nWebStart.php\\n" },
+		{ "Wikimedia\\Services\\ServiceContainer::createService", "Wikimedia\\\\Services\\\\\\nServiceContainer::createService\\n" },
+		{ "a_function_without_any_other_separator_in_it", "a_function_without_any_other_\\nseparator_in_it\\n" },
+		{ "/srv/a/very/long/folder/of/an/application/in/which/many/folders/are/in/each/other/and/more/src/Controller.php",
+		  "/srv/a/very/long/folder/of/an/\\napplication/in/which/many/folders/\\n…/other/and/more/src/Controller.php\\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+		_cleanup_(profile_freep) struct profile *p = named(labels[i].name, strlen(labels[i].name));
+		_cleanup_(buf_done) struct buf dot = { 0 };
+		struct callgraph_options o;
+
+		callgraph_defaults(&o);
+		buf_init(&dot);
+		CHECK_INT(callgraph_dot(p, &o, &dot, NULL, NULL), 0);
+		CHECK(strstr(dot.data, labels[i].label) != NULL);
+	}
+}
+
 static struct profile *named(const char *name, size_t n)
 {
 	struct profile *p = profile_new();

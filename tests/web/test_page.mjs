@@ -735,14 +735,16 @@ await test('a phone needs no sideways scrolling', async () => {
 	await other.close();
 });
 
-await test('the bar takes two rows on a phone and is scrolled sideways; choices wrap', async () => {
+await test('the bar takes three rows on a phone: ranges, and filters that scroll sideways; choices wrap', async () => {
 	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&split=host`, { width: 390, height: 844, phone: true });
 	await other.waitForSelector('.views');
 	const high = () => other.evaluate(() => ['.bar', '.views', '.graph .tools'].map((s) => document.querySelector(s).offsetHeight));
 	const [bar, views, tools] = await high();
-	check(bar < 90 && views < 120 && tools < 90, bar, views, tools);
+	check(bar < 124 && views < 120 && tools < 90, bar, views, tools);
 	const first = await other.$eval('.picker', (e) => e.getBoundingClientRect().left >= 0) && await other.$eval('.pick.chosen', (e) => e.getBoundingClientRect().right <= 390);
 	check(first, 'the chosen value is in sight');
+	const cut = await other.$$eval('.bar .pickers > *', (all) => all.some((e) => { const r = e.getBoundingClientRect(); return r.left < 360 && r.right > 390; }));
+	check(cut && await other.$eval('.bar .ranges', (e) => e.getBoundingClientRect().right <= 390 && e.getBoundingClientRect().left >= 0), 'the ranges too, and more filters than fit are seen to go on', cut);
 	check(await other.$eval('.bar .zone', (e) => e.getBoundingClientRect().right <= 390), 'and the zone');
 	for (const [button, popup] of [['button.custom', '.times'], ['.compare > button', '.compare .popup']]) {
 		await other.click(button);

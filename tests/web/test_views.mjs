@@ -487,6 +487,8 @@ await test('the call graph is one stop of the Tab key, and arrow keys walk its f
 	await open.keyboard.press('Enter');
 	await at(open, 'function=');
 	check(new URL(open.url()).searchParams.get('function') === name, open.url(), name);
+	await open.goBack();
+	await open.waitForFunction((name) => document.activeElement.querySelector('a')?.getAttribute('xlink:title')?.split('\n')[0] === name, { timeout: 5000 }, name);
 	check(open.complaints.length === 0, open.complaints);
 	await open.close();
 });

@@ -32,9 +32,11 @@ function parse(text: string): SVGSVGElement | null {
 	return document.importNode(svg, true);
 }
 
+const titleOf = (node?: Element | null) => node?.querySelector('a')?.getAttribute('xlink:title') || '';
+
 // The whole name is in the first line of a box's title, and in the second its file and line, where these are known.
 function placeOf(node: Element): [name: string, file: string] {
-	const [name, place = ''] = (node.querySelector('a')?.getAttribute('xlink:title') || '').split('\n');
+	const [name, place = ''] = titleOf(node).split('\n');
 	return [name, /^\/|:\/\//.test(place) ? place.replace(/:\d+$/, '') : ''];
 }
 
@@ -210,6 +212,9 @@ function press(e: KeyboardEvent, p: Pan | null): void {
 		p.reveal(box);
 }
 
+// The box that had the focus in the graph that was shown last, for whoever comes back from its function.
+let left = { graph: '', title: '' };
+
 export function CallGraph() {
 	const host = useRef<HTMLDivElement>(null), pan = useRef<Pan | null>(null);
 	const [state, setState] = useState('loading'), [note, setNote] = useState(''), v = view.value, asked = `${tableQuery(v)} ${v.threshold}`;
@@ -234,10 +239,13 @@ export function CallGraph() {
 			pan.current?.stop();
 			pan.current = new Pan(host.current!, svg);
 			pan.current.restore();
+			if (left.graph === asked && left.title)
+				nodes.find((node) => titleOf(node) === left.title)?.focus({ preventScroll: true });
 			setNote(svg.querySelector('.node') ? warning : nothing());
 			setState('');
 		}).catch((why: Error) => stop.signal.aborted || setState(why.message));
 		return () => {
+			left = { graph: asked, title: titleOf(document.activeElement?.closest('.call-graph .node')) };
 			stop.abort();
 			pan.current?.stop();
 		};

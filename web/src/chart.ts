@@ -43,7 +43,7 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 	};
 	return {
 		tzDate: (unix) => uPlot.tzDate(new Date(unix * 1000), format.zone()),
-		width, height: HEIGHT, padding: [6, 18, 0, 0], legend: { show: false },
+		width, height: HEIGHT, padding: [6, 28, 0, 0], legend: { show: false },
 		cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
 		scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] }, x: { range: () => [t().from, Math.max(t().to, t().from + t().step)] } },
 		axes: [

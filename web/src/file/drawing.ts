@@ -56,17 +56,18 @@ const escaped = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e
 const weight = (a: GraphArrow) => Math.max(Math.abs(a.value), Math.abs(a.before));
 const heavy = (n: GraphNode) => Math.max(...[n.total, n.self, n.totalBefore, n.selfBefore].map(Math.abs));
 
-// The name on up to three lines, broken behind a \ or before ::.
+// The name on up to three lines, broken behind a \ or / or before ::.
 function lines(name: string): string[] {
 	const all: string[] = [];
 	for (let rest = name || '[no name]'; rest;) {
 		let end = rest.length;
 		if (end > CHARACTERS) {
-			const part = rest.slice(0, CHARACTERS), slash = part.lastIndexOf('\\') + 1, scope = part.lastIndexOf('::');
-			end = Math.max(slash, scope) > 0 ? Math.max(slash, scope) : CHARACTERS;
+			const part = rest.slice(0, CHARACTERS), behind = (separator: RegExp) => separator.exec(part)?.[0].length ?? 0;
+			end = Math.max(behind(/.*[\\/]/), part.lastIndexOf('::'), 0) || behind(/.*[-_(){}; ]/) || CHARACTERS;
 		}
 		if (all.length === 2 && end < rest.length) {
-			all.push(`…${rest.slice(1 - CHARACTERS)}`);
+			const last = rest.slice(1 - CHARACTERS);
+			all.push(`…${/[\\/].+|::.+/.exec(last)?.[0] ?? last}`);
 			break;
 		}
 		all.push(rest.slice(0, end));
