@@ -390,9 +390,9 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 	if ((r = filter_stacks(a, &before, err)) < 0)
 		return r;
 	if (a->with_source)
-		a->subject = source_query_subject(&a->view, a->profile);
+		a->subject = source_query_subject(a, a->profile);
 	if (a->with_source && before)
-		a->subject_before = source_query_subject(&a->view, before);
+		a->subject_before = source_query_subject(a, before);
 	group(a, &a->profile);
 	if (!before)
 		return choose_column(a, err);

@@ -36,19 +36,48 @@ static struct str subject_of(const struct view *v)
 	return v->by == REPORT_BY_LINE ? file_of_line(s) : s;
 }
 
-/* Selects among functions of one name those of the view's file. */
-static bool is_in_file(const struct view *v, const struct profile *p, uint32_t frame, struct buf *shown)
+static bool is_same(struct str a, struct str b)
 {
-	if (!v->function_file)
-		return true;
+	return a.n == b.n && !memcmp(a.p, b.p, a.n);
+}
+
+static bool is_shown_as(struct str file, const char *wanted, struct buf *shown)
+{
 	buf_reset(shown);
-	text_put_plain(shown, profile_file(p, frame));
-	return shown->size == strlen(v->function_file) && !memcmp(shown->data, v->function_file, shown->size);
+	text_put_plain(shown, file);
+	return shown->size == strlen(wanted) && !memcmp(shown->data, wanted, shown->size);
+}
+
+/* Whether a function of that name has moved from one of the two files to the other. */
+static bool has_moved(const struct profile_query *a, struct str name, struct str file, const char *wanted, struct buf *shown)
+{
+	const struct profile *p = a->profile;
+
+	for (uint32_t f = 0; a->is_diff && f < p->frame_count; f++) {
+		struct str after = profile_file(p, f), before = intern_get(&p->strings, a->diff.files_before[f]);
+
+		if (!is_same(profile_name(p, f), name) || is_same(after, before))
+			continue;
+		if ((is_same(file, before) && is_shown_as(after, wanted, shown)) || (is_same(file, after) && is_shown_as(before, wanted, shown)))
+			return true;
+	}
+	return false;
+}
+
+/* Selects among functions of one name those of the view's file. Until both sides are compared nobody knows which of them have moved. */
+static bool is_in_file(const struct profile_query *a, const struct profile *p, uint32_t frame, struct buf *shown)
+{
+	const char *wanted = a->view.function_file;
+
+	if (!wanted || (a->view.has_base && !a->is_diff))
+		return true;
+	return is_shown_as(profile_file(p, frame), wanted, shown) || has_moved(a, profile_name(p, frame), profile_file(p, frame), wanted, shown);
 }
 
 /* By frame, whether the view selects it: names are compared as pages show them, see function_query. */
-static bool *find_frames(const struct view *v, const struct profile *p)
+static bool *find_frames(const struct profile_query *a, const struct profile *p)
 {
+	const struct view *v = &a->view;
 	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 }, name = { 0 };
 	bool *of = report_no_frames(p);
 
@@ -62,16 +91,16 @@ static bool *find_frames(const struct view *v, const struct profile *p)
 		if (is_of_functions(v))
 			report_group_name(p, f, v->by, &name);
 		text_put_plain(&shown, is_of_functions(v) ? (struct str){ name.data, name.size } : profile_file(p, f));
-		of[f] = shown.size && shown.size == wanted.size && !memcmp(shown.data, wanted.data, wanted.size) && is_in_file(v, p, f, &shown);
+		of[f] = shown.size && shown.size == wanted.size && !memcmp(shown.data, wanted.data, wanted.size) && is_in_file(a, p, f, &shown);
 	}
 	return of;
 }
 
-struct profile *source_query_subject(const struct view *v, const struct profile *p)
+struct profile *source_query_subject(const struct profile_query *a, const struct profile *p)
 {
-	_cleanup_(profile_freep) struct profile *own = v->by == REPORT_BY_OWN ? report_group(p, REPORT_BY_OWN) : NULL;
+	_cleanup_(profile_freep) struct profile *own = a->view.by == REPORT_BY_OWN ? report_group(p, REPORT_BY_OWN) : NULL;
 	const struct profile *from = own ? own : p;
-	_cleanup_(freep) bool *of = find_frames(v, from);
+	_cleanup_(freep) bool *of = find_frames(a, from);
 
 	return report_filter(from, of, NULL);
 }
@@ -86,11 +115,6 @@ struct side {
 	struct str file;		/* .n 0: none */
 	uint32_t start;
 };
-
-static bool is_same(struct str a, struct str b)
-{
-	return a.n == b.n && !memcmp(a.p, b.p, a.n);
-}
 
 static void note_other(struct source_query *s, struct str file)
 {
@@ -156,8 +180,9 @@ static uint32_t start_in(const struct profile *p, const bool *of, struct str fil
 	return start;
 }
 
-static void side_init(struct side *d, const struct view *v, const struct profile *subject, const char *column)
+static void side_init(struct side *d, const struct profile_query *a, const struct profile *subject, const char *column)
 {
+	const struct view *v = &a->view;
 	_cleanup_(freep) struct flat_row *rows = NULL;
 	_cleanup_(freep) bool *of = NULL;
 	size_t count = 0;
@@ -166,10 +191,10 @@ static void side_init(struct side *d, const struct view *v, const struct profile
 	if (!subject)
 		return;
 	d->column = profile_find_column(subject, column);
-	of = find_frames(v, subject);
+	of = find_frames(a, subject);
 	if (report_has_lines(subject) && d->column != UINT32_MAX) {
 		d->lines = report_lines(subject, is_of_functions(v));
-		d->of = find_frames(v, d->lines);
+		d->of = find_frames(a, d->lines);
 		rows = report_flat(d->lines, d->column, REPORT_SORT_TOTAL, &count);
 		choose_by_lines(d, rows, count);
 	}
@@ -339,7 +364,7 @@ static void check(struct source_query *s, const struct side *before, const struc
 
 static void list_others(struct source_query *s, const struct side *d)
 {
-	_cleanup_(freep) bool *of = find_frames(&s->query->view, d->subject);
+	_cleanup_(freep) bool *of = find_frames(s->query, d->subject);
 	size_t count;
 	_cleanup_(freep) uint32_t *own = own_frames(d->subject, of, &count);
 
@@ -371,8 +396,8 @@ void source_query(struct source_query *s, const struct profile_query *a, const s
 
 	*s = (struct source_query){ .query = a, .sides = a->is_diff ? 2 : 1 };
 	buf_init(&s->words);
-	side_init(&before, &a->view, a->subject_before, column);
-	side_init(&after, &a->view, a->subject, column);
+	side_init(&before, a, a->subject_before, column);
+	side_init(&after, a, a->subject, column);
 	if (!after.file.n && before.file.n)
 		shown = &before;
 	s->of_lines[0] = before.lines;

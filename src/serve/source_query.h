@@ -49,7 +49,7 @@ struct source_query {
 bool source_query_fits(const struct view *v);
 
 /* The stacks of `p` with a selected frame; functions, files and lines are unchanged. The caller frees. */
-struct profile *source_query_subject(const struct view *v, const struct profile *p);
+struct profile *source_query_subject(const struct profile_query *a, const struct profile *p);
 
 /* Reads the source, below the directories of `context` only. source_query_done in any case. */
 void source_query(struct source_query *s, const struct profile_query *a, const struct server_context *context);

@@ -134,6 +134,13 @@ def a_function_that_moved_is_compared_line_by_line():
         write(f'{d}/x.php', '<?php\n' * 40)
         answer = ask(daemon, run='shop/new', base='shop/old', function='work', scale='none')
         check(answer['start'] == 14 and took(answer) == {16: (5, 5)} and took(answer, 1) == {16: (5, 5)}, f'{answer}')
+        write(f'{d}/src/x.php', '<?php\n' * 40)
+        subprocess.run(['php', '-n', '-r', PPROF, f'{d}/moved.pb', f'{d}/src/x.php', '14', '16'], check=True)
+        add(d, 'shop', 'moved', f'{d}/moved.pb')
+        for file in f'{d}/x.php', f'{d}/src/x.php', '':
+            answer = ask(daemon, run='shop/moved', base='shop/old', function='work', scale='none', function_file=file)
+            check(answer['file'] == f'{d}/src/x.php' and took(answer) == {16: (5, 5)} and took(answer, 1) == {16: (5, 5)},
+                  f'known by its file {file or "of no side"}: {answer}')
 
 
 # A profile of one sample type and one stack: argv is the output, the file, the function's first line, and the executed line.

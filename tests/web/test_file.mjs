@@ -45,6 +45,11 @@ for (const [name, content] of Object.entries({ 'before.folded': folded(1), 'afte
 	writeFileSync(join(folder, name), content);
 }
 
+files.twins = join(folder, 'twins.json');
+writeFileSync(files.twins, JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
+	shared: { frames: [{ name: 'main', file: '/srv/index.php' }, { name: 'setup', file: '/srv/a.php' }, { name: 'setup', file: '/srv/b.php' }] },
+	profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 50, samples: [[0, 1], [0, 2]], weights: [20, 30] }] }));
+
 const strobe = (...args) => run(program, ...args);
 
 const store = `sqlite:${join(folder, 'store')}`, page_ = (name) => join(folder, `${name}.html`);
@@ -168,7 +173,7 @@ await test('callers and callees of a difference are those of the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
 
 await test('the head of a scaled difference says what there was, as that of the server', async () => {
-	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split('scale of')[0].split('colours')[0]);
+	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split(/scale(?!d)/)[0].split('colours')[0]);
 	const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=total`), b = await openFile('scaled', '');
 	check(await head(a) === await head(b) && (await head(b)).includes('what was before ×'), await head(a), await head(b));
 	await a.close();
@@ -185,7 +190,7 @@ for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class
 	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
 		// Chance is judged by what was measured of fewer functions.
 		await compared('scaled', SCALED, how);
-		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split('scale of')[0].split('colours')[0], all.match(/× [\d.]+/)[0]]));
+		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split(/scale(?!d)/)[0].split('colours')[0], all.match(/× [\d.]+/)[0]]));
 	});
 
 for (const [by, fn] of [['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']])
@@ -500,7 +505,7 @@ await test('the call graph: functions and arrows with their values, the critical
 	const nodes = await texts(page, '.call-graph .node'), arrows = await page.$$eval('.call-graph .edge a', (all) => all.map((a) => a.getAttribute('xlink:title')));
 	check(nodes.length === 8 && nodes.some((n) => n.startsWith('App\\Tree::walk') && n.includes('total 200 µs (20.0%)')), nodes);
 	// 250 µs of rendering, in which the escape calls it again; the recursion of walk has an arrow of its own.
-	check(arrows.some((a) => a.startsWith('App\\Kernel::handle → App\\View::render 250 µs (25.0%)')) && arrows.some((a) => a.startsWith('App\\Tree::walk → App\\Tree::walk 100 µs')), arrows);
+	check(arrows.some((a) => a.startsWith('App\\Kernel::handle → App\\View::render\n250 µs (25.0%)')) && arrows.some((a) => a.startsWith('App\\Tree::walk → App\\Tree::walk\n100 µs')), arrows);
 	check((await texts(page, '.call-graph .node.critical')).length >= 3);
 	const least = await page.$$eval('.call-graph .node', (all) => {
 		const r = all.map((e) => e.getBoundingClientRect());
@@ -517,6 +522,18 @@ await test('the call graph: functions and arrows with their values, the critical
 	await page.evaluate(() => document.querySelector('.call-graph .node').dispatchEvent(new MouseEvent('click', { bubbles: true })));
 	await page.waitForSelector('.function-head');
 	await page.close();
+});
+
+await test('boxes of two functions of one name lead to each of them', async () => {
+	for (const [file, total] of [['a', '20'], ['b', '30']]) {
+		const page = await openFile('twins', 'show=calls');
+		await page.waitForSelector('.call-graph .node');
+		await page.$$eval('.call-graph .node', (all, file) => all.find((e) => e.querySelector('a').getAttribute('xlink:title') === `setup\n/srv/${file}.php`)
+			.dispatchEvent(new MouseEvent('click', { bubbles: true })), file);
+		await page.waitForSelector('.function-head .facts');
+		check((await fragment(page)).includes(`function_file=%2Fsrv%2F${file}.php`) && (await text(page, '.function-head .facts')).includes(`samples${total} self`), await fragment(page), await text(page, '.function-head'));
+		await page.close();
+	}
 });
 
 await test('a call graph without functions says why, and so does one with too many', async () => {

@@ -993,6 +993,19 @@ await test('boxes of a difference are coloured by self values, as in a file', as
 	await open.close();
 });
 
+await test('a shallow graph of callers takes no more room than it needs, and a source without lines one row', async () => {
+	for (const size of [{ width: 1400, height: 900 }, { width: 390, height: 844, phone: true }]) {
+		const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', size);
+		await open.waitForSelector('.source.bare');
+		await drawn(open);
+		const [flame, rows] = await open.$eval('[aria-label^="Callers,"]', (e) => [e.offsetHeight, parseInt(e.style.getPropertyValue('--rows'))]);
+		check(Math.abs(flame - rows) <= 1, 'callers', flame, rows);
+		const [left, high] = await open.$eval('.source.bare', (e) => [e.getBoundingClientRect().left, e.offsetHeight]);
+		check(left === 0 && high < 120, 'source', left, high);
+		await open.close();
+	}
+});
+
 // The function is the first box of both.
 await test('both graphs of a function have one scale of colours, in which chance is pale', async () => {
 	const run = (id, stacks) => fetch(`${site}/api/v1/runs?source=chance&id=${id}`, { method: 'POST', body: stacks });

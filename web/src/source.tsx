@@ -84,7 +84,7 @@ export function Source() {
 		return <section id="source" class="source" aria-label="Source"><p class="none" role="alert">{sourceFailed.value}</p></section>;
 	if (!s)
 		return null;
-	return <section id="source" class={`source${s.lines.length ? '' : ' empty'}`} aria-label="Source">
+	return <section id="source" class={`source${s.lines.length ? '' : ' bare'}`} aria-label="Source">
 		<Head s={s} />
 		{s.lines.length > 0 && <div ref={pane} class="code-rows" tabIndex={0} role="region" aria-label="Lines of the source: arrow keys walk them" onKeyDown={walkTable}>
 			<table class="source">

@@ -297,7 +297,7 @@ function callGraphOf(a: FileQuery): CallGraphAnswer {
 	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0));
 	const svg = drawn({
 		unit: column.unit, whole, isDifference: !!facts().compared, chance: chanceOf(a), estimated: !!facts().estimated, hidden: table.name.length - kept.length,
-		nodes: kept.map((i) => ({ name: table.name[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
+		nodes: kept.map((i) => ({ name: table.name[i], place: table.file[i] && table.line[i] ? `${table.file[i]}:${table.line[i]}` : table.file[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
 			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
 		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? scaled(w.values)[0] : 0 })),
 	}, threshold);

@@ -9,6 +9,7 @@ import * as format from '../format';
 
 export interface GraphNode {
 	name: string;
+	place: string;		// its file and line, if they are known
 	self: number;
 	total: number;
 	selfBefore: number;
@@ -52,7 +53,7 @@ interface Link {
 const MOST_ARROWS = 240, GAP_X = 18, GAP_Y = 46, LINE = 13, CHARACTERS = 36, SWEEPS = 12, SIDE = 10;
 
 const escaped = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
-	.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+	.replace(/[&<>"\n]/g, (c) => `&#${c.charCodeAt(0)};`);
 const weight = (a: GraphArrow) => Math.max(Math.abs(a.value), Math.abs(a.before));
 const heavy = (n: GraphNode) => Math.max(...[n.total, n.self, n.totalBefore, n.selfBefore].map(Math.abs));
 
@@ -228,7 +229,7 @@ function boxColor(g: CallGraphData, n: GraphNode, most: number): string {
 
 function boxText(g: CallGraphData, n: GraphNode, item: Item, isCritical: boolean, most: number): string {
 	const text = words(g, n), left = item.x - item.width / 2, gone = g.isDifference && !n.total && n.totalBefore;
-	return `<g class="node${isCritical ? ' critical' : ''}"><g><a xlink:title="${escaped(n.name)}">` +
+	return `<g class="node${isCritical ? ' critical' : ''}"><g><a xlink:title="${escaped(n.place ? `${n.name}\n${n.place}` : n.name)}">` +
 		`<path d="M${fixed(left + 6)},${fixed(item.y)}h${fixed(item.width - 12)}q6,0 6,6v${fixed(item.height - 12)}q0,6 -6,6h${fixed(12 - item.width)}q-6,0 -6,-6v${fixed(12 - item.height)}q0,-6 6,-6z" ` +
 		`fill="${boxColor(g, n, most)}" stroke="${isCritical ? '#1f4e9e' : '#777777'}"${isCritical ? ' stroke-width="2.5"' : ''}${gone ? ' stroke-dasharray="5,2"' : ''}/>` +
 		text.map((line, i) => `<text text-anchor="middle" x="${fixed(item.x)}" y="${fixed(item.y + LINE * (i + 1) + 2)}" font-size="10.5" fill="#000">${escaped(line)}</text>`).join('') +
