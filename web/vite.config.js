@@ -7,7 +7,7 @@ export default defineConfig({
 	// Chunks have no styles of their own, so that nothing has to be loaded before them.
 	plugins: [{ name: 'plain-imports', enforce: 'pre', load: (id) => id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null }],
 	publicDir: false,
-	define: { WITH_EXACT: 'false', IN_FILE: 'false', IN_PAGE: 'true' },
+	define: { WITH_EXACT: 'false', WITH_CHANGES: 'true', IN_FILE: 'false', IN_PAGE: 'true' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 	worker: { format: 'es', rollupOptions: { output: { entryFileNames: '[name].js' } } },
 	build: {

@@ -1,5 +1,5 @@
 // The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, `--mode svg-pairs` (the same for pictures
-// whose boxes are an estimate), `--mode html` (the page in a file, with its style sheet) and `--mode unpack`. A picture
+// whose boxes are an estimate, and comparisons), `--mode html` (the page in a file, with its style sheet) and `--mode unpack`. A picture
 // may be of any encoding and stands in XML, so the script is ASCII and has no end of a CDATA section or of a script.
 //
 // In an SVG members of our own classes and interfaces get short names: the script is in each picture, and most pictures are
@@ -52,7 +52,7 @@ const plain = {
 export default defineConfig(({ mode }) => ({
 	publicDir: false,
 	plugins: [...mode === 'html' ? [ofFile] : [], plain],
-	define: { WITH_EXACT: JSON.stringify(mode !== 'svg'), IN_FILE: JSON.stringify(mode === 'html'), IN_PAGE: 'false' },
+	define: { WITH_EXACT: JSON.stringify(mode !== 'svg'), WITH_CHANGES: JSON.stringify(mode !== 'svg'), IN_FILE: JSON.stringify(mode === 'html'), IN_PAGE: 'false' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 	worker: { format: 'iife' },
 	build: {

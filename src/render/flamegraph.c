@@ -402,9 +402,9 @@ static void put_script(const struct picture *g, const char *note, struct buf *ou
 	buf_puts(out, "<script type=\"application/json\" id=\"profile\">");
 	picture_put_table(g, note, out);
 	buf_puts(out, "</script>\n<script type=\"text/plain\" data-csp=\"");
-	buf_puts(out, g->exact ? picture_svg_pairs_hashes : picture_svg_hashes);
+	buf_puts(out, g->exact || g->difference ? picture_svg_pairs_hashes : picture_svg_hashes);
 	buf_puts(out, "\">");
-	if (g->exact)
+	if (g->exact || g->difference)
 		buf_put(out, asset_picture_svg_pairs_js, asset_picture_svg_pairs_js_size);
 	else
 		buf_put(out, asset_picture_svg_js, asset_picture_svg_js_size);

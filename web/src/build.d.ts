@@ -1,6 +1,7 @@
-// Set when a script is built (vite.*.js): whether it draws pictures whose boxes are an estimate. Most SVGs are not of
-// those, and their script is to be small.
+// Set when a script is built (vite.*.js): whether it draws pictures whose boxes are an estimate, and comparisons. Most SVGs
+// are neither, and their script is to be small.
 declare const WITH_EXACT: boolean;
+declare const WITH_CHANGES: boolean;
 
 // Whether this is the page in a file (src/file), whose answers come from the data beside it and not from a server.
 declare const IN_FILE: boolean;

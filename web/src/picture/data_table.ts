@@ -28,7 +28,7 @@ function linesOf(data: FlameData, within: number): Line[] {
 				{ name, self: a, total: b, before: 0, after: 0, limit };
 		}).filter((line, i) => i !== data.frame[0] && line.total > 0);
 	const before = new Map<number, number>(), after = new Map<number, number>();
-	if (data.before && data.after) {
+	if (WITH_CHANGES && data.before && data.after) {
 		functionRows(data, within, data.before).forEach((r) => before.set(r.frame, rounded(r.total)));
 		functionRows(data, within, data.after).forEach((r) => after.set(r.frame, r.total));
 	}
@@ -81,7 +81,7 @@ export class DataTable {
 		const share = (v: number, limit = false) => html('td', { class: 'share' }, mark(percent(v, all), limit));
 		const choose = html('button', { type: 'button', title: `Search ${line.name}` }, line.name);
 		choose.addEventListener('click', () => this.choose(line.name));
-		const cells = this.isDifference ?
+		const cells = WITH_CHANGES && this.isDifference ?
 			[number(line.before, line.limit), number(line.after, line.limit), number(line.after - line.before), html('td', { class: 'share' }, line.before ? percent(line.after - line.before, line.before) : 'new')] :
 			[number(line.self), share(line.self), number(line.total, line.limit), share(line.total, line.limit)];
 		return html('tr', {}, html('th', { scope: 'row' }, choose), ...cells);
@@ -101,7 +101,7 @@ export class DataTable {
 			lines = linesOf(data, this.within).sort((a, b) => this.compare(a, b));
 		const shown = lines.slice(0, this.limit), d = this.isDifference;
 		const share = (words: string) => html('th', { scope: 'col', class: 'share' }, words);
-		const heads = d ? [this.head('before', 'Before'), this.head('after', 'After'), this.head('delta', 'Change'), share('of before')] :
+		const heads = WITH_CHANGES && d ? [this.head('before', 'Before'), this.head('after', 'After'), this.head('delta', 'Change'), share('of before')] :
 			[this.head('self', 'Self'), share('share of self'), this.head('total', 'Total'), share('share of total')];
 		const table = html('table', {},
 			html('caption', {}, this.caption(lines.length, all)),

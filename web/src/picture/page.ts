@@ -108,7 +108,7 @@ export class Page {
 			this.made = '';		// it may be the pattern of a filter
 			this.refresh();
 		});
-		this.isDifference = !!base.before;
+		this.isDifference = WITH_CHANGES && !!base.before;
 		this.start = { zoom: [], search: '', ignoreCase: true, filters: [], reversed: about.reversed, inverted: about.inverted,
 			color: about.colorBy, meaning: about.widthOf || '', self: !!about.self };
 		this.state = this.start;
@@ -252,7 +252,7 @@ export class Page {
 		const d = this.data, { before, after } = d, { about, state: { color } } = this,
 			fills = this.fills[color] ||= [...color === about.colorBy && about.drawnFills || [], ...rgb(about.fills[color])];
 		const plain = (box: number) => fills[d.frame[box]];
-		const shares = before && after && differenceShares(d, this.state.self);
+		const shares = WITH_CHANGES && before && after && differenceShares(d, this.state.self);
 		return { fill: shares ? (box) => this.changeColor(shares(box)) : plain, match: MATCH, matchText: MATCH_TEXT };
 	}
 
@@ -284,7 +284,7 @@ export class Page {
 			return plainText(given);
 		if (WITH_EXACT && d.exact)
 			return estimateTitle(d, d.exact, box, this.about);
-		if (before && after)
+		if (WITH_CHANGES && before && after)
 			return `${d.name(box)} (${difference([before[box], after[box]], d.ownSides(box), [before[0], after[0]], this.about)})`;
 		return `${d.name(box)} (${amount(d.width[box], this.about)}, ${box ? percent(d.width[box], d.total) : '100%'})`;
 	}
@@ -342,7 +342,7 @@ export class Page {
 	}
 
 	private legendItems(): HTMLElement[] {
-		const items: [string, string][] = this.isDifference ? [['less', this.changeColor(-1)], ['more', this.changeColor(1)]] :
+		const items: [string, string][] = WITH_CHANGES && this.isDifference ? [['less', this.changeColor(-1)], ['more', this.changeColor(1)]] :
 			this.state.color === 'layer' ? this.about.layers.map(([name, color]) => [name, rgb(color)[0]]) : [];
 		return items.map(([name, color]) => {
 			const swatch = html('i', {});

@@ -94,11 +94,11 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 		values.forEach((v, i) => out[number[i]] = v);
 		return out;
 	};
-	const both = [0, 1, 2, 3].map(() => new Float64Array(sides ? count : 0)), side = new Digits(sides || '');
-	for (let i = 0; sides && i < count; i++)
+	const both = [0, 1, 2, 3].map(() => new Float64Array(WITH_CHANGES && sides ? count : 0)), side = new Digits(sides || '');
+	for (let i = 0; WITH_CHANGES && sides && i < count; i++)
 		for (const values of both)
 			values[number[i]] = side.signed();
-	const [before, after, ownBefore, ownAfter] = sides ? both.map((values, i) => t.scale && i % 2 === 0 ? values.map((v) => v * t.scale!) : values) : [];
+	const [before, after, ownBefore, ownAfter] = WITH_CHANGES && sides ? both.map((values, i) => t.scale && i % 2 === 0 ? values.map((v) => v * t.scale!) : values) : [];
 	const self = names.map((_, i) => i), none = self.map(() => 0), exact = WITH_EXACT && t.exact ? new Exact(t.exact, names.length) : undefined;
 	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
 		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: WITH_EXACT && exact ? wholeOf(exact, t.unlisted || 0) : readSums(t, names.length) }, {
