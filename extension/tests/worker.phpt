@@ -39,8 +39,8 @@ function work(string $code, array $requests, array $ini, int $threads = 1): Run
 	return $run;
 }
 
-const WORKER = '<?php ' . BUSY . '
-function boot() { busy(0.05); return strrev("x"); }
+const WORKER = '<?php ' . BUSY . BUSY_TICKED . '
+function boot() { busy_ticked(0.05); return strrev("x"); }
 function handler() {
 	parse_str((string)parse_url($_SERVER["REQUEST_URI"] ?? "", PHP_URL_QUERY), $q);
 	handle($q);

@@ -1,68 +1,25 @@
-/* runs_source.c: scans of the directory, a queue of complete files, and one child process that reads. */
-#include "runs_source.h"
+/* runs_source.c: a queue of complete files, and one child process that reads them. runs_scan.c finds them. */
+#include "runs_source_private.h"
 
 #include "apart.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
 #include "run_name.h"
-#include "runs_seen.h"
 #include "source_url.h"
 #include "text.h"
 #include "wire_profile.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
 #define TICK_NS		(NS_PER_SECOND / 5)
-#define SCAN_NS		(60 * NS_PER_SECOND)	/* from scan to scan if inotify reports new files */
-#define SCAN_SOON_NS	(2 * NS_PER_SECOND)	/* if it does not, or files were too fresh */
-#define ENTRIES_PER_TICK 2000u			/* then other sources have their turn */
 #define QUEUE_MAX	1000u			/* unless STROBE_RUN_FILES_QUEUED has fewer, for tests */
 #define READ_MEMORY	((size_t)1 << 30)
-
-struct run_file {
-	uint64_t id;				/* as in runs_seen.h */
-	int64_t changed_ns;
-	bool is_handed;				/* it waits to be committed */
-	bool is_closed;				/* its writer is done with it */
-	char name[NAME_MAX + 1];
-};
-
-struct runs_source {
-	struct source base;
-	struct source_hints hints;
-	char *path;				/* as configured: where it leads may change */
-	char *directory_path;			/* where it leads; NULL: not known any more */
-	char *state;				/* NULL: nothing is remembered */
-	struct runs_seen seen;
-	struct map logged;			/* ids of files whose error was logged once, and that are retried */
-	uint32_t epoch;				/* in ack tokens: those of before a restart are never met again */
-
-	struct watch timer, notify, child;
-	int directory;				/* -1 while there is none */
-	dev_t device;
-	ino_t inode;
-	DIR *scan;				/* under way */
-	int64_t next_scan_ns, next_check_ns;	/* monotonic; the check is whether the path still names the directory */
-	bool has_fresh;				/* the scan has passed over a file that may still be written */
-	bool has_caught_up;
-
-	struct run_file *queue;			/* in the order in which they were found */
-	size_t queue_count;
-	size_t queue_max;
-	struct apart apart;
-	uint64_t reading;			/* id of the file that the child reads; 0: none */
-	int64_t next_warning_ns;
-};
 
 /* --- Refusing --- */
 
@@ -86,7 +43,7 @@ static void warn(struct runs_source *s, enum source_file_error e, const char *na
 			    "counted, not logged", shown, s->path, why);
 }
 
-static void refuse(struct runs_source *s, uint64_t id, enum source_file_error e, const char *name, const char *why)
+void runs_refuse(struct runs_source *s, uint64_t id, enum source_file_error e, const char *name, const char *why)
 {
 	warn(s, e, name, why);
 	runs_seen_add(&s->seen, id);
@@ -103,7 +60,7 @@ static void complain(struct runs_source *s, uint64_t id, const char *name, const
 
 /* --- Files --- */
 
-static uint64_t id_of(const char *name, const struct stat *st)
+uint64_t runs_file_id(const char *name, const struct stat *st)
 {
 	uint64_t numbers[] = { st->st_ino, (uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec };
 	uint64_t id = XXH3_64bits_withSeed(numbers, sizeof(numbers), XXH3_64bits(name, strlen(name)));
@@ -111,24 +68,12 @@ static uint64_t id_of(const char *name, const struct stat *st)
 	return id ? id : 1;
 }
 
-static int64_t changed_at(const struct stat *st)
+int64_t runs_file_changed_ns(const struct stat *st)
 {
 	return st->st_mtim.tv_sec * NS_PER_SECOND + st->st_mtim.tv_nsec;
 }
 
-/* Whether the name ends like those of run files; its parts need not be valid names of runs. */
-static bool is_of_runs(const char *name)
-{
-	static const char *const ends[] = { ".gz", ".zst", ".json" };
-	struct str s = { name, strlen(name) };
-
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (text_ends(s, ends[i]))
-			s.n -= strlen(ends[i]);
-	return *name != '.' && (text_ends(s, ".xhprof") || text_ends(s, ".uprofiler"));
-}
-
-static struct run_file *find_queued(struct runs_source *s, uint64_t id)
+struct run_file *runs_find_queued(struct runs_source *s, uint64_t id)
 {
 	for (size_t i = 0; i < s->queue_count; i++)
 		if (s->queue[i].id == id)
@@ -143,62 +88,6 @@ static void unqueue(struct runs_source *s, struct run_file *f)
 	assert(f >= s->queue && f < s->queue + s->queue_count);
 	memmove(f, f + 1, after * sizeof(*f));
 	s->queue_count--;
-	s->base.counters.pending = s->queue_count;
-}
-
-static bool is_file(struct runs_source *s, uint64_t id, const char *name, const struct stat *st)
-{
-	if (S_ISLNK(st->st_mode))
-		refuse(s, id, SOURCE_FILE_LINK, name, "it is a symbolic link");
-	else if (!S_ISREG(st->st_mode))
-		refuse(s, id, SOURCE_FILE_KIND, name, "it is not a regular file");
-	else
-		return true;
-	return false;
-}
-
-/* Checked only once the file is complete: a growing file has another id at each scan. */
-static bool is_fit(struct runs_source *s, uint64_t id, const char *name, const struct stat *st)
-{
-	struct run_name parts;
-
-	if ((uint64_t)st->st_size > APART_FILE_MAX)
-		refuse(s, id, SOURCE_FILE_LARGE, name, "it is above 64 MB");
-	else if (!run_name_of_file(name, &parts))
-		refuse(s, id, SOURCE_FILE_NAME, name, "its name is not ID.SOURCE.xhprof, with letters, digits, '_' and '-', and "
-		       "'.' in the source");
-	else
-		return true;
-	return false;
-}
-
-/* Queues the file if it is new and ready. `is_closed`: its writer has just closed it. */
-static void visit(struct runs_source *s, const char *name, bool is_closed)
-{
-	int64_t age_ns;
-	struct stat st;
-	uint64_t id;
-
-	if (!is_of_runs(name) || fstatat(s->directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode))
-		return;
-	id = id_of(name, &st);
-	if (runs_seen_has(&s->seen, id)) {
-		runs_seen_meet(&s->seen, id);
-		return;
-	}
-	if (find_queued(s, id) || !is_file(s, id, name, &st))
-		return;
-	age_ns = clock_wall_ns() - changed_at(&st);
-	/* A time in the future is a clock's fault, and tells nothing. */
-	if (st.st_size == 0 || (!is_closed && age_ns >= 0 && age_ns < RUNS_QUIET_NS) || s->queue_count == s->queue_max) {
-		s->has_fresh |= st.st_size > 0;
-		return;
-	}
-	if (!is_fit(s, id, name, &st))
-		return;
-	assert(s->queue_count < s->queue_max);
-	s->queue[s->queue_count] = (struct run_file){ .id = id, .changed_ns = changed_at(&st), .is_closed = is_closed };
-	strcpy(s->queue[s->queue_count++].name, name);
 	s->base.counters.pending = s->queue_count;
 }
 
@@ -238,7 +127,7 @@ static int open_file(struct runs_source *s, const struct run_file *f, int *ret_f
 
 	if (fd < 0)
 		return err_set(err, -errno, "cannot open it: %s", strerror(errno));
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || id_of(f->name, &st) != f->id)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || runs_file_id(f->name, &st) != f->id)
 		return err_set(err, -ESTALE, "it has changed");
 	*ret_fd = TAKE_FD(fd);
 	return 0;
@@ -274,14 +163,6 @@ static bool start(struct runs_source *s, struct run_file *f)
 	return false;
 }
 
-static void scan_soon(struct runs_source *s)
-{
-	int64_t soon = clock_monotonic_ns() + SCAN_SOON_NS;
-
-	if (s->next_scan_ns > soon)
-		s->next_scan_ns = soon;
-}
-
 static bool is_full(const struct runs_source *s)
 {
 	return s->base.receiver.full && s->base.receiver.full(s->base.receiver.data);
@@ -295,7 +176,7 @@ static struct run_file *first_waiting(struct runs_source *s)
 	return NULL;
 }
 
-static void read_next(struct runs_source *s)
+void runs_read_next(struct runs_source *s)
 {
 	struct run_file *f;
 
@@ -310,7 +191,7 @@ static void hand_over(struct runs_source *s, struct run_file *f, const char *mes
 	struct strobe_wire_message m;
 
 	if (source_parse(&s->base, messages, size, &m) || m.size != size) {
-		refuse(s, f->id, SOURCE_FILE_LARGE, f->name, "the run is too large for one message");
+		runs_refuse(s, f->id, SOURCE_FILE_LARGE, f->name, "the run is too large for one message");
 		unqueue(s, f);
 		return;
 	}
@@ -328,7 +209,7 @@ static bool may_be_under_way(const struct run_file *f)
 
 static void end_reading(struct runs_source *s)
 {
-	struct run_file *f = find_queued(s, s->reading);
+	struct run_file *f = runs_find_queued(s, s->reading);
 	const char *messages;
 	struct err err = { 0 };
 	size_t size;
@@ -344,9 +225,9 @@ static void end_reading(struct runs_source *s)
 		if (r == -EIO)
 			complain(s, f->id, f->name, err.text);
 		else if (may_be_under_way(f))
-			scan_soon(s);
+			runs_scan_soon(s);
 		else
-			refuse(s, f->id, r == -EFBIG || r == -ENOMEM || r == -ETIMEDOUT ? SOURCE_FILE_LARGE :
+			runs_refuse(s, f->id, r == -EFBIG || r == -ENOMEM || r == -ETIMEDOUT ? SOURCE_FILE_LARGE :
 			       SOURCE_FILE_DAMAGED, f->name, err.text);
 		unqueue(s, f);
 	}
@@ -358,189 +239,7 @@ static void child_ended(struct watch *w, uint32_t events)
 	struct runs_source *s = (struct runs_source *)((char *)w - offsetof(struct runs_source, child));
 
 	end_reading(s);
-	read_next(s);
-}
-
-/* --- Scanning the directory --- */
-
-static void close_directory(struct runs_source *s)
-{
-	if (s->scan)
-		closedir(s->scan);
-	s->scan = NULL;
-	if (s->notify.fd >= 0) {
-		int fd = s->notify.fd;
-
-		loop_remove(s->base.loop, &s->notify);
-		close(fd);
-	}
-	if (s->directory >= 0)
-		close(s->directory);
-	s->directory = -1;
-}
-
-static void watch_directory(struct runs_source *s)
-{
-	struct err err = { 0 };
-	char self[64];
-	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-
-	/* The one that is open, whatever the path names by now. */
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", s->directory);
-	if (fd >= 0 && inotify_add_watch(fd, self, IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR) >= 0) {
-		s->notify.fd = fd;
-		if (loop_add(s->base.loop, &s->notify, EPOLLIN, &err) >= 0)
-			return;
-		s->notify.fd = -1;
-	}
-	log_info("inotify does not report new files in '%s' (%s); it is scanned every %lld seconds", s->path,
-		 strerror(errno), SCAN_SOON_NS / NS_PER_SECOND);
-	if (fd >= 0)
-		close(fd);
-}
-
-static bool is_in_place(const struct runs_source *s)
-{
-	struct stat st;
-
-	return s->directory >= 0 && stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
-}
-
-static char *seen_path(const struct runs_source *s, const char *directory)
-{
-	return s->state ? xasprintf("%s/runs-%016" PRIx64 ".seen", s->state, (uint64_t)XXH3_64bits(directory, strlen(directory))) :
-			  NULL;
-}
-
-/* The list belongs to the directory, whatever leads there. Lists of before were named after the path as configured. */
-static int open_seen(struct runs_source *s, struct err *err)
-{
-	_cleanup_(freep) char *before = seen_path(s, s->path);
-	int r = runs_seen_init(&s->seen, seen_path(s, s->directory_path), err);
-
-	return r < 0 || !before || !strcmp(before, s->seen.path) ? r : runs_seen_read_also(&s->seen, before, err);
-}
-
-/* Changes to the list of another directory if the path leads there by now. */
-static int follow_path(struct runs_source *s, struct err *err)
-{
-	char *now = source_url_directory(s->path), *before = s->directory_path;
-	int r = 0;
-
-	s->directory_path = now;
-	if (!before || strcmp(now, before)) {
-		runs_seen_done(&s->seen);
-		r = open_seen(s, err);
-	}
-	free(before);
-	if (r < 0) {
-		runs_seen_done(&s->seen);
-		runs_seen_init(&s->seen, NULL, NULL);
-		free(s->directory_path);
-		s->directory_path = NULL;
-	}
-	return r;
-}
-
-static void open_directory(struct runs_source *s)
-{
-	struct err err = { 0 };
-	struct stat st;
-
-	close_directory(s);
-	s->directory = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->directory < 0 || fstat(s->directory, &st) < 0) {
-		source_set_state(&s->base, false, "waiting for the directory: %s", strerror(errno));
-		close_directory(s);
-		return;
-	}
-	if (follow_path(s, &err) < 0) {
-		source_set_state(&s->base, false, "waiting: %s", err.text);
-		close_directory(s);
-		return;
-	}
-	s->device = st.st_dev;
-	s->inode = st.st_ino;
-	watch_directory(s);
-	source_set_state(&s->base, true, s->notify.fd >= 0 ? "watching" : "scanning every %lld seconds",
-			 SCAN_SOON_NS / NS_PER_SECOND);
-}
-
-static void begin_scan(struct runs_source *s)
-{
-	int fd;
-
-	if (!is_in_place(s))
-		open_directory(s);
-	fd = s->directory < 0 ? -1 : openat(s->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	s->scan = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !s->scan)
-		close(fd);
-	s->has_fresh = false;
-}
-
-static void end_scan(struct runs_source *s)
-{
-	closedir(s->scan);
-	s->scan = NULL;
-	runs_seen_end_scan(&s->seen);
-	/* A file that was handed over becomes known only once it is committed. */
-	if (!s->has_caught_up)
-		s->base.receiver.caught_up(s->base.receiver.data, &s->base);
-	s->has_caught_up = true;
-}
-
-/* A part of the directory. If the queue is full the scan waits for room. */
-static void continue_scan(struct runs_source *s)
-{
-	int64_t now = clock_monotonic_ns();
-
-	/* inotify tells nothing of a directory that is removed while it is open. */
-	if (now >= s->next_check_ns) {
-		s->next_check_ns = now + SCAN_SOON_NS;
-		if (!s->scan && !is_in_place(s))
-			s->next_scan_ns = 0;
-	}
-	if (!s->scan && now < s->next_scan_ns)
-		return;
-	if (!s->scan)
-		begin_scan(s);
-	for (unsigned n = 0; s->scan && n < ENTRIES_PER_TICK && s->queue_count < s->queue_max; n++) {
-		struct dirent *e = readdir(s->scan);
-
-		if (e)
-			visit(s, e->d_name, false);
-		else
-			end_scan(s);
-	}
-	s->next_scan_ns = now + (s->notify.fd >= 0 && !s->has_fresh ? SCAN_NS : SCAN_SOON_NS);
-}
-
-/* A file that was made is ready at once only if it is a link to one that was there. */
-static void on_event(struct runs_source *s, const struct inotify_event *e)
-{
-	s->has_fresh = false;
-	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED) || !e->len || s->queue_count == s->queue_max)
-		s->next_scan_ns = 0;
-	else
-		visit(s, e->name, !(e->mask & IN_CREATE));
-	if (s->has_fresh)
-		scan_soon(s);
-}
-
-static void notified(struct watch *w, uint32_t events)
-{
-	struct runs_source *s = (struct runs_source *)((char *)w - offsetof(struct runs_source, notify));
-	char bytes[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t n = read(w->fd, bytes, sizeof(bytes));
-
-	for (char *p = bytes; n > 0 && p < bytes + n;) {
-		const struct inotify_event *e = (const struct inotify_event *)p;
-
-		on_event(s, e);
-		p += sizeof(*e) + e->len;
-	}
-	read_next(s);
+	runs_read_next(s);
 }
 
 static void tick(struct watch *w, uint32_t events)
@@ -550,8 +249,8 @@ static void tick(struct watch *w, uint32_t events)
 	loop_timer_read(w);
 	if (s->reading && clock_monotonic_ns() >= s->apart.end_ns)
 		end_reading(s);
-	continue_scan(s);
-	read_next(s);
+	runs_scan_continue(s);
+	runs_read_next(s);
 	runs_seen_save(&s->seen);
 }
 
@@ -562,7 +261,7 @@ static void runs_ack(struct source *base, const struct ack_token *tokens, size_t
 	struct runs_source *s = (struct runs_source *)base;
 
 	for (size_t i = 0; i < n; i++) {
-		struct run_file *f = find_queued(s, tokens[i].high);
+		struct run_file *f = runs_find_queued(s, tokens[i].high);
 
 		if (!f)
 			continue;
@@ -592,7 +291,7 @@ static void runs_stop(struct source *base)
 		apart_free_messages(messages, size);
 		s->reading = 0;
 	}
-	close_directory(s);
+	runs_scan_close(s);
 	source_set_state(base, false, "closed");
 }
 
@@ -667,7 +366,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 
 	s->base = (struct source){ .ops = &runs_source_ops, .receiver = *receiver, .loop = loop, .url = xstrdup(url) };
 	s->timer = (struct watch){ .ready = tick, .fd = -1 };
-	s->notify = (struct watch){ .ready = notified, .fd = -1 };
+	s->notify = (struct watch){ .ready = runs_scan_notified, .fd = -1 };
 	s->child = (struct watch){ .ready = child_ended, .fd = -1 };
 	s->directory = -1;
 	s->epoch = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
@@ -679,7 +378,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	runs_seen_init(&s->seen, NULL, NULL);
 	r = set_path(s, url, err);
 	if (r >= 0)
-		r = open_seen(s, err);
+		r = runs_scan_open_seen(s, err);
 	if (r >= 0 && query)
 		r = take_parameters(s, query + 1, err);
 	if (r >= 0 && stat(s->path, &st) == 0 && !S_ISDIR(st.st_mode))

@@ -2,6 +2,7 @@
 #include "clickhouse_runs.h"
 #include "clickhouse_wire.h"
 #include "chart.h"
+#include "label_counts.h"
 #include "mem.h"
 #include "pack.h"
 #include "run_bytes.h"
@@ -260,15 +261,6 @@ int clickhouse_list_runs(struct store *store, const struct store_run_query *q, s
 
 /* --- Sources --- */
 
-static int most_first(const void *a, const void *b)
-{
-	const struct store_label_value *x = a, *y = b;
-
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
-	return strcmp(x->value, y->value);
-}
-
 static void add_sources(const struct buf *answer, struct store_label *ret, size_t *capacity)
 {
 	struct row_reader r = row_reader_of(answer);
@@ -308,7 +300,7 @@ int clickhouse_run_sources(struct store *store, struct store_label *ret, struct 
 		return rc;
 	ret->key = xstrdup("source");
 	if (ret->value_count)
-		qsort(ret->values, ret->value_count, sizeof(*ret->values), most_first);
+		qsort(ret->values, ret->value_count, sizeof(*ret->values), label_values_compare);
 	return 0;
 }
 

@@ -67,7 +67,7 @@ static int compare_labels(const void *a, const void *b)
 	return strcmp(((const struct store_label *)a)->key, ((const struct store_label *)b)->key);
 }
 
-static int compare_values(const void *a, const void *b)
+int label_values_compare(const void *a, const void *b)
 {
 	const struct store_label_value *x = a, *y = b;
 
@@ -81,7 +81,7 @@ void label_counts_end(struct label_counts *n)
 	struct store_labels *l = n->labels;
 
 	for (size_t i = 0; i < l->count; i++)
-		qsort(l->items[i].values, l->items[i].value_count, sizeof(*l->items[i].values), compare_values);
+		qsort(l->items[i].values, l->items[i].value_count, sizeof(*l->items[i].values), label_values_compare);
 	if (l->count)
 		qsort(l->items, l->count, sizeof(*l->items), compare_labels);
 }

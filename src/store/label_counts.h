@@ -22,4 +22,7 @@ void label_counts_add(struct label_counts *n, const struct labels *labels, uint6
 /* Sorts what was counted. */
 void label_counts_end(struct label_counts *n);
 
+/* For qsort(3) of struct store_label_value: most samples first, then by name. */
+int label_values_compare(const void *a, const void *b);
+
 #endif
