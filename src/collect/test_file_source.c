@@ -528,7 +528,7 @@ TEST(an_opening_that_is_undone_takes_no_offsets_from_another_path)
 	teardown(&f);
 }
 
-/* Of the same inode, with the same first lines, and longer. */
+/* Inodes are used again, and logs begin with the same lines. */
 TEST(a_file_that_is_younger_than_an_offset_is_another_one)
 {
 	_cleanup_(freep) char *path = NULL;

@@ -34,7 +34,7 @@ struct daemon_options {
 	size_t label_rule_count;
 	const char *arclamp_metrics;		/* a tree of trace logs whose series /metrics has as well; NULL: none */
 
-	/* Where an item of `from` or `to`, or `store`, stands now: "strobe.yaml:7"; NULL: nowhere, such as on the command line. */
+	/* The place of an item of `from` or `to`, or of `store`: "strobe.yaml:7"; NULL: none, such as on the command line. */
 	const char *(*place)(const char *option, const char *url);
 
 	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it;

@@ -189,7 +189,8 @@ static bool is_old_spool_free(const struct daemon *d, const char *url, const str
 		if (place && !strcmp(place, old))
 			return false;
 	}
-	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_ANY) {
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_ANY)
+	{
 		_cleanup_(freep) char *place = sink_place(f->given, d->options.state);
 
 		if (old && place && !strcmp(place, old))
