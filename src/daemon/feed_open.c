@@ -27,7 +27,7 @@ static int locate(const struct daemon *d, const char *option, const char *url, s
 	_cleanup_(freep) char *shown = secrets_shown(url);
 	const char *place = d->options.place ? d->options.place(option, url) : NULL;
 
-	if (!names(err->text, shown))
+	if (*url != '-' && !names(err->text, shown))
 		err_prefix(err, "%.300s", shown);
 	return place ? err_prefix(err, "%s", place) : err->code;
 }
