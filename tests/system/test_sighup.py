@@ -416,7 +416,7 @@ def a_socket_in_another_spelling_is_the_same_source():
                     configure(source)
                     c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
-            c.hup(f'was not applied: {config}:1: sources 1 and 2 are the same')
+            c.hup(f'was not applied: {config}:1: {paths[2]}: sources 1 and 2 are the same')
             check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
             check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
             check(c.stop() == 0, 'it ends with 0')
@@ -436,7 +436,8 @@ def the_stream_of_a_source_as_a_sink_is_refused():
         write_config(config, **apart)
         with Collector(directory, '-c', config) as c:
             write_config(config, **loop)
-            c.hup(f'was not applied: {config}:1: {sentence}')
+            c.hup(f': {sentence}')
+            check(f'was not applied: {config}:1: ' in c.lines[-1], f'{c.lines[-1]}')
             check(c.stop() == 0, 'it ends with 0')
 
 
