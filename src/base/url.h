@@ -34,7 +34,7 @@ struct url {
 int url_parse(const char *text, const struct url_kind *kind, struct url *ret, struct err *err);
 void url_done(struct url *u);
 
-/* The same sentence for what only the caller knows to be wrong: "the database is not a number; a Redis is "
+/* The same sentence for what only the caller knows to be wrong: "the database must be a number …; a Redis is "
 								 "named as …" */
 int url_invalid(const struct url_kind *kind, const char *problem, struct err *err);
 

@@ -3,6 +3,7 @@
 #include "file_source.h"
 
 #include "clock.h"
+#include "file_paths.h"
 #include "file_state.h"
 #include "line_options.h"
 #include "log.h"
@@ -12,10 +13,8 @@
 #include "tail.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -165,28 +164,6 @@ static void restart_tail(struct file_source *s, struct tail *t)
 	save(s);
 }
 
-static int not_regular(const char *path, const struct stat *st, struct err *err)
-{
-	if (S_ISDIR(st->st_mode))
-		return err_set(err, -EINVAL, "'%s' is a directory; name a file in it, or import its runs with runs:%s", path, path);
-	return err_set(err, -EINVAL, "'%s' is not a regular file; pipe it into `strobe collect --from -`", path);
-}
-
-/* -ENOENT if there is none, and other errors with a sentence. */
-static int open_regular(const char *path, int *ret_fd, struct stat *ret_st, struct err *err)
-{
-	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-
-	if (fd < 0)
-		return err_set(err, -errno, "cannot read '%s': %s", path, strerror(errno));
-	if (fstat(fd, ret_st) < 0)
-		return err_set(err, -errno, "cannot stat '%s': %s", path, strerror(errno));
-	if (!S_ISREG(ret_st->st_mode))
-		return not_regular(path, ret_st, err);
-	*ret_fd = TAKE_FD(fd);
-	return 0;
-}
-
 static size_t count_tails(const struct file_source *s)
 {
 	size_t n = 0;
@@ -206,7 +183,7 @@ static void check_files(struct file_source *s)
 
 	if (s->current && stat(s->path, &st) == 0 && st.st_dev == s->current->device && st.st_ino == s->current->inode)
 		return;
-	r = open_regular(s->path, &fd, &st, &err);
+	r = file_open_regular(s->path, &fd, &st, &err);
 	if (r < 0) {
 		if (!s->logged_unreadable && r != -ENOENT)
 			log_warning("%s; retrying", err.text);
@@ -326,52 +303,13 @@ static uint64_t file_confirmed(struct source *base)
 
 /* --- Where to go on --- */
 
-/* Opens the file with this inode among those beside the path whose names begin with its name: x, x.1, x-20261121. */
-static int find_rotated(const char *path, uint64_t device, uint64_t inode, int *ret_fd, struct stat *ret_st)
-{
-	_cleanup_(freep) char *for_directory = xstrdup(path), *for_name = xstrdup(path);
-	const char *directory = dirname(for_directory), *name = basename(for_name);
-	DIR *d = opendir(directory);
-	struct dirent *e;
-	int r = -ENOENT;
-
-	while (d && r < 0 && (e = readdir(d))) {
-		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
-		_cleanup_(fd_closep) int fd = -1;
-
-		/* Not by d_ino: for mount points, and with overlays, that is the number of another file. */
-		if (strncmp(e->d_name, name, strlen(name)) || fstatat(dirfd(d), e->d_name, ret_st, 0) < 0 ||
-		    ret_st->st_dev != device || ret_st->st_ino != inode)
-			continue;
-		if (open_regular(other, &fd, ret_st, NULL) == 0 && ret_st->st_dev == device &&
-		    ret_st->st_ino == inode) {
-			*ret_fd = TAKE_FD(fd);
-			r = 0;
-		}
-	}
-	if (d)
-		closedir(d);
-	return r;
-}
-
-/* Also beside the file that the path is a link to. */
-static int find_file(const struct file_source *s, const struct file_offset *o, int *ret_fd, struct stat *ret_st)
-{
-	_cleanup_(freep) char *real = NULL;
-	int r = find_rotated(s->path, o->device, o->inode, ret_fd, ret_st);
-
-	if (r < 0)
-		real = realpath(s->path, NULL);
-	return real ? find_rotated(real, o->device, o->inode, ret_fd, ret_st) : r;
-}
-
 static void go_on(struct file_source *s, const struct file_offset *o)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct tail *t;
 	struct stat st;
 
-	if (find_file(s, o, &fd, &st) < 0 || !file_offset_matches(o, fd, &st)) {
+	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0 || !file_offset_matches(o, fd, &st)) {
 		log_warning("the file that was rotated from '%s' no longer exists; its lines that were unread "
 			    "at shutdown are lost",
 			    s->path);
@@ -500,25 +438,9 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 	return 0;
 }
 
-static bool is_one_place(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-	const char *a_name = strrchr(a, '/') + 1, *b_name = strrchr(b, '/') + 1;
-	_cleanup_(freep) char *a_directory = xstrndup(a, (size_t)(a_name - a));
-	_cleanup_(freep) char *b_directory = xstrndup(b, (size_t)(b_name - b));
-
-	return is_one_place(a, b) || (strcmp(a_name, b_name) == 0 && is_one_place(a_directory, b_directory));
-}
-
 static bool is_same_source(const struct source *base, const struct file_source *s)
 {
-	return base->ops == &file_source_ops && is_same_file(((const struct file_source *)base)->path, s->path);
+	return base->ops == &file_source_ops && file_is_same(((const struct file_source *)base)->path, s->path);
 }
 
 /* The one that is about to be closed, or has the same path, is the same source with other parameters. */
@@ -608,10 +530,8 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 		err_prefix(err, "%s", url);
 	if (r < 0 || (r = set_paths(s, url, err)) < 0)
 		goto fail;
-	if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		r = not_regular(s->path, &st, err);
+	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
-	}
 	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
 	    (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
 		goto fail;

@@ -19,7 +19,7 @@ struct config {
 					 * person */
 	int argc;
 	size_t capacity;
-	/* The places of options set elsewhere than on the command line, and of each item of a list (otherwise, item is NULL). */
+	/* Places of options that were set but on the command line, and of each item of a list (otherwise item is NULL). */
 	struct config_place { const char *name, *item, *place; } *places;
 	size_t place_count, place_capacity;
 	struct yaml_tree tree;

@@ -86,14 +86,30 @@ static void show(struct daemon *d)
 	free(before);
 }
 
+/* Entries in the spool of a relay, which forwards some of them while it is closed. */
+static uint64_t waiting_entries(struct sink *s)
+{
+	struct server_figure figures[SERVER_FIGURES];
+	size_t n = s->ops->figures ? s->ops->figures(s, figures, SERVER_FIGURES) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(figures[i].name, "relay_waiting_entries"))
+			return figures[i].number;
+	return 0;
+}
+
 static void sink_has_left(void *data, uint64_t left)
 {
 	struct feed *f = data;
+	uint64_t waiting = waiting_entries(f->sink);
 
+	if (waiting)
+		log_warning("%s is closed; its spool still has up to %llu entries, which wait until a sink of this URL is added again",
+			    f->sink->url, (unsigned long long)waiting);
 	if (left)
 		log_warning("%s is closed; %llu samples or runs in its queue could not be stored",
 			    f->sink->url, (unsigned long long)left);
-	else
+	else if (!waiting)
 		log_info("%s is closed; its queue was stored", f->sink->url);
 	feeds_remove(f);
 }

@@ -193,6 +193,34 @@ static int check_count(const char *option, long n, unsigned *ret, struct err *er
 	return 0;
 }
 
+static void share_texts(const struct settings *s, struct daemon_options *o)
+{
+	o->place = place_of;
+	o->listen = s->listen;
+	o->probe_listen = s->probe_listen;
+	o->sources = s->from.items;
+	o->source_count = s->from.count;
+	o->sinks = s->to.items;
+	o->sink_count = s->to.count;
+	o->state = s->state;
+	o->arclamp_metrics = s->arclamp_metrics;
+	o->allow_hosts = s->allow_hosts.items;
+	o->allow_host_count = s->allow_hosts.count;
+	o->source_dirs = s->source_dirs.items;
+	o->source_dir_count = s->source_dirs.count;
+	o->service_labels = s->service_labels.items;
+	o->service_label_count = s->service_labels.count;
+	o->label_rules = s->label_rules.items;
+	o->label_rule_count = s->label_rules.count;
+	o->roles = (struct roles_options){
+		.proxies = s->proxies.items,
+		.proxy_count = s->proxies.count,
+		.user_header = s->user_header,
+		.writers = s->writers.items,
+		.writer_count = s->writers.count,
+	};
+}
+
 int settings_check(struct daemon_options *o, struct err *err)
 {
 	const struct settings *s = &settings;
@@ -226,27 +254,7 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return r;
 	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
 		return wrong("probe-listen", err, " needs an address of --listen");
-	o->place = place_of;
-	o->listen = s->listen;
-	o->probe_listen = s->probe_listen;
-	o->sources = s->from.items;
-	o->source_count = s->from.count;
-	o->sinks = s->to.items;
-	o->sink_count = s->to.count;
-	o->state = s->state;
-	o->arclamp_metrics = s->arclamp_metrics;
-	o->allow_hosts = s->allow_hosts.items;
-	o->allow_host_count = s->allow_hosts.count;
-	o->source_dirs = s->source_dirs.items;
-	o->source_dir_count = s->source_dirs.count;
-	o->service_labels = s->service_labels.items;
-	o->service_label_count = s->service_labels.count;
-	o->label_rules = s->label_rules.items;
-	o->label_rule_count = s->label_rules.count;
-	o->roles = (struct roles_options){
-		.proxies = s->proxies.items, .proxy_count = s->proxies.count, .user_header = s->user_header,
-		.writers = s->writers.items, .writer_count = s->writers.count,
-	};
+	share_texts(s, o);
 	return 0;
 }
 

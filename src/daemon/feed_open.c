@@ -27,7 +27,7 @@ static int locate(const struct daemon *d, const char *option, const char *url, s
 	_cleanup_(freep) char *shown = secrets_shown(url);
 	const char *place = d->options.place ? d->options.place(option, url) : NULL;
 
-	if (!names(err->text, shown))
+	if (*url != '-' && !names(err->text, shown))
 		err_prefix(err, "%.300s", shown);
 	return place ? err_prefix(err, "%s", place) : err->code;
 }
@@ -177,6 +177,28 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 	return 0;
 }
 
+/* No relay of the database 0 has it, nor is to have it. */
+static bool is_old_spool_free(const struct daemon *d, const char *url, const struct daemon_options *n)
+{
+	_cleanup_(freep) char *old = sink_old_place(url, d->options.state);
+	struct feed *f;
+
+	for (size_t i = 0; old && i < n->sink_count; i++) {
+		_cleanup_(freep) char *place = sink_place(n->sinks[i], d->options.state);
+
+		if (place && !strcmp(place, old))
+			return false;
+	}
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_ANY)
+	{
+		_cleanup_(freep) char *place = sink_place(f->given, d->options.state);
+
+		if (old && place && !strcmp(place, old))
+			return false;
+	}
+	return old != NULL;
+}
+
 static int open_sink(struct daemon *d, const char *url, const struct sink_options *o, const struct sink_ops *ops,
 		     struct err *err)
 {
@@ -249,8 +271,10 @@ int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct e
 	int r = check_once(d, "to", n->sinks, n->sink_count, err);
 
 	options.state = d->options.state;	/* needs a restart */
-	for (size_t i = 0; i < n->sink_count && r >= 0; i++)
+	for (size_t i = 0; i < n->sink_count && r >= 0; i++) {
+		options.takes_old_spool = is_old_spool_free(d, n->sinks[i], n);
 		if ((r = open_sink(d, n->sinks[i], &options, NULL, err)) < 0)
 			locate(d, "to", n->sinks[i], err);
+	}
 	return r;
 }

@@ -15,16 +15,16 @@ static bool is_relay(const char *url)
 	return redis_url_has_scheme(url);
 }
 
-static char *place_of_relay(const char *url, const char *state)
+static char *place_of_relay(const char *url, const char *state, char *(*identity)(const struct relay_url *u))
 {
 	struct err err = { 0 };
 	struct relay_url u;
 	char *place = NULL;
 
 	if (relay_url_parse(url, &u, &err) >= 0 && state) {
-		_cleanup_(freep) char *stream = relay_url_identity(&u);
+		_cleanup_(freep) char *stream = identity(&u);
 
-		place = xasprintf("%s/%s", state, stream);
+		place = stream ? xasprintf("%s/%s", state, stream) : NULL;
 	}
 	relay_url_done(&u);
 	return place;
@@ -43,7 +43,7 @@ static char *place_of_logs(const char *url)
 static char *as_written(const char *url, const char *state)
 {
 	if (is_relay(url))
-		return place_of_relay(url, state);
+		return place_of_relay(url, state, relay_url_identity);
 	if (strncmp(url, "logs:", 5) == 0)
 		return place_of_logs(url);
 	if (strncmp(url, "sqlite:", 7) == 0 && url[7])
@@ -54,6 +54,14 @@ static char *as_written(const char *url, const char *state)
 char *sink_place(const char *url, const char *state)
 {
 	_cleanup_(freep) char *place = as_written(url, state);
+	char *real = place ? realpath(place, NULL) : NULL;
+
+	return real ? real : TAKE_PTR(place);
+}
+
+char *sink_old_place(const char *url, const char *state)
+{
+	_cleanup_(freep) char *place = is_relay(url) ? place_of_relay(url, state, relay_url_old_identity) : NULL;
 	char *real = place ? realpath(place, NULL) : NULL;
 
 	return real ? real : TAKE_PTR(place);

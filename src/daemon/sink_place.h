@@ -9,6 +9,9 @@
  * which opening it says better, or if there is no such directory. The caller frees it. */
 char *sink_place(const char *url, const char *state);
 
+/* The directory that earlier versions gave a relay that has one by its database now; NULL: it has no other. The caller frees it. */
+char *sink_old_place(const char *url, const char *state);
+
 /* "another window= and spool=": what the URL of a sink asks for that the one which has its place does not, without
  * values, for one of them is a password. The caller frees it. */
 char *sink_place_difference(const char *before, const char *after);

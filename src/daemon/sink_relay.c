@@ -29,7 +29,7 @@ static int relay_sink_open(const char *url, const struct sink_options *o, struct
 	if (!o->state)
 		return err_set(err, -ENOTSUP, "a relay can only be added by a restart, since there is no state "
 					      "directory for its spool");
-	r = relay_open(url, o->state, &relay, err);
+	r = relay_open(url, o->state, o->takes_old_spool, &relay, err);
 	if (r < 0)
 		return r;
 	s = xcalloc(1, sizeof(*s));

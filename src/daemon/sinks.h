@@ -14,6 +14,7 @@ struct sink;
 
 struct sink_options {
 	const char *state;			/* the directory for what a sink has to remember */
+	bool takes_old_spool;			/* for a relay: nobody else has the one that an earlier version made for it */
 	struct store_limits limits;		/* for stores */
 	const struct logs_options *logs;	/* for the tree that it names, from Arc Lamp's configuration; NULL: none */
 };

@@ -29,12 +29,23 @@ TEST(relays_to_one_stream_have_one_spool_whatever_else_they_ask_for)
 	static const char place[] = "/nowhere/state/spool-h-6379-x";
 
 	CHECK(is_at("redis://h/?stream=x", place));
-	CHECK(is_at("redis://u:p@h:6379/3?stream=x&window=1&spool=2M", place));
+	CHECK(is_at("redis://u:p@h:6379/0?stream=x&window=1&spool=2M", place));
 	CHECK(is_at("rediss://h/?stream=x&ca-file=/c", place));
 	CHECK(!is_at("redis://h/?stream=y", place));
 	CHECK(is_at("redis://127.0.0.1/?stream=x", "/nowhere/state/spool-localhost-6379-x"));
 	CHECK(is_at("redis://LOCALHOST/?stream=x", "/nowhere/state/spool-localhost-6379-x"));
 	CHECK(sink_place("redis://h/?stream=x", NULL) == NULL);
+}
+
+TEST(relays_to_two_databases_have_two_spools)
+{
+	char *old = sink_old_place("redis://127.0.0.1/3?stream=x", "/nowhere/state");
+
+	CHECK(is_at("redis://h/3?stream=x", "/nowhere/state/spool-h-6379.3-x"));
+	CHECK_STR(old, "/nowhere/state/spool-localhost-6379-x");
+	free(old);
+	CHECK(sink_old_place("redis://h/0?stream=x", "/nowhere/state") == NULL);
+	CHECK(sink_old_place("sqlite:/nowhere/a", "/nowhere/state") == NULL);
 }
 
 TEST(what_is_no_sink_has_no_place)

@@ -16,7 +16,7 @@ struct exporter_counters {
 	_Atomic uint64_t requests, bytes;		/* sent, with the size of the bodies */
 	_Atomic uint64_t retried_requests;		/* failed, and were or will be sent again */
 	_Atomic uint64_t refused_requests, refused_samples;	/* refused for ever */
-	_Atomic uint64_t left_out_profiles;		/* for accepted requests */
+	_Atomic uint64_t left_out_profiles;		/* dropped from accepted requests */
 };
 
 /* Takes a URL of one of the two schemes; -EINVAL with a sentence. Nothing is sent before the first batch. */

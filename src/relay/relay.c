@@ -375,7 +375,21 @@ static void init(struct relay *r)
 	set_state(r, true, "nothing to forward yet");
 }
 
-int relay_open(const char *url, const char *state_dir, struct relay **ret, struct err *err)
+/* The spool of an earlier version, whose name did not have the database. */
+static void take_old_spool(const struct relay *r, const char *state_dir)
+{
+	_cleanup_(freep) char *old = NULL;
+
+	if (!r->url.old_spool_name || access(r->directory, F_OK) == 0)
+		return;
+	old = xasprintf("%s/%s", state_dir, r->url.old_spool_name);
+	if (rename(old, r->directory) == 0)
+		log_info("renamed the spool '%s' to '%s', which names the database", old, r->directory);
+	else if (errno != ENOENT)
+		log_warning("cannot rename the spool '%s' to '%s': %s", old, r->directory, strerror(errno));
+}
+
+int relay_open(const char *url, const char *state_dir, bool takes_old_spool, struct relay **ret, struct err *err)
 {
 	struct relay *r = xcalloc(1, sizeof(*r));
 	int e;
@@ -387,6 +401,8 @@ int relay_open(const char *url, const char *state_dir, struct relay **ret, struc
 	if (e >= 0) {
 		r->directory = xasprintf("%s/%s", state_dir, r->url.spool_name);
 		r->counters.spool_limit = r->url.spool_bytes;
+		if (takes_old_spool)
+			take_old_spool(r, state_dir);
 		e = spool_open(r->directory, r->url.spool_bytes, &r->counters.spool, &r->spool, err);
 	}
 	if (e >= 0)

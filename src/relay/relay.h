@@ -27,9 +27,10 @@ struct relay_counters {
 	_Atomic bool is_up;				/* the last attempt went well, or there was none */
 };
 
-/* The spool is a directory below `state_dir`, named after host, port and stream. A broker that cannot be reached is no
+/* The spool is a directory below `state_dir`, named after host, port, database and stream; earlier versions left out the
+ * database, and `takes_old_spool` renames such a one. A broker that cannot be reached is no
  * error: samples wait. -EBUSY if another process uses the spool. */
-int relay_open(const char *url, const char *state_dir, struct relay **ret, struct err *err);
+int relay_open(const char *url, const char *state_dir, bool takes_old_spool, struct relay **ret, struct err *err);
 
 struct collector_sink relay_sink(struct relay *r);
 

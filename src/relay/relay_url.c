@@ -79,9 +79,10 @@ static char *own_name(void)
 }
 
 /* Two that differ only in what cannot stand in a file name are told apart by a hash. */
-static char *name_spool(const char *host, unsigned port, const char *stream)
+static char *name_spool(const char *host, unsigned port, unsigned database, const char *stream)
 {
-	_cleanup_(freep) char *text = xasprintf("%s-%u-%s", host, port, stream);
+	_cleanup_(freep) char *text = database ? xasprintf("%s-%u.%u-%s", host, port, database, stream) :
+						 xasprintf("%s-%u-%s", host, port, stream);
 	bool same = strlen(text) <= NAME_BYTES;
 	uint64_t hash = XXH3_64bits(text, strlen(text));
 
@@ -113,15 +114,27 @@ int relay_url_parse(const char *url, struct relay_url *u, struct err *err)
 			       u->redis.shown);
 	u->key = keys ? xasprintf("{%u}%s", (unsigned)(XXH3_64bits(u->host, strlen(u->host)) % keys), stream) :
 			xstrdup(stream);
-	u->spool_name = name_spool(u->redis.host, u->redis.port, stream);
+	u->spool_name = name_spool(u->redis.host, u->redis.port, u->redis.database, stream);
+	if (u->redis.database)
+		u->old_spool_name = name_spool(u->redis.host, u->redis.port, 0, stream);
 	return 0;
+}
+
+static char *identity(const struct relay_url *u, unsigned database)
+{
+	_cleanup_(freep) char *host = address_canonical(u->redis.host);
+
+	return name_spool(host, u->redis.port, database, redis_url_get(&u->redis, "stream"));
 }
 
 char *relay_url_identity(const struct relay_url *u)
 {
-	_cleanup_(freep) char *host = address_canonical(u->redis.host);
+	return identity(u, u->redis.database);
+}
 
-	return name_spool(host, u->redis.port, redis_url_get(&u->redis, "stream"));
+char *relay_url_old_identity(const struct relay_url *u)
+{
+	return u->redis.database ? identity(u, 0) : NULL;
 }
 
 void relay_url_done(struct relay_url *u)
@@ -130,5 +143,6 @@ void relay_url_done(struct relay_url *u)
 	free(u->key);
 	free(u->host);
 	free(u->spool_name);
+	free(u->old_spool_name);
 	memset(u, 0, sizeof(*u));
 }

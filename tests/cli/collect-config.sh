@@ -29,6 +29,8 @@ bad() {
 }
 bad 'to: sqlite:x\nform: y\n'
 bad 'to: sqlite:x\nfrom:\n  - -\n'
+bad 'to: sqlite:x\nfrom:\n  - url: unix:/x\n'
+bad 'to:\n  - sqlite:x\n  - otlp://\nfrom: "-"\n'
 bad 'to: sqlite:x\ncolour: red\n'
 bad 'to: sqlite:x\nretain: soon\n'
 bad 'to: sqlite:x\n\nmax-bytes: much\n'

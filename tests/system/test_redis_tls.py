@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Redis with TLS: channels, streams, relays and clusters over it count as without, and what is wrong with a certificate or a peer is
 said in one sentence."""
+import os
+import shutil
 import signal
+import subprocess
 import time
 
 from collector import Collector, logged, publish, total, write
 from relay import Relay, Stream, one
-from strobe_test import Directory, check, main, test, wait_for
+from strobe_test import STROBE, Directory, check, main, test, wait_for
 from tls_server import Certificates, TlsCluster, TlsServer, with_parameter
 
 MEGABYTE = 1 << 20
@@ -160,7 +163,10 @@ def a_server_may_want_a_certificate_of_the_client():
             with open(c.path('both.pem'), 'w') as f:
                 f.writelines(open(c.path(name)).read() for name in ('client.pem', 'client.key'))
             works(r.url() + f'&cert-file={c.path("both.pem")}')
-            says(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("server.key")}', 'cannot use the certificate')
+            done = subprocess.run([STROBE, 'collect', '--from', r.url('?channel=c') + f'&cert-file={c.path("client.pem")}&key-file={c.path("server.key")}',
+                                   '--to', f'sqlite:{c.path("store")}', '--state', c.path('state'), '--listen', 'none'],
+                                  capture_output=True, text=True, timeout=30)
+            check(done.returncode == 2 and 'cannot use the certificate' in done.stderr, f'another key is refused at the start: {done.stderr}')
         with TlsServer(c, '--tls-protocols', 'TLSv1.2', clients='yes') as r:
             says(r.url(), 'does it want a certificate of the client? Give cert-file=FILE and key-file=FILE')
             works(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("client.key")}')
@@ -175,12 +181,15 @@ def one_side_alone_with_tls_is_said():
 
 @test
 def a_certificate_that_is_renewed_is_read_again():
-    with Certificates() as c, TlsServer(c) as r, Directory() as d, Relay(d, r.url('?stream=s&window=0', ca='new')) as relay:
-        relay.send(one('a'))
-        check(wait_for(lambda: any('cannot read' in line for line in relay.lines)), 'the file is missing')
-        with open(c.path('ca.pem')) as source:
-            write(c.path('new.pem'), source.read(), 'w')
-        check(relay.wait_until_forwarded(1), 'then it is there')
+    with Certificates() as c, TlsServer(c) as r, Directory() as d:
+        shutil.copy(c.path('stranger.pem'), c.path('new.pem'))
+        with Relay(d, r.url('?stream=s&window=0', ca='new')) as relay:
+            relay.send(one('a'))
+            check(wait_for(lambda: any('no authority in' in line for line in relay.lines)), 'it is of another authority')
+            os.unlink(c.path('new.pem'))
+            check(wait_for(lambda: any('cannot read' in line for line in relay.lines), 90), f'then the file is missing: {relay.lines}')
+            shutil.copy(c.path('ca.pem'), c.path('new.pem'))
+            check(relay.wait_until_forwarded(1, 90), 'then it is the right one')
 
 
 @test

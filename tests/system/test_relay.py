@@ -18,6 +18,7 @@ import urllib.request
 from urllib.parse import quote
 
 import wire
+from collector import Collector
 from redis_server import RedisCluster, RedisServer
 from relay import Relay, Stream, load, one, unpack
 from strobe_test import STROBE, Directory, check, main, test, wait_for
@@ -439,6 +440,38 @@ def a_spool_of_an_earlier_version_is_forwarded_once():
             check(f['set_aside_files_total'] == 0 and relay.is_exact(), 'the counters add up')
         s = Stream(redis)
         check(s.sums == {('main', 'waits'): 5}, f'it is in the stream: {s.sums}')
+
+
+@test
+def relays_to_two_databases_have_a_spool_each_and_one_of_before_is_that_of_its_only_relay():
+    with Directory() as d, RedisServer() as redis:
+        redis.kill()
+        two = redis.url('2?stream=strobe&window=1')
+        spool = f'{d}/state/spool-127.0.0.1-{redis.port}'
+        relay = Relay(d, two).start()
+        try:
+            relay.send(one('before'))
+            check(wait_for(lambda: relay.figure('waiting_entries') == 1), 'an entry waits')
+            relay.end()
+            os.rename(f'{spool}.2-strobe', f'{spool}-strobe')          # as an earlier version named it
+            relay.start()
+            check(os.path.exists(f'{spool}.2-strobe') and not os.path.exists(f'{spool}-strobe'), f'{os.listdir(d + "/state")}')
+            check(relay.figure('recovered_samples_total') == 1, 'what waited is found')
+            relay.end()
+            os.rename(f'{spool}.2-strobe', f'{spool}-strobe')
+            redis.start()
+            # With a relay of the database 0 there, nobody knows whose it was: it stays where it is.
+            with Collector(d, '--from', f'unix:{d}/s', '--to', two, '--to', redis.url('0?stream=strobe&window=1')) as c:
+                check(os.path.exists(f'{spool}.2-strobe') and os.path.exists(f'{spool}-strobe'), f'{os.listdir(d + "/state")}')
+                wire.connect(f'{d}/s').send(one('after'))
+                check(wait_for(lambda: redis.command('XLEN', 'strobe') == 2), 'the database 0 gets both')
+                client = redis.connect()
+                client.command('SELECT', '2')
+                check(wait_for(lambda: client.command('XLEN', 'strobe') == 1), 'and the other one what came since')
+                client.close()
+                check(c.stop() == 0, 'it ends with 0')
+        finally:
+            relay.__exit__()
 
 
 @test

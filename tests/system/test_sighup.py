@@ -230,6 +230,20 @@ def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing(
 
 
 @test
+def a_relay_that_goes_with_entries_in_its_spool_says_so():
+    with Directory() as directory:
+        config, relay = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s&window=1'
+        given = {'from': [f'unix:{directory}/s'], 'to': [f'sqlite:{directory}/a', relay]}
+        write_config(config, **given)
+        with Collector(directory, '-c', config) as c:
+            connect(f'{directory}/s').send(message({('main', 'x'): 7}))
+            check(wait_for(lambda: 'strobe_relay_waiting_entries{sink="' + relay + '"} 1' in c.get('/metrics')), 'an entry waits')
+            write_config(config, **{**given, 'to': given['to'][:1]})
+            c.hup(f'{relay} is closed; its spool still has up to 1 entries, which wait until a sink of this URL is added again')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def a_sink_that_is_still_being_emptied_is_not_opened_again_and_the_log_says_when_to_ask():
     with Directory() as directory:
         config, a, b = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'sqlite:{directory}/b'
@@ -402,7 +416,7 @@ def a_socket_in_another_spelling_is_the_same_source():
                     configure(source)
                     c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
-            c.hup(f'was not applied: {config}:1: sources 1 and 2 are the same')
+            c.hup(f'was not applied: {config}:1: {paths[2]}: sources 1 and 2 are the same')
             check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
             check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
             check(c.stop() == 0, 'it ends with 0')
@@ -422,7 +436,8 @@ def the_stream_of_a_source_as_a_sink_is_refused():
         write_config(config, **apart)
         with Collector(directory, '-c', config) as c:
             write_config(config, **loop)
-            c.hup(f'was not applied: {config}:1: {sentence}')
+            c.hup(f': {sentence}')
+            check(f'was not applied: {config}:1: ' in c.lines[-1], f'{c.lines[-1]}')
             check(c.stop() == 0, 'it ends with 0')
 
 
