@@ -346,7 +346,7 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 	c->wake_fd = -1;
 	c->last_done = &c->done;
 	c->last_closing = &c->closing;
-	c->caps = label_caps_new(o->max_label_values, &c->counters.label_values_folded);
+	c->caps = label_caps_new(o->max_label_values, &c->counters.label_values_folded, &c->counters.labels_dropped);
 	c->dict = line_dict_new();
 	c->rules = (struct open_batch_rules){ .max_series = o->max_series, .caps = c->caps, .dict = c->dict };
 	if (getrandom(&c->next_id, sizeof(c->next_id), 0) != sizeof(c->next_id))

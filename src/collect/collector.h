@@ -87,6 +87,7 @@ struct collector_counters {
 	_Atomic uint64_t messages_replayed;			/* left out: a relay's batch that was seen already */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
 	_Atomic uint64_t label_values_folded;			/* labels whose value became "other" */
+	_Atomic uint64_t labels_dropped;			/* labels of series that only runs keep */
 	_Atomic uint64_t times_corrected;			/* ended over a day ago or over a minute ahead: receipt
 								 * time used */
 	_Atomic uint64_t sender_drops[STROBE_DROP_REASONS];	/* samples, as PHP processes reported them */

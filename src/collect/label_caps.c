@@ -20,17 +20,18 @@ struct label_caps {
 	struct cap caps[KEYS_MAX];
 	size_t count;
 	unsigned max_values;
-	_Atomic uint64_t *counter;
+	_Atomic uint64_t *folded, *dropped;
 	int64_t day;
 };
 
-struct label_caps *label_caps_new(unsigned max_values, _Atomic uint64_t *counter)
+struct label_caps *label_caps_new(unsigned max_values, _Atomic uint64_t *folded, _Atomic uint64_t *dropped)
 {
 	struct label_caps *c = xcalloc(1, sizeof(*c));
 
-	assert(max_values > 0 && counter);
+	assert(max_values > 0 && folded && dropped);
 	c->max_values = max_values;
-	c->counter = counter;
+	c->folded = folded;
+	c->dropped = dropped;
 	return c;
 }
 
@@ -90,8 +91,37 @@ static bool fits(struct label_caps *c, struct cap *cap, const char *value)
 	return true;
 }
 
+bool label_is_of_runs(const char *key, size_t key_size)
+{
+	static const char *const ids[] = { "span_id", "trace_id", "profile_id" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		if (key_size == strlen(ids[i]) && !memcmp(key, ids[i], key_size))
+			return true;
+	return false;
+}
+
+static void drop_labels_of_runs(struct label_caps *c, struct labels *labels)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < labels->count; i++) {
+		struct label *l = &labels->items[i];
+
+		if (!label_is_of_runs(l->key, strlen(l->key))) {
+			labels->items[kept++] = *l;
+			continue;
+		}
+		free(l->key);
+		free(l->value);
+		++*c->dropped;
+	}
+	labels->count = kept;
+}
+
 void label_caps_apply(struct label_caps *c, struct labels *labels)
 {
+	drop_labels_of_runs(c, labels);
 	for (size_t i = 0; i < labels->count; i++) {
 		struct label *l = &labels->items[i];
 		struct cap *cap;
@@ -109,6 +139,6 @@ void label_caps_apply(struct label_caps *c, struct labels *labels)
 			cap->logged = true;
 		free(l->value);
 		l->value = xstrdup("other");
-		++*c->counter;
+		++*c->folded;
 	}
 }

@@ -202,6 +202,21 @@ static void put_string(struct buf *key, const struct strobe_wire_message *m, uin
 	buf_put(key, bytes, n);
 }
 
+/* Ids of requests, which the series will not have, must not use up the limit of series. */
+static void put_label(struct buf *key, const struct strobe_wire_message *m, uint64_t label, uint64_t value)
+{
+	const char *name;
+	size_t n;
+
+	name = strobe_wire_find_string(m, label, &n);
+	if (label_is_of_runs(name, n)) {
+		buf_put_varint(key, 0);
+		return;
+	}
+	put_string(key, m, label);
+	put_string(key, m, value);
+}
+
 /* The key is made of the message's own bytes, so that a known series costs no parsing of labels. A sender that
  * orders its labels differently gets an entry of its own, which adds up in the store. */
 static void put_key(struct buf *key, const struct strobe_wire_message *m, const struct labels *more, int64_t bucket_ns,
@@ -213,11 +228,11 @@ static void put_key(struct buf *key, const struct strobe_wire_message *m, const 
 	buf_put_varint(key, (uint64_t)m->info.clock);
 	buf_put_varint(key, m->info.period_ns);
 	buf_put_varint(key, folded ? UINT32_MAX : m->labels);
-	for (uint32_t i = 0; i < m->labels * 2; i++) {
-		uint64_t reference = strobe_wire_next(&p);
+	for (uint32_t i = 0; i < m->labels; i++) {
+		uint64_t label = strobe_wire_next(&p), value = strobe_wire_next(&p);
 
 		if (!folded)
-			put_string(key, m, reference);
+			put_label(key, m, label, value);
 	}
 	assert(p == m->at_columns);
 	for (uint32_t i = 0; i < m->columns * 2; i++)

@@ -383,11 +383,11 @@ TEST(above_the_limit_of_series_lines_go_to_other)
 
 TEST(label_values_have_a_cap)
 {
-	_Atomic uint64_t folded = 0;
+	_Atomic uint64_t folded = 0, dropped = 0;
 	struct fixture f;
 
 	start(&f);
-	f.rules.caps = label_caps_new(2, &folded);
+	f.rules.caps = label_caps_new(2, &folded, &dropped);
 	CHECK_INT(add(&f, "a;x 1"), 0);
 	CHECK_INT(add(&f, "b;x 1"), 0);
 	CHECK_INT(add(&f, "c;x 1"), 0);

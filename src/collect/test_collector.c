@@ -44,6 +44,29 @@ TEST(labels_and_buckets_keep_entries_apart)
 	stop(&f);
 }
 
+TEST(ids_of_requests_take_none_of_the_series)
+{
+	struct collector_options o;
+	struct fixture f;
+	int64_t now = clock_wall_ns();
+	char id[20];
+
+	collector_default_options(&o);
+	o.max_series = 3;
+	start(&f, &o);
+	for (int i = 0; i < 50; i++) {
+		snprintf(id, sizeof(id), "%016d", i);
+		give(&f, &(struct test_message){ .samples = 1, .span_id = id, .end_ns = now });
+	}
+	CHECK_INT(f.n->series_folded, 0);
+	CHECK_INT(f.n->labels_dropped, 1);
+	collector_flush(f.c, 10 * NS_PER_SECOND);
+	CHECK_INT(f.sink.entries, 1);
+	CHECK_INT(f.sink.samples, 50);
+	CHECK_STR(f.sink.labels, "entry=index");
+	stop(&f);
+}
+
 TEST(nothing_received_is_no_batch)
 {
 	struct fixture f;

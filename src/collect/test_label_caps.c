@@ -7,13 +7,13 @@
 
 struct fixture {
 	struct label_caps *caps;
-	_Atomic uint64_t folded;
+	_Atomic uint64_t folded, dropped;
 };
 
 static void start(struct fixture *f, unsigned max_values)
 {
-	f->folded = 0;
-	f->caps = label_caps_new(max_values, &f->folded);
+	f->folded = f->dropped = 0;
+	f->caps = label_caps_new(max_values, &f->folded, &f->dropped);
 	label_caps_set_day(f->caps, 20000);
 }
 
@@ -76,6 +76,27 @@ TEST(other_is_no_value_that_takes_a_place)
 	CHECK_STR(apply(&f, "url", "/2"), "other");
 	CHECK_STR(apply(&f, "url", "other"), "other");
 	CHECK_INT(f.folded, 1);
+	stop(&f);
+}
+
+TEST(ids_of_one_request_are_dropped_and_counted)
+{
+	static const char *const keys[] = { "profile_id", "service_name", "span_id", "span_name", "trace_id" };
+	struct labels l = { 0 };
+	struct fixture f;
+	struct buf b;
+
+	start(&f, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		labels_set(&l, keys[i], strlen(keys[i]), "x", 1);
+	label_caps_apply(f.caps, &l);
+	buf_init(&b);
+	labels_put(&l, &b);
+	CHECK_STR(b.data, "service_name=x,span_name=x");
+	CHECK_INT(f.dropped, 3);
+	CHECK_INT(f.folded, 0);
+	buf_done(&b);
+	labels_done(&l);
 	stop(&f);
 }
 

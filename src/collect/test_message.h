@@ -9,6 +9,7 @@
 
 struct test_message {
 	const char *entry;		/* the label; "index" if NULL */
+	const char *span_id;		/* another label; NULL: none */
 	int64_t samples;		/* samples of the one stack main -> work */
 	int64_t end_ns;			/* now if 0 */
 	uint64_t lost;			/* samples reported as socket_full */
@@ -37,9 +38,15 @@ static inline size_t test_message_write(const struct test_message *t, void *buff
 	strobe_wire_string(&w, "count", 5);
 	strobe_wire_string(&w, "main", 4);
 	strobe_wire_string(&w, "work", 4);
+	if (t->span_id) {
+		strobe_wire_string(&w, "span_id", 7);
+		strobe_wire_string(&w, t->span_id, strlen(t->span_id));
+	}
 	for (uint64_t i = 0; i < t->extra_strings; i++)
 		strobe_wire_string(&w, padding, sizeof(padding));
 	strobe_wire_label(&w, 1, 2);
+	if (t->span_id)
+		strobe_wire_label(&w, 7, 8);
 	strobe_wire_column(&w, 3, 4);
 	if (t->lost)
 		strobe_wire_drop(&w, STROBE_DROP_FULL, t->lost);

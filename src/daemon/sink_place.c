@@ -7,8 +7,14 @@
 #include "mem.h"
 #include "redis_address.h"
 #include "relay_url.h"
+#include "url.h"
 
 #include <string.h>
+
+static const struct url_kind receivers[] = {
+	{ .scheme = "otlp", .port = 4318, .name_is_user = true, .form = "" },
+	{ .scheme = "pyroscope", .port = 4040, .name_is_user = true, .form = "" },
+};
 
 static bool is_relay(const char *url)
 {
@@ -40,10 +46,36 @@ static char *place_of_logs(const char *url)
 	return place;
 }
 
+/* Spellings of one receiver. With other parameters it may be another tenant, and a password is no part of an error. */
+static char *place_of_receiver(const struct url_kind *kind, const char *url)
+{
+	struct err err = { 0 };
+	struct buf place;
+	struct url u;
+	size_t n;
+
+	buf_init(&place);
+	if (url_parse(url, kind, &u, &err) >= 0 && !u.password) {
+		_cleanup_(freep) char *host = address_canonical(u.host);
+
+		for (n = strlen(u.path); n && u.path[n - 1] == '/';)
+			n--;
+		buf_printf(&place, "%s://%s%s%s:%u%.*s", kind->scheme, u.user ? u.user : "", u.user ? "@" : "", host, u.port, (int)n,
+			   u.path);
+		for (size_t i = 0; i < u.parameter_count; i++)
+			buf_printf(&place, "%c%s=%s", i ? '&' : '?', u.parameters[i].name, u.parameters[i].value);
+	}
+	url_done(&u);
+	return place.size ? buf_take(&place, &n) : NULL;
+}
+
 static char *as_written(const char *url, const char *state)
 {
 	if (is_relay(url))
 		return place_of_relay(url, state, relay_url_identity);
+	for (size_t i = 0; i < ARRAY_SIZE(receivers); i++)
+		if (!strncmp(url, receivers[i].scheme, strlen(receivers[i].scheme)) && url[strlen(receivers[i].scheme)] == ':')
+			return place_of_receiver(&receivers[i], url);
 	if (strncmp(url, "logs:", 5) == 0)
 		return place_of_logs(url);
 	if (strncmp(url, "sqlite:", 7) == 0 && url[7])

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* As realpath(3) has it, where it is there. `state` is the directory that spools are in. NULL if the URL is wrong,
+/* As realpath(3) has it, where it is there; of a receiver of exports, its URL in one spelling. `state` is the directory that spools are in. NULL if the URL is wrong,
  * which opening it says better, or if there is no such directory. The caller frees it. */
 char *sink_place(const char *url, const char *state);
 

@@ -48,9 +48,18 @@ TEST(relays_to_two_databases_have_two_spools)
 	CHECK(sink_old_place("sqlite:/nowhere/a", "/nowhere/state") == NULL);
 }
 
+TEST(a_receiver_is_one_however_it_is_written)
+{
+	CHECK(is_at("otlp://h", "otlp://h:4318"));
+	CHECK(is_at("otlp://H:4318/", "otlp://h:4318"));
+	CHECK(is_at("otlp://h:1/v1//?tenant=a", "otlp://h:1/v1?tenant=a"));
+	CHECK(is_at("pyroscope://127.0.0.1/", "pyroscope://localhost:4040"));
+	CHECK(sink_place("otlp://u:secret@h/", NULL) == NULL);
+}
+
 TEST(what_is_no_sink_has_no_place)
 {
-	static const char *const urls[] = { "", "-", "sqlite:", "logs:", "logs:/x?y", "redis://h/",
+	static const char *const urls[] = { "", "-", "sqlite:", "logs:", "logs:/x?y", "otlp:", "redis://h/",
 					    "redis://h/?stream=x&window=soon",
 					    "redis://h/?stream=x&windw=1", "gopher:x" };
 

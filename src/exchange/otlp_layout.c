@@ -15,7 +15,7 @@ struct evidence {
 	bool old, new;			/* for certain */
 	bool old_link, new_link, value;	/* a single number that is likely to be this */
 	bool timed, uneven;		/* fields 1, 2 and 5 occur; and 2 and 5 differ in number in some samples */
-	bool no_index;			/* in some of these, a number of 2 is not the index of an attribute */
+	bool no_index;			/* in some of these, a number of 2 is not the index of an attribute, or occurs twice */
 };
 
 /* Fields 2 to 5 of a sample. */
@@ -24,6 +24,8 @@ struct counted {
 	bool packed[OTLP_SAMPLE_TIMES + 1];
 	uint64_t fourth;		/* the last number of field 4 that is not packed */
 	uint64_t least, most;		/* values of field 2 */
+	uint64_t seen;			/* those of them below 64, as bits */
+	bool repeated;			/* one of these occurs twice */
 };
 
 static void note_range(struct counted *c, struct protobuf_field f)
@@ -33,6 +35,10 @@ static void note_range(struct counted *c, struct protobuf_field f)
 	while (protobuf_packed(&f, &number)) {
 		c->least = number < c->least ? number : c->least;
 		c->most = number > c->most ? number : c->most;
+		if (number < 64) {
+			c->repeated |= c->seen >> number & 1;
+			c->seen |= UINT64_C(1) << number;
+		}
 	}
 }
 
@@ -98,7 +104,7 @@ static void look_at_sample(struct evidence *e, struct protobuf m)
 	if (is_timed && c.numbers[2] && !c.numbers[3] && !c.numbers[4] && !is_old && !is_new) {
 		e->timed = true;
 		e->uneven |= c.numbers[2] != c.numbers[OTLP_SAMPLE_TIMES];
-		e->no_index |= !c.least || c.most >= e->attributes;
+		e->no_index |= !c.least || c.repeated || c.most >= e->attributes;
 	}
 }
 

@@ -10,7 +10,7 @@
  *	a Sample of 4 without 2 and 5			1.10 or newer, for the same reason
  *	a KeyValue of a resource has a 3, or its AnyValue an 8	1.10 or newer: indices of strings
  *	Samples of 1, 2 and 5				1.10 or newer, unless 2 and 5 are as many in all of them, and a number of 2 is
- *							not the index of an attribute
+ *							not the index of an attribute, or occurs twice (below 64)
  * and where none of these is found, as lists of one number that are not packed look like the index of a link:
  *	Sample 4 is a number				a link of 1.9 if 2 is packed and there is such a link, else a value of 1.10
  *	Sample 3 is a number				a link of 1.10

@@ -285,6 +285,7 @@ static char layout_of(const char *profile, size_t n)
 #define NEW	"\x12\x08\x08\x01\x12\x01\x02\x22\x01\x05"
 #define PLAIN	"\x12\x05\x08\x01\x12\x01\x05"
 #define EVEN	"\x12\x0f\x08\x01\x12\x01\x02\x2a\x08\x01\x00\x00\x00\x00\x00\x00\x00"
+#define TIMES "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1"
 #define UNEVEN	"\x12\x10\x08\x01\x12\x02\x02\x03\x2a\x08\x01\x00\x00\x00\x00\x00\x00\x00"
 
 TEST(layouts_are_told_apart_once_per_request)
@@ -342,6 +343,9 @@ TEST(attributes_tell_the_layout_where_samples_do_not)
 {
 	CHECK_INT(LAYOUT_BESIDE(EVEN, "", 2), 'o');			/* there is no attribute 2 */
 	CHECK_INT(LAYOUT_BESIDE(EVEN, "", 3), 'n');
+	CHECK_INT(LAYOUT_BESIDE("\x12\x18\x08\x01\x12\x02\x01\x02\x2a\x10" TIMES, "", 3), 'n');
+	CHECK_INT(LAYOUT_BESIDE("\x12\x18\x08\x01\x12\x02\x01\x01\x2a\x10" TIMES, "", 3), 'o');	/* no attribute occurs twice */
+	CHECK_INT(LAYOUT_BESIDE("\x12\x18\x08\x01\x10\x02\x10\x02\x2a\x10" TIMES, "", 3), 'o');
 	CHECK_INT(LAYOUT_BESIDE(EVEN, "\x0a\x01k", 0), 'o');
 	CHECK_INT(LAYOUT_BESIDE(EVEN, "\x18\x01", 0), 'n');		/* its key is the index of a string */
 	CHECK_INT(LAYOUT_BESIDE(EVEN, "\x0a\x01k\x12\x02\x40\x01", 0), 'n');	/* its value is */

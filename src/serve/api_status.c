@@ -43,6 +43,7 @@ static void put_samples(struct json *j, const struct collector_counters *c)
 	json_end(j);
 	put_u64(j, "series_folded", c->series_folded);
 	put_u64(j, "label_values_folded", c->label_values_folded);
+	put_u64(j, "labels_dropped", c->labels_dropped);
 	put_u64(j, "messages_replayed", c->messages_replayed);
 	put_u64(j, "times_corrected", c->times_corrected);
 	put_time(j, "last", c->last_sample_ns);

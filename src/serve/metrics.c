@@ -468,6 +468,8 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 	       "Messages counted as entry=other because there were too many label sets.");
 	single(out, "strobe_label_values_folded_total", "counter", c->label_values_folded,
 	       "Labels whose value became other, because the day had too many values.");
+	single(out, "strobe_labels_dropped_total", "counter", c->labels_dropped,
+	       "Labels span_id, trace_id and profile_id dropped from series, because only runs keep them.");
 	single(out, "strobe_messages_replayed_total", "counter", c->messages_replayed,
 	       "Batches of relays that were delivered again and deduplicated.");
 	single(out, "strobe_times_corrected_total", "counter", c->times_corrected,

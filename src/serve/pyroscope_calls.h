@@ -27,6 +27,9 @@ typedef int pyroscope_answer(struct pyroscope_request *q, struct buf *out, struc
 pyroscope_answer pyroscope_profile_types, pyroscope_label_names, pyroscope_label_values, pyroscope_series;
 pyroscope_answer pyroscope_stats, pyroscope_analyze;
 pyroscope_answer pyroscope_select_series, pyroscope_select_heatmap;
+/* Appends the call graph of values in the language of Graphviz. */
+int pyroscope_put_dot(const struct pyroscope_selection *a, const struct stack_values *v, struct buf *out, struct err *err);
+
 pyroscope_answer pyroscope_stacktraces, pyroscope_span_profile, pyroscope_merge_profile, pyroscope_diff;
 
 #endif

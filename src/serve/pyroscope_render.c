@@ -109,10 +109,8 @@ static int read_params(struct rendering *n, const char *side, struct err *err)
 	return parse_nodes(n, nodes ? nodes : param(bytes, q, "maxNodes"), err);
 }
 
-/* A tree for a comparison is not truncated, since any node may be among the largest of the other side. */
-static int load(struct rendering *n, const char *side, struct err *err)
+static int load_values(struct rendering *n, const char *side, struct stack_values *ret, struct err *err)
 {
-	_cleanup_(stack_values_done) struct stack_values values = { 0 };
 	int r;
 
 	n->query = (struct pyroscope_query){ .type = "", .selector = "", .name = "" };
@@ -121,8 +119,18 @@ static int load(struct rendering *n, const char *side, struct err *err)
 	if ((r = read_params(n, side, err)) < 0)
 		return r;
 	r = pyroscope_selection_init(&n->selection, n->request.context, &n->query, n->request.http->now_ns, &n->request.pruned, err);
-	if (r < 0 || (r = pyroscope_selection_type(&n->selection, err)) < 0 || (r = pyroscope_selection_nodes(&n->selection, &n->nodes, err)) < 0 ||
-	    (r = pyroscope_values(&n->selection, false, &values, err)) < 0)
+	if (r < 0 || (r = pyroscope_selection_type(&n->selection, err)) < 0 || (r = pyroscope_selection_nodes(&n->selection, &n->nodes, err)) < 0)
+		return r;
+	return pyroscope_values(&n->selection, false, ret, err);
+}
+
+/* A tree for a comparison is not truncated, since any node may be among the largest of the other side. */
+static int load(struct rendering *n, const char *side, struct err *err)
+{
+	_cleanup_(stack_values_done) struct stack_values values = { 0 };
+	int r = load_values(n, side, &values, err);
+
+	if (r < 0)
 		return r;
 	name_tree_init(&n->tree, &(struct name_tree_source){ &values, NULL, 0 }, *side ? UINT32_MAX : n->nodes);
 	return 0;
@@ -320,14 +328,35 @@ static int render(struct rendering *n, struct buf *out, struct err *err)
 	return r;
 }
 
+static int render_dot(struct rendering *n, struct buf *out, struct err *err)
+{
+	_cleanup_(stack_values_done) struct stack_values values = { 0 };
+	int r = load_values(n, "", &values, err);
+
+	return r < 0 ? r : pyroscope_put_dot(&n->selection, &values, out, err);
+}
+
+static bool is_dot(const struct request *q)
+{
+	_cleanup_(arena_done) struct arena bytes = { 0 };
+	const char *format;
+
+	arena_init(&bytes);
+	format = param(&bytes, q->query, "format");
+	return format && !strcmp(format, "dot");
+}
+
 void pyroscope_render(struct server_context *s, const struct request *q, struct response *r)
 {
 	_cleanup_(rendering_done) struct rendering n = { .request = { .context = s, .http = q } };
 	struct err err = { 0 };
-	int e = render(&n, &r->body, &err);
+	bool dot = is_dot(q);
+	int e = dot ? render_dot(&n, &r->body, &err) : render(&n, &r->body, &err);
 
 	r->pruned = n.request.pruned;
 	finish(r, q, e, &err);
+	if (dot && e >= 0)
+		r->type = "text/vnd.graphviz";
 }
 
 static int render_diff(struct rendering *left, struct rendering *right, struct buf *out, struct err *err)

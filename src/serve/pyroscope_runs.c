@@ -6,6 +6,7 @@
 #include "runs.h"
 #include "text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define SPAN_DIGITS	16u
@@ -100,17 +101,33 @@ static void take_runs(const struct pyroscope_selection *a, struct store_runs *fr
 	*from = (struct store_runs){ 0 };
 }
 
+/* Ids are numbers in hexadecimal, and senders write them in either case. */
+static void add_cases(struct label_filter *to, size_t *count, struct arena *bytes, const char *key, const char *id)
+{
+	char *cases[] = { arena_copy(bytes, id, strlen(id)), arena_copy(bytes, id, strlen(id)) };
+
+	for (size_t i = 0; id[i]; i++) {
+		cases[0][i] = (char)tolower((unsigned char)id[i]);
+		cases[1][i] = (char)toupper((unsigned char)id[i]);
+	}
+	to[(*count)++] = (struct label_filter){ key, cases[0], LABEL_IS };
+	if (strcmp(cases[0], cases[1]))
+		to[(*count)++] = (struct label_filter){ key, cases[1], LABEL_IS };
+}
+
 static int list(const struct pyroscope_selection *a, const char *key, const struct pyroscope_texts *ids, size_t limit,
 		struct store_runs *ret, struct err *err)
 {
-	_cleanup_(freep) struct label_filter *filters = xcalloc(ids ? ids->count + 1 : 1, sizeof(*filters));
+	_cleanup_(freep) struct label_filter *filters = xcalloc(ids ? 2 * ids->count + 1 : 1, sizeof(*filters));
+	_cleanup_(arena_done) struct arena bytes = { 0 };
 	struct store_run_query q = { .from_ns = a->from_ns, .to_ns = a->to_ns + 1, .filters = filters,
-				     .filter_count = ids ? ids->count : 0, .limit = limit };
+				     .limit = limit };
 	struct store_runs found;
 	int r;
 
+	arena_init(&bytes);
 	for (size_t i = 0; ids && i < ids->count; i++)
-		filters[i] = (struct label_filter){ key, ids->items[i], LABEL_IS };
+		add_cases(filters, &q.filter_count, &bytes, key, ids->items[i]);
 	r = store_list_runs(a->context->options.store, &q, &found, err);
 	if (r >= 0)
 		take_runs(a, &found, limit, ret);

@@ -1,6 +1,7 @@
-/* pyroscope_stacks.c: stacks as flame graphs, trees, pprof's profiles, and two of them compared. */
+/* pyroscope_stacks.c: stacks as flame graphs, trees, call graphs, pprof's profiles, and two of them compared. */
 #include "pyroscope_calls.h"
 
+#include "callgraph.h"
 #include "flame_arrays.h"
 #include "mem.h"
 #include "messages.h"
@@ -74,17 +75,16 @@ static bool is_on_site(const struct pyroscope_texts *site, size_t depth, struct 
 }
 
 /* The stacks that begin with the call site and have a value, in a column with the name of the type. The caller frees. */
-static struct profile *one_column(const struct stacks *s, const struct stack_values *v)
+static struct profile *one_column(const struct pyroscope_selection *a, const struct profile *facts, const struct stack_values *v)
 {
-	const struct pyroscope_texts *site = &s->selection.query->call_site;
+	const struct pyroscope_texts *site = &a->query->call_site;
 	_cleanup_(freep) uint32_t *nodes = xcalloc(v->node_count, sizeof(*nodes)), *depths = xcalloc(v->node_count, sizeof(*depths));
-	const struct profile *facts = s->values.facts;
 	struct profile *to = profile_new();
-	uint32_t c = profile_column(to, s->selection.type.sample, s->selection.type.unit);
+	uint32_t c = profile_column(to, a->type.sample, a->type.unit);
 
 	profile_keep_lines(to, true);
 	profile_describe(to, facts->period_ns, facts->mixed_periods, &facts->labels);
-	profile_cover(to, s->selection.from_ns, s->selection.to_ns);
+	profile_cover(to, a->from_ns, a->to_ns);
 	for (uint32_t i = 1; i < v->node_count && v->self; i++) {
 		struct stack_frame f = stack_values_frame(v, v->node_frames[i]);
 		uint32_t parent = v->parents[i];
@@ -113,9 +113,34 @@ static int put_pprof(const struct stacks *s, struct buf *out, struct err *err)
 		pruned = stack_values_prune(&s->values, s->nodes);
 		of = stack_values_of(pruned, 0);
 	}
-	p = one_column(s, &of);
+	p = one_column(&s->selection, s->values.facts, &of);
 	r = pprof_write_plain(p, 0, out, err);
 	return r < 0 ? r : 0;
+}
+
+/* --- Call graphs --- */
+
+int pyroscope_put_dot(const struct pyroscope_selection *a, const struct stack_values *v, struct buf *out, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *p = one_column(a, v->facts, v);
+	int64_t most = a->query->max_nodes;
+	struct callgraph_options o;
+
+	callgraph_defaults(&o);
+	o.max_nodes = !most ? CALLGRAPH_NODES : most < CALLGRAPH_NODES_MAX ? (size_t)most : CALLGRAPH_NODES_MAX;
+	return callgraph_dot(p, &o, out, NULL, err);
+}
+
+static int put_dot(const struct stacks *s, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf dot = { 0 };
+	int r;
+
+	buf_init(&dot);
+	r = pyroscope_put_dot(&s->selection, &s->values, &dot, err);
+	if (r >= 0)
+		protobuf_put_bytes(out, STACKTRACES_DOT, dot.data, dot.size);
+	return r;
 }
 
 /* --- The calls --- */
@@ -135,6 +160,8 @@ static int put_answer(struct stacks *s, struct buf *out, struct err *err)
 		protobuf_put_bytes(out, STACKTRACES_PPROF, answer.data, answer.size);
 		return r;
 	}
+	if (s->selection.query->format == FORMAT_DOT)
+		return put_dot(s, out, err);
 	name_tree_init(&t, &of, s->nodes);
 	if (s->selection.query->format == FORMAT_TREE)
 		put_tree(&t, s->nodes, out);

@@ -33,6 +33,14 @@ static struct store_label *find_label(struct label_counts *n, const char *key, u
 	return &l->items[l->count++];
 }
 
+/* Profiles saturate there, so that no count of samples is above theirs. */
+static void add_samples(uint64_t *sum, uint64_t samples)
+{
+	saturating_count(sum, samples);
+	if (*sum > INT64_MAX)
+		*sum = INT64_MAX;
+}
+
 static void count_label(struct label_counts *n, const struct label *label, uint64_t samples)
 {
 	_cleanup_(freep) char *text = xasprintf("%s=%s", label->key, label->value);
@@ -53,7 +61,7 @@ static void count_label(struct label_counts *n, const struct label *label, uint6
 	}
 	assert(n->values[number].label < n->labels->count &&
 	       n->values[number].value < n->labels->items[n->values[number].label].value_count);
-	saturating_count(&n->labels->items[n->values[number].label].values[n->values[number].value].samples, samples);
+	add_samples(&n->labels->items[n->values[number].label].values[n->values[number].value].samples, samples);
 }
 
 void label_counts_add(struct label_counts *n, const struct labels *labels, uint64_t samples)

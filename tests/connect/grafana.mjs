@@ -158,6 +158,11 @@ for (const [kind, options, isFraming] of kinds) {
 		same(check, (await graph(WALL, '{host="nobody"}')).levels.map((l) => l.values.map(Number)), [[0, 0, 0, 0]], 'nothing is a root');
 		same(check, (await graph(WALL, '{}', { start: 1000n, end: 4000n })).names, ['total'], 'a range in 1970');
 		same(check, (await graph('nothing:x:count::', '{}')).names, ['total'], 'a type that nothing has');
+		const { dot } = await q.selectMergeStacktraces(select(WALL, '{}', { format: 3 }));
+		check(/^digraph [^]*query[^]*->[^]*}\s*$/.test(dot), `a call graph: ${dot.slice(0, 200)}`);
+		check((await q.selectMergeStacktraces(select(WALL, '{host="nobody"}', { format: 3 }))).dot.startsWith('digraph '), 'an empty one');
+		const drawn = await api(`/pyroscope/render?format=dot&query=${encodeURIComponent(`${WALL}{}`)}&from=now-3h`);
+		check(drawn.headers.get('content-type').startsWith('text/vnd.graphviz') && (await drawn.text()).startsWith('digraph '), 'the same by its older address');
 		same(check, (await graph(WALL, '{}', { format: 5 })).names[0], 'total', 'a format of later versions');
 		const few = await graph(WALL, '{}', { maxNodes: 5n });
 		check(few.names.includes('other') && few.total === all.total, `five nodes: ${json(few.names)}`);
@@ -212,6 +217,7 @@ for (const [kind, options, isFraming] of kinds) {
 		same(check, sorted(await calls({})), { 'main()': 2, 'main();Cart::add': 6, 'main();free': 18 }, 'all runs');
 		same(check, sorted(await calls({ spanSelector: [SPAN] })), { 'main()': 1, 'main();Cart::add': 3, 'main();free': 9 }, 'a span');
 		same(check, sorted(await calls({ traceIdSelector: [TRACE] })), sorted(await calls({ spanSelector: [SPAN] })), 'its trace');
+		same(check, sorted(await calls({ traceIdSelector: [TRACE.toUpperCase()] })), sorted(await calls({ traceIdSelector: [TRACE] })), 'the trace in capital letters');
 		same(check, sorted(await calls({ profileIdSelector: ['shop/r1'] })), sorted(await calls({ spanSelector: [SPAN] })), 'its run');
 		same(check, await calls({ spanSelector: ['ffffffffffffffff'] }), {}, 'no such span');
 		const span = (await q.selectMergeSpanProfile(select(WALL, '{}', { spanSelector: [SPAN] }))).flamegraph;
