@@ -120,7 +120,7 @@ static size_t line_end(struct str s)
 	return end ? end : other ? other : room;
 }
 
-/* Where the part of a name begins that its last line shows: at most LABEL_WIDTH code points behind a separator, so that the method is whole. */
+/* The beginning of the part of a name that its last line shows: at most LABEL_WIDTH code points behind a separator, so that the method is whole. */
 static size_t last_line(struct str s)
 {
 	size_t columns = text_columns(s), least = columns > LABEL_WIDTH ? text_cut(s, columns - LABEL_WIDTH + 1) : 0;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of the strongest colour the least certain change has, and one that may be chance. */
+/* Parts of the strongest colour: of the least change that is certain, and of one that may be chance. */
 #define CERTAIN_STRENGTH	0.3
 #define CHANCE_STRENGTH		0.12
 

@@ -17,7 +17,7 @@ struct picture_difference {
 	int64_t *measured;		/* `before` without scale */
 	int64_t *widths;		/* self values by node that the frames are as wide as */
 	double most;			/* the largest change that is more than chance: it has the strongest colour */
-	double sigma, whole_after;	/* of o->compared */
+	double sigma, whole_after;	/* for o->compared */
 };
 
 /* NULL if the options ask for no difference. Free it with difference_free, which returns NULL. */

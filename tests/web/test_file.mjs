@@ -188,7 +188,7 @@ for (const by of ['', 'class', 'namespace', 'own'])
 
 for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { keep: '^App.Part3.Class1$', by: 'class' }])
 	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
-		// Which changes may be chance is told by what was measured of fewer functions.
+		// Marks of chance follow from what was measured of fewer functions.
 		await compared('scaled', SCALED, how);
 		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split(/scale(?!d)/)[0].split('colours')[0], all.match(/× [\d.]+/)[0]]));
 	});

@@ -160,7 +160,7 @@ const columnsOf = memoizeLast((a): Column[] => {
 	});
 }, (a) => [a.by, a.filters]);
 
-// Of the chosen metric, in the unit of shown values: fewer functions are less often changed by chance.
+// For the chosen metric, in the unit of shown values: fewer functions are less often changed by chance.
 const chanceOf = memoizeLast((a): Chance | undefined => {
 	const chance = facts().columns[indexOf(a)].chance, k = facts().factor || 1;
 	if (!chance)
