@@ -464,6 +464,8 @@ void picture_put_words(struct json *j, const struct picture *g, const char *note
 	json_str(j, g->o->name_type);
 	json_key(j, "note");
 	json_str(j, note);
+	if (g->o->compared)
+		difference_put_chance(g->o->compared, j);
 	if (g->factor != 1) {
 		json_key(j, "factor");
 		json_double(j, g->factor);

@@ -20,8 +20,8 @@ export function shareOf(delta: number, most: number, sure: boolean, known: boole
 }
 
 // By box of `d`: how much its change, with all below it or without, is of the largest one in all graphs of one scale.
-export function differenceShares(d: FlameData, self: boolean, graphs: FlameData[] = [d]): (box: number) => number {
-	const chance = d.about.compared?.chance, of = (d: FlameData, box: number): [delta: number, sure: boolean] => {
+export function differenceShares(d: FlameData, self: boolean, graphs: FlameData[] = [d], chance = d.about.compared?.chance): (box: number) => number {
+	const of = (d: FlameData, box: number): [delta: number, sure: boolean] => {
 		const [from, to] = self ? d.ownSides(box) : [d.before![box], d.after![box]];
 		return [to - rounded(from), isSure(chance, from, to)];
 	};

@@ -4,6 +4,7 @@
 import { matchedRange, matchingBoxes, matchNames, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
 import type { ExactTable } from '../flame/exact';
 import { derive, reverseTree, type Filter, type Meaning } from '../flame/derive';
+import type { Chance } from '../flame/chance';
 import { differenceColor, differenceShares } from '../flame/difference';
 import type { FlameEvents, Paint } from '../flame/view';
 import { rgb } from './digits';
@@ -36,6 +37,7 @@ export interface About extends Unit {
 	colorBy: ColorBy;
 	self?: boolean;				// of a difference: State.self
 	widthOf?: Meaning;			// '' unless given
+	chance?: Chance;		// of a difference of samples
 	fills: Record<ColorBy, string>;		// the colour of each frame, one after the other (digits.ts)
 	drawnFills?: string[];			// those of `colorBy` that stand before them, seen in the document
 	negate?: boolean;			// of a difference: colours of more and less swapped
@@ -252,7 +254,7 @@ export class Page {
 		const d = this.data, { before, after } = d, { about, state: { color } } = this,
 			fills = this.fills[color] ||= [...color === about.colorBy && about.drawnFills || [], ...rgb(about.fills[color])];
 		const plain = (box: number) => fills[d.frame[box]];
-		const shares = WITH_CHANGES && before && after && differenceShares(d, this.state.self);
+		const shares = WITH_CHANGES && before && after && differenceShares(d, this.state.self, [d], about.chance);
 		return { fill: shares ? (box) => this.changeColor(shares(box)) : plain, match: MATCH, matchText: MATCH_TEXT };
 	}
 
