@@ -1028,6 +1028,16 @@ await test('both graphs of a function have one scale of colours, in which chance
 	await open.close();
 });
 
+await test('boxes of a comparison are dark in the dark, strongest where they changed most', async () => {
+	const open = await openPage('/?run=chance/b&base=chance/a&scale=none&function=f', { dark: true });
+	await open.waitForSelector('.sandwich canvas');
+	await drawn(open);
+	const [f, g] = await open.$eval('[aria-label^="Callees,"] canvas', (c) => [7, 26].map((y) =>
+		`${c.getContext('2d').getImageData(2 * devicePixelRatio, y * devicePixelRatio, 1, 1).data.slice(0, 3)}`));
+	check(f === '60,69,76' && g === '34,104,164', f, g);
+	await open.close();
+});
+
 await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
 	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
 	await open.focus('#narrow');

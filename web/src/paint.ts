@@ -1,6 +1,6 @@
 // Colours of boxes where they are not the theme's: those of a difference.
 
-import { differenceColor, differenceShares } from './flame/difference';
+import { DARK_TEXT, differenceColor, differenceShares } from './flame/difference';
 import type { FlameData } from './flame/data';
 import type { Paint } from './flame/view';
 import { selfColors } from './state';
@@ -9,5 +9,5 @@ export function paintOf(d: FlameData, graphs?: FlameData[]): Paint | null {
 	if (!d.before)
 		return null;
 	const shares = differenceShares(d, selfColors.value, graphs);
-	return { fill: (box: number) => differenceColor(shares(box)), match: '#8b2fc9', matchText: '#ffffff' };
+	return { fill: (box, dark) => differenceColor(shares(box), dark), darkText: DARK_TEXT, match: '#8b2fc9', matchText: '#ffffff' };
 }

@@ -2,7 +2,7 @@
 // difference those of all that a box took or of itself. Titles and links that --nameattr gave to functions.
 
 import { computed } from '@preact/signals';
-import { differenceColor, differenceShares } from '../flame/difference';
+import { DARK_TEXT, differenceColor, differenceShares } from '../flame/difference';
 import type { FlameData } from '../flame/data';
 import type { Paint } from '../flame/view';
 import { rgb } from '../picture/digits';
@@ -26,7 +26,7 @@ export const hasFrames = computed(() => view.value.by === '' || view.value.by ==
 export function paintOf(d: FlameData, graphs?: FlameData[]): Paint | null {
 	if (d.before) {
 		const shares = differenceShares(d, ofSelf.value, graphs), sign = facts().negate ? -1 : 1;
-		return { fill: (box) => differenceColor(sign * shares(box)), match: MATCH, matchText: MATCH_TEXT };
+		return { fill: (box, dark) => differenceColor(sign * shares(box), dark), darkText: DARK_TEXT, match: MATCH, matchText: MATCH_TEXT };
 	}
 	const by = colors.value;
 	if (by === 'page' || !hasFrames.value || !facts().fills[by])

@@ -7,10 +7,13 @@ import { isGrey } from './grey';
 // As in src/render/difference.c: squares of how much of the strongest colour the least certain change has, and one that may be chance.
 const CERTAIN = 0.09, CHANCE = 0.0144;
 
-export function differenceColor(share: number): string {
-	const t = Math.min(1, Math.abs(share)) ** 0.5, [r, g, b] = share > 0 ? [230, 97, 1] : [43, 123, 186];
-	const mix = (c: number) => Math.round(245 + (c - 245) * t);
-	return share === 0 ? 'rgb(240,240,240)' : `rgb(${mix(r)},${mix(g)},${mix(b)})`;
+// On a dark page from dark grey, as dark as light text on it needs.
+export const DARK_TEXT = '#f2f0ec';
+
+export function differenceColor(share: number, dark?: boolean): string {
+	const t = Math.min(1, Math.abs(share)) ** 0.5, grey = dark ? 64 : share ? 245 : 240;
+	const strongest = dark ? (share > 0 ? [190, 78, 0] : [34, 104, 164]) : share > 0 ? [230, 97, 1] : [43, 123, 186];
+	return `rgb(${strongest.map((c) => Math.round(grey + (c - grey) * t))})`;
 }
 
 // The share of a change of the largest one.

@@ -18,9 +18,10 @@ const DIMMED = Math.round(255 * DIM) << 24 | 0xffffff;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const ANIMATION_MS = 160;
 
-// Colours of boxes that are not those of the theme: one colour per box, with dark text on each.
+// Colours of boxes that are not those of the theme: one colour per box, with black text on each, or `darkText` on a dark page.
 export interface Paint {
-	fill(box: number): string;
+	fill(box: number, dark?: boolean): string;
+	darkText?: string;
 	match: string;
 	matchText: string;
 }
@@ -368,7 +369,7 @@ export class FlameView {
 	private inkOf(frame: number, box: number): number {
 		const { paint, match, theme } = this, hit = match !== null && match[frame] === 1;
 		if (hit || paint)
-			return this.ink(hit ? paint ? paint.match : theme.match : paint!.fill(box));
+			return this.ink(hit ? paint ? paint.match : theme.match : paint!.fill(box, theme.dark));
 		const known = match ? this.faint : this.colors;
 		return known[frame] ||= this.ink(colorOf(this.data!, theme, frame, match !== null));
 	}
@@ -382,7 +383,7 @@ export class FlameView {
 			if (!text)
 				continue;
 			const hit = this.match !== null && this.match[d.frame[i]] === 1;
-			g.fillStyle = paint ? (hit ? paint.matchText : PAINTED_TEXT) : hit ? this.theme.matchText : this.theme.text;
+			g.fillStyle = paint ? (hit ? paint.matchText : this.theme.dark && paint.darkText || PAINTED_TEXT) : hit ? this.theme.matchText : this.theme.text;
 			g.fillText(text, x + 4, y + ROW / 2);
 		}
 	}
