@@ -167,10 +167,12 @@ class Sandbox:
         with open(f'{self.root}/etc/arclamp-log.yaml', 'w') as f:
             f.write(f'base_path: {self.root}/srv/arclamp/logs\nredis:\n  host: 127.0.0.1\n  port: {free_port()}\nredis_channel: excimer\n'
                     "logs:\n  - period: hourly\n    format: '%Y-%m-%d_%H'\n    retain: 9\n")
-        for name in ('token', 'read-token'):
+        for name in ('token', 'read-token', 'otel-token'):
             with open(f'{self.root}/etc/strobe/{name}', 'w') as f:
                 f.write(f'{name}-0123456789abcdef\n')
             os.chmod(f'{self.root}/etc/strobe/{name}', 0o600)
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=redis', '-keyout', '/dev/null',
+                        '-out', f'{self.root}/etc/strobe/redis-ca.pem'], capture_output=True, check=True)
         with open(f'{self.root}/etc/strobe/strobe.yaml', 'w') as f:
             f.write('retain: 30\n')
         open(f'{self.root}/var/log/strobe.folded', 'w').close()

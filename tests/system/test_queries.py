@@ -173,7 +173,8 @@ def uploads_wait_for_memory_that_queries_and_answers_hold():
         for s, _ in readers:
             s.close()
         check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'what they held is given back')
-        check(post(d, '/api/v1/runs?source=s&id=large', large)[0] == 201, 'it is stored when it comes again')
+        answer = post(d, '/api/v1/runs?source=s&id=large', large)
+        check(answer[0] == 201, f'it is stored when it comes again: {answer}')
 
 
 @test

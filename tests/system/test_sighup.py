@@ -222,7 +222,7 @@ def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing(
         write(config, json.dumps({'from': [socket], 'to': [f'{directory}/{i}' for i in range(9)]}), 'w')
         check('there are more than 8 sinks; remove some' in start().stderr, 'at a start none is being closed')
         write(config, json.dumps({'from': [], 'to': [store]}), 'w')
-        check('c.yaml:1: --from is empty, and with --listen none nothing can be pushed; add a source' in start().stderr, 'without pushes')
+        check("c.yaml:1: 'from' is empty, and with --listen none nothing can be pushed; add a source" in start().stderr, 'without pushes')
         with Collector(directory, '-c', config) as c:
             check(any('collecting from pushes only into' in line for line in c.lines), f'{c.lines}')
         with Collector(directory, '-c', config, environment={'STROBE_FROM': f'unix:{directory}/t'}) as c:
