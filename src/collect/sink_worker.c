@@ -143,8 +143,7 @@ static void record(struct collector *c, struct open_batch *b)
 	if (!b->recorded) {
 		buf_init(&bytes);
 		batch_record_put(&bytes, b);
-		s->ops->record(s, b->batch.id, &bytes);
-		b->recorded = true;
+		b->recorded = s->ops->record(s, b->batch.id, &bytes);
 	}
 	lock_release(&c->record_lock);
 }

@@ -184,8 +184,9 @@ struct source_ops {
 	 * that they never come again. NULL: ack has done it when it returns. */
 	uint64_t (*confirmed)(struct source *s);
 	/* Keeps the record of a batch beside the source, for whoever is given its entries next. In a thread of a sink, before
-	 * any sink sees the batch; may take seconds. Best effort: it logs its own failures. NULL: nobody else is given them. */
-	void (*record)(struct source *s, uint64_t batch_id, const struct buf *record);
+	 * any sink sees the batch; may take a second. False if it could not, which it logs: the batch goes on without. NULL: nobody
+	 * else is given them. */
+	bool (*record)(struct source *s, uint64_t batch_id, const struct buf *record);
 	/* That batch is acknowledged. In the loop's thread, also for batches that have no record. */
 	void (*forget)(struct source *s, uint64_t batch_id);
 	/* Accepts nothing new; hands over data sent before that counts as delivered for its sender. May be NULL. A second

@@ -72,7 +72,7 @@ static uint64_t confirmed(struct source *s)
 }
 
 /* In a sink's thread, before the sink sees the batch; the test looks when that is over. */
-static void record(struct source *s, uint64_t batch_id, const struct buf *bytes)
+static bool record(struct source *s, uint64_t batch_id, const struct buf *bytes)
 {
 	struct fake *f = (struct fake *)s;
 
@@ -80,6 +80,7 @@ static void record(struct source *s, uint64_t batch_id, const struct buf *bytes)
 	memcpy(f->record, bytes->data, bytes->size);
 	f->record_size = bytes->size;
 	f->records++;
+	return true;
 }
 
 static void forget(struct source *s, uint64_t batch_id)

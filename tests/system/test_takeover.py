@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import random
+import socket
 import threading
 import time
 
@@ -71,6 +72,74 @@ def a_batch_that_is_stored_but_not_acknowledged_is_stored_once_by_another_consum
 @test
 def a_batch_is_stored_once_by_the_same_consumer_without_its_state_directory():
     check_takeover('renamed', 'one', False)
+
+
+class Link:
+    """Stands before a Redis: requests wait for `delay` seconds, and the first one with `held` in it until it is let go."""
+
+    def __init__(self, redis):
+        self.redis, self.delay, self.held, self.reads = redis, 0, None, 0
+        self.is_held, self.let_go = threading.Event(), threading.Event()
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def url(self, path):
+        return f'redis://127.0.0.1:{self.port}/{path}'
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, server = self.listener.accept()[0], socket.create_connection(('127.0.0.1', self.redis.port))
+                threading.Thread(target=self.pump, args=(client, server, self.wait), daemon=True).start()
+                threading.Thread(target=self.pump, args=(server, client, lambda data: None), daemon=True).start()
+
+    def wait(self, data):
+        self.reads += data.count(b'XREADGROUP')
+        if self.held and self.held in data and not self.is_held.is_set():
+            self.is_held.set()
+            self.let_go.wait(60)
+        time.sleep(self.delay)
+
+    def pump(self, source, target, wait):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                wait(data)
+                target.sendall(data)
+        for s in (source, target):
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+
+@test
+def a_reader_that_is_back_while_another_claims_its_batch_loses_no_part_of_it():
+    first, second = servers()
+    readers = []
+    with Directory() as d, RedisServer() as redis, Link(redis) as link, Link(redis) as other_link, \
+            Proxy(first, 'no statement has this', lambda: readers[0].process.kill()) as proxy:
+        readers.append(Reader(d, link, f'clickhouse://127.0.0.1:{proxy.port}/back', 'one', 'one'))
+        with readers[0] as one:
+            add(redis, 0, 1)
+            check(wait_for(lambda: sum(stored('back', first)) == 1 and pending(redis) == 0), 'it works at first')
+            proxy.expect('INSERT INTO samples')
+            redis.connect().pipeline([('XADD', 'strobe', '*', 'line', f'main;f{i} 1') for i in range(1, 201)])
+            check(proxy.cut.wait(60) and one.process.wait(20) and records(redis) > 0, 'it was killed')
+            other_link.held = b'XCLAIM'
+            with Reader(d, other_link, first.url('back'), 'two', 'two'):
+                check(other_link.is_held.wait(30), 'another one is about to claim the batch')
+                link.delay, link.reads = 0.15, 0
+                one.command[one.command.index('--store') + 1] = first.url('back')
+                with one:
+                    check(wait_for(lambda: link.reads >= 4), 'the first one is back, and has read a part')
+                    other_link.let_go.set()
+                    check(wait_for(lambda: pending(redis) == 0, 60), 'all is acknowledged')
+                    check(holds('back', 201, 1, first), f'and stored once: {sum(stored("back", first))} of 201')
 
 
 class Writer:

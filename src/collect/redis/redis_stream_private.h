@@ -95,6 +95,7 @@ struct stream_key {
 	char *claim_from;			/* a consumer that is gone */
 	struct stream_id *claims;		/* requested, until their content has come */
 	size_t claim_count, claim_capacity, claim_at, claimed;
+	void (*claims_read)(struct stream_key *k);
 	struct stream_record *records;		/* when they were last read */
 	size_t record_count, record_capacity, records_checked;
 	void (*records_read)(struct stream_key *k);
@@ -189,7 +190,7 @@ void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
 void stream_records_init(struct redis_stream *s);		/* its keys have their names */
 void stream_records_done(struct redis_stream *s);
-void stream_record(struct source *s, uint64_t batch_id, const struct buf *record);
+bool stream_record(struct source *s, uint64_t batch_id, const struct buf *record);
 void stream_forget(struct source *s, uint64_t batch_id);
 void stream_records_send(struct stream_key *k);			/* deletes those that wait for it */
 void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k));	/* into k->records */
@@ -204,6 +205,9 @@ void stream_record_adopt(struct stream_key *k, struct stream_record *r);	/* tell
 
 void stream_claim(struct stream_key *k, const char *consumer);	/* all that this one, which is gone, has pending */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
+
+/* Reads what is missing of batches of which we were handed a part, whoever has it. */
+void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k));
 
 /* --- stream_maintenance.c --- */
 

@@ -1,8 +1,11 @@
 /* stream_claims.c: entries of consumers that are gone.
  *
- * Two steps: first they become ours, those of one batch (stream_records.c) by one command, so that no two collectors
- * have parts of it; then they are read, a few at a time. Whatever fails in between, they are in our list of pending
- * entries, and what was asked for is known (`claims`). */
+ * First they become ours, those of one batch (stream_records.c) by one command; then they are read, a few at a time.
+ * Whatever fails in between, they are in our list of pending entries, and what was asked for is known (`claims`).
+ *
+ * Whoever has an entry of a recorded batch needs all of them, since sinks take only the first that comes by its id. The
+ * consumer that is gone may be back, and have begun to read them. So in the end what is missing of such a batch is
+ * claimed whoever has it: then several collectors may have the whole batch, and it is stored once. */
 #include "redis_stream_private.h"
 
 #include "log.h"
@@ -15,6 +18,7 @@
 
 static void ask_claimable(struct stream_key *k);
 static void ask_content(struct stream_key *k);
+static void add(struct stream_key *k, struct stream_id id);
 
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id)
 {
@@ -24,12 +28,16 @@ bool stream_was_claimed(const struct stream_key *k, struct stream_id id)
 	return false;
 }
 
+static void end_claims(struct stream_key *k)
+{
+	k->is_claiming = false;
+	stream_records_free(k);
+}
+
 static void end_round(struct stream_key *k)
 {
 	size_t claimed = k->claimed;
 
-	k->is_claiming = false;
-	k->claim_count = 0;
 	if (claimed)
 		log_info("claimed %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
 			 k->claim_from);
@@ -37,6 +45,8 @@ static void end_round(struct stream_key *k)
 	stream_acks_send(k);
 	if (claimed && k->phase == KEY_READING)
 		ask_claimable(k);
+	else
+		stream_records_free(k);
 }
 
 static void on_content(struct stream_key *k, const redisReply *reply)
@@ -94,12 +104,47 @@ static void ask_content(struct stream_key *k)
 	size_t n = k->claim_count - k->claim_at, first = k->claim_at;
 
 	if (!n) {
-		end_round(k);
+		k->is_claiming = false;
+		k->claim_count = 0;
+		k->claims_read(k);
 		return;
 	}
 	n = n < AT_ONCE ? n : AT_ONCE;
 	k->claim_at += n;
 	claim(k, first, n, 0, false, on_content);
+}
+
+/* Adds the entries of a batch that we were not handed; none if we have none of it. */
+static void add_missing(struct stream_key *k, const struct stream_record *r)
+{
+	const struct batch_record_share *s = &r->content.shares[0];
+	size_t before = k->claim_count;
+
+	for (size_t i = 0; i < s->ack_token_count; i++) {
+		struct stream_id id = { s->ack_tokens[i].high, s->ack_tokens[i].low };
+
+		if (!stream_id_set_has(&k->under_way, id))
+			add(k, id);
+	}
+	if (k->claim_count - before == s->ack_token_count)
+		k->claim_count = before;
+}
+
+/* Those that are acknowledged are in no list any more, and do not come. */
+void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
+{
+	k->claims_read = then;
+	k->claim_count = k->claim_at = 0;
+	for (size_t i = 0; i < k->record_count; i++)
+		if (k->records[i].adopted)
+			add_missing(k, &k->records[i]);
+	k->is_claiming = true;
+	ask_content(k);
+}
+
+static void claim_rest(struct stream_key *k)
+{
+	stream_claim_rest(k, end_round);
 }
 
 /* The ids that are ours now: another collector may have been faster. */
@@ -115,6 +160,7 @@ static void on_ours(struct stream_key *k, const redisReply *reply)
 	}
 	k->claim_count = n;
 	k->claim_at = k->claimed = 0;
+	k->claims_read = claim_rest;
 	ask_content(k);
 }
 
@@ -164,7 +210,7 @@ static void on_claimable(struct stream_key *k, const redisReply *reply)
 	if (k->claim_count)
 		claim(k, 0, k->claim_count, k->source->options.claim_idle_ns, true, on_ours);
 	else
-		k->is_claiming = false;
+		end_claims(k);
 }
 
 static void ask_claimable(struct stream_key *k)
@@ -172,7 +218,9 @@ static void ask_claimable(struct stream_key *k)
 	struct redis_stream *s = k->source;
 
 	k->is_claiming = !s->stopped && !(s->base.receiver.full && s->base.receiver.full(s->base.receiver.data));
-	if (k->is_claiming)
+	if (!k->is_claiming)
+		end_claims(k);
+	else
 		stream_askf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, AT_ONCE,
 			    k->claim_from);
 }

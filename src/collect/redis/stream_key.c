@@ -236,6 +236,17 @@ static void hand_pending(struct stream_key *k, struct stream_id id, const redisR
 		stream_ack_one(k, id);
 }
 
+static void end_pending(struct stream_key *k)
+{
+	stream_records_free(k);
+	k->caught_up = true;
+	k->phase = KEY_READING;
+	k->may_be_behind = true;
+	stream_caught_up(k->source);
+	stream_set_trouble(k->source, NULL);
+	stream_key_read(k);
+}
+
 static void on_pending(struct stream_key *k, const redisReply *reply)
 {
 	const redisReply *entries = entries_of(reply);
@@ -260,13 +271,7 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 		ask_pending(k);
 		return;
 	}
-	k->claim_count = 0;
-	k->caught_up = true;
-	k->phase = KEY_READING;
-	k->may_be_behind = true;
-	stream_caught_up(k->source);
-	stream_set_trouble(k->source, NULL);
-	stream_key_read(k);
+	stream_claim_rest(k, end_pending);
 }
 
 /* Also when there is no room: replays are complete only at the end of this. It is no more than was under way before. */

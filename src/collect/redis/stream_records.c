@@ -20,10 +20,12 @@
 #include <string.h>
 
 #define TIMEOUT_NS	(1 * NS_PER_SECOND)	/* a sink waits for so long, */
-#define RETRY_NS	(5 * NS_PER_SECOND)	/* but not more often than this while it fails */
+#define RETRY_NS	(10 * NS_PER_SECOND)	/* but not more often than this while it fails */
 #define MOVES_MAX	3
 #define FORGET_AT_ONCE	100u
 #define RECORDS_MAX	10000u
+#define RECORD_BYTES	((size_t)2 << 20)	/* 500,000 entries; reading takes 40 times as much */
+#define RECORDS_BYTES	((size_t)4 << 20)	/* all of them together */
 #define NAME_SIZE	17u			/* a field: 16 hex digits and a NUL */
 
 static bool has_records(const struct redis_stream *s)
@@ -91,7 +93,7 @@ static int write_record(struct redis_client *c, const char *key, const char *nam
 		redisReply *reply = NULL;
 		int r = ask_once(c, key, name, record, asking, &reply, err);
 
-		if (r < 0 && !was_connected)
+		if (r < 0 && (!was_connected || (r != -ECONNRESET && r != -EPIPE)))
 			return r;
 		if (r < 0)
 			continue;		/* an old connection may have been closed, which says nothing of the server */
@@ -114,26 +116,36 @@ static void note_failure(struct stream_recorder *r, const struct redis_stream *s
 	r->client = redis_client_free(r->client);	/* the next one begins at the address of the URL */
 }
 
-void stream_record(struct source *base, uint64_t batch_id, const struct buf *record)
+static bool try_record(struct stream_recorder *r, const struct redis_stream *s, const char *name, const struct buf *record)
 {
-	struct redis_stream *s = (struct redis_stream *)base;
-	struct stream_recorder *r = &s->recorder;
-	char name[NAME_SIZE];
 	struct err err = { 0 };
 
-	if (!has_records(s))
-		return;
-	snprintf(name, sizeof(name), "%016llx", (unsigned long long)batch_id);
-	lock_take(&r->lock);
-	if (clock_monotonic_ns() >= r->retry_ns) {
-		if (!r->client)
-			r->client = redis_client_new(&s->options.url, "strobe-records", TIMEOUT_NS, TIMEOUT_NS);
-		if (write_record(r->client, s->records_key, name, record, &err) < 0)
-			note_failure(r, s, &err);
-		else
-			r->failing = false;
+	assert(lock_is_held(&r->lock));
+	if (clock_monotonic_ns() < r->retry_ns)
+		return false;
+	if (!r->client)
+		r->client = redis_client_new(&s->options.url, "strobe-records", TIMEOUT_NS, TIMEOUT_NS);
+	if (write_record(r->client, s->records_key, name, record, &err) < 0) {
+		note_failure(r, s, &err);
+		return false;
 	}
-	lock_release(&r->lock);
+	r->failing = false;
+	return true;
+}
+
+bool stream_record(struct source *base, uint64_t batch_id, const struct buf *record)
+{
+	struct redis_stream *s = (struct redis_stream *)base;
+	char name[NAME_SIZE];
+	bool recorded;
+
+	if (!has_records(s) || record->size > RECORD_BYTES)
+		return true;		/* it never will be */
+	snprintf(name, sizeof(name), "%016llx", (unsigned long long)batch_id);
+	lock_take(&s->recorder.lock);
+	recorded = try_record(&s->recorder, s, name, record);
+	lock_release(&s->recorder.lock);
+	return recorded;
 }
 
 /* --- Deleting --- */
@@ -197,16 +209,21 @@ void stream_records_free(struct stream_key *k)
 }
 
 /* Collectors write the hash, and anybody else might: what is no record is left alone. */
-static bool read_record(const redisReply *value, struct stream_record *ret)
+static bool read_record(const redisReply *name, const redisReply *value, size_t spare, struct stream_record *ret)
 {
 	struct strobe_wire_cursor c;
+	char own_name[NAME_SIZE];
 
 	*ret = (struct stream_record){ 0 };
-	if (value->type != REDIS_REPLY_STRING)
+	if (name->type != REDIS_REPLY_STRING || value->type != REDIS_REPLY_STRING || value->len > RECORD_BYTES ||
+	    value->len > spare)
 		return false;
 	c = (struct strobe_wire_cursor){ (const uint8_t *)value->str, (const uint8_t *)value->str + value->len };
 	if (!batch_record_read(&c, &ret->content) || ret->content.share_count != 1 ||
 	    !ret->content.shares[0].ack_token_count)
+		return false;
+	snprintf(own_name, sizeof(own_name), "%016llx", (unsigned long long)ret->content.id);
+	if (strcmp(name->str, own_name))
 		return false;
 	ret->first = (struct stream_id){ UINT64_MAX, UINT64_MAX };
 	for (size_t i = 0; i < ret->content.shares[0].ack_token_count; i++) {
@@ -252,6 +269,7 @@ static void on_records(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 	unsigned generation = k->generation;
+	size_t spare = RECORDS_BYTES;
 
 	if (reply->type == REDIS_REPLY_ERROR && !s->logged_records)
 		log_warning("cannot read the records of batches at '%s': %s. Entries that are claimed from a collector that died "
@@ -262,10 +280,11 @@ static void on_records(struct stream_key *k, const redisReply *reply)
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements && k->record_count < RECORDS_MAX; i += 2) {
 		struct stream_record r;
 
-		if (!read_record(reply->element[i + 1], &r)) {
+		if (!read_record(reply->element[i], reply->element[i + 1], spare, &r)) {
 			free_record(&r);
 			continue;
 		}
+		spare -= reply->element[i + 1]->len;
 		GROW(&k->records, &k->record_capacity, k->record_count + 1);
 		k->records[k->record_count++] = r;
 	}
