@@ -415,6 +415,20 @@ def a_batch_under_way_is_recorded_on_the_node_of_a_cluster_that_has_the_stream()
 
 
 @test
+def a_collector_that_waits_for_its_sink_keeps_its_entries_while_nothing_new_comes():
+    with Directory() as directory, RedisServer() as server:
+        url = server.url('?stream=strobe&group=g&claim-idle=2')
+        server.command('XADD', 'strobe', '*', 'line', 'main;f 1')
+        with collect_to_nowhere(directory + '/a', url + '&consumer=a'):
+            check(wait_for(lambda: records(server, 'strobe') == 1), 'one has the entry')
+            with Collector(directory + '/b', url + '&consumer=b') as other:
+                check(other.says('reading the stream'), 'another one reads')
+                time.sleep(6)
+                check(not any('which is gone' in line for line in other.lines), f'and leaves it alone: {other.lines}')
+                check(server.command('XPENDING', 'strobe', 'g')[3][0][0] == b'a', 'the first one still has it')
+
+
+@test
 def a_user_of_redis_who_may_keep_no_records_reads_all_the_same():
     with Directory() as directory, RedisServer() as server:
         server.command('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '+@all', '-hset', '-hdel', '-hgetall')

@@ -171,7 +171,7 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 		stream_key_read(k);
 }
 
-/* Shows Redis that a waiting collector is alive, and returns nothing. (The largest id of all would return a new entry:
+/* Shows Redis that a collector is alive, which reading does not where nothing is new, and returns nothing. (The largest id of all would return a new entry:
  * it is how Redis stores the > of those who want one.) */
 static void show_life(struct stream_key *k)
 {
@@ -199,12 +199,11 @@ void stream_key_read(struct stream_key *k)
 {
 	struct redis_stream *s = k->source;
 
-	if (k->phase != KEY_READING || k->is_reading || s->stopped)
-		return;
-	if (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)) {
+	if (k->phase == KEY_READING && !s->stopped)
 		show_life(k);
+	if (k->phase != KEY_READING || k->is_reading || s->stopped ||
+	    (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)))
 		return;
-	}
 	check_before_reading(k);
 	k->is_reading = true;
 	stream_askf(k, on_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
