@@ -1,6 +1,8 @@
 /* redis_client.c: a blocking socket with a deadline, TLS if it is wanted; hiredis' reader and writer. */
 #include "redis_client.h"
 
+#include "cluster.h"
+
 #include "redis_address.h"
 #include "clock.h"
 #include "redis_login.h"
@@ -81,6 +83,18 @@ void redis_client_move(struct redis_client *a, const char *host, unsigned port)
 		return;
 	disconnect(a);
 	redis_login_move(&a->login, host, port);
+}
+
+bool redis_client_follow(struct redis_client *a, const redisReply *reply, bool *ret_asking)
+{
+	enum redis_problem problem = redis_problem(reply);
+	struct cluster_redirect to;
+
+	if ((problem != REDIS_MOVED && problem != REDIS_ASK) || !cluster_redirect_parse(reply->str, reply->len, &to))
+		return false;
+	redis_client_move(a, to.host, to.port);
+	*ret_asking = problem == REDIS_ASK;
+	return true;
 }
 
 const char *redis_client_address(const struct redis_client *a)

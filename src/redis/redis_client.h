@@ -21,6 +21,11 @@ struct redis_client *redis_client_free(struct redis_client *a);		/* NULL is fine
 /* Switches to a node of the same cluster; closes the connection if it is another one. `host` "" is the current one, or
  * 127.0.0.1 if that was reached by a unix socket. */
 void redis_client_move(struct redis_client *a, const char *host, unsigned port);
+
+/* If the reply names another node of the cluster, moves there and returns true: the command is to be sent again, behind ASKING if
+ * *ret_asking says so. */
+bool redis_client_follow(struct redis_client *a, const struct redisReply *reply, bool *ret_asking);
+
 const char *redis_client_address(const struct redis_client *a);		/* "127.0.0.1:6379" */
 bool redis_client_is_connected(const struct redis_client *a);
 

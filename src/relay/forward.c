@@ -109,18 +109,6 @@ static bool lacks_script(enum redis_problem problem, const struct question *q)
 	return (problem == REDIS_NOSCRIPT || problem == REDIS_NOPERM) && q->arguments[1] != forward_script;
 }
 
-/* Goes to the node that an error names. */
-static bool follow(struct forward *f, const char *text)
-{
-	struct cluster_redirect to;
-
-	if (!cluster_redirect_parse(text, strlen(text), &to))
-		return false;
-	redis_client_move(f->asker, to.host, to.port);
-	f->moved = true;
-	return true;
-}
-
 /* After a failure the cluster may look different, and the URL names where it can be asked. */
 static void go_home(struct forward *f)
 {
@@ -171,8 +159,8 @@ static int ask(struct forward *f, struct question *q, struct redisReply **ret, s
 		problem = redis_problem(*ret);
 		if (lacks_script(problem, q))
 			put_script(q);
-		else if ((problem == REDIS_MOVED || problem == REDIS_ASK) && follow(f, (*ret)->str))
-			asking = problem == REDIS_ASK;
+		else if (redis_client_follow(f->asker, *ret, &asking))
+			f->moved = true;
 		else
 			return 0;
 		freeReplyObject(*ret);

@@ -2,13 +2,12 @@
  * what batch_record.h says.
  *
  * A batch that a sink may have seen, wholly or in part, and that is not acknowledged is made again by whoever is given
- * its entries: by this collector after a crash, by one of its name on another machine, or by one that claims them. For
- * that all of its entries lie in the list of one consumer at any time, and are claimed by one command. A stream with
- * several keys has no records, since no command reaches the nodes of all keys.
+ * its entries: by this collector after a crash, by one of its name on another machine, or by one that claims them
+ * (stream_claims.c). A stream with several keys has no records, since no command reaches the nodes of all keys.
  *
- * Writing is done by the threads of sinks, over a connection of its own and waiting for the answer; all else by the loop.
+ * The threads of sinks write records, over a connection of their own, and wait for the answer; the loop does all else.
  * A batch is acknowledged before its record is deleted. A record that stays, since its collector died between the two, is
- * deleted by one that reads it, each does every minute, and finds none of its entries pending. */
+ * deleted by a collector that finds none of its entries pending: each looks at the records once a minute. */
 #include "redis_stream_private.h"
 
 #include "clock.h"
@@ -61,19 +60,6 @@ static int ask_once(struct redis_client *c, const char *key, const char *name, c
 	return redis_client_commandf(c, ret, err, "HSET %s %s %b", key, name, record->data, record->size);
 }
 
-/* A node of a cluster may name another one. */
-static bool follow(struct redis_client *c, const redisReply *reply, bool *asking)
-{
-	enum redis_problem problem = redis_problem(reply);
-	struct cluster_redirect to;
-
-	if ((problem != REDIS_MOVED && problem != REDIS_ASK) || !cluster_redirect_parse(reply->str, reply->len, &to))
-		return false;
-	redis_client_move(c, to.host, to.port);
-	*asking = problem == REDIS_ASK;
-	return true;
-}
-
 static int explain(const struct redis_client *c, const redisReply *reply, struct err *err)
 {
 	int r = reply->type == REDIS_REPLY_INTEGER ? 0 : -EIO;
@@ -97,7 +83,7 @@ static int write_record(struct redis_client *c, const char *key, const char *nam
 			return r;
 		if (r < 0)
 			continue;		/* an old connection may have been closed, which says nothing of the server */
-		r = follow(c, reply, &asking) ? 1 : explain(c, reply, err);
+		r = redis_client_follow(c, reply, &asking) ? 1 : explain(c, reply, err);
 		freeReplyObject(reply);
 		if (r <= 0)
 			return r;
