@@ -69,6 +69,12 @@ def main():
     sys.exit(1 if failed else 0)
 
 
+def skip_all(reason):
+    """Every registered test is skipped, as the programs that they share cannot run."""
+    for function in tests:
+        print(f'skip - {function.__name__.replace("_", " ")}: {reason}')
+
+
 def wait_for(condition, seconds=60):
     """Waits until `condition()` is true; returns its value, or the last false one when time is up. It is up late, since
     machines are busy: whoever waits for what does not come has failed anyway."""
