@@ -735,6 +735,28 @@ await test('a phone needs no sideways scrolling', async () => {
 	await other.close();
 });
 
+await test('a range of minutes has several times below it on a phone, and they do not touch', async () => {
+	const other = await newPage(browser, { width: 390, height: 844, phone: true });
+	await other.evaluateOnNewDocument(() => {
+		const draw = CanvasRenderingContext2D.prototype.fillText;
+		globalThis.written = [];
+		CanvasRenderingContext2D.prototype.fillText = function (text, x, ...at) {
+			if (/^\d\d:\d\d/.test(text))
+				globalThis.written.push([text, x / devicePixelRatio, this.measureText(text).width / devicePixelRatio]);
+			draw.call(this, text, x, ...at);
+		};
+	});
+	for (const minutes of [2, 5, 8, 25, 90]) {
+		await other.goto(`${site}/?from=-${minutes}m`);
+		await ready(other);
+		await other.waitForFunction(() => globalThis.written.length > 0);
+		const ticks = await other.evaluate(() => [...new Map(globalThis.written.map((w) => [w[0], w])).values()].sort((a, b) => a[1] - b[1]));
+		check(ticks.length >= 3, minutes, ticks);
+		check(ticks.every((t, i) => i === 0 || t[1] - ticks[i - 1][1] > t[2] + 4), minutes, ticks);
+	}
+	await other.close();
+});
+
 await test('the bar takes three rows on a phone: ranges, and filters that scroll sideways; choices wrap', async () => {
 	const other = await openPage(`${site}/?from=-24h&sapi=fpm-fcgi&split=host`, { width: 390, height: 844, phone: true });
 	await other.waitForSelector('.views');

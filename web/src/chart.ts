@@ -7,6 +7,14 @@ import * as format from './format';
 import { colorOf, partsOf } from './series';
 
 const HEIGHT = 92;
+const LABEL = 58;			// px of the widest time, HH:MM:SS, and its distance from the next one
+const MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+
+// Seconds between ticks. uPlot's own list has nothing between a minute and five, which leaves a short range on a phone one tick.
+const STEPS = [
+	1, 2, 5, 10, 15, 30, ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE), ...[1, 2, 3, 4, 6, 8, 12].map((n) => n * HOUR),
+	...[1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY),
+];
 
 export interface Chart {
 	set(t: Timeline): void;
@@ -47,7 +55,7 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 		cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
 		scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] }, x: { range: () => [t().from, Math.max(t().to, t().from + t().step)] } },
 		axes: [
-			{ ...axis, size: 24, space: 90, grid: { show: false }, values: (_u, splits, _i, _space, step) => splits.map((v) => tick(v, step)) },
+			{ ...axis, size: 24, grid: { show: false }, incrs: STEPS, space: (_u, _axis, _min, _max, width) => Math.min(90, Math.max(LABEL, width / 6)), values: (_u, splits, _i, _space, step) => splits.map((v) => tick(v, step)) },
 			{ ...axis, size: (_u, words) => Math.max(46, 14 + 6.5 * Math.max(...(words || []).map((w) => w.length))), space: 26, values: (_u, splits) => splits.map((v) => Number.isInteger(v) ? format.count(v) : '') },
 		],
 		series: [{}, ...partsOf(t()).map((_, i) => ({
