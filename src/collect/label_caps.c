@@ -91,16 +91,6 @@ static bool fits(struct label_caps *c, struct cap *cap, const char *value)
 	return true;
 }
 
-bool label_is_of_runs(const char *key, size_t key_size)
-{
-	static const char *const ids[] = { "span_id", "trace_id", "profile_id" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
-		if (key_size == strlen(ids[i]) && !memcmp(key, ids[i], key_size))
-			return true;
-	return false;
-}
-
 static void drop_labels_of_runs(struct label_caps *c, struct labels *labels)
 {
 	size_t kept = 0;

@@ -24,9 +24,6 @@ void label_caps_set_max(struct label_caps *c, unsigned max_values);	/* accepted 
 /* Sets the current UTC day; a new day forgets the values seen before. */
 void label_caps_set_day(struct label_caps *c, int64_t day);
 
-/* span_id, trace_id and profile_id: every request has its own, so that only runs keep them. */
-bool label_is_of_runs(const char *key, size_t key_size);
-
 /* Also drops the labels that only runs keep. */
 void label_caps_apply(struct label_caps *c, struct labels *labels);
 

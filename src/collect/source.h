@@ -85,6 +85,7 @@ struct source_counters {
 	_Atomic uint64_t rejected_files[SOURCE_FILE_ERRORS];
 	_Atomic uint64_t pushes[SOURCE_PUSH_PROTOCOLS];		/* accepted */
 	_Atomic uint64_t push_bytes;				/* size of their bodies, as they came */
+	_Atomic uint64_t push_ids_dropped;			/* labels that only runs keep */
 	_Atomic uint64_t rejected_pushes[SOURCE_PUSH_ERRORS];
 	_Atomic uint64_t rejected_channel;			/* messages on channels that are not wanted */
 	_Atomic int64_t last_message_ns;

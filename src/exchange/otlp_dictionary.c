@@ -5,7 +5,10 @@
 #include "mem.h"
 #include "otlp.h"
 
+#include <assert.h>
 #include <string.h>
+
+#define UNUSABLE	UINT32_MAX		/* a function, or the first line of a location */
 
 static int damaged(struct err *err, const char *what)
 {
@@ -14,7 +17,13 @@ static int damaged(struct err *err, const char *what)
 
 static int beyond(struct err *err, const char *what, uint64_t index, size_t count)
 {
-	return err_set(err, -EINVAL, "it refers to %s %llu, and the dictionary has %zu", what, (unsigned long long)index, count);
+	return err_set(err, -ERANGE, "%s %llu is out of range: the dictionary has %zu", what, (unsigned long long)index, count);
+}
+
+static int unusable(const struct otlp_dictionary *d, struct err *err, const char *what, uint64_t index)
+{
+	assert(d->unusable > 0);
+	return err_set(err, -ERANGE, "%s %llu of the dictionary cannot be used: %s", what, (unsigned long long)index, d->why.text);
 }
 
 int otlp_string(const struct otlp_dictionary *d, uint64_t index, struct str *ret, struct err *err)
@@ -84,13 +93,14 @@ static int read_attribute(struct otlp_dictionary *d, struct protobuf m, struct e
 
 	GROW(&d->attributes, &d->attribute_capacity, d->attribute_count + 1);
 	a = &d->attributes[d->attribute_count++];
-	*a = (struct otlp_attribute){ .key = { "", 0 } };
+	*a = (struct otlp_attribute){ .key = { "", 0 }, .unusable = true };
 	while (r >= 0 && protobuf_next(&m, &f)) {
 		if (f.number == OTLP_KEY && f.type == 0)
 			r = otlp_string(d, f.value, &a->key, err);
 		else if (f.number == OTLP_VALUE && f.type == 2)
 			r = otlp_any_value(d, f.bytes, a->number, &a->value, err);
 	}
+	a->unusable = r < 0;
 	return r < 0 ? r : m.p == m.end ? 0 : damaged(err, "an attribute");
 }
 
@@ -100,13 +110,26 @@ static struct str value_of(const struct otlp_attribute *a)
 	return a->number[0] && a->value.p ? (struct str){ a->number, strlen(a->number) } : a->value;
 }
 
+int otlp_attribute(const struct otlp_dictionary *d, uint64_t index, const struct otlp_attribute **ret, struct err *err)
+{
+	*ret = NULL;
+	if (!index)
+		return 0;
+	if (index >= d->attribute_count)
+		return beyond(err, "attribute", index, d->attribute_count);
+	*ret = &d->attributes[index];
+	return (*ret)->unusable ? unusable(d, err, "attribute", index) : 0;
+}
+
 static int check_attributes(const struct otlp_dictionary *d, struct protobuf_field f, struct err *err)
 {
+	const struct otlp_attribute *a;
 	uint64_t index;
+	int r;
 
 	while (protobuf_packed(&f, &index))
-		if (index && index >= d->attribute_count)
-			return beyond(err, "attribute", index, d->attribute_count);
+		if ((r = otlp_attribute(d, index, &a, err)) < 0)
+			return r;
 	return protobuf_packed_ended(&f) ? 0 : damaged(err, "a list of attributes");
 }
 
@@ -114,14 +137,17 @@ static int check_attributes(const struct otlp_dictionary *d, struct protobuf_fie
 
 static int read_mapping(struct otlp_dictionary *d, struct protobuf m, struct err *err)
 {
+	struct str file = { "", 0 };
 	struct protobuf_field f;
 	int r = 0;
 
 	GROW(&d->mappings, &d->mapping_capacity, d->mapping_count + 1);
-	d->mappings[d->mapping_count++] = (struct str){ "", 0 };
+	d->mappings[d->mapping_count++] = (struct str){ NULL, 0 };
 	while (r >= 0 && protobuf_next(&m, &f))
 		if (f.number == OTLP_MAPPING_FILE && f.type == 0)
-			r = otlp_string(d, f.value, &d->mappings[d->mapping_count - 1], err);
+			r = otlp_string(d, f.value, &file, err);
+	if (r >= 0)
+		d->mappings[d->mapping_count - 1] = file;
 	return r < 0 ? r : m.p == m.end ? 0 : damaged(err, "a mapping");
 }
 
@@ -132,6 +158,8 @@ static int read_function(struct otlp_dictionary *d, struct protobuf m, struct er
 	uint64_t line = 0;
 	int r = 0;
 
+	GROW(&d->functions, &d->function_capacity, d->function_count + 1);
+	d->functions[d->function_count++] = UNUSABLE;
 	while (r >= 0 && protobuf_next(&m, &f)) {
 		if (f.number == OTLP_FUNCTION_NAME)
 			r = otlp_string(d, f.value, &name, err);
@@ -144,9 +172,8 @@ static int read_function(struct otlp_dictionary *d, struct protobuf m, struct er
 	}
 	if (r < 0 || m.p != m.end)
 		return r < 0 ? r : damaged(err, "a function");
-	GROW(&d->functions, &d->function_capacity, d->function_count + 1);
-	d->functions[d->function_count++] = profile_frame(d->frames, name.n ? name : system_name, file,
-							  line <= UINT32_MAX ? (uint32_t)line : 0);
+	d->functions[d->function_count - 1] = profile_frame(d->frames, name.n ? name : system_name, file,
+							    line <= UINT32_MAX ? (uint32_t)line : 0);
 	return 0;
 }
 
@@ -171,6 +198,8 @@ static int read_line(struct otlp_dictionary *d, struct protobuf m, struct err *e
 		return damaged(err, "a line");
 	if (function >= d->function_count && function)
 		return beyond(err, "function", function, d->function_count);
+	if (function && d->functions[function] == UNUSABLE)
+		return unusable(d, err, "function", function);
 	add_line(d, function ? d->functions[function] :
 		 profile_frame(d->frames, profile_given_name((struct str){ "", 0 }), (struct str){ "", 0 }, 0), line);
 	return 0;
@@ -195,6 +224,8 @@ static int read_location(struct otlp_dictionary *d, struct protobuf m, struct er
 	struct protobuf_field f;
 	int r = 0;
 
+	GROW(&d->locations, &d->location_capacity, d->location_count + 1);
+	d->locations[d->location_count++] = (struct otlp_location){ .first = UNUSABLE };
 	while (r >= 0 && protobuf_next(&m, &f)) {
 		if (f.number == OTLP_LOCATION_MAPPING)
 			mapping = f.value;
@@ -209,11 +240,12 @@ static int read_location(struct otlp_dictionary *d, struct protobuf m, struct er
 		return r < 0 ? r : damaged(err, "a location");
 	if (mapping && mapping >= d->mapping_count)
 		return beyond(err, "mapping", mapping, d->mapping_count);
+	if (mapping && !d->mappings[mapping].p)
+		return unusable(d, err, "mapping", mapping);
 	if (d->line_count == l.first)
 		add_address(d, address, mapping ? d->mappings[mapping] : (struct str){ "", 0 });
 	l.count = (uint32_t)(d->line_count - l.first);
-	GROW(&d->locations, &d->location_capacity, d->location_count + 1);
-	d->locations[d->location_count++] = l;
+	d->locations[d->location_count - 1] = l;
 	return 0;
 }
 
@@ -223,12 +255,16 @@ static int read_stack(struct otlp_dictionary *d, struct protobuf m, struct err *
 	struct protobuf_field f;
 	uint64_t index, depth = 0;
 
+	GROW(&d->stacks, &d->stack_capacity, d->stack_count + 1);
+	d->stacks[d->stack_count++] = (struct otlp_stack){ .unusable = true };
 	while (protobuf_next(&m, &f)) {
 		if (f.number != OTLP_STACK_LOCATIONS)
 			continue;
 		while (protobuf_packed(&f, &index)) {
 			if (index >= d->location_count)
 				return beyond(err, "location", index, d->location_count);
+			if (d->locations[index].first == UNUSABLE)
+				return unusable(d, err, "location", index);
 			depth += d->locations[index].count;
 		}
 		if (!protobuf_packed_ended(&f))
@@ -237,9 +273,19 @@ static int read_stack(struct otlp_dictionary *d, struct protobuf m, struct err *
 	if (m.p != m.end)
 		return damaged(err, "a stack");
 	stack.depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
-	GROW(&d->stacks, &d->stack_capacity, d->stack_count + 1);
-	d->stacks[d->stack_count++] = stack;
+	d->stacks[d->stack_count - 1] = stack;
 	return 0;
+}
+
+int otlp_stack(const struct otlp_dictionary *d, uint64_t index, const struct otlp_stack **ret, struct err *err)
+{
+	*ret = NULL;
+	if (!index)
+		return 0;
+	if (index >= d->stack_count)
+		return beyond(err, "stack", index, d->stack_count);
+	*ret = &d->stacks[index];
+	return (*ret)->unusable ? unusable(d, err, "stack", index) : 0;
 }
 
 /* --- The whole --- */
@@ -252,25 +298,48 @@ static int read_string(struct otlp_dictionary *d, struct protobuf m, struct err 
 	return 0;
 }
 
+struct table {
+	uint32_t number;
+	const char *entry;
+	int (*read)(struct otlp_dictionary *d, struct protobuf m, struct err *err);
+};
+
+/* An entry with an index out of range keeps its number, and only what uses it is refused: the dictionary is that of many
+ * profiles. */
+static int read_entry(struct otlp_dictionary *d, const struct table *t, size_t number, struct protobuf m, struct err *err)
+{
+	int r = t->read(d, m, err);
+
+	if (r != -ERANGE)
+		return r;
+	if (!d->unusable++) {
+		d->why = *err;
+		err_prefix(&d->why, "%s %zu", t->entry, number);
+	}
+	return 0;
+}
+
 int otlp_dictionary_read(struct otlp_dictionary *d, struct protobuf all, struct err *err)
 {
-	static const struct {
-		uint32_t number;
-		int (*read)(struct otlp_dictionary *d, struct protobuf m, struct err *err);
-	} tables[] = {
-		{ OTLP_STRINGS, read_string }, { OTLP_ATTRIBUTES, read_attribute }, { OTLP_MAPPINGS, read_mapping },
-		{ OTLP_FUNCTIONS, read_function }, { OTLP_LOCATIONS, read_location }, { OTLP_STACKS, read_stack },
+	static const struct table tables[] = {
+		{ OTLP_STRINGS, "string", read_string },
+		{ OTLP_ATTRIBUTES, "attribute", read_attribute },
+		{ OTLP_MAPPINGS, "mapping", read_mapping },
+		{ OTLP_FUNCTIONS, "function", read_function },
+		{ OTLP_LOCATIONS, "location", read_location },
+		{ OTLP_STACKS, "stack", read_stack },
 	};
 
 	*d = (struct otlp_dictionary){ .frames = profile_new() };
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		struct protobuf m = all;
 		struct protobuf_field f;
+		size_t number = 0;
 		int r = 0;
 
 		while (r >= 0 && protobuf_next(&m, &f))
 			if (f.number == tables[i].number && f.type == 2)
-				r = tables[i].read(d, f.bytes, err);
+				r = read_entry(d, &tables[i], number++, f.bytes, err);
 		if (r < 0 || m.p != m.end)
 			return r < 0 ? r : err_set(err, -EINVAL, "the dictionary is damaged or truncated");
 	}

@@ -13,6 +13,7 @@ struct reader {
 	struct pushed *pushed;
 	struct otlp_dictionary dictionary;
 	struct labels resource;			/* labels of the resource */
+	int resource_code;			/* -ERANGE: an index in it is out of range, so that its profiles are refused */
 	struct str executable;			/* process.executable.name, there or at the profile or the sample */
 	enum otlp_layout layout;
 	bool from_json;
@@ -41,7 +42,7 @@ struct profile_facts {
 
 /* The fields of a sample, whichever layout it has. */
 struct sample {
-	uint64_t stack;
+	const struct otlp_stack *stack;		/* NULL: none */
 	struct numbers attributes, values, times;
 	size_t value_count, time_count;
 };
@@ -96,15 +97,15 @@ static void put_label(struct reader *r, struct labels *l, struct str key, struct
 
 static int put_attributes(struct reader *r, struct labels *l, struct numbers n)
 {
-	const struct otlp_dictionary *d = &r->dictionary;
+	const struct otlp_attribute *a;
 	uint64_t index;
+	int e;
 
 	while (numbers_next(&n, &index)) {
-		if (index >= d->attribute_count && index)
-			return err_set(r->err, -EINVAL, "it refers to attribute %llu, and the dictionary has %zu",
-				       (unsigned long long)index, d->attribute_count);
-		if (index && l)
-			put_label(r, l, d->attributes[index].key, d->attributes[index].value);
+		if ((e = otlp_attribute(&r->dictionary, index, &a, r->err)) < 0)
+			return e;
+		if (a && l)
+			put_label(r, l, a->key, a->value);
 	}
 	return n.damaged ? bad(r, "a list of attributes is damaged") : 0;
 }
@@ -160,7 +161,8 @@ static int read_sample(struct reader *r, struct protobuf m, struct sample *s)
 	bool old = r->layout == OTLP_LAYOUT_1_9;
 	struct numbers values;
 	struct protobuf_field f;
-	uint64_t number;
+	uint64_t number, stack = 0;
+	int e;
 
 	*s = (struct sample){
 		.attributes = { .rest = m, .number = old ? OTLP_OLD_SAMPLE_ATTRIBUTES : OTLP_SAMPLE_ATTRIBUTES },
@@ -169,12 +171,11 @@ static int read_sample(struct reader *r, struct protobuf m, struct sample *s)
 	};
 	while (protobuf_next(&m, &f))
 		if (f.number == OTLP_SAMPLE_STACK)
-			s->stack = f.value;
+			stack = f.value;
 	if (m.p != m.end)
 		return bad(r, "a sample is damaged or truncated");
-	if (s->stack && s->stack >= r->dictionary.stack_count)
-		return err_set(r->err, -EINVAL, "it refers to stack %llu, and the dictionary has %zu",
-			       (unsigned long long)s->stack, r->dictionary.stack_count);
+	if ((e = otlp_stack(&r->dictionary, stack, &s->stack, r->err)) < 0)
+		return e;
 	for (values = s->values; numbers_next(&values, &number);)
 		s->value_count++;
 	return values.damaged ? bad(r, "the values of a sample are damaged") : 0;
@@ -199,9 +200,9 @@ static int check_times(struct reader *r, struct sample *s)
 }
 
 /* The leaf first, as it stands. */
-static uint32_t places_of(const struct otlp_dictionary *d, uint64_t stack, struct line_place *ret)
+static uint32_t places_of(const struct otlp_dictionary *d, const struct otlp_stack *stack, struct line_place *ret)
 {
-	struct protobuf m = stack ? d->stacks[stack].bytes : (struct protobuf){ NULL, NULL };
+	struct protobuf m = stack ? stack->bytes : (struct protobuf){ NULL, NULL };
 	struct protobuf_field f;
 	uint64_t index;
 	uint32_t n = 0;
@@ -360,7 +361,7 @@ static int do_sample(struct reader *r, const struct profile_facts *p, struct pro
 	if ((e = read_sample(r, m, &s)) < 0 || (e = check_times(r, &s)) < 0)
 		return e;
 	if (!adds) {
-		if (s.stack && r->dictionary.stacks[s.stack].depth > PUSHED_DEPTH_MAX)
+		if (s.stack && s.stack->depth > PUSHED_DEPTH_MAX)
 			return err_set(r->err, -EINVAL, "a stack exceeds the limit of %u frames", PUSHED_DEPTH_MAX);
 		return put_attributes(r, NULL, s.attributes);
 	}
@@ -387,7 +388,7 @@ static int read_profile(struct reader *r, struct protobuf m)
 	int e;
 
 	r->outcome->profiles++;
-	if ((e = read_facts(r, m, &p)) >= 0 && (e = put_attributes(r, NULL, p.attributes)) >= 0)
+	if ((e = r->resource_code) >= 0 && (e = read_facts(r, m, &p)) >= 0 && (e = put_attributes(r, NULL, p.attributes)) >= 0)
 		e = do_samples(r, &p, m, false);
 	if (e < 0) {
 		if (!r->outcome->rejected++)
@@ -420,9 +421,16 @@ static int read_resource_profiles(struct reader *r, struct protobuf all)
 	labels_done(&r->resource);
 	labels_init(&r->resource);
 	r->executable = (struct str){ "", 0 };
-	while (e >= 0 && protobuf_next(&m, &f))
-		if (f.number == OTLP_RESOURCE && f.type == 2)
-			e = read_resource(r, f.bytes);
+	r->resource_code = 0;
+	while (e >= 0 && protobuf_next(&m, &f)) {
+		if (f.number != OTLP_RESOURCE || f.type != 2)
+			continue;
+		e = read_resource(r, f.bytes);
+		if (e == -ERANGE) {
+			r->resource_code = e;
+			e = 0;
+		}
+	}
 	if (e < 0 || m.p != m.end)
 		return e < 0 ? e : bad(r, "the profiles of a resource are damaged or truncated");
 	while (e >= 0 && protobuf_next(&all, &f))

@@ -142,6 +142,7 @@ void pushed_label(struct pushed *p, struct labels *l, struct str key, struct str
 	if (!n || key.n > STROBE_WIRE_LABEL_KEY || !strncmp(name, "__", 2) || is_of_one_sample(name) ||
 	    (l->count >= STROBE_WIRE_LABELS - 1 && !labels_get(l, name))) {
 		p->labels_left_out++;
+		p->ids_dropped += label_is_of_runs(name, n);
 		return;
 	}
 	p->labels_cut += value.n > STROBE_WIRE_LABEL_VALUE;

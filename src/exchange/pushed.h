@@ -36,6 +36,7 @@ struct pushed {
 	struct buf key;
 	uint64_t labels_cut;			/* values longer than labels may be */
 	uint64_t labels_left_out;		/* for their name, or as there were too many */
+	uint64_t ids_dropped;			/* those labels among them that only runs keep */
 };
 
 void pushed_init(struct pushed *p);

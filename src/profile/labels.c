@@ -129,6 +129,16 @@ static void put_value(struct buf *out, const char *value)
 	}
 }
 
+bool label_is_of_runs(const char *key, size_t key_size)
+{
+	static const char *const ids[] = { "span_id", "trace_id", "profile_id" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		if (key_size == strlen(ids[i]) && !memcmp(key, ids[i], key_size))
+			return true;
+	return false;
+}
+
 void labels_put(const struct labels *l, struct buf *out)
 {
 	for (size_t i = 0; i < l->count; i++) {

@@ -27,6 +27,9 @@ const char *labels_get(const struct labels *l, const char *key);	/* NULL if ther
 void labels_copy(struct labels *to, const struct labels *from);		/* `to` is replaced */
 void labels_keep_common(struct labels *l, const struct labels *other);	/* drops what differs */
 
+/* span_id, trace_id and profile_id: every request has its own, so that only runs keep them. */
+bool label_is_of_runs(const char *key, size_t key_size);
+
 /* One unambiguous text per set, key=value joined by commas, with % , = and control bytes of values as %XX. */
 void labels_put(const struct labels *l, struct buf *out);
 

@@ -22,7 +22,7 @@ static void put_time(struct json *j, const char *key, int64_t ns)
 		json_str(j, NULL);
 }
 
-static void put_samples(struct json *j, const struct collector_counters *c)
+static void put_samples(struct json *j, const struct collector_counters *c, const struct source *pushes)
 {
 	struct collector_tally t = tally_collector(c);
 
@@ -43,7 +43,7 @@ static void put_samples(struct json *j, const struct collector_counters *c)
 	json_end(j);
 	put_u64(j, "series_folded", c->series_folded);
 	put_u64(j, "label_values_folded", c->label_values_folded);
-	put_u64(j, "labels_dropped", c->labels_dropped);
+	put_u64(j, "labels_dropped", tally_labels_dropped(c, pushes));
 	put_u64(j, "messages_replayed", c->messages_replayed);
 	put_u64(j, "times_corrected", c->times_corrected);
 	put_time(j, "last", c->last_sample_ns);
@@ -329,7 +329,7 @@ void api_status(struct server_context *s, const struct request *q, struct respon
 	json_key(&j, "not_ready");
 	json_str(&j, reason);
 	if (s->options.collector) {
-		put_samples(&j, s->options.collector);
+		put_samples(&j, s->options.collector, s->options.pushes);
 		put_runs(&j, s->options.collector, s->http.runs_posted);
 	}
 	json_key(&j, "sources");

@@ -446,7 +446,7 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 }
 
 /* received = stored + queued + dropped as queue_full and unfit, exactly. */
-static void put_collector(struct buf *out, const struct collector_counters *c)
+static void put_collector(struct buf *out, const struct collector_counters *c, const struct source *pushes)
 {
 	struct collector_tally t = tally_collector(c);
 
@@ -468,7 +468,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 	       "Messages counted as entry=other because there were too many label sets.");
 	single(out, "strobe_label_values_folded_total", "counter", c->label_values_folded,
 	       "Labels whose value became other, because the day had too many values.");
-	single(out, "strobe_labels_dropped_total", "counter", c->labels_dropped,
+	single(out, "strobe_labels_dropped_total", "counter", tally_labels_dropped(c, pushes),
 	       "Labels span_id, trace_id and profile_id dropped from series, because only runs keep them.");
 	single(out, "strobe_messages_replayed_total", "counter", c->messages_replayed,
 	       "Batches of relays that were delivered again and deduplicated.");
@@ -604,7 +604,7 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 	put_sink_state(out, s->options.sinks, s->options.sink_count);
 	put_figures(out, s->options.sinks, s->options.sink_count);
 	if (s->options.collector) {
-		put_collector(out, s->options.collector);
+		put_collector(out, s->options.collector, s->options.pushes);
 		put_runs(out, s->options.collector, &s->http);
 	}
 	if (s->options.store)

@@ -130,6 +130,7 @@ bool push_submit(struct push *p)
 	if (e < 0)
 		return false;
 	counters_of(p)->push_bytes += p->request->body_size;
+	counters_of(p)->push_ids_dropped += p->pushed.ids_dropped;
 	return true;
 }
 

@@ -74,3 +74,8 @@ struct collector_tally tally_collector(const struct collector_counters *counters
 	tally(from, v);
 	return (struct collector_tally){ v[0], v[1], v[2], v[3], v[4] };
 }
+
+uint64_t tally_labels_dropped(const struct collector_counters *c, const struct source *pushes)
+{
+	return c->labels_dropped + (pushes ? pushes->counters.push_ids_dropped : 0);
+}

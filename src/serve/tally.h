@@ -25,4 +25,7 @@ struct source_tally tally_source(const struct source_counters *c);
 struct sink_tally tally_sink(const struct sink_counters *c);
 struct collector_tally tally_collector(const struct collector_counters *c);
 
+/* Labels that only runs keep, of series and of pushes; pushes: NULL if none are taken. */
+uint64_t tally_labels_dropped(const struct collector_counters *c, const struct source *pushes);
+
 #endif

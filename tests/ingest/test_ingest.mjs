@@ -191,10 +191,37 @@ await test("profiles with bad indices are left out and said", async () => {
 	check(a.status === 200 && Number(partial.rejectedProfiles) === 1 && partial.errorMessage.includes("stack 99"), JSON.stringify(partial));
 	a = await post(d, OTLP, JSON.stringify(wrong), JSON_TYPE);
 	same((await a.json()).partialSuccess.rejectedProfiles, "1", "in JSON");
-	good.dictionary.stackTable[1].locationIndices = [50];
-	same((await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", good), PROTO)).status, 400, "a dictionary with a bad index");
 	await settled(d);
 	same(await stacks(d, "label.service_name=otlp-partly"), { "main;Cart::total": 7, "main;Cart::total;libc.so.6+0x1000": 5 }, "the rest");
+});
+
+await test("an entry of the dictionary with a bad index costs the profiles that use it, and no other", async () => {
+	const name = "otlp-entries", r = request(nowNs(), name, { values: [[1, 7]] }), d_ = r.dictionary;
+	const add = (stack) => r.resourceProfiles.push(request(nowNs(), name, { values: [[stack, 1]] }).resourceProfiles[0]);
+	const functions = d_.functionTable.push({ nameStrindex: 999 }), locations = d_.locationTable.push({ lines: [{ functionIndex: functions - 1, line: 1 }] }, { mappingIndex: 99 });
+	const stacks_ = d_.stackTable.push({ locationIndices: [1, locations - 2] }, { locationIndices: [locations - 1] }, { locationIndices: [88] }, { locationIndices: [1] });
+
+	d_.attributeTable.push({ keyStrindex: 77 });
+	for (let i = 4; i >= 1; i--)
+		add(stacks_ - i);
+	r.resourceProfiles.push({ ...request(nowNs(), name, { values: [[1, 1]] }).resourceProfiles[0], resource: { attributes: [{ keyStrindex: 66, value: { stringValue: "x" } }] } });
+	for (const [body, type] of [[encode("110", "ExportProfilesServiceRequest", r), PROTO], [JSON.stringify(r), JSON_TYPE]]) {
+		const a = await post(d, OTLP, body, type), partial = type === PROTO ?
+			decode("ExportProfilesServiceResponse", await a.arrayBuffer()).partialSuccess : (await a.json()).partialSuccess;
+
+		check(a.status === 200 && Number(partial.rejectedProfiles) === 4, JSON.stringify(partial));
+		check(partial.errorMessage.includes(`stack ${stacks_ - 4} of the dictionary cannot be used: attribute`) &&
+			partial.errorMessage.includes("string 77 is out of range: the dictionary has"), partial.errorMessage);
+	}
+	await settled(d);
+	same(await stacks(d, `label.service_name=${name}`), { main: 2, "main;Cart::total": 14 }, "the rest");
+});
+
+await test("ids of spans that a push has as labels are dropped and counted", async () => {
+	const count = async () => Number(/^strobe_labels_dropped_total (\d+)$/m.exec(await (await fetch(`${d.url}/metrics`)).text())[1]), before = await count();
+
+	same((await post(d, "/ingest?name=spans%7Bspan_id%3D0011223344556677%2Ctrace_id%3D7%2Cprofile_id%3D1%2Cspan_name%3Dx%7D", "a;b 3", {})).status, 200, "the push");
+	same(await count() - before, 3, "counted");
 });
 
 await test("a bomb of gzip is refused before it is unpacked", async () => {
