@@ -71,6 +71,7 @@ struct request {
 	const char *content_type, *content_encoding;		/* headers of the body; NULL if missing */
 	const char *tenant, *profiles_version;			/* X-Scope-OrgID, OTLP-Profiles-Development-Version */
 	uint32_t timeout_ms;					/* the client's timeout for a query; 0: not given */
+	int64_t arrived_ns;					/* monotonic */
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
 	bool has_body, body_too_large, accepts_gzip, accepts_html;

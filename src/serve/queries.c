@@ -66,10 +66,20 @@ static uint32_t milliseconds_of(const struct request *q)
 	return q->timeout_ms && q->timeout_ms < ms ? q->timeout_ms : ms;
 }
 
+/* Clients of Connect give up at their time, whatever took it. */
+static uint32_t waited_milliseconds(const struct request *q)
+{
+	int64_t ms = q->arrived_ns ? (clock_monotonic_ns() - q->arrived_ns) / (NS_PER_SECOND / 1000) : 0;
+
+	return connect_path(q->path) && ms > 0 ? (uint32_t)(ms < UINT32_MAX ? ms : UINT32_MAX) : 0;
+}
+
 static struct query_limits limits_of(const struct memory_cap *cap, const struct request *q, bool large, bool prune_hard)
 {
-	struct query_limits l = { .memory = cap->most / (large ? 2 : 16), .answer = cap->most / (large ? 8 : 32),
-				  .milliseconds = milliseconds_of(q) };
+	struct query_limits l = { .memory = cap->most / (large ? 2 : 16), .answer = cap->most / (large ? 8 : 32) };
+	uint32_t most = milliseconds_of(q), waited = waited_milliseconds(q);
+
+	l.milliseconds = waited < most ? most - waited : 0;
 
 	if (large)
 		l.max_nodes = (uint32_t)(l.memory / (prune_hard ? 8 * NODE_BYTES : NODE_BYTES));
@@ -103,10 +113,14 @@ static enum query_result attempt(struct server_context *s, const struct request 
 				 struct response *r, struct answer *a, struct err *err)
 {
 	_cleanup_(freep) char *php_socket = php_socket_of(s);
-	enum query_result result = query_starter_run(s->options.query_starter, l, q, php_socket, s->options.store, a->file,
-						     r, &a->size, err);
+	uint32_t waited = waited_milliseconds(q);
+	enum query_result result = !l->milliseconds ? QUERY_OUT_OF_TIME : query_starter_run(s->options.query_starter, l, q, php_socket, s->options.store, a->file, r, &a->size, err);
 	uint64_t price = price_of(a);
 
+	if (result == QUERY_OUT_OF_TIME && (!l->milliseconds || waited >= 1000))
+		err_set(err, -ETIMEDOUT, "the query exceeds the limit of %g seconds, of which it waited %.1f for other queries; "
+					 "send fewer at a time, or select a shorter range",
+			milliseconds_of(q) / 1e3, waited / 1e3);
 	if (result == QUERY_DONE && price < a->body->charged) {
 		memory_cap_release(a->body->cap, a->body->charged - price);
 		a->body->charged = price;

@@ -425,6 +425,21 @@ TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
 	CHECK_STR(r.body.data, "{\"code\":\"deadline_exceeded\",\"message\":\"the query exceeds the limit of 0.3 "
 			       "seconds; select a shorter range or fewer labels\"}");
 	CHECK_INT(context.http.queries_late, 1);
+
+	/* The wait for a process is part of it. */
+	q.timeout_ms = 9000;
+	q.arrived_ns = clock_monotonic_ns() - 8900 * (NS_PER_SECOND / 1000);
+	CHECK(queries_answer(&context, &q, false, &r, &a));
+	CHECK(!a && r.status == 504);
+	CHECK(strstr(r.body.data, "the query exceeds the limit of 9 seconds, of which it waited 8.9 for other queries; send fewer at a "
+				  "time, or select a shorter range"));
+	q.arrived_ns -= NS_PER_SECOND;
+	context.options.query_starter = NULL;
+	query_starter_free(s);
+	context.options.query_starter = s = start(abort);
+	CHECK(queries_answer(&context, &q, false, &r, &a));
+	CHECK(!a && r.status == 504 && strstr(r.body.data, "deadline_exceeded"));
+	CHECK_INT(context.http.queries_late, 3);
 	response_done(&r);
 	query_starter_free(s);
 }

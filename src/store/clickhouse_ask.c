@@ -1,5 +1,6 @@
 /* clickhouse_ask.c: requests, their limits, and the errors of ClickHouse in our words. */
 #include "clickhouse_ask.h"
+#include "clickhouse_cache.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
 #include "mem.h"
@@ -13,7 +14,7 @@
 #define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
-#define SILENT_NS	(3 * NS_PER_SECOND)	/* one that did not is left alone for as long */
+#define SILENT_NS	(10 * NS_PER_SECOND)	/* one that did not is left alone for as long, by all queries */
 #define READY_NS	(3 * NS_PER_SECOND)	/* limit of a probe, which blocks the thread that answers it */
 #define ANSWER_MEMORY	(32u << 20)		/* the server writes more than that to a file before it sends it */
 #define IDLE_MAX	64u
@@ -255,33 +256,17 @@ struct shard_thread {
 	struct err err;
 };
 
-static int64_t silent_until_ns(struct clickhouse_store *s, unsigned shard)
-{
-	int64_t ns;
-
-	lock_take(&s->lock);
-	ns = s->silent_until_ns[shard];
-	lock_release(&s->lock);
-	return ns;
-}
-
-static void note_silent(struct clickhouse_store *s, unsigned shard)
-{
-	lock_take(&s->lock);
-	s->silent_until_ns[shard] = clock_monotonic_ns() + SILENT_NS;
-	lock_release(&s->lock);
-}
-
 /* A server that hangs accepts connections and questions, and would be waited for as long as the longest query may take. Whatever
  * it says to a ping, it is there. */
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
+	_Atomic int64_t *silent_until = &(s->cache ? clickhouse_cache_silent(s->cache) : s->silent_until_ns)[shard];
 	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = ALIVE_NS };
 	struct http_answer answer;
 	struct http_client *h;
 	int rc;
 
-	if (clock_monotonic_ns() < silent_until_ns(s, shard))
+	if (clock_monotonic_ns() < *silent_until)
 		return err_set(err, -ETIMEDOUT, "ClickHouse at %s does not answer", s->url.servers[shard].name);
 	if ((rc = take_connection(s, shard, &h, err)) < 0)
 		return rc;
@@ -293,7 +278,7 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 	else
 		http_client_free(h);
 	if (rc == -ETIMEDOUT)
-		note_silent(s, shard);
+		*silent_until = clock_monotonic_ns() + SILENT_NS;
 	return rc < 0 && clickhouse_is_away(rc) ? rc : 0;
 }
 

@@ -7,6 +7,7 @@
 #ifndef STORE_CLICKHOUSE_CACHE_H
 #define STORE_CLICKHOUSE_CACHE_H
 
+#include "clickhouse_url.h"
 #include "intern.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,9 @@ struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c);	/* N
 
 /* Whether it is full and so old that most of it may be unused. Processes that share it keep it. */
 bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns);
+
+/* For each shard until when (monotonic) it is left alone, because it did not answer a moment ago: else each query would wait for it. */
+_Atomic int64_t *clickhouse_cache_silent(struct clickhouse_cache *c);
 
 #define CLICKHOUSE_NO_NODE	UINT32_MAX
 

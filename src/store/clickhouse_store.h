@@ -23,6 +23,8 @@ struct clickhouse_store {
 	enum clickhouse_mode mode;
 	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
+	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* without a cache, which has the same */
+
 	struct lock lock;			/* guards the members below, up to the next lock */
 	struct clickhouse_idle {
 		struct http_client *http;
@@ -32,7 +34,6 @@ struct clickhouse_store {
 	bool prepared;				/* the tables are there, in our version */
 	bool replicated;			/* they are Replicated; known when prepared */
 	struct store_stats stats;
-	int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* monotonic: servers that did not answer a moment ago */
 	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
 	struct err unready;			/* … like this */
 	char missing[256];			/* shards that an answer of this store missed; "" if none */
