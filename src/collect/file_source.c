@@ -438,9 +438,24 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 	return 0;
 }
 
+/* The path may have been renamed since it was opened. */
+static bool has_open(const struct file_source *s, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	for (const struct tail *t = s->tails; t; t = t->next)
+		if (t->device == st.st_dev && t->inode == st.st_ino)
+			return true;
+	return false;
+}
+
 static bool is_same_source(const struct source *base, const struct file_source *s)
 {
-	return base->ops == &file_source_ops && file_is_same(((const struct file_source *)base)->path, s->path);
+	const struct file_source *other = (const struct file_source *)base;
+
+	return base->ops == &file_source_ops && (file_is_same(other->path, s->path) || has_open(other, s->path));
 }
 
 /* The one that is about to be closed, or has the same path, is the same source with other parameters. */

@@ -310,6 +310,28 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
 
 
 @test
+def a_file_that_was_renamed_is_the_same_source_after_sighup():
+    for wait, moved in ((0, 'php.log'), (1, 'php.log'), (1, 'sub/php.log')):
+        with Directory() as directory:
+            config, old, new = f'{directory}/c.yaml', f'{directory}/app.log', f'{directory}/{moved}'
+            os.mkdir(f'{directory}/sub')
+            write(old, 'main;a 1\n' * 100)
+            write_config(config, **{'from': [f'file:{old}'], 'to': [f'sqlite:{directory}/a']})
+            with Collector(directory, '-c', config) as c:
+                check(wait_for(lambda: c.sums()['samples']['stored'] == 100), f'read at first: {c.sums()}')
+                os.rename(old, new)
+                time.sleep(wait)
+                write(new, 'main;a 1\n' * 7)
+                write_config(config, **{'from': [f'file:{new}'], 'to': [f'sqlite:{directory}/a']})
+                c.hup('reloaded the configuration')
+                write(new, 'main;a 1\n' * 5)
+                check(wait_for(lambda: c.sums()['samples']['stored'] >= 112), f'the lines written since: {c.sums()} {c.lines}')
+                time.sleep(1)
+                check(c.sums()['samples']['stored'] == 112, f'each once: {c.sums()} {c.lines}')
+                check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def a_file_by_another_path_is_the_same_source_after_sighup_and_restart_also_through_rotation():
     with Directory() as directory:
         config, log = f'{directory}/c.yaml', f'{directory}/x.log'
