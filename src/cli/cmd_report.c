@@ -92,8 +92,9 @@ static int parse_by(struct report_options *o)
 		if (!strcmp(what, "self") || !strcmp(what, "total"))
 			sort = sort ? sort : what;
 		else if (!report_by_parse(what, &o->by))
-			return command_usage(&spec, "invalid --by '%s'; use function, line, file, class, namespace "
-						    "package or own", what);
+			return command_usage(&spec, "invalid --by '%s'; use function, line, file, class, namespace, "
+						    "package or own",
+					     what);
 	}
 	return 0;
 }

@@ -536,6 +536,7 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	struct file_source *s = xcalloc(1, sizeof(*s));
 	const char *query = strchr(url, '?');
 	struct stat st;
+	bool exists;
 	int r;
 
 	s->base = (struct source){ .ops = &file_source_ops, .receiver = *receiver, .loop = loop };
@@ -545,12 +546,15 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 		err_prefix(err, "%s", url);
 	if (r < 0 || (r = set_paths(s, url, err)) < 0)
 		goto fail;
-	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
+	exists = stat(s->path, &st) == 0;
+	if (exists && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
 	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
 	    (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");
+	if (!exists)
+		log_info("'%s' does not exist yet; it is read from its start once it does", s->path);
 	*ret = &s->base;
 	return 0;
 fail:

@@ -120,7 +120,8 @@ static int find_palette(struct picture *g, struct err *err)
 		return err_set(err, -EINVAL, "unknown palette '%s'; did you mean '%s'?", g->o->colors, nearest);
 	if (!g->palette)
 		return err_set(err, -EINVAL, "unknown palette '%s'; use hot, mem, io, wakeup, chain, "
-			       "java, js, perl, red, green, blue, aqua, yellow, purple and orange", g->o->colors);
+					     "java, js, perl, red, green, blue, aqua, yellow, purple or orange",
+			       g->o->colors);
 	if (!palette_background(g->palette, picture_background(g->o), top, bottom))
 		return err_set(err, -EINVAL, "unknown background '%s'; use yellow, blue, green, grey and "
 			       "#rrggbb", g->o->bg_colors);

@@ -231,7 +231,7 @@ static void put_foot(const struct diff_report *r, size_t count, struct buf *out)
 	if (count < r->count) {
 		buf_puts(out, count ? "\n" : "");
 		buf_put_grouped(out, (int64_t)(r->count - count));
-		buf_puts(out, " more changed; -r 0 shows them\n");
+		buf_puts(out, r->options->all ? " more functions; -r 0 shows them\n" : " more changed; -r 0 shows them\n");
 	}
 	if (!r->quiet || r->options->all)
 		return;

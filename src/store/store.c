@@ -15,6 +15,8 @@ static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse
 			       *url ? url : "DIR");
 	if (!strncmp(url, "clickhouse:", 11))
 		return clickhouse_store_open(url, clickhouse_mode, ret, err);
+	if (!strncmp(url, "sqlite:", 7) && strchr(url, '?'))
+		return err_set(err, -EINVAL, "'%s': sqlite:DIR takes no parameters; options such as --retain set limits", url);
 	if (strncmp(url, "sqlite:", 7))
 		return err_set(err, -EINVAL, "unknown kind of store '%.*s'; known are sqlite:DIR and "
 			       "clickhouse://HOST:PORT/DATABASE",
