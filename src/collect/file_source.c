@@ -39,7 +39,7 @@ struct file_source {
 	struct tail *reading;		/* the file whose lines are being handed over */
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
-	bool caught_up, state_failed, logged_unreadable;
+	bool caught_up, state_failed, logged_unreadable, logged_missing;
 	uint64_t acknowledged, saved;	/* ack tokens */
 	char piece[PIECE];
 };
@@ -266,6 +266,9 @@ static void tick(struct watch *w, uint32_t events)
 
 	loop_timer_read(w);
 	begin(s);
+	if (!s->logged_missing && !s->tails && access(s->path, F_OK) < 0 && errno == ENOENT)
+		log_info("'%s' does not exist yet; it is read from its start once it does", s->path);
+	s->logged_missing = true;
 	check_files(s);
 	read_all(s, PIECES_PER_LOOK);
 	if (s->state_failed)
@@ -536,7 +539,6 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	struct file_source *s = xcalloc(1, sizeof(*s));
 	const char *query = strchr(url, '?');
 	struct stat st;
-	bool exists;
 	int r;
 
 	s->base = (struct source){ .ops = &file_source_ops, .receiver = *receiver, .loop = loop };
@@ -546,15 +548,12 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 		err_prefix(err, "%s", url);
 	if (r < 0 || (r = set_paths(s, url, err)) < 0)
 		goto fail;
-	exists = stat(s->path, &st) == 0;
-	if (exists && (r = file_check_regular(s->path, &st, err)) < 0)
+	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
 	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
 	    (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");
-	if (!exists)
-		log_info("'%s' does not exist yet; it is read from its start once it does", s->path);
 	*ret = &s->base;
 	return 0;
 fail:

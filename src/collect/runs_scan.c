@@ -176,11 +176,16 @@ static void open_directory(struct runs_source *s)
 {
 	struct err err = { 0 };
 	struct stat st;
+	int error;
 
 	runs_scan_close(s);
 	s->directory = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->directory < 0 || fstat(s->directory, &st) < 0) {
-		source_set_state(&s->base, false, "waiting for the directory: %s", strerror(errno));
+		error = errno;
+		if (!s->logged_missing && error == ENOENT)
+			log_info("the directory '%s' does not exist; its runs are imported once it does", s->path);
+		s->logged_missing = true;
+		source_set_state(&s->base, false, "waiting for the directory: %s", strerror(error));
 		runs_scan_close(s);
 		return;
 	}

@@ -362,7 +362,6 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	struct runs_source *s = xcalloc(1, sizeof(*s));
 	const char *query = strchr(url, '?');
 	struct stat st;
-	bool exists;
 	int r;
 
 	s->base = (struct source){ .ops = &runs_source_ops, .receiver = *receiver, .loop = loop, .url = xstrdup(url) };
@@ -382,8 +381,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 		r = runs_scan_open_seen(s, err);
 	if (r >= 0 && query)
 		r = take_parameters(s, query + 1, err);
-	exists = r >= 0 && stat(s->path, &st) == 0;
-	if (exists && !S_ISDIR(st.st_mode))
+	if (r >= 0 && stat(s->path, &st) == 0 && !S_ISDIR(st.st_mode))
 		r = err_set(err, -ENOTDIR, "'%s' is not a directory; `strobe import` takes single files", s->path);
 	if (r >= 0)
 		r = loop_add_timer(loop, &s->timer, TICK_NS, err);
@@ -392,8 +390,6 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 		return r;
 	}
 	source_set_state(&s->base, false, "starting");
-	if (!exists)
-		log_info("the directory '%s' does not exist yet; its runs are imported once it does", s->path);
 	*ret = &s->base;
 	return 0;
 }
