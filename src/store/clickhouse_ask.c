@@ -14,7 +14,8 @@
 #define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
-#define SILENT_NS	(10 * NS_PER_SECOND)	/* one that did not is left alone for as long, by all queries */
+#define SILENT_NS	(10 * NS_PER_SECOND)	/* for as long, all queries ask one that did not … */
+#define BRIEF_NS	(NS_PER_SECOND / 2)	/* … for only so long whether it is back */
 #define READY_NS	(3 * NS_PER_SECOND)	/* limit of a probe, which blocks the thread that answers it */
 #define ANSWER_MEMORY	(32u << 20)		/* the server writes more than that to a file before it sends it */
 #define IDLE_MAX	64u
@@ -261,13 +262,12 @@ struct shard_thread {
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
 	_Atomic int64_t *silent_until = &(s->cache ? clickhouse_cache_silent(s->cache) : s->silent_until_ns)[shard];
-	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = ALIVE_NS };
+	bool silent = clock_monotonic_ns() < *silent_until;
+	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = silent ? BRIEF_NS : ALIVE_NS };
 	struct http_answer answer;
 	struct http_client *h;
 	int rc;
 
-	if (clock_monotonic_ns() < *silent_until)
-		return err_set(err, -ETIMEDOUT, "ClickHouse at %s does not answer", s->url.servers[shard].name);
 	if ((rc = take_connection(s, shard, &h, err)) < 0)
 		return rc;
 	http_answer_init(&answer);
@@ -277,7 +277,9 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 		give_back(s, shard, h);
 	else
 		http_client_free(h);
-	if (rc == -ETIMEDOUT)
+	if (rc != -ETIMEDOUT)
+		*silent_until = 0;
+	else if (!silent)
 		*silent_until = clock_monotonic_ns() + SILENT_NS;
 	return rc < 0 && clickhouse_is_away(rc) ? rc : 0;
 }
