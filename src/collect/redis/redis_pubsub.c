@@ -325,6 +325,33 @@ static const char *common_word(const struct list *a, const struct list *b)
 	return NULL;
 }
 
+static const char *included_word(const struct list *patterns, const struct list *words)
+{
+	for (size_t i = 1; patterns->count && i <= patterns->count; i++)
+		for (size_t k = 1; words->count && k <= words->count; k++)
+			if (fnmatch(patterns->words[i], words->words[k], 0) == 0)
+				return words->words[k];
+	return NULL;
+}
+
+static const char *channel_of_both(const struct pubsub *a, const struct pubsub *b)
+{
+	const char *word = common_word(&a->channels, &b->channels);
+
+	if (!word)
+		word = included_word(&a->patterns, &b->channels);
+	return word ? word : included_word(&b->patterns, &a->channels);
+}
+
+static const char *pattern_of_both(const struct pubsub *a, const struct pubsub *b)
+{
+	const char *word = common_word(&a->patterns, &b->patterns);
+
+	if (!word)
+		word = included_word(&a->patterns, &b->patterns);
+	return word ? word : included_word(&b->patterns, &a->patterns);
+}
+
 /* Redis sends each a copy, and each would be counted. */
 static int check_other(const struct pubsub *p, const struct source *base, struct err *err)
 {
@@ -334,9 +361,9 @@ static int check_other(const struct pubsub *p, const struct source *base, struct
 
 	if (base->ops != &redis_pubsub_ops || !is_same_server(p, other))
 		return 0;
-	word = common_word(&p->channels, &other->channels);
+	word = channel_of_both(p, other);
 	if (!word) {
-		word = common_word(&p->patterns, &other->patterns);
+		word = pattern_of_both(p, other);
 		what = "pattern";
 	}
 	if (!word)

@@ -182,7 +182,10 @@ TEST(a_channel_of_one_server_is_subscribed_to_once)
 	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?channel=b&label.dc=x", true), "");
 	CHECK_STR(open_beside(first, "redis://127.0.0.1:2/?channel=b", false), "");
 	CHECK_STR(open_beside(first, "redis://127.0.0.2:1/?channel=b", false), "");
-	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?channel=x*&pattern=a", false), "");
+	CHECK(strstr(open_beside(first, "redis://127.0.0.1:1/?pattern=[ab]", false), "already subscribes to the channel 'a'"));
+	CHECK(strstr(open_beside(first, "redis://127.0.0.1:1/?channel=c,xy", false), "already subscribes to the channel 'xy'"));
+	CHECK(strstr(open_beside(first, "redis://127.0.0.1:1/?pattern=xy*", false), "already subscribes to the pattern 'xy*'"));
+	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?channel=c&pattern=[cd]y,y*", false), "");
 	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?stream=b", false), "");
 	/* A port does not matter for a unix socket. */
 	CHECK(strstr(open_beside("redis://%2Ftmp%2Fnobody.sock:1/?channel=a%0Ab",
