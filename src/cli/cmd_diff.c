@@ -162,6 +162,7 @@ static int check_options(void)
 static int load_one(struct sides *s, char **files, enum form form)
 {
 	int code = inputs_load(&s->a, &spec, files, 1);
+	uint32_t unused;
 
 	if (code)
 		return code;
@@ -170,7 +171,7 @@ static int load_one(struct sides *s, char **files, enum form form)
 	if (!sides_take_difference(s, files[0]))
 		return command_usage(&spec, "two profiles are needed, A (before) and B (after); '%s' is a single profile "
 				     "without two counts", files[0]);
-	return 0;
+	return column ? inputs_column(&s->a, &spec, column, &unused) : 0;
 }
 
 /* difffolded.pl compares with an empty file too: everything is new, or gone. */

@@ -209,6 +209,19 @@ static void put_query(struct profile_url *u, const char *query)
 	}
 }
 
+/* The columns of a comparison are its two sides, of the value that the page shows. */
+static void put_compared_column(struct profile_url *u, const char *query)
+{
+	for (; *query; query += strcspn(query, "&"), query += *query == '&') {
+		size_t n = strcspn(query, "&");
+
+		if (n > strlen("column=") && !strncmp(query, "column=", strlen("column="))) {
+			buf_putc(&u->path, '&');
+			put_kept(&u->path, (struct str){ query, n }, false);
+		}
+	}
+}
+
 /* "SOURCE/ID", "SOURCE/ID/flamegraph" -> "SOURCE/ID"; empty for other paths. */
 static struct str run_of(struct str path, const char *below)
 {
@@ -275,6 +288,8 @@ static int put_question(struct profile_url *u, struct str path, const char *quer
 		put_kept(&u->path, run, true);
 	}
 	put_query(u, query);
+	if (*query && profile_url_is_comparison(url))
+		put_compared_column(u, query);
 	return 0;
 }
 

@@ -73,6 +73,9 @@ TEST(the_column_is_remembered)
 	CHECK_STR(u.column.data, "cpu_ns");
 	CHECK_STR(u.path.data, "/api/v1/profile?format=strobe&from=-1h");
 	profile_url_done(&u);
+
+	/* A comparison is asked for it: the answer has the two sides of one value. */
+	CHECK_STR(path_of("http://h:8787/?run=shop/2&column=memory_bytes&base=shop/1"), ASKED "&run=shop/2&base=shop/1&column=memory_bytes");
 }
 
 TEST(other_addresses_are_refused)

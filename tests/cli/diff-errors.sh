@@ -23,6 +23,8 @@ try -n --normalize rate many.folded few.folded
 try --normalize rate many.folded few.folded
 try --normalize requests many.folded few.folded
 try --column wall_ns many.folded few.folded
+printf 'main;f 5 7\n' >two.folded
+try --column nonsense two.folded
 try many.folded few.folded
 try many.folded data/cart.json
 try many.folded data/cart.json --force
