@@ -98,8 +98,8 @@ struct source_counters {
 	_Atomic uint64_t lag;			/* entries not delivered to any consumer yet */
 	_Atomic uint64_t pending;		/* entries handed over and not acknowledged */
 	_Atomic uint64_t acked, claimed;	/* entries; claimed from consumers that are gone */
-	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed before anybody read them, as far as is
-						 * known */
+	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed or deleted before anybody read them, or
+						 * before a reader of what was pending did, as far as is known */
 };
 
 struct source;

@@ -35,7 +35,7 @@ static void note_source(struct drop_report *r, const struct source *s)
 		drop_report_note(r, n->rejected_files[e], "files of %s (%s)", s->url,
 				 source_file_error_name((enum source_file_error)e));
 	drop_report_note(r, n->rejected_entries, "entries of %s (malformed)", s->url);
-	drop_report_note(r, n->lost_to_trimming, "entries of %s (trimmed)", s->url);
+	drop_report_note(r, n->lost_to_trimming, "entries of %s (trimmed or deleted)", s->url);
 	drop_report_note(r, n->messages_missed, "messages of %s at most (missed)", s->url);
 	drop_report_note(r, n->connections_refused, "connections to %s (refused)", s->url);
 }

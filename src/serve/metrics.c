@@ -251,7 +251,7 @@ static void put_pipeline_sources(struct buf *out, const struct server_context *s
 		    acked);
 	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries claimed from dead consumers.", claimed);
 	each_stream(out, s, "strobe_stream_trimmed_unread_total", "counter",
-		    "Entries trimmed before the consumer group read them.", trimmed);
+		    "Entries trimmed or deleted before they were read, or before what a dead consumer had was read again.", trimmed);
 }
 
 /* received = stored + dropped + in_flight, exactly; a consistent snapshot. */

@@ -70,6 +70,25 @@ def a_batch_that_is_stored_but_not_acknowledged_is_stored_once_by_another_consum
 
 
 @test
+def entries_deleted_while_pending_for_a_dead_consumer_are_counted():
+    first, second = servers()
+    with Directory() as d, RedisServer() as redis:
+        with Reader(d, redis, url_of('deleted', (first, second)), 'one', 'one') as one:
+            add(redis, 0, 1)
+            check(wait_for(lambda: holds('deleted', 1, 1, first, second) and pending(redis) == 0), 'it works at first')
+            one.process.kill()
+            one.process.wait()
+        add(redis, 1, 250)
+        entries = redis.command('XREADGROUP', 'GROUP', 'g', 'one', 'COUNT', 250, 'STREAMS', 'strobe', '>')[0][1]
+        deleted = [e[0] for e in entries[3:203]]
+        redis.command('XDEL', 'strobe', *deleted)
+        with Reader(d, redis, url_of('deleted', (first, second)), 'two', 'two') as two:
+            check(wait_for(lambda: pending(redis) == 0 and holds('deleted', 51, 1, first, second), 60), 'the rest is stored')
+            check(wait_for(lambda: two.status()['sources'][1]['stream']['trimmed_unread'] == 200), 'those that were deleted are counted')
+            check(two.status()['sources'][1]['stream']['claimed'] == 50, 'and not as claimed')
+
+
+@test
 def a_batch_is_stored_once_by_the_same_consumer_without_its_state_directory():
     check_takeover('renamed', 'one', False)
 

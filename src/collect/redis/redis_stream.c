@@ -410,6 +410,7 @@ static void free_key(struct stream_key *k)
 	free(k->lease);
 	free(k->acks);
 	free(k->claims);
+	free(k->listed);
 	free(k->claim_from);
 	stream_records_free(k);
 	free(k->records);

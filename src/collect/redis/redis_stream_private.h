@@ -96,6 +96,8 @@ struct stream_key {
 	struct stream_id *claims;		/* requested, until their content has come */
 	size_t claim_count, claim_capacity, claim_at, claimed;
 	void (*claims_read)(struct stream_key *k);
+	struct stream_id *listed;		/* pending of `claim_from`, and not read yet */
+	size_t listed_count, listed_capacity, listed_lost;
 	struct stream_record *records;		/* when they were last read */
 	size_t record_count, record_capacity, records_checked;
 	void (*records_read)(struct stream_key *k);

@@ -5,7 +5,11 @@
  *
  * Whoever has an entry of a recorded batch needs all of them, since sinks take only the first that comes by its id. The
  * consumer that is gone may be back, and have begun to read them. So in the end what is missing of such a batch is
- * claimed whoever has it: then several collectors may have the whole batch, and it is stored once. */
+ * claimed whoever has it: then several collectors may have the whole batch, and it is stored once.
+ *
+ * An entry that was deleted while it was pending cannot be claimed: Redis 7 drops it from the list without a word, earlier
+ * ones return nil. So those that were listed and did not come are looked up in the stream: another collector was faster,
+ * or they are lost. */
 #include "redis_stream_private.h"
 
 #include "log.h"
@@ -19,6 +23,7 @@
 static void ask_claimable(struct stream_key *k);
 static void ask_content(struct stream_key *k);
 static void add(struct stream_key *k, struct stream_id id);
+static void look_up_listed(struct stream_key *k);
 
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id)
 {
@@ -37,16 +42,52 @@ static void end_claims(struct stream_key *k)
 static void end_round(struct stream_key *k)
 {
 	size_t claimed = k->claimed;
+	bool any = claimed || k->listed_lost;
 
+	k->is_claiming = false;
 	if (claimed)
 		log_info("claimed %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
 			 k->claim_from);
 	stream_caught_up(k->source);
 	stream_acks_send(k);
-	if (claimed && k->phase == KEY_READING)
+	if (any && k->phase == KEY_READING)
 		ask_claimable(k);
 	else
 		stream_records_free(k);
+}
+
+static void on_listed(struct stream_key *k, const redisReply *reply)
+{
+	struct stream_id id = k->listed[k->listed_count - 1];
+
+	k->listed_count--;
+	if (reply->type == REDIS_REPLY_ARRAY && !reply->elements && !stream_id_set_has(&k->under_way, id)) {
+		k->listed_lost++;
+		stream_key_hand(k, id, NULL);
+	}
+	look_up_listed(k);
+}
+
+static void look_up_listed(struct stream_key *k)
+{
+	char id[STREAM_ID_TEXT];
+
+	if (!k->listed_count) {
+		end_round(k);
+		return;
+	}
+	k->is_claiming = true;
+	stream_id_format(k->listed[k->listed_count - 1], id);
+	stream_askf(k, on_listed, "XRANGE %s %s %s", k->name, id, id);
+}
+
+static void came(struct stream_key *k, struct stream_id id)
+{
+	for (size_t i = 0; i < k->listed_count; i++)
+		if (!stream_id_compare(k->listed[i], id)) {
+			k->listed[i] = k->listed[--k->listed_count];
+			return;
+		}
 }
 
 static void on_content(struct stream_key *k, const redisReply *reply)
@@ -57,7 +98,10 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 		const redisReply *fields;
 		struct stream_id id;
 
-		if (!stream_entry_of(reply->element[i], &id, &fields) || stream_id_set_has(&k->under_way, id))
+		if (!stream_entry_of(reply->element[i], &id, &fields))
+			continue;
+		came(k, id);
+		if (stream_id_set_has(&k->under_way, id))
 			continue;
 		stream_key_hand(k, id, fields);
 		k->claimed++;
@@ -144,7 +188,7 @@ void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
 
 static void claim_rest(struct stream_key *k)
 {
-	stream_claim_rest(k, end_round);
+	stream_claim_rest(k, look_up_listed);
 }
 
 /* The ids that are ours now: another collector may have been faster. */
@@ -188,7 +232,7 @@ static void on_claimable(struct stream_key *k, const redisReply *reply)
 {
 	int64_t idle_ms = k->source->options.claim_idle_ns / 1000000;
 
-	k->claim_count = 0;
+	k->claim_count = k->listed_count = k->listed_lost = 0;
 	for (size_t i = 0; i < k->record_count; i++)
 		k->records[i].claimed = false;
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
@@ -201,6 +245,8 @@ static void on_claimable(struct stream_key *k, const redisReply *reply)
 		    row->element[2]->integer < idle_ms ||
 		    !stream_id_parse(row->element[0]->str, row->element[0]->len, &id))
 			continue;
+		GROW(&k->listed, &k->listed_capacity, k->listed_count + 1);
+		k->listed[k->listed_count++] = id;
 		r = stream_record_of(k, id);
 		if (r)
 			add_batch(k, r);
