@@ -307,9 +307,9 @@ static void on_signal(int signo, void *data)
 }
 
 /* Runs in the process of a query, with the options that the daemon started with. */
-static int open_to_read(void *data, struct store **ret, struct err *err)
+static int open_to_read(void *data, int64_t until_ns, struct store **ret, struct err *err)
 {
-	return store_open(data, true, ret, err);
+	return store_open_until(data, until_ns, ret, err);
 }
 
 static void before_query(void *data)

@@ -3,6 +3,7 @@
 
 #include "answer_file.h"
 #include "api.h"
+#include "clock.h"
 #include "confine.h"
 #include "mem.h"
 #include "router.h"
@@ -76,6 +77,7 @@ static void put_answer(struct response *r, const struct request *q, struct answe
 
 void query_child(pid_t parent, int channel, int body, const struct query_start *start)
 {
+	int64_t until_ns = clock_monotonic_ns();
 	char *bytes = xmalloc(QUERY_MESSAGE_MAX);
 	ssize_t n = recv(channel, bytes, QUERY_MESSAGE_MAX, 0);
 	struct source source = { 0 }, *sources[] = { &source };
@@ -91,6 +93,7 @@ void query_child(pid_t parent, int channel, int body, const struct query_start *
 	buf_init(&t.message);
 	if (n < 0 || !query_get_request(bytes, (size_t)n, &l, &q, &php_socket))
 		_exit(1);
+	until_ns += l.milliseconds * (NS_PER_SECOND / 1000);
 	/* Graphviz has limits of its own, and libraries that need more memory than a small query gets. */
 	if (router_draws(&q))
 		api_callgraph_start(&context, &err);
@@ -107,7 +110,7 @@ void query_child(pid_t parent, int channel, int body, const struct query_start *
 	w = answer_writer_new(body);
 	response_init(&r);
 	r.drain = &w->drain;
-	if (start->open(start->data, &context.options.store, &err) < 0) {
+	if (start->open(start->data, until_ns, &context.options.store, &err) < 0) {
 		response_error(&r, &q, 500, "%s", err.text);
 	} else {
 		store_on_damage(context.options.store, send_damage, &t);

@@ -14,7 +14,7 @@ struct query_starter;
 
 /* The state that the process of each query starts with, as it is when the starter is made. */
 struct query_start {
-	int (*open)(void *data, struct store **ret, struct err *err);	/* a store to be read */
+	int (*open)(void *data, int64_t until_ns, struct store **ret, struct err *err);	/* a store to be read, as store_open_until does */
 	void *data;
 	void (*before_fork)(void *data);	/* in the helper, for each; NULL: nothing */
 	const char *const *source_dirs;		/* as server.h has them */

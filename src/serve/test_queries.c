@@ -121,7 +121,7 @@ TEST(a_request_and_a_response_arrive_as_they_were_sent)
 
 /* --- Processes --- */
 
-static int open_fake(void *data, struct store **ret, struct err *err)
+static int open_fake(void *data, int64_t until_ns, struct store **ret, struct err *err)
 {
 	if (fake_store_fails)
 		return err_set(err, -EIO, "the disk is gone");

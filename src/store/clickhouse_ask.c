@@ -14,6 +14,9 @@
 #define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
+#define PING_PERCENT	30			/* of the time that is left … */
+#define ANSWER_PERCENT	85			/* … for what the others said, and for it to be drawn */
+#define LEAST_NS	(NS_PER_SECOND / 20)
 #define SILENT_NS	(10 * NS_PER_SECOND)	/* for as long, all queries ask one that did not … */
 #define BRIEF_NS	(NS_PER_SECOND / 2)	/* … for only so long whether it is back */
 #define READY_NS	(3 * NS_PER_SECOND)	/* limit of a probe, which blocks the thread that answers it */
@@ -145,6 +148,17 @@ static const char *put_body(const struct clickhouse_request *r, struct buf *para
 	return "multipart/form-data; boundary=" BOUNDARY;
 }
 
+/* `ns`, or this percentage of the time that is left, if it is less. */
+static int64_t until_answer(const struct clickhouse_store *s, int64_t ns, int64_t percent)
+{
+	int64_t left = s->until_ns - clock_monotonic_ns();
+
+	if (!s->until_ns)
+		return ns;
+	left = left > 0 ? left / 100 * percent : 0;
+	return left < LEAST_NS ? LEAST_NS : left < ns ? left : ns;
+}
+
 static int64_t time_limit_ns(const struct clickhouse_store *s, const struct clickhouse_request *r)
 {
 	int64_t ns = r->writes ? INSERT_NS : s->url.timeout_ns;
@@ -163,7 +177,7 @@ static void put_settings(const struct clickhouse_store *s, const struct clickhou
 	if (r->session)
 		put_parameter(p, "session_id", r->session);
 	buf_printf(p, "%smax_execution_time=%lld&wait_end_of_query=1&buffer_size=%u", p->size ? "&" : "",
-		   (long long)(time_limit_ns(s, r) / NS_PER_SECOND), ANSWER_MEMORY);
+		   (long long)((until_answer(s, time_limit_ns(s, r), ANSWER_PERCENT) + NS_PER_SECOND - 1) / NS_PER_SECOND), ANSWER_MEMORY);
 	if (!r->writes && !r->is_number)
 		buf_printf(p, "&max_memory_usage=%llu", (unsigned long long)s->url.memory_bytes);
 	if (r->writes)
@@ -181,7 +195,9 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	_cleanup_(freep) char *path = NULL, *type = NULL;
 	const char *headers[2] = { NULL };
 	struct http_request request = {
-		.method = "POST", .headers = headers, .total_ns = time_limit_ns(s, r) + (r->within_ns ? 0 : GRACE_NS),
+		.method = "POST",
+		.headers = headers,
+		.total_ns = until_answer(s, time_limit_ns(s, r) + (r->within_ns ? 0 : GRACE_NS), ANSWER_PERCENT),
 		.body_max = ANSWER_MAX,
 	};
 	struct http_client *h;
@@ -257,17 +273,52 @@ struct shard_thread {
 	struct err err;
 };
 
+/* Whether a list such as "db1:8123, db2:8123" has this server. */
+static bool has_server(const char *list, const char *server)
+{
+	size_t n = strlen(server);
+
+	for (const char *at = list; (at = strstr(at, server)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
+static void note_missing(struct clickhouse_store *s, const char *server)
+{
+	size_t n;
+
+	lock_take(&s->lock);
+	n = strlen(s->missing);
+	if (!has_server(s->missing, server))
+		snprintf(s->missing + n, sizeof(s->missing) - n, "%s%s", n ? ", " : "", server);
+	lock_release(&s->lock);
+}
+
+/* One that an answer with a deadline has missed is not waited for again. */
+static bool was_missed(struct clickhouse_store *s, unsigned shard)
+{
+	bool missed;
+
+	lock_take(&s->lock);
+	missed = s->until_ns && has_server(s->missing, s->url.servers[shard].name);
+	lock_release(&s->lock);
+	return missed;
+}
+
 /* A server that hangs accepts connections and questions, and would be waited for as long as the longest query may take. Whatever
  * it says to a ping, it is there. */
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
 	_Atomic int64_t *silent_until = &(s->cache ? clickhouse_cache_silent(s->cache) : s->silent_until_ns)[shard];
 	bool silent = clock_monotonic_ns() < *silent_until;
-	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = silent ? BRIEF_NS : ALIVE_NS };
+	struct http_request ping = { .method = "GET", .path = "/ping", .total_ns = silent ? BRIEF_NS : until_answer(s, ALIVE_NS, PING_PERCENT) };
 	struct http_answer answer;
 	struct http_client *h;
 	int rc;
 
+	if (was_missed(s, shard))
+		return err_set(err, -ETIMEDOUT, "ClickHouse at %s did not answer before", s->url.servers[shard].name);
 	if ((rc = take_connection(s, shard, &h, err)) < 0)
 		return rc;
 	http_answer_init(&answer);
@@ -292,28 +343,6 @@ static void *ask_shard(void *data)
 	if (t->rc >= 0)
 		t->rc = t->one(t->store, t->shard, t->data, &t->err);
 	return NULL;
-}
-
-/* Whether a list such as "db1:8123, db2:8123" has this server. */
-static bool has_server(const char *list, const char *server)
-{
-	size_t n = strlen(server);
-
-	for (const char *at = list; (at = strstr(at, server)); at += n)
-		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ','))
-			return true;
-	return false;
-}
-
-static void note_missing(struct clickhouse_store *s, const char *server)
-{
-	size_t n;
-
-	lock_take(&s->lock);
-	n = strlen(s->missing);
-	if (!has_server(s->missing, server))
-		snprintf(s->missing + n, sizeof(s->missing) - n, "%s%s", n ? ", " : "", server);
-	lock_release(&s->lock);
 }
 
 static int judge(struct clickhouse_store *s, const struct shard_thread *threads, unsigned count, struct err *err)

@@ -137,13 +137,14 @@ void clickhouse_renew_cache(void)
 	cache = clickhouse_cache_new();
 }
 
-int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct store **ret, struct err *err)
+int clickhouse_store_open(const char *url, enum clickhouse_mode mode, int64_t until_ns, struct store **ret, struct err *err)
 {
 	struct clickhouse_store *s = xcalloc(1, sizeof(*s));
 	int rc;
 
 	s->base.ops = &ops;
 	s->mode = mode;
+	s->until_ns = until_ns;
 	s->cache = cache;
 	s->known = clickhouse_known_new(CLICKHOUSE_KNOWN_MAX);
 	lock_init(&s->lock);

@@ -23,6 +23,7 @@ struct clickhouse_store {
 	enum clickhouse_mode mode;
 	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
+	int64_t until_ns;			/* answers are of no use later, monotonic; 0: they have time */
 	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* without a cache, which has the same */
 
 	struct lock lock;			/* guards the members below, up to the next lock */
@@ -47,7 +48,8 @@ struct clickhouse_store {
  * unused. */
 void clickhouse_renew_cache(void);
 
-int clickhouse_store_open(const char *url, enum clickhouse_mode mode, struct store **ret, struct err *err);
+/* `until_ns` as in store_open_until; 0: answers have time. */
+int clickhouse_store_open(const char *url, enum clickhouse_mode mode, int64_t until_ns, struct store **ret, struct err *err);
 
 static inline struct clickhouse_store *clickhouse_of(struct store *s)
 {

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse_mode clickhouse_mode, struct store **ret,
-		   struct err *err)
+static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse_mode clickhouse_mode, int64_t until_ns,
+		   struct store **ret, struct err *err)
 {
 	const char *colon = strchr(url, ':');
 
@@ -14,7 +14,7 @@ static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse
 		return err_set(err, -EINVAL, "'%s' is not the address of a store; write sqlite:%s for a directory", url,
 			       *url ? url : "DIR");
 	if (!strncmp(url, "clickhouse:", 11))
-		return clickhouse_store_open(url, clickhouse_mode, ret, err);
+		return clickhouse_store_open(url, clickhouse_mode, until_ns, ret, err);
 	if (!strncmp(url, "sqlite:", 7) && strchr(url, '?'))
 		return err_set(err, -EINVAL, "'%s': sqlite:DIR takes no parameters; options such as --retain set limits", url);
 	if (strncmp(url, "sqlite:", 7))
@@ -31,7 +31,12 @@ static int open_as(const char *url, enum sqlite_store_mode mode, enum clickhouse
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err)
 {
 	return open_as(url, read_only ? SQLITE_STORE_READ : SQLITE_STORE_WRITE, read_only ? CLICKHOUSE_READ : CLICKHOUSE_WRITE,
-		       ret, err);
+		       0, ret, err);
+}
+
+int store_open_until(const char *url, int64_t until_ns, struct store **ret, struct err *err)
+{
+	return open_as(url, SQLITE_STORE_READ, CLICKHOUSE_READ, until_ns, ret, err);
 }
 
 int store_load(const char *url, struct err *err)
@@ -47,7 +52,7 @@ void store_before_fork(const char *url)
 
 int store_open_runs(const char *url, struct store **ret, struct err *err)
 {
-	return open_as(url, SQLITE_STORE_RUNS, CLICKHOUSE_RUNS, ret, err);
+	return open_as(url, SQLITE_STORE_RUNS, CLICKHOUSE_RUNS, 0, ret, err);
 }
 
 struct store *store_close(struct store *s)

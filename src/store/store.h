@@ -205,6 +205,10 @@ struct store_ops {
  * process writes to it; `read_only` opens beside such a writer and cannot append. */
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err);
 
+/* Opens it to read, for answers that are of no use after `until_ns` (monotonic): servers are waited for a part of the time that is left, so
+ * that the answer is there in time and says which of them it misses. */
+int store_open_until(const char *url, int64_t until_ns, struct store **ret, struct err *err);
+
 /* Loads what a store of this URL needs beside the program itself, for programs that are about to limit themselves. */
 int store_load(const char *url, struct err *err);
 

@@ -239,6 +239,33 @@ def readiness(page):
 
 
 @test
+def a_client_of_little_patience_gets_the_other_shard_and_the_name_of_the_one_that_hangs():
+    one, two = mortals()
+    lines = stacks(500)
+    with Directory() as d:
+        collected(lines, both('patience', pair=mortal), directory=d)
+        first = stored('patience', one)
+        with Page(d, both('patience', pair=mortal)) as page:
+            now = int(time.time() * 1000)
+            body = {'profileTypeID': 'wall:samples:count:wall:nanoseconds', 'labelSelector': '{}', 'start': now - 7200_000, 'end': now}
+            types = page.daemon.url + '/querier.v1.QuerierService/ProfileTypes'
+            r = urllib.request.Request(types, json.dumps({'start': now - 7200_000, 'end': now}).encode(), {'Content-Type': 'application/json'})
+            with urllib.request.urlopen(r, timeout=60) as answer:
+                kinds = [t['ID'] for t in json.loads(answer.read())['profileTypes']]
+            body['profileTypeID'] = next(k for k in kinds if ':samples:count:' in k)
+            two.pause()
+            try:
+                r = urllib.request.Request(page.daemon.url + '/querier.v1.QuerierService/SelectMergeStacktraces', json.dumps(body).encode(),
+                                           {'Content-Type': 'application/json', 'Connect-Timeout-Ms': '3000'})
+                with urllib.request.urlopen(r, timeout=60) as answer:
+                    warning, graph = answer.headers['Strobe-Warning'] or '', json.loads(answer.read())['flamegraph']
+                check(two.server in warning and one.server not in warning, f'the header names it: {warning}')
+                check(int(graph['total']) == first, f'the other half is there: {graph["total"]} of {first}')
+            finally:
+                two.resume()
+
+
+@test
 def a_daemon_is_not_ready_while_a_shard_hangs():
     one, two = mortals()
     with Directory() as d, Page(d, both('ready', pair=mortal)) as page:
