@@ -14,8 +14,8 @@
 #define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
-#define PING_PERCENT	30			/* of the time that is left … */
-#define ANSWER_PERCENT	85			/* … for what the others said, and for it to be drawn */
+#define PING_PERCENT	30			/* percentage of the time that is left … */
+#define ANSWER_PERCENT	85			/* … since what the others said is to be drawn, too */
 #define LEAST_NS	(NS_PER_SECOND / 20)
 #define SILENT_NS	(10 * NS_PER_SECOND)	/* for as long, all queries ask one that did not … */
 #define BRIEF_NS	(NS_PER_SECOND / 2)	/* … for only so long whether it is back */
