@@ -335,13 +335,18 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 	return rc < 0 && clickhouse_is_away(rc) ? rc : 0;
 }
 
+int clickhouse_one_shard(struct clickhouse_store *s, unsigned shard, clickhouse_one *one, void *data, struct err *err)
+{
+	int rc = check_alive(s, shard, err);
+
+	return rc < 0 ? rc : one(s, shard, data, err);
+}
+
 static void *ask_shard(void *data)
 {
 	struct shard_thread *t = data;
 
-	t->rc = check_alive(t->store, t->shard, &t->err);
-	if (t->rc >= 0)
-		t->rc = t->one(t->store, t->shard, t->data, &t->err);
+	t->rc = clickhouse_one_shard(t->store, t->shard, t->one, t->data, &t->err);
 	return NULL;
 }
 

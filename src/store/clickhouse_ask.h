@@ -34,6 +34,9 @@ int clickhouse_ask_number(struct clickhouse_store *s, unsigned shard, const char
 typedef int clickhouse_one(struct clickhouse_store *s, unsigned shard, void *data, struct err *err);
 int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err);
 
+/* Calls it for this one, unless the server is away or hangs: a few seconds are waited for that. */
+int clickhouse_one_shard(struct clickhouse_store *s, unsigned shard, clickhouse_one *one, void *data, struct err *err);
+
 /* Asks each shard whether its tables are there. All of them must answer within a few seconds; `err` names those that do not. A
  * failure is remembered for a moment, so that callers who ask often wait once. */
 int clickhouse_ready(struct store *store, struct err *err);

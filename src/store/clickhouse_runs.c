@@ -2,7 +2,9 @@
  *
  * ClickHouse has no unique keys. Instead all inserts into `runs` of one server have the same query id, of which it runs one at a
  * time, and insert only names that are not there: of two daemons that add a run of one name, one comes second and sees
- * the other's. A number in each row, its token, tells which daemon added it. */
+ * the other's. A number in each row, its token, tells which daemon added it.
+ *
+ * A run goes to the shard of its name. Since that is another one when shards are added or removed, names are looked up on all of them. */
 #include "clickhouse_runs.h"
 #include "clickhouse_batch.h"
 #include "clickhouse_cluster.h"
@@ -13,6 +15,7 @@
 #include "run_bytes.h"
 #include "run_totals.h"
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -128,12 +131,19 @@ static void put_row(struct clickhouse_store *s, const struct adding *a, int64_t 
 
 /* --- Adding --- */
 
+#define ANY_SHARD	UINT_MAX
+
+static bool is_due(const struct adding *a, unsigned shard)
+{
+	return !a->settled && !a->waits && (shard == ANY_SHARD || a->shard == shard);
+}
+
 static void put_names(const struct adding *list, size_t count, unsigned shard, struct buf *sql)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (list[i].settled || list[i].waits || list[i].shard != shard)
+		if (!is_due(&list[i], shard))
 			continue;
 		buf_puts(sql, any ? ", (" : "(");
 		sql_put_string(sql, str_of(list[i].run->source));
@@ -175,8 +185,8 @@ static void judge(struct adding *a, uint64_t token, struct str digest)
 		settle(a, -EEXIST);
 }
 
-/* Settles those whose name is there. */
-static int look_up(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, struct err *err)
+/* Settles those for `shard` whose name is on the server `at`. */
+static int look_up_at(struct clickhouse_store *s, unsigned at, unsigned shard, struct adding *list, size_t count, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 }, answer = { 0 };
 	struct row_reader r;
@@ -187,7 +197,7 @@ static int look_up(struct clickhouse_store *s, unsigned shard, struct adding *li
 	buf_puts(&sql, "SELECT source, id, token, digest FROM runs WHERE (source, id) IN (");
 	put_names(list, count, shard, &sql);
 	buf_puts(&sql, ") AND " CLICKHOUSE_LIVE " FORMAT RowBinary");
-	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, &answer, err);
+	rc = clickhouse_ask(s, at, &(struct clickhouse_request){ .sql = sql.data }, &answer, err);
 	if (rc < 0)
 		return rc;
 	for (r = row_reader_of(&answer); row_more(&r); ) {
@@ -196,10 +206,15 @@ static int look_up(struct clickhouse_store *s, unsigned shard, struct adding *li
 		struct str digest = row_get_string(&r);
 
 		for (size_t i = 0; i < count && !r.bad; i++)
-			if (!list[i].settled && !list[i].waits && list[i].shard == shard && is_name_of(&list[i], source, id))
+			if (is_due(&list[i], shard) && is_name_of(&list[i], source, id))
 				judge(&list[i], token, digest);
 	}
 	return 0;
+}
+
+static int look_up(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, struct err *err)
+{
+	return look_up_at(s, shard, shard, list, count, err);
 }
 
 /* Waits for its turn. */
@@ -223,7 +238,7 @@ static int send_rows(struct clickhouse_store *s, unsigned shard, const struct ad
 	buf_init(&sql);
 	buf_init(&rows);
 	for (size_t i = 0; i < count; i++)
-		if (!list[i].settled && !list[i].waits && list[i].shard == shard)
+		if (is_due(&list[i], shard))
 			put_row(s, &list[i], now_ns, &rows);
 	if (!rows.size)
 		return 0;
@@ -238,7 +253,7 @@ static int send_rows(struct clickhouse_store *s, unsigned shard, const struct ad
 static bool has_any(const struct adding *list, size_t count, unsigned shard)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!list[i].settled && !list[i].waits && list[i].shard == shard)
+		if (is_due(&list[i], shard))
 			return true;
 	return false;
 }
@@ -263,6 +278,31 @@ static int add_to_shard(struct clickhouse_store *s, unsigned shard, struct addin
 		return 0;
 	rc = look_up_and_send(s, shard, list, count, now_ns, err);
 	return rc < 0 ? rc : clickhouse_check_committed(s, shard, "runs", err);
+}
+
+struct adding_all {
+	struct adding *list;
+	size_t count;
+};
+
+static int look_up_all(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+{
+	struct adding_all *a = data;
+
+	return look_up_at(s, shard, ANY_SHARD, a->list, a->count, err);
+}
+
+/* Of runs that were stored when there were more or fewer shards. One that is away cannot say, and does not hold up the others' runs. */
+static int look_up_everywhere(struct clickhouse_store *s, struct adding *list, size_t count, struct err *err)
+{
+	for (unsigned at = 0; s->url.server_count > 1 && at < s->url.server_count && has_any(list, count, ANY_SHARD); at++) {
+		struct err why = { 0 };
+		int rc = clickhouse_one_shard(s, at, look_up_all, &(struct adding_all){ list, count }, &why);
+
+		if (rc < 0 && !clickhouse_is_away(rc))
+			return err_set(err, rc, "%s", why.text);
+	}
+	return 0;
 }
 
 /* Packs the run under its own name or a free one. A run that can never be stored is settled. */
@@ -311,6 +351,8 @@ static int add_round(struct clickhouse_store *s, struct adding *list, size_t cou
 		if (!list[i].waits)
 			bytes += list[i].size;
 	}
+	if (rc >= 0)
+		rc = look_up_everywhere(s, list, count, err);
 	for (unsigned shard = 0; rc >= 0 && shard < s->url.server_count; shard++)
 		rc = add_to_shard(s, shard, list, count, now_ns, err);
 	return rc;
@@ -389,37 +431,48 @@ static void count_removed(struct clickhouse_store *s, uint64_t removed, uint64_t
 	lock_release(&s->lock);
 }
 
-int clickhouse_remove_run(struct store *store, const char *source, const char *id, struct err *err)
+struct removing {
+	const char *source, *id;
+	uint64_t bytes;
+	bool found;
+};
+
+static int remove_at(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
-	struct clickhouse_store *s = clickhouse_of(store);
+	struct removing *m = data;
 	_cleanup_(buf_done) struct buf sql = { 0 }, rows = { 0 }, answer = { 0 };
-	unsigned shard = clickhouse_run_shard(s, source, id);
 	struct row_reader r;
-	uint64_t bytes = 0;
-	int rc = clickhouse_prepare(s, err);
+	int rc;
 
 	buf_init(&sql);
 	buf_init(&rows);
 	buf_init(&answer);
-	if (rc < 0)
-		return rc;
 	buf_puts(&sql, "SELECT month, seq, bytes FROM runs WHERE " CLICKHOUSE_LIVE);
-	sql_put_run_name(&sql, source, id);
+	sql_put_run_name(&sql, m->source, m->id);
 	buf_puts(&sql, " FORMAT RowBinary");
 	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, &answer, err);
 	if (rc < 0)
 		return rc;
-	if (!answer.size)
-		return clickhouse_no_such_run(source, id, err);
 	for (r = row_reader_of(&answer); row_more(&r); ) {
 		row_put(&rows, row_get(&r, 4), 4);
 		row_put(&rows, row_get(&r, 8), 8);
-		bytes += row_get(&r, 8);
+		m->bytes += row_get(&r, 8);
+		m->found = true;
 	}
-	rc = tell_removed(s, shard, &rows, err);
-	if (rc >= 0)
-		count_removed(s, 1, 0, bytes);
-	return rc;
+	return tell_removed(s, shard, &rows, err);
+}
+
+int clickhouse_remove_run(struct store *store, const char *source, const char *id, struct err *err)
+{
+	struct clickhouse_store *s = clickhouse_of(store);
+	struct removing m = { .source = source, .id = id };
+	int rc = clickhouse_prepare(s, err);
+
+	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
+		rc = clickhouse_one_shard(s, i, remove_at, &m, err);
+	if (m.found)
+		count_removed(s, 1, 0, m.bytes);
+	return rc < 0 || m.found ? rc : clickhouse_no_such_run(source, id, err);
 }
 
 /* --- Limits --- */

@@ -7,7 +7,7 @@
 /* Rows are removed later than they are said to be. */
 #define CLICKHOUSE_LIVE	"seq NOT IN (SELECT seq FROM runs_removed)"
 
-/* All of the runs of one name are on one shard. */
+/* The runs of one name go to one shard, as long as the number of shards is the same. */
 unsigned clickhouse_run_shard(const struct clickhouse_store *s, const char *source, const char *id);
 
 /* " AND source = … AND id = …" */

@@ -332,16 +332,42 @@ static int unpack(struct str packed, struct profile *p, const struct store_profi
 	return pruned;
 }
 
-static int ask_run(struct clickhouse_store *s, const char *source, const char *id, struct buf *answer, struct err *err)
+struct run_question {
+	const char *sql;
+	struct buf *answer;
+};
+
+static int ask_run(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+{
+	struct run_question *q = data;
+
+	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = q->sql }, q->answer, err);
+}
+
+/* On the shard of its name; or on another one, if it was stored when there were more or fewer shards. */
+static int find_run(struct clickhouse_store *s, const char *source, const char *id, struct buf *answer, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
+	unsigned home = clickhouse_run_shard(s, source, id), count = s->url.server_count;
+	struct err away = { 0 };
 
 	buf_init(&sql);
 	buf_printf(&sql, "SELECT %s, data FROM runs WHERE " CLICKHOUSE_LIVE, row_columns);
 	sql_put_run_name(&sql, source, id);
 	buf_puts(&sql, " LIMIT 1 FORMAT RowBinary");
-	return clickhouse_ask(s, clickhouse_run_shard(s, source, id), &(struct clickhouse_request){ .sql = sql.data }, answer,
-			      err);
+	for (unsigned i = 0; i < count && !answer->size; i++) {
+		struct run_question q = { sql.data, answer };
+		struct err why = { 0 };
+		int rc = clickhouse_one_shard(s, (home + i) % count, ask_run, &q, &why);
+
+		if (rc < 0 && !clickhouse_is_away(rc))
+			return err_set(err, rc, "%s", why.text);
+		if (rc < 0 && !away.code)
+			err_set(&away, rc, "%s", why.text);
+	}
+	if (answer->size)
+		return 0;
+	return away.code ? err_set(err, away.code, "%s", away.text) : clickhouse_no_such_run(source, id, err);
 }
 
 static void set_time(struct profile *p, const struct store_run *run)
@@ -363,11 +389,9 @@ int clickhouse_get_run(struct store *store, const char *source, const char *id, 
 	int rc;
 
 	buf_init(&answer);
-	rc = ask_run(s, source, id, &answer, err);
+	rc = find_run(s, source, id, &answer, err);
 	if (rc < 0)
 		return rc;
-	if (!answer.size)
-		return clickhouse_no_such_run(source, id, err);
 	r = row_reader_of(&answer);
 	get_run(&r, ret);
 	packed = row_get_string(&r);

@@ -364,6 +364,45 @@ def two_that_add_a_run_of_one_name_store_one():
     check(sum(int(s.ask('SELECT count() FROM runs', 'runs')) for s in servers()) == 2, 'two are there')
 
 
+def status_of(page, path, method='GET', data=None):
+    r = urllib.request.Request(page.daemon.url + path, data, method=method)
+    try:
+        with urllib.request.urlopen(r, timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.code, e.read().decode()
+
+
+def runs_stored(database, pair):
+    return sum(int(s.ask('SELECT count() FROM runs WHERE seq NOT IN (SELECT seq FROM runs_removed)', database)) for s in pair)
+
+
+@test
+def runs_are_found_after_a_shard_was_added():
+    one, two = servers()
+    names = [f'r{i}' for i in range(12)]
+    post = lambda page, name, text: status_of(page, f'/api/v1/runs?source=shop&id={name}', 'POST', text.encode())
+    with Directory() as d:
+        with Page(d, one.url('grown')) as page:
+            check(all(post(page, n, f'main;{n} 3\n')[0] == 201 for n in names), 'runs are stored in one server')
+        with Page(d, both('grown')) as page:
+            for n in names:
+                status, text = status_of(page, f'/api/v1/runs/shop/{n}?format=folded')
+                check(status == 200 and f'main;{n} 3' in text, f'{n} is found: {status} {text[:200]}')
+                status, text = post(page, n, f'main;{n} 3\n')
+                check(status == 200 and not json.loads(text)['stored'], f'and known: {status} {text[:200]}')
+                status, text = post(page, n, f'main;{n} 4\n')
+                check(status == 409, f'another one of its name is refused: {status} {text[:200]}')
+            check(len(json.loads(status_of(page, '/api/v1/runs?source=shop&limit=100')[1])['runs']) == len(names), 'each is listed once')
+            for n in names[:6]:
+                check(status_of(page, f'/api/v1/runs/shop/{n}', 'DELETE')[0] in (200, 204), f'{n} is removed')
+                check(status_of(page, f'/api/v1/runs/shop/{n}')[0] == 404, f'{n} is gone')
+                check(post(page, n, f'main;{n} 5\n')[0] == 201, f'{n} is stored again')
+            check(runs_stored('grown', (one, two)) == len(names) and runs_stored('grown', (two,)) > 0, 'some of these in the new one')
+        with Page(d, two.url('grown', f'?shards={two.server},{one.server}')) as page:
+            check(all(status_of(page, f'/api/v1/runs/shop/{n}')[0] == 200 for n in names), 'all are found in another order')
+
+
 @test
 def passwords_come_from_files_and_are_not_shown():
     with ClickHouse(password='geheim7') as server, Directory() as d:
