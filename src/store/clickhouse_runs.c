@@ -1,4 +1,4 @@
-/* clickhouse_runs.c: adding runs, removing them, and removing those above the limits.
+/* clickhouse_runs.c: adding runs, and removing them.
  *
  * ClickHouse has no unique keys. Instead all inserts into `runs` of one server have the same query id, of which it runs one at a
  * time, and insert only names that are not there: of two daemons that add a run of one name, one comes second and sees
@@ -21,7 +21,6 @@
 
 #define ROW_BYTES	600			/* size of a run beside its profile, roughly */
 #define ROUND_BYTES	((size_t)64 << 20)	/* in one insert, and what one run has more */
-#define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
 #define TURN_NS		(20 * NS_PER_SECOND)	/* the longest wait for other daemons' inserts */
 
 static const char columns[] =
@@ -410,7 +409,7 @@ int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t 
 
 /* --- Removing --- */
 
-static int tell_removed(struct clickhouse_store *s, unsigned shard, const struct buf *rows, struct err *err)
+int clickhouse_tell_removed(struct clickhouse_store *s, unsigned shard, const struct buf *rows, struct err *err)
 {
 	struct clickhouse_request r = {
 		.sql = "INSERT INTO runs_removed FORMAT RowBinary", .rows = rows, .writes = true,
@@ -419,7 +418,7 @@ static int tell_removed(struct clickhouse_store *s, unsigned shard, const struct
 	return rows->size ? clickhouse_ask(s, shard, &r, NULL, err) : 0;
 }
 
-static void count_removed(struct clickhouse_store *s, uint64_t removed, uint64_t expired, uint64_t bytes)
+void clickhouse_count_removed(struct clickhouse_store *s, uint64_t removed, uint64_t expired, uint64_t bytes)
 {
 	uint64_t all = removed + expired;
 
@@ -459,7 +458,7 @@ static int remove_at(struct clickhouse_store *s, unsigned shard, void *data, str
 		m->bytes += row_get(&r, 8);
 		m->found = true;
 	}
-	return tell_removed(s, shard, &rows, err);
+	return clickhouse_tell_removed(s, shard, &rows, err);
 }
 
 int clickhouse_remove_run(struct store *store, const char *source, const char *id, struct err *err)
@@ -471,160 +470,6 @@ int clickhouse_remove_run(struct store *store, const char *source, const char *i
 	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
 		rc = clickhouse_one_shard(s, i, remove_at, &m, err);
 	if (m.found)
-		count_removed(s, 1, 0, m.bytes);
+		clickhouse_count_removed(s, 1, 0, m.bytes);
 	return rc < 0 || m.found ? rc : clickhouse_no_such_run(source, id, err);
-}
-
-/* --- Limits --- */
-
-struct kept_run {
-	uint64_t seq, bytes;
-	int64_t stored_ns;
-	uint32_t month, shard, source;
-	bool goes;
-};
-
-struct kept_runs {
-	struct kept_run *items;
-	size_t count, capacity;
-	struct intern sources;
-};
-
-static int read_kept(struct clickhouse_store *s, unsigned shard, struct kept_runs *k, struct err *err)
-{
-	_cleanup_(buf_done) struct buf answer = { 0 };
-	struct clickhouse_request q = {
-		.sql = "SELECT month, source, seq, stored_ns, bytes FROM runs WHERE " CLICKHOUSE_LIVE " FORMAT RowBinary",
-	};
-	struct row_reader r;
-	int rc;
-
-	buf_init(&answer);
-	rc = clickhouse_ask(s, shard, &q, &answer, err);
-	if (rc < 0)
-		return rc;
-	for (r = row_reader_of(&answer); row_more(&r); ) {
-		struct kept_run run = { .shard = shard, .month = (uint32_t)row_get(&r, 4) };
-		struct str source = row_get_string(&r);
-
-		run.source = intern_add(&k->sources, source.p, source.n);
-		run.seq = row_get(&r, 8);
-		run.stored_ns = (int64_t)row_get(&r, 8);
-		run.bytes = row_get(&r, 8);
-		GROW(&k->items, &k->capacity, k->count + 1);
-		k->items[k->count++] = run;
-	}
-	return 0;
-}
-
-static int newest_first(const void *a, const void *b)
-{
-	uint64_t x = ((const struct kept_run *)a)->seq, y = ((const struct kept_run *)b)->seq;
-
-	return x > y ? -1 : x < y;
-}
-
-static void choose(struct kept_runs *k, const struct store_limits *l, int64_t now_ns)
-{
-	_cleanup_(freep) uint64_t *of_source = xcalloc(k->sources.count + 1, sizeof(*of_source));
-	uint64_t bytes = 0;
-
-	if (k->count)
-		qsort(k->items, k->count, sizeof(*k->items), newest_first);
-	for (size_t i = 0; i < k->count; i++) {
-		struct kept_run *r = &k->items[i];
-
-		r->goes = (l->runs_max_age_ns > 0 && r->stored_ns <= now_ns - l->runs_max_age_ns) ||
-			  (l->runs_max_count > 0 && of_source[r->source] >= l->runs_max_count);
-		if (r->goes)
-			continue;
-		of_source[r->source]++;
-		bytes += r->bytes;
-		r->goes = l->runs_max_bytes > 0 && bytes > l->runs_max_bytes;
-	}
-}
-
-static int expire(struct clickhouse_store *s, const struct kept_runs *k, struct err *err)
-{
-	uint64_t count = 0, bytes = 0;
-	int rc = 0;
-
-	for (unsigned shard = 0; rc >= 0 && shard < s->url.server_count; shard++) {
-		_cleanup_(buf_done) struct buf rows = { 0 };
-
-		buf_init(&rows);
-		for (size_t i = 0; i < k->count; i++) {
-			if (!k->items[i].goes || k->items[i].shard != shard)
-				continue;
-			row_put(&rows, k->items[i].month, 4);
-			row_put(&rows, k->items[i].seq, 8);
-			bytes += k->items[i].bytes;
-			count++;
-		}
-		rc = tell_removed(s, shard, &rows, err);
-	}
-	if (rc < 0)
-		return rc;
-	count_removed(s, 0, count, bytes);
-	if (count)
-		log_info("removed %llu run%s above the limits of age, number or size", (unsigned long long)count,
-			 count == 1 ? "" : "s");
-	return 0;
-}
-
-/* Replicas each execute the statement by themselves, and one that lags behind would find other rows by a subquery. */
-static int sweep_by_number(struct clickhouse_store *s, unsigned shard, struct err *err)
-{
-	_cleanup_(buf_done) struct buf sql = { 0 }, answer = { 0 };
-	struct row_reader r;
-	const char *between = "";
-	int rc;
-
-	buf_init(&sql);
-	buf_init(&answer);
-	rc = clickhouse_ask(s, shard, &(struct clickhouse_request){
-		.sql = "SELECT seq FROM runs WHERE seq IN (SELECT seq FROM runs_removed) LIMIT " SWEPT_MAX " FORMAT RowBinary" }, &answer, err);
-	if (rc < 0)
-		return rc;
-	buf_puts(&sql, "ALTER TABLE runs DELETE WHERE seq IN (");
-	for (r = row_reader_of(&answer); row_more(&r); between = ", ")
-		buf_printf(&sql, "%s%llu", between, (unsigned long long)row_get(&r, 8));
-	buf_puts(&sql, ")");
-	return answer.size ? clickhouse_run(s, shard, sql.data, err) : 0;
-}
-
-/* Frees the room of removed runs, and then the notes about them. */
-static int sweep(struct clickhouse_store *s, unsigned shard, struct err *err)
-{
-	uint64_t dead, busy;
-	int rc = clickhouse_ask_number(s, shard, "SELECT count() FROM runs WHERE seq IN (SELECT seq FROM runs_removed)", &dead, err);
-
-	if (rc >= 0)
-		rc = clickhouse_ask_number(s, shard, "SELECT count() FROM system.mutations WHERE database = currentDatabase()"
-					   " AND table = 'runs' AND is_done = 0", &busy, err);
-	if (rc < 0 || busy || !dead)
-		return rc;
-	if (s->url.cluster)
-		return sweep_by_number(s, shard, err);
-	return clickhouse_run(s, shard, "ALTER TABLE runs DELETE WHERE seq IN (SELECT seq FROM runs_removed)", err);
-}
-
-int clickhouse_retain_runs(struct clickhouse_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
-{
-	struct kept_runs k = { 0 };
-	int rc = 0;
-
-	intern_init(&k.sources);
-	if (l->runs_max_age_ns > 0 || l->runs_max_count || l->runs_max_bytes) {
-		for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
-			rc = read_kept(s, i, &k, err);
-		choose(&k, l, now_ns);
-		if (rc >= 0)
-			rc = expire(s, &k, err);
-	}
-	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
-		rc = sweep(s, i, err);
-	intern_done(&k.sources);
-	free(k.items);
-	return rc;
 }

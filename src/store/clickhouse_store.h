@@ -76,7 +76,7 @@ int clickhouse_sums(struct store *store, const struct store_query *q, int64_t st
 int clickhouse_maintain(struct store *store, const struct store_limits *l, int64_t now_ns, struct err *err);
 int clickhouse_measure(struct clickhouse_store *s, struct err *err);	/* measures the data stored, for the statistics */
 
-/* --- clickhouse_runs.c, clickhouse_runs_list.c --- */
+/* --- clickhouse_runs.c, clickhouse_runs_limits.c, clickhouse_runs_list.c --- */
 int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 int clickhouse_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 int clickhouse_run_sources(struct store *store, struct store_label *ret, struct err *err);

@@ -404,6 +404,24 @@ def runs_are_found_after_a_shard_was_added():
 
 
 @test
+def notes_about_removed_runs_go_when_the_runs_are_gone():
+    one, two = pair = servers()
+    noted = lambda: [int(s.ask('SELECT count() FROM runs_removed', 'swept')) for s in pair]
+    with Directory() as d:
+        with Page(d, both('swept')) as page:
+            for i in range(20):
+                check(status_of(page, f'/api/v1/runs?source=shop&id=r{i}', 'POST', f'main;f{i} 3\n'.encode())[0] == 201, 'stored')
+        for s in pair:          # of runs of long ago
+            s.ask('INSERT INTO runs_removed SELECT 202601, number + 1 FROM system.numbers LIMIT 2000', 'swept')
+        with Page(d, both('swept'), '--runs-count', '5') as page:
+            check(wait_for(lambda: max(noted()) <= 20), f'they are swept up: {noted()}')
+            check(wait_for(lambda: sum(int(s.ask('SELECT count() FROM runs', 'swept')) for s in pair) == 5), 'so are the runs')
+            ids = sorted(r['id'] for r in json.loads(status_of(page, '/api/v1/runs?source=shop')[1])['runs'])
+            check(ids == sorted(f'r{i}' for i in range(15, 20)), f'the newest are left: {ids}')
+            check(sum(noted()) == 15, f'notes about runs that were stored a moment ago stay: {noted()}')
+
+
+@test
 def passwords_come_from_files_and_are_not_shown():
     with ClickHouse(password='geheim7') as server, Directory() as d:
         with open(f'{d}/password', 'w') as f:
