@@ -291,7 +291,7 @@ static int look_up_all(struct clickhouse_store *s, unsigned shard, void *data, s
 	return look_up_at(s, shard, ANY_SHARD, a->list, a->count, err);
 }
 
-/* Of runs that were stored when there were more or fewer shards. One that is away cannot say, and does not hold up the others' runs. */
+/* Finds runs that were stored when there were more or fewer shards. One that is away cannot say, and does not hold up the others' runs. */
 static int look_up_everywhere(struct clickhouse_store *s, struct adding *list, size_t count, struct err *err)
 {
 	for (unsigned at = 0; s->url.server_count > 1 && at < s->url.server_count && has_any(list, count, ANY_SHARD); at++) {
