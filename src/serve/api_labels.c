@@ -1,6 +1,7 @@
 /* api_labels.c: the labels in a time range, their values, and the number of samples of each. */
 
 #include "api.h"
+#include "missing.h"
 
 #include "profile_query.h"
 
@@ -52,6 +53,7 @@ void api_labels(struct server_context *s, const struct request *q, struct respon
 	for (size_t i = 0; i < labels.count; i++)
 		put_label(&j, &labels.items[i]);
 	json_end(&j);
+	missing_put_json(s->options.store, r, &j);
 	json_end(&j);
 	buf_putc(&r->body, '\n');
 	store_labels_done(&labels);

@@ -6,6 +6,7 @@
 #include "profile_query.h"
 #include "downloads.h"
 #include "format.h"
+#include "missing.h"
 #include "profile_json.h"
 #include "report.h"
 #include "runs_add.h"
@@ -104,6 +105,7 @@ static void list(struct server_context *s, const struct request *q, struct respo
 	json_str(&j, *a.runs.next ? a.runs.next : NULL);
 	json_key(&j, "looked");
 	json_u64(&j, a.runs.examined);
+	missing_put_json(s->options.store, r, &j);
 	if (a.runs.count == 0) {
 		_cleanup_(buf_done) struct buf why = { 0 };
 

@@ -1,6 +1,7 @@
 /* api_timeline.c: samples over time, of all series or by the values of a label. */
 
 #include "api.h"
+#include "missing.h"
 
 #include "profile_query.h"
 #include "mem.h"
@@ -107,11 +108,11 @@ static void put_split(struct json *j, const struct timeline *t, const char *key)
 	put_samples(j, "others", t, t->others);
 }
 
-static void put(const struct timeline *t, const struct view *v, struct buf *out)
+static void put(const struct timeline *t, const struct view *v, struct store *s, struct response *r)
 {
 	struct json j;
 
-	json_init(&j, out);
+	json_init(&j, &r->body);
 	json_open_object(&j);
 	json_key(&j, "from");
 	json_double(&j, (double)t->q->from_ns / 1e9);
@@ -122,8 +123,9 @@ static void put(const struct timeline *t, const struct view *v, struct buf *out)
 	put_samples(&j, "samples", t, t->samples);
 	if (v->split)
 		put_split(&j, t, v->split);
+	missing_put_json(s, r, &j);
 	json_end(&j);
-	buf_putc(out, '\n');
+	buf_putc(&r->body, '\n');
 }
 
 void api_timeline(struct server_context *s, const struct request *q, struct response *r)
@@ -153,5 +155,5 @@ void api_timeline(struct server_context *s, const struct request *q, struct resp
 	if (a.view.split)
 		find_others(&t);
 	r->type = "application/json";
-	put(&t, &a.view, &r->body);
+	put(&t, &a.view, s->options.store, r);
 }

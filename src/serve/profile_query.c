@@ -456,7 +456,7 @@ int query_status(int code)
 	case -EOVERFLOW:
 		return 503;
 	default:
-		return 500;
+		return store_is_away(code) ? 503 : 500;
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "confine.h"
 #include "mem.h"
+#include "missing.h"
 #include "router.h"
 
 #include <signal.h>
@@ -46,19 +47,6 @@ static void confine(pid_t parent, const struct query_limits *l)
 	confine_memory(l->memory);
 	mem_prefer_huge_pages(l->memory);
 	setitimer(ITIMER_REAL, &end, NULL);	/* on any clock, since a query may also wait */
-}
-
-/* For responses that do not report it themselves: timelines, labels, lists. */
-static void warn_of_missing(struct store *s, struct response *r)
-{
-	char missing[256];
-	_cleanup_(freep) char *text = NULL;
-
-	store_missing(s, missing, sizeof(missing));
-	if (!*missing || (r->warning && strstr(r->warning, missing)))
-		return;
-	text = xasprintf("%s%s" STORE_MISSING, r->warning ? r->warning : "", r->warning ? "; " : "", missing);
-	r->warning = arena_copy(&r->bytes, text, strlen(text));
 }
 
 static void put_answer(struct response *r, const struct request *q, struct answer_writer *w)
@@ -111,11 +99,11 @@ void query_child(pid_t parent, int channel, int body, const struct query_start *
 	response_init(&r);
 	r.drain = &w->drain;
 	if (start->open(start->data, until_ns, &context.options.store, &err) < 0) {
-		response_error(&r, &q, 500, "%s", err.text);
+		response_error(&r, &q, store_is_away(err.code) ? 503 : 500, "%s", err.text);
 	} else {
 		store_on_damage(context.options.store, send_damage, &t);
 		router_handle(&context, &q, &r);
-		warn_of_missing(context.options.store, &r);
+		missing_warn(context.options.store, &r);
 	}
 	put_answer(&r, &q, w);
 	query_put_answer(&t.message, &r, w->plain);

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "form_token.h"
 #include "html.h"
+#include "missing.h"
 #include "profile_query.h"
 #include "text.h"
 
@@ -324,6 +325,8 @@ void runs_page(struct server_context *s, const struct request *q, struct respons
 	runs_page_begin(q, r, "Runs – Strobe");
 	put_form(&r->body, s, &a);
 	buf_puts(&r->body, "<main>\n");
+	missing_warn(s->options.store, r);
+	html_warning(&r->body, r->warning);
 	if (a.runs.count)
 		put_runs(&r->body, &a, q);
 	else

@@ -318,11 +318,13 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 	int rc;
 
 	if (was_missed(s, shard))
-		return err_set(err, -ETIMEDOUT, "ClickHouse at %s did not answer before", s->url.servers[shard].name);
+		return err_set(err, -ETIMEDOUT, "ClickHouse at %s does not answer", s->url.servers[shard].name);
 	if ((rc = take_connection(s, shard, &h, err)) < 0)
 		return rc;
 	http_answer_init(&answer);
 	rc = http_request(h, &ping, &answer, err);
+	if (rc < 0)
+		err_prefix(err, "ClickHouse at %s", s->url.servers[shard].name);
 	http_answer_done(&answer);
 	if (rc == 200)
 		give_back(s, shard, h);

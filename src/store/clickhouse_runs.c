@@ -134,7 +134,7 @@ static void put_row(struct clickhouse_store *s, const struct adding *a, int64_t 
 
 static bool is_due(const struct adding *a, unsigned shard)
 {
-	return !a->settled && !a->waits && (shard == ANY_SHARD || a->shard == shard);
+	return !a->settled && !a->waits && *a->run->id && (shard == ANY_SHARD || a->shard == shard);
 }
 
 static void put_names(const struct adding *list, size_t count, unsigned shard, struct buf *sql)
@@ -268,21 +268,19 @@ static int look_up_and_send(struct clickhouse_store *s, unsigned shard, struct a
 	return rc < 0 ? rc : look_up(s, shard, list, count, err);
 }
 
-static int add_to_shard(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, int64_t now_ns,
-			struct err *err)
-{
-	int rc;
-
-	if (!has_any(list, count, shard))
-		return 0;
-	rc = look_up_and_send(s, shard, list, count, now_ns, err);
-	return rc < 0 ? rc : clickhouse_check_committed(s, shard, "runs", err);
-}
-
 struct adding_all {
 	struct adding *list;
 	size_t count;
+	int64_t now_ns;
 };
+
+static int add_to_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+{
+	struct adding_all *a = data;
+	int rc = look_up_and_send(s, shard, a->list, a->count, a->now_ns, err);
+
+	return rc < 0 ? rc : clickhouse_check_committed(s, shard, "runs", err);
+}
 
 static int look_up_all(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
@@ -292,11 +290,11 @@ static int look_up_all(struct clickhouse_store *s, unsigned shard, void *data, s
 }
 
 /* Finds runs that were stored when there were more or fewer shards. One that is away cannot say, and does not hold up the others' runs. */
-static int look_up_everywhere(struct clickhouse_store *s, struct adding *list, size_t count, struct err *err)
+static int look_up_everywhere(struct clickhouse_store *s, struct adding_all *a, struct err *err)
 {
-	for (unsigned at = 0; s->url.server_count > 1 && at < s->url.server_count && has_any(list, count, ANY_SHARD); at++) {
+	for (unsigned at = 0; s->url.server_count > 1 && at < s->url.server_count && has_any(a->list, a->count, ANY_SHARD); at++) {
 		struct err why = { 0 };
-		int rc = clickhouse_one_shard(s, at, look_up_all, &(struct adding_all){ list, count }, &why);
+		int rc = clickhouse_one_shard(s, at, look_up_all, a, &why);
 
 		if (rc < 0 && !clickhouse_is_away(rc))
 			return err_set(err, rc, "%s", why.text);
@@ -338,6 +336,7 @@ static bool has_a_predecessor(const struct adding *list, size_t i)
 /* Runs of one name come one after another, and no insert is much larger than ROUND_BYTES. */
 static int add_round(struct clickhouse_store *s, struct adding *list, size_t count, int64_t now_ns, struct err *err)
 {
+	struct adding_all all = { list, count, now_ns };
 	size_t bytes = 0;
 	int rc = 0;
 
@@ -351,9 +350,10 @@ static int add_round(struct clickhouse_store *s, struct adding *list, size_t cou
 			bytes += list[i].size;
 	}
 	if (rc >= 0)
-		rc = look_up_everywhere(s, list, count, err);
+		rc = look_up_everywhere(s, &all, err);
 	for (unsigned shard = 0; rc >= 0 && shard < s->url.server_count; shard++)
-		rc = add_to_shard(s, shard, list, count, now_ns, err);
+		if (has_any(list, count, shard))
+			rc = clickhouse_one_shard(s, shard, add_to_shard, &all, err);
 	return rc;
 }
 

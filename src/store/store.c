@@ -1,5 +1,6 @@
 /* store.c: selects the backend by the URL, and passes calls on to it. */
 #include "store.h"
+#include "clickhouse_ask.h"
 #include "clickhouse_store.h"
 #include "sqlite_store.h"
 #include <assert.h>
@@ -184,6 +185,11 @@ void store_missing(struct store *s, char *ret, size_t size)
 	*ret = 0;
 	if (s->ops->missing)
 		s->ops->missing(s, ret, size);
+}
+
+bool store_is_away(int code)
+{
+	return clickhouse_is_away(code);
 }
 
 /* The range holds nothing, so that the answer costs next to nothing. */

@@ -265,7 +265,11 @@ void store_note_damage(struct store *s, int64_t day_ns, const char *why);
 /* The servers of a store of several that were missed by an answer since it was opened: "db2:8123, db3:8123". "" is none, and all
  * answers were whole. */
 void store_missing(struct store *s, char *ret, size_t size);
+
 #define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
+
+/* Whether an error says that a server of the store is away or hangs, so that the same may succeed later. */
+bool store_is_away(int code);
 
 /* Whether all of it answers, and not in part only; in a few seconds at most. The sentence names the servers that do not. */
 int store_ready(struct store *s, struct err *err);

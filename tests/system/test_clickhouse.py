@@ -220,7 +220,18 @@ def a_shard_that_is_away_is_named_and_the_rest_is_shown():
                 check(answer['looked']['samples'] == samples_of(lines) - second, 'the other half is there')
                 with urllib.request.urlopen(page.daemon.url + '/api/v1/labels?from=-2h', timeout=60) as r:
                     check(two.server in (r.headers['Strobe-Warning'] or ''), 'labels say so, too')
+                    check(two.server in json.loads(r.read())['warning'], 'in their JSON, too')
+                check(two.server in json.loads(page.get('/api/v1/timeline?from=-2h'))['warning'], 'the timeline says so')
+                check(two.server in json.loads(page.get('/api/v1/runs'))['warning'], 'the list of runs says so')
+                check(f'no answer from {two.server}' in page.get('/runs'), 'and its page')
                 check(two.server in page.get('/?from=-2h'), 'and the page')
+                answers = [(status_of(page, f'/api/v1/runs/shop/n{i}'), time.monotonic()) for i in range(2)]
+                check(all(code == 503 and two.server in text for (code, text), _ in answers), f'a run that may be there: {answers}')
+                check(answers[1][1] - answers[0][1] < 5, f'no long wait for it: {answers}')
+                began = time.monotonic()
+                posted = [status_of(page, f'/api/v1/runs?source=shop&id={away.__name__}{i}', 'POST', b'main;work 3') for i in range(4)]
+                check(all(code in (201, 503) for code, _ in posted), f'runs are stored, or to be sent again: {posted}')
+                check(time.monotonic() - began < 25, f'without long waits: {time.monotonic() - began}')
                 if away is two.pause:
                     two.resume()
             two.start()
