@@ -157,8 +157,9 @@ bool *report_lines_of_callers(const struct profile *p);
  *	line		FILE:LINE executed, see report_lines; of a profile without lines, where the function is defined
  *	class		what stands before ::
  *	namespace	what stands before the last \ of the class or function
- *	package		vendor/name of a path with /vendor/vendor/name/; a native module by its file name; "[kernel]";
- *			else the first two parts of the namespace
+ *	package		vendor/name of a path with /vendor/vendor/name/; plugins/name or themes/name of one below
+ *			wp-content/; a native module by its file name; "[kernel]"; else the first two parts of the
+ *			namespace
  *	own		functions of one's own code: what libraries below vendor/, PHP's own functions and native code
  *			take counts for the function of one's own that called them. In a profile without files all
  *			functions are one's own; of edges only the tree is left */
