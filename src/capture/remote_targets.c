@@ -84,7 +84,7 @@ static bool has_thread(const struct remote_targets *t, const struct remote_proce
 	return false;
 }
 
-/* --- what may not be read */
+/* --- unreadable processes */
 
 static void note_closed(struct remote_targets *t, const struct php_task *task, const struct obstacle *o)
 {

@@ -171,7 +171,7 @@ static void fill_plan(struct plan *p, const struct top_view *v)
 	p->session.rows = (size_t)rows_wanted;
 }
 
-/* --- what the head says */
+/* --- the header */
 
 static void put_list(struct buf *out, const char *one, const char *many, const struct option_list *l)
 {

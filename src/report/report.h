@@ -74,7 +74,7 @@ const char *report_column_title(const char *name);
 /* Appends the table: self % and self of each column, total of the time, function and file:line. */
 int report_wide_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err);
 
-/* --- Who calls whom --- */
+/* --- Callers and callees --- */
 
 enum report_direction { REPORT_CALLERS, REPORT_CALLEES };
 
@@ -111,7 +111,7 @@ void report_edges_done(struct report_edges *e);
 int report_edges_table(const struct profile *p, const bool *callers, const bool *callees,
 		       const struct report_options *o, struct buf *out, struct err *err);
 
-/* --- Which functions --- */
+/* --- The choice of functions --- */
 
 /* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is
  * a part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns

@@ -36,7 +36,7 @@ void profile_query_take_after(struct profile_query *a)
 	a->is_after = true;
 }
 
-/* --- What it is about --- */
+/* --- Loading --- */
 
 /* Lines that were requested, and those that only accompany a result which is complete without them. */
 static bool needs_lines(const struct profile_query *a)

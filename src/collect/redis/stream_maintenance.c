@@ -152,7 +152,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 	answered(k);
 }
 
-/* --- How far behind we are --- */
+/* --- Lag --- */
 
 static void sum_up(struct redis_stream *s)
 {
@@ -253,7 +253,7 @@ static void on_consumers(struct stream_key *k, const redisReply *reply)
 	}
 }
 
-/* --- When what is done --- */
+/* --- The schedule --- */
 
 static int64_t claim_period(const struct stream_key *k)
 {
