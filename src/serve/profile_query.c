@@ -526,7 +526,7 @@ const char *profile_query_warn(const struct profile_query *a, struct response *r
 	return r->warning = arena_copy(&r->bytes, warning.data, warning.size);
 }
 
-static void put_looked(const struct profile_query *a, struct json *j)
+static void put_query_stats(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "looked");
 	json_open_object(j);
@@ -624,7 +624,7 @@ void profile_query_json_head(const struct profile_query *a, const struct server_
 	} else {
 		json_time(j, "from", a->view.from_ns);
 		json_time(j, "to", a->view.to_ns);
-		put_looked(a, j);
+		put_query_stats(a, j);
 	}
 	if (a->is_diff)
 		put_comparison(a, j);
