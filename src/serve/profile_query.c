@@ -639,6 +639,14 @@ void profile_query_json_head(const struct profile_query *a, const struct server_
 	}
 }
 
+void profile_query_begin_json(const struct profile_query *a, const struct server_context *s, struct response *r, struct json *j)
+{
+	profile_query_warn(a, r);
+	r->type = "application/json";
+	json_init(j, &r->body);
+	profile_query_json_head(a, s, j);
+}
+
 void profile_query_json_columns(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "columns");
