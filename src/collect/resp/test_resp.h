@@ -88,8 +88,7 @@ static inline void settle_for(struct fixture *f, int milliseconds)
 
 static inline int dial(const struct fixture *f)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)f->port),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)f->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	CHECK(connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0);

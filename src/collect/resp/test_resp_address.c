@@ -83,7 +83,9 @@ TEST(one_that_is_closed_without_a_stop_takes_nothing_of_what_waits)
 
 TEST(what_cannot_be_listened_on_says_why)
 {
-	static const struct { const char *url, *part; } cases[] = {
+	static const struct {
+		const char *url, *part;
+	} cases[] = {
 		{ "resp://0.0.0.0:0", "without a password: anybody could send samples" },
 		{ "resp://*:0", "without a password: anybody could send samples" },
 		{ "resp://[::]:0", "without a password: anybody could send samples" },

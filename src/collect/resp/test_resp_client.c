@@ -69,7 +69,9 @@ TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
 
 TEST(garbage_is_told_what_it_is_and_hung_up_on)
 {
-	static const struct { const char *text, *answer; } cases[] = {
+	static const struct {
+		const char *text, *answer;
+	} cases[] = {
 		{ "*3\r\nPUBLISH\r\n", "-ERR Protocol error: expected '$', got 'P'\r\n(closed)" },
 		{ "*99999\r\n", "-ERR Protocol error: invalid multibulk length\r\n(closed)" },
 		{ "*1\r\n$99999999999\r\n", "-ERR Protocol error: invalid bulk length\r\n(closed)" },
@@ -133,7 +135,8 @@ TEST(a_client_that_does_not_read_its_answers_is_closed)
 
 TEST(a_client_that_reads_late_gets_all_answers)
 {
-	enum { TEXT = 60000, ANSWER = TEXT + 10 };
+	enum { TEXT = 60000,
+	       ANSWER = TEXT + 10 };
 	size_t sent = 0, have = 0, asked = 0;
 	struct resp_source *r;
 	struct fixture f;
