@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define PPROF_LINES_MAX	1024u		/* of a location */
+#define PPROF_LINES_MAX	1024u		/* lines in one location */
 
 struct pprof_location {
 	uint32_t first, count;		/* range in `lines` */
