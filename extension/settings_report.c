@@ -59,7 +59,7 @@ static void list_add(struct setting_problem **list, const char *text, bool lasti
 	*list = p;
 }
 
-/* --- what was logged
+/* --- the log
  *
  * Workers come and go, and .user.ini is read with each request, so "once" has to hold for the whole server: hashes of
  * the lines lie in memory that is shared with all children. Whoever may write a .user.ini could fill a log with

@@ -241,7 +241,7 @@ ZEND_FUNCTION(Strobe_flush)
 	sampler_flush();
 }
 
-/* --- what is --- */
+/* --- the current state --- */
 
 ZEND_FUNCTION(Strobe_labels)
 {

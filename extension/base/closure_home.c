@@ -106,7 +106,7 @@ static uint32_t count_before(const zend_function *home, const zend_op_array *clo
 	return count;
 }
 
-/* --- Where it is --- */
+/* --- The place of a closure --- */
 
 static bool is_in_class(zend_class_entry *ce, const zend_op_array *closure, struct closure_home *ret)
 {

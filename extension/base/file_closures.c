@@ -93,7 +93,7 @@ static void walk(struct walk *w, const zend_op_array *in)
 	}
 }
 
-static zend_op_array *look_through(zend_op_array *file)
+static zend_op_array *note_closures(zend_op_array *file)
 {
 	struct walk w;
 
@@ -106,12 +106,12 @@ static zend_op_array *look_through(zend_op_array *file)
 
 static zend_op_array *compile_and_note_file(zend_file_handle *file, int type)
 {
-	return look_through(next_compile_file(file, type));
+	return note_closures(next_compile_file(file, type));
 }
 
 static zend_op_array *compile_and_note_string(zend_string *source, const char *name, zend_compile_position position)
 {
-	return look_through(next_compile_string(source, name, position));
+	return note_closures(next_compile_string(source, name, position));
 }
 
 static void install(void)

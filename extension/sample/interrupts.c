@@ -21,7 +21,7 @@ void interrupt_raise(void)
 		zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
 }
 
-static void look_again(void)
+static void rearm(void)
 {
 	struct lane *l = &TIMER_THREAD.lanes[LANE_INTERRUPTS];
 	int64_t now[CLOCKS];
@@ -48,7 +48,7 @@ static void interrupt(zend_execute_data *frame)
 		return;
 	if (a && EG(exception) && (!had_exception || TIMER_THREAD.postponed)) {
 		TIMER_THREAD.postponed = true;
-		look_again();
+		rearm();
 		return;
 	}
 	TIMER_THREAD.postponed = false;

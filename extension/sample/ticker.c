@@ -47,15 +47,15 @@ struct ticker_slot {
 	_Atomic clockid_t cpu_clock;
 	_Atomic pid_t thread;
 	_Atomic int64_t watch_ns;		/* interval of looks at the thread; 0: never */
-	_Atomic(ticker_look *) look;
-	_Atomic bool looking;			/* like `firing`, of `look`, which may take longer */
+	_Atomic(ticker_watcher *) watcher;
+	_Atomic bool is_watching;		/* like `firing`, for `watcher`, which may take longer */
 
 	/* The ticker's own, while CPU time is over and the thread is not seen to work. */
 	int64_t cpu_ns;				/* CPU time used when the ticker looked last */
 	int64_t pause_ns;			/* until the ticker looks again; 0: it has not looked yet */
 	int64_t probe_ns;			/* CLOCK_MONOTONIC: until when it sleeps for a moment to see whether CPU time
 						 * grows; 0: it does not */
-	int64_t look_ns;			/* CLOCK_MONOTONIC: when to look next at a thread that is watched */
+	int64_t watch_due_ns;			/* CLOCK_MONOTONIC: the next call of `watcher` */
 };
 
 /* `sleep_until` and the deadlines are the two sides of a handshake. A PHP thread stores the deadline and then looks
@@ -226,25 +226,25 @@ static bool have_files(enum files *files)
 	return *files == TAKEN;
 }
 
-/* Looks at the thread, if it is watched and it is time. Returns when to look again. */
+/* Calls the watcher if one is set and due. Returns when it is due next. */
 static int64_t watch(struct ticker_slot *s, enum files *files)
 {
 	int64_t every = atomic_load(&s->watch_ns), now, pause = 0, cpu;
-	ticker_look *look;
+	ticker_watcher *watcher;
 	void *target;
 
 	if (!every || !have_files(files))
 		return TICKER_NEVER;
 	now = ticker_now(0);
-	if (now < s->look_ns)
-		return s->look_ns;
-	atomic_store(&s->looking, true);
+	if (now < s->watch_due_ns)
+		return s->watch_due_ns;
+	atomic_store(&s->is_watching, true);
 	target = atomic_load(&s->target);
-	look = atomic_load(&s->look);
-	if (target && look && read_clock(atomic_load(&s->cpu_clock), &cpu))
-		pause = look(target, s, cpu);
-	atomic_store(&s->looking, false);
-	return s->look_ns = ticker_now(0) + MAX(every, pause);
+	watcher = atomic_load(&s->watcher);
+	if (target && watcher && read_clock(atomic_load(&s->cpu_clock), &cpu))
+		pause = watcher(target, s, cpu);
+	atomic_store(&s->is_watching, false);
+	return s->watch_due_ns = ticker_now(0) + MAX(every, pause);
 }
 
 bool ticker_settles(const struct ticker_slot *s)
@@ -406,7 +406,7 @@ void ticker_forget(struct ticker_slot *const *own, unsigned count)
 	atomic_store(&ticker.state, NONE);
 	for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next) {
 		atomic_store(&s->firing, false);
-		atomic_store(&s->looking, false);
+		atomic_store(&s->is_watching, false);
 		clear(s);
 		if (is_among(s, own, count)) {
 			find_cpu_clock(s);	/* the thread has another number here */
@@ -479,7 +479,7 @@ void ticker_leave(struct ticker_slot *s)
 	atomic_store(&s->watch_ns, 0);
 	atomic_store(&s->target, NULL);
 	ticker_quiesce(s);
-	while (atomic_load(&s->looking))
+	while (atomic_load(&s->is_watching))
 		pause_for(20000);
 	clear(s);
 	atomic_store(&s->used, false);
@@ -491,9 +491,9 @@ void ticker_set(struct ticker_slot *s, unsigned clock, struct ticker_deadline d)
 	atomic_store(&s->at[clock], d.at_ns);
 }
 
-void ticker_watch(struct ticker_slot *s, int64_t every_ns, ticker_look *look)
+void ticker_watch(struct ticker_slot *s, int64_t every_ns, ticker_watcher *watcher)
 {
-	atomic_store(&s->look, look);
+	atomic_store(&s->watcher, watcher);
 	atomic_store(&s->watch_ns, every_ns);
 	if (every_ns)
 		ticker_wake_by(ticker_now(0) + every_ns);

@@ -44,10 +44,10 @@ typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);
 /* Called periodically in the ticker's thread, with a target, its slot and the CPU time of its thread. Returns the
  * minimum pause until the next call. By then the ticker's thread has file descriptors of its own (unshare_files.h);
  * without them, nothing is checked. */
-typedef int64_t ticker_look(void *target, const struct ticker_slot *slot, int64_t cpu_ns);
+typedef int64_t ticker_watcher(void *target, const struct ticker_slot *slot, int64_t cpu_ns);
 
 /* From now on the ticker, which must have been started, checks the slot at this interval; 0: stops. */
-void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_look *look);
+void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_watcher *watcher);
 
 /* For a look: whether all that the slot's thread was about to do when this was called has been done when it returns, as long as that
  * takes less than TICKER_SETTLED_NS of its time and waits for nothing. It has if the thread sleeps, or has worked for so long

@@ -174,7 +174,7 @@ static int attempt_bytes(struct sender *s, const char *path, const void *bytes, 
 	return attempt(s, path, &message, platform_send);
 }
 
-/* --- what waits */
+/* --- the queue */
 
 /* Queued messages for a previous socket path can no longer be sent. */
 static void leave_path(struct sender *s)

@@ -63,7 +63,7 @@ static bool is_hidden(const struct trace_session *s, const struct call_function 
 	return is_left_out(s, f) || (filter && !name_filter_shows(filter, f));
 }
 
-static const struct seen_function *look_at(struct projection *p, const struct node *n)
+static const struct seen_function *classify_function(struct projection *p, const struct node *n)
 {
 	struct seen_function *f = &p->functions[n->function_number];
 
@@ -167,7 +167,7 @@ static uint32_t shared_place(struct projection *p, uint32_t parent, uint32_t fun
 
 static uint32_t find_or_add(struct projection *p, uint32_t parent, const struct node *n)
 {
-	const struct seen_function *seen = look_at(p, n);
+	const struct seen_function *seen = classify_function(p, n);
 	uint32_t function;
 
 	if (!seen->ambiguous && seen->index)
@@ -277,7 +277,7 @@ static void place_node(struct projection *p, uint32_t i)
 	/* Those of a chunk lie in a row, but the processor does not see it from here. */
 	__builtin_prefetch(n + 4);
 	__builtin_prefetch((const char *)(n + 4) + 64);
-	f = look_at(p, n);
+	f = classify_function(p, n);
 	if (UNEXPECTED(f->kind == CALL_ROOT)) {
 		if (n->key == p->session->key) {
 			p->place[i] = 0;

@@ -217,7 +217,7 @@ static void destroyed(zend_fiber_context *context)
 
 /* PHP calls handlers at each switch of each fiber, so there are none before the first trace. Its list of handlers has no lock: with
  * threads they are there from the beginning. */
-static void follow_fibers(void)
+static void observe_switches(void)
 {
 	static bool follows;
 
@@ -231,7 +231,7 @@ static void follow_fibers(void)
 bool strands_init(struct capture *c)
 {
 	STROBE_ASSERT(!c->suspended);
-	follow_fibers();
+	observe_switches();
 	c->strand_count = 0;
 	return add_strand(c, EG(current_fiber_context));
 }
@@ -239,6 +239,6 @@ bool strands_init(struct capture *c)
 void strands_startup(void)
 {
 #ifdef ZTS
-	follow_fibers();
+	observe_switches();
 #endif
 }

@@ -61,7 +61,7 @@ const struct capture *trace_copy_source(void)
 	return CAPTURE;
 }
 
-/* --- where things are */
+/* --- addresses */
 
 static int compare(const void *a, const void *b)
 {

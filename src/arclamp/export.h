@@ -40,7 +40,7 @@ struct export_options {
 int export_svgs(const struct export_options *o);
 int export_compress(const struct export_options *o);
 
-/* --- What both share --- */
+/* --- Shared by both --- */
 
 /* Takes the lock `name` in the directory; -EBUSY if another process has it. Closing *ret_fd releases it. */
 int export_lock(int dir, const char *name, int *ret_fd, struct err *err);

@@ -235,7 +235,7 @@ static void work(void *data, size_t number, struct job_result *result)
 	memcpy(result->text, err.text, sizeof(result->text));
 }
 
-/* --- Which logs --- */
+/* --- The choice of logs --- */
 
 /* As find -mtime +N: N whole days are over when the next one is. Parts of a day are exact, and 0 is any. */
 static double oldest_ns(double days)

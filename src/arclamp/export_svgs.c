@@ -27,7 +27,7 @@ struct svgs {
 	uint64_t log_count, current, empty, gone, drawn, failed, pictures, removed;
 };
 
-/* --- What is up to date --- */
+/* --- Up-to-date pictures --- */
 
 static const struct tree_file *find_picture(const struct svgs *s, size_t first, size_t n, const char *label,
 					    bool reversed)

@@ -102,7 +102,7 @@ static uint32_t *name_frames(const struct profile *p, const struct leaderboard_o
 	return ret;
 }
 
-/* --- Which stacks match --- */
+/* --- The match of a stack --- */
 
 struct needle {
 	struct str parts[PARTS_MAX];	/* between the ; */

@@ -10,7 +10,7 @@ struct commands {
 	size_t count;
 };
 
-/* --- What the table says --- */
+/* --- Facts from the table --- */
 
 static bool is_end(const struct option_spec *o)
 {

@@ -1,6 +1,7 @@
-/* fuzz_perl_walk.c: any memory as that of a Perl. The input is repeated without end, so that every pointer leads somewhere:
- * the walk ends, and its names end with a NUL. Its first byte says whether there are threads. */
+/* fuzz_perl_walk.c: any memory as that of a Perl: the walk ends, and its names end with a NUL. Its
+ * first byte says whether there are threads. */
 #include "bpf/perl_names.h"
+#include "fuzz_memory.h"
 #include "perl_offsets.h"
 
 #include <stdint.h>
@@ -8,32 +9,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const uint8_t *memory;
-static size_t memory_size;
-
-/* A tenth of the addresses is not mapped. */
-bool read_user(void *to, u32 size, u64 address)
-{
-	if (address % 10 == 7)
-		return false;
-	for (u32 i = 0; i < size; i++)
-		((u8 *)to)[i] = memory[(address + i) % memory_size];
-	return true;
-}
-
-long read_user_text(char *to, u32 size, u64 address)
-{
-	for (u32 i = 0; i < size; i++) {
-		if (!read_user(to + i, 1, (address + i) * 10))
-			return -1;
-		if (i == size - 1)
-			to[i] = 0;
-		if (!to[i])
-			return (long)i + 1;
-	}
-	return -1;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

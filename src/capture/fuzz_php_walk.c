@@ -1,10 +1,10 @@
-/* fuzz_php_walk.c: any memory as that of a PHP. The input is repeated without end, so that every pointer leads somewhere: the walk
- * ends, its names end with a NUL, and so do what is read of requests and compared with the table of offsets. Its first byte
- * chooses the version, and whether PHP is thread-safe. */
+/* fuzz_php_walk.c: any memory as that of a PHP: the walk ends, its names end with a NUL, and so do the parts of requests that are
+ * read and compared with the table of offsets. Its first byte chooses the version, and whether PHP is thread-safe. */
 #include "bpf/php_names.h"
 #include "bpf/php_request.h"
 #include "bpf/php_walk.h"
 #include "fastcgi.h"
+#include "fuzz_memory.h"
 #include "php_check.h"
 
 #include <stdint.h>
@@ -12,32 +12,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const uint8_t *memory;
-static size_t memory_size;
-
-/* A tenth of the addresses is not mapped. */
-bool read_user(void *to, u32 size, u64 address)
-{
-	if (address % 10 == 7)
-		return false;
-	for (u32 i = 0; i < size; i++)
-		((u8 *)to)[i] = memory[(address + i) % memory_size];
-	return true;
-}
-
-long read_user_text(char *to, u32 size, u64 address)
-{
-	for (u32 i = 0; i < size; i++) {
-		if (!read_user(to + i, 1, (address + i) * 10))
-			return -1;
-		if (i == size - 1)
-			to[i] = 0;
-		if (!to[i])
-			return (long)i + 1;
-	}
-	return -1;
-}
 
 static void walk(const struct php_layout *l)
 {

@@ -424,7 +424,7 @@ static int find_slot(struct binary *b, pid_t pid, u64 bias, struct err *err)
 
 /* Looks for libphp, or libperl, in a process that runs `program`. Returns what php_registry_add_process does, and unless that is
  * 0 fills in `ret`: of kind BINARY_OTHER for what is refused. */
-static int look_into_host(struct php_registry *r, const struct known *program, pid_t pid, struct hosted_php *ret, struct err *err)
+static int find_hosted_php(struct php_registry *r, const struct known *program, pid_t pid, struct hosted_php *ret, struct err *err)
 {
 	struct host h = { .registry = r };
 	struct known here;
@@ -484,7 +484,7 @@ int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
 		return e->code;
 	if (k->php.binary.kind != BINARY_HOST)
 		return check_program(r, k, pid, name, e);
-	code = look_into_host(r, k, pid, &php, e);
+	code = find_hosted_php(r, k, pid, &php, e);
 	if (code && r->sampler && sampler_sees_all_pids(r->sampler))
 		tell_hosted(r, (u32)pid, &php);
 	return code;
@@ -499,7 +499,7 @@ int php_registry_find(struct php_registry *r, pid_t pid, struct hosted_php *ret,
 	if (!k)
 		return err->code;
 	if (k->php.binary.kind == BINARY_HOST)
-		return look_into_host(r, k, pid, ret, err);
+		return find_hosted_php(r, k, pid, ret, err);
 	code = check_program(r, k, pid, name, err);
 	if (code <= 0)
 		return code;
@@ -600,7 +600,7 @@ void php_registry_answer_host(struct php_registry *r, const struct process_event
 	if (!e->pid || process_start_ticks((pid_t)e->pid) != e->start_ticks)
 		return;
 	program = find_program(r, (pid_t)e->pid, name, sizeof(name), &err);
-	if (program && program->php.binary.kind == BINARY_HOST && look_into_host(r, program, (pid_t)e->pid, &php, &err))
+	if (program && program->php.binary.kind == BINARY_HOST && find_hosted_php(r, program, (pid_t)e->pid, &php, &err))
 		tell_hosted(r, e->tgid, &php);
 }
 

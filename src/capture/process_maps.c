@@ -184,7 +184,7 @@ int process_maps_open(pid_t pid, int root, const struct process_map *m, struct e
 		       m->deleted ? "deleted" : "replaced");
 }
 
-/* --- Who it is --- */
+/* --- Identity --- */
 
 bool process_identity_read(struct process_identity *p, pid_t pid)
 {

@@ -65,7 +65,7 @@ bool remote_memory_is_open(void)
 	return read_some(&there, sizeof(there), &nowhere, 1) >= 0 || errno != EPERM;
 }
 
-/* --- what was fetched */
+/* --- the cache of fetched memory */
 
 /* Makes room for a range, unless it is there already or there is no room. */
 static bool plan(const struct remote_range *r)

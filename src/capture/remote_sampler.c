@@ -265,7 +265,7 @@ int remote_sampler_run(struct remote_sampler *s, int64_t until_ns)
 	return e < 0 ? e : sleep_until(until_ns);
 }
 
-/* --- what is taken out */
+/* --- results */
 
 void remote_sampler_drain(struct remote_sampler *s)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define LOOK_NS		NS_PER_SECOND
+#define SCAN_NS		NS_PER_SECOND
 #define YOUNG_NS	NS_PER_SECOND
 #define WAIT_MAX	64u		/* looks through /proc, one a second */
 #define NUMBERS_MAX	4096		/* more new ones are found by the next look through /proc */
@@ -84,7 +84,7 @@ static bool has_thread(const struct remote_targets *t, const struct remote_proce
 	return false;
 }
 
-/* --- what may not be read */
+/* --- unreadable processes */
 
 static void note_closed(struct remote_targets *t, const struct php_task *task, const struct obstacle *o)
 {
@@ -247,7 +247,7 @@ static void see_process(pid_t pid, void *data)
 	if (find(t, pid))
 		add_process(t, pid, false, &err);
 	else if (t->wanted && is_due(t, pid))
-		consider(t, pid, t->looked_ns != 0);
+		consider(t, pid, t->scanned_ns != 0);
 }
 
 /* Threads have numbers too; "Tgid:" is that of the process. */
@@ -262,7 +262,7 @@ static bool is_process(pid_t number)
 	return io_read_file(path, &b, 65536, NULL) >= 0 && (p = strstr(b.data, "\nTgid:")) && atol(p + 6) == number;
 }
 
-static void look_for_new_numbers(struct remote_targets *t, int64_t now_ns)
+static void find_new_processes(struct remote_targets *t, int64_t now_ns)
 {
 	pid_t newest = newest_number();
 
@@ -274,7 +274,7 @@ static void look_for_new_numbers(struct remote_targets *t, int64_t now_ns)
 }
 
 /* Most become what they will be at once: they are looked at again whenever their age has grown by a half. */
-static void look_at_young(struct remote_targets *t, int64_t now_ns)
+static void recheck_young(struct remote_targets *t, int64_t now_ns)
 {
 	size_t n = 0;
 
@@ -317,11 +317,11 @@ static void remove_ended(struct remote_targets *t)
 void remote_targets_poll(struct remote_targets *t, int64_t now_ns)
 {
 	remove_ended(t);
-	if (t->wanted && t->looked_ns) {
-		look_at_young(t, now_ns);
-		look_for_new_numbers(t, now_ns);
+	if (t->wanted && t->scanned_ns) {
+		recheck_young(t, now_ns);
+		find_new_processes(t, now_ns);
 	}
-	if (t->looked_ns && now_ns - t->looked_ns < LOOK_NS)
+	if (t->scanned_ns && now_ns - t->scanned_ns < SCAN_NS)
 		return;
 	if (t->wanted) {
 		process_each(see_process, t);
@@ -329,6 +329,6 @@ void remote_targets_poll(struct remote_targets *t, int64_t now_ns)
 		for (size_t i = t->count; i-- > 0; )
 			see_process(t->processes[i]->pid, t);
 	}
-	t->looked_ns = now_ns;
+	t->scanned_ns = now_ns;
 	t->turn++;
 }

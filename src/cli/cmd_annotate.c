@@ -62,7 +62,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* --- What the arguments are --- */
+/* --- Arguments --- */
 
 static bool is_profile(const char *name)
 {
@@ -71,7 +71,7 @@ static bool is_profile(const char *name)
 	return !strcmp(name, "-") || profile_url_is(name) || (!source_text_is_name(text) && access(name, F_OK) == 0);
 }
 
-/* --- Which lines are meant --- */
+/* --- The choice of lines --- */
 
 struct choice {
 	struct profile *lines;		/* one of report_lines */

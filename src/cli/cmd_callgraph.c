@@ -43,8 +43,8 @@ static const struct option_spec options[] = {
 	  "Leave out less than this share (default: 0.5)." },
 	{ OPTION_STRING, 0, "function", "FUNCTION", &function, "Only stacks through FUNCTION: name, or unique part.",
 	  "The part may be a regular expression that matches only one name." },
-	{ OPTION_STRING, 0, "by", "GROUP", &by, "Box per function (default), class, file, line, ...",
-	  "Or per namespace, package or own; see strobe-report(1)." },
+	{ OPTION_STRING, 0, "by", "GROUP", &by, "Group by function (default), class, file, line, ...",
+	  "Or by namespace, package or own; see strobe-report(1)." },
 	{ OPTION_DOUBLE, 0, "seconds", "SECONDS", &seconds,
 	  "Time limit, kept by drawing less (default: 2)." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
@@ -61,12 +61,12 @@ static const struct command_spec spec = {
 		"larger self value; arrows are calls, thicker with a larger value. The critical path, along the "
 		"heaviest arrows, is blue. A function or arrow that occurs several times in a stack counts "
 		"once.\n\n"
-		"Of a comparison, such as the URL of one or folded stacks with two counts, it draws both sides: orange is "
+		"A comparison, given by its URL or as folded stacks with two counts, is drawn with both sides: orange is "
 		"more than before, blue is less, and dashed is gone.\n\n"
 		"Graphviz computes the layout in a separate process, and the command ends within two seconds: if a "
-		"graph takes longer, fewer functions are drawn and the command says so. Where the machine is too busy "
-		"even for a dozen, it waits two seconds more. In a browser the wheel and "
-		"+ - zoom, dragging moves, 0 shows everything.\n\n"
+		"graph takes longer, fewer functions are drawn and the command says so. On a machine that is too busy "
+		"even for a dozen functions, it waits two more seconds. In a browser the wheel, + and - "
+		"zoom, dragging moves, and 0 shows everything.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe callgraph profile.strobe -o calls.svg\n"

@@ -13,12 +13,12 @@
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "from", "URL", &settings.from, "Source (default: PHP's socket); repeatable.",
 	  "The default is the socket of PHP on this machine." },
-	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; repeatable, 8 at most." },
+	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; repeatable, up to 8." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state, "State directory (default: that of strobe serve).",
 	  "It has the journal, spool and file offsets, and belongs to one collector only." },
 	{ OPTION_STRING, 0, "listen", "HOST:PORT", &settings.listen,
-	  "For the counters (default: " LISTEN ").",
-	  "`none`: nowhere." },
+	  "Address for metrics (default: " LISTEN ").",
+	  "`none` serves nothing." },
 	SETTINGS_LABELS,
 	SETTINGS_CONFIG,
 	SETTINGS_ARCLAMP,
@@ -37,17 +37,17 @@ static const struct command_spec spec = {
 	.description =
 		"Passes the samples of every source to every sink. It runs until SIGTERM or Ctrl-C, or until EOF if "
 		"standard input is the only source, and flushes all received samples before it exits.\n\n"
-		"Sources: unix:SOCKET (the extension), resp://HOST:PORT (listens as a Redis does, for "
+		"Sources: unix:SOCKET (the extension), resp://HOST:PORT (a listener that speaks Redis' protocol, for "
 		"ArcLamp.php), redis://HOST[:PORT]/?channel=NAME (pub/sub), "
 		"redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), file:PATH (folded lines in a file that "
 		"grows), runs:DIR (run files written by xhprof_lib or uprofiler_lib), - (folded lines on "
 		"standard input).\n\n"
-		"Sinks: sqlite:DIR (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store of "
-		"several daemons), logs:DIR (Arc Lamp's trace "
+		"Sinks: sqlite:DIR (a store, which `strobe serve` can show), clickhouse://HOST:8123/DATABASE (a store that "
+		"several daemons share), logs:DIR (Arc Lamp's trace "
 		"logs), redis://HOST[:PORT]/?stream=NAME (another collector), otlp://HOST:4318 and pyroscope://HOST:4040 "
 		"(other profilers' servers).\n\n"
-		"rediss:// in place of redis:// is Redis with TLS; ca-file=FILE names the authority that signed its certificate.\n\n"
-		"Counters are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
+		"rediss:// instead of redis:// is Redis over TLS; ca-file=FILE has the certificate of the authority that signed the server's.\n\n"
+		"Metrics are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
 		"`strobe status --url http://" LISTEN "` shows them.",
 	.examples =
 		"strobe collect --to 'redis://redis.example/?stream=strobe'\n"

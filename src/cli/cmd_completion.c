@@ -15,7 +15,7 @@ static const struct command_spec spec = {
 	.summary = "print the completion script of a shell",
 	.description =
 		"Prints a script that completes commands, options, their values and files. `make install` and the "
-		"packages install it for all three shells; this is for a binary on its own.",
+		"packages install it for all three shells; this command is for a standalone binary.",
 	.examples =
 		"source <(strobe completion bash)\n"
 		"strobe completion zsh >~/.zsh/functions/_strobe\n"

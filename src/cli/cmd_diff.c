@@ -74,14 +74,14 @@ static const struct command_spec spec = {
 	.usage = "A B [-o FILE]",
 	.summary = "compare two profiles: regressions and improvements",
 	.description =
-		"Compares profile A (before) with profile B (after), each of any known format, one of them possibly "
-		"- for standard input, and prints a table of functions, largest change first: the share before and "
+		"Compares profile A (before) with profile B (after), each of any known format (either may "
+		"be -, standard input), and prints a table of functions, largest change first: the share before and "
 		"after, the change in percent of the total before, the noise, and the values. A single file of "
 		"folded stacks with two counts is shown as that difference. Each may also be the URL of a page or of "
 		"the API of `strobe serve`; the URL of a comparison stands for both.\n\n"
 		"Two sampled profiles of the same program always differ. Only changes beyond the noise are shown: a "
 		"number of standard errors of the share, which grows with the number of functions.\n\n"
-		"Profiles that cannot be compared are refused: different clocks or units, or numbers of samples "
+		"Profiles that cannot be compared are refused: different clocks or units, or sample counts "
 		"with different periods. A comparison with little significance, such as one of 12 samples, gets a "
 		"warning.\n\n"
 		"The exit code is 3 when a regression exceeds --fail-over, and 4 when nothing was sampled.",

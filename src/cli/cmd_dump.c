@@ -18,7 +18,7 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "fpm", NULL, &fpm, "Every php-fpm, all pools." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },
 	{ OPTION_STRING, 0, "php-offsets", "FILE", &offsets_file,
-	  "Offsets of another PHP, from scripts/php-offsets." },
+	  "Offsets for another PHP, from scripts/php-offsets." },
 	{ 0 }
 };
 
@@ -31,7 +31,7 @@ static const struct command_spec spec = {
 		"pool, method and URI (without the query), the age and state of the request, and each function with "
 		"file and line, the running one first. Idle workers take one line. The processes need no "
 		"preparation and are not stopped; their memory is read (process_vm_readv), which needs root, "
-		"CAP_SYS_PTRACE, or being their user. The line of the running function is the last one that PHP "
+		"CAP_SYS_PTRACE, or the same user. The line of the running function is the last one that PHP "
 		"stored, which may be an earlier line of the same function; lines of callers are exact. The exit "
 		"code is 4 when there is no PHP process.",
 	.examples =

@@ -35,7 +35,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "FILE", &output, "Write to FILE: .svg, .svgz, .html, or - for stdout.",
 	  "An .html page also has tables and the call graph; standard output gets SVG." },
 	{ OPTION_LIST, 0, "also", "CHANGES:FILE", &also, "Draw another picture, with CHANGES; repeatable.",
-	  "Of the same input." },
+	  "It has the same input." },
 	{ OPTION_STRING, 0, "function", "REGEX", &function, "Only stacks with a function whose name matches.",
 	  "An extended regular expression." },
 	{ OPTION_STRING, 0, "column", "COLUMN", &column, "Column (default: time for traces, else samples).",
@@ -115,7 +115,7 @@ static const struct command_spec spec = {
 		"flamegraph.svg when that is a terminal.\n\n"
 		"The picture is self-contained: open it in any browser, click a frame to zoom, search with Ctrl-F. "
 		"Options have the same names and effects as in flamegraph.pl, and lines with two counts are drawn "
-		"as a difference, as there. The changes of --also are separated by commas: forward, reverse, inverted, "
+		"as a difference, as it does. The changes of --also are separated by commas: forward, reverse, inverted, "
 		"hash, colors=, title=, subtitle=, minwidth=, column=, and function=REGEX as the last one.\n\n"
 		"The exit code is 4 when nothing was sampled; the picture then says so.",
 	.examples =

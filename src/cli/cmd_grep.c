@@ -46,7 +46,7 @@ static const struct option_spec options[] = {
 	  "Period: hourly, daily (default), weekly, ...",
 	  "A directory of the tree." },
 	{ OPTION_STRING, 0, "slice", "A:B", &slice, "Slice of the logs, as in Python (default: -2:).",
-	  "Of the matching logs, oldest first: -2: is the two newest, : is all." },
+	  "The matching logs are sorted, oldest first: -2: is the two newest, : is all." },
 	{ OPTION_STRING, 0, "store", "URL", &asked.store, "Read a store, such as sqlite:/var/lib/strobe." },
 	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "Ask a daemon, such as http://127.0.0.1:8787." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file,

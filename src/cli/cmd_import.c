@@ -46,11 +46,11 @@ static const struct command_spec spec = {
 		"SOURCE/ID, one per line.\n\n"
 		"It writes to the store directly, with or without a running daemon. The daemon shows runs at /runs "
 		"and /api/v1/runs, and expires them by age, number and size; see `strobe serve --help`. If a file "
-		"has no timestamp, its modification time is the end of the run. Namespace and id come from the "
-		"profile if it has them, or from a file name such as ID.NAME.xhprof or ID.NAME.uprofiler; otherwise "
-		"the namespace is \"default\", and the id a hash of the content.\n\n"
-		"Importing the same run again changes nothing, with or without an id; a different run under an "
-		"existing name is refused.\n\n"
+		"has no timestamp, its modification time is the end of the run. Source and ID come from the "
+		"profile if it has them, or from a file name such as ID.SOURCE.xhprof or ID.SOURCE.uprofiler; otherwise "
+		"the source is \"default\", and the ID a hash of the content.\n\n"
+		"Importing the same run again changes nothing, with or without an ID; a different run under an "
+		"existing ID is refused.\n\n"
 		"The exit code is 2 when a file could not be stored (the others are), and 4 when one is empty.",
 	.examples =
 		"strobe import --source shop /tmp/*.xhprof\n"

@@ -53,7 +53,7 @@ static const struct option_spec options[] = {
 	  "Leave out shorter waits and calls, such as 1ms." },
 	{ OPTION_FLAG, 0, "idle", NULL, &idle, "Keep waits outside functions, such as idle workers." },
 	{ OPTION_STRING, 0, "php-offsets", "FILE", &php_offsets,
-	  "Offsets of another PHP, from scripts/php-offsets." },
+	  "Offsets for another PHP, from scripts/php-offsets." },
 	{ OPTION_STRING, 0, "perl-offsets", "FILE", &perl_offsets,
 	  "The same for Perl, from scripts/perl-offsets." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Frames (default: all)" },
@@ -65,7 +65,7 @@ static const struct option_spec options[] = {
 	  "Do not record executed lines." },
 	{ OPTION_STRING, 0, "to", "URL", &to,
 	  "Send profiles to a daemon every 10 seconds instead.", "URL is unix:SOCKET, or the path of the socket." },
-	{ OPTION_LIST, 0, "label", "LABEL", &extra_labels, "With --to: add a label; so far, only pid." },
+	{ OPTION_LIST, 0, "label", "LABEL", &extra_labels, "With --to: add a label; only pid is supported." },
 	{ OPTION_INT, 0, "rows", "N", &rows, "Rows of the function table (default: 10; 0: all)." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ 0 }

@@ -64,8 +64,8 @@ static const struct command_spec spec = {
 		"to its total less self, even with recursion. Files with caller-callee pairs instead of stacks "
 		"(xhprof, callgrind) do not determine every total: one marked with ≤ is an upper limit.\n\n"
 		"--by line groups by the executed line or, in profiles without lines, by the first line of the "
-		"function; --by own by your own functions, with the time of libraries below vendor/ and of PHP's "
-		"functions. --by self and --by total mean --sort.\n\n"
+		"function; --by own by your own functions, including the time of libraries below vendor/ and of PHP's "
+		"own functions. --by self and --by total mean --sort.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe report profile.strobe\n"

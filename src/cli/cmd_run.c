@@ -58,10 +58,10 @@ static const struct command_spec spec = {
 		"With --trace every call of every function is counted and measured, with its stack, in the command "
 		"and in the PHP processes that it forks or starts; their values are added up. `strobe flamegraph "
 		"--column memory_bytes` and the like show the other metrics of the profile; `strobe import` stores "
-		"it as a run. With --flame-chart it also has the calls of the command's own PHP process one by one, over time, for "
+		"it as a run. With --flame-chart the profile also has the calls of the command's own PHP process one by one, over time, for "
 		"`strobe convert` to Chrome's and speedscope's formats and `strobe flamegraph --flamechart`.\n\n"
 		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal "
-		"N ended the command, 125 when strobe itself could not do its work, 126 when the command cannot be "
+		"N ended the command, 125 when strobe itself failed, 126 when the command cannot be "
 		"executed, and 127 when it is not found.\n\n"
 		"PHP gets its settings through PHP_INI_SCAN_DIR, so a command that clears its environment or runs "
 		"`php -n` is not profiled.",

@@ -35,7 +35,7 @@ static const struct option_spec options[] = {
 	SETTINGS_CAPS,
 	{ OPTION_STRING, 0, "query-memory", "SIZE", &settings.query_memory,
 	  "Memory for queries and answers (default: 1G).",
-	  "Of all queries and unsent answers together, at least 64M; larger results are pruned." },
+	  "All queries and unsent answers share it; at least 64M. Larger results are pruned." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Page and Grafana" },
 	{ OPTION_LIST, 0, "source-dir", "DIR", &settings.source_dirs, "Show source files below DIR; repeatable.",
 	  "All readers see them. PATH=DIR if the files have moved from PATH to DIR." },

@@ -59,7 +59,7 @@ static const struct option_spec options[] = {
 static const struct command_spec spec = {
 	.name = "top",
 	.usage = "[OPTIONS]",
-	.summary = "live view of the PHP functions that take the time",
+	.summary = "live view of the PHP functions that take the most time",
 	.description =
 		"Samples running PHP and Perl processes from outside, as `strobe record` does, and shows a live "
 		"table: for each function its time on CPU (self, and total with its callees) and its time off CPU, "
@@ -70,7 +70,7 @@ static const struct command_spec spec = {
 		"changes the grouping, Enter opens a script or pool, a shows all time since the start, r resets, d "
 		"lists the current requests with their URI, w saves a picture, q quits. If output is not a "
 		"terminal, a table of the last 10 seconds is printed every 10 seconds.\n\n"
-		"It needs the same privileges as `strobe record`, and reads memory without BPF as that does. The "
+		"It needs the same privileges as `strobe record`, and without BPF it reads memory, too. The "
 		"exit code is 4 when nothing was sampled.",
 	.examples =
 		"sudo strobe top --fpm\n"
@@ -171,7 +171,7 @@ static void fill_plan(struct plan *p, const struct top_view *v)
 	p->session.rows = (size_t)rows_wanted;
 }
 
-/* --- what the head says */
+/* --- the header */
 
 static void put_list(struct buf *out, const char *one, const char *many, const struct option_list *l)
 {

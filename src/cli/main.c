@@ -53,7 +53,7 @@ static int help(void)
 	struct buf b;
 
 	buf_init(&b);
-	buf_puts(&b, "Strobe shows where PHP spends its time, in production and on one laptop.\n\n"
+	buf_puts(&b, "Strobe shows where PHP spends its time, in production and on a laptop.\n\n"
 		     "Usage: strobe COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		buf_printf(&b, "  %-12s %s\n", commands[i]->spec->name, commands[i]->spec->summary);

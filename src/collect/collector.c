@@ -26,7 +26,7 @@ void collector_default_options(struct collector_options *o)
 	};
 }
 
-/* --- What came of a batch or a run, under the lock --- */
+/* --- Outcomes of batches and runs, under the lock --- */
 
 static void wake(struct collector *c)
 {

@@ -62,7 +62,7 @@ static void on_line(void *data, uint64_t at, const char *line, size_t n)
 	}
 }
 
-/* --- What is remembered --- */
+/* --- Saving offsets --- */
 
 /* Whether anything behind the position was acknowledged, and would be read again. */
 static bool is_ahead(const struct file_source *s)
@@ -304,7 +304,7 @@ static uint64_t file_confirmed(struct source *base)
 	return s->state_path ? s->saved : s->acknowledged;
 }
 
-/* --- Where to go on --- */
+/* --- The saved offset --- */
 
 static void go_on(struct file_source *s, const struct file_offset *o)
 {

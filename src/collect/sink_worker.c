@@ -34,7 +34,7 @@ static bool is_hopeless(int r)
 	return r == -E2BIG || r == -EFBIG || r == -EINVAL;
 }
 
-/* --- Why --- */
+/* --- The reason --- */
 
 static struct lock why_lock = LOCK_INITIALIZER;
 

@@ -255,7 +255,7 @@ size_t source_lines(struct source *s, struct source_about about, const char *tex
 	return taken;
 }
 
-/* --- What it is doing --- */
+/* --- State --- */
 
 void source_set_state(struct source *s, bool is_up, const char *format, ...)
 {

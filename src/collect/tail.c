@@ -56,7 +56,7 @@ int tail_read(struct tail *t, char *piece, size_t size)
 	return 1;
 }
 
-/* --- What is acknowledged --- */
+/* --- Acknowledgement --- */
 
 void tail_note(struct tail *t, uint64_t at)
 {

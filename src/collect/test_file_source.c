@@ -88,7 +88,7 @@ TEST(what_a_query_cannot_say_is_refused)
 	}
 }
 
-/* --- What is acknowledged --- */
+/* --- Acknowledgement --- */
 
 TEST(the_position_is_before_the_first_line_that_is_not_acknowledged)
 {

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "strobe_wire.h"
 
+#include <stdbool.h>
 #include <assert.h>
 
 struct test_message {

@@ -145,7 +145,7 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 	return code ? code : picture_order_path(order, spec, colon + 1);
 }
 
-/* --- Which stacks --- */
+/* --- The choice of stacks --- */
 
 struct profile *picture_order_filter(const struct picture_order *order, const struct profile *p)
 {

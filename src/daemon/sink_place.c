@@ -99,7 +99,7 @@ char *sink_old_place(const char *url, const char *state)
 	return real ? real : TAKE_PTR(place);
 }
 
-/* --- What differs --- */
+/* --- Differences --- */
 
 static bool are_equal(const char *a, const char *b)
 {

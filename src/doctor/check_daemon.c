@@ -37,7 +37,7 @@ static void put_seconds(struct buf *b, double s)
 		buf_printf(b, "%llu s", (unsigned long long)n);
 }
 
-/* --- what PHP could not hand over */
+/* --- samples that PHP could not send */
 
 static const struct {
 	const char *reason, *cause, *fix;
@@ -116,7 +116,7 @@ static void add_sinks(struct findings *f, const json_t *status)
 				     "samples cannot be stored: %s", text(sink, "why"));
 }
 
-/* --- what arrived */
+/* --- received data */
 
 static unsigned connections(const json_t *status)
 {

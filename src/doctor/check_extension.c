@@ -26,7 +26,7 @@ static bool fits(const struct root_dir *root, const char *path, const struct php
 	return build && !strcmp(build, php->build);
 }
 
-/* --- how to get one */
+/* --- the remedy */
 
 static char *minor_of(const struct php_binary *php)
 {

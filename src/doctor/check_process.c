@@ -94,7 +94,7 @@ static void check_deleted(const struct one *o)
 		     "was replaced or removed after this process began: it runs the old one");
 }
 
-/* --- whether the caller may inspect it */
+/* --- permission to read its memory */
 
 static void check_memory(const struct one *o)
 {
@@ -110,7 +110,7 @@ static void check_memory(const struct one *o)
 				     "it is not dumpable" : "");
 }
 
-/* --- what it is */
+/* --- the kind of process */
 
 static void add_master(const struct one *o, const struct machine_tasks *all)
 {

@@ -18,7 +18,7 @@ struct state {
 	int result[KERNEL_FEATURES];
 };
 
-/* --- why not */
+/* --- obstacles */
 
 static void add_refused(struct state *s, enum kernel_feature f)
 {

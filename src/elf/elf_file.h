@@ -105,7 +105,7 @@ const char *elf_symbol_name(const struct elf_symbols *s, size_t i);
 bool elf_find_symbol(const struct elf *e, const char *name, Elf64_Sym *ret);
 uint64_t elf_symbol_value(const struct elf *e, const char *name);	/* 0 without such a symbol */
 
-/* --- Who it is, and where its symbols are --- */
+/* --- Identity, and the place of the symbols --- */
 
 /* Returns how many bytes the build id has, 0 without one. */
 size_t elf_build_id(const struct elf *e, uint8_t ret_id[ELF_BUILD_ID]);

@@ -80,7 +80,7 @@ static bool is_list(const struct counted *c, unsigned number)
 	return c->packed[number] || c->numbers[number] > 1;
 }
 
-static void look_at_single_numbers(struct evidence *e, const struct counted *c)
+static void weigh_single_numbers(struct evidence *e, const struct counted *c)
 {
 	if (c->numbers[4] && c->packed[2] && c->fourth < e->links)
 		e->old_link = true;
@@ -90,7 +90,7 @@ static void look_at_single_numbers(struct evidence *e, const struct counted *c)
 		e->new_link |= c->numbers[3] > 0;
 }
 
-static void look_at_sample(struct evidence *e, struct protobuf m)
+static void scan_sample(struct evidence *e, struct protobuf m)
 {
 	struct counted c = count_fields(m);
 	bool is_timed = c.numbers[OTLP_SAMPLE_TIMES] > 0, is_old = is_list(&c, 3), is_new = is_list(&c, 4);
@@ -100,7 +100,7 @@ static void look_at_sample(struct evidence *e, struct protobuf m)
 	e->old |= is_old;
 	e->new |= is_new;
 	if (!is_old && !is_new)
-		look_at_single_numbers(e, &c);
+		weigh_single_numbers(e, &c);
 	if (is_timed && c.numbers[2] && !c.numbers[3] && !c.numbers[4] && !is_old && !is_new) {
 		e->timed = true;
 		e->uneven |= c.numbers[2] != c.numbers[OTLP_SAMPLE_TIMES];
@@ -108,7 +108,7 @@ static void look_at_sample(struct evidence *e, struct protobuf m)
 	}
 }
 
-static void look_at_profile(struct evidence *e, struct protobuf m)
+static void scan_profile(struct evidence *e, struct protobuf m)
 {
 	struct protobuf_field f;
 
@@ -116,12 +116,12 @@ static void look_at_profile(struct evidence *e, struct protobuf m)
 		e->oldest |= (f.number == 3 && f.type == BYTES) || (f.number == OTLP_JSON_OLDEST && e->from_json);
 		e->old |= (f.number == 8 && f.type == BYTES) || f.number == 12;
 		if (f.number == OTLP_SAMPLES && f.type == BYTES)
-			look_at_sample(e, f.bytes);
+			scan_sample(e, f.bytes);
 	}
 }
 
 /* Attributes whose keys or values are indices of strings came with 1.10. */
-static void look_at_resource(struct evidence *e, struct protobuf m)
+static void scan_resource(struct evidence *e, struct protobuf m)
 {
 	struct protobuf_field attribute, f, value;
 
@@ -137,20 +137,20 @@ static void look_at_resource(struct evidence *e, struct protobuf m)
 }
 
 /* Goes down the path of fields 1, 2, 2 to each profile. */
-static void look_below(struct evidence *e, struct protobuf m, unsigned level)
+static void scan_level(struct evidence *e, struct protobuf m, unsigned level)
 {
 	static const uint32_t path[] = { OTLP_RESOURCE_PROFILES, OTLP_SCOPE_PROFILES, OTLP_PROFILES };
 	struct protobuf_field f;
 
 	while (protobuf_next(&m, &f)) {
 		if (level == 1 && f.number == OTLP_RESOURCE && f.type == BYTES)
-			look_at_resource(e, f.bytes);
+			scan_resource(e, f.bytes);
 		if (f.number != path[level] || f.type != BYTES)
 			continue;
 		if (level == 2)
-			look_at_profile(e, f.bytes);
+			scan_profile(e, f.bytes);
 		else
-			look_below(e, f.bytes, level + 1);
+			scan_level(e, f.bytes, level + 1);
 	}
 }
 
@@ -171,7 +171,7 @@ int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *r
 	struct evidence e = { .from_json = from_json };
 
 	count_dictionary(&e, all);
-	look_below(&e, all, 0);
+	scan_level(&e, all, 0);
 	if (e.oldest)
 		return err_set(err, -EINVAL, "OTLP profiles: this is the layout of opentelemetry-proto 1.7 or "
 					     "older; 1.8 to 1.11 are supported. Upgrade the sender.");

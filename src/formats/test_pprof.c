@@ -90,7 +90,7 @@ TEST(names_of_any_bytes_are_made_safe_and_that_is_said)
 	profile_free(back);
 }
 
-/* --- What others write --- */
+/* --- Files of other writers --- */
 
 static void put(struct buf *to, uint32_t field, struct buf *message)
 {

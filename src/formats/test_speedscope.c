@@ -1,6 +1,7 @@
 /* test_speedscope.c: speedscope's files there and back, and those of others. */
 #include "chart.h"
 #include "test.h"
+#include "test_charted.h"
 #include "test_read.h"
 
 static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
@@ -132,28 +133,6 @@ TEST(what_is_broken_is_named)
 	CHECK_STR(lines_of(read_text(FILE_OF(""))), "'x' (speedscope): it has no profile");
 	CHECK_STR(lines_of(read_text("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")),
 		  "'x' (speedscope): line 1: '}' expected near end of file");
-}
-
-/* a calls b twice, with another b and a c between: merged, they are not in this order. */
-static struct profile *charted(void)
-{
-	struct profile *p = profile_new();
-	uint32_t calls = profile_column(p, "calls", "count"), wall = profile_column(p, "wall_ns", "nanoseconds");
-	uint32_t a = profile_child(p, 0, profile_frame(p, (struct str){ "a", 1 }, (struct str){ "/a.php", 6 }, 3));
-	uint32_t b = profile_child(p, a, profile_frame(p, (struct str){ "b", 1 }, (struct str){ "", 0 }, 0));
-	uint32_t c = profile_child(p, a, profile_frame(p, (struct str){ "c", 1 }, (struct str){ "", 0 }, 0));
-
-	p->chart = chart_new(0);
-	chart_add(p->chart, p, a, 10, 5000);
-	chart_add(p->chart, p, b, 1000, 500);
-	chart_add(p->chart, p, c, 2000, 0);
-	chart_add(p->chart, p, b, 2000, 1001);
-	profile_add(p, a, calls, 1);
-	profile_add(p, b, calls, 2);
-	profile_add(p, c, calls, 1);
-	profile_add(p, a, wall, 3499);
-	profile_add(p, b, wall, 1501);
-	return p;
 }
 
 TEST(a_flame_chart_is_what_the_time_shows)

@@ -36,7 +36,7 @@ static const char *collapse(const struct format *f, const char *text)
 	return with(f, &none, text);
 }
 
-/* --- What all have in common --- */
+/* --- Common to all formats --- */
 
 TEST(decimals_are_rounded_at_the_last_digit_that_counts)
 {

@@ -13,6 +13,7 @@
 #include "graphviz.h"
 
 #include "clock.h"
+#include "confine.h"
 #include "io.h"
 #include "mem.h"
 
@@ -49,37 +50,6 @@ bool graphviz_known(void)
 	return true;
 }
 
-/* Under AddressSanitizer every process has terabytes of address space. */
-#if defined(__SANITIZE_ADDRESS__)
-#define LIMIT_MEMORY false
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIMIT_MEMORY false
-#endif
-#endif
-#ifndef LIMIT_MEMORY
-#define LIMIT_MEMORY true
-#endif
-
-/* Bytes of address space that this process has; 0 if that cannot be known. */
-static size_t address_space(void)
-{
-	_cleanup_(buf_done) struct buf b = { 0 };
-	unsigned long pages = 0;
-
-	buf_init(&b);
-	if (io_read_file("/proc/self/statm", &b, 4096, NULL) < 0 || sscanf(b.data, "%lu", &pages) != 1)
-		return 0;
-	return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static void limit(int what, rlim_t n)
-{
-	struct rlimit r = { n, n };
-
-	setrlimit(what, &r);
-}
-
 /* --- The child --- */
 
 /* Pango sorts fonts in threads, and ends the process if it cannot start one. Each would take 8 MB for its stack, and with glibc
@@ -100,27 +70,10 @@ static void keep_threads_small(void)
 
 static void confine(const struct graphviz_limits *l, pid_t parent)
 {
-	size_t had = address_space();
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, (rlim_t)l->cpu_seconds);
-	if (LIMIT_MEMORY && had)
-		limit(RLIMIT_AS, had + l->memory);
-}
-
-/* Its own words go nowhere: fonts it did not find, labels that are too long for a box. */
-static void be_quiet(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-	}
+	confine_die_with(parent);
+	confine_limit(RLIMIT_CORE, 0);
+	confine_cpu((rlim_t)l->cpu_seconds);
+	confine_memory(l->memory);
 }
 
 /* `*ret` is Graphviz's, of `*ret_size` bytes. */
@@ -201,7 +154,7 @@ int graphviz_start(const char *format, const struct graphviz_limits *limits, str
 	g->pid = fork();
 	if (g->pid == 0) {
 		close(ends[0]);
-		be_quiet();
+		confine_be_quiet();		/* fonts that were not found, labels that are too long for a box */
 		keep_threads_small();
 		confine(limits, parent);
 		work(format, g->graphs, ends[1]);

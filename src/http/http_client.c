@@ -174,7 +174,7 @@ void http_answer_done(struct http_answer *a)
 	buf_done(&a->body);
 }
 
-/* --- What libcurl calls --- */
+/* --- Callbacks of libcurl --- */
 
 static long status_of(const struct transfer *t)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A process in a chroot or a container looks for the socket among other files. */
-static void look_at_socket(struct php_group *g, const char *proc, const struct php_task *t, const char *path)
+static void check_socket(struct php_group *g, const char *proc, const struct php_task *t, const char *path)
 {
 	_cleanup_(freep) char *own = t->pid ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup(t->root ? t->root : "/");
 	struct root_dir root;
@@ -33,7 +33,7 @@ static void describe(const char *proc, const struct php_task *t, const char *soc
 	snprintf(ret->name, sizeof(ret->name), "%s", t->name);
 	user_name(t->status.uid, ret->user, sizeof(ret->user));
 	ret->loaded = t->loaded == TRISTATE_YES ? LOADED_YES : t->loaded == TRISTATE_NO ? LOADED_NO : LOADED_UNKNOWN;
-	look_at_socket(ret, proc, t, socket_path);
+	check_socket(ret, proc, t, socket_path);
 }
 
 struct groups {

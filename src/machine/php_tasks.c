@@ -44,7 +44,7 @@ void user_name(uid_t uid, char *out, size_t size)
 		snprintf(out, size, "%lu", (unsigned long)uid);
 }
 
-/* --- what it is called */
+/* --- the name */
 
 static void make_plain(char *text)
 {
@@ -108,7 +108,7 @@ bool php_task_is_php(const struct php_task *t)
 	return is_php_name(t->name) || strcmp(t->name, "frankenphp") == 0 || t->library || t->loaded == TRISTATE_YES;
 }
 
-/* --- what is mapped */
+/* --- mappings */
 
 static bool cut_deleted(char *path)
 {
@@ -159,7 +159,7 @@ static void read_maps(const char *proc, const char *pid, struct php_task *t)
 	}
 }
 
-/* --- where it is */
+/* --- root directory and service */
 
 static void read_root(const char *proc, const char *pid, struct php_task *t)
 {

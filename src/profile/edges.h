@@ -98,7 +98,7 @@ void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator,
 /* Sets a column to what another one has more than a third. */
 void edges_subtract(struct edges *e, uint32_t from, uint32_t less, uint32_t to);
 
-/* --- What follows from them --- */
+/* --- Sums --- */
 
 /* By frame of the profile. Total counts a recursive function once per stack. */
 struct edges_sums {

@@ -37,7 +37,7 @@ static int by_name_file_line(const void *a, const void *b)
 	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-/* --- What frames are compared by --- */
+/* --- Keys of frames --- */
 
 /* Hexadecimal numbers become 0x... */
 static struct str without_hex(struct str s, struct intern *names)

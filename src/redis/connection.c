@@ -31,7 +31,7 @@ void redis_connection_default_options(struct redis_connection_options *o)
 	};
 }
 
-/* --- What is told --- */
+/* --- Reports to the owner --- */
 
 void connection_tell(struct redis_connection *c, bool is_up, const char *text)
 {

@@ -111,7 +111,7 @@ static int open_segments(struct spool *s, struct err *err)
 	return r;
 }
 
-/* --- What is in them --- */
+/* --- The content of segments --- */
 
 /* Returns the end of the last complete group. Bytes behind it were being written, or else the position counts them. */
 static off_t whole_end(const struct segment *g)

@@ -286,7 +286,7 @@ static void put_change_class(struct buf *out, int64_t before, int64_t after, boo
 		   critical ? " critical" : "");
 }
 
-static void put_node_look(const struct drawing *d, const struct graph_node *n)
+static void put_node_style(const struct drawing *d, const struct graph_node *n)
 {
 	bool focus = d->o->focus && d->o->focus[n->frame];
 	struct buf *out = d->out;
@@ -319,7 +319,7 @@ static void put_node(const struct drawing *d, size_t i)
 	put_node_tooltip(d, n);
 	buf_puts(out, "\" fontsize=");
 	buf_put_fixed(out, 10 + 8 * sqrt(share(d, larger(n->self, n->self_before))), 1);
-	put_node_look(d, n);
+	put_node_style(d, n);
 	buf_puts(out, "];\n");
 }
 
@@ -340,7 +340,7 @@ static void put_edge_words(const struct drawing *d, const struct graph_edge *e)
 	buf_putc(out, '"');
 }
 
-static void put_edge_look(const struct drawing *d, const struct graph_edge *e)
+static void put_edge_style(const struct drawing *d, const struct graph_edge *e)
 {
 	struct buf *out = d->out;
 
@@ -378,7 +378,7 @@ static void put_edge(const struct drawing *d, const struct graph_edge *e)
 	buf_put_fixed(out, 0.6 + 0.4 * part, 2);
 	/* Heavy arrows are short and straight. */
 	buf_printf(out, " weight=%d", 1 + (int)(20 * part) + (e->critical ? 10 : 0));
-	put_edge_look(d, e);
+	put_edge_style(d, e);
 	buf_puts(out, "];\n");
 }
 

@@ -10,7 +10,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* --- Which boxes --- */
+/* --- The choice of boxes --- */
 
 static uint32_t count_boxes(const struct flame_layout *l, int64_t least)
 {
@@ -30,7 +30,7 @@ static void choose_boxes(struct flame_layout *l, uint32_t max_boxes)
 	l->left_out = all - n;
 }
 
-/* --- Where they are --- */
+/* --- Positions --- */
 
 static void begin_depth(struct flame_layout *l, uint32_t at)
 {

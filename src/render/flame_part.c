@@ -59,7 +59,7 @@ static uint32_t find_zoomed(const struct flame_layout *l, const char *zoom)
 	return node;
 }
 
-/* --- What can be seen --- */
+/* --- Visible boxes --- */
 
 static int64_t half_pixel(int64_t width, uint32_t pixels)
 {
@@ -94,7 +94,7 @@ static bool *find_seen(const struct flame_layout *l, const struct flame_part *pa
 	return seen;
 }
 
-/* --- Where it is --- */
+/* --- Positions --- */
 
 #define NO_NODE UINT32_MAX
 

@@ -16,7 +16,7 @@
 #define LINE_SHOWN	1000u		/* code points of a line that is not cut to a terminal's width */
 #define COLUMNS		5u		/* two shares, two values, the number of the line */
 
-/* --- What lines took --- */
+/* --- Values of lines --- */
 
 static int by_line(const void *a, const void *b)
 {

@@ -110,7 +110,7 @@ static void gather_again(struct report_edges *e, const struct profile *p, const 
 	}
 }
 
-/* --- Of a profile that has edges --- */
+/* --- Profiles with edges --- */
 
 /* The function among the nodes. Frames of one name are several functions, whose levels cannot be combined. */
 struct selection {

@@ -116,6 +116,26 @@ static struct str vendor_package(struct str path)
 	return found;
 }
 
+/* "plugins/shop" of ".../wp-content/plugins/shop/...": a plugin or a theme of WordPress, empty if it is neither. */
+static struct str wordpress_package(struct str path)
+{
+	static const char *const folders[] = { "/wp-content/plugins/", "/wp-content/mu-plugins/", "/wp-content/themes/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		const char *at = memmem(path.p, path.n, folders[i], strlen(folders[i])), *name, *stop;
+		const char *end = path.p + path.n;
+
+		if (!at)
+			continue;
+		name = at + strlen(folders[i]);
+		stop = memchr(name, '/', (size_t)(end - name));
+		stop = stop ? stop : end;
+		at += strlen("/wp-content/");
+		return (struct str){ at, stop > name ? (size_t)(stop - at) : 0 };
+	}
+	return (struct str){ "", 0 };
+}
+
 static struct str base_name(struct str path)
 {
 	const char *slash = memrchr(path.p, '/', path.n);
@@ -158,6 +178,8 @@ static struct str package_of(struct str name, struct str file)
 {
 	struct str package = vendor_package(file);
 
+	if (!package.n)
+		package = wordpress_package(file);
 	if (package.n)
 		return package;
 	if (is_kernel(name, file))

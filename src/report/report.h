@@ -74,7 +74,7 @@ const char *report_column_title(const char *name);
 /* Appends the table: self % and self of each column, total of the time, function and file:line. */
 int report_wide_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err);
 
-/* --- Who calls whom --- */
+/* --- Callers and callees --- */
 
 enum report_direction { REPORT_CALLERS, REPORT_CALLEES };
 
@@ -111,7 +111,7 @@ void report_edges_done(struct report_edges *e);
 int report_edges_table(const struct profile *p, const bool *callers, const bool *callees,
 		       const struct report_options *o, struct buf *out, struct err *err);
 
-/* --- Which functions --- */
+/* --- The choice of functions --- */
 
 /* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is
  * a part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns
@@ -157,8 +157,9 @@ bool *report_lines_of_callers(const struct profile *p);
  *	line		FILE:LINE executed, see report_lines; of a profile without lines, where the function is defined
  *	class		what stands before ::
  *	namespace	what stands before the last \ of the class or function
- *	package		vendor/name of a path with /vendor/vendor/name/; a native module by its file name; "[kernel]";
- *			else the first two parts of the namespace
+ *	package		vendor/name of a path with /vendor/vendor/name/; plugins/name or themes/name of one below
+ *			wp-content/; a native module by its file name; "[kernel]"; else the first two parts of the
+ *			namespace
  *	own		functions of one's own code: what libraries below vendor/, PHP's own functions and native code
  *			take counts for the function of one's own that called them. In a profile without files all
  *			functions are one's own; of edges only the tree is left */

@@ -126,6 +126,19 @@ TEST(a_package_is_of_the_path_else_of_the_module_else_of_the_namespace)
 	CHECK_STR(group("strlen", "", REPORT_BY_PACKAGE), "[no package]");
 }
 
+TEST(a_plugin_or_theme_of_wordpress_is_a_package)
+{
+	CHECK_STR(group("shop_prices", "/srv/wp/wp-content/plugins/shop/src/prices.php", REPORT_BY_PACKAGE), "plugins/shop");
+	CHECK_STR(group("hello_dolly", "/srv/wp/wp-content/plugins/hello.php", REPORT_BY_PACKAGE), "plugins/hello.php");
+	CHECK_STR(group("f", "/srv/wp/wp-content/mu-plugins/cache/cache.php", REPORT_BY_PACKAGE), "mu-plugins/cache");
+	CHECK_STR(group("Theme\\Page::title", "/srv/wp/wp-content/themes/dark/page.php", REPORT_BY_PACKAGE), "themes/dark");
+	CHECK_STR(group("f", "/srv/wp/wp-content/plugins/shop/vendor/a/b/f.php", REPORT_BY_PACKAGE), "a/b");
+	CHECK_STR(group("f", "/srv/wp/wp-content/plugins/", REPORT_BY_PACKAGE), "[no package]");
+	CHECK_STR(group("f", "/srv/wp/wp-content/plugins//f.php", REPORT_BY_PACKAGE), "[no package]");
+	CHECK_STR(group("f", "/srv/wp/wp-content/uploads/f.php", REPORT_BY_PACKAGE), "[no package]");
+	CHECK_STR(group("WP_Query::get_posts", "/srv/wp/wp-includes/class-wp-query.php", REPORT_BY_PACKAGE), "[no package]");
+}
+
 TEST(lines_and_files_say_what_is_unknown)
 {
 	CHECK_STR(group("f", "/srv/a.php", REPORT_BY_LINE), "/srv/a.php:7");

@@ -112,10 +112,7 @@ void api_function(struct server_context *s, const struct request *q, struct resp
 		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	profile_query_warn(&a, r);
-	r->type = "application/json";
-	json_init(&j, &r->body);
-	profile_query_json_head(&a, s, &j);
+	profile_query_begin_json(&a, s, r, &j);
 	profile_query_json_columns(&a, &j);
 	put_function(&j, &f);
 	json_end(&j);

@@ -60,11 +60,8 @@ void api_functions(struct server_context *s, const struct request *q, struct res
 		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	profile_query_warn(&a, r);
-	r->type = "application/json";
 	response_streams(r);
-	json_init(&j, &r->body);
-	profile_query_json_head(&a, s, &j);
+	profile_query_begin_json(&a, s, r, &j);
 	json_key(&j, "column");
 	json_str(&j, a.profile->columns[a.column].name);
 	json_key(&j, "unit");

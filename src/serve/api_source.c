@@ -101,10 +101,7 @@ void api_source(struct server_context *s, const struct request *q, struct respon
 		return;
 	}
 	source_query(&f, &a, s);
-	profile_query_warn(&a, r);
-	r->type = "application/json";
-	json_init(&j, &r->body);
-	profile_query_json_head(&a, s, &j);
+	profile_query_begin_json(&a, s, r, &j);
 	profile_query_json_columns(&a, &j);
 	put_source(&j, &f);
 	json_end(&j);

@@ -22,6 +22,15 @@ static void put_time(struct json *j, const char *key, int64_t ns)
 		json_str(j, NULL);
 }
 
+static void put_dropped(struct json *j, uint64_t queue_full, uint64_t unfit)
+{
+	json_key(j, "dropped");
+	json_open_object(j);
+	put_u64(j, "queue_full", queue_full);
+	put_u64(j, "unfit", unfit);
+	json_end(j);
+}
+
 static void put_samples(struct json *j, const struct collector_counters *c, const struct source *pushes)
 {
 	struct collector_tally t = tally_collector(c);
@@ -31,11 +40,7 @@ static void put_samples(struct json *j, const struct collector_counters *c, cons
 	put_u64(j, "received", t.received);
 	put_u64(j, "stored", t.stored);
 	put_u64(j, "queued", t.queued);
-	json_key(j, "dropped");
-	json_open_object(j);
-	put_u64(j, "queue_full", t.dropped_queue);
-	put_u64(j, "unfit", t.dropped_unfit);
-	json_end(j);
+	put_dropped(j, t.dropped_queue, t.dropped_unfit);
 	json_key(j, "dropped_by_senders");
 	json_open_object(j);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
@@ -242,11 +247,7 @@ static void put_sink(struct json *j, const struct server_sink *s)
 	put_u64(j, "handed", t.handed);
 	put_u64(j, "stored", t.stored);
 	put_u64(j, "queued", t.queued);
-	json_key(j, "dropped");
-	json_open_object(j);
-	put_u64(j, "queue_full", t.dropped_queue);
-	put_u64(j, "unfit", t.dropped_unfit);
-	json_end(j);
+	put_dropped(j, t.dropped_queue, t.dropped_unfit);
 	json_end(j);
 	put_u64(j, "queue_bytes", c->queue_bytes);
 	put_u64(j, "commits", c->commits);

@@ -169,11 +169,8 @@ void api_table(struct server_context *s, const struct request *q, struct respons
 		profile_query_refuse(r, q, code, &err);
 		return;
 	}
-	profile_query_warn(&a, r);
-	r->type = "application/json";
 	response_streams(r);
-	json_init(&j, &r->body);
-	profile_query_json_head(&a, s, &j);
+	profile_query_begin_json(&a, s, r, &j);
 	profile_query_json_columns(&a, &j);
 	if (a.is_diff)
 		put_comparison(&j, &a);

@@ -140,7 +140,7 @@ static void put_counted(const struct page *p, size_t count, size_t shown)
 	buf_puts(p->out, ". Each has its self value, and its total with callees");
 }
 
-/* --- Of a range, a run or an average --- */
+/* --- A range, a run or an average --- */
 
 static bool is_calls(const struct page *p, uint32_t column)
 {
@@ -247,7 +247,7 @@ static void put_functions(const struct page *p)
 	put_skipped(p, "functions");
 }
 
-/* --- Of a comparison --- */
+/* --- A comparison --- */
 
 static void put_cell(const struct page *p, const struct diff_cell *c)
 {

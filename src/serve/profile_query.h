@@ -73,6 +73,9 @@ const char *profile_query_warn(const struct profile_query *a, struct response *r
  * "empty" is the sentence of profile_query_explain_empty if there is no data. */
 void profile_query_json_head(const struct profile_query *a, const struct server_context *s, struct json *j);
 
+/* Begins an answer of JSON with a warning, if there is one, its type and this head. */
+void profile_query_begin_json(const struct profile_query *a, const struct server_context *s, struct response *r, struct json *j);
+
 /* Puts "columns", the ones to choose from, and "column", the index of the chosen one. */
 void profile_query_json_columns(const struct profile_query *a, struct json *j);
 

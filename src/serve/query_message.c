@@ -85,7 +85,7 @@ static bool is_whole(const struct reader *r)
 	return !r->bad && r->p == r->end;
 }
 
-/* --- What is asked --- */
+/* --- Requests --- */
 
 void query_put_request(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket)
 {
@@ -132,7 +132,7 @@ bool query_get_request(const char *bytes, size_t n, struct query_limits *l, stru
 	return is_whole(&r) && q->headers.method && q->path;
 }
 
-/* --- What is told --- */
+/* --- Answers --- */
 
 void query_put_damage(struct buf *b, int64_t day_ns, const char *why)
 {

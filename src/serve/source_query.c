@@ -19,7 +19,7 @@ static bool is_of_functions(const struct view *v)
 	return v->by != REPORT_BY_FILE && v->by != REPORT_BY_LINE;
 }
 
-/* --- What it is about --- */
+/* --- The subject --- */
 
 /* The file of "/srv/app/Cart.php:12". */
 static struct str file_of_line(struct str s)
@@ -105,7 +105,7 @@ struct profile *source_query_subject(const struct profile_query *a, const struct
 	return report_filter(from, of, NULL);
 }
 
-/* --- Which file --- */
+/* --- The choice of a file --- */
 
 struct side {
 	const struct profile *subject;	/* NULL: there is no such side */

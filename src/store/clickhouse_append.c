@@ -24,7 +24,7 @@
 static const char structure[] =
 	"day Date, kind UInt64, stack UInt64, series UInt64, bucket UInt16, value Int64";
 
-/* --- Which pieces are there --- */
+/* --- Stored pieces --- */
 
 static void note_stored(struct clickhouse_rows *rows, unsigned shard, uint32_t day, uint64_t number)
 {

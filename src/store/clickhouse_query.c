@@ -205,7 +205,7 @@ static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, str
 	return rc;
 }
 
-/* --- What it is about --- */
+/* --- Days and ranges --- */
 
 static void add_days(struct query *q, const struct buf *days, uint64_t *seen)
 {

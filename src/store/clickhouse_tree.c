@@ -80,7 +80,7 @@ static void put_step(uint8_t *at, uint32_t frame, uint32_t line)
 	strobe_wire_put_le(at, frame | (uint64_t)line << 32, 8);
 }
 
-/* --- Of the cache --- */
+/* --- Nodes in the cache --- */
 
 #define WANTED	(MAP_NONE - 1)
 

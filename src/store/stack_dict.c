@@ -229,7 +229,7 @@ static struct frame_parts hashed_parts(const struct stack_dict *d, const struct 
 	return parts;
 }
 
-static void look_ahead(struct addition *a, struct stack_dict *d, uint32_t frame)
+static void prefetch_parts(struct addition *a, struct stack_dict *d, uint32_t frame)
 {
 	const struct profile *p = a->p;
 
@@ -250,7 +250,7 @@ static struct frame_parts find_parts(struct addition *a, struct stack_dict *d, u
 
 	/* They are mostly numbered as nodes first need them. Never back, or a profile in another order would cost 64 times as much. */
 	if (frame >= a->end && a->failed > 1)
-		look_ahead(a, d, frame);
+		prefetch_parts(a, d, frame);
 	if (frame >= a->begin && frame < a->end)
 		return a->parts[frame - a->begin];
 	if (a->hashed)

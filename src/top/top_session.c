@@ -64,7 +64,7 @@ static const struct live *shown(const struct session *t)
 	return t->frozen ? t->frozen : t->live;
 }
 
-/* --- what runs at this moment */
+/* --- current requests */
 
 static bool is_target(void *data, pid_t pid)
 {

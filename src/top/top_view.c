@@ -144,7 +144,7 @@ void top_view_take_requests(struct top_view *v, const struct request_rows *befor
 	top_view_clamp(v);
 }
 
-/* --- what is shown */
+/* --- sorting, grouping and other choices */
 
 static bool has_sort(const struct top_view *v, enum top_sort sort)
 {

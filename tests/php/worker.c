@@ -96,7 +96,7 @@ static void forget_request_info(void)
 	SG(request_info).cookie_data = NULL;
 }
 
-/* --- what a worker's request does to PHP */
+/* --- the effects of a worker's request on PHP */
 
 static void import_again(const char *name)
 {

@@ -5,9 +5,28 @@ import select
 import signal
 import subprocess
 import threading
+import urllib.error
 import urllib.request
 
 from strobe_test import STROBE, Skip, wait_for
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+unredirected = urllib.request.build_opener(NoRedirect)
+
+
+def ask_without_redirects(d, path, method='GET', body=None, **headers):
+    """(status, headers, text) of a request."""
+    request = urllib.request.Request(d.url + path, data=body, method=method, headers=headers)
+    try:
+        with unredirected.open(request, timeout=60) as r:
+            return r.status, r.headers, r.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers, e.read().decode()
 
 
 class Said:

@@ -343,7 +343,7 @@ def users_of_caddy_are_known_by_their_names():
             check_users(proxy.port, {'Authorization': basic('ann', 'one')}, {'Authorization': basic('bob', 'two')})
 
 
-# --- What is installed ---
+# --- The installed binaries ---
 
 def readelf(option, path):
     return subprocess.run(['readelf', option, '--wide', path], check=True, capture_output=True, text=True).stdout

@@ -236,7 +236,7 @@ def the_sampler_of_the_manifest_needs_no_more_than_it_is_given():
         check('burn' in folded, f'{folded}')
 
 
-# --- What is in packaging ---
+# --- The files in packaging ---
 
 def documents(path):
     with open(f'{ROOT}/packaging/{path}') as f:

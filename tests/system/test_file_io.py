@@ -145,7 +145,7 @@ def stacks(path):
         return [(line.rsplit(' ', 1)[0].split(';'), int(line.rsplit(' ', 1)[1])) for line in f]
 
 
-# --- what strace says
+# --- strace's view
 
 OPERATIONS = {'read': 'read', 'pread64': 'read', 'write': 'write', 'pwrite64': 'write', 'openat': 'open', 'newfstatat': 'stat', 'stat': 'stat',
               'lstat': 'stat', 'fstat': 'stat', 'access': 'stat', 'faccessat': 'stat', 'faccessat2': 'stat', 'fsync': 'fsync', 'fdatasync': 'fsync',

@@ -2,32 +2,12 @@
 import json
 import os
 import re
-import urllib.error
 import urllib.parse
-import urllib.request
 
-from daemon import Daemon
+from daemon import Daemon, ask_without_redirects as ask
 from strobe_test import ROOT, Directory, Skip, check, main, test
 
 CART = os.path.join(ROOT, 'tests/data/cart.json')
-
-
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_):
-        return None
-
-
-opener = urllib.request.build_opener(NoRedirect)
-
-
-def ask(d, path, method='GET', body=None, **headers):
-    """(status, headers, text) of a request; redirects are not followed."""
-    request = urllib.request.Request(d.url + path, data=body, method=method, headers=headers)
-    try:
-        with opener.open(request, timeout=60) as r:
-            return r.status, r.headers, r.read().decode()
-    except urllib.error.HTTPError as e:
-        return e.code, e.headers, e.read().decode()
 
 
 def some_runs(d):

@@ -236,7 +236,7 @@ def two_collectors_are_not_one_consumer():
             check_stored(second, sent, 'what came since')
 
 
-# --- What is in entries ---
+# --- The content of entries ---
 
 @test
 def batches_of_relays_sent_twice_count_once_and_bad_entries_are_acknowledged():

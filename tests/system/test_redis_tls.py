@@ -112,7 +112,7 @@ def the_nodes_of_a_cluster_are_asked_by_tls():
         check(len(used) == len(cluster.nodes), 'all nodes have a part')
 
 
-# --- What can be wrong ---
+# --- Failures ---
 
 def says(url, words, seconds=30):
     """A relay and a subscriber log one line each with these words about this Redis."""

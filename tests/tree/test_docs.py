@@ -14,6 +14,7 @@ OF_C = re.compile(r'/\*[ \t*]*(?:\n[ \t*]*)?((?:[\w.]+\.[ch]: (?:[Ww]h(?:at|o|om
 COMMENT = {'c': r'/\*[\s\S]*?\*/', 'h': r'/\*[\s\S]*?\*/', 'py': r'"{3}[\s\S]*?"{3}|(?:^[ \t]*#.*\n)+'}
 OTHER_COMMENT = r'(?:^[ \t]*# .*\n)+|(?:^[ \t]*//.*\n)+|^[ \t]*/\*\*?[ \n][\s\S]*?\*/'
 LATER_SENTENCE = re.compile(r'[.;:?!](?:[ \t]|\n[ \t]*(?:\*|//|#)?[ \t]*)+((?:What|Whom?|Whose|Which|Of|Th(?:at|ose) (?:of|that|which))\b.*)')
+SECTION = re.compile(r'^[ \t]*(?:/\*|//|#) ?-{2,} ((?:what|whom?|whose|which|where|whether|when|why|how|of)\b.*)', re.M | re.I)
 OF_SCRIPTS = re.compile(r'^\s*(?:"""|# |// |/\*\*? )((?:What|Whom?|Whose|Which|Where|How|Of)\b.*)', re.M)
 
 
@@ -89,14 +90,21 @@ def clauses_in(path):
         yield from LATER_SENTENCE.findall(comment)
 
 
-def clauses_in_comments():
+def sources():
     for place in ('src', 'extension', 'wire', 'tests', 'bench', 'scripts', 'web/src'):
         for folder, below, files in os.walk(os.path.join(ROOT, place)):
             below[:] = [b for b in below if b not in ('corpus', 'node_modules', '.libs')]
             for name in files:
-                path = os.path.relpath(os.path.join(folder, name), ROOT)
-                if '.' not in name or name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.mjs')):
-                    yield from (f'{path}: {line}' for line in clauses_in(path))
+                if '.' not in name or name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.mjs', '.css')):
+                    yield os.path.relpath(os.path.join(folder, name), ROOT)
+
+
+def clauses_in_comments():
+    return [f'{path}: {line}' for path in sources() for line in clauses_in(path)]
+
+
+def clauses_in_sections():
+    return [f'{path}: {line}' for path in sources() for line in SECTION.findall(read(path))]
 
 
 def main():
@@ -106,7 +114,8 @@ def main():
     told(list(unknown_names()), 'each metric and setting of the documents is in the program')
     told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
          'no heading and no item of a list begins with a noun clause')
-    told(list(clauses_in_comments()), 'no sentence of a comment begins with a question word or with "of"')
+    told(clauses_in_comments(), 'no sentence of a comment begins with a question word or with "of"')
+    told(clauses_in_sections(), 'the title of a section of code is a noun phrase, no question and no "of"')
 
 
 if __name__ == '__main__':

@@ -218,7 +218,7 @@ for (const [name, how] of [['trace', ''], ['trace', 'by=own'], ['trace', 'by=cla
 		await b.close();
 	});
 
-// --- What one does there ---
+// --- Use by a person ---
 
 await test('it opens from a file without complaints, fetches nothing, and keeps its policy', async () => {
 	for (const name of ['trace', 'after', 'cart', 'hostile', 'diff', 'options']) {

@@ -128,7 +128,7 @@ async function table(page) {
 	return page.$$eval('.twin tbody tr', (all) => Object.fromEntries(all.map((tr) => [tr.cells[0].textContent, [...tr.cells].slice(1).map((c) => c.textContent)])));
 }
 
-// --- What one does there ---
+// --- Use by a person ---
 
 {
 	const address = `${site}/a.svg`;

@@ -22,7 +22,7 @@ export const pattern = computed(() => {
 	}
 });
 
-// --- Which names match ---
+// --- Matching names ---
 
 // Names of the data and which of them match; null while nobody knows.
 const matches = signal<{ names: string[]; source: string; byName: Uint8Array } | null>(null);

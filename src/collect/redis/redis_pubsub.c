@@ -52,7 +52,7 @@ struct pubsub {
 
 static const struct source_ops redis_pubsub_ops;
 
-/* --- What comes --- */
+/* --- Messages --- */
 
 static void log_bad_line(struct pubsub *p, const struct err *err)
 {

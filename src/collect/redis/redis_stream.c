@@ -19,7 +19,7 @@
 
 static struct stream_node *node_of(struct redis_stream *s, unsigned number);
 
-/* --- What it is doing, for people --- */
+/* --- State for people --- */
 
 static bool all_read(const struct redis_stream *s)
 {

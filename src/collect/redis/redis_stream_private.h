@@ -88,7 +88,7 @@ struct stream_key {
 	size_t ack_first, ack_sent, ack_end, ack_capacity;
 
 	/* upkeep */
-	int64_t lease_ns, look_ns, claim_ns, records_ns, trim_ns, alive_ns;	/* when each is next */
+	int64_t lease_ns, lag_ns, claim_ns, records_ns, trim_ns, alive_ns;	/* when each is next */
 	uint64_t lag, lost, lost_unlogged;
 	int64_t next_lost_log_ns;
 	bool is_claiming;

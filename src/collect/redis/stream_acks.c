@@ -109,7 +109,7 @@ void stream_acks_again(struct stream_key *k)
 	k->ack_sent = k->ack_first;
 }
 
-/* --- What the collector and the other parts say --- */
+/* --- Calls from the collector and the other parts --- */
 
 void stream_ack_one(struct stream_key *k, struct stream_id id)
 {

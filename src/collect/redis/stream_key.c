@@ -210,7 +210,7 @@ void stream_key_read(struct stream_key *k)
 		    k->count, k->name);
 }
 
-/* --- What we had been given before --- */
+/* --- Pending entries from before --- */
 
 void stream_caught_up(struct redis_stream *s)
 {

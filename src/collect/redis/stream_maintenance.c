@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define LOOK_NS		(1 * NS_PER_SECOND)
+#define POLL_NS		(1 * NS_PER_SECOND)
 #define RECORDS_NS	(60 * NS_PER_SECOND)
 #define TRIM_AT_ONCE	20000u
 #define GROUPS_MAX	1000u
@@ -126,7 +126,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 	if (!k->source->options.trim || k->source->logged_trim || k->trim_left || now < k->trim_ns || !groups->elements ||
 	    groups->elements > GROUPS_MAX)
 		return;
-	k->trim_ns = now + LOOK_NS;
+	k->trim_ns = now + POLL_NS;
 	k->trim_to = (struct stream_id){ UINT64_MAX, UINT64_MAX };
 	k->trim_left = 1;
 	for (size_t i = 0; i < groups->elements; i++) {
@@ -152,7 +152,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 	answered(k);
 }
 
-/* --- How far behind we are --- */
+/* --- Lag --- */
 
 static void sum_up(struct redis_stream *s)
 {
@@ -253,7 +253,7 @@ static void on_consumers(struct stream_key *k, const redisReply *reply)
 	}
 }
 
-/* --- When what is done --- */
+/* --- The schedule --- */
 
 static int64_t claim_period(const struct stream_key *k)
 {
@@ -264,7 +264,7 @@ static int64_t claim_period(const struct stream_key *k)
 
 void stream_check_lag(struct stream_key *k, int64_t now)
 {
-	k->look_ns = now + LOOK_NS;
+	k->lag_ns = now + POLL_NS;
 	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
 	stream_askf(k, on_groups, "XINFO GROUPS %s", k->name);
 }
@@ -275,7 +275,7 @@ void stream_maintenance(struct stream_key *k, int64_t now)
 
 	if (now >= k->lease_ns && !k->asking)
 		stream_key_ask_lease(k);
-	if (now >= k->look_ns)
+	if (now >= k->lag_ns)
 		stream_check_lag(k, now);
 	if (now >= k->claim_ns && !k->is_claiming) {
 		k->claim_ns = now + claim_period(k);

@@ -60,7 +60,7 @@ function readChart(bytes: ArrayBuffer): FlameData {
 	return new FlameData({ ...fieldsOf(d), frame: d.frame.map((f) => f < root ? f : 2 * root + 1 - f) }, words);
 }
 
-// --- Which stacks ---
+// --- The choice of stacks ---
 
 export interface FileQuery {
 	by: string;

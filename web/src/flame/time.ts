@@ -124,7 +124,7 @@ export class TimeView extends FlameView {
 		}
 	}
 
-	// --- What a person does ---
+	// --- Input ---
 
 	private readonly wheeled = (e: WheelEvent) => {
 		if (!this.data || (e.shiftKey && !e.deltaX))

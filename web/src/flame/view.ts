@@ -103,7 +103,7 @@ export class FlameView {
 		this.spacer.remove();
 	}
 
-	// --- What is shown ---
+	// --- The shown part ---
 
 	// With `stays` the data answers the same question as before: the scroll position and the mark stay, the latter if its box is still there.
 	setData(data: FlameData, zoomed: number, stays = false): void {
@@ -423,7 +423,7 @@ export class FlameView {
 		return w;
 	}
 
-	// --- What a person does ---
+	// --- Input ---
 
 	private readonly changeTheme = () => {
 		this.theme = readTheme(this.scheme.matches);

@@ -363,7 +363,7 @@ export class Page {
 			this.twin.box.focus();
 	}
 
-	// --- What a person does ---
+	// --- Input ---
 
 	private zoomTo(box: number): void {
 		if (box === this.zoomed)
