@@ -139,14 +139,17 @@ static int check_group_stays(const struct daemon *d, const struct daemon_options
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_GOES)
-	for (size_t i = 0; i < n->source_count; i++)
-		if (sources_share_stream(f->given, n->sources[i])) {
+	{
+		for (size_t i = 0; i < n->source_count; i++) {
+			if (!sources_share_stream(f->given, n->sources[i]))
+				continue;
 			err_set(err, -EBUSY, "the group= of the running source %s cannot change at run time, since a new "
 					     "group reads the stream from its first entry; restore it, or create the "
 					     "new group where the old one is (XGROUP CREATE) and restart",
 				f->source->url);
 			return locate(d, "from", n->sources[i], err);
 		}
+	}
 	return 0;
 }
 
