@@ -1,5 +1,6 @@
 """SIGHUP with a source that another one would replace: another group of a stream, a path that does not exist, a file that was rotated."""
 import os
+import signal
 import time
 
 from collector import Collector, total, write, write_config
@@ -56,6 +57,44 @@ def another_group_of_a_running_stream_is_refused_and_the_source_goes_on():
             check(c.stop() == 0, 'it ends with 0')
         client.close()
         check(total(directory, f'{directory}/a') == before + 8, 'nothing is lost or doubled')
+
+
+@test
+def a_path_that_cannot_be_read_in_place_of_a_source_that_goes_is_named_with_it():
+    with Directory() as directory:
+        config, log, sent = f'{directory}/c.yaml', f'{directory}/app.log', 0
+        os.mkdir(f'{directory}/runs')
+        write(f'{directory}/plain', '')
+
+        def configure(*sources):
+            write_config(config, **{'from': [*sources, f'unix:{directory}/s'], 'to': [f'sqlite:{directory}/a']})
+
+        def is_read(c):
+            nonlocal sent
+            write(log, 'main;a 1\n' * 10)
+            sent += 10
+            check(wait_for(lambda: c.sums()['samples']['stored'] == sent), f'{sent}: {c.sums()["samples"]} {c.lines}')
+
+        right, runs = f'file:{log}', f'runs:{directory}/runs'
+        configure(right, runs)
+        with Collector(directory, '-c', config) as c:
+            for path, why in ((f'{directory}/ap.log', 'No such file or directory'), (f'{directory}/plain/x', 'Not a directory')):
+                is_read(c)
+                for old, new, others in ((right, f'file:{path}', [runs]), (runs, f'runs:{path}', [right])):
+                    configure(new, *others)
+                    c.hup(f"{new} replaces {old}, but '{path}' cannot be read ({why}); retrying. If the path is wrong, correct it and "
+                          'send SIGHUP again')
+                    configure(right, runs)
+                    c.process.send_signal(signal.SIGHUP)
+                    check(wait_for(lambda: {right, runs} <= {s['url'] for s in c.status()['sources']}), f'{c.status()["sources"]}')
+            is_read(c)
+            before = len(c.lines)
+            configure(right, f'file:{directory}/more.log', runs)
+            c.process.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: len(c.status()['sources']) == 4), f'{c.status()["sources"]}')
+            check(not any('replaces' in line for line in c.lines[before:]), f'one more source takes none away: {c.lines[before:]}')
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/a') == sent, 'the file went on where it was')
 
 
 main()
