@@ -218,6 +218,8 @@ void daemon_reload(struct daemon *d)
 	r = d->options.reload(&n, &err);
 	if (r >= 0)
 		r = change(d, &n, &err);
+	if (r < 0)
+		d->options.locate(&err);
 	d->options.reloaded(r >= 0);
 	if (r < 0) {
 		log_error("the new configuration is invalid and was not applied: %s", err.text);
