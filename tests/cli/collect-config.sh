@@ -44,7 +44,7 @@ bad 'from: "-"\nto: []\n'
 bad 'to: sqlite:x\nread-token-file: missing\n'
 bad 'to: sqlite:x\narclamp: missing.yaml\n'
 for lines in 'trusted-proxy:\n  - 127.0.0.1\n  - 10.0.0.0/99' 'writer:\n\n  - ann'; do
-	printf "listen: 127.0.0.1:0\nstore: sqlite:x\nfrom: unix:x.sock\n$lines\n" >bad.yaml
+	printf "listen: 127.0.0.1:0\nstore: sqlite:x\nfrom: []\n$lines\n" >bad.yaml
 	strobe serve -c bad.yaml 2>&1; echo "exit $?"
 done
 bad ''
