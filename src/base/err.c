@@ -44,6 +44,7 @@ int err_set(struct err *err, int code, const char *format, ...)
 	if (!err)
 		return code;
 	err->code = code;
+	err->option = err->item = NULL;
 	va_start(ap, format);
 	n = vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
@@ -75,5 +76,14 @@ int err_prefix(struct err *err, const char *format, ...)
 	memcpy(err->text + n, ": ", 2);
 	mend_end(err->text);
 	make_plain(err);
+	return err->code;
+}
+
+int err_about(struct err *err, const char *option, const char *item)
+{
+	if (!err)
+		return -EIO;
+	err->option = option;
+	err->item = item;
 	return err->code;
 }

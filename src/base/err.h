@@ -11,6 +11,8 @@
 
 struct err {
 	int code;		/* negative errno, 0 if nothing failed */
+	const char *option;	/* name of the option with the wrong value, "token-file"; NULL: not noted */
+	const char *item;	/* which one of its list; NULL: not noted */
 	char text[1024];
 };
 
@@ -19,5 +21,9 @@ int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
 /* Puts "…: " before the sentence that is there, and returns its code (-EIO when `err` is NULL, which kept none). */
 int err_prefix(struct err *err, const char *format, ...) _printf_(2, 3);
+
+/* Notes the option, and the item of its list (NULL: none), whose value is wrong, for a caller that knows where it was set;
+ * returns the code. Both live as long as `err`. A sentence that begins with "--OPTION" names it already. */
+int err_about(struct err *err, const char *option, const char *item);
 
 #endif

@@ -77,6 +77,10 @@ static int prepare(struct daemon_options *o, struct err *err)
 
 	if ((r = settings_check(o, err)) < 0 || (r = settings_tokens(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0)
 		return r;
+	if (!o->sink_count && !settings.to.count && config_place(&settings.config_read, "to")) {
+		err_set(err, -EINVAL, "--to is empty, so the samples have no sink; add one, such as sqlite:/var/lib/strobe");
+		return err_about(err, "to", NULL);
+	}
 	if (!o->sink_count)
 		return err_set(err, -EINVAL, "no sink for the samples; give --to, such as --to sqlite:/var/lib/strobe");
 	if ((r = settings_default_source(o, err)) < 0)

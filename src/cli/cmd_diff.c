@@ -11,10 +11,11 @@
 #include "sides.h"
 #include "text.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *normalize, *sort = "self", *column, *format, *output = "-";
-static double fail_over = -1, sigma;
+static double fail_over = NAN, sigma;	/* NAN: not given */
 static long rows = 30;
 static struct diff_picture picture;
 static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
@@ -154,6 +155,8 @@ static int check_options(void)
 		return command_usage(&spec, "invalid --rows %ld; use 0 (all) or more", rows);
 	if (sigma < 0)
 		return command_usage(&spec, "invalid --sigma %g; it is a number of standard errors, 0 or more", sigma);
+	if (fail_over < 0)
+		return command_usage(&spec, "invalid --fail-over %g; it is a percentage, 0 or more", fail_over);
 	return 0;
 }
 
@@ -311,11 +314,11 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 	int code;
 
 	buf_init(&out);
-	if (is_report || fail_over >= 0)
+	if (is_report || !isnan(fail_over))
 		diff_report_init(&r, d, &o);
 	code = form == FORM_SVG ? draw(s, d, scale, o.column) : form == FORM_FOLDED ? put_folded(d, &out) :
 		put_report(&r, form, &out);
-	return code || fail_over < 0 ? code : report_growth(&r);
+	return code || isnan(fail_over) ? code : report_growth(&r);
 }
 
 static int compare(struct sides *s, enum form form)

@@ -343,8 +343,11 @@ static int load_files(struct grep_inputs *in, char **files, int count, struct er
 	int r = 0;
 
 	profile_url_token_file = asked.token_file;
-	for (int i = 0; i < count && r >= 0; i++)
+	for (int i = 0; i < count && r >= 0; i++) {
+		if (!profile_url_is(files[i]) && (r = profile_url_refuse_store(files[i], err)) < 0)
+			return err_set(err, r, "'%s' is a store; read it with --store %s", files[i], files[i]);
 		r = profile_url_is(files[i]) ? load_address(in, files[i], err) : grep_inputs_files(in, &files[i], 1, err);
+	}
 	return r;
 }
 

@@ -148,6 +148,8 @@ static int import(struct store *s, const char *file, size_t *added)
 
 	profile_keep_chart(p, true);
 	profile_keep_lines(p, true);
+	if (profile_url_refuse_store(file, &err) < 0)
+		return command_fail(&spec, &err);
 	r = is_url ? profile_url_load(file, p, &reading, NULL, 0, &err) : format_load(file, p, &reading, &err);
 
 	if (r == -ENODATA)

@@ -550,6 +550,7 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 		goto fail;
 	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
+	source_set_awaited(&s->base, s->path);
 	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
 	    (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
 		goto fail;

@@ -172,28 +172,35 @@ static int follow_path(struct runs_source *s, struct err *err)
 	return r;
 }
 
+/* Logs a reason to wait once, until the directory is read or the reason is another. */
+static void wait_for_directory(struct runs_source *s, int error, const char *why)
+{
+	if (s->logged_error != error && error == ENOENT)
+		log_info("the directory '%s' does not exist; its runs are imported once it does", s->path);
+	else if (s->logged_error != error)
+		log_warning("cannot read the directory '%s': %s; retrying", s->path, why);
+	s->logged_error = error;
+	source_set_state(&s->base, false, "waiting for the directory: %s", why);
+	runs_scan_close(s);
+}
+
 static void open_directory(struct runs_source *s)
 {
 	struct err err = { 0 };
 	struct stat st;
-	int error;
+	int r;
 
 	runs_scan_close(s);
 	s->directory = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->directory < 0 || fstat(s->directory, &st) < 0) {
-		error = errno;
-		if (!s->logged_missing && error == ENOENT)
-			log_info("the directory '%s' does not exist; its runs are imported once it does", s->path);
-		s->logged_missing = true;
-		source_set_state(&s->base, false, "waiting for the directory: %s", strerror(error));
-		runs_scan_close(s);
+		wait_for_directory(s, errno, strerror(errno));
 		return;
 	}
-	if (follow_path(s, &err) < 0) {
-		source_set_state(&s->base, false, "waiting: %s", err.text);
-		runs_scan_close(s);
+	if ((r = follow_path(s, &err)) < 0) {
+		wait_for_directory(s, -r, err.text);
 		return;
 	}
+	s->logged_error = 0;
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
 	watch_directory(s);

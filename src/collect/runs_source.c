@@ -389,6 +389,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 		runs_close(&s->base);
 		return r;
 	}
+	source_set_awaited(&s->base, s->path);
 	source_set_state(&s->base, false, "starting");
 	*ret = &s->base;
 	return 0;

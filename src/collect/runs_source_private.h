@@ -39,7 +39,8 @@ struct runs_source {
 	DIR *scan;				/* under way */
 	int64_t next_scan_ns, next_check_ns;	/* monotonic; the check is whether the path still names the directory */
 	bool has_fresh;				/* the scan has passed over a file that may still be written */
-	bool has_caught_up, logged_missing;
+	bool has_caught_up;
+	int logged_error;			/* why the directory cannot be read, as logged last; 0: it can */
 
 	struct run_file *queue;			/* in the order in which they were found */
 	size_t queue_count;

@@ -257,6 +257,14 @@ size_t source_lines(struct source *s, struct source_about about, const char *tex
 
 /* --- State --- */
 
+void source_set_awaited(struct source *s, const char *path)
+{
+	bool is_readable = access(path, R_OK) == 0;
+
+	s->awaited_errno = is_readable ? 0 : errno;
+	s->awaited = is_readable ? NULL : path;
+}
+
 void source_set_state(struct source *s, bool is_up, const char *format, ...)
 {
 	va_list arguments;

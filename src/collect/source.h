@@ -202,6 +202,9 @@ struct source {
 	const struct source_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
 	char *identity;				/* origin of its ack tokens, independent of other parameters of the URL. NULL: the URL */
+	const char *awaited;			/* the path that it waits for, since it could not be read when the source was
+						 * opened; NULL: none */
+	int awaited_errno;			/* the reason */
 	struct source_counters counters;
 	struct source_receiver receiver;
 	struct loop *loop;
@@ -247,6 +250,9 @@ enum strobe_wire_error source_message(struct source *s, struct source_about abou
 /* The same in two steps, for callers that look at the message first. */
 enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret);
 void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m);
+
+/* Notes `path`, which lives as long as the source, as awaited if it cannot be read now. */
+void source_set_awaited(struct source *s, const char *path);
 
 /* The state of a source ("connected", "cannot connect: connection refused; tried again in 4 s"), any thread. The caller
  * that sets it logs changes. */

@@ -30,6 +30,8 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	int r;
 
 	in->profile->named_columns = 0;
+	if (profile_url_refuse_store(file, &err) < 0)
+		return command_fail(spec, &err);
 	r = is_url ? profile_url_load(file, in->profile, in->options, in->column, sizeof(in->column), &err) :
 		     format_load(file, in->profile, in->options, &err);
 	in->is_comparison |= profile_url_is_comparison(file);

@@ -22,6 +22,15 @@ bool profile_url_is(const char *name)
 	return !strncmp(name, "http://", 7) || !strncmp(name, "https://", 8);
 }
 
+int profile_url_refuse_store(const char *name, struct err *err)
+{
+	if ((strncmp(name, "sqlite:", 7) && strncmp(name, "clickhouse:", 11)) || access(name, F_OK) == 0)
+		return 0;
+	return err_set(err, -EINVAL, "'%s' is a store, not a profile; give the URL of the page of `strobe serve --store %s`, such as "
+				     "'http://127.0.0.1:8787/?from=-1h'",
+		       name, name);
+}
+
 struct str profile_url_value(const char *url, const char *begin)
 {
 	const char *at = strchr(url, '?'), *end = url + strcspn(url, "#");

@@ -24,6 +24,10 @@ extern const char *profile_url_token_file;
 /* Whether the name of an input is an address: http:// or https://. */
 bool profile_url_is(const char *name);
 
+/* Refuses the URL of a store (sqlite:DIR, clickhouse://HOST/DATABASE) as an input: -EINVAL with the command that reads it. 0 for any
+ * other name, also for that of a file which looks like such a URL. */
+int profile_url_refuse_store(const char *name, struct err *err);
+
 /* The value of the first parameter that begins like this ("scale=") and has one, as it stands in the address; empty if there is none. */
 struct str profile_url_value(const char *url, const char *begin);
 

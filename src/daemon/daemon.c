@@ -52,9 +52,10 @@ static int open_sinks(struct daemon *d, struct err *err)
 	const struct daemon_options *o = &d->options;
 	int r;
 
-	if ((o->store_url && (r = daemon_open_page(d, err)) < 0) ||
-	    (o->state && (r = state_lock(o->state, &d->lock, err)) < 0))
+	if (o->store_url && (r = daemon_open_page(d, err)) < 0)
 		return r;
+	if (o->state && state_lock(o->state, &d->lock, err) < 0)
+		return err_about(err, "state", NULL);
 	return daemon_open_sinks(d, o, err);
 }
 

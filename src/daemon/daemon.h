@@ -36,6 +36,9 @@ struct daemon_options {
 
 	/* The place of an item of `from` or `to`, or of `store`: "strobe.yaml:7"; NULL: none, such as on the command line. */
 	const char *(*place)(const char *option, const char *url);
+	/* Puts the place of the option that an error is about (err_about) before its sentence; after a failed `reload` and a
+	 * change that could not be applied, before `reloaded`. */
+	void (*locate)(struct err *err);
 
 	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it;
 	 * `reloaded` says whether the daemon works with the new options, so that the strings of the other ones can

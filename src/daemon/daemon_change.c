@@ -3,6 +3,7 @@
 
 #include "daemon_private.h"
 
+#include "buf.h"
 #include "log.h"
 #include "notify.h"
 
@@ -59,6 +60,24 @@ static bool has_predecessor(const struct feed *f)
 	return false;
 }
 
+/* Warns of a typo that takes a working source away: for others the source itself tells that it waits. */
+static void warn_if_awaited(const struct feed *f)
+{
+	_cleanup_(buf_done) struct buf replaced = { 0 };
+	struct feed *other;
+
+	buf_init(&replaced);
+	FEEDS_EACH(other, f->list, FEED_SOURCE, FEED_REMOVED)
+	{
+		if (other->source->ops == f->source->ops)
+			buf_printf(&replaced, "%s%s", replaced.size ? ", " : "", other->source->url);
+	}
+	if (f->source->awaited && replaced.size)
+		log_warning("%s replaces %s, but '%s' cannot be read (%s); retrying. If the path is wrong, correct it and send SIGHUP "
+			    "again",
+			    f->source->url, replaced.data, f->source->awaited, strerror(f->source->awaited_errno));
+}
+
 /* A source with a predecessor is opened again once that one is closed. */
 static void use_sources(struct daemon *d)
 {
@@ -70,6 +89,7 @@ static void use_sources(struct daemon *d)
 			continue;
 		}
 		log_info("added source %s", f->source->url);
+		warn_if_awaited(f);
 		f->state = FEED_IN_USE;
 	}
 }
@@ -198,6 +218,8 @@ void daemon_reload(struct daemon *d)
 	r = d->options.reload(&n, &err);
 	if (r >= 0)
 		r = change(d, &n, &err);
+	if (r < 0)
+		d->options.locate(&err);
 	d->options.reloaded(r >= 0);
 	if (r < 0) {
 		log_error("the new configuration is invalid and was not applied: %s", err.text);

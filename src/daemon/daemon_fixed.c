@@ -16,8 +16,11 @@ int daemon_check_metrics(const struct daemon_options *o, struct err *err)
 {
 	DIR *logs = o->arclamp_metrics ? opendir(o->arclamp_metrics) : NULL;
 
-	if (o->arclamp_metrics && !logs)
-		return err_set(err, -errno, "--arclamp-metrics: cannot open '%s': %s", o->arclamp_metrics, strerror(errno));
+	if (o->arclamp_metrics && !logs) {
+		err_set(err, -errno, "--arclamp-metrics: cannot open '%s': %s; name the directory of the trace logs", o->arclamp_metrics,
+			strerror(errno));
+		return err_about(err, "arclamp-metrics", NULL);
+	}
 	if (logs)
 		closedir(logs);
 	return 0;
@@ -35,7 +38,9 @@ static int check_state(const char *ours, const char *other, struct err *err)
 {
 	_cleanup_(fd_closep) int lock = -1;
 
-	return !other || is_one_directory(ours, other) ? 0 : state_lock(other, &lock, err);
+	if (!other || is_one_directory(ours, other) || state_lock(other, &lock, err) >= 0)
+		return 0;
+	return err_about(err, "state", NULL);
 }
 
 int daemon_check_fixed(struct daemon *d, const struct daemon_options *n, struct err *err)

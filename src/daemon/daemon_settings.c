@@ -10,6 +10,7 @@
 #include "paths.h"
 #include "peer_labels.h"
 #include "queries.h"
+#include "roles.h"
 #include "secrets.h"
 #include "size.h"
 #include "source_text.h"
@@ -130,6 +131,22 @@ static int wrong(const char *option, struct err *err, const char *format, ...)
 				    err_set(err, -EINVAL, "%s%s", place, text);
 }
 
+/* The same for a sentence of another part, which may begin with the option: "--writer names users". */
+static void locate(struct err *err)
+{
+	const char *option = err->option, *place = option && err->item ? config_item_place(&settings.config_read, option, err->item) : NULL;
+	_cleanup_(freep) char *text = xstrdup(err->text);
+	_cleanup_(freep) char *named = option ? xasprintf("--%s", option) : NULL;
+	const char *rest = named && strncmp(text, named, strlen(named)) == 0 ? text + strlen(named) : NULL;
+
+	if (option && !place)
+		place = config_place(&settings.config_read, option);
+	if (place && strchr(place, ':'))
+		err_set(err, err->code, "%s: '%s'%s%s", place, option, rest ? "" : ": ", rest ? rest : text);
+	else if (place)
+		err_set(err, err->code, "%s%s%s", place, rest ? "" : ": ", rest ? rest : text);
+}
+
 /* A listener has the channels of Arc Lamp's file added to its URL, and that file has no such lists. */
 static const char *place_of(const char *option, const char *url)
 {
@@ -196,6 +213,7 @@ static int check_count(const char *option, long n, unsigned *ret, struct err *er
 static void share_texts(const struct settings *s, struct daemon_options *o)
 {
 	o->place = place_of;
+	o->locate = locate;
 	o->listen = s->listen;
 	o->probe_listen = s->probe_listen;
 	o->sources = s->from.items;
@@ -258,13 +276,23 @@ int settings_check(struct daemon_options *o, struct err *err)
 	return 0;
 }
 
-static int take_token(const char *path, const char *variable, struct buf *token, const char **ret, struct err *err)
+static int take_token(const char *option, const char *path, const char *variable, struct buf *token, const char **ret,
+		      struct err *err)
 {
+	struct err why = { 0 };
 	struct stat st;
-	int r = token_get(path, variable, token, err);
+	int r = token_get(path, variable, token, &why);
 
-	if (r < 0)
-		return r;
+	if (r == -ENOENT)
+		err_set(&why, r, "'%s' does not exist; create it with: openssl rand -hex 32 > %s", path, path);
+	if (r >= 0 && token->size && roles_check_token(token->data, &why) < 0)
+		r = -EBADMSG;
+	if (r < 0 && !path)
+		return err_set(err, r, "%s: %s", variable, why.text);
+	if (r < 0) {
+		wrong(option, err, ": %s", why.text);
+		return err->code = r;
+	}
 	if (path && stat(path, &st) == 0 && (st.st_mode & 077))
 		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
 	*ret = token->size ? token->data : NULL;
@@ -276,10 +304,10 @@ int settings_tokens(struct daemon_options *o, struct err *err)
 	struct settings *s = &settings;
 	int r;
 
-	if ((r = take_token(s->token_file, TOKEN_VARIABLE, &s->token, &o->roles.token, err)) < 0 ||
-	    (r = take_token(s->read_token_file, TOKEN_READ_VARIABLE, &s->read_token, &o->roles.read_token, err)) < 0)
+	if ((r = take_token("token-file", s->token_file, TOKEN_VARIABLE, &s->token, &o->roles.token, err)) < 0 ||
+	    (r = take_token("read-token-file", s->read_token_file, TOKEN_READ_VARIABLE, &s->read_token, &o->roles.read_token, err)) < 0)
 		return r;
-	return take_token(s->probe_token_file, TOKEN_PROBE_VARIABLE, &s->probe_token, &o->roles.probe_token, err);
+	return take_token("probe-token-file", s->probe_token_file, TOKEN_PROBE_VARIABLE, &s->probe_token, &o->roles.probe_token, err);
 }
 
 static void add_arclamp_sink(struct daemon_options *o)
@@ -330,19 +358,21 @@ int settings_arclamp(struct daemon_options *o, struct err *err)
 		return 0;
 	r = arclamp_config_read(settings.arclamp, c, err);
 	if (r < 0)
-		return r;
+		return err_about(err, "arclamp", NULL);
 	for (size_t i = 0; i < c->warning_count; i++)
 		log_warning("%s", c->warnings[i]);
-	if (!o->source_count && !c->source_url)
-		return err_set(err, -EINVAL, "%s", c->source_problem ? c->source_problem : "the file names no Redis; "
-			       "give --from");
+	if (!o->source_count && !c->source_url) {
+		err_set(err, -EINVAL, "%s", c->source_problem ? c->source_problem : "the file names no Redis; give --from");
+		return err_about(err, "arclamp", NULL);
+	}
 	if (!o->source_count) {
 		settings.default_source = c->source_url;
 		o->sources = &settings.default_source;
 		o->source_count = 1;
 	} else if (c->channels_problem) {
 		/* A listener would take all channels in place of those that are meant. */
-		return err_set(err, -EINVAL, "%s", c->channels_problem);
+		err_set(err, -EINVAL, "%s", c->channels_problem);
+		return err_about(err, "arclamp", NULL);
 	} else if (c->channels) {
 		keep_to_channels(o, c->channels);
 	}
@@ -452,8 +482,10 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	r = read_all(spec, argc, argv, &err);
 	if (r == 1)
 		return print_help(spec);
-	if (r < 0 || (r = prepare(&o, &err)) < 0)
+	if (r < 0 || (r = prepare(&o, &err)) < 0) {
+		locate(&err);
 		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_fail(spec, &err);
+	}
 	heed_quiet();
 	warn_of_secrets(argc, argv);
 	config_warn_of_variables(spec, other);
@@ -462,8 +494,10 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		o.reloaded = reloaded;
 	}
 	r = daemon_run(&o, &err);
-	if (r < 0)
+	if (r < 0) {
+		locate(&err);
 		command_fail(spec, &err);
+	}
 	done(&settings);
 	if (has_first)
 		done(&first);

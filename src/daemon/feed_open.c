@@ -132,6 +132,27 @@ static int check_groups(const struct daemon *d, const struct daemon_options *n, 
 	return 0;
 }
 
+/* The new group would read the stream again from its first entry, and the old one, which nobody reads any more, would keep
+ * the stream from being trimmed. */
+static int check_group_stays(const struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	struct feed *f;
+
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_GOES)
+	{
+		for (size_t i = 0; i < n->source_count; i++) {
+			if (!sources_share_stream(f->given, n->sources[i]))
+				continue;
+			err_set(err, -EBUSY, "the group= of the running source %s cannot change at run time, since a new "
+					     "group reads the stream from its first entry; restore it, or create the "
+					     "new group where the old one is (XGROUP CREATE) and restart",
+				f->source->url);
+			return locate(d, "from", n->sources[i], err);
+		}
+	}
+	return 0;
+}
+
 int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	int r = check_once(d, "from", n->sources, n->source_count, err);
@@ -140,6 +161,8 @@ int daemon_open_sources(struct daemon *d, const struct daemon_options *n, struct
 		r = check_loops(d, n, err);
 	if (r >= 0)
 		r = check_groups(d, n, err);
+	if (r >= 0)
+		r = check_group_stays(d, n, err);
 	for (size_t i = 0; i < n->source_count && r >= 0; i++)
 		r = daemon_open_source(d, n->sources[i], err);
 	return r;

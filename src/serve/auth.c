@@ -139,8 +139,11 @@ int auth_check_allow_host(const char *name, struct err *err)
 {
 	struct address a;
 
-	if (address_parse(name, &a) < 0)
-		return err_set(err, -EINVAL, "'%s' is not a host name that a browser could ask for; "
-			       "give it as strobe.example.org or strobe.example.org:8443", name);
+	if (address_parse(name, &a) < 0) {
+		err_set(err, -EINVAL, "'%s' is not a host name that a browser could ask for; give it as strobe.example.org or "
+				      "strobe.example.org:8443",
+			name);
+		return err_about(err, "allow-host", name);
+	}
 	return 0;
 }

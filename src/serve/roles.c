@@ -221,9 +221,16 @@ static int check_header(const char *name, struct err *err)
 {
 	static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
-	if (!*name || name[strspn(name, token)])
-		return err_set(err, -EINVAL, "--user-header: '%.80s' is not the name of a header", name);
+	if (!*name || name[strspn(name, token)]) {
+		err_set(err, -EINVAL, "--user-header: '%.80s' is not the name of a header; use letters, digits, - and _", name);
+		return err_about(err, "user-header", NULL);
+	}
 	return 0;
+}
+
+static int check_token(const char *token, const char *option, struct err *err)
+{
+	return !token || roles_check_token(token, err) >= 0 ? 0 : err_about(err, option, NULL);
 }
 
 int roles_init(struct roles *r, const struct roles_options *o, struct err *err)
@@ -236,17 +243,21 @@ int roles_init(struct roles *r, const struct roles_options *o, struct err *err)
 	if (!o->user_header)
 		r->options.user_header = ROLES_USER_HEADER;
 	for (size_t i = 0; i < o->proxy_count; i++)
-		if (network_parse(o->proxies[i], &r->proxies[i], err) < 0)
-			return err_prefix(err, "--trusted-proxy");
-	if ((o->token && (e = roles_check_token(o->token, err)) < 0) ||
-	    (o->read_token && (e = roles_check_token(o->read_token, err)) < 0) ||
-	    (o->probe_token && (e = roles_check_token(o->probe_token, err)) < 0) ||
-	    (e = check_header(r->options.user_header, err)) < 0)
+		if (network_parse(o->proxies[i], &r->proxies[i], err) < 0) {
+			err_prefix(err, "--trusted-proxy");
+			return err_about(err, "trusted-proxy", o->proxies[i]);
+		}
+	if ((e = check_token(o->token, "token-file", err)) < 0 || (e = check_token(o->read_token, "read-token-file", err)) < 0 ||
+	    (e = check_token(o->probe_token, "probe-token-file", err)) < 0 || (e = check_header(r->options.user_header, err)) < 0)
 		return e;
-	if (o->token && o->read_token && strcmp(o->token, o->read_token) == 0)
-		return err_set(err, -EINVAL, "the read token equals the token for full access; use different ones");
-	if (o->writer_count && !o->proxy_count)
-		return err_set(err, -EINVAL, "--writer names users of a proxy; give its address with --trusted-proxy");
+	if (o->token && o->read_token && strcmp(o->token, o->read_token) == 0) {
+		err_set(err, -EINVAL, "the read token equals the token for full access; use different ones");
+		return err_about(err, "read-token-file", NULL);
+	}
+	if (o->writer_count && !o->proxy_count) {
+		err_set(err, -EINVAL, "--writer names users of a proxy; give its address with --trusted-proxy");
+		return err_about(err, "writer", o->writers[0]);
+	}
 	return 0;
 }
 

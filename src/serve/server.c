@@ -62,23 +62,26 @@ static bool is_same_port(const struct address *a, const struct address *b)
 static int check_addresses(struct server *s, struct err *err)
 {
 	const struct server_options *o = &s->context.options;
-	int r = check_address(&s->front, o->listen ? o->listen : SERVER_LISTEN, err);
 
-	if (r < 0 || !o->probe_listen || (r = check_address(&s->probes, o->probe_listen, err)) < 0)
-		return r;
-	if (is_same_port(&s->front.auth->listen, &s->probes.auth->listen))
-		return err_set(err, -EINVAL, "--probe-listen %s is the address of --listen; give it another port", o->probe_listen);
-	return 0;
+	if (check_address(&s->front, o->listen ? o->listen : SERVER_LISTEN, err) < 0)
+		return err_about(err, "listen", NULL);
+	if (!o->probe_listen)
+		return 0;
+	if (check_address(&s->probes, o->probe_listen, err) < 0)
+		return err_about(err, "probe-listen", NULL);
+	if (!is_same_port(&s->front.auth->listen, &s->probes.auth->listen))
+		return 0;
+	err_set(err, -EINVAL, "--probe-listen %s is the address of --listen; give it another port", o->probe_listen);
+	return err_about(err, "probe-listen", NULL);
 }
 
 static int listen_at(struct endpoint *ep, const char *text, struct err *err)
 {
 	const char *option = ep->only_probes ? "--probe-listen" : "--listen";
 	struct address *a = &ep->auth->listen;
-	int r = listener_open(text, option, a, &ep->fd, err);
 
-	if (r < 0)
-		return r;
+	if (listener_open(text, option, a, &ep->fd, err) < 0)
+		return err_about(err, option + strlen("--"), NULL);
 	snprintf(ep->url, sizeof(ep->url), a->bracketed ? "http://[%s]:%d" : "http://%s:%d", a->host, a->port);
 	return 0;
 }

@@ -40,6 +40,13 @@ bad 'retain: [1]\n'
 bad 'quiet: perhaps\n'
 bad '[to, from]\n'
 bad 'to: [x\n'
+bad 'from: "-"\nto: []\n'
+bad 'to: sqlite:x\nread-token-file: missing\n'
+bad 'to: sqlite:x\narclamp: missing.yaml\n'
+for lines in 'trusted-proxy:\n  - 127.0.0.1\n  - 10.0.0.0/99' 'writer:\n\n  - ann'; do
+	printf "listen: 127.0.0.1:0\nstore: sqlite:x\nfrom: []\n$lines\n" >bad.yaml
+	strobe serve -c bad.yaml 2>&1; echo "exit $?"
+done
 bad ''
 STROBE_SERIES=many try
 try -c missing.yaml

@@ -16,6 +16,7 @@ try empty many.folded
 try --by time many.folded few.folded
 try -r -1 many.folded few.folded
 try --sigma -1 many.folded few.folded
+try --fail-over -1 many.folded few.folded
 try --json --csv many.folded few.folded
 try -f tabel many.folded few.folded
 try --normalize totals many.folded few.folded

@@ -16,6 +16,7 @@ try --logs nowhere
 try empty
 try half
 try half nowhere
+try sqlite:/var/lib/strobe
 try --slice a
 try --slice 1:2:3
 try --count 0

@@ -299,6 +299,16 @@ def a_directory_that_comes_later_goes_or_is_replaced_is_no_end():
         os.makedirs(f'{directory}/out')
         put(f'{directory}/out', '2.s.xhprof', array(2))
         check(wait_for(lambda: listed(d) == ['s/1', 's/2']), f'{listed(d)}')
+        shutil.rmtree(f'{directory}/out')
+        with open(f'{directory}/out', 'w'):
+            pass
+        sentence = f"cannot read the directory '{directory}/out': Not a directory; retrying"
+        check(wait_for(lambda: any(sentence in line for line in d.lines)), f'another reason is logged, too: {d.lines}')
+        os.unlink(f'{directory}/out')
+        os.makedirs(f'{directory}/out')
+        put(f'{directory}/out', '3.s.xhprof', array(3))
+        check(wait_for(lambda: listed(d) == ['s/1', 's/2', 's/3']), f'{listed(d)}')
+        check(sum(sentence in line for line in d.lines) == 1, f'once: {d.lines}')
 
 
 @test

@@ -122,29 +122,35 @@ def hup_refuses_what_the_next_start_would_refuse():
         config, given = f'{directory}/c.yaml', {'from': [f'unix:{directory}/s'], 'to': [f'logs:{directory}/logs'], 'listen': '127.0.0.1:0',
                                                 'store': f'sqlite:{directory}/a'}
         os.symlink(directory, f'{directory}/link')
+        write(f'{directory}/short', 'short\n')
+        os.chmod(f'{directory}/short', 0o600)
         write_config(config, **given)
         with ConfiguredServer(directory, config) as d:
             for other, sentence in [({'listen': 'nonsense'}, "cannot listen on 'nonsense'"),
                                     ({'listen': '0.0.0.0:80'}, 'can be reached from other machines'),
                                     ({'probe-listen': 'zz'}, "cannot listen on 'zz'"),
                                     ({'listen': '127.0.0.1:1', 'probe-listen': '127.0.0.1:1'},
-                                     '--probe-listen 127.0.0.1:1 is the address of --listen; give it another port'),
-                                    ({'trusted-proxy': ['junk']}, '--trusted-proxy'),
-                                    ({'user-header': 'a b:'}, "--user-header: 'a b:' is not the name of a header"),
-                                    ({'writer': ['me']}, '--writer names users of a proxy'),
+                                     "'probe-listen' 127.0.0.1:1 is the address of --listen; give it another port"),
+                                    ({'trusted-proxy': ['junk']}, "'junk' "),
+                                    ({'user-header': 'a b:'}, "'a b:' is not the name of a header"),
+                                    ({'writer': ['me']}, 'names users of a proxy; give its address'),
                                     ({'allow-host': ['a b/']}, 'a b/'),
                                     ({'store': 'junk:x'}, "unknown kind of store 'junk'"),
                                     ({'store': 'sqlite:/proc/x'}, "/proc/x"),
                                     ({'store': f'{directory}/a'}, 'is not the address of a store'),
                                     ({'state': '/proc/x'}, "/proc/x"),
-                                    ({'arclamp-metrics': '/nonexistent'}, "--arclamp-metrics: cannot open '/nonexistent'")]:
+                                    ({'arclamp-metrics': '/nonexistent'}, "cannot open '/nonexistent'"),
+                                    ({'token-file': '/nonexistent'}, "'/nonexistent' does not exist; create it with: openssl rand"),
+                                    ({'read-token-file': f'{directory}/short'}, 'the token has 5 characters'),
+                                    ({'arclamp': '/nonexistent'}, "cannot open '/nonexistent'")]:
+                place = '' if 'store' in other else f"{config}:1: '{[*other][-1]}'"
                 write_config(config, **{**given, **other})
                 d.hup('was not applied: ')
-                check(sentence in d.lines[-1], f'{other}: {d.lines[-1]}')
+                check(sentence in d.lines[-1] and place in d.lines[-1], f'{other}: {d.lines[-1]}')
                 write_config(config, **{'store': f'sqlite:{directory}/c', **other, 'to': []})
                 started = subprocess.run([STROBE, 'serve', '-c', config, '--from', f'unix:{directory}/t'],
                                          capture_output=True, text=True, timeout=20)
-                check(started.returncode == 2 and sentence in started.stderr, f'{other} at the start: {started.stderr}')
+                check(started.returncode == 2 and sentence in started.stderr and place in started.stderr, f'{other} at the start: {started.stderr}')
             write_config(config, **{**given, 'store': f'sqlite:{directory}/b', 'to': [f'{directory}/b']})
             d.hup(f'was not applied: {config}:1: two sinks write to')
             for other in [{'listen': '127.0.0.1:1'}, {'store': f'sqlite:{directory}/b'},
