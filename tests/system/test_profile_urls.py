@@ -1,6 +1,7 @@
 """Pages and answers of a daemon as the input of commands."""
 import json
 import os
+import re
 import subprocess
 import urllib.request
 
@@ -211,6 +212,20 @@ def the_value_that_the_address_of_a_comparison_names_is_taken():
             check(r.stdout == both, f'diff --folded of {column}: {r}')
             r = strobe('collapse', f'{page}&side=before')
             check(r.stdout == 'main() %d\nmain();Cart::add %d\n' % before, f'the side before of {column}: {r}')
+
+
+@test
+def files_of_an_average_say_that_they_are_one():
+    with Directory() as directory, Daemon(directory) as d:
+        fill(d)
+        for weights, words in ('&weights=2,1', 'shop/r1, weight 2 of 3; shop/r2, weight 1 of 3'), ('', 'shop/r1; shop/r2'):
+            url, strobe_file = f'{d.url}/?run=shop/r1&run=shop/r2{weights}', f'{directory}/x.strobe'
+            check(strobe('convert', url, '-o', strobe_file).returncode == 0, 'it is a profile')
+            for given in url, strobe_file:
+                r = strobe('flamegraph', given, '-o', f'{directory}/x.html')
+                with open(f'{directory}/x.html') as f:
+                    check(f'"average":"{words}"' in f.read(), f'{given}: {r}')
+            check(words.split('; ')[1] in re.sub('<[^>]*>', '', d.get(f'/?run=shop/r1&run=shop/r2{weights}')), 'so does the page without scripts')
 
 
 @test

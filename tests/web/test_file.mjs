@@ -191,7 +191,7 @@ for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
 					return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
 				}));
 
-// What boxes and arrows say. The file leaves out the words of thin arrows.
+// The words of boxes and arrows. The file leaves out those of thin arrows.
 const saidOfGraph = (page) => page.evaluate(() => {
 	const words = (e) => [...e.querySelectorAll('text')].map((t) => t.textContent.trim()).join(' '), title = (e) => e.querySelector('a').getAttribute('xlink:title').split('\n')[0];
 	const all = (kind) => [...document.querySelectorAll(`.call-graph .${kind}`)];
@@ -514,6 +514,22 @@ await test('--factor, --total, --countname and --nameattr mean the same as in th
 	check((await text(page, '.about .facts')).startsWith('pages250'), await text(page, '.about .facts'));
 	await page.keyboard.press('f');
 	await page.waitForFunction(() => location.hash === '#of-parse');
+	await page.close();
+});
+
+await test('parts of counts are those of the still picture, as are those of an average', async () => {
+	writeFileSync(join(folder, 'parts.folded'), 'main;load 1.5\nmain;idle 2.25\n');
+	strobe('flamegraph', '-q', join(folder, 'parts.folded'), '-o', page_('parts'));
+	strobe('flamegraph', '-q', join(folder, 'parts.folded'), '--factor', '2', '--countname', 'pages', '-o', page_('many-parts'));
+	strobe('flamegraph', '-q', `${site}/?run=shop/after&run=shop/before&weights=3,1`, '-o', page_('average'));
+	for (const [name, sum, facts] of [['parts', '3.75 ', 'samples3.75'], ['many-parts', '7.5 ', 'pages7.5']]) {
+		const page = await openFile(name);
+		check((await text(page, '.functions .sum')).startsWith(sum) && (await text(page, '.about .facts')).startsWith(facts), name, await text(page, '.functions .sum'), await text(page, '.about .facts'));
+		await page.close();
+	}
+	await compared('average', '/?run=shop/after&run=shop/before&weights=3,1', {});
+	const page = await openFile('average');
+	check((await text(page, '.about .facts')).includes('averageshop/after, weight 3 of 4; shop/before, weight 1 of 4'), await text(page, '.about .facts'));
 	await page.close();
 });
 

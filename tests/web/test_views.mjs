@@ -421,9 +421,12 @@ await test('a comparison shows what changed, more in one colour and less in the 
 
 await test('an average names its runs', async () => {
 	const open = await openPage('/?run=shop/cart&run=shop/recursion&weights=3,1');
-	check((await text(open, '.about')).includes('run, weight 3'), await text(open, '.about'));
+	check((await text(open, '.about')) === '2 runs, averagedrunshop/cart, weight 3 of 4runshop/recursion, weight 1 of 4', await text(open, '.about'));
 	check(await open.$('.about a[href="/runs/shop/recursion"]'));
 	await open.close();
+	const equal = await openPage('/?run=shop/cart&run=shop/recursion');
+	check((await text(equal, '.about')) === '2 runs, averagedrunshop/cartrunshop/recursion', await text(equal, '.about'));
+	await equal.close();
 });
 
 // --- The call graph ---
