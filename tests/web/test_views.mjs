@@ -330,6 +330,23 @@ await test('a comparison has both sides of each line, and a file that is not the
 	await gone.close();
 });
 
+await test('on a phone the source is in sight, and below each line what it took', async () => {
+	for (const [address, line, wanted] of [['/?run=shop/lines2&base=shop/lines&function=total', 5, 'self 20 → 50 total 20 → 50'], ['/?run=shop/lines2&base=shop/lines&function=price', 91, ''],
+		['/runs/shop/lines?function=total', 6, 'self 10 total 70']])
+		for (const scripts of [true, false]) {
+			const open = await openPage(address, { width: 390, height: 844, phone: true, scripts });
+			await open.waitForSelector('table.source');
+			const [code, seen] = await open.$eval(`#L${line}`, (tr) => {
+				const { left, top } = tr.querySelector('.code').getBoundingClientRect();
+				const values = [...tr.children].filter((td) => td.dataset.of && td.offsetWidth).map((td) => [td.getBoundingClientRect(), `${td.dataset.of} ${td.textContent || 0}`]);
+				return [left, values.every(([r]) => r.left >= 0 && r.right <= innerWidth && r.top > top) && values.map(([, words]) => words).join(' ')];
+			});
+			check(code < 100 && seen === wanted, address, scripts, code, seen);
+			check(await open.$$eval('table.source tr', (all) => all.every((tr) => tr.offsetHeight <= 40)), 'no row is taller than two lines');
+			await open.close();
+		}
+});
+
 await test('without scripts the source is a table too', async () => {
 	const plain = await openPage('/runs/shop/lines?function=total#L6', { scripts: false });
 	const rows = await sourceRows(plain);
@@ -1262,7 +1279,7 @@ await test('a regular expression that takes for ever is given up, and the page g
 // --- On all screens ---
 
 const VIEWS = ['/runs/shop/before', '/runs/shop/cart#show=table', '/runs/shop/before#show=calls', '/runs/shop/before?function=App%5CKernel%3A%3Ahandle',
-	'/?run=shop/after&base=shop/before', '/runs/shop/lines?function=total', '/runs/shop/lines?function=price&lines=all'];
+	'/?run=shop/after&base=shop/before', '/?run=shop/lines2&base=shop/lines&function=total', '/runs/shop/lines?function=total', '/runs/shop/lines?function=price&lines=all'];
 
 for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }], ['at 4K', { width: 3840, height: 2160 }]])
 	await test(`every view fits and axe finds nothing serious: ${where}`, async () => {
