@@ -8,7 +8,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, boxContrasts, drawn, launch, newPage, ready } from './browser.mjs';
 import { check, end, message, run, serveStore, test } from './lib.mjs';
 
 const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-file-'));
@@ -583,6 +583,18 @@ await test('the call graph: functions and arrows with their values, the critical
 	await page.evaluate(() => document.querySelector('.call-graph .node').dispatchEvent(new MouseEvent('click', { bubbles: true })));
 	await page.waitForSelector('.function-head');
 	await page.close();
+});
+
+await test('words in boxes of the call graph can be read, in the light and in the dark', async () => {
+	for (const dark of [false, true])
+		for (const name of ['traces', 'diff', 'trace', 'after']) {
+			const page = await openFile(name, 'show=calls&threshold=1', { dark });
+			await page.waitForSelector('.call-graph .node');
+			const all = await boxContrasts(page), bad = all.filter(({ contrast }) => contrast < 4.5);
+			check(all.length > 1 && !bad.length, name, dark, all.length, bad);
+			await picture(page, `contrast-${name}-${dark}`);
+			await page.close();
+		}
 });
 
 await test('boxes of two functions of one name lead to each of them', async () => {

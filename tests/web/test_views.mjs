@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, boxContrasts, drawn, launch, newPage, ready } from './browser.mjs';
 import { check, end, run, serveStore, test } from './lib.mjs';
 
 const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
@@ -632,6 +632,22 @@ await test('boxes of the call graph are dark in the dark, with light words', asy
 	}, await open.screenshot({ clip: r, encoding: 'base64' })).catch((why) => String(why));
 	check(light[0] > 0.6 && light[1] > 450, light);
 	await open.close();
+});
+
+await test('words in boxes of call graphs can be read, in the light and in the dark', async () => {
+	for (const dark of [false, true])
+		for (const address of ['/?run=shop/after&base=shop/before&scale=none&threshold=1', '/?run=shop/cart&base=shop/recursion&threshold=0', '/?run=shop/recursion&base=shop/cart&threshold=0', '/runs/shop/before?', '/runs/shop/cart?',
+			'/callgraph.svg?run=shop/after&base=shop/before&scale=none&threshold=20', '/callgraph.svg?run=shop/cart']) {
+			const isPicture = address.startsWith('/callgraph'), open = isPicture ? await newPage(browser, { dark }) : await openPage(`${address}#show=calls`, { dark, policy: false });
+			if (isPicture)
+				await open.goto(site + address);
+			await open.waitForSelector('.node');
+			const all = await boxContrasts(open), bad = all.filter(({ contrast }) => contrast < 4.5);
+			check(all.length > 1 && !bad.length, address, dark, all.length, bad);
+			if (process.env.SHOTS)
+				await open.screenshot({ path: join(process.env.SHOTS, `${address.replace(/\W+/g, '-')}-${dark}.png`) });
+			await open.close();
+		}
 });
 
 // --- Names, keys, times, widths ---
