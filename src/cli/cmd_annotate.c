@@ -317,6 +317,8 @@ static int annotate(struct inputs *in, const char *target)
 		return command_fail(&spec, &err);
 	if (!c.file.n)
 		return explain_no_lines(in);
+	if (!column)
+		inputs_say_side(in->profile, &spec, number);
 	return print(in, number, &c, !target);
 }
 

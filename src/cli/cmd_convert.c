@@ -182,6 +182,11 @@ static int write_output(const struct format *f, struct buf *plain, struct err *e
 	return r < 0 ? r : io_write_file(output, packed.data, packed.size, err);
 }
 
+static bool holds_one_column(const struct format *f)
+{
+	return f == &format_folded || f == &format_chrome;
+}
+
 static int convert(struct inputs *in, const struct format *f)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
@@ -192,10 +197,12 @@ static int convert(struct inputs *in, const struct format *f)
 
 	buf_init(&out);
 	/* Others hold all columns, so that nothing is left out. */
-	if ((column || f == &format_folded || f == &format_chrome) && (code = inputs_column(in, &spec, column, &number)))
+	if ((column || holds_one_column(f)) && (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))
 		return EXIT_NO_SAMPLES;
+	if (holds_one_column(f) && !column && !quiet)
+		inputs_say_side(in->profile, &spec, number);
 	if (write_format(f, in->profile, column || f == &format_folded ? number : UINT32_MAX, &out, &err) < 0 ||
 	    write_output(f, &out, &err) < 0)
 		return command_fail(&spec, &err);

@@ -4,6 +4,7 @@
 
 #include "arclamp_directory.h"
 #include "grep_inputs.h"
+#include "inputs.h"
 #include "io.h"
 #include "json.h"
 #include "leaderboard.h"
@@ -298,12 +299,14 @@ static int show(const struct grep_inputs *in, bool of_files)
 		.skip_count = no_skip ? 0 : skip.count ? skip.count : ARRAY_SIZE(usual_skip),
 	};
 	_cleanup_(buf_done) struct buf out = { 0 };
+	uint32_t chosen = choose_column(in->profile);
 	struct leaderboard l;
 	struct err err = { 0 };
 	int code = EXIT_OK;
 
 	buf_init(&out);
-	leaderboard_make(in->profile, choose_column(in->profile), &o, &l);
+	leaderboard_make(in->profile, chosen, &o, &l);
+	inputs_say_side(in->profile, &spec, chosen);
 	if (!l.count) {
 		explain_empty(&l, in);
 		code = EXIT_NO_SAMPLES;
@@ -333,8 +336,6 @@ static int load_address(struct grep_inputs *in, const char *url, struct err *err
 
 	snprintf(shown, room, "%s", url);
 	secrets_redact(shown, room);
-	if (profile_url_is_comparison(url))
-		fputs("strobe grep: the address is of a comparison, and this is its second side; `strobe diff` shows both\n", stderr);
 	return grep_inputs_add(in, shown, r, err);
 }
 

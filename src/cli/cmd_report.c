@@ -258,8 +258,8 @@ static int report(struct inputs *in, struct report_options *o)
 	if ((code = inputs_column(in, &spec, column, &o->column)))
 		return code;
 	inputs_difference(in, column, &o->column, &before);
-	if (before != UINT32_MAX)
-		fputs("strobe report: the input is a comparison, and this is its second side; `strobe diff` shows both\n", stderr);
+	if (!column)
+		inputs_say_side(in->profile, &spec, o->column);
 	has_values = inputs_have_values(in, &spec, o->column, true);
 	if (!has_values && !json && !csv)
 		return EXIT_NO_SAMPLES;

@@ -285,6 +285,12 @@ void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *co
 		*column = after;
 }
 
+void inputs_say_side(const struct profile *p, const struct command_spec *spec, uint32_t column)
+{
+	if (column != UINT32_MAX && column == profile_find_column(p, "after") && profile_find_column(p, "before") != UINT32_MAX)
+		fprintf(stderr, "strobe %s: the input is a comparison, and this is its second side; `strobe diff` shows both\n", spec->name);
+}
+
 static bool has_values(const struct profile *p, uint32_t column, bool any_sign)
 {
 	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)

@@ -52,9 +52,9 @@ static void put_plain_columns(struct json *j, const struct facts *f)
 {
 	for (uint32_t c = 0; c < f->column_count; c++) {
 		const struct profile_column *column = &f->p->columns[f->columns[c]];
-		bool named = c == f->chosen && f->o->count_name;
+		bool named = c == f->chosen && f->o->count_name, has_parts = !strcmp(column->unit, PROFILE_MILLIONTHS);
 
-		put_column(j, named ? f->o->count_name : column->name, named ? "count" : column->unit,
+		put_column(j, named ? f->o->count_name : column->name, named && !has_parts ? "count" : column->unit,
 			   report_sum(f->p, f->columns[c]), report_whole(f->p, f->columns[c]));
 		json_end(j);
 	}

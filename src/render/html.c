@@ -159,6 +159,7 @@ static void put_about(const struct picture *g, const struct flamegraph_page *pag
 {
 	_cleanup_(buf_done) struct buf note = { 0 }, subtitle = { 0 };
 	const struct flamegraph_options *o = g->o;
+	struct picture measured = *g;
 	uint32_t count = g->p->frame_count;
 	_cleanup_(freep) uint32_t *frames = xcalloc((size_t)count + 1, sizeof(*frames));
 	struct json j;
@@ -180,7 +181,9 @@ static void put_about(const struct picture *g, const struct flamegraph_page *pag
 		json_key(&j, "subtitle");
 		json_str(&j, subtitle.data);
 	}
-	picture_put_words(&j, g, note.data ? note.data : "");
+	/* The page knows parts of counts by their unit. */
+	measured.factor = o->factor;
+	picture_put_words(&j, &measured, note.data ? note.data : "");
 	if (o->before_column != UINT32_MAX && o->width_of != WIDTH_OF_MAXIMUM) {
 		json_key(&j, "widthOf");
 		json_str(&j, flamegraph_width_names[o->width_of]);

@@ -142,8 +142,7 @@ static void put_run_list(const struct page *p)
 		const struct view_run *run = &p->query.view.runs[i];
 
 		buf_printf(p->out, "<li><a href=\"/runs/%s/%s\">%s/%s</a>", run->source, run->id, run->source, run->id);
-		if (p->query.view.run_count > 1)
-			buf_printf(p->out, ", weight %llu", (unsigned long long)run->weight);
+		view_put_weight(&p->query.view, i, p->out);
 		buf_puts(p->out, "</li>\n");
 	}
 	if (*p->query.view.base_run.id) {

@@ -7,15 +7,16 @@
 #include "source_query.h"
 #include "text.h"
 
-static void put_value(const struct page *p, int64_t v, int64_t whole)
+/* `of`: the column, for style sheets of windows without room for headings. */
+static void put_value(const struct page *p, const char *of, int64_t v, int64_t whole)
 {
 	const struct profile_query_column *c = &p->query.columns[p->query.chosen];
 
 	if (!v) {
-		buf_puts(p->out, "<td></td>");
+		buf_printf(p->out, "<td data-of=\"%s\"></td>", of);
 		return;
 	}
-	buf_puts(p->out, "<td title=\"");
+	buf_printf(p->out, "<td data-of=\"%s\" title=\"", of);
 	amount_put_share(p->out, v, whole);
 	buf_puts(p->out, " of all\">");
 	amount_put(p->out, v, amount_unit(c->unit));
@@ -33,9 +34,9 @@ static void put_line(const struct page *p, const struct source_query *f, const s
 		buf_printf(p->out, "<tr class=\"cut\"><td colspan=\"%zu\">⋮</td></tr>\n", 2 * f->sides + 2);
 	buf_printf(p->out, "<tr id=\"L%u\"%s>", l->number, l->hot ? " class=\"hot\"" : took ? " class=\"took\"" : "");
 	for (size_t i = 0; i < f->sides; i++)
-		put_value(p, l->self[i], f->whole[i]);
+		put_value(p, i ? "→" : "self", l->self[i], f->whole[i]);
 	for (size_t i = 0; i < f->sides; i++)
-		put_value(p, l->total[i], f->whole[i]);
+		put_value(p, i ? "→" : "total", l->total[i], f->whole[i]);
 	buf_printf(p->out, "<th scope=\"row\"><a href=\"#L%u\">%u</a></th><td class=\"code\">", l->number, l->number);
 	if (l->text.p) {
 		buf_init(&text);

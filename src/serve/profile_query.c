@@ -104,6 +104,19 @@ static void note_unmeasured(struct profile_query *a, struct profile *const *prof
 	snprintf(a->unmeasured, sizeof(a->unmeasured), "%.*s", (int)b.size, b.size ? b.data : "");
 }
 
+/* Files that are made of the answer say by it what they are. */
+static void label_average(struct profile *p, const struct view *v)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	for (size_t i = 0; i < v->run_count; i++) {
+		buf_printf(&b, "%s%s/%s", i ? "; " : "", v->runs[i].source, v->runs[i].id);
+		view_put_weight(v, i, &b);
+	}
+	labels_set(&p->labels, "average", strlen("average"), b.data, b.size);
+}
+
 static int load_average(struct profile_query *a, const struct server_context *s, struct profile **ret, struct err *err)
 {
 	struct profile *profiles[VIEW_RUNS_MAX] = { NULL };
@@ -116,6 +129,7 @@ static int load_average(struct profile_query *a, const struct server_context *s,
 	}
 	if (r >= 0) {
 		*ret = report_average((const struct profile *const *)profiles, weights, a->view.run_count);
+		label_average(*ret, &a->view);
 		note_unmeasured(a, profiles, weights);
 	}
 	for (size_t i = 0; i < a->view.run_count; i++)

@@ -514,6 +514,19 @@ void view_describe_filters(const struct label_filter *filters, size_t count, str
 	}
 }
 
+void view_put_weight(const struct view *v, size_t run, struct buf *out)
+{
+	uint64_t sum = 0;
+	bool differ = false;
+
+	for (size_t i = 0; i < v->run_count; i++) {
+		sum += v->runs[i].weight;
+		differ |= v->runs[i].weight != v->runs[0].weight;
+	}
+	if (differ)
+		buf_printf(out, ", weight %llu of %llu", (unsigned long long)v->runs[run].weight, (unsigned long long)sum);
+}
+
 void view_describe(const struct view *v, struct buf *out)
 {
 	char from[32], to[32];

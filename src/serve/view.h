@@ -123,6 +123,9 @@ void view_describe_filters(const struct label_filter *filters, size_t count, str
 /* The value that the view is narrowed to by the only LABEL_IS filter of `key`, or NULL. */
 const char *view_label(const struct view *v, const char *key);
 
+/* ", weight 20 of 100" for a run of an average; nothing where all weigh the same. */
+void view_put_weight(const struct view *v, size_t run, struct buf *out);
+
 /* "samples of entry=foo, host beginning with web between … and …" */
 void view_describe(const struct view *v, struct buf *out);
 

@@ -14,7 +14,7 @@ shapes --reverse --minwidth 15% parts more
 printf 'a;b 0.25 1.5\na;c 1 0.5\n' >difference
 shapes --factor 100 difference
 strobe flamegraph -o page.html parts more
-grep -o '"factor":[^,]*' page.html
+grep -o '"unit":"millionths","total":[0-9]*' page.html
 printf 'a;b -0.5\na;c 1.5\na;d -1.25\n' >below
 strobe flamegraph below | grep -o '[^>"]*below zero[^<"]*' | sort -u
 strobe collapse below

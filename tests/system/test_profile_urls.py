@@ -1,6 +1,7 @@
 """Pages and answers of a daemon as the input of commands."""
 import json
 import os
+import re
 import subprocess
 import urllib.request
 
@@ -165,6 +166,66 @@ def a_comparison_in_other_formats_has_both_sides_or_says_which():
             check(('these are the values after' in said) == (sides == 1), f'{form}: {said}')
             code = strobe('diff', f'{directory}/x.{form}').returncode
             check((code == 0) == (sides == 2), f'{form} has {sides} sides')
+
+
+@test
+def commands_with_one_value_per_stack_say_that_they_have_one_side_of_a_comparison():
+    with Directory() as directory, Daemon(directory) as d:
+        fill(d)
+        page, file = f'{d.url}/?run=shop/r2&base=shop/r1', f'{directory}/x.strobe'
+        with urllib.request.urlopen(page.replace('/?', '/api/v1/profile?') + '&format=strobe', timeout=30) as r, open(file, 'wb') as f:
+            f.write(r.read())
+        after = 'main() 2000000\nmain();Cart::add 9000000\n'
+        for given in page, file:
+            for command in ['collapse'], ['convert', '-f', 'folded']:
+                r = strobe(*command, given)
+                check(r.stdout == after and 'second side' in r.stderr and 'strobe diff' in r.stderr, f'{command} of {given}: {r}')
+                r = strobe(*command, '--column', 'before', given)
+                check(r.stdout == after.replace('9', '5') and 'second side' not in r.stderr, f'asked for a side: {r}')
+            for command in ['report'], ['grep', '--no-skip', '--lowercase'], ['convert', '-f', 'chrome']:
+                check('second side' in strobe(*command, given).stderr, f'{command} of {given}')
+            for command in ['convert', '-q', '-f', 'folded'], ['convert', '-f', 'speedscope'], ['diff'], ['diff', '--folded']:
+                check('second side' not in strobe(*command, given).stderr, f'{command} of {given} has both, or was told to be quiet')
+        check('second side' not in strobe('grep', '--no-skip', '--lowercase', f'{page}&side=before').stderr, 'one side was asked for')
+
+
+@test
+def the_value_that_the_address_of_a_comparison_names_is_taken():
+    with Directory() as directory, Daemon(directory) as d:
+        fill(d)
+        s = connect(d.socket)
+        s.send(run_message([(0, 'main()', 1, 2_000_000, 300), (1, 'Cart::add', 7, 9_000_000, 8192)], {'source': 'shop', 'id': 'r3'}))
+        check(wait_for(lambda: d.status()['runs']['stored'] == 3), 'all is stored')
+        s.close()
+        for column, before, after in ('calls', (1, 3), (1, 7)), ('wall_ns', (2_000_000, 5_000_000), (2_000_000, 9_000_000)), ('memory_bytes', (100, 4096), (300, 8192)):
+            page = f'{d.url}/?run=shop/r3&base=shop/r1&column={column}'
+            for command in ['collapse'], ['convert', '-f', 'folded']:
+                r = strobe(*command, page)
+                check(r.stdout == 'main() %d\nmain();Cart::add %d\n' % after, f'{command} of {column}: {r}')
+            rows = json.loads(strobe('report', '--json', page).stdout)['functions']
+            check(sorted(f['self'] for f in rows) == sorted(after), f'report of {column}: {rows}')
+            rows = json.loads(strobe('diff', '--all', '--json', page).stdout)['functions']
+            sides = {f['function']: (f['self']['before'], f['self']['after']) for f in rows}
+            check(sides == {'main()': (before[0], after[0]), 'Cart::add': (before[1], after[1])}, f'diff of {column}: {sides}')
+            both = ''.join(f'{stack} {x} {y}\n' for stack, x, y in zip(('main()', 'main();Cart::add'), before, after))
+            r = strobe('diff', '--folded', page)
+            check(r.stdout == both, f'diff --folded of {column}: {r}')
+            r = strobe('collapse', f'{page}&side=before')
+            check(r.stdout == 'main() %d\nmain();Cart::add %d\n' % before, f'the side before of {column}: {r}')
+
+
+@test
+def files_of_an_average_say_that_they_are_one():
+    with Directory() as directory, Daemon(directory) as d:
+        fill(d)
+        for weights, words in ('&weights=2,1', 'shop/r1, weight 2 of 3; shop/r2, weight 1 of 3'), ('', 'shop/r1; shop/r2'):
+            url, strobe_file = f'{d.url}/?run=shop/r1&run=shop/r2{weights}', f'{directory}/x.strobe'
+            check(strobe('convert', url, '-o', strobe_file).returncode == 0, 'it is a profile')
+            for given in url, strobe_file:
+                r = strobe('flamegraph', given, '-o', f'{directory}/x.html')
+                with open(f'{directory}/x.html') as f:
+                    check(f'"average":"{words}"' in f.read(), f'{given}: {r}')
+            check(words.split('; ')[1] in re.sub('<[^>]*>', '', d.get(f'/?run=shop/r1&run=shop/r2{weights}')), 'so does the page without scripts')
 
 
 @test

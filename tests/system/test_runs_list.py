@@ -27,7 +27,7 @@ def listed(d, query=''):
 
 
 def on_page(page):
-    return re.findall(r'<th scope="row"><a href="/runs/([^"]*)">', page)
+    return re.findall(r'<th scope="row"[^>]*><a href="/runs/([^"]*)">', page)
 
 
 def post(d, query, wall, **more):

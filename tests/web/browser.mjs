@@ -46,3 +46,37 @@ export async function accessible(page, where, { evaluate = false } = {}) {
 		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
 	check(bad.length === 0, where, bad);
 }
+
+const luminance = (color) => color.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+
+// The contrast of words in each box of a call graph that is seen and large enough: the colour beside the words, with filters applied, and that
+// of the words, which have none.
+export async function boxContrasts(page) {
+	await drawn(page);
+	const boxes = await page.$$eval('.node', (all) => all.map((e) => {
+		const shape = e.querySelector('path, polygon'), r = shape.getBoundingClientRect(), scale = r.width / shape.getBBox().width;
+		return { x: Math.round(r.left + 4 * scale), y: Math.round(r.top + r.height / 2) - 3, width: r.width, color: getComputedStyle(e.querySelector('text')).fill.match(/\d+/g).map(Number) };
+	}).filter(({ x, y, width }) => width >= 60 && x >= 0 && x + 3 <= innerWidth && y >= 0 && y + 6 <= innerHeight));
+	const png = await page.screenshot({ encoding: 'base64' }), reader = await page.browser().newPage();
+	const fills = await reader.evaluate(async (png, boxes) => {
+		const image = new Image();
+		image.src = `data:image/png;base64,${png}`;
+		await image.decode();
+		const canvas = new OffscreenCanvas(image.width, image.height), g = canvas.getContext('2d');
+		g.drawImage(image, 0, 0);
+		return boxes.map(({ x, y }) => {
+			const { data } = g.getImageData(x, y, 3, 6), n = {};
+			for (let i = 0; i < data.length; i += 4) {
+				const color = data.slice(i, i + 3).join();
+				n[color] = (n[color] || 0) + 1;
+			}
+			return Object.keys(n).sort((a, b) => n[b] - n[a])[0].split(',').map(Number);
+		});
+	}, png, boxes);
+	await reader.close();
+	await page.bringToFront();
+	return fills.map((fill, i) => {
+		const [a, b] = [luminance(fill), luminance(boxes[i].color)].sort((a, b) => b - a);
+		return { contrast: (a + 0.05) / (b + 0.05), fill, color: boxes[i].color };
+	});
+}

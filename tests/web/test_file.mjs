@@ -8,7 +8,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, boxContrasts, drawn, launch, newPage, ready } from './browser.mjs';
 import { check, end, message, run, serveStore, test } from './lib.mjs';
 
 const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-file-'));
@@ -38,9 +38,14 @@ const NODES = [[0, 0], [1, 1], [2, 2], [3, 3], [2, 4], [5, 5], [6, 4], [2, 6], [
 const CALLS = [[1, 0, 1_000_000], [2, 1000, 900_000], [3, 2000, 300_000], [4, 3000, 200_000], [5, 310_000, 250_000], [6, 320_000, 60_000], [7, 330_000, 40_000], [11, 335_000, 20_000],
 	[6, 400_000, 50_000], [8, 570_000, 200_000], [9, 580_000, 100_000], [10, 590_000, 50_000], [12, 950_000, 20_000]];
 
+// More calls of some functions, and deeper recursion.
+const MORE_CALLS = [...CALLS.slice(0, 12), [5, 772_000, 30_000], [6, 773_000, 10_000], [5, 805_000, 20_000], [8, 830_000, 60_000], [9, 832_000, 40_000], [10, 833_000, 10_000],
+	[10, 845_000, 10_000], [9, 875_000, 5_000], CALLS[12]];
+
 const files = { cart: data('cart.xhprof'), recursion: data('recursion.xhprof'), shop: data('shop.strobe') };
 for (const [name, content] of Object.entries({ 'before.folded': folded(1), 'after.folded': folded(4), 'hostile.folded': `${HOSTILE.map((n) => `{main};${n};inner ${n.length}`).join('\n')}\n`,
-	'trace.strobe': message('trace', { frames: FRAMES, nodes: NODES, calls: CALLS, labels: { name: 'a <b>trace</b>' } }) })) {
+	'trace.strobe': message('trace', { frames: FRAMES, nodes: NODES, calls: CALLS, labels: { name: 'a <b>trace</b>' } }),
+	'trace2.strobe': message('trace', { frames: FRAMES, nodes: NODES, calls: MORE_CALLS, labels: { name: 'a <b>trace</b>' } }) })) {
 	files[name.replace(/\..*/, '')] = join(folder, name);
 	writeFileSync(join(folder, name), content);
 }
@@ -60,6 +65,8 @@ for (const [id, file] of Object.entries(files)) {
 strobe('diff', files.before, files.after, '--normalize', 'none', '-o', page_('diff'));
 strobe('diff', files.before, files.after, '-o', page_('scaled'));
 strobe('diff', files.trace, files.trace, '--force', '-o', page_('same'));
+strobe('diff', files.trace, files.trace2, '--normalize', 'none', '-o', page_('traces'));
+strobe('diff', files.trace, files.trace2, '--normalize', 'total', '-o', page_('scaled-traces'));
 strobe('flamegraph', '-q', files.after, '--reverse', '--inverted', '--colors', 'blue', '--title', 'Leaves & <b>callers</b>', '--subtitle', 'of </style> Monday', '-o', page_('options'));
 
 // --- A server with the same runs, and one that hands out files under a policy ---
@@ -171,6 +178,44 @@ for (const by of ['', 'class', 'namespace', 'own'])
 
 await test('callers and callees of a difference are those of the server', () =>
 	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
+
+// Calls of a comparison are those of each function and of each arrow, never of what is below.
+for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
+	for (const column of ['calls', 'wall_ns'])
+		for (const [by, fn] of [['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']])
+			await test(`${column} around ${fn}${by && ` by ${by}`} in a difference of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, are those of the server`, () =>
+				compared(name, `/?run=shop/trace2&base=shop/trace&scale=${scale}`, { ...by && { by }, function: fn, column },
+					async (page) => {
+					const self = /self(.*?) → (.*?),/.exec(await text(page, '.function-head .facts')), itself = await texts(page, '.edges .itself .amount');
+					check(column === 'calls' ? !self && !itself.length : itself.join() === self.slice(1).join(), self, itself);
+					return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
+				}));
+
+// The words of boxes and arrows. The file leaves out those of thin arrows.
+const saidOfGraph = (page) => page.evaluate(() => {
+	const words = (e) => [...e.querySelectorAll('text')].map((t) => t.textContent.trim()).join(' '), title = (e) => e.querySelector('a').getAttribute('xlink:title').split('\n')[0];
+	const all = (kind) => [...document.querySelectorAll(`.call-graph .${kind}`)];
+	return { nodes: all('node').map(words).sort(), edges: all('edge').map((e) => [title(e), words(e)]).sort(),
+		grey: all('node').map((e) => [title(e), new Set(e.querySelector('[fill]').getAttribute('fill').match(/[0-9a-f]{2}(?=([0-9a-f]{2})*$)|\d+/g)).size === 1]).sort() };
+});
+
+for (const [name, address, how] of [['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=calls'], ['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=wall_ns'],
+	['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=calls'], ['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=wall_ns'], ['trace', '/runs/shop/trace?', 'column=calls']])
+	await test(`boxes and arrows of the call graph of ${name} say of ${how} the same as the server's`, async () => {
+		const a = await openAt(`${site}${address}&${how}&threshold=0#show=calls`), b = await openFile(name, `${how}&threshold=0&show=calls`), said = [];
+		for (const page of [a, b]) {
+			await page.waitForSelector('.call-graph .node');
+			said.push(await saidOfGraph(page));
+			check(await page.$$eval('.call-graph .edge text', (all) => all.map((e) => e.getBoundingClientRect())
+				.every((a, i, r) => r.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom - 3 <= b.top || b.bottom - 3 <= a.top))), 'words of arrows cover each other');
+			await picture(page, `calls-${name}-${how.slice(7)}-${page === a ? 'server' : 'file'}`);
+			await page.close();
+		}
+		const shares = / \([\d.]+%\)/g, [wanted, got] = said.map((t) => JSON.parse(JSON.stringify(t).replaceAll(shares, ''))), words = new Map(wanted.edges);
+		check(wanted.nodes.length > 4 && wanted.nodes.join('\n') === got.nodes.join('\n'), got.nodes, 'instead of', wanted.nodes);
+		check(got.edges.map(([e]) => e).join() === wanted.edges.map(([e]) => e).join() && got.edges.every(([e, said]) => !said || said === words.get(e)), got.edges, 'instead of', wanted.edges);
+		check(name === 'trace' || JSON.stringify(got.grey) === JSON.stringify(wanted.grey) && got.grey.some(([, grey]) => !grey), got.grey, wanted.grey);
+	});
 
 await test('the head of a scaled difference says what there was, as that of the server', async () => {
 	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split(/scale(?!d)/)[0].split('colours')[0]);
@@ -472,6 +517,22 @@ await test('--factor, --total, --countname and --nameattr mean the same as in th
 	await page.close();
 });
 
+await test('parts of counts are those of the still picture, as are those of an average', async () => {
+	writeFileSync(join(folder, 'parts.folded'), 'main;load 1.5\nmain;idle 2.25\n');
+	strobe('flamegraph', '-q', join(folder, 'parts.folded'), '-o', page_('parts'));
+	strobe('flamegraph', '-q', join(folder, 'parts.folded'), '--factor', '2', '--countname', 'pages', '-o', page_('many-parts'));
+	strobe('flamegraph', '-q', `${site}/?run=shop/after&run=shop/before&weights=3,1`, '-o', page_('average'));
+	for (const [name, sum, facts] of [['parts', '3.75 ', 'samples3.75'], ['many-parts', '7.5 ', 'pages7.5']]) {
+		const page = await openFile(name);
+		check((await text(page, '.functions .sum')).startsWith(sum) && (await text(page, '.about .facts')).startsWith(facts), name, await text(page, '.functions .sum'), await text(page, '.about .facts'));
+		await page.close();
+	}
+	await compared('average', '/?run=shop/after&run=shop/before&weights=3,1', {});
+	const page = await openFile('average');
+	check((await text(page, '.about .facts')).includes('averageshop/after, weight 3 of 4; shop/before, weight 1 of 4'), await text(page, '.about .facts'));
+	await page.close();
+});
+
 await test('a difference: widths, and colours of what functions took themselves', async () => {
 	const page = await openFile('diff'), colors = () => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 45, 1000, 1).data].join());
 	const before = await colors();
@@ -522,6 +583,18 @@ await test('the call graph: functions and arrows with their values, the critical
 	await page.evaluate(() => document.querySelector('.call-graph .node').dispatchEvent(new MouseEvent('click', { bubbles: true })));
 	await page.waitForSelector('.function-head');
 	await page.close();
+});
+
+await test('words in boxes of the call graph can be read, in the light and in the dark', async () => {
+	for (const dark of [false, true])
+		for (const name of ['traces', 'diff', 'trace', 'after']) {
+			const page = await openFile(name, 'show=calls&threshold=1', { dark });
+			await page.waitForSelector('.call-graph .node');
+			const all = await boxContrasts(page), bad = all.filter(({ contrast }) => contrast < 4.5);
+			check(all.length > 1 && !bad.length, name, dark, all.length, bad);
+			await picture(page, `contrast-${name}-${dark}`);
+			await page.close();
+		}
 });
 
 await test('boxes of two functions of one name lead to each of them', async () => {

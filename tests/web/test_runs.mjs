@@ -206,6 +206,29 @@ await test('rows are one line, two on a phone, and nothing hangs out, in light a
 		}
 });
 
+await test('on a phone runs of one URL can be told apart', async () => {
+	const many = await Promise.all(['20261121-120000-4f3a9c1271', '20261121-120000-4f3a9c1272'].map((id) =>
+		raw(site, `/api/v1/runs?source=twins&id=${id}&url=${encodeURIComponent('/w/index.php?title=Special:RecentChanges&days=7')}`, { method: 'POST', body: array(100) })));
+	check(many.every(({ status }) => status === 201), many);
+	for (const width of [320, 390]) {
+		const page = await open('/runs?source=twins', { width, height: 844 }), looks = [];
+		for (const row of await page.$$('.runs tbody tr')) {
+			const { x, y, width: wide, height } = await (await row.$('th')).boundingBox();
+			check(height <= 8 + 21 * 2 && x + wide < width, `${width}: ${height} px`);
+			looks.push(await page.screenshot({ encoding: 'base64', clip: { x, y: y + 2, width: wide, height: height - 4 } }));
+		}
+		check(looks.length === 2 && looks[0] !== looks[1], `${width}: ${looks.length} rows look the same`);
+		check(await page.$eval('.runs tbody th', (e) => getComputedStyle(e, '::after').content.includes('twins/20261121-120000-4f3a9c127')), 'the id is shown');
+		await accessible(page, 'twins', { evaluate: true });
+		await close(page);
+	}
+	const wide = await open('/runs?source=twins');
+	check(await wide.$eval('.runs tbody th', (e) => getComputedStyle(e, '::after').content) === 'none', 'where there is room it has a column');
+	await close(wide);
+	for (const id of ['20261121-120000-4f3a9c1271', '20261121-120000-4f3a9c1272'])
+		await raw(site, `/api/v1/runs/twins/${id}`, { method: 'DELETE' });
+});
+
 await test('on a phone the fields of the list are folded until one is used, and the totals are in sight', async () => {
 	for (const [path, isOpen] of [['/runs', false], ['/runs?search=page', true]]) {
 		const page = await open(path, { width: 390, height: 844 });

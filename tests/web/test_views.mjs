@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, boxContrasts, drawn, launch, newPage, ready } from './browser.mjs';
 import { check, end, run, serveStore, test } from './lib.mjs';
 
 const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
@@ -330,6 +330,23 @@ await test('a comparison has both sides of each line, and a file that is not the
 	await gone.close();
 });
 
+await test('on a phone the source is in sight, and below each line what it took', async () => {
+	for (const [address, line, wanted] of [['/?run=shop/lines2&base=shop/lines&function=total', 5, 'self 20 → 50 total 20 → 50'], ['/?run=shop/lines2&base=shop/lines&function=price', 91, ''],
+		['/runs/shop/lines?function=total', 6, 'self 10 total 70']])
+		for (const scripts of [true, false]) {
+			const open = await openPage(address, { width: 390, height: 844, phone: true, scripts });
+			await open.waitForSelector('table.source');
+			const [code, seen] = await open.$eval(`#L${line}`, (tr) => {
+				const { left, top } = tr.querySelector('.code').getBoundingClientRect();
+				const values = [...tr.children].filter((td) => td.dataset.of && td.offsetWidth).map((td) => [td.getBoundingClientRect(), `${td.dataset.of} ${td.textContent || 0}`]);
+				return [left, values.every(([r]) => r.left >= 0 && r.right <= innerWidth && r.top > top) && values.map(([, words]) => words).join(' ')];
+			});
+			check(code < 100 && seen === wanted, address, scripts, code, seen);
+			check(await open.$$eval('table.source tr', (all) => all.every((tr) => tr.offsetHeight <= 40)), 'no row is taller than two lines');
+			await open.close();
+		}
+});
+
 await test('without scripts the source is a table too', async () => {
 	const plain = await openPage('/runs/shop/lines?function=total#L6', { scripts: false });
 	const rows = await sourceRows(plain);
@@ -421,9 +438,12 @@ await test('a comparison shows what changed, more in one colour and less in the 
 
 await test('an average names its runs', async () => {
 	const open = await openPage('/?run=shop/cart&run=shop/recursion&weights=3,1');
-	check((await text(open, '.about')).includes('run, weight 3'), await text(open, '.about'));
+	check((await text(open, '.about')) === '2 runs, averagedrunshop/cart, weight 3 of 4runshop/recursion, weight 1 of 4', await text(open, '.about'));
 	check(await open.$('.about a[href="/runs/shop/recursion"]'));
 	await open.close();
+	const equal = await openPage('/?run=shop/cart&run=shop/recursion');
+	check((await text(equal, '.about')) === '2 runs, averagedrunshop/cartrunshop/recursion', await text(equal, '.about'));
+	await equal.close();
 });
 
 // --- The call graph ---
@@ -612,6 +632,22 @@ await test('boxes of the call graph are dark in the dark, with light words', asy
 	}, await open.screenshot({ clip: r, encoding: 'base64' })).catch((why) => String(why));
 	check(light[0] > 0.6 && light[1] > 450, light);
 	await open.close();
+});
+
+await test('words in boxes of call graphs can be read, in the light and in the dark', async () => {
+	for (const dark of [false, true])
+		for (const address of ['/?run=shop/after&base=shop/before&scale=none&threshold=1', '/?run=shop/cart&base=shop/recursion&threshold=0', '/?run=shop/recursion&base=shop/cart&threshold=0', '/runs/shop/before?', '/runs/shop/cart?',
+			'/callgraph.svg?run=shop/after&base=shop/before&scale=none&threshold=20', '/callgraph.svg?run=shop/cart']) {
+			const isPicture = address.startsWith('/callgraph'), open = isPicture ? await newPage(browser, { dark }) : await openPage(`${address}#show=calls`, { dark, policy: false });
+			if (isPicture)
+				await open.goto(site + address);
+			await open.waitForSelector('.node');
+			const all = await boxContrasts(open), bad = all.filter(({ contrast }) => contrast < 4.5);
+			check(all.length > 1 && !bad.length, address, dark, all.length, bad);
+			if (process.env.SHOTS)
+				await open.screenshot({ path: join(process.env.SHOTS, `${address.replace(/\W+/g, '-')}-${dark}.png`) });
+			await open.close();
+		}
 });
 
 // --- Names, keys, times, widths ---
@@ -1259,7 +1295,7 @@ await test('a regular expression that takes for ever is given up, and the page g
 // --- On all screens ---
 
 const VIEWS = ['/runs/shop/before', '/runs/shop/cart#show=table', '/runs/shop/before#show=calls', '/runs/shop/before?function=App%5CKernel%3A%3Ahandle',
-	'/?run=shop/after&base=shop/before', '/runs/shop/lines?function=total', '/runs/shop/lines?function=price&lines=all'];
+	'/?run=shop/after&base=shop/before', '/?run=shop/lines2&base=shop/lines&function=total', '/runs/shop/lines?function=total', '/runs/shop/lines?function=price&lines=all'];
 
 for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }], ['at 4K', { width: 3840, height: 2160 }]])
 	await test(`every view fits and axe finds nothing serious: ${where}`, async () => {

@@ -34,9 +34,10 @@ function OneRun({ run }: { run: Run }) {
 }
 
 function Several({ runs }: { runs: Run[] }) {
+	const sum = runs.reduce((n, r) => n + r.weight, 0), isWeighted = runs.some((r) => r.weight !== runs[0].weight);
 	return <>
 		<h2>{runs.length} runs, averaged</h2>
-		<dl class="facts">{runs.map((r) => <Fact key={address(r)} name={r.weight === 1 ? 'run' : `run, weight ${r.weight}`}><a href={address(r)}>{runName(r)}</a></Fact>)}</dl>
+		<dl class="facts">{runs.map((r) => <Fact key={address(r)} name="run"><a href={address(r)} title={runName(r)}>{r.source}/{r.id}</a>{isWeighted && `, weight ${r.weight} of ${sum}`}</Fact>)}</dl>
 	</>;
 }
 

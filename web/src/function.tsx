@@ -58,7 +58,7 @@ function EdgeName({ edge }: { edge: Edge }) {
 }
 
 function Edges({ f, edges, what }: { f: FunctionAnswer; edges: Edge[]; what: 'caller' | 'callee' }) {
-	const isCalls = shownColumns(f)[0].isCalls, itself = f.function.self.map((v, i) => f.columns[i]?.name === 'calls' && f.function.self.length === f.columns.length ? 0 : v);
+	const isCalls = shownColumns(f)[0].isCalls, { self } = f.function, itself = f.columns[f.column].before === undefined ? self.map((v, i) => f.columns[i].name === 'calls' ? 0 : v) : self;
 	return <section class="edges" aria-label={what === 'caller' ? 'Callers' : 'Callees'}>
 		<h3>{what === 'caller' ? 'Callers' : 'Callees'} <small>{format.count(edges.length)}</small></h3>
 		<div class="rows" tabIndex={0} role="region" aria-label={`Table of ${what}s: arrow keys walk its rows`} onKeyDown={walkTable}>

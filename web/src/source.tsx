@@ -11,18 +11,20 @@ function titles(s: SourceAnswer): string[] {
 	return s.self.length > 1 ? ['self before', 'self after', 'total before', 'total after'] : ['self', 'total'];
 }
 
-function Value({ s, v, all }: { s: SourceAnswer; v: number; all: number }) {
+// Narrow windows have no row of titles: each value says what it is.
+function Value({ s, v, i, of }: { s: SourceAnswer; v: number; i: number; of: string }) {
+	const all = s.whole[i], says = i ? '→' : of;
 	if (!v)
-		return <td />;
-	return <td title={`${format.share(v, all)} of all`}><meter aria-hidden="true" min={0} max={Math.max(...s.total, 1)} value={v} />
+		return <td data-of={says} />;
+	return <td data-of={says} title={`${format.share(v, all)} of all`}><meter aria-hidden="true" min={0} max={Math.max(...s.total, 1)} value={v} />
 		{format.value(v, s.columns[s.column].unit)}</td>;
 }
 
 function Row({ s, l }: { s: SourceAnswer; l: SourceLine }) {
 	const took = [...l.self, ...l.total].some((v) => v), at = line.value === l.line;
 	return <tr id={`L${l.line}`} class={`${l.hot ? 'hot' : took ? 'took' : ''}${at ? ' at' : ''}`} aria-current={at ? 'location' : undefined}>
-		{l.self.map((v, i) => <Value s={s} v={v} all={s.whole[i]} />)}
-		{l.total.map((v, i) => <Value s={s} v={v} all={s.whole[i]} />)}
+		{l.self.map((v, i) => <Value s={s} v={v} i={i} of="self" />)}
+		{l.total.map((v, i) => <Value s={s} v={v} i={i} of="total" />)}
 		<th scope="row"><a href={`#L${l.line}`} tabIndex={-1} aria-label={`line ${l.line}${l.hot ? ', hot' : ''}`} onClick={(e) => {
 			if (e.metaKey || e.ctrlKey || e.shiftKey)
 				return;

@@ -144,7 +144,11 @@ function unrounded(t: Tree, metric: number): Float64Array | undefined {
 	return measured && (facts().factor || 1) === 1 ? Float64Array.from(t.own[measured[0]], (v) => v * measured[1] / measured[2]) : undefined;
 }
 
-const callsColumn = (): number => facts().compared ? -1 : facts().columns.findIndex((c) => c.name === 'calls');
+// Columns of the tree that count calls.
+function callsColumns(): number[] {
+	const metric = facts().columns.findIndex((c) => c.name === 'calls');
+	return metric < 0 ? [] : facts().compared ? functionSides(metric).columns : [metric];
+}
 
 const givenOf = (t: Tree, { measured }: { measured?: number[] }) => measured && { given: t.sum(measured[0], false) };
 
@@ -204,7 +208,7 @@ export function unreversed(): FlameData {
 
 // --- Tables ---
 
-const sumsAt = memoizeLast((a) => sumsOf(treeOf(a)), (a) => [a.by, a.filters]);
+const sumsAt = memoizeLast((a) => sumsOf(treeOf(a), callsColumns()), (a) => [a.by, a.filters]);
 
 function given(a: FileQuery): Partial<TableAnswer> | undefined {
 	const table = a.filters.length ? undefined : facts().tables?.[a.by || 'function'];
@@ -269,13 +273,14 @@ function functionOf(a: FileQuery): FunctionAnswer {
 	if (known)
 		return known;
 	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), { columns: sides, scaled, measured: isScaled } = functionSides(metric);
-	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame && (!a.file || files[frameFile[f]] === a.file) ? 1 : 0), first = of.indexOf(1), calls = callsColumn();
+	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame && (!a.file || files[frameFile[f]] === a.file) ? 1 : 0), first = of.indexOf(1), calls = facts().compared && facts().columns[metric].name !== 'calls' ? [] : callsColumns();
 	if (first < 0)
 		throw new Error(`There is no ${a.by && a.by !== 'own' ? a.by : 'function'} “${a.function}” here.`);
-	const callers = neighbours(t, of, true, calls), callees = neighbours(t, of, false, calls), k = facts().factor || 1;
+	// The server's profile of a difference has the chosen metric only.
+	const at = facts().compared ? [...sidesOf(metric), sides[0]] : sides, callers = neighbours(t, of, true, at, calls), callees = neighbours(t, of, false, at, calls), k = facts().factor || 1;
 	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => scaled(sides.map((c) => values[c])).map((v) => v / k);
 	const raw = (values: number[]) => isScaled ? values[sides[0]] : undefined;
-	const list = (edges: Map<number, number[]>): PackedEdge[] => [...edges].sort(([f, x], [g, y]) => y[main] - x[main] || (calls >= 0 ? y[calls] - x[calls] : 0) ||
+	const list = (edges: Map<number, number[]>): PackedEdge[] => [...edges].sort(([f, x], [g, y]) => y[main] - x[main] || (facts().compared ? 0 : calls.reduce((d, c) => d + y[c] - x[c], 0)) ||
 		(nameAt(f) < nameAt(g) ? -1 : 1)).map(([f, values]) => [f === ROOT ? -1 : f, pick(values), 0, raw(values)]);
 	const nameAt = (f: number) => f < 0 ? '' : names[frameName[f]], places: Place = { name: frameName.map((n) => names[n]), file: frameFile.map((n) => files[n]), line: frameLine };
 	const made = { self: pick(callees.self), total: pick(callees.total), again: pick(callees.again), at_most: false, self_measured: raw(callees.self), total_measured: raw(callees.total) };
@@ -294,9 +299,9 @@ function callGraphOf(a: FileQuery): CallGraphAnswer {
 	const wanted = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)), kept = wanted.slice(0, MOST);
 	const at = new Map(kept.map((i, n) => [`${table.name[i]}\n${table.file[i]}:${table.line[i]}`, n]));
 	const { frameName, frameFile, frameLine, names, files } = t.words, node = frameName.map((n, f) => at.get(`${names[n]}\n${files[frameFile[f]]}:${frameLine[f]}`) ?? -1);
-	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0));
+	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0), callsColumns());
 	const svg = drawn({
-		unit: column.unit, whole, isDifference: !!facts().compared, chance: chanceOf(a), estimated: !!facts().estimated, hidden: table.name.length - kept.length,
+		unit: column.unit, whole, isCalls: column.name === 'calls', isDifference: !!facts().compared, chance: chanceOf(a), estimated: !!facts().estimated, hidden: table.name.length - kept.length,
 		nodes: kept.map((i) => ({ name: table.name[i], place: table.file[i] && table.line[i] ? `${table.file[i]}:${table.line[i]}` : table.file[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
 			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
 		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? scaled(w.values)[0] : 0 })),

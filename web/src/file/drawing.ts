@@ -27,6 +27,7 @@ export interface GraphArrow {
 export interface CallGraphData {
 	unit: string;
 	whole: number;
+	isCalls: boolean;
 	isDifference: boolean;
 	chance?: Chance;
 	estimated: boolean;
@@ -77,11 +78,18 @@ function lines(name: string): string[] {
 	return all;
 }
 
+// "495 → 900 (+405)", "495 → 0 (gone)"
+function change(g: CallGraphData, before: number, now: number, sign = ''): string {
+	const delta = now - before, how = !delta ? '' : !before ? ' (new)' : !now ? ' (gone)' : ` (${format.change(delta, g.unit)})`;
+	return `${sign}${format.value(before, g.unit)} → ${sign}${format.value(now, g.unit)}${how}`;
+}
+
 function words(g: CallGraphData, n: GraphNode): string[] {
-	const one = (what: string, before: number, now: number, limit: boolean) => g.isDifference ?
-		`${what} ${format.value(before, g.unit)} → ${format.value(now, g.unit)}` :
-		`${what} ${limit ? '≤' : ''}${format.value(now, g.unit)} (${limit ? '≤' : ''}${format.share(now, g.whole)})`;
-	return [...lines(n.name), one('self', n.selfBefore, n.self, false), one('total', n.totalBefore, n.total, !!n.atMost)];
+	const sign = n.atMost ? '≤' : '', one = (what: string, before: number, now: number, sign = '') =>
+		`${what} ${g.isDifference ? change(g, before, now, sign) : `${sign}${format.value(now, g.unit)} (${sign}${format.share(now, g.whole)})`}`;
+	if (g.isCalls)
+		return [...lines(n.name), one('called', n.selfBefore, n.self)];
+	return [...lines(n.name), ...g.isDifference && !n.self && !n.selfBefore ? [] : [one('self', n.selfBefore, n.self)], one('total', n.totalBefore, n.total, sign)];
 }
 
 // Arrows that are drawn: each of some weight, and the heaviest one to each function.
@@ -231,15 +239,32 @@ function boxText(g: CallGraphData, n: GraphNode, item: Item, isCritical: boolean
 	const text = words(g, n), left = item.x - item.width / 2, gone = g.isDifference && !n.total && n.totalBefore;
 	return `<g class="node${isCritical ? ' critical' : ''}"><g><a xlink:title="${escaped(n.place ? `${n.name}\n${n.place}` : n.name)}">` +
 		`<path d="M${fixed(left + 6)},${fixed(item.y)}h${fixed(item.width - 12)}q6,0 6,6v${fixed(item.height - 12)}q0,6 -6,6h${fixed(12 - item.width)}q-6,0 -6,-6v${fixed(12 - item.height)}q0,-6 6,-6z" ` +
-		`fill="${boxColor(g, n, most)}" stroke="${isCritical ? '#1f4e9e' : '#777777'}"${isCritical ? ' stroke-width="2.5"' : ''}${gone ? ' stroke-dasharray="5,2"' : ''}/>` +
+		`fill="${boxColor(g, n, most)}" stroke="${isCritical ? g.isDifference ? '#222222' : '#1f4e9e' : '#777777'}"${isCritical ? ' stroke-width="2.5"' : ''}${gone ? ' stroke-dasharray="5,2"' : ''}/>` +
 		text.map((line, i) => `<text text-anchor="middle" x="${fixed(item.x)}" y="${fixed(item.y + LINE * (i + 1) + 2)}" font-size="10.5" fill="#000">${escaped(line)}</text>`).join('') +
 		'</a></g></g>';
 }
 
-function arrowText(g: CallGraphData, a: GraphArrow, points: [number, number][], isCritical: boolean, most: number): string {
-	const share = g.whole ? Math.min(1, weight(a) / g.whole) : 0, delta = a.value - a.before, changed = g.isDifference && delta !== 0;
-	const color = changed ? (delta > 0 ? '#c04f00' : '#1f628f') : isCritical ? '#1f4e9e' : '#777777', wide = fixed(0.8 + 3.6 * share * (changed && most ? Math.abs(delta) / most : 1));
-	const says = g.isDifference ? `${format.value(a.before, g.unit)} → ${format.value(a.value, g.unit)}` : `${format.value(a.value, g.unit)} (${format.share(a.value, g.whole)})`;
+// Words beside arrows do not cover each other: a little above or below their place, or left to the tooltip.
+class Room {
+	private readonly taken: { x: number; y: number; right: number }[] = [];
+
+	place(x: number, y: number, text: string): number | null {
+		const right = x + text.length * 5.6;
+		for (const by of [0, 11, -11]) {
+			const isFree = this.taken.every((t) => Math.abs(t.y - y - by) >= 11 || t.right <= x || right <= t.x);
+			if (isFree) {
+				this.taken.push({ x, y: y + by, right });
+				return y + by;
+			}
+		}
+		return null;
+	}
+}
+
+function arrowText(g: CallGraphData, a: GraphArrow, points: [number, number][], isCritical: boolean, most: number, room: Room): string {
+	const share = g.whole ? Math.min(1, weight(a) / g.whole) : 0, delta = a.value - a.before, changed = g.isDifference && delta !== 0 && isSure(g.chance, a.before, a.value);
+	const color = changed ? (delta > 0 ? '#c04f00' : '#1f628f') : isCritical && !g.isDifference ? '#1f4e9e' : '#777777', wide = fixed(0.8 + 3.6 * share * (changed && most ? Math.abs(delta) / most : 1));
+	const says = g.isDifference ? change(g, a.before, a.value) : `${format.value(a.value, g.unit)} (${format.share(a.value, g.whole)})`;
 	let d = `M${points[0].map(fixed).join()}`;
 	for (let i = 1; i < points.length; i++) {
 		const [x0, y0] = points[i - 1], [x, y] = points[i], bend = (y - y0) / 2;
@@ -247,10 +272,11 @@ function arrowText(g: CallGraphData, a: GraphArrow, points: [number, number][], 
 	}
 	const [x, y] = points[points.length - 1], up = y < points[points.length - 2][1] ? 1 : -1;
 	const [mx, my] = points.length > 2 ? points[1] : [(points[0][0] + x) / 2, (points[0][1] + y) / 2];
-	return `<g class="edge${isCritical ? ' critical' : ''}${changed ? ' change' : ''}"><g><a xlink:title="${escaped(`${g.nodes[a.from].name} → ${g.nodes[a.to].name}\n${says}`)}">` +
+	const textY = share >= 0.02 ? room.place(mx + 5, my + 3, says) : null;
+	return `<g class="edge${isCritical ? ' critical' : ''}${g.isDifference ? ' change' : ''}"><g><a xlink:title="${escaped(`${g.nodes[a.from].name} → ${g.nodes[a.to].name}\n${says}`)}">` +
 		`<path fill="none" stroke="${color}" stroke-width="${wide}" d="${d}"/>` +
 		`<polygon fill="${color}" stroke="${color}" points="${fixed(x)},${fixed(y)} ${fixed(x - 3.5)},${fixed(y + 8 * up)} ${fixed(x + 3.5)},${fixed(y + 8 * up)}"/></a></g>` +
-		(share >= 0.02 ? `<text x="${fixed(mx + 5)}" y="${fixed(my + 3)}" font-size="9">${escaped(says)}</text>` : '') + '</g>';
+		(textY !== null ? `<text x="${fixed(mx + 5)}" y="${fixed(textY)}" font-size="9">${escaped(says)}</text>` : '') + '</g>';
 }
 
 export function drawn(g: CallGraphData, threshold: number): string {
@@ -272,18 +298,19 @@ export function drawn(g: CallGraphData, threshold: number): string {
 		place(items, links, ordered(items, links));
 	const left = Math.min(0, ...items.map((i) => i.x - i.width / 2)) - SIDE, right = Math.max(1, ...items.map((i) => i.x + i.width / 2)) + 60, bottom = Math.max(1, ...items.map((i) => i.y + i.height)) + SIDE;
 	const mostOf = (list: number[]) => list.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
-	const mostNode = mostOf(g.nodes.map((n) => isSure(g.chance, n.totalBefore, n.total) ? n.total - n.totalBefore : 0)), mostArrow = mostOf(arrows.map((a) => a.value - a.before));
+	const mostNode = mostOf(g.nodes.map((n) => isSure(g.chance, n.totalBefore, n.total) ? n.total - n.totalBefore : 0)), mostArrow = mostOf(arrows.map((a) => isSure(g.chance, a.before, a.value) ? a.value - a.before : 0));
+	const room = new Room();
 	const drawnArrows = arrows.map((a, i) => {
 		const way = ways[i], up = back[i];
 		if (a.from === a.to) {
 			const item = items[a.from], x = item.x + item.width / 2;
-			return arrowText(g, a, [[x - 8, item.y + item.height], [x + 14, item.y + item.height / 2], [x - 8, item.y]], path.arrows.has(a), mostArrow);
+			return arrowText(g, a, [[x - 8, item.y + item.height], [x + 14, item.y + item.height / 2], [x - 8, item.y]], path.arrows.has(a), mostArrow, room);
 		}
 		const points = way.map((n, k): [number, number] => {
 			const item = items[n], first = k === 0, isEnd = first || k === way.length - 1;
 			return [item.x, isEnd ? item.y + (first !== up ? item.height : 0) : item.y];
 		});
-		return arrowText(g, a, points, path.arrows.has(a), mostArrow);
+		return arrowText(g, a, points, path.arrows.has(a), mostArrow, room);
 	});
 	return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="${fixed(left)} ${-SIDE} ${fixed(right - left)} ${fixed(bottom + SIDE)}"><g class="graph">` +
 		drawnArrows.join('') + g.nodes.map((n, i) => boxText(g, n, items[i], path.nodes.has(i), mostNode)).join('') + '</g></svg>';

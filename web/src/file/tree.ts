@@ -201,8 +201,8 @@ function walkStacks(t: Tree, enter: (node: number, again: boolean) => void, leav
 	}
 }
 
-// Recursion counts once per stack.
-export function sumsOf(t: Tree): Sums {
+// Recursion counts once per stack. Calls have no totals of what is below.
+export function sumsOf(t: Tree, calls: number[]): Sums {
 	const frames = t.words.frameName.length, totals = t.own.map((values) => totalsOf(t, Float64Array.from(values)));
 	const sums: Sums = { self: t.own.map(() => new Float64Array(frames)), total: t.own.map(() => new Float64Array(frames)), seen: new Uint8Array(frames) };
 	walkStacks(t, (node, again) => {
@@ -215,6 +215,8 @@ export function sumsOf(t: Tree): Sums {
 				sums.seen[f] = 1;
 		}
 	});
+	for (const c of calls)
+		sums.total[c] = sums.self[c];
 	return sums;
 }
 
@@ -224,9 +226,9 @@ export interface Arrow {
 	values: number[];		// by column
 }
 
-// Callers and callees among some frames, with the time between them; an arrow counts once per stack.
-export function arrowsOf(t: Tree, columns: number[], wanted: Uint8Array): Arrow[] {
-	const totals = columns.map((c) => totalsOf(t, Float64Array.from(t.own[c]))), frames = t.words.frameName.length;
+// Callers and callees among some frames, with the time between them; an arrow counts once per stack, but all of its calls count.
+export function arrowsOf(t: Tree, columns: number[], wanted: Uint8Array, calls: number[]): Arrow[] {
+	const totals = columns.map((c) => calls.includes(c) ? t.own[c] : totalsOf(t, Float64Array.from(t.own[c]))), frames = t.words.frameName.length;
 	const arrows = new Map<number, Arrow & { open: number }>(), between = (node: number) => {
 		const parent = t.parents[node];
 		return parent > 0 && wanted[t.frame[node]] && wanted[t.frame[parent]] ? t.frame[parent] * frames + t.frame[node] : -1;
@@ -238,8 +240,8 @@ export function arrowsOf(t: Tree, columns: number[], wanted: Uint8Array): Arrow[
 		let arrow = arrows.get(key);
 		if (!arrow)
 			arrows.set(key, arrow = { from: t.frame[t.parents[node]], to: t.frame[node], values: columns.map(() => 0), open: 0 });
-		if (arrow.open++ === 0)
-			totals.forEach((values, c) => arrow.values[c] += values[node]);
+		const first = arrow.open++ === 0;
+		totals.forEach((values, i) => arrow.values[i] += first || calls.includes(columns[i]) ? values[node] : 0);
 	}, (node) => {
 		const arrow = arrows.get(between(node));
 		if (arrow)
@@ -261,10 +263,10 @@ export interface Neighbours {
 }
 
 // The same rules as src/report/edges.c: a value belongs to the caller of the outermost call, or to what the innermost one called. In
-// the column of calls each call belongs to one edge.
-export function neighbours(t: Tree, of: Uint8Array, callers: boolean, calls: number): Neighbours {
+// columns that count calls, each call belongs to one edge. Only nodes with a value in `columns` make edges.
+export function neighbours(t: Tree, of: Uint8Array, callers: boolean, columns: number[], calls: number[]): Neighbours {
 	const zero = () => t.own.map(() => 0), r: Neighbours = { self: zero(), total: zero(), again: zero(), edges: new Map() };
-	const to = new Int32Array(t.count).fill(OUTSIDE), times = new Uint8Array(t.count);
+	const to = new Int32Array(t.count).fill(OUTSIDE), times = new Uint8Array(t.count), summed = t.own.map((_, c) => c).filter((c) => !calls.includes(c));
 	const callerOf = (node: number) => t.parents[node] === 0 ? ROOT : t.frame[t.parents[node]];
 	const edge = (frame: number) => {
 		let values = r.edges.get(frame);
@@ -273,9 +275,17 @@ export function neighbours(t: Tree, of: Uint8Array, callers: boolean, calls: num
 		return values;
 	};
 	const add = (sums: number[], node: number) => {
-		for (let c = 0; c < t.own.length; c++)
-			if (c !== calls)
-				sums[c] += t.own[c][node];
+		for (const c of summed)
+			sums[c] += t.own[c][node];
+	};
+	const addCall = (node: number, c: number, count: number) => {
+		const inside = of[t.frame[node]] === 1, caller = callerOf(node);
+		if (inside)
+			r.self[c] += count;
+		if (callers && inside)
+			edge(caller)[c] += count;
+		if (!callers && caller !== ROOT && of[caller])
+			edge(t.frame[node])[c] += count;
 	};
 	for (let n = 1; n < t.count; n++) {
 		const parent = t.parents[n], above = to[parent], inside = of[t.frame[n]] === 1;
@@ -286,22 +296,18 @@ export function neighbours(t: Tree, of: Uint8Array, callers: boolean, calls: num
 		times[n] = Math.min(2, times[parent] + (inside ? 1 : 0));
 		if (times[n] === 2)
 			add(r.again, n);
-		if (to[n] !== OUTSIDE && t.own.some((values) => values[n])) {
+		if (to[n] !== OUTSIDE && columns.some((c) => t.own[c][n])) {
 			add(r.total, n);
 			if (inside)
 				add(r.self, n);
 			if (to[n] !== ITSELF)
 				add(edge(to[n]), n);
 		}
-		const count = calls >= 0 ? t.own[calls][n] : 0, caller = callerOf(n);
-		if (count && inside)
-			r.self[calls] += count;
-		if (count && callers && inside)
-			edge(caller)[calls] += count;
-		if (count && !callers && caller !== ROOT && of[caller])
-			edge(t.frame[n])[calls] += count;
+		for (const c of calls)
+			if (t.own[c][n])
+				addCall(n, c, t.own[c][n]);
 	}
-	if (calls >= 0)
-		r.total[calls] = r.self[calls];
+	for (const c of calls)
+		r.total[c] = r.self[c];
 	return r;
 }
