@@ -9,7 +9,7 @@
 #include "socket_path.h"
 #include "strobe_assert.h"
 
-#define REPORT_EVERY_NS 10000000000LL		/* losses that no samples take along */
+#define REPORT_EVERY_NS 10000000000LL		/* losses that no samples report */
 
 _Static_assert(LABEL_SETS == TRIE_ROOTS, "a tree for each set of labels");
 

@@ -216,7 +216,7 @@ static int64_t step(struct ticker_slot *s)
 	return was_fired ? after(until, later) : until;
 }
 
-/* The ticker's thread's own descriptors, which it takes when it is first to look at something. */
+/* The descriptors of the ticker's thread, which it gets before its first call of a watcher. */
 enum files { NOT_TAKEN, TAKEN, NOT_TO_BE_HAD };
 
 static bool have_files(enum files *files)

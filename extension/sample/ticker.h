@@ -49,7 +49,7 @@ typedef int64_t ticker_watcher(void *target, const struct ticker_slot *slot, int
 /* From now on the ticker, which must have been started, checks the slot at this interval; 0: stops. */
 void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_watcher *watcher);
 
-/* For a look: whether all that the slot's thread was about to do when this was called has been done when it returns, as long as that
+/* For a watcher: whether all that the slot's thread was about to do when this was called has been done when it returns, as long as that
  * takes less than TICKER_SETTLED_NS of its time and waits for nothing. It has if the thread sleeps, or has worked for so long
  * meanwhile, for which this waits up to TICKER_SETTLE_MAX_NS: where other programs have the processors, a thread waits for its turn. */
 #define TICKER_SETTLED_NS 1000000

@@ -51,7 +51,7 @@ $none = (function () {
 	return ($counts[1] - $counts[0]) / (MANY - FEW);
 })();
 check(abs($off - $none) < 1 && abs($sampled - $none) < 1, "$off off, $sampled sampled, $none without the extension");
-check($scopes > $none + 10, "$scopes instructions once there are scopes, whose labels fibers take along");
+check($scopes > $none + 10, "$scopes instructions once there are scopes, whose labels fibers inherit");
 echo "done\n";
 ?>
 --EXPECT--

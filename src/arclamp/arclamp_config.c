@@ -1,4 +1,4 @@
-/* arclamp_config.c: takes the file apart, by the names that arclamp-log and redis-py have for things. */
+/* arclamp_config.c: parses the file, with the option names of arclamp-log and redis-py. */
 #include "arclamp_config.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* grep_inputs.c: chooses logs by name and time, asks stores by label. */
+/* grep_inputs.c: selects logs by name and time, and queries stores by label. */
 
 #include "grep_inputs.h"
 

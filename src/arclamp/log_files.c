@@ -1,4 +1,4 @@
-/* log_files.c: a bounded number of descriptors; the one that was not used for the longest time makes room. */
+/* log_files.c: a bounded number of open descriptors; the least recently used one is closed first. */
 #include "log_files.h"
 
 #include "io.h"

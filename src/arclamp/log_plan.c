@@ -1,4 +1,4 @@
-/* log_plan.c: goes once through the batch. Most lines of a second go to files that the line before went to. */
+/* log_plan.c: assigns lines to files in one pass over the batch. Most lines of a second go to the same files as the line before. */
 #include "log_plan.h"
 
 #include "clock.h"

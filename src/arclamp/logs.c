@@ -1,4 +1,4 @@
-/* logs.c: a batch into its files. */
+/* logs.c: writes a batch into its files. */
 #include "logs.h"
 
 #include "io.h"

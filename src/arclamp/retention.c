@@ -1,4 +1,4 @@
-/* retention.c: collects the files of the tags that get new ones, and removes what is too much. */
+/* retention.c: lists the files of tags that get new ones, and removes the oldest beyond the limit. */
 #include "retention.h"
 
 #include "arena.h"

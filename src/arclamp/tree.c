@@ -1,4 +1,4 @@
-/* tree.c: reads the directories of a tree of logs, without following what somebody may have linked there. */
+/* tree.c: reads the directories of a tree of logs without following symbolic links. */
 
 #include "tree.h"
 

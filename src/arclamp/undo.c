@@ -1,4 +1,4 @@
-/* undo.c: the file of records, and cutting back. */
+/* undo.c: the file of undo records, and truncation of half-written files. */
 #include "undo.h"
 
 #include "buf.h"

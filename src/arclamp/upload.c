@@ -1,4 +1,4 @@
-/* upload.c: splits a command, finds its program, runs it with a limit of time. */
+/* upload.c: splits a command, finds its program, and runs it with a time limit. */
 
 #include "upload.h"
 

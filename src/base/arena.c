@@ -1,4 +1,4 @@
-/* arena.c: memory in growing blocks that is given back all at once. */
+/* arena.c: memory in growing blocks, freed all at once. */
 #include "arena.h"
 #include "mem.h"
 #include <assert.h>

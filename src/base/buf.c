@@ -1,4 +1,4 @@
-/* buf.c: the byte buffer that all output is made in. */
+/* buf.c: the byte buffer in which all output is built. */
 #include "buf.h"
 #include "mem.h"
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* clock.c: between nanoseconds and what people write. */
+/* clock.c: converts between nanoseconds and times as people write them. */
 #include "clock.h"
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* command.c: shared by all commands: --help, wrong options, errors. */
+/* command.c: code shared by all commands: --help, invalid options, errors. */
 
 #include "command.h"
 

@@ -1,4 +1,4 @@
-/* err.c: sentences about failures; they are cut, never lost, when they do not fit. */
+/* err.c: error messages; one that does not fit is truncated, never lost. */
 #include "err.h"
 #include "buf.h"
 #include "secrets.h"

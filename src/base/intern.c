@@ -1,4 +1,4 @@
-/* intern.c: each byte string once, found by hash and compared in full. */
+/* intern.c: stores each byte string once, found by hash and compared in full. */
 #include "intern.h"
 #include "mem.h"
 #include <assert.h>

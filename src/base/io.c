@@ -1,4 +1,4 @@
-/* io.c: reading and writing that does not stop half-way. */
+/* io.c: reads and writes that continue after partial results and signals. */
 #include "io.h"
 #include "clock.h"
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* json.c: the JSON writer; it puts the commas and asserts that what is written is JSON. */
+/* json.c: the JSON writer; it adds the commas and asserts that the output is valid JSON. */
 #include "json.h"
 #include "text.h"
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* ledger.c: records to and from the file. */
+/* ledger.c: reads and writes the records of the file. */
 #include "ledger.h"
 
 #include "io.h"

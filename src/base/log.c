@@ -1,4 +1,4 @@
-/* log.c: lines for the person or the journal; one write per line, so that lines of threads do not mix. */
+/* log.c: lines for the terminal or the journal; one write per line, so that lines of threads do not mix. */
 #include "log.h"
 #include "clock.h"
 #include "secrets.h"

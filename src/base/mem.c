@@ -1,4 +1,4 @@
-/* mem.c: memory, or one line and the end. */
+/* mem.c: allocation that ends the program with one line if there is no memory. */
 #include "mem.h"
 #include "cleanup.h"
 #include <assert.h>

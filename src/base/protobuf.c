@@ -1,4 +1,4 @@
-/* protobuf.c: fields one by one; nothing is read beyond the end that a message claims. */
+/* protobuf.c: reads fields one by one, never beyond the end of the message. */
 #include "protobuf.h"
 
 #include <string.h>

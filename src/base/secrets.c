@@ -1,4 +1,4 @@
-/* secrets.c: finds URLs and parameters in a text. */
+/* secrets.c: finds passwords in URLs and parameters of a text. */
 #include "secrets.h"
 
 #include "buf.h"

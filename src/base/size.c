@@ -1,4 +1,4 @@
-/* size.c: a number and its unit. */
+/* size.c: parses sizes with units. */
 #include "size.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* text.c: any bytes in, text that its target accepts out. */
+/* text.c: turns any bytes into text that is valid for its target. */
 #include "text.h"
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* text_case.c: text that people search, whose letters may be capitals. */
+/* text_case.c: case-insensitive search in text. */
 #include "text.h"
 
 #include <locale.h>

@@ -1,4 +1,4 @@
-/* token.c: a file first, then the environment. */
+/* token.c: reads a token from a file, or else from the environment. */
 #include "token.h"
 
 #include "io.h"

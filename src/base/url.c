@@ -1,4 +1,4 @@
-/* url.c: takes such a URL apart. */
+/* url.c: takes URLs apart. */
 #include "url.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* yaml_tree.c: libyaml's events into nodes. */
+/* yaml_tree.c: builds nodes from libyaml's events. */
 #include "yaml_tree.h"
 
 #include "io.h"

@@ -1,4 +1,4 @@
-/* bpf_sampler.c: libbpf. */
+/* bpf_sampler.c: loads and attaches the BPF programs with libbpf. */
 
 #include "bpf_sampler.h"
 

@@ -1,4 +1,4 @@
-/* consistent_read.c: sched_setaffinity, and the proof. */
+/* consistent_read.c: moves to the thread's CPU by sched_setaffinity, and proves that it did not run meanwhile. */
 
 #include "consistent_read.h"
 

@@ -1,4 +1,4 @@
-/* fallback.c: features of the kernel, in the order in which one looks for the reason. */
+/* fallback.c: kernel features, in the order in which they are checked for the reason. */
 
 #include "fallback.h"
 

@@ -1,4 +1,4 @@
-/* file_summary.c: sentences about calls. */
+/* file_summary.c: the summary of a recording of calls, in sentences. */
 
 #include "file_summary.h"
 

@@ -1,3 +1,4 @@
+/* handler_names.c: C functions of PHP by the addresses of their handlers. */
 #include "handler_names.h"
 
 #include "bpf/php_key.h"

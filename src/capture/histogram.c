@@ -1,4 +1,4 @@
-/* histogram.c: rows of a histogram. */
+/* histogram.c: prints the rows of a histogram. */
 
 #include "histogram.h"
 

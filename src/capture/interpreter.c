@@ -1,3 +1,4 @@
+/* interpreter.c: finds the interpreter's code and its cold part, and the rule for its frames. */
 #include "interpreter.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* languages.c: their names. */
+/* languages.c: parses and lists names of languages. */
 
 #include "languages.h"
 

@@ -1,3 +1,4 @@
+/* layers.c: merges the groups of PHP frames into the native stack. */
 #include "layers.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* native_registry.c: answers requests for the layout of a process with its mappings and unwind tables. */
 #include "native_registry.h"
 
 #include "handler_names.h"

@@ -1,3 +1,4 @@
+/* native_walk.c: runs the BPF walker of native stacks in user space. */
 #include "native_walk.h"
 
 #include "bpf/unwind.h"

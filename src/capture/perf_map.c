@@ -1,3 +1,4 @@
+/* perf_map.c: parses perf maps, and searches them by address. */
 #include "perf_map.h"
 
 #include "io.h"

@@ -1,4 +1,4 @@
-/* process_labels.c: a table by process. */
+/* process_labels.c: the labels of each process, in a table. */
 
 #include "process_labels.h"
 

@@ -1,3 +1,4 @@
+/* process_maps.c: parses /proc/PID/maps, and identifies the files in it. */
 #include "process_maps.h"
 
 #include "io.h"

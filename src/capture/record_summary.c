@@ -1,4 +1,4 @@
-/* record_summary.c: sentences. */
+/* record_summary.c: the summary of a recording, in sentences. */
 
 #include "record_summary.h"
 

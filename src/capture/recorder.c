@@ -1,4 +1,4 @@
-/* recorder.c: events, and the turns of draining. */
+/* recorder.c: receives events, and drains counts periodically. */
 
 #include "recorder_private.h"
 

@@ -1,4 +1,4 @@
-/* recorder_summary.c: figures since the start: seen, kept and lost. */
+/* recorder_summary.c: counts since the start: ticks seen, samples kept and lost. */
 
 #include "recorder_private.h"
 

@@ -1,3 +1,4 @@
+/* remote_notes.c: reports functions, stacks and requests as the events of the BPF programs. */
 #include "remote_notes.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* remote_targets.c: looks through /proc. */
+/* remote_targets.c: finds processes and threads in /proc. */
 
 #include "remote_targets.h"
 

@@ -53,7 +53,7 @@ struct remote_targets {
 	struct map closed;		/* PHP processes that may not be looked into */
 	char closed_why[640];		/* about the first one: its number, why, and the remedy; "" if there are none */
 	pid_t last_number;		/* that the kernel has given away */
-	int64_t scanned_ns;		/* when all of /proc was looked through, and how often */
+	int64_t scanned_ns;		/* when /proc was last scanned as a whole, and how often */
 	u32 turn;
 };
 

@@ -1,3 +1,4 @@
+/* unwind_maps.c: writes, reads and deletes entries of the BPF maps. */
 #include "unwind_maps.h"
 
 #include <errno.h>

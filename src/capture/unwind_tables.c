@@ -1,3 +1,4 @@
+/* unwind_tables.c: writes pages, rules and layouts, each of them once. */
 #include "unwind_tables.h"
 
 #include "hash.h"

@@ -1,4 +1,4 @@
-/* cmd_annotate.c: `strobe annotate`: source lines with what each of them took beside them. */
+/* cmd_annotate.c: `strobe annotate`: source lines, each with its values. */
 
 #include "commands.h"
 

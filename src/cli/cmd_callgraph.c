@@ -1,4 +1,4 @@
-/* cmd_callgraph.c: `strobe callgraph`: who calls whom, as a picture. */
+/* cmd_callgraph.c: `strobe callgraph`: callers and callees as a picture. */
 
 #include "commands.h"
 

@@ -1,4 +1,4 @@
-/* cmd_dump.c: `strobe dump`: what every PHP does now. */
+/* cmd_dump.c: `strobe dump`: the current request and stack of every PHP process. */
 
 #include "commands.h"
 

@@ -1,4 +1,4 @@
-/* cmd_export.c: `strobe export`: what lies around a tree of trace logs: pictures, compression, an index, metrics. */
+/* cmd_export.c: `strobe export`: maintenance of a tree of trace logs: pictures, compression, an index, metrics. */
 
 #include "commands.h"
 #include "export.h"

@@ -1,4 +1,4 @@
-/* cmd_files.c: `strobe files`: which files PHP opens, reads and writes, and from where. */
+/* cmd_files.c: `strobe files`: the files that PHP opens, reads and writes, with the stack behind them. */
 
 #include "commands.h"
 

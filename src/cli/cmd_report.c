@@ -1,4 +1,4 @@
-/* cmd_report.c: `strobe report`: which functions took how much and who called them, as a table. */
+/* cmd_report.c: `strobe report`: tables of functions, and of their callers and callees. */
 
 #include "commands.h"
 

@@ -1,4 +1,4 @@
-/* cmd_status.c: `strobe status`: asks the running daemon how it is. */
+/* cmd_status.c: `strobe status`: the counters of the running daemon. */
 
 #include "commands.h"
 

@@ -1,4 +1,4 @@
-/* cmd_top.c: `strobe top`: what takes the time now, while it runs. */
+/* cmd_top.c: `strobe top`: a live table of the functions that take the most time. */
 
 #include "commands.h"
 

@@ -1,4 +1,4 @@
-/* collector.c: the open batch, and what all sinks together say of it. */
+/* collector.c: the open batch, and the combined outcome of all sinks. */
 
 #include "collector.h"
 

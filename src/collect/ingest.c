@@ -1,4 +1,4 @@
-/* ingest.c: adds data from sources to a batch; all in the loop's thread. */
+/* ingest.c: adds data from sources to the open batch, on the loop's thread. */
 
 #include "collector_private.h"
 

@@ -1,4 +1,4 @@
-/* open_runs.c: a few ids, looked through one by one. */
+/* open_runs.c: a list of a few ids, searched linearly. */
 
 #include "open_runs.h"
 

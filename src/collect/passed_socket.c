@@ -1,4 +1,4 @@
-/* passed_socket.c: looks through descriptors. */
+/* passed_socket.c: finds the sockets among the descriptors that systemd passed. */
 
 #include "passed_socket.h"
 

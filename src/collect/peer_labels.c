@@ -1,4 +1,4 @@
-/* peer_labels.c: rules, and what they find in two files of /proc. */
+/* peer_labels.c: applies label rules to two files of /proc. */
 #include "peer_labels.h"
 
 #include "cgroup_names.h"

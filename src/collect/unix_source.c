@@ -1,4 +1,4 @@
-/* unix_source.c: connections, datagrams, and what to do with bad ones. */
+/* unix_source.c: connections and their messages, and the treatment of malformed ones. */
 
 #include "unix_source.h"
 

@@ -1,4 +1,4 @@
-/* inputs.c: reads and adds up what a command was given. */
+/* inputs.c: reads the input files of a command and adds them up. */
 
 #include "inputs.h"
 

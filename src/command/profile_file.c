@@ -1,4 +1,4 @@
-/* profile_file.c: suffixes, and what is written for them. */
+/* profile_file.c: output formats by file suffix. */
 
 #include "profile_file.h"
 

@@ -1,4 +1,4 @@
-/* recording_options.c: checks, and what the recorder is told. */
+/* recording_options.c: validates options, and configures the recorder. */
 
 #include "recording_options.h"
 

@@ -1,3 +1,4 @@
+/* recording_run.c: runs a recording until its end, Ctrl-C or a signal. */
 #include "recording_run.h"
 
 #include "clock.h"

@@ -1,4 +1,4 @@
-/* sides.c: loads both profiles, and chooses what of them is compared. */
+/* sides.c: loads both profiles, and selects the parts to compare. */
 
 #include "sides.h"
 

@@ -1,4 +1,4 @@
-/* daemon_drops.c: all that counts drops, for one line a minute in the log. */
+/* daemon_drops.c: every counter of drops, for one log line a minute. */
 #include "daemon_private.h"
 
 #include "clock.h"

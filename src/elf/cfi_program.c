@@ -1,3 +1,4 @@
+/* cfi_program.c: executes the instructions one by one, with a stack of remembered states. */
 #include "cfi_program.h"
 
 #include "cfi_codes.h"

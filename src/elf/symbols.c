@@ -1,3 +1,4 @@
+/* symbols.c: collects symbols of all tables, sorts them, and searches by address. */
 #include "symbols.h"
 
 #include "mem.h"

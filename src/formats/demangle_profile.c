@@ -1,3 +1,4 @@
+/* demangle_profile.c: replaces the names of frames, and merges those that have become equal. */
 #include "demangle_profile.h"
 
 #include "chart.h"

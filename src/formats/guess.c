@@ -1,4 +1,4 @@
-/* guess.c: people give the wrong file more often than a broken one, and the right name for it tells them so. */
+/* guess.c: names the actual kind of an unreadable file, since a wrong file is more common than a broken one. */
 #include "guess.h"
 #include "cleanup.h"
 #include "folded_line.h"

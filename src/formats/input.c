@@ -1,4 +1,4 @@
-/* input.c: fills the buffer that lines are taken from. */
+/* input.c: fills the buffer from which lines are read. */
 #include "input.h"
 
 #include "decompress.h"

@@ -1,4 +1,4 @@
-/* json_read.c: Jansson reads, and what it does not take is said or mended. */
+/* json_read.c: reads JSON with Jansson; explains or repairs input that Jansson rejects. */
 #include "json_read.h"
 
 #include "format.h"

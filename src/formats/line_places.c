@@ -1,4 +1,4 @@
-/* line_places.c: numbered in the order in which the nodes come. */
+/* line_places.c: places, numbered in the order of their nodes. */
 #include "line_places.h"
 #include "map.h"
 #include "mem.h"

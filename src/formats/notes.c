@@ -1,4 +1,4 @@
-/* notes.c: writers say what they lose. */
+/* notes.c: notes of writers about data that the format cannot hold. */
 #include "notes.h"
 #include "amount.h"
 #include "edges.h"

@@ -1,4 +1,4 @@
-/* callgraph_fit.c: several sizes of one graph, handed over together. */
+/* callgraph_fit.c: sends several sizes of one graph to the child together. */
 
 #include "callgraph_fit.h"
 

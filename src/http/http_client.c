@@ -1,4 +1,4 @@
-/* http_client.c: a handle of libcurl, set anew for each request; its connection stays. */
+/* http_client.c: a libcurl handle, configured for each request; its connection is kept. */
 #include "http_client.h"
 
 #include "clock.h"

@@ -1,4 +1,4 @@
-/* http_problem.c: libcurl's numbers as ours. */
+/* http_problem.c: libcurl's error codes as sentences and errno values. */
 #include "http_problem.h"
 
 #include "clock.h"

@@ -1,4 +1,4 @@
-/* fpm_pools.c: php-fpm.conf. */
+/* fpm_pools.c: parses php-fpm.conf and its pools. */
 #include "fpm_pools.h"
 
 #include "mem.h"

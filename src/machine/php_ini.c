@@ -1,4 +1,4 @@
-/* php_ini.c: the lines of an ini file. */
+/* php_ini.c: parses the lines of an ini file. */
 #include "php_ini.h"
 
 #include "buf.h"

@@ -1,4 +1,4 @@
-/* php_installation.c: looks where packages put PHP, and at /proc. */
+/* php_installation.c: finds PHP in the directories of packages, and in /proc. */
 #include "php_installation.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* php_settings.c: php.ini, the scan directories, the command line. */
+/* php_settings.c: settings from php.ini, the scan directories and the command line. */
 #include "php_settings.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* php_tasks.c: reads /proc. */
+/* php_tasks.c: finds PHP processes in /proc. */
 #include "php_tasks.h"
 
 #include "io.h"

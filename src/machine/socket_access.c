@@ -1,4 +1,4 @@
-/* socket_access.c: the rights of directories and of the socket at their end. */
+/* socket_access.c: checks the permissions of the directories and of the socket. */
 #include "socket_access.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* names.c: names that can be seen, for whatever shows functions. */
+/* names.c: visible names of functions. */
 #include "profile.h"
 
 #include "text.h"

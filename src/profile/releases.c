@@ -1,4 +1,4 @@
-/* releases.c: votes for directories. */
+/* releases.c: files vote for the directory of their release. */
 
 #include "releases.h"
 

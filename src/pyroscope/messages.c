@@ -1,4 +1,4 @@
-/* messages.c: the tables. */
+/* messages.c: the tables of fields of all messages. */
 #include "messages.h"
 
 #include "cleanup.h"

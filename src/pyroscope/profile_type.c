@@ -1,4 +1,4 @@
-/* profile_type.c: a table of the columns that are known elsewhere, and a rule for all others. */
+/* profile_type.c: a table of the well-known columns, and a rule for all others. */
 #include "profile_type.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* selector.c: from text to matchers. */
+/* selector.c: parses selectors into matchers. */
 #include "selector.h"
 
 #include "buf.h"

@@ -1,4 +1,4 @@
-/* cluster.c: the CRC, the map, and what redirects say. */
+/* cluster.c: the CRC of keys, the map of slots, and redirects. */
 #include "cluster.h"
 
 #include "redis_address.h"

@@ -1,4 +1,4 @@
-/* push.c: two shapes of arrays. */
+/* push.c: parses published messages: arrays of version 2 of the protocol, and pushes of version 3. */
 #include "push.h"
 
 #include <stdbool.h>

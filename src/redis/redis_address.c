@@ -1,4 +1,4 @@
-/* redis_address.c: getaddrinfo, and what it would say of a path. */
+/* redis_address.c: getaddrinfo, and an answer of the same form for paths. */
 #include "redis_address.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* forward.c: asking the script, and following a key through a cluster. */
+/* forward.c: calls the script, and follows a key through a cluster. */
 #include "forward.h"
 
 #include "forward_script.h"

@@ -1,4 +1,4 @@
-/* quarantine.c: looking for records of other versions, and renaming. */
+/* quarantine.c: finds files with records of other versions, and renames them. */
 #include "quarantine.h"
 
 #include "log.h"

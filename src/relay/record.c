@@ -1,4 +1,4 @@
-/* record.c: headers of records, and finding them in files that may be damaged. */
+/* record.c: headers of records, and the search for them in damaged files. */
 #include "record.h"
 
 #include "hash.h"

@@ -1,4 +1,4 @@
-/* spool.c: appending, reading in order, and letting the oldest go. */
+/* spool.c: appends, reads in order, and drops the oldest entries at the cap. */
 #include "spool_private.h"
 
 #include "clock.h"

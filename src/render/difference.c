@@ -1,4 +1,4 @@
-/* difference.c: draws changes: widths, colours and words. */
+/* difference.c: draws changes: widths, colours and text. */
 
 #include "difference.h"
 

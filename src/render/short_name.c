@@ -1,4 +1,4 @@
-/* short_name.c: namespace, folder and class are left out, in this order. */
+/* short_name.c: shortens names by their namespace, folder and class, in this order. */
 #include "short_name.h"
 
 #include "text.h"

@@ -1,4 +1,4 @@
-/* data.c: the tables for programs: JSON, and CSV for spreadsheets. */
+/* data.c: tables for programs: JSON, and CSV for spreadsheets. */
 
 #include "data.h"
 

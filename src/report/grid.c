@@ -1,4 +1,4 @@
-/* grid.c: tables for people. */
+/* grid.c: aligns the columns of text tables. */
 
 #include "grid.h"
 

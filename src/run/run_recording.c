@@ -1,4 +1,4 @@
-/* run_recording.c: the small sibling of the collector: no buckets, no thread, one profile. */
+/* run_recording.c: a minimal collector: no buckets, no thread, one profile. */
 
 #include "run_recording.h"
 

@@ -1,4 +1,4 @@
-/* strict_recv.c: a table by descriptor, and the recv(2) that looks into it. */
+/* strict_recv.c: a table by descriptor, and the recv(2) that checks it. */
 
 /* We replace the C library's checked recv. */
 #undef _FORTIFY_SOURCE

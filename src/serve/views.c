@@ -1,4 +1,4 @@
-/* views.c: addresses of pages. */
+/* views.c: builds the URLs of pages. */
 #include "views.h"
 
 #include "report.h"

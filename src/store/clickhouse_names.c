@@ -1,4 +1,4 @@
-/* clickhouse_names.c: content into hashes. */
+/* clickhouse_names.c: hashes content into keys. */
 #include "clickhouse_names.h"
 #include "clickhouse_ask.h"
 #include "clickhouse_wire.h"

@@ -1,4 +1,4 @@
-/* clickhouse_sql.c: parts of SQL. */
+/* clickhouse_sql.c: builds parts of SQL statements. */
 #include "clickhouse_ask.h"
 #include "clock.h"
 #include <assert.h>

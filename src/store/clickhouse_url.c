@@ -1,4 +1,4 @@
-/* clickhouse_url.c: takes such a URL apart. */
+/* clickhouse_url.c: parses clickhouse:// URLs. */
 #include "clickhouse_url.h"
 #include "clock.h"
 #include "mem.h"

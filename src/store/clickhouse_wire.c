@@ -1,4 +1,4 @@
-/* clickhouse_wire.c: labels as two arrays. */
+/* clickhouse_wire.c: encodes labels as two arrays. */
 #include "clickhouse_wire.h"
 #include "mem.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* failing_vfs.c: SQLite's own way of testing, an error in each place in turn. */
+/* failing_vfs.c: a VFS that fails at each call in turn, as SQLite's own tests do. */
 #include "failing_vfs.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* run_bytes.c: packs, names and reads runs. */
+/* run_bytes.c: packs, reads and names runs. */
 #include "run_bytes.h"
 #include "clock.h"
 #include "edges.h"

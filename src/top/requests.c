@@ -1,4 +1,4 @@
-/* requests.c: texts of what was read. */
+/* requests.c: formats the current requests. */
 
 #include "requests.h"
 

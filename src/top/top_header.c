@@ -1,4 +1,4 @@
-/* top_header.c: lines of numbers. */
+/* top_header.c: the lines above the table: target, averages, ticks and losses. */
 
 #include "top_header.h"
 

@@ -1,4 +1,4 @@
-/* top_plain.c: one period after the other. */
+/* top_plain.c: plain tables, one per period. */
 
 #include "top_plain.h"
 

@@ -1,4 +1,4 @@
-/* top_screen.c: head, rows, and the line at the bottom. */
+/* top_screen.c: the header, the rows, and the bottom line. */
 
 #include "top_screen.h"
 

@@ -1,4 +1,4 @@
-/* top_view.c: keys. */
+/* top_view.c: maps keys to changes of the view. */
 
 #include "top_view.h"
 
