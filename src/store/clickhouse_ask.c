@@ -107,6 +107,15 @@ static int refused(const struct clickhouse_store *s, unsigned shard, int status,
 	return err_set(err, -EIO, "ClickHouse at %s answered %d: %.300s", server, status, answer->data);
 }
 
+/* A server came back without its disk, or somebody dropped a table: they are created before the next attempt. */
+static void forget_tables(struct clickhouse_store *s)
+{
+	lock_take(&s->lock);
+	s->lost_tables |= s->prepared;
+	s->prepared = false;
+	lock_release(&s->lock);
+}
+
 bool clickhouse_is_away(int rc)
 {
 	return rc == -ETIMEDOUT || rc == -EHOSTUNREACH || rc == -ECONNRESET;
@@ -231,8 +240,11 @@ int clickhouse_ask(struct clickhouse_store *s, unsigned shard, const struct clic
 	assert(shard < s->url.server_count);
 	http_answer_init(&answer);
 	rc = post(s, shard, r, &answer, err);
-	if (rc >= 0 && rc != 200)
+	if (rc >= 0 && rc != 200) {
 		rc = refused(s, shard, rc, &answer.body, err);
+		if (rc == -ENOENT)
+			forget_tables(s);
+	}
 	if (rc >= 0 && ret && !ret->size) {		/* mostly */
 		buf_done(ret);
 		*ret = answer.body;

@@ -1,5 +1,6 @@
 /* clickhouse_ddl.c: creates the tables, with types that ClickHouse 18.16 has. */
 #include "clickhouse_ddl.h"
+#include "buf.h"
 #include "mem.h"
 #include <assert.h>
 
@@ -38,6 +39,16 @@ static const struct table {
 	  "month UInt32, seq UInt64",
 	  "ReplacingMergeTree", "PARTITION BY month ORDER BY seq", false },
 };
+
+char *clickhouse_ddl_names(void)
+{
+	struct buf b;
+
+	buf_init(&b);
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		buf_printf(&b, "%s'%s'", i ? ", " : "", tables[i].name);
+	return buf_take(&b, NULL);
+}
 
 static const char *const codecs[] = {
 	"ALTER TABLE samples MODIFY COLUMN bucket UInt16 CODEC(T64, ZSTD(1))",

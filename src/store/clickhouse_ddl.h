@@ -22,6 +22,8 @@ typedef int clickhouse_run_ddl(void *data, const char *sql, struct err *err);
 
 int clickhouse_ddl_database(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
 int clickhouse_ddl_tables(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
+/* Their names, quoted and separated by commas. The caller frees it. */
+char *clickhouse_ddl_names(void);
 int clickhouse_ddl_codecs(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
 
 /* `samples_all` of `samples`, and so on: tables that read all shards of the cluster. They have no sharding key, which is why a

@@ -5,6 +5,7 @@
  * another daemon may be about to write more of them and remembers that it has sent their names (see NAMES_STAY_NS). */
 #include "clickhouse_ask.h"
 #include "clickhouse_known.h"
+#include "clickhouse_schema.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
 #include "log.h"
@@ -337,12 +338,29 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 	return rc;
 }
 
+/* Batches do not need all tables, queries do. */
+static int check_tables(struct clickhouse_store *s, struct err *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++) {
+		rc = clickhouse_check(s, i, err);
+		if (rc == -ENOENT)
+			rc = clickhouse_prepare(s, err);
+		if (rc >= 0)
+			rc = clickhouse_check_names(s, i, err);
+	}
+	return rc;
+}
+
 int clickhouse_maintain(struct store *store, const struct store_limits *l, int64_t now_ns, struct err *err)
 {
 	struct clickhouse_store *s = clickhouse_of(store);
 	int rc = s->mode == CLICKHOUSE_WRITE ? clickhouse_prepare(s, err) :
 		 err_set(err, -EROFS, "the store was opened for %s only", s->mode == CLICKHOUSE_READ ? "reading" : "adding runs");
 
+	if (rc >= 0)
+		rc = check_tables(s, err);
 	if (rc >= 0)
 		rc = retain_days(s, l, now_ns, err);
 	if (rc >= 0)

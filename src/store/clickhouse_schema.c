@@ -4,6 +4,7 @@
 #include "clickhouse_ask.h"
 #include "clickhouse_cluster.h"
 #include "clickhouse_ddl.h"
+#include "clickhouse_known.h"
 #include "mem.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -45,6 +46,23 @@ int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err
 	int rc = clickhouse_check_cluster(s, shard, &replicated, err);
 
 	return rc < 0 ? rc : check_version(s, shard, err);
+}
+
+int clickhouse_check_names(struct clickhouse_store *s, unsigned shard, struct err *err)
+{
+	uint64_t made;
+	int rc = clickhouse_ask_number(s, shard, "SELECT sum(toUInt64(metadata_modification_time)) FROM system.tables"
+						 " WHERE database = currentDatabase() AND name IN ('kinds', 'series', 'stacks', 'frames')",
+				       &made, err);
+
+	if (rc < 0)
+		return rc;
+	lock_take(&s->writer);
+	if (s->names_made[shard] && s->names_made[shard] != made)
+		clickhouse_known_forget(s->known);
+	s->names_made[shard] = made;
+	lock_release(&s->writer);
+	return 0;
 }
 
 /* The number of tables. */
@@ -103,14 +121,20 @@ static int create(struct one *o, struct clickhouse_form *f, struct err *err)
 	return rc < 0 ? rc : run_one(o, "INSERT INTO schema VALUES (1)", err);
 }
 
+/* Also where somebody dropped one of them. */
 static int create_missing(struct one *o, struct clickhouse_form *f, struct err *err)
 {
+	_cleanup_(freep) char *names = clickhouse_ddl_names(), *ours = xasprintf("name IN (%s)", names);
 	struct err why = { 0 };
+	uint64_t count;
 	int rc = check_version(o->store, o->shard, &why);
 
 	if (rc < 0 && rc != -ENOENT)
 		return err_set(err, rc, "%s", why.text);
-	return rc < 0 ? create(o, f, err) : 0;
+	if (rc < 0)
+		return create(o, f, err);
+	rc = count_tables(o, ours, &count, err);
+	return rc < 0 || count >= CLICKHOUSE_TABLES ? rc : create(o, f, err);
 }
 
 static int ask_version(struct one *o, uint64_t *ret_major, struct err *err)

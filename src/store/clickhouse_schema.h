@@ -13,4 +13,8 @@ int clickhouse_create(struct clickhouse_store *s, bool *ret_replicated, struct e
 /* The same for one shard without creating anything: -ENOENT with a sentence if they are missing. */
 int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err);
 
+/* Forgets the names that were sent if the tables that have them are other ones than before, since another daemon may have created them in
+ * the place of those that disappeared. */
+int clickhouse_check_names(struct clickhouse_store *s, unsigned shard, struct err *err);
+
 #endif

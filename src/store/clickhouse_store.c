@@ -31,7 +31,7 @@ bool clickhouse_is_replicated(struct clickhouse_store *s)
 
 int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
 {
-	bool replicated;
+	bool replicated, lost;
 	int rc;
 
 	if (s->mode == CLICKHOUSE_READ)
@@ -39,12 +39,18 @@ int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
 	if (is_prepared(s))
 		return 0;
 	rc = clickhouse_create(s, &replicated, err);
+	for (unsigned i = 0; rc >= 0 && i < s->url.server_count; i++)
+		rc = clickhouse_check_names(s, i, err);
 	if (rc < 0)
 		return rc;
 	lock_take(&s->lock);
+	lost = s->lost_tables;
 	s->prepared = true;
+	s->lost_tables = false;
 	s->replicated = replicated;
 	lock_release(&s->lock);
+	if (lost)
+		log_warning("recreated tables of the store that had disappeared; their samples and runs are gone");
 	return clickhouse_measure(s, err);
 }
 

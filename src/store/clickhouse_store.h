@@ -33,6 +33,7 @@ struct clickhouse_store {
 	} *idle;				/* connections without a request */
 	size_t idle_count, idle_capacity;
 	bool prepared;				/* the tables are there, in our version */
+	bool lost_tables;			/* they were, and are no more */
 	bool replicated;			/* they are Replicated; known when prepared */
 	struct store_stats stats;
 	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
@@ -42,6 +43,7 @@ struct clickhouse_store {
 
 	struct lock writer;			/* guards the members below; held while samples are sent, and days are dropped */
 	struct clickhouse_known *known;
+	uint64_t names_made[CLICKHOUSE_SHARDS];	/* when the tables of names were, in all; 0: not known yet */
 };
 
 /* Makes the cache of stores that are opened from now on, here and in processes that are forked, or another one if it is full of what may be

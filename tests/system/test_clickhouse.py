@@ -415,6 +415,52 @@ def runs_are_found_after_a_shard_was_added():
 
 
 @test
+def tables_that_disappear_under_a_daemon_are_created_again():
+    one, two = pair = servers()
+    with Directory() as d, Page(d, both('emptied')) as page:
+        def ingest(tag):
+            lines = ''.join(f'main;{tag}{i} 1\n' for i in range(40)).encode()
+            check(status_of(page, f'/ingest?name={tag}.cpu', 'POST', lines)[0] == 200, f'{tag} is taken')
+
+        def functions():
+            status, text = status_of(page, '/api/v1/profile?from=-2h&format=folded')
+            return sorted({line.split(';')[1].split()[0] for line in text.splitlines()}) if status == 200 else [text]
+        ingest('first')
+        check(wait_for(lambda: len(functions()) == 40), 'forty are there')
+        two.ask('DROP DATABASE emptied')
+        ingest('second')
+        check(wait_for(lambda: sum('second' in f for f in functions()) == 40, 100), f'all that comes then: {functions()[:3]}')
+        check(all('first' in f or 'second' in f for f in functions()), f'by their names: {functions()}')
+        for table in ('frames', 'schema'):
+            one.ask(f'DROP TABLE {table}', 'emptied')
+            ingest(table)
+            check(wait_for(lambda: sum(table in f for f in functions()) == 40, 100), f'nor without {table}: {functions()[:3]}')
+        check(wait_for(lambda: readiness(page)[0] == 200, 30), 'it is ready')
+    check(any('recreated tables' in line for line in page.daemon.said.lines()), 'the log says so')
+
+
+@test
+def names_are_sent_again_where_another_daemon_created_the_tables():
+    server = servers()[0]
+    url = server.url('renewed')
+    with Directory() as d, Page(d, url) as page, Directory() as other:
+        def shown():
+            status, text = status_of(page, '/api/v1/profile?from=-2h&format=folded')
+            return text
+        ingest = lambda: status_of(page, '/ingest?name=shop.cpu', 'POST', b'main;work 1\n')
+        ingest()
+        check(wait_for(lambda: 'main;work' in shown()), 'it is there')
+        # As if nothing of this daemon had met them while they were gone.
+        page.daemon.process.send_signal(signal.SIGSTOP)
+        server.ask('DROP DATABASE renewed')
+        collected(['other;thing 1\n'], url, directory=other)
+        page.daemon.process.send_signal(signal.SIGCONT)
+        ingest()
+        check(wait_for(lambda: ingest() and 'main;work' in shown(), 100), f'its names are sent again: {shown()}')
+        check(wait_for(lambda: 'other;thing' in shown()), 'beside those of the other one')
+
+
+@test
 def notes_about_removed_runs_go_when_the_runs_are_gone():
     one, two = pair = servers()
     noted = lambda: [int(s.ask('SELECT count() FROM runs_removed', 'swept')) for s in pair]
