@@ -347,9 +347,9 @@ static void report_unknown_names(void)
 		    zend_hash_exists(EG(ini_directives), name))
 			continue;
 		meant = setting_nearest(ZSTR_VAL(name) + strlen("strobe."), ZSTR_LEN(name) - strlen("strobe."), names);
-		settings_report(ZEND_INI_STAGE_STARTUP, "%s is not a setting of strobe %s%s%s%s",
+		settings_report(ZEND_INI_STAGE_STARTUP, "%s is not a setting of strobe %s%s%s%s; %s it",
 				shown_value(ZSTR_VAL(name), ZSTR_LEN(name)).text, PHP_STROBE_VERSION,
-				meant ? " (did you mean strobe." : "", meant ? meant : "", meant ? "?)" : "");
+				meant ? " (did you mean strobe." : "", meant ? meant : "", meant ? "?)" : "", meant ? "rename" : "remove");
 	} ZEND_HASH_FOREACH_END();
 }
 

@@ -23,6 +23,9 @@ struct clock_age {
 int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t boottime_ns);
 int64_t clock_age_now_ns(struct clock_age *a);
 
+/* The forms of a duration, for people: one sentence for help, man pages and docs/pipeline.md. */
+#define CLOCK_DURATION_FORMS "a number with ns, us, ms, s, m, h, d or w, such as 250ms or 1.5h; without a unit, seconds"
+
 /* "90", "90s", "15m", "2h", "7d", "250ms" → nanoseconds; a bare number is seconds. */
 int clock_parse_duration(const char *text, int64_t *ret_ns, struct err *err);
 

@@ -1,5 +1,6 @@
 /* options_help.c: the table of options as --help text and as a man page. */
 #include "options.h"
+#include "clock.h"
 #include "mem.h"
 #include "text.h"
 #include <assert.h>
@@ -56,6 +57,16 @@ static void put_wrapped(struct buf *out, const char *text, size_t column, size_t
 	buf_putc(out, '\n');
 }
 
+/* Whether the options take durations, or the description says that URLs do. */
+static bool has_durations(const struct command_spec *c)
+{
+	bool has = c->description && strstr(c->description, "DURATION");
+
+	for (const struct option_spec *o = c->options; !is_end(o); o++)
+		has |= o->help && o->value && !strcmp(o->value, "DURATION");
+	return has;
+}
+
 static void put_description(struct buf *out, const struct command_spec *c)
 {
 	buf_init(out);
@@ -64,6 +75,8 @@ static void put_description(struct buf *out, const struct command_spec *c)
 		c->more(out);
 	while (out->size && out->data[out->size - 1] == '\n')
 		out->data[--out->size] = 0;
+	if (has_durations(c))
+		buf_puts(out, "\n\nDURATION is " CLOCK_DURATION_FORMS ".");
 }
 
 /* "-o, --output FILE" */

@@ -99,6 +99,24 @@ TEST(durations_have_units)
 	CHECK_INT(duration(".5s"), 500000000);
 }
 
+TEST(every_unit_that_help_and_docs_name_is_read)
+{
+	char text[] = CLOCK_DURATION_FORMS, *rest = strstr(text, "ns"), *unit;
+	unsigned units = 0;
+
+	*strstr(text, ", such as") = '\0';
+	while ((unit = strsep(&rest, ", "))) {
+		char one[16];
+
+		if (!*unit || !strcmp(unit, "or"))
+			continue;
+		snprintf(one, sizeof(one), "3%s", unit);
+		CHECK(duration(one) > 0);
+		units++;
+	}
+	CHECK_INT(units, 8);
+}
+
 TEST(what_is_no_duration_is_refused_with_examples)
 {
 	static const char *const bad[] = {

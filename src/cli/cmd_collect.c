@@ -46,6 +46,9 @@ static const struct command_spec spec = {
 		"several daemons share), logs:DIR (Arc Lamp's trace "
 		"logs), redis://HOST[:PORT]/?stream=NAME (another collector), otlp://HOST:4318 and pyroscope://HOST:4040 "
 		"(other profilers' servers).\n\n"
+		"Parameters follow a ?, such as label.NAME=VALUE, period=DURATION (between two samples, for lines), claim-idle=DURATION "
+		"(streams), idle=DURATION (resp:) and window=DURATION (sinks redis:); docs/pipeline.md and docs/relay.md list them "
+		"all.\n\n"
 		"rediss:// instead of redis:// is Redis over TLS; ca-file=FILE has the certificate of the authority that signed the server's.\n\n"
 		"Metrics are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
 		"`strobe status --url http://" LISTEN "` shows them.",

@@ -32,7 +32,8 @@ int file_open_regular(const char *path, int *ret_fd, struct stat *ret_st, struct
 	return r;
 }
 
-static int find_beside(const char *path, uint64_t device, uint64_t inode, int *ret_fd, struct stat *ret_st)
+/* Among the names that begin as `path` does, or all. */
+static int find_beside(const char *path, bool any_name, uint64_t device, uint64_t inode, int *ret_fd, struct stat *ret_st)
 {
 	_cleanup_(freep) char *for_directory = xstrdup(path), *for_name = xstrdup(path);
 	const char *directory = dirname(for_directory), *name = basename(for_name);
@@ -45,7 +46,7 @@ static int find_beside(const char *path, uint64_t device, uint64_t inode, int *r
 		_cleanup_(fd_closep) int fd = -1;
 
 		/* Not by d_ino: for mount points, and with overlays, that is the number of another file. */
-		if (strncmp(e->d_name, name, strlen(name)) || fstatat(dirfd(d), e->d_name, ret_st, 0) < 0 ||
+		if ((!any_name && strncmp(e->d_name, name, strlen(name))) || fstatat(dirfd(d), e->d_name, ret_st, 0) < 0 ||
 		    ret_st->st_dev != device || ret_st->st_ino != inode)
 			continue;
 		if (file_open_regular(other, &fd, ret_st, NULL) == 0 && ret_st->st_dev == device &&
@@ -61,12 +62,16 @@ static int find_beside(const char *path, uint64_t device, uint64_t inode, int *r
 
 int file_find_rotated(const char *path, uint64_t device, uint64_t inode, int *ret_fd, struct stat *ret_st)
 {
-	_cleanup_(freep) char *real = NULL;
-	int r = find_beside(path, device, inode, ret_fd, ret_st);
+	_cleanup_(freep) char *real = realpath(path, NULL);
+	int r = find_beside(path, false, device, inode, ret_fd, ret_st);
 
+	if (r < 0 && real)
+		r = find_beside(real, false, device, inode, ret_fd, ret_st);
 	if (r < 0)
-		real = realpath(path, NULL);
-	return real ? find_beside(real, device, inode, ret_fd, ret_st) : r;
+		r = find_beside(path, true, device, inode, ret_fd, ret_st);
+	if (r < 0 && real)
+		r = find_beside(real, true, device, inode, ret_fd, ret_st);
+	return r;
 }
 
 static bool is_one_place(const char *a, const char *b)

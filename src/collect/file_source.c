@@ -39,6 +39,10 @@ struct file_source {
 	struct tail *reading;		/* the file whose lines are being handed over */
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
+	struct file_offset ended[FILE_STATE_ENDED];	/* rotated files that were read to their end, the oldest first */
+	size_t ended_count;
+	struct file_offset adopted;	/* belongs to the file that the path names, which another path named before */
+	char *adopted_from;		/* the state file that had it; NULL: none */
 	bool caught_up, state_failed, logged_unreadable, logged_missing;
 	uint64_t acknowledged, saved;	/* ack tokens */
 	char piece[PIECE];
@@ -90,6 +94,8 @@ static void save(struct file_source *s)
 		if (t->fd >= 0)
 			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch,
 				   t->device, t->inode, tail_position(t), tail_mark(t->fd, tail_position(t)));
+	for (size_t i = 0; i < s->ended_count; i++)
+		file_state_put_ended(&s->ended[i], &b);
 	failed = private_file_write(s->state_path, b.data, b.size, false, &err) < 0;
 	if (failed && !s->state_failed)
 		log_warning("cannot save the offset in '%s': %s", s->path, err.text);
@@ -118,6 +124,27 @@ static struct tail *begin_tail(struct file_source *s, int fd, const struct stat 
 
 	add_tail(s, t);
 	return t;
+}
+
+static void add_ended(struct file_source *s, const struct file_offset *o)
+{
+	if (s->ended_count == FILE_STATE_ENDED)
+		memmove(s->ended, s->ended + 1, --s->ended_count * sizeof(*s->ended));
+	s->ended[s->ended_count++] = *o;
+}
+
+/* Remembers a rotated file that was read to its end, in case it is configured by its new name. */
+static void note_ended(struct file_source *s, const struct tail *t)
+{
+	struct file_offset o = {
+		.ended = clock_wall_ns() / NS_PER_SECOND,
+		.device = t->device,
+		.inode = t->inode,
+		.position = t->feed.end,
+		.mark = tail_mark(t->fd, t->feed.end),
+	};
+
+	add_ended(s, &o);
 }
 
 /* Ends a tail: a last line without a newline will never get one. */
@@ -234,21 +261,36 @@ static bool read_tail(struct file_source *s, struct tail *t, unsigned *pieces)
 static void read_all(struct file_source *s, unsigned pieces)
 {
 	int64_t now = clock_monotonic_ns();
-	bool all = true;
+	bool all = true, ended = false;
 
 	for (struct tail *t = s->tails, *next; t; t = next) {
 		next = t->next;
 		if (t->fd < 0)
 			continue;
 		all &= read_tail(s, t, &pieces);
-		if (t->fd >= 0 && t != s->current && t->quiet_since_ns && now - t->quiet_since_ns > OLD_QUIET_NS)
+		/* Its offset is saved as long as anything of it may come again. */
+		if (t->fd >= 0 && t != s->current && t->quiet_since_ns && now - t->quiet_since_ns > OLD_QUIET_NS && tail_is_done(t)) {
+			note_ended(s, t);
 			end_tail(s, t);
+			ended = true;
+		}
 	}
 	if (all && !s->caught_up) {
 		s->caught_up = true;
 		s->base.receiver.caught_up(s->base.receiver.data, &s->base);
 	}
 	free_done(s);
+	if (ended)
+		save(s);
+}
+
+/* The other path's source must not go on with a file that is read here, should it come back. */
+static void end_adopted(struct file_source *s)
+{
+	struct err err = { 0 };
+
+	if (!s->adopted.ended && file_state_end(s->adopted_from, &s->adopted, &err) < 0)
+		log_warning("the offset of '%s' also stays in '%s': %s", s->path, s->adopted_from, err.text);
 }
 
 /* Only now, since until then the opening may be undone, and another source keep these offsets. */
@@ -257,6 +299,10 @@ static void begin(struct file_source *s)
 	if (!s->has_begun && s->found_path && strcmp(s->found_path, s->state_path) &&
 	    rename(s->found_path, s->state_path) < 0)
 		log_warning("cannot rename '%s' to '%s': %s", s->found_path, s->state_path, strerror(errno));
+	if (!s->has_begun && s->adopted_from) {
+		save(s);
+		end_adopted(s);
+	}
 	s->has_begun = true;
 }
 
@@ -312,10 +358,13 @@ static void go_on(struct file_source *s, const struct file_offset *o)
 	struct tail *t;
 	struct stat st;
 
-	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0 || !file_offset_matches(o, fd, &st)) {
-		log_warning("the file that was rotated from '%s' no longer exists; its lines that were unread "
-			    "at shutdown are lost",
+	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0) {
+		log_warning("a file that '%s' named is no longer in its directory; lines of it that were not read yet are skipped",
 			    s->path);
+		return;
+	}
+	if (!file_offset_matches(o, fd, &st)) {
+		log_warning("the file that '%s' named was truncated or replaced; lines of it that were not read yet are lost", s->path);
 		return;
 	}
 	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->position);
@@ -336,6 +385,8 @@ static void read_state_line(struct file_source *s, const char *line)
 		s->last_epoch = epoch;
 	} else if (count_tails(s) < TAILS_MAX && file_offset_parse(line, &o)) {
 		go_on(s, &o);
+	} else if (file_offset_parse_ended(line, &o)) {
+		add_ended(s, &o);
 	}
 }
 
@@ -424,6 +475,7 @@ static struct source *file_close(struct source *base)
 	free(s->path);
 	free(s->state_path);
 	free(s->found_path);
+	free(s->adopted_from);
 	source_done(base);
 	free(s);
 	return NULL;
@@ -512,6 +564,18 @@ static char *find_state(const struct file_source *s)
 	return file_state_find(s->base.receiver.state, s->path, taken, n);
 }
 
+/* Goes on with a file that had been rotated away from another path and is configured by its new name. */
+static void adopt_rotated(struct file_source *s)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	struct stat st;
+
+	if (s->current || file_state_find_rotated(s->base.receiver.state, s->path, &s->adopted, &s->adopted_from) < 0 ||
+	    file_open_regular(s->path, &fd, &st, NULL) < 0 || !file_offset_matches(&s->adopted, fd, &st))
+		return;
+	s->current = begin_tail(s, TAKE_FD(fd), &st, s->adopted.position);
+}
+
 /* A new source has an identity that no file had before: the journal may have ack tokens of another one with this path. Offsets
  * without an identity are from a version that used the path as it was configured. */
 static int find_identity(struct file_source *s, struct err *err)
@@ -519,6 +583,7 @@ static int find_identity(struct file_source *s, struct err *err)
 	const char *state = s->base.receiver.state;
 	_cleanup_(freep) char *real = file_state_real_path(s->path);
 	const struct source *same = find_same(s);
+	int r;
 
 	if (state)
 		s->state_path = file_state_path(state, real);
@@ -530,7 +595,10 @@ static int find_identity(struct file_source *s, struct err *err)
 		s->base.identity = xasprintf("file:%s", s->path);
 	else
 		s->base.identity = xasprintf("file:%s#%" PRIx64, real, (uint64_t)clock_wall_ns());
-	return read_state(s, err);
+	r = read_state(s, err);
+	if (r >= 0 && state && !same)
+		adopt_rotated(s);
+	return r;
 }
 
 static int file_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,

@@ -1,6 +1,7 @@
 /* file_state.c: names of position files, and the search for the one that knows a file. */
 #include "file_state.h"
 
+#include "clock.h"
 #include "mem.h"
 #include "private_file.h"
 #include "source_url.h"
@@ -27,6 +28,14 @@ bool file_offset_parse(const char *line, struct file_offset *ret)
 {
 	return sscanf(line, "at %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &ret->epoch, &ret->device,
 		      &ret->inode, &ret->position, &ret->mark) == 5 && ret->position < INT64_MAX;
+}
+
+bool file_offset_parse_ended(const char *line, struct file_offset *ret)
+{
+	ret->epoch = 0;
+	return sscanf(line, "was %" SCNd64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &ret->ended, &ret->device, &ret->inode,
+		      &ret->position, &ret->mark) == 5 &&
+	       ret->position < INT64_MAX;
 }
 
 bool file_offset_matches(const struct file_offset *o, int fd, const struct stat *st)
@@ -62,14 +71,13 @@ static void open_followed(const char *path, struct followed *ret)
 }
 
 /* Inodes are used again: a file that was made after the offset was saved is another one. */
-static bool is_younger(const struct followed *f, const struct stat *state)
+static bool is_younger(const struct followed *f, const struct timespec *saved)
 {
 	const struct statx_timestamp *born = &f->birth.stx_btime;
 
 	if (!(f->birth.stx_mask & STATX_BTIME))
 		return false;
-	return born->tv_sec > state->st_mtim.tv_sec ||
-	       (born->tv_sec == state->st_mtim.tv_sec && (long)born->tv_nsec > state->st_mtim.tv_nsec);
+	return born->tv_sec > saved->tv_sec || (born->tv_sec == saved->tv_sec && (long)born->tv_nsec > saved->tv_nsec);
 }
 
 /* By the last one of its offsets: the others are of files that had been rotated away. */
@@ -81,7 +89,7 @@ static bool has_offset_of(const char *state_path, const struct stat *state, cons
 	bool found = false;
 
 	buf_init(&b);
-	if (f->fd < 0 || is_younger(f, state) || private_file_read(state_path, &b, FILE_STATE_MAX, NULL) < 0 ||
+	if (f->fd < 0 || is_younger(f, &state->st_mtim) || private_file_read(state_path, &b, FILE_STATE_MAX, NULL) < 0 ||
 	    strncmp(b.data, FILE_STATE_BEGIN, strlen(FILE_STATE_BEGIN)))
 		return false;
 	for (rest = b.data; (line = strsep(&rest, "\n"));)
@@ -143,4 +151,94 @@ char *file_state_find(const char *directory, const char *path, char *const *take
 	free(own[0]);
 	free(own[1]);
 	return found;
+}
+
+/* --- Files that were rotated away from another path --- */
+
+static bool read_lines(const char *state_path, struct buf *b)
+{
+	return private_file_read(state_path, b, FILE_STATE_MAX, NULL) >= 0 &&
+	       !strncmp(b->data, FILE_STATE_BEGIN, strlen(FILE_STATE_BEGIN));
+}
+
+/* The last line about the file counts: it may have come back. */
+static bool find_in(const char *state_path, const struct stat *state, const struct followed *f, struct file_offset *ret)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+	struct file_offset o;
+	bool found = false;
+	char *rest, *line;
+
+	buf_init(&b);
+	if (!read_lines(state_path, &b))
+		return false;
+	for (rest = b.data; (line = strsep(&rest, "\n"));) {
+		bool ended = file_offset_parse_ended(line, &o);
+		struct timespec saved = ended ? (struct timespec){ .tv_sec = o.ended + 1 } : state->st_mtim;
+
+		if ((!ended && !file_offset_parse(line, &o)) || is_younger(f, &saved) || !file_offset_matches(&o, f->fd, &f->st))
+			continue;
+		if (!ended)
+			o.ended = 0;
+		*ret = o;
+		found = true;
+	}
+	return found;
+}
+
+int file_state_find_rotated(const char *directory, const char *path, struct file_offset *ret, char **ret_state)
+{
+	struct file_offset o = { 0 };
+	struct followed f;
+	struct stat st;
+	struct dirent *e;
+	int r = -ENOENT;
+	DIR *d;
+
+	open_followed(path, &f);
+	d = f.fd < 0 ? NULL : opendir(directory);
+	while (d && (e = readdir(d))) {
+		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
+
+		if (!is_position_file(e->d_name) || lstat(other, &st) < 0 || !find_in(other, &st, &f, &o) ||
+		    (r == 0 && o.position <= ret->position))
+			continue;
+		if (r == 0)
+			free(*ret_state);
+		*ret = o;
+		*ret_state = TAKE_PTR(other);
+		r = 0;
+	}
+	if (d)
+		closedir(d);
+	if (f.fd >= 0)
+		close(f.fd);
+	return r;
+}
+
+void file_state_put_ended(const struct file_offset *o, struct buf *out)
+{
+	buf_printf(out, "was %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", o->ended, o->device, o->inode, o->position,
+		   o->mark);
+}
+
+int file_state_end(const char *state_path, const struct file_offset *o, struct err *err)
+{
+	_cleanup_(buf_done) struct buf b = { 0 }, out = { 0 };
+	struct file_offset ended = *o, other;
+	char *rest, *line;
+	int r;
+
+	buf_init(&b);
+	buf_init(&out);
+	if ((r = private_file_read(state_path, &b, FILE_STATE_MAX, err)) < 0)
+		return r;
+	ended.ended = clock_wall_ns() / NS_PER_SECOND;
+	for (rest = b.data; (line = strsep(&rest, "\n"));) {
+		if (file_offset_parse(line, &other) && other.device == o->device && other.inode == o->inode)
+			file_state_put_ended(&ended, &out);
+		else if (*line)
+			buf_printf(&out, "%s\n", line);
+	}
+	return private_file_write(state_path, out.data, out.size, false, err);
 }

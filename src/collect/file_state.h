@@ -4,6 +4,8 @@
  *	origin TEXT				identity of the source; missing in files of before
  *	last EPOCH				the last epoch in use
  *	at EPOCH DEVICE INODE POSITION MARK	for each file that is being read; the last one is what the path named
+ *	was SECONDS DEVICE INODE POSITION MARK	for the last FILE_STATE_ENDED rotated files that were read to their end, and when
+ *						that was, since 1970; missing in files of before
  *
  * Its name is a hash of the followed path without links in its directories. Where the file has another path since, it is
  * found by what it says about that file: device and inode, and the hash of its first bytes (tail_mark). Does not know what
@@ -11,6 +13,8 @@
 #ifndef COLLECT_FILE_STATE_H
 #define COLLECT_FILE_STATE_H
 
+#include "buf.h"
+#include "err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,14 +23,19 @@
 #define FILE_STATE_MAX		(64u * 1024)
 #define FILE_STATE_BEGIN	"strobe file 1\n"
 #define FILE_STATE_ORIGIN	"origin "
+#define FILE_STATE_ENDED	16u
 
 struct file_offset {
-	uint32_t epoch;
+	uint32_t epoch;			/* an "at" line has it */
+	int64_t ended;			/* a "was" line has it; 0: an "at" line */
 	uint64_t device, inode, position, mark;
 };
 
 /* Takes an "at" line; false for any other. */
 bool file_offset_parse(const char *line, struct file_offset *ret);
+
+/* The same for a "was" line. */
+bool file_offset_parse_ended(const char *line, struct file_offset *ret);
 
 /* Whether the offset is one of this open file: of the same inode, and all that was read is still there. */
 bool file_offset_matches(const struct file_offset *o, int fd, const struct stat *st);
@@ -40,5 +49,14 @@ char *file_state_path(const char *directory, const char *path);
 /* The latest of those that have the offsets of the file at `path`, under its own name or another; NULL: none. Those in `taken`
  * belong to others. The caller frees it. */
 char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count);
+
+void file_state_put_ended(const struct file_offset *o, struct buf *out);	/* a "was" line */
+
+/* Finds the offset of the file at `path` among those of files that had been rotated away from other paths, in any file of
+ * `directory`; -ENOENT without one. `*ret_state`, for the caller to free, is the file that has it. */
+int file_state_find_rotated(const char *directory, const char *path, struct file_offset *ret, char **ret_state);
+
+/* Makes the "at" line of that file in a state file that no source uses a "was" line, since another source goes on with it. */
+int file_state_end(const char *state_path, const struct file_offset *o, struct err *err);
 
 #endif

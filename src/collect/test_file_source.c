@@ -465,6 +465,48 @@ TEST(a_file_that_was_rotated_meanwhile_is_found_through_a_link_of_its_directory)
 	teardown(&f);
 }
 
+TEST(a_file_that_was_renamed_to_any_name_meanwhile_is_read_to_its_end)
+{
+	_cleanup_(freep) char *to = NULL;
+	struct fixture f;
+
+	setup(&f);
+	to = xasprintf("%s/before-x", f.directory);
+	write_to(&f, "a 1\nb 2\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 1);
+	f.source = source_close(f.source);
+	CHECK_INT(rename(f.path, to), 0);
+	write_to(&f, "c 3\n", false);
+	CHECK_STR(run_by(&f, "x"), "b 2|c 3|");
+	teardown(&f);
+}
+
+TEST(a_rotated_file_that_is_configured_by_its_new_name_goes_on_and_its_successor_too)
+{
+	_cleanup_(freep) char *command = NULL;
+	struct fixture f;
+
+	setup(&f);
+	command = xasprintf("echo 'd 4' >>%s/x.1", f.directory);
+	write_to(&f, "a 1\nb 2\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 2);
+	rotate(&f);
+	write_to(&f, "c 3\n", false);
+	CHECK_STR(run(&f), "c 3|");
+	ack(&f, 2, 3);
+	CHECK_INT(system(command), 0);
+	CHECK_STR(run_by(&f, "x.1"), "d 4|");
+	ack(&f, 0, 1);
+	CHECK_STR(run_by(&f, "x"), "");
+	CHECK_STR(run_by(&f, "x.1"), "");
+	CHECK_INT(count_positions(&f), 2);
+	teardown(&f);
+}
+
 TEST(a_file_that_was_truncated_meanwhile_is_read_from_its_start_by_another_path)
 {
 	struct fixture f;

@@ -28,7 +28,7 @@ static int parse_spool(const char *text, uint64_t *ret, struct err *err)
 static int parse_window(const char *text, int64_t *ret, struct err *err)
 {
 	if (clock_parse_duration(text, ret, NULL) < 0 || *ret < 0 || *ret > WINDOW_MAX_NS)
-		return err_set(err, -EINVAL, "window=%.40s: use 0 to 300 seconds", text);
+		return err_set(err, -EINVAL, "window=%.40s: use a duration from 0 to 5m, such as 10s", text);
 	return 0;
 }
 

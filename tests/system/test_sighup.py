@@ -194,7 +194,7 @@ def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing(
             ('from', 'redis://localhost:1/99999?stream=s', 'the database must be a number from 0 to 65535'),
             ('from', 'rediss://localhost:1/?stream=s&verify=perhaps', 'verify=perhaps: use yes or no'),
             ('from', 'redis://u:geheim@localhost:1/?channel=', 'channel= and pattern= are empty'),
-            ('to', 'redis://u:geheim@localhost:1/?stream=s&window=100000', 'window=100000: use 0 to 300 seconds'),
+            ('to', 'redis://u:geheim@localhost:1/?stream=s&window=100000', 'window=100000: use a duration from 0 to 5m'),
             ('from', 'runs:/tmp?clock=cpu', "unknown parameter 'clock'"),
             ('from', 'resp://127.0.0.1:99999', 'a listener looks like resp://127.0.0.1:6379'),
             ('from', f'file:{directory}/dir', f"'{directory}/dir' is a directory; name a file in it"),

@@ -97,4 +97,37 @@ def a_path_that_cannot_be_read_in_place_of_a_source_that_goes_is_named_with_it()
         check(total(directory, f'{directory}/a') == sent, 'the file went on where it was')
 
 
+@test
+def a_rotated_file_that_is_configured_by_its_new_name_goes_on_where_it_was():
+    for wait in (1, 12):                                  # while both files are followed, and after the old one was quiet for 10 s
+        with Directory() as directory:
+            config, old, new, sent = f'{directory}/c.yaml', f'{directory}/app.log', f'{directory}/php.log', 0
+
+            def configure(path):
+                write_config(config, **{'from': [f'file:{path}'], 'to': [f'sqlite:{directory}/a']})
+
+            def is_read(c, path, n):
+                nonlocal sent
+                write(path, 'main;a 1\n' * n)
+                sent += n
+                check(wait_for(lambda: c.sums()['samples']['stored'] >= sent), f'{sent} in {path}: {c.sums()["samples"]} {c.lines}')
+
+            configure(old)
+            with Collector(directory, '-c', config) as c:
+                is_read(c, old, 100)
+                os.rename(old, new)
+                is_read(c, old, 3)                        # a new file at the old name
+                time.sleep(wait)
+                for path in (new, old, new):
+                    configure(path)
+                    c.hup('reloaded the configuration')
+                    check(wait_for(lambda: [s['url'] for s in c.status()['sources']] == [f'file:{path}']), f'{c.status()["sources"]}')
+                    is_read(c, path, 5)
+                time.sleep(0.5)
+                check(c.sums()['samples']['stored'] == sent, f'each line counts once: {sent} {c.sums()["samples"]} {c.lines}')
+                check(not any('named' in line for line in c.lines), f'no file is missing: {c.lines}')
+                check(c.stop() == 0, 'it ends with 0')
+            check(total(directory, f'{directory}/a') == sent, 'nothing is lost or doubled')
+
+
 main()

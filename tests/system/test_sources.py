@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -283,6 +284,31 @@ def a_writer_without_a_pause_loses_no_line_at_the_end():
                 os.close(writer)
             check(c.process.wait(60) == 0, 'it ends with 0')
         check(total(directory, f'{directory}/a') == written, f'{written} lines that were written are stored')
+
+
+@test
+def a_rotated_file_keeps_its_offset_until_a_sink_has_its_lines():
+    with Directory() as directory:
+        log, options = f'{directory}/app.log', ('--from', f'file:{directory}/app.log', '--to', f'sqlite:{directory}/a')
+        with Collector(directory, *options) as c:
+            write(log, 'main;a 1\n')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 1), 'the store works')
+            day = next(name for name in os.listdir(f'{directory}/a') if name.endswith('.db'))
+            lock = sqlite3.connect(f'{directory}/a/{day}', isolation_level=None)
+            lock.execute('BEGIN IMMEDIATE')               # nobody else may write
+            write(log, 'main;b 1\n' * 5)
+            check(wait_for(lambda: c.sums()['samples']['received'] == 6), 'five lines are queued')
+            os.rename(log, f'{log}.1')
+            write(log, 'main;c 1\n')
+            check(wait_for(lambda: c.sums()['samples']['received'] == 7), 'the new file is read')
+            time.sleep(12)                                # the old one is quiet for more than 10 s
+            check(c.stop() == 2, 'it ends while the store is locked')
+            lock.execute('ROLLBACK')
+            lock.close()
+        with Collector(directory, *options) as c:
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 6), f'the six are read again: {c.sums()["samples"]} {c.lines}')
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/a') == 7, 'nothing is lost or doubled')
 
 
 main()
