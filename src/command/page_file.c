@@ -444,11 +444,24 @@ static void put_diff_tables(struct json *j, const struct facts *f)
 	json_end(j);
 }
 
+/* Groups in the place of functions, as the daemon's answer to by=class has them, cannot be grouped otherwise. */
+static void put_grouping(struct json *j, const struct labels *labels)
+{
+	const char *key = labels ? labels_get(labels, "grouped") : NULL;
+	enum report_by by;
+
+	if (!key || !report_by_parse(key, &by) || by == REPORT_BY_FUNCTION || by == REPORT_BY_OWN)
+		return;
+	json_key(j, "grouped");
+	json_str(j, report_by_key(by));
+}
+
 static void put_facts(struct json *j, const void *data)
 {
 	const struct facts *f = data;
 
 	put_columns(j, f);
+	put_grouping(j, f->comparison ? f->comparison->labels : &f->p->labels);
 	put_groups(j, f->p);
 	if (f->comparison)
 		put_diff_tables(j, f);

@@ -201,6 +201,15 @@ static void group(const struct profile_query *a, struct profile **p)
 	*p = grouped;
 }
 
+/* Files that are made of the answer have no functions but these groups. */
+static void label_grouping(const struct profile_query *a)
+{
+	const char *key = report_by_key(a->view.by);
+
+	if (a->view.by != REPORT_BY_FUNCTION)
+		labels_set(&a->profile->labels, "grouped", strlen("grouped"), key, strlen(key));
+}
+
 /* --- Columns --- */
 
 static void list_column(struct profile_query *a, const struct profile *p, uint32_t c, int64_t before)
@@ -401,10 +410,12 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 	if (a->with_source && before)
 		a->subject_before = source_query_subject(a, before);
 	group(a, &a->profile);
-	if (!before)
-		return choose_column(a, err);
-	group(a, &before);
-	return compare(a, before, err);
+	if (before)
+		group(a, &before);
+	if ((r = before ? compare(a, before, err) : choose_column(a, err)) < 0)
+		return r;
+	label_grouping(a);
+	return 0;
 }
 
 void profile_query_done(struct profile_query *a)

@@ -533,6 +533,39 @@ await test('parts of counts are those of the still picture, as are those of an a
 	await page.close();
 });
 
+await test('a file of groups offers no other groups', async () => {
+	for (const [name, address] of [['classes', '/runs/shop/trace?by=class'], ['files', '/runs/shop/trace?by=file'], ['class-diff', '/?run=shop/trace2&base=shop/trace&scale=none&by=class']]) {
+		const by = name === 'files' ? 'file' : 'class', path = address.replace(/^.runs.shop.trace./, '/?run=shop/trace&');
+		strobe('flamegraph', '-q', `${site}${address}`, '-o', page_(name));
+		check(readFileSync(page_(name), 'utf8').includes(`"grouped":"${by}"`), name);
+		const page = await openFile(name);
+		check((await page.$$eval('select[aria-label="Group by"] option', (all) => all.map((o) => o.value))).join() === by && page.complaints.length === 0, name, page.complaints);
+		check((await text(page, '.functions .sum')).includes(by === 'file' ? ' files' : ' classes') && !await page.$('.warning'), await text(page, '.functions .sum'));
+		await page.close();
+		await compared(name, path, {});
+	}
+	const own = await openFile('trace');
+	check((await own.$$('select[aria-label="Group by"] option')).length === 6, 'of functions there are all');
+	await own.close();
+});
+
+await test('only my code: what has no row is said', async () => {
+	writeFileSync(join(folder, 'foreign.json'), JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
+		shared: { frames: [{ name: 'main', file: '/srv/index.php' }, { name: 'Lib\\Boot::run', file: '/srv/vendor/lib/boot/Boot.php' }, { name: 'mine', file: '/srv/a.php' }, { name: 'usleep' }] },
+		profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 3], [1], [1, 2], [1, 2, 3], [3]], weights: [10, 20, 30, 15, 25] }] }));
+	strobe('flamegraph', '-q', join(folder, 'foreign.json'), '-o', page_('foreign'));
+	await fetch(`${site}/api/v1/runs?source=shop&id=foreign`, { method: 'POST', body: readFileSync(join(folder, 'foreign.json')) });
+	for (const [name, page] of [['file', await openFile('foreign', 'by=own')], ['page', await openAt(`${site}/runs/shop/foreign?by=own`)]]) {
+		check(await text(page, '.functions .sum') === '100 samples · 2 functions · 45.0% without your code', name, await text(page, '.functions .sum'));
+		await choose(page, 'Group by', '');
+		check(await text(page, '.functions .sum') === '100 samples · 4 functions', name, await text(page, '.functions .sum'));
+		await page.close();
+	}
+	const plain = await openAt(`${site}/runs/shop/foreign?by=own`, { scripts: false });
+	check((await plain.content()).includes('45.0% of all is in stacks without a function of your own code'), 'without scripts');
+	await plain.close();
+});
+
 await test('a difference: widths, and colours of what functions took themselves', async () => {
 	const page = await openFile('diff'), colors = () => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 45, 1000, 1).data].join());
 	const before = await colors();
