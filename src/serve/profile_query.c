@@ -7,6 +7,7 @@
 #include "saturate.h"
 #include "source_query.h"
 #include "stack_filters.h"
+#include "strobe_wire.h"
 
 #include <assert.h>
 #include <string.h>
@@ -104,15 +105,23 @@ static void note_unmeasured(struct profile_query *a, struct profile *const *prof
 	snprintf(a->unmeasured, sizeof(a->unmeasured), "%.*s", (int)b.size, b.size ? b.data : "");
 }
 
-/* Files that are made of the answer say by it what they are. */
+/* Files that are made of the answer say by it what they are. Runs for which a label has no room are a number. */
 static void label_average(struct profile *p, const struct view *v)
 {
-	_cleanup_(buf_done) struct buf b = { 0 };
+	static const char more[] = "; and 32 more";
+	_cleanup_(buf_done) struct buf b = { 0 }, one = { 0 };
 
 	buf_init(&b);
+	buf_init(&one);
 	for (size_t i = 0; i < v->run_count; i++) {
-		buf_printf(&b, "%s%s/%s", i ? "; " : "", v->runs[i].source, v->runs[i].id);
-		view_put_weight(v, i, &b);
+		buf_reset(&one);
+		buf_printf(&one, "%s%s/%s", i ? "; " : "", v->runs[i].source, v->runs[i].id);
+		view_put_weight(v, i, &one);
+		if (b.size + one.size > STROBE_WIRE_LABEL_VALUE - strlen(more)) {
+			buf_printf(&b, "; and %zu more", v->run_count - i);
+			break;
+		}
+		buf_put(&b, one.data, one.size);
 	}
 	labels_set(&p->labels, "average", strlen("average"), b.data, b.size);
 }
