@@ -191,6 +191,16 @@ for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
 					return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
 				}));
 
+// More is known from pairs of caller and callee than from their tree, which is an estimate.
+for (const scale of ['none', 'total'])
+	await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}`, async () => {
+		strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
+		for (const fn of ['main()', 'PDO::query', 'a', 'b'])
+			for (const column of ['wall_ns', 'calls'])
+				await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: fn, column }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
+		await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: 'PDO', by: 'class' }, (page) => rows(page, '.edges'));
+	});
+
 // The words of boxes and arrows. The file leaves out those of thin arrows.
 const saidOfGraph = (page) => page.evaluate(() => {
 	const words = (e) => [...e.querySelectorAll('text')].map((t) => t.textContent.trim()).join(' '), title = (e) => e.querySelector('a').getAttribute('xlink:title').split('\n')[0];

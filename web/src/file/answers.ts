@@ -261,7 +261,7 @@ function answer(a: FileQuery, places: Place, first: number, many: number, made: 
 
 // Those that the file brings, as the tree is an estimate.
 function measured(a: FileQuery): FunctionAnswer | null {
-	const around = a.filters.length ? undefined : facts().around?.[a.by || 'function'], first = around ? around.name.indexOf(a.function) : -1;
+	const all = a.filters.length ? undefined : facts().around?.[a.by || 'function'], around = Array.isArray(all) ? all[indexOf(a)] : all, first = around ? around.name.indexOf(a.function) : -1;
 	if (!around || first < 0)
 		return null;
 	const made = around.functions[first];

@@ -49,7 +49,7 @@ export interface PageData {
 	groups: Record<string, { of: number[]; names: string[] }>;
 	own: number[];
 	tables?: Record<string, Partial<TableAnswer> | Partial<TableAnswer>[]>;
-	around?: Record<string, Around>;
+	around?: Record<string, Around | (Around | 0)[]>;		// of a comparison by metric; 0: the page computes it
 }
 
 let about: PageData | null = null;
