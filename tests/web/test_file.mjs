@@ -565,10 +565,12 @@ await test('only my code: what has no row is said', async () => {
 		profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 3], [1], [1, 2], [1, 2, 3], [3]], weights: [10, 20, 30, 15, 25] }] }));
 	strobe('flamegraph', '-q', join(folder, 'foreign.json'), '-o', page_('foreign'));
 	await fetch(`${site}/api/v1/runs?source=shop&id=foreign`, { method: 'POST', body: readFileSync(join(folder, 'foreign.json')) });
-	for (const [name, page] of [['file', await openFile('foreign', 'by=own')], ['page', await openAt(`${site}/runs/shop/foreign?by=own`)]]) {
-		check(await text(page, '.functions .sum') === '100 samples · 2 functions · 45.0% without your code', name, await text(page, '.functions .sum'));
+	for (const open of [() => openFile('foreign', 'by=own'), () => openAt(`${site}/runs/shop/foreign?by=own`)]) {
+		const page = await open();
+		const says = (words) => page.waitForFunction((w) => document.querySelector('.functions .sum').textContent === w, {}, words);
+		await says('100 samples · 2 functions · 45.0% without your code');
 		await choose(page, 'Group by', '');
-		check(await text(page, '.functions .sum') === '100 samples · 4 functions', name, await text(page, '.functions .sum'));
+		await says('100 samples · 4 functions');
 		await page.close();
 	}
 	const plain = await openAt(`${site}/runs/shop/foreign?by=own`, { scripts: false });
