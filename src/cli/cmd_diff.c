@@ -258,7 +258,7 @@ static int draw(const struct sides *s, const struct diff *d, enum diff_scale sca
 {
 	const char *unit = d->profile->columns[d->after].unit;
 	struct page_metric metrics[SIDES_METRICS] = { { d, count_name } };
-	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after };
+	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after, .labels = &s->a.profile->labels };
 	struct diff_options o = { .scale = scale, .strip_hex = strip_hex, .truncate = compat, .whole_a = s->whole_before, .whole_b = s->whole_after };
 	struct diff others[SIDES_METRICS] = { 0 };
 	int code;

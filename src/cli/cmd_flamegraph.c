@@ -273,7 +273,7 @@ static int render_difference(const struct picture_order *order, const struct pag
 static int draw_metrics(const struct picture_order *order, const struct sides *s, const struct diff_options *o, struct diff *diffs)
 {
 	struct page_metric metrics[SIDES_METRICS] = { { &diffs[0], sides_metric(s) } };
-	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after };
+	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after, .labels = &s->a.profile->labels };
 	_cleanup_(buf_done) struct buf drawn = { 0 };
 	struct err err = { 0 };
 	bool has_values;

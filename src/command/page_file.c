@@ -30,6 +30,7 @@ struct facts {
 	const uint32_t *columns;	/* columns of the tree */
 	uint32_t column_count, chosen;	/* chosen: of the metrics */
 	const struct page_comparison *comparison;	/* NULL: there is none */
+	const struct diff *around;	/* the metric of a comparison whose callers and callees are written; else NULL */
 	uint32_t measured[PROFILE_COLUMNS / 2];		/* by metric: which of `columns` has what was measured before; 0: none */
 };
 
@@ -296,23 +297,34 @@ static void put_diff(struct json *j, const struct page_metric *m, const struct p
 
 /* --- Callers and callees --- */
 
+/* Both sides of a comparison. Values before that are scaled are those of what was measured, as sums of rounded ones are not exact. */
 static void put_values(struct json *j, const struct facts *f, const int64_t *values)
 {
+	const struct diff *d = f->around;
+
 	json_open_array(j);
-	for (uint32_t c = 0; c < f->column_count; c++)
+	if (d) {
+		json_i64(j, d->measured == d->before ? values[d->before] : profile_scaled(&d->scaling, values[d->measured]));
+		json_i64(j, values[d->after]);
+	}
+	for (uint32_t c = 0; c < f->column_count && !d; c++)
 		json_i64(j, values[f->columns[c]]);
 	json_end(j);
 }
 
-/* [frame or -1, values, at most] of each. */
+/* [frame or -1, values, at most, what was measured before if that is scaled] of each. */
 static void put_edges(struct json *j, const struct facts *f, const struct report_edges *e)
 {
+	const struct diff *d = f->around;
+
 	json_open_array(j);
 	for (size_t i = 0; i < e->count; i++) {
 		json_open_array(j);
 		json_i64(j, e->edges[i].frame == REPORT_NO_CALLER ? -1 : (int64_t)e->edges[i].frame);
 		put_values(j, f, e->edges[i].values);
 		json_u64(j, e->edges[i].at_most);
+		if (d && d->measured != d->before)
+			json_i64(j, e->edges[i].values[d->measured]);
 		json_end(j);
 	}
 	json_end(j);
@@ -320,7 +332,8 @@ static void put_edges(struct json *j, const struct facts *f, const struct report
 
 static void put_one_around(struct json *j, const struct facts *f, const struct profile *p, const bool *of)
 {
-	uint32_t column = f->columns[f->chosen];
+	const struct diff *d = f->around;
+	uint32_t column = d ? d->after : f->columns[f->chosen];
 	_cleanup_(report_edges_done) struct report_edges callers = { 0 }, callees = { 0 };
 
 	report_edges(p, of, REPORT_CALLERS, column, &callers);
@@ -334,6 +347,12 @@ static void put_one_around(struct json *j, const struct facts *f, const struct p
 	put_values(j, f, callees.total);
 	json_key(j, "at_most");
 	json_bool(j, callees.total_at_most);
+	if (d && d->measured != d->before) {
+		json_key(j, "self_measured");
+		json_i64(j, callees.self[d->measured]);
+		json_key(j, "total_measured");
+		json_i64(j, callees.total[d->measured]);
+	}
 	json_key(j, "callers");
 	put_edges(j, f, &callers);
 	json_key(j, "callees");
@@ -444,16 +463,61 @@ static void put_diff_tables(struct json *j, const struct facts *f)
 	json_end(j);
 }
 
+static bool can_put_around(const struct page_comparison *c, const struct profile *p)
+{
+	return p->edges && (uint64_t)p->frame_count * p->edges->pair_count * c->count <= AROUND_MOST;
+}
+
+/* One list per metric; nothing of trees that were measured, of which the page computes it. */
+static void put_diff_around(struct json *j, const struct facts *f)
+{
+	struct facts one = *f;
+
+	json_key(j, "around");
+	json_open_object(j);
+	for (size_t i = 0; i <= ARRAY_SIZE(groupings); i++) {
+		json_key(j, i ? report_by_key(groupings[i - 1]) : "function");
+		json_open_array(j);
+		for (size_t m = 0; m < f->comparison->count; m++) {
+			struct grouped g = group(f->comparison->metrics[m].diff->profile, i);
+
+			one.around = f->comparison->metrics[m].diff;
+			if (can_put_around(f->comparison, g.p))
+				put_around(j, &one, g.p);
+			else
+				json_u64(j, 0);
+			profile_free(g.made);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Groups in the place of functions, as the daemon's answer to by=class has them, cannot be grouped otherwise. */
+static void put_grouping(struct json *j, const struct labels *labels)
+{
+	const char *key = labels ? labels_get(labels, "grouped") : NULL;
+	enum report_by by;
+
+	if (!key || !report_by_parse(key, &by) || by == REPORT_BY_FUNCTION || by == REPORT_BY_OWN)
+		return;
+	json_key(j, "grouped");
+	json_str(j, report_by_key(by));
+}
+
 static void put_facts(struct json *j, const void *data)
 {
 	const struct facts *f = data;
 
 	put_columns(j, f);
+	put_grouping(j, f->comparison ? f->comparison->labels : &f->p->labels);
 	put_groups(j, f->p);
-	if (f->comparison)
+	if (f->comparison) {
 		put_diff_tables(j, f);
-	else if (f->p->edges && f->o->before_column == UINT32_MAX)
+		put_diff_around(j, f);
+	} else if (f->p->edges && f->o->before_column == UINT32_MAX) {
 		put_pairs_tables(j, f);
+	}
 }
 
 /* --- Pages --- */

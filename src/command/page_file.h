@@ -20,6 +20,7 @@ struct page_comparison {
 	size_t count;
 	size_t shown;			/* the metric that is seen first */
 	const char *name_before, *name_after;
+	const struct labels *labels;	/* those of a side; may be NULL */
 };
 
 /* Appends the page of a comparison. The columns in `o` do not matter. */

@@ -7,6 +7,7 @@
 #include "saturate.h"
 #include "source_query.h"
 #include "stack_filters.h"
+#include "strobe_wire.h"
 
 #include <assert.h>
 #include <string.h>
@@ -104,15 +105,23 @@ static void note_unmeasured(struct profile_query *a, struct profile *const *prof
 	snprintf(a->unmeasured, sizeof(a->unmeasured), "%.*s", (int)b.size, b.size ? b.data : "");
 }
 
-/* Files that are made of the answer say by it what they are. */
+/* Files that are made of the answer say by it what they are. Runs for which a label has no room are a number. */
 static void label_average(struct profile *p, const struct view *v)
 {
-	_cleanup_(buf_done) struct buf b = { 0 };
+	static const char more[] = "; and 32 more";
+	_cleanup_(buf_done) struct buf b = { 0 }, one = { 0 };
 
 	buf_init(&b);
+	buf_init(&one);
 	for (size_t i = 0; i < v->run_count; i++) {
-		buf_printf(&b, "%s%s/%s", i ? "; " : "", v->runs[i].source, v->runs[i].id);
-		view_put_weight(v, i, &b);
+		buf_reset(&one);
+		buf_printf(&one, "%s%s/%s", i ? "; " : "", v->runs[i].source, v->runs[i].id);
+		view_put_weight(v, i, &one);
+		if (b.size + one.size > STROBE_WIRE_LABEL_VALUE - strlen(more)) {
+			buf_printf(&b, "; and %zu more", v->run_count - i);
+			break;
+		}
+		buf_put(&b, one.data, one.size);
 	}
 	labels_set(&p->labels, "average", strlen("average"), b.data, b.size);
 }
@@ -199,6 +208,15 @@ static void group(const struct profile_query *a, struct profile **p)
 	grouped = report_group(*p, a->view.by);
 	profile_free(*p);
 	*p = grouped;
+}
+
+/* Files that are made of the answer have no functions but these groups. */
+static void label_grouping(const struct profile_query *a)
+{
+	const char *key = report_by_key(a->view.by);
+
+	if (a->view.by != REPORT_BY_FUNCTION)
+		labels_set(&a->profile->labels, "grouped", strlen("grouped"), key, strlen(key));
 }
 
 /* --- Columns --- */
@@ -401,10 +419,12 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 	if (a->with_source && before)
 		a->subject_before = source_query_subject(a, before);
 	group(a, &a->profile);
-	if (!before)
-		return choose_column(a, err);
-	group(a, &before);
-	return compare(a, before, err);
+	if (before)
+		group(a, &before);
+	if ((r = before ? compare(a, before, err) : choose_column(a, err)) < 0)
+		return r;
+	label_grouping(a);
+	return 0;
 }
 
 void profile_query_done(struct profile_query *a)

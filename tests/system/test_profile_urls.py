@@ -226,6 +226,14 @@ def files_of_an_average_say_that_they_are_one():
                 with open(f'{directory}/x.html') as f:
                     check(f'"average":"{words}"' in f.read(), f'{given}: {r}')
             check(words.split('; ')[1] in re.sub('<[^>]*>', '', d.get(f'/?run=shop/r1&run=shop/r2{weights}')), 'so does the page without scripts')
+        runs = [f'{i:03}' + 'x' * 50 for i in range(32)]
+        for run in runs:
+            urllib.request.urlopen(urllib.request.Request(f'{d.url}/api/v1/runs?source=shop&id={run}', data=b'main;a 1\n'), timeout=20).close()
+        r = strobe('convert', f'{d.url}/?' + '&'.join(f'run=shop/{run}' for run in runs), '-o', f'{directory}/x.strobe')
+        check(r.returncode == 0, f'a label has room for some of many long names: {r}')
+        r = strobe('flamegraph', f'{directory}/x.strobe', '-o', f'{directory}/x.html')
+        with open(f'{directory}/x.html') as f:
+            check(re.search('"average":"shop/000x+; shop/001x+; .*; and [0-9]+ more"', f.read()), f'{r}')
 
 
 @test

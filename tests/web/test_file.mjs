@@ -191,6 +191,16 @@ for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
 					return [...await rows(page, '.edges'), await text(page, '.function-head .facts')];
 				}));
 
+// More is known from pairs of caller and callee than from their tree, which is an estimate.
+for (const scale of ['none', 'total'])
+	await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}`, async () => {
+		strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
+		for (const fn of ['main()', 'PDO::query', 'a', 'b'])
+			for (const column of ['wall_ns', 'calls'])
+				await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: fn, column }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
+		await compared('pairs', `/?run=shop/recursion&base=shop/cart&scale=${scale}`, { function: 'PDO', by: 'class' }, (page) => rows(page, '.edges'));
+	});
+
 // The words of boxes and arrows. The file leaves out those of thin arrows.
 const saidOfGraph = (page) => page.evaluate(() => {
 	const words = (e) => [...e.querySelectorAll('text')].map((t) => t.textContent.trim()).join(' '), title = (e) => e.querySelector('a').getAttribute('xlink:title').split('\n')[0];
@@ -531,6 +541,41 @@ await test('parts of counts are those of the still picture, as are those of an a
 	const page = await openFile('average');
 	check((await text(page, '.about .facts')).includes('averageshop/after, weight 3 of 4; shop/before, weight 1 of 4'), await text(page, '.about .facts'));
 	await page.close();
+});
+
+await test('a file of groups offers no other groups', async () => {
+	for (const [name, address] of [['classes', '/runs/shop/trace?by=class'], ['files', '/runs/shop/trace?by=file'], ['class-diff', '/?run=shop/trace2&base=shop/trace&scale=none&by=class']]) {
+		const by = name === 'files' ? 'file' : 'class', path = address.replace(/^.runs.shop.trace./, '/?run=shop/trace&');
+		strobe('flamegraph', '-q', `${site}${address}`, '-o', page_(name));
+		check(readFileSync(page_(name), 'utf8').includes(`"grouped":"${by}"`), name);
+		const page = await openFile(name);
+		check((await page.$$eval('select[aria-label="Group by"] option', (all) => all.map((o) => o.value))).join() === by && page.complaints.length === 0, name, page.complaints);
+		check((await text(page, '.functions .sum')).includes(by === 'file' ? ' files' : ' classes') && !await page.$('.warning'), await text(page, '.functions .sum'));
+		await page.close();
+		await compared(name, path, {});
+	}
+	const own = await openFile('trace');
+	check((await own.$$('select[aria-label="Group by"] option')).length === 6, 'of functions there are all');
+	await own.close();
+});
+
+await test('only my code: what has no row is said', async () => {
+	writeFileSync(join(folder, 'foreign.json'), JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
+		shared: { frames: [{ name: 'main', file: '/srv/index.php' }, { name: 'Lib\\Boot::run', file: '/srv/vendor/lib/boot/Boot.php' }, { name: 'mine', file: '/srv/a.php' }, { name: 'usleep' }] },
+		profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 3], [1], [1, 2], [1, 2, 3], [3]], weights: [10, 20, 30, 15, 25] }] }));
+	strobe('flamegraph', '-q', join(folder, 'foreign.json'), '-o', page_('foreign'));
+	await fetch(`${site}/api/v1/runs?source=shop&id=foreign`, { method: 'POST', body: readFileSync(join(folder, 'foreign.json')) });
+	for (const open of [() => openFile('foreign', 'by=own'), () => openAt(`${site}/runs/shop/foreign?by=own`)]) {
+		const page = await open();
+		const says = (words) => page.waitForFunction((w) => document.querySelector('.functions .sum').textContent === w, {}, words);
+		await says('100 samples · 2 functions · 45.0% without your code');
+		await choose(page, 'Group by', '');
+		await says('100 samples · 4 functions');
+		await page.close();
+	}
+	const plain = await openAt(`${site}/runs/shop/foreign?by=own`, { scripts: false });
+	check((await plain.content()).includes('45.0% of all is in stacks without a function of your own code'), 'without scripts');
+	await plain.close();
 });
 
 await test('a difference: widths, and colours of what functions took themselves', async () => {

@@ -84,7 +84,7 @@ function Views() {
 				{columns.map((c) => <option key={c.name} value={c.name}>{format.columnName(c.name)}</option>)}
 			</select></label>}
 			<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
-				{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
+				{(IN_FILE && facts().grouped ? [facts().grouped!] : GROUPS).map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
 			</select></label>
 			<FindFunction />
 			{!IN_FILE && kind.value === 'range' && <Compare />}

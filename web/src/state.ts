@@ -42,7 +42,7 @@ const PANES = ['graph', 'table', 'calls', 'time'];
 const DISPLAY = ['zoom', 'callers', 'search', 'filter', 'order', 'at', 'time', 'show'];		// keys of the fragment
 
 // The initial state of a page in a file.
-const start = IN_FILE ? initialState() : { reverse: false, inverted: false };
+const start: ReturnType<typeof initialState> = IN_FILE ? initialState() : { reverse: false, inverted: false };
 
 // The run that the address names, as in /runs/shop/1.
 const pathRun = /^\/runs\/([^/]+\/[^/]+)$/.exec(location.pathname)?.[1] || '';
@@ -77,7 +77,7 @@ function readView(): View {
 		from: p.get('from') || '-1h',
 		to: p.get('to') || 'now',
 		column: p.get('column') || '',
-		by: p.get('by') || '',
+		by: start.grouped || p.get('by') || '',
 		function: p.get('function') || '',
 		functionFile: p.get('function_file') || '',
 		lines: p.get('lines') === 'all' ? 'all' : '',

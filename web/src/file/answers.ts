@@ -75,7 +75,7 @@ export interface FileQuery {
 
 function keyOf(v: View): FileQuery {
 	const width = v.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '';
-	return { by: v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, file: v.functionFile, reverse: v.reverse, threshold: v.threshold,
+	return { by: facts().grouped ? '' : v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, file: v.functionFile, reverse: v.reverse, threshold: v.threshold,
 		width: width as Meaning };
 }
 
@@ -261,7 +261,7 @@ function answer(a: FileQuery, places: Place, first: number, many: number, made: 
 
 // Those that the file brings, as the tree is an estimate.
 function measured(a: FileQuery): FunctionAnswer | null {
-	const around = a.filters.length ? undefined : facts().around?.[a.by || 'function'], first = around ? around.name.indexOf(a.function) : -1;
+	const all = a.filters.length ? undefined : facts().around?.[a.by || 'function'], around = Array.isArray(all) ? all[indexOf(a)] : all, first = around ? around.name.indexOf(a.function) : -1;
 	if (!around || first < 0)
 		return null;
 	const made = around.functions[first];
@@ -275,7 +275,7 @@ function functionOf(a: FileQuery): FunctionAnswer {
 	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), { columns: sides, scaled, measured: isScaled } = functionSides(metric);
 	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame && (!a.file || files[frameFile[f]] === a.file) ? 1 : 0), first = of.indexOf(1), calls = facts().compared && facts().columns[metric].name !== 'calls' ? [] : callsColumns();
 	if (first < 0)
-		throw new Error(`There is no ${a.by && a.by !== 'own' ? a.by : 'function'} “${a.function}” here.`);
+		throw new Error(`There is no ${facts().grouped || (a.by && a.by !== 'own' ? a.by : 'function')} “${a.function}” here.`);
 	// The server's profile of a difference has the chosen metric only.
 	const at = facts().compared ? [...sidesOf(metric), sides[0]] : sides, callers = neighbours(t, of, true, at, calls), callees = neighbours(t, of, false, at, calls), k = facts().factor || 1;
 	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => scaled(sides.map((c) => values[c])).map((v) => v / k);

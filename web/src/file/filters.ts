@@ -4,6 +4,7 @@
 import { Matcher } from '../matcher';
 import { compile } from '../picture/words';
 import { isStackFilter as isFilter, view } from '../state';
+import { facts } from './start';
 
 export type FilterPair = [key: string, text: string];
 
@@ -48,7 +49,7 @@ export function fault(filter: FilterPair): string {
 // Parts of an address of a server's page that a file has no answer to.
 function missing(): string {
 	const { by, subject } = view.value, keys = [...new Set(subject.map(([key]) => key))];
-	return [by === 'line' && 'This file has no grouping by line', keys.length && `This file cannot show another ${keys.join(', ')}; it stays as it was written`].filter(Boolean).join('. ');
+	return [by === 'line' && !facts().grouped && 'This file has no grouping by line', keys.length && `This file cannot show another ${keys.join(', ')}; it stays as it was written`].filter(Boolean).join('. ');
 }
 
 export function filterWarning(filters: FilterPair[]): string {

@@ -45,10 +45,11 @@ export interface PageData {
 	estimated?: boolean;
 	labels: Record<string, string>;
 	compared?: { before: string; after: string; factor: number };
+	grouped?: string;		// what stands in the place of functions
 	groups: Record<string, { of: number[]; names: string[] }>;
 	own: number[];
 	tables?: Record<string, Partial<TableAnswer> | Partial<TableAnswer>[]>;
-	around?: Record<string, Around>;
+	around?: Record<string, Around | (Around | 0)[]>;		// of a comparison by metric; 0: the page computes it
 }
 
 let about: PageData | null = null;
@@ -57,6 +58,6 @@ export function facts(): PageData {
 	return about ||= JSON.parse(document.getElementById('about')!.textContent!) as PageData;
 }
 
-export function initialState(): { reverse: boolean; inverted: boolean } {
-	return { reverse: facts().reversed, inverted: facts().inverted };
+export function initialState(): { reverse: boolean; inverted: boolean; grouped?: string } {
+	return { reverse: facts().reversed, inverted: facts().inverted, grouped: facts().grouped };
 }
