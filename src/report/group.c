@@ -283,6 +283,23 @@ bool *report_own_frames(const struct profile *p)
 	return own;
 }
 
+static bool has_values(const struct profile *p, uint32_t node)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (p->columns[c].self[node])
+			return true;
+	return false;
+}
+
+/* What stacks took before they came to a function of one's own, or without coming to one, is a function of its own, so that rows and boxes
+ * are all that there was. */
+static uint32_t other_code(struct profile *r)
+{
+	static const char name[] = "[other code]";
+
+	return profile_child(r, PROFILE_ROOT, profile_frame(r, (struct str){ name, sizeof(name) - 1 }, (struct str){ "", 0 }, 0));
+}
+
 static struct profile *own_code(const struct profile *p)
 {
 	struct profile *r = same_kind(p);
@@ -295,7 +312,10 @@ static struct profile *own_code(const struct profile *p)
 
 		nodes[n] = !own[f] ? parent : profile_child_at(r, parent, profile_frame(r, profile_name(p, f), profile_file(p, f),
 											p->frames[f].line), profile_line(p, n));
-		copy_values(r, nodes[n], p, n);
+		if (nodes[n] != PROFILE_ROOT)
+			copy_values(r, nodes[n], p, n);
+		else if (has_values(p, n))
+			copy_values(r, other_code(r), p, n);
 	}
 	return r;
 }

@@ -67,7 +67,7 @@ TEST(libraries_and_builtins_count_for_the_own_function_that_called_them)
 
 	buf_init(&out);
 	own_stacks((const char *const[]){ "/srv/index.php", "/srv/src/App.php", "/srv/vendor/a/b/Lib.php", "" }, &out);
-	CHECK_STR(out.data, " 16\nmain;App\\run; 15\n");
+	CHECK_STR(out.data, "main;App\\run; 15\n[other code]; 16\n");
 }
 
 TEST(without_files_all_functions_are_ones_own)

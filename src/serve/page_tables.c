@@ -127,19 +127,6 @@ static size_t rows_of(const struct page *p, size_t count)
 	return most && most < count ? most : count;
 }
 
-/* Stacks without a function of one's own have no row. */
-static void put_other_code(const struct page *p)
-{
-	const struct profile_query *a = &p->query;
-	int64_t rest = a->profile->columns[a->column].self[PROFILE_ROOT];
-
-	if (a->view.by != REPORT_BY_OWN || a->profile->edges || rest <= 0)
-		return;
-	buf_puts(p->out, ". ");
-	amount_put_share(p->out, rest, a->whole);
-	buf_printf(p->out, " of all%s is in stacks without a function of your own code", a->is_diff ? " after" : "");
-}
-
 static void put_counted(const struct page *p, size_t count, size_t shown)
 {
 	buf_puts(p->out, "<p>");
@@ -252,7 +239,6 @@ static void put_functions(const struct page *p)
 							     "limit is known)");
 			break;
 		}
-	put_other_code(p);
 	buf_puts(p->out, ".</p>\n");
 	put_skip(p, "functions");
 	put_headings(p, columns, column_count);
@@ -291,10 +277,8 @@ static void put_changes(const struct page *p)
 	diff_report_init(&r, &p->query.diff, &o);
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
-	buf_printf(p->out, ", before and after%s",
+	buf_printf(p->out, ", before and after%s.</p>\n",
 		   p->query.diff.before_weight > 0 || p->query.diff.after_weight > 0 ? "; a ? marks a change that may be chance" : "");
-	put_other_code(p);
-	buf_puts(p->out, ".</p>\n");
 	put_skip(p, "functions");
 	buf_puts(p->out, "<table>\n<thead><tr><th></th>");
 	put_sort(p, p->query.chosen, REPORT_SORT_SELF, calls ? "number" : "self", 3);

@@ -52,13 +52,6 @@ function thing(): string {
 	return by && by !== 'own' ? by : 'function';
 }
 
-// The share of stacks without a function of one's own, which has no row.
-function otherCode(r: Rows): string {
-	const m = view.value.by === 'own' && r.metrics.find((m) => m.group === r.chosen && (m.kind === 'self' || m.kind === 'self_after') && !m.isChange);
-	const rest = m ? (m.sum || m.whole) - Array.from(m.values).reduce((sum, v) => sum + v, 0) : 0;
-	return m && rest > m.whole / 2000 ? ` · ${format.share(rest, m.whole)} without your code` : '';
-}
-
 function isSorted(s: Order, m: Metric, chosen: string): boolean {
 	return s.kind === m.kind && (s.group || chosen) === m.group;
 }
@@ -160,7 +153,7 @@ export function Table() {
 
 	const first = Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, Math.ceil((at + height) / HEIGHT) + AROUND);
 	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.sum, mine.unit)} ${mine.unit === 'count' ? format.columnName(r.chosen) : ''} · ` : '';
-	const things = `${format.count(shown.length)} ${plural(thing(), shown.length)}${otherCode(r)}`;
+	const things = `${format.count(shown.length)} ${plural(thing(), shown.length)}`;
 
 	return <section class="functions" aria-label="Functions">
 		<div class="tools">

@@ -115,10 +115,18 @@ function groupWords(by: string): Words {
 		frameFile: new Array(names.length + 1).fill(0), frameLine: new Array(names.length + 1).fill(0) };
 }
 
+// One more function before the root, for what is not of one's own code.
+function ownWords(): Words {
+	const { names, files, frameName, frameFile, frameLine } = base.words, none = files.indexOf('');
+	const insert = (list: number[], v: number) => [...list.slice(0, -1), v, list[list.length - 1]];
+	return { ...base.words, names: [...names, '[other code]'], files: none < 0 ? [...files, ''] : files, frameName: insert(frameName, names.length),
+		frameFile: insert(frameFile, none < 0 ? files.length : none), frameLine: insert(frameLine, 0) };
+}
+
 const treeOf = memoizeLast((a) => {
 	const t = keptOf(a);
 	if (a.by === 'own')
-		return regrouped(t, facts().own.map((own, f) => own ? f : -1), t.words);
+		return regrouped(t, facts().own.map((own, f) => own ? f : -1), ownWords(), base.rootFrame);
 	return facts().groups[a.by] ? regrouped(t, facts().groups[a.by].of, groupWords(a.by)) : t;
 }, (a) => [a.by, a.filters]);
 

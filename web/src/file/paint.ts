@@ -32,7 +32,7 @@ export function paintOf(d: FlameData, graphs?: FlameData[]): Paint | null {
 	if (by === 'page' || !hasFrames.value || !facts().fills[by])
 		return null;
 	const list = fills[by] ||= rgb(facts().fills[by]);
-	return { fill: (box) => list[d.frame[box]], match: MATCH, matchText: MATCH_TEXT };
+	return { fill: (box) => list[Math.min(d.frame[box], list.length - 1)], match: MATCH, matchText: MATCH_TEXT };
 }
 
 // --- Attributes ---

@@ -121,9 +121,10 @@ function grown(parents: number[], frames: number[], own: Float64Array[], words: 
 }
 
 // The same stacks of other frames: of[frame] is the new one, or -1 for what counts as its caller. The root's has no entry.
-export function regrouped(t: Tree, of: ArrayLike<number>, words: Words): Tree {
+export function regrouped(t: Tree, of: ArrayLike<number>, words: Words, other = -1): Tree {
 	const root = words.frameName.length - 1, node = new Uint32Array(t.count), known = new Map<number, number>();
 	const parents = [0], frames = [root];
+	let rest = 0;
 	for (let i = 1; i < t.count; i++) {
 		const parent = node[t.parents[i]], f = of[t.frame[i]], key = parent * (root + 1) + f;
 		let to = f < 0 ? parent : known.get(key);
@@ -133,11 +134,16 @@ export function regrouped(t: Tree, of: ArrayLike<number>, words: Words): Tree {
 			frames.push(f);
 		}
 		node[i] = to;
+		if (!to && other >= 0 && !rest && t.own.some((values) => values[i])) {
+			rest = frames.length;
+			parents.push(0);
+			frames.push(other);
+		}
 	}
 	const own = t.own.map((values) => {
 		const sums = new Float64Array(frames.length);
 		for (let i = 0; i < t.count; i++)
-			sums[node[i]] += values[i];
+			sums[node[i] || (i ? rest : 0)] += values[i];
 		return sums;
 	});
 	return grown(parents, frames, own, words, t.leftOut);
