@@ -102,6 +102,16 @@ static void prefer_huge_pages_for(char **files, size_t count)
 		mem_prefer_huge_pages((size_t)1 << 30);
 }
 
+/* The sides of a comparison of calls have names of their own, so a label of the file says what they are. */
+static void mark_calls(struct profile *p)
+{
+	const char *compared = labels_get(&p->labels, "compared");
+	uint32_t before = profile_find_column(p, "before"), after = profile_find_column(p, "after");
+
+	if (compared && !strcmp(compared, "calls") && before != UINT32_MAX && after != UINT32_MAX)
+		p->columns[before].counts_calls = p->columns[after].counts_calls = true;
+}
+
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count)
 {
 	return inputs_load_as(in, spec, NULL, files, count);
@@ -120,8 +130,10 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 		code = load_default(in, spec);
 	for (size_t i = 0; i < count && !code; i++)
 		code = load(in, spec, files[i]);
-	if (!code)
+	if (!code) {
 		add_time(in);
+		mark_calls(in->profile);
+	}
 	return code;
 }
 

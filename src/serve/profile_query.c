@@ -210,13 +210,15 @@ static void group(const struct profile_query *a, struct profile **p)
 	*p = grouped;
 }
 
-/* Files that are made of the answer have no functions but these groups. */
-static void label_grouping(const struct profile_query *a)
+/* For files that are made of the answer: they have no functions but these groups, and no other value to compare. */
+static void label_answer(const struct profile_query *a)
 {
 	const char *key = report_by_key(a->view.by);
 
 	if (a->view.by != REPORT_BY_FUNCTION)
 		labels_set(&a->profile->labels, "grouped", strlen("grouped"), key, strlen(key));
+	if (a->is_diff && a->profile->columns[a->column].counts_calls)
+		labels_set(&a->profile->labels, "compared", strlen("compared"), "calls", strlen("calls"));
 }
 
 /* --- Columns --- */
@@ -423,7 +425,7 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 		group(a, &before);
 	if ((r = before ? compare(a, before, err) : choose_column(a, err)) < 0)
 		return r;
-	label_grouping(a);
+	label_answer(a);
 	return 0;
 }
 

@@ -204,6 +204,8 @@ def the_value_that_the_address_of_a_comparison_names_is_taken():
                 check(r.stdout == 'main() %d\nmain();Cart::add %d\n' % after, f'{command} of {column}: {r}')
             rows = json.loads(strobe('report', '--json', page).stdout)['functions']
             check(sorted(f['self'] for f in rows) == sorted(after), f'report of {column}: {rows}')
+            totals = {f['function']: f.get('total') for f in rows}
+            check(totals['main()'] == (after[0] if column == 'calls' else sum(after)), f'totals of {column}: {totals}')
             rows = json.loads(strobe('diff', '--all', '--json', page).stdout)['functions']
             sides = {f['function']: (f['self']['before'], f['self']['after']) for f in rows}
             check(sides == {'main()': (before[0], after[0]), 'Cart::add': (before[1], after[1])}, f'diff of {column}: {sides}')
@@ -212,6 +214,33 @@ def the_value_that_the_address_of_a_comparison_names_is_taken():
             check(r.stdout == both, f'diff --folded of {column}: {r}')
             r = strobe('collapse', f'{page}&side=before')
             check(r.stdout == 'main() %d\nmain();Cart::add %d\n' % before, f'the side before of {column}: {r}')
+
+
+def values(text):
+    return sorted(line for line in text.splitlines() if line)
+
+
+@test
+def code_that_is_not_of_ones_own_has_a_row_everywhere():
+    frames = [{'name': 'main', 'file': '/srv/index.php'}, {'name': 'boot', 'file': '/srv/vendor/a/b/Boot.php'}, {'name': 'usleep'}]
+    profile = {'$schema': 'https://www.speedscope.app/file-format-schema.json', 'shared': {'frames': frames},
+               'profiles': [{'type': 'sampled', 'name': 'x', 'unit': 'none', 'startValue': 0, 'endValue': 60,
+                             'samples': [[0], [0, 2], [1], [1, 2], [1, 0]], 'weights': [10, 20, 5, 7, 18]}]}
+    expected = ['[other code] 12', 'main 48']
+    with Directory() as directory, Daemon(directory) as d:
+        for run in 'one', 'two':
+            request = urllib.request.Request(f'{d.url}/api/v1/runs?source=shop&id={run}', data=json.dumps(profile).encode())
+            urllib.request.urlopen(request, timeout=20).close()
+        page = f'{d.url}/?run=shop/one&by=own'
+        check(values(d.get('/api/v1/profile?run=shop/one&by=own&format=folded')) == expected, 'folded')
+        check(values(strobe('collapse', page).stdout) == expected, f'collapse: {strobe("collapse", page)}')
+        with open(f'{directory}/x.json', 'w') as f:
+            json.dump(profile, f)
+        for given in [page], ['--by', 'own', f'{directory}/x.json']:
+            rows = json.loads(strobe('report', '--json', *given).stdout)['functions']
+            check({f['function']: f['self'] for f in rows} == {'main': 48, '[other code]': 12}, f'report {given}: {rows}')
+        rows = json.loads(strobe('diff', '--all', '--json', f'{page}&base=shop/two').stdout)['functions']
+        check({f['function']: f['self']['after'] for f in rows} == {'main': 48, '[other code]': 12}, f'diff: {rows}')
 
 
 @test
