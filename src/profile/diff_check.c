@@ -191,8 +191,8 @@ static void check_size(const struct profile *p, uint32_t column, const char *nam
 		return;
 	samples = (double)profile_sum(p, column) / weight;
 	if (samples >= 1 && samples < FEW_SAMPLES)
-		doubt(all, false, "'%s' has only %.0f samples: a share of one half may be off by %.0f points by chance",
-		      name, samples, 100 * 1.96 * sqrt(0.25 / samples));
+		doubt(all, false, "'%s' has only %.0f sample%s: a share of one half may be off by %.0f points by chance",
+		      name, samples, samples < 1.5 ? "" : "s", 100 * 1.96 * sqrt(0.25 / samples));
 }
 
 void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, const struct profile *b,

@@ -177,6 +177,8 @@ static void put_totals(const struct page *p)
 	if (c->before > 0)
 		buf_printf(p->out, " (%+.1f%%)", 100.0 * (double)delta / (double)c->before);
 	buf_puts(p->out, "</strong></p>\n");
+	if (p->query.diff.factor != 1)
+		buf_printf(p->out, "<p>In the table what was before is scaled: × %.4g</p>\n", p->query.diff.factor);
 }
 
 static bool has_facts(const struct page *p)
@@ -240,12 +242,30 @@ static void put_groups(const struct page *p)
 	buf_puts(p->out, "</p>\n");
 }
 
+static void put_scales(const struct page *p)
+{
+	static const char *const words[] = {
+		[DIFF_AS_IT_IS] = "as measured", [DIFF_BY_TOTAL] = "in shares of the total", [DIFF_BY_RATE] = "per second",
+		[DIFF_BY_REQUESTS] = "per request",
+	};
+	const struct view *v = &p->query.view;
+
+	buf_puts(p->out, "<p>Scaled ");
+	put_choice(p, "scale", NULL, "automatically", !v->has_scale, true);
+	for (int scale = 0; scale <= DIFF_BY_REQUESTS; scale++)
+		if (p->query.scales[scale])
+			put_choice(p, "scale", view_scale_names[scale], words[scale], v->has_scale && v->scale == (enum diff_scale)scale, false);
+	buf_puts(p->out, "</p>\n");
+}
+
 void page_put_choices(const struct page *p)
 {
 	buf_puts(p->out, "<section class=\"plain choices\" aria-label=\"What to show\">\n");
 	if (p->query.column_count > 1)
 		put_columns(p);
 	put_groups(p);
+	if (p->query.is_diff)
+		put_scales(p);
 	buf_puts(p->out, "</section>\n");
 }
 

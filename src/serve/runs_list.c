@@ -194,10 +194,7 @@ static void put_total(struct buf *out, const struct store_run *run, const char *
 static void put_name(struct buf *out, const struct store_run *run)
 {
 	/* On a phone, where the column of ids is far away, the style sheet shows data-id. */
-	buf_puts(out, "<th scope=\"row\"");
-	if (run->name || run->url)
-		buf_printf(out, " data-id=\"%s/%s\"", run->source, run->id);
-	buf_printf(out, "><a href=\"/runs/%s/%s\">", run->source, run->id);
+	buf_printf(out, "<th scope=\"row\" data-id=\"%s/%s\"><a href=\"/runs/%s/%s\">", run->source, run->id, run->source, run->id);
 	html_text(out, run->name ? run->name : run->url ? run->url : run->id);
 	buf_puts(out, "</a>");
 	if (run->name && run->url) {

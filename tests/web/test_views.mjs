@@ -561,8 +561,9 @@ await test('the part of the call graph that is seen stands in the address; a lin
 	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map((v) => +(+v).toFixed(2)).join());
 	const open = await openPage('/runs/shop/before#show=calls');
 	await open.waitForSelector('.call-graph svg .node');
+	await open.keyboard.press('+');		// without the focus
+	await at(open, 'at=');
 	await open.focus('.call-graph');
-	await open.keyboard.press('+');
 	await open.keyboard.down('Shift');
 	await open.keyboard.press('ArrowDown');
 	await open.keyboard.up('Shift');
@@ -684,6 +685,11 @@ await test('without scripts a run has its facts, picture, every metric and its f
 
 await test('without scripts a comparison has the totals, a link to each side, and is sorted as asked', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before&sort=name', { scripts: false });
+	const said = await text(open, '.choices');
+	check(/Scaled automatically, as measured, in shares of the total/.test(said) && await open.$('.choices a[href*="scale=total"]'), said);
+	await open.goto(`${site}/?run=shop/after&base=shop/before&scale=total`);
+	check(/In the table what was before is scaled: × \d/.test(await text(open, 'main')) && (await text(open, '.choices strong:last-of-type')), await text(open, 'main'));
+	await open.goto(`${site}/?run=shop/after&base=shop/before&sort=name`);
 	const facts = await open.$eval('section[aria-label="Run"]', (s) => s.textContent);
 	check(/samples: [\d,]+ before, [\d,]+ after, \+[\d,]+ \(\+[\d.]+%\)/.test(facts), facts);
 	const links = await open.$$eval('section[aria-label="Run"] a', (all) => all.map((a) => a.getAttribute('href')));

@@ -22,12 +22,15 @@ function focus(...ids: string[]): boolean {
 }
 
 // As if the graph had the focus. A table alone has the zoom of the address.
+function forward(e: KeyboardEvent): boolean[] {
+	return [...document.querySelectorAll('.flame, .call-graph')].map((graph) => !graph.dispatchEvent(new KeyboardEvent('keydown', { key: e.key, cancelable: true })));
+}
+
 function zoomOut(e: KeyboardEvent): boolean {
-	const graphs = document.querySelectorAll('.flame, .call-graph');
-	graphs.forEach((graph) => graph.dispatchEvent(new KeyboardEvent('keydown', { key: e.key, cancelable: true })));
-	if (!graphs.length && zoom.value.length)
+	const taken = forward(e);
+	if (!taken.length && zoom.value.length)
 		setZoom(e.key === 'Escape' ? [] : zoom.value.slice(0, -1));
-	return graphs.length > 0;
+	return taken.length > 0;
 }
 
 function show(on: boolean): void {
@@ -49,7 +52,7 @@ function act(e: KeyboardEvent, isFind: boolean): boolean {
 	else if (e.key === 'Escape' || e.key === 'Backspace')
 		return zoomOut(e);
 	else
-		return false;
+		return e.target === document.body && /^[wasdfnN0+=-]$/.test(e.key) && forward(e).includes(true);
 	return true;
 }
 
