@@ -23,7 +23,7 @@
 #define PIECE		(256u * 1024)
 #define PIECES_PER_LOOK	64u			/* then other sources have their turn */
 #define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with the rotated file */
-#define TAILS_MAX	16u
+#define TAILS_MAX	256u			/* rotated files with lines that no sink has; each is open */
 
 struct file_source {
 	struct source base;
@@ -44,6 +44,7 @@ struct file_source {
 	struct file_offset adopted;	/* belongs to the file that the path names, which another path named before */
 	char *adopted_from;		/* the state file that had it; NULL: none */
 	bool caught_up, state_failed, logged_unreadable, logged_missing;
+	int64_t next_full_ns;		/* when it may be logged again that there are too many */
 	uint64_t acknowledged, saved;	/* ack tokens */
 	char piece[PIECE];
 };
@@ -219,8 +220,13 @@ static void check_files(struct file_source *s)
 		return;
 	}
 	s->logged_unreadable = false;
-	if (count_tails(s) >= TAILS_MAX)
+	if (count_tails(s) >= TAILS_MAX) {
+		if (log_is_due(&s->next_full_ns))
+			log_warning("%u rotated files of '%s' have lines that are not stored yet; those that are rotated away until they are "
+				    "will not be read",
+				    TAILS_MAX, s->path);
 		return;
+	}
 	if (s->current)
 		log_info("'%s' was rotated; the old file is read to its end", s->path);
 	s->current = begin_tail(s, TAKE_FD(fd), &st, 0);

@@ -282,6 +282,29 @@ TEST(what_was_rotated_away_during_a_restart_is_read_to_its_end)
 	teardown(&f);
 }
 
+TEST(many_rotated_files_wait_for_their_sink_also_over_a_restart)
+{
+	_cleanup_(buf_done) struct buf all = { 0 };
+	struct fixture f;
+
+	setup(&f);
+	buf_init(&all);
+	open_it(&f);
+	for (int i = 0; i < 40; i++) {
+		_cleanup_(freep) char *line = xasprintf("f%d 1\n", i), *to = xasprintf("%s.%d", f.path, i), *said = xasprintf("f%d 1|", i);
+
+		write_to(&f, line, false);
+		CHECK_STR(run(&f), said);
+		buf_puts(&all, said);
+		CHECK_INT(rename(f.path, to), 0);
+	}
+	f.source = source_close(f.source);
+	f.lines = 0;
+	open_it(&f);
+	CHECK_STR(run(&f), all.data);
+	teardown(&f);
+}
+
 TEST(another_file_in_its_place_is_read_from_the_start)
 {
 	struct fixture f;
