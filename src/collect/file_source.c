@@ -46,8 +46,12 @@ struct file_source {
 	bool caught_up, state_failed, logged_unreadable, logged_missing;
 	int64_t next_full_ns;		/* when it may be logged again that there are too many */
 	uint64_t acknowledged, saved;	/* ack tokens */
+	struct file_source *next;	/* in `all` */
 	char piece[PIECE];
 };
+
+/* The open ones, since a file may be renamed from the path of one to that of another. All belong to one thread, that of their loop. */
+static struct file_source *all;
 
 /* --- Lines --- */
 
@@ -201,11 +205,39 @@ static size_t count_tails(const struct file_source *s)
 	return n;
 }
 
+static bool has_tail(const struct file_source *s, const struct stat *st)
+{
+	for (const struct tail *t = s->tails; t; t = t->next)
+		if (t->fd >= 0 && t->device == st->st_dev && t->inode == st->st_ino)
+			return true;
+	return false;
+}
+
+/* Whether the source of another path reads this file, which was renamed. */
+static bool is_read_elsewhere(const struct file_source *s, const struct stat *st)
+{
+	for (const struct file_source *o = all; o; o = o->next)
+		if (o != s && o->base.loop == s->base.loop && has_tail(o, st))
+			return true;
+	return false;
+}
+
+/* How far the file was read under another name, or under this one before. */
+static uint64_t read_before(const struct file_source *s, int fd, const struct stat *st)
+{
+	for (const struct file_source *o = all; o; o = o->next)
+		for (size_t i = o->ended_count; o->base.loop == s->base.loop && i-- > 0;)
+			if (file_offset_matches(&o->ended[i], fd, st))
+				return o->ended[i].position;
+	return 0;
+}
+
 /* Looks whether the path names another file than before. */
 static void check_files(struct file_source *s)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct err err = { 0 };
+	uint64_t position;
 	struct stat st;
 	int r;
 
@@ -227,9 +259,14 @@ static void check_files(struct file_source *s)
 				    TAILS_MAX, s->path);
 		return;
 	}
+	if (is_read_elsewhere(s, &st)) {
+		source_set_state(&s->base, true, "waiting: the file was renamed, and is read to its end under its former name");
+		return;
+	}
 	if (s->current)
 		log_info("'%s' was rotated; the old file is read to its end", s->path);
-	s->current = begin_tail(s, TAKE_FD(fd), &st, 0);
+	position = read_before(s, fd, &st);
+	s->current = begin_tail(s, TAKE_FD(fd), &st, position);
 	source_set_state(&s->base, true, "reading");
 	save(s);
 }
@@ -267,13 +304,13 @@ static bool read_tail(struct file_source *s, struct tail *t, unsigned *pieces)
 static void read_all(struct file_source *s, unsigned pieces)
 {
 	int64_t now = clock_monotonic_ns();
-	bool all = true, ended = false;
+	bool whole = true, ended = false;
 
 	for (struct tail *t = s->tails, *next; t; t = next) {
 		next = t->next;
 		if (t->fd < 0)
 			continue;
-		all &= read_tail(s, t, &pieces);
+		whole &= read_tail(s, t, &pieces);
 		/* Its offset is saved as long as anything of it may come again. */
 		if (t->fd >= 0 && t != s->current && t->quiet_since_ns && now - t->quiet_since_ns > OLD_QUIET_NS && tail_is_done(t)) {
 			note_ended(s, t);
@@ -281,7 +318,7 @@ static void read_all(struct file_source *s, unsigned pieces)
 			ended = true;
 		}
 	}
-	if (all && !s->caught_up) {
+	if (whole && !s->caught_up) {
 		s->caught_up = true;
 		s->base.receiver.caught_up(s->base.receiver.data, &s->base);
 	}
@@ -465,8 +502,12 @@ static void file_stop(struct source *base)
 
 static struct source *file_close(struct source *base)
 {
-	struct file_source *s = (struct file_source *)base;
+	struct file_source *s = (struct file_source *)base, **p = &all;
 
+	while (*p && *p != s)
+		p = &(*p)->next;
+	if (*p)
+		*p = s->next;
 	if (s->timer.fd >= 0)
 		loop_remove_timer(base->loop, &s->timer);
 	if (s->has_begun && s->last_epoch)
@@ -499,24 +540,23 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 	return 0;
 }
 
-/* The path may have been renamed since it was opened. */
-static bool has_open(const struct file_source *s, const char *path)
+static bool has_open(const struct file_source *s, const char *path, bool also_rotated)
 {
 	struct stat st;
 
 	if (stat(path, &st) < 0)
 		return false;
-	for (const struct tail *t = s->tails; t; t = t->next)
-		if (t->device == st.st_dev && t->inode == st.st_ino)
-			return true;
-	return false;
+	if (also_rotated)
+		return has_tail(s, &st);
+	return s->current && s->current->device == st.st_dev && s->current->inode == st.st_ino;
 }
 
-static bool is_same_source(const struct source *base, const struct file_source *s)
+/* The path may have been renamed since it was opened. One that stays reads the files that were rotated away to their end. */
+static bool is_same_source(const struct source *base, const struct file_source *s, bool is_leaving)
 {
 	const struct file_source *other = (const struct file_source *)base;
 
-	return base->ops == &file_source_ops && (file_is_same(other->path, s->path) || has_open(other, s->path));
+	return base->ops == &file_source_ops && (file_is_same(other->path, s->path) || has_open(other, s->path, is_leaving));
 }
 
 /* The one that is about to be closed, or has the same path, is the same source with other parameters. */
@@ -525,10 +565,10 @@ static const struct source *find_same(const struct file_source *s)
 	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
 
 	for (size_t i = 0; i < staying->count; i++)
-		if (is_same_source(staying->items[i], s))
+		if (is_same_source(staying->items[i], s, false))
 			return staying->items[i];
 	for (size_t i = 0; i < leaving->count; i++)
-		if (is_same_source(leaving->items[i], s))
+		if (is_same_source(leaving->items[i], s, true))
 			return leaving->items[i];
 	return NULL;
 }
@@ -538,7 +578,7 @@ static int check_names(const struct file_source *s, const struct source_list *st
 	for (size_t i = 0; i < staying->count; i++) {
 		const struct source *other = staying->items[i];
 
-		if (is_same_source(other, s) && strcmp(((const struct file_source *)other)->path, s->path))
+		if (is_same_source(other, s, false) && strcmp(((const struct file_source *)other)->path, s->path))
 			return err_set(err, -EEXIST, "%s and %s are one file, whose lines would count twice; remove one "
 						     "of them", other->url, s->base.url);
 	}
@@ -629,6 +669,8 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	    (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");
+	s->next = all;
+	all = s;
 	*ret = &s->base;
 	return 0;
 fail:

@@ -305,6 +305,28 @@ TEST(many_rotated_files_wait_for_their_sink_also_over_a_restart)
 	teardown(&f);
 }
 
+TEST(a_file_that_is_renamed_to_another_path_that_is_read_is_not_read_twice)
+{
+	struct source *other = NULL;
+	struct err err = { 0 };
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|");
+	{
+		_cleanup_(freep) char *url = xasprintf("file:%s.1", f.path);
+
+		CHECK_INT(source_open(url, f.loop, &f.receiver, &other, &err), 0);
+	}
+	rotate(&f);
+	write_to(&f, "b 2\n", false);
+	CHECK_STR(run(&f), "b 2|");
+	source_close(other);
+	teardown(&f);
+}
+
 TEST(another_file_in_its_place_is_read_from_the_start)
 {
 	struct fixture f;

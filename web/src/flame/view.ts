@@ -213,11 +213,11 @@ export class FlameView {
 	}
 
 	protected measure(toRoot: boolean): void {
+		this.box.style.setProperty('--rows', `${this.rows()}px`);		// before the height is read, which depends on it on a phone
 		const width = this.box.clientWidth, height = this.box.clientHeight, scale = devicePixelRatio || 1;
 		if (!width || !height)
 			return;
 		const below = toRoot ? this.below = 0 : this.below;
-		this.box.style.setProperty('--rows', `${this.rows()}px`);
 		this.cssWidth = width;
 		this.cssHeight = height;
 		this.canvas.width = Math.round(width * scale);
