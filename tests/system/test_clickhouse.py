@@ -479,6 +479,40 @@ def notes_about_removed_runs_go_when_the_runs_are_gone():
 
 
 @test
+def runs_are_rewritten_only_when_many_of_them_are_removed():
+    server = servers()[0]
+    mutations = lambda table, more='': int(server.ask('SELECT count() FROM system.mutations WHERE database = currentDatabase()'
+                                                      f" AND table = '{table}'{more}", 'rewritten'))
+    rows = lambda: int(server.ask('SELECT count() FROM runs', 'rewritten'))
+    ids = [f'r{i:02}' for i in range(40)]
+
+    def removed_and_maintained(names, also=lambda page: None):
+        """A daemon's first maintenance comes soon, and sweeps up notes of long ago after it has decided about runs."""
+        with Page(d, server.url('rewritten')) as page:
+            also(page)
+            for name in names:
+                check(status_of(page, f'/api/v1/runs/shop/{name}', 'DELETE')[0] in (200, 204), f'{name} is removed')
+        before = mutations('runs_removed')
+        server.ask('INSERT INTO runs_removed SELECT 202601, number + 1 FROM system.numbers LIMIT 2000', 'rewritten')
+        with Page(d, server.url('rewritten')) as page:
+            check(wait_for(lambda: mutations('runs_removed') > before, 100), 'maintenance was there')
+            check(wait_for(lambda: not mutations('runs', ' AND is_done = 0') and not mutations('runs_removed', ' AND is_done = 0')), 'done')
+            return sorted(r['id'] for r in json.loads(status_of(page, '/api/v1/runs?source=shop&limit=100')[1])['runs'])
+
+    def store_all(page):
+        for name in ids:
+            check(status_of(page, f'/api/v1/runs?source=shop&id={name}', 'POST', f'main;{name} 3\n'.encode())[0] == 201, 'stored')
+    with Directory() as d:
+        removed_and_maintained(ids[:1], store_all)
+        check(mutations('runs') == 1 and rows() == 39, f'the first of a day is deleted at once: {rows()}')
+        removed_and_maintained(ids[1:3])
+        check(mutations('runs') == 1 and rows() == 39, f'two of 39 are left for later: {rows()}')
+        listed = removed_and_maintained(ids[3:10])
+        check(mutations('runs') == 2 and rows() == 30, f'nine are deleted together: {rows()}')
+        check(listed == ids[10:], f'the others are there: {listed}')
+
+
+@test
 def passwords_come_from_files_and_are_not_shown():
     with ClickHouse(password='geheim7') as server, Directory() as d:
         with open(f'{d}/password', 'w') as f:
