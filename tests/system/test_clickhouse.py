@@ -461,6 +461,37 @@ def names_are_sent_again_where_another_daemon_created_the_tables():
 
 
 @test
+def sums_stay_right_when_a_shard_lost_the_kinds_of_its_samples():
+    one, two = servers()
+    lines = stacks(200)
+
+    def forget_kinds(server):
+        server.ask('ALTER TABLE kinds DELETE WHERE kind > 0', 'kindless')
+        check(wait_for(lambda: int(server.ask('SELECT count() FROM kinds', 'kindless')) == 0, 60), 'they are gone')
+    with Directory() as d:
+        collected(lines, both('kindless'), directory=d)
+        end = int(one.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'kindless'))
+        check(stored('kindless', one) > 0 and stored('kindless', two) > 0, 'both have samples')
+        with Page(d, both('kindless')) as page:
+            def found():
+                sums = status_of(page, f'/pyroscope/render?query=samples:samples:count::{{}}&from={end - 600}&until={end + 600}')
+                return {**answers(page, end), 'sums': sums}
+            before = found()
+            check(sum(json.loads(before['sums'][1])['timeline']['samples']) == samples_of(lines), before['sums'])
+            check(sum(before['time line']) == samples_of(lines), f'all are there: {before["looked"]}')
+            forget_kinds(two)
+            check(found() == before, f'nothing is missing: {found()["looked"]}')
+            two.ask("INSERT INTO kinds VALUES (77, 1, 0, 0, 'samples', 'count', 0)", 'kindless')
+            check(found() == before, f'nor if it knows another one: {found()["looked"]}')
+            check(not any('their kind' in line for line in page.daemon.said.lines()), 'so there is nothing to say')
+            forget_kinds(two)
+            forget_kinds(one)
+            check(sum(found()['time line']) == 0 and not found()['folded'], 'where no shard has them, nothing can be shown')
+            said = lambda: [line for line in page.daemon.said.lines() if 'their kind is in no server' in line]
+            check(wait_for(said) and len(said()) == 1, f'which the log says once: {page.daemon.said.lines()}')
+
+
+@test
 def notes_about_removed_runs_go_when_the_runs_are_gone():
     one, two = pair = servers()
     noted = lambda: [int(s.ask('SELECT count() FROM runs_removed', 'swept')) for s in pair]
