@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -541,6 +542,42 @@ def runs_are_rewritten_only_when_many_of_them_are_removed():
         listed = removed_and_maintained(ids[3:10])
         check(mutations('runs') == 2 and rows() == 30, f'nine are deleted together: {rows()}')
         check(listed == ids[10:], f'the others are there: {listed}')
+
+
+@test
+def two_sinks_with_a_server_and_a_database_in_common_are_refused():
+    one, two = servers()
+    alias = f'clickhouse://localhost:{two.server.rsplit(":", 1)[1]}/overlap'
+
+    def serve(d, config):
+        with open(f'{d}/config.yaml', 'w') as f:
+            f.write(config)
+        return [STROBE, 'serve', '--config', f'{d}/config.yaml', '--listen', '127.0.0.1:0']
+    with Directory() as d:
+        start = f'store: "{both("overlap")}"\nstate: {d}/state\nfrom:\n  - unix:{d}/strobe.sock\n'
+        p = subprocess.run(serve(d, f'{start}to:\n  - "{alias}"\n'), capture_output=True, text=True, timeout=60)
+        said = p.stdout + p.stderr
+        check(p.returncode and 'the store of the page and a sink write to one database' in said and 'twice' in said, said)
+        p = collect(both('overlap'), alias, directory=d)
+        said = p.communicate('a;b 1\n', timeout=60)[1]
+        check(p.returncode and 'two sinks write to one database of the ClickHouse server localhost' in said, said)
+        p = subprocess.Popen(serve(d, start), stderr=subprocess.PIPE, text=True)
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend(iter(p.stderr.readline, '')), daemon=True)
+        reader.start()
+        try:
+            check(wait_for(lambda: any('listening on' in line for line in lines), 60), f'it starts: {lines}')
+            serve(d, f'{start}to:\n  - "{alias}"\n')
+            p.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: any('the store of the page and a sink write to one database' in line for line in lines), 30), f'refused: {lines}')
+            serve(d, f'{start}to:\n  - "{alias}2"\n')
+            p.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: two.ask('SHOW DATABASES').split().count('overlap2'), 30), f'another database is fine: {lines}')
+        finally:
+            p.terminate()
+            check(p.wait(60) == 0, f'it goes on until it is stopped: {lines}')
+            reader.join(10)
+            p.stderr.close()
 
 
 @test
