@@ -27,7 +27,7 @@ struct counts {
 	const struct store_query *q;
 	int64_t step_ns;			/* 0: per series */
 	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
-	struct clickhouse_kinds kinds;		/* of all shards */
+	struct clickhouse_kinds kinds;		/* those that any shard knows */
 	uint64_t kindless;
 };
 

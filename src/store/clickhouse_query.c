@@ -25,7 +25,7 @@ struct query {
 
 	struct profile *profile;
 	struct clickhouse_series series;
-	struct clickhouse_kinds kinds;		/* of all shards */
+	struct clickhouse_kinds kinds;		/* those that any shard knows */
 	struct labels labels;
 	uint64_t samples, rows, kindless;
 	int64_t first, end;			/* buckets with samples: [first, end) */

@@ -12,7 +12,7 @@
 #define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
 #define NOTES_MIN	1000u			/* for fewer no mutation is worth it */
 #define DEAD		"seq IN (SELECT seq FROM runs_removed)"
-#define DEAD_SHARE	"8"			/* of the bytes of all runs one in eight, or the first in a day, is worth it */
+#define DEAD_SHARE	"8"			/* one in eight bytes of all runs is worth it, and once a day any */
 #define NOTE_KEPT_NS	(3600 * NS_PER_SECOND)	/* from when the run was stored */
 
 struct kept_run {

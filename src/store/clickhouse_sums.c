@@ -28,7 +28,7 @@ struct sums {
 	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
 
 	struct clickhouse_series series;
-	struct clickhouse_kinds kinds;		/* of all shards */
+	struct clickhouse_kinds kinds;		/* those that any shard knows */
 	uint64_t kindless;
 	struct described {
 		struct store_series series;
