@@ -573,6 +573,10 @@ def two_sinks_with_a_server_and_a_database_in_common_are_refused():
             serve(d, f'{start}to:\n  - "{alias}2"\n')
             p.send_signal(signal.SIGHUP)
             check(wait_for(lambda: two.ask('SHOW DATABASES').split().count('overlap2'), 30), f'another database is fine: {lines}')
+            serve(d, f'{start}to:\n  - "{alias}2?timeout=20s"\n')
+            p.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: any('timeout=20s' in line for line in lines), 30), f'and so is another URL instead: {lines}')
+            check(not any('two sinks' in line for line in lines), f'{lines}')
         finally:
             p.terminate()
             check(p.wait(60) == 0, f'it goes on until it is stopped: {lines}')
