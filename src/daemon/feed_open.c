@@ -200,6 +200,32 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 	return 0;
 }
 
+static int shares_page(const char *server, struct err *err)
+{
+	return err_set(err, -EEXIST, "the store of the page and a sink write to one database of the ClickHouse server %s, which would count each "
+				     "sample twice; remove the sink",
+		       server);
+}
+
+/* One that goes takes no new samples, so it may share servers with the one that replaces it. */
+static int check_servers(const struct feeds *l, const char *url, struct err *err)
+{
+	struct feed *f;
+
+	FEEDS_EACH(f, l, FEED_SINK, FEED_STAYS)
+	{
+		_cleanup_(freep) char *server = sinks_shared_server(f->given, url);
+
+		if (server && f->is_page)
+			return shares_page(server, err);
+		if (server)
+			return err_set(err, -EEXIST, "two sinks write to one database of the ClickHouse server %s, which would count each sample "
+						     "twice; remove one of them",
+				       server);
+	}
+	return 0;
+}
+
 /* No relay of the database 0 has it, nor is to have it. */
 static bool is_old_spool_free(const struct daemon *d, const char *url, const struct daemon_options *n)
 {
@@ -237,7 +263,7 @@ static int open_sink(struct daemon *d, const char *url, const struct sink_option
 	if (feeds_count(&d->feeds, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)
 		return err_set(err, -E2BIG, "there are more than %u sinks%s; remove some", COLLECTOR_SINKS,
 			       feeds_count(&d->feeds, FEED_SINK, FEED_GOES) ? ", including those being closed" : "");
-	if ((r = check_place(&d->feeds, url, place, o->state, err)) < 0)
+	if ((r = check_place(&d->feeds, url, place, o->state, err)) < 0 || (r = check_servers(&d->feeds, url, err)) < 0)
 		return r;
 	r = ops ? ops->open(url, o, &s, err) : sink_open(url, o, &s, err);
 	if (r < 0)
@@ -285,6 +311,14 @@ int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct e
 	    (r = sink_store_ops.open(n->store_url, &o, &s, err)) < 0)
 		return locate(d, "store", n->store_url, err);
 	sink_close(s);
+	for (size_t i = 0; i < n->sink_count; i++) {
+		_cleanup_(freep) char *server = sinks_shared_server(n->sinks[i], n->store_url);
+
+		if (server) {
+			shares_page(server, err);
+			return locate(d, "store", n->store_url, err);
+		}
+	}
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "sink_place.h"
 
 #include "buf.h"
+#include "clickhouse_url.h"
 #include "logs.h"
 #include "mem.h"
 #include "redis_address.h"
@@ -202,4 +203,40 @@ bool sources_share_stream(const char *one, const char *other)
 	redis_url_done(&a);
 	redis_url_done(&b);
 	return share;
+}
+
+/* --- Servers that count twice --- */
+
+static bool is_clickhouse(const char *url)
+{
+	return strncmp(url, "clickhouse:", 11) == 0;
+}
+
+static const struct clickhouse_server *find_server(const struct clickhouse_url *u, const struct clickhouse_server *server)
+{
+	_cleanup_(freep) char *host = address_canonical(server->host);
+
+	for (unsigned i = 0; i < u->server_count; i++) {
+		_cleanup_(freep) char *other = address_canonical(u->servers[i].host);
+
+		if (u->servers[i].port == server->port && strcmp(other, host) == 0)
+			return &u->servers[i];
+	}
+	return NULL;
+}
+
+char *sinks_shared_server(const char *other, const char *url)
+{
+	struct clickhouse_url a = { 0 }, b = { 0 };
+	struct err err = { 0 };
+	char *shared = NULL;
+
+	if (is_clickhouse(other) && is_clickhouse(url) && clickhouse_url_parse(other, &a, &err) >= 0 &&
+	    clickhouse_url_parse(url, &b, &err) >= 0 && strcmp(a.database, b.database) == 0)
+		for (unsigned i = 0; i < b.server_count && !shared; i++)
+			if (find_server(&a, &b.servers[i]))
+				shared = xstrdup(b.servers[i].name);
+	clickhouse_url_done(&a);
+	clickhouse_url_done(&b);
+	return shared;
 }

@@ -22,4 +22,8 @@ bool sink_feeds_source(const char *sink, const char *source);
 /* Whether two sources read one stream as two consumer groups, each of which gets all entries. */
 bool sources_share_stream(const char *a, const char *b);
 
+/* The server, as `url` writes it, that two URLs of ClickHouse have in common with one database, so that it would count each sample twice;
+ * NULL: none. The caller frees it. */
+char *sinks_shared_server(const char *other, const char *url);
+
 #endif

@@ -105,4 +105,24 @@ TEST(two_groups_of_one_stream_are_told)
 	CHECK(!sources_share_stream("redis://h/?stream=s&group=a", "redis://h/?stream=t&group=b"));
 	CHECK(!sources_share_stream("redis://h/?channel=s", "redis://h/?stream=s&group=b"));
 }
+
+static bool share(const char *other, const char *url, const char *wanted)
+{
+	_cleanup_(freep) char *server = sinks_shared_server(other, url);
+
+	return server && wanted ? strcmp(server, wanted) == 0 : !server && !wanted;
+}
+
+TEST(two_clickhouse_urls_with_a_server_and_a_database_in_common_are_told)
+{
+	CHECK(share("clickhouse://a/db?shards=a:8123,b:8123", "clickhouse://b/db", "b:8123"));
+	CHECK(share("clickhouse://a/db", "clickhouse://u:p@A:8123/db?timeout=9s", "A:8123"));
+	CHECK(share("clickhouse://127.0.0.1:7/db", "clickhouse://localhost:7/db", "localhost:7"));
+	CHECK(share("clickhouse://x/db?shards=a:1,b:2", "clickhouse://x/db?shards=c:1,b:2", "b:2"));
+	CHECK(share("clickhouse://a/db", "clickhouse://a/other", NULL));
+	CHECK(share("clickhouse://a/db", "clickhouse://a:1/db", NULL));
+	CHECK(share("clickhouse://a/db?shards=b:8123", "clickhouse://a/db", NULL));
+	CHECK(share("clickhouse://a/db", "sqlite:/db", NULL));
+	CHECK(share("clickhouse://a", "clickhouse://a", NULL));
+}
 TEST_MAIN()

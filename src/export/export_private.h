@@ -36,6 +36,7 @@ struct exporter {
 	bool accepted;				/* any of them */
 	unsigned failures;			/* one after another */
 	int64_t pause_end_ns;			/* monotonic */
+	char why[256];				/* the last of them, until then */
 	int64_t say_refused_ns;
 
 	struct exporter_counters counters;

@@ -219,14 +219,15 @@ static int commit(void *data, const struct batch *b, struct err *err)
 
 	assert(x->done <= b->count);
 	if (now < x->pause_end_ns)
-		return err_set(err, -EAGAIN, "%s cannot accept profiles now; retrying in %lld s", x->url.shown,
-			       (long long)((x->pause_end_ns - now) / NS_PER_SECOND + 1));
+		return err_set(err, -EAGAIN, "%s; retrying in %lld s", x->why, (long long)((x->pause_end_ns - now) / NS_PER_SECOND + 1));
 	if (!x->order)
 		order_by_tenant(x, b);
 	while (x->done < b->count && r >= 0)
 		r = send_some(x, b, err);
-	if (r < 0)
+	if (r < 0) {
+		snprintf(x->why, sizeof(x->why), "%.*s", (int)sizeof(x->why) - 1, err->text);
 		return r;
+	}
 	accepted = x->accepted;
 	free(TAKE_PTR(x->order));
 	x->done = 0;

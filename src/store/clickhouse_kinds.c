@@ -3,6 +3,7 @@
 #include "clickhouse_wire.h"
 #include "mem.h"
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool copy_text(struct str from, char to[64])
@@ -48,27 +49,65 @@ int clickhouse_fetch_kinds(struct clickhouse_store *s, unsigned shard, struct cl
 	struct clickhouse_request q = {
 		.sql = "SELECT DISTINCT kind, clock, period_ns, position, name, unit, timed FROM kinds FORMAT RowBinary",
 	};
+	_cleanup_(clickhouse_kinds_done) struct clickhouse_kinds found = { 0 };
 	struct clickhouse_kind kind;
 	struct row_reader r;
-	size_t known = ret->count;
 	int rc;
 
-	assert(!known || ret->items);
 	buf_init(&answer);
 	rc = clickhouse_ask(s, shard, &q, &answer, err);
 	if (rc < 0)
 		return rc;
 	for (r = row_reader_of(&answer); row_more(&r) && get_kind(&r, &kind); ) {
-		struct clickhouse_kinds before = { .items = ret->items, .count = known };
-
-		if (clickhouse_find_kind(&before, kind.name))
-			continue;
-		GROW(&ret->items, &ret->capacity, ret->count + 1);
-		ret->items[ret->count++] = kind;
+		GROW(&found.items, &found.capacity, found.count + 1);
+		found.items[found.count++] = kind;
 	}
-	if (ret->count)
-		qsort(ret->items, ret->count, sizeof(*ret->items), compare);
+	clickhouse_merge_kinds(ret, &found);
 	return 0;
+}
+
+void clickhouse_merge_kinds(struct clickhouse_kinds *k, const struct clickhouse_kinds *others)
+{
+	size_t known = k->count;
+
+	assert(!known || k->items);
+	for (size_t i = 0; i < others->count; i++) {
+		struct clickhouse_kinds before = { .items = k->items, .count = known };
+
+		if (clickhouse_find_kind(&before, others->items[i].name))
+			continue;
+		GROW(&k->items, &k->capacity, k->count + 1);
+		k->items[k->count++] = others->items[i];
+	}
+	if (k->count)
+		qsort(k->items, k->count, sizeof(*k->items), compare);
+}
+
+void sql_put_other_kinds(struct buf *sql, const struct clickhouse_kinds *k)
+{
+	unsigned long long last = 0;
+
+	buf_puts(sql, "(");
+	for (size_t i = 0; i < k->count; i++) {
+		buf_printf(sql, "kind > %llu AND kind < %llu OR ", last, (unsigned long long)k->items[i].name);
+		last = k->items[i].name;
+	}
+	buf_printf(sql, "kind > %llu)", last);
+}
+
+void clickhouse_log_kindless(struct clickhouse_store *s, uint64_t sums)
+{
+	char why[256];
+
+	if (!sums)
+		return;
+	snprintf(why, sizeof(why), "ClickHouse: %llu sums were left out, since their kind is in no server's table 'kinds'; the daemons that "
+				   "sent these samples write it again within a day, or once they are restarted",
+		 (unsigned long long)sums);
+	if (s->base.on_damage)
+		s->base.on_damage(s->base.damage_data, 0, why);
+	else
+		store_note_damage(&s->base, 0, why);
 }
 
 void clickhouse_kinds_done(struct clickhouse_kinds *k)

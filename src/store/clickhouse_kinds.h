@@ -18,12 +18,20 @@ struct clickhouse_kinds {
 	size_t count, capacity;
 };
 
-/* Adds those that a shard has. */
+/* Adds those that a shard has. One that lost its table may have samples of kinds that others know, so look them up among those of all
+ * shards. */
 int clickhouse_fetch_kinds(struct clickhouse_store *s, unsigned shard, struct clickhouse_kinds *ret, struct err *err);
+void clickhouse_merge_kinds(struct clickhouse_kinds *k, const struct clickhouse_kinds *others);
 void clickhouse_kinds_done(struct clickhouse_kinds *k);
 
 const struct clickhouse_kind *clickhouse_find_kind(const struct clickhouse_kinds *k, uint64_t name);	/* NULL: none */
 
 const char *clickhouse_time_column(const struct clickhouse_kind *k);	/* "wall_ns" or "cpu_ns"; NULL: time does not follow */
+
+/* "(kind > 0 AND kind < … OR …)": all kinds but these, as ranges of the table's order. */
+void sql_put_other_kinds(struct buf *sql, const struct clickhouse_kinds *k);
+
+/* Has the store log, once a minute, that so many sums were left out; a reader in a process of its own has the daemon do it. */
+void clickhouse_log_kindless(struct clickhouse_store *s, uint64_t sums);
 
 #endif

@@ -25,8 +25,9 @@ struct query {
 
 	struct profile *profile;
 	struct clickhouse_series series;
+	struct clickhouse_kinds kinds;		/* those that any shard knows */
 	struct labels labels;
-	uint64_t samples, rows;
+	uint64_t samples, rows, kindless;
 	int64_t first, end;			/* buckets with samples: [first, end) */
 	bool any;
 	int64_t oldest, newest;			/* buckets of the store: [oldest, newest), both 0 if it is empty */
@@ -48,7 +49,8 @@ static int ask_all_sums(struct clickhouse_store *s, unsigned shard, const struct
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
 }
 
-/* Kind by kind, the rows of a stack follow each other in the table, and the server adds them up three times as fast. */
+/* Kind by kind, the rows of a stack follow each other in the table, and the server adds them up three times as fast. Hardly any are of
+ * other kinds. */
 static int ask_sums_of(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct clickhouse_kinds *kinds,
 		       struct buf *ret, struct err *err)
 {
@@ -64,7 +66,11 @@ static int ask_sums_of(struct clickhouse_store *s, unsigned shard, const struct 
 		sql_put_series(&sql, q);
 		buf_puts(&sql, " GROUP BY stack");
 	}
-	buf_puts(&sql, " FORMAT RowBinary");
+	buf_puts(&sql, " UNION ALL SELECT stack, kind AS of_kind, " CLICKHOUSE_SUM " FROM samples WHERE ");
+	sql_put_other_kinds(&sql, kinds);
+	sql_put_range(&sql, q);
+	sql_put_series(&sql, q);
+	buf_puts(&sql, " GROUP BY kind, stack FORMAT RowBinary");
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
 }
 
@@ -72,17 +78,12 @@ static int ask_sums_of(struct clickhouse_store *s, unsigned shard, const struct 
 static int ask_sums(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct clickhouse_part *p, struct err *err)
 {
 	int rc = clickhouse_fetch_kinds(s, shard, &p->kinds, err);
-	size_t known = p->kinds.count;
 
-	if (rc >= 0 && known && known <= KINDS_APART) {
+	if (rc < 0)
+		return rc;
+	if (p->kinds.count && p->kinds.count <= KINDS_APART)
 		rc = ask_sums_of(s, shard, q, &p->kinds, &p->rows, err);
-		if (rc >= 0)
-			rc = clickhouse_fetch_kinds(s, shard, &p->kinds, err);
-		if (rc < 0 || p->kinds.count == known)
-			return rc;
-		buf_reset(&p->rows);
-	}
-	if (rc >= 0)
+	else
 		rc = ask_all_sums(s, shard, q, &p->rows, err);
 	return rc < 0 ? rc : clickhouse_fetch_kinds(s, shard, &p->kinds, err);
 }
@@ -304,7 +305,7 @@ static size_t kinds_of(const struct query *q, unsigned shards, const struct clic
 			if (kind == last)
 				continue;
 			last = kind;
-			k = clickhouse_find_kind(&q->parts[i].kinds, kind);
+			k = clickhouse_find_kind(&q->kinds, kind);
 			if (!k)
 				continue;
 			GROW(&list, &capacity, count + 1);
@@ -340,9 +341,9 @@ struct values {
 	bool is_samples;
 };
 
-static struct values values_of(struct query *q, const struct clickhouse_part *part, uint64_t kind)
+static struct values values_of(struct query *q, uint64_t kind)
 {
-	struct values v = { clickhouse_find_kind(&part->kinds, kind), UINT32_MAX, UINT32_MAX, false };
+	struct values v = { clickhouse_find_kind(&q->kinds, kind), UINT32_MAX, UINT32_MAX, false };
 
 	if (!v.kind)
 		return v;
@@ -399,10 +400,12 @@ static void add_sums(struct query *q, const struct clickhouse_part *part, const 
 		if (r.bad)
 			break;
 		if (kind != last)
-			v = values_of(q, part, kind);
+			v = values_of(q, kind);
 		last = kind;
 		if (v.kind)
 			add_value(q, &v, node_of(q, name, map_get(nodes, name)), value);
+		else
+			q->kindless++;
 	}
 }
 
@@ -462,6 +465,7 @@ static void merge(struct query *q, const struct clickhouse_cache *cache, unsigne
 	for (unsigned i = 0; i < shards; i++) {
 		add_days(q, &q->parts[i].days, days);
 		clickhouse_add_series(&q->series, &q->parts[i].series);
+		clickhouse_merge_kinds(&q->kinds, &q->parts[i].kinds);
 	}
 	add_columns(q, shards);
 	place_stacks(q, cache, shards, &nodes);
@@ -476,6 +480,7 @@ static void query_done(struct query *q, unsigned shards)
 	for (unsigned i = 0; i < shards; i++)
 		clickhouse_part_done(&q->parts[i]);
 	clickhouse_series_done(&q->series);
+	clickhouse_kinds_done(&q->kinds);
 	labels_done(&q->labels);
 	profile_free(q->profile);
 	free(q);
@@ -498,6 +503,7 @@ int clickhouse_query(struct store *store, const struct store_query *what, struct
 	rc = clickhouse_each(s, ask_shard, q, err);
 	if (rc >= 0) {
 		merge(q, s->cache, shards);
+		clickhouse_log_kindless(s, q->kindless);
 		prune(q, stats);
 		describe(q, stats);
 		*ret = TAKE_PTR(q->profile);

@@ -1,6 +1,6 @@
 /* clickhouse_runs_limits.c: removes the runs above the limits of age, number and size, and sweeps up behind removed ones.
  *
- * A run is removed by a note in `runs_removed`. Its row is deleted later, by a mutation, and then the note: each query leaves out the runs
+ * A run is removed by a note in `runs_removed`. Its row is deleted later, by a mutation for many of them, and then the note: each query leaves out the runs
  * that notes name, and would take longer with each run that there ever was. */
 #include "clickhouse_runs.h"
 #include "clickhouse_wire.h"
@@ -11,6 +11,8 @@
 
 #define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
 #define NOTES_MIN	1000u			/* for fewer no mutation is worth it */
+#define DEAD		"seq IN (SELECT seq FROM runs_removed)"
+#define DEAD_SHARE	"8"			/* one in eight bytes of all runs is worth it, and once a day any */
 #define NOTE_KEPT_NS	(3600 * NS_PER_SECOND)	/* from when the run was stored */
 
 struct kept_run {
@@ -155,14 +157,27 @@ static int sweep_table(struct clickhouse_store *s, unsigned shard, const char *t
 	return s->url.cluster ? delete_by_number(s, shard, table, condition, err) : delete_from(s, shard, table, condition, err);
 }
 
-/* Frees the room of removed runs, and the notes about those that are no longer there. A run that a replica has not got yet is not there
- * either, so notes about new ones stay. */
+/* A mutation rewrites all runs of the parts that it finds rows in, so with one for each run that expires the disk would never rest. */
+static int are_worth_rewriting(struct clickhouse_store *s, unsigned shard, uint64_t *ret, struct err *err)
+{
+	return clickhouse_ask_number(s, shard,
+				     "SELECT sumIf(bytes, dead) * " DEAD_SHARE " >= sum(bytes) OR (SELECT count() FROM system.mutations"
+				     " WHERE database = currentDatabase() AND table = 'runs' AND create_time > now() - 86400) = 0"
+				     " FROM (SELECT bytes, " DEAD " AS dead FROM runs)",
+				     ret, err);
+}
+
+/* Frees the room of removed runs, and then the notes about those that are no longer there. A run that a replica has not got yet is not
+ * there either, so notes about new ones stay. */
 static int sweep(struct clickhouse_store *s, unsigned shard, int64_t now_ns, struct err *err)
 {
 	_cleanup_(freep) char *done = xasprintf("seq < %lld AND seq NOT IN (SELECT seq FROM runs)", (long long)(now_ns - NOTE_KEPT_NS));
-	int rc = sweep_table(s, shard, "runs_removed", done, NOTES_MIN, err);
+	uint64_t worth;
+	int rc = are_worth_rewriting(s, shard, &worth, err);
 
-	return rc < 0 ? rc : sweep_table(s, shard, "runs", "seq IN (SELECT seq FROM runs_removed)", 1, err);
+	if (rc >= 0 && worth)
+		rc = sweep_table(s, shard, "runs", DEAD, 1, err);
+	return rc < 0 ? rc : sweep_table(s, shard, "runs_removed", done, NOTES_MIN, err);
 }
 
 int clickhouse_retain_runs(struct clickhouse_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)

@@ -72,8 +72,17 @@ static void missing(struct store *store, char *ret, size_t size)
 	lock_release(&s->lock);
 }
 
+/* The servers keep their days by themselves, so there is only something to say. */
 static void note_damage(struct store *store, int64_t day_ns, const char *why)
 {
+	struct clickhouse_store *s = clickhouse_of(store);
+	bool due;
+
+	lock_take(&s->lock);
+	due = why && log_is_due(&s->next_damage_log_ns);
+	lock_release(&s->lock);
+	if (due)
+		log_warning("%s", why);
 }
 
 static struct store *close_store(struct store *store)

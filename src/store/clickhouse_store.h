@@ -38,6 +38,7 @@ struct clickhouse_store {
 	struct store_stats stats;
 	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
 	struct err unready;			/* … like this */
+	int64_t next_damage_log_ns;
 	char missing[256];			/* shards that an answer of this store missed; "" if none */
 	uint64_t last_seq;			/* number of the last run added */
 

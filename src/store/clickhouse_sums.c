@@ -28,6 +28,8 @@ struct sums {
 	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
 
 	struct clickhouse_series series;
+	struct clickhouse_kinds kinds;		/* those that any shard knows */
+	uint64_t kindless;
 	struct described {
 		struct store_series series;
 		uint32_t positions[PROFILE_COLUMNS];	/* positions of its columns without time */
@@ -44,7 +46,7 @@ struct row {
 	int64_t step, value;
 };
 
-static bool next_row(struct sums *n, const struct clickhouse_part *p, struct row_reader *r, struct row *ret)
+static bool next_row(struct sums *n, struct row_reader *r, struct row *ret)
 {
 	const struct clickhouse_series_row *row;
 
@@ -52,7 +54,7 @@ static bool next_row(struct sums *n, const struct clickhouse_part *p, struct row
 		return false;
 	row = clickhouse_find_series(&n->series, row_get(r, 8));
 	ret->series = row ? (uint32_t)(row - n->series.items) : MAP_NONE;
-	ret->kind = clickhouse_find_kind(&p->kinds, row_get(r, 8));
+	ret->kind = clickhouse_find_kind(&n->kinds, row_get(r, 8));
 	ret->step = (int64_t)row_get(r, 8);
 	ret->value = (int64_t)row_get(r, 8);
 	return !r->bad;
@@ -105,7 +107,8 @@ static void describe(struct sums *n, unsigned shards)
 			struct row_reader r = row_reader_of(&n->parts[i].rows);
 			struct row row;
 
-			while (next_row(n, &n->parts[i], &r, &row)) {
+			while (next_row(n, &r, &row)) {
+				n->kindless += !times && !row.kind;
 				if (row.series == MAP_NONE || !row.kind)
 					continue;
 				if (times)
@@ -134,7 +137,7 @@ static void add_cells(struct sums *n, const struct clickhouse_part *p)
 	struct row_reader r = row_reader_of(&p->rows);
 	struct row row;
 
-	while (next_row(n, p, &r, &row)) {
+	while (next_row(n, &r, &row)) {
 		const struct store_series *s;
 		const char *time;
 
@@ -238,6 +241,7 @@ static void sums_free(struct sums *n)
 	for (unsigned i = 0; i < CLICKHOUSE_SHARDS; i++)
 		clickhouse_part_done(&n->parts[i]);
 	clickhouse_series_done(&n->series);
+	clickhouse_kinds_done(&n->kinds);
 	free(n->described);		/* labels are those of the series */
 	free(n->cells);
 	free(n);
@@ -258,14 +262,18 @@ int clickhouse_sums(struct store *store, const struct store_query *q, int64_t st
 		return 0;
 	n = sums_new(q, sql.data, step_ns / BATCH_BUCKET_NS);
 	rc = clickhouse_each(s, ask_shard, n, err);
-	for (unsigned i = 0; rc >= 0 && i < shards; i++)
+	for (unsigned i = 0; rc >= 0 && i < shards; i++) {
 		clickhouse_add_series(&n->series, &n->parts[i].series);
+		clickhouse_merge_kinds(&n->kinds, &n->parts[i].kinds);
+	}
 	if (rc >= 0)
 		describe(n, shards);
 	for (unsigned i = 0; rc >= 0 && n->buckets && i < shards; i++)
 		add_cells(n, &n->parts[i]);
-	if (rc >= 0)
+	if (rc >= 0) {
 		hand_over_all(n, take, data);
+		clickhouse_log_kindless(s, n->kindless);
+	}
 	sums_free(n);
 	return rc < 0 ? rc : 0;
 }

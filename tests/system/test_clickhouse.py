@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -461,6 +462,37 @@ def names_are_sent_again_where_another_daemon_created_the_tables():
 
 
 @test
+def sums_stay_right_when_a_shard_lost_the_kinds_of_its_samples():
+    one, two = servers()
+    lines = stacks(200)
+
+    def forget_kinds(server):
+        server.ask('ALTER TABLE kinds DELETE WHERE kind > 0', 'kindless')
+        check(wait_for(lambda: int(server.ask('SELECT count() FROM kinds', 'kindless')) == 0, 60), 'they are gone')
+    with Directory() as d:
+        collected(lines, both('kindless'), directory=d)
+        end = int(one.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'kindless'))
+        check(stored('kindless', one) > 0 and stored('kindless', two) > 0, 'both have samples')
+        with Page(d, both('kindless')) as page:
+            def found():
+                sums = status_of(page, f'/pyroscope/render?query=samples:samples:count::{{}}&from={end - 600}&until={end + 600}')
+                return {**answers(page, end), 'sums': sums}
+            before = found()
+            check(sum(json.loads(before['sums'][1])['timeline']['samples']) == samples_of(lines), before['sums'])
+            check(sum(before['time line']) == samples_of(lines), f'all are there: {before["looked"]}')
+            forget_kinds(two)
+            check(found() == before, f'nothing is missing: {found()["looked"]}')
+            two.ask("INSERT INTO kinds VALUES (77, 1, 0, 0, 'samples', 'count', 0)", 'kindless')
+            check(found() == before, f'nor if it knows another one: {found()["looked"]}')
+            check(not any('their kind' in line for line in page.daemon.said.lines()), 'so there is nothing to say')
+            forget_kinds(two)
+            forget_kinds(one)
+            check(sum(found()['time line']) == 0 and not found()['folded'], 'where no shard has them, nothing can be shown')
+            said = lambda: [line for line in page.daemon.said.lines() if 'their kind is in no server' in line]
+            check(wait_for(said) and len(said()) == 1, f'which the log says once: {page.daemon.said.lines()}')
+
+
+@test
 def notes_about_removed_runs_go_when_the_runs_are_gone():
     one, two = pair = servers()
     noted = lambda: [int(s.ask('SELECT count() FROM runs_removed', 'swept')) for s in pair]
@@ -476,6 +508,80 @@ def notes_about_removed_runs_go_when_the_runs_are_gone():
             ids = sorted(r['id'] for r in json.loads(status_of(page, '/api/v1/runs?source=shop')[1])['runs'])
             check(ids == sorted(f'r{i}' for i in range(15, 20)), f'the newest are left: {ids}')
             check(sum(noted()) == 15, f'notes about runs that were stored a moment ago stay: {noted()}')
+
+
+@test
+def runs_are_rewritten_only_when_many_of_them_are_removed():
+    server = servers()[0]
+    mutations = lambda table, more='': int(server.ask('SELECT count() FROM system.mutations WHERE database = currentDatabase()'
+                                                      f" AND table = '{table}'{more}", 'rewritten'))
+    rows = lambda: int(server.ask('SELECT count() FROM runs', 'rewritten'))
+    ids = [f'r{i:02}' for i in range(40)]
+
+    def removed_and_maintained(names, also=lambda page: None):
+        """A daemon's first maintenance comes soon, and sweeps up notes of long ago after it has decided about runs."""
+        with Page(d, server.url('rewritten')) as page:
+            also(page)
+            for name in names:
+                check(status_of(page, f'/api/v1/runs/shop/{name}', 'DELETE')[0] in (200, 204), f'{name} is removed')
+        before = mutations('runs_removed')
+        server.ask('INSERT INTO runs_removed SELECT 202601, number + 1 FROM system.numbers LIMIT 2000', 'rewritten')
+        with Page(d, server.url('rewritten')) as page:
+            check(wait_for(lambda: mutations('runs_removed') > before, 100), 'maintenance was there')
+            check(wait_for(lambda: not mutations('runs', ' AND is_done = 0') and not mutations('runs_removed', ' AND is_done = 0')), 'done')
+            return sorted(r['id'] for r in json.loads(status_of(page, '/api/v1/runs?source=shop&limit=100')[1])['runs'])
+
+    def store_all(page):
+        for name in ids:
+            check(status_of(page, f'/api/v1/runs?source=shop&id={name}', 'POST', f'main;{name} 3\n'.encode())[0] == 201, 'stored')
+    with Directory() as d:
+        removed_and_maintained(ids[:1], store_all)
+        check(mutations('runs') == 1 and rows() == 39, f'the first of a day is deleted at once: {rows()}')
+        removed_and_maintained(ids[1:3])
+        check(mutations('runs') == 1 and rows() == 39, f'two of 39 are left for later: {rows()}')
+        listed = removed_and_maintained(ids[3:10])
+        check(mutations('runs') == 2 and rows() == 30, f'nine are deleted together: {rows()}')
+        check(listed == ids[10:], f'the others are there: {listed}')
+
+
+@test
+def two_sinks_with_a_server_and_a_database_in_common_are_refused():
+    one, two = servers()
+    alias = f'clickhouse://localhost:{two.server.rsplit(":", 1)[1]}/overlap'
+
+    def serve(d, config):
+        with open(f'{d}/config.yaml', 'w') as f:
+            f.write(config)
+        return [STROBE, 'serve', '--config', f'{d}/config.yaml', '--listen', '127.0.0.1:0']
+    with Directory() as d:
+        start = f'store: "{both("overlap")}"\nstate: {d}/state\nfrom:\n  - unix:{d}/strobe.sock\n'
+        p = subprocess.run(serve(d, f'{start}to:\n  - "{alias}"\n'), capture_output=True, text=True, timeout=60)
+        said = p.stdout + p.stderr
+        check(p.returncode and 'the store of the page and a sink write to one database' in said and 'twice' in said, said)
+        p = collect(both('overlap'), alias, directory=d)
+        said = p.communicate('a;b 1\n', timeout=60)[1]
+        check(p.returncode and 'two sinks write to one database of the ClickHouse server localhost' in said, said)
+        p = subprocess.Popen(serve(d, start), stderr=subprocess.PIPE, text=True)
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend(iter(p.stderr.readline, '')), daemon=True)
+        reader.start()
+        try:
+            check(wait_for(lambda: any('listening on' in line for line in lines), 60), f'it starts: {lines}')
+            serve(d, f'{start}to:\n  - "{alias}"\n')
+            p.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: any('the store of the page and a sink write to one database' in line for line in lines), 30), f'refused: {lines}')
+            serve(d, f'{start}to:\n  - "{alias}2"\n')
+            p.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: two.ask('SHOW DATABASES').split().count('overlap2'), 30), f'another database is fine: {lines}')
+            serve(d, f'{start}to:\n  - "{alias}2?timeout=20s"\n')
+            p.send_signal(signal.SIGHUP)
+            check(wait_for(lambda: any('timeout=20s' in line for line in lines), 30), f'and so is another URL instead: {lines}')
+            check(not any('two sinks' in line for line in lines), f'{lines}')
+        finally:
+            p.terminate()
+            check(p.wait(60) == 0, f'it goes on until it is stopped: {lines}')
+            reader.join(10)
+            p.stderr.close()
 
 
 @test

@@ -288,6 +288,32 @@ def the_commands_of_the_recipes_have_options_that_exist():
 
 
 @test
+def several_daemons_of_the_docs_share_all_but_consumer_and_volume():
+    with open(f'{ROOT}/docs/containers.md') as f:
+        blocks = [list(yaml.safe_load_all(text)) for text in re.findall('```yaml\n(.*?)```', f.read(), re.S)]
+    services = list(next(b[0]['services'] for b in blocks if 'services' in b[0]).values())
+    pod = next(b[0]['spec']['template']['spec']['containers'][0] for b in blocks if b[0].get('kind') == 'StatefulSet')
+    check(services[0]['volumes'] != services[1]['volumes'] and services[0]['ports'] != services[1]['ports'], f'{services}')
+    own = [re.subn('consumer=strobe-[12]', 'consumer=', ' '.join(s['command'])) for s in services]
+    check(own[0] == own[1] and own[0][1] == 1 and services[0]['command'] != services[1]['command'], f'{own}')
+    with Directory() as directory:
+        for i, words in enumerate([s['command'] for s in services] + [pod['args']]):
+            for name, local in (('$(POD_NAME)', 'strobe-0'), ('//redis/', '//127.0.0.1:1/'), ('//redis.strobe.svc/', '//127.0.0.1:1/'),
+                                ('db1.clickhouse.svc:8123', '127.0.0.1:1'), ('db2.clickhouse.svc:8123', '127.0.0.1:2'), ('db1:8123', '127.0.0.1:1'),
+                                ('db2:8123', '127.0.0.1:2'), ('0.0.0.0:8787', '127.0.0.1:0'), ('/run/secrets/', f'{directory}/')):
+                words = [word.replace(name, local) for word in words]
+            with open(f'{directory}/strobe-token', 'w') as f:
+                f.write('0123456789abcdef' * 4 + '\n')
+            os.chmod(f'{directory}/strobe-token', 0o600)
+            p = subprocess.Popen([STROBE, *words, '--state', f'{directory}/state-{i}'] + (['--listen', '127.0.0.1:0'] if i == 2 else []),
+                                 stderr=subprocess.PIPE, text=True)
+            line = next((line for line in iter(p.stderr.readline, '') if 'listening on' in line), '')
+            p.terminate()
+            said = p.communicate(timeout=60)[1]
+            check('into clickhouse://127.0.0.1:1/strobe' in line and 'redis://127.0.0.1:1/' in line, f'{words}: {line} {said}')
+
+
+@test
 def the_daemon_answers_to_the_names_of_its_service():
     service = next(d['metadata'] for d in documents('kubernetes/strobe.yaml') if d['kind'] == 'Service')
     allowed = [word.split('=')[1] for name, pod in pods() if name == 'strobe' for c in pod['containers'] for word in c['args']

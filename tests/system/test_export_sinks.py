@@ -98,4 +98,21 @@ def an_error_names_the_sink_as_its_url_does():
         check(not any(f'http://{r.at}' in line for line in daemon.lines), f'{daemon.lines}')
 
 
+@test
+def a_status_says_why_a_receiver_has_nothing_until_it_has():
+    with Receiver((200, {})) as r:
+        at = r.at
+    for scheme in 'otlp', 'pyroscope':
+        with Directory() as d, Daemon(d, '--to', f'{scheme}://{at}') as daemon:
+            push(daemon, b'main;work 3')
+            check(wait_for(lambda: sink(daemon)['why'], 30), 'it fails')
+            said = set()
+            # Retries come after 1, 2 and 4 seconds, so that most of these are in between.
+            for _ in range(20):
+                said.add(sink(daemon)['why'])
+                time.sleep(0.2)
+            check(all('Connection refused' in why for why in said), f'{said}')
+            check(any('; retrying in ' in why for why in said), f'{said}')
+
+
 main()
