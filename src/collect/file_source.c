@@ -222,7 +222,7 @@ static bool is_read_elsewhere(const struct file_source *s, const struct stat *st
 	return false;
 }
 
-/* How far the file was read under another name, or under this one before. */
+/* Returns the position up to which the file was read under another name, or under this one before. */
 static uint64_t read_before(const struct file_source *s, int fd, const struct stat *st)
 {
 	for (const struct file_source *o = all; o; o = o->next)

@@ -291,7 +291,7 @@ static bool has_values(const struct profile *p, uint32_t node)
 	return false;
 }
 
-/* What stacks took before they came to a function of one's own, or without coming to one, is a function of its own, so that rows and boxes
+/* Time that stacks took before they came to a function of one's own, or without coming to one, is a function of its own, so that rows and boxes
  * are all that there was. */
 static uint32_t other_code(struct profile *r)
 {
