@@ -205,19 +205,19 @@ static size_t count_tails(const struct file_source *s)
 	return n;
 }
 
-static bool has_tail(const struct file_source *s, const struct stat *st)
+static struct tail *find_tail(const struct file_source *s, const struct stat *st)
 {
-	for (const struct tail *t = s->tails; t; t = t->next)
+	for (struct tail *t = s->tails; t; t = t->next)
 		if (t->fd >= 0 && t->device == st->st_dev && t->inode == st->st_ino)
-			return true;
-	return false;
+			return t;
+	return NULL;
 }
 
 /* Whether the source of another path reads this file, which was renamed. */
 static bool is_read_elsewhere(const struct file_source *s, const struct stat *st)
 {
 	for (const struct file_source *o = all; o; o = o->next)
-		if (o != s && o->base.loop == s->base.loop && has_tail(o, st))
+		if (o != s && o->base.loop == s->base.loop && find_tail(o, st))
 			return true;
 	return false;
 }
@@ -252,6 +252,11 @@ static void check_files(struct file_source *s)
 		return;
 	}
 	s->logged_unreadable = false;
+	if (find_tail(s, &st)) {		/* its rotation was undone */
+		s->current = find_tail(s, &st);
+		source_set_state(&s->base, true, "reading");
+		return;
+	}
 	if (count_tails(s) >= TAILS_MAX) {
 		if (log_is_due(&s->next_full_ns))
 			log_warning("%u rotated files of '%s' have lines that are not stored yet; those that are rotated away until they are "
@@ -547,7 +552,7 @@ static bool has_open(const struct file_source *s, const char *path, bool also_ro
 	if (stat(path, &st) < 0)
 		return false;
 	if (also_rotated)
-		return has_tail(s, &st);
+		return find_tail(s, &st);
 	return s->current && s->current->device == st.st_dev && s->current->inode == st.st_ino;
 }
 

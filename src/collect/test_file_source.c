@@ -327,6 +327,27 @@ TEST(a_file_that_is_renamed_to_another_path_that_is_read_is_not_read_twice)
 	teardown(&f);
 }
 
+TEST(a_rotation_that_is_undone_reads_no_line_twice)
+{
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|");
+	rotate(&f);
+	write_to(&f, "b 2\n", false);
+	CHECK_STR(run(&f), "b 2|");
+	{
+		_cleanup_(freep) char *from = xasprintf("%s.1", f.path);
+
+		CHECK_INT(rename(from, f.path), 0);
+	}
+	write_to(&f, "c 3\n", false);
+	CHECK_STR(run(&f), "c 3|");
+	teardown(&f);
+}
+
 TEST(another_file_in_its_place_is_read_from_the_start)
 {
 	struct fixture f;
