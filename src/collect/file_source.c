@@ -238,6 +238,7 @@ static void check_files(struct file_source *s)
 	_cleanup_(fd_closep) int fd = -1;
 	struct err err = { 0 };
 	uint64_t position;
+	struct tail *t;
 	struct stat st;
 	int r;
 
@@ -252,8 +253,8 @@ static void check_files(struct file_source *s)
 		return;
 	}
 	s->logged_unreadable = false;
-	if (find_tail(s, &st)) {		/* its rotation was undone */
-		s->current = find_tail(s, &st);
+	if ((t = find_tail(s, &st))) {		/* its rotation was undone */
+		s->current = t;
 		source_set_state(&s->base, true, "reading");
 		return;
 	}
