@@ -264,9 +264,18 @@ static struct profile *group_frames(const struct profile *p, enum report_by by)
 	return r;
 }
 
+/* Composer's own files stand beside the packages: .../vendor/composer/ClassLoader.php. */
+static bool is_composer(struct str file)
+{
+	static const char folder[] = "/vendor/composer/", loader[] = "/vendor/autoload.php";
+	size_t n = sizeof(loader) - 1;
+
+	return memmem(file.p, file.n, folder, sizeof(folder) - 1) || (file.n >= n && !memcmp(file.p + file.n - n, loader, n));
+}
+
 static bool is_own(struct str name, struct str file)
 {
-	return file.n && !vendor_package(file).n && !is_module(file) && !is_kernel(name, file) &&
+	return file.n && !vendor_package(file).n && !is_composer(file) && !is_module(file) && !is_kernel(name, file) &&
 	       !text_starts(file, "/usr/share/php");
 }
 

@@ -70,6 +70,15 @@ TEST(libraries_and_builtins_count_for_the_own_function_that_called_them)
 	CHECK_STR(out.data, "main;App\\run; 15\n[other code]; 16\n");
 }
 
+TEST(the_loader_of_composer_is_not_ones_own)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+
+	buf_init(&out);
+	own_stacks((const char *const[]){ "/srv/index.php", "/srv/vendor/autoload.php", "/srv/vendor/composer/ClassLoader.php", "" }, &out);
+	CHECK_STR(out.data, "main; 15\n[other code]; 16\n");
+}
+
 TEST(without_files_all_functions_are_ones_own)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
