@@ -267,10 +267,9 @@ static struct profile *group_frames(const struct profile *p, enum report_by by)
 /* Composer's own files stand beside the packages: .../vendor/composer/ClassLoader.php. */
 static bool is_composer(struct str file)
 {
-	static const char folder[] = "/vendor/composer/", loader[] = "/vendor/autoload.php";
-	size_t n = sizeof(loader) - 1;
+	static const char folder[] = "/vendor/composer/";
 
-	return memmem(file.p, file.n, folder, sizeof(folder) - 1) || (file.n >= n && !memcmp(file.p + file.n - n, loader, n));
+	return memmem(file.p, file.n, folder, sizeof(folder) - 1) || text_ends(file, "/vendor/autoload.php");
 }
 
 static bool is_own(struct str name, struct str file)
