@@ -104,10 +104,7 @@ void clickhouse_log_kindless(struct clickhouse_store *s, uint64_t sums)
 	snprintf(why, sizeof(why), "ClickHouse: %llu sums were left out, since their kind is in no server's table 'kinds'; the daemons that "
 				   "sent these samples write it again within a day, or once they are restarted",
 		 (unsigned long long)sums);
-	if (s->base.on_damage)
-		s->base.on_damage(s->base.damage_data, 0, why);
-	else
-		store_note_damage(&s->base, 0, why);
+	clickhouse_note(s, why);
 }
 
 void clickhouse_kinds_done(struct clickhouse_kinds *k)

@@ -374,17 +374,24 @@ static uint32_t node_of(struct query *q, uint64_t name, uint32_t found)
 	return found == MAP_NONE ? clickhouse_unknown_stack(q->profile) : found;
 }
 
-static void place_stacks(struct query *q, const struct clickhouse_cache *cache, unsigned shards, struct map *nodes)
+static uint64_t place_stacks(struct query *q, const struct clickhouse_cache *cache, unsigned shards, struct map *nodes)
 {
 	struct clickhouse_stacks *stacks[CLICKHOUSE_SHARDS];
-	uint64_t collisions;
 
 	for (unsigned i = 0; i < shards; i++)
 		stacks[i] = &q->parts[i].stacks;
-	collisions = clickhouse_place_stacks(cache, stacks, shards, q->profile, nodes);
-	if (collisions)
-		log_warning("%llu stacks collide with the hash of another one; their samples count for that one",
-			    (unsigned long long)collisions);
+	return clickhouse_place_stacks(cache, stacks, shards, q->profile, nodes);
+}
+
+static void log_collisions(struct clickhouse_store *s, uint64_t collisions)
+{
+	char why[256];
+
+	if (!collisions)
+		return;
+	snprintf(why, sizeof(why), "ClickHouse: %llu stacks collide with the hash of another one; their samples count for that one",
+		 (unsigned long long)collisions);
+	clickhouse_note(s, why);
 }
 
 static void add_sums(struct query *q, const struct clickhouse_part *part, const struct map *nodes)
@@ -457,8 +464,9 @@ static void describe(struct query *q, struct store_query_stats *stats)
 	stats->last_ns = q->newest * BATCH_BUCKET_NS;
 }
 
-static void merge(struct query *q, const struct clickhouse_cache *cache, unsigned shards)
+static void merge(struct query *q, struct clickhouse_store *s)
 {
+	unsigned shards = s->url.server_count;
 	_cleanup_(freep) uint64_t *days = xcalloc(CLICKHOUSE_DAYS / 64, sizeof(*days));
 	_cleanup_(map_done) struct map nodes = { 0 };
 
@@ -468,7 +476,7 @@ static void merge(struct query *q, const struct clickhouse_cache *cache, unsigne
 		clickhouse_merge_kinds(&q->kinds, &q->parts[i].kinds);
 	}
 	add_columns(q, shards);
-	place_stacks(q, cache, shards, &nodes);
+	log_collisions(s, place_stacks(q, s->cache, shards, &nodes));
 	for (unsigned i = 0; i < shards; i++) {
 		add_ranges(q, &q->parts[i].ranges);
 		add_sums(q, &q->parts[i], &nodes);
@@ -502,7 +510,7 @@ int clickhouse_query(struct store *store, const struct store_query *what, struct
 	profile_keep_lines(q->profile, what->lines);
 	rc = clickhouse_each(s, ask_shard, q, err);
 	if (rc >= 0) {
-		merge(q, s->cache, shards);
+		merge(q, s);
 		clickhouse_log_kindless(s, q->kindless);
 		prune(q, stats);
 		describe(q, stats);

@@ -5,6 +5,7 @@
  * another daemon may be about to write more of them and remembers that it has sent their names (see NAMES_STAY_NS). */
 #include "clickhouse_ask.h"
 #include "clickhouse_known.h"
+#include "clickhouse_lost_series.h"
 #include "clickhouse_schema.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
@@ -361,6 +362,8 @@ int clickhouse_maintain(struct store *store, const struct store_limits *l, int64
 
 	if (rc >= 0)
 		rc = check_tables(s, err);
+	if (rc >= 0)
+		rc = clickhouse_restore_series(s, now_ns, err);
 	if (rc >= 0)
 		rc = retain_days(s, l, now_ns, err);
 	if (rc >= 0)

@@ -85,6 +85,14 @@ static void note_damage(struct store *store, int64_t day_ns, const char *why)
 		log_warning("%s", why);
 }
 
+void clickhouse_note(struct clickhouse_store *s, const char *why)
+{
+	if (s->base.on_damage)
+		s->base.on_damage(s->base.damage_data, 0, why);
+	else
+		note_damage(&s->base, 0, why);
+}
+
 static struct store *close_store(struct store *store)
 {
 	struct clickhouse_store *s = clickhouse_of(store);

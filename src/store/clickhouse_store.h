@@ -39,6 +39,7 @@ struct clickhouse_store {
 	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
 	struct err unready;			/* … like this */
 	int64_t next_damage_log_ns;
+	int64_t next_restore_ns;		/* lost series are looked for again by maintenance */
 	char missing[256];			/* shards that an answer of this store missed; "" if none */
 	uint64_t last_seq;			/* number of the last run added */
 
@@ -62,6 +63,9 @@ static inline struct clickhouse_store *clickhouse_of(struct store *s)
 /* Creates what is missing on each shard, once. -EROFS for stores opened to read. */
 int clickhouse_prepare(struct clickhouse_store *s, struct err *err);
 bool clickhouse_is_replicated(struct clickhouse_store *s);
+
+/* Logs the reason why an answer is not what it should be, once a minute; a reader in a process of its own has the daemon do it. */
+void clickhouse_note(struct clickhouse_store *s, const char *why);
 
 /* --- clickhouse_append.c --- */
 int clickhouse_append(struct store *store, const struct batch *b, struct err *err);

@@ -493,6 +493,30 @@ def sums_stay_right_when_a_shard_lost_the_kinds_of_its_samples():
 
 
 @test
+def labels_that_a_server_lost_come_back_from_the_others():
+    one, two = pair = servers()
+    unlabelled = lambda s: int(s.ask('SELECT count() FROM samples WHERE kind > 0 AND series NOT IN (SELECT series FROM series)', 'unlabelled'))
+    lose = lambda s: s.ask('TRUNCATE TABLE series', 'unlabelled')
+    with Directory() as d:
+        for name in 'shop', 'blog':
+            with Page(d, both('unlabelled')) as page:
+                lines = ''.join(f'main;f{i} 3\n' for i in range(200))
+                check(status_of(page, f'/ingest?name={name}', 'POST', lines.encode())[0] == 200, 'accepted')
+                of = lambda n: samples_of(status_of(page, f'/api/v1/profile?from=-1h&service_name={n}&format=folded')[1].splitlines())
+                check(wait_for(lambda: of(name) == 600), f'all are there: {of(name)}')
+        lose(two)
+        check(unlabelled(two) > 0, 'it has lost them')
+        with Page(d, both('unlabelled')) as page:
+            check(wait_for(lambda: of('shop') == of('blog') == 600, 20), f'they are back: {of("shop")}, {of("blog")}')
+            check(any('copied from the other servers' in line for line in page.daemon.said.lines()), 'the log says so')
+        for s in pair:
+            lose(s)
+        with Page(d, both('unlabelled')) as page:
+            said = lambda: [line for line in page.daemon.said.lines() if 'no other server has them' in line]
+            check(wait_for(lambda: len(said()) == 2, 20), f'where none has them, the log says so: {page.daemon.said.lines()}')
+
+
+@test
 def notes_about_removed_runs_go_when_the_runs_are_gone():
     one, two = pair = servers()
     noted = lambda: [int(s.ask('SELECT count() FROM runs_removed', 'swept')) for s in pair]
