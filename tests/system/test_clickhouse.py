@@ -1,78 +1,19 @@
-"""ClickHouse as a store: what every store promises, on one server and on two; the same answers as SQLite; and samples that count
-once, whatever happens to the daemon and to the servers. One pair of servers is shared, each test has a database of its own; tests that
-end or hang servers share another pair, which has few tables and is therefore there again at once."""
+"""ClickHouse as a store: the same answers as SQLite; samples that count once, whatever happens to the daemon and to the servers; runs; and
+the statements of the docs."""
 import json
 import os
 import re
 import signal
 import subprocess
 import threading
-import time
 import urllib.error
-import urllib.request
 
+from clickhouse_pair import both, mortals, run_tests, servers, status_of
 from clickhouse_samples import Page, answers, collect, collected, samples_of, stacks, stored
 from clickhouse_server import ClickHouse, Proxy
-from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
+from strobe_test import ROOT, STROBE, Directory, check, test, wait_for
 
-CONFORMANCE = os.environ.get('STROBE_STORE_TESTS', '').split(':')
 DOCS = f'{ROOT}/docs/clickhouse.md'
-shared, mortal = [], []
-
-
-def started(pair):
-    """Both of a pair, started when the first test needs them, and again when one ended one."""
-    if not pair:
-        pair.extend([ClickHouse(), ClickHouse()])
-        for server in pair:
-            server.join('both', [[s] for s in pair])
-    return [s.start() for s in pair]
-
-
-def servers():
-    return started(shared)
-
-
-def mortals():
-    return started(mortal)
-
-
-def both(database, more='', pair=shared):
-    one, two = started(pair)
-    return one.url(database, f'?shards={one.server},{two.server}{more}')
-
-
-def drop_databases(prefix):
-    """Each has eight tables, which the server looks after as long as they are there."""
-    for server in servers():
-        for name in server.ask('SHOW DATABASES').split():
-            if name.startswith(prefix):
-                server.ask(f'DROP DATABASE {name}')
-
-
-def conforms(url, rows):
-    """All programs at the same time: they mostly wait for answers. With `rows`, entries share their stacks, as in the daemon."""
-    if not all(os.path.exists(program) for program in CONFORMANCE):
-        raise Skip('the tests of stores are not built')
-    programs = [(os.path.basename(program), subprocess.Popen([program], env={**os.environ, 'STORE_URL': url, **rows}, stdout=subprocess.PIPE,
-                                                             stderr=subprocess.STDOUT, text=True)) for program in CONFORMANCE]
-    for name, p in programs:
-        said = p.communicate()[0]
-        bad = [line for line in said.splitlines() if line.startswith(('not ok', '#'))]
-        check(p.returncode == 0, f'{name}: ' + '; '.join(bad)[:2000])
-        check(said.count('\nok - ') > 0, f'{name} has tests')
-    drop_databases('test_')
-
-
-@test
-def one_server_keeps_what_every_store_promises():
-    conforms(servers()[0].url('NEW'), {})
-    conforms(servers()[0].url('NEW'), {'STROBE_TEST_ROWS': '1'})
-
-
-@test
-def two_shards_keep_what_every_store_promises():
-    conforms(both('NEW'), {'STROBE_TEST_ROWS': '1'})
 
 
 def real_lines():
@@ -205,102 +146,6 @@ def samples_wait_while_clickhouse_is_down():
 
 
 @test
-def a_shard_that_is_away_is_named_and_the_rest_is_shown():
-    one, two = mortals()
-    lines = stacks(5000)
-    with Directory() as d:
-        collected(lines, both('away', pair=mortal), directory=d)
-        second = stored('away', two)
-        with Page(d, both('away', pair=mortal)) as page:
-            for away in (two.pause, two.kill):
-                away()
-                with urllib.request.urlopen(page.daemon.url + '/api/v1/profile?from=-2h', timeout=60) as r:
-                    warning, answer = r.headers['Strobe-Warning'], json.loads(r.read())
-                check(two.server in (warning or '') and one.server not in warning, f'the header names it: {warning}')
-                check(two.server in answer.get('warning', ''), 'so does the answer')
-                check(answer['looked']['samples'] == samples_of(lines) - second, 'the other half is there')
-                with urllib.request.urlopen(page.daemon.url + '/api/v1/labels?from=-2h', timeout=60) as r:
-                    check(two.server in (r.headers['Strobe-Warning'] or ''), 'labels say so, too')
-                    check(two.server in json.loads(r.read())['warning'], 'in their JSON, too')
-                check(two.server in json.loads(page.get('/api/v1/timeline?from=-2h'))['warning'], 'the timeline says so')
-                check(two.server in json.loads(page.get('/api/v1/runs'))['warning'], 'the list of runs says so')
-                check(f'no answer from {two.server}' in page.get('/runs'), 'and its page')
-                check(two.server in page.get('/?from=-2h'), 'and the page')
-                answers = [(status_of(page, f'/api/v1/runs/shop/n{i}'), time.monotonic()) for i in range(2)]
-                check(all(code == 503 and two.server in text for (code, text), _ in answers), f'a run that may be there: {answers}')
-                check(answers[1][1] - answers[0][1] < 5, f'no long wait for it: {answers}')
-                began = time.monotonic()
-                posted = [status_of(page, f'/api/v1/runs?source=shop&id={away.__name__}{i}', 'POST', b'main;work 3') for i in range(4)]
-                check(all(code in (201, 503) for code, _ in posted), f'runs are stored, or to be sent again: {posted}')
-                check(time.monotonic() - began < 25, f'without long waits: {time.monotonic() - began}')
-                if away is two.pause:
-                    two.resume()
-            two.start()
-            answer = json.loads(page.get('/api/v1/profile?from=-2h'))
-            check('warning' not in answer and answer['looked']['samples'] == samples_of(lines), 'it comes back')
-
-
-def readiness(page):
-    """The status and the text of /readyz, and how long they took."""
-    began = time.monotonic()
-    try:
-        with urllib.request.urlopen(page.daemon.url + '/readyz', timeout=60) as r:
-            return r.status, r.read().decode(), time.monotonic() - began
-    except urllib.error.HTTPError as e:
-        return e.code, e.read().decode(), time.monotonic() - began
-
-
-@test
-def a_client_of_little_patience_gets_the_other_shard_and_the_name_of_the_one_that_hangs():
-    one, two = mortals()
-    lines = stacks(500)
-    with Directory() as d:
-        collected(lines, both('patience', pair=mortal), directory=d)
-        first = stored('patience', one)
-        with Page(d, both('patience', pair=mortal)) as page:
-            now = int(time.time() * 1000)
-            body = {'profileTypeID': 'wall:samples:count:wall:nanoseconds', 'labelSelector': '{}', 'start': now - 7200_000, 'end': now}
-            types = page.daemon.url + '/querier.v1.QuerierService/ProfileTypes'
-            r = urllib.request.Request(types, json.dumps({'start': now - 7200_000, 'end': now}).encode(), {'Content-Type': 'application/json'})
-            with urllib.request.urlopen(r, timeout=60) as answer:
-                kinds = [t['ID'] for t in json.loads(answer.read())['profileTypes']]
-            body['profileTypeID'] = next(k for k in kinds if ':samples:count:' in k)
-            two.pause()
-            try:
-                r = urllib.request.Request(page.daemon.url + '/querier.v1.QuerierService/SelectMergeStacktraces', json.dumps(body).encode(),
-                                           {'Content-Type': 'application/json', 'Connect-Timeout-Ms': '3000'})
-                with urllib.request.urlopen(r, timeout=60) as answer:
-                    warning, graph = answer.headers['Strobe-Warning'] or '', json.loads(answer.read())['flamegraph']
-                check(two.server in warning and one.server not in warning, f'the header names it: {warning}')
-                check(int(graph['total']) == first, f'the other half is there: {graph["total"]} of {first}')
-            finally:
-                two.resume()
-
-
-@test
-def a_daemon_is_not_ready_while_a_shard_hangs():
-    one, two = mortals()
-    with Directory() as d, Page(d, both('ready', pair=mortal)) as page:
-        check(readiness(page)[:2] == (200, 'ok\n'), f'ready at first: {readiness(page)}')
-        two.pause()
-        try:
-            for _ in range(2):
-                status, text, seconds = readiness(page)
-                check(status == 503 and two.server in text and one.server not in text, f'it names the shard: {status} {text}')
-                check(seconds < 5, f'in bounded time: {seconds}')
-            one.pause()
-            names = ', '.join(sorted((one.server, two.server)))
-            check(wait_for(lambda: f'{names} do not answer' in readiness(page)[1], 30), f'it names both: {readiness(page)}')
-            one.resume()
-            with urllib.request.urlopen(page.daemon.url + '/ingest?name=shop.cpu', data=b'main;work 3', timeout=20) as r:
-                check(r.status == 200, 'samples are accepted and queued')
-        finally:
-            one.resume()
-            two.resume()
-        check(wait_for(lambda: readiness(page)[0] == 200, 30), f'and ready again: {readiness(page)}')
-
-
-@test
 def a_cluster_gets_tables_that_read_all_shards():
     one, two = servers()
     lines = stacks(2000)
@@ -376,15 +221,6 @@ def two_that_add_a_run_of_one_name_store_one():
     check(sum(int(s.ask('SELECT count() FROM runs', 'runs')) for s in servers()) == 2, 'two are there')
 
 
-def status_of(page, path, method='GET', data=None):
-    r = urllib.request.Request(page.daemon.url + path, data, method=method)
-    try:
-        with urllib.request.urlopen(r, timeout=60) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as e:
-        return e.code, e.read().decode()
-
-
 def runs_stored(database, pair):
     return sum(int(s.ask('SELECT count() FROM runs WHERE seq NOT IN (SELECT seq FROM runs_removed)', database)) for s in pair)
 
@@ -413,107 +249,6 @@ def runs_are_found_after_a_shard_was_added():
             check(runs_stored('grown', (one, two)) == len(names) and runs_stored('grown', (two,)) > 0, 'some of these in the new one')
         with Page(d, two.url('grown', f'?shards={two.server},{one.server}')) as page:
             check(all(status_of(page, f'/api/v1/runs/shop/{n}')[0] == 200 for n in names), 'all are found in another order')
-
-
-@test
-def tables_that_disappear_under_a_daemon_are_created_again():
-    one, two = pair = servers()
-    with Directory() as d, Page(d, both('emptied')) as page:
-        def ingest(tag):
-            lines = ''.join(f'main;{tag}{i} 1\n' for i in range(40)).encode()
-            check(status_of(page, f'/ingest?name={tag}.cpu', 'POST', lines)[0] == 200, f'{tag} is taken')
-
-        def functions():
-            status, text = status_of(page, '/api/v1/profile?from=-2h&format=folded')
-            return sorted({line.split(';')[1].split()[0] for line in text.splitlines()}) if status == 200 else [text]
-        ingest('first')
-        check(wait_for(lambda: len(functions()) == 40), 'forty are there')
-        two.ask('DROP DATABASE emptied')
-        ingest('second')
-        check(wait_for(lambda: sum('second' in f for f in functions()) == 40, 100), f'all that comes then: {functions()[:3]}')
-        check(all('first' in f or 'second' in f for f in functions()), f'by their names: {functions()}')
-        for table in ('frames', 'schema'):
-            one.ask(f'DROP TABLE {table}', 'emptied')
-            ingest(table)
-            check(wait_for(lambda: sum(table in f for f in functions()) == 40, 100), f'nor without {table}: {functions()[:3]}')
-        check(wait_for(lambda: readiness(page)[0] == 200, 30), 'it is ready')
-    check(any('recreated tables' in line for line in page.daemon.said.lines()), 'the log says so')
-
-
-@test
-def names_are_sent_again_where_another_daemon_created_the_tables():
-    server = servers()[0]
-    url = server.url('renewed')
-    with Directory() as d, Page(d, url) as page, Directory() as other:
-        def shown():
-            status, text = status_of(page, '/api/v1/profile?from=-2h&format=folded')
-            return text
-        ingest = lambda: status_of(page, '/ingest?name=shop.cpu', 'POST', b'main;work 1\n')
-        ingest()
-        check(wait_for(lambda: 'main;work' in shown()), 'it is there')
-        # As if nothing of this daemon had met them while they were gone.
-        page.daemon.process.send_signal(signal.SIGSTOP)
-        server.ask('DROP DATABASE renewed')
-        collected(['other;thing 1\n'], url, directory=other)
-        page.daemon.process.send_signal(signal.SIGCONT)
-        ingest()
-        check(wait_for(lambda: ingest() and 'main;work' in shown(), 100), f'its names are sent again: {shown()}')
-        check(wait_for(lambda: 'other;thing' in shown()), 'beside those of the other one')
-
-
-@test
-def sums_stay_right_when_a_shard_lost_the_kinds_of_its_samples():
-    one, two = servers()
-    lines = stacks(200)
-
-    def forget_kinds(server):
-        server.ask('ALTER TABLE kinds DELETE WHERE kind > 0', 'kindless')
-        check(wait_for(lambda: int(server.ask('SELECT count() FROM kinds', 'kindless')) == 0, 60), 'they are gone')
-    with Directory() as d:
-        collected(lines, both('kindless'), directory=d)
-        end = int(one.ask('SELECT max(toUInt32(day) * 86400 + bucket * 10) FROM samples WHERE kind > 0', 'kindless'))
-        check(stored('kindless', one) > 0 and stored('kindless', two) > 0, 'both have samples')
-        with Page(d, both('kindless')) as page:
-            def found():
-                sums = status_of(page, f'/pyroscope/render?query=samples:samples:count::{{}}&from={end - 600}&until={end + 600}')
-                return {**answers(page, end), 'sums': sums}
-            before = found()
-            check(sum(json.loads(before['sums'][1])['timeline']['samples']) == samples_of(lines), before['sums'])
-            check(sum(before['time line']) == samples_of(lines), f'all are there: {before["looked"]}')
-            forget_kinds(two)
-            check(found() == before, f'nothing is missing: {found()["looked"]}')
-            two.ask("INSERT INTO kinds VALUES (77, 1, 0, 0, 'samples', 'count', 0)", 'kindless')
-            check(found() == before, f'nor if it knows another one: {found()["looked"]}')
-            check(not any('their kind' in line for line in page.daemon.said.lines()), 'so there is nothing to say')
-            forget_kinds(two)
-            forget_kinds(one)
-            check(sum(found()['time line']) == 0 and not found()['folded'], 'where no shard has them, nothing can be shown')
-            said = lambda: [line for line in page.daemon.said.lines() if 'their kind is in no server' in line]
-            check(wait_for(said) and len(said()) == 1, f'which the log says once: {page.daemon.said.lines()}')
-
-
-@test
-def labels_that_a_server_lost_come_back_from_the_others():
-    one, two = pair = servers()
-    unlabelled = lambda s: int(s.ask('SELECT count() FROM samples WHERE kind > 0 AND series NOT IN (SELECT series FROM series)', 'unlabelled'))
-    lose = lambda s: s.ask('TRUNCATE TABLE series', 'unlabelled')
-    with Directory() as d:
-        for name in 'shop', 'blog':
-            with Page(d, both('unlabelled')) as page:
-                lines = ''.join(f'main;f{i} 3\n' for i in range(200))
-                check(status_of(page, f'/ingest?name={name}', 'POST', lines.encode())[0] == 200, 'accepted')
-                of = lambda n: samples_of(status_of(page, f'/api/v1/profile?from=-1h&service_name={n}&format=folded')[1].splitlines())
-                check(wait_for(lambda: of(name) == 600), f'all are there: {of(name)}')
-        lose(two)
-        check(unlabelled(two) > 0, 'it has lost them')
-        with Page(d, both('unlabelled')) as page:
-            check(wait_for(lambda: of('shop') == of('blog') == 600, 20), f'they are back: {of("shop")}, {of("blog")}')
-            check(any('copied from the other servers' in line for line in page.daemon.said.lines()), 'the log says so')
-        for s in pair:
-            lose(s)
-        with Page(d, both('unlabelled')) as page:
-            said = lambda: [line for line in page.daemon.said.lines() if 'no other server has them' in line]
-            check(wait_for(lambda: len(said()) == 2, 20), f'where none has them, the log says so: {page.daemon.said.lines()}')
 
 
 @test
@@ -657,8 +392,4 @@ def the_questions_of_the_docs_have_answers():
     check(count > 8, f'{count} questions')
 
 
-try:
-    main()
-finally:
-    for s in shared + mortal:
-        s.__exit__()
+run_tests()
