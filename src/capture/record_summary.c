@@ -173,6 +173,8 @@ static void put_reasons(const struct record_summary *s, struct buf *out)
 	put_some(out, c[COUNTER_LOST_TABLE], "sample was lost: the table of counts was full",
 		 "samples were lost: the table of counts was full");
 	put_some(out, c[COUNTER_LOST_WAITING], "wait was lost: too many threads", "waits were lost: too many threads");
+	put_some(out, c[COUNTER_LOST_RETURNS], "wait counts until its thread was woken: the kernel did not report when it ran again",
+		 "waits count until their threads were woken: the kernel did not report when they ran again");
 	put_some(out, c[COUNTER_LOST_EVENTS], "name arrived late: the ring buffer was full; it may be missing",
 		 "names arrived late: the ring buffer was full; some may be missing");
 	put_some(out, c[COUNTER_TRUNCATED], "stack was deeper than 256 frames and is cut at [truncated]",
@@ -257,20 +259,32 @@ static void label_seen(const struct record_summary *s, struct labels *labels)
 
 void record_summary_label(const struct record_summary *s, struct labels *labels)
 {
-	static const struct { const char *key; enum counter counter; } reasons[] = {
-		{ "ticks_idle", COUNTER_TICKS_IDLE }, { "ticks_other", COUNTER_TICKS_OTHER },
-		{ "switches_idle", COUNTER_SWITCHES_IDLE }, { "switches_short", COUNTER_SWITCHES_SHORT },
+	static const struct { const char *key; enum counter counter;
+	} reasons[] = {
+		{ "ticks_idle", COUNTER_TICKS_IDLE },
+		{ "ticks_other", COUNTER_TICKS_OTHER },
+		{ "switches_idle", COUNTER_SWITCHES_IDLE },
+		{ "switches_short", COUNTER_SWITCHES_SHORT },
 		{ "switches_skipped", COUNTER_SWITCHES_SKIPPED },
-		{ "calls_other_kinds", COUNTER_FILE_OTHER_KINDS }, { "calls_not_open", COUNTER_FILE_NOT_OPEN },
-		{ "calls_begun_before", COUNTER_FILE_BEGUN_BEFORE }, { "calls_short", COUNTER_FILE_SHORT },
+		{ "calls_other_kinds", COUNTER_FILE_OTHER_KINDS },
+		{ "calls_not_open", COUNTER_FILE_NOT_OPEN },
+		{ "calls_begun_before", COUNTER_FILE_BEGUN_BEFORE },
+		{ "calls_short", COUNTER_FILE_SHORT },
 		{ "paths_cut", COUNTER_FILE_CUT },
-		{ "outside_functions", COUNTER_NO_FRAMES }, { "truncated", COUNTER_TRUNCATED },
-		{ "unreadable_globals", COUNTER_GLOBALS_UNREADABLE }, { "unreadable_frames", COUNTER_FRAME_UNREADABLE },
-		{ "unreadable_functions", COUNTER_FUNCTION_UNREADABLE }, { "unreadable_names", COUNTER_NAME_UNREADABLE },
+		{ "outside_functions", COUNTER_NO_FRAMES },
+		{ "truncated", COUNTER_TRUNCATED },
+		{ "unreadable_globals", COUNTER_GLOBALS_UNREADABLE },
+		{ "unreadable_frames", COUNTER_FRAME_UNREADABLE },
+		{ "unreadable_functions", COUNTER_FUNCTION_UNREADABLE },
+		{ "unreadable_names", COUNTER_NAME_UNREADABLE },
 		{ "unfinished_frames", COUNTER_FRAME_UNFINISHED },
-		{ "native_unknown", COUNTER_NATIVE_UNKNOWN }, { "native_no_registers", COUNTER_NATIVE_NO_REGISTERS },
-		{ "native_truncated", COUNTER_NATIVE_TRUNCATED }, { "native_incomplete", COUNTER_NATIVE_INCOMPLETE },
-		{ "lost_table_full", COUNTER_LOST_TABLE }, { "lost_waits", COUNTER_LOST_WAITING },
+		{ "native_unknown", COUNTER_NATIVE_UNKNOWN },
+		{ "native_no_registers", COUNTER_NATIVE_NO_REGISTERS },
+		{ "native_truncated", COUNTER_NATIVE_TRUNCATED },
+		{ "native_incomplete", COUNTER_NATIVE_INCOMPLETE },
+		{ "lost_table_full", COUNTER_LOST_TABLE },
+		{ "lost_waits", COUNTER_LOST_WAITING },
+		{ "lost_returns", COUNTER_LOST_RETURNS },
 		{ "lost_events", COUNTER_LOST_EVENTS },
 	};
 

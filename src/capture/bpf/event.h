@@ -302,6 +302,7 @@ enum counter {
 	COUNTER_NATIVE_INCOMPLETE,	/* stacks whose walk ended at a frame that cannot be left */
 	COUNTER_LOST_TABLE,		/* samples lost: the table of counts was full, or busy */
 	COUNTER_LOST_WAITING,		/* waits lost: too many threads */
+	COUNTER_LOST_RETURNS,		/* waits that ended unseen: the kernel did not report the switch back */
 	COUNTER_LOST_EVENTS,		/* the ring buffer was full; tried again with the next sample */
 	COUNTERS
 };
