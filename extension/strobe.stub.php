@@ -32,8 +32,13 @@ const ALLOCATIONS = 16;
 /** Elapsed time by samples, each millisecond, instead of two clock reads a call. Beside any other metric, and where no thread can be started, it means WALL. */
 const SAMPLED_WALL = 32;
 
-/** Version of the extension. */
-const VERSION = '0.1.0';
+/**
+ * Version of the extension, such as "1.2.3". UNKNOWN, because php_strobe.h alone defines it.
+ *
+ * @var string
+ * @cvalue PHP_STROBE_VERSION
+ */
+const VERSION = UNKNOWN;
 
 /**
  * Sets a label of what runs: of the samples that are taken from now on, and of runs that are made from now on. It holds until

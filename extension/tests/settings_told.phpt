@@ -58,9 +58,9 @@ $wrong = [
 	['strobe.socket', 'run/strobe.sock', 'strobe.socket=run/strobe.sock is looked for in whichever directory PHP is; use /path or unix:/path'],
 	['strobe.socket', $long = '/' . str_repeat('s', 107), 'strobe.socket=' . substr($long, 0, 80) . '... reaches no daemon: longer than the 107 bytes that the path of a socket may have; use /path or unix:/path'],
 	['strobe.trigger_secret', SECRET, 'strobe.trigger_secret is ignored: it has 10 bytes; use 16 to 256 bytes'],
-	['strobe.mod', 'sample', 'strobe.mod is not a setting of strobe 0.1.0 (did you mean strobe.mode?); rename it'],
-	['Strobe.Mode', 'sample', 'Strobe.Mode is not a setting of strobe 0.1.0 (did you mean strobe.mode?); rename it'],
-	['strobe.sampling', 'on', 'strobe.sampling is not a setting of strobe 0.1.0; remove it'],
+	['strobe.mod', 'sample', 'strobe.mod is not a setting of strobe ' . Strobe\VERSION . ' (did you mean strobe.mode?); rename it'],
+	['Strobe.Mode', 'sample', 'Strobe.Mode is not a setting of strobe ' . Strobe\VERSION . ' (did you mean strobe.mode?); rename it'],
+	['strobe.sampling', 'on', 'strobe.sampling is not a setting of strobe ' . Strobe\VERSION . '; remove it'],
 	['strobe.mode', "a\x1b[31m" . str_repeat('b', 100), 'strobe.mode=a?[31m' . str_repeat('b', 74) . '... is ignored: unknown mode; use sample or off'],
 ];
 foreach ($wrong as [$name, $value, $sentence])
