@@ -106,6 +106,7 @@ static void put_row(struct clickhouse_store *s, const struct adding *a, int64_t 
 	const char *url = labels_get(&p->labels, "url"), *name = labels_get(&p->labels, "name");
 	struct str title = title_of(a->run, url, name);
 
+	assert(*a->run->id && a->size >= ROW_BYTES);	/* it has its name and is packed */
 	row_put(row, clickhouse_month(now_ns / NS_PER_DAY), 4);
 	row_put_string(row, a->run->source, strlen(a->run->source));
 	row_put_string(row, a->run->id, strlen(a->run->id));
@@ -155,6 +156,7 @@ static void put_names(const struct adding *list, size_t count, unsigned shard, s
 
 static int settle(struct adding *a, int result)
 {
+	assert(!a->settled && (result == 0 || result == 1 || run_is_final(result)));
 	a->settled = true;
 	a->run->result = result;
 	if (result == -EEXIST)
@@ -174,6 +176,7 @@ static void judge(struct adding *a, uint64_t token, struct str digest)
 {
 	bool same = digest.n == sizeof(a->bytes.digest) && !memcmp(digest.p, &a->bytes.digest, digest.n);
 
+	assert(is_due(a, ANY_SHARD));
 	if (token == a->token && same)
 		settle(a, 1);
 	else if (same)
@@ -392,6 +395,7 @@ int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t 
 		list[i].run = &runs[i];
 	if (rc >= 0)
 		rc = add_all(s, list, count, now_ns, err);
+	assert(rc < 0 || all_settled(list, count));
 	lock_take(&s->lock);
 	s->stats.errors += rc < 0;
 	for (size_t i = 0; i < count; i++) {

@@ -8,6 +8,7 @@
 #include "intern.h"
 #include "log.h"
 #include "mem.h"
+#include <assert.h>
 
 #define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
 #define NOTES_MIN	1000u			/* for fewer no mutation is worth it */
@@ -72,6 +73,7 @@ static void choose(struct kept_runs *k, const struct store_limits *l, int64_t no
 	for (size_t i = 0; i < k->count; i++) {
 		struct kept_run *r = &k->items[i];
 
+		assert(r->source < k->sources.count);
 		r->goes = (l->runs_max_age_ns > 0 && r->stored_ns <= now_ns - l->runs_max_age_ns) ||
 			  (l->runs_max_count > 0 && of_source[r->source] >= l->runs_max_count);
 		if (r->goes)
