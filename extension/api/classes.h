@@ -32,7 +32,7 @@ bool api_may_start(void);
 zend_object *class_exception(void);
 
 /* Whether an object is being destroyed because of an exception, exit() or the end of the request. */
-bool class_is_left_open(void);
+bool class_must_stay_silent(void);
 
 /* Calls a callable of the program; its value or exception goes to the caller. */
 void class_call(zend_fcall_info *call, zend_fcall_info_cache *cache, zval *return_value);

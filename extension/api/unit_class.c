@@ -119,7 +119,7 @@ static void free_object(zend_object *o)
 
 	if (u->scope) {
 		u->work.failed |= class_exception() != NULL;
-		u->work.unfinished |= class_is_left_open() || (EG(exception) && zend_is_graceful_exit(EG(exception)));
+		u->work.unfinished |= class_must_stay_silent() || (EG(exception) && zend_is_graceful_exit(EG(exception)));
 		end(api_thread_if_any(), u);
 	}
 	zend_object_std_dtor(o);

@@ -292,7 +292,7 @@ static void send_all(struct telling *t, const struct open_samples *o)
 }
 
 /* The stack is looked at by itself: its calls may end before the PHP thread comes to a safe point. */
-static bool still_holds(const struct telling *t, const struct open_samples *o, const struct watch_context *context)
+static bool is_still_valid(const struct telling *t, const struct open_samples *o, const struct watch_context *context)
 {
 	return watch_settles(context) && o->holds(o->owner) && (!t->depth || are_still(t, context->frames));
 }
@@ -308,7 +308,7 @@ void open_samples_send(const struct open_samples *o, const struct watch_context 
 			cut_stack(t, o->max_depth);
 		else
 			t->depth = 0;
-		if (!t->copies.failed && still_holds(t, o, context))
+		if (!t->copies.failed && is_still_valid(t, o, context))
 			send_all(t, o);
 	}
 	done(t);

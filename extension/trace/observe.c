@@ -192,7 +192,7 @@ static void for_each_function(struct capture *c, const struct capture_handlers *
 	}
 }
 
-static const struct capture_handlers *wanted(const struct capture *c)
+static const struct capture_handlers *wanted_handlers(const struct capture *c)
 {
 	if (c->active && !c->polling)
 		return &capture_handlers[c->mode];
@@ -206,7 +206,7 @@ static const struct capture_handlers *wanted(const struct capture *c)
 
 void observe_update(struct capture *c)
 {
-	const struct capture_handlers *h = wanted(c);
+	const struct capture_handlers *h = wanted_handlers(c);
 	bool internals = h == &poll_all || (c->active && (c->internals || (c->polling && !delivery_notes())));
 	bool files = c->polling || (c->active && c->files);
 

@@ -78,7 +78,7 @@ static struct suspended *take_suspended(struct capture *c, const zend_fiber_cont
 }
 
 /* Whether it is the marker of a session that sees nothing until the fiber goes on, and then the same calls again. */
-static bool stays_with(struct capture *c, const struct entry *e, const zend_fiber_context *context)
+static bool belongs_to_strand(struct capture *c, const struct entry *e, const zend_fiber_context *context)
 {
 	const struct trace_session *session = capture_marked_by(c, e);
 
@@ -102,7 +102,7 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 		return;
 	}
 	for (struct entry *e = c->top; e >= c->stack + bottom; e--)
-		if (e->frame || stays_with(c, e, context))
+		if (e->frame || belongs_to_strand(c, e, context))
 			s->calls[s->count++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
 	/* The root first. */
 	for (i = 0; i < s->count / 2; i++) {

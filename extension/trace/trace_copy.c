@@ -257,7 +257,7 @@ static bool values_now(const struct trace_copy *c, const struct entry *top, int6
 }
 
 /* Does what capture_flush does. Calls below folded ones are part of those. */
-static bool bring_up_to_date(struct trace_copy *c, int64_t cpu_ns)
+static bool update_running_calls(struct trace_copy *c, int64_t cpu_ns)
 {
 	const struct capture *k = &c->before.capture;
 	size_t count = (size_t)(k->top - k->stack) + 1;
@@ -288,7 +288,7 @@ static bool bring_up_to_date(struct trace_copy *c, int64_t cpu_ns)
 
 static bool copy_all(struct trace_copy *c, int64_t cpu_ns)
 {
-	if (!copy_functions(c) || !copy_nodes(c) || !copy_chart(c) || !copy_sessions(c) || !bring_up_to_date(c, cpu_ns))
+	if (!copy_functions(c) || !copy_nodes(c) || !copy_chart(c) || !copy_sessions(c) || !update_running_calls(c, cpu_ns))
 		return false;
 	c->capture = c->before.capture;
 	c->capture.nodes.chunks = c->chunks;

@@ -421,7 +421,7 @@ struct call_tree *tracer_stop(struct trace_session *s)
 	return t;
 }
 
-void tracer_tell_folded(uint64_t calls)
+void tracer_warn_of_folded(uint64_t calls)
 {
 	struct capture *c = CAPTURE;
 	char text[160];

@@ -85,7 +85,7 @@ struct call_tree *tracer_stop_own(struct trace_session *s);
 
 /* Says in the error log, once per request, how many calls a tree had no room for, if there are any. For whoever has no
  * other way to say so. */
-void tracer_tell_folded(uint64_t calls);
+void tracer_warn_of_folded(uint64_t calls);
 
 /* Closes the session without a result. NULL is fine. Sessions left open at the end of the request are dropped by
  * tracer_request_end; whoever holds one must close or forget it in its own request end before. */

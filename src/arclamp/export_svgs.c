@@ -280,7 +280,7 @@ static int read_trees(struct svgs *s, struct err *err)
 	return r < 0 ? r : tree_read(s->o->svgs, &s->svgs, err);
 }
 
-static int keep_up_to_date(struct svgs *s, struct err *err)
+static int run_forever(struct svgs *s, struct err *err)
 {
 	int r = read_trees(s, err);
 
@@ -323,7 +323,7 @@ int export_svgs(const struct export_options *o)
 	if (r == -EBUSY)
 		export_warn(o, "another one is at work in '%s'; it will do", o->svgs);
 	else if (r >= 0)
-		r = keep_up_to_date(&s, &err);
+		r = run_forever(&s, &err);
 	tree_done(&s.logs);
 	tree_done(&s.svgs);
 	free(s.todo);

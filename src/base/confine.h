@@ -9,7 +9,7 @@
 void confine_die_with(pid_t parent);
 
 /* Is what the kernel ends first when memory ends. */
-void confine_give_way(void);
+void confine_prefer_oom_kill(void);
 
 void confine_limit(int what, rlim_t n);		/* setrlimit(2) */
 

@@ -219,7 +219,7 @@ static void put_folder(struct buf *out, struct str path)
 	buf_put(out, path.p, slash == path.p ? 1 : (size_t)(slash - path.p));
 }
 
-static void say_no_place(struct source_text *t, struct str path, bool has_dirs)
+static void explain_no_directory(struct source_text *t, struct str path, bool has_dirs)
 {
 	missing(t, has_dirs ? "the file is in none of the directories that `strobe serve` may show; start it with --source-dir " :
 		"`strobe serve` may show no files; start it with --source-dir ");
@@ -246,7 +246,7 @@ static bool dots_lead_out(struct str rest)
 	return depth < 0;
 }
 
-static void say_way_out(struct source_text *t, struct str rest, const char *directory)
+static void explain_escape(struct source_text *t, struct str rest, const char *directory)
 {
 	bool by_dots = dots_lead_out(rest);
 
@@ -255,7 +255,7 @@ static void say_way_out(struct source_text *t, struct str rest, const char *dire
 	buf_puts(&t->words, by_dots ? ", and only files below it are shown" : "; name the directory that it leads to with another --source-dir");
 }
 
-static void say_why_not(struct source_text *t, int code, struct str path, size_t at, const char *directory)
+static void explain_failure(struct source_text *t, int code, struct str path, size_t at, const char *directory)
 {
 	switch (code) {
 	case -ENOENT:
@@ -266,7 +266,7 @@ static void say_why_not(struct source_text *t, int code, struct str path, size_t
 		break;
 	case -EXDEV:
 	case -ELOOP:
-		say_way_out(t, (struct str){ path.p + at, path.n - at }, directory);
+		explain_escape(t, (struct str){ path.p + at, path.n - at }, directory);
 		break;
 	case -EACCES:
 	case -EPERM:
@@ -289,7 +289,7 @@ static void read_below(struct source_text *t, struct str path, size_t at, const 
 	if (code >= 0)
 		code = fd = open_regular(found);
 	if (code < 0)
-		say_why_not(t, code, path, at, directory);
+		explain_failure(t, code, path, at, directory);
 	else if (take(t, fd, rest, SOURCE_TEXT_PAGE_MAX, start_ns))
 		refuse_if_not_code(t, path);
 }
@@ -307,7 +307,7 @@ void source_text_below(struct source_text *t, struct str path, const char *const
 	else if (!is_path(path))
 		missing(t, "its name is not that of a file");
 	else if (!(directory = find_place(path, dirs, count, &at)))
-		say_no_place(t, path, count > 0);
+		explain_no_directory(t, path, count > 0);
 	else
 		read_below(t, path, at, directory, start_ns);
 	end(t);

@@ -34,7 +34,7 @@ static void ask_for_short_slices(void)
 		syscall(SYS_sched_setattr, 0, &a, 0);
 }
 
-static bool go_to(int cpu)
+static bool pin_to(int cpu)
 {
 	cpu_set_t one;
 
@@ -96,7 +96,7 @@ static enum consistent_read attempt(const struct thread_watch *w, bool only_runn
 	bool here = true;
 
 	if (!thread_state_is_asleep(snapshot->state) && snapshot->cpu != self.cpu) {
-		here = go_to(snapshot->cpu);
+		here = pin_to(snapshot->cpu);
 		if (here && !thread_watch_read(w, snapshot))
 			return CONSISTENT_READ_ENDED;
 	}

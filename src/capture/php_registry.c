@@ -301,7 +301,7 @@ static struct binary_key key_of(const struct stat *st)
 	};
 }
 
-static void tell_sampler(const struct php_registry *r, const struct known *k)
+static void notify_sampler(const struct php_registry *r, const struct known *k)
 {
 	if (r->sampler)
 		sampler_set_binary(r->sampler, &k->key, &k->php.binary);
@@ -312,7 +312,7 @@ static struct known *add_program(struct php_registry *r, const struct binary_key
 	struct known *k = add(&r->programs, key);
 
 	read_file(r, k, fd, name);
-	tell_sampler(r, k);
+	notify_sampler(r, k);
 	return k;
 }
 
@@ -322,7 +322,7 @@ static int check_program(struct php_registry *r, struct known *k, pid_t pid, con
 	int code = k->code > 0 && !k->checked && !php_check_bias(&k->php, pid, &bias) ? language_of(k) : check(r, k, pid, bias, name, err);
 
 	if (code < 0)
-		tell_sampler(r, k);
+		notify_sampler(r, k);
 	return code;
 }
 
@@ -466,7 +466,7 @@ static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_n
 }
 
 /* The kernel's own number of a process is known where it is the caller's; otherwise it comes with the kernel's question. */
-static void tell_hosted(const struct php_registry *r, u32 tgid, const struct hosted_php *php)
+static void notify_hosted(const struct php_registry *r, u32 tgid, const struct hosted_php *php)
 {
 	if (tgid && r->sampler)
 		sampler_set_hosted(r->sampler, tgid, php);
@@ -486,7 +486,7 @@ int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
 		return check_program(r, k, pid, name, e);
 	code = find_hosted_php(r, k, pid, &php, e);
 	if (code && r->sampler && sampler_sees_all_pids(r->sampler))
-		tell_hosted(r, (u32)pid, &php);
+		notify_hosted(r, (u32)pid, &php);
 	return code;
 }
 
@@ -601,7 +601,7 @@ void php_registry_answer_host(struct php_registry *r, const struct process_event
 		return;
 	program = find_program(r, (pid_t)e->pid, name, sizeof(name), &err);
 	if (program && program->php.binary.kind == BINARY_HOST && find_hosted_php(r, program, (pid_t)e->pid, &php, &err))
-		tell_hosted(r, e->tgid, &php);
+		notify_hosted(r, e->tgid, &php);
 }
 
 const char *php_registry_refused(const struct php_registry *r)

@@ -322,7 +322,7 @@ static void put_idle(const struct record_summary *s, struct buf *out)
 	buf_puts(out, ready ? "idle or waited for one; record for longer, or add --off-cpu\n" : "idle; send traffic or add --off-cpu\n");
 }
 
-static void put_why_empty(const struct record_summary *s, struct buf *out)
+static void explain_empty(const struct record_summary *s, struct buf *out)
 {
 	const u64 *c = s->counters;
 
@@ -373,11 +373,11 @@ void record_summary_put(const struct record_summary *s, struct buf *out)
 {
 	put_end(s, out);
 	if (record_summary_is_empty(s) && s->file_io && s->processes) {
-		file_summary_put_why_empty(s, out);
+		file_summary_explain_empty(s, out);
 		return;
 	}
 	if (record_summary_is_empty(s)) {
-		put_why_empty(s, out);
+		explain_empty(s, out);
 		return;
 	}
 	if (s->file_io)

@@ -306,7 +306,7 @@ static int show(const struct grep_inputs *in, bool of_files)
 
 	buf_init(&out);
 	leaderboard_make(in->profile, chosen, &o, &l);
-	inputs_say_side(in->profile, &spec, chosen);
+	inputs_report_side(in->profile, &spec, chosen);
 	if (!l.count) {
 		explain_empty(&l, in);
 		code = EXIT_NO_SAMPLES;

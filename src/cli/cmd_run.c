@@ -86,7 +86,7 @@ struct run {
 	int64_t started_ns, ended_ns;
 };
 
-static bool is_over(const struct run *r)
+static bool has_ended(const struct run *r)
 {
 	return r->source->counters.connections_now == 0 || clock_monotonic_ns() - r->ended_ns >= GRACE_NS;
 }
@@ -96,7 +96,7 @@ static void grace_step(struct watch *w, uint32_t events)
 	struct run *r = (struct run *)((char *)w - offsetof(struct run, grace));
 
 	loop_timer_read(w);
-	if (is_over(r))
+	if (has_ended(r))
 		loop_stop(r->loop, 0);
 }
 

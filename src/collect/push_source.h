@@ -12,6 +12,6 @@ int push_source_open(struct loop *loop, const struct source_receiver *receiver, 
 
 /* Any thread but the loop's; the bytes stay the caller's. 0, or, with a sentence, if nothing was taken: -EAGAIN as the queue
  * is full or the daemon shuts down, -E2BIG as the push alone exceeds the limit of the queue. */
-int push_source_give(struct source *s, enum source_push_protocol protocol, const void *messages, size_t n, struct err *err);
+int push_source_submit(struct source *s, enum source_push_protocol protocol, const void *messages, size_t n, struct err *err);
 
 #endif

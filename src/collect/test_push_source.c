@@ -51,7 +51,7 @@ static void *give(void *data)
 		strobe_wire_begin(&w, bytes + i * STROBE_WIRE_HEADER, STROBE_WIRE_HEADER, &info);
 		strobe_wire_end(&w);
 	}
-	p->given = push_source_give(p->source, SOURCE_PUSH_OTLP, bytes, sizeof(bytes), &p->err);
+	p->given = push_source_submit(p->source, SOURCE_PUSH_OTLP, bytes, sizeof(bytes), &p->err);
 	return NULL;
 }
 

@@ -297,7 +297,7 @@ void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *co
 		*column = after;
 }
 
-void inputs_say_side(const struct profile *p, const struct command_spec *spec, uint32_t column)
+void inputs_report_side(const struct profile *p, const struct command_spec *spec, uint32_t column)
 {
 	if (column != UINT32_MAX && column == profile_find_column(p, "after") && profile_find_column(p, "before") != UINT32_MAX)
 		fprintf(stderr, "strobe %s: the input is a comparison, and this is its second side; `strobe diff` shows both\n", spec->name);
@@ -346,7 +346,7 @@ void inputs_replace(struct inputs *in, struct profile *by_this)
 	in->profile = by_this;
 }
 
-static void explain_nothing_left(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
+static void explain_empty_result(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
 {
 	fprintf(stderr, "strobe %s: nothing is left of %u stack%s: ", spec->name, stacks, stacks == 1 ? "" : "s");
 	if (focus && ignore)
@@ -372,6 +372,6 @@ int inputs_select(struct inputs *in, const struct command_spec *spec, const char
 	inputs_replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
 	if (!stacks || profile_stacks(in->profile))
 		return 0;
-	explain_nothing_left(spec, stacks, focus, ignore);
+	explain_empty_result(spec, stacks, focus, ignore);
 	return EXIT_NO_SAMPLES;
 }

@@ -65,7 +65,7 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
 void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *column, uint32_t *ret_before);
 
 /* For commands that use one column: says that it is one side of a comparison, if it is that after. */
-void inputs_say_side(const struct profile *p, const struct command_spec *spec, uint32_t column);
+void inputs_report_side(const struct profile *p, const struct command_spec *spec, uint32_t column);
 
 /* Whether the column holds anything above zero, or with `any_sign` anything at all. If not it says so, and what was
  * looked at. */

@@ -134,7 +134,7 @@ static void note_refused(struct exporter *x, const struct batch *b, size_t n, co
 }
 
 /* 0 if the request is done with, whatever became of it; -EAGAIN with a sentence if it is to be sent again. */
-static int judge(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
+static int handle_answer(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
 {
 	_cleanup_(buf_done) struct buf said = { 0 };
 	uint64_t left_out;
@@ -181,7 +181,7 @@ static int send_request(struct exporter *x, const struct batch *b, size_t n, con
 	x->counters.bytes += body->size;
 	r = http_request(x->client, &q, &a, err);
 	if (r >= 0) {
-		r = judge(x, b, n, r, &a, err);
+		r = handle_answer(x, b, n, r, &a, err);
 	} else {
 		x->counters.retried_requests++;
 		note_pause(x, NULL);

@@ -28,7 +28,7 @@ struct reply {
 static void confine(pid_t parent, size_t memory)
 {
 	confine_die_with(parent);
-	confine_give_way();
+	confine_prefer_oom_kill();
 	confine_limit(RLIMIT_CORE, 0);
 	confine_cpu(APART_SECONDS);
 	confine_limit(RLIMIT_FSIZE, APART_MESSAGES_MAX);

@@ -44,10 +44,10 @@ struct edge_tree_building {
 /* Adds self values to a node, and what wall and CPU time differ by. */
 void edge_tree_add_values(struct edge_tree_building *t, uint32_t node, const int64_t *self);
 
-bool edge_tree_is_nothing(const struct edge_tree_building *t, const int64_t *value);
+bool edge_tree_is_zero(const struct edge_tree_building *t, const int64_t *value);
 
 /* Returns the node of folded calls below `node`, made when it is first requested. */
-uint32_t edge_tree_folded_below(struct edge_tree_building *t, uint32_t node);
+uint32_t edge_tree_folded_child(struct edge_tree_building *t, uint32_t node);
 
 /* The tree gets the self values of the functions' own accounts. */
 void edge_tree_share_own(struct edge_tree_building *t);

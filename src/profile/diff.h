@@ -79,7 +79,7 @@ double diff_sigma(size_t count);
 
 /* That number for the functions of a difference, and what shares are of in it. */
 double diff_usual_sigma(const struct diff *d);
-double diff_whole_after(const struct diff *d);
+double diff_total_after(const struct diff *d);
 
 /* The value of one sample in a column, 0 if its values are not samples. */
 double diff_sample_weight(const struct profile *p, uint32_t column);

@@ -122,7 +122,7 @@ double diff_usual_sigma(const struct diff *d)
 	return diff_sigma(count);
 }
 
-double diff_whole_after(const struct diff *d)
+double diff_total_after(const struct diff *d)
 {
 	return d->unfiltered_after > 0 ? d->unfiltered_after : (double)profile_sum(d->profile, d->after);
 }

@@ -33,7 +33,7 @@ void redis_connection_default_options(struct redis_connection_options *o)
 
 /* --- Reports to the owner --- */
 
-void connection_tell(struct redis_connection *c, bool is_up, const char *text)
+void connection_report(struct redis_connection *c, bool is_up, const char *text)
 {
 	if (c->logged && c->logged_up == is_up && !strcmp(c->logged, text))
 		return;
@@ -44,12 +44,12 @@ void connection_tell(struct redis_connection *c, bool is_up, const char *text)
 		c->o.state(c->o.data, is_up, text);
 }
 
-void connection_tell_connected(struct redis_connection *c)
+void connection_report_connected(struct redis_connection *c)
 {
 	_cleanup_(freep) char *text = xasprintf("connected to %s", c->login.where);
 
 	c->problem_of[0] = '\0';
-	connection_tell(c, true, text);
+	connection_report(c, true, text);
 }
 
 /* --- The end of a connection --- */
@@ -155,7 +155,7 @@ void connection_fail(struct redis_connection *c, bool passes, const char *senten
 		c->counters.failed++;
 	wait_before_next(c, passes);
 	connection_enter(c);
-	connection_tell(c, false, sentence);
+	connection_report(c, false, sentence);
 	while (all) {
 		struct command *next = all->next;
 
@@ -372,7 +372,7 @@ static void socket_ready(struct watch *w, uint32_t events)
 
 /* --- The clock --- */
 
-static void hung(struct redis_connection *c, const char *asked)
+static void fail_as_hung(struct redis_connection *c, const char *asked)
 {
 	c->counters.hung++;
 	if (c->phase == READY)
@@ -404,7 +404,7 @@ static void watch_peer(struct redis_connection *c, int64_t now)
 	const int64_t quiet_since = c->first && c->head_ns > c->last_in_ns ? c->head_ns : c->last_in_ns;
 
 	if (c->first && now - quiet_since >= c->first->timeout_ns)
-		hung(c, c->first->name);
+		fail_as_hung(c, c->first->name);
 	else if (!c->first && now - quiet_since >= c->o.ping_after_ns)
 		ping(c);
 }
@@ -437,7 +437,7 @@ static void tick(struct watch *w, uint32_t events)
 	else if (c->phase == CONNECTING)
 		next_address(c, ETIMEDOUT);
 	else
-		hung(c, "login");
+		fail_as_hung(c, "login");
 	if (c->phase >= LOGIN && c->out.size)
 		connection_flush(c);
 	connection_leave(c);
@@ -450,7 +450,7 @@ void redis_connection_pause(struct redis_connection *c, bool paused)
 	c->paused = paused;
 	c->last_in_ns = c->head_ns = clock_monotonic_ns();
 	if (c->fd >= 0 && c->phase >= LOGIN)
-		connection_watch_what_is_left(c);
+		connection_update_watch(c);
 }
 
 /* --- Life --- */

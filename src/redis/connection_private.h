@@ -63,8 +63,8 @@ struct redis_connection {
 /* --- connection.c --- */
 
 /* Tells the user of the connection, if it is news. */
-void connection_tell(struct redis_connection *c, bool is_up, const char *text);
-void connection_tell_connected(struct redis_connection *c);
+void connection_report(struct redis_connection *c, bool is_up, const char *text);
+void connection_report_connected(struct redis_connection *c);
 
 /* Ends this attempt or connection, and says so; with `passes` it is tried again soon. */
 void connection_fail(struct redis_connection *c, bool passes, const char *sentence);
@@ -92,7 +92,7 @@ void connection_queue(struct redis_connection *c, int64_t timeout_ns, redis_repl
 		      const char *bytes, size_t n);
 void connection_flush(struct redis_connection *c);	/* sends what it can */
 void connection_watch(struct redis_connection *c);
-void connection_watch_what_is_left(struct redis_connection *c);
+void connection_update_watch(struct redis_connection *c);
 bool connection_is_paused(const struct redis_connection *c);
 bool connection_has_input(const struct redis_connection *c);
 

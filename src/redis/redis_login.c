@@ -134,7 +134,7 @@ static const char *name_of(enum redis_login_step step)
 	return names[step];
 }
 
-int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
+int redis_login_check(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
 		      struct err *err)
 {
 	enum redis_problem p = redis_problem(reply);

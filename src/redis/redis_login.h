@@ -37,7 +37,7 @@ int redis_login_command(const struct redis_login *l, enum redis_login_step step,
 			struct err *err);
 
 /* Whether the login can go on after this answer; if not, a sentence. */
-int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
+int redis_login_check(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
 		      struct err *err);
 
 /* Further questions about a server that closed the connection during login: "is it starting, or …?" */

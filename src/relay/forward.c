@@ -110,7 +110,7 @@ static bool lacks_script(enum redis_problem problem, const struct question *q)
 }
 
 /* After a failure the cluster may look different, and the URL names where it can be asked. */
-static void go_home(struct forward *f)
+static void reset_to_home(struct forward *f)
 {
 	if (f->moved)
 		redis_client_move(f->asker, f->home, f->home_port);
@@ -169,7 +169,7 @@ static int ask(struct forward *f, struct question *q, struct redisReply **ret, s
 	return err_set(err, -ELOOP, "cluster nodes redirect to each other for '%s'; check CLUSTER NODES", f->key);
 }
 
-static bool says_too_large(const struct redisReply *reply)
+static bool is_too_large(const struct redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR && (strstr(reply->str, "invalid bulk length") ||
 						    strstr(reply->str, "exceeds maximum allowed size"));
@@ -225,14 +225,14 @@ int forward_send(struct forward *f, const struct spool_entry *entries, size_t co
 	r = ask(f, &q, &reply, err);
 	if (r < 0) {
 		r = note_lost(f, entries, count, r, err);
-		go_home(f);
+		reset_to_home(f);
 	} else if (read_results(reply, count, ret)) {
 		f->lost = 0;
-	} else if (says_too_large(reply)) {
+	} else if (is_too_large(reply)) {
 		r = too_large(f, count, entries, err);
 	} else {
 		r = redis_problem_explain(reply, redis_client_address(f->asker), q.arguments[0], err);
-		go_home(f);
+		reset_to_home(f);
 	}
 	if (reply)
 		freeReplyObject(reply);

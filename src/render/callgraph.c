@@ -444,14 +444,14 @@ static void put_graph(const struct drawing *d)
 }
 
 /* The base of shares: everything taken, which is more than the sum if some of it was given back. */
-static int64_t whole(const struct profile *p, uint32_t column)
+static int64_t column_total(const struct profile *p, uint32_t column)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
 	int64_t sum;
 
 	if (p->edges) {
 		edges_sums(p, &sums);
-		return exact_whole(p, &sums, column);
+		return exact_total(p, &sums, column);
 	}
 	return __builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &sum) ? INT64_MAX :
 	       sum;
@@ -489,8 +489,8 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c = xcalloc(1, sizeof(*c));
 	c->p = p;
 	c->o = *o;
-	c->whole = whole(p, o->column);
-	c->whole_measured = differs ? whole(p, profile_measured(p, o->before_column)) : 0;
+	c->whole = column_total(p, o->column);
+	c->whole_measured = differs ? column_total(p, profile_measured(p, o->before_column)) : 0;
 	c->whole_before = differs ? profile_scaled(&p->columns[o->before_column].scaling, c->whole_measured) : 0;
 	c->total = edges_total(p, o->column);
 	c->total_before = differs ? edges_total(p, o->before_column) : 0;

@@ -24,7 +24,7 @@ struct exact *exact_free(struct exact *x);
 void exact_freep(struct exact **x);
 
 /* Self values below zero in all of a function make the whole larger than the sum, which could be nothing or less. */
-int64_t exact_whole(const struct profile *p, const struct edges_sums *sums, uint32_t column);
+int64_t exact_total(const struct profile *p, const struct edges_sums *sums, uint32_t column);
 
 /* Whether its total, in column `c`, is a limit. */
 bool exact_is_at_most(const struct exact *x, uint32_t frame);

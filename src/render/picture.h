@@ -49,7 +49,7 @@ struct picture {
 int picture_check(struct picture *g, struct err *err);
 void picture_put_head(const struct picture *g, struct buf *out);
 void picture_put_foot(const struct picture *g, const char *note, struct buf *out);
-void picture_put_nothing(const struct picture *g, const char *why, struct buf *out);
+void picture_put_empty(const struct picture *g, const char *why, struct buf *out);
 
 /* Makes what was appended since `start` a document in the encoding of the options. -EFBIG if it became too large. */
 int picture_finish(const struct flamegraph_options *o, struct buf *out, size_t start, struct err *err);

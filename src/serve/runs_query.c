@@ -165,7 +165,7 @@ static void put_sources(const struct store_label *sources, struct buf *out)
 		buf_printf(out, " and %zu more", sources->value_count - SOURCES_NAMED);
 }
 
-void runs_why_empty(const struct runs_query *a, const struct server_context *s, struct buf *out)
+void runs_explain_empty(const struct runs_query *a, const struct server_context *s, struct buf *out)
 {
 	struct store_label sources;
 

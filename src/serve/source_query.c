@@ -310,7 +310,7 @@ static uint32_t lines_in(struct str text)
 	return lines;
 }
 
-static void say(struct source_query *s, const char *sentence)
+static void add_sentence(struct source_query *s, const char *sentence)
 {
 	buf_puts(&s->words, s->words.size ? "; " : "");
 	buf_puts(&s->words, sentence);
@@ -332,31 +332,31 @@ static void check_length(struct source_query *s)
 				     "version of the file; give a directory with the right one as "
 				     "--source-dir PATH=DIR",
 		 have, have == 1 ? "" : "s", last);
-	say(s, text);
+	add_sentence(s, text);
 }
 
 static void check_lines(struct source_query *s, const struct side *before, const struct side *after)
 {
 	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
 		if (!s->lines.count && s->file.n)
-			say(s, "none of its lines was executed in a sample");
+			add_sentence(s, "none of its lines was executed in a sample");
 		return;
 	}
 	if (s->query->lines_left_out)
-		say(s, "lines are left out: with them this takes more memory than --query-memory allows; select a shorter range or "
-		       "fewer labels");
+		add_sentence(s, "lines are left out: with them this takes more memory than --query-memory allows; select a shorter range or "
+				"fewer labels");
 	else if (s->file.n)
-		say(s, "this profile has no executed lines: neither exact traces nor samples with strobe.lines=0 have any");
+		add_sentence(s, "this profile has no executed lines: neither exact traces nor samples with strobe.lines=0 have any");
 }
 
 static void check(struct source_query *s, const struct side *before, const struct side *after)
 {
 	if (s->source.why)
-		say(s, s->source.why);
+		add_sentence(s, s->source.why);
 	check_length(s);
 	check_lines(s, before, after);
 	if (before && before->file.n && after->file.n && !is_same(before->file, after->file))
-		say(s, "the file had another path before, so its lines may differ");
+		add_sentence(s, "the file had another path before, so its lines may differ");
 	s->why = s->words.size ? s->words.data : NULL;
 }
 

@@ -45,7 +45,7 @@ static int take_connection(struct clickhouse_store *s, unsigned shard, struct ht
 	return h ? 0 : http_client_new(&o, ret, err);
 }
 
-static void give_back(struct clickhouse_store *s, unsigned shard, struct http_client *h)
+static void return_client(struct clickhouse_store *s, unsigned shard, struct http_client *h)
 {
 	lock_take(&s->lock);
 	if (s->idle_count < IDLE_MAX) {
@@ -227,7 +227,7 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	if (rc != 200 || r->table)
 		http_client_free(h);
 	else
-		give_back(s, shard, h);
+		return_client(s, shard, h);
 	return rc == -EFBIG ? -EOVERFLOW : rc;
 }
 
@@ -339,7 +339,7 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 		err_prefix(err, "ClickHouse at %s", s->url.servers[shard].name);
 	http_answer_done(&answer);
 	if (rc == 200)
-		give_back(s, shard, h);
+		return_client(s, shard, h);
 	else
 		http_client_free(h);
 	if (rc != -ETIMEDOUT)
@@ -364,7 +364,7 @@ static void *ask_shard(void *data)
 	return NULL;
 }
 
-static int judge(struct clickhouse_store *s, const struct shard_thread *threads, unsigned count, struct err *err)
+static int result_of(struct clickhouse_store *s, const struct shard_thread *threads, unsigned count, struct err *err)
 {
 	const struct shard_thread *wrong = NULL;
 	unsigned there = 0;
@@ -403,7 +403,7 @@ int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data,
 	struct shard_thread threads[CLICKHOUSE_SHARDS] = { 0 };
 
 	run_threads(s, ask_shard, one, data, threads);
-	return judge(s, threads, s->url.server_count, err);
+	return result_of(s, threads, s->url.server_count, err);
 }
 
 /* --- Readiness --- */
@@ -419,7 +419,7 @@ static void *ask_tables(void *data)
 	return NULL;
 }
 
-static int judge_all(const struct clickhouse_store *s, const struct shard_thread *threads, struct err *err)
+static int result_of_all(const struct clickhouse_store *s, const struct shard_thread *threads, struct err *err)
 {
 	_cleanup_(buf_done) struct buf silent = { 0 };
 	unsigned count = 0;
@@ -457,7 +457,7 @@ int clickhouse_ready(struct store *store, struct err *err)
 	if (rc < 0)
 		return rc;
 	run_threads(s, ask_tables, NULL, NULL, threads);
-	rc = judge_all(s, threads, err);
+	rc = result_of_all(s, threads, err);
 	if (rc < 0) {
 		lock_take(&s->lock);
 		s->unready = *err;

@@ -16,7 +16,7 @@ void sql_put_run_name(struct buf *sql, const char *source, const char *id);
 int clickhouse_no_such_run(const char *source, const char *id, struct err *err);		/* -ENOENT */
 
 /* Notes that runs are removed: rows of month and seq. */
-int clickhouse_tell_removed(struct clickhouse_store *s, unsigned shard, const struct buf *rows, struct err *err);
+int clickhouse_note_removed(struct clickhouse_store *s, unsigned shard, const struct buf *rows, struct err *err);
 
 /* Counts those that were removed by somebody, or by the limits, and the bytes that they had. */
 void clickhouse_count_removed(struct clickhouse_store *s, uint64_t removed, uint64_t expired, uint64_t bytes);

@@ -101,7 +101,7 @@ static int expire(struct clickhouse_store *s, const struct kept_runs *k, struct 
 			bytes += k->items[i].bytes;
 			count++;
 		}
-		rc = clickhouse_tell_removed(s, shard, &rows, err);
+		rc = clickhouse_note_removed(s, shard, &rows, err);
 	}
 	if (rc < 0)
 		return rc;

@@ -244,7 +244,7 @@ static void copy_nodes(struct query *q, struct copy *c)
 }
 
 /* The arrays of the day become those of the profile. */
-static void hand_nodes_over(struct query *q, struct copy *c)
+static void move_nodes(struct query *q, struct copy *c)
 {
 	struct stack_tree *t = &q->tree;
 
@@ -266,7 +266,7 @@ static void add_nodes(struct query *q)
 	if (may_meet(q, cut))
 		copy_nodes(q, &c);
 	else
-		hand_nodes_over(q, &c);
+		move_nodes(q, &c);
 }
 
 /* Prunes again, as several days together may exceed the limit. */

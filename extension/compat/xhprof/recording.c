@@ -153,7 +153,7 @@ static void export(struct recording *r, struct call_tree *last, zval *ret)
 		forget(r);
 		zend_bailout();
 	} zend_end_try();
-	tracer_tell_folded(r->folded_calls);
+	tracer_warn_of_folded(r->folded_calls);
 }
 
 void recording_stop(struct recording *r, zval *ret)

@@ -30,7 +30,7 @@ static bool all_read(const struct redis_stream *s)
 }
 
 /* Equal except for the text in parentheses: commands refused for the same reason are logged once. */
-static bool says_the_same(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	const char *a_end = strstr(a, " ("), *b_end = strstr(b, " (");
 	size_t n = a_end ? (size_t)(a_end - a) : strlen(a);
@@ -38,12 +38,12 @@ static bool says_the_same(const char *a, const char *b)
 	return n == (b_end ? (size_t)(b_end - b) : strlen(b)) && !strncmp(a, b, n);
 }
 
-static void tell(struct redis_stream *s, bool is_up, const char *text)
+static void report_state(struct redis_stream *s, bool is_up, const char *text)
 {
 	char before[1024];
 	bool was_up = source_state(&s->base, before, sizeof(before));
 
-	if (was_up == is_up && says_the_same(before, text))
+	if (was_up == is_up && is_same_text(before, text))
 		return;
 	source_set_state(&s->base, is_up, "%s", text);
 	if (!is_up)
@@ -61,7 +61,7 @@ static void log_if_read(struct redis_stream *s)
 	text = xasprintf("reading the stream '%s' at %s as the consumer '%s' of the group '%s'", s->options.stream,
 			 redis_connection_where(s->nodes[s->keys[0].node]->connection), s->options.consumer,
 			 s->options.group);
-	tell(s, true, text);
+	report_state(s, true, text);
 }
 
 void stream_set_trouble(struct redis_stream *s, const char *format, ...)
@@ -77,7 +77,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 		va_end(arguments);
 	}
 	if (s->trouble)
-		tell(s, false, s->trouble);
+		report_state(s, false, s->trouble);
 	else
 		log_if_read(s);
 }
@@ -245,7 +245,7 @@ static void node_state(void *data, bool is_up, const char *text)
 	struct stream_node *n = data;
 
 	if (!is_up && is_used(n->source, n->number))
-		tell(n->source, false, text);
+		report_state(n->source, false, text);
 	else if (is_up)
 		log_if_read(n->source);
 }
@@ -266,7 +266,7 @@ static void connect_node(struct redis_stream *s, struct stream_node *n)
 	o.state = node_state;
 	o.data = n;
 	if (redis_connection_new(&o, s->base.loop, &n->connection, &err) < 0)
-		tell(s, false, err.text);
+		report_state(s, false, err.text);
 }
 
 /* Returns the node of that number, which holds some key; its connection is opened on first use. */

@@ -192,7 +192,7 @@ static void claim_rest(struct stream_key *k)
 }
 
 /* The ids that are ours now: another collector may have been faster. */
-static void on_ours(struct stream_key *k, const redisReply *reply)
+static void on_claimed_ids(struct stream_key *k, const redisReply *reply)
 {
 	size_t n = 0;
 
@@ -254,7 +254,7 @@ static void on_claimable(struct stream_key *k, const redisReply *reply)
 			add(k, id);
 	}
 	if (k->claim_count)
-		claim(k, 0, k->claim_count, k->source->options.claim_idle_ns, true, on_ours);
+		claim(k, 0, k->claim_count, k->source->options.claim_idle_ns, true, on_claimed_ids);
 	else
 		end_claims(k);
 }

@@ -449,7 +449,7 @@ static bool is_browser(struct str name)
 	return is(name, "post") || is(name, "host:");
 }
 
-static void hang_up(struct resp_client *c)
+static void disconnect(struct resp_client *c)
 {
 	struct resp_source *s = c->source;
 
@@ -491,7 +491,7 @@ static void run(struct resp_client *c, const struct str *a, size_t n)
 		return;
 	}
 	if (is_browser(a[0]))
-		hang_up(c);
+		disconnect(c);
 	else if (!c->may_publish)
 		resp_put_error(out_of(c), "NOAUTH Authentication required.");
 	else
