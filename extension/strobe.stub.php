@@ -350,7 +350,7 @@ final class Profile implements \Countable, \JsonSerializable
      * sampling profile), "wt" and "cpu" in microseconds, "mu", "pmu", "mem.na", "mem.nf", "mem.aa", as far as they were
      * measured. Files are "run_init::dir/file.php", compilation is "load::dir/file.php", a call of a function within itself is
      * "f==>f@1", a closure "{closure}::dir/file.php/3-5", without its last line in a sampling profile. A pair without a call
-     * ("Fiber::resume==>job") counts how often a fiber went on there.
+     * ("Fiber::resume==>job") counts how often a fiber was resumed there.
      *
      * @return array<string, array<string, int>>
      * @throws Exception if there is no memory for it

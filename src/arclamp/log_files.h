@@ -43,7 +43,7 @@ int log_file_append(struct log_file *f, const void *bytes, size_t n, struct err 
 /* Makes appended data durable; 0 on success. */
 int log_files_sync(struct log_files *l, struct err *err);
 
-/* Closes the file that was used first of all, for somebody who finds no descriptor left. False if none is open. */
+/* Closes the least recently used file, for a caller that has run out of descriptors. False if none is open. */
 bool log_files_close_oldest(struct log_files *l);
 
 /* Closes files not used since the last call: a removed file takes up disk space while it is open. */

@@ -24,7 +24,7 @@ void confine_memory(rlim_t bytes);
  * standard descriptors and these two, which may be equal. */
 void confine_close_others(int keep, int keep_too);
 
-/* The last words, "out of memory", are told by the parent. */
+/* The last message, "out of memory", is reported by the parent. */
 void confine_be_quiet(void);
 
 #endif

@@ -22,7 +22,7 @@ void lock_take(struct lock *l);
 void lock_release(struct lock *l);
 bool lock_is_held(const struct lock *l);	/* by this thread */
 
-/* Releases the lock while it waits for `condition`, which may also return for no reason; with `until` no longer than to that time,
+/* Releases the lock while it waits for `condition`; wake-ups may be spurious; with `until` no longer than to that time,
  * by the condition's clock. NULL waits as long as it takes. */
 void lock_wait(struct lock *l, pthread_cond_t *condition, const struct timespec *until);
 

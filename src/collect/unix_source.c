@@ -47,7 +47,7 @@ struct unix_source {
 	bool activated;
 	dev_t device;				/* identify the socket file, so that only our own is removed */
 	ino_t inode;
-	int spare;				/* given up to accept and refuse when descriptors have run out */
+	int spare;				/* released to accept and refuse when descriptors have run out */
 	unsigned count;
 	bool logged_full, logged_unlabelled;
 	struct connection *connections;

@@ -1,7 +1,7 @@
-/* elf_file.h: reads ELF files that other people wrote, or damaged.
+/* elf_file.h: reads untrusted ELF files.
  *
  * 64-bit little-endian files of any machine: programs, libraries, files of debug symbols, and the vDSO's memory. No
- * number in a file is believed before it is compared with the file's size, and no work grows faster than the file:
+ * number in a file is trusted before it is compared with the file's size, and no work grows faster than the file:
  * libelf would read the same, but maps the file, and a mapping of a file that somebody truncates ends the process.
  *
  *	offset  size  ELF header

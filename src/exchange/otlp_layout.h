@@ -1,4 +1,4 @@
-/* otlp_layout.h: by which version of its .proto files a request of OTLP profiles was written, which nothing in it says.
+/* otlp_layout.h: detects the version of the .proto files by which a request of OTLP profiles was written, which it does not state.
  *
  * Fields moved three times, and a reader of one layout takes the bytes of another without an error, and loses the values. All
  * samples of a request are looked at:

@@ -5,7 +5,7 @@
  *	resp://…				our own listener
  *
  * Parts may be percent-encoded. A host that begins with a '/', so "%2Frun%2Fredis.sock" in the URL, is the path of a
- * unix socket. Nothing else of the program sees the password. */
+ * unix socket. No other part of the program sees the password. */
 #ifndef REDIS_REDIS_URL_H
 #define REDIS_REDIS_URL_H
 

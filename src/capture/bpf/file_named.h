@@ -138,8 +138,8 @@ __noinline int hash_round(u32 i)
 	return !s || hash_once(s, i);
 }
 
-/* From `from` up. Global functions are looked at once by the verifier, however often they are called; they are given
- * numbers, and return some. */
+/* From `from` up. The verifier checks global functions once, however often they are called; they take
+ * and return numbers. */
 __noinline int walk_path(u32 collect)
 {
 	struct task_struct___io *task = (void *)bpf_get_current_task();

@@ -21,7 +21,7 @@ static __always_inline void describe_php(struct scratch *scratch, u32 at, struct
 	e->start_ticks = start_ticks(task);
 }
 
-/* Tells user space the function of one frame, unless it knows it. */
+/* Reports the function of one frame to user space, unless it is known there. */
 static __always_inline long tell_once(struct scratch *scratch, u32 i)
 {
 	struct function_event *e = &scratch->function;
@@ -49,7 +49,7 @@ static __always_inline long tell_once(struct scratch *scratch, u32 i)
 }
 
 /* A loop by bpf_loop calls a static function. A plain loop, for kernels without it, calls a global one, which the verifier
- * looks at once and not once per round; what it is given is a number, as pointers to such functions are newer. */
+ * checks once and not once per iteration; its argument is a number, as passing pointers to such functions is newer. */
 static long walk_step(u32 i, void *data)
 {
 	struct scratch **scratch = data;

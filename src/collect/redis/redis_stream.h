@@ -3,12 +3,12 @@
  *	redis://[user:password@]host[:port][/database]?stream=KEY&group=GROUP
  *		[&consumer=NAME]	who we are in the group; the name of the machine. Each collector needs its own
  *		[&keys=K]		the load is shared by K streams named {0}KEY, {1}KEY …, on any nodes of a cluster
- *		[&claim-idle=TIME]	entries of a consumer that was not seen for so long are taken over; 60 s
+ *		[&claim-idle=TIME]	entries of a consumer that was not seen for so long are claimed; 60 s
  *		[&trim=yes|no]		whether entries that all groups have acknowledged are removed; yes
  *		[&label.NAME=VALUE] [&clock=wall|cpu] [&period=TIME]	of folded lines
  *
- * A stream or group that is not there is made, from the first entry on. At the start come the entries that we had been
- * given before and have not acknowledged, with their ack tokens; then new ones. An entry is acknowledged (XACK) when its
+ * A missing stream or group is created, from the first entry on. At the start come the entries that were delivered
+ * to us before and not acknowledged, with their ack tokens; then new ones. An entry is acknowledged (XACK) when its
  * ack token comes back, so when it is durable. Entries with nothing of ours in them are acknowledged and counted.
  *
  * Two collectors must not be one consumer, or each would be given what the other has under way. So each holds a lease,

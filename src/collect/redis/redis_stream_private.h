@@ -3,8 +3,8 @@
  *   redis_stream.c     the source: its nodes, their connections, and the clock
  *   stream_options.c   its URL
  *   stream_key.c       one stream: lease, group, what was pending, then new entries
- *   stream_acks.c      entries under way, and their acknowledgement
- *   stream_records.c   records of batches that are under way, beside the stream
+ *   stream_acks.c entries in flight, and their acknowledgement
+ *   stream_records.c records of batches in flight, beside the stream
  *   stream_claims.c    entries of consumers that are gone
  *   stream_maintenance.c    lease, lag, consumers that are gone, trimming
  */
@@ -67,14 +67,14 @@ struct stream_key {
 	struct redis_stream *source;
 	char *name, *lease;
 	unsigned number, node;
-	bool asking;			/* the node takes the slot over: each command goes behind ASKING */
+	bool asking;			/* the node is importing the slot: each command follows ASKING */
 
 	enum key_phase phase;
-	unsigned generation;		/* answers to commands sent before it changed are void */
+	unsigned generation;		/* replies to commands sent before it changed are ignored */
 	int64_t retry_ns;		/* monotonic */
 	bool group_made;		/* or found, in this life */
 	bool is_reading;		/* an XREADGROUP is under way */
-	bool may_be_behind;		/* the last one brought all that it might */
+	bool may_be_behind;		/* the last one returned as many entries as requested */
 	int64_t read_ns;		/* when the last one was sent, monotonic */
 	bool caught_up;
 	struct stream_id last;		/* the last one that was handed over, of entries that came in order */
@@ -93,7 +93,7 @@ struct stream_key {
 	int64_t next_lost_log_ns;
 	bool is_claiming;
 	char *claim_from;			/* a consumer that is gone */
-	struct stream_id *claims;		/* requested, until their content has come */
+	struct stream_id *claims;		/* requested, until their content arrives */
 	size_t claim_count, claim_capacity, claim_at, claimed;
 	void (*claims_read)(struct stream_key *k);
 	struct stream_id *listed;		/* pending of `claim_from`, and not read yet */
@@ -105,7 +105,7 @@ struct stream_key {
 	size_t ended_count, ended_sent, ended_capacity;
 	struct stream_seen { uint64_t added, length; struct stream_id first, last; bool known; } seen;
 	struct stream_id trim_to;
-	unsigned trim_left;			/* groups that were asked and have not answered */
+	unsigned trim_left;			/* groups whose replies are pending */
 };
 
 /* A node that holds some key. */
@@ -151,8 +151,8 @@ struct redis_stream {
 
 typedef void stream_answer_fn(struct stream_key *k, const redisReply *reply);
 
-/* Sends a command to the key's node. The answer comes unless the connection is lost or the key begins anew meanwhile;
- * for MOVED, NOGROUP and temporary errors the key begins anew instead. Other errors come. */
+/* Sends a command to the key's node. The reply is delivered unless the connection is lost or the key restarts meanwhile;
+ * for MOVED, NOGROUP and temporary errors the key restarts instead. Other errors are delivered. */
 void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes);
 void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...);
 
@@ -167,10 +167,10 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf
 void stream_key_start(struct stream_key *k);			/* its node is ready */
 void stream_key_ask_lease(struct stream_key *k);
 void stream_key_on_lease(struct stream_key *k, const redisReply *reply);
-void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
+void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* restarts after that, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */
 
-/* Tells the collector that nothing of what was given to us before is missing, if that is so for all keys. */
+/* Tells the collector that everything delivered to us before has been handed over, if that is so for all keys. */
 void stream_caught_up(struct redis_stream *s);
 
 /* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
@@ -196,19 +196,19 @@ bool stream_record(struct source *s, uint64_t batch_id, const struct buf *record
 void stream_forget(struct source *s, uint64_t batch_id);
 void stream_records_send(struct stream_key *k);			/* deletes those that wait for it */
 void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k));	/* into k->records */
-void stream_records_check(struct stream_key *k);		/* deletes those of batches that are over; nothing is claimed meanwhile */
+void stream_records_check(struct stream_key *k);		/* deletes those of finished batches; nothing is claimed meanwhile */
 void stream_records_free(struct stream_key *k);
 
-/* The record that names this entry; NULL: none does. */
+/* The record that contains this entry; NULL: none does. */
 struct stream_record *stream_record_of(struct stream_key *k, struct stream_id id);
 void stream_record_adopt(struct stream_key *k, struct stream_record *r);	/* tells the collector, once */
 
 /* --- stream_claims.c --- */
 
-void stream_claim(struct stream_key *k, const char *consumer);	/* all that this one, which is gone, has pending */
+void stream_claim(struct stream_key *k, const char *consumer);	/* all pending entries of this dead consumer */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
 
-/* Reads what is missing of batches of which we were handed a part, whoever has it. */
+/* Claims the rest of batches of which a part was delivered to us, from any consumer. */
 void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k));
 
 /* --- stream_maintenance.c --- */
