@@ -1,4 +1,4 @@
-/* classes.h: what the classes of namespace Strobe share. */
+/* classes.h: shared by the classes of namespace Strobe. */
 #ifndef STROBE_CLASSES_H
 #define STROBE_CLASSES_H
 

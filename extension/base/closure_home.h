@@ -18,7 +18,7 @@ struct closure_home {
 /* `f` is a user function that was written as a closure. */
 struct closure_home closure_home(const zend_function *f);
 
-/* What this thread has found, for another thread that copies everything by `read`, which may fail. False if the closure, given
+/* The places found by this thread, for another thread that copies everything by `read`, which may fail. False if the closure, given
  * as a copy, has not been looked up before. */
 struct closure_homes;
 const struct closure_homes *closure_homes_of_thread(void);

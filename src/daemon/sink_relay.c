@@ -64,7 +64,7 @@ static size_t drop_figures(const struct spool_counters *n, struct server_figure 
 
 static const struct {
 	const char *name, *help;
-	size_t offset;			/* of an _Atomic uint64_t */
+	size_t offset;			/* the member is an _Atomic uint64_t */
 } counter_figures[] = {
 	{ "spool_bytes", "Bytes of the spool's files.", AT(spool.bytes) },
 	{ "spool_limit_bytes", "Size limit of the spool.", AT(spool_limit) },
