@@ -1,7 +1,7 @@
 /* php_tasks.h: the processes of this machine that run PHP.
  *
- * Everybody may read what a process is called and who it is. Its executable, its mappings and its root are for its own
- * user and for who may trace it (root); fields say when they are unknown.
+ * Everybody may read the name and the user of a process. Its executable, its mappings and its root are only readable for its own
+ * user and for those who may trace it (root); fields say when they are unknown.
  */
 #ifndef MACHINE_PHP_TASKS_H
 #define MACHINE_PHP_TASKS_H

@@ -50,8 +50,8 @@ unsigned cluster_find(const struct cluster *c, const char *key);
  * or 127.0.0.1 if that one was reached by a unix socket. */
 int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked);
 
-/* Takes the answer of node `asked` to CLUSTER SLOTS as the map. Unassigned slots stay where they were. Nodes keep their
- * numbers. -EINVAL with a sentence for another answer, and then nothing has changed. */
+/* Takes the reply of node `asked` to CLUSTER SLOTS as the map. Unassigned slots stay where they were. Nodes keep their
+ * numbers. -EINVAL with a sentence, and nothing changed, for any other reply. */
 int cluster_read_slots(struct cluster *c, const struct redisReply *reply, unsigned asked, struct err *err);
 
 /* Whether an error reply is MOVED or ASK. */

@@ -35,13 +35,13 @@ enum redis_problem {
 enum redis_problem redis_problem(const struct redisReply *reply);
 enum redis_problem redis_problem_of_text(const char *text, size_t n);
 
-/* It says something about the state of the server and not about this one command. */
+/* It is about the state of the server and not about this one command. */
 bool redis_problem_is_state(enum redis_problem p);
 
 /* It is over by itself: asked again soon. */
 bool redis_problem_passes(enum redis_problem p);
 
-/* "127.0.0.1:6379 is loading its data; …": what, where, what to do; `what` was asked, such as "XADD". The server's own
+/* "127.0.0.1:6379 is loading its data; …": what, where, remedy; `what` is the command, such as "XADD". The server's own
  * text stands in it with bytes that are no printable ASCII as '?', and cut. Returns -EIO, -EACCES, … */
 int redis_problem_explain(const struct redisReply *reply, const char *where, const char *what, struct err *err);
 

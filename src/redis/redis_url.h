@@ -28,7 +28,7 @@ void redis_url_done(struct redis_url *u);
 
 const char *redis_url_get(const struct redis_url *u, const char *name);	/* NULL if it is not there */
 
-/* Whether a parameter is about the connection and not about what goes over it: 1 or 0; -EINVAL with a sentence if this URL
+/* Whether a parameter belongs to the connection itself: 1 or 0; -EINVAL with a sentence if this URL
  * cannot have it. */
 int redis_url_is_own(const struct redis_url *u, const char *name, struct err *err);
 

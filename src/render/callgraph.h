@@ -4,7 +4,7 @@
  * on its stack, however often they stand there. For a profile with edges (edges.h) all values come from these,
  * undetermined ones as limits, "≤"; with `focus` the graph is of stacks, which are an estimate then. Laying the boxes
  * out is Graphviz's work (src/graphviz), which needs minutes for large graphs: so a graph is pruned to a number of
- * functions first, and says what it left out.
+ * functions first, and notes what it left out.
  */
 #ifndef RENDER_CALLGRAPH_H
 #define RENDER_CALLGRAPH_H
@@ -21,10 +21,10 @@ struct diff;
 struct callgraph_options {
 	uint32_t column;
 	uint32_t before_column;		/* in a difference (diff.h): `column` before; UINT32_MAX: there is none */
-	const struct diff *compared;	/* tells which changes may be chance, and are pale; NULL: none */
+	const struct diff *compared;	/* marks changes that may be noise, which are pale; NULL: none */
 	const char *value_name;		/* "wall_ns", where `column` is called "after"; NULL: as the column */
 	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
-	double threshold;		/* per cent of all below which a function or an arrow is left out */
+	double threshold;		/* percent of the total below which a function or an arrow is left out */
 	const bool *focus;		/* by frame: only stacks through one of these; NULL is all */
 	const char *title;		/* may be NULL */
 	bool plain;			/* straight arrows without words, which are laid out in a fraction of the
@@ -46,7 +46,7 @@ void callgraph_defaults(struct callgraph_options *o);
 int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out,
 		  struct callgraph_counts *ret, struct err *err);
 
-/* The same in two steps, for who tries several sizes: the sums, which take the time, and the graph of at most
+/* The same in two steps, for callers that try several sizes: the sums, which take the time, and the graph of at most
  * `max_nodes` functions (0: as `o` says). `p` and what `o` points to must stay. NULL without such a column;
  * callgraph_free takes NULL. */
 struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_options *o, struct err *err);

@@ -1,4 +1,4 @@
-/* lines.h: lines of folded stacks laid out as flamegraph.pl lays them out, to the last digit.
+/* lines.h: lays out lines of folded stacks as flamegraph.pl does, to the last digit.
  *
  * Its merging is not that of a tree: lines are sorted as whole strings, counts included, and neighbours share the
  * frames that they begin with. So a frame can be several boxes, where a line of another function sorts between its own.

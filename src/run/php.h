@@ -15,7 +15,7 @@ struct php {
 };
 
 /* Finds `name` as a shell would: with a slash it is a path, else it is looked for in PATH. The caller frees.
- * Returns -ENOENT, or -EACCES if what is there cannot be executed; no sentence. */
+ * Returns -ENOENT, or -EACCES if the file cannot be executed; no sentence. */
 int php_find_program(const char *name, char **ret_path);
 
 /* The PHP behind `program` (a path): itself when it is called php or php8.2, what its #! line names when it is a
@@ -26,7 +26,7 @@ int php_find(const char *program, char **ret_path, struct err *err);
 int php_probe(const char *path, struct php *ret, struct err *err);
 void php_done(struct php *p);
 
-/* Whether these arguments tell PHP to read no settings (-n), so that nothing can be loaded into it. */
+/* Whether these arguments make PHP read no settings (-n), so that no extension can be loaded. */
 bool php_ignores_settings(int argc, char **argv);
 
 /* Whether the JIT compiler is on in the PHP at `path`, with the settings that the command gives to it, and samples are not taken
