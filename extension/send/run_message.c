@@ -22,7 +22,7 @@
 #define FIRST_CAPACITY	(128u * 1024)
 #define VARINT_MAX	10u
 
-/* A socket has room for 208 KB, and the daemon may look at it ten times a second only: of runs that follow each other
+/* A socket has room for 208 KB, and the daemon may read it only ten times a second: of runs that follow each other
  * closely, larger ones wait elsewhere, if there is a descriptor. */
 #define INLINE_WISHED	(32u * 1024)
 

@@ -341,7 +341,7 @@ static int read_groups(struct arclamp_config *c, const struct yaml_node *root, s
 	int r;
 
 	if (!n)
-		return yaml_error(root, err, "there is no 'logs', the list of files to write");
+		return yaml_error(root, err, "missing 'logs', the list of log groups to write");
 	if ((r = yaml_want(n, YAML_SEQUENCE, "logs", err)) < 0)
 		return r;
 	if (!n->count || n->count > LOGS_GROUPS)

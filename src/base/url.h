@@ -34,8 +34,7 @@ struct url {
 int url_parse(const char *text, const struct url_kind *kind, struct url *ret, struct err *err);
 void url_done(struct url *u);
 
-/* The same sentence for errors that only the caller can detect: "the database must be a number …; a Redis is "
-								 "named as …" */
+/* The same sentence for errors that only the caller can detect: "the database must be a number …; use a URL such as …" */
 int url_invalid(const struct url_kind *kind, const char *problem, struct err *err);
 
 const char *url_get(const struct url *u, const char *name);	/* NULL if there is no such parameter */

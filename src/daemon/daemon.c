@@ -400,7 +400,7 @@ static void warn_of_left(const struct daemon *d, size_t sink)
 		    (unsigned long long)n->runs_queued, collector_sink_url(d->collector, sink), *why ? ": " : "", why);
 }
 
-/* Stored by one sink is stored; what another one missed is said beside it. */
+/* Data that one sink has stored counts as stored; sinks that missed it get a warning each. */
 static int report_left(const struct daemon *d, struct err *err)
 {
 	uint64_t unstored = collector_unstored(d->collector);

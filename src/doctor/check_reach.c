@@ -103,7 +103,7 @@ bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level
 		add_denied(f, level, area, about, path, who, service, &r);
 		return false;
 	case SOCKET_ACCESS_NO_SOCKET:
-		findings_add(f, level, area, "socket-type", about, "name the daemon's socket in strobe.socket", "%s, which it sends to, is no socket",
+		findings_add(f, level, area, "socket-type", about, "name the daemon's socket in strobe.socket", "it sends to %s, which is not a socket",
 			     path);
 		return false;
 	case SOCKET_ACCESS_UNKNOWN:

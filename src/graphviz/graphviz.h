@@ -37,7 +37,7 @@ int graphviz_start(const char *format, const struct graphviz_limits *limits, str
 int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int64_t end_ns, struct buf *out,
 		  struct err *err);
 
-/* Ends the child and waits for it, which is a matter of milliseconds. NULL is fine; returns NULL. */
+/* Ends the child and waits for it, which takes milliseconds. NULL is fine; returns NULL. */
 struct graphviz *graphviz_free(struct graphviz *g);
 void graphviz_freep(struct graphviz **g);
 

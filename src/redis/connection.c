@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 
 #define TICK_NS			(NS_PER_SECOND / 4)
-#define STABLE_NS		NS_PER_SECOND	/* dropped by its user earlier: waits go on growing */
+#define STABLE_NS		NS_PER_SECOND	/* a connection dropped before that keeps its backoff */
 #define PASSING_RETRY_NS	NS_PER_SECOND	/* while it is loading, and the like */
 
 void redis_connection_default_options(struct redis_connection_options *o)

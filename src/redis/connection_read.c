@@ -118,7 +118,7 @@ static void on_reply(struct redis_connection *c, const redisReply *reply)
 	else if (c->first)
 		on_answer(c, reply);
 	else
-		connection_failf(c, "Redis at %s answers what nobody asked; is it a Redis?", c->login.where);
+		connection_failf(c, "Redis at %s sent an unexpected reply; is it a Redis?", c->login.where);
 }
 
 /* --- Reading --- */

@@ -38,7 +38,7 @@ static char *seen_key(const char *key, uint64_t instance)
 	return xasprintf(tagged ? "%s:seen:%016llx" : "{%s}:seen:%016llx", key, (unsigned long long)instance);
 }
 
-/* A question to be: what it points to besides the bodies is in `texts`. */
+/* A command being built; `texts` holds its arguments except the bodies. */
 struct question {
 	const char *arguments[ARGUMENTS_MAX];
 	size_t sizes[ARGUMENTS_MAX];
@@ -109,7 +109,7 @@ static bool lacks_script(enum redis_problem problem, const struct question *q)
 	return (problem == REDIS_NOSCRIPT || problem == REDIS_NOPERM) && q->arguments[1] != forward_script;
 }
 
-/* After a failure the cluster may look different, and the URL names where it can be asked. */
+/* After a failure the cluster may have changed, and the URL names where it can be asked. */
 static void reset_to_home(struct forward *f)
 {
 	if (f->moved)

@@ -11,7 +11,7 @@ int clickhouse_check_servers(struct clickhouse_store *s, struct err *err);
  * one shard in the URL would count its samples twice. `*ret_replicated`: some shard has several replicas; false without a cluster. */
 int clickhouse_check_cluster(struct clickhouse_store *s, unsigned shard, bool *ret_replicated, struct err *err);
 
-/* To be asked after an insert into Replicated tables, and before it is taken for done. -EAGAIN if ZooKeeper does not have its part, as
+/* Call after an insert into Replicated tables, before it counts as committed. -EAGAIN if ZooKeeper does not have its part, as
  * when the connection was lost at the commit: the rows can be read, with their marker, but no replica will get them, and the
  * server discards them later. Without replicas it asks nothing. */
 int clickhouse_check_committed(struct clickhouse_store *s, unsigned shard, const char *table, struct err *err);

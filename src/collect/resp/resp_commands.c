@@ -422,7 +422,7 @@ static void info(struct resp_client *c, const struct str *a, size_t n)
 /* Sent by relays. Success would mean that Redis has the samples, but here they are committed only a second later. */
 static void eval(struct resp_client *c, const struct str *a, size_t n)
 {
-	resp_put_error(out_of(c), "ERR this is a listener of Strobe and no Redis: a relay needs a Redis, from "
+	resp_put_error(out_of(c), "ERR this is a Strobe listener, not a Redis: a relay needs a Redis, from "
 		       "which the collector reads with --from redis://HOST/?stream=NAME&group=NAME");
 }
 

@@ -47,7 +47,7 @@ TEST(commands_are_answered_as_redis_does)
 		{ "publish a b c\r\n", "-ERR wrong number of arguments for 'publish' command\r\n" },
 		{ "FLUSHALL now \"x\\r\\n\"\r\n",
 		  "-ERR unknown command 'FLUSHALL', with args beginning with: 'now' 'x  ' \r\n" },
-		{ "eval x 0\r\n", "-ERR this is a listener of Strobe and no Redis: a relay needs a Redis, from which "
+		{ "eval x 0\r\n", "-ERR this is a Strobe listener, not a Redis: a relay needs a Redis, from which "
 		  "the collector "
 				  "reads with --from redis://HOST/?stream=NAME&group=NAME\r\n" },
 		{ "auth x\r\n", "-ERR AUTH <password> called without any password configured for the default user. "
