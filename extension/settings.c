@@ -286,9 +286,9 @@ static ZEND_INI_MH(on_socket)
 	if (*path != '/' && strchr(path, ':'))
 		why = "reaches no daemon: not a path";
 	else if (strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		why = "reaches no daemon: longer than the 107 bytes that the path of a socket may have";
+		why = "reaches no daemon: longer than 107 bytes, the limit of socket paths";
 	else if (*path && *path != '/')
-		why = "is looked for in whichever directory PHP is";
+		why = "is relative to PHP's working directory";
 	if (why)
 		settings_report(stage, "%s=%s %s; use /path or unix:/path", ZSTR_VAL(entry->name),
 				shown_value(ZSTR_VAL(new_value), ZSTR_LEN(new_value)).text, why);

@@ -108,7 +108,7 @@ function set_attribute(string $key, string|int|float|bool $value): void {}
  * Traces the request, or the unit that the program is in, from now on to its end; it will be a run of source "code". One that
  * is traced by chance already is so from its beginning, and is kept as is said here.
  *
- * @param string $keep what strobe.trace_keep may be, "slow:500ms,status:5xx,failed" for example: keep the trace only then;
+ * @param string $keep a value of strobe.trace_keep, such as "slow:500ms,status:5xx,failed": keep the trace only then;
  *     empty: always
  * @return bool whether it is traced now: false if PHP was started without strobe.instrument=1, or without memory
  * @throws \ValueError if $keep cannot be understood
@@ -175,7 +175,7 @@ final class Unit
      * @param array<string, string|int|float|bool|null> $labels as of with_labels()
      * @param array{sample?: bool, trace?: bool, keep?: string} $options sample: whether it is sampled, if strobe.mode is
      *     "sample" (default: by chance, strobe.request_rate); trace: whether it is traced (default: by chance,
-     *     strobe.trace_rate); keep: what strobe.trace_keep may be, in its place for this unit
+     *     strobe.trace_rate); keep: a value of strobe.trace_keep, in its place for this unit
      * @throws \ValueError if the name is empty, or labels or options are not as said here
      * @throws \TypeError for labels that are no scalars, and options of another type
      * @throws Exception if there would be more than 32 labels, or after the end of the request

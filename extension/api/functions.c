@@ -209,7 +209,7 @@ ZEND_FUNCTION(Strobe_trace_request)
 	ZEND_PARSE_PARAMETERS_END();
 
 	if (keep && !trace_keep_parse(ZSTR_VAL(keep), ZSTR_LEN(keep), &k)) {
-		zend_argument_value_error(1, "must be what strobe.trace_keep may be");
+		zend_argument_value_error(1, "must be a valid value of strobe.trace_keep");
 		RETURN_THROWS();
 	}
 	if (!api_may_start())

@@ -159,7 +159,7 @@ static bool read_option(zend_string *key, zval *value, uint32_t number, struct u
 		return false;
 	}
 	if (!trace_keep_parse(Z_STRVAL_P(value), Z_STRLEN_P(value), &o->keep)) {
-		zend_argument_value_error(number, "must have as \"keep\" what strobe.trace_keep may be");
+		zend_argument_value_error(number, "must have a valid value of strobe.trace_keep as \"keep\"");
 		return false;
 	}
 	return true;

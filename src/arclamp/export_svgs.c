@@ -321,7 +321,7 @@ int export_svgs(const struct export_options *o)
 	int r = open_svgs(&s, &lock, &err);
 
 	if (r == -EBUSY)
-		export_warn(o, "another one is at work in '%s'; it will do", o->svgs);
+		export_warn(o, "another export is already running in '%s'", o->svgs);
 	else if (r >= 0)
 		r = run_forever(&s, &err);
 	tree_done(&s.logs);

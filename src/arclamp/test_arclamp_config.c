@@ -72,8 +72,8 @@ TEST(what_is_not_said_is_what_client_and_server_need)
 	CHECK_STR(source_of(LOGS "redis: {host: r}\n"), "redis://r:6379?channel=excimer,arclamp");
 	CHECK_STR(config.logs.base, "/srv/arclamp/logs");
 	CHECK_INT(config.warning_count, 1);
-	CHECK_STR(config.warnings[0], "a.yaml:1: without redis_channel both are listened on: \"excimer\", which "
-		  "Arc Lamp's client publishes on, and \"arclamp\", which arclamp-log listened on");
+	CHECK_STR(config.warnings[0], "a.yaml:1: redis_channel is not set: listening on \"excimer\", the "
+				      "channel of Arc Lamp's client, and \"arclamp\", the default of arclamp-log");
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: x\n"), "redis://localhost:6379?channel=x");
 }
 

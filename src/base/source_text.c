@@ -250,7 +250,7 @@ static void explain_escape(struct source_text *t, struct str rest, const char *d
 {
 	bool by_dots = dots_lead_out(rest);
 
-	missing(t, by_dots ? "the \"..\" in its path lead out of " : "a symbolic link leads out of ");
+	missing(t, by_dots ? "the \"..\" in its path leads out of " : "a symbolic link leads out of ");
 	buf_puts(&t->words, directory);
 	buf_puts(&t->words, by_dots ? ", and only files below it are shown" : "; name the directory that it leads to with another --source-dir");
 }
@@ -260,7 +260,7 @@ static void explain_failure(struct source_text *t, int code, struct str path, si
 	switch (code) {
 	case -ENOENT:
 	case -ENOTDIR:
-		missing(t, "there is no such file on the daemon's machine; if the code is elsewhere there, say so: --source-dir ");
+		missing(t, "there is no such file on the daemon's machine; if the code is in another directory there, use --source-dir ");
 		buf_put(&t->words, path.p, at > 1 ? at - 1 : 1);
 		buf_puts(&t->words, "=/path/of/the/code");
 		break;
@@ -270,7 +270,7 @@ static void explain_failure(struct source_text *t, int code, struct str path, si
 		break;
 	case -EACCES:
 	case -EPERM:
-		missing(t, "the user that `strobe serve` runs as may not read the file; give it the permission");
+		missing(t, "the user that `strobe serve` runs as may not read the file; grant it read access");
 		break;
 	case -ENOTSUP:
 		missing(t, "it is not a regular file");

@@ -277,8 +277,9 @@ static void explain_empty(const struct leaderboard *l, const struct grep_inputs 
 	if (!in->why.size && l->unmatched)
 		buf_printf(&b, " %.10g samples of stacks without \"%s\"", (double)l->unmatched / (double)l->scale, pattern);
 	if (!in->why.size && l->passed_over)
-		buf_printf(&b, "%s %.10g samples of stacks in which every function is passed over (--no-skip, "
-			   "--lowercase)", l->unmatched ? " and" : "", (double)l->passed_over / (double)l->scale);
+		buf_printf(&b, "%s %.10g samples of stacks in which every function is skipped (--no-skip, "
+			       "--lowercase)",
+			   l->unmatched ? " and" : "", (double)l->passed_over / (double)l->scale);
 	fputs("strobe grep: nothing to list: ", stderr);
 	fprintf(stderr, "%s\n", b.data);
 }

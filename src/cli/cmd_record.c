@@ -331,7 +331,7 @@ static int show_sent(struct recorder *r, const struct sending *s)
 	record_summary_put(&summary, &text);
 	buf_printf(&text, "strobe: %llu profiles were sent to %s\n", (unsigned long long)record_sender_sent(s->sender), to);
 	if (record_sender_lost_bytes(s->sender))
-		buf_printf(&text, "strobe: %llu bytes of profiles were lost: the daemon was away for too long\n",
+		buf_printf(&text, "strobe: %llu bytes of profiles were lost: the daemon was unavailable for too long\n",
 			   (unsigned long long)record_sender_lost_bytes(s->sender));
 	if (!quiet || *s->problem.text)
 		fwrite(text.data, 1, text.size, stderr);

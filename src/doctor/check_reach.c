@@ -75,7 +75,7 @@ static void add_denied(struct findings *f, enum level level, const char *area, c
 	findings_add(f, r->has_acl ? LEVEL_WARNING : level, area, "socket-permission", about, fix.data,
 		     "user %s may not %s %s (mode %04o%s%s)%s%s", user, strcmp(r->at, path) ? "enter" : "write to", r->at,
 		     (unsigned)r->mode & 07777, *r->group ? ", group " : "", r->group,
-		     *r->group && is_member_since(user, r->group) ? ": it is in the group by now, but the process is older" : "",
+		     *r->group && is_member_since(user, r->group) ? ": it has been added to the group, but the process started before that" : "",
 		     r->has_acl ? ", unless its access list says otherwise" : "");
 }
 

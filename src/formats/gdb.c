@@ -114,7 +114,7 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 static int gdb_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	(void)o;
-	return stacks_read_lines(p, in, read_line, "there is no backtrace in it: gdb could not attach, perhaps", err);
+	return stacks_read_lines(p, in, read_line, "it has no backtrace; perhaps gdb could not attach", err);
 }
 
 static int gdb_sniff(const char *bytes, size_t n)

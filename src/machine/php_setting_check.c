@@ -150,9 +150,9 @@ static const char *socket_problem(const char *path)
 	if (*path != '/' && strchr(path, ':'))
 		return "reaches no daemon: not a path";
 	if (strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		return "reaches no daemon: longer than the 107 bytes that the path of a socket may have";
+		return "reaches no daemon: longer than 107 bytes, the limit of socket paths";
 	if (*path && *path != '/')
-		return "is looked for in whichever directory PHP is";
+		return "is relative to PHP's working directory";
 	return NULL;
 }
 

@@ -423,7 +423,7 @@ TEST(what_cannot_be_compared_is_said_to_be_so)
 		  "'A' has only 12 samples: a share of one half may be off by 28 points by chance\n");
 	CHECK_STR(doubts(wall, trace, NULL, DIFF_AS_IT_IS),
 		  "! 'A' counts samples and 'B' calls\n"
-		  "'A' was sampled and 'B' was not: what measuring each call costs is in the difference\n");
+		  "'A' was sampled and 'B' was not: the difference includes the overhead of measuring each call\n");
 }
 
 TEST(a_column_that_both_have_is_compared_where_their_first_ones_differ)

@@ -388,7 +388,7 @@ static void fail_as_hung(struct redis_connection *c, const char *asked)
 				    "TLS on this port? Retrying",
 				 c->login.where);
 	else
-		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; look at the name server",
+		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; check the name server",
 				 c->login.host, (double)c->o.connect_timeout_ns / NS_PER_SECOND);
 }
 

@@ -15,19 +15,22 @@ enum redis_problem {
 	REDIS_BUSY,			/* runs a script; over by itself, mostly */
 	REDIS_MASTERDOWN,		/* a replica without its master that does not serve old data */
 	REDIS_CLUSTERDOWN,
-	REDIS_TRYAGAIN,			/* a slot is being moved */
-	REDIS_MOVED, REDIS_ASK,		/* another node of the cluster has the key */
-	REDIS_READONLY,			/* a replica */
-	REDIS_OOM,			/* maxmemory is reached */
-	REDIS_MISCONF,			/* cannot write to its disk and refuses writes */
+	REDIS_TRYAGAIN, /* a slot is being moved */
+	REDIS_MOVED,
+	REDIS_ASK,	/* another node of the cluster has the key */
+	REDIS_READONLY, /* a replica */
+	REDIS_OOM,	/* maxmemory is reached */
+	REDIS_MISCONF,	/* cannot write to its disk and rejects writes */
 	REDIS_NOREPLICAS,
-	REDIS_NOAUTH,			/* wants a password */
+	REDIS_NOAUTH,			/* requires a password */
 	REDIS_WRONGPASS,
 	REDIS_NOPERM,			/* the user may not do this */
 	REDIS_PROTECTED,		/* DENIED: protected mode, from another host */
 	REDIS_MAXCLIENTS,
 	REDIS_WRONGTYPE,
-	REDIS_NOGROUP, REDIS_BUSYGROUP, REDIS_NOSCRIPT,		/* ordinary answers, for the caller to handle */
+	REDIS_NOGROUP,
+	REDIS_BUSYGROUP,
+	REDIS_NOSCRIPT, /* ordinary answers, for the caller to handle */
 	REDIS_PROBLEMS
 };
 

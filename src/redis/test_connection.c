@@ -220,10 +220,10 @@ TEST(a_password_that_is_wrong_or_missing_is_said_without_the_password)
 	struct heard h = { .until_states = 1 };
 
 	run_server(&h, answer_password, "user:secret@", quick(&h));
-	CHECK(strstr(h.text[0], "does not accept that user and password") && !strstr(h.text[0], "secret"));
+	CHECK(strstr(h.text[0], "rejects the user or the password") && !strstr(h.text[0], "secret"));
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "", quick(&h));
-	CHECK(strstr(h.text[0], "wants a password; give it by password-file="));
+	CHECK(strstr(h.text[0], "requires a password; set password-file="));
 	/* The one that it hangs up on is the right one, decoded. */
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "u%3Ar:p%40s@", quick(&h));
@@ -297,7 +297,7 @@ TEST(a_refusal_is_told_once_and_its_end_too)
 
 	run_server(&h, answer_readonly, "", quick(&h));
 	CHECK_INT(h.errors, 2);
-	CHECK(!h.up[1] && strstr(h.text[1], "is a replica and takes no writes; name its master in the URL (ECHO: "));
+	CHECK(!h.up[1] && strstr(h.text[1], "is a replica and rejects writes; use its master in the URL (ECHO: "));
 	CHECK(h.up[2]);
 }
 

@@ -416,8 +416,8 @@ static void put_heading(const struct drawing *d)
 	else
 		buf_printf(out, "; %zu function%s", g->node_count, g->node_count == 1 ? "" : "s");
 	buf_puts(out, !g->node_count ? "; nothing is above zero" :
-		      d->difference ? "\\norange: more than before; blue: less; dashed: gone; bold: the path that took most" :
-				      "; blue: the path that took most");
+		      d->difference  ? "\\norange: more than before; blue: less; dashed: gone; bold: critical path" :
+				       "; blue: critical path");
 	buf_puts(out, d->is_estimate ? "\\n" RENDER_ESTIMATE : "");
 	if (has_limits(g))
 		buf_puts(out, "\\n" RENDER_AT_MOST ": calls in a circle, of which only a limit is known");

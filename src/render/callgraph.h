@@ -41,7 +41,7 @@ void callgraph_defaults(struct callgraph_options *o);
 
 /* Appends the graph in Graphviz's language. A difference has the functions and arrows of both sides, each as large as
  * the larger one, orange where there is more than before, blue where there is less, dashed what is gone. Names are of
- * any bytes, numbers as of flame graphs; the path that took most is drawn bold. -EINVAL without such a column; `ret`
+ * any bytes, numbers as of flame graphs; the critical path is drawn bold. -EINVAL without such a column; `ret`
  * may be NULL. */
 int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out,
 		  struct callgraph_counts *ret, struct err *err);

@@ -328,7 +328,7 @@ static void check_length(struct source_query *s)
 	if (!s->source.text.p || last <= have)
 		return;
 	s->source.state = SOURCE_CHANGED;
-	snprintf(text, sizeof(text), "the source has %u line%s, and the profile knows line %u: it is another "
+	snprintf(text, sizeof(text), "the source has %u line%s, but the profile refers to line %u: it is another "
 				     "version of the file; give a directory with the right one as "
 				     "--source-dir PATH=DIR",
 		 have, have == 1 ? "" : "s", last);

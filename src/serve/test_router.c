@@ -366,9 +366,9 @@ TEST(stacks_are_kept_and_removed_by_patterns_that_take_linear_time)
 {
 	check_answer("/api/v1/profile", "run=shop/1&keep=main&format=folded", 200, "<main> 2000000\n");
 	check_answer("/api/v1/profile", "run=shop/1&keep-i=^.MAIN&format=folded", 200, "<main> 2000000\n");
-	check_answer("/api/v1/table", "run=shop/1&keep=MAIN", 200, "nothing is left: no stack passes all filters of stacks: with MAIN\"");
-	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x", 200, "no stack passes all filters of stacks: with x");
-	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x&scale=total", 200, "no stack passes all filters of stacks: with x");
+	check_answer("/api/v1/table", "run=shop/1&keep=MAIN", 200, "no stack passes all stack filters: with MAIN\"");
+	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x", 200, "no stack passes all stack filters: with x");
+	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x&scale=total", 200, "no stack passes all stack filters: with x");
 	check_answer("/api/v1/table", "run=shop/1&keep=main&column=cpu_ns", 200, "nothing of run shop/1, stacks with main has a value of cpu_ns above zero");
 	check_answer("/api/v1/table", "deploy=99&keep=main", 200, "\"empty\":\"the store is empty");
 	check_answer("/api/v1/table", "run=shop/1&by=class&keep=^.no+class.$", 200, "\"self\":[[2000000],[0],[2000000]]");

@@ -13,7 +13,9 @@
 #define TTL_DAYS_MAX	36500		/* a Date ends in 2149, and begins again */
 
 static const struct url_kind kind = {
-	.scheme = "clickhouse", .port = 8123, .name_is_user = true,
+	.scheme = "clickhouse",
+	.port = 8123,
+	.name_is_user = true,
 	.form = "use a URL such as clickhouse://host:8123/strobe",
 };
 

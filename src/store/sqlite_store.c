@@ -50,7 +50,7 @@ void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *wh
 	map_set(&s->suspects, (uint64_t)number, 1);
 	lock_release(&s->counting);
 	if (!known)
-		log_warning("%s; what can be read of that day is still shown", why);
+		log_warning("%s; readable data of that day is still shown", why);
 }
 
 static void note_damage(struct store *store, int64_t day_ns, const char *why)

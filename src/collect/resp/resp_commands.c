@@ -423,7 +423,7 @@ static void info(struct resp_client *c, const struct str *a, size_t n)
 static void eval(struct resp_client *c, const struct str *a, size_t n)
 {
 	resp_put_error(out_of(c), "ERR this is a Strobe listener, not a Redis: a relay needs a Redis, from "
-		       "which the collector reads with --from redis://HOST/?stream=NAME&group=NAME");
+				  "which the collector reads with --from redis://HOST/?stream=NAME&group=NAME");
 }
 
 static const struct command commands[] = {
