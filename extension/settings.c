@@ -104,7 +104,7 @@ static ZEND_INI_MH(on_flush)
 	return SUCCESS;
 }
 
-/* Seconds between two hand-overs of what goes on; 0: none. */
+/* Seconds between two hand-overs of an unfinished trace; 0: none. */
 static int set_hand_over(int stage, const zend_ini_entry *entry, const zend_string *value, double *ret)
 {
 	char guess[SETTING_GUESS];
@@ -260,7 +260,7 @@ static ZEND_INI_MH(on_compat)
 	return OnUpdateString(PASS_ON);
 }
 
-/* The labels that are right count, unless a program could be told at once. */
+/* Valid labels are used, unless the program can be told at once. */
 static ZEND_INI_MH(on_labels)
 {
 	struct label_problem problem;

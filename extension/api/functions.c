@@ -81,7 +81,7 @@ ZEND_FUNCTION(Strobe_remove_label)
 	RETURN_TRUE;
 }
 
-/* Apart from its caller, on whose stack so many labels must not lie while the program goes on below it. Throws if they cannot
+/* A function of its own, so that the labels are not on the stack while the program continues below. Throws if they cannot
  * be. NULL without an exception: there are none to hold, as after the end of the request. */
 static zend_never_inline struct scope *begin_labels(HashTable *labels)
 {

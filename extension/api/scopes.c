@@ -128,7 +128,7 @@ static bool is_set_between(struct scope *s, const struct scope *from, const char
 	return false;
 }
 
-/* Takes back what `s` has of the labels of `from`, in which it lies: there holds again what is around that. */
+/* Undoes the labels that `s` has inherited from the enclosing `from`: the values around `from` apply again. */
 static void take_labels_back(struct scope *s, const struct scope *from)
 {
 	for (unsigned i = s->labels.count; i-- > 0;) {
@@ -306,7 +306,7 @@ static void enter(struct api_thread *a, const zend_fiber_context *context)
 	release(s);
 }
 
-/* A fiber that is suspended has lost what its stack stands on, and is sampled once more if its labels change. */
+/* A fiber that is suspended has lost the base of its stack, and is sampled once more if its labels change. */
 static void switched(zend_fiber_context *from, zend_fiber_context *to)
 {
 	struct api_thread *a = api_thread_if_any();

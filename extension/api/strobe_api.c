@@ -1,4 +1,4 @@
-/* strobe_api.c: starts and ends what is in this folder. */
+/* strobe_api.c: starts and stops the parts of this folder. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -204,8 +204,8 @@ ZEND_METHOD(Strobe_Unit, __construct)
 	ZEND_PARSE_PARAMETERS_NONE();
 }
 
-/* Makes the object, and begins its unit unless the request has ended. Apart from its caller, on whose stack so many labels
- * must not lie while the program goes on below it. False if it has thrown. */
+/* Makes the object, and begins its unit unless the request has ended. A function of its own, so that the labels are not
+ * on the stack while the program continues below. False if it has thrown. */
 static zend_never_inline bool make(zval *object, zend_string *name, HashTable *labels, HashTable *options, uint32_t first)
 {
 	struct api_thread *a = api_thread();

@@ -13,7 +13,7 @@
 /* The minimum lateness of a tick whose call is reported. */
 #define LONG_CALL_NS 100000000
 
-/* Tells whether anything has changed of what is told: everything that does so changes one of these when it is done. */
+/* Detects changes of the reported data: every change modifies one of these when it is complete. */
 struct state {
 	uint32_t sequence, labels_version;
 	uint64_t periods_done;

@@ -17,7 +17,7 @@
 #include "SAPI.h"
 #include "zend_closures.h"
 
-/* The depth below the safe point to which a noted call is searched: what was called since the tick has not called much. */
+/* The depth below the safe point to which a noted call is searched: calls since the tick are not deeply nested. */
 #define LOOK_BELOW	16
 
 #define LONGEST_NAME	1024
@@ -55,7 +55,7 @@ static zend_function *look_up(HashTable *table, const struct name *name)
 	return zend_hash_str_find_ptr_lc(table, name->text, name->length);
 }
 
-/* Copies of one function are as good as each other: classes have their own of the methods they inherit, and a closure that was made
+/* Copies of one function are equivalent: classes have their own of the methods they inherit, and a closure that was made
  * of a function is a copy of that. */
 static const zend_function *with_code(const zend_function *f, const void *code)
 {
@@ -212,7 +212,7 @@ static const zend_function *search_tables(struct found_functions *found, const s
 	return f;
 }
 
-/* A function that stands for the file scope of a script. */
+/* A placeholder function for the file scope of a script. */
 static const zend_function *placeholder_of_file(struct tick_snapshot *m, zend_string *name)
 {
 	zend_op_array *file = &m->stand_ins[m->returned_count];

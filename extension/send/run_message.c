@@ -329,7 +329,7 @@ static enum strobe_clock clock_of(const struct call_tree *t)
 	return t->cpu_clock ? STROBE_CLOCK_CPU : STROBE_CLOCK_WALL;
 }
 
-/* Room for `bytes` more. Without memory the writer goes on counting, and has no message in the end. */
+/* Room for `bytes` more. Without memory the writer keeps counting, and has no message in the end. */
 static zend_always_inline void reserve(struct strobe_wire_writer *w, size_t bytes)
 {
 	size_t wanted = w->capacity * 2;

@@ -1,4 +1,4 @@
-/* trace_copy.c: copies what capture_project looks at, and makes the pointers in it lead to copies. */
+/* trace_copy.c: copies everything that capture_project reads, and redirects its pointers to the copies. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -14,22 +14,22 @@
 
 #define SESSIONS_MAX 64u
 
-/* A state that never comes back, as trace_copy.h says. */
+/* A state that never recurs, as trace_copy.h says. */
 struct state {
 	struct capture capture;
 	struct entry innermost;
 	struct node node, ended;	/* copies of the innermost call, and of the one that ended last in it */
 };
 
-/* Kept from look to look, behind the state. */
+/* Kept between inspections, after the state. */
 struct seen {
 	uint32_t sequence, looks;		/* looks in a row, at which the turn was the same */
 };
 
 _Static_assert(sizeof(struct state) + sizeof(struct seen) <= WATCH_SEEN, "there is room for it");
 
-/* A thread that comes to safe points hands over itself, and takes another turn. One that makes one call after another, and
- * comes to none, is copied after so many looks. */
+/* A thread that reaches safe points hands over by itself, and its turn changes. One that makes call after call without a safe
+ * point is copied after this many inspections. */
 #define LOOKS 3
 
 /* An address in the PHP thread's memory, and the number of the thing that lies there. */
@@ -321,7 +321,7 @@ static bool can_be_copied(const struct capture *k)
 	       !(k->metrics & TRACE_ALLOCATIONS);
 }
 
-/* Whether the PHP thread is to be told of, which goes on making calls otherwise. */
+/* Whether to report the PHP thread, which otherwise keeps making calls. */
 static bool may_be_waiting(char *seen, const struct state *now)
 {
 	uint32_t sequence = atomic_load(&now->capture.sequence);

@@ -89,7 +89,7 @@ static int read_form(struct packing *p, size_t i, struct err *err)
 	return r < 0 && r != -ENOENT ? err_prefix(err, "cannot sort '%s'", path) : r;
 }
 
-/* Includes earlier compressed forms, in case the log was begun anew since, or added to. */
+/* Includes earlier compressed forms, in case the log was recreated or extended since. */
 static int read_all(struct packing *p, struct err *err)
 {
 	int r = 0;

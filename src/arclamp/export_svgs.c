@@ -82,7 +82,7 @@ static bool is_complete(const struct svgs *s, const struct tree_file *f)
 	return read_ends(s, f, &e) && is_whole(f, &e);
 }
 
-/* Reads the comment that tells which functions were looked for. */
+/* Reads the comment that lists the requested functions. */
 static bool read_drawn(const struct svgs *s, const struct tree_file *f, char out[DRAWN_MAX])
 {
 	struct ends e;
@@ -123,7 +123,7 @@ static bool is_current(const struct svgs *s, const struct todo *t)
 	       is_complete(s, reversed) && has_variants(s, first, n, forward, t);
 }
 
-/* Newest first: that is what people look at. */
+/* Newest first: people look at these. */
 static int newest_first(const void *a, const void *b)
 {
 	const struct todo *x = a, *y = b;

@@ -72,7 +72,7 @@ static void end(const struct jobs *j, struct slot *s, int status)
 	j->ended(j->data, s->number, &s->result);
 }
 
-/* Waits until one of them is over. */
+/* Waits until one of them has ended. */
 static void wait_one(const struct jobs *j, struct slot *slots)
 {
 	int status;

@@ -175,7 +175,7 @@ TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 TEST(groups_that_make_no_files_are_refused_with_their_line)
 {
 	CHECK_STR(error_of("redis: {}\n"), "a.yaml:1: missing 'logs', the list of log groups to write");
-	CHECK_STR(error_of("logs: []\n"), "a.yaml:1: 'logs' has 0 groups; 1 to 16 are possible");
+	CHECK_STR(error_of("logs: []\n"), "a.yaml:1: 'logs' has 0 groups; use 1 to 16");
 	CHECK_STR(error_of("logs:\n  - {period: x, retain: 1}\n"), "a.yaml:2: a group of 'logs' has no 'format'");
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F'}\n"),
 		  "a.yaml:2: a group of 'logs' has no 'retain', the number of older files to keep");

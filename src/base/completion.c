@@ -49,7 +49,7 @@ static bool takes_other(const struct option_spec *o)
 	return o->value && !takes_file(o) && !takes_directory(o);
 }
 
-/* Whether what follows "--" is somebody else's command line. */
+/* Whether a command line follows "--". */
 static bool runs_a_command(const struct command_spec *c)
 {
 	return c->usage && strstr(c->usage, "-- COMMAND");

@@ -1,4 +1,4 @@
-/* rust_name.c: a letter says what comes, and there is a function for each kind of part. */
+/* rust_name.c: a letter selects the kind of part, and each kind has a function. */
 #include "rust_name.h"
 
 #include "rust_reader.h"

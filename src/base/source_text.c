@@ -1,4 +1,4 @@
-/* source_text.c: names come from a profile, which anybody may have made: only regular files are opened. */
+/* source_text.c: names come from an untrusted profile: only regular files are opened. */
 
 #include "source_text.h"
 
@@ -119,7 +119,7 @@ int source_text_read(struct source_text *t, struct str path, const char *root, i
 	return 0;
 }
 
-/* --- Below directories that somebody named --- */
+/* --- Below configured directories --- */
 
 struct place {
 	struct str prefix;		/* in the profile */

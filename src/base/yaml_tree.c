@@ -16,7 +16,7 @@ struct anchor {
 
 struct reader {
 	yaml_parser_t parser;
-	yaml_event_t event;			/* the one to look at */
+	yaml_event_t event;			/* the current event */
 	bool has_event;
 	const char *file;
 	struct arena *memory;
@@ -56,7 +56,7 @@ int yaml_error(const struct yaml_node *n, struct err *err, const char *format, .
 	return err_set(err, -EINVAL, "%s:%u: %s", n->file, n->line, text);
 }
 
-/* libyaml says what it met, seldom what to do. */
+/* libyaml names the problem, seldom the remedy. */
 static int no_yaml(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;

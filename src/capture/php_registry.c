@@ -36,7 +36,7 @@ struct known {
 	struct perl_image perl;		/* if php.binary, which is a copy of its binary then, is Perl */
 	int code;			/* 1 PHP or Perl, 0 none, < 0 refused */
 	size_t refusal;			/* number of the reason, if it is refused */
-	bool checked;			/* its offsets fit a process that was looked at */
+	bool checked;			/* its offsets fit a process that was inspected */
 };
 
 struct file_list {
@@ -170,7 +170,7 @@ static void compare_thread(pid_t tid, void *data)
 	thread_watch_close(&watch);
 }
 
-/* Code may have been interrupted while it changed its stack, so one look does not refuse. */
+/* Code may have been interrupted while it changed its stack, so one mismatch is not enough to refuse. */
 static enum php_check compare(const struct known *k, pid_t pid, u64 bias, char *ret_why, size_t size)
 {
 	struct comparison c = { &k->php, pid, bias, .ret_why = ret_why, .size = size };
@@ -338,7 +338,7 @@ static int no_program(pid_t pid, struct err *err)
 					    "parent has not reaped it", (int)pid);
 	if (process_is_of_kernel(pid))
 		return err_set(err, -ENOTSUP, "process %d is a kernel thread", (int)pid);
-	/* Its first thread has, and other threads may go on. */
+	/* Its first thread has exited, and other threads may continue. */
 	return err_set(err, -ENOTSUP, "process %d is exiting, and its program is no longer known", (int)pid);
 }
 
@@ -446,7 +446,7 @@ static int find_hosted_php(struct php_registry *r, const struct known *program, 
 	return code;
 }
 
-/* The program of a process, looked at now if it was not before; NULL with a sentence if it cannot be. */
+/* The program of a process, examined now if it was not before; NULL with a sentence on failure. */
 static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_name, size_t size, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open_program(pid, ret_name, size, err);
@@ -579,7 +579,7 @@ void php_registry_answer(struct php_registry *r, const struct binary_event *e)
 
 	if (!k) {
 		fd = e->pid ? open_program((pid_t)e->pid, name, sizeof(name), &err) : -1;
-		/* The process may be gone, or run another program by now; the next one that runs the file is asked about. The
+		/* The process may be gone, or run another program by now; the next one that runs the file is examined. The
 		 * device is not compared: some file systems tell another one than the kernel has. */
 		if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->key.inode || (u64)st.st_size != e->key.size) {
 			sampler_forget_binary(r->sampler, &e->key);

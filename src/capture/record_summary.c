@@ -301,7 +301,7 @@ void record_summary_put_counts(const struct record_summary *s, struct json *j)
 	labels_done(&labels);
 }
 
-/* Whoever is ready to run gets a CPU that is idle, so without an idle tick nobody knows. */
+/* A runnable thread gets an idle CPU, so without an idle tick the reason is unknown. */
 static bool may_have_been_ready(const struct record_summary *s)
 {
 	return !s->is_remote && s->counters[COUNTER_TICKS_OTHER] && !s->counters[COUNTER_TICKS_IDLE];

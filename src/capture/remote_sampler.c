@@ -102,7 +102,7 @@ static void end_thread(struct remote_sampler *s, struct remote_thread *t)
 	s->counts.ended++;
 }
 
-/* --- one look at a thread */
+/* --- one observation of a thread */
 
 static void note_process(struct remote_sampler *s, const struct remote_process *p, u64 key)
 {

@@ -259,7 +259,7 @@ static void put_json(const struct leaderboard *l, const struct grep_inputs *in, 
 	buf_putc(out, '\n');
 }
 
-/* Why nothing was counted, with what was looked at. */
+/* The reason why nothing was counted, with the inputs. */
 static void explain_empty(const struct leaderboard *l, const struct grep_inputs *in)
 {
 	const char *what = in->sources.count == 1 ? in->sources.items[0] : NULL;

@@ -200,7 +200,7 @@ struct sending {
 	int64_t since_ns;		/* wall clock */
 	unsigned hz;
 	uint64_t lost;			/* samples, told so far */
-	struct err problem;		/* the last one, once it was told */
+	struct err problem;		/* the last one, once it was reported */
 };
 
 static void send_profile(void *data, struct profile *p)
@@ -215,7 +215,7 @@ static void send_profile(void *data, struct profile *p)
 		fprintf(stderr, "strobe: a profile was dropped: %s\n", err.text);
 }
 
-/* A daemon that is away is told of once, and again when it was there in between. */
+/* An unavailable daemon is reported once, and again after it has been available. */
 static void send_waiting(struct sending *s)
 {
 	struct err err = { 0 };

@@ -18,7 +18,7 @@
 #define EXIT_NOT_EXECUTABLE	126
 #define EXIT_NOT_FOUND		127
 
-/* Children of the command that still run, such as workers in the background, may end what they are at. */
+/* Children of the command that still run, such as workers in the background, may finish their work. */
 #define GRACE_NS		(200 * 1000000LL)
 #define GRACE_STEP_NS		(10 * 1000000LL)
 
@@ -155,7 +155,7 @@ static int run_command(struct run *r, const char *program, char **argv, struct e
 		command_fail(&spec, err);
 		return code;
 	}
-	source_stop(r->source);		/* reads what has been sent before */
+	source_stop(r->source);		/* reads pending input */
 	r->source = source_close(r->source);
 	recording_end(&r->recording);
 	return r->child.exit_code;

@@ -217,7 +217,7 @@ static void hand_over(struct collector *c, struct open_batch *b)
 	lock_release(&c->lock);
 }
 
-/* Merges so much of what is closing, and hands over what is ready. Returns whether there is more. */
+/* Merges a part of the closing batches, and hands over finished ones. Returns whether there is more. */
 static bool go_on_closing(struct collector *c, size_t bytes)
 {
 	struct open_batch *b = c->closing;

@@ -53,7 +53,7 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	return 0;
 }
 
-/* Time is made of samples when all of them are there, so who has those has it. */
+/* Time is derived from samples when all of them have been read, so an input with samples has it. */
 static void add_time(struct inputs *in)
 {
 	uint32_t samples = profile_find_column(in->profile, "samples"), time = in->profile->column_count;
@@ -67,7 +67,7 @@ static void add_time(struct inputs *in)
 			in->list[i].columns |= 1u << time;
 }
 
-/* Whether somebody feeds standard input: a pipe or a file, unlike a terminal or /dev/null. */
+/* Whether standard input is fed: a pipe or a file, unlike a terminal or /dev/null. */
 static bool is_fed(int fd)
 {
 	struct stat st;

@@ -361,7 +361,7 @@ static int get(const struct profile_url *u, const char *path, const char *token,
 	return r;
 }
 
-/* An old link leads to a comparison, whatever side of it was asked for. */
+/* An old link leads to a comparison, regardless of the requested side. */
 static void keep_side(const struct profile_url *u, struct buf *url)
 {
 	const char *side = strstr(u->path.data, "&side=");

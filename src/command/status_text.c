@@ -116,7 +116,7 @@ static void put_head(struct buf *b, const json_t *status, const char *url)
 	buf_putc(b, '\n');
 }
 
-/* Losses that no daemon can mend; `jit` is told by processes that cannot be sampled. */
+/* Losses that no daemon can prevent; `jit` is reported by processes that cannot be sampled. */
 static void put_advice(struct buf *b, const json_t *senders)
 {
 	if (!integer_of(senders, "jit"))

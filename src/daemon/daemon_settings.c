@@ -408,7 +408,7 @@ static struct {
 	int (*prepare)(struct daemon_options *o, struct err *err);
 } command;
 
-/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them.
+/* The settings are the new ones when it returns 0; the previous ones are kept for as long as the daemon uses them.
  * Settings that cannot change (addresses, directories, the token) keep their first values for as long as it runs. */
 static struct settings first, before;
 static bool has_first;

@@ -147,7 +147,7 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 	struct one o = { f, d, &v, v.about };
 
 	php_view_open(&v, d, all, t, &found);
-	/* Any name will do for a program that is PHP by what is in it. */
+	/* A program that contains PHP may have any name. */
 	if (php_task_is_php(t) || v.php) {
 		add_kind(&o);
 		if (t->master)

@@ -58,7 +58,9 @@ static void add_fallback(struct state *s)
 /* Newer kernels have them; all but one thing works without. */
 static void add_lacking(struct state *s)
 {
-	static const struct { enum kernel_feature feature; const char *without;
+	static const struct {
+		enum kernel_feature feature;
+		const char *without;
 	} newer[] = {
 		{ KERNEL_BPF_LOOP, "missing; plain loops replace it" },
 		{ KERNEL_TASK_POINTER, "missing; a helper replaces it" },

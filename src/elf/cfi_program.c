@@ -71,7 +71,7 @@ static struct cfi_bytes block(struct cfi_bytes *b)
 	return part;
 }
 
-/* Multiplies without caring for overflow: a number that is out of range is refused when a rule is made of it. */
+/* Multiplies with wrap-around: a number that is out of range is refused when a rule is made of it. */
 static int64_t times(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a * (uint64_t)b);

@@ -133,7 +133,7 @@ static void note_refused(struct exporter *x, const struct batch *b, size_t n, co
 		log_error("%s refused profiles, which are dropped and counted: %s", x->url.shown, why);
 }
 
-/* 0 if the request is done with, whatever became of it; -EAGAIN with a sentence if it is to be sent again. */
+/* 0 if the request is finished, in any way; -EAGAIN with a sentence if it is to be sent again. */
 static int handle_answer(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
 {
 	_cleanup_(buf_done) struct buf said = { 0 };

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer looked at one by one */
+#define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer visited one by one */
 #define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
 
 static bool is_wider(const struct edge_tree_building *t, uint32_t a, uint32_t b)
@@ -48,7 +48,7 @@ static uint32_t heap_pop(struct edge_tree_building *t)
 	return top;
 }
 
-/* `ids` are the strings as those of the profile, UINT32_MAX while no frame has asked. */
+/* `ids` are the strings as those of the profile, UINT32_MAX until a frame needs it. */
 static uint32_t string_of(const struct edge_tree_building *t, uint32_t string, uint32_t *ids)
 {
 	struct str s = intern_get(&t->edges->strings, string);

@@ -137,7 +137,7 @@ static uint32_t frame_of(struct folded_reader *r, const char *name, size_t n)
 	return r->frames[id];
 }
 
-/* The first child of `node` if the line goes on with it: then its name need not be looked up. 0 if not. */
+/* The first child of `node` if the line continues with it: then its name need not be looked up. 0 if not. */
 static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node, struct str stack, size_t at,
 				   size_t *ret_end)
 {
@@ -173,7 +173,7 @@ static inline uint32_t next_frame(struct folded_reader *r, struct str stack, siz
 	return frame_of(r, stack.p + at, *ret_end - at);
 }
 
-/* Along what is known of a stack, from its first `at` bytes, which are at `node`. Returns where the rest begins. */
+/* Follows the known part of a stack, from its first `at` bytes, which end at `node`. Returns where the rest begins. */
 static size_t walk(struct folded_reader *r, struct str stack, size_t at, uint32_t *node)
 {
 	uint32_t count = r->profile->node_count;

@@ -1,4 +1,4 @@
-/* format.c: the list of formats, and reading a file whatever its format. */
+/* format.c: the list of formats, and reading files of any of them. */
 #include "format.h"
 
 #include "chart.h"
@@ -158,7 +158,7 @@ static int load_as(const struct format *f, struct input *in, struct profile *p, 
 	r = p->edges || has_parts(p) ? read_beside(f, in, p, o, err) : f->read(p, in, o, err);
 	if (more)
 		p->chart = chart_free(p->chart);
-	/* Folded stacks are what somebody made of symbols, and is compared with. */
+	/* Folded stacks have been symbolized by others, and are compared with theirs. */
 	if (r >= 0 && f != &format_folded && !o->script_values)
 		demangle_profile(p);
 	return r;

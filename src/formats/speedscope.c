@@ -190,7 +190,7 @@ static int read_events(struct reader *r, json_t *profile)
 
 		if (!take_frame(r, json_object_get(event, "frame"), &place))
 			return no_such_frame(r, "event", i);
-		/* Time outside of all frames is nobody's. */
+		/* Time outside of all frames is not attributed. */
 		if (node != PROFILE_ROOT)
 			profile_add(r->profile, node, r->column, difference(at, before));
 		before = i && at < before ? before : at;

@@ -188,7 +188,7 @@ static bool check_value(const struct rule *r, const char *name, const char *valu
 			return false;
 		snprintf(out, size, "%s=%.60s %s", name, value, why);
 		return true;
-	case SECRET:	/* nobody's to see */
+	case SECRET:	/* never shown */
 		if (!*value || (strlen(value) >= 16 && strlen(value) <= 256))
 			return false;
 		snprintf(out, size, "%s is ignored: it has %zu bytes", name, strlen(value));

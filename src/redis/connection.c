@@ -65,7 +65,7 @@ struct command *connection_take_first(struct redis_connection *c)
 	return first;
 }
 
-/* Closes the socket; commands under way stay in the list. */
+/* Closes the socket; commands in flight stay in the list. */
 static void close_socket(struct redis_connection *c)
 {
 	c->generation++;
@@ -114,7 +114,7 @@ void connection_leave(struct redis_connection *c)
 		destroy(c);
 }
 
-/* Between half of the wait and all of it, so that a fleet does not come back at one moment. */
+/* Between half of the wait and all of it, so that a fleet does not reconnect at the same moment. */
 static int64_t by_chance(int64_t wait_ns)
 {
 	uint32_t random = 0;
@@ -137,7 +137,7 @@ static void wait_before_next(struct redis_connection *c, bool passes)
 	c->deadline_ns = now + by_chance(wait);
 }
 
-/* Ends this attempt or connection, and says so. Whoever called is told first, then the commands' callers. */
+/* Ends this attempt or connection, and reports it: first to the owner, then to the commands' callers. */
 void connection_fail(struct redis_connection *c, bool passes, const char *sentence)
 {
 	struct command *all = c->first;
@@ -363,7 +363,7 @@ static void socket_ready(struct watch *w, uint32_t events)
 	} else if (c->phase == TLS_HANDSHAKE) {
 		connection_continue_tls(c);
 	} else if (connection_is_paused(c) && (events & (EPOLLHUP | EPOLLERR))) {
-		loop_remove(c->loop, w);	/* it would be said again at once; seen when reading goes on */
+		loop_remove(c->loop, w);	/* level-triggered, it would be reported again at once; it is noticed when reading resumes */
 	} else {
 		read_and_flush(c, events & (EPOLLIN | EPOLLHUP | EPOLLERR));
 	}

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CHUNKS_PER_TURN		4		/* are looked at; then other descriptors have their turn */
+#define CHUNKS_PER_TURN		4		/* are parsed; then it is other descriptors' turn */
 
 /* The loop is not woken for each message while few come; ends of the connection wake it at once. */
 static void read_together(struct redis_connection *c)

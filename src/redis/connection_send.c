@@ -121,7 +121,7 @@ static int check_sendable(const struct redis_connection *c)
 	return c->out.size - c->out_at > UNSENT_MAX ? -ENOBUFS : 0;
 }
 
-/* From within a call of the loop all commands go out together when it is over. */
+/* Commands made within one call of the loop are sent together after it. */
 static void flush_outside(struct redis_connection *c)
 {
 	if (c->entered)

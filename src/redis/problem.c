@@ -1,4 +1,4 @@
-/* problem.c: the first word of an error reply, and what it means. */
+/* problem.c: classifies error replies by their first word. */
 #include "problem.h"
 
 #include <errno.h>

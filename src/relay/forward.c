@@ -16,7 +16,7 @@
 #define ANSWER_NS	(10 * NS_PER_SECOND)
 #define MOVES_MAX	6		/* from node to node for one question, and once to the script itself */
 #define REFUSED_MAX	5		/* lost connections in a row for one entry that is large */
-#define LARGE_BYTES	((size_t)1 << 20)	/* the least that Redis can be told to refuse */
+#define LARGE_BYTES	((size_t)1 << 20)	/* the least limit that Redis can be configured with */
 
 #define SEEN_SECONDS	"2592000"
 
@@ -28,7 +28,7 @@ struct forward {
 	unsigned home_port;
 	char *key, *host;
 	bool moved;
-	unsigned lost;			/* connections in a row with one large entry under way */
+	unsigned lost;			/* consecutive connections with one large entry in flight */
 };
 
 static char *seen_key(const char *key, uint64_t instance)
@@ -109,7 +109,7 @@ static bool lacks_script(enum redis_problem problem, const struct question *q)
 	return (problem == REDIS_NOSCRIPT || problem == REDIS_NOPERM) && q->arguments[1] != forward_script;
 }
 
-/* After a failure the cluster may have changed, and the URL names where it can be asked. */
+/* After a failure the cluster may have changed, and the URL names a node to query. */
 static void reset_to_home(struct forward *f)
 {
 	if (f->moved)
@@ -136,7 +136,7 @@ static int ask_on_node(struct forward *f, const struct question *q, bool asking,
 	return redis_client_command(f->asker, q->count, q->arguments, q->sizes, ret, err);
 }
 
-/* A connection that nobody used for seconds may have been closed by now, which says nothing of the server. */
+/* A connection idle for seconds may have been closed meanwhile, which says nothing about the server. */
 static int ask_again(struct forward *f, const struct question *q, bool asking, struct redisReply **ret, struct err *err)
 {
 	bool was_connected = redis_client_is_connected(f->asker);
@@ -191,8 +191,8 @@ static int too_large(const struct forward *f, size_t count, const struct spool_e
 		       "proto-max-bulk-len", redis_client_address(f->asker), e->body.size);
 }
 
-/* A Redis that takes no value of that size hangs up, and its answer is mostly lost. So does a proxy without a Redis behind
- * it; but then nobody answers PING. */
+/* A Redis that rejects values of that size closes the connection, and its reply is mostly lost. So does a proxy without a Redis;
+ * but then there is no reply to PING. */
 static int note_lost(struct forward *f, const struct spool_entry *entries, size_t count, int r, struct err *err)
 {
 	assert(r < 0);

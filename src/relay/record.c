@@ -123,7 +123,7 @@ off_t record_find(int fd, off_t from, off_t end)
 	return end;
 }
 
-/* One of ours whose version alone was damaged is none of another version. */
+/* A record of ours with a damaged version field is not one of another version. */
 unsigned record_foreign_version(int fd, off_t at, off_t end)
 {
 	uint8_t h[RECORD_HEADER] = { 0 };

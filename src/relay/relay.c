@@ -24,7 +24,7 @@
 #define DRAIN_NS	(3 * NS_PER_SECOND)
 #define RUN_LEVEL	3			/* level of zstd */
 #define SAID_MAX	8			/* kinds of failure that are said while one lasts */
-#define SYNC_ENTRIES	64u			/* with one question under way, and what came between: fewer than the
+#define SYNC_ENTRIES	64u			/* with one command in flight, and the entries between: fewer than the
 						 * script remembers */
 
 struct relay {
@@ -53,7 +53,7 @@ struct relay {
 	size_t said_count;
 	uint64_t renumbered_said;
 	int64_t next_renumbered_log_ns, next_refused_log_ns;
-	unsigned one_by_one;		/* so many questions with one entry only */
+	unsigned one_by_one;		/* this many commands with one entry each */
 	uint64_t random;
 };
 
@@ -303,7 +303,7 @@ static bool has_entries(const struct relay *r)
 	return r->counters.spool.records_waiting > 0;
 }
 
-/* Until entries may be sent. False: it is over. At the end one failure is enough. */
+/* Waits until entries may be sent. False: at shutdown, where one failure is enough. */
 static bool wait_for_entries(struct relay *r)
 {
 	assert(lock_is_held(&r->lock));

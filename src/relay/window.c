@@ -14,7 +14,7 @@
 #define PART_KEPT	((size_t)16 << 20)	/* memory of a part that is kept for the next one */
 #define ENTRY_LEVEL	1
 #define ENTRY_BYTES	((size_t)4 << 20)	/* messages in one entry, before compression; one message may be larger */
-#define WINDOW_BYTES	((size_t)64 << 20)	/* a window with so much in it is over */
+#define WINDOW_BYTES	((size_t)64 << 20)	/* a window of this size is closed */
 
 bool window_is_empty(const struct window *w)
 {
@@ -383,7 +383,7 @@ int window_close(struct window *w, struct err *err)
 	if (r >= 0)
 		r = spool_append(w->spool, p.list, p.count, w->number, false, err);
 	pieces_done(&p);
-	/* Larger than the spool may be: dropped like what is too old for it. */
+	/* Larger than the limit of the spool: dropped like entries that are too old. */
 	if (r == -EFBIG) {
 		for (size_t i = 0; i < w->series.count; i++)
 			spool_count_drop(w->counters, SPOOL_DROP_FULL, w->series.list[i].samples, 0);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of the strongest colour: for the least certain change, and for one that may be chance. */
+/* Shares of the strongest colour: for the least certain change, and for one that may be noise. */
 #define CERTAIN_STRENGTH	0.3
 #define CHANCE_STRENGTH		0.12
 

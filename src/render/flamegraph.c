@@ -168,7 +168,7 @@ static struct profile *reverse_profile(struct picture *g)
 	return profile_reverse_above(p, o->column, layout_narrowest(limits.total, &limits));
 }
 
-/* The language of scripts whose path does not tell it: Perl where a frame is Perl's and none is PHP's. */
+/* The language of scripts whose path does not reveal it: Perl where a frame is Perl's and none is PHP's. */
 static enum group_layer scripts_layer(const struct profile *p)
 {
 	enum group_layer found = LAYER_PHP;

@@ -422,7 +422,7 @@ static void put_sizes(struct json *j, const struct picture *g)
 	}
 }
 
-/* Whether it takes the width of its window: unless somebody has chosen one, or wants flamegraph.pl's picture. */
+/* Whether it takes the width of its window: unless one is given, or flamegraph.pl's picture is requested. */
 static bool is_fluid(const struct flamegraph_options *o)
 {
 	return o->width == FLAMEGRAPH_WIDTH && !o->compat;

@@ -185,7 +185,7 @@ static void answer(struct server_context *s, const struct request *q, struct res
 		profile_query_done(&p.query);
 		return;
 	}
-	/* Your own code is one way to look at functions, and one that is not yours is an answer. */
+	/* Own code is one view of functions; a function outside of it is an answer, too. */
 	if (missing && p.query.view.by != REPORT_BY_OWN)
 		r->status = 404;
 	p.shared = p.query.profile ? report_shared_names(p.query.profile) : NULL;

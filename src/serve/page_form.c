@@ -1,4 +1,4 @@
-/* page_form.c: the form of a page without scripts: what to look at, by a range and by labels. Its fields for one more filter are
+/* page_form.c: the form of a page without scripts: a range and label filters. Its fields for one more filter are
  * led on to the address that says the same in the words of all other pages. */
 
 #include "page_parts.h"

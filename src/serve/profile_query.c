@@ -177,7 +177,7 @@ static bool is_empty_selection(const struct profile *p, const char *wanted)
 	return column == UINT32_MAX || report_whole(p, column) <= 0;
 }
 
-/* Calls of a flame chart stand for themselves, and have no stacks to choose from. */
+/* Calls of a flame chart are shown individually, and have no stacks to select from. */
 static int filter_stacks(struct profile_query *a, struct profile **before, struct err *err)
 {
 	int r;
@@ -352,7 +352,7 @@ static int reject_empty_side(const struct profile_query *a, bool is_before, stru
 				     "from %s to %s", side, first, last);
 }
 
-/* Filters of stacks change no scale, or they would hide what the stacks that they leave gained or lost as a whole. */
+/* Filters of stacks change no scale, or they would hide the overall change of the remaining stacks. */
 static int scale_sides(struct profile_query *a, const struct profile *before, uint32_t column_before, uint32_t column_after, enum diff_scale *ret,
 		       struct err *err)
 {

@@ -64,7 +64,7 @@ static bool has_moved(const struct profile_query *a, struct str name, struct str
 	return false;
 }
 
-/* Selects among functions of one name those of the view's file. Until both sides are compared nobody knows which of them have moved. */
+/* Selects among functions of one name those of the view's file. Moves are known only after both sides have been compared. */
 static bool is_in_file(const struct profile_query *a, const struct profile *p, uint32_t frame, struct buf *shown)
 {
 	const char *wanted = a->view.function_file;
@@ -143,7 +143,7 @@ static int compare_frames(const void *a, const void *b, void *profile)
 	return profile_compare_frames(profile, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Its own frames with a file, in an order that is the same whatever the store. The caller frees. */
+/* Its own frames with a file, in an order independent of the store. The caller frees. */
 static uint32_t *own_frames(const struct profile *p, const bool *of, size_t *ret_count)
 {
 	uint32_t *list = xcalloc((size_t)p->frame_count + 1, sizeof(*list));

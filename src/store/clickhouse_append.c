@@ -159,7 +159,7 @@ static int check_days(const struct batch *b, struct err *err)
 	return 0;
 }
 
-/* Batches that never come again have a marker, too: the range of the store is that of all markers. */
+/* Batches that are never redelivered have a marker, too: the range of the store is that of all markers. */
 static uint64_t id_of(const struct batch *b)
 {
 	uint64_t id = b->id;

@@ -11,9 +11,9 @@
 
 #define ANSWER_MAX	((size_t)1 << 30)
 #define INSERT_NS	(60 * NS_PER_SECOND)
-#define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
+#define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to report the timeout itself */
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
-#define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
+#define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to respond: less than the limit of any query */
 #define PING_PERCENT	30			/* percentage of the time that is left … */
 #define ANSWER_PERCENT	85			/* … since what the others said is to be drawn, too */
 #define LEAST_NS	(NS_PER_SECOND / 20)
@@ -107,7 +107,7 @@ static int refused(const struct clickhouse_store *s, unsigned shard, int status,
 	return err_set(err, -EIO, "ClickHouse at %s answered %d: %.300s", server, status, answer->data);
 }
 
-/* A server came back without its disk, or somebody dropped a table: they are created before the next attempt. */
+/* A server was restored without its disk, or a table was dropped: they are created before the next attempt. */
 static void forget_tables(struct clickhouse_store *s)
 {
 	lock_take(&s->lock);
@@ -175,7 +175,7 @@ static int64_t time_limit_ns(const struct clickhouse_store *s, const struct clic
 	return r->within_ns && r->within_ns < ns ? r->within_ns : ns;
 }
 
-/* Questions are answered as a whole: an error after the first rows would otherwise look like an answer that ends
+/* Results are complete or fail: an error after the first rows would otherwise look like an answer that ends
  * there. An insert becomes one block, and so one part of one partition, which is there or not. */
 static void put_settings(const struct clickhouse_store *s, const struct clickhouse_request *r, struct buf *p)
 {
@@ -222,8 +222,8 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	request.body = body.size ? body.data : r->rows->data;
 	request.size = body.size ? body.size : r->rows->size;
 	rc = http_request(h, &request, answer, err);
-	/* The server reads a form to its last boundary, and a body that it refuses not at all: what is left of either would be taken for the
-	 * beginning of the next request, which it answers with an empty 400. */
+	/* The server reads a form to its last boundary, and a body that it refuses not at all: the rest would be parsed as the beginning
+	 * of the next request, which it answers with an empty 400. */
 	if (rc != 200 || r->table)
 		http_client_free(h);
 	else
@@ -318,8 +318,8 @@ static bool was_missed(struct clickhouse_store *s, unsigned shard)
 	return missed;
 }
 
-/* A server that hangs accepts connections and questions, and would be waited for as long as the longest query may take. Whatever
- * it says to a ping, it is there. */
+/* A hanging server accepts connections and queries, and would block for the longest query timeout. Any reply to a
+ * ping proves that it is alive. */
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
 	_Atomic int64_t *silent_until = &(s->cache ? clickhouse_cache_silent(s->cache) : s->silent_until_ns)[shard];

@@ -150,7 +150,7 @@ int clickhouse_check_servers(struct clickhouse_store *s, struct err *err)
 	for (unsigned i = 0; i < s->url.server_count; i++) {
 		struct err why;
 
-		/* One that is away or allows no such table says nothing about it. */
+		/* A server that is down or forbids that table is skipped. */
 		if (clickhouse_ask(s, i, &r, NULL, &why) == -EEXIST)
 			return err_set(err, -ENOTSUP, "shards= has one server twice: %s is one of those before it; remove it",
 				       s->url.servers[i].name);

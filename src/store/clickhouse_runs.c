@@ -171,7 +171,7 @@ static bool is_name_of(const struct adding *a, struct str source, struct str id)
 	       !strncmp(a->run->id, id.p, id.n) && !a->run->id[id.n];
 }
 
-/* A row of that name is there: ours, the same, or another one. */
+/* Settles a run by the row of its name: ours, a duplicate, or another one. */
 static void settle_by_row(struct adding *a, uint64_t token, struct str digest)
 {
 	bool same = digest.n == sizeof(a->bytes.digest) && !memcmp(digest.p, &a->bytes.digest, digest.n);

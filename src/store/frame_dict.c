@@ -148,7 +148,7 @@ bool frame_dict_load(struct frame_dict *d, struct str record)
 	uint32_t number;
 	uint64_t key = find(d, &f, &number);
 
-	/* The first of several holes is found by its bytes, and the others by nobody. */
+	/* The first of several holes is found by its bytes, and the others are unreachable. */
 	if (number != FRAME_NONE && !is_unnamed(&f))
 		return false;
 	record.p = arena_copy(&d->bytes, record.p, record.n);

@@ -1,4 +1,4 @@
-/* sqlite_compact.c: hours that are over, from many small chunks to one per series.
+/* sqlite_compact.c: compacts past hours from many small chunks to one per series.
  *
  * Commits leave some hundred thousand chunks per hour, each with a handful of samples. Merged and sorted they take a
  * quarter of the space, and a query reads them in a tenth of the time. Samples that come late stand in `recent` like
@@ -379,7 +379,7 @@ static uint32_t hours_over(const struct day *d, int64_t now_ns)
 	return hours;
 }
 
-/* One hour that is over and has rows; 1 if others wait, 0 if none does. */
+/* Compacts one past hour with rows; 1 if there are more, 0 if not. */
 static int compact_next_hour(struct sqlite_store *s, struct day *d, int64_t now_ns, struct err *err)
 {
 	uint32_t over = hours_over(d, now_ns), todo = d->hours_to_compact & over;

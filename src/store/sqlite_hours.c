@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-#define KEPT_BUCKETS	6u	/* the newest minute stays, whatever the limit is */
+#define KEPT_BUCKETS	6u	/* the newest minute stays, for any limit */
 #define VACUUM_PAGES	1024u
 #define STACKS_SHARE	4	/* share of the file: freeing stacks means reading all samples, and waits until they are worth that */
 

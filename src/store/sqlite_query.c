@@ -201,7 +201,7 @@ struct copy {
 	bool *cut;			/* by the day's node: it becomes PROFILE_PRUNED; NULL: none does */
 };
 
-/* Stacks of a day differ, but for lines that nobody asked for, and those that are cut share a node. */
+/* Stacks of a day differ, except for lines that were not requested, and those that are cut share a node. */
 static bool may_meet(const struct query *q, const bool *cut)
 {
 	return q->profile->node_count > 1 || cut || (q->tree.node_lines && !q->what->lines);
@@ -302,7 +302,7 @@ static void forget_day(struct query *q)
 	q->finished = false;
 }
 
-/* Moves the values of a day that is over into the profile. */
+/* Moves the values of a finished day into the profile. */
 static void add_day(struct query *q)
 {
 	q->refused = q->refused || are_refused(q, q->tree.node_count);

@@ -274,8 +274,8 @@ static int not_open_for_it(const struct sqlite_store *s, struct err *err)
 		       s->mode == SQLITE_STORE_READ ? "reading" : "adding runs");
 }
 
-/* Days are committed one after another. When a later one fails, or the machine stops in between, the batch comes
- * again, and those that have its id already leave it alone. */
+/* Days are committed one after another. When a later one fails, or the machine stops in between, the batch is
+ * redelivered, and days that have its id already skip it. */
 static int append(struct store *store, const struct batch *b, struct err *err)
 {
 	struct sqlite_store *s = of(store);
@@ -447,7 +447,7 @@ static const struct store_ops sqlite_ops = {
 
 /* --- Opening --- */
 
-/* The lock ends with the process, however it ends, so a stale file never keeps anybody out. */
+/* The lock ends with the process, however it ends, so a stale file never blocks a new writer. */
 static int take_lock(struct sqlite_store *s, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/LOCK", s->directory);

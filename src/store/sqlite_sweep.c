@@ -24,7 +24,7 @@
 struct marks {
 	uint8_t *nodes;			/* by node: needed */
 	size_t capacity;
-	int64_t last_recent;		/* id of the last row of `recent` that was looked at */
+	int64_t last_recent;		/* id of the last row of `recent` that was read */
 	struct marked_series {
 		uint8_t columns;	/* 0: a hole */
 		bool needed;		/* by a row of `recent` */

@@ -241,7 +241,7 @@ static void draw(struct session *t, struct terminal *terminal, struct top_screen
 	terminal_show(terminal, screen);
 }
 
-/* Runs the recorder until the next key is read. Ended processes leave their table, until somebody has read it. */
+/* Runs the recorder until the next key is read. When the processes have ended, their table stays until a key is pressed. */
 static int wait_a_little(struct session *t, struct err *err)
 {
 	int e;

@@ -178,7 +178,7 @@ static bool remember_outer(struct sampled *s)
 {
 	struct tick_snapshot m = { .frame = EG(current_execute_data) };
 
-	/* The function that starts it is an internal one, and is over before the first sample. */
+	/* The function that starts it is an internal one, and returns before the first sample. */
 	if (m.frame && m.frame->func && !ZEND_USER_CODE(m.frame->func->type))
 		m.frame = m.frame->prev_execute_data;
 	s->outer_depth = collect(s, &m);

@@ -1,4 +1,4 @@
-/* redis_stream.c: the source: nodes with their connections, and what goes over them. */
+/* redis_stream.c: the source: nodes with their connections and commands. */
 #include "redis_stream_private.h"
 
 #include "clock.h"
@@ -131,7 +131,7 @@ static void redirect(struct stream_key *k, const redisReply *reply)
 		stream_key_start(k);
 }
 
-/* Returns true if the answer is no answer and the key begins anew. While a slot moves, the lease may do so before the
+/* Returns true if the reply is unusable and the key restarts. While a slot moves, the lease may do so before the
  * stream, and must not take it along. */
 static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_answer_fn *fn)
 {

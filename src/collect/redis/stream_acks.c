@@ -163,7 +163,7 @@ static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err
 	return true;
 }
 
-/* Whoever takes our name next need not wait; but for what is under way here it must, since it would be given that. */
+/* The next owner of our name need not wait; except for entries in flight here, which it would receive. */
 static void give_up_lease(struct stream_key *k, struct redis_client *asker)
 {
 	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) "

@@ -1,7 +1,7 @@
 /* stream_claims.c: entries of consumers that are gone.
  *
  * First they become ours, those of one batch (stream_records.c) by one command; then they are read, a few at a time.
- * Whatever fails in between, they are in our list of pending entries, and what was asked for is known (`claims`).
+ * If something fails between the two, they are in our list of pending entries, and the claims are known (`claims`).
  *
  * Whoever has an entry of a recorded batch needs all of them, since sinks take only the first that comes by its id. The
  * consumer that is gone may be back, and have begun to read them. So in the end what is missing of such a batch is

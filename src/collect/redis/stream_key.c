@@ -1,6 +1,6 @@
 /* stream_key.c: one stream from the lease to new entries.
  *
- * A key begins anew whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
+ * A key restarts whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
  * gone. That is safe at any time because of three things that are known here: which entries are under way
  * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
  * were requested from other consumers (`claims`). Entries that Redis lists as delivered to us
@@ -184,8 +184,8 @@ static void show_life(struct stream_key *k)
 		    k->source->options.group, k->source->options.consumer, k->name);
 }
 
-/* Since 7.2 Redis counts what was trimmed unread as read, as soon as somebody reads behind it: only a look before that
- * sees it. Where the group keeps up there is nothing to see. */
+/* Since 7.2 Redis counts what was trimmed unread as read, as soon as a consumer reads past it: it can only be detected
+ * before that. If the group keeps up there is nothing to detect. */
 static void check_before_reading(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
@@ -273,7 +273,7 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 	stream_claim_rest(k, end_pending);
 }
 
-/* Also when there is no room: replays are complete only at the end of this. It is no more than was under way before. */
+/* Also when there is no room: replays are complete only at the end of this. It is no more than was in flight before. */
 static void ask_pending(struct stream_key *k)
 {
 	char cursor[STREAM_ID_TEXT];
@@ -400,7 +400,7 @@ void stream_key_start(struct stream_key *k)
 	if (k->phase != KEY_AWAY || k->source->stopped)
 		return;
 	k->phase = KEY_ASKING;
-	if (k->asking)			/* the lease may not have moved yet, and must not be made anew before it */
+	if (k->asking)			/* the lease may not have moved yet, and must not be recreated before it does */
 		ask_stream(k);
 	else
 		stream_key_ask_lease(k);

@@ -1,8 +1,8 @@
 /* stream_maintenance.c: work beside reading: the lease, the group's lag, dead consumers, and trimming behind
  * the slowest group.
  *
- * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before
- * anybody read them, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the
+ * How many entries wait for the group is not taken from `lag`: Redis 7.0 counts entries in it that were trimmed before
+ * they were read, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the
  * number of entries ever added says how many were lost. */
 #include "redis_stream_private.h"
 
@@ -70,7 +70,7 @@ static void trimmed(struct stream_key *k, const redisReply *reply)
 	}
 }
 
-/* Whole nodes only (~): taking single entries out of one means writing it anew. */
+/* Whole nodes only (~): removing single entries from one means rewriting it. */
 static void trim(struct stream_key *k)
 {
 	char id[STREAM_ID_TEXT];
@@ -93,8 +93,8 @@ static void answered(struct stream_key *k)
 		trim(k);
 }
 
-/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then what
- * the group had been given when it was looked at, which is the floor already, is acknowledged. */
+/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then
+ * everything delivered to the group at that time, which is the floor already, is acknowledged. */
 static void on_pending_of_group(struct stream_key *k, const redisReply *reply)
 {
 	struct stream_id id;
@@ -117,8 +117,8 @@ static struct stream_id behind(struct stream_id id)
 	return id;
 }
 
-/* Everything that every group has acknowledged may go. Groups only go forward, so what is asked of one after another is
- * still true in the end. */
+/* Everything that every group has acknowledged may go. Groups only go forward, so what each group reported remains
+ * true until the end. */
 static void find_trimmed(struct stream_key *k, const redisReply *groups)
 {
 	int64_t now = clock_monotonic_ns();
@@ -145,7 +145,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 
 			k->trim_left++;
 			stream_askf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
-			if (k->phase == KEY_AWAY)	/* it cannot be asked: what a group still needs is unknown */
+			if (k->phase == KEY_AWAY)	/* the query failed: the needs of a group are unknown */
 				return;
 		}
 	}

@@ -1,7 +1,7 @@
 /* stream_records.c: the records of batches, in a hash beside the stream: {strobe}:batches:GROUP, from the batch's id to
  * what batch_record.h says.
  *
- * A batch that a sink may have seen, wholly or in part, and that is not acknowledged is made again by whoever is given
+ * A batch that a sink may have seen, wholly or in part, and that is not acknowledged is rebuilt by the next consumer of
  * its entries: by this collector after a crash, by one of its name on another machine, or by one that claims them
  * (stream_claims.c). A stream with several keys has no records, since no command reaches the nodes of all keys.
  *
@@ -194,7 +194,7 @@ void stream_records_free(struct stream_key *k)
 	k->record_count = 0;
 }
 
-/* Collectors write the hash, and anybody else might: what is no record is left alone. */
+/* Collectors write the hash, and others might: anything but a record is left alone. */
 static bool read_record(const redisReply *name, const redisReply *value, size_t spare, struct stream_record *ret)
 {
 	struct strobe_wire_cursor c;
@@ -236,7 +236,7 @@ static void on_range(struct stream_key *k, const redisReply *reply)
 		stream_records_send(k);
 }
 
-/* A record without any pending entry from its first to its last is over. */
+/* A record without any pending entry from its first to its last is obsolete. */
 static void check_records(struct stream_key *k)
 {
 	k->records_checked = 0;

@@ -443,7 +443,7 @@ static const struct command commands[] = {
 	{ "evalsha", 1, RESP_ARGUMENTS_MAX, eval, false },
 };
 
-/* A page in somebody's browser can make it send requests here, and a line of their bodies would be a command. */
+/* A web page can make a browser send requests here, and a line of their bodies would be a command. */
 static bool is_browser(struct str name)
 {
 	return is(name, "post") || is(name, "host:");

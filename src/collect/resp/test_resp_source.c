@@ -25,7 +25,8 @@ TEST(publish_is_answered_and_handed_over)
 
 TEST(commands_are_answered_as_redis_does)
 {
-	static const struct { const char *command, *answer;
+	static const struct {
+		const char *command, *answer;
 	} cases[] = {
 		{ "ping\r\n", "+PONG\r\n" },
 		{ "PING hello\r\n", "$5\r\nhello\r\n" },

@@ -80,7 +80,7 @@ static bool is_operator(const char *start, const char *p)
 
 static const char anonymous[] = "(anonymous namespace)";
 
-/* Whether the name goes on behind parameters, which are those of a function around it then:
+/* Whether the name continues after parameters, which then belong to an enclosing function:
  * "f(int) const::{lambda(int)#1}::operator()". */
 static bool name_continues(const char *p, const char *end)
 {
