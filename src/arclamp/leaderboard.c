@@ -86,7 +86,7 @@ static bool is_skipped(const struct leaderboard_options *o, struct str name, con
 	return false;
 }
 
-/* By frame: the number of the name that it counts as, or UINT32_MAX if it is passed over. */
+/* By frame: the number of the name that it counts as, or UINT32_MAX if it is skipped. */
 static uint32_t *name_frames(const struct profile *p, const struct leaderboard_options *o, struct intern *names)
 {
 	uint32_t *ret = xcalloc((size_t)p->frame_count + 1, sizeof(*ret));

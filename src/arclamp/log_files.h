@@ -1,7 +1,7 @@
 /* log_files.h: log files open for appending.
  *
- * Others may remove, rename, compress or truncate them at any time: each request looks the name up, and opens the file
- * anew if the name leads elsewhere. Not thread-safe. */
+ * Others may remove, rename, compress or truncate them at any time: each request looks the name up, and reopens the
+ * file if the name leads elsewhere. Not thread-safe. */
 #ifndef ARCLAMP_LOG_FILES_H
 #define ARCLAMP_LOG_FILES_H
 
@@ -19,7 +19,7 @@ struct log_file {
 	char *path;			/* as given */
 	int fd;				/* -1: this one is free */
 	uint64_t hash, device, inode;
-	uint64_t used;			/* when it was asked for last; counts calls */
+	uint64_t used;			/* when it was last requested; counts calls */
 	bool is_dirty;			/* appended to, and not synced */
 };
 

@@ -4,7 +4,7 @@
  * removes the log only when the compressed file is in place and uploaded. An interruption in between
  * leaves both, and lines may be added to the log then. So what it makes has a note, as the comment of the file
  * (compress.h): how many bytes of the log are in it, their hash, and the other compressed file that was put in, by size
- * and time. Note and file come into being at once, and a log that was begun anew has another hash.
+ * and time. Note and file come into being at once, and a recreated log has another hash.
  *
  * Files of others have no note. They hold what an earlier form of the same time holds, as `gzip -k` leaves it.
  */

@@ -10,13 +10,13 @@
 
 struct lock {
 	pthread_mutex_t mutex;
-	_Atomic(const void *) holder;		/* the thread's mark; NULL: nobody */
+	_Atomic(const void *) holder;		/* the thread's mark; NULL: not held */
 };
 
 #define LOCK_INITIALIZER { PTHREAD_MUTEX_INITIALIZER, NULL }
 
 void lock_init(struct lock *l);
-void lock_done(struct lock *l);			/* nobody holds it */
+void lock_done(struct lock *l);			/* not held */
 
 void lock_take(struct lock *l);
 void lock_release(struct lock *l);

@@ -60,7 +60,7 @@ void recorder_see_process(pid_t pid, void *data);
 
 bool recorder_in_cgroups(const struct recorder *r, pid_t pid);
 
-/* By pattern, --fpm and control groups. For the sampler that reads memory; BPF programs are told of targets instead. */
+/* By pattern, --fpm and control groups. For the sampler that reads memory; BPF programs get the targets instead. */
 bool recorder_is_wanted(void *data, pid_t pid);
 
 /* False once the last process of -p has ended, or its number belongs to another one. */

@@ -37,7 +37,7 @@ struct remote_thread {
 /* A process without PHP that may become one by exec. */
 struct young_process {
 	pid_t pid;
-	int64_t since_ns, due_ns;	/* when it was found, and is looked at next */
+	int64_t since_ns, due_ns;	/* when it was found, and when it is checked next */
 };
 
 struct remote_targets {
@@ -49,7 +49,7 @@ struct remote_targets {
 	struct young_process *young;
 	size_t count, capacity, thread_count, thread_capacity, young_count, young_capacity;
 	size_t max;			/* processes that there were at a time */
-	struct map others;		/* processes without PHP -> when to look at them again */
+	struct map others;		/* processes without PHP -> when to check them again */
 	struct map closed;		/* PHP processes that may not be inspected */
 	char closed_why[640];		/* about the first one: its number, why, and the remedy; "" if there are none */
 	pid_t last_number;		/* assigned by the kernel */

@@ -276,7 +276,7 @@ static int parse_durations(void)
 	return 0;
 }
 
-/* An option of another word would be passed over in silence. */
+/* An option of another subcommand would be silently ignored. */
 static int check_word(const char *word)
 {
 	const struct { const char *option, *word; bool given; } only[] = {

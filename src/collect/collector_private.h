@@ -95,7 +95,7 @@ struct collector {
 /* Waits for a change or the time (monotonic; 0 is for ever), under the lock. */
 void collector_wait(struct collector *c, int64_t until_ns);
 
-/* A sink is done with it; under the lock. */
+/* A sink has finished it; under the lock. */
 void collector_batch_left(struct collector *c, struct open_batch *b);
 void collector_run_left(struct collector *c, struct open_run *r);
 

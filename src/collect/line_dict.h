@@ -17,7 +17,7 @@
 
 struct line_dict {
 	uint32_t generation;			/* from 1 */
-	uint64_t seed;				/* for hashes of lines; nobody outside can know it */
+	uint64_t seed;				/* for hashes of lines; unknown to outsiders */
 	struct line_dict_node { uint32_t parent, frame; } *nodes;	/* 0 is the root of all series */
 	uint32_t node_count;
 	uint32_t *frame_names;			/* by frame, in `names` */

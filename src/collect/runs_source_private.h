@@ -18,7 +18,7 @@ struct run_file {
 	uint64_t id;				/* as in runs_seen.h */
 	int64_t changed_ns;
 	bool is_handed;				/* it waits to be committed */
-	bool is_closed;				/* its writer is done with it */
+	bool is_closed;				/* its writer has closed it */
 	char name[NAME_MAX + 1];
 };
 
@@ -38,7 +38,7 @@ struct runs_source {
 	ino_t inode;
 	DIR *scan;				/* under way */
 	int64_t next_scan_ns, next_check_ns;	/* monotonic; the check is whether the path still names the directory */
-	bool has_fresh;				/* the scan has passed over a file that may still be written */
+	bool has_fresh;				/* the scan has skipped a file that may still be written */
 	bool has_caught_up;
 	int logged_error;			/* why the directory cannot be read, as logged last; 0: it can */
 

@@ -53,7 +53,7 @@ enum source_push_error {
 	SOURCE_PUSH_UNSUPPORTED,	/* a format, a type or an encoding that is not read */
 	SOURCE_PUSH_DAMAGED,
 	SOURCE_PUSH_LARGE,		/* above a limit */
-	SOURCE_PUSH_BUSY,		/* the collector was full: it is to come again */
+	SOURCE_PUSH_BUSY,		/* the collector was full: the sender should retry */
 	SOURCE_PUSH_PROFILES,		/* OTLP: profiles that were left out of a request */
 	SOURCE_PUSH_ERRORS
 };
@@ -246,7 +246,7 @@ size_t source_lines(struct source *s, struct source_about about, const char *tex
 /* Checks and counts a wire message, and hands it over if it is valid. */
 enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n);
 
-/* The same in two steps, for callers that look at the message first. */
+/* The same in two steps, for callers that inspect the message first. */
 enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret);
 void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m);
 

@@ -370,7 +370,7 @@ static void keep_side(const struct profile_url *u, struct buf *url)
 		buf_put(url, side, 1 + strcspn(side + 1, "&"));
 }
 
-/* Asks where an old link leads to, until it is no old link. */
+/* Follows the redirects of an old link. */
 static int follow(struct profile_url *u, const char *token, struct err *err)
 {
 	for (int i = 0; u->is_old_link; i++) {

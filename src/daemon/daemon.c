@@ -371,7 +371,7 @@ static void log_ready(const struct daemon *d)
 }
 
 /* Stops the server first, since it shows the counters of the others; then from the inputs to the sinks. Received
- * samples are stored whatever a request does. */
+ * samples are stored regardless of requests. */
 static uint64_t stop_all(struct daemon *d)
 {
 	uint64_t left = 0;

@@ -30,7 +30,7 @@ struct doctor {
 /* The daemon's own status: `json` is its answer at `url`, NULL if there is none, because of `error` (-errno), described by `why`. */
 void doctor_daemon(struct findings *f, const char *url, const struct buf *json, int error, const char *why);
 
-/* The socket itself. Returns whether somebody listens. */
+/* The socket itself. Returns whether a process listens. */
 bool doctor_socket(struct findings *f, const char *path, bool daemon_answers);
 
 /* Looks of bounded_check: `data` is a struct doctor. */

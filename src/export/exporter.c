@@ -35,7 +35,7 @@ static const char *tenant_of(const struct exporter *x, const struct batch_entry 
 	return x->tenant ? x->tenant : labels_get(e->labels, "tenant");
 }
 
-/* Entries of one tenant are one request, in whatever order series came. */
+/* Entries of one tenant are one request, in any order of series. */
 const struct batch_entry *export_entry(const struct exporter *x, const struct batch *b, size_t i)
 {
 	assert(x->order && i < b->count && x->order[i] < b->count);

@@ -425,7 +425,7 @@ static int folded_sniff(const char *bytes, size_t n)
 	}
 	if (stacks == 0 || stacks < others)
 		return 0;
-	/* Tables of many programs end their lines with a number; among other lines only what divides frames tells them. */
+	/* Tables of many programs end their lines with a number; among other lines only the separators of frames identify them. */
 	if (others && divided < others)
 		return 0;
 	return divided ? 70 : 40;

@@ -39,7 +39,7 @@ struct input {
  * more are the error -EFBIG. Close it in any case. */
 int input_open(struct input *in, const char *path, uint64_t limit, struct err *err);
 
-/* The same with a descriptor, which is the input's from now on, whatever the result; `name` must stay. */
+/* The same with a descriptor, which is the input's from now on, in any case; `name` must stay. */
 int input_open_fd(struct input *in, const char *name, int fd, uint64_t limit, struct err *err);
 int input_memory(struct input *in, const char *name, const char *bytes, size_t n, uint64_t limit, struct err *err);
 void input_close(struct input *in);

@@ -16,7 +16,7 @@
  * one. In what others write, profiles are threads: all with a unit of time make wall_ns, of bytes memory_bytes, of
  * none samples.
  *
- * An event that closes a frame closes those that were opened inside; one whose frame is not open is passed over and
+ * An event that closes a frame closes those that were opened inside; one whose frame is not open is skipped and
  * counted. Caps: JSON_TEXT_MAX bytes, DEPTH_MAX frames of a stack.
  */
 #include "speedscope.h"

@@ -19,7 +19,7 @@
 struct stacks {
 	struct profile *profile;
 	uint32_t column;
-	size_t depth;			/* depth of the stack at hand */
+	size_t depth;			/* depth of the current stack */
 	uint64_t added, skipped;	/* stacks; lines or stacks that were left out */
 
 	/* private */
@@ -48,7 +48,7 @@ void stacks_drop(struct stacks *s);
 void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char *what, struct err *err);
 void line_skip(uint64_t *skipped, uint64_t number, struct str line, const char *what, struct err *err);
 
-/* Counts the stack at hand once; nothing if it has no frame. */
+/* Counts the current stack once; nothing if it has no frame. */
 void stacks_end(struct stacks *s);
 
 /* A whole reader: `take` gets each line of the input without its carriage return, and an open stack after the

@@ -11,7 +11,7 @@
 struct obstacle {
 	char cause[256];
 	char remedy[256];		/* "" if there is none */
-	bool chosen;			/* somebody requested it, by STROBE_WITHOUT */
+	bool chosen;			/* requested by STROBE_WITHOUT */
 };
 
 /* Why a feature does not work: the first obstacle that holds. `result` is what kernel_feature_probe returned, below 0. */

@@ -37,7 +37,7 @@ struct php_task {
 	char service[96];		/* "php8.2-fpm": systemd's unit, "" if none */
 };
 
-/* Reads the process `pid` (a number as text) in `proc` ("/proc"), whatever it runs. Returns 0, -ENOENT or another -errno. */
+/* Reads the process `pid` (a number as text) in `proc` ("/proc"), running any program. Returns 0, -ENOENT or another -errno. */
 int php_task_read(const char *proc, const char *pid, struct php_task *ret);
 void php_task_done(struct php_task *t);
 

@@ -65,7 +65,7 @@ struct profile {
 	bool estimated;			/* the tree was made of pairs of caller and callee: sums over functions that
 					 * need stacks are an estimate, as are pictures */
 
-	struct chart *chart;		/* chart.h; NULL: none, or nobody requested it */
+	struct chart *chart;		/* chart.h; NULL: none, or not requested */
 	uint32_t charted_calls;		/* calls of the chart of the run that was read, whether it is carried or not */
 
 	/* private */
@@ -112,7 +112,7 @@ uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 
 /* Whether nodes are kept apart by executed line, from now on; a new profile does not, so that all that goes by
- * functions, pictures and tables, has one node per function whatever it is made from. Readers and profile_merge hand
+ * functions, pictures and tables, has one node per function regardless of its input. Readers and profile_merge hand
  * lines over to any profile; one that does not keep them adds their nodes up. */
 void profile_keep_lines(struct profile *p, bool keep);
 

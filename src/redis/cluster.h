@@ -29,11 +29,11 @@ struct cluster {
 	uint16_t slots[CLUSTER_SLOTS];		/* to the number of a node */
 };
 
-/* Another node than the one asked has the slot: for good (MOVED), or for this one command, after ASKING (ASK). */
+/* Another node than the queried one has the slot: for good (MOVED), or for this one command, after ASKING (ASK). */
 struct cluster_redirect {
 	bool is_ask;
 	unsigned slot;
-	char host[256];				/* "": the host that was asked */
+	char host[256];				/* "": the queried host */
 	unsigned port;
 };
 

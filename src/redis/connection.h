@@ -1,7 +1,7 @@
 /* connection.h: a persistent connection to a Redis: connects, logs in, monitors, and reconnects. For the loop's
  * thread; it never blocks, and host names are resolved outside the loop. A thread of its own uses redis_client.h instead.
  *
- * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands
+ * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, sends PING, and then calls `ready`: now commands
  * can be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command
  * in flight gets NULL as its reply, `lost` is called, and it reconnects after half a second to 30, with backoff. A silent peer is sent PING; one that hangs, or is unreachable, is noticed within about 10 seconds.
  *

@@ -29,7 +29,7 @@ struct redis_connection {
 	struct redis_connection_counters counters;
 	enum phase phase;
 	unsigned generation;			/* changes with the socket: checked after callbacks, which may replace it */
-	unsigned entered;			/* calls from the loop under way */
+	unsigned entered;			/* calls from the loop in progress */
 	bool dead;				/* freed when the last of them returns */
 	bool paused;
 	bool reads, wants_write;		/* events that the loop watches for; writing also for another turn with data

@@ -41,7 +41,7 @@ enum redis_problem redis_problem_of_text(const char *text, size_t n);
 /* It is about the state of the server and not about this one command. */
 bool redis_problem_is_state(enum redis_problem p);
 
-/* It is over by itself: asked again soon. */
+/* It is temporary: retried soon. */
 bool redis_problem_passes(enum redis_problem p);
 
 /* "127.0.0.1:6379 is loading its data; …": what, where, remedy; `what` is the command, such as "XADD". The server's own

@@ -21,7 +21,7 @@ struct read_ahead {
 	int error;
 };
 
-void read_ahead_init(struct read_ahead *q, size_t max);		/* at least one chunk, whatever `max` says */
+void read_ahead_init(struct read_ahead *q, size_t max);		/* at least one chunk, regardless of `max` */
 void read_ahead_done(struct read_ahead *q);
 void read_ahead_reset(struct read_ahead *q);			/* for another socket */
 

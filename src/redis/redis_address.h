@@ -15,7 +15,7 @@ static inline bool address_is_path(const char *host)
 	return host[0] == '/';
 }
 
-/* The host on which another port of the same machine is: the path of a socket leads to that socket whatever the port. */
+/* The host on which another port of the same machine is: the path of a socket leads to that socket for any port. */
 static inline const char *address_machine(const char *host)
 {
 	return address_is_path(host) ? "127.0.0.1" : host;

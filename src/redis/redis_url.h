@@ -35,7 +35,7 @@ int redis_url_is_own(const struct redis_url *u, const char *name, struct err *er
 /* Their names, to end a list with: " and password-file". */
 const char *redis_url_own_names(const struct redis_url *u);
 
-/* Whether a URL has one of the two schemes, whatever follows. */
+/* Whether a URL has one of the two schemes; the rest is ignored. */
 bool redis_url_has_scheme(const char *url);
 
 #endif

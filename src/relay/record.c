@@ -143,7 +143,7 @@ int record_body(int fd, off_t at, const struct record *r, struct buf *ret)
 {
 	ssize_t n;
 
-	assert(r->size <= RECORD_BODY);		/* by rule 3, whatever the file says */
+	assert(r->size <= RECORD_BODY);		/* by rule 3, regardless of the file */
 	buf_reset(ret);
 	if (!buf_reserve(ret, r->size))
 		return -ENOMEM;

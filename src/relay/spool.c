@@ -387,7 +387,7 @@ static int step(struct spool *s, struct spool_entry *ret)
 		s->read_at += record_size(&r);
 		return 1;
 	}
-	/* Damage is passed once, and a rewind must not come back to before it. */
+	/* Damage is skipped once, and a rewind must not return to before it. */
 	if (s->flight_count)
 		return 0;
 	s->counters->records_damaged++;

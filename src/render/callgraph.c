@@ -49,7 +49,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Below zero where memory was given back. */
+/* Below zero where memory was freed. */
 static double part_of_whole(const struct drawing *d, int64_t v)
 {
 	int64_t whole = larger(d->whole, d->whole_before);
@@ -443,7 +443,7 @@ static void put_graph(const struct drawing *d)
 	buf_puts(out, "}\n");
 }
 
-/* The base of shares: everything taken, which is more than the sum if some of it was given back. */
+/* The base of shares: everything taken, which is more than the sum if some of it was freed. */
 static int64_t column_total(const struct profile *p, uint32_t column)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };

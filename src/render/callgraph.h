@@ -56,7 +56,7 @@ struct callgraph *callgraph_free(struct callgraph *c);
 void callgraph_freep(struct callgraph **c);
 
 /* It stands for a backslash in tooltips, a character for private use: Graphviz 2.42 expands \N, \E, \G, \H, \L and \T of a tooltip
- * twice, so that whatever stands for the one of App\Log becomes the label of its box. */
+ * twice, so that any replacement of the one in App\Log becomes the label of its box. */
 #define CALLGRAPH_BACKSLASH "\xee\x81\x9c"		/* U+E05C */
 
 /* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. Any other SVG is appended

@@ -30,7 +30,7 @@ struct line_layout {
 	const struct flamegraph_line *first_ignored;	/* that of the lowest number; NULL: none */
 	size_t narrow;			/* frames that are too narrow to be drawn */
 	double narrow_value;		/* value of those whose caller is drawn */
-	struct arena memory;		/* holds lines that had to be written anew */
+	struct arena memory;		/* holds lines that had to be rewritten */
 };
 
 #define LINE_DEPTH_MAX ((uint32_t)1 << 20)	/* frames of one stack */

@@ -219,7 +219,7 @@ static int add_frame(struct nameattr *a, struct str name, const struct str value
 	return 0;
 }
 
-/* Up to the next tab, which is passed over. */
+/* Up to the next tab, which is skipped. */
 static struct str next_field(struct str *rest)
 {
 	const char *tab = memchr(rest->p, '\t', rest->n);

@@ -41,7 +41,7 @@ struct picture {
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
 	double factor;			/* factor of displayed values */
 	const struct line_layout *lines;	/* drawn from lines; NULL: from `p` */
-	enum group_layer scripts;	/* layer of scripts whose path does not tell their language */
+	enum group_layer scripts;	/* layer of scripts whose path does not reveal their language */
 	const struct rgb *fills;	/* colours of the root and of each frame after it; NULL: by name */
 };
 

@@ -12,7 +12,7 @@
  *	boxes	= (up skip rest name)*
  *	up	= number: how many levels the box begins below a callee of the one before it; 0: it is its callee. The root: 1
  *	skip	= signed: how far it begins behind its elder sibling's end or, if it is the first, its caller's start
- *	rest	= signed: how far its caller goes on behind it; of the root 0, whose width is "all"
+ *	rest	= signed: how far its caller continues after it; of the root 0, whose width is "all"
  *	name	= number: index into "names"; 0 is the root
  *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
  *	sums	= (a b)*: of the whole profile, for each name but the root's: self and total, or before and after; signed.

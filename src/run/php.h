@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct php {
-	char *path;			/* the command line PHP that was asked */
+	char *path;			/* the command line PHP that was queried */
 	char *version;			/* "8.2.35" */
 	char *minor;			/* "8.2" */
 	char *build;			/* required build of an extension: "API20220829,NTS" */
@@ -22,7 +22,7 @@ int php_find_program(const char *name, char **ret_path);
  * script for PHP, else `php` from PATH. The caller frees. */
 int php_find(const char *program, char **ret_path, struct err *err);
 
-/* Asks the PHP at `path` what it is, by running it. */
+/* Queries version and build of the PHP at `path`, by running it. */
 int php_probe(const char *path, struct php *ret, struct err *err);
 void php_done(struct php *p);
 

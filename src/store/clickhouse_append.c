@@ -5,7 +5,7 @@
  * row that says so, its marker: kind 0, the batch's id as the stack, the number of the piece as the series, and its first
  * and last bucket.
  *
- * Whether a piece is there is asked before anything is sent, and once more by the insert itself, which inserts
+ * Whether a piece is stored is queried before anything is sent, and once more by the insert itself, which inserts
  * nothing if there is a marker. The insert has a query id made of the same names, and ClickHouse runs one
  * query of an id at a time. So it does not matter whether an earlier insert, of which no answer came, was lost, is done, is
  * running, or is still on its way. */

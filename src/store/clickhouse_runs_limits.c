@@ -142,7 +142,7 @@ static int delete_by_number(struct clickhouse_store *s, unsigned shard, const ch
 	return delete_from(s, shard, table, numbers.data, err);
 }
 
-/* Deletes these rows of the table, if there are at least so many, and what was deleted before is done with. */
+/* Deletes these rows of the table, if there are at least so many, and the previous deletion has finished. */
 static int sweep_table(struct clickhouse_store *s, unsigned shard, const char *table, const char *condition, uint64_t least, struct err *err)
 {
 	_cleanup_(freep) char *how_many = xasprintf("SELECT count() FROM %s WHERE %s", table, condition);

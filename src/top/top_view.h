@@ -17,7 +17,7 @@ enum top_action {
 	TOP_NOTHING,
 	TOP_REDRAW,			/* the same rows look different */
 	TOP_REFILL,			/* other rows */
-	TOP_RESET,			/* the recording's sums begin anew */
+	TOP_RESET,			/* the recording's sums are reset */
 	TOP_SAVE,			/* to `input` */
 	TOP_QUIT,
 };

@@ -151,7 +151,7 @@ static __always_inline enum perl_code perl_code_key(struct perl_cache *c, const 
 		return PERL_CODE_UNFINISHED;
 	key = mix(mix(kind, hek), perl_stash_key(l, c, name.stash, bytes));
 	key = mix(key, perl_text_key(c, field64(body, l->cv_file)));
-	/* Closures all have one name, and are told apart by where they begin. */
+	/* Closures all have one name, and are distinguished by their start. */
 	if (hek >> 32 == ANON_SIZE)
 		key = mix(key, perl_start_line(l, body));
 	c->code = code;

@@ -36,7 +36,7 @@ struct pubsub {
 	char *host;				/* address_canonical */
 	unsigned port;
 	size_t confirmed;			/* subscriptions of this connection */
-	char channel[CHANNEL_SIZE_MAX + 1];	/* channel of the message at hand */
+	char channel[CHANNEL_SIZE_MAX + 1];	/* channel of the current message */
 	char *names;				/* all names, for people */
 	bool logged_bad;				/* an invalid line was logged */
 	/* State of the server at the last subscription, to count on reconnect how many messages were missed. */

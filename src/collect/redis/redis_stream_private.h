@@ -73,7 +73,7 @@ struct stream_key {
 	unsigned generation;		/* replies to commands sent before it changed are ignored */
 	int64_t retry_ns;		/* monotonic */
 	bool group_made;		/* or found, in this life */
-	bool is_reading;		/* an XREADGROUP is under way */
+	bool is_reading;		/* an XREADGROUP is in flight */
 	bool may_be_behind;		/* the last one returned as many entries as requested */
 	int64_t read_ns;		/* when the last one was sent, monotonic */
 	bool caught_up;
@@ -140,7 +140,7 @@ struct redis_stream {
 	struct ack_call *first_call, **last_call;
 	uint64_t confirmed;
 
-	struct str *fields;			/* fields of the entry at hand */
+	struct str *fields;			/* fields of the current entry */
 	size_t field_capacity;
 	bool logged_bad, logged_lease, logged_trim, logged_up, logged_records;
 	int64_t map_ns;				/* when the map of the cluster may be requested again */
@@ -183,9 +183,9 @@ bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisR
 
 void stream_ack(struct source *s, const struct ack_token *tokens, size_t n);
 uint64_t stream_confirmed(struct source *s);
-void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, for nobody */
+void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, without an owner */
 void stream_acks_send(struct stream_key *k);			/* those that wait */
-void stream_acks_again(struct stream_key *k);			/* all of them are to be sent anew */
+void stream_acks_again(struct stream_key *k);			/* all of them must be sent again */
 void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
 /* --- stream_records.c --- */
@@ -201,7 +201,7 @@ void stream_records_free(struct stream_key *k);
 
 /* The record that contains this entry; NULL: none does. */
 struct stream_record *stream_record_of(struct stream_key *k, struct stream_id id);
-void stream_record_adopt(struct stream_key *k, struct stream_record *r);	/* tells the collector, once */
+void stream_record_adopt(struct stream_key *k, struct stream_record *r);	/* notifies the collector, once */
 
 /* --- stream_claims.c --- */
 

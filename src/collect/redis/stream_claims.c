@@ -4,8 +4,8 @@
  * If something fails between the two, they are in our list of pending entries, and the claims are known (`claims`).
  *
  * Whoever has an entry of a recorded batch needs all of them, since sinks take only the first that comes by its id. The
- * consumer that is gone may be back, and have begun to read them. So in the end what is missing of such a batch is
- * claimed whoever has it: then several collectors may have the whole batch, and it is stored once.
+ * consumer that is gone may be back, and have begun to read them. So in the end the missing entries of such a batch are
+ * claimed from any consumer: then several collectors may have the whole batch, and it is stored once.
  *
  * An entry that was deleted while it was pending cannot be claimed: Redis 7 drops it from the list without a word, earlier
  * ones return nil. So those that were listed and did not come are looked up in the stream: another collector was faster,

@@ -1,14 +1,14 @@
 /* stream_key.c: one stream from the lease to new entries.
  *
  * A key restarts whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
- * gone. That is safe at any time because of three things that are known here: which entries are under way
+ * gone. That is safe at any time because of three things that are known here: which entries are in flight
  * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
  * were requested from other consumers (`claims`). Entries that Redis lists as delivered to us
- *   - are left alone while they are under way,
+ *   - are left alone while they are in flight,
  *   - are new to us behind `last`, or if they were requested: the answer that brought them was lost,
  *   - otherwise were acknowledged before, which Redis lost with its last second: they are acknowledged again.
  *
- * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last
+ * A Redis that restarts without its last entries gives their ids to other ones, so `last` never lies behind the last
  * id that the stream has had. New entries are requested without BLOCK: acknowledgements go over the same connection,
  * and samples can wait for a tenth of a second. */
 #include "redis_stream_private.h"

@@ -7,7 +7,7 @@
  *
  * The threads of sinks write records, over a connection of their own, and wait for the answer; the loop does all else.
  * A batch is acknowledged before its record is deleted. A record that stays, since its collector died between the two, is
- * deleted by a collector that finds none of its entries pending: each looks at the records once a minute. */
+ * deleted by a collector that finds none of its entries pending: each checks the records once a minute. */
 #include "redis_stream_private.h"
 
 #include "clock.h"
