@@ -184,7 +184,7 @@ TEST(only_source_code_is_shown)
 	CHECK_STR(shown(in(app, "node.module"), app), "<?php\n");
 }
 
-TEST(what_is_no_file_says_so)
+TEST(anything_but_a_regular_file_is_an_error)
 {
 	const char *said;
 

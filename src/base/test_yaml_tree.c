@@ -131,7 +131,7 @@ TEST(depth_size_and_number_are_bounded)
 	buf_done(&b);
 }
 
-TEST(what_is_wrong_is_said_with_file_and_line)
+TEST(errors_name_file_and_line)
 {
 	CHECK_STR(error_of("a: 1\n\tb: 2\n"), "a.yaml:2: found a tab character that violates indentation; "
 		  "indent with spaces, not with tabs, and put text that begins with @ or ` in quotes");

@@ -200,7 +200,7 @@ static void hand_over(struct runs_source *s, struct run_file *f, const char *mes
 }
 
 /* It may still be written: the file is found again when it has changed, or after a while. */
-static bool may_be_under_way(const struct run_file *f)
+static bool may_be_incomplete(const struct run_file *f)
 {
 	int64_t age_ns = clock_wall_ns() - f->changed_ns;
 
@@ -224,7 +224,7 @@ static void end_reading(struct runs_source *s)
 	} else {
 		if (r == -EIO)
 			complain(s, f->id, f->name, err.text);
-		else if (may_be_under_way(f))
+		else if (may_be_incomplete(f))
 			runs_scan_soon(s);
 		else
 			runs_refuse(s, f->id, r == -EFBIG || r == -ENOMEM || r == -ETIMEDOUT ? SOURCE_FILE_LARGE :

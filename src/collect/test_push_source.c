@@ -124,7 +124,7 @@ TEST(a_push_above_the_limit_of_series_is_refused_for_good)
 	end(&p);
 }
 
-TEST(who_comes_after_the_end_is_told_so)
+TEST(late_pushes_are_rejected_during_shutdown)
 {
 	struct place p = { .room = 0 };
 

@@ -201,7 +201,7 @@ static bool check_value(const struct rule *r, const char *name, const char *valu
 	return why;
 }
 
-static bool is_taken_even_so(enum kind kind)
+static bool is_value_used(enum kind kind)
 {
 	return kind == COMPAT || kind == LABELS || kind == SOCKET;
 }
@@ -214,7 +214,7 @@ bool php_setting_check(const char *name, const char *value, struct setting_verdi
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
 		if (!strcmp(rules[i].name, name + 7)) {
 			snprintf(ret->use, sizeof(ret->use), "%s", rules[i].use ? rules[i].use : "");
-			ret->ignored = check_value(&rules[i], name, value, ret->why, sizeof(ret->why)) && !is_taken_even_so(rules[i].kind);
+			ret->ignored = check_value(&rules[i], name, value, ret->why, sizeof(ret->why)) && !is_value_used(rules[i].kind);
 			return *ret->why;
 		}
 	snprintf(ret->why, sizeof(ret->why), "%.60s is not a setting of strobe " STROBE_VERSION, name);

@@ -135,7 +135,7 @@ TEST(errors_are_pages_for_browsers_but_not_where_programs_ask)
 	}
 }
 
-TEST(other_methods_are_told_which_ones_work)
+TEST(other_methods_get_a_list_of_the_allowed_ones)
 {
 	_cleanup_(response_done) struct response r;
 	struct request q = request_of("/api/v1/status", NULL);
@@ -198,7 +198,7 @@ TEST(a_run_is_posted_in_any_format_and_every_refusal_has_its_status)
 	fake_store_fails = 0;
 }
 
-TEST(a_body_is_wanted_only_where_it_is_taken_and_from_who_may_send_it)
+TEST(a_body_is_accepted_only_by_its_handlers_and_from_permitted_senders)
 {
 	struct server_context s = site_new();
 	struct request q = request_of("/api/v1/runs", NULL);
@@ -348,7 +348,7 @@ static void check_answer(const char *path, const char *query, int status, const 
 		CHECK_STR(r.body.data, part);
 }
 
-TEST(a_run_can_be_asked_for_wherever_a_range_can)
+TEST(a_run_can_be_requested_wherever_a_range_can)
 {
 	check_answer("/", "run=shop/1", 200, "&lt;main&gt;");
 	check_answer("/api/v1/functions", "run=shop/1", 200, "\"self\":2000000,\"total\":2000000");

@@ -220,7 +220,7 @@ static __always_inline bool is_deleted(struct dentry *dentry)
 }
 
 /* The event is filled in but for the names. */
-__noinline int tell_file(u32 has_path)
+__noinline int report_file(u32 has_path)
 {
 	struct file_scratch *s = file_scratch();
 	struct file_event *e;
@@ -292,7 +292,7 @@ __noinline int file_by_number(u64 number)
 			s->given_size = (u32)(s->walk.id >> 32) + 1;
 	}
 	e->id = mix(mix(s->walk.id, e->kind << 16 | e->family), e->flags) | 1;
-	return tell_file(has_path);
+	return report_file(has_path);
 }
 
 /* The same of a file by the name that the program gave; the kernel has read it, so it is in memory. */
@@ -331,7 +331,7 @@ __noinline int file_by_name(u64 directory, u64 name)
 		e->flags |= s->walk.flags;
 	}
 	e->id = mix(mix(s->given_id, s->walk.id), e->flags) | 1;
-	return tell_file(relative);
+	return report_file(relative);
 }
 
 #endif

@@ -253,7 +253,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	e->switches = task->nvcsw + task->nivcsw;
 	e->kernel = 0;
 	if (settings.kernel)
-		e->kernel = tell_kernel_stack(scratch, bpf_get_task_stack(task, scratch->kernel.frames, sizeof(scratch->kernel.frames), 0));
+		e->kernel = report_kernel_stack(scratch, bpf_get_task_stack(task, scratch->kernel.frames, sizeof(scratch->kernel.frames), 0));
 	if (settings.native)
 		read_saved_registers(task, &r);
 	e->ip = r.ip;

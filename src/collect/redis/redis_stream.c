@@ -405,7 +405,7 @@ static void init_keys(struct redis_stream *s)
 
 static void free_key(struct stream_key *k)
 {
-	stream_id_set_done(&k->under_way);
+	stream_id_set_done(&k->in_flight);
 	free(k->name);
 	free(k->lease);
 	free(k->acks);

@@ -82,7 +82,7 @@ struct stream_key {
 	unsigned count;			/* entries to ask for at once */
 
 	/* handed over or bad, and not known to be acknowledged */
-	struct stream_id_set under_way;
+	struct stream_id_set in_flight;
 	/* finished entries */
 	struct stream_ack { struct stream_id id; struct ack_call *call; } *acks;
 	size_t ack_first, ack_sent, ack_end, ack_capacity;

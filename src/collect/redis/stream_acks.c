@@ -49,7 +49,7 @@ static void confirm(struct stream_key *k, size_t n)
 	for (; n; n--) {
 		struct stream_ack *a = &k->acks[k->ack_first++];
 
-		stream_id_set_remove(&k->under_way, a->id);
+		stream_id_set_remove(&k->in_flight, a->id);
 		assert(!a->call || a->call->left > 0);
 		if (a->call)
 			a->call->left--;
@@ -113,7 +113,7 @@ void stream_acks_again(struct stream_key *k)
 
 void stream_ack_one(struct stream_key *k, struct stream_id id)
 {
-	if (stream_id_set_add(&k->under_way, id))
+	if (stream_id_set_add(&k->in_flight, id))
 		k->source->base.counters.pending++;
 	put(k, id, NULL);
 }
@@ -170,8 +170,8 @@ static void give_up_lease(struct stream_key *k, struct redis_client *asker)
 		"end return 0";
 	redisReply *reply = NULL;
 
-	if (!k->under_way.count && redis_client_commandf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
-					      k->source->token) >= 0)
+	if (!k->in_flight.count && redis_client_commandf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
+							 k->source->token) >= 0)
 		freeReplyObject(reply);
 }
 

@@ -61,7 +61,7 @@ static void on_listed(struct stream_key *k, const redisReply *reply)
 	struct stream_id id = k->listed[k->listed_count - 1];
 
 	k->listed_count--;
-	if (reply->type == REDIS_REPLY_ARRAY && !reply->elements && !stream_id_set_has(&k->under_way, id)) {
+	if (reply->type == REDIS_REPLY_ARRAY && !reply->elements && !stream_id_set_has(&k->in_flight, id)) {
 		k->listed_lost++;
 		stream_key_hand(k, id, NULL);
 	}
@@ -101,7 +101,7 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 		if (!stream_entry_of(reply->element[i], &id, &fields))
 			continue;
 		came(k, id);
-		if (stream_id_set_has(&k->under_way, id))
+		if (stream_id_set_has(&k->in_flight, id))
 			continue;
 		stream_key_hand(k, id, fields);
 		k->claimed++;
@@ -167,7 +167,7 @@ static void add_missing(struct stream_key *k, const struct stream_record *r)
 	for (size_t i = 0; i < s->ack_token_count; i++) {
 		struct stream_id id = { s->ack_tokens[i].high, s->ack_tokens[i].low };
 
-		if (!stream_id_set_has(&k->under_way, id))
+		if (!stream_id_set_has(&k->in_flight, id))
 			add(k, id);
 	}
 	if (k->claim_count - before == s->ack_token_count)

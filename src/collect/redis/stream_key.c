@@ -2,7 +2,7 @@
  *
  * A key restarts whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
  * gone. That is safe at any time because of three things that are known here: which entries are in flight
- * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
+ * (`in_flight`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
  * were requested from other consumers (`claims`). Entries that Redis lists as delivered to us
  *   - are left alone while they are in flight,
  *   - are new to us behind `last`, or if they were requested: the answer that brought them was lost,
@@ -68,7 +68,7 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 		stream_ack_one(k, id);
 		return;
 	}
-	if (!stream_id_set_add(&k->under_way, id))
+	if (!stream_id_set_add(&k->in_flight, id))
 		return;
 	s->base.counters.pending++;
 	count = take_fields(s, fields);		/* moves s->fields, so not in the call, whose arguments have no order */
@@ -159,7 +159,7 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 		if (stream_id_compare(id, k->last) > 0) {
 			k->last = id;
 			stream_key_hand(k, id, fields);
-		} else if (!stream_id_set_has(&k->under_way, id)) {
+		} else if (!stream_id_set_has(&k->in_flight, id)) {
 			stream_ack_one(k, id);		/* Redis had forgotten its delivery */
 		}
 	}
@@ -225,7 +225,7 @@ static void hand_pending(struct stream_key *k, struct stream_id id, const redisR
 {
 	bool is_new = stream_id_compare(id, k->last) > 0;
 
-	if (stream_id_set_has(&k->under_way, id))
+	if (stream_id_set_has(&k->in_flight, id))
 		return;
 	if (is_new)
 		k->last = id;

@@ -173,7 +173,7 @@ TEST(a_password_keeps_strangers_out)
 	stop(&f);
 }
 
-TEST(a_user_may_be_asked_for)
+TEST(a_user_may_be_required)
 {
 	char url[] = "resp://web:secret@127.0.0.1:0";
 	struct fixture f;
