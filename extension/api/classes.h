@@ -20,7 +20,8 @@ void class_seal(zend_class_entry *ce, zend_object_handlers *handlers, size_t off
 /* Makes a Strobe\Profile of a tree, which then is the object's. */
 void profile_object_init(zval *out, struct call_tree *t);
 
-/* At the end of the request: running samplers are dropped and traces become runs; their objects remain and report that they have ended. */
+/* At the end of the request: running samplers are dropped and traces become runs; their objects remain and report that they
+ * have ended. */
 void trace_class_request_end(struct api_thread *a);
 void sampler_class_request_end(struct api_thread *a);
 

@@ -19,7 +19,8 @@ struct copies {
 
 void copies_done(struct copies *c);
 
-/* The copy of a string, cut to what a message may hold, or of a class; NULL for NULL, and on failure. Equal addresses have one copy. */
+/* The copy of a string, cut to what a message may hold, or of a class; NULL for NULL, and on failure. Equal addresses have
+ * one copy. */
 zend_string *copies_string(struct copies *c, const zend_string *s);
 zend_class_entry *copies_class(struct copies *c, const zend_class_entry *ce);
 

@@ -36,7 +36,8 @@ struct ticker_slot *ticker_join(void *target);
 void ticker_leave(struct ticker_slot *slot);
 
 /* Called in the ticker's thread when a deadline has passed. It must set `*fired` after its own notes are complete and before it raises
- * the PHP thread's flag, so that they are there when the tick is taken. `works` is false if CPU time is over but the thread was not seen
+ * the PHP thread's flag, so that they are there when the tick is taken. `works` is false if CPU time is over but the thread
+ * was not seen
  * using any for several periods: what it runs now did not use that time. Returns how much later than at the next deadline it
  * wants to be called again if an earlier tick has not been taken either; TICKER_NEVER for not at all. */
 typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);

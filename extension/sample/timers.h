@@ -62,7 +62,8 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 /* It is not called any more after this. Does nothing if it does not run. A timer must not be freed while it runs. */
 void timer_stop(struct strobe_timer *t);
 
-/* In a function of ours that PHP code has called, before something changes that callbacks depend on: a tick that waits for a safe point
+/* In a function of ours that PHP code has called, before something changes that callbacks depend on: a tick that waits for a
+ * safe point
  * or a call is delivered now, and so is one that is overdue because the ticker got no processor. For a passive timer only
  * passive ones are called. */
 void timer_catch_up(struct strobe_timer *t);
@@ -70,7 +71,8 @@ void timer_catch_up(struct strobe_timer *t);
 /* Before a timer is stopped: reports all expired periods, since the last of them gets no tick any more. */
 void timer_deliver_rest(struct strobe_timer *t);
 
-/* Periods that have expired at a time of its clock and have not been reported, and how long ago the first of them was over. The timer has
+/* Periods that have expired at a time of its clock and have not been reported, and how long ago the first of them was over.
+ * The timer has
  * a period. */
 uint64_t timer_periods_due(const struct strobe_timer *t, int64_t at);
 int64_t timer_overdue(const struct strobe_timer *t, int64_t at);

@@ -72,7 +72,8 @@ bool tracer_available(void);
  * starts is not part of it, what it calls from now on is, right below the root. */
 struct trace_session *tracer_start(const struct trace_options *options);
 
-/* The tree that the session has seen up to now; the session continues, and the time that this takes is not part of it. The caller frees it.
+/* The tree that the session has seen up to now; the session continues, and the time that this takes is not part of it. The
+ * caller frees it.
  * NULL without memory. */
 struct call_tree *tracer_snapshot(struct trace_session *s);
 

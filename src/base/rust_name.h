@@ -15,7 +15,8 @@
 #include <stdbool.h>
 
 /* Appends the name; false, and nothing, if it is malformed. A part of a name may refer back to an earlier one, which is then
- * repeated, so a short name can expand endlessly: names that expand more than 64 times, or to more than 4,096 bytes, are malformed, too. */
+ * repeated, so a short name can expand endlessly: names that expand more than 64 times, or to more than 4,096 bytes, are
+ * malformed, too. */
 bool rust_name_put(struct buf *out, struct str name);
 
 #endif

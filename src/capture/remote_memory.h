@@ -4,7 +4,8 @@
  * does not run during a walk (consistent_read.h), or check afterwards that it has not.
  *
  * A walker reads a few bytes at a time, and each system call costs more than what it copies. So the memory that a walk
- * will need is fetched in advance, many places at once, and the walker's reads are answered from there; anything missing is read individually. Only one thread of the program may use this.
+ * will need is fetched in advance, many places at once, and the walker's reads are answered from there; anything missing is
+ * read individually. Only one thread of the program may use this.
  */
 #ifndef CAPTURE_REMOTE_MEMORY_H
 #define CAPTURE_REMOTE_MEMORY_H

@@ -1,7 +1,8 @@
 /* push_source.h: profiles that others send by HTTP, handed over in the loop's thread.
  *
  * Threads that have read and checked a push submit its messages (wire/strobe_wire.h) and wait for the loop, which accepts
- * all of them, or none if the queue has no room for all: then the sender should retry. An accepted push is in the collector's open batch, like a datagram of the unix socket, and is committed within about a second. */
+ * all of them, or none if the queue has no room for all: then the sender should retry. An accepted push is in the
+ * collector's open batch, like a datagram of the unix socket, and is committed within about a second. */
 #ifndef COLLECT_PUSH_SOURCE_H
 #define COLLECT_PUSH_SOURCE_H
 

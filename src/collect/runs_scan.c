@@ -142,7 +142,8 @@ static char *seen_path(const struct runs_source *s, const char *directory)
 			  NULL;
 }
 
-/* The list belongs to the directory, independent of the path that leads there. Earlier versions named lists after the configured path. */
+/* The list belongs to the directory, independent of the path that leads there. Earlier versions named lists after the
+ * configured path. */
 int runs_scan_open_seen(struct runs_source *s, struct err *err)
 {
 	_cleanup_(freep) char *before = seen_path(s, s->path);

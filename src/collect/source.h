@@ -185,7 +185,8 @@ struct source_ops {
 	 * that they are never redelivered. NULL: they are when ack returns. */
 	uint64_t (*confirmed)(struct source *s);
 	/* Stores the record of a batch beside the source, for the next consumer of its entries. In a thread of a sink, before any sink
-	 * sees the batch; may take a second. False if it could not, which it logs: the batch continues without one. NULL: the entries have no other consumer. */
+	 * sees the batch; may take a second. False if it could not, which it logs: the batch continues without one. NULL: the
+	 * entries have no other consumer. */
 	bool (*record)(struct source *s, uint64_t batch_id, const struct buf *record);
 	/* That batch is acknowledged. In the loop's thread, also for batches that have no record. */
 	void (*forget)(struct source *s, uint64_t batch_id);

@@ -35,7 +35,8 @@ struct str profile_url_value(const char *url, const char *begin);
 bool profile_url_is_comparison(const char *url);
 char *profile_url_side(const char *url, const char *side);
 
-/* Appends the part in which the sides of that comparison differ: "run shop/1", "deploy=6", "2026-11-21T07:00:00Z to 2026-11-21T08:00:00Z", where
+/* Appends the part in which the sides of that comparison differ: "run shop/1", "deploy=6", "2026-11-21T07:00:00Z to
+ * 2026-11-21T08:00:00Z", where
  * times relative to now are those of the side's profile; nothing if that cannot be told from the address. */
 void profile_url_name_side(const char *url, bool is_before, const struct profile *p, struct buf *out);
 

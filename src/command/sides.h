@@ -18,7 +18,8 @@ struct sides {
 	bool is_difference, is_scaled;	/* is_scaled: it was, and is again, by total */
 };
 
-/* Reads both files. `keep_names`: for conversions, which write names as they are. Returns 0, or an exit code after printing the reason, as the next
+/* Reads both files. `keep_names`: for conversions, which write names as they are. Returns 0, or an exit code after printing
+ * the reason, as the next
  * three do; sides_done in any case. */
 int sides_load(struct sides *s, const struct command_spec *spec, const struct format_options *o, char **files, bool keep_names);
 

@@ -1,7 +1,8 @@
 /* apart.h: reads an untrusted profile in a child process.
  *
  * Readers are linear in their input, but a few KB can expand to gigabytes and minutes of work: by compression, by
- * stacks that share long locations, by colliding hashes. The daemon is protected: the child has limits of time and memory, and is the first that the kernel kills. Its result is returned as messages of wire/strobe_wire.h.
+ * stacks that share long locations, by colliding hashes. The daemon is protected: the child has limits of time and memory,
+ * and is the first that the kernel kills. Its result is returned as messages of wire/strobe_wire.h.
  */
 #ifndef FORMATS_APART_H
 #define FORMATS_APART_H

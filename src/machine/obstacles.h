@@ -23,7 +23,8 @@ int obstacle_for_memory(const char *proc, const struct php_task *t, struct obsta
 /* Why reading its memory failed with this errno. */
 void obstacle_for_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret);
 
-/* Whether even its own user may not inspect it, as for workers of php-fpm by default. False for a process of root, for which that cannot
+/* Whether even its own user may not inspect it, as for workers of php-fpm by default. False for a process of root, for which
+ * that cannot
  * be determined. */
 bool process_is_not_dumpable(const char *proc, const struct php_task *t);
 

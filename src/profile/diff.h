@@ -1,7 +1,8 @@
 /* diff.h: compares two profiles stack by stack.
  *
  * The result is a profile with the stacks of both and two columns of self values, "before" and "after", so that
- * removed stacks are as visible as new ones. Where the two cover different amounts (one hour against one day), `before` is scaled to `after`: by a fraction of whole numbers and rounded along the walk of the
+ * removed stacks are as visible as new ones. Where the two cover different amounts (one hour against one day), `before` is
+ * scaled to `after`: by a fraction of whole numbers and rounded along the walk of the
  * tree, so that every subtree is right to one unit and the sum of all self deltas is the delta of the totals, always.
  *
  * Two samples of one thing are never equal. diff_noise tells how much of a change may be chance.
@@ -49,7 +50,8 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 		 const struct diff_options *o, struct diff *ret, struct err *err);
 void diff_done(struct diff *d);
 
-/* Everything that scales and noise depend on, in three nodes: the totals, those of the outermost functions, times and labels. So a filter of stacks
+/* Everything that scales and noise depend on, in three nodes: the totals, those of the outermost functions, times and
+ * labels. So a filter of stacks
  * need not keep the profile that it was given. */
 struct profile *diff_outline(const struct profile *p);
 

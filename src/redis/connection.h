@@ -3,7 +3,8 @@
  *
  * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, sends PING, and then calls `ready`: now commands
  * can be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command
- * in flight gets NULL as its reply, `lost` is called, and it reconnects after half a second to 30, with backoff. A silent peer is sent PING; one that hangs, or is unreachable, is noticed within about 10 seconds.
+ * in flight gets NULL as its reply, `lost` is called, and it reconnects after half a second to 30, with backoff. A silent
+ * peer is sent PING; one that hangs, or is unreachable, is noticed within about 10 seconds.
  *
  * Only hiredis' reader and writer of the protocol are used, as they are in 0.14 and in 1.2: its own event layer looks
  * names up in the loop's thread, reads 16 KB at once, and asserts things about what a server sends. */

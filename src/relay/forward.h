@@ -2,7 +2,8 @@
  *
  * Entries go by a script that runs in Redis as one step: it knows number and id of the last FORWARD_REMEMBERED entries
  * of this instance, skips those that it has, adds the others with XADD and remembers them. So when a reply is
- * lost, and everything is sent again, nothing is added twice. An id covers the content of its entry: a process resumed from an earlier state (the snapshot of a virtual machine) reuses numbers for other entries, and these are new.
+ * lost, and everything is sent again, nothing is added twice. An id covers the content of its entry: a process resumed from
+ * an earlier state (the snapshot of a virtual machine) reuses numbers for other entries, and these are new.
  * The script (forward.lua, called by its hash, and sent where Redis does not have it) keeps its record in a key of its own, in the
  * same slot of a cluster, for 29 to 30 days after the last entry:
  *

@@ -45,7 +45,8 @@ struct picture_change difference_of(const struct picture_difference *d, uint32_t
 
 struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box);
 
-/* Appends "chance", by which a script recognizes changes that may be noise: standard errors, the values of one sample before and after, and the
+/* Appends "chance", by which a script recognizes changes that may be noise: standard errors, the values of one sample before
+ * and after, and the
  * base of shares after; nothing where both sides were measured exactly. */
 void difference_put_chance(const struct diff *d, struct json *j);
 

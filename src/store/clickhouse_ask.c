@@ -222,7 +222,8 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	request.body = body.size ? body.data : r->rows->data;
 	request.size = body.size ? body.size : r->rows->size;
 	rc = http_request(h, &request, answer, err);
-	/* The server reads a form to its last boundary, and a body that it refuses not at all: the rest would be parsed as the beginning
+	/* The server reads a form to its last boundary, and a body that it refuses not at all: the rest would be parsed as the
+	 * beginning
 	 * of the next request, which it answers with an empty 400. */
 	if (rc != 200 || r->table)
 		http_client_free(h);

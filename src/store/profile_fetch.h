@@ -1,6 +1,7 @@
 /* profile_fetch.h: fetches the memory of a profile a little before it is read.
  *
- * Each of the thousands of small profiles of a batch lies in a dozen places that have been evicted from the cache since they were filled. Waiting
+ * Each of the thousands of small profiles of a batch lies in a dozen places that have been evicted from the cache since they
+ * were filled. Waiting
  * for them one by one takes as long as processing them. */
 #ifndef STORE_PROFILE_FETCH_H
 #define STORE_PROFILE_FETCH_H

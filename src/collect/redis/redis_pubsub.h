@@ -7,7 +7,8 @@
  * source has from the same server is refused: each message would count twice.
  *
  * Redis buffers nothing for a disconnected subscriber, and disconnects one that reads too slowly (client-output-buffer-limit
- * pubsub). So this empties the socket first and buffers up to 128 MB of unparsed input, keeps reading while the collector is full, whose drops are counted, and reconnects within a second. */
+ * pubsub). So this empties the socket first and buffers up to 128 MB of unparsed input, keeps reading while the collector is
+ * full, whose drops are counted, and reconnects within a second. */
 #ifndef COLLECT_REDIS_PUBSUB_H
 #define COLLECT_REDIS_PUBSUB_H
 
