@@ -19,8 +19,8 @@
 #include "redis_url.h"
 #include "spool.h"
 
-#define FORWARD_ENTRIES		64u	/* in one question */
-#define FORWARD_REMEMBERED	256u	/* more than a loss of power makes a spool forget, see relay.c, and one question */
+#define FORWARD_ENTRIES		64u	/* in one command */
+#define FORWARD_REMEMBERED	256u	/* more than a loss of power makes a spool forget, see relay.c, and one command */
 
 /* The fate of an entry. */
 enum forward_result {

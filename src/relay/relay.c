@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define ENTRIES_BYTES	((size_t)4 << 20)	/* in one question; one entry may be larger */
+#define ENTRIES_BYTES	((size_t)4 << 20)	/* in one command; one entry may be larger */
 #define BODY_KEPT	((size_t)1 << 20)	/* memory of a body that is kept for the next one */
 #define RETRY_MIN_NS	(NS_PER_SECOND / 2)
 #define RETRY_MAX_NS	(30 * NS_PER_SECOND)
@@ -193,7 +193,7 @@ static void shrink(struct spool_entry *e)
 	buf_init(&e->body);
 }
 
-/* As many as fit into one question, of one instance. One too many is read again later. */
+/* As many as fit into one command, of one instance. One too many is read again later. */
 static size_t take_entries(struct relay *r)
 {
 	size_t most = r->one_by_one ? 1 : FORWARD_ENTRIES, n = 0, bytes = 0;

@@ -85,25 +85,25 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 /* --- Asking --- */
 
 /* In a list of all, since a connection that is freed answers none. */
-struct stream_question {
+struct pending_command {
 	struct stream_key *key;
 	unsigned generation;
-	stream_answer_fn *fn;
-	struct stream_question *next, **link;
+	stream_reply_fn *fn;
+	struct pending_command *next, **link;
 };
 
-static struct stream_question *question(struct stream_key *k, stream_answer_fn *fn)
+static struct pending_command *command_new(struct stream_key *k, stream_reply_fn *fn)
 {
 	struct redis_stream *s = k->source;
-	struct stream_question *q = xcalloc(1, sizeof(*q));
+	struct pending_command *q = xcalloc(1, sizeof(*q));
 
-	*q = (struct stream_question){ k, k->generation, fn, s->questions, &s->questions };
+	*q = (struct pending_command){ k, k->generation, fn, s->commands, &s->commands };
 	if (q->next)
 		q->next->link = &q->next;
-	return s->questions = q;
+	return s->commands = q;
 }
 
-static void free_question(struct stream_question *q)
+static void command_free(struct pending_command *q)
 {
 	assert(*q->link == q);
 	*q->link = q->next;
@@ -133,7 +133,7 @@ static void redirect(struct stream_key *k, const redisReply *reply)
 
 /* Returns true if the reply is unusable and the key restarts. While a slot moves, the lease may do so before the
  * stream, and must not take it along. */
-static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_answer_fn *fn)
+static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_reply_fn *fn)
 {
 	enum redis_problem p = redis_problem(reply);
 
@@ -152,12 +152,12 @@ static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_an
 
 static void answered(struct redis_connection *c, const redisReply *reply, void *data)
 {
-	struct stream_question *q = data;
+	struct pending_command *q = data;
 	struct stream_key *k = q->key;
 	bool counts = reply && q->generation == k->generation;
-	stream_answer_fn *fn = q->fn;
+	stream_reply_fn *fn = q->fn;
 
-	free_question(q);
+	command_free(q);
 	if (counts && !begins_anew(k, reply, fn) && fn)
 		fn(k, reply);
 }
@@ -173,30 +173,30 @@ static struct redis_connection *ready_connection(struct stream_key *k)
 	return n->connection;
 }
 
-static void question_failed(struct stream_key *k, struct stream_question *q)
+static void command_failed(struct stream_key *k, struct pending_command *q)
 {
-	free_question(q);
+	command_free(q);
 	stream_key_backoff(k, clock_monotonic_ns() + RETRY_NS);
 }
 
-void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes)
+void stream_send(struct stream_key *k, stream_reply_fn *fn, int argc, const char **argv, const size_t *sizes)
 {
 	struct redis_connection *c = ready_connection(k);
-	struct stream_question *q = question(k, fn);
+	struct pending_command *q = command_new(k, fn);
 
 	if (!c || redis_connection_send(c, 0, answered, q, argc, argv, sizes) < 0)
-		question_failed(k, q);
+		command_failed(k, q);
 }
 
-void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...)
+void stream_sendf(struct stream_key *k, stream_reply_fn *fn, const char *format, ...)
 {
 	struct redis_connection *c = ready_connection(k);
-	struct stream_question *q = question(k, fn);
+	struct pending_command *q = command_new(k, fn);
 	va_list arguments;
 
 	va_start(arguments, format);
 	if (!c || redis_connection_vsendf(c, 0, answered, q, format, arguments) < 0)
-		question_failed(k, q);
+		command_failed(k, q);
 	va_end(arguments);
 }
 
@@ -223,7 +223,7 @@ static void node_lost(struct redis_connection *c, void *data)
 
 	assert(n->is_up && s->base.counters.connections_now > 0);
 	n->is_up = false;
-	n->asking_map = false;
+	n->requesting_map = false;
 	n->down_ns = clock_monotonic_ns();
 	s->base.counters.connections_now--;
 	for (unsigned i = 0; i < s->key_count; i++)
@@ -291,7 +291,7 @@ static void on_map(struct redis_connection *c, const redisReply *reply, void *da
 	struct stream_node *n = data;
 	struct redis_stream *s = n->source;
 
-	n->asking_map = false;
+	n->requesting_map = false;
 	if (!reply || cluster_read_slots(&s->cluster, reply, n->number, NULL) < 0)
 		return;
 	for (unsigned i = 0; i < s->key_count; i++) {
@@ -307,7 +307,7 @@ static void on_map(struct redis_connection *c, const redisReply *reply, void *da
 	}
 }
 
-static void ask_for_map(struct redis_stream *s, int64_t now)
+static void request_map(struct redis_stream *s, int64_t now)
 {
 	bool stuck = false;
 
@@ -319,11 +319,11 @@ static void ask_for_map(struct redis_stream *s, int64_t now)
 	for (size_t i = 0; i < s->node_count; i++) {
 		struct stream_node *n = s->nodes[i];
 
-		if (!n->is_up || n->asking_map)
+		if (!n->is_up || n->requesting_map)
 			continue;
-		n->asking_map = true;
+		n->requesting_map = true;
 		if (redis_connection_sendf(n->connection, 0, on_map, n, "CLUSTER SLOTS") < 0)
-			n->asking_map = false;
+			n->requesting_map = false;
 		break;
 	}
 }
@@ -346,7 +346,7 @@ static void tick(struct watch *w, uint32_t events)
 		if (k->phase == KEY_READING)
 			stream_maintenance(k, now);
 	}
-	ask_for_map(s, now);
+	request_map(s, now);
 }
 
 /* --- Life --- */
@@ -436,8 +436,8 @@ static struct source *redis_stream_close(struct source *base)
 	}
 	for (unsigned i = 0; i < s->key_count; i++)
 		free_key(&s->keys[i]);
-	while (s->questions)
-		free_question(s->questions);
+	while (s->commands)
+		command_free(s->commands);
 	while (s->first_call) {
 		struct ack_call *call = s->first_call;
 

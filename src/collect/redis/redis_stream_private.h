@@ -113,7 +113,7 @@ struct stream_node {
 	struct redis_stream *source;
 	unsigned number;
 	struct redis_connection *connection;	/* NULL: none yet */
-	bool is_up, asking_map;
+	bool is_up, requesting_map;
 	int64_t down_ns;
 };
 
@@ -136,7 +136,7 @@ struct redis_stream {
 		bool failing;
 	} recorder;
 
-	struct stream_question *questions;	/* that have no answer yet */
+	struct pending_command *commands;	/* that have no answer yet */
 	struct ack_call *first_call, **last_call;
 	uint64_t confirmed;
 
@@ -149,12 +149,12 @@ struct redis_stream {
 
 /* --- redis_stream.c --- */
 
-typedef void stream_answer_fn(struct stream_key *k, const redisReply *reply);
+typedef void stream_reply_fn(struct stream_key *k, const redisReply *reply);
 
 /* Sends a command to the key's node. The reply is delivered unless the connection is lost or the key restarts meanwhile;
  * for MOVED, NOGROUP and temporary errors the key restarts instead. Other errors are delivered. */
-void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes);
-void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...);
+void stream_send(struct stream_key *k, stream_reply_fn *fn, int argc, const char **argv, const size_t *sizes);
+void stream_sendf(struct stream_key *k, stream_reply_fn *fn, const char *format, ...);
 
 /* The name of another key in the slot of a stream's: {strobe}:KIND:NAME, or {strobe}:KIND:NAME:MORE. */
 char *stream_sibling(const char *key, const char *kind, const char *name, const char *more);
@@ -165,7 +165,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf
 /* --- stream_key.c --- */
 
 void stream_key_start(struct stream_key *k);			/* its node is ready */
-void stream_key_ask_lease(struct stream_key *k);
+void stream_key_send_lease(struct stream_key *k);
 void stream_key_on_lease(struct stream_key *k, const redisReply *reply);
 void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* restarts after that, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */

@@ -88,7 +88,7 @@ static int command(const struct stream_key *k, size_t first, size_t n, char (*te
 	return argc;
 }
 
-/* One question at a time, so that its answer is about all that was sent. */
+/* One command at a time, so that its reply covers all that was sent. */
 void stream_acks_send(struct stream_key *k)
 {
 	static char texts[ACKS_AT_ONCE][STREAM_ID_TEXT];
@@ -101,7 +101,7 @@ void stream_acks_send(struct stream_key *k)
 	if (n > ACKS_AT_ONCE)
 		n = ACKS_AT_ONCE;
 	k->ack_sent += n;
-	stream_ask(k, acked, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes);
+	stream_send(k, acked, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes);
 }
 
 void stream_acks_again(struct stream_key *k)

@@ -20,8 +20,8 @@
 
 #define AT_ONCE	100u
 
-static void ask_claimable(struct stream_key *k);
-static void ask_content(struct stream_key *k);
+static void request_claimable(struct stream_key *k);
+static void request_content(struct stream_key *k);
 static void add(struct stream_key *k, struct stream_id id);
 static void look_up_listed(struct stream_key *k);
 
@@ -51,7 +51,7 @@ static void end_round(struct stream_key *k)
 	stream_caught_up(k->source);
 	stream_acks_send(k);
 	if (any && k->phase == KEY_READING)
-		ask_claimable(k);
+		request_claimable(k);
 	else
 		stream_records_free(k);
 }
@@ -78,7 +78,7 @@ static void look_up_listed(struct stream_key *k)
 	}
 	k->is_claiming = true;
 	stream_id_format(k->listed[k->listed_count - 1], id);
-	stream_askf(k, on_listed, "XRANGE %s %s %s", k->name, id, id);
+	stream_sendf(k, on_listed, "XRANGE %s %s %s", k->name, id, id);
 }
 
 static void came(struct stream_key *k, struct stream_id id)
@@ -107,11 +107,11 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 		k->claimed++;
 		s->base.counters.claimed++;
 	}
-	ask_content(k);
+	request_content(k);
 }
 
 /* XCLAIM of `n` claims from `first` on. */
-static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns, bool ids_only, stream_answer_fn *fn)
+static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns, bool ids_only, stream_reply_fn *fn)
 {
 	const struct stream_options *o = &k->source->options;
 	const char **argv = xcalloc(n + 6, sizeof(*argv));
@@ -137,13 +137,13 @@ static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns,
 		argv[argc] = "JUSTID";
 		sizes[argc++] = strlen("JUSTID");
 	}
-	stream_ask(k, fn, argc, argv, sizes);
+	stream_send(k, fn, argc, argv, sizes);
 	free(texts);
 	free(sizes);
 	free(argv);
 }
 
-static void ask_content(struct stream_key *k)
+static void request_content(struct stream_key *k)
 {
 	size_t n = k->claim_count - k->claim_at, first = k->claim_at;
 
@@ -183,7 +183,7 @@ void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
 		if (k->records[i].adopted)
 			add_missing(k, &k->records[i]);
 	k->is_claiming = true;
-	ask_content(k);
+	request_content(k);
 }
 
 static void claim_rest(struct stream_key *k)
@@ -205,7 +205,7 @@ static void on_claimed_ids(struct stream_key *k, const redisReply *reply)
 	k->claim_count = n;
 	k->claim_at = k->claimed = 0;
 	k->claims_read = claim_rest;
-	ask_content(k);
+	request_content(k);
 }
 
 static void add(struct stream_key *k, struct stream_id id)
@@ -259,7 +259,7 @@ static void on_claimable(struct stream_key *k, const redisReply *reply)
 		end_claims(k);
 }
 
-static void ask_claimable(struct stream_key *k)
+static void request_claimable(struct stream_key *k)
 {
 	struct redis_stream *s = k->source;
 
@@ -267,8 +267,8 @@ static void ask_claimable(struct stream_key *k)
 	if (!k->is_claiming)
 		end_claims(k);
 	else
-		stream_askf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, AT_ONCE,
-			    k->claim_from);
+		stream_sendf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, AT_ONCE,
+			     k->claim_from);
 }
 
 void stream_claim(struct stream_key *k, const char *consumer)
@@ -277,5 +277,5 @@ void stream_claim(struct stream_key *k, const char *consumer)
 	free(k->claim_from);
 	k->claim_from = xstrdup(consumer);
 	k->is_claiming = true;
-	stream_records_read(k, ask_claimable);
+	stream_records_read(k, request_claimable);
 }

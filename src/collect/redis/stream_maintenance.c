@@ -76,7 +76,7 @@ static void trim(struct stream_key *k)
 	char id[STREAM_ID_TEXT];
 
 	stream_id_format(k->trim_to, id);
-	stream_askf(k, trimmed, "XTRIM %s MINID ~ %s LIMIT %u", k->name, id, TRIM_AT_ONCE);
+	stream_sendf(k, trimmed, "XTRIM %s MINID ~ %s LIMIT %u", k->name, id, TRIM_AT_ONCE);
 }
 
 static void note_floor(struct stream_key *k, struct stream_id id)
@@ -144,7 +144,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 			const redisReply *name = stream_value_of(g, "name");
 
 			k->trim_left++;
-			stream_askf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
+			stream_sendf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
 			if (k->phase == KEY_AWAY)	/* the query failed: the needs of a group are unknown */
 				return;
 		}
@@ -265,8 +265,8 @@ static int64_t claim_period(const struct stream_key *k)
 void stream_check_lag(struct stream_key *k, int64_t now)
 {
 	k->lag_ns = now + POLL_NS;
-	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
-	stream_askf(k, on_groups, "XINFO GROUPS %s", k->name);
+	stream_sendf(k, on_stream, "XINFO STREAM %s", k->name);
+	stream_sendf(k, on_groups, "XINFO GROUPS %s", k->name);
 }
 
 void stream_maintenance(struct stream_key *k, int64_t now)
@@ -274,12 +274,12 @@ void stream_maintenance(struct stream_key *k, int64_t now)
 	const struct stream_options *o = &k->source->options;
 
 	if (now >= k->lease_ns && !k->asking)
-		stream_key_ask_lease(k);
+		stream_key_send_lease(k);
 	if (now >= k->lag_ns)
 		stream_check_lag(k, now);
 	if (now >= k->claim_ns && !k->is_claiming) {
 		k->claim_ns = now + claim_period(k);
-		stream_askf(k, on_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
+		stream_sendf(k, on_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
 	}
 	if (now >= k->records_ns && !k->is_claiming && k->phase == KEY_READING) {
 		k->records_ns = now + RECORDS_NS;

@@ -160,7 +160,7 @@ void stream_records_send(struct stream_key *k)
 		sizes[i + 2] = NAME_SIZE - 1;
 	}
 	k->ended_sent = n;
-	stream_ask(k, forgotten, (int)n + 2, argv, sizes);
+	stream_send(k, forgotten, (int)n + 2, argv, sizes);
 }
 
 static void forget(struct stream_key *k, uint64_t batch_id)
@@ -245,7 +245,7 @@ static void check_records(struct stream_key *k)
 
 		stream_id_format(k->records[i].first, first);
 		stream_id_format(k->records[i].last, last);
-		stream_askf(k, on_range, "XPENDING %s %s %s %s 1", k->name, k->source->options.group, first, last);
+		stream_sendf(k, on_range, "XPENDING %s %s %s %s 1", k->name, k->source->options.group, first, last);
 		if (k->phase == KEY_AWAY)
 			return;
 	}
@@ -283,7 +283,7 @@ void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k
 {
 	k->records_read = then;
 	if (has_records(k->source))
-		stream_askf(k, on_records, "HGETALL %s", k->source->records_key);
+		stream_sendf(k, on_records, "HGETALL %s", k->source->records_key);
 	else
 		then(k);
 }
