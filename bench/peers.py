@@ -2,7 +2,7 @@
 
 `apt-get download` and `dpkg -x` need no root and change nothing on the machine: an installed profiler would be loaded
 by every PHP on it. A profiler that cannot be fetched (no network, no such package for this PHP) is reported once, and
-the measurement goes on without it. """
+the measurement continues without it. """
 import glob
 import os
 import re

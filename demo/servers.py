@@ -36,7 +36,7 @@ def find_program(*names):
 
 
 def free_port(first=0, count=1):
-    """The first port of the range that nobody listens on; any free one for 0."""
+    """The first free port of the range; any free one for 0."""
     for port in range(first, first + count):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

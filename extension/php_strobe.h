@@ -38,9 +38,9 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool trace_flame_chart;		/* requests and units that are traced have one */
 	zend_long trace_chart_calls;
 	double flush;			/* seconds between messages of samples */
-	double flush_waiting;		/* seconds between two looks from outside at a thread that may be waiting; 0: none */
+	double flush_waiting;		/* seconds between two inspections of a thread that may be waiting; 0: none */
 	double trace_rate;		/* 0 to 1 */
-	double trace_flush;		/* seconds between hand-overs of a trace that goes on; 0: none */
+	double trace_flush;		/* seconds between hand-overs of an unfinished trace; 0: none */
 	const char *trace_keep;		/* as trace_keep.h says; "" keeps all */
 	char entry[256];		/* the running script, as its label says */
 	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */

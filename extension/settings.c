@@ -30,7 +30,7 @@
 #define PASS_ON entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage
 
 /* PHP hands on as 1 what php.ini and -d call on, yes or true. */
-static const char *why_no_word(const zend_string *value, const char *what)
+static const char *word_problem(const zend_string *value, const char *what)
 {
 	return zend_string_equals_literal(value, "1") ? "PHP reads on, yes and true as 1, which is invalid here" : what;
 }
@@ -53,7 +53,7 @@ static ZEND_INI_MH(on_mode)
 	for (size_t i = 0; on[i]; i++)
 		if (strcasecmp(ZSTR_VAL(new_value), on[i]) == 0)
 			meant = words[0];
-	return setting_refuse(stage, entry, new_value, why_no_word(new_value, "unknown mode"), "sample or off", meant);
+	return setting_refuse(stage, entry, new_value, word_problem(new_value, "unknown mode"), "sample or off", meant);
 }
 
 static ZEND_INI_MH(on_clock)
@@ -65,13 +65,13 @@ static ZEND_INI_MH(on_clock)
 	else if (zend_string_equals_literal(new_value, "cpu"))
 		STROBE_G(cpu_clock) = true;
 	else
-		return setting_refuse(stage, entry, new_value, why_no_word(new_value, "unknown clock"), "wall or cpu",
+		return setting_refuse(stage, entry, new_value, word_problem(new_value, "unknown clock"), "wall or cpu",
 				      setting_nearest(ZSTR_VAL(new_value), ZSTR_LEN(new_value), words));
 	return SUCCESS;
 }
 
 /* The reason why a value is not a number in this range, or NULL if it is. */
-static const char *why_out_of_range(const zend_string *value, double min, double max, double *ret)
+static const char *range_problem(const zend_string *value, double min, double max, double *ret)
 {
 	if (!setting_number(value, ret))
 		return "not a number";
@@ -82,7 +82,7 @@ static ZEND_INI_MH(on_period)
 {
 	char guess[SETTING_GUESS];
 	double v;
-	const char *why = why_out_of_range(new_value, STROBE_MIN_PERIOD, STROBE_MAX_PERIOD, &v);
+	const char *why = range_problem(new_value, STROBE_MIN_PERIOD, STROBE_MAX_PERIOD, &v);
 
 	if (why)
 		return setting_refuse(stage, entry, new_value, why, "0.0001 to 3600 seconds",
@@ -95,7 +95,7 @@ static ZEND_INI_MH(on_flush)
 {
 	char guess[SETTING_GUESS];
 	double v;
-	const char *why = why_out_of_range(new_value, STROBE_MIN_FLUSH, STROBE_MAX_FLUSH, &v);
+	const char *why = range_problem(new_value, STROBE_MIN_FLUSH, STROBE_MAX_FLUSH, &v);
 
 	if (why)
 		return setting_refuse(stage, entry, new_value, why, "0.01 to 3600 seconds",
@@ -104,12 +104,12 @@ static ZEND_INI_MH(on_flush)
 	return SUCCESS;
 }
 
-/* Seconds between two hand-overs of what goes on; 0: none. */
+/* Seconds between two hand-overs of an unfinished trace; 0: none. */
 static int set_hand_over(int stage, const zend_ini_entry *entry, const zend_string *value, double *ret)
 {
 	char guess[SETTING_GUESS];
 	double v;
-	const char *why = why_out_of_range(value, 0, STROBE_MAX_FLUSH, &v);
+	const char *why = range_problem(value, 0, STROBE_MAX_FLUSH, &v);
 
 	if (!why && v > 0 && v < STROBE_MIN_FLUSH)
 		why = "too small";
@@ -135,7 +135,7 @@ static int set_share(int stage, const zend_ini_entry *entry, const zend_string *
 {
 	char guess[SETTING_GUESS];
 	double v;
-	const char *why = why_out_of_range(value, 0, 1, &v);
+	const char *why = range_problem(value, 0, 1, &v);
 
 	if (why)
 		return setting_refuse(stage, entry, value, why, "a share from 0 to 1",
@@ -154,7 +154,7 @@ static int set_count(int stage, const zend_ini_entry *entry, const zend_string *
 {
 	char guess[SETTING_GUESS];
 	double v;
-	const char *why = why_out_of_range(value, min, max, &v);
+	const char *why = range_problem(value, min, max, &v);
 
 	if (!why && v != floor(v))
 		why = "not a whole number";
@@ -260,7 +260,7 @@ static ZEND_INI_MH(on_compat)
 	return OnUpdateString(PASS_ON);
 }
 
-/* The labels that are right count, unless a program could be told at once. */
+/* Valid labels are used, unless the program can be told at once. */
 static ZEND_INI_MH(on_labels)
 {
 	struct label_problem problem;
@@ -286,9 +286,9 @@ static ZEND_INI_MH(on_socket)
 	if (*path != '/' && strchr(path, ':'))
 		why = "reaches no daemon: not a path";
 	else if (strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		why = "reaches no daemon: longer than the 107 bytes that the path of a socket may have";
+		why = "reaches no daemon: longer than 107 bytes, the limit of socket paths";
 	else if (*path && *path != '/')
-		why = "is looked for in whichever directory PHP is";
+		why = "is relative to PHP's working directory";
 	if (why)
 		settings_report(stage, "%s=%s %s; use /path or unix:/path", ZSTR_VAL(entry->name),
 				shown_value(ZSTR_VAL(new_value), ZSTR_LEN(new_value)).text, why);

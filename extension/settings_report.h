@@ -1,4 +1,4 @@
-/* settings_report.h: reports invalid settings where administrators look, and never in a page.
+/* settings_report.h: reports invalid settings to administrators, and never in a page.
  *
  *	set by			told
  *	php.ini, -d		E_CORE_WARNING, as PHP shows startup warnings
@@ -20,17 +20,17 @@ void settings_report_shutdown(void);
 struct setting_problem;
 void settings_report_thread_end(struct setting_problem *problems);
 
-/* In RINIT: writes what waits into the error log. In RSHUTDOWN: forgets what held for this request. */
+/* In RINIT: writes queued reports to the error log. In RSHUTDOWN: forgets those of this request. */
 void settings_report_request_start(void);
 void settings_report_request_end(void);
 
-/* Whether this stage is told about at all; others need no sentence. */
+/* Whether this stage is reported at all; for others no sentence is needed. */
 bool settings_report_wanted(int stage);
 
-/* Tells one sentence, without a full stop; `stage` is that of the handler of the setting. */
+/* Reports one sentence, without a full stop; `stage` is that of the handler of the setting. */
 void settings_report(int stage, const char *format, ...) ZEND_ATTRIBUTE_FORMAT(printf, 2, 3);
 
-/* Tells that a value is ignored: why, what is allowed instead, and which of these may have been meant (NULL: no idea).
+/* Reports that a value is ignored: the reason, the allowed values, and a suggestion (NULL: none).
  * Always returns FAILURE, for the handler to return. */
 int setting_refuse(int stage, const zend_ini_entry *entry, const zend_string *value, const char *why,
 		   const char *allowed, const char *meant);
@@ -41,7 +41,7 @@ struct shown_value {
 };
 struct shown_value shown_value(const char *p, size_t n);
 
-/* Calls `each` for what holds for the running request. */
+/* Calls `each` for every report that applies to the running request. */
 void settings_report_list(void (*each)(const char *sentence, void *data), void *data);
 
 #endif

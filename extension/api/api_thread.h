@@ -1,4 +1,4 @@
-/* api_thread.h: the state that the files of api/ keep per PHP thread. */
+/* api_thread.h: per-thread state of the files in api/. */
 #ifndef STROBE_API_THREAD_H
 #define STROBE_API_THREAD_H
 
@@ -15,13 +15,13 @@ struct api_thread {
 	struct work request;
 	struct scope base, *scope;	/* that of the request, and that of the running fiber */
 	struct scope *scopes;		/* all others */
-	HashTable fibers;		/* contexts to what scopes.c keeps of them */
+	HashTable fibers;		/* fiber contexts to their state in scopes.c */
 	bool has_fibers;
 	uint64_t fiber, last_fiber;	/* the number of the running fiber, and the highest number used so far */
 	zend_execute_data *resumer;	/* the call that has started or resumed it, if it has begun a scope or was switched to from one */
 
 	/* unit_class.c */
-	struct unit_object *units;	/* that have not ended; the last one begun is the first */
+	struct unit_object *units;	/* open units, the most recent first */
 
 	/* trace_class.c, sampler_class.c: lists of those that run */
 	struct trace_object *traces;
@@ -47,7 +47,7 @@ struct api_thread {
  * and random numbers here. */
 struct api_thread *api_thread(void);
 
-/* The same if it exists, else NULL. */
+/* The existing state, or NULL. */
 struct api_thread *api_thread_if_any(void);
 
 /* The request as a unit of work, which may have begun before the first call of this. */

@@ -1,4 +1,4 @@
-/* classes.h: the classes of namespace Strobe among themselves. */
+/* classes.h: shared by the classes of namespace Strobe. */
 #ifndef STROBE_CLASSES_H
 #define STROBE_CLASSES_H
 
@@ -13,14 +13,15 @@ void trace_class_register(void);
 void sampler_class_register(void);
 void profile_class_register(void);
 
-/* Makes objects of this class neither cloned nor serialized, without properties of the program's. */
+/* Makes a class uncloneable and unserializable, without dynamic properties. */
 void class_seal(zend_class_entry *ce, zend_object_handlers *handlers, size_t offset,
 		zend_object_free_obj_t free_object);
 
 /* Makes a Strobe\Profile of a tree, which then is the object's. */
 void profile_object_init(zval *out, struct call_tree *t);
 
-/* At the end of the request: samplers that run are dropped, traces become runs; their objects stay and know it. */
+/* At the end of the request: running samplers are dropped and traces become runs; their objects remain and report that they
+ * have ended. */
 void trace_class_request_end(struct api_thread *a);
 void sampler_class_request_end(struct api_thread *a);
 
@@ -32,7 +33,7 @@ bool api_may_start(void);
 zend_object *class_exception(void);
 
 /* Whether an object is being destroyed because of an exception, exit() or the end of the request. */
-bool class_is_left_open(void);
+bool class_must_stay_silent(void);
 
 /* Calls a callable of the program; its value or exception goes to the caller. */
 void class_call(zend_fcall_info *call, zend_fcall_info_cache *cache, zval *return_value);

@@ -81,7 +81,7 @@ ZEND_FUNCTION(Strobe_remove_label)
 	RETURN_TRUE;
 }
 
-/* Apart from its caller, on whose stack so many labels must not lie while the program goes on below it. Throws if they cannot
+/* A function of its own, so that the labels are not on the stack while the program continues below. Throws if they cannot
  * be. NULL without an exception: there are none to hold, as after the end of the request. */
 static zend_never_inline struct scope *begin_labels(HashTable *labels)
 {
@@ -209,7 +209,7 @@ ZEND_FUNCTION(Strobe_trace_request)
 	ZEND_PARSE_PARAMETERS_END();
 
 	if (keep && !trace_keep_parse(ZSTR_VAL(keep), ZSTR_LEN(keep), &k)) {
-		zend_argument_value_error(1, "must be what strobe.trace_keep may be");
+		zend_argument_value_error(1, "must be a valid value of strobe.trace_keep");
 		RETURN_THROWS();
 	}
 	if (!api_may_start())

@@ -145,7 +145,7 @@ static void send_session(struct trace_copy *c, unsigned i, const struct open_run
 }
 
 /* As watch.h says. The capture lives as long as its thread is watched. */
-static void tell(void *capture, const struct watch_context *context)
+static void send_open_run(void *capture, const struct watch_context *context)
 {
 	struct trace_copy *c = trace_copy_make(capture, context);
 	struct open_run_info *published = c ? malloc(sizeof(*published)) : NULL;
@@ -168,7 +168,7 @@ static void watch(struct api_thread *a, struct work *w)
 	if (w->open.published) {
 		runs_labels(labels);
 		publish_run(a, w, labels);
-		watch_begin(WATCH_TRACES, tell, (void *)trace_copy_source());
+		watch_begin(WATCH_TRACES, send_open_run, (void *)trace_copy_source());
 	}
 	free(labels);
 }

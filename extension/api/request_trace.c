@@ -94,7 +94,7 @@ static void send_run(struct api_thread *a, struct work *w, struct call_tree *t)
 	int reason = STROBE_DROP_NO_MEMORY;
 
 	if (t && labels) {
-		tracer_tell_folded(t->folded_calls);
+		tracer_warn_of_folded(t->folded_calls);
 		runs_labels(labels);
 		if (w->failed)
 			request_labels_set(labels, ZEND_STRL("failed"), ZEND_STRL("1"));

@@ -10,7 +10,7 @@
 
 #include "api_thread.h"
 
-/* The request begins: it is traced if it carries the secret, or by chance. */
+/* The request begins: it is traced if it carries the secret, or at random. */
 void request_trace_start(void);
 
 /* Whether work that begins now is traced at random, by strobe.trace_rate. */

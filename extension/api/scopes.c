@@ -117,7 +117,7 @@ static struct scope *next_of(struct scope *s, const struct scope *top)
 }
 
 /* Whether a scope between those two has set or changed this label. */
-static bool is_given_between(struct scope *s, const struct scope *from, const char *key)
+static bool is_set_between(struct scope *s, const struct scope *from, const char *key)
 {
 	while ((s = s->outer) != from) {
 		const struct request_label *label = request_labels_find(&s->labels, key);
@@ -128,14 +128,14 @@ static bool is_given_between(struct scope *s, const struct scope *from, const ch
 	return false;
 }
 
-/* Takes back what `s` has of the labels of `from`, in which it lies: there holds again what is around that. */
+/* Undoes the labels that `s` has inherited from the enclosing `from`: the values around `from` apply again. */
 static void take_labels_back(struct scope *s, const struct scope *from)
 {
 	for (unsigned i = s->labels.count; i-- > 0;) {
 		struct request_label *label = &s->labels.items[i];
 		const struct request_label *around;
 
-		if (!label->inherited || is_given_between(s, from, label->key))
+		if (!label->inherited || is_set_between(s, from, label->key))
 			continue;
 		around = request_labels_find(&from->outer->labels, label->key);
 		if (around)
@@ -146,7 +146,7 @@ static void take_labels_back(struct scope *s, const struct scope *from)
 }
 
 /* When a scope ends, scopes that other fibers have begun in it move to the one around it. */
-static void let_go_on(struct scope *top, const struct scope *over)
+static void reparent_scopes(struct scope *top, const struct scope *over)
 {
 	for (struct scope *s = innermost_of(top); s; s = next_of(s, top)) {
 		if (s->work == over->work)
@@ -180,7 +180,7 @@ static void end_inside(struct scope *s)
 	for (i = innermost_of_fiber(s);; i = innermost_of_fiber(outer)) {
 		outer = i->outer;
 		while (i->inner)
-			let_go_on(i->inner, i);
+			reparent_scopes(i->inner, i);
 		i->over = true;
 		take_out(i);
 		if (i == s)
@@ -306,7 +306,7 @@ static void enter(struct api_thread *a, const zend_fiber_context *context)
 	release(s);
 }
 
-/* A fiber that is suspended has lost what its stack stands on, and is sampled once more if its labels change. */
+/* A fiber that is suspended has lost the base of its stack, and is sampled once more if its labels change. */
 static void switched(zend_fiber_context *from, zend_fiber_context *to)
 {
 	struct api_thread *a = api_thread_if_any();

@@ -137,7 +137,7 @@ static bool may_be_over(int error)
 }
 
 /* The reason why samples do not arrive. */
-static void find_on_the_way(struct status_reason *r)
+static void find_in_transit(struct status_reason *r)
 {
 	const struct sender *s = sampler_sender();
 	char path[108];
@@ -173,7 +173,7 @@ void status_reason(struct status_reason *ret)
 	*ret = (struct status_reason){ 0 };
 	find_in_request(ret);
 	if (!ret->code)
-		find_on_the_way(ret);
+		find_in_transit(ret);
 	if (!ret->code)
 		find_period(ret);
 }

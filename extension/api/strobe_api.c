@@ -1,4 +1,4 @@
-/* strobe_api.c: starts and ends what is in this folder. */
+/* strobe_api.c: starts and stops the parts of this folder. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -49,7 +49,7 @@ zend_object *class_exception(void)
 	return e && !zend_is_unwind_exit(e) && !zend_is_graceful_exit(e) ? e : NULL;
 }
 
-bool class_is_left_open(void)
+bool class_must_stay_silent(void)
 {
 	return class_exception() || (EG(exception) && zend_is_unwind_exit(EG(exception))) ||
 	       (EG(flags) & EG_FLAGS_IN_SHUTDOWN);

@@ -81,7 +81,7 @@ static void free_object(zend_object *o)
 {
 	struct trace_object *t = from_object(o);
 
-	if (t->session && class_is_left_open())
+	if (t->session && class_must_stay_silent())
 		save_unfinished(take_session(t), t->pid);
 	else
 		tracer_drop(take_session(t));
@@ -262,7 +262,7 @@ ZEND_METHOD(Strobe_Trace, stop)
 		zend_throw_exception(strobe_exception_ce, "Not enough memory for the profile", 0);
 		RETURN_THROWS();
 	}
-	tracer_tell_folded(tree->folded_calls);
+	tracer_warn_of_folded(tree->folded_calls);
 	profile_object_init(return_value, tree);
 }
 

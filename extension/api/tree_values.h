@@ -11,7 +11,7 @@ bool metric_exists(const struct call_tree *t, int metric);
 const char *metric_name(int metric);
 const char *metric_unit(int metric);
 
-/* The metric that is meant when none is named: wall time, else CPU time, samples, calls. */
+/* The default metric: wall time, else CPU time, samples, calls. */
 int metric_default(const struct call_tree *t);
 
 /* By name; the default for NULL. Throws a ValueError as argument `argument` and returns -1 if it was not measured. */

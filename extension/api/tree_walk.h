@@ -1,4 +1,4 @@
-/* tree_walk.h: goes through a tree in depth, by a loop.
+/* tree_walk.h: walks a tree depth-first, iteratively.
  *
  * Uses PHP's memory: programs request formats, so these count against their limit.
  */

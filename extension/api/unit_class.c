@@ -119,7 +119,7 @@ static void free_object(zend_object *o)
 
 	if (u->scope) {
 		u->work.failed |= class_exception() != NULL;
-		u->work.unfinished |= class_is_left_open() || (EG(exception) && zend_is_graceful_exit(EG(exception)));
+		u->work.unfinished |= class_must_stay_silent() || (EG(exception) && zend_is_graceful_exit(EG(exception)));
 		end(api_thread_if_any(), u);
 	}
 	zend_object_std_dtor(o);
@@ -159,7 +159,7 @@ static bool read_option(zend_string *key, zval *value, uint32_t number, struct u
 		return false;
 	}
 	if (!trace_keep_parse(Z_STRVAL_P(value), Z_STRLEN_P(value), &o->keep)) {
-		zend_argument_value_error(number, "must have as \"keep\" what strobe.trace_keep may be");
+		zend_argument_value_error(number, "must have a valid value of strobe.trace_keep as \"keep\"");
 		return false;
 	}
 	return true;
@@ -204,8 +204,8 @@ ZEND_METHOD(Strobe_Unit, __construct)
 	ZEND_PARSE_PARAMETERS_NONE();
 }
 
-/* Makes the object, and begins its unit unless the request has ended. Apart from its caller, on whose stack so many labels
- * must not lie while the program goes on below it. False if it has thrown. */
+/* Makes the object, and begins its unit unless the request has ended. A function of its own, so that the labels are not
+ * on the stack while the program continues below. False if it has thrown. */
 static zend_never_inline bool make(zval *object, zend_string *name, HashTable *labels, HashTable *options, uint32_t first)
 {
 	struct api_thread *a = api_thread();

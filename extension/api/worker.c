@@ -31,7 +31,7 @@ static int activate(void)
 {
 	int r = next_activate ? next_activate() : SUCCESS;
 
-	/* A worker that is told to end is activated once more, without a request. */
+	/* A worker that is asked to stop is activated once more, without a request. */
 	if (is_in_worker() && SG(request_info).request_method) {
 		request_labels_request_start();
 		sampler_request_start();

@@ -181,7 +181,7 @@ static bool is_in_any_class(const zend_op_array *closure, struct closure_home *r
 }
 
 /* Property hooks and constant expressions are not in the table of functions. */
-static bool stands_in(const zend_class_entry *ce, const zend_op_array *closure)
+static bool is_defined_in(const zend_class_entry *ce, const zend_op_array *closure)
 {
 	return ce->type == ZEND_USER_CLASS && zend_string_equals(ce->info.user.filename, closure->filename) &&
 	       ce->info.user.line_start <= closure->line_start && closure->line_start <= ce->info.user.line_end;
@@ -199,7 +199,7 @@ static struct closure_home find(const zend_op_array *closure, zend_class_entry *
 		return home;
 	home.order = file_closures_order(closure);
 	home.order = order_of((home.order ? home.order : 1) + (scope ? 0 : count_before(NULL, closure)));
-	if (scope && stands_in(scope, closure))
+	if (scope && is_defined_in(scope, closure))
 		home.scope = scope;
 	return home;
 }

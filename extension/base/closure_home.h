@@ -18,8 +18,8 @@ struct closure_home {
 /* `f` is a user function that was written as a closure. */
 struct closure_home closure_home(const zend_function *f);
 
-/* The knowledge of this thread, for another one that copies what it looks at by `read`, which may fail. False if a closure, of which it
- * has a copy, has not been looked up before. */
+/* The places found by this thread, for another thread that copies everything by `read`, which may fail. False if the closure, given
+ * as a copy, has not been looked up before. */
 struct closure_homes;
 const struct closure_homes *closure_homes_of_thread(void);
 bool closure_home_known(const struct closure_homes *homes, const zend_op_array *closure,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define SLOTS	4096u		/* half of them are used */
-#define BACK	256u		/* closures of a file that are looked at for one on the same line … */
+#define BACK	256u		/* closures of a file that are searched for one on the same line … */
 #define BELOW	8u		/* … unless so many of them are on lines before it */
 
 struct slot {

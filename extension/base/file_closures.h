@@ -9,7 +9,7 @@
 
 #include "php.h"
 
-/* Puts itself between PHP and its compiler, once per process: when the first request begins, opcache is there. */
+/* Hooks PHP's compiler, once per process: at the first request, when opcache has been loaded. */
 void file_closures_request_start(void);
 void file_closures_shutdown(void);
 

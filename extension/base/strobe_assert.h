@@ -1,7 +1,7 @@
 /* strobe_assert.h: assertions, checked in developer builds.
  *
- * It is compiled in with a debug build of PHP, under AddressSanitizer, and with -DSTROBE_ASSERTIONS; in any other build it is
- * nothing: inside PHP we are guests, and never end the process. (PHP's own ZEND_ASSERT is there a promise to the compiler, so that
+ * It is compiled in with a debug build of PHP, under AddressSanitizer, and with -DSTROBE_ASSERTIONS; in any other build it expands
+ * to nothing: inside PHP we are guests, and never end the process. (PHP's own ZEND_ASSERT is there a promise to the compiler, so that
  * breaking it does anything.)
  */
 #ifndef STROBE_ASSERT_H

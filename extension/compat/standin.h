@@ -4,14 +4,14 @@
  * registered when strobe starts: functions, classes, constants, settings and phpinfo() are then those of a module with
  * its name and version, so that extension_loaded(), phpversion() and reflection answer as if the original were there.
  * PHP registers all extensions of php.ini before it starts the first, so the order in which they are loaded does not
- * matter: with the original present, ours abstains.
+ * matter: if the original is present, ours is not registered.
  */
 #ifndef STROBE_STANDIN_H
 #define STROBE_STANDIN_H
 
 #include "php.h"
 
-/* The names, and NULL behind them. */
+/* The names, terminated by NULL. */
 extern const char *const standin_names[];
 
 enum standin_id {

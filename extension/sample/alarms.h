@@ -18,8 +18,8 @@ struct alarm {
 	bool interrupts;		/* the flag is PHP's */
 	zend_execute_data *const *leaf;	/* the thread's pointer to its innermost frame; NULL: nothing is noted */
 	struct tick_notes notes;
-	struct tick_note taken[TICK_NOTES];	/* out of them, by the PHP thread */
-	bool taking;				/* the PHP thread is taking them out */
+	struct tick_note taken[TICK_NOTES];	/* to read from, by the PHP thread */
+	bool taking;				/* the PHP thread is reading them */
 };
 
 struct alarms {
@@ -31,7 +31,7 @@ struct alarms {
 
 void alarms_startup(void);
 
-/* Ends the ticker and frees its slots, so that threads which end later give back none. */
+/* Ends the ticker and frees its slots, so that threads which end later return none. */
 void alarms_shutdown(void);
 bool alarms_have_ticker(void);
 

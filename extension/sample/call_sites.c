@@ -81,7 +81,7 @@ static bool calls(const zend_op *op, const zend_function *caller, const zend_fun
 	}
 }
 
-static bool look(const zend_function *caller, const zend_function *callee)
+static bool code_calls(const zend_function *caller, const zend_function *callee)
 {
 	const zend_op_array *a = &caller->op_array;
 
@@ -103,11 +103,11 @@ bool call_site_exists(struct call_sites *s, const zend_function *caller, const z
 	/* Closures go and others take their memory. */
 	if ((caller->common.fn_flags | callee->common.fn_flags) & ZEND_ACC_CLOSURE || !caller->common.function_name ||
 	    !callee->common.function_name)
-		return look(caller, callee);
+		return code_calls(caller, callee);
 	if (s->at[slot].caller != caller || s->at[slot].callee != callee) {
 		s->at[slot].caller = caller;
 		s->at[slot].callee = callee;
-		s->at[slot].exists = look(caller, callee);
+		s->at[slot].exists = code_calls(caller, callee);
 		s->any = true;
 	}
 	return s->at[slot].exists;

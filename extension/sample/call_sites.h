@@ -1,6 +1,6 @@
 /* call_sites.h: checks whether the code of a function contains a call of another one.
  *
- * The ticking thread reads calls while the program goes on. By the time it has found the caller of a function of some
+ * The ticking thread reads calls while the program runs. By the time it has found the caller of a function of some
  * nanoseconds, another call may have taken the caller's frame, and the pair never existed. The caller's code is
  * evidence: it names every function that it calls, except through a variable.
  */

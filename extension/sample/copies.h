@@ -1,4 +1,4 @@
-/* copies.h: copies of PHP's strings and classes, made by another thread.
+/* copies.h: copies of PHP's strings and classes for another thread.
  *
  * While a PHP thread waits, the ticker's thread may report its measurements. PHP's data may be freed at any moment, so
  * the ticker works on copies made with guarded_read.h. To code that only reads, they look like PHP's own, with all
@@ -19,7 +19,8 @@ struct copies {
 
 void copies_done(struct copies *c);
 
-/* The copy of a string, cut to what a message may hold, or of a class; NULL of NULL, and if it failed. Equal addresses have one copy. */
+/* The copy of a string, cut to what a message may hold, or of a class; NULL for NULL, and on failure. Equal addresses have
+ * one copy. */
 zend_string *copies_string(struct copies *c, const zend_string *s);
 zend_class_entry *copies_class(struct copies *c, const zend_class_entry *ce);
 

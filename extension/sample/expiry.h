@@ -1,4 +1,4 @@
-/* expiry.h: tells callbacks that periods of their timers are over, and what ran when they were.
+/* expiry.h: tells callbacks which periods of their timers have expired, and what was running then.
  *
  * It also implements these functions of timers.h: timers_at_call, timer_catch_up, timer_deliver_rest, timer_periods_due and timer_overdue.
  */

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* A destruction that goes on. Its finally blocks may destroy other fibers. */
+/* A destruction in progress. Its finally blocks may destroy other fibers. */
 struct ending {
 	const zend_fiber *fiber;
 	const zend_execute_data *by;
@@ -51,7 +51,7 @@ static void end_fiber(zend_object *o)
 		destroy(o);
 }
 
-/* PHP does not export the handlers, but each fiber leads to them. One that somebody else has given others keeps those. */
+/* PHP does not export the handlers, but each fiber leads to them. A fiber with handlers of another extension keeps those. */
 static zend_object *create_fiber(zend_class_entry *ce)
 {
 	zend_object *o = create(ce);

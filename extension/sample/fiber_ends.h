@@ -1,7 +1,7 @@
 /* fiber_ends.h: finds the call that destroys a suspended fiber.
  *
  * PHP resumes such a fiber, so that its finally blocks run, but does not say in its bottom frame below which call: a stack would end
- * there. Looks at destructions alone: a switch of fibers costs nothing.
+ * there. Only destructions are observed: switching fibers costs nothing.
  */
 #ifndef STROBE_FIBER_ENDS_H
 #define STROBE_FIBER_ENDS_H

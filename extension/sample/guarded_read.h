@@ -27,7 +27,7 @@ bool guarded_read(void *to, const void *from, size_t size);
 #define GUARDED_READ_MEMBER(to, type, p, member) \
 	guarded_read(to, (const char *)(p) + offsetof(type, member), sizeof(((type *)NULL)->member))
 
-/* Copies `count` pieces of equal `size`, one behind the other, by one system call. Returns how many came before one that could not
+/* Copies `count` pieces of equal `size`, one after the other, in one system call. Returns how many came before one that could not
  * be read. */
 unsigned guarded_read_pieces(void *to, const struct iovec *from, unsigned count, size_t size);
 

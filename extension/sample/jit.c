@@ -34,7 +34,7 @@ static zend_ini_entry *find_entry(const char *name)
 
 /* As opcache reads opcache.jit: whether this value means that code is compiled. A value that it rejects counts as
  * on. */
-static bool means_on(const zend_string *value)
+static bool is_switched_on(const zend_string *value)
 {
 	static const char *const off[] = { "", "0", "off", "no", "false", "disable" };
 
@@ -66,7 +66,7 @@ static ZEND_INI_MH(on_modify)
 {
 	int r = next_on_modify(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 
-	if (r == SUCCESS && means_on(new_value) && !atomic_load(was_on) && has_room_for_code()) {
+	if (r == SUCCESS && is_switched_on(new_value) && !atomic_load(was_on) && has_room_for_code()) {
 		atomic_store(was_on, true);
 		if (started)
 			started();
@@ -119,7 +119,7 @@ void jit_request_start(void)
 	if (!entry)
 		return;
 	watch(entry);
-	if (!atomic_load(was_on) && means_on(entry->value) && has_room_for_code())
+	if (!atomic_load(was_on) && is_switched_on(entry->value) && has_room_for_code())
 		atomic_store(was_on, true);
 }
 

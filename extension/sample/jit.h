@@ -1,12 +1,12 @@
 /* jit.h: detects whether code compiled by opcache's JIT may run in this process.
  *
- * PHP looks at its interrupt flag in compiled code, too, but goes on from there with registers and instruction pointers that
- * do not belong together: with opcache.jit=function on PHP 8.2, and with either mode on PHP 8.4, programs then compute wrong
+ * PHP looks at its interrupt flag in compiled code, too, but continues from there with inconsistent registers and
+ * instruction pointers: with opcache.jit=function on PHP 8.2, and with either mode on PHP 8.4, programs then compute wrong
  * results, loop for ever or crash (php-src pull request 21910 mends one part). So interrupts and the JIT exclude each other.
  *
  * Compiled code lies in opcache's shared memory and is run by all processes that share it, also by those in which
- * opcache.jit is off. So it counts whether the JIT was ever on in any process that comes from the one in which PHP was
- * started. opcache_get_status() knows, but warns where opcache.restrict_api forbids it; so the settings are read.
+ * opcache.jit is off. So what matters is whether the JIT was ever on in any descendant of the process that started
+ * PHP. opcache_get_status() knows, but warns where opcache.restrict_api forbids it; so the settings are read.
  */
 #ifndef STROBE_JIT_H
 #define STROBE_JIT_H

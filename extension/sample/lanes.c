@@ -108,7 +108,7 @@ void lane_read_clocks(const struct lane *l, int64_t now[CLOCKS])
 }
 
 /* Has the ticker note opcodes while a timer wants lines. */
-static void tell_lines(const struct lane *l)
+static void update_line_noting(const struct lane *l)
 {
 	bool wanted = false;
 
@@ -130,7 +130,7 @@ void lane_add(struct strobe_timer *t)
 		t->next->previous = t;
 	l->first = t;
 	t->running = true;
-	tell_lines(l);
+	update_line_noting(l);
 }
 
 void lane_remove(struct strobe_timer *t)
@@ -147,7 +147,7 @@ void lane_remove(struct strobe_timer *t)
 		t->next->previous = t->previous;
 	t->next = t->previous = NULL;
 	t->running = false;
-	tell_lines(l);
+	update_line_noting(l);
 	/* Not while PHP goes through the handlers of a function, of which this would take ours away. */
 	if (!l->first && t->lane == LANE_CALLS && !TIMER_THREAD.in_call)
 		delivery_watch_calls(false);

@@ -17,17 +17,17 @@
 struct lane {
 	struct strobe_timer *first;
 	struct ticker_deadline published[CLOCKS];
-	bool again;			/* something due could not be called: look again, by MIN_DELAY_NS from then */
+	bool again;			/* a due callback could not be called: retry MIN_DELAY_NS later at the latest */
 };
 
 struct timer_thread {
 	struct lane lanes[LANES];
 	struct alarms *alarms;		/* NULL before its first timer */
 	bool open;			/* a request runs */
-	bool postponed;			/* the hooks of the VM behind ours have still to be called */
+	bool postponed;			/* the VM hooks chained after ours still have to be called */
 	unsigned depth;			/* callbacks that run and are not passive */
 	bool in_call;			/* timers_at_call runs */
-	bool forked;			/* this is a child whose timers have not been made to run again */
+	bool forked;			/* a forked child whose timers have not been restarted */
 	int64_t cpu_at_fork;
 };
 

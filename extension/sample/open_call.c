@@ -13,7 +13,7 @@
 /* The minimum lateness of a tick whose call is reported. */
 #define LONG_CALL_NS 100000000
 
-/* Tells whether anything has changed of what is told: everything that does so changes one of these when it is done. */
+/* Detects changes of the reported data: every change modifies one of these when it is complete. */
 struct state {
 	uint32_t sequence, labels_version;
 	uint64_t periods_done;
@@ -50,7 +50,7 @@ static bool holds(const void *owner)
 
 /* Runs in the ticker's thread, and reads as watch.h says. The sampler itself and the globals of its thread live as
  * long as the thread is watched. */
-static void tell_open(void *owner, const struct watch_context *context)
+static void report_open_call(void *owner, const struct watch_context *context)
 {
 	struct sampler *s = owner;
 	struct context l = { s, state_of(s) };
@@ -93,5 +93,5 @@ void sampler_watch(struct sampler *s)
 	s->globals = ZEND_MODULE_GLOBALS_BULK(strobe);
 	s->homes = closure_homes_of_thread();
 	if (STROBE_G(flush_waiting) > 0 && socket_path(s->path, sizeof(s->path)))
-		watch_begin(WATCH_SAMPLES, tell_open, s);
+		watch_begin(WATCH_SAMPLES, report_open_call, s);
 }

@@ -19,7 +19,7 @@
 /* The number of frames that one system call compares. */
 #define FRAMES_AT_ONCE	64u
 
-/* Attempts to read a stack that changes meanwhile. */
+/* Attempts to read a stack that is changing. */
 #define ATTEMPTS	4
 
 struct frame {
@@ -126,7 +126,7 @@ static bool read_frames(struct telling *t, const zend_execute_data *frame)
 }
 
 /* An internal function may call others, so that what was read first need not have run beside what was read last. The innermost
- * frame goes on; the others only do when what they call returns. */
+ * frame continues; the others only do when their callee returns. */
 static bool are_still(const struct telling *t, zend_execute_data *const *leaf)
 {
 	zend_execute_data copies[FRAMES_AT_ONCE];
@@ -291,8 +291,8 @@ static void send_all(struct telling *t, const struct open_samples *o)
 	sender_close(&sender);
 }
 
-/* The stack is looked at by itself: its calls may end before the PHP thread comes to a safe point. */
-static bool still_holds(const struct telling *t, const struct open_samples *o, const struct watch_context *context)
+/* The stack is checked separately: its calls may end before the PHP thread reaches a safe point. */
+static bool is_still_valid(const struct telling *t, const struct open_samples *o, const struct watch_context *context)
 {
 	return watch_settles(context) && o->holds(o->owner) && (!t->depth || are_still(t, context->frames));
 }
@@ -308,7 +308,7 @@ void open_samples_send(const struct open_samples *o, const struct watch_context 
 			cut_stack(t, o->max_depth);
 		else
 			t->depth = 0;
-		if (!t->copies.failed && still_holds(t, o, context))
+		if (!t->copies.failed && is_still_valid(t, o, context))
 			send_all(t, o);
 	}
 	done(t);

@@ -21,7 +21,7 @@ struct sampler_stats {
 	uint64_t interrupts;		/* stacks walked: a late one counts for several periods */
 	uint64_t overhead_ns;		/* spent on them */
 	uint64_t times[SAMPLER_TIMES];	/* histogram of their durations, by quarter octaves of nanoseconds */
-	uint64_t no_thread;		/* requests not sampled because no thread could be made */
+	uint64_t no_thread;		/* requests not sampled because no thread could be created */
 	uint64_t no_memory;		/* the same, for memory */
 	uint64_t prevented;		/* the same, for the reason of sampler_prevented */
 	uint64_t messages;		/* handed over */
@@ -90,7 +90,7 @@ void sampler_lost(int reason, uint64_t samples);
 
 void sampler_stats(struct sampler_stats *ret);
 
-/* The time that this share of the stacks stayed below, in nanoseconds, to a quarter octave. */
+/* The quantile of the durations of stack walks, in nanoseconds, to a quarter octave. */
 uint64_t sampler_time_share(const struct sampler_stats *stats, double share);
 
 #endif

@@ -32,11 +32,11 @@ struct sampler {
 
 	bool active;			/* samples are taken */
 	unsigned holders;		/* the request and its units, as far as they are sampled */
-	bool prevented;			/* it should be, and cannot */
+	bool prevented;			/* it should be sampled, but cannot */
 	int64_t began_ns;		/* then, by its clock: when the first sample would have been due, less a period */
-	int64_t began_wall_ns;		/* CLOCK_MONOTONIC: when the request did */
+	int64_t began_wall_ns;		/* CLOCK_MONOTONIC: when the request began */
 	uint64_t before;		/* samples of requests before */
-	int64_t reported_ns;		/* CLOCK_MONOTONIC: when losses were told without samples; 0: never */
+	int64_t reported_ns;		/* CLOCK_MONOTONIC: when losses were last reported without samples; 0: never */
 	struct strobe_timer timer;
 	bool cpu;
 	int64_t period_ns;
@@ -113,7 +113,7 @@ void sampler_begin(struct sampler *s);
 /* Called by the timer. */
 void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m);
 
-/* Sends what the trie has, and begins it anew; or only forgets it. */
+/* Sends the trie's samples, and empties it; or only empties it. */
 void sampler_send(struct sampler *s);
 void sampler_forget(struct sampler *s);
 int64_t sampler_next_flush(void);
@@ -122,7 +122,7 @@ int64_t sampler_next_flush(void);
  * message reports only losses. */
 void sampler_report_losses(struct sampler *s, bool last);
 
-/* Publishes the counts of the sender, for those who look from another thread. */
+/* Publishes the sender's counts for other threads. */
 void sampler_publish(struct sampler *s);
 
 /* --- open_call.c */

@@ -13,7 +13,7 @@
 
 #include "zend_alloc_sizes.h"
 
-/* Attempts to write a note, which begins anew because the program went on while it was written. */
+/* Attempts to write a note, which restarts if the program advanced meanwhile. */
 #define ATTEMPTS	8
 
 enum { FREE, WRITTEN, BUSY };
@@ -95,7 +95,7 @@ static const zend_execute_data *find_innermost(const struct tick_notes *n, struc
 {
 	const void *before = n->notes[n->last].calls[0].frame;
 
-	note->read_ns = ticker_now(0);		/* first: what it takes would let the calls go on meanwhile */
+	note->read_ns = ticker_now(0);		/* first: it takes time, during which the calls would advance */
 	/* The page, not the line: that one is the program's. */
 	if (is_mapped(n->mapped, before, sizeof(zend_execute_data)))
 		__atomic_load_n((const char *)((uintptr_t)before & ~(uintptr_t)(ZEND_MM_PAGE_SIZE - 1)), __ATOMIC_ACQUIRE);
@@ -133,8 +133,8 @@ static bool is_still(const struct tick_notes *n, const struct tick_note *note)
 	return true;
 }
 
-/* Returns whether the calls are those of one instant, or nearly. Loads take some nanoseconds; to begin anew whenever the
- * program has gone on meanwhile would favour functions that run long, so the note says that it is not sure instead. System
+/* Returns whether the calls are those of one instant, or nearly. Loads take some nanoseconds; restarting whenever the
+ * program has advanced would favour functions that run long, so the note says that it is not sure instead. System
  * calls take long enough for a loop to come round, so they never make it sure. */
 static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
@@ -178,7 +178,7 @@ static void identify_others(struct tick_note *note)
 		identify(calls[i], heads[i]);
 }
 
-/* Drops calls that were read while the program went on and are no longer what they were, and all inside of them: they may be of
+/* Drops calls that changed while they were read, and all inside of them: they may be of
  * different moments. */
 static void drop_unsure(struct tick_note *note)
 {

@@ -22,8 +22,8 @@
 struct noted_call {
 	const zend_execute_data *frame;
 	const zend_function *function;		/* NULL: the frame has none, or memory could not be read */
-	const void *code;			/* its opcodes or C function: what tells a closure from another one whose memory it
-						 * has taken; NULL: not read */
+	const void *code;			/* its opcodes or C function: distinguishes a closure from an earlier one at the same
+						 * address; NULL: not read */
 	const zend_string *file;		/* for a script's file scope: its name; NULL: another function, or not read */
 	const zend_string *name;		/* for another one; NULL: not read */
 	const zend_class_entry *scope;		/* for a method */
@@ -35,7 +35,7 @@ struct noted_call {
 struct tick_note {
 	int64_t last_ns;			/* CLOCK_MONOTONIC: when it found them last */
 	int64_t read_ns;			/* the same, before they were read */
-	int64_t ns;				/* from the ticks before to those that found these calls: what it stands for */
+	int64_t ns;				/* from the previous ticks to those that found these calls: the time it represents */
 	uint32_t hash;				/* hash over the calls */
 	bool sure;				/* these calls were running at the same moment; else a caller may
 						 * belong to another call */
@@ -64,9 +64,9 @@ void tick_notes_init(struct tick_notes *n);
  * tick before. */
 bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns, bool works);
 
-/* Takes the notes out, the one that was written last at the end. Returns how many there were. Later notes are for the
- * time after `now_ns`. One that was read before the last time and written since is left out: what ran then has been
- * told, and what runs now may be another unit of work. */
+/* Takes the notes, the most recent last. Returns how many there were. Later notes are for the
+ * time after `now_ns`. One that was read before the last time and written since is left out: that time has been
+ * reported, and another unit of work may be running now. */
 unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns);
 
 #endif

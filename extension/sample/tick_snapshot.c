@@ -17,7 +17,7 @@
 #include "SAPI.h"
 #include "zend_closures.h"
 
-/* The depth below the safe point to which a noted call is searched: what was called since the tick has not called much. */
+/* The depth below the safe point to which a noted call is searched: calls since the tick are not deeply nested. */
 #define LOOK_BELOW	16
 
 #define LONGEST_NAME	1024
@@ -55,7 +55,7 @@ static zend_function *look_up(HashTable *table, const struct name *name)
 	return zend_hash_str_find_ptr_lc(table, name->text, name->length);
 }
 
-/* Copies of one function are as good as each other: classes have their own of the methods they inherit, and a closure that was made
+/* Copies of one function are equivalent: classes have their own of the methods they inherit, and a closure that was made
  * of a function is a copy of that. */
 static const zend_function *with_code(const zend_function *f, const void *code)
 {
@@ -212,8 +212,8 @@ static const zend_function *search_tables(struct found_functions *found, const s
 	return f;
 }
 
-/* A function that stands for the file scope of a script. */
-static const zend_function *stand_for_file(struct tick_snapshot *m, zend_string *name)
+/* A placeholder function for the file scope of a script. */
+static const zend_function *placeholder_of_file(struct tick_snapshot *m, zend_string *name)
 {
 	zend_op_array *file = &m->stand_ins[m->returned_count];
 
@@ -224,7 +224,7 @@ static const zend_function *stand_for_file(struct tick_snapshot *m, zend_string 
 }
 
 /* Closures of one definition may have different scopes, as in classes that use a trait; the definition has none of them. */
-static const zend_function *stand_for_closure(struct tick_snapshot *m, const zend_function *definition, const zend_class_entry *noted)
+static const zend_function *placeholder_of_closure(struct tick_snapshot *m, const zend_function *definition, const zend_class_entry *noted)
 {
 	zend_op_array *closure = &m->stand_ins[m->returned_count];
 	zend_class_entry *scope = noted ? find_class(noted) : NULL;
@@ -244,7 +244,7 @@ static const zend_function *find_file(struct tick_snapshot *m, const zend_string
 
 	if (!read_name(noted, &name) || !(entry = zend_hash_str_find(&EG(included_files), name.text, name.length)))
 		return NULL;
-	return stand_for_file(m, ((Bucket *)entry)->key);
+	return placeholder_of_file(m, ((Bucket *)entry)->key);
 }
 
 static zend_string *first_key(HashTable *table)
@@ -269,7 +269,7 @@ void tick_snapshot_take_script(struct tick_snapshot *m)
 		return;
 	STROBE_ASSERT(m->returned_count < TICK_NOTE_DEPTH);
 	m->returned_ops[m->returned_count] = NULL;
-	m->returned[m->returned_count++] = stand_for_file(m, name);
+	m->returned[m->returned_count++] = placeholder_of_file(m, name);
 }
 
 /* Finds a function that ran at the tick and has returned since; NULL if PHP's tables do not have it. A noted address is never
@@ -290,7 +290,7 @@ static const zend_function *find_returned(struct found_functions *found, struct 
 	if (!f)
 		f = search_tables(found, call);
 	if (f && ZEND_USER_CODE(f->type) && function_is_closure(f) && f->common.scope != call->scope)
-		return stand_for_closure(m, f, call->scope);
+		return placeholder_of_closure(m, f, call->scope);
 	return f;
 }
 

@@ -19,7 +19,7 @@ struct tick_snapshot {
 	const struct noted_call *noted;		/* calls in the note: `frame` and its callers */
 	unsigned noted_count;			/* 0: the note does not have it, or there is none */
 	zend_op_array stand_ins[TICK_NOTE_DEPTH];	/* for those among them that have left nothing of their own: file scopes, and closures */
-	bool more;				/* other moments of the same time are told right behind this one */
+	bool more;				/* other moments of the same time follow right after this one */
 };
 
 /* Caches the results of looking through PHP's tables, by noted code. All zero is empty; must be cleared at the start of each

@@ -24,13 +24,13 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* CPU time that is nearly over is looked at again after this long at the earliest. */
+/* A CPU deadline that is nearly reached is checked again after this long at the earliest. */
 #define CPU_GRAIN_NS 50000
 
 /* The longest that a PHP thread waits for `fire` to return. */
 #define FINISH_NS 20000
 
-/* The value of `sleep_until` while the ticker looks at the slots. */
+/* The value of `sleep_until` while the ticker scans the slots. */
 #define AWAKE INT64_MIN
 
 enum state { NONE, STARTING, RUNNING };
@@ -46,7 +46,7 @@ struct ticker_slot {
 	_Atomic int64_t gap[TICKER_CLOCKS];
 	_Atomic clockid_t cpu_clock;
 	_Atomic pid_t thread;
-	_Atomic int64_t watch_ns;		/* interval of looks at the thread; 0: never */
+	_Atomic int64_t watch_ns;		/* interval of checks of the thread; 0: never */
 	_Atomic(ticker_watcher *) watcher;
 	_Atomic bool is_watching;		/* like `firing`, for `watcher`, which may take longer */
 
@@ -124,7 +124,7 @@ static int64_t after(int64_t now, int64_t ns)
 #define OVERSLEPT_NS	(2 * CPU_GRAIN_NS)
 
 /* The time until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
- * fast as real time, and that of a blocked thread not at all: what is left of it says only when to look again. */
+ * fast as real time, and that of a blocked thread not at all: the rest only says when to check again. */
 static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 {
 	int64_t at = atomic_load(&s->at[clock]);
@@ -212,7 +212,7 @@ static int64_t step(struct ticker_slot *s)
 	if (!due)
 		return until;
 	later = fire(s, works);
-	/* Not taken since the last time: whoever takes it moves a deadline, and that wakes us. */
+	/* Not taken since the last time: taking it moves a deadline, which wakes us. */
 	return was_fired ? after(until, later) : until;
 }
 
@@ -282,7 +282,7 @@ static void *run(void *unused)
 	atomic_store(&ticker.started, 1);
 	futex_wake(&ticker.started, INT_MAX);
 	for (;;) {
-		/* Before anything is looked at: what changes later changes the word, too, and ends the sleep. */
+		/* Before the scan: later changes modify the word, too, and end the sleep. */
 		uint32_t word = atomic_load(&ticker.word);
 		int64_t until = TICKER_NEVER;
 

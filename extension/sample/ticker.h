@@ -2,9 +2,9 @@
  *
  * It knows nothing of PHP. Each PHP thread has a slot, in which it publishes the next deadline of each of its clocks.
  * The ticker sleeps on a futex until the earliest of all, calls `fire` (which must only look and store to memory), which
- * sets the flag of the slot, and goes on to the deadline after that without any call from the PHP thread. If the flag has
- * still not been taken by then, `fire` says how much later to look again, or never: then the slot is forgotten until somebody
- * moves the deadline. A waiting process has no wake-ups, or few.
+ * sets the flag of the slot, and waits for the deadline after that without any call from the PHP thread. If the flag has
+ * still not been taken by then, `fire` says how much later to look again, or never: then the slot is ignored until its
+ * deadline is moved. A waiting process has no wake-ups, or few.
  *
  * All signals are blocked in the thread and it uses none, so no system call of the application is ever interrupted.
  * A thread can also be checked periodically, whatever it does. Only that causes permanent wake-ups.
@@ -30,15 +30,16 @@ struct ticker_deadline {
 	int64_t gap_ns;			/* time until the deadline after it; 0: there is none */
 };
 
-/* A slot for the calling thread; NULL if there is no memory. `target` is what fire is called with, and is not touched
- * any more once ticker_leave has returned. Slots are reused, and freed by ticker_stop. */
+/* A slot for the calling thread; NULL if there is no memory. `target` is passed to fire, and is no longer accessed
+ * once ticker_leave has returned. Slots are reused, and freed by ticker_stop. */
 struct ticker_slot *ticker_join(void *target);
 void ticker_leave(struct ticker_slot *slot);
 
-/* Called in the ticker's thread when a deadline has passed. It must set `*fired` after its own notes are complete and before it lets
- * the PHP thread know, so that whoever takes the tick finds them. `works` is false if CPU time is over but the thread was not seen
+/* Called in the ticker's thread when a deadline has passed. It must set `*fired` after its own notes are complete and before it raises
+ * the PHP thread's flag, so that they are there when the tick is taken. `works` is false if CPU time is over but the thread
+ * was not seen
  * using any for several periods: what it runs now did not use that time. Returns how much later than at the next deadline it
- * wants to be called again if this tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
+ * wants to be called again if an earlier tick has not been taken either; TICKER_NEVER for not at all. */
 typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);
 
 /* Called periodically in the ticker's thread, with a target, its slot and the CPU time of its thread. Returns the
@@ -51,7 +52,7 @@ void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_watcher *wa
 
 /* For a watcher: whether all that the slot's thread was about to do when this was called has been done when it returns, as long as that
  * takes less than TICKER_SETTLED_NS of its time and waits for nothing. It has if the thread sleeps, or has worked for so long
- * meanwhile, for which this waits up to TICKER_SETTLE_MAX_NS: where other programs have the processors, a thread waits for its turn. */
+ * meanwhile, for which this waits up to TICKER_SETTLE_MAX_NS: on a busy machine, a thread waits for its turn. */
 #define TICKER_SETTLED_NS 1000000
 #define TICKER_SETTLE_MAX_NS 20000000
 bool ticker_settles(const struct ticker_slot *slot);
@@ -67,12 +68,12 @@ void ticker_stop(void);
  * library (or a sanitizer) may hold locks for it, which in the child nobody would ever release. */
 void ticker_settle(void);
 
-/* In the child after a fork: there is no thread any more, and of all that had slots only the caller is left, whose
+/* In the child after a fork: the thread no longer exists, and of the slots' owners only the caller is left; its
  * slots are `own` (any of them may be NULL). Async-signal-safe. */
 void ticker_forget(struct ticker_slot *const *own, unsigned count);
 
 /* Moves a deadline of the calling thread's slot. `wake_by_ns` is the time of CLOCK_MONOTONIC at which the ticker has to
- * look at the slot at the latest; it is woken, by a system call, only if it meant to sleep longer. */
+ * look at the slot at the latest; it is woken, by a system call, only if it would sleep longer. */
 void ticker_set(struct ticker_slot *slot, unsigned clock, struct ticker_deadline d);
 void ticker_wake_by(int64_t wake_by_ns);
 

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-static void (*tell_child)(void);
+static void (*report_child)(void);
 
 /* The CPU time of the child's thread began at 0. */
 void timers_resume(void)
@@ -35,8 +35,8 @@ void timers_resume(void)
 		else
 			lane_publish(l, now);
 	}
-	if (tell_child)
-		tell_child();
+	if (report_child)
+		report_child();
 }
 
 static void before_fork(void)
@@ -67,6 +67,6 @@ static void after_fork(void)
 
 void timer_forks_startup(void (*in_child)(void))
 {
-	tell_child = in_child;
+	report_child = in_child;
 	pthread_atfork(before_fork, NULL, after_fork);
 }

@@ -1,4 +1,4 @@
-/* timer_forks.h: timers of a thread that forks go on in the child, with a ticker of its own. */
+/* timer_forks.h: keeps the timers of a forking thread running in the child, which gets its own ticker. */
 #ifndef STROBE_TIMER_FORKS_H
 #define STROBE_TIMER_FORKS_H
 

@@ -98,8 +98,8 @@ int64_t timer_left(const struct strobe_timer *t)
 	return left > 0 ? left : 0;
 }
 
-/* Those that only look go on at calls. Nothing is raised any more when the ticker has been seen to hold no alarm of the
- * lane; what it raised before is taken by the function call that brought us here, before any compiled code runs. */
+/* Passive timers continue at calls. Once the ticker holds no alarm of the lane no flag is raised any more;
+ * an earlier one is taken by the function call that brought us here, before any compiled code runs. */
 void timers_interrupts_unsafe(void)
 {
 	struct lane *l = &TIMER_THREAD.lanes[LANE_INTERRUPTS];

@@ -4,10 +4,10 @@
  * callbacks can be delivered (delivery.h): PHP's interrupt flag, at which the VM calls us at its next safe point, or
  * one that the call observer looks at. No signal is sent, so no system call of the program is interrupted. At a safe
  * point a callback may do whatever PHP code may do; at a call it may only look. Starting and stopping a timer is a
- * few stores and no system call as long as the ticker's thread runs and need not wake earlier than it means to.
+ * few stores and no system call as long as the ticker's thread runs and need not wake earlier than planned.
  *
  * Each PHP thread has its own lists of timers and touches no other; the ticker reads only what ticker.h publishes for
- * it with atomics. After a fork the timers of the thread that forked go on in the child.
+ * it with atomics. After a fork the timers of the forking thread continue in the child.
  */
 #ifndef STROBE_TIMERS_H
 #define STROBE_TIMERS_H
@@ -24,15 +24,15 @@ enum timer_lane { LANE_INTERRUPTS, LANE_CALLS, LANES };
 /* Embedded in its owner, zeroed before its first start. The first six fields are the owner's to fill; all others
  * belong to the files behind this header. */
 struct strobe_timer {
-	/* Called with the periods that are over since the last call, at least 1, and with what ran when they were over: if
-	 * they ended in different functions, it is called for each. It may start and stop any timer and free this one. At a
+	/* Called with the number of periods that have expired since the last call, at least 1, and with what was running then:
+	 * if they ended in different functions, it is called for each. It may start and stop any timer and free this one. At a
 	 * safe point it may also run PHP code, throw and bail out; no fiber is switched and no timer that is not passive is
 	 * called until it returns. */
 	void (*expired)(struct strobe_timer *t, uint64_t periods, const struct tick_snapshot *m);
 	void *owner;
 
-	/* Its callback only looks: it never runs PHP code, throws or bails out. Then it is also called while the
-	 * callback of another timer runs, while an exception is on its way, and at calls. */
+	/* Its callback only reads: it never runs PHP code, throws or bails out. Then it is also called while the
+	 * callback of another timer runs, while an exception is pending, and at calls. */
 	bool passive;
 
 	/* Its callback takes PHP's memory, and so may bail out, but runs no PHP code: it may be called at calls. */
@@ -49,7 +49,7 @@ struct strobe_timer {
 	enum timer_clock clock;
 	int64_t base_ns;	/* the k-th period is over at base + k × period */
 	int64_t period_ns;	/* 0: one shot */
-	uint64_t done;		/* periods told */
+	uint64_t done;		/* periods reported */
 	int64_t not_before_ns;	/* CLOCK_MONOTONIC: it is not due earlier, whatever its clock says */
 	struct strobe_timer *next, *previous;
 };
@@ -59,18 +59,20 @@ struct strobe_timer {
  * request (delivery_reason says why), another when no thread could be made. */
 int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns, int64_t period_ns);
 
-/* No call comes any more after this. Fine if it does not run. A timer must not be freed while it runs. */
+/* It is not called any more after this. Does nothing if it does not run. A timer must not be freed while it runs. */
 void timer_stop(struct strobe_timer *t);
 
-/* In a function of ours that PHP code has called, before something changes for those who are told: a tick that waits for a safe
- * point or a call is told now, and so is one that is overdue because the ticker got no processor. For a passive timer only
+/* In a function of ours that PHP code has called, before something changes that callbacks depend on: a tick that waits for a
+ * safe point
+ * or a call is delivered now, and so is one that is overdue because the ticker got no processor. For a passive timer only
  * passive ones are called. */
 void timer_catch_up(struct strobe_timer *t);
 
-/* Before a timer is stopped: tells all periods that are over, since no tick comes any more for the last of them. */
+/* Before a timer is stopped: reports all expired periods, since the last of them gets no tick any more. */
 void timer_deliver_rest(struct strobe_timer *t);
 
-/* Periods that are over at a time of its clock and have not been told, and how long ago the first of them was over. The timer has
+/* Periods that have expired at a time of its clock and have not been reported, and how long ago the first of them was over.
+ * The timer has
  * a period. */
 uint64_t timer_periods_due(const struct strobe_timer *t, int64_t at);
 int64_t timer_overdue(const struct strobe_timer *t, int64_t at);
@@ -99,7 +101,7 @@ static zend_always_inline bool timers_due_at_call(void)
 void timers_at_call(zend_execute_data *frame);
 
 /* Interrupts are no longer safe in this PHP thread: no flag of PHP's is raised any more when this returns. Timers that can be
- * called at calls go on there, others stop. */
+ * called at calls continue there, others stop. */
 void timers_interrupts_unsafe(void);
 
 /* In MINIT. `in_child` is called in a forked child, at the first callback or the next start of a timer, if timers ran

@@ -21,7 +21,7 @@ bool trie_map(struct trie *t)
 
 	if (t->nodes)
 		return true;
-	/* Zeroed, and only what is touched counts as used. */
+	/* Zeroed; only touched pages count as used. */
 	p = mmap(NULL, NODES_BYTES + SLOTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return false;
@@ -42,7 +42,7 @@ void trie_unmap(struct trie *t)
 /* 64 bytes, so that a node is one line of the processor's cache. */
 _Static_assert(sizeof(struct trie_node) <= 64, "a node is a cache line");
 
-/* Tells opcodes of one function apart, without looking into them. An array of opcodes is shorter than what comes round. */
+/* Distinguishes opcodes of one function, without reading them. An array of opcodes is shorter than what comes round. */
 static inline uint32_t op_tag(const zend_op *op)
 {
 	return (uint32_t)((uintptr_t)op >> 4);
@@ -91,7 +91,7 @@ static zend_never_inline bool is_closure(const struct function_id *id, const zen
 	return id->scope == home.scope && id->order == home.order;
 }
 
-/* Whether identify would say `id` of `f`, without building it: called for every frame of every sample. */
+/* Whether identify would return `id` for `f`, without building it: called for every frame of every sample. */
 static inline bool is_function(const struct function_id *id, const zend_function *f)
 {
 	if (!f || id->name != f->common.function_name)

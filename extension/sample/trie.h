@@ -17,7 +17,7 @@
 struct trie_node {
 	struct function_id function;
 	uint32_t parent;
-	uint32_t last_child;		/* the child that was used last; 0 none: mostly it is the next one again */
+	uint32_t last_child;		/* the child that was used last, mostly used again next; 0: none */
 	uint32_t slot;			/* index in the hash */
 	uint32_t samples;		/* periods that ended with this node as the leaf */
 	uint32_t line;			/* executed, or of the call of the children; 0 unknown */
@@ -31,7 +31,7 @@ struct trie {
 	uint32_t deep_node;		/* last node of the root half of the last stack, if that was too deep; else 0 */
 	uint32_t deep_root;		/* the root above it */
 	uint64_t samples;
-	bool lines;			/* they are wanted; to be set before anything is added, and left by trie_empty */
+	bool lines;			/* lines are recorded; to be set before anything is added; trie_empty keeps it */
 };
 
 /* Gets the memory; false if there is none. May be called again. */

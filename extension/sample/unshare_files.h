@@ -1,8 +1,8 @@
-/* unshare_files.h: a thread that opens files without the rest of the process noticing, as Linux has it.
+/* unshare_files.h: lets a thread open files that the rest of the process does not see, on Linux.
  *
  * Threads share one table of descriptors. A descriptor that a thread of ours opens in it, for however short a time, may take the
- * number that a script expects next (`fclose(STDIN)` and then fopen() is how PHP redirects its input), and goes along with a
- * fork() or an exec of another thread. So a thread that opens anything at moments that the program knows nothing of has a table of
+ * number that a script expects next (`fclose(STDIN)` and then fopen() is how PHP redirects its input), and is inherited when
+ * another thread forks or calls exec. So a thread that opens files at moments unknown to the program has a table of
  * its own, without any of the program's descriptors: they must not stay open in it.
  */
 #ifndef STROBE_UNSHARE_FILES_H

@@ -1,4 +1,4 @@
-/* watch.c: lets watchers look at PHP threads. */
+/* watch.c: lets watchers inspect PHP threads. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -1,14 +1,14 @@
 /* watch.h: observes a PHP thread that reaches no safe point.
  *
- * In one long call (a query, sleep(), a sort) nothing can be called in it, and a process that is killed then has said nothing of it.
+ * In one long call (a query, sleep(), a sort) nothing can be called in it, and a process that is killed then has not reported it.
  * Under `strobe run` the ticker's thread lets watchers look at each PHP thread several times a second, while it may be running.
- * Nothing is locked, so that each watcher has to see to three things:
+ * Nothing is locked, so each watcher has to ensure three things:
  *
  *	No fault. It loads only what lives as long as it watches, and copies all else by guarded_read.h: memory that is gone is an
  *	error there.
  *
- *	No mixture of two states. It knows a state of the PHP thread that never comes back, such as a counter, and takes what it has
- *	copied only if that was the same when copying began and after it was over. In between is watch_settles: whatever the PHP
+ *	No mixture of two states. It knows a state of the PHP thread that never comes back, such as a counter, and uses its copies
+ *	only if that was the same before and after copying. Between the two it calls watch_settles: whatever the PHP
  *	thread had begun by then is done, so that nobody sees the first half of a change twice because the thread had lost its
  *	processor in the middle of it. Each change ends with the state, or leaves a counter odd until it is over.
  *
@@ -32,10 +32,10 @@ struct watch_context {
 	zend_execute_data *const *frames;	/* the PHP thread's pointer to its innermost frame */
 	int64_t cpu_ns;				/* its CPU time */
 	const struct ticker_slot *slot;
-	char *seen;				/* WATCH_SEEN bytes that the watcher keeps from look to look, all zero at first */
+	char *seen;				/* WATCH_SEEN bytes that the watcher keeps between inspections, all zero at first */
 };
 
-/* Between copying and looking at the state again; as ticker_settles. If it is false nothing is known of what was copied. */
+/* Between copying and checking the state again; as ticker_settles. If it is false the copies are worthless. */
 bool watch_settles(const struct watch_context *l);
 
 /* Runs in the ticker's thread, which has file descriptors of its own (ticker.h). */
@@ -45,14 +45,14 @@ typedef void watch_function(void *owner, const struct watch_context *context);
  * cannot be read that way. */
 void watch_begin(enum watcher which, watch_function *watch, void *owner);
 
-/* No look begins any more after this, and one that has begun is over soon. */
+/* No inspection begins after this, and one that has begun ends soon. */
 void watch_end(enum watcher which);
 
 /* Embedded in struct alarms. */
 struct watch {
-	_Atomic(watch_function *) watch;	/* NULL: nobody asks */
+	_Atomic(watch_function *) watch;	/* NULL: no watcher */
 	_Atomic(void *) owner;
-	char seen[WATCH_SEEN];		/* the ticker's thread's own */
+	char seen[WATCH_SEEN];		/* owned by the ticker's thread */
 };
 
 #endif

@@ -16,7 +16,7 @@ struct label_sets;
 /* Gets the memory (used only as far as needed); NULL if there is none. */
 struct label_sets *label_sets_map(void);
 
-/* Gives it back; NULL is fine. Always returns NULL. */
+/* Unmaps it; NULL is fine. Always returns NULL. */
 struct label_sets *label_sets_unmap(struct label_sets *s);
 
 /* The number of a set with these labels, which is added if it is new; NULL stands for no labels. Returns LABEL_SETS if it

@@ -22,7 +22,7 @@
 #define STRING_SLOTS	(STRINGS * 2)
 #define FRAME_SLOTS	(TRIE_NODES * 2)
 
-/* A socket has room for 208 KB, and the daemon may look at it ten times a second only: the messages of one flush beyond
+/* A socket has room for 208 KB, and the daemon may read it only ten times a second: the messages of one flush beyond
  * the first 128 KB go by memfd, unless they are small, with what each takes of that room besides its bytes. */
 #define SMALL		1024u
 #define OVERHEAD	1024u

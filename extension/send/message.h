@@ -19,7 +19,7 @@ struct message_scratch;
 /* Gets the memory that a thread needs for encoding (used only as far as needed); NULL if there is none. */
 struct message_scratch *message_map(void);
 
-/* Gives it back; NULL is fine. Always returns NULL. */
+/* Unmaps it; NULL is fine. Always returns NULL. */
 struct message_scratch *message_unmap(struct message_scratch *m);
 
 /* Sends the samples of the trie to `path`: those below root i with the labels of `base` and, over them, of set i. Losses that

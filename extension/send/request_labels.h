@@ -49,7 +49,7 @@ struct request_label *request_labels_find(struct request_labels *l, const char *
 
 bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size);
 
-/* Makes `to` a copy of what another thread has, which may be changing it or be gone. False if that could not be read. */
+/* Makes `to` a copy of another thread's labels; that thread may be changing them, or be gone. False if that could not be read. */
 bool request_labels_copy(struct request_labels *to, const struct request_labels *from);
 
 /* Returns whether it was there. */

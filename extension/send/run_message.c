@@ -22,7 +22,7 @@
 #define FIRST_CAPACITY	(128u * 1024)
 #define VARINT_MAX	10u
 
-/* A socket has room for 208 KB, and the daemon may look at it ten times a second only: of runs that follow each other
+/* A socket has room for 208 KB, and the daemon may read it only ten times a second: of runs that follow each other
  * closely, larger ones wait elsewhere, if there is a descriptor. */
 #define INLINE_WISHED	(32u * 1024)
 
@@ -329,7 +329,7 @@ static enum strobe_clock clock_of(const struct call_tree *t)
 	return t->cpu_clock ? STROBE_CLOCK_CPU : STROBE_CLOCK_WALL;
 }
 
-/* Room for `bytes` more. Without memory the writer goes on counting, and has no message in the end. */
+/* Room for `bytes` more. Without memory the writer keeps counting, and has no message in the end. */
 static zend_always_inline void reserve(struct strobe_wire_writer *w, size_t bytes)
 {
 	size_t wanted = w->capacity * 2;

@@ -21,7 +21,7 @@ struct send_queue_message {
 
 struct send_queue {
 	struct send_queue_message *first, *last;
-	size_t bytes;			/* size of the messages, without what keeping them takes */
+	size_t bytes;			/* size of the messages, without overhead */
 	pid_t owner;			/* process whose messages these are */
 };
 

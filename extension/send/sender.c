@@ -265,7 +265,7 @@ void sender_drain(struct sender *s, bool last)
 }
 
 /* Whether a message may be sent at once: nothing waits before it. Otherwise `ret_error` says whether it should wait, too. */
-static bool goes_at_once(struct sender *s, const char *path, int *ret_error)
+static bool can_send_now(struct sender *s, const char *path, int *ret_error)
 {
 	send_queue_forget_parents(&s->waiting);
 	if (!s->waiting.first)
@@ -289,7 +289,7 @@ int sender_send(struct sender *s, const char *path, const void *bytes, size_t si
 	int error = 0;
 	void *place;
 
-	if (goes_at_once(s, path, &error)) {
+	if (can_send_now(s, path, &error)) {
 		error = attempt_bytes(s, path, bytes, size);
 		s->messages += !error;
 	}
@@ -308,7 +308,7 @@ int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, 
 
 	if (!platform_seal(memfd, map, size)) {
 		error = ENOMEM;
-	} else if (goes_at_once(s, path, &error)) {
+	} else if (can_send_now(s, path, &error)) {
 		error = attempt_memfd(s, path, memfd, size, platform_send);
 		s->messages += !error;
 	}

@@ -1,7 +1,7 @@
 /* sender.h: hands messages to the daemon over one persistent connection, and never waits.
  *
  * Independent of PHP. The connection (unix SOCK_SEQPACKET) is opened on the first message, kept, and reopened after
- * the daemon went away. A daemon that is missing, stopped, full or restarted costs a few microseconds and a counted
+ * the daemon has restarted. A daemon that is missing, stopped, full or restarted costs a few microseconds and a counted
  * loss, except that messages too fast for the socket's buffer wait here (send_queue.h) until there is room again: call
  * sender_drain now and then while messages wait. The descriptor is moved out of the way of small numbers, so that a
  * script that closes and reopens its standard streams still gets the numbers it expects.
@@ -21,8 +21,8 @@ struct sender {
 	struct send_queue waiting;
 	size_t packed;			/* bytes of messages sent together, and perhaps not yet received */
 	uint64_t messages;		/* handed over */
-	uint64_t lost[STROBE_DROP_REASONS];	/* samples, for good: for people */
-	uint64_t unreported[STROBE_DROP_REASONS];	/* samples, not yet told to the daemon */
+	uint64_t lost[STROBE_DROP_REASONS];	/* samples lost in total, for people */
+	uint64_t unreported[STROBE_DROP_REASONS];	/* samples lost, not yet reported to the daemon */
 };
 
 void sender_init(struct sender *s);
@@ -37,7 +37,7 @@ bool sender_is_connected(const struct sender *s);
  * Does not connect. */
 int sender_probe(const char *path);
 
-/* Sends a message of at most STROBE_WIRE_INLINE bytes, or lets it wait. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the
+/* Sends a message of at most STROBE_WIRE_INLINE bytes, or queues it. Returns 0, or the reason for the loss (STROBE_DROP_TOO_LARGE: the
  * socket's buffer is smaller than the message, which may still go by memfd). */
 int sender_send(struct sender *s, const char *path, const void *message, size_t size);
 

@@ -59,7 +59,7 @@ $calls = $trace->stop()->getTotals()['calls'];
 check(array_sum(calls($both)) === 6 ** 4 * 12 + 3 && preg_grep('/==>\[folded\]$/', array_keys($both)) !== [], 'no call is lost beside a trace: ' . array_sum(calls($both)));
 check($calls === 1 + 2 + array_sum(calls($both)) - 1 + 2, "nor in the trace: $calls");
 $lines = file($log);
-check(count($lines) === 1 && preg_match('/strobe: \d+ calls found no room in the trace and are summed up as \[folded\]: strobe.trace_max_nodes is 1024$/', $lines[0]), 'the log: ' . json_encode($lines));
+check(count($lines) === 1 && preg_match('/strobe: \d+ calls exceeded the trace\'s limit and were merged into \[folded\]: strobe.trace_max_nodes is 1024$/', $lines[0]), 'the log: ' . json_encode($lines));
 
 /* Deeper than the tree. */
 $deep = recorded('tideways_xhprof', fn() => deep(5000), 1024);

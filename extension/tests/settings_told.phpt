@@ -55,12 +55,12 @@ $wrong = [
 	['strobe.labels', $many = implode(',', array_map(fn($i) => "k$i=1", range(1, 33))),
 		'strobe.labels=' . substr($many, 0, 80) . '...: "k33=1" is ignored: there are more than 32 labels; use key=value,key=value in quotes'],
 	['strobe.socket', 'tcp://127.0.0.1:9', 'strobe.socket=tcp://127.0.0.1:9 reaches no daemon: not a path; use /path or unix:/path'],
-	['strobe.socket', 'run/strobe.sock', 'strobe.socket=run/strobe.sock is looked for in whichever directory PHP is; use /path or unix:/path'],
-	['strobe.socket', $long = '/' . str_repeat('s', 107), 'strobe.socket=' . substr($long, 0, 80) . '... reaches no daemon: longer than the 107 bytes that the path of a socket may have; use /path or unix:/path'],
+	['strobe.socket', 'run/strobe.sock', 'strobe.socket=run/strobe.sock is relative to PHP\'s working directory; use /path or unix:/path'],
+	['strobe.socket', $long = '/' . str_repeat('s', 107), 'strobe.socket=' . substr($long, 0, 80) . '... reaches no daemon: longer than 107 bytes, the limit of socket paths; use /path or unix:/path'],
 	['strobe.trigger_secret', SECRET, 'strobe.trigger_secret is ignored: it has 10 bytes; use 16 to 256 bytes'],
-	['strobe.mod', 'sample', 'strobe.mod is not a setting of strobe 0.1.0 (did you mean strobe.mode?); rename it'],
-	['Strobe.Mode', 'sample', 'Strobe.Mode is not a setting of strobe 0.1.0 (did you mean strobe.mode?); rename it'],
-	['strobe.sampling', 'on', 'strobe.sampling is not a setting of strobe 0.1.0; remove it'],
+	['strobe.mod', 'sample', 'strobe.mod is not a setting of strobe ' . Strobe\VERSION . ' (did you mean strobe.mode?); rename it'],
+	['Strobe.Mode', 'sample', 'Strobe.Mode is not a setting of strobe ' . Strobe\VERSION . ' (did you mean strobe.mode?); rename it'],
+	['strobe.sampling', 'on', 'strobe.sampling is not a setting of strobe ' . Strobe\VERSION . '; remove it'],
 	['strobe.mode', "a\x1b[31m" . str_repeat('b', 100), 'strobe.mode=a?[31m' . str_repeat('b', 74) . '... is ignored: unknown mode; use sample or off'],
 ];
 foreach ($wrong as [$name, $value, $sentence])

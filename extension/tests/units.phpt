@@ -201,13 +201,13 @@ ValueError: Strobe\Unit::begin(): Argument #1 ($name) must not be empty
 ValueError: Strobe\Unit::begin(): Argument #2 ($labels) must not have the key "host", which strobe sets itself
 TypeError: Strobe\Unit::begin(): Argument #3 ($options) must have a bool as "trace", int given
 ValueError: Strobe\Unit::begin(): Argument #3 ($options) must have no other keys than "sample", "trace" and "keep"
-ValueError: Strobe\Unit::begin(): Argument #3 ($options) must have as "keep" what strobe.trace_keep may be
+ValueError: Strobe\Unit::begin(): Argument #3 ($options) must have a valid value of strobe.trace_keep as "keep"
 ValueError: Strobe\Unit::run(): Argument #4 ($options) must have no other keys than "sample", "trace" and "keep"
 ValueError: Strobe\set_attribute(): Argument #1 ($key) must not be "url", which strobe sets itself
 TypeError: Strobe\set_attribute(): Argument #2 ($value) must be of type string|int|float|bool, array given
 ValueError: Strobe\set_attribute(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
 ValueError: Strobe\set_entry(): Argument #1 ($name) must not be empty
-ValueError: Strobe\trace_request(): Argument #1 ($keep) must be what strobe.trace_keep may be
+ValueError: Strobe\trace_request(): Argument #1 ($keep) must be a valid value of strobe.trace_keep
 Strobe\Exception: The limit of 24 attributes is reached
 Error: Call to private Strobe\Unit::__construct() from global scope
 Error: Trying to clone an uncloneable object of class Strobe\Unit

@@ -1,7 +1,7 @@
 /* allocations.c: counts the requests to PHP's allocator.
  *
  * A reallocation is an allocation of the new size and a free. The allocator accepts handlers in front of it; ours count, step
- * out of the way and call it. Where a heap has handlers already (USE_ZEND_ALLOC=0), those are asked.
+ * out of the way and call it. Where a heap has handlers already (USE_ZEND_ALLOC=0), those are called.
  */
 
 #ifdef HAVE_CONFIG_H

@@ -10,7 +10,7 @@ struct arena {
 	char *free, *end;		/* the free rest of the newest */
 };
 
-/* Aligned to 64 bytes, and holding anything; NULL without memory. */
+/* Aligned to 64 bytes, and uninitialized; NULL without memory. */
 void *arena_alloc(struct arena *a, size_t size);
 void *arena_calloc(struct arena *a, size_t size);
 

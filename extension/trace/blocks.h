@@ -1,6 +1,6 @@
 /* blocks.h: memory for call trees, in blocks that the thread keeps for its next tree.
  *
- * A fault for each fresh page was the largest part of what tracing a single request added. So a few blocks are kept when a
+ * Page faults were the largest part of the cost of tracing a single request. So a few blocks are kept when a
  * tree is done; they go back to the system when no tree has taken one for a while, so that a process that is traced
  * seldom does not stay large. Blocks come from mmap: PHP's memory_limit does not count them.
  */
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* The head of a block; what follows it, up to `size` bytes from its beginning, holds anything. */
+/* The head of a block; what follows it, up to `size` bytes from its beginning, is uninitialized. */
 struct block {
 	struct block *next;		/* the owner's */
 	size_t size;
@@ -22,7 +22,7 @@ struct block *blocks_alloc(size_t size, int more);
 /* Gives back a list of blocks. */
 void blocks_release(struct block *list);
 
-/* At the end of each request: forgets what has not been used for long. */
+/* At the end of each request: frees blocks that have not been used for long. */
 void blocks_request_end(void);
 
 /* Frees everything that the calling thread keeps. */

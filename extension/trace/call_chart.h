@@ -17,14 +17,14 @@
 #define CHART_RESUMED ((uintptr_t)1)
 
 struct chart_call {
-	uintptr_t node;			/* address of the node; CHART_RESUMED added: a fiber went on with the call */
+	uintptr_t node;			/* address of the node; CHART_RESUMED added: a fiber resumed the call */
 	uint64_t start, end;		/* ticks; end 0: the call runs */
 };
 
 struct chart {				/* all zero: nothing is recorded */
 	struct chart_call *next, *limit;	/* limit: one behind the last */
 	struct chart_call *calls;	/* the first one */
-	struct chart_call spare;	/* for calls that find no room */
+	struct chart_call spare;	/* for calls beyond the limit */
 };
 
 /* Begins a chart of at most `max` calls. False without memory. */

@@ -61,7 +61,7 @@ struct call_node {
 	uint32_t function;	/* index */
 };
 
-/* A call of the flame chart. Where a call has several (a fiber that went on), together they are the time in which it ran. */
+/* A call of the flame chart. Where a call has several (a fiber that was resumed), together they are the time in which it ran. */
 struct call_record {
 	uint32_t node;			/* index */
 	uint64_t start_ns;		/* since the start of the tree */
@@ -77,10 +77,10 @@ struct call_tree {
 	unsigned width;				/* number of these columns */
 	uint8_t at[TREE_COLUMNS];		/* the place of a column in a row */
 	int64_t *values;			/* a row of `width` for each node */
-	bool own_values;			/* they are what each node took itself: only for who sends the tree at once */
-	uint64_t *resumptions;			/* by node, how often a fiber went on there that had been suspended: the function
+	bool own_values;			/* they are self values: only for a tree that is sent at once */
+	uint64_t *resumptions;			/* by node, how often a fiber was resumed there that had been suspended: the function
 						 * was called elsewhere. NULL: never */
-	uint64_t folded_calls;			/* calls that found no room in the node budget */
+	uint64_t folded_calls;			/* calls beyond the node budget */
 	bool charted;				/* it was to have a flame chart */
 	struct call_record *calls;		/* the chart: calls by start, each behind the one that it lies in; NULL: none */
 	uint32_t call_count;
@@ -93,7 +93,7 @@ struct call_tree {
 /* Says which columns the tree has, and makes room for so many nodes, which are not filled in. False without memory. */
 bool call_tree_reserve(struct call_tree *t, unsigned columns, size_t nodes);
 
-/* Gives back the room that `nodes` and `functions` do not need, of a tree that is kept for a while. */
+/* Shrinks `nodes` and `functions` to fit, for a tree that is kept for a while. */
 void call_tree_shrink(struct call_tree *t);
 
 static inline int64_t *call_tree_row(const struct call_tree *t, uint32_t node)

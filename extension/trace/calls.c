@@ -321,7 +321,7 @@ HANDLERS(wall_chart, TRACE_WALL | TRACE_CHART, true)
 HANDLERS(full_chart, MEMORY | TRACE_CPU | TRACE_CHART, true)
 HANDLERS(any_chart, c->metrics | TRACE_CHART, false)
 
-/* The same for when timers wait for calls: what ran until now is told to them before the stack of calls changes. */
+/* The same for when timers wait for calls: they are called with the code that ran until now, before the stack of calls changes. */
 #define POLLED(name)										\
 	static void begin_##name##_polled(zend_execute_data *frame)				\
 	{											\
@@ -395,7 +395,7 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 	return true;
 }
 
-/* Calls that run have no record, and go on without. */
+/* Running calls have no record, and continue without one. */
 static void forget_records(struct capture *c)
 {
 	for (struct entry *e = c->stack; e <= c->top; e++)
@@ -494,7 +494,7 @@ void capture_mark(struct capture *c)
 }
 
 /* A call ends that is not on top: it began before the trace, or in an earlier one, or above it lie markers of sessions
- * that were opened in it, or calls whose end nobody told. */
+ * that were opened in it, or calls whose end was not reported. */
 static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data *frame)
 {
 	struct entry *bottom, *e;

@@ -1,8 +1,8 @@
 /* capture.h: shared by the files of trace/: the state of the current trace.
  *
  * One per PHP thread. It is active while at least one session is open. Running calls are entries of one stack; that of a
- * fiber is its upper part, taken off when the fiber is suspended and put on again, below whoever resumes it, when it goes
- * on, so that each moment belongs to exactly one path from the root. Each open session has one entry among them, its
+ * fiber is its upper part, taken off when the fiber is suspended and put back on top of its resumer when it
+ * resumes, so that each moment belongs to exactly one path from the root. Each open session has one entry among them, its
  * marker: nodes below the marker are what the session sees.
  */
 #ifndef STROBE_CAPTURE_H
@@ -89,10 +89,10 @@ struct capture {
 	bool counting;
 	struct entry *forked;		/* this is a child that has not noticed it: the call that ran, or NULL. The stack looks full … */
 	zend_execute_data *forked_in;	/* … and the call has no frame, so that its end is not found: it has this one */
-	bool warned;			/* the error log has been told in this request that calls were folded */
+	bool warned;			/* the error log has a line in this request that calls were folded */
 	bool muted;			/* calls are not seen for a moment: the stack looks full */
 	const struct trace_annotation *annotation;
-	_Atomic uint32_t sequence;		/* odd while something changes that is not done at once (trace_copy.h) */
+	_Atomic uint32_t sequence;		/* odd during a change that takes more than one step (trace_copy.h) */
 
 	struct nodes nodes;
 	struct chart chart;
@@ -165,7 +165,7 @@ void capture_chart_stop(struct capture *c);
 /* Forgets what has been recorded so far. */
 void capture_chart_reset(struct capture *c);
 
-/* The topmost call is no new one: a fiber goes on with it. */
+/* The topmost call is not new: a fiber resumes it. */
 void capture_chart_resumed(struct capture *c);
 
 /* Brings the values of all running calls up to now. */
@@ -184,13 +184,13 @@ void capture_mark_again(struct capture *c, uintptr_t key);
 /* The session whose marker an entry is, NULL for other entries. */
 struct trace_session *capture_marked_by(struct capture *c, const struct entry *e);
 
-/* Begins the sessions anew that want to, after a fork: when the child's next call begins, or a running call or a session ends. */
+/* Restarts the sessions that ask for it after a fork: when the child's next call begins, or a running call or a session ends. */
 void capture_become_child(struct capture *c);
 
 /* The running call that `call` says, below what is on top; NULL only if memory is short. */
 struct node *capture_node(struct capture *c, const struct saved_call *call);
 
-/* Calls are told apart by what `a` says from now on. */
+/* From now on calls are distinguished by the suffixes of `a`. */
 void capture_annotate(struct capture *c, const struct trace_annotation *a);
 
 /* Makes the running stack empty and ready, or idle again. */
@@ -203,7 +203,7 @@ void observe_startup(int type);
 bool observe_available(void);
 
 /* Gives the functions of this thread, and those that are called first from now on, the handlers that the capture and the
- * timers need now, or takes them away. Once the request ends they stay: what runs then is little, and they see nothing. */
+ * timers need now, or takes them away. Once the request ends they stay: little runs then, and they record nothing. */
 void observe_update(struct capture *c);
 void observe_request_end(struct capture *c);
 
@@ -234,7 +234,7 @@ void compile_shutdown(void);
 
 /* --- spill.c */
 
-/* Hands what all sessions have seen so far to them and begins the tree anew, with the calls that run. False, with nothing
+/* Hands all sessions what they have seen so far and restarts the tree with the running calls. False, with nothing
  * changed, if a session cannot take it, there is no memory, or the running calls alone fill half of the tree. */
 bool capture_spill(struct capture *c);
 

@@ -42,13 +42,13 @@ void cpu_clock_start(struct cpu_clock *c, double ns_per_tick);
 /* The source of the calling thread's CPU time: "rseq" or "clock_gettime". */
 const char *cpu_clock_name(void);
 
-/* Ends it: nothing of us may be known to the kernel once the library is unloaded or the thread is gone. */
+/* Ends it: the kernel must hold no pointer of ours once the library is unloaded or the thread is gone. */
 void cpu_clock_stop(struct cpu_clock *c);
 
 /* Asks the kernel. */
 void cpu_clock_resync(struct cpu_clock *c);
 
-/* Around a fork: a child's CPU time begins at zero, but calls go on in it that began in its parent. */
+/* Around a fork: a child's CPU time begins at zero, but calls begun in its parent continue in it. */
 void cpu_clock_before_fork(struct cpu_clock *c);
 void cpu_clock_in_child(struct cpu_clock *c);
 

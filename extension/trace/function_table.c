@@ -214,7 +214,7 @@ uint32_t function_table_lasting(struct function_table *t, const zend_function *c
 		for (uint32_t i = function_slot_of(key, t->slots); t->by_key[i].number; i = (i + 1) & (t->slots - 1))
 			if (t->by_key[i].key == key)
 				return t->by_key[i].number - 1;
-	/* Code that a preload script has run is taken apart when it has ended, whoever else has a use for it. */
+	/* Code of a preload script is destroyed when the script has ended, even if it is still referenced. */
 	if (may_go && (t->pinned + code_bytes(&code->op_array) > PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
 		return FUNCTION_NONE;
 	function_describe(code, &id);

@@ -27,7 +27,7 @@ struct function {
 	uint32_t number;		/* among those of the tree, from 0 */
 	uint64_t identity_hash;
 	struct function *first;		/* the first record with the same identity, mostly this one */
-	bool annotated;			/* its calls are told apart by a suffix: looked at one by one */
+	bool annotated;			/* its calls are distinguished by a suffix: each is examined */
 	bool ambiguous;			/* a node may have several children that are this function to a reader: there are
 					 * other records with its identity, or it is looked up in more than one way */
 	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */

@@ -1,6 +1,5 @@
-/* observe.c: gives functions their handlers and takes them away.
- *
- * PHP asks an observer about a function when it is called first in a request, and goes by the answer for the rest of it.
+/* observe.c: installs and removes the handlers of functions.
+ ** PHP asks an observer about a function at its first call in a request, and keeps the answer for the rest of it.
  * While nothing is traced the answer is "no handlers", which costs a call almost nothing; and we remember where the answer
  * is kept: in the function's run-time cache. Caches are of the request and stay where they are, but for those of closures
  * that have one of their own, which goes away with the closure; these are looked for among the living objects instead.
@@ -53,7 +52,7 @@ static struct seen unpack(uintptr_t packed)
 	return (struct seen){ (void **)(packed & ~(INTERNAL | SUSPENDS)), packed & INTERNAL, packed & SUSPENDS };
 }
 
-/* PHP's calls that change handlers want a function, and look only at its type and run-time cache. */
+/* PHP's functions that change handlers take a function, and read only its type and run-time cache. */
 static void stand_in(zend_function *f, const struct seen *s)
 {
 	memset(f, 0, sizeof(*f));
@@ -119,7 +118,7 @@ static void remember(struct capture *c, const zend_function *f)
 	c->seen[c->seen_count++] = cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL) | (suspends(f) ? SUSPENDS : 0);
 }
 
-/* Handlers that only pass on what is due. As the ticking thread notes what ran (tick_note.h), it is enough to look now and then:
+/* Handlers that only deliver due timers. As the ticking thread notes what ran (tick_note.h), it is enough to check occasionally:
  * when functions written in PHP begin and end, and before a fiber's stack loses its root. Where that thread cannot read what
  * runs, every event counts. */
 static void begin_poll(zend_execute_data *frame)
@@ -192,7 +191,7 @@ static void for_each_function(struct capture *c, const struct capture_handlers *
 	}
 }
 
-static const struct capture_handlers *wanted(const struct capture *c)
+static const struct capture_handlers *wanted_handlers(const struct capture *c)
 {
 	if (c->active && !c->polling)
 		return &capture_handlers[c->mode];
@@ -206,7 +205,7 @@ static const struct capture_handlers *wanted(const struct capture *c)
 
 void observe_update(struct capture *c)
 {
-	const struct capture_handlers *h = wanted(c);
+	const struct capture_handlers *h = wanted_handlers(c);
 	bool internals = h == &poll_all || (c->active && (c->internals || (c->polling && !delivery_notes())));
 	bool files = c->polling || (c->active && c->files);
 

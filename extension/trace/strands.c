@@ -1,7 +1,7 @@
 /* strands.c: follows fibers in the stack of running calls.
  *
  * PHP tells of each switch. A fiber that is resumed runs below its resumer, as its real stack does, until it is
- * suspended or ends: its running calls are then taken off the stack, and remembered if it can go on. While it is
+ * suspended or ends: its running calls are then taken off the stack, and remembered if it can be resumed. While it is
  * suspended no time passes for them. Their calls are counted once, where they began.
  */
 
@@ -77,15 +77,15 @@ static struct suspended *take_suspended(struct capture *c, const zend_fiber_cont
 	return NULL;
 }
 
-/* Whether it is the marker of a session that sees nothing until the fiber goes on, and then the same calls again. */
-static bool stays_with(struct capture *c, const struct entry *e, const zend_fiber_context *context)
+/* Whether it is the marker of a session that records nothing until the fiber is resumed, and then the same calls again. */
+static bool belongs_to_strand(struct capture *c, const struct entry *e, const zend_fiber_context *context)
 {
 	const struct trace_session *session = capture_marked_by(c, e);
 
 	return session && session->context == context;
 }
 
-/* Remembers the running calls from `bottom` up, without the markers of sessions that mark the strand that goes on. */
+/* Remembers the running calls from `bottom` up, without the markers of sessions that follow the resumed strand. */
 static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 {
 	/* Below it are calls that ended with a session of its own. */
@@ -102,7 +102,7 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 		return;
 	}
 	for (struct entry *e = c->top; e >= c->stack + bottom; e--)
-		if (e->frame || stays_with(c, e, context))
+		if (e->frame || belongs_to_strand(c, e, context))
 			s->calls[s->count++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
 	/* The root first. */
 	for (i = 0; i < s->count / 2; i++) {
@@ -120,14 +120,14 @@ static void leave(struct capture *c)
 {
 	struct strand *s = &c->strands[--c->strand_count];
 
-	STROBE_ASSERT(s->bottom > 0);		/* nobody takes the root off */
+	STROBE_ASSERT(s->bottom > 0);		/* the root is never popped */
 	if (s->context->status != ZEND_FIBER_STATUS_DEAD)
 		save(c, s->context, s->bottom);
 	while ((size_t)(c->top - c->stack) >= s->bottom)
 		capture_pop(c);
 }
 
-/* A strand begins or goes on, on top of the one that runs. */
+/* A strand begins or resumes, on top of the running one. */
 static void enter(struct capture *c, zend_fiber_context *context)
 {
 	struct suspended *s = take_suspended(c, context);
@@ -186,7 +186,7 @@ static void switched(zend_fiber_context *from, zend_fiber_context *to)
 			leave(c);
 		while (c->strand_count && c->strands[c->strand_count - 1].context != to);
 		if (!c->strand_count)
-			enter(c, to);	/* the trace began in the fiber: what goes on now was never seen */
+			enter(c, to);	/* the trace began in the fiber: the resumed calls were never recorded */
 	}
 	capture_mark(c);
 	capture_changed(c, first);

@@ -42,7 +42,7 @@ static inline uint64_t clock_counter(void)
 #endif
 }
 
-/* The time in ticks. Differences of two readings of one thread make sense, nothing else does. */
+/* The time in ticks. Only differences of two readings of one thread are meaningful. */
 static inline uint64_t clock_ticks(void)
 {
 	return __builtin_expect(clock_is_counter, 1) ? clock_counter() : clock_monotonic_ns();

@@ -1,4 +1,4 @@
-/* trace_copy.c: copies what capture_project looks at, and makes the pointers in it lead to copies. */
+/* trace_copy.c: copies everything that capture_project reads, and redirects its pointers to the copies. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -14,22 +14,22 @@
 
 #define SESSIONS_MAX 64u
 
-/* A state that never comes back, as trace_copy.h says. */
+/* A state that never recurs, as trace_copy.h says. */
 struct state {
 	struct capture capture;
 	struct entry innermost;
 	struct node node, ended;	/* copies of the innermost call, and of the one that ended last in it */
 };
 
-/* Kept from look to look, behind the state. */
+/* Kept between inspections, after the state. */
 struct seen {
 	uint32_t sequence, looks;		/* looks in a row, at which the turn was the same */
 };
 
 _Static_assert(sizeof(struct state) + sizeof(struct seen) <= WATCH_SEEN, "there is room for it");
 
-/* A thread that comes to safe points hands over itself, and takes another turn. One that makes one call after another, and
- * comes to none, is copied after so many looks. */
+/* A thread that reaches safe points hands over by itself, and its turn changes. One that makes call after call without a safe
+ * point is copied after this many inspections. */
 #define LOOKS 3
 
 /* An address in the PHP thread's memory, and the number of the thing that lies there. */
@@ -257,7 +257,7 @@ static bool values_now(const struct trace_copy *c, const struct entry *top, int6
 }
 
 /* Does what capture_flush does. Calls below folded ones are part of those. */
-static bool bring_up_to_date(struct trace_copy *c, int64_t cpu_ns)
+static bool update_running_calls(struct trace_copy *c, int64_t cpu_ns)
 {
 	const struct capture *k = &c->before.capture;
 	size_t count = (size_t)(k->top - k->stack) + 1;
@@ -288,7 +288,7 @@ static bool bring_up_to_date(struct trace_copy *c, int64_t cpu_ns)
 
 static bool copy_all(struct trace_copy *c, int64_t cpu_ns)
 {
-	if (!copy_functions(c) || !copy_nodes(c) || !copy_chart(c) || !copy_sessions(c) || !bring_up_to_date(c, cpu_ns))
+	if (!copy_functions(c) || !copy_nodes(c) || !copy_chart(c) || !copy_sessions(c) || !update_running_calls(c, cpu_ns))
 		return false;
 	c->capture = c->before.capture;
 	c->capture.nodes.chunks = c->chunks;
@@ -321,7 +321,7 @@ static bool can_be_copied(const struct capture *k)
 	       !(k->metrics & TRACE_ALLOCATIONS);
 }
 
-/* Whether the PHP thread is to be told of, which goes on making calls otherwise. */
+/* Whether to report the PHP thread, which otherwise keeps making calls. */
 static bool may_be_waiting(char *seen, const struct state *now)
 {
 	uint32_t sequence = atomic_load(&now->capture.sequence);

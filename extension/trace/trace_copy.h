@@ -1,7 +1,7 @@
 /* trace_copy.h: the trace of a PHP thread as another thread can read it, while the PHP thread is in one long call.
  *
  * watch.h explains why this is safe at all. Everything is copied by guarded_read.h, and each pointer in a copy is looked up
- * among the addresses of nodes and functions that were copied, or the copy is not used. The state that never comes back is the
+ * among the addresses of nodes and functions that were copied, or the copy is not used. The state that never recurs is the
  * capture itself with the innermost call, its node, and the node of the call that ended last below it:
  *
  *	A call that begins is counted in its node, which then is that of the innermost call.
@@ -25,11 +25,11 @@ struct capture;
 /* The capture of the calling thread; NULL if it has none. */
 const struct capture *trace_copy_source(void);
 
-/* Copies a capture, with its running calls brought up to now. NULL if the thread goes on and hands over itself, if nothing is
- * traced, or if it could not be read. */
+/* Copies a capture, with its running calls brought up to now. NULL if the thread has moved on and will hand over by itself, if nothing
+ * is traced, or if it could not be read. */
 struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_context *context);
 
-/* Whether nothing has changed while it was copied and since; before anything is done with what the copy says. */
+/* Whether nothing has changed while it was copied and since; before the copy is used. */
 bool trace_copy_holds(const struct trace_copy *c, const struct watch_context *context);
 
 /* The options of the i-th open session, in the order of opening; NULL: there are no more. */

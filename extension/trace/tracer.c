@@ -34,7 +34,7 @@ static unsigned measured_for(unsigned metrics)
 	return metrics & ~(unsigned)TRACE_SAMPLED_WALL ? (metrics | TRACE_WALL) & ~(unsigned)TRACE_SAMPLED_WALL : metrics;
 }
 
-/* A tick of sampled time. The observer tells of it before the next call begins or ends, so that what runs by the stack of calls
+/* A tick of sampled time. The observer reports it before the next call begins or ends, so that the top of the stack of calls
  * is what ran at the tick. */
 static void tick(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
@@ -163,7 +163,7 @@ static bool is_wide_enough(const struct capture *c, const struct trace_options *
 	       (c->files || !o->files) && (c->loads || !o->loads);
 }
 
-/* Never two alike while a capture lasts: nodes of a session that is over must not be taken for those of a new one. */
+/* Never two alike while a capture lasts: nodes of a closed session must not be taken for those of a new one. */
 static uintptr_t new_key(void)
 {
 	ZEND_TLS uintptr_t last = 3;
@@ -248,7 +248,7 @@ static void stop_chart(struct capture *c)
 	observe_update(c);
 }
 
-/* Its marker may lie below calls that go on: then it stays, as the entry of nobody. */
+/* Its marker may lie below running calls: then it stays, without a session. */
 static void close_session(struct capture *c, struct trace_session *s)
 {
 	struct trace_session **p = &c->sessions;
@@ -277,7 +277,7 @@ static bool is_open(const struct capture *c, const struct trace_session *s)
 	return false;
 }
 
-/* The first marker of a session that begins anew in a child; 0: there is none. */
+/* The first marker of a session that restarts in a child; 0: there is none. */
 static size_t first_anew(const struct capture *c)
 {
 	size_t first = 0;
@@ -333,7 +333,7 @@ static bool put_back(struct capture *c, const struct saved_call *call)
 	return true;
 }
 
-/* Sessions that begin anew forget what they have seen so far: the running calls are put on the stack again, below markers with
+/* Restarting sessions drop what they have recorded so far: the running calls are put on the stack again, below markers with
  * new keys, all at once, so that each is counted once. */
 static void begin_anew(struct capture *c)
 {
@@ -421,7 +421,7 @@ struct call_tree *tracer_stop(struct trace_session *s)
 	return t;
 }
 
-void tracer_tell_folded(uint64_t calls)
+void tracer_warn_of_folded(uint64_t calls)
 {
 	struct capture *c = CAPTURE;
 	char text[160];
@@ -433,8 +433,9 @@ void tracer_tell_folded(uint64_t calls)
 	if (!calls || c->warned || !PG(log_errors))
 		return;
 	c->warned = true;
-	snprintf(text, sizeof(text), "strobe: %llu calls found no room in the trace and are summed up as [folded]: "
-		 "strobe.trace_max_nodes is " ZEND_LONG_FMT, (unsigned long long)calls, STROBE_G(trace_max_nodes));
+	snprintf(text, sizeof(text), "strobe: %llu calls exceeded the trace's limit and were merged into [folded]: "
+				     "strobe.trace_max_nodes is " ZEND_LONG_FMT,
+		 (unsigned long long)calls, STROBE_G(trace_max_nodes));
 	php_log_err(text);
 }
 

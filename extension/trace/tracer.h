@@ -1,7 +1,7 @@
 /* tracer.h: the exact call tree of what runs between a start and a stop.
  *
- * It hears of calls through PHP's call observer, which is registered at start-up only when strobe.instrument says so:
- * without it nothing is possible and nothing costs. While no session is open no function has a handler, except that
+ * It observes calls through PHP's call observer, which is registered at start-up only when strobe.instrument says
+ * so: without it there is no tracing and no cost. While no session is open no function has a handler, except that
  * the observer remembers which functions it has been asked about; starting gives these their handlers, stopping takes
  * them away again.
  *
@@ -51,10 +51,10 @@ struct trace_options {
 					 * function is transparent: its callees hang below its caller, its own time is its caller's */
 
 	/* Called when the session has begun anew in a forked child, inside of the child's first call that is traced: it may use
-	 * the C library's memory only. NULL: nobody asks. */
+	 * the C library's memory only. NULL: no watcher. */
 	void (*began_anew)(void *owner);
 
-	/* NULL: what finds no room in strobe.trace_max_nodes is folded. Otherwise it is given what the session has seen so far
+	/* NULL: calls beyond strobe.trace_max_nodes are folded. Otherwise it is called with what the session has seen so far
 	 * whenever the tree is full, and the tree that tracer_stop returns has the rest: values of all of them add up, calls of
 	 * the root only in the last. Runs inside of a call that is traced: it may use the C library's memory only. Calls are
 	 * folded all the same while another session without it is open, and where calls run so deep that they fill the tree. */
@@ -72,7 +72,8 @@ bool tracer_available(void);
  * starts is not part of it, what it calls from now on is, right below the root. */
 struct trace_session *tracer_start(const struct trace_options *options);
 
-/* The tree that the session has seen up to now; it goes on, and the time that this takes is no part of it. The caller frees it.
+/* The tree that the session has seen up to now; the session continues, and the time that this takes is not part of it. The
+ * caller frees it.
  * NULL without memory. */
 struct call_tree *tracer_snapshot(struct trace_session *s);
 
@@ -80,15 +81,15 @@ struct call_tree *tracer_snapshot(struct trace_session *s);
  * NULL, with the session gone all the same, if memory is short. */
 struct call_tree *tracer_stop(struct trace_session *s);
 
-/* The same with values that are each node's own (call_tree.h): for who sends the tree and does nothing else with it. */
+/* The same with values that are each node's own (call_tree.h): for callers that only send the tree. */
 struct call_tree *tracer_stop_own(struct trace_session *s);
 
-/* Says in the error log, once per request, how many calls a tree had no room for, if there are any. For whoever has no
- * other way to say so. */
-void tracer_tell_folded(uint64_t calls);
+/* Logs to PHP's error log, once per request, how many calls a tree had no room for, if there are any. For APIs that cannot
+ * report it otherwise. */
+void tracer_warn_of_folded(uint64_t calls);
 
 /* Closes the session without a result. NULL is fine. Sessions left open at the end of the request are dropped by
- * tracer_request_end; whoever holds one must close or forget it in its own request end before. */
+ * tracer_request_end; its holder must close or drop it in its own request end, before that. */
 void tracer_drop(struct trace_session *s);
 
 void tracer_startup(int type);		/* in MINIT, with its type: registers the observer if wanted */

@@ -170,8 +170,8 @@ static int read_channels(struct arclamp_config *c, const struct yaml_node *root,
 	int r = 0;
 
 	if (yaml_is_null(n)) {
-		warn(c, n ? n : root, "without redis_channel both are listened on: \"excimer\", which Arc "
-		     "Lamp's client publishes on, and \"arclamp\", which arclamp-log listened on");
+		warn(c, n ? n : root, "redis_channel is not set: listening on \"excimer\", the channel "
+				      "of Arc Lamp's client, and \"arclamp\", the default of arclamp-log");
 		buf_puts(out, BOTH_CHANNELS);
 		return 0;
 	}
@@ -341,11 +341,11 @@ static int read_groups(struct arclamp_config *c, const struct yaml_node *root, s
 	int r;
 
 	if (!n)
-		return yaml_error(root, err, "there is no 'logs', the list of files to write");
+		return yaml_error(root, err, "missing 'logs', the list of log groups to write");
 	if ((r = yaml_want(n, YAML_SEQUENCE, "logs", err)) < 0)
 		return r;
 	if (!n->count || n->count > LOGS_GROUPS)
-		return yaml_error(n, err, "'logs' has %u groups; 1 to %u are possible", n->count, LOGS_GROUPS);
+		return yaml_error(n, err, "'logs' has %u groups; use 1 to %u", n->count, LOGS_GROUPS);
 	c->logs.groups = xcalloc(n->count, sizeof(*c->logs.groups));
 	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next) {
 		/* Counted first: what is half read is freed, too; the period and the format are never NULL

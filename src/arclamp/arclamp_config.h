@@ -1,4 +1,4 @@
-/* arclamp_config.h: arclamp-log's configuration file, as it is.
+/* arclamp_config.h: arclamp-log's configuration file, unchanged.
  *
  *	base_path: /srv/arclamp/logs		this unless given
  *	redis: {host: …, port: …}		arguments of redis-py: host, port, db, username, password, unix_socket_path, ssl,
@@ -25,14 +25,14 @@ struct arclamp_config {
 	struct logs_options logs;
 	char *source_url;		/* "redis://user:password@host:6379/0?channel=excimer"; NULL if there is none
 					 * … */
-	char *source_problem;		/* … and why: matters only if no other source is named */
+	char *source_problem;		/* … and the reason: matters only if no other source is configured */
 	char *channels;			/* redis_channel, as in that URL; NULL: not given, or wrong */
 	char *channels_problem;		/* the error in it, with file and line, or NULL */
 	char *warnings[ARCLAMP_WARNINGS];
 	size_t warning_count;
 };
 
-/* Whether this is such a file, and none of Strobe's own: its `logs` is a list of groups. */
+/* Whether this is such a file rather than Strobe's own: its `logs` is a list of groups. */
 bool arclamp_config_is(const struct yaml_node *root);
 
 /* The caller frees with arclamp_config_done, also after an error. */

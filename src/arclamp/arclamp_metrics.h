@@ -19,7 +19,7 @@
 
 #define ARCLAMP_SERIES_MAX	20000u	/* further ones count as entry="other" of their period */
 
-/* Appends them in Prometheus' text format after one look at both directories. `svgs` may be NULL, or not be there. */
+/* Appends them in Prometheus' text format after one scan of both directories. `svgs` may be NULL or missing. */
 int arclamp_metrics_put(const char *logs, const char *svgs, int64_t now_ns, struct buf *out, struct err *err);
 
 #endif

@@ -36,7 +36,7 @@ struct export_options {
 	bool quiet;
 };
 
-/* Both return an exit code after they have reported their result. EXIT_OK also if another process is at it. */
+/* Both return an exit code after they have reported their result. EXIT_OK also if another process is doing the same. */
 int export_svgs(const struct export_options *o);
 int export_compress(const struct export_options *o);
 
@@ -52,7 +52,7 @@ void export_progress_end(const struct export_options *o);
 /* A sentence of the export, such as "strobe export svgs: cannot …", after the line of progress. */
 void export_warn(const struct export_options *o, const char *format, ...) _printf_(2, 3);
 
-/* Puts why there is nothing to do, with the directories searched; `more` is the end of the sentence. */
+/* Appends why there is nothing to do, with the directories searched; `more` is the end of the sentence. */
 void export_warn_no_log(const struct export_options *o, const struct tree *t, const char *more);
 
 /* --- The pictures of one log --- */

@@ -89,7 +89,7 @@ static int read_form(struct packing *p, size_t i, struct err *err)
 	return r < 0 && r != -ENOENT ? err_prefix(err, "cannot sort '%s'", path) : r;
 }
 
-/* Includes earlier compressed forms, in case the log was begun anew since, or added to. */
+/* Includes earlier compressed forms, in case the log was recreated or extended since. */
 static int read_all(struct packing *p, struct err *err)
 {
 	int r = 0;
@@ -343,7 +343,7 @@ int export_compress(const struct export_options *o)
 			  export_lock(dir, LOCK, &lock, &err);
 
 	if (r == -EBUSY)
-		export_warn(o, "another one is at work in '%s'; it will do", o->logs);
+		export_warn(o, "another export is already running in '%s'", o->logs);
 	else if (r >= 0 && (r = tree_read(o->logs, &k.logs, &err)) >= 0)
 		r = compress_old(&k, &err);
 	tree_done(&k.logs);

@@ -224,7 +224,7 @@ static int draw_variant(struct pictures *s, const struct profile *p, const struc
 	return r < 0 ? r : draw_one(s, some, v->label, true, err);
 }
 
-/* The forward picture of all stacks comes last: it says that the others are there. */
+/* The forward picture of all stacks comes last: it marks the others as complete. */
 static int draw_all(struct pictures *s, const struct profile *p, struct err *err)
 {
 	int r = 0;
@@ -244,7 +244,7 @@ static int open_period(struct pictures *s, struct err *err)
 	return err_set(err, -errno, "cannot create the directory '%s/%s': %s", s->d->o->svgs, s->period, strerror(errno));
 }
 
-/* Pictures that could not be handed on are drawn and handed on anew: the one that tells of all is made as old as the
+/* Pictures that could not be uploaded are drawn and uploaded again: the one that marks them as complete is made as old as the
  * log. */
 static void try_again(const struct pictures *s, int64_t log_ns)
 {

@@ -82,7 +82,7 @@ static bool is_complete(const struct svgs *s, const struct tree_file *f)
 	return read_ends(s, f, &e) && is_whole(f, &e);
 }
 
-/* Reads the comment that tells which functions were looked for. */
+/* Reads the comment that lists the requested functions. */
 static bool read_drawn(const struct svgs *s, const struct tree_file *f, char out[DRAWN_MAX])
 {
 	struct ends e;
@@ -123,7 +123,7 @@ static bool is_current(const struct svgs *s, const struct todo *t)
 	       is_complete(s, reversed) && has_variants(s, first, n, forward, t);
 }
 
-/* Newest first: that is what people look at. */
+/* Newest first: people look at these. */
 static int newest_first(const void *a, const void *b)
 {
 	const struct todo *x = a, *y = b;
@@ -280,7 +280,7 @@ static int read_trees(struct svgs *s, struct err *err)
 	return r < 0 ? r : tree_read(s->o->svgs, &s->svgs, err);
 }
 
-static int keep_up_to_date(struct svgs *s, struct err *err)
+static int run_forever(struct svgs *s, struct err *err)
 {
 	int r = read_trees(s, err);
 
@@ -321,9 +321,9 @@ int export_svgs(const struct export_options *o)
 	int r = open_svgs(&s, &lock, &err);
 
 	if (r == -EBUSY)
-		export_warn(o, "another one is at work in '%s'; it will do", o->svgs);
+		export_warn(o, "another export is already running in '%s'", o->svgs);
 	else if (r >= 0)
-		r = keep_up_to_date(&s, &err);
+		r = run_forever(&s, &err);
 	tree_done(&s.logs);
 	tree_done(&s.svgs);
 	free(s.todo);

@@ -61,17 +61,18 @@ static void end(const struct jobs *j, struct slot *s, int status)
 	if (WIFSIGNALED(status)) {
 		s->result.code = -ECHILD;
 		snprintf(s->result.text, sizeof(s->result.text), "the process was ended by signal %d%s",
-			 WTERMSIG(status), WTERMSIG(status) == SIGKILL ? ", perhaps because memory was short" : "");
+			 WTERMSIG(status), WTERMSIG(status) == SIGKILL ? ", perhaps because it ran out of memory" : "");
 	} else if (WEXITSTATUS(status)) {
 		s->result.code = -ECHILD;
-		snprintf(s->result.text, sizeof(s->result.text), "the process ended with %d; --memory gives it more "
-			 "than %llu MB", WEXITSTATUS(status), (unsigned long long)(j->memory_bytes >> 20));
+		snprintf(s->result.text, sizeof(s->result.text), "the process exited with %d; allow more than %llu MB "
+								 "with --memory",
+			 WEXITSTATUS(status), (unsigned long long)(j->memory_bytes >> 20));
 	}
 	s->pid = 0;
 	j->ended(j->data, s->number, &s->result);
 }
 
-/* Waits until one of them is over. */
+/* Waits until one of them has ended. */
 static void wait_one(const struct jobs *j, struct slot *slots)
 {
 	int status;

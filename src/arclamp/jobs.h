@@ -9,7 +9,7 @@
 #define JOBS_MAX	64u
 
 struct job_result {
-	int code;		/* the caller's; -ECHILD if the process ended without saying so */
+	int code;		/* returned by the job; -ECHILD if the process ended without a result */
 	unsigned count;		/* the caller's */
 	char text[1024];	/* a sentence; "" if there is none */
 };
@@ -23,12 +23,12 @@ struct jobs {
 	/* In the process of the job. */
 	void (*work)(void *data, size_t number, struct job_result *result);
 
-	/* In ours; before it begins, and when it is over. `started` may be NULL. */
+	/* In the parent process, before a job begins and after it has ended. `started` may be NULL. */
 	void (*started)(void *data, size_t number);
 	void (*ended)(void *data, size_t number, const struct job_result *result);
 };
 
-/* Works off numbers 0 to count - 1, in this order. */
+/* Runs jobs 0 to count - 1, in this order. */
 int jobs_run(const struct jobs *j, size_t count, struct err *err);
 
 #endif

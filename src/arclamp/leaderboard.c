@@ -86,7 +86,7 @@ static bool is_skipped(const struct leaderboard_options *o, struct str name, con
 	return false;
 }
 
-/* By frame: the number of the name that it counts as, or UINT32_MAX if it is passed over. */
+/* By frame: the number of the name that it counts as, or UINT32_MAX if it is skipped. */
 static uint32_t *name_frames(const struct profile *p, const struct leaderboard_options *o, struct intern *names)
 {
 	uint32_t *ret = xcalloc((size_t)p->frame_count + 1, sizeof(*ret));
@@ -138,7 +138,7 @@ static void needle_init(struct needle *n, const struct profile *p, const char *g
 
 /* Whether the stack ends its match in this node: the frames above it are the other parts, the outermost ends with the
  * first. */
-static bool ends_here(const struct needle *n, const struct profile *p, uint32_t node)
+static bool matches_at(const struct needle *n, const struct profile *p, uint32_t node)
 {
 	if (!n->ends[p->node_frames[node]])
 		return false;
@@ -172,7 +172,7 @@ static void count(const struct profile *p, uint32_t column, const uint32_t *fram
 		int64_t self = p->columns[column].self[i];
 
 		kept[i] = frames[frame] != UINT32_MAX ? frames[frame] : kept[parent];
-		matches[i] = matches[parent] || ends_here(n, p, i);
+		matches[i] = matches[parent] || matches_at(n, p, i);
 		if (!matches[i])
 			saturating_add(&ret->unmatched, self);
 		else if (kept[i] == UINT32_MAX)

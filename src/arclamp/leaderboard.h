@@ -1,6 +1,6 @@
 /* leaderboard.h: ranks functions by how often they were running, counted like arclamp-grep. Pure: a profile in, rows out.
  *
- * Each stack counts for its deepest frame that is not passed over. Passed over are names without a capital letter
+ * Each stack counts for its deepest frame that is not skipped. Names without a capital letter are skipped
  * (functions of PHP, files), unless they are requested, and those that match a pattern. Names that differ only by a
  * version of MediaWiki ("1.45.0-wmf.3", "1.27wmf10") count as one name, with X.XXwmfXX in its place.
  */

@@ -155,7 +155,7 @@ int log_file_append(struct log_file *f, const void *bytes, size_t n, struct err 
 	return 0;
 }
 
-/* The disk is told of all before it is waited for the first. */
+/* All writes are started before waiting for the first. */
 static int sync_each(struct log_files *l, struct err *err)
 {
 	int r = 0;

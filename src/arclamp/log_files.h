@@ -1,7 +1,7 @@
 /* log_files.h: log files open for appending.
  *
- * Others may remove, rename, compress or truncate them at any time: each request looks the name up, and opens the file
- * anew if the name leads elsewhere. Not thread-safe. */
+ * Others may remove, rename, compress or truncate them at any time: each request looks the name up, and reopens the
+ * file if the name leads elsewhere. Not thread-safe. */
 #ifndef ARCLAMP_LOG_FILES_H
 #define ARCLAMP_LOG_FILES_H
 
@@ -19,7 +19,7 @@ struct log_file {
 	char *path;			/* as given */
 	int fd;				/* -1: this one is free */
 	uint64_t hash, device, inode;
-	uint64_t used;			/* when it was asked for last; counts calls */
+	uint64_t used;			/* when it was last requested; counts calls */
 	bool is_dirty;			/* appended to, and not synced */
 };
 
@@ -43,7 +43,7 @@ int log_file_append(struct log_file *f, const void *bytes, size_t n, struct err 
 /* Makes appended data durable; 0 on success. */
 int log_files_sync(struct log_files *l, struct err *err);
 
-/* Closes the file that was used first of all, for somebody who finds no descriptor left. False if none is open. */
+/* Closes the least recently used file, for a caller that has run out of descriptors. False if none is open. */
 bool log_files_close_oldest(struct log_files *l);
 
 /* Closes files not used since the last call: a removed file takes up disk space while it is open. */

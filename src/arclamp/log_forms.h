@@ -1,10 +1,10 @@
 /* log_forms.h: a log may lie beside compressed forms of it (x.log, x.log.gz, x.log.zst); which lines are in which.
  *
  * Mostly their lines are different ones: a late line began a new x.log beside x.log.gz. But `strobe export compress`
- * takes the log away only when the compressed file is in its place and was handed on. Whatever ends it in between
+ * removes the log only when the compressed file is in place and uploaded. An interruption in between
  * leaves both, and lines may be added to the log then. So what it makes has a note, as the comment of the file
  * (compress.h): how many bytes of the log are in it, their hash, and the other compressed file that was put in, by size
- * and time. Note and file come into being at once, and a log that was begun anew has another hash.
+ * and time. Note and file come into being at once, and a recreated log has another hash.
  *
  * Files of others have no note. They hold what an earlier form of the same time holds, as `gzip -k` leaves it.
  */

@@ -1,6 +1,6 @@
 /* log_name.h: the names of trace logs: "<time>.<tag>.log", the time written by an operator's strftime format, in UTC.
  *
- * The format is taken apart once, so that it is known which names it can make: retention must never touch another
+ * The format is parsed once, so that it is known which names it can produce: retention must never touch another
  * profiler's "2026-11-21_18.excimer-wall.index.log" beside our "2026-11-21_18.index.log". The format may hold any
  * conversion of strftime but for %s and those that C does not know (%f), with the flags - _ 0 ^ # and no width. Its
  * result must be a plain part of a file name: not empty, no '/', no control characters, no '.' in front, LOG_TIME_MAX

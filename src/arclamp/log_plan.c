@@ -49,7 +49,7 @@ uint32_t log_plan_column(const struct profile *p)
 	return column != UINT32_MAX || !p->column_count ? column : 0;
 }
 
-/* Lines have their entry point as a label already; a message says what it likes. */
+/* Lines have their entry point as a label already; a message may have any label. */
 static struct entry_info *find_entry(struct log_plan *p, uint32_t i)
 {
 	const struct batch_entry *e = &p->batch->entries[i];

@@ -26,7 +26,7 @@ void log_tags_done(struct log_tags *t);
  * of the groups: a tag that would make files of another group in the same directory is not fit. */
 uint32_t log_tags_of(struct log_tags *t, const char *entry, const struct logs_options *o, const struct log_name *names);
 
-/* Starts anew with those that have files. Numbers change. */
+/* Restarts with those that have files. Numbers change. */
 void log_tags_scan(struct log_tags *t, const struct logs_options *o, const struct log_name *names);
 
 /* "/srv/w/index.php" is "index". */

@@ -365,8 +365,8 @@ static int commit(void *data, const struct batch *b, struct err *err)
 		return 0;
 	if (err)
 		*err = why;
-	/* The collector takes these for "never"; but what the disk refuses today may fit when somebody has looked at
-	 * it. */
+	/* The collector takes these for "never"; but a full disk may have been cleaned up by
+	 * then. */
 	return r == -EFBIG || r == -E2BIG || r == -EINVAL ? -EIO : r;
 }
 

@@ -53,7 +53,7 @@ struct logs_counters {
 	_Atomic uint64_t files_open, tags;	/* now */
 };
 
-/* Creates the directories and undoes what a crash left half done. -EBUSY if another process writes to the tree. `o` is
+/* Creates the directories and rolls back a half-written batch after a crash. -EBUSY if another process writes to the tree. `o` is
  * copied. */
 int logs_open(const struct logs_options *o, struct logs **ret, struct err *err);
 struct logs *logs_close(struct logs *l);		/* NULL is fine; returns NULL */

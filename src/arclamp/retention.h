@@ -1,6 +1,6 @@
 /* retention.h: limits the number of log files per tag and period, counted like Arc Lamp.
  *
- * Looked at when new files are about to be made: of those that are there (logs, plain and packed, of this format and
+ * Applied when new files are about to be created: of the existing ones (logs, plain and packed, of this format and
  * tag, and no other's) the newest by modification time stay, so many that with the new ones `retain` + 1 are there. */
 #ifndef ARCLAMP_RETENTION_H
 #define ARCLAMP_RETENTION_H
@@ -14,7 +14,7 @@ struct retention_tag {
 	unsigned new_files;		/* about to be made */
 };
 
-/* Goes once through the directory. `keep` says which files must stay as they are about to be written to. Files that
+/* Scans the directory once. `keep` says which files must stay as they are about to be written to. Files that
  * cannot be removed are logged. */
 void retention_apply(const char *directory, const struct log_name *format, unsigned retain,
 		     const struct retention_tag *tags, size_t count,

@@ -67,13 +67,13 @@ TEST(a_usual_file_is_read)
 	CHECK_INT(config.warning_count, 0);
 }
 
-TEST(what_is_not_said_is_what_client_and_server_need)
+TEST(defaults_are_what_client_and_server_need)
 {
 	CHECK_STR(source_of(LOGS "redis: {host: r}\n"), "redis://r:6379?channel=excimer,arclamp");
 	CHECK_STR(config.logs.base, "/srv/arclamp/logs");
 	CHECK_INT(config.warning_count, 1);
-	CHECK_STR(config.warnings[0], "a.yaml:1: without redis_channel both are listened on: \"excimer\", which "
-		  "Arc Lamp's client publishes on, and \"arclamp\", which arclamp-log listened on");
+	CHECK_STR(config.warnings[0], "a.yaml:1: redis_channel is not set: listening on \"excimer\", the "
+				      "channel of Arc Lamp's client, and \"arclamp\", the default of arclamp-log");
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: x\n"), "redis://localhost:6379?channel=x");
 }
 
@@ -155,7 +155,7 @@ TEST(a_redis_with_tls_is_verified_as_redis_py_does)
 	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: /r, ssl: true}\nredis_channel: c\n"), "redis://%2Fr?channel=c");
 }
 
-TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
+TEST(unusable_redis_settings_matter_only_without_another_source)
 {
 	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: redis.sock}\n"), "a.yaml:3: 'redis: unix_socket_path' "
 		  "must be an absolute path");
@@ -174,8 +174,8 @@ TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 
 TEST(groups_that_make_no_files_are_refused_with_their_line)
 {
-	CHECK_STR(error_of("redis: {}\n"), "a.yaml:1: there is no 'logs', the list of files to write");
-	CHECK_STR(error_of("logs: []\n"), "a.yaml:1: 'logs' has 0 groups; 1 to 16 are possible");
+	CHECK_STR(error_of("redis: {}\n"), "a.yaml:1: missing 'logs', the list of log groups to write");
+	CHECK_STR(error_of("logs: []\n"), "a.yaml:1: 'logs' has 0 groups; use 1 to 16");
 	CHECK_STR(error_of("logs:\n  - {period: x, retain: 1}\n"), "a.yaml:2: a group of 'logs' has no 'format'");
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F'}\n"),
 		  "a.yaml:2: a group of 'logs' has no 'retain', the number of older files to keep");
@@ -192,7 +192,7 @@ TEST(groups_that_make_no_files_are_refused_with_their_line)
 	CHECK_STR(error_of("- 1\n"), "a.yaml:1: the configuration must be a mapping (name: value), not a list");
 }
 
-TEST(a_file_of_arclamp_log_is_told_from_one_of_strobe)
+TEST(a_file_of_arclamp_log_is_distinguished_from_one_of_strobe)
 {
 	static const struct { const char *text; bool is; } files[] = {
 		{ LOGS, true }, { "base_path: /x\n" LOGS "redis: {}\n", true }, { "from: [x]\n", false }, { "", false },

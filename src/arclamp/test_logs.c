@@ -127,7 +127,7 @@ TEST(a_line_goes_to_all_and_to_its_entry_point_of_each_group)
 	end();
 }
 
-TEST(bytes_of_a_line_are_kept_whatever_they_are)
+TEST(lines_keep_any_bytes)
 {
 	static const char line[] = "/w/index.php;class@anonymous\0/w/X.php:3$0;\xff\xfe\r\033[2J;x 1";
 	struct open_batch *b = batch();
@@ -144,7 +144,7 @@ TEST(bytes_of_a_line_are_kept_whatever_they_are)
 	end();
 }
 
-TEST(the_time_of_a_line_is_utc_whatever_the_time_zone)
+TEST(the_time_of_a_line_is_utc_in_any_time_zone)
 {
 	setenv("TZ", "Europe/Berlin", 1);
 	tzset();
@@ -382,7 +382,7 @@ TEST(retention_never_removes_what_the_batch_goes_to)
 	end();
 }
 
-TEST(a_batch_that_comes_again_is_written_once)
+TEST(a_redelivered_batch_is_written_once)
 {
 	struct open_batch *b = batch();
 	struct logs_group one[] = { { "daily", "%F", NULL, 1, 1 } };
@@ -426,7 +426,7 @@ TEST(ids_outlive_the_renewal_of_their_file)
 	end();
 }
 
-TEST(files_that_others_move_remove_or_shorten_are_found_anew)
+TEST(files_that_others_move_remove_or_truncate_are_reopened)
 {
 	char *from, *to;
 
@@ -452,7 +452,7 @@ TEST(files_that_others_move_remove_or_shorten_are_found_anew)
 	end();
 }
 
-TEST(what_is_no_file_is_an_error_that_names_it_and_waits_for_nobody)
+TEST(anything_but_a_regular_file_is_an_error_that_names_it_and_never_blocks)
 {
 	struct open_batch *b = batch();
 	char *path, *target;

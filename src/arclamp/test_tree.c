@@ -158,7 +158,7 @@ TEST(a_tree_that_is_not_there_is_a_sentence)
 	tree_done(&t);
 }
 
-TEST(what_has_gone_cannot_be_opened_nor_a_link_in_its_place)
+TEST(neither_a_removed_file_nor_a_link_in_its_place_is_opened)
 {
 	_cleanup_(freep) char *path = NULL;
 	struct tree t;

@@ -146,7 +146,7 @@ static void __attribute__((noreturn)) become(const struct upload *u, char **argv
 	sigset_t none;
 	int nothing = open("/dev/null", O_RDONLY);
 
-	/* Whoever kills us does not want it to go on. */
+	/* It must not outlive us if we are killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
@@ -161,7 +161,7 @@ static void __attribute__((noreturn)) become(const struct upload *u, char **argv
 	_exit(127);
 }
 
-/* Kills it, and what it started, when its time is over. */
+/* Kills it, and its descendants, when its time is over. */
 static int wait_for(const struct upload *u, pid_t pid, int *ret_status)
 {
 	int64_t until = clock_monotonic_ns() + (int64_t)(u->timeout * (double)NS_PER_SECOND);

@@ -1,7 +1,7 @@
 /* buf.h: a growing byte buffer.
  *
  * `data` is never NULL after buf_init and always has a NUL after its last byte, so a buffer of text is a C string.
- * Growth beyond `limit` (BUF_LIMIT unless set) ends nothing: the bytes are left out and `overflow` says so.
+ * Growth beyond `limit` (BUF_LIMIT unless set) is no error: the bytes are dropped and `overflow` is set.
  *
  * A buffer with a drain holds some BUF_DRAIN bytes at a time: those before them were handed to the drain, so only writers
  * that append and never look back may be given one. */
@@ -16,7 +16,7 @@
 #define BUF_DRAIN ((size_t)64 << 10)
 
 struct buf_drain {
-	/* Takes all of the bytes, or returns false, which is an overflow. */
+	/* Consumes all of the bytes, or returns false, which is an overflow. */
 	bool (*take)(struct buf_drain *d, const char *bytes, size_t n);
 	void (*restart)(struct buf_drain *d);		/* forgets what it took */
 };

@@ -33,7 +33,7 @@ int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t boottime_ns)
 	int64_t offset = wall_ns - boottime_ns;
 	bool ahead = a->offset_ns && offset > a->offset_ns + NS_PER_DAY / 24;
 
-	/* Each time that it is set further ahead the day begins anew. */
+	/* Each time that it is set further ahead the day restarts. */
 	if (ahead && (!a->ahead_since_ns || offset > a->ahead_offset_ns + NS_PER_DAY / 24)) {
 		a->ahead_since_ns = boottime_ns;
 		a->ahead_offset_ns = offset;

@@ -10,12 +10,12 @@
 
 int64_t clock_wall_ns(void);		/* since 1970, UTC */
 int64_t clock_monotonic_ns(void);
-int64_t clock_boottime_ns(void);	/* monotonic, and goes on while the machine is suspended, as time does */
+int64_t clock_boottime_ns(void);	/* monotonic, includes the time while the machine is suspended */
 
-/* The time by which things become too old: the wall clock, but one that is set ahead by more than an hour while we run
- * is believed a day later only, for what was removed does not come back with the right time. Starts as zeros. */
+/* The time used for expiry: the wall clock, except that a clock set ahead by more than an hour while we run is trusted
+ * only a day later, because data that was removed does not come back with the right time. Starts as zeros. */
 struct clock_age {
-	int64_t offset_ns;		/* wall minus boot time, as it is believed; 0: not known yet */
+	int64_t offset_ns;		/* wall minus boot time, as trusted; 0: not known yet */
 	int64_t ahead_since_ns;		/* boot time; 0: the clock is not ahead */
 	int64_t ahead_offset_ns;	/* that is believed a day after that */
 };

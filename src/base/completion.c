@@ -49,7 +49,7 @@ static bool takes_other(const struct option_spec *o)
 	return o->value && !takes_file(o) && !takes_directory(o);
 }
 
-/* Whether what follows "--" is somebody else's command line. */
+/* Whether a command line follows "--". */
 static bool runs_a_command(const struct command_spec *c)
 {
 	return c->usage && strstr(c->usage, "-- COMMAND");
@@ -173,6 +173,38 @@ static void put_names(struct buf *b, const struct commands *all)
 		buf_printf(b, "%s%s", i ? " " : "", all->specs[i]->name);
 }
 
+/* After the cases of the commands: an operand of the command line after "--", a value, a file or an option. */
+static const char bash_end[] =
+	"\t*) return ;;\n"
+	"\tesac\n"
+	"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"\t\t[ \"${COMP_WORDS[i]}\" != -- ] || break\n"
+	"\tdone\n"
+	"\tif [ \"$i\" -lt \"$COMP_CWORD\" ]; then\n"
+	"\t\tif [ -n \"$runs\" ] && [ \"$((i + 1))\" = \"$COMP_CWORD\" ]; then\n"
+	"\t\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$word\")\n"
+	"\t\t\treturn\n"
+	"\t\tfi\n"
+	"\t\toptions='' before='' operands='' values=''\n"
+	"\tfi\n"
+	"\tif [ -n \"$values\" ]; then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$word\")\n"
+	"\telif [[ -n $before && $others == *\" $before \"* ]]; then\n"
+	"\t\treturn\n"
+	"\telif [[ -n $before && $directories == *\" $before \"* ]]; then\n"
+	"\t\tcompopt -o filenames\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -d -- \"$word\")\n"
+	"\telif [[ $word == -* && ( -z $before || $files != *\" $before \"* ) ]]; then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
+	"\telif [[ -n $operands && $files != *\" $before \"* ]]; then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$word\")\n"
+	"\telse\n"
+	"\t\tcompopt -o filenames\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+	"\tfi\n"
+	"}\n"
+	"complete -F _strobe strobe\n";
+
 static void put_bash(struct buf *b, const struct commands *all)
 {
 	buf_puts(b, "# bash completion for strobe, made by `strobe completion bash`.\n"
@@ -197,35 +229,7 @@ static void put_bash(struct buf *b, const struct commands *all)
 		    "\thelp) operands=$commands ;;\n");
 	for (size_t i = 0; i < all->count; i++)
 		put_bash_command(b, all->specs[i]);
-	buf_puts(b, "\t*) return ;;\n"
-		    "\tesac\n"
-		    "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
-		    "\t\t[ \"${COMP_WORDS[i]}\" != -- ] || break\n"
-		    "\tdone\n"
-		    "\tif [ \"$i\" -lt \"$COMP_CWORD\" ]; then\n"
-		    "\t\tif [ -n \"$runs\" ] && [ \"$((i + 1))\" = \"$COMP_CWORD\" ]; then\n"
-		    "\t\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$word\")\n"
-		    "\t\t\treturn\n"
-		    "\t\tfi\n"
-		    "\t\toptions='' before='' operands='' values=''\n"
-		    "\tfi\n"
-		    "\tif [ -n \"$values\" ]; then\n"
-		    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$word\")\n"
-		    "\telif [[ -n $before && $others == *\" $before \"* ]]; then\n"
-		    "\t\treturn\n"
-		    "\telif [[ -n $before && $directories == *\" $before \"* ]]; then\n"
-		    "\t\tcompopt -o filenames\n"
-		    "\t\tmapfile -t COMPREPLY < <(compgen -d -- \"$word\")\n"
-		    "\telif [[ $word == -* && ( -z $before || $files != *\" $before \"* ) ]]; then\n"
-		    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
-		    "\telif [[ -n $operands && $files != *\" $before \"* ]]; then\n"
-		    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$word\")\n"
-		    "\telse\n"
-		    "\t\tcompopt -o filenames\n"
-		    "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-		    "\tfi\n"
-		    "}\n"
-		    "complete -F _strobe strobe\n");
+	buf_puts(b, bash_end);
 }
 
 /* --- zsh --- */

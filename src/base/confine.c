@@ -26,7 +26,7 @@ void confine_die_with(pid_t parent)
 		_exit(1);
 }
 
-void confine_give_way(void)
+void confine_prefer_oom_kill(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 

@@ -9,7 +9,7 @@
 void confine_die_with(pid_t parent);
 
 /* Is what the kernel ends first when memory ends. */
-void confine_give_way(void);
+void confine_prefer_oom_kill(void);
 
 void confine_limit(int what, rlim_t n);		/* setrlimit(2) */
 
@@ -24,7 +24,7 @@ void confine_memory(rlim_t bytes);
  * standard descriptors and these two, which may be equal. */
 void confine_close_others(int keep, int keep_too);
 
-/* The last words, "out of memory", are told by the parent. */
+/* The last message, "out of memory", is reported by the parent. */
 void confine_be_quiet(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* err.h: an error: a number for the program and a sentence for the user.
  *
  * A function that can fail returns 0 or more on success and a negative errno on failure, and takes `struct err *`
- * last. The sentence says what was being done, to what, and what to look at; it has no newline and no "strobe:".
+ * last. The sentence says what was being done, to what, and where to look; it has no newline and no "strobe:".
  * Its text is fit for a terminal (text_put_plain) and has no passwords (secrets.h).
  * Everything below the commands hands errors up; only src/cli prints them. */
 #ifndef BASE_ERR_H
@@ -19,7 +19,7 @@ struct err {
 /* Fills `err` (NULL is fine) and returns `code`, so that `return err_set(err, -errno, "…")` reads well. */
 int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
-/* Puts "…: " before the sentence that is there, and returns its code (-EIO when `err` is NULL, which kept none). */
+/* Prepends "…: " to the sentence, and returns its code (-EIO when `err` is NULL). */
 int err_prefix(struct err *err, const char *format, ...) _printf_(2, 3);
 
 /* Notes the option, and the item of its list (NULL: none), whose value is wrong, for a caller that knows where it was set;

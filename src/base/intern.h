@@ -12,8 +12,8 @@ struct str {
 	size_t n;
 };
 
-/* With the hash beside the number a string that is another one is passed by without being looked at, which would miss
- * the cache twice. */
+/* With the hash beside the number other strings are skipped without being read, which would miss the
+ * cache twice. */
 struct intern_slot {
 	uint32_t number;		/* + 1, 0 is free */
 	uint32_t hash;

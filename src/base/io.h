@@ -13,8 +13,8 @@ int io_read_file(const char *path, struct buf *b, size_t limit, struct err *err)
 /* The same of an open descriptor, from where it stands; `name` is for the sentence. */
 int io_read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err *err);
 
-/* Opens a path for somebody whose / is the directory `root`: no link leads out of it (openat2, Linux 5.6). For files of
- * containers, which may be anybody's: `flags` of open(2) need O_NONBLOCK, so that a pipe does not hold us up. Returns a
+/* Opens a path below `root` as if that were /: no link leads out of it (openat2, Linux 5.6). For files of
+ * containers, which are untrusted: `flags` of open(2) need O_NONBLOCK, so that a pipe does not block us. Returns a
  * descriptor or a negative errno. */
 int io_open_in_root(int root, const char *path, int flags);
 
@@ -25,17 +25,17 @@ int io_read_secret(const char *path, const char *what, struct buf *ret, struct e
 /* Waits until there is something to read, or the other end was closed: 0, or -ETIMEDOUT at `until_ns` (CLOCK_MONOTONIC). */
 int io_wait_readable(int fd, int64_t until_ns);
 
-/* Writes all bytes to `fd`, going on after EINTR and short writes. */
+/* Writes all bytes to `fd`, retrying after EINTR and short writes. */
 int io_write_all(int fd, const void *bytes, size_t n, struct err *err);
 
-/* Writes `path` by way of a temporary file beside it, so that nobody sees half of it ("-" is standard output). */
+/* Writes `path` through a temporary file beside it, so that it is never seen incomplete ("-" is standard output). */
 int io_write_file(const char *path, const void *bytes, size_t n, struct err *err);
 
 /* Makes the directory and those above it. */
 int io_make_dirs(const char *path, mode_t mode, struct err *err);
 
-/* Makes durable which names the directory has; the other one takes the path of a file in it. A file system that cannot
- * do that to directories is no error. */
+/* Syncs a directory, so that its names are durable; the other one takes the path of a file in it. A file system that
+ * cannot sync directories is no error. */
 int io_sync_directory(const char *path, struct err *err);
 int io_sync_directory_of(const char *path, struct err *err);
 

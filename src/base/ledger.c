@@ -69,7 +69,7 @@ static size_t read_records(const char *bytes, size_t n, ledger_read_fn *read, vo
 static int mend(struct ledger *l, struct err *err)
 {
 	l->is_torn = ftruncate(l->fd, (off_t)l->size) != 0;
-	return l->is_torn ? failed(l, "take back what was written to", err) : 0;
+	return l->is_torn ? failed(l, "undo a write to", err) : 0;
 }
 
 static int sync_name(struct ledger *l, struct err *err)

@@ -1,4 +1,4 @@
-/* ledger.h: a file of records with checksums, to which a crash can do nothing but cut its last record off.
+/* ledger.h: a file of records with checksums, of which a crash can only truncate the last record.
  *
  * Records are only appended. When most of them no longer matter, a new file with the rest takes the place of the old
  * one. The content of a record is its owner's affair.

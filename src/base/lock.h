@@ -10,19 +10,19 @@
 
 struct lock {
 	pthread_mutex_t mutex;
-	_Atomic(const void *) holder;		/* the thread's mark; NULL: nobody */
+	_Atomic(const void *) holder;		/* the thread's mark; NULL: not held */
 };
 
 #define LOCK_INITIALIZER { PTHREAD_MUTEX_INITIALIZER, NULL }
 
 void lock_init(struct lock *l);
-void lock_done(struct lock *l);			/* nobody holds it */
+void lock_done(struct lock *l);			/* not held */
 
 void lock_take(struct lock *l);
 void lock_release(struct lock *l);
 bool lock_is_held(const struct lock *l);	/* by this thread */
 
-/* Releases the lock while it waits for `condition`, which may also return for no reason; with `until` no longer than to that time,
+/* Releases the lock while it waits for `condition`; wake-ups may be spurious; with `until` no longer than to that time,
  * by the condition's clock. NULL waits as long as it takes. */
 void lock_wait(struct lock *l, pthread_cond_t *condition, const struct timespec *until);
 

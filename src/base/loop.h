@@ -1,6 +1,6 @@
 /* loop.h: an event loop over epoll, timerfd and signalfd; one thread, Linux only.
  *
- * A watch is embedded in whatever owns the descriptor. Callbacks may remove any watch, also their own, and free what it
+ * A watch is embedded in the owner of the descriptor. Callbacks may remove any watch, also their own, and free what it
  * is embedded in: nothing of it is touched after its removal. */
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H

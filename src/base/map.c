@@ -7,7 +7,7 @@
 
 #define CAPACITY_FIRST 16
 
-/* Key and value side by side, because a large map misses the cache once per look at an entry. */
+/* Key and value side by side, because a large map misses the cache once per lookup. */
 struct map_entry {
 	uint64_t key;
 	uint32_t value;

@@ -1,6 +1,6 @@
 /* map.h: a hash map from 64-bit keys to 32-bit numbers, by open addressing.
  *
- * It knows nothing of what the key stands for: hash strings to 64 bits first, or pack a pair of numbers. */
+ * It does not know what a key stands for: hash strings to 64 bits first, or pack a pair of numbers. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 

@@ -102,7 +102,7 @@ static int within(size_t n, size_t least, size_t most)
 void mem_prefer_huge_pages(size_t limit)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)sbrk(0), end;
-	void *volatile block;				/* compilers leave out a malloc whose memory nobody uses */
+	void *volatile block;				/* compilers elide a malloc whose memory is unused */
 
 	if (limit < WORTH_IT)
 		return;

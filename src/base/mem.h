@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* For libraries that allocate by themselves and say that they could not. */
+/* For libraries that allocate by themselves and report failure. */
 void mem_exhausted(size_t size) __attribute__((noreturn));
 
 void *xmalloc(size_t size);

@@ -207,7 +207,7 @@ static int store(const struct option_spec *o, const char *value, struct err *err
 
 struct walk {
 	const struct command_spec *command;
-	int argc, at;		/* argv[at] is the next one to look at */
+	int argc, at;		/* argv[at] is the next one to parse */
 	char **argv;
 	bool help;
 };

@@ -39,16 +39,16 @@ struct command_spec {
 	const char *name;	/* "flamegraph" */
 	const char *usage;	/* "[FILE…] [-o OUT]" */
 	const char *summary;	/* one line, no full stop */
-	const char *description;	/* paragraphs for --help and the man page; NULL if the summary says all */
+	const char *description;	/* paragraphs for --help and the man page; NULL if the summary is enough */
 	const char *examples;	/* lines; NULL if there are none */
 	const struct option_spec *options;	/* ends with kind 0 and no name, letter or help: {0} */
 	bool single_dash;	/* "-name" is "--name" too, as Getopt::Long has it; "-oFILE" is still -o unless it
 				 * begins a name */
 	const char *choices;	/* values of options for shell completion, a line per option: "clock wall cpu\n"; NULL if
 				 * there are none */
-	void (*more_choices)(struct buf *out);	/* adds lines to `choices` that tables of the program say; NULL if none */
-	void (*more)(struct buf *out);	/* adds to the description what tables of the program say; NULL if nothing
-					 * does */
+	void (*more_choices)(struct buf *out);	/* adds lines to `choices` from the program's tables; NULL if none */
+	void (*more)(struct buf *out);	/* adds to the description from the program's tables; NULL if
+					 * none */
 };
 
 /* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands says how many there are. With

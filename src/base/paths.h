@@ -21,7 +21,7 @@ int paths_store(char **ret_url, struct err *err);
  * caller frees. */
 int paths_state(const char *store_url, char **ret_directory, struct err *err);
 
-/* The directory of the running program; NULL if the system does not say. The caller frees. */
+/* The directory of the running program; NULL if unknown. The caller frees. */
 char *paths_program(void);
 
 #endif

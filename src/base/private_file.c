@@ -16,7 +16,7 @@ static int check(int fd, const char *path, struct err *err)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, -EINVAL, "'%s' is not a regular file; remove it", path);
-	/* A file of somebody else keeps its mode. */
+	/* A file of another user keeps its mode. */
 	if (st.st_mode & 077)
 		(void)!fchmod(fd, st.st_mode & 0700);
 	return 0;

@@ -10,14 +10,14 @@
 #include "err.h"
 #include <stdbool.h>
 
-/* open(2) with mode 0600. A file that others may read loses that right. -ELOOP for a link and -EINVAL for what is no
- * regular file, with a sentence. On success `*ret_fd` is the caller's to close. */
+/* open(2) with mode 0600. A file that others may read loses that right. -ELOOP for a link and -EINVAL for anything but
+ * a regular file, with a sentence. On success `*ret_fd` is the caller's to close. */
 int private_file_open(const char *path, int flags, int *ret_fd, struct err *err);
 
 /* Appends what the file holds; -ENOENT if there is none, -EFBIG above `limit` bytes. */
 int private_file_read(const char *path, struct buf *b, size_t limit, struct err *err);
 
-/* Puts a new file in the place of the old one, or of a link. With `durable` it survives a loss of power when this
+/* Replaces the file, or a link in its place, by a new one. With `durable` it survives a loss of power when this
  * returns 0. */
 int private_file_write(const char *path, const void *bytes, size_t n, bool durable, struct err *err);
 

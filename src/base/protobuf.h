@@ -23,7 +23,7 @@ struct protobuf_field {
 	struct protobuf bytes;		/* for type 2 */
 };
 
-/* The next field; false at the end, or when what follows is none (then p is not at the end). */
+/* The next field; false at the end, or if the rest is malformed (then p is not at the end). */
 bool protobuf_next(struct protobuf *m, struct protobuf_field *ret);
 
 /* The next number of packed ones, or the only one of a field that is none; false at the end, or when it is damaged. */

@@ -1,4 +1,4 @@
-/* rust_name.c: a letter says what comes, and there is a function for each kind of part. */
+/* rust_name.c: a letter selects the kind of part, and each kind has a function. */
 #include "rust_name.h"
 
 #include "rust_reader.h"
@@ -64,7 +64,7 @@ static void put_argument(struct rust_reader *r)
 
 /* --- Paths --- */
 
-/* Something within something; a capital letter tells what has no name that people gave it. */
+/* A nested path; a capital letter marks parts without a name in the source. */
 static void put_nested(struct rust_reader *r, bool in_value)
 {
 	char kind = rust_take(r), text[2] = { kind };

@@ -14,8 +14,9 @@
 
 #include <stdbool.h>
 
-/* Appends the name; false, and nothing, if it is malformed. A part of a name may be named by its place and comes out again
- * there, so a short name can stand for one without end: what is 64 times longer is none either, nor is one of more than 4,096 bytes. */
+/* Appends the name; false, and nothing, if it is malformed. A part of a name may refer back to an earlier one, which is then
+ * repeated, so a short name can expand endlessly: names that expand more than 64 times, or to more than 4,096 bytes, are
+ * malformed, too. */
 bool rust_name_put(struct buf *out, struct str name);
 
 #endif

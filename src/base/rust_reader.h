@@ -45,7 +45,7 @@ struct rust_identifier rust_take_identifier(struct rust_reader *r);
 
 /* Each part that may contain others goes through here. */
 bool rust_enter(struct rust_reader *r);
-/* Goes on at an earlier place, and returns where it was; NULL if there is nothing to read there. */
+/* Continues at an earlier place, and returns the present one; NULL if there is nothing to read there. */
 const char *rust_go_back(struct rust_reader *r);
 void rust_return_to(struct rust_reader *r, const char *from);
 

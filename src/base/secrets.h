@@ -1,6 +1,6 @@
-/* secrets.h: takes passwords out of texts that people read: errors, log lines, and the command line as `ps` shows it.
+/* secrets.h: removes passwords from texts that people read: errors, log lines, and the command line as `ps` shows it.
  *
- * A password is what stands before the @ of a URL, behind the colon if there is one, and the value of a parameter password, passwd,
+ * A password is the text before the @ of a URL, after the colon if there is one, and the value of a parameter password, passwd,
  * secret or token: "redis://ann:***@host/?password=***". Without a colon, clickhouse:, otlp: and pyroscope: have a user there, and no
  * password. A URL ends at a blank. */
 #ifndef BASE_SECRETS_H

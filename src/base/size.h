@@ -5,8 +5,8 @@
 #include "err.h"
 #include <stdint.h>
 
-/* "500M", "10G", "10GB", "10 GiB", "1.5g", bytes without a unit; by powers of 1,024. -EINVAL with a sentence for what
- * is none or above 10^18 bytes. */
+/* "500M", "10G", "10GB", "10 GiB", "1.5g", bytes without a unit; by powers of 1,024. -EINVAL with a sentence for anything
+ * else and above 10^18 bytes. */
 int size_parse(const char *text, uint64_t *ret, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* source_text.c: names come from a profile, which anybody may have made: only regular files are opened. */
+/* source_text.c: names come from an untrusted profile: only regular files are opened. */
 
 #include "source_text.h"
 
@@ -119,7 +119,7 @@ int source_text_read(struct source_text *t, struct str path, const char *root, i
 	return 0;
 }
 
-/* --- Below directories that somebody named --- */
+/* --- Below configured directories --- */
 
 struct place {
 	struct str prefix;		/* in the profile */
@@ -219,7 +219,7 @@ static void put_folder(struct buf *out, struct str path)
 	buf_put(out, path.p, slash == path.p ? 1 : (size_t)(slash - path.p));
 }
 
-static void say_no_place(struct source_text *t, struct str path, bool has_dirs)
+static void explain_no_directory(struct source_text *t, struct str path, bool has_dirs)
 {
 	missing(t, has_dirs ? "the file is in none of the directories that `strobe serve` may show; start it with --source-dir " :
 		"`strobe serve` may show no files; start it with --source-dir ");
@@ -246,31 +246,31 @@ static bool dots_lead_out(struct str rest)
 	return depth < 0;
 }
 
-static void say_way_out(struct source_text *t, struct str rest, const char *directory)
+static void explain_escape(struct source_text *t, struct str rest, const char *directory)
 {
 	bool by_dots = dots_lead_out(rest);
 
-	missing(t, by_dots ? "the \"..\" in its path lead out of " : "a symbolic link leads out of ");
+	missing(t, by_dots ? "the \"..\" in its path leads out of " : "a symbolic link leads out of ");
 	buf_puts(&t->words, directory);
 	buf_puts(&t->words, by_dots ? ", and only files below it are shown" : "; name the directory that it leads to with another --source-dir");
 }
 
-static void say_why_not(struct source_text *t, int code, struct str path, size_t at, const char *directory)
+static void explain_failure(struct source_text *t, int code, struct str path, size_t at, const char *directory)
 {
 	switch (code) {
 	case -ENOENT:
 	case -ENOTDIR:
-		missing(t, "there is no such file on the daemon's machine; if the code is elsewhere there, say so: --source-dir ");
+		missing(t, "there is no such file on the daemon's machine; if the code is in another directory there, use --source-dir ");
 		buf_put(&t->words, path.p, at > 1 ? at - 1 : 1);
 		buf_puts(&t->words, "=/path/of/the/code");
 		break;
 	case -EXDEV:
 	case -ELOOP:
-		say_way_out(t, (struct str){ path.p + at, path.n - at }, directory);
+		explain_escape(t, (struct str){ path.p + at, path.n - at }, directory);
 		break;
 	case -EACCES:
 	case -EPERM:
-		missing(t, "the user that `strobe serve` runs as may not read the file; give it the permission");
+		missing(t, "the user that `strobe serve` runs as may not read the file; grant it read access");
 		break;
 	case -ENOTSUP:
 		missing(t, "it is not a regular file");
@@ -289,7 +289,7 @@ static void read_below(struct source_text *t, struct str path, size_t at, const 
 	if (code >= 0)
 		code = fd = open_regular(found);
 	if (code < 0)
-		say_why_not(t, code, path, at, directory);
+		explain_failure(t, code, path, at, directory);
 	else if (take(t, fd, rest, SOURCE_TEXT_PAGE_MAX, start_ns))
 		refuse_if_not_code(t, path);
 }
@@ -307,7 +307,7 @@ void source_text_below(struct source_text *t, struct str path, const char *const
 	else if (!is_path(path))
 		missing(t, "its name is not that of a file");
 	else if (!(directory = find_place(path, dirs, count, &at)))
-		say_no_place(t, path, count > 0);
+		explain_no_directory(t, path, count > 0);
 	else
 		read_below(t, path, at, directory, start_ns);
 	end(t);

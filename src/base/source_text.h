@@ -1,6 +1,6 @@
 /* source_text.h: the text of a source file that a profile names, if it may be read and is still the same.
  *
- * A path in a profile may be anybody's invention, so only regular files are ever opened for reading: no device, no
+ * A path in a profile cannot be trusted, so only regular files are ever opened for reading: no device, no
  * pipe. If it cannot be shown, `why` says so in a sentence; that is never an error. */
 #ifndef BASE_SOURCE_TEXT_H
 #define BASE_SOURCE_TEXT_H
@@ -29,7 +29,7 @@ struct source_text {
  * that is not there. source_text_done in any case. */
 int source_text_read(struct source_text *t, struct str path, const char *root, int64_t start_ns, struct err *err);
 
-/* Reads `path` for people who may see what is below some directories and nothing else. A directory is "/srv/app", also by
+/* Reads `path` for people who may only see what is below some directories. A directory is "/srv/app", also by
  * its name without symbolic links, or "/srv/app=/home/checkout" where the files that the profile has below /srv/app are.
  * The longest that fits is taken. No link leads out of it, and only source code is shown: a name that ends as one of PHP or
  * Perl does, or a text that begins with "<?" or "#!". `why` names the remedy, --source-dir. */

@@ -36,7 +36,7 @@ static const char *test_skipped;
 	}									\
 	static void test_##sentence(void)
 
-/* Notes a failure and goes on. */
+/* Records a failure and continues. */
 #define CHECK(condition)							\
 	((condition) ? (void)0 :						\
 	 (test_failures++, (void)printf("# %s:%d: %s\n", __FILE__, __LINE__, #condition)))

@@ -59,7 +59,7 @@ TEST(bytes_are_appended_and_always_end_with_a_nul)
 	CHECK(!memcmp(b.data + 10000, "x\0yend", 7));
 }
 
-TEST(printf_fits_in_whatever_room_there_is)
+TEST(printf_fits_in_any_room)
 {
 	char text[300];
 

@@ -117,7 +117,7 @@ TEST(every_unit_that_help_and_docs_name_is_read)
 	CHECK_INT(units, 8);
 }
 
-TEST(what_is_no_duration_is_refused_with_examples)
+TEST(an_invalid_duration_is_refused_with_examples)
 {
 	static const char *const bad[] = {
 		"", "s", "-5", "5x", "1h30m", "5 s", "1..5", ".", "99999999999999999999", "300000d", "1e3", "5S",
@@ -146,7 +146,7 @@ TEST(times_may_be_relative_dates_or_seconds)
 	CHECK_INT(time_of("0"), 0);
 }
 
-TEST(what_is_no_time_is_refused)
+TEST(an_invalid_time_is_refused)
 {
 	static const char *const bad[] = {
 		"", "yesterday", "2026-13-01", "2026-02-30", "2025-02-29", "2026-11-21T24:00", "2026-11-21T07",

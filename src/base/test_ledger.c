@@ -75,7 +75,7 @@ static size_t size_of_file(void)
 	return stat(path, &st) ? 0 : (size_t)st.st_size;
 }
 
-TEST(records_come_back_in_order_also_empty_ones)
+TEST(records_are_read_in_order_also_empty_ones)
 {
 	start();
 	CHECK_INT(append("one"), 0);
@@ -178,7 +178,7 @@ TEST(the_old_file_stays_when_there_can_be_no_new_one)
 	buf_done(&records);
 }
 
-TEST(what_a_full_disk_took_in_part_is_taken_back)
+TEST(a_partial_write_to_a_full_disk_is_rolled_back)
 {
 	struct rlimit before, small;
 

@@ -48,7 +48,7 @@ static void stop_after_three(struct watch *w, uint32_t events)
 		loop_stop(loop, 7);
 }
 
-TEST(a_readable_descriptor_is_told_until_it_is_read)
+TEST(a_readable_descriptor_is_reported_until_it_is_read)
 {
 	struct pipe_watch *p;
 

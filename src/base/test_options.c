@@ -149,7 +149,7 @@ TEST(a_single_dash_is_enough_where_the_command_says_so)
 	command.single_dash = false;
 }
 
-TEST(help_is_asked_for_by_itself)
+TEST(help_is_requested_alone)
 {
 	CHECK_INT(parse("--help", false), 1);
 	CHECK_INT(parse("-rh", false), 1);

@@ -48,7 +48,7 @@ static void check_victim(void)
 	buf_done(&b);
 }
 
-TEST(a_file_is_for_its_owner_alone_whatever_the_umask_says)
+TEST(a_file_is_readable_by_its_owner_only_for_any_umask)
 {
 	mode_t mask = umask(0);
 	int fd = -1;

@@ -133,13 +133,13 @@ TEST(no_link_and_no_dots_lead_out)
 	said = shown(in(app, "folder/secret.php"), app);
 	CHECK_WHY(said, "a symbolic link leads out");
 	said = shown(in(app, "../outside/secret.php"), app);
-	CHECK_WHY(said, "the \"..\" in its path lead out");
+	CHECK_WHY(said, "the \"..\" in its path leads out");
 	CHECK(!strstr(said, "link"));
 	said = shown(in(app, "./../../../../../../etc/passwd"), app);
-	CHECK_WHY(said, "the \"..\" in its path lead out");
+	CHECK_WHY(said, "the \"..\" in its path leads out");
 	CHECK_INT(mkdir(in(app, "src"), 0755), 0);
 	said = shown(in(app, "src/..//../outside/secret.php"), app);
-	CHECK_WHY(said, "the \"..\" in its path lead out");
+	CHECK_WHY(said, "the \"..\" in its path leads out");
 	said = shown(in(app, "src/../link.php"), app);
 	CHECK_WHY(said, "a symbolic link leads out");
 	CHECK_STR(shown(in(app, "src/../cart.php"), app), "<?php\necho 1;\n");
@@ -184,7 +184,7 @@ TEST(only_source_code_is_shown)
 	CHECK_STR(shown(in(app, "node.module"), app), "<?php\n");
 }
 
-TEST(what_is_no_file_says_so)
+TEST(anything_but_a_regular_file_is_an_error)
 {
 	const char *said;
 

@@ -162,7 +162,7 @@ static int unescaped(const char *text, size_t n, char *ret, size_t *ret_n)
 	return text_unescape_url(ret, n, ret_n);
 }
 
-TEST(url_text_comes_back_and_nothing_is_guessed)
+TEST(url_text_survives_a_round_trip_unguessed)
 {
 	static const char *const bad[] = { "%", "%4", "a%zz", "%4g", "%g4", "50%", "% 20" };
 	char text[64];

@@ -85,7 +85,7 @@ TEST(an_alias_is_what_its_anchor_has)
 	CHECK(yaml_find(tree.root, "a") == yaml_find(tree.root, "b"));
 	CHECK_STR(error_of("a: *x\n"), "a.yaml:1: there is no anchor &x above *x");
 	CHECK_STR(error_of("*x\n"), "a.yaml:1: there is no anchor &x above *x");
-	CHECK_STR(error_of("a: &x [*x]\n"), "a.yaml:1: *x stands within what it is an alias of");
+	CHECK_STR(error_of("a: &x [*x]\n"), "a.yaml:1: *x is an alias of a value that contains it");
 }
 
 TEST(aliases_do_not_grow_beyond_the_cap)
@@ -131,18 +131,18 @@ TEST(depth_size_and_number_are_bounded)
 	buf_done(&b);
 }
 
-TEST(what_is_wrong_is_said_with_file_and_line)
+TEST(errors_name_file_and_line)
 {
 	CHECK_STR(error_of("a: 1\n\tb: 2\n"), "a.yaml:2: found a tab character that violates indentation; "
 		  "indent with spaces, not with tabs, and put text that begins with @ or ` in quotes");
 	CHECK_STR(error_of("a: 'x\n"), "a.yaml:2: found unexpected end of stream; "
-		  "look at the indentation and the quotes of this line and the one above it");
+				       "check the indentation and the quotes of this line and the one above it");
 	CHECK_STR(error_of("a: 1\nb: 2\na: 3\n"), "a.yaml:3: 'a' is a duplicate of line 1; remove one of them");
 	CHECK_STR(error_of("? [1]\n: 2\n"), "a.yaml:1: a key must be plain text");
 	CHECK_STR(error_of("a: 1\n---\nb: 1\n"),
 		  "a.yaml:2: a second document begins here; only one is read, put it into a file of its own");
 	CHECK_STR(error_of("a: &x {b: 1}\nc:\n  <<: *x\n"),
-		  "a.yaml:3: merge keys (<<) are not read here; write the values out");
+		  "a.yaml:3: merge keys (<<) are not supported; write the values out");
 	CHECK_STR(error_of("a: !!python/name:os.system x\n"),
 		  "a.yaml:1: unsupported tag 'tag:yaml.org,2002:python/name:os.system'; remove it");
 	CHECK_STR(error_of("a: \"x\\0y\"\n"), "a.yaml:1: a value with a NUL byte in it; remove it");

@@ -15,7 +15,7 @@
 /* Reads one code point of 1 to 4 bytes at `p`; returns its length, or 0 with U+FFFD for one bad byte. */
 unsigned text_decode(const char *p, const char *end, uint32_t *ret_code_point);
 
-/* Whether it is a number of Unicode that UTF-8 has a form for, and that form. */
+/* Whether it is a Unicode code point, and its UTF-8 form. */
 static inline bool text_is_code_point(uint64_t c)
 {
 	return c < 0xd800 || (c > 0xdfff && c <= 0x10ffff);
@@ -81,7 +81,7 @@ static inline int text_compare(struct str a, struct str b)
 int text_hex_digit(char c);
 
 /* Percent-decodes a string of `n` bytes in place and ends it with a NUL. -EINVAL if a % is not followed by two
- * hexadecimal digits; -EILSEQ if a NUL is in it or coded, which would cut the text short without anybody seeing it. */
+ * hexadecimal digits; -EILSEQ if a NUL is in it or encoded, which would silently truncate the text. */
 int text_unescape_url(char *text, size_t n, size_t *ret_n);
 
 /* One frame of a folded line: bytes kept but for ; newline CR NUL, which become _ : they would change the stack. */

@@ -2,7 +2,7 @@
  *
  *	SCHEME://[user:password@]host[:port][/path][?name=value&…]
  *
- * Parts may be percent-encoded. Nothing else of the program sees the password. */
+ * Parts may be percent-encoded. No other part of the program sees the password. */
 #ifndef BASE_URL_H
 #define BASE_URL_H
 
@@ -30,12 +30,11 @@ struct url {
 	size_t parameter_count;
 };
 
-/* -EINVAL with a sentence for what is no such URL. The caller frees with url_done, also after an error. */
+/* -EINVAL with a sentence for an invalid URL. The caller frees with url_done, also after an error. */
 int url_parse(const char *text, const struct url_kind *kind, struct url *ret, struct err *err);
 void url_done(struct url *u);
 
-/* The same sentence for what only the caller knows to be wrong: "the database must be a number …; a Redis is "
-								 "named as …" */
+/* The same sentence for errors that only the caller can detect: "the database must be a number …; use a URL such as …" */
 int url_invalid(const struct url_kind *kind, const char *problem, struct err *err);
 
 const char *url_get(const struct url *u, const char *name);	/* NULL if there is no such parameter */

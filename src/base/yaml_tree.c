@@ -16,7 +16,7 @@ struct anchor {
 
 struct reader {
 	yaml_parser_t parser;
-	yaml_event_t event;			/* the one to look at */
+	yaml_event_t event;			/* the current event */
 	bool has_event;
 	const char *file;
 	struct arena *memory;
@@ -56,7 +56,7 @@ int yaml_error(const struct yaml_node *n, struct err *err, const char *format, .
 	return err_set(err, -EINVAL, "%s:%u: %s", n->file, n->line, text);
 }
 
-/* libyaml says what it met, seldom what to do. */
+/* libyaml names the problem, seldom the remedy. */
 static int no_yaml(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
@@ -67,8 +67,8 @@ static int no_yaml(struct reader *r)
 			       p->problem_offset, problem);
 	return fail_at(r, p->problem_mark.line + 1, "%s; %s", problem,
 		       strstr(problem, "cannot start any token") || strstr(problem, "tab character") ?
-		       "indent with spaces, not with tabs, and put text that begins with @ or ` in quotes" :
-		       "look at the indentation and the quotes of this line and the one above it");
+			       "indent with spaces, not with tabs, and put text that begins with @ or ` in quotes" :
+			       "check the indentation and the quotes of this line and the one above it");
 }
 
 /* --- Events --- */
@@ -139,7 +139,7 @@ static int read_alias(struct reader *r, const struct yaml_node **ret)
 	if (!i)
 		return FAIL(r, "there is no anchor &%.64s above *%.64s", name, name);
 	if (!r->anchors[i - 1].node)
-		return FAIL(r, "*%.64s stands within what it is an alias of", name);
+		return FAIL(r, "*%.64s is an alias of a value that contains it", name);
 	*ret = r->anchors[i - 1].node;
 	return advance(r);
 }
@@ -192,7 +192,7 @@ static int check_key(struct reader *r, const struct yaml_node *n, const struct y
 	if (key->kind != YAML_SCALAR)
 		return yaml_error(key, r->err, "a key must be plain text");
 	if (!strcmp(key->text, "<<") && !key->is_quoted)
-		return yaml_error(key, r->err, "merge keys (<<) are not read here; write the values out");
+		return yaml_error(key, r->err, "merge keys (<<) are not supported; write the values out");
 	same = yaml_find(n, key->text);
 	if (same)
 		return yaml_error(key, r->err, "'%.64s' is a duplicate of line %u; remove one of them",

@@ -51,12 +51,12 @@ int yaml_tree_parse(const char *name, const void *bytes, size_t n, struct yaml_t
 int yaml_tree_read(const char *path, struct yaml_tree *ret, struct err *err);
 void yaml_tree_done(struct yaml_tree *t);
 
-/* The value of a mapping's key; NULL if nothing, or if `n` is NULL or no mapping. */
+/* The value of a mapping's key; NULL if there is none, or if `n` is NULL or not a mapping. */
 const struct yaml_node *yaml_find(const struct yaml_node *n, const char *key);
 
 bool yaml_is_null(const struct yaml_node *n);		/* empty, ~ or null; NULL is one, too */
 
-/* These take what the value is for ("redis: port"), yaml_want also NULL for the whole file, and give an error that names file
+/* These take the purpose of the value ("redis: port"), yaml_want also NULL for the whole file, and set an error that names file
  * and line if it is another kind of value. The text lives as long as the tree. */
 int yaml_want(const struct yaml_node *n, enum yaml_kind kind, const char *what, struct err *err);
 int yaml_get_text(const struct yaml_node *n, const char *what, const char **ret, struct err *err);

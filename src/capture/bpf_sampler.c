@@ -351,7 +351,7 @@ static int walk_sleepers(struct sampler *s, struct err *err)
 	return 0;
 }
 
-/* Inside a pid namespace nobody could tell of libphp in a process that has not run yet: a first walk asks for it, and its events
+/* Inside a pid namespace the location of libphp in a process that has not run yet is unknown: a first walk requests it, and its events
  * are answered before the second one. */
 int sampler_find_sleepers(struct sampler *s, struct err *err)
 {

@@ -24,7 +24,7 @@ struct sampler_options {
 	bool distribution;			/* for off-CPU times, or for calls */
 };
 
-/* Gets all that was drained: first events, then the counts that may refer to them. */
+/* Receives everything drained: first events, then the counts that may refer to them. */
 struct sampler_receiver {
 	void *data;
 	void (*event)(void *data, const void *event, size_t size);	/* begins with its type */
@@ -58,7 +58,7 @@ bool sampler_sees_all_pids(const struct sampler *s);
 /* Control groups (version 2) to sample (TARGET_CGROUPS), by open directories; at most CGROUPS_MAX. */
 int sampler_add_cgroup(struct sampler *s, int directory, struct err *err);
 
-/* Makes an event (EVENT_SLEEPER) of every thread of a PHP that sleeps now. -ENOTSUP if the kernel has no way to tell. */
+/* Makes an event (EVENT_SLEEPER) of every thread of a PHP that sleeps now. -ENOTSUP if the kernel cannot report that. */
 int sampler_find_sleepers(struct sampler *s, struct err *err);
 
 /* A wait that began before the programs were loaded; false if they have one of this thread. Removing takes back what
@@ -72,7 +72,7 @@ const struct unwind_maps *sampler_unwind_maps(const struct sampler *s);
 /* Waits up to `timeout_ms` for urgent events (new executables), and delivers them. -EINTR after a signal. */
 int sampler_poll(struct sampler *s, int timeout_ms, struct err *err);
 
-/* Hands over everything counted so far. Nothing is lost or counted twice while the programs go on. Also lowers the share
+/* Hands over everything counted so far. Nothing is lost or counted twice while the programs keep running. Also lowers the share
  * of switches that is recorded while there are too many of them. */
 int sampler_drain(struct sampler *s, struct err *err);
 

@@ -141,7 +141,7 @@ static bool lists_process(int directory, pid_t pid, unsigned depth)
 }
 
 /* /proc/PID/cgroup and what is mounted are both seen from the caller's cgroup namespace. If the mount begins above that, the names
- * in between are nowhere, so the groups are asked. */
+ * in between are nowhere, so the groups are queried. */
 bool cgroup_has_process(int directory, pid_t pid)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };

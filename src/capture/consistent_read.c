@@ -34,7 +34,7 @@ static void ask_for_short_slices(void)
 		syscall(SYS_sched_setattr, 0, &a, 0);
 }
 
-static bool go_to(int cpu)
+static bool pin_to(int cpu)
 {
 	cpu_set_t one;
 
@@ -71,7 +71,7 @@ void consistent_read_end(void)
 }
 
 /* It has not run between the two looks. */
-static bool stood_still(const struct thread_snapshot *before, const struct thread_snapshot *after)
+static bool has_not_run(const struct thread_snapshot *before, const struct thread_snapshot *after)
 {
 	if (after->runs != before->runs)
 		return false;
@@ -96,7 +96,7 @@ static enum consistent_read attempt(const struct thread_watch *w, bool only_runn
 	bool here = true;
 
 	if (!thread_state_is_asleep(snapshot->state) && snapshot->cpu != self.cpu) {
-		here = go_to(snapshot->cpu);
+		here = pin_to(snapshot->cpu);
 		if (here && !thread_watch_read(w, snapshot))
 			return CONSISTENT_READ_ENDED;
 	}
@@ -108,7 +108,7 @@ static enum consistent_read attempt(const struct thread_watch *w, bool only_runn
 	after = *snapshot;
 	if (!thread_watch_read(w, &after))
 		return CONSISTENT_READ_ENDED;
-	return stood_still(snapshot, &after) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
+	return has_not_run(snapshot, &after) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
 }
 
 enum consistent_read consistent_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,

@@ -3,9 +3,9 @@
  * A stack that is read from another CPU while its thread runs may be torn: half of it is of one moment, half of a later
  * one. A debugger stops the thread; that takes signals and rights, and leaves it stopped if the debugger dies. Instead the
  * reader moves to the CPU on which the thread runs. While the reader runs there, the thread waits for its turn, as it does
- * for any other program, so its memory stands still. The scheduler's account is the proof: if a CPU has not begun to run
- * the thread between two looks at it, and it still belongs to the reader's own CPU, it has not run. A thread that sleeps
- * stands still by itself, and is proved in the same way.
+ * for any other program, so its memory does not change. The scheduler's account is the proof: if no CPU has begun to run the
+ * thread between two observations, and it still belongs to the reader's own CPU, it has not run. The memory of a sleeping
+ * thread does not change either, which is proved in the same way.
  *
  * A reader that may not choose its CPU reads several times, and all readings must be the same. That finds almost all
  * torn stacks, not all of them.

@@ -12,7 +12,7 @@ bool fallback_bpf_obstacle(const struct sampler_options *o, struct obstacle *ret
 /* The same of process_vm_readv. Processes may be closed even if it is permitted. */
 bool fallback_memory_obstacle(struct obstacle *ret);
 
-/* "2 PHP processes may not be read, for example process 7: …": how many, and why of one, as remote_targets.h has it. */
+/* "2 PHP processes may not be read, for example process 7: …": their number, and the reason for one of them, from remote_targets.h. */
 void fallback_put_closed(struct buf *out, size_t count, const char *why);
 
 /* The remedy if nothing can be seen from outside; the end of a sentence. */

@@ -78,7 +78,7 @@ void file_summary_put(const struct record_summary *s, struct buf *out)
 	}
 }
 
-void file_summary_put_why_empty(const struct record_summary *s, struct buf *out)
+void file_summary_explain_empty(const struct record_summary *s, struct buf *out)
 {
 	buf_puts(out, "strobe: ");
 	if (s->processes == 1)

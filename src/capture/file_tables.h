@@ -1,4 +1,4 @@
-/* file_tables.h: the two tables of calls that the programs for file I/O take turns with, and which system calls those are. */
+/* file_tables.h: the two tables of calls between which the programs for file I/O alternate, and the system calls they count. */
 #ifndef CAPTURE_FILE_TABLES_H
 #define CAPTURE_FILE_TABLES_H
 
@@ -12,7 +12,7 @@ struct file_tables;
 struct file_tables *file_tables_new(int outer, int first, int second);
 struct file_tables *file_tables_free(struct file_tables *t);	/* NULL is fine; returns NULL */
 
-/* Puts the other table to use; returns when no program writes to the one before any more. */
+/* Puts the other table to use; returns when no program writes to the previous one any more. */
 int file_tables_turn(struct file_tables *t, struct err *err);
 
 /* Empties the one that is not in use. */

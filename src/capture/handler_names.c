@@ -96,7 +96,7 @@ void handler_names_note(struct handler_names *h, const struct function_event *e)
 {
 	if (e->kind != PHP_INTERNAL || !e->tgid || learn(h, e))
 		return;
-	/* The oldest ones are of processes that ended before anybody could look at them. */
+	/* The oldest ones are of processes that ended before they could be inspected. */
 	if (h->count == WAITING_MAX) {
 		h->count /= 2;
 		memmove(h->waiting, h->waiting + h->count, h->count * sizeof(*h->waiting));

@@ -12,7 +12,7 @@ struct kernel_symbols {
 	struct arena names;
 };
 
-/* Reads the text of kallsyms ("ffffffff81000000 T _text"); of addresses that are hidden from us nothing is kept. */
+/* Reads the text of kallsyms ("ffffffff81000000 T _text"); addresses that are hidden from us are skipped. */
 void kernel_symbols_init(struct kernel_symbols *k, const char *text, size_t n);
 void kernel_symbols_load(struct kernel_symbols *k);
 void kernel_symbols_done(struct kernel_symbols *k);

@@ -2,7 +2,7 @@
  *
  * PHP's interpreter is a C function, execute_ex, which runs a PHP function and those that it calls, until one returns to the
  * C code that called the interpreter. So PHP's stack is in groups, each from a frame with FRAME_TOP on, and each group runs in
- * one native frame of execute_ex, which it takes the place of:
+ * one native frame of execute_ex, which it stands for:
  *
  *	native (root first)                  PHP            together
  *	main … zend_execute                                 main … zend_execute

@@ -1,6 +1,6 @@
 /* memory_image.h: parts of a process' memory in a text file, for walkers to run over in tests.
  *
- * A line is "ADDRESS BYTES", both hexadecimal, or "NAME=NUMBER", or begins with #. Whoever includes this file gets
+ * A line is "ADDRESS BYTES", both hexadecimal, or "NAME=NUMBER", or begins with #. A file that includes this one gets
  * read_user and read_user_text over the image that was loaded last.
  */
 #ifndef CAPTURE_MEMORY_IMAGE_H

@@ -2,7 +2,7 @@
  *
  * A file is one module, whichever processes map it: its call frame information is read once, when a process is first seen
  * with it, and its symbols when the first of its frames is named, which may be after those processes have ended. The file
- * stays open in between. Numbers of modules begin with 1.
+ * stays open meanwhile. Module numbers begin at 1.
  */
 #ifndef CAPTURE_MODULES_H
 #define CAPTURE_MODULES_H

@@ -15,7 +15,7 @@ struct native_registry {
 	struct unwind_tables *tables;
 	struct modules *modules;
 	struct handler_names *handlers;
-	struct map added;		/* pid -> start time of those that were added before the programs asked */
+	struct map added;		/* pid -> start time of those that were added before the programs requested them */
 };
 
 static int put_page(void *arg, uint32_t number, const struct unwind_page *p)
@@ -156,8 +156,8 @@ void native_registry_add_process(struct native_registry *r, pid_t pid)
 	if (*then == (uint32_t)p.start_ticks)
 		return;
 	*then = (uint32_t)p.start_ticks;
-	/* The number of its executable pages is only known to the programs, which will ask; the answer is a matter of
-	 * microseconds once the tables are there. */
+	/* The number of its executable pages is only known to the programs, which will request it; the answer takes
+	 * microseconds once the tables exist. */
 	if (p.start_ticks && find_layout(r, pid, p.start_ticks, &p.layout) && sampler_sees_all_pids(r->sampler))
 		unwind_maps_set_process(r->maps, (uint32_t)pid, &p);
 }

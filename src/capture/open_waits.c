@@ -100,7 +100,7 @@ void open_waits_see(struct open_waits *w, u32 tid, const struct waiting *wait)
 		o->now[SAMPLE_RUNNABLE] = interval(wait, wait->woken_ns, w->now_ns);
 }
 
-static void owe(struct open_waits *w, const struct open_wait *o)
+static void add_debt(struct open_waits *w, const struct open_wait *o)
 {
 	for (u32 kind = 0; kind < SAMPLE_KINDS; kind++) {
 		struct debt d = { o->key, o->given[kind], 0 };
@@ -121,7 +121,7 @@ static void remove_gone(struct open_waits *w)
 	map_clear(&w->places);
 	for (size_t i = 0; i < w->count; i++) {
 		if (!w->waits[i].seen) {
-			owe(w, &w->waits[i]);
+			add_debt(w, &w->waits[i]);
 			continue;
 		}
 		map_set(&w->places, place_key(w->waits[i].tid, w->waits[i].since_ns), (u32)kept);

@@ -13,13 +13,13 @@ struct open_waits;
 struct open_waits *open_waits_new(u64 min_ns);
 struct open_waits *open_waits_free(struct open_waits *w);	/* NULL is fine; returns NULL */
 
-/* A look, once all counts of the programs so far are in the registry: begin, every wait that is open then (by the number of its
+/* One refresh, once all counts of the programs so far are in the registry: begin, every wait that is open then (by the number of its
  * thread), end. */
 void open_waits_begin(struct open_waits *w, u64 now_ns);
 void open_waits_see(struct open_waits *w, u32 tid, const struct waiting *wait);
 void open_waits_end(struct open_waits *w, struct stack_registry *b);
 
-/* The last look: each wait was counted as one that has ended. */
+/* The last refresh: each wait has been counted as ended. */
 void open_waits_finish(struct open_waits *w, struct stack_registry *b);
 
 #endif

@@ -30,7 +30,7 @@ void perf_map_parse(struct perf_map *m, const char *text, size_t n);
 void perf_map_done(struct perf_map *m);
 
 /* Reads the file of a process, which may be gone: `root` is the directory that was / to it. Only a file that belongs to the
- * user of the process, or to root, is read. -ENOENT if there is none, -EPERM if it is somebody else's. */
+ * user of the process, or to root, is read. -ENOENT if there is none, -EPERM if it belongs to another user. */
 int perf_map_read(struct perf_map *m, int root, const struct process_identity *who);
 
 /* NULL if no code with a name is there. Lives as long as `m`. */

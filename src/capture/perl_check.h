@@ -6,7 +6,7 @@
 #include "php_check.h"
 
 /* Looks at a process that runs the Perl; `bias` is what is added to the file's addresses. `ret_why` gets at least 128 bytes
- * of what is not as it should be, if the result is WRONG. */
+ * explaining the mismatch, if the result is WRONG. */
 enum php_check perl_check(const struct perl_image *i, pid_t pid, u64 bias, char *ret_why, size_t size);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 enum php_check {
-	PHP_CHECK_UNKNOWN,		/* too little to see yet, or no permission to look; try again later */
+	PHP_CHECK_UNKNOWN,		/* too little to check yet, or no permission; try again later */
 	PHP_CHECK_FITS,
 	PHP_CHECK_WRONG,
 };
@@ -18,8 +18,8 @@ enum php_check {
 /* Looks at the memory of a process that runs the binary (remote_memory_select); `bias` is what is added to the file's
  * addresses, `thread` the pointer of one of its threads (thread_pointer.h) if PHP is thread-safe; 0: not known. FITS only if
  * each field was needed for what runs just now, so a process that does nothing is UNKNOWN. `ret_why` gets at least 128 bytes
- * of what is not as it should be, if the result is WRONG. A process that runs may have gone on between two reads, so WRONG
- * counts only if it stays so for a while. */
+ * explaining the mismatch, if the result is WRONG. A running process may change between two reads, so WRONG
+ * counts only if it persists for a while. */
 enum php_check php_check(const struct php_image *b, u64 bias, u64 thread, char *ret_why, size_t size);
 
 /* The difference between a process' addresses and those of its program; false if that cannot be read. */

@@ -17,7 +17,7 @@ struct php_image {
 
 /* Reads what the open file is. Returns 1 if it has PHP, 0 if it has none (`binary.kind` is then BINARY_HOST if it may load
  * a library that has, else BINARY_OTHER; the linker may have put that library's globals into the program, and then their
- * addresses are told all the same), or -ENOTSUP with a sentence for a PHP that the table does not know. `name` is for
+ * addresses are returned nevertheless), or -ENOTSUP with a sentence for a PHP that the table does not know. `name` is for
  * sentences. */
 int php_image_read(int fd, const char *name, const struct php_offsets *o, struct php_image *ret, struct err *err);
 

@@ -36,7 +36,7 @@ struct known {
 	struct perl_image perl;		/* if php.binary, which is a copy of its binary then, is Perl */
 	int code;			/* 1 PHP or Perl, 0 none, < 0 refused */
 	size_t refusal;			/* number of the reason, if it is refused */
-	bool checked;			/* its offsets fit a process that was looked at */
+	bool checked;			/* its offsets fit a process that was inspected */
 };
 
 struct file_list {
@@ -170,7 +170,7 @@ static void compare_thread(pid_t tid, void *data)
 	thread_watch_close(&watch);
 }
 
-/* Code may have been interrupted while it changed its stack, so one look does not refuse. */
+/* Code may have been interrupted while it changed its stack, so one mismatch is not enough to refuse. */
 static enum php_check compare(const struct known *k, pid_t pid, u64 bias, char *ret_why, size_t size)
 {
 	struct comparison c = { &k->php, pid, bias, .ret_why = ret_why, .size = size };
@@ -301,7 +301,7 @@ static struct binary_key key_of(const struct stat *st)
 	};
 }
 
-static void tell_sampler(const struct php_registry *r, const struct known *k)
+static void notify_sampler(const struct php_registry *r, const struct known *k)
 {
 	if (r->sampler)
 		sampler_set_binary(r->sampler, &k->key, &k->php.binary);
@@ -312,7 +312,7 @@ static struct known *add_program(struct php_registry *r, const struct binary_key
 	struct known *k = add(&r->programs, key);
 
 	read_file(r, k, fd, name);
-	tell_sampler(r, k);
+	notify_sampler(r, k);
 	return k;
 }
 
@@ -322,7 +322,7 @@ static int check_program(struct php_registry *r, struct known *k, pid_t pid, con
 	int code = k->code > 0 && !k->checked && !php_check_bias(&k->php, pid, &bias) ? language_of(k) : check(r, k, pid, bias, name, err);
 
 	if (code < 0)
-		tell_sampler(r, k);
+		notify_sampler(r, k);
 	return code;
 }
 
@@ -338,7 +338,7 @@ static int no_program(pid_t pid, struct err *err)
 					    "parent has not reaped it", (int)pid);
 	if (process_is_of_kernel(pid))
 		return err_set(err, -ENOTSUP, "process %d is a kernel thread", (int)pid);
-	/* Its first thread has, and other threads may go on. */
+	/* Its first thread has exited, and other threads may continue. */
 	return err_set(err, -ENOTSUP, "process %d is exiting, and its program is no longer known", (int)pid);
 }
 
@@ -446,7 +446,7 @@ static int find_hosted_php(struct php_registry *r, const struct known *program, 
 	return code;
 }
 
-/* The program of a process, looked at now if it was not before; NULL with a sentence if it cannot be. */
+/* The program of a process, examined now if it was not before; NULL with a sentence on failure. */
 static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_name, size_t size, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open_program(pid, ret_name, size, err);
@@ -466,7 +466,7 @@ static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_n
 }
 
 /* The kernel's own number of a process is known where it is the caller's; otherwise it comes with the kernel's question. */
-static void tell_hosted(const struct php_registry *r, u32 tgid, const struct hosted_php *php)
+static void notify_hosted(const struct php_registry *r, u32 tgid, const struct hosted_php *php)
 {
 	if (tgid && r->sampler)
 		sampler_set_hosted(r->sampler, tgid, php);
@@ -486,7 +486,7 @@ int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
 		return check_program(r, k, pid, name, e);
 	code = find_hosted_php(r, k, pid, &php, e);
 	if (code && r->sampler && sampler_sees_all_pids(r->sampler))
-		tell_hosted(r, (u32)pid, &php);
+		notify_hosted(r, (u32)pid, &php);
 	return code;
 }
 
@@ -579,7 +579,7 @@ void php_registry_answer(struct php_registry *r, const struct binary_event *e)
 
 	if (!k) {
 		fd = e->pid ? open_program((pid_t)e->pid, name, sizeof(name), &err) : -1;
-		/* The process may be gone, or run another program by now; the next one that runs the file is asked about. The
+		/* The process may be gone, or run another program by now; the next one that runs the file is examined. The
 		 * device is not compared: some file systems tell another one than the kernel has. */
 		if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->key.inode || (u64)st.st_size != e->key.size) {
 			sampler_forget_binary(r->sampler, &e->key);
@@ -601,7 +601,7 @@ void php_registry_answer_host(struct php_registry *r, const struct process_event
 		return;
 	program = find_program(r, (pid_t)e->pid, name, sizeof(name), &err);
 	if (program && program->php.binary.kind == BINARY_HOST && find_hosted_php(r, program, (pid_t)e->pid, &php, &err))
-		tell_hosted(r, e->tgid, &php);
+		notify_hosted(r, e->tgid, &php);
 }
 
 const char *php_registry_refused(const struct php_registry *r)

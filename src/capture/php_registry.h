@@ -1,7 +1,7 @@
 /* php_registry.h: the files that have been examined, and which of them are a PHP, or Perl, that can be sampled.
  *
- * A file is looked at once, whatever process runs it: programs by the kernel's question or /proc, libraries of programs
- * that have none by themselves (mod_php, embeddings). A table of offsets that does not fit a process is refused, and the
+ * A file is examined once, whichever processes run it: programs when the kernel reports them or from /proc, and libraries of programs
+ * without an interpreter of their own (mod_php, embeddings). A table of offsets that does not fit a process is refused, and the
  * reason kept for the person.
  */
 #ifndef CAPTURE_PHP_REGISTRY_H
@@ -22,7 +22,7 @@ struct php_registry *php_registry_free(struct php_registry *r);		/* NULL is fine
 
 /* Looks at a process' program, and its libraries if it may have loaded libphp or libperl. Returns LANGUAGE_PHP or LANGUAGE_PERL
  * (languages.h) if it has that, 0 if neither, or an error with a sentence: -ESRCH if the process is gone, -EACCES if it may not
- * be looked at, -ENOTSUP for one that the table of offsets does not know or does not fit. */
+ * be inspected, -ENOTSUP for one that the table of offsets does not know or does not fit. */
 int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err);
 
 /* Compares the table of offsets again with processes that had nothing to compare it with when they were added, such as idle

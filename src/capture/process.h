@@ -18,7 +18,7 @@ uint64_t process_start_ticks(pid_t pid);
 /* Returns -ESRCH: there is no process of that number, or the caller may not see it. */
 int process_absent(pid_t pid, struct err *err);
 
-/* Whether the process that started then runs still. A zombie does not: its parent has not waited for it, that is all. */
+/* Whether the process that started then runs still. A zombie does not. */
 bool process_lives(pid_t pid, uint64_t start_ticks);
 
 /* Whether it is a thread of the kernel. */

@@ -61,7 +61,7 @@ static void note_added(struct record_sender *s, uint64_t samples)
 	s->added[s->added_count++] = (struct added){ s->waiting.size, samples };
 }
 
-static void throw_away(struct record_sender *s, const struct labels *labels)
+static void discard_part(struct record_sender *s, const struct labels *labels)
 {
 	uint64_t samples = 0;
 
@@ -82,7 +82,7 @@ int record_sender_add(struct record_sender *s, struct profile *p, struct err *er
 	if (p->node_count > 1 && e >= 0)
 		note_added(s, samples_of(p));
 	if (s->waiting.size > RECORD_SENDER_MAX)
-		throw_away(s, &p->labels);
+		discard_part(s, &p->labels);
 	profile_free(p);
 	return e;
 }

@@ -19,11 +19,11 @@ int record_sender_add(struct record_sender *s, struct profile *p, struct err *er
  * dropped because the queue is full are reported as STROBE_DROP_NO_DAEMON, without a call. */
 void record_sender_lose(struct record_sender *s, const struct labels *labels, enum strobe_drop reason, uint64_t samples);
 
-/* Sends all that waits. After an error it goes on waiting, up to RECORD_SENDER_MAX bytes. */
+/* Sends all that waits. After an error it stays queued, up to RECORD_SENDER_MAX bytes. */
 #define RECORD_SENDER_MAX	((size_t)64 << 20)
 int record_sender_flush(struct record_sender *s, struct err *err);
 
-/* Profiles that went out, and bytes that were thrown away because too many waited. */
+/* Profiles sent, and bytes dropped because the queue was full. */
 uint64_t record_sender_sent(const struct record_sender *s);
 uint64_t record_sender_lost_bytes(const struct record_sender *s);
 

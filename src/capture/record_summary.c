@@ -315,7 +315,7 @@ void record_summary_put_counts(const struct record_summary *s, struct json *j)
 	labels_done(&labels);
 }
 
-/* Whoever is ready to run gets a CPU that is idle, so without an idle tick nobody knows. */
+/* A runnable thread gets an idle CPU, so without an idle tick the reason is unknown. */
 static bool may_have_been_ready(const struct record_summary *s)
 {
 	return !s->is_remote && s->counters[COUNTER_TICKS_OTHER] && !s->counters[COUNTER_TICKS_IDLE];
@@ -336,7 +336,7 @@ static void put_idle(const struct record_summary *s, struct buf *out)
 	buf_puts(out, ready ? "idle or waited for one; record for longer, or add --off-cpu\n" : "idle; send traffic or add --off-cpu\n");
 }
 
-static void put_why_empty(const struct record_summary *s, struct buf *out)
+static void explain_empty(const struct record_summary *s, struct buf *out)
 {
 	const u64 *c = s->counters;
 
@@ -387,11 +387,11 @@ void record_summary_put(const struct record_summary *s, struct buf *out)
 {
 	put_end(s, out);
 	if (record_summary_is_empty(s) && s->file_io && s->processes) {
-		file_summary_put_why_empty(s, out);
+		file_summary_explain_empty(s, out);
 		return;
 	}
 	if (record_summary_is_empty(s)) {
-		put_why_empty(s, out);
+		explain_empty(s, out);
 		return;
 	}
 	if (s->file_io)

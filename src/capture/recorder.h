@@ -41,19 +41,19 @@ struct recorder_options {
 	const char *perl_offsets;		/* the same of Perl */
 };
 
-/* Loads the programs, or finds out that it has to do without, and finds the processes; nothing is recorded yet. */
+/* Loads the programs, or falls back to reading memory, and finds the processes; nothing is recorded yet. */
 int recorder_open(struct recorder **ret, const struct recorder_options *o, struct err *err);
 struct recorder *recorder_free(struct recorder *r);		/* NULL is fine; returns NULL */
 
 int recorder_start(struct recorder *r, struct err *err);
 
-/* Records for this long, or until a signal. Returns 1 to go on, 0 once the last process of `pids` has ended. */
+/* Records for this long, or until a signal. Returns 1 to continue, 0 once the last process of `pids` has ended. */
 int recorder_run(struct recorder *r, int64_t ns, struct err *err);
 
 int recorder_stop(struct recorder *r, struct err *err);
 
 /* Takes what was recorded since the last time, with `labels`: `take` gets a profile for each set of labels and owns it. The
- * recording goes on, and does not grow with its length. */
+ * recording continues, and its memory does not grow with its length. */
 int recorder_take(struct recorder *r, const struct stack_registry_layers *layers, void *data,
 		  void (*take)(void *data, struct profile *p), struct err *err);
 

@@ -60,13 +60,13 @@ void recorder_see_process(pid_t pid, void *data);
 
 bool recorder_in_cgroups(const struct recorder *r, pid_t pid);
 
-/* By pattern, --fpm and control groups. For the sampler that reads memory; BPF programs are told of targets instead. */
+/* By pattern, --fpm and control groups. For the sampler that reads memory; BPF programs get the targets instead. */
 bool recorder_is_wanted(void *data, pid_t pid);
 
 /* False once the last process of -p has ended, or its number belongs to another one. */
 bool recorder_targets_live(const struct recorder *r);
 
-/* The files of -p are looked at when the processes are named; some are refused later. Other refusals are not theirs. */
+/* The files of -p are examined at the start; some are refused later. Refusals of other files are ignored. */
 void recorder_note_refusals(struct recorder *r);
 
 /* --- recorder.c */

@@ -156,7 +156,7 @@ int recorder_add_targets(struct recorder *r, struct err *err)
 	if (e < 0)
 		return e;
 	php_registry_add_path(r->registry);
-	/* Others than those that were named need not be looked at. */
+	/* Only the named ones need to be checked. */
 	if (!r->remote && !r->target_count)
 		process_each(recorder_see_process, r);
 	return 0;

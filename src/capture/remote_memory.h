@@ -3,9 +3,9 @@
  * It is read by process_vm_readv: the process is not stopped and notices nothing. Callers must ensure that the thread
  * does not run during a walk (consistent_read.h), or check afterwards that it has not.
  *
- * A walker reads a few bytes at a time, and each system call costs more than what it copies. So what a walk is going to
- * need is fetched before, many places at once, and the walker's reads are answered from there; only what is missing is
- * read by itself. Only one thread of the program may use this.
+ * A walker reads a few bytes at a time, and each system call costs more than what it copies. So the memory that a walk
+ * will need is fetched in advance, many places at once, and the walker's reads are answered from there; anything missing is
+ * read individually. Only one thread of the program may use this.
  */
 #ifndef CAPTURE_REMOTE_MEMORY_H
 #define CAPTURE_REMOTE_MEMORY_H

@@ -102,7 +102,7 @@ static void end_thread(struct remote_sampler *s, struct remote_thread *t)
 	s->counts.ended++;
 }
 
-/* --- one look at a thread */
+/* --- one observation of a thread */
 
 static void note_process(struct remote_sampler *s, const struct remote_process *p, u64 key)
 {
@@ -184,7 +184,7 @@ static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 }
 
 /* A thread that slept at the last look and has not run since has the same stack still. */
-static bool sleeps_still(struct remote_sampler *s, struct remote_thread *t)
+static bool is_still_asleep(struct remote_sampler *s, struct remote_thread *t)
 {
 	struct thread_snapshot l = t->last;
 
@@ -203,7 +203,7 @@ static void snapshot(struct remote_sampler *s, struct remote_thread *t)
 	struct thread_snapshot l = t->last;
 
 	s->counts.observations++;
-	if (sleeps_still(s, t))
+	if (is_still_asleep(s, t))
 		return;
 	end_wait(s, t);
 	t->asleep = false;
@@ -290,7 +290,7 @@ void remote_sampler_stop(struct remote_sampler *s)
 {
 	for (size_t i = 0; i < s->targets->thread_count; i++)
 		if (!s->targets->threads[i]->ended)
-			sleeps_still(s, s->targets->threads[i]);
+			is_still_asleep(s, s->targets->threads[i]);
 	remote_sampler_drain(s);
 	s->counts.proved = consistent_read_is_proven();
 	consistent_read_end();

@@ -1,10 +1,10 @@
 /* remote_sampler.h: samples PHP processes by reading their memory (process_vm_readv), for where BPF is not permitted.
  *
- * At each tick of a clock it looks at each thread of its targets. Whether a thread is on CPU the kernel says, and its
+ * At each tick of a clock it observes each thread of its targets. The kernel reports whether a thread is on CPU, and its
  * stack is read while it does not run (consistent_read.h), so that no sample is torn; no process is ever stopped.
  *
- * Exact are the times: how long each thread was on CPU, waited for one, and was blocked, by the scheduler's account.
- * Sampled is which stack gets them: what was measured since a thread's last sample goes to the stack of the next one.
+ * The times are exact: how long each thread was on CPU, waited for one, and was blocked, by the scheduler's account.
+ * Their attribution to stacks is sampled: the time since a thread's last sample goes to the stack of the next one.
  * Time left at the end is reported as between samples.
  *
  * Hands over the same events and counts as the BPF programs do (bpf_sampler.h).
@@ -35,7 +35,7 @@ struct remote_sampler *remote_sampler_free(struct remote_sampler *s);	/* NULL is
 /* Samples until a time (CLOCK_MONOTONIC). Returns 0, or -EINTR if a signal came. */
 int remote_sampler_run(struct remote_sampler *s, int64_t until_ns);
 
-/* Hands over the waits that have not ended, up to now; they go on. */
+/* Hands over the waits that have not ended, up to now; they continue. */
 void remote_sampler_drain(struct remote_sampler *s);
 
 /* Makes the programs describe again, when it is seen next, what they have described so far. */
@@ -44,7 +44,7 @@ void remote_sampler_forget_names(struct remote_sampler *s);
 /* Calls `each` with the key of every wait that has not ended. */
 void remote_sampler_each_wait(struct remote_sampler *s, void (*each)(void *data, const struct count_key *key), void *data);
 
-/* The end: looks at sleeping threads once more, and drains. */
+/* Observes sleeping threads once more, and drains. */
 void remote_sampler_stop(struct remote_sampler *s);
 
 void remote_sampler_counts(const struct remote_sampler *s, struct remote_counts *ret);

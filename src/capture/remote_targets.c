@@ -18,7 +18,7 @@
 #define WAIT_MAX	64u		/* looks through /proc, one a second */
 #define NUMBERS_MAX	4096		/* more new ones are found by the next look through /proc */
 
-/* The last field of /proc/loadavg is the newest number. Numbers begin anew after the greatest one. */
+/* The last field of /proc/loadavg is the newest number. Numbers wrap around. */
 static pid_t newest_number(void)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -96,7 +96,7 @@ static void note_closed(struct remote_targets *t, const struct php_task *task, c
 			 *o->remedy ? "; " : "", o->remedy);
 }
 
-/* Reading /proc/PID/exe takes less than reading memory: of a process that may be looked at, the memory may be closed. */
+/* Reading /proc/PID/exe takes less than reading memory: the memory of a visible process may be unreadable. */
 static int check_memory(struct remote_targets *t, pid_t pid, bool is_php, struct err *err)
 {
 	struct php_task task;
@@ -227,8 +227,8 @@ static int consider(struct remote_targets *t, pid_t pid, bool fresh)
 	return t->wanted(t->data, pid) ? add_process(t, pid, fresh, &err) : 0;
 }
 
-/* A process without PHP may load a library of it, or run another program, later: it is looked at again, less and less often.
- * Kept is the turn at which it is due, and how long to wait then. */
+/* A process without PHP may load a library of it, or run another program, later: it is checked again, with backoff.
+ * The next check and the following wait are stored. */
 static bool is_due(struct remote_targets *t, pid_t pid)
 {
 	u32 *slot = map_slot(&t->others, (u64)pid), wait = *slot == MAP_NONE ? 1 : *slot & 0xff;
@@ -273,7 +273,7 @@ static void find_new_processes(struct remote_targets *t, int64_t now_ns)
 	t->last_number = newest;
 }
 
-/* Most become what they will be at once: they are looked at again whenever their age has grown by a half. */
+/* Most call exec soon: they are checked again whenever their age has grown by a half. */
 static void recheck_young(struct remote_targets *t, int64_t now_ns)
 {
 	size_t n = 0;

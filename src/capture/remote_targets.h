@@ -1,7 +1,7 @@
-/* remote_targets.h: the processes and threads whose memory is read: found by looking at /proc, again and again.
+/* remote_targets.h: the processes and threads whose memory is read: found by polling /proc.
  *
- * New processes are noticed by the last number that the kernel has given away, which costs one small read, so they are found
- * within a turn of the clock; all of /proc is looked through once a second.
+ * New processes are noticed by the last number that the kernel has assigned, which costs one small read, so they are found
+ * within a turn of the clock; all of /proc is scanned once a second.
  */
 #ifndef CAPTURE_REMOTE_TARGETS_H
 #define CAPTURE_REMOTE_TARGETS_H
@@ -25,19 +25,19 @@ struct remote_thread {
 
 	/* For the sampler; zeroed at first. */
 	struct thread_snapshot last;
-	int64_t last_ns;		/* 0: never looked at */
+	int64_t last_ns;		/* 0: never observed */
 	bool asleep;			/* and has not run since `last` */
 	bool waits;			/* its wait is counted under `wait` once it is over */
 	bool counted;			/* a part of it was counted already */
 	struct count_key wait;
 	u64 wait_ns;
-	u64 owed_cpu_ns, owed_delay_ns, owed_blocked_ns;	/* measured, and not given to a stack yet */
+	u64 owed_cpu_ns, owed_delay_ns, owed_blocked_ns;	/* measured, and not attributed to a stack yet */
 };
 
 /* A process without PHP that may become one by exec. */
 struct young_process {
 	pid_t pid;
-	int64_t since_ns, due_ns;	/* when it was found, and is looked at next */
+	int64_t since_ns, due_ns;	/* when it was found, and when it is checked next */
 };
 
 struct remote_targets {
@@ -49,10 +49,10 @@ struct remote_targets {
 	struct young_process *young;
 	size_t count, capacity, thread_count, thread_capacity, young_count, young_capacity;
 	size_t max;			/* processes that there were at a time */
-	struct map others;		/* processes without PHP -> when to look at them again */
-	struct map closed;		/* PHP processes that may not be looked into */
+	struct map others;		/* processes without PHP -> when to check them again */
+	struct map closed;		/* PHP processes that may not be inspected */
 	char closed_why[640];		/* about the first one: its number, why, and the remedy; "" if there are none */
-	pid_t last_number;		/* that the kernel has given away */
+	pid_t last_number;		/* assigned by the kernel */
 	int64_t scanned_ns;		/* when /proc was last scanned as a whole, and how often */
 	u32 turn;
 };

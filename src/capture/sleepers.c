@@ -123,7 +123,7 @@ void sleepers_add(struct sleepers *s, const struct sleeper_event *e)
 		return;
 	wait.key.process = s->settings->per_process ? PROCESS_KEY(e->tgid, e->start_ticks) : 0;
 	wait.key.native = s->native ? note_native(s, e) : 0;
-	/* Added first and looked at then: whatever the thread does later, the programs see it. */
+	/* Added before it is read: the programs see everything that the thread does later. */
 	if (sampler_add_wait(s->sampler, e->tid, &wait) && !has_slept_since(e))
 		sampler_remove_wait(s->sampler, e->tid, &wait);
 }

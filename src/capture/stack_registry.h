@@ -74,7 +74,7 @@ u32 stack_writer_add(struct stack_writer *w, u32 node, u64 php);
 
 /* --- for recordings without end */
 
-/* Counts begin anew, names stay. */
+/* Resets the counts; names stay. */
 void stack_registry_forget_counts(struct stack_registry *b);
 
 /* The numbers of its functions, stacks and requests. */

@@ -70,7 +70,7 @@ TEST(a_path_may_be_4096_bytes_long)
 	CHECK_STR(path(0, names, NULL), expected);
 }
 
-TEST(files_without_a_path_are_told_by_kind)
+TEST(files_without_a_path_are_named_by_kind)
 {
 	e.kind = FILE_SOCKET;
 	e.family = AF_UNIX;

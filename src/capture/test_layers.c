@@ -88,7 +88,7 @@ TEST(a_callback_that_is_written_in_c_has_no_interpreter)
 		  "execute main map zif_map call map zif_map call cb");
 }
 
-/* Before it calls, zend_call_function may look for a class, and the autoloader is called the same way. */
+/* Before it calls, zend_call_function may look up a class, and the autoloader is called the same way. */
 TEST(a_caller_that_has_not_called_yet_has_no_frame)
 {
 	CHECK_STR(WHOLE("main! map/ load! f", "execute@ x zif_map call@ is_callable lookup call@ x"),

@@ -81,7 +81,7 @@ TEST(a_wait_that_was_woken_is_runnable_since_then)
 	stack_registry_free(b);
 }
 
-TEST(an_end_that_is_counted_after_the_look_is_made_good_later)
+TEST(an_end_counted_after_the_refresh_is_corrected_later)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);
@@ -148,7 +148,7 @@ TEST(at_the_end_of_a_recording_each_wait_was_counted_whole)
 }
 
 /* Waits of one stack, of many threads, that begin and end at any time: nothing is counted twice, nothing is forgotten. */
-TEST(any_order_of_looks_and_ends_adds_up)
+TEST(any_order_of_refreshes_and_ends_adds_up)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct open_waits *w = open_waits_new(0);

@@ -94,7 +94,7 @@ static u8 *top_code(void)
 	return image_byte(body);
 }
 
-TEST(every_kind_of_frame_is_the_one_that_caller_tells)
+TEST(every_kind_of_frame_is_named_as_by_caller)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		char path[512], expected[512], found[600];

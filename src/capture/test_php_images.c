@@ -179,13 +179,13 @@ TEST(each_real_version_has_each_kind_of_frame)
 		check_image(versions[i].version, "", versions[i].stack);
 }
 
-TEST(a_generator_goes_on_after_the_one_that_it_delegated_to)
+TEST(a_generator_resumes_after_the_one_that_it_delegated_to)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
 		check_image(versions[i].version, "-generators", generators);
 }
 
-TEST(a_fiber_is_above_whoever_resumed_it)
+TEST(a_fiber_is_above_its_resumer)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
 		if (versions[i].fibers)

@@ -260,7 +260,7 @@ TEST(the_line_that_threw_is_that_of_functions_whose_variables_are_destroyed)
 	CHECK_INT(w.frames[0].line, 10);
 }
 
-TEST(a_line_outside_of_the_function_is_never_told)
+TEST(a_line_outside_of_the_function_is_never_reported)
 {
 	const struct php_layout *l;
 

@@ -60,7 +60,7 @@ static uint64_t receive_drops(int fd, unsigned reason)
 	return sum;
 }
 
-TEST(what_was_thrown_away_for_lack_of_a_daemon_is_told_by_samples)
+TEST(profiles_dropped_without_a_daemon_are_reported_as_samples)
 {
 	struct record_sender *s;
 	struct err err = { 0 };

@@ -24,7 +24,7 @@ TEST(idle_workers_are_the_reason_of_an_empty_recording)
 	CHECK_STR(text_of(&s), "strobe: 0 of 1,980 ticks found PHP on CPU: the 12 processes were idle; send traffic or add --off-cpu\n");
 }
 
-TEST(without_an_idle_cpu_nobody_is_said_to_have_been_idle)
+TEST(without_an_idle_cpu_no_process_is_called_idle)
 {
 	struct record_summary s = { .hz = 99, .processes = 1, .refused = "", .counters[COUNTER_TICKS] = 40,
 				    .counters[COUNTER_TICKS_OTHER] = 40 };
@@ -44,7 +44,7 @@ TEST(no_process_at_all_is_another_reason)
 			       "longer\n");
 }
 
-TEST(an_empty_recording_tells_what_was_lost)
+TEST(an_empty_recording_reports_its_losses)
 {
 	struct record_summary s = { .hz = 99, .processes = 1, .refused = "", .counters[COUNTER_TICKS] = 10,
 				    .counters[COUNTER_LOST_TABLE] = 7 };
@@ -92,7 +92,7 @@ TEST(every_loss_has_its_line)
 			       "strobe: 1 sample is outside of PHP functions: startup, compilation, shutdown\n");
 }
 
-TEST(an_end_before_the_end_is_told)
+TEST(an_early_end_is_reported)
 {
 	struct record_summary s = { .hz = 99, .seconds = 2, .refused = "", .processes = 1, .ended_early = 1, .switch_share = 1,
 				    .kinds[SAMPLE_ON_CPU] = { 3, 3 }, .counters[COUNTER_TICKS] = 10, .counters[COUNTER_SAMPLES] = 3 };
@@ -119,7 +119,7 @@ TEST(native_stacks_that_are_not_whole_have_their_lines)
 			       "strobe: 2 mapped files could not be read, and native stacks end there: cannot open '/lib/x.so'\n");
 }
 
-TEST(a_recording_without_bpf_counts_looks_and_what_became_of_them)
+TEST(a_recording_without_bpf_counts_observations_and_their_outcome)
 {
 	struct record_summary s = {
 		.hz = 99, .off_cpu = true, .seconds = 10, .processes = 3, .switch_share = 1, .refused = "", .is_remote = true,
@@ -140,7 +140,7 @@ TEST(a_recording_without_bpf_counts_looks_and_what_became_of_them)
 		  "privileges: strobe run -- php SCRIPT, or the extension with strobe.mode=sample\n");
 }
 
-TEST(what_is_not_exact_is_told)
+TEST(inexact_values_are_reported)
 {
 	struct record_summary s = { .hz = 99, .processes = 1, .switch_share = 1, .refused = "", .is_remote = true,
 				    .kinds[SAMPLE_ON_CPU] = { 1, 1 }, .remote = { .observations = 1, .kept = 1, .closed_why = "" } };
@@ -183,7 +183,7 @@ static bool has_label(const struct record_summary *s)
 	return found;
 }
 
-TEST(every_counter_is_told_in_words_and_in_labels)
+TEST(every_counter_is_reported_in_words_and_in_labels)
 {
 	for (unsigned c = 0; c < COUNTERS; c++) {
 		struct record_summary s = { .hz = 99, .off_cpu = true, .seconds = 2, .refused = "", .processes = 1, .switch_share = 2,
@@ -202,7 +202,7 @@ TEST(every_counter_is_told_in_words_and_in_labels)
 	}
 }
 
-TEST(without_bpf_every_count_is_told_too)
+TEST(without_bpf_every_count_is_reported_too)
 {
 	static const size_t counts[] = {
 		offsetof(struct remote_counts, ticks), offsetof(struct remote_counts, late), offsetof(struct remote_counts, observations),

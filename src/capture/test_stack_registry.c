@@ -78,7 +78,7 @@ TEST(a_count_that_comes_before_its_names_gets_them)
 }
 
 /* main called f from two of its lines, once each. */
-TEST(the_line_that_ran_is_kept_where_it_is_asked_for)
+TEST(the_executed_line_is_kept_on_request)
 {
 	struct stack_registry *b = stack_registry_new();
 	struct stack_registry_layers layers = { .php = true, .on_cpu = true, .lines = true };

@@ -446,7 +446,7 @@ TEST(code_that_php_compiled_is_left_as_its_interpreter_is)
 	CHECK_INT(walk(LIBRARY + 7, WORD(8), 0, 0)->stack.end, NATIVE_NO_TABLE);
 }
 
-TEST(a_walk_that_cannot_go_on_says_why)
+TEST(a_walk_that_cannot_continue_says_why)
 {
 	static const struct unwind_rule list[] = {
 		USUAL, { .cfa = UNWIND_CFA_NONE }, { .cfa = UNWIND_CFA_UNSUPPORTED },

@@ -45,7 +45,7 @@ static u32 number_at(const u8 *bytes, size_t at)
 	return v;
 }
 
-/* `left` is how many bytes there are; the number is small enough to be anywhere by chance. */
+/* `left` is how many bytes there are; the number is small enough to occur anywhere by coincidence. */
 static bool is_record(const u8 *record, size_t left, u64 address, u32 number)
 {
 	if (word(record, GLIBC_SELF) == address && left >= RECORD_BYTES && number_at(record, GLIBC_TID) == number)

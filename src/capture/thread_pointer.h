@@ -1,6 +1,6 @@
 /* thread_pointer.h: finds the thread-local storage of a thread in another process.
  *
- * The register that says so can only be read by stopping the thread. But the C library keeps a record of each thread
+ * The register that points to it can only be read by stopping the thread. But the C library keeps a record of each thread
  * just there, with the thread's number and pointers to the record itself, and that can be found in memory.
  */
 #ifndef CAPTURE_THREAD_POINTER_H

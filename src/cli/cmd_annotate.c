@@ -318,7 +318,7 @@ static int annotate(struct inputs *in, const char *target)
 	if (!c.file.n)
 		return explain_no_lines(in);
 	if (!column)
-		inputs_say_side(in->profile, &spec, number);
+		inputs_report_side(in->profile, &spec, number);
 	return print(in, number, &c, !target);
 }
 

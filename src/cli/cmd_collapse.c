@@ -122,7 +122,7 @@ static int collapse(struct inputs *in)
 	if (!inputs_have_values(in, &spec, number, false))
 		return EXIT_NO_SAMPLES;
 	if (!column)
-		inputs_say_side(in->profile, &spec, number);
+		inputs_report_side(in->profile, &spec, number);
 	left_out = is_in_order(in) ? folded_write_order(in->profile, &order, &folded, &err) :
 		   format_folded.write(in->profile, number, &folded, &err);
 	if (left_out > 0)

@@ -202,7 +202,7 @@ static int convert(struct inputs *in, const struct format *f)
 	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))
 		return EXIT_NO_SAMPLES;
 	if (holds_one_column(f) && !column && !quiet)
-		inputs_say_side(in->profile, &spec, number);
+		inputs_report_side(in->profile, &spec, number);
 	if (write_format(f, in->profile, column || f == &format_folded ? number : UINT32_MAX, &out, &err) < 0 ||
 	    write_output(f, &out, &err) < 0)
 		return command_fail(&spec, &err);

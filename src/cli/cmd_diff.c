@@ -178,7 +178,7 @@ static int load_one(struct sides *s, char **files, enum form form)
 }
 
 /* difffolded.pl compares with an empty file too: everything is new, or gone. */
-static void give_column(struct inputs *a, struct inputs *b)
+static void copy_column(struct inputs *a, struct inputs *b)
 {
 	struct profile *empty = a->profile->column_count ? b->profile : a->profile;
 	const struct profile *other = empty == a->profile ? b->profile : a->profile;
@@ -193,7 +193,7 @@ static int choose_columns(struct sides *s, enum form form)
 	int code;
 
 	if (form == FORM_FOLDED)
-		give_column(&s->a, &s->b);
+		copy_column(&s->a, &s->b);
 	if ((code = sides_columns(s, &spec, column)))
 		return code;
 	if (form == FORM_FOLDED && s->column_before != UINT32_MAX && s->column_after != UINT32_MAX)

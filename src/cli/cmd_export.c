@@ -276,7 +276,7 @@ static int parse_durations(void)
 	return 0;
 }
 
-/* An option of another word would be passed over in silence. */
+/* An option of another subcommand would be silently ignored. */
 static int check_word(const char *word)
 {
 	const struct { const char *option, *word; bool given; } only[] = {
@@ -405,7 +405,7 @@ static const struct word *find_word(const char *text)
 	return NULL;
 }
 
-static int no_such_word(const char *text)
+static int reject_word(const char *text)
 {
 	static const char *const known[] = { "svgs", "compress", "index", "metrics", NULL };
 	const char *nearest = options_nearest(text, known);
@@ -474,7 +474,7 @@ static int run(int argc, char **argv)
 				     "missing command; give one of svgs, compress, index and metrics%s", operands ? argv[2] : "");
 	w = find_word(argv[1]);
 	if (!w)
-		return no_such_word(argv[1]);
+		return reject_word(argv[1]);
 	code = run_word(w, &o);
 	free_functions(&o);
 	free(functions.items);

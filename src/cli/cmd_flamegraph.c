@@ -27,7 +27,7 @@ static const char palette_file[] = "palette.map";
 static struct picture_order base;
 static struct option_list also;
 static const char *output, *min_width, *column, *function, *nameattr, *from;
-static const char *usual_colors;		/* a palette that somebody chose is to be seen */
+static const char *usual_colors;		/* a chosen palette must be visible */
 static const char *color_by, *width_of, *delta;
 static bool quiet, random_colors, keep_colors;
 

@@ -259,7 +259,7 @@ static void put_json(const struct leaderboard *l, const struct grep_inputs *in, 
 	buf_putc(out, '\n');
 }
 
-/* Why nothing was counted, with what was looked at. */
+/* The reason why nothing was counted, with the inputs. */
 static void explain_empty(const struct leaderboard *l, const struct grep_inputs *in)
 {
 	const char *what = in->sources.count == 1 ? in->sources.items[0] : NULL;
@@ -277,8 +277,9 @@ static void explain_empty(const struct leaderboard *l, const struct grep_inputs 
 	if (!in->why.size && l->unmatched)
 		buf_printf(&b, " %.10g samples of stacks without \"%s\"", (double)l->unmatched / (double)l->scale, pattern);
 	if (!in->why.size && l->passed_over)
-		buf_printf(&b, "%s %.10g samples of stacks in which every function is passed over (--no-skip, "
-			   "--lowercase)", l->unmatched ? " and" : "", (double)l->passed_over / (double)l->scale);
+		buf_printf(&b, "%s %.10g samples of stacks in which every function is skipped (--no-skip, "
+			       "--lowercase)",
+			   l->unmatched ? " and" : "", (double)l->passed_over / (double)l->scale);
 	fputs("strobe grep: nothing to list: ", stderr);
 	fprintf(stderr, "%s\n", b.data);
 }
@@ -306,7 +307,7 @@ static int show(const struct grep_inputs *in, bool of_files)
 
 	buf_init(&out);
 	leaderboard_make(in->profile, chosen, &o, &l);
-	inputs_say_side(in->profile, &spec, chosen);
+	inputs_report_side(in->profile, &spec, chosen);
 	if (!l.count) {
 		explain_empty(&l, in);
 		code = EXIT_NO_SAMPLES;

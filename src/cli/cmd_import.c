@@ -91,7 +91,7 @@ static int check_options(int operands)
 }
 
 /* From the command line, else the profile, else the name of the file. */
-static void give_name(struct profile *p, const char *file)
+static void set_default_name(struct profile *p, const char *file)
 {
 	struct run_name named;
 	bool has = run_name_of_file(file, &named);
@@ -128,7 +128,7 @@ static void take_time_of_file(struct profile *p, const char *file)
 }
 
 /* `why` may be NULL. */
-static int nothing_in(const char *file, const char *why)
+static int reject_empty(const char *file, const char *why)
 {
 	fprintf(stderr, "strobe import: nothing was sampled: '%s'%s%s, so there is nothing to store\n", file,
 		why ? ": " : " holds no values", why ? why : "");
@@ -153,14 +153,14 @@ static int import(struct store *s, const char *file, size_t *added)
 	r = is_url ? profile_url_load(file, p, &reading, NULL, 0, &err) : format_load(file, p, &reading, &err);
 
 	if (r == -ENODATA)
-		return nothing_in(file, is_url ? err.text : NULL);
+		return reject_empty(file, is_url ? err.text : NULL);
 	if (r < 0)
 		return command_fail(&spec, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe import: %s\n", err.text);
 	if (!profile_has_samples(p))
-		return nothing_in(file, NULL);
-	give_name(p, file);
+		return reject_empty(file, NULL);
+	set_default_name(p, file);
 	describe(p);
 	if (!labels_get(&p->labels, "id") && run_name_of_profile(p, hash))
 		set(p, "id", hash);

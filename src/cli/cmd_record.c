@@ -200,7 +200,7 @@ struct sending {
 	int64_t since_ns;		/* wall clock */
 	unsigned hz;
 	uint64_t lost;			/* samples, told so far */
-	struct err problem;		/* the last one, once it was told */
+	struct err problem;		/* the last one, once it was reported */
 };
 
 static void send_profile(void *data, struct profile *p)
@@ -215,7 +215,7 @@ static void send_profile(void *data, struct profile *p)
 		fprintf(stderr, "strobe: a profile was dropped: %s\n", err.text);
 }
 
-/* A daemon that is away is told of once, and again when it was there in between. */
+/* An unavailable daemon is reported once, and again after it has been available. */
 static void send_waiting(struct sending *s)
 {
 	struct err err = { 0 };
@@ -331,7 +331,7 @@ static int show_sent(struct recorder *r, const struct sending *s)
 	record_summary_put(&summary, &text);
 	buf_printf(&text, "strobe: %llu profiles were sent to %s\n", (unsigned long long)record_sender_sent(s->sender), to);
 	if (record_sender_lost_bytes(s->sender))
-		buf_printf(&text, "strobe: %llu bytes of profiles were lost: the daemon was away for too long\n",
+		buf_printf(&text, "strobe: %llu bytes of profiles were lost: the daemon was unavailable for too long\n",
 			   (unsigned long long)record_sender_lost_bytes(s->sender));
 	if (!quiet || *s->problem.text)
 		fwrite(text.data, 1, text.size, stderr);

@@ -259,7 +259,7 @@ static int report(struct inputs *in, struct report_options *o)
 		return code;
 	inputs_difference(in, column, &o->column, &before);
 	if (!column)
-		inputs_say_side(in->profile, &spec, o->column);
+		inputs_report_side(in->profile, &spec, o->column);
 	has_values = inputs_have_values(in, &spec, o->column, true);
 	if (!has_values && !json && !csv)
 		return EXIT_NO_SAMPLES;
@@ -271,7 +271,7 @@ static int report(struct inputs *in, struct report_options *o)
 }
 
 /* The page of a function is an input like that of its whole profile. */
-static void say_function_is_ignored(char **names, size_t count)
+static void warn_function_ignored(char **names, size_t count)
 {
 	if (callers || callees)
 		return;
@@ -301,7 +301,7 @@ static int run(int argc, char **argv)
 	code = weights ? load_average(&in, argv + 1, (size_t)operands) :
 			 inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code) {
-		say_function_is_ignored(argv + 1, (size_t)operands);
+		warn_function_ignored(argv + 1, (size_t)operands);
 		code = report(&in, &o);
 	}
 	inputs_done(&in);

@@ -18,7 +18,7 @@
 #define EXIT_NOT_EXECUTABLE	126
 #define EXIT_NOT_FOUND		127
 
-/* Children of the command that still run, such as workers in the background, may end what they are at. */
+/* Children of the command that still run, such as workers in the background, may finish their work. */
 #define GRACE_NS		(200 * 1000000LL)
 #define GRACE_STEP_NS		(10 * 1000000LL)
 
@@ -86,7 +86,7 @@ struct run {
 	int64_t started_ns, ended_ns;
 };
 
-static bool is_over(const struct run *r)
+static bool has_ended(const struct run *r)
 {
 	return r->source->counters.connections_now == 0 || clock_monotonic_ns() - r->ended_ns >= GRACE_NS;
 }
@@ -96,7 +96,7 @@ static void grace_step(struct watch *w, uint32_t events)
 	struct run *r = (struct run *)((char *)w - offsetof(struct run, grace));
 
 	loop_timer_read(w);
-	if (is_over(r))
+	if (has_ended(r))
 		loop_stop(r->loop, 0);
 }
 
@@ -155,7 +155,7 @@ static int run_command(struct run *r, const char *program, char **argv, struct e
 		command_fail(&spec, err);
 		return code;
 	}
-	source_stop(r->source);		/* reads what has been sent before */
+	source_stop(r->source);		/* reads pending input */
 	r->source = source_close(r->source);
 	recording_end(&r->recording);
 	return r->child.exit_code;

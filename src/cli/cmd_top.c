@@ -230,7 +230,7 @@ static struct terminal *open_screen(void)
 	return terminal;
 }
 
-/* Nothing is left of a screen, so the reason for an empty one is told once more. */
+/* The screen is gone, so the reason for an empty one is printed again. */
 static int report_end(const struct recorder *r, bool screen)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };

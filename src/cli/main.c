@@ -82,8 +82,8 @@ static void overview_page(struct buf *b)
 		    "/run/strobe/strobe.sock (root) or $XDG_RUNTIME_DIR/strobe/strobe.sock.\n"
 		    ".TP\n.B NO_COLOR\nNo colours in tables when set.\n"
 		    ".SH EXIT STATUS\n"
-		    "0 fine, 1 wrong command line, 2 cannot (the message says why), 3 difference above the limit, "
-		    "4 nothing sampled. strobe\\-run(1) passes on the status of its command.\n");
+		    "0 success, 1 invalid command line, 2 failure (see the message), 3 difference above the limit, "
+		    "4 no samples. strobe\\-run(1) passes on the status of its command.\n");
 }
 
 static int unknown(const char *name)

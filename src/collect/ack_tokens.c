@@ -176,8 +176,8 @@ void ack_tokens_recorded(struct collector *c, struct source *s, const struct bat
 	journal_adopt(c->journal, source_identity(s), r);
 }
 
-/* At the end: the rest of them would come after a restart and find their batch kept without them. They all come
- * again. */
+/* At the end: the rest of them would be redelivered after a restart and find their batch stored without them. All of them are
+ * redelivered. */
 void ack_tokens_forget_replays(struct collector *c, struct redeliverable *t)
 {
 	while (t->replays) {

@@ -1,6 +1,6 @@
 /* batch_lines.c: folded lines into profiles.
  *
- * Most lines were there before, so a line is first looked up as a whole, by a hash of 64 bits with a secret seed: of a
+ * Most lines have occurred before, so a line is first looked up as a whole, by a hash of 64 bits with a secret seed: of a
  * million stacks two share one with a chance of 3 in 100 million.
  *
  * There are two ways. The fast one goes by line_dict.h, which knows stacks of earlier batches; the profiles that it
@@ -56,7 +56,7 @@ static void put_key(struct buf *key, const struct source_about *about, struct st
 		labels_put(about->labels, key);
 }
 
-/* A label ends at a NUL; a name with one must not pass for the name in front of it. */
+/* A label ends at a NUL; a name with one must not equal the part before it. */
 static void set_entry(struct labels *labels, struct str entry)
 {
 	char name[STROBE_WIRE_LABEL_VALUE];
@@ -211,7 +211,7 @@ static void lengthen(uint32_t **array, size_t *capacity, size_t need)
 
 	if (need <= *capacity)
 		return;
-	/* Zeroed pages that nobody touches cost nothing. */
+	/* Untouched zero pages cost nothing. */
 	longer = xcalloc(n, sizeof(*longer));
 	if (*capacity)
 		memcpy(longer, *array, *capacity * sizeof(*longer));

@@ -1,5 +1,5 @@
-/* batch_record.c: writing and reading records. Their bytes may come from a damaged file, or from a Redis that anybody
- * can write to: no number in them is taken for a size. */
+/* batch_record.c: writing and reading records. Their bytes may come from a damaged file, or from an untrusted
+ * Redis: no number in them is trusted as a size. */
 #include "batch_record.h"
 
 #include "mem.h"

@@ -1,8 +1,8 @@
-/* batch_record.h: the record of a batch that is under way: its id, its time, and the entries that are in it.
+/* batch_record.h: the record of a batch in flight: its id, its time, and the entries that are in it.
  *
- * A collector that is given the same entries again makes a batch with the same id of them, which the sinks take for a
- * replay. The record lies in the journal (journal.h), for the collector itself, and beside a stream, for whoever takes
- * its entries over. Varints: id, now_ns, the relays' ids behind their number, then the number of shares, each with the
+ * A collector that receives the same entries again puts them into a batch with the same id, which the sinks recognize as a
+ * replay. The record lies in the journal (journal.h), for the collector itself, and beside a stream, for the collector that
+ * claims its entries. Varints: id, now_ns, the relays' ids behind their number, then the number of shares, each with the
  * hash of its source and the ack tokens behind their number: stream, zigzag of the change of `high`, `low`. */
 #ifndef COLLECT_BATCH_RECORD_H
 #define COLLECT_BATCH_RECORD_H

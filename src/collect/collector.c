@@ -217,7 +217,7 @@ static void hand_over(struct collector *c, struct open_batch *b)
 	lock_release(&c->lock);
 }
 
-/* Merges so much of what is closing, and hands over what is ready. Returns whether there is more. */
+/* Merges a part of the closing batches, and hands over finished ones. Returns whether there is more. */
 static bool go_on_closing(struct collector *c, size_t bytes)
 {
 	struct open_batch *b = c->closing;
@@ -361,7 +361,7 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 	return 0;
 }
 
-static bool anything_queued(const struct collector *c)
+static bool is_any_sink_busy(const struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		if (sink_worker_is_busy(&c->sink_workers[i]))
@@ -369,7 +369,7 @@ static bool anything_queued(const struct collector *c)
 	return false;
 }
 
-static bool anything_under_way(const struct collector *c)
+static bool is_any_sink_committing(const struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		if (c->sink_workers[i].committing)
@@ -389,11 +389,11 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	c->flushing = true;
 	c->resting = false;
 	pthread_cond_broadcast(&c->changed);
-	while (anything_queued(c) && clock_monotonic_ns() < until)
+	while (is_any_sink_busy(c) && clock_monotonic_ns() < until)
 		collector_wait(c, until);
 	/* Whoever frees us waits for what a sink has begun, and it must not be taken for lost. */
-	c->resting = anything_queued(c);
-	while (anything_under_way(c))
+	c->resting = is_any_sink_busy(c);
+	while (is_any_sink_committing(c))
 		collector_wait(c, 0);
 	c->flushing = false;
 	pthread_cond_broadcast(&c->changed);

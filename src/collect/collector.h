@@ -4,16 +4,15 @@
  * second the batch is closed and goes to each sink's queue; a thread per sink empties it, so that a slow disk keeps
  * neither a PHP process nor another sink waiting. While a sink is slow, closed batches queue up to a cap of bytes;
  * beyond it the sink misses batches, which is counted, unless they can be delivered again (then sources wait, see
- * `full`). A batch that a sink could not keep (disk full) is tried again until it can; one that it never can keep
- * (-E2BIG, -EFBIG, -EINVAL) is dropped and counted, since nothing behind it would be stored otherwise.
+ * `full`). A batch that a sink could not store (disk full) is retried until it can; one that it can never
+ * store (-E2BIG, -EFBIG, -EINVAL) is dropped and counted, since it would block everything after it.
  *
- * Input that came with an ack token is acknowledged when all sinks are done with its batch. Before a sink sees such a
- * batch, the journal has noted which ack tokens it holds, so that after a crash the same entries make a batch with the
- * same id again: a sink that has it already takes it for a replay.
+ * Input that came with an ack token is acknowledged when all sinks are done with its batch. Before a sink sees such
+ * a batch, its ack tokens are written to the journal, so that after a crash the same entries make a batch with the
+ * same id again: a sink that has it already recognizes the replay.
  *
- * Runs are not merged: each waits in the same queues as the bytes that it came in, and the thread hands as many as wait
- * to the sink at once.
- * The collector knows nothing of stores: the program that owns both connects them.
+ * Runs are not merged: each is queued as the bytes that it came in, and the thread passes all queued runs to the
+ * sink at once. The collector knows nothing of stores: the program that owns both connects them.
  */
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
@@ -29,7 +28,7 @@ struct collector;
 struct collector_run {
 	const struct strobe_wire_message *message;
 	int64_t time_ns;			/* when it ended: as it says, or now if that is far off */
-	int result;				/* the sink's: 1 stored, 0 stored before, -EEXIST: another run has this name;
+	int result;				/* the sink's: 1 stored, 0 a duplicate, -EEXIST: another run has this name;
 						 * other errors are permanent */
 };
 
@@ -37,14 +36,14 @@ struct collector_run {
 struct collector_sink {
 	const char *url;			/* only shown; copied */
 	/* Returns 0 once the batch is durable; after most failures the same batch is retried a second later. The same
-	 * id may come again after a restart, and must not count twice. */
+	 * id may be redelivered after a restart, and must not count twice. */
 	int (*commit)(void *data, const struct batch *b, struct err *err);
-	/* Returns 0 once each run has its result and all valid ones are durable; after a failure the same runs come
-	 * again. NULL if runs are not wanted; without any sink that wants them they are dropped as unfit. */
+	/* Returns 0 once each run has its result and all valid ones are durable; after a failure the same runs are
+	 * redelivered. NULL if the sink takes no runs; without any sink that takes them they are dropped as unfit. */
 	int (*commit_runs)(void *data, struct collector_run *runs, size_t count, struct err *err);
 	/* Background work, about every minute; every 10 seconds while nothing can be stored. May be NULL. */
 	void (*maintain)(void *data);
-	/* Asked after each commit: whether that work is due as often now, too. May be NULL. */
+	/* Called after each commit: whether maintenance is due every 10 seconds now, too. May be NULL. */
 	bool (*is_low_on_space)(void *data);
 	bool wants_lines;			/* batch.lines is filled only if some sink wants it */
 	bool reads_rows;			/* batch_rows.h; if not, it gets profiles, which costs less if no sink reads rows */
@@ -56,7 +55,7 @@ struct collector_options {
 	uint64_t queue_bytes;		/* cap of batches waiting, for each sink; 256 MB */
 	unsigned max_series;		/* per batch; messages of more go to a series with entry=other; 10,000 */
 	unsigned max_label_values;	/* per label and UTC day; further values count as "other"; 1,000 */
-	const char *journal;		/* a file for ack tokens under way; NULL: none, then a crash may store entries
+	const char *journal;		/* a file for ack tokens in flight; NULL: none, then a crash may store entries
 					 * twice */
 };
 
@@ -64,7 +63,7 @@ struct collector_options {
 struct sink_counters {
 	_Atomic uint64_t samples_handed, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* its queue was full */
-	_Atomic uint64_t samples_dropped_unfit;			/* it can never keep them */
+	_Atomic uint64_t samples_dropped_unfit;			/* it can never store them */
 	_Atomic uint64_t runs_stored, runs_known, runs_queued;
 	_Atomic uint64_t runs_dropped_queue, runs_dropped_unfit, runs_dropped_conflict;
 	_Atomic uint64_t commits, commit_failures, queue_bytes;
@@ -78,13 +77,13 @@ struct sink_counters {
 /* Why the last commit failed, "" if it did not; any thread. `text` may be cut. */
 void sink_why(const struct sink_counters *c, char *text, size_t size);
 
-/* received = stored + queued + dropped, exactly; what senders dropped comes on top, it never arrived. Stored is what at
- * least one sink has and all are done with; the counters of each sink say more. */
+/* received = stored + queued + dropped, exactly; data dropped by senders is not included, since it never arrived. Stored means
+ * that at least one sink has it and all are done with it; each sink has counters of its own. */
 struct collector_counters {
 	_Atomic uint64_t samples_received, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* the queues were full */
-	_Atomic uint64_t samples_dropped_unfit;			/* no sink can ever keep them: too many series */
-	_Atomic uint64_t messages_replayed;			/* left out: a relay's batch that was seen already */
+	_Atomic uint64_t samples_dropped_unfit;			/* no sink can ever store them: too many series */
+	_Atomic uint64_t messages_replayed;			/* skipped: a relay's batch that was seen already */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
 	_Atomic uint64_t label_values_folded;			/* labels whose value became "other" */
 	_Atomic uint64_t labels_dropped;			/* labels of series that only runs keep */
@@ -93,7 +92,7 @@ struct collector_counters {
 	_Atomic uint64_t sender_drops[STROBE_DROP_REASONS];	/* samples, as PHP processes reported them */
 	/* runs_received = stored + known + queued + dropped, exactly */
 	_Atomic uint64_t runs_received, runs_stored, runs_queued;
-	_Atomic uint64_t runs_known;				/* the same run was there already */
+	_Atomic uint64_t runs_known;				/* the same run was stored already */
 	_Atomic uint64_t runs_dropped_queue, runs_dropped_unfit;
 	_Atomic uint64_t runs_dropped_conflict;			/* another run has its name */
 	_Atomic uint64_t sender_run_drops[STROBE_DROP_REASONS];
@@ -114,7 +113,7 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 struct source_receiver collector_receiver(struct collector *c);
 
 /* At run time; the loop's thread. Batches queued for a removed sink still go there; then `gone` is called, and the sink
- * may be closed. `left` samples and runs did not get there, which happens only when the collector is freed before. The
+ * may be closed. `left` samples and runs were not stored, which happens only when the collector is freed before. The
  * other sinks keep their order. COLLECTOR_SINKS at most, including removed ones until `gone` is called. */
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
 void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data);
@@ -122,19 +121,19 @@ void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *dat
 /* Takes over queue_bytes, max_series and max_label_values; no other option can change. */
 void collector_set_caps(struct collector *c, const struct collector_options *o);
 
-/* Whether no data in flight came from this source, which has been stopped: then it may be closed, and is forgotten
- * here. Else ask again later. */
+/* Whether no data in flight came from this source, which has been stopped: then it may be closed, and the collector drops its
+ * reference. Otherwise call again later. */
 bool collector_forget(struct collector *c, struct source *s);
 
-/* Closes the open batch and waits until all is committed or `timeout_ns` is over, and then still for commits in
+/* Closes the open batch and waits until everything is committed, or for `timeout_ns` and the commits then in
  * progress; acknowledges durable ack tokens. Returns the number of samples and runs that some sink could not commit: sinks
- * get no more of them until new input comes. */
+ * receive no more of them until new input arrives. */
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns);
 
 /* After a flush: samples and runs that no sink has. */
 uint64_t collector_unstored(struct collector *c);
 
-/* Flush first, and close the sources, which may be told of acknowledgements until then, before this. Returns NULL. */
+/* Flush first, and close the sources, which may be notified of acknowledgements until then. Returns NULL. */
 struct collector *collector_free(struct collector *c);
 
 const struct collector_counters *collector_counters(const struct collector *c);

@@ -1,4 +1,4 @@
-/* collector_change.c: sinks, sources and caps that change while batches are under way; all in the loop's thread. */
+/* collector_change.c: sinks, sources and caps that change while batches are in flight; all in the loop's thread. */
 
 #include "collector_private.h"
 

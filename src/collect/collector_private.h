@@ -11,13 +11,13 @@
 
 #include <pthread.h>
 
-/* A run under way to the sinks that want runs. */
+/* A run in flight to the sinks that take runs. */
 struct open_run {
 	unsigned sinks_left;
 	struct open_batch *batch;		/* that has its ack token and must not be acknowledged before; NULL:
 						 * none */
 	int best;				/* best result of the sinks so far */
-	bool noted;				/* while runs of several queues are counted */
+	bool noted;				/* scratch for counting runs in several queues */
 	int64_t time_ns;
 	size_t size;
 	uint8_t bytes[];
@@ -39,7 +39,7 @@ struct sink_worker {
 	/* under the collector's lock; the thread works on the first and leaves it there */
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
-	bool committing;			/* the sink is at work on the first */
+	bool committing;			/* the sink is committing the first */
 	void (*gone)(void *data, uint64_t left);	/* called in the loop's thread after a removed sink's worker has ended */
 	void *gone_data;
 	_Atomic bool has_left;			/* then its thread ends; not under the lock */
@@ -53,7 +53,7 @@ struct redeliverable {
 	struct open_batch *replays;		/* rebuilt after a crash, until the source has caught up */
 	bool caught_up;
 
-	/* acknowledged, and the source does not know yet that it was heard; the oldest first */
+	/* acknowledged, which the source has not confirmed yet; the oldest first */
 	struct unconfirmed { uint64_t batch_id, until; struct unconfirmed *next; } *unconfirmed, **last_unconfirmed;
 	uint64_t handed_back;			/* ack tokens so far */
 	struct redeliverable *next;
@@ -70,8 +70,8 @@ struct collector {
 	struct loop *loop;
 	struct watch timer, wake;
 	struct open_batch *open;		/* for input without ack tokens */
-	struct open_batch *closing, **last_closing;	/* nothing more is added; what waits in them is merged, little
-							 * by little */
+	struct open_batch *closing, **last_closing;	/* closed; their queued messages are merged
+							 * gradually */
 	struct redeliverable *redeliverable;
 	bool leaving_out;			/* the entry of which parts may follow is a replay */
 	struct open_batch_rules rules;
@@ -81,26 +81,26 @@ struct collector {
 	int wake_fd;
 
 	struct journal *journal;		/* NULL: none */
-	struct lock record_lock;		/* one sink at a time sees to it that a batch has its record */
+	struct lock record_lock;		/* one sink at a time writes the record of a batch */
 
 	/* under the lock */
 	struct lock lock;
 	pthread_cond_t changed;
 	struct open_batch *done, **last_done;	/* all sinks are done with them, the loop is not */
 	bool flushing, stopping;
-	bool resting;				/* a flush has given up: nothing is begun until something new comes */
+	bool resting;				/* a flush has timed out: no commit begins until new input arrives */
 	bool has_lock;
 };
 
 /* Waits for a change or the time (monotonic; 0 is for ever), under the lock. */
 void collector_wait(struct collector *c, int64_t until_ns);
 
-/* A sink is done with it; under the lock. */
+/* A sink has finished it; under the lock. */
 void collector_batch_left(struct collector *c, struct open_batch *b);
 void collector_run_left(struct collector *c, struct open_run *r);
 
 void collector_close_batches(struct collector *c);	/* all of them; the sinks have their content */
-void collector_close_batch(struct collector *c, struct open_batch *b);	/* it will go to all sinks; nothing is added */
+void collector_close_batch(struct collector *c, struct open_batch *b);	/* complete, for all sinks; nothing is added */
 void collector_count_bytes(struct collector *c, struct open_batch *b);	/* its present size, as queued */
 uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
@@ -109,7 +109,7 @@ void collector_reap(struct collector *c);	/* sink workers that have left */
 
 /* --- ack_tokens.c --- */
 
-/* Returns the batch for this input: the open one, or one rebuilt after a crash. `*now` is the time that it goes by. */
+/* Returns the batch for this input: the open one, or one rebuilt after a crash. `*now` is the time of the batch. */
 struct open_batch *ack_tokens_batch_for(struct collector *c, const struct source_about *about, int64_t *now);
 
 /* Whether a relay sent it before. The ack token of a duplicate must be acknowledged all the same. */

@@ -14,7 +14,7 @@
 /* The usual limit is 1,024; raises it by `more`, or as far as it goes. */
 void fd_budget_raise(unsigned more);
 
-/* All is open that will be without any connection; from now on the rest is shared. */
+/* Call when everything is open except connections; the remaining descriptors are shared from now on. */
 void fd_budget_share(void);
 
 /* The number of connections that HTTP may have. Call it before it begins to listen. */
@@ -22,7 +22,8 @@ unsigned fd_budget_for_http(void);
 
 bool fd_budget_left(int fd);
 
-/* The number of files that a sink may keep open between its batches: half of what is for sinks, or others could not open theirs. */
+/* The number of files that a sink may keep open between its batches: half of the sinks' share, or other sinks could not open
+ * theirs. */
 unsigned fd_budget_for_files(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* -EINVAL with a sentence for what is no regular file. */
+/* -EINVAL with a sentence if it is not a regular file. */
 int file_check_regular(const char *path, const struct stat *st, struct err *err);
 
 /* -ENOENT if there is none, and other errors with a sentence. */

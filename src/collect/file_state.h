@@ -56,7 +56,7 @@ void file_state_put_ended(const struct file_offset *o, struct buf *out);	/* a "w
  * `directory`; -ENOENT without one. `*ret_state`, for the caller to free, is the file that has it. */
 int file_state_find_rotated(const char *directory, const char *path, struct file_offset *ret, char **ret_state);
 
-/* Makes the "at" line of that file in a state file that no source uses a "was" line, since another source goes on with it. */
+/* Makes the "at" line of that file in a state file that no source uses a "was" line, since another source continues it. */
 int file_state_end(const char *state_path, const struct file_offset *o, struct err *err);
 
 #endif

@@ -116,7 +116,7 @@ static void decide(struct gather *g, bool is_over)
 	g->too_much = false;
 }
 
-static void is_ready(struct watch *w, uint32_t events)
+static void on_readable(struct watch *w, uint32_t events)
 {
 	struct gather *g = (struct gather *)((char *)w - offsetof(struct gather, ready));
 
@@ -124,7 +124,7 @@ static void is_ready(struct watch *w, uint32_t events)
 	decide(g, false);
 }
 
-static void break_is_over(struct watch *w, uint32_t events)
+static void on_timer(struct watch *w, uint32_t events)
 {
 	struct gather *g = (struct gather *)((char *)w - offsetof(struct gather, timer));
 
@@ -191,8 +191,8 @@ int gather_new(struct loop *l, struct gather **ret, struct err *err)
 	int r;
 
 	g->loop = l;
-	g->ready = (struct watch){ .ready = is_ready, .fd = -1 };
-	g->timer = (struct watch){ .ready = break_is_over, .fd = -1 };
+	g->ready = (struct watch){ .ready = on_readable, .fd = -1 };
+	g->timer = (struct watch){ .ready = on_timer, .fd = -1 };
 	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (g->epoll_fd < 0)
 		r = err_set(err, -errno, "cannot watch connections: epoll_create1: %s", strerror(errno));

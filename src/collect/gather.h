@@ -1,7 +1,7 @@
 /* gather.h: many connections with little data each, read together.
  *
  * Being woken for a message costs more than taking it, and waking costs its sender several times what sending does. So where
- * messages come often nobody is woken for a tenth of a second; then all that came is taken at once. Messages sent
+ * messages come often the loop sleeps for a tenth of a second, and then takes all that have arrived. Messages sent
  * meanwhile wait in the sender's buffer, which should not fill: for a unix socket it is 208 KB, and gather_room gives
  * a message's share. So breaks are shorter, down to a millisecond, while some sender takes more than 48 KB of its
  * buffer in a tenth of a second: short enough for it to take no more in one of them. A sudden burst still waits in
@@ -41,7 +41,7 @@ static inline size_t gather_room(size_t bytes)
 }
 
 int gather_new(struct loop *l, struct gather **ret, struct err *err);
-struct gather *gather_free(struct gather *g);		/* nothing may be watched any more; NULL is fine; returns NULL */
+struct gather *gather_free(struct gather *g);		/* all watches must have been removed; NULL is fine; returns NULL */
 
 /* As loop_add and loop_remove. A callback removes no other watch than its own. */
 int gather_add(struct gather *g, struct gather_sender *s, uint32_t events, struct err *err);

@@ -23,8 +23,8 @@ static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
 	return now;
 }
 
-/* When it came to where it waited, which may have been for days; `now` is that of the batch, so that it gets the same
- * time when it comes again after a crash, and meets its batch's id in the same file. */
+/* The time when it entered its stream or spool, perhaps days ago; `now` is that of the batch, so that a redelivery
+ * after a crash gets the same time, and finds its batch's id in the same file. */
 static int64_t arrival(const struct source_about *about, int64_t now)
 {
 	int64_t oldest = now - (about->ack_token ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
@@ -120,7 +120,7 @@ static bool has_room(struct collector *c, uint64_t (*taken)(const struct collect
 	return taken(c) + cost <= limit;
 }
 
-/* Entries of a stream are taken even then: their source has asked, and stops. */
+/* Entries of a stream are accepted even then: their source checks for space, and pauses. */
 static bool no_room(struct collector *c, const struct source_about *about, uint64_t cost)
 {
 	return !about->ack_token && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define RENEW_BYTES	((size_t)8 << 20)	/* a file above this that is mostly over is written anew */
+#define RENEW_BYTES	((size_t)8 << 20)	/* a file above this that is mostly obsolete is rewritten */
 
 /* A killed Redis may lose its last second of acknowledgements and deliver those entries again. */
 #define ENDED_KEPT_NS	(30 * NS_PER_SECOND)
@@ -137,7 +137,7 @@ bool journal_seen(struct journal *j, uint64_t relay_id)
 
 /* --- Reading --- */
 
-/* `batch` is the one that held them, 0 if that is over. */
+/* `batch` is the one that held them, 0 if it has ended. */
 static void take_relay_ids(struct journal *j, const uint64_t *ids, size_t n, uint64_t batch)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,10 +1,10 @@
 /* journal.h: the ack tokens in batches that sinks may have seen and that are not acknowledged yet.
  *
- * A collector that dies between a commit and the acknowledgement is given the same entries again. The journal knows to
- * which batch they belonged, so that they make one with the same id, which the sinks take for a replay. It is a ledger
- * (ledger.h): each record is written and synced before the first sink sees the batch; when it has grown and most of it
- * is over, a new one with the rest takes its place. Also kept: the ids of relays' batches that were seen, the last
- * JOURNAL_SEEN of them. The body of a record is its kind and, in varints, its content: 1 a batch under way
+ * A collector that dies between a commit and the acknowledgement receives the same entries again. The journal knows to
+ * which batch they belonged, so they form one with the same id, which the sinks recognize as a replay. It is a ledger
+ * (ledger.h): each record is written and synced before the first sink sees the batch; when it has grown and most records
+ * are obsolete, it is replaced by one with the rest. Also kept: the ids of relays' batches that were seen, the last
+ * JOURNAL_SEEN of them. The body of a record is its kind and, in varints, its content: 1 a batch in flight
  * (batch_record.h), 2 the ids of relays behind their number, 3 the id of a batch that ended.
  *
  * A batch has ended when its acknowledgement has arrived. Its record stays for half a minute and mostly longer, since a
@@ -26,8 +26,8 @@ struct journal *journal_close(struct journal *j);	/* NULL is fine; returns NULL 
 
 /* --- The loop's thread --- */
 
-/* The id of the batch that held this ack token of the source (source_identity) before the crash, and what time it was for
- * that batch; 0 if none did. */
+/* The id of the batch that held this ack token of the source (source_identity) before the crash, and the batch's
+ * time; 0 if none did. */
 uint64_t journal_batch_of(struct journal *j, const char *source, const struct ack_token *t, int64_t *ret_now_ns);
 
 /* Whether that batch held the relay's batch, and not only the ack token of one that had been seen before. */
@@ -36,7 +36,7 @@ bool journal_batch_held(const struct journal *j, uint64_t batch_id, uint64_t rel
 /* A record that was kept elsewhere: ack tokens of this source make that batch, as if it had been in the file. */
 void journal_adopt(struct journal *j, const char *source, const struct batch_record *r);
 
-/* The source has handed over all that it had been given: what did not come again never will. */
+/* The source has redelivered everything: the remaining ack tokens will never come again. */
 void journal_caught_up(struct journal *j, const char *source);
 
 /* Whether a relay's batch was seen; notes it if not. */
@@ -48,7 +48,7 @@ bool journal_seen(struct journal *j, uint64_t relay_id);
  * failure -EIO: it is worth another try. */
 int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
 
-/* A batch is acknowledged: its ack tokens do not come again. */
+/* A batch is acknowledged: its ack tokens will not be redelivered. */
 void journal_end(struct journal *j, uint64_t batch_id);
 
 /* For tests: how long the record of a batch that has ended is kept at least. */

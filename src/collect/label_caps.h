@@ -1,6 +1,6 @@
 /* label_caps.h: a cardinality limit for labels.
  *
- * Somebody will put a URL with an id into a label, and each value would become a series of its own. Only so many values
+ * Sooner or later an id ends up in a label, and each value would become a series of its own. Only so many values
  * of a label are kept per UTC day; further ones become "other". An id of one request is never a label of a series. */
 #ifndef COLLECT_LABEL_CAPS_H
 #define COLLECT_LABEL_CAPS_H

@@ -1,10 +1,10 @@
-/* line_dict.h: the stacks that came as lines before, so that no batch takes the same line apart again.
+/* line_dict.h: the stacks of earlier lines, so that no batch parses the same line again.
  *
  * A batch lasts a second, and most of its stacks were in the one before. Here each stack has a number that stays: the
  * leaf of a tree of its series. A batch only notes which of the tree's nodes it has already, and walks up from the leaf
  * until it meets one. Series have trees of their own, so that one list of nodes is enough for all profiles of a bucket.
  *
- * The memory has a cap; above it everything is forgotten and learned anew, which `generation` tells those who hold
+ * The memory has a cap; above it the dictionary is cleared, and `generation` changes for those who hold
  * numbers. */
 #ifndef COLLECT_LINE_DICT_H
 #define COLLECT_LINE_DICT_H
@@ -17,7 +17,7 @@
 
 struct line_dict {
 	uint32_t generation;			/* from 1 */
-	uint64_t seed;				/* for hashes of lines; nobody outside can know it */
+	uint64_t seed;				/* for hashes of lines; unknown to outsiders */
 	struct line_dict_node { uint32_t parent, frame; } *nodes;	/* 0 is the root of all series */
 	uint32_t node_count;
 	uint32_t *frame_names;			/* by frame, in `names` */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Reads the `size` bytes that an envelope announced. Returns NULL unless `fd` is a memfd of exactly that size that
- * nobody can change any more. The caller frees the result; `fd` stays the caller's. */
+ * can no longer be modified. The caller frees the result; `fd` stays the caller's. */
 void *memfd_read(int fd, uint64_t size);
 
 #endif

@@ -371,8 +371,8 @@ void open_batch_merge(struct open_batch *b)
 	open_batch_merge_some(b, SIZE_MAX);
 }
 
-/* While one set fills, the other is merged, at twice the speed, so that it is empty when the first is full; and nobody is
- * kept waiting for longer than merging a few messages takes. */
+/* While one set fills, the other is merged, at twice the speed, so that it is empty when the first is full; and no caller
+ * waits longer than it takes to merge a few messages. */
 static void keep(struct open_batch *b, uint32_t entry, const struct strobe_wire_message *m)
 {
 	assert(m->size <= WAITING_MAX);

@@ -5,7 +5,7 @@
  *
  * A message is counted when it is added, and merged with many others later, series by series: merging looks into the
  * profile in a hundred places, and one that was not used for some milliseconds is no longer in the processor's cache. So
- * what is in the profiles is right only when the batch is sealed; all else is at any time. */
+ * the profiles are complete only when the batch is sealed; everything else is correct at any time. */
 #ifndef COLLECT_OPEN_BATCH_H
 #define COLLECT_OPEN_BATCH_H
 
@@ -73,7 +73,7 @@ struct open_batch_rules {
 	bool keep_lines;			/* some sink wants them */
 	bool share_stacks;			/* all sinks read rows */
 	struct label_caps *caps;		/* may be NULL */
-	struct line_dict *dict;			/* the same; then each line is taken apart in each batch */
+	struct line_dict *dict;			/* the same; then each line is parsed in each batch */
 };
 
 struct open_batch *open_batch_new(uint64_t id);
@@ -82,7 +82,7 @@ struct open_batch *open_batch_free(struct open_batch *b);	/* NULL is fine; retur
 /* Seals the batch: merges pending messages, and frees data that only adding needs. */
 void open_batch_seal(struct open_batch *b);
 
-/* Merges what waits, after which `bytes` is what the batch really takes. The second stops after about so many bytes of
+/* Merges pending messages, after which `bytes` is the real size of the batch. The second stops after about so many bytes of
  * messages, of which 128 KB take 0.4 ms, and returns whether there are more. */
 void open_batch_merge(struct open_batch *b);
 bool open_batch_merge_some(struct open_batch *b, size_t bytes);

@@ -50,7 +50,7 @@ void open_runs_note(struct open_runs *o, const struct strobe_wire_message *m)
 	size_t length, i;
 	uint64_t id;
 
-	/* Samples are most of what comes, and runs of senders that announce none. */
+	/* Most messages are samples, or runs of senders that announce none. */
 	if (!opens && (is_open || m->info.kind != STROBE_WIRE_RUN || !o->count))
 		return;
 	text = open_runs_label(m, "id", &length);

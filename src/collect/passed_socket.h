@@ -1,13 +1,13 @@
-/* passed_socket.h: sockets that listen already: those that systemd has opened for us (LISTEN_FDS), so that senders find
- * somebody while we restart. */
+/* passed_socket.h: sockets that listen already: those that systemd has opened for us (LISTEN_FDS), so that senders can
+ * connect while we restart. */
 #ifndef COLLECT_PASSED_SOCKET_H
 #define COLLECT_PASSED_SOCKET_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* The one of this type that listens at this address, non-blocking and not inherited further; -1: there is none. Each
- * call gives a descriptor of its own. */
+/* The one of this type that listens at this address, non-blocking and close-on-exec; -1: there is none. Each
+ * call returns a new descriptor. */
 int passed_socket(int type, const struct sockaddr *address, socklen_t size);
 
 /* Whether this descriptor is a socket of this type that listens at this address. */

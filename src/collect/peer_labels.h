@@ -27,7 +27,7 @@ struct peer_labels;
 int peer_labels_new(const char *const *rules, size_t n, struct peer_labels **ret, struct err *err);
 struct peer_labels *peer_labels_free(struct peer_labels *p);		/* NULL is fine; returns NULL */
 
-/* Sets the labels of a process; what says nothing sets none. Returns a negative errno and a sentence if a file could not
+/* Sets the labels of a process; missing values set none. Returns a negative errno and a sentence if a file could not
  * be read; labels from the other one are set then. A pid of 0 is a process of another pid namespace: -ESRCH. */
 int peer_labels_read(const struct peer_labels *p, pid_t pid, struct labels *ret, struct err *err);
 

@@ -126,7 +126,7 @@ static void wait_for_loop(struct push_source *s, struct push *p)
 		forget(s, p);
 }
 
-int push_source_give(struct source *base, enum source_push_protocol protocol, const void *messages, size_t n, struct err *err)
+int push_source_submit(struct source *base, enum source_push_protocol protocol, const void *messages, size_t n, struct err *err)
 {
 	struct push_source *s = (struct push_source *)base;
 	struct push p = { .bytes = messages, .size = n, .result = -EAGAIN };

@@ -78,7 +78,7 @@ static void visit(struct runs_source *s, const char *name, bool is_closed)
 	if (runs_find_queued(s, id) || !is_file(s, id, name, &st))
 		return;
 	age_ns = clock_wall_ns() - runs_file_changed_ns(&st);
-	/* A time in the future is a clock's fault, and tells nothing. */
+	/* A time in the future is a clock error, and is ignored. */
 	if (st.st_size == 0 || (!is_closed && age_ns >= 0 && age_ns < RUNS_QUIET_NS) || s->queue_count == s->queue_max) {
 		s->has_fresh |= st.st_size > 0;
 		return;
@@ -115,7 +115,7 @@ static void watch_directory(struct runs_source *s)
 	char self[64];
 	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
-	/* The one that is open, whatever the path names by now. */
+	/* The open one, even if the path names another by now. */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", s->directory);
 	if (fd >= 0 && inotify_add_watch(fd, self, IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR) >= 0) {
 		s->notify.fd = fd;
@@ -142,7 +142,8 @@ static char *seen_path(const struct runs_source *s, const char *directory)
 			  NULL;
 }
 
-/* The list belongs to the directory, whatever leads there. Lists of before were named after the path as configured. */
+/* The list belongs to the directory, independent of the path that leads there. Earlier versions named lists after the
+ * configured path. */
 int runs_scan_open_seen(struct runs_source *s, struct err *err)
 {
 	_cleanup_(freep) char *before = seen_path(s, s->path);
@@ -245,7 +246,7 @@ void runs_scan_continue(struct runs_source *s)
 {
 	int64_t now = clock_monotonic_ns();
 
-	/* inotify tells nothing of a directory that is removed while it is open. */
+	/* inotify does not report the removal of an open directory. */
 	if (now >= s->next_check_ns) {
 		s->next_check_ns = now + SCAN_SOON_NS;
 		if (!s->scan && !is_in_place(s))

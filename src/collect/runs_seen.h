@@ -1,6 +1,6 @@
 /* runs_seen.h: the list of imported run files of a directory, kept across restarts.
  *
- * A file is known by a hash of its name, inode, size and time of change: one that is written anew is another one. The
+ * A file is known by a hash of its name, inode, size and time of change: a rewritten one is another one. The
  * hashes are kept in a file of the daemon's own, "strobe runs 1" and a line of 16 hexadecimal digits for each, to
  * which lines are appended. Files that are gone are forgotten after a scan of the directory.
  */
@@ -19,7 +19,7 @@ struct runs_seen {
 		size_t count, capacity;
 	} known, met;			/* met: those of `known` that the running scan has found */
 	size_t lines;			/* lines in the file */
-	int fd;				/* to append to; -1: the file has to be written anew */
+	int fd;				/* to append to; -1: the file has to be rewritten */
 	bool logged;
 };
 
@@ -33,7 +33,7 @@ int runs_seen_read_also(struct runs_seen *s, const char *path, struct err *err);
 bool runs_seen_has(const struct runs_seen *s, uint64_t id);
 void runs_seen_add(struct runs_seen *s, uint64_t id);
 
-/* Around a scan of the whole directory: ids met in between are kept at its end, all others forgotten. */
+/* Around a scan of the whole directory: ids found in the scan are kept at its end, all others dropped. */
 void runs_seen_meet(struct runs_seen *s, uint64_t id);
 void runs_seen_end_scan(struct runs_seen *s);
 

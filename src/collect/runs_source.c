@@ -49,7 +49,7 @@ void runs_refuse(struct runs_source *s, uint64_t id, enum source_file_error e, c
 	runs_seen_add(&s->seen, id);
 }
 
-/* For what may change without the file: it is said once, and tried again. */
+/* For problems that may be solved without changing the file: logged once, and retried. */
 static void complain(struct runs_source *s, uint64_t id, const char *name, const char *why)
 {
 	if (map_get(&s->logged, id) != MAP_NONE)
@@ -156,7 +156,7 @@ static bool start(struct runs_source *s, struct run_file *f)
 		s->child.fd = -1;
 		apart_end(&s->apart, &(const char *){ NULL }, &(size_t){ 0 }, NULL);
 	}
-	/* One that changes or goes is met again. */
+	/* One that changes or disappears is found again. */
 	if (r != -ESTALE && r != -ENOENT)
 		complain(s, f->id, f->name, err.text);
 	unqueue(s, f);
@@ -199,8 +199,8 @@ static void hand_over(struct runs_source *s, struct run_file *f, const char *mes
 	source_take(&s->base, about, &m);
 }
 
-/* It may still be written: the file is met again when it has changed, or has had time to. */
-static bool may_be_under_way(const struct run_file *f)
+/* It may still be written: the file is found again when it has changed, or after a while. */
+static bool may_be_incomplete(const struct run_file *f)
 {
 	int64_t age_ns = clock_wall_ns() - f->changed_ns;
 
@@ -224,7 +224,7 @@ static void end_reading(struct runs_source *s)
 	} else {
 		if (r == -EIO)
 			complain(s, f->id, f->name, err.text);
-		else if (may_be_under_way(f))
+		else if (may_be_incomplete(f))
 			runs_scan_soon(s);
 		else
 			runs_refuse(s, f->id, r == -EFBIG || r == -ENOMEM || r == -ETIMEDOUT ? SOURCE_FILE_LARGE :

@@ -18,7 +18,7 @@ struct run_file {
 	uint64_t id;				/* as in runs_seen.h */
 	int64_t changed_ns;
 	bool is_handed;				/* it waits to be committed */
-	bool is_closed;				/* its writer is done with it */
+	bool is_closed;				/* its writer has closed it */
 	char name[NAME_MAX + 1];
 };
 
@@ -30,7 +30,7 @@ struct runs_source {
 	char *state;				/* NULL: nothing is remembered */
 	struct runs_seen seen;
 	struct map logged;			/* ids of files whose error was logged once, and that are retried */
-	uint32_t epoch;				/* in ack tokens: those of before a restart are never met again */
+	uint32_t epoch;				/* in ack tokens, so that those from before a restart never match */
 
 	struct watch timer, notify, child;
 	int directory;				/* -1 while there is none */
@@ -38,7 +38,7 @@ struct runs_source {
 	ino_t inode;
 	DIR *scan;				/* under way */
 	int64_t next_scan_ns, next_check_ns;	/* monotonic; the check is whether the path still names the directory */
-	bool has_fresh;				/* the scan has passed over a file that may still be written */
+	bool has_fresh;				/* the scan has skipped a file that may still be written */
 	bool has_caught_up;
 	int logged_error;			/* why the directory cannot be read, as logged last; 0: it can */
 
@@ -59,7 +59,7 @@ struct run_file *runs_find_queued(struct runs_source *s, uint64_t id);	/* NULL: 
 /* Counts and logs a file that is never going to be read, and remembers it. */
 void runs_refuse(struct runs_source *s, uint64_t id, enum source_file_error e, const char *name, const char *why);
 
-/* Starts the child on the first file that waits, if none is being read and there is room for its run. */
+/* Starts the child on the first queued file, if none is being read and there is room for its run. */
 void runs_read_next(struct runs_source *s);
 
 /* --- runs_scan.c --- */

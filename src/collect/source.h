@@ -53,7 +53,7 @@ enum source_push_error {
 	SOURCE_PUSH_UNSUPPORTED,	/* a format, a type or an encoding that is not read */
 	SOURCE_PUSH_DAMAGED,
 	SOURCE_PUSH_LARGE,		/* above a limit */
-	SOURCE_PUSH_BUSY,		/* the collector was full: it is to come again */
+	SOURCE_PUSH_BUSY,		/* the collector was full: the sender should retry */
 	SOURCE_PUSH_PROFILES,		/* OTLP: profiles that were left out of a request */
 	SOURCE_PUSH_ERRORS
 };
@@ -70,8 +70,8 @@ struct source_counters {
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_lost;			/* to a server, after they had been ready */
 	_Atomic uint64_t connections_closed_by_server;			/* the lost ones that a running server closed, since too much was waiting */
-	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server
-								 * counts */
+	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server counts
+								 * them */
 	_Atomic uint64_t connections_closed_for_garbage;
 	_Atomic uint64_t peers_unlabelled;			/* processes whose /proc could not be read for labels */
 	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
@@ -98,8 +98,8 @@ struct source_counters {
 	_Atomic uint64_t lag;			/* entries not delivered to any consumer yet */
 	_Atomic uint64_t pending;		/* entries handed over and not acknowledged */
 	_Atomic uint64_t acked, claimed;	/* entries; claimed from consumers that are gone */
-	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed or deleted before anybody read them, or
-						 * before a reader of what was pending did, as far as is known */
+	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed or deleted before they were
+						 * read or, if pending, read again, as far as is known */
 };
 
 struct source;
@@ -145,13 +145,13 @@ struct source_receiver {
 	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
 	/* A source with ack tokens has handed over all entries delivered to it before it was opened. */
 	void (*caught_up)(void *data, struct source *s);
-	/* A record that the collector of a batch left beside the source (see `record` below): entries with its ack tokens make
+	/* A record that the collector of a batch left beside the source (see `record` below): entries with its ack tokens form
 	 * that batch again, which is complete at the next caught_up. NULL: not wanted. */
 	void (*recorded)(void *data, struct source *s, const struct batch_record *r);
 	/* Whether the queue is full: a source that can wait stops reading until it is not. Ask before each read. */
 	bool (*full)(void *data);
-	/* Bytes until the queue is at its limit, by which a source chooses how much to read at once; below 0 above the limit. NULL: any
-	 * number of them. */
+	/* Bytes until the queue is at its limit, by which a source chooses how much to read at once; below 0 above the limit. NULL:
+	 * no limit. */
 	int64_t (*spare)(void *data);
 	/* Whether messages without ack tokens that cost so much memory (open_batch_cost_of) and would be of so many series if their
 	 * labels were folded (open_batch_folded_key) would all be queued now: 0, else -EAGAIN with a sentence, or -E2BIG and -ENOSPC
@@ -162,11 +162,11 @@ struct source_receiver {
 	/* Set by the opener: a source that has an end has reached it. NULL: not wanted. */
 	void (*ended)(void *ended_data, struct source *s);
 	void *ended_data;
-	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it
-						 * is opened */
+	const char *state;			/* a directory for its state; NULL: none. Valid while it is
+						 * opened */
 	const struct peer_labels *peer_labels;	/* labels of processes that connect; outlives the source. NULL: none */
-	/* Open beside it; valid while it is opened. It takes over the listening sockets of those that are about to be
-	 * closed, and fails with -EEXIST if it would receive the same messages as one that stays. */
+	/* Open beside it; valid while it is opened. It inherits the listening sockets of those that are about to be
+	 * closed, and fails with -EEXIST if it would receive the same messages as one that remains. */
 	struct source_list staying, leaving;
 };
 
@@ -182,15 +182,15 @@ struct source_ops {
 	/* The data of these ack tokens is durable; in the loop's thread. NULL for sources without ack tokens. */
 	void (*ack)(struct source *s, const struct ack_token *tokens, size_t n);
 	/* Returns how many of all ack tokens given to ack, in that order, are known to be acknowledged at their origin, so
-	 * that they never come again. NULL: ack has done it when it returns. */
+	 * that they are never redelivered. NULL: they are when ack returns. */
 	uint64_t (*confirmed)(struct source *s);
-	/* Keeps the record of a batch beside the source, for whoever is given its entries next. In a thread of a sink, before
-	 * any sink sees the batch; may take a second. False if it could not, which it logs: the batch goes on without. NULL: nobody
-	 * else is given them. */
+	/* Stores the record of a batch beside the source, for the next consumer of its entries. In a thread of a sink, before any sink
+	 * sees the batch; may take a second. False if it could not, which it logs: the batch continues without one. NULL: the
+	 * entries have no other consumer. */
 	bool (*record)(struct source *s, uint64_t batch_id, const struct buf *record);
 	/* That batch is acknowledged. In the loop's thread, also for batches that have no record. */
 	void (*forget)(struct source *s, uint64_t batch_id);
-	/* Accepts nothing new; hands over data sent before that counts as delivered for its sender. May be NULL. A second
+	/* Accepts nothing new; hands over data whose sender regards it as delivered. May be NULL. A second
 	 * call does nothing. */
 	void (*stop)(struct source *s);
 	/* Hands over nothing more: without a stop before, data waiting in sockets or a pipe is left to others that have
@@ -202,8 +202,8 @@ struct source {
 	const struct source_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
 	char *identity;				/* origin of its ack tokens, independent of other parameters of the URL. NULL: the URL */
-	const char *awaited;			/* the path that it waits for, since it could not be read when the source was
-						 * opened; NULL: none */
+	const char *awaited;			/* the path that could not be read when the source was opened, and is
+						 * awaited; NULL: none */
 	int awaited_errno;			/* the reason */
 	struct source_counters counters;
 	struct source_receiver receiver;
@@ -217,7 +217,7 @@ struct source {
 
 /* Opens "unix:/run/strobe/strobe.sock", "resp://127.0.0.1:6379", "redis://host/?channel=excimer",
  * "redis://host/?stream=strobe&group=g", "-", "file:/var/log/strobe.folded" or "runs:/var/xhprof" and adds it to the loop. A server that
- * cannot be reached now is no error: the source goes on trying. `receiver` is copied. */
+ * cannot be reached now is no error: the source keeps trying. `receiver` is copied. */
 int source_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		struct err *err);
 
@@ -225,7 +225,7 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 bool source_acknowledges(const char *url);
 bool source_same_input(const char *a, const char *b);
 
-/* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. Closing one that was
+/* Shutdown in two steps: stop all sources, flush the collector, which acknowledges, then close them. Closing one that was
  * not stopped, in the turn of the loop in which it was opened, undoes the opening. */
 void source_stop(struct source *s);			/* NULL is fine */
 struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
@@ -247,7 +247,7 @@ size_t source_lines(struct source *s, struct source_about about, const char *tex
 /* Checks and counts a wire message, and hands it over if it is valid. */
 enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n);
 
-/* The same in two steps, for callers that look at the message first. */
+/* The same in two steps, for callers that inspect the message first. */
 enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret);
 void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m);
 

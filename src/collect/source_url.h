@@ -1,7 +1,7 @@
 /* source_url.h: parameters that several sources have in their URLs, about the lines that come from them.
  *
  *	label.NAME=VALUE	a label of each line and message that does not have it itself
- *	clock=wall|cpu		what the sampling ran by
+ *	clock=wall|cpu		the clock of the sampling
  *	period=DURATION		between two samples; "0.01" is 10 ms
  */
 #ifndef COLLECT_SOURCE_URL_H

@@ -14,7 +14,7 @@ struct tail {
 	uint64_t device, inode;
 	uint32_t epoch;
 	struct line_feed feed;
-	int64_t quiet_since_ns;		/* monotonic; when its end was first seen since it grew; 0: it grows */
+	int64_t quiet_since_ns;		/* monotonic; when its end was first reached since it grew; 0: it is growing */
 
 	/* Lines that were handed over and not acknowledged, in their order. */
 	struct tail_line { uint64_t at; bool acknowledged; } *lines;

@@ -223,7 +223,7 @@ static void commit_unacknowledged(struct fixture *f)
 	CHECK(f->n->commits >= until);
 }
 
-TEST(ack_tokens_come_back_when_all_sinks_have_the_batch)
+TEST(ack_tokens_are_returned_when_all_sinks_have_the_batch)
 {
 	struct fixture f;
 
@@ -245,7 +245,7 @@ TEST(ack_tokens_come_back_when_all_sinks_have_the_batch)
 	stop(&f);
 }
 
-TEST(entries_that_come_again_after_a_crash_count_once_in_each_sink)
+TEST(entries_redelivered_after_a_crash_count_once_in_each_sink)
 {
 	struct fixture f;
 
@@ -497,7 +497,7 @@ TEST(a_batch_of_a_relay_counts_once_after_a_crash_too)
 	stop(&f);
 }
 
-TEST(what_comes_again_gets_the_time_it_had)
+TEST(redelivered_entries_get_their_original_time)
 {
 	int64_t now = clock_wall_ns(), bucket;
 	struct fixture f;
@@ -533,7 +533,7 @@ TEST(a_line_that_waited_for_days_keeps_its_time)
 	stop(&f);
 }
 
-TEST(nothing_with_an_ack_token_is_dropped_when_the_queue_is_full_but_its_source_is_asked_to_wait)
+TEST(a_full_queue_pauses_sources_with_ack_tokens_and_drops_none_of_their_data)
 {
 	struct collector_sink sink = { .url = "one", .commit = commit };
 	struct source_receiver r;

@@ -87,7 +87,7 @@ static void *unblock_late(void *data)
 	return NULL;
 }
 
-TEST(what_a_sink_is_at_work_on_when_time_is_up_is_not_taken_for_lost)
+TEST(a_commit_in_progress_at_the_deadline_is_not_counted_as_lost)
 {
 	struct fixture f;
 	pthread_t thread;
@@ -384,7 +384,7 @@ TEST(series_without_end_are_dropped_and_counted)
 	stop(&f);
 }
 
-TEST(room_is_told_before_anything_is_taken)
+TEST(free_space_is_reported_before_anything_is_accepted)
 {
 	struct source_receiver r;
 	struct collector_options o;

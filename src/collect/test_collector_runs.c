@@ -37,7 +37,7 @@ TEST(runs_are_handed_on_each_by_itself_and_counted_by_what_became_of_them)
 	stop(&f);
 }
 
-TEST(runs_wait_while_they_cannot_be_stored_and_samples_go_on_behind_them)
+TEST(runs_wait_while_they_cannot_be_stored_and_samples_continue)
 {
 	struct collector_options o;
 	struct fixture f;

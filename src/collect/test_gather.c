@@ -222,13 +222,13 @@ static void check_many(unsigned messages, size_t bytes)
 	CHECK(has_room);
 }
 
-TEST(a_sender_of_many_messages_wakes_nobody_and_has_room)
+TEST(a_sender_of_many_messages_causes_no_wakeups_and_has_room)
 {
 	check_many(20, 1700);
 	check_many(70, 40);	/* it is not what they hold, but what the kernel adds */
 }
 
-TEST(who_goes_in_a_break_is_noticed_after_it)
+TEST(a_disconnect_during_a_break_is_noticed_after_it)
 {
 	unsigned sent;
 

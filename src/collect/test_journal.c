@@ -201,7 +201,7 @@ TEST(the_file_is_renewed_without_what_is_over)
 	journal_set_ended_kept(30LL * 1000000000);
 }
 
-TEST(what_does_not_come_again_is_over_when_the_source_has_caught_up)
+TEST(entries_not_redelivered_are_dropped_when_the_source_has_caught_up)
 {
 	struct fixture f;
 	long before;

@@ -100,7 +100,7 @@ TEST(ids_of_one_request_are_dropped_and_counted)
 	stop(&f);
 }
 
-TEST(a_new_day_begins_anew_and_the_same_one_does_not)
+TEST(a_new_day_resets_the_values_and_the_same_one_does_not)
 {
 	struct fixture f;
 

@@ -132,7 +132,7 @@ TEST(a_batch_with_shared_stacks_has_the_same_values_in_less_memory)
 	open_batch_free(shared);
 }
 
-TEST(merging_stops_after_so_many_bytes_and_goes_on_where_it_was)
+TEST(merging_stops_at_its_budget_and_resumes_there)
 {
 	struct open_batch *b = open_batch_new(1);
 	unsigned calls = 1;
@@ -168,7 +168,7 @@ TEST(what_waits_is_counted_as_if_nothing_of_it_were_there_yet)
 	open_batch_free(b);
 }
 
-TEST(a_batch_that_is_thrown_away_takes_what_waits_with_it)
+TEST(a_discarded_batch_drops_its_pending_messages)
 {
 	struct open_batch *b = open_batch_new(1);
 

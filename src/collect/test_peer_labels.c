@@ -55,7 +55,7 @@ TEST(our_own_variables_become_labels)
 	CHECK_STR(LABELS("node=daemon-env:STROBE_TEST_NODE", "other=daemon-env:STROBE_TEST_NONE"), "node=node-3");
 }
 
-TEST(what_is_no_rule_is_refused_with_a_sentence)
+TEST(an_invalid_rule_is_refused_with_a_sentence)
 {
 	static const char *const bad[][2] = {
 		{ "pod", "LABEL=KIND:NAME" }, { "=env:A", "LABEL=KIND:NAME" }, { "a-b=env:A", "letters, digits and _" },

@@ -51,7 +51,7 @@ static void *give(void *data)
 		strobe_wire_begin(&w, bytes + i * STROBE_WIRE_HEADER, STROBE_WIRE_HEADER, &info);
 		strobe_wire_end(&w);
 	}
-	p->given = push_source_give(p->source, SOURCE_PUSH_OTLP, bytes, sizeof(bytes), &p->err);
+	p->given = push_source_submit(p->source, SOURCE_PUSH_OTLP, bytes, sizeof(bytes), &p->err);
 	return NULL;
 }
 
@@ -124,7 +124,7 @@ TEST(a_push_above_the_limit_of_series_is_refused_for_good)
 	end(&p);
 }
 
-TEST(who_comes_after_the_end_is_told_so)
+TEST(late_pushes_are_rejected_during_shutdown)
 {
 	struct place p = { .room = 0 };
 

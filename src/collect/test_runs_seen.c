@@ -93,7 +93,7 @@ TEST(files_that_are_gone_are_forgotten_and_the_file_does_not_grow_for_ever)
 	remove_all();
 }
 
-TEST(a_line_that_was_cut_is_left_out_and_written_anew)
+TEST(a_truncated_line_is_skipped_and_rewritten)
 {
 	_cleanup_(freep) char *text = NULL;
 	struct runs_seen s;
@@ -120,7 +120,7 @@ TEST(a_file_of_something_else_is_not_taken_for_one)
 	remove_all();
 }
 
-TEST(what_cannot_be_written_is_known_all_the_same_and_written_later)
+TEST(ids_that_cannot_be_written_are_known_and_written_later)
 {
 	_cleanup_(freep) char *text = NULL;
 	struct runs_seen s;

@@ -92,7 +92,7 @@ TEST(a_memfd_that_is_unsealed_or_of_another_size_or_missing_is_rejected)
 	stop(&f);
 }
 
-TEST(descriptors_that_nobody_asked_for_are_closed)
+TEST(unused_passed_descriptors_are_closed)
 {
 	struct fixture f;
 	uint8_t bytes[4096];

@@ -29,7 +29,7 @@ TEST(a_message_arrives_and_is_counted)
 	stop(&f);
 }
 
-TEST(garbage_is_counted_by_reason_and_the_connection_goes_on)
+TEST(malformed_messages_are_counted_by_reason_and_the_connection_stays_open)
 {
 	uint8_t bytes[4096];
 	struct fixture f;
@@ -169,7 +169,7 @@ TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
 }
 
 /* Samples that will come again are no samples, and no error; nor is anything lost with their connection. */
-TEST(open_samples_are_told_apart)
+TEST(open_samples_are_distinguished)
 {
 	struct fixture f;
 	int fd;

@@ -32,7 +32,7 @@ static int lock_directory(const char *path, int *ret_fd, struct err *err)
 	return 0;
 }
 
-/* Removes a socket file that nobody listens on. */
+/* Removes a stale socket file. */
 static int remove_stale(const struct sockaddr_un *a, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = -1;

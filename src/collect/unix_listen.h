@@ -5,8 +5,8 @@
 #include "err.h"
 #include <stdbool.h>
 
-/* Listens on `path` (SEQPACKET, non-blocking). A file that a dead daemon left there is replaced; when something
- * answers on it that is -EADDRINUSE with a sentence. `*ret_activated` says that systemd made the socket and keeps
+/* Listens on `path` (SEQPACKET, non-blocking). A stale socket file is replaced; if a process is listening on
+ * it, the result is -EADDRINUSE with a sentence. `*ret_activated` says that systemd made the socket and keeps
  * it, so that it must not be removed. */
 int unix_listen(const char *path, int *ret_fd, bool *ret_activated, struct err *err);
 

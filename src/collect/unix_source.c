@@ -24,7 +24,7 @@
 #define DATAGRAM_MAX		(256 * 1024)	/* twice what a proper sender puts into one */
 #define DATAGRAMS_PER_TURN	32		/* then the other connections have theirs */
 #define ACCEPTS_PER_TURN	256
-#define DRAIN_MAX_NS		(2 * NS_PER_SECOND)	/* senders may go on sending; an end has to come */
+#define DRAIN_MAX_NS		(2 * NS_PER_SECOND)	/* senders may keep sending; shutdown must not take for ever */
 #define REJECTED_MAX		1000		/* bad messages of one connection before it is closed */
 #define PASSED_FDS		4		/* room for them; of more the kernel keeps the rest away from us */
 
@@ -47,7 +47,7 @@ struct unix_source {
 	bool activated;
 	dev_t device;				/* identify the socket file, so that only our own is removed */
 	ino_t inode;
-	int spare;				/* given up to accept and refuse when descriptors have run out */
+	int spare;				/* released to accept and refuse when descriptors have run out */
 	unsigned count;
 	bool logged_full, logged_unlabelled;
 	struct connection *connections;
@@ -70,7 +70,7 @@ static bool is_recorded(const struct strobe_wire_message *m)
 	return sampler && text_is((struct str){ sampler, n }, "record");
 }
 
-/* The place of `strobe record` is not that of the processes it looks at; ours is that of all. */
+/* The place of `strobe record` is not that of the processes it samples; our limit is that of all. */
 static void forget_place(struct connection *c)
 {
 	const struct peer_labels *rules = c->source->base.receiver.peer_labels;
@@ -139,7 +139,7 @@ static size_t take_fds(struct msghdr *h, int *ret_fds)
 	return n;
 }
 
-/* Reads one datagram. Returns 1, 0 if none is waiting, -1 if the connection is over. */
+/* Reads one datagram. Returns 1, 0 if none is waiting, -1 if the connection has ended. */
 static int receive(struct connection *c)
 {
 	struct unix_source *s = c->source;

@@ -2,8 +2,8 @@
  *
  * It listens on "unix:/path" (mode 0660, group strobe where that group exists and we are root), or takes the socket
  * that systemd passed for this path. There are no parameters; a bare "/path" may hold any byte, a '?' too. Every
- * process keeps one connection; what it sends is checked, counted and handed on, and nothing that it sends can hurt:
- * garbage is counted by reason and, when it does not end, the connection is closed. Closing the source first reads what
+ * process keeps one connection; its messages are checked, counted and handed on, and none of them can do harm:
+ * malformed ones are counted by reason and, if they continue, the connection is closed. Closing the source first reads what
  * has been sent already.
  */
 #ifndef COLLECT_UNIX_SOURCE_H

@@ -7,11 +7,11 @@
 
 struct diff_picture {
 	const char *width_of, *delta;		/* by name; NULL is the default */
-	const char *count_name;			/* unit of counts: "samples"; NULL where the unit says it all */
+	const char *count_name;			/* unit of counts: "samples"; NULL where the unit is enough */
 	struct flamegraph_options o;
 };
 
-/* Checks what was given by name. Returns 0 or an exit code. */
+/* Checks values given by name. Returns 0 or an exit code. */
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec);
 
 /* The title where none was given. */

@@ -53,7 +53,7 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	return 0;
 }
 
-/* Time is made of samples when all of them are there, so who has those has it. */
+/* Time is derived from samples when all of them have been read, so an input with samples has it. */
 static void add_time(struct inputs *in)
 {
 	uint32_t samples = profile_find_column(in->profile, "samples"), time = in->profile->column_count;
@@ -67,7 +67,7 @@ static void add_time(struct inputs *in)
 			in->list[i].columns |= 1u << time;
 }
 
-/* Whether somebody feeds standard input: a pipe or a file, unlike a terminal or /dev/null. */
+/* Whether standard input is fed: a pipe or a file, unlike a terminal or /dev/null. */
 static bool is_fed(int fd)
 {
 	struct stat st;
@@ -297,7 +297,7 @@ void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *co
 		*column = after;
 }
 
-void inputs_say_side(const struct profile *p, const struct command_spec *spec, uint32_t column)
+void inputs_report_side(const struct profile *p, const struct command_spec *spec, uint32_t column)
 {
 	if (column != UINT32_MAX && column == profile_find_column(p, "after") && profile_find_column(p, "before") != UINT32_MAX)
 		fprintf(stderr, "strobe %s: the input is a comparison, and this is its second side; `strobe diff` shows both\n", spec->name);
@@ -346,7 +346,7 @@ void inputs_replace(struct inputs *in, struct profile *by_this)
 	in->profile = by_this;
 }
 
-static void explain_nothing_left(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
+static void explain_empty_result(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
 {
 	fprintf(stderr, "strobe %s: nothing is left of %u stack%s: ", spec->name, stacks, stacks == 1 ? "" : "s");
 	if (focus && ignore)
@@ -372,6 +372,6 @@ int inputs_select(struct inputs *in, const struct command_spec *spec, const char
 	inputs_replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
 	if (!stacks || profile_stacks(in->profile))
 		return 0;
-	explain_nothing_left(spec, stacks, focus, ignore);
+	explain_empty_result(spec, stacks, focus, ignore);
 	return EXIT_NO_SAMPLES;
 }

@@ -1,5 +1,6 @@
-/* page_file.h: a profile as a page in a file: render.h's page with every value, grouping and table that strobe serve's page asks the
- * daemon for. */
+/* page_file.h: a profile as a page in a file: render.h's page with every value, grouping and table that strobe serve's page
+ * requests from
+ * the daemon. */
 #ifndef COMMAND_PAGE_FILE_H
 #define COMMAND_PAGE_FILE_H
 

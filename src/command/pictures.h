@@ -29,13 +29,13 @@ struct picture_order {
 /* "a.svgz", "a.svg.gz" */
 bool picture_path_is_packed(const char *path);
 
-/* Sets `path` and `form` from the file's name. Returns 0, or an exit code after it has said what is wrong. The same
- * holds for the next three. */
+/* Sets `path` and `form` from the file's name. Returns 0, or an exit code after printing the error, as
+ * do the next three. */
 int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path);
 int picture_order_min_width(struct picture_order *order, const struct command_spec *spec, const char *text);
 int picture_order_function(struct picture_order *order, const struct command_spec *spec, const char *regex);
 
-/* A picture as `base`, but for what `also` says. `also` must stay; picture_order_done in any case. */
+/* A picture like `base`, changed as `also` says. `also` must stay; picture_order_done in any case. */
 int picture_order_also(struct picture_order *order, const struct command_spec *spec, const struct picture_order *base,
 		       char *also);
 void picture_order_done(struct picture_order *order);

@@ -1,4 +1,4 @@
-/* profile_file.h: a profile written to a file that a command was given, in the format that the name's suffix says. */
+/* profile_file.h: writes a profile to a file, in the format of the name's suffix. */
 #ifndef COMMAND_PROFILE_FILE_H
 #define COMMAND_PROFILE_FILE_H
 
@@ -10,8 +10,8 @@
 /* Whether the name is that of a picture: .svg, .svgz, .svg.gz, .html. */
 bool profile_file_is_picture(const char *path);
 
-/* Whether a profile could be written to `path`: a known suffix, a directory that exists. Asked first, so that an hour of
- * sampling is not lost to a typing error. */
+/* Whether a profile could be written to `path`: a known suffix, a directory that exists. Checked first, so that an
+ * hour of sampling is not lost to a typo. */
 int profile_file_check(const char *path, struct err *err);
 
 /* Appends the labels of a recording from outside, which say how much was seen and lost, for the description (`notes`) of a

@@ -361,7 +361,7 @@ static int get(const struct profile_url *u, const char *path, const char *token,
 	return r;
 }
 
-/* An old link leads to a comparison, whatever side of it was asked for. */
+/* An old link leads to a comparison, regardless of the requested side. */
 static void keep_side(const struct profile_url *u, struct buf *url)
 {
 	const char *side = strstr(u->path.data, "&side=");
@@ -370,7 +370,7 @@ static void keep_side(const struct profile_url *u, struct buf *url)
 		buf_put(url, side, 1 + strcspn(side + 1, "&"));
 }
 
-/* Asks where an old link leads to, until it is no old link. */
+/* Follows the redirects of an old link. */
 static int follow(struct profile_url *u, const char *token, struct err *err)
 {
 	for (int i = 0; u->is_old_link; i++) {

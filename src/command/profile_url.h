@@ -35,8 +35,9 @@ struct str profile_url_value(const char *url, const char *begin);
 bool profile_url_is_comparison(const char *url);
 char *profile_url_side(const char *url, const char *side);
 
-/* Puts the part that the sides of that comparison differ in: "run shop/1", "deploy=6", "2026-11-21T07:00:00Z to 2026-11-21T08:00:00Z", where
- * times relative to now are those of the side's profile; nothing if the address does not tell. */
+/* Appends the part in which the sides of that comparison differ: "run shop/1", "deploy=6", "2026-11-21T07:00:00Z to
+ * 2026-11-21T08:00:00Z", where
+ * times relative to now are those of the side's profile; nothing if that cannot be told from the address. */
 void profile_url_name_side(const char *url, bool is_before, const struct profile *p, struct buf *out);
 
 /* The same address without its filters of stacks, for the caller to free; NULL if it has none. */
@@ -54,7 +55,7 @@ struct profile_url {
 int profile_url_parse(struct profile_url *u, const char *url, struct err *err);
 void profile_url_done(struct profile_url *u);
 
-/* Asks, and adds the answer to `p` as format_load does: -ENODATA with the daemon's own reason if nothing was found.
+/* Fetches the profile, and adds it to `p` as format_load does: -ENODATA with the daemon's own reason if nothing was found.
  * `column` (may be NULL) has `size` bytes and gets the column that the address names, unless it has one already. */
 int profile_url_load(const char *url, struct profile *p, const struct format_options *o, char *column, size_t size,
 		     struct err *err);

@@ -1,4 +1,4 @@
-/* recording_options.h: the options that commands which look at running processes have in common: which processes, and which frames.
+/* recording_options.h: the common options of commands that inspect running processes: which processes, and which frames.
  *
  * A command puts the rows of a macro into its table of options and calls the functions once the command line is parsed.
  */
@@ -26,7 +26,7 @@ struct target_options {
 	{ OPTION_LIST, 0, "container", "ID", &(t).containers,									\
 	  "Processes in this container (id prefix); repeatable." }
 
-/* Returns 0, or EXIT_USAGE after it has said what excludes each other. */
+/* Returns 0, or EXIT_USAGE after naming the options that exclude each other. */
 int target_options_check(const struct target_options *t, const struct command_spec *spec, int operands);
 void target_options_fill(const struct target_options *t, struct recorder_options *o);
 
@@ -46,19 +46,19 @@ struct frame_options {
 
 bool frame_options_any(const struct frame_options *f);
 
-/* Sets `languages`. Returns 0, or EXIT_USAGE after it has said what is wrong. */
+/* Sets `languages`. Returns 0, or EXIT_USAGE after printing the error. */
 int frame_options_check(struct frame_options *f, const struct target_options *t, const struct command_spec *spec);
 
 /* Sets which layers there are, as they were given. */
 void frame_options_fill(const struct frame_options *f, struct stack_registry_layers *ret);
 
-/* Without a target it is every PHP; whoever names processes sees what they run. */
+/* Without a target every PHP is recorded; of named processes, whatever they run. */
 u8 recording_languages(const struct frame_options *f, const struct target_options *t);
 
 /* Fills in what is known of the layers once the recorder is open. */
 void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_registry_layers *layers);
 
-/* Each step down the ladder is told. -ENOTSUP if none of the frames that were asked for are to be had there. */
+/* Prints each fallback. -ENOTSUP if none of the requested frames are available. */
 int recording_warn_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_registry_layers *layers,
 			    struct err *err);
 

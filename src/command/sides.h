@@ -18,7 +18,8 @@ struct sides {
 	bool is_difference, is_scaled;	/* is_scaled: it was, and is again, by total */
 };
 
-/* Reads both files. `keep_names`: for conversions, which write names as they are. Returns 0 or an exit code, after it has said why, as the next
+/* Reads both files. `keep_names`: for conversions, which write names as they are. Returns 0, or an exit code after printing
+ * the reason, as the next
  * three do; sides_done in any case. */
 int sides_load(struct sides *s, const struct command_spec *spec, const struct format_options *o, char **files, bool keep_names);
 
@@ -33,13 +34,13 @@ bool sides_take_difference(struct sides *s, const char *file);
  * has none. */
 int sides_columns(struct sides *s, const struct command_spec *spec, const char *wanted);
 
-/* Says what speaks against the comparison, on standard error. Without `force` some of that ends it. */
+/* Prints doubts about the comparison to standard error. Without `force` some of them are fatal. */
 int sides_check(const struct sides *s, const struct command_spec *spec, enum diff_scale scale, bool force, bool quiet);
 
-/* Whether both are samples, which are compared by their shares unless somebody wants something else. */
+/* Whether both are samples, which are compared by their shares by default. */
 bool sides_are_sampled(const struct sides *s);
 
-/* By enum diff_scale: "none", "total", ...; NULL behind the last. */
+/* By enum diff_scale: "none", "total", ...; terminated by NULL. */
 extern const char *const sides_scale_names[];
 
 /* The name of the chosen metric: that of the column, or of a difference what its unit tells. */

@@ -10,7 +10,7 @@
 #define DAEMON_COLLECT	"http://127.0.0.1:8788"
 
 /* Appends the answer of the daemon at `url`; if that is NULL, at the first of these two where one listens. `token_file` may be
- * NULL. `*ret_address` is the address that answered, well or not, or the first one tried. Returns 0, -ECONNREFUSED if nobody
+ * NULL. `*ret_address` is the address that answered, well or not, or the first one tried. Returns 0, -ECONNREFUSED if none
  * listens, or another -errno. */
 int status_fetch(const char *url, const char *token_file, const char **ret_address, struct buf *body, struct err *err);
 

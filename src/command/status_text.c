@@ -16,7 +16,7 @@ static double number(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-static int64_t whole(const json_t *object, const char *key)
+static int64_t integer_of(const json_t *object, const char *key)
 {
 	return (int64_t)number(object, key);
 }
@@ -97,7 +97,7 @@ static void put_reasons(struct buf *b, json_t *reasons, const char *nothing)
 
 static void put_count(struct buf *b, const json_t *object, const char *key, const char *what)
 {
-	buf_put_grouped(b, whole(object, key));
+	buf_put_grouped(b, integer_of(object, key));
 	buf_puts(b, what);
 }
 
@@ -116,10 +116,10 @@ static void put_head(struct buf *b, const json_t *status, const char *url)
 	buf_putc(b, '\n');
 }
 
-/* Losses that no daemon can mend; `jit` is told by processes that cannot be sampled. */
+/* Losses that no daemon can prevent; `jit` is reported by processes that cannot be sampled. */
 static void put_advice(struct buf *b, const json_t *senders)
 {
-	if (!whole(senders, "jit"))
+	if (!integer_of(senders, "jit"))
 		return;
 	put_label(b, "");
 	buf_puts(b, "jit: PHP processes take no samples, because interrupting code of PHP's JIT compiler is unsafe; "
@@ -172,7 +172,7 @@ static void put_runs(struct buf *b, const json_t *status)
 		return;
 	put_label(b, "");
 	put_count(b, store, "runs", " stored (");
-	put_bytes(b, (uint64_t)whole(store, "runs_bytes"));
+	put_bytes(b, (uint64_t)integer_of(store, "runs_bytes"));
 	buf_puts(b, "), ");
 	put_count(b, store, "runs_expired", " expired\n");
 }
@@ -190,8 +190,8 @@ static void put_source_samples(struct buf *b, const json_t *source, const json_t
 
 static void put_stream(struct buf *b, const json_t *stream)
 {
-	if (!whole(stream, "acked") && !whole(stream, "lag") && !whole(stream, "pending") &&
-	    !whole(stream, "trimmed_unread"))
+	if (!integer_of(stream, "acked") && !integer_of(stream, "lag") && !integer_of(stream, "pending") &&
+	    !integer_of(stream, "trimmed_unread"))
 		return;
 	put_label(b, "");
 	put_count(b, stream, "lag", " entries not read yet, ");
@@ -235,17 +235,17 @@ static void put_source(struct buf *b, const json_t *source, double now)
 		buf_puts(b, ": ");
 	}
 	if (strncmp(url, "unix:", 5))
-		put_count(b, source, "connections", whole(source, "connections") == 1 ? " connection, " : " connections, ");
+		put_count(b, source, "connections", integer_of(source, "connections") == 1 ? " connection, " : " connections, ");
 	else
-		put_count(b, source, "connections", whole(source, "connections") == 1 ? " process connected, " : " processes connected, ");
+		put_count(b, source, "connections", integer_of(source, "connections") == 1 ? " process connected, " : " processes connected, ");
 	put_count(b, source, "messages", " messages, ");
-	if (whole(source, "lines")) {
+	if (integer_of(source, "lines")) {
 		put_count(b, source, "lines", " lines (rejected: ");
 		put_reasons(b, json_object_get(source, "rejected_lines"), "none");
 		buf_puts(b, "), ");
 	}
 	if (!strncmp(url, "runs:", 5)) {
-		put_count(b, source, "files", whole(source, "files") == 1 ? " file imported (rejected: " : " files imported (rejected: ");
+		put_count(b, source, "files", integer_of(source, "files") == 1 ? " file imported (rejected: " : " files imported (rejected: ");
 		put_reasons(b, json_object_get(source, "rejected_files"), "none");
 		buf_puts(b, "), ");
 	}
@@ -256,7 +256,7 @@ static void put_source(struct buf *b, const json_t *source, double now)
 	}
 	buf_puts(b, "rejected: ");
 	put_reasons(b, json_object_get(source, json_object_get(source, "pushes") ? "rejected_pushes" : "rejected"), "none");
-	if (whole(source, "connections_lost")) {
+	if (integer_of(source, "connections_lost")) {
 		buf_puts(b, "; connection lost ");
 		put_count(b, source, "connections_lost", " times, ");
 		put_count(b, source, "messages_missed", " messages missed at most");
@@ -312,18 +312,18 @@ static void put_store(struct buf *b, const json_t *store)
 	put_label(b, "store");
 	put_plain(b, text(store, "url"));
 	buf_puts(b, ": ");
-	put_bytes(b, (uint64_t)whole(store, "bytes"));
+	put_bytes(b, (uint64_t)integer_of(store, "bytes"));
 	if (oldest > 0) {
 		clock_format((int64_t)(oldest * 1e9), at, sizeof(at));
 		buf_puts(b, ", ");
-		put_count(b, store, "days", whole(store, "days") == 1 ? " day" : " days");
+		put_count(b, store, "days", integer_of(store, "days") == 1 ? " day" : " days");
 		buf_printf(b, " since %s", at);
 	} else {
 		buf_puts(b, ", empty");
 	}
-	if (whole(store, "days_damaged")) {
+	if (integer_of(store, "days_damaged")) {
 		buf_puts(b, "; ");
-		put_count(b, store, "days_damaged", whole(store, "days_damaged") == 1 ? " day is" : " days are");
+		put_count(b, store, "days_damaged", integer_of(store, "days_damaged") == 1 ? " day is" : " days are");
 		buf_puts(b, " damaged and missing in results: see the log, or *.corrupt-* there");
 	}
 	buf_putc(b, '\n');
@@ -349,7 +349,7 @@ bool status_text_is_waiting(const struct buf *json)
 	_cleanup_(json_decrefp) json_t *status = json_loadb(json->data, json->size, 0, NULL);
 	json_t *samples = json_object_get(status, "samples");
 
-	return samples && whole(samples, "received") == 0;
+	return samples && integer_of(samples, "received") == 0;
 }
 
 void status_text_put_unreached(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out)

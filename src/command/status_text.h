@@ -8,7 +8,7 @@
 
 struct php_group;
 
-/* The path of the socket that the daemon listens at for PHP, if it does; the caller frees. NULL: it has none. */
+/* The path of the socket on which the daemon listens for PHP; the caller frees. NULL: it has none. */
 char *status_text_socket(const struct buf *json);
 
 /* Whether no sample has arrived since the daemon started. */

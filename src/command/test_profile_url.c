@@ -57,7 +57,7 @@ TEST(what_no_request_may_hold_is_encoded)
 	CHECK_STR(path_of("http://h:8787/?entry=\xc3\xa9%20x"), ASKED "&entry=%C3%A9%20x");
 }
 
-TEST(old_links_are_asked_where_they_lead)
+TEST(old_links_are_resolved)
 {
 	CHECK_STR(path_of("http://h:8787/index.php?run=1&source=shop"), "http://h:8787/index.php?run=1&source=shop");
 	CHECK_STR(path_of("http://h:8787/xhprof_html/?run=1"), "http://h:8787/xhprof_html/?run=1");

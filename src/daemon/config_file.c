@@ -100,7 +100,7 @@ static const char *nearest(const struct command_spec *spec, const char *name)
 	return options_nearest(name, names);
 }
 
-static bool is_given(const struct option_spec *o)
+static bool is_set(const struct option_spec *o)
 {
 	return o->kind == OPTION_LIST && ((const struct option_list *)o->target)->count > 0;
 }
@@ -179,7 +179,7 @@ static int put_key(struct config *c, const struct command_spec *spec, const stru
 	if (!o)
 		return yaml_error(i->key, err, "unknown key '%.60s'; the keys are the options of `strobe %s`",
 				  i->key->text, spec->name);
-	if (yaml_is_null(i->value) || is_given(o))
+	if (yaml_is_null(i->value) || is_set(o))
 		return 0;
 	note_place(c, o, NULL, place);
 	return put_value(c, o, i->value, err);
@@ -231,7 +231,7 @@ static int put_flag(struct config *c, const struct option_spec *o, const char *n
 }
 
 /* URLs and names have no spaces. */
-static void put_words(struct config *c, const struct option_spec *o, const char *name, const char *value)
+static void put_argument(struct config *c, const struct option_spec *o, const char *name, const char *value)
 {
 	_cleanup_(freep) char *copy = xstrdup(value);
 	char *rest = copy, *word;
@@ -251,13 +251,13 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 		char name[80];
 		const char *value = is_key(o) ? getenv(variable_of(o, name)) : NULL;
 
-		if (!value || !*value || is_given(o))
+		if (!value || !*value || is_set(o))
 			continue;
 		note_place(c, o, NULL, name);
 		if (o->kind == OPTION_FLAG)
 			r = put_flag(c, o, name, value, err);
 		else if (o->kind == OPTION_LIST)
-			put_words(c, o, name, value);
+			put_argument(c, o, name, value);
 		else if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, value))
 			r = err_set(err, -EINVAL, "%s=%.60s: not a %snumber", name, value,
 				    o->kind == OPTION_INT ? "whole " : "");

@@ -29,14 +29,14 @@ struct config {
 void config_init(struct config *c);
 void config_done(struct config *c);
 
-/* Reads `path` (NULL: no file; with a minus in front, as systemd writes it: none if it is not there) and the
+/* Reads `path` (NULL: no file; with a leading minus, as in systemd: optional) and the
  * environment and puts them before the command line in c->argv. Call it when options_parse has filled the targets from
  * the command line alone: a list that is filled wins. -EINVAL with file and line. 1: the file is Arc Lamp's, and
  * nothing of it was taken. */
 int config_read(struct config *c, const struct command_spec *spec, const char *path, int argc, char **argv,
 		struct err *err);
 
-/* Warns of variables STROBE_… that are neither options of `spec`, nor of `other`, nor those of anything else of the
+/* Warns of variables STROBE_… that belong neither to `spec` nor to `other` nor to any other part of the
  * project: one sentence each, with the nearest name, and without the value. */
 void config_warn_of_variables(const struct command_spec *spec, const struct command_spec *other);
 

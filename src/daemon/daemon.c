@@ -371,13 +371,13 @@ static void log_ready(const struct daemon *d)
 }
 
 /* Stops the server first, since it shows the counters of the others; then from the inputs to the sinks. Received
- * samples are stored whatever a request does. */
+ * samples are stored regardless of requests. */
 static uint64_t stop_all(struct daemon *d)
 {
 	uint64_t left = 0;
 	struct feed *f;
 
-	source_stop(d->pushes);		/* its senders are told to come again */
+	source_stop(d->pushes);		/* its senders are told to retry */
 	if (server_stop(d->server, ANSWERS_TIMEOUT_NS))
 		d->server = server_free(d->server);
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
@@ -400,7 +400,7 @@ static void warn_of_left(const struct daemon *d, size_t sink)
 		    (unsigned long long)n->runs_queued, collector_sink_url(d->collector, sink), *why ? ": " : "", why);
 }
 
-/* Stored by one sink is stored; what another one missed is said beside it. */
+/* Data that one sink has stored counts as stored; sinks that missed it get a warning each. */
 static int report_left(const struct daemon *d, struct err *err)
 {
 	uint64_t unstored = collector_unstored(d->collector);
@@ -451,7 +451,7 @@ static void free_all(struct daemon *d)
 {
 	remove_all(d, FEED_SOURCE);
 	d->pushes = source_close(d->pushes);
-	d->collector = collector_free(d->collector);	/* tells of sinks that are leaving */
+	d->collector = collector_free(d->collector);	/* reports sinks being closed */
 	remove_all(d, FEED_SINK);
 	feeds_done(&d->feeds);
 	d->peer_labels = peer_labels_free(d->peer_labels);
@@ -470,8 +470,8 @@ static void free_all(struct daemon *d)
 	drop_report_done(&d->drops);
 }
 
-/* Each second a batch of some MB comes and goes. Left to itself malloc gives its memory back to the kernel each time,
- * and asks for it again: a tenth of what a relay takes. */
+/* Each second a batch of some MB is allocated and freed. By default malloc returns its memory to the kernel each time,
+ * and requests it again: a tenth of a relay's CPU time. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__
@@ -480,7 +480,7 @@ static void keep_memory(void)
 #endif
 }
 
-/* Threads of the server still look at the store and the counters, so nothing is taken apart. All is committed. */
+/* Threads of the server still use the store and the counters, so nothing is freed. All data is committed. */
 static void __attribute__((noreturn)) leave_answers(int r, const struct err *err)
 {
 	if (r < 0)

@@ -36,19 +36,18 @@ struct daemon_options {
 
 	/* The place of an item of `from` or `to`, or of `store`: "strobe.yaml:7"; NULL: none, such as on the command line. */
 	const char *(*place)(const char *option, const char *url);
-	/* Puts the place of the option that an error is about (err_about) before its sentence; after a failed `reload` and a
+	/* Prepends the place of the option that an error refers to (err_about); after a failed `reload` and a
 	 * change that could not be applied, before `reloaded`. */
 	void (*locate)(struct err *err);
 
-	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it;
-	 * `reloaded` says whether the daemon works with the new options, so that the strings of the other ones can
-	 * go. */
+	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in the present settings, or fails with a sentence;
+	 * `reloaded` says whether the daemon now uses the new options, so that the strings of the others can be freed. */
 	int (*reload)(struct daemon_options *ret, struct err *err);
 	void (*reloaded)(bool taken);
 };
 
-/* Strings stay the caller's. Opens everything, says on standard error what it collects, and runs until SIGTERM or
- * SIGINT, or until all sources reach EOF (standard input does). Then it reads what has been sent, commits it,
+/* Strings stay the caller's. Opens everything, logs what it collects, and runs until SIGTERM or
+ * SIGINT, or until all sources reach EOF (standard input does). Then it reads pending input, commits it,
  * and returns 0; -EIO if some of it could not be committed in a few seconds, -ENODATA if the sources ended and had
  * nothing. */
 int daemon_run(const struct daemon_options *o, struct err *err);

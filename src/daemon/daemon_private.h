@@ -51,7 +51,7 @@ void daemon_show(struct daemon *d, struct server_options *ret);
 /* --- feed_open.c --- */
 
 /* Open what is not open yet, as far as the first error. -EEXIST if two sources read the same input or two sinks write to
- * the same place, -EBUSY for a sink whose place is in use by one that goes, -E2BIG above the limits. */
+ * the same place, -EBUSY for a sink whose place is in use by one being closed, -E2BIG above the limits. */
 int daemon_open_page(struct daemon *d, struct err *err);		/* the store of the page, first */
 int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct err *err);	/* for the next start */
 int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err);

@@ -333,7 +333,7 @@ static bool names_channels(const char *url)
 }
 
 /* A listener in place of the file's Redis takes the channels that arclamp-log would have subscribed to. */
-static void keep_to_channels(struct daemon_options *o, const char *channels)
+static void select_channels(struct daemon_options *o, const char *channels)
 {
 	struct settings *s = &settings;
 
@@ -374,7 +374,7 @@ int settings_arclamp(struct daemon_options *o, struct err *err)
 		err_set(err, -EINVAL, "%s", c->channels_problem);
 		return err_about(err, "arclamp", NULL);
 	} else if (c->channels) {
-		keep_to_channels(o, c->channels);
+		select_channels(o, c->channels);
 	}
 	add_arclamp_sink(o);
 	return 0;
@@ -408,7 +408,7 @@ static struct {
 	int (*prepare)(struct daemon_options *o, struct err *err);
 } command;
 
-/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them.
+/* The settings are the new ones when it returns 0; the previous ones are kept for as long as the daemon uses them.
  * Settings that cannot change (addresses, directories, the token) keep their first values for as long as it runs. */
 static struct settings first, before;
 static bool has_first;

@@ -24,10 +24,10 @@ void drop_report_done(struct drop_report *r);
 /* Whether a line may be written now. If so note all counts, then ask for the line. */
 bool drop_report_is_due(const struct drop_report *r, int64_t now_ns);
 
-/* A count that grows and what it counts: "samples (queue_full)". One that has fallen began anew. */
+/* A counter and what it counts: "samples (queue_full)". A counter that has fallen was reset. */
 void drop_report_note(struct drop_report *r, uint64_t count, const char *format, ...) _printf_(3, 4);
 
-/* Puts "dropped: 12 samples (queue_full), 3 runs (unfit)"; false, and nothing, if nothing was. */
+/* Appends "dropped: 12 samples (queue_full), 3 runs (unfit)"; false, and nothing, if nothing was dropped. */
 bool drop_report_line(struct drop_report *r, int64_t now_ns, struct buf *out);
 
 #endif

@@ -32,7 +32,7 @@ static int locate(const struct daemon *d, const char *option, const char *url, s
 	return place ? err_prefix(err, "%s", place) : err->code;
 }
 
-/* Two URLs in other words are found later, by what they open. */
+/* URLs that differ only in spelling are found later, by what they open. */
 static int check_once(const struct daemon *d, const char *option, const char *const *urls, size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
@@ -132,7 +132,7 @@ static int check_groups(const struct daemon *d, const struct daemon_options *n, 
 	return 0;
 }
 
-/* The new group would read the stream again from its first entry, and the old one, which nobody reads any more, would keep
+/* The new group would read the stream again from its first entry, and the old one, which has no reader any more, would keep
  * the stream from being trimmed. */
 static int check_group_stays(const struct daemon *d, const struct daemon_options *n, struct err *err)
 {

@@ -101,7 +101,7 @@ static char *real_socket(const char *path)
 	return directory ? xasprintf("%s/%s", directory, name) : NULL;
 }
 
-/* A socket has no parameters, so the same one in other words is no change. */
+/* A socket has no parameters, so the same one in another spelling is no change. */
 static bool is_same_socket(const char *a, const char *b)
 {
 	_cleanup_(freep) char *real_a = NULL, *real_b = NULL;

@@ -1,5 +1,5 @@
 /* feeds.h: the sources and sinks of a daemon in one list: those in use, those that a change of the configuration has just
- * opened, and those on their way out. */
+ * opened, and those being closed. */
 #ifndef DAEMON_FEEDS_H
 #define DAEMON_FEEDS_H
 

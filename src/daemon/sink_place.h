@@ -12,11 +12,11 @@ char *sink_place(const char *url, const char *state);
 /* The directory that earlier versions gave a relay that has one by its database now; NULL: it has no other. The caller frees it. */
 char *sink_old_place(const char *url, const char *state);
 
-/* "another window= and spool=": what the URL of a sink asks for that the one which has its place does not, without
- * values, for one of them is a password. The caller frees it. */
+/* "another window= and spool=": the parameters in which the URL of a sink differs from the one in its place, without
+ * values, since one of them is a password. The caller frees it. */
 char *sink_place_difference(const char *before, const char *after);
 
-/* Whether the stream of a relay is the one that a source reads, so that each sample would come back without end. */
+/* Whether the stream of a relay is the one that a source reads, so that samples would loop endlessly. */
 bool sink_feeds_source(const char *sink, const char *source);
 
 /* Whether two sources read one stream as two consumer groups, each of which gets all entries. */

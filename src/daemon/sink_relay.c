@@ -60,63 +60,70 @@ static size_t drop_figures(const struct spool_counters *n, struct server_figure 
 	return count;
 }
 
+#define AT(member)	offsetof(struct relay_counters, member)
+
+static const struct {
+	const char *name, *help;
+	size_t offset;			/* the member is an _Atomic uint64_t */
+} counter_figures[] = {
+	{ "spool_bytes", "Bytes of the spool's files.", AT(spool.bytes) },
+	{ "spool_limit_bytes", "Size limit of the spool.", AT(spool_limit) },
+	{ "relay_recovered_samples_total", "Samples that were in the spool at the start.", AT(spool.samples_found) },
+	{ "relay_received_samples_total",
+	  "Samples received since the start; recovered + received = forwarded + deduplicated + dropped + waiting.",
+	  AT(spool.samples_handed) },
+	{ "relay_forwarded_samples_total", "Samples that were added to the stream.", AT(spool.samples_forwarded) },
+	{ "relay_deduplicated_samples_total",
+	  "Samples sent again and deduplicated: the stream had them.",
+	  AT(spool.samples_known) },
+	{ "relay_waiting_samples", "Samples in the spool and in the open window.", AT(spool.samples_waiting) },
+	{ "relay_recovered_runs_total", "Runs that were in the spool at the start.", AT(spool.runs_found) },
+	{ "relay_received_runs_total", "Runs received since the start.", AT(spool.runs_handed) },
+	{ "relay_forwarded_runs_total", "Runs that were added to the stream.", AT(spool.runs_forwarded) },
+	{ "relay_deduplicated_runs_total",
+	  "Runs sent again and deduplicated: the stream had them.",
+	  AT(spool.runs_known) },
+	{ "relay_waiting_runs", "Runs in the spool.", AT(spool.runs_waiting) },
+	{ "relay_forwarded_entries_total", "Entries that were added to the stream.", AT(entries_forwarded) },
+	{ "relay_deduplicated_entries_total",
+	  "Entries sent again and deduplicated: the stream had them.",
+	  AT(entries_known) },
+	{ "relay_renumbered_entries_total",
+	  "Entries renumbered because another one had their number: this process resumed from an earlier state.",
+	  AT(entries_renumbered) },
+	{ "relay_waiting_entries", "Entries in the spool.", AT(spool.records_waiting) },
+	{ "relay_failures_total", "Failed attempts to forward.", AT(failures) },
+	{ "relay_damaged_records_total", "Unreadable places of the spool.", AT(spool.records_damaged) },
+	{ "relay_set_aside_files_total",
+	  "Files of the spool written by a newer Strobe, kept under another name.",
+	  AT(spool.files_set_aside) },
+	{ "relay_set_aside_entries_total",
+	  "Entries and batches in files of the spool that were set aside.",
+	  AT(spool.records_set_aside) },
+};
+
+#undef AT
+
 static size_t figures(void *sink, struct server_figure *ret, size_t max)
 {
 	const struct relay_counters *c = relay_counters(((struct relay_sink *)sink)->relay);
-	const struct spool_counters *n = &c->spool;
-	const struct server_figure plain[] = {
-		{ "spool_bytes", "Bytes of the spool's files.", NULL, NULL, n->bytes },
-		{ "spool_limit_bytes", "Size limit of the spool.", NULL, NULL, c->spool_limit },
-		{ "relay_up", "Whether the last attempt to forward succeeded; 1 before the first one.", NULL, NULL,
-		  c->is_up },
-		{ "relay_recovered_samples_total", "Samples that were in the spool at the start.", NULL, NULL,
-		  n->samples_found },
-		{ "relay_received_samples_total",
-		  "Samples received since the start; recovered + received = forwarded + deduplicated + dropped + waiting.",
-		  NULL, NULL, n->samples_handed },
-		{ "relay_forwarded_samples_total", "Samples that were added to the stream.", NULL, NULL,
-		  n->samples_forwarded },
-		{ "relay_deduplicated_samples_total", "Samples sent again and deduplicated: the stream had them.", NULL, NULL,
-		  n->samples_known },
-		{ "relay_waiting_samples", "Samples in the spool and in the open window.", NULL, NULL,
-		  n->samples_waiting },
-		{ "relay_recovered_runs_total", "Runs that were in the spool at the start.", NULL, NULL, n->runs_found },
-		{ "relay_received_runs_total", "Runs received since the start.", NULL, NULL, n->runs_handed },
-		{ "relay_forwarded_runs_total", "Runs that were added to the stream.", NULL, NULL, n->runs_forwarded },
-		{ "relay_deduplicated_runs_total", "Runs sent again and deduplicated: the stream had them.", NULL, NULL,
-		  n->runs_known },
-		{ "relay_waiting_runs", "Runs in the spool.", NULL, NULL, n->runs_waiting },
-		{ "relay_forwarded_entries_total", "Entries that were added to the stream.", NULL, NULL,
-		  c->entries_forwarded },
-		{ "relay_deduplicated_entries_total", "Entries sent again and deduplicated: the stream had them.", NULL, NULL,
-		  c->entries_known },
-		{ "relay_renumbered_entries_total",
-		  "Entries renumbered because another one had their number: this process resumed from an "
-		  "earlier state.",
-		  NULL, NULL, c->entries_renumbered },
-		{ "relay_waiting_entries", "Entries in the spool.", NULL, NULL, n->records_waiting },
-		{ "relay_oldest_entry_timestamp_seconds", "Creation time of the oldest queued entry; 0 if none "
-							  "is queued.",
-		  NULL, NULL, (uint64_t)(n->oldest_ns / 1000000000) },
+	const struct server_figure states[] = {
+		{ "relay_up", "Whether the last attempt to forward succeeded; 1 before the first one.", NULL, NULL, c->is_up },
+		{ "relay_oldest_entry_timestamp_seconds", "Creation time of the oldest queued entry; 0 if none is queued.",
+		  NULL, NULL, (uint64_t)(c->spool.oldest_ns / 1000000000) },
 		{ "relay_last_forward_timestamp_seconds", "Time when an entry was last forwarded.", NULL, NULL,
 		  (uint64_t)(c->last_forward_ns / 1000000000) },
-		{ "relay_failures_total", "Failed attempts to forward.", NULL, NULL, c->failures },
-		{ "relay_damaged_records_total", "Unreadable places of the spool.", NULL, NULL,
-		  n->records_damaged },
-		{ "relay_set_aside_files_total", "Files of the spool written by a newer Strobe, kept under "
-						 "another name.",
-		  NULL, NULL, n->files_set_aside },
-		{ "relay_set_aside_entries_total", "Entries and batches in files of the spool that "
-						   "were set aside.",
-		  NULL, NULL, n->records_set_aside },
 	};
-	size_t count = ARRAY_SIZE(plain);
+	size_t count = 0;
 
-	if (max < count + 2 * SPOOL_DROPS)
+	if (max < ARRAY_SIZE(states) + ARRAY_SIZE(counter_figures) + 2 * SPOOL_DROPS)
 		return 0;
-	for (size_t i = 0; i < count; i++)
-		ret[i] = plain[i];
-	return count + drop_figures(n, ret + count);
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		ret[count++] = states[i];
+	for (size_t i = 0; i < ARRAY_SIZE(counter_figures); i++)
+		ret[count++] = (struct server_figure){ counter_figures[i].name, counter_figures[i].help, NULL, NULL,
+						       *(const _Atomic uint64_t *)((const char *)c + counter_figures[i].offset) };
+	return count + drop_figures(&c->spool, ret + count);
 }
 
 static bool state(void *sink, char *text, size_t size)

@@ -1,4 +1,4 @@
-/* sink_store.c: batches and runs to a store that can be asked. */
+/* sink_store.c: batches and runs to a store that can be queried. */
 
 #include "sinks.h"
 

@@ -14,7 +14,7 @@ struct sink;
 
 struct sink_options {
 	const char *state;			/* the directory for what a sink has to remember */
-	bool takes_old_spool;			/* for a relay: nobody else has the one that an earlier version made for it */
+	bool takes_old_spool;			/* for a relay: it may take the spool that an earlier version made for it */
 	struct store_limits limits;		/* for stores */
 	const struct logs_options *logs;	/* for the tree that it names, from Arc Lamp's configuration; NULL: none */
 };
@@ -26,8 +26,8 @@ struct sink_ops {
 	void (*set_options)(struct sink *s, const struct sink_options *o);
 	/* Counters beside the collector's; NULL: none. Any thread; returns how many. */
 	size_t (*figures)(void *sink, struct server_figure *ret, size_t max);
-	/* Describes the state and returns whether it is healthy, if there is more to say than that commits fail; NULL:
-	 * never. Any thread; the text may be cut. */
+	/* Describes the state, beyond failing commits, and returns whether it is healthy; NULL: nothing to
+	 * describe. Any thread; the text may be cut. */
 	bool (*state)(void *sink, char *text, size_t size);
 	struct sink *(*close)(struct sink *s);
 };

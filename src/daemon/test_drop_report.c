@@ -39,7 +39,7 @@ TEST(the_first_drop_is_said_at_once_and_the_next_ones_a_minute_later_together)
 	drop_report_done(&r);
 }
 
-TEST(a_counter_that_began_anew_is_counted_from_its_start)
+TEST(a_reset_counter_is_counted_from_its_start)
 {
 	struct drop_report r;
 

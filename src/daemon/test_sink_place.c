@@ -24,7 +24,7 @@ TEST(a_sink_is_at_its_directory_however_it_is_written)
 	CHECK(is_at("logs:/usr/bin/..", "/usr"));
 }
 
-TEST(relays_to_one_stream_have_one_spool_whatever_else_they_ask_for)
+TEST(relays_to_one_stream_share_one_spool_with_any_other_parameters)
 {
 	static const char place[] = "/nowhere/state/spool-h-6379-x";
 
@@ -57,7 +57,7 @@ TEST(a_receiver_is_one_however_it_is_written)
 	CHECK(sink_place("otlp://u:secret@h/", NULL) == NULL);
 }
 
-TEST(what_is_no_sink_has_no_place)
+TEST(an_unknown_sink_has_no_place)
 {
 	static const char *const urls[] = { "", "-", "sqlite:", "logs:", "logs:/x?y", "otlp:", "redis://h/",
 					    "redis://h/?stream=x&window=soon",
@@ -97,7 +97,7 @@ TEST(a_relay_into_the_stream_of_a_source_is_a_loop)
 	CHECK(!sink_feeds_source("sqlite:/s", "redis://h/?stream=s"));
 }
 
-TEST(two_groups_of_one_stream_are_told)
+TEST(two_groups_of_one_stream_are_detected)
 {
 	CHECK(sources_share_stream("redis://127.0.0.1:7/?stream=s&group=a", "redis://u:p@localhost:7/0?stream=s"));
 	CHECK(!sources_share_stream("redis://h/?stream=s&group=strobe", "redis://h/?stream=s"));
@@ -113,7 +113,7 @@ static bool share(const char *other, const char *url, const char *wanted)
 	return server && wanted ? strcmp(server, wanted) == 0 : !server && !wanted;
 }
 
-TEST(two_clickhouse_urls_with_a_server_and_a_database_in_common_are_told)
+TEST(two_clickhouse_urls_with_a_server_and_a_database_in_common_are_detected)
 {
 	CHECK(share("clickhouse://a/db?shards=a:8123,b:8123", "clickhouse://b/db", "b:8123"));
 	CHECK(share("clickhouse://a/db", "clickhouse://u:p@A:8123/db?timeout=9s", "A:8123"));

@@ -1,7 +1,7 @@
 /* bounded.h: runs checks in a child process with a timeout.
  *
- * A file of a dead network mount never answers, and a system call filter may kill a process that makes the wrong call. Findings come
- * through a pipe as they are made, so that those before the last one count.
+ * Accessing a dead network mount hangs, and a system call filter may kill a process that makes the wrong call. Findings are
+ * sent through a pipe as they are made, so that earlier ones survive.
  */
 #ifndef DOCTOR_BOUNDED_H
 #define DOCTOR_BOUNDED_H

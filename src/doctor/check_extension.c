@@ -120,7 +120,7 @@ static bool check_file(struct findings *f, enum level level, const char *area, c
 			     "%s:%u loads %s, %s", line->file, line->line, path,
 			     error == -ENOENT ? "which is not there" : strerror(-error));
 	else if (!build)
-		findings_add(f, level, area, "extension-file", about, fix.data, "%s, which %s:%u loads, is no extension of PHP", path,
+		findings_add(f, level, area, "extension-file", about, fix.data, "%s, which %s:%u loads, is not a PHP extension", path,
 			     line->file, line->line);
 	else
 		findings_add(f, level, area, "extension-build", about, fix.data, "%s is built for %s, and this PHP takes %s", path,
@@ -144,7 +144,7 @@ bool doctor_extension(struct findings *f, enum level level, const char *area, co
 	if (!strcmp(line->name, "zend_extension")) {
 		_cleanup_(freep) char *fix = xasprintf("extension=%s in %s:%u", line->value, line->file, line->line);
 
-		findings_add(f, level, area, "extension-zend", about, *line->file ? fix : "extension = strobe", "%s:%u loads it as zend_extension, which it is not",
+		findings_add(f, level, area, "extension-zend", about, *line->file ? fix : "extension = strobe", "%s:%u loads it as zend_extension, but it is a regular extension",
 			     line->file, line->line);
 		return false;
 	}

@@ -64,7 +64,7 @@ static bool identity_of(const struct fpm_pool *p, struct task_status *ret)
 	return true;
 }
 
-/* Workers that run are looked at themselves, among the processes. */
+/* Running workers are checked themselves, among the processes. */
 static void check_resting_pool(struct check *c, const struct fpm_pool *p, const char *about, const struct php_settings *s,
 			       const struct root_dir *root)
 {

@@ -133,7 +133,7 @@ static void add_kind(const struct one *o)
 	char name[256];
 
 	if (!v->php) {
-		findings_add(o->f, LEVEL_NOTE, AREA_PROCESS, "php", o->about, NULL, "which PHP it runs is not known: %s", v->err.text);
+		findings_add(o->f, LEVEL_NOTE, AREA_PROCESS, "php", o->about, NULL, "cannot tell which PHP it runs: %s", v->err.text);
 		return;
 	}
 	php_view_name(v->php, name, sizeof(name));
@@ -147,7 +147,7 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 	struct one o = { f, d, &v, v.about };
 
 	php_view_open(&v, d, all, t, &found);
-	/* Any name will do for a program that is PHP by what is in it. */
+	/* A program that contains PHP may have any name. */
 	if (php_task_is_php(t) || v.php) {
 		add_kind(&o);
 		if (t->master)
@@ -156,8 +156,8 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 			doctor_task(f, d, AREA_PROCESS, o.about, &v);
 	} else {
 		findings_add(f, LEVEL_PROBLEM, AREA_PROCESS, "no-php", o.about, "pgrep -a php",
-			     t->loaded == TRISTATE_UNKNOWN ? "its name is not PHP's, and what it has mapped cannot be read" :
-						      "runs no PHP: it is not called php…, and has no libphp mapped");
+			     t->loaded == TRISTATE_UNKNOWN ? "its name is not PHP's, and its mappings cannot be read" :
+							     "runs no PHP: it is not called php…, and has no libphp mapped");
 	}
 	findings_set_subject(f, "the program of process %d", (int)t->pid);
 	check_deleted(&o);

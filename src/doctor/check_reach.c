@@ -75,7 +75,7 @@ static void add_denied(struct findings *f, enum level level, const char *area, c
 	findings_add(f, r->has_acl ? LEVEL_WARNING : level, area, "socket-permission", about, fix.data,
 		     "user %s may not %s %s (mode %04o%s%s)%s%s", user, strcmp(r->at, path) ? "enter" : "write to", r->at,
 		     (unsigned)r->mode & 07777, *r->group ? ", group " : "", r->group,
-		     *r->group && is_member_since(user, r->group) ? ": it is in the group by now, but the process is older" : "",
+		     *r->group && is_member_since(user, r->group) ? ": it has been added to the group, but the process started before that" : "",
 		     r->has_acl ? ", unless its access list says otherwise" : "");
 }
 
@@ -103,7 +103,7 @@ bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level
 		add_denied(f, level, area, about, path, who, service, &r);
 		return false;
 	case SOCKET_ACCESS_NO_SOCKET:
-		findings_add(f, level, area, "socket-type", about, "name the daemon's socket in strobe.socket", "%s, which it sends to, is no socket",
+		findings_add(f, level, area, "socket-type", about, "name the daemon's socket in strobe.socket", "it sends to %s, which is not a socket",
 			     path);
 		return false;
 	case SOCKET_ACCESS_UNKNOWN:

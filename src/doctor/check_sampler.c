@@ -58,11 +58,14 @@ static void add_fallback(struct state *s)
 /* Newer kernels have them; all but one thing works without. */
 static void add_lacking(struct state *s)
 {
-	static const struct { enum kernel_feature feature; const char *without; } newer[] = {
-		{ KERNEL_BPF_LOOP, "not there; plain loops do the same" },
-		{ KERNEL_TASK_POINTER, "not there; reads by a helper do the same" },
-		{ KERNEL_TASK_REGISTERS, "not there: samples in the kernel, and waits, have no native frames" },
-		{ KERNEL_TASK_ITERATOR, "not there: waits that began before a recording are not known" },
+	static const struct {
+		enum kernel_feature feature;
+		const char *without;
+	} newer[] = {
+		{ KERNEL_BPF_LOOP, "missing; plain loops replace it" },
+		{ KERNEL_TASK_POINTER, "missing; a helper replaces it" },
+		{ KERNEL_TASK_REGISTERS, "missing: samples in the kernel, and waits, have no native frames" },
+		{ KERNEL_TASK_ITERATOR, "missing: waits that began before a recording are not known" },
 	};
 
 	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++)
@@ -80,7 +83,7 @@ static void add_limits(struct state *s)
 			     "%d: memory of processes that you have not started may not be read", s->limits.ptrace_scope);
 	if (!task_has_capability(&s->self, CAP_SYS_PTRACE))
 		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "cap_sys_ptrace", "", FILE_FIX,
-			     "you lack CAP_SYS_PTRACE, so files of other users' processes (for native names) are closed to you");
+			     "you lack CAP_SYS_PTRACE, so files of other users' processes (for native names) are not readable");
 }
 
 void doctor_sampler(struct findings *f, const void *data)

@@ -73,6 +73,6 @@ void doctor_task(struct findings *f, const struct doctor *d, const char *area, c
 		return;
 	}
 	findings_add(f, LEVEL_NOTE, area, "process-unknown", about, "run it as root: sudo strobe doctor",
-		     "whether it has the extension cannot be read: %s", strerror(t->maps_error));
+		     "cannot tell whether it has the extension: %s", strerror(t->maps_error));
 	doctor_socket_access(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &v->settings, &t->status, t->service);
 }

@@ -1,4 +1,4 @@
-/* doctor.h: why is there no data? Looks at the daemon, each PHP, the pools of php-fpm, one process, the kernel.
+/* doctor.h: why is there no data? Examines the daemon, each PHP, the pools of php-fpm, one process, the kernel.
  *
  * Nothing is run, written or started. Checks that touch files and other processes are called in a child process
  * (bounded.h); each adds findings to a list.
@@ -27,10 +27,10 @@ struct doctor {
 #define AREA_PROCESS	"Process"
 #define AREA_SAMPLER	"System sampler"
 
-/* The daemon by its own words: `json` is its answer at `url`, NULL if none came, because of `error` (-errno), in words `why`. */
+/* The daemon's own status: `json` is its answer at `url`, NULL if there is none, because of `error` (-errno), described by `why`. */
 void doctor_daemon(struct findings *f, const char *url, const struct buf *json, int error, const char *why);
 
-/* The socket itself. Returns whether somebody listens. */
+/* The socket itself. Returns whether a process listens. */
 bool doctor_socket(struct findings *f, const char *path, bool daemon_answers);
 
 /* Looks of bounded_check: `data` is a struct doctor. */

@@ -121,7 +121,7 @@ static void put_summary(const struct findings *f, struct buf *out)
 		buf_puts(out, ", ");
 	if (warnings)
 		put_counted(out, warnings, "warning");
-	buf_puts(out, problems ? ".\n" : "; nothing that keeps all data away.\n");
+	buf_puts(out, problems ? ".\n" : "; none of them blocks all data.\n");
 }
 
 /* A remedy that holds for several findings in a row is printed below the last of them. */

@@ -36,7 +36,7 @@ void findings_done(struct findings *f);
 void findings_add(struct findings *f, enum level level, const char *area, const char *check, const char *about,
 		  const char *fix, const char *cause, ...) _printf_(7, 8);
 
-/* Notes the subject of the next checks, in case that it never answers. */
+/* Notes the subject of the next checks, in case it hangs. */
 void findings_set_subject(struct findings *f, const char *at, ...) _printf_(2, 3);
 
 /* A whole report: areas in the order of their findings, one line each and one for its remedy, and a summary. */

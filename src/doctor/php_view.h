@@ -1,4 +1,4 @@
-/* php_view.h: a running PHP as it sees its machine: its root, its settings, the socket that it sends to. */
+/* php_view.h: a running PHP's view of its machine: its root, its settings, the socket that it sends to. */
 #ifndef DOCTOR_PHP_VIEW_H
 #define DOCTOR_PHP_VIEW_H
 
@@ -28,7 +28,7 @@ void php_view_open(struct php_view *v, const struct doctor *d, const struct mach
 		   struct php_installation_list *list);
 void php_view_close(struct php_view *v);
 
-/* Whether its samples reach the daemon: the extension in it, its settings, its way to the socket. */
+/* Whether its samples reach the daemon: its extension, its settings, its access to the socket. */
 void doctor_task(struct findings *f, const struct doctor *d, const char *area, const char *about, const struct php_view *v);
 
 /* "php-fpm 8.2.36 (/usr/sbin/php-fpm8.2)" */

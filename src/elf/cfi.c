@@ -259,7 +259,7 @@ static void take_row(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	struct reading *r = arg;
 	const struct cfi_table *t = r->table;
 
-	/* Damaged instructions may advance beyond the end of all addresses, and begin anew. */
+	/* Damaged instructions may advance beyond the end of all addresses, and wrap around. */
 	if (pc < r->end && (!t->rows || pc >= t->pcs[t->rows - 1]))
 		put_row(r->table, (uint32_t)pc, rule_number(r, rule));
 }

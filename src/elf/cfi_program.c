@@ -71,7 +71,7 @@ static struct cfi_bytes block(struct cfi_bytes *b)
 	return part;
 }
 
-/* Multiplies without caring for overflow: a number that is out of range is refused when a rule is made of it. */
+/* Multiplies with wrap-around: a number that is out of range is refused when a rule is made of it. */
 static int64_t times(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a * (uint64_t)b);
@@ -259,81 +259,167 @@ static void advance(struct cfi_program *p, uint64_t *pc, uint64_t units)
 	*pc += units * p->code_align;
 }
 
+/* States kept by DW_CFA_remember_state, innermost last. */
+struct cfi_remembered {
+	struct cfi_state states[REMEMBERED];
+	unsigned depth;
+};
+
+/* Each of the following runs the instructions of one group of DWARF 5, 6.4.2, and returns false for all others. */
+
+static bool run_row_creation(struct cfi_program *p, uint8_t op, struct cfi_bytes *b, uint64_t *pc)
+{
+	switch (op) {
+	case DW_CFA_advance_loc1:
+		advance(p, pc, cfi_fixed(b, 1));
+		return true;
+	case DW_CFA_advance_loc2:
+		advance(p, pc, cfi_fixed(b, 2));
+		return true;
+	case DW_CFA_advance_loc4:
+		advance(p, pc, cfi_fixed(b, 4));
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool run_cfa_definition(struct cfi_program *p, uint8_t op, struct cfi_bytes *b)
+{
+	struct cfi_state *s = &p->state;
+	uint64_t number;
+
+	switch (op) {
+	case DW_CFA_def_cfa:
+		number = cfi_uleb(b);
+		set_cfa(p, number, (int64_t)cfi_uleb(b));
+		return true;
+	case DW_CFA_def_cfa_sf:
+		number = cfi_uleb(b);
+		set_cfa(p, number, times(cfi_sleb(b), p->data_align));
+		return true;
+	case DW_CFA_def_cfa_register:
+		set_cfa(p, cfi_uleb(b), s->cfa_offset);
+		return true;
+	case DW_CFA_def_cfa_offset:
+		set_cfa(p, s->cfa_register, (int64_t)cfi_uleb(b));
+		return true;
+	case DW_CFA_def_cfa_offset_sf:
+		set_cfa(p, s->cfa_register, times(cfi_sleb(b), p->data_align));
+		return true;
+	case DW_CFA_def_cfa_expression:
+		s->by_expression = cfa_expression(p->registers, block(b));
+		s->expression = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool run_register_rule(struct cfi_program *p, uint8_t op, struct cfi_bytes *b)
+{
+	const struct cfi_saved elsewhere = { CFI_ELSEWHERE, 0 };
+	uint64_t number;
+
+	switch (op) {
+	case DW_CFA_offset_extended:
+		number = cfi_uleb(b);
+		save_at(p, number, (int64_t)cfi_uleb(b));
+		return true;
+	case DW_CFA_offset_extended_sf:
+		number = cfi_uleb(b);
+		save_at(p, number, cfi_sleb(b));
+		return true;
+	case DW_CFA_GNU_negative_offset_extended:
+		number = cfi_uleb(b);
+		save_at(p, number, times(-1, (int64_t)cfi_uleb(b)));
+		return true;
+	case DW_CFA_restore_extended:
+		restore(p, cfi_uleb(b));
+		return true;
+	case DW_CFA_undefined:
+		save(p, cfi_uleb(b), (struct cfi_saved){ CFI_UNDEFINED, 0 });
+		return true;
+	case DW_CFA_same_value:
+		save(p, cfi_uleb(b), (struct cfi_saved){ CFI_SAME, 0 });
+		return true;
+	case DW_CFA_register:
+	case DW_CFA_val_offset:
+		number = cfi_uleb(b);
+		cfi_uleb(b);
+		save(p, number, elsewhere);
+		return true;
+	case DW_CFA_val_offset_sf:
+		number = cfi_uleb(b);
+		cfi_sleb(b);
+		save(p, number, elsewhere);
+		return true;
+	case DW_CFA_expression:
+		number = cfi_uleb(b);
+		save(p, number, saved_expression(p->registers, block(b)));
+		return true;
+	case DW_CFA_val_expression:
+		number = cfi_uleb(b);
+		block(b);
+		save(p, number, elsewhere);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool run_row_state(struct cfi_program *p, uint8_t op, struct cfi_remembered *r)
+{
+	switch (op) {
+	case DW_CFA_remember_state:
+		if (r->depth == REMEMBERED)
+			return false;
+		r->states[r->depth++] = p->state;
+		return true;
+	case DW_CFA_restore_state:
+		if (r->depth == 0)
+			return false;
+		p->state = r->states[--r->depth];
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Instructions that change no rule. */
+static bool run_padding(const struct cfi_program *p, uint8_t op, struct cfi_bytes *b)
+{
+	switch (op) {
+	case DW_CFA_nop:
+		return true;
+	case DW_CFA_GNU_args_size:
+		cfi_uleb(b);
+		return true;
+	/* arm64: signed return addresses; their upper bits are masked wherever one is read. */
+	case DW_CFA_GNU_window_save:
+		return p->registers->link;
+	default:
+		return false;
+	}
+}
+
 bool cfi_run(struct cfi_program *p, uint64_t pc, struct cfi_bytes b)
 {
-	struct cfi_state remembered[REMEMBERED];
-	unsigned depth = 0;
+	struct cfi_remembered remembered;
 	struct unwind_rule rule;
 
+	remembered.depth = 0;	/* the states are large, and written before they are read */
 	while (b.at < b.end && !b.bad) {
 		uint8_t op = *b.at++, low = op & 0x3f;
-		uint64_t number;
 
 		switch (op & 0xc0) {
 		case DW_CFA_advance_loc: advance(p, &pc, low); continue;
 		case DW_CFA_offset: save_at(p, low, (int64_t)cfi_uleb(&b)); continue;
 		case DW_CFA_restore: restore(p, low); continue;
 		}
-		switch (op) {
-		case DW_CFA_nop: break;
-		case DW_CFA_advance_loc1: advance(p, &pc, cfi_fixed(&b, 1)); break;
-		case DW_CFA_advance_loc2: advance(p, &pc, cfi_fixed(&b, 2)); break;
-		case DW_CFA_advance_loc4: advance(p, &pc, cfi_fixed(&b, 4)); break;
-		case DW_CFA_offset_extended: number = cfi_uleb(&b); save_at(p, number, (int64_t)cfi_uleb(&b)); break;
-		case DW_CFA_offset_extended_sf: number = cfi_uleb(&b); save_at(p, number, cfi_sleb(&b)); break;
-		case DW_CFA_restore_extended: restore(p, cfi_uleb(&b)); break;
-		case DW_CFA_undefined: save(p, cfi_uleb(&b), (struct cfi_saved){ CFI_UNDEFINED, 0 }); break;
-		case DW_CFA_same_value: save(p, cfi_uleb(&b), (struct cfi_saved){ CFI_SAME, 0 }); break;
-		case DW_CFA_register:
-		case DW_CFA_val_offset:
-			number = cfi_uleb(&b);
-			cfi_uleb(&b);
-			save(p, number, (struct cfi_saved){ CFI_ELSEWHERE, 0 });
-			break;
-		case DW_CFA_val_offset_sf:
-			number = cfi_uleb(&b);
-			cfi_sleb(&b);
-			save(p, number, (struct cfi_saved){ CFI_ELSEWHERE, 0 });
-			break;
-		case DW_CFA_remember_state:
-			if (depth == REMEMBERED)
-				return false;
-			remembered[depth++] = p->state;
-			break;
-		case DW_CFA_restore_state:
-			if (depth == 0)
-				return false;
-			p->state = remembered[--depth];
-			break;
-		case DW_CFA_def_cfa: number = cfi_uleb(&b); set_cfa(p, number, (int64_t)cfi_uleb(&b)); break;
-		case DW_CFA_def_cfa_sf: number = cfi_uleb(&b); set_cfa(p, number, times(cfi_sleb(&b), p->data_align)); break;
-		case DW_CFA_def_cfa_register: set_cfa(p, cfi_uleb(&b), p->state.cfa_offset); break;
-		case DW_CFA_def_cfa_offset: set_cfa(p, p->state.cfa_register, (int64_t)cfi_uleb(&b)); break;
-		case DW_CFA_def_cfa_offset_sf:
-			set_cfa(p, p->state.cfa_register, times(cfi_sleb(&b), p->data_align));
-			break;
-		case DW_CFA_def_cfa_expression:
-			p->state.by_expression = cfa_expression(p->registers, block(&b));
-			p->state.expression = true;
-			break;
-		case DW_CFA_expression: number = cfi_uleb(&b); save(p, number, saved_expression(p->registers, block(&b))); break;
-		case DW_CFA_val_expression:
-			number = cfi_uleb(&b);
-			block(&b);
-			save(p, number, (struct cfi_saved){ CFI_ELSEWHERE, 0 });
-			break;
-		case DW_CFA_GNU_args_size: cfi_uleb(&b); break;
-		case DW_CFA_GNU_negative_offset_extended:
-			number = cfi_uleb(&b);
-			save_at(p, number, times(-1, (int64_t)cfi_uleb(&b)));
-			break;
-		/* arm64: signed return addresses; their upper bits are masked wherever one is read. */
-		case DW_CFA_GNU_window_save:
-			if (!p->registers->link)
-				return false;
-			break;
-		default: return false;
-		}
+		if (!run_row_creation(p, op, &b, &pc) && !run_cfa_definition(p, op, &b) && !run_register_rule(p, op, &b) &&
+		    !run_row_state(p, op, &remembered) && !run_padding(p, op, &b))
+			return false;
 	}
 	if (b.bad)
 		return false;

@@ -20,7 +20,7 @@ uint64_t cfi_fixed(struct cfi_bytes *b, unsigned size);		/* 1, 2, 4 or 8 bytes *
 uint64_t cfi_uleb(struct cfi_bytes *b);
 int64_t cfi_sleb(struct cfi_bytes *b);
 
-/* DWARF's numbers of registers. No row is by CFI_NO_REGISTER, whatever number a file has. */
+/* DWARF's numbers of registers. No row uses CFI_NO_REGISTER, for any number in a file. */
 #define CFI_NO_REGISTER	UINT64_MAX
 
 struct cfi_registers {

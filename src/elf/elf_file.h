@@ -1,8 +1,8 @@
-/* elf_file.h: reads ELF files that other people wrote, or damaged.
+/* elf_file.h: reads untrusted ELF files.
  *
  * 64-bit little-endian files of any machine: programs, libraries, files of debug symbols, and the vDSO's memory. No
- * number in a file is believed before it is compared with the file's size, and no work grows faster than the file:
- * libelf would read the same, but maps the file, and a mapping of a file that somebody truncates ends the process.
+ * number in a file is trusted before it is compared with the file's size, and no work grows faster than the file:
+ * libelf would read the same, but maps the file, and truncating a mapped file kills the process.
  *
  *	offset  size  ELF header
  *	0       16    7f 'E' 'L' 'F', 2 (64-bit), 1 (little-endian), 1 (version), …
@@ -73,7 +73,7 @@ int elf_read_section(const struct elf *e, const Elf64_Shdr *s, struct elf_bytes 
 bool elf_offset_of(const struct elf *e, uint64_t address, uint64_t *ret_offset, uint64_t *ret_size);
 
 /* The address that the byte at `offset` has in a process is this plus the load bias; only executable segments are
- * looked at, with their edges rounded to pages as the kernel does. */
+ * searched, with their edges rounded to pages as the kernel does. */
 bool elf_address_of(const struct elf *e, uint64_t offset, uint64_t *ret_address);
 
 /* The address of the first executable segment; false without one. */

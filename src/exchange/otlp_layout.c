@@ -136,7 +136,7 @@ static void scan_resource(struct evidence *e, struct protobuf m)
 	}
 }
 
-/* Goes down the path of fields 1, 2, 2 to each profile. */
+/* Descends the path of fields 1, 2, 2 to each profile. */
 static void scan_level(struct evidence *e, struct protobuf m, unsigned level)
 {
 	static const uint32_t path[] = { OTLP_RESOURCE_PROFILES, OTLP_SCOPE_PROFILES, OTLP_PROFILES };

@@ -1,7 +1,7 @@
-/* otlp_layout.h: by which version of its .proto files a request of OTLP profiles was written, which nothing in it says.
+/* otlp_layout.h: detects the version of the .proto files by which a request of OTLP profiles was written, which it does not state.
  *
  * Fields moved three times, and a reader of one layout takes the bytes of another without an error, and loses the values. All
- * samples of a request are looked at:
+ * samples of a request are examined:
  *	Profile 3 is bytes				1.7 or older
  *	Profile 8 is bytes, or there is a 12		1.8, whose samples are those of 1.9
  *	Sample 3 is bytes, or several numbers		1.9 or 1.8: a list of attributes

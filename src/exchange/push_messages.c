@@ -28,7 +28,7 @@ static bool is_name(struct str s, const char *word)
 	return s.n == strlen(word) && !memcmp(s.p, word, s.n);
 }
 
-/* Names of labels that are no names here go on changed, so two may become one; the same one twice is an error of the sender. */
+/* Invalid label names are passed on changed, so two may become one; the same one twice is an error of the sender. */
 static int read_label(struct pushed *p, struct protobuf m, struct labels *labels, struct str *name, struct err *err)
 {
 	struct str key = { "", 0 }, value = { "", 0 };

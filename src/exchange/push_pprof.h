@@ -1,4 +1,4 @@
-/* push_pprof.h: a profile.proto that somebody pushed, into series: labels of samples become labels of series. */
+/* push_pprof.h: a pushed profile.proto into series: labels of samples become labels of series. */
 #ifndef EXCHANGE_PUSH_PPROF_H
 #define EXCHANGE_PUSH_PPROF_H
 

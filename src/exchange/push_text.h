@@ -11,7 +11,8 @@
 
 #include "push_name.h"
 
-/* Each adds the values to the column of the type in the series. -EINVAL with a sentence for damaged bytes, and the whole is refused;
+/* Each adds the values to the column of the type in the series. -EINVAL with a sentence for damaged bytes, and the whole
+ * message is rejected;
  * -E2BIG above a limit. */
 int push_folded(struct pushed *p, struct profile *to, const struct push_type *t, struct str text, bool counted, struct err *err);
 int push_trie(struct pushed *p, struct profile *to, const struct push_type *t, struct str bytes, struct err *err);

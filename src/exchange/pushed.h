@@ -42,7 +42,7 @@ struct pushed {
 void pushed_init(struct pushed *p);
 void pushed_done(struct pushed *p);
 
-/* The profile of these labels, facts and bucket. -E2BIG with a sentence if there are too many, or it was asked for too often. */
+/* The profile of these labels, facts and bucket. -E2BIG with a sentence if there are too many, or it was requested too often. */
 int pushed_series(struct pushed *p, const struct labels *labels, const struct pushed_facts *f, struct profile **ret,
 		  struct err *err);
 

@@ -183,7 +183,7 @@ TEST(a_stack_may_not_be_deeper_than_the_limit)
 
 /* --- Times and tenants --- */
 
-TEST(times_are_told_by_their_digits)
+TEST(units_of_times_are_detected_by_their_digits)
 {
 	static const struct { const char *text; int64_t ns; } times[] = {
 		{ "1764190000", 1764190000000000000 }, { "1764190000123", 1764190000123000000 },
@@ -288,7 +288,7 @@ static char layout_of(const char *profile, size_t n)
 #define TIMES "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1"
 #define UNEVEN	"\x12\x10\x08\x01\x12\x02\x02\x03\x2a\x08\x01\x00\x00\x00\x00\x00\x00\x00"
 
-TEST(layouts_are_told_apart_once_per_request)
+TEST(layouts_are_detected_once_per_request)
 {
 	CHECK_INT(LAYOUT(OLD), 'o');
 	CHECK_INT(LAYOUT(NEW), 'n');

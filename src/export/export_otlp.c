@@ -80,8 +80,10 @@ static uint64_t otlp_read_answer(const struct http_answer *a, int status, struct
 }
 
 const struct export_kind export_otlp = {
-	.url = { .scheme = "otlp", .port = 4318, .name_is_user = true, .form = "a receiver is named as in otlp://host:4318" },
+	.url = { .scheme = "otlp", .port = 4318, .name_is_user = true, .form = "use a URL such as otlp://host:4318" },
 	.path = "/v1development/profiles",
 	.headers = { "Content-Type: application/x-protobuf", "Content-Encoding: gzip", NULL },
-	.write = write_otlp, .is_retried = otlp_is_retried, .read_answer = otlp_read_answer,
+	.write = write_otlp,
+	.is_retried = otlp_is_retried,
+	.read_answer = otlp_read_answer,
 };

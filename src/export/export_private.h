@@ -20,7 +20,7 @@ struct export_kind {
 	ssize_t (*write)(const struct exporter *x, const struct batch *b, size_t first, size_t end, struct buf *out,
 			 struct err *err);		/* counted in the exporter's order */
 	bool (*is_retried)(int status, const struct http_answer *a);
-	/* The sentence of a receiver about an error, or, with 200, the number of profiles that it left out. */
+	/* The sentence of a receiver about an error, or, with 200, the number of profiles that it rejected. */
 	uint64_t (*read_answer)(const struct http_answer *a, int status, struct buf *ret_sentence);
 };
 
@@ -31,7 +31,7 @@ struct exporter {
 	const char *service, *tenant;		/* tenant: NULL is that of each series */
 
 	/* the sink's thread only */
-	uint32_t *order;			/* entries of the batch that is under way, tenant by tenant; NULL: none is */
+	uint32_t *order;			/* entries of the batch in flight, tenant by tenant; NULL: none is */
 	size_t done;				/* so many of them */
 	bool accepted;				/* any of them */
 	unsigned failures;			/* one after another */

@@ -35,8 +35,10 @@ static uint64_t push_read_answer(const struct http_answer *a, int status, struct
 }
 
 const struct export_kind export_pyroscope = {
-	.url = { .scheme = "pyroscope", .port = 4040, .name_is_user = true, .form = "a Pyroscope is named as in pyroscope://host:4040" },
+	.url = { .scheme = "pyroscope", .port = 4040, .name_is_user = true, .form = "use a URL such as pyroscope://host:4040" },
 	.path = "/push.v1.PusherService/Push",
 	.headers = { "Content-Type: application/proto", "Connect-Protocol-Version: 1", NULL },
-	.write = write_pushes, .is_retried = push_is_retried, .read_answer = push_read_answer,
+	.write = write_pushes,
+	.is_retried = push_is_retried,
+	.read_answer = push_read_answer,
 };

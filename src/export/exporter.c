@@ -35,7 +35,7 @@ static const char *tenant_of(const struct exporter *x, const struct batch_entry 
 	return x->tenant ? x->tenant : labels_get(e->labels, "tenant");
 }
 
-/* Entries of one tenant are one request, in whatever order series came. */
+/* Entries of one tenant are one request, in any order of series. */
 const struct batch_entry *export_entry(const struct exporter *x, const struct batch *b, size_t i)
 {
 	assert(x->order && i < b->count && x->order[i] < b->count);
@@ -133,8 +133,8 @@ static void note_refused(struct exporter *x, const struct batch *b, size_t n, co
 		log_error("%s refused profiles, which are dropped and counted: %s", x->url.shown, why);
 }
 
-/* 0 if the request is done with, whatever became of it; -EAGAIN with a sentence if it is to be sent again. */
-static int judge(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
+/* 0 if the request is finished, in any way; -EAGAIN with a sentence if it is to be sent again. */
+static int handle_answer(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
 {
 	_cleanup_(buf_done) struct buf said = { 0 };
 	uint64_t left_out;
@@ -181,7 +181,7 @@ static int send_request(struct exporter *x, const struct batch *b, size_t n, con
 	x->counters.bytes += body->size;
 	r = http_request(x->client, &q, &a, err);
 	if (r >= 0) {
-		r = judge(x, b, n, r, &a, err);
+		r = handle_answer(x, b, n, r, &a, err);
 	} else {
 		x->counters.retried_requests++;
 		note_pause(x, NULL);

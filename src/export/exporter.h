@@ -1,8 +1,8 @@
 /* exporter.h: a sink that sends batches to other servers: otlp://host:4318 and pyroscope://host:4040.
  *
- * A batch is one request, or several where it is large or of several tenants. Requests that were accepted, or refused for ever, are
- * not sent again when the batch comes again; one whose answer was lost is, so that the receiver may count it twice. A receiver that
- * asks for a pause (Retry-After) gets it. Does not know what shows its counters. */
+ * A batch is one request, or several where it is large or of several tenants. Requests that were accepted, or rejected for good,
+ * are not sent again when the batch is retried; one whose answer was lost is, so that the receiver may count it twice.
+ * Retry-After is honoured. Does not know who shows its counters. */
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H
 

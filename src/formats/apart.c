@@ -28,7 +28,7 @@ struct reply {
 static void confine(pid_t parent, size_t memory)
 {
 	confine_die_with(parent);
-	confine_give_way();
+	confine_prefer_oom_kill();
 	confine_limit(RLIMIT_CORE, 0);
 	confine_cpu(APART_SECONDS);
 	confine_limit(RLIMIT_FSIZE, APART_MESSAGES_MAX);
@@ -108,7 +108,7 @@ int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
 		struct apart_input own = *in;
 		int keep = own.fd >= 0 ? own.fd : result;
 
-		/* Both ends that the child keeps are its own; the pipe closes when it ends, whatever it ends of. */
+		/* Both ends that the child keeps are its own; the pipe closes when it ends, for any reason. */
 		confine_be_quiet();
 		dup2(theirs, STDIN_FILENO);
 		confine_close_others(result, keep);

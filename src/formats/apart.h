@@ -1,8 +1,8 @@
 /* apart.h: reads an untrusted profile in a child process.
  *
- * Readers are linear in their input, but a few KB can stand for gigabytes and for minutes of work: compressed, by stacks
- * that share long locations, by hashes that collide. None of that is the daemon's concern: the child has its limits of
- * time and memory, and is the first that the kernel kills. Its result comes back as messages of wire/strobe_wire.h.
+ * Readers are linear in their input, but a few KB can expand to gigabytes and minutes of work: by compression, by
+ * stacks that share long locations, by colliding hashes. The daemon is protected: the child has limits of time and memory,
+ * and is the first that the kernel kills. Its result is returned as messages of wire/strobe_wire.h.
  */
 #ifndef FORMATS_APART_H
 #define FORMATS_APART_H
@@ -12,7 +12,7 @@
 
 #define APART_SECONDS	15			/* limit for reading one profile, on any clock */
 #define APART_FILE_MAX	((size_t)64 << 20)	/* bytes of a file */
-#define APART_MESSAGES_MAX ((size_t)512 << 20)	/* bytes of what comes back */
+#define APART_MESSAGES_MAX ((size_t)512 << 20)	/* bytes of the result */
 
 struct apart_input {
 	const char *name;			/* for sentences: "the body", "'x.shop.xhprof'" */
@@ -26,9 +26,9 @@ struct apart_input {
 	void *data;
 };
 
-/* A child under way. Embedded. */
+/* A running child. Embedded. */
 struct apart {
-	int done;				/* readable, with a hang-up, when it has ended; never -1 in between */
+	int done;				/* readable, with a hang-up, when it has ended; never -1 before */
 	int result, pid;
 	size_t memory;
 	int64_t end_ns;				/* when it has taken too long, on the monotonic clock */

@@ -1,7 +1,7 @@
 /* count_steps.h: counts the steps that code takes, the same number on each machine and under any load.
  *
- * A step is a basic block of code compiled with -fsanitize-coverage=trace-pc, or 16 bytes that a function of the C
- * library or of libxxhash has looked at: those are linked with --wrap (see meson.build). Include it once per program.
+ * A step is a basic block of code compiled with -fsanitize-coverage=trace-pc, or 16 bytes that a function of the
+ * C library or of libxxhash has read: those are linked with --wrap (see meson.build). Include it once per program.
  */
 #ifndef FORMATS_COUNT_STEPS_H
 #define FORMATS_COUNT_STEPS_H

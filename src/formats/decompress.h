@@ -12,12 +12,12 @@
 
 struct decompressor;
 
-/* By how the bytes begin: *ret is NULL if they are not compressed. Several members or frames may follow one another. */
+/* Detected by the first bytes: *ret is NULL if they are not compressed. Several members or frames may follow one another. */
 int decompress_start(const char *bytes, size_t n, struct decompressor **ret, struct err *err);
 struct decompressor *decompress_stop(struct decompressor *d);	/* NULL is fine; returns NULL */
 
-/* Takes from the `n` bytes at `in`, says how many in *ret_taken, and fills `out`. `last`: nothing comes behind these
- * bytes. Returns how many bytes it gave: 0 when it needs more input, or at the end; -EINVAL if they are damaged or cut
+/* Consumes up to `n` bytes at `in`, with their number in *ret_taken, and fills `out`. `last`: no bytes follow.
+ * Returns how many bytes it produced: 0 when it needs more input, or at the end; -EINVAL if they are damaged or cut
  * off. */
 ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
 			size_t capacity, struct err *err);

@@ -5,7 +5,7 @@
  * edges (edges.h), which are exact. Its tree is made so:
  *
  *   1. It begins at main(), with the values of the entry "main()" that has no caller; then at every other function
- *      that is nobody's callee.
+ *      that has no caller.
  *   2. Where a function was called from several places, each of its callees is divided among those places in
  *      proportion: of time by the time that the function took there, of all else (calls, memory, allocations) by how
  *      often it was called there. The pieces add up to what was measured, and a function with one caller keeps it

@@ -31,8 +31,8 @@ struct edge_list {
 /* Facts that the tree itself does not hold; the caller frees both arrays. */
 struct edge_tree {
 	uint32_t *frames;		/* by function: its frame, by the whole name with the level in it */
-	bool *is_top;			/* by function: it stands at the top, since nobody, or nobody from outside, called it */
-	bool has_off_cpu;		/* there is a column of what both clocks differ by */
+	bool *is_top;			/* by function: a top-level function: nothing, or nothing outside its circle, called it */
+	bool has_off_cpu;		/* there is a column of the difference of both clocks */
 	bool estimated;			/* something was divided among several places, or folded */
 };
 

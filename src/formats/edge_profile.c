@@ -37,7 +37,7 @@ static uint32_t split_level(const struct edge_list_meaning *m, struct str *name)
 	return level > m->level_base ? (uint32_t)level - m->level_base : 0;
 }
 
-/* Functions of one file share its name, and a name is looked at once. */
+/* Functions of one file share its name, and a name is examined once. */
 static void make_frames(struct making *m)
 {
 	_cleanup_(freep) uint32_t *names = profile_string_ids(m->tree), *files = profile_string_ids(m->tree);

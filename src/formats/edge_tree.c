@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer looked at one by one */
+#define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer visited one by one */
 #define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
 
 static bool is_wider(const struct edge_tree_building *t, uint32_t a, uint32_t b)
@@ -48,7 +48,7 @@ static uint32_t heap_pop(struct edge_tree_building *t)
 	return top;
 }
 
-/* `ids` are the strings as those of the profile, UINT32_MAX while no frame has asked. */
+/* `ids` are the strings as those of the profile, UINT32_MAX until a frame needs it. */
 static uint32_t string_of(const struct edge_tree_building *t, uint32_t string, uint32_t *ids)
 {
 	struct str s = intern_get(&t->edges->strings, string);
@@ -174,11 +174,11 @@ static void subtract(const struct edge_tree_building *t, int64_t *self, const in
 
 static void put_folded(struct edge_tree_building *t, uint32_t node, const int64_t *value)
 {
-	if (edge_tree_is_nothing(t, value))
+	if (edge_tree_is_zero(t, value))
 		return;
 	t->estimated = true;
 	if (!t->edges->own)
-		edge_tree_add_values(t, edge_tree_folded_below(t, node), value);
+		edge_tree_add_values(t, edge_tree_folded_child(t, node), value);
 }
 
 static const struct edge *all_callees(struct edge_tree_building *t, uint32_t function)
@@ -232,7 +232,7 @@ static void open_place(struct edge_tree_building *t, uint32_t at)
 
 		value_below(t, &p, e, value);
 		subtract(t, self, value);
-		if (edge_tree_is_nothing(t, value))
+		if (edge_tree_is_zero(t, value))
 			continue;
 		if (t->nodes < EDGE_LIST_NODES && !is_above(t, at, e->callee))
 			add_place(t, at, e->callee, value);
@@ -335,7 +335,7 @@ static unsigned pick_width(const struct edge_list *e)
 	return EDGE_CALLS;
 }
 
-static void give(const struct edge_tree_building *t, struct edge_tree *ret)
+static void export_edges(const struct edge_tree_building *t, struct edge_tree *ret)
 {
 	size_t count = t->edges->function_count;
 
@@ -367,7 +367,7 @@ int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tr
 		edge_tree_share_own(&t);
 	else if (e->set & 1u << EDGE_CALLS)
 		edge_tree_share_calls(&t);
-	give(&t, ret);
+	export_edges(&t, ret);
 	for (size_t i = 0; i < e->function_count; i++)
 		free(t.functions[i].callees);
 	free(t.functions);

@@ -10,8 +10,8 @@ struct edge_tree_function {
 	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
 	uint32_t frame;			/* frame in the profile */
 	bool is_callee, is_top, reached, opened;
-	bool uneven[EDGE_LIST_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of
-					 * it */
+	bool uneven[EDGE_LIST_COLUMNS];	/* some callers gave it a value below zero, so that shares are
+					 * undefined */
 	int64_t value[EDGE_LIST_COLUMNS];	/* inclusive */
 	int64_t done[EDGE_LIST_COLUMNS];	/* sums of the places that were opened */
 	struct edge *callees;		/* sum of its edges; NULL until used */
@@ -41,13 +41,13 @@ struct edge_tree_building {
 	bool estimated;
 };
 
-/* Adds self values to a node, and what wall and CPU time differ by. */
+/* Adds self values to a node, and the difference of wall and CPU time. */
 void edge_tree_add_values(struct edge_tree_building *t, uint32_t node, const int64_t *self);
 
-bool edge_tree_is_nothing(const struct edge_tree_building *t, const int64_t *value);
+bool edge_tree_is_zero(const struct edge_tree_building *t, const int64_t *value);
 
 /* Returns the node of folded calls below `node`, made when it is first requested. */
-uint32_t edge_tree_folded_below(struct edge_tree_building *t, uint32_t node);
+uint32_t edge_tree_folded_child(struct edge_tree_building *t, uint32_t node);
 
 /* The tree gets the self values of the functions' own accounts. */
 void edge_tree_share_own(struct edge_tree_building *t);

@@ -16,7 +16,7 @@ void edge_tree_add_values(struct edge_tree_building *t, uint32_t node, const int
 		profile_add(t->profile, node, t->off_cpu, off);
 }
 
-bool edge_tree_is_nothing(const struct edge_tree_building *t, const int64_t *value)
+bool edge_tree_is_zero(const struct edge_tree_building *t, const int64_t *value)
 {
 	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (value[v])
@@ -24,7 +24,7 @@ bool edge_tree_is_nothing(const struct edge_tree_building *t, const int64_t *val
 	return true;
 }
 
-uint32_t edge_tree_folded_below(struct edge_tree_building *t, uint32_t node)
+uint32_t edge_tree_folded_child(struct edge_tree_building *t, uint32_t node)
 {
 	if (t->folded == UINT32_MAX)
 		t->folded = profile_frame(t->profile, (struct str){ "[folded]", 8 }, (struct str){ "", 0 }, 0);
@@ -36,7 +36,7 @@ static void add_own_to_root(struct edge_tree_building *t, uint32_t function)
 {
 	const int64_t *own = t->edges->own[function];
 
-	if (!edge_tree_is_nothing(t, own))
+	if (!edge_tree_is_zero(t, own))
 		edge_tree_add_values(t, profile_child(t->profile, PROFILE_ROOT, t->functions[function].frame), own);
 }
 
@@ -109,7 +109,7 @@ void edge_tree_share_calls(struct edge_tree_building *t)
 		if (first[f] != UINT32_MAX)
 			share_calls_of(t, f, next, first[f]);
 		else if (t->functions[f].value[EDGE_CALLS] > 0)
-			profile_add(t->profile, edge_tree_folded_below(t, PROFILE_ROOT), column, t->functions[f].value[EDGE_CALLS]);
+			profile_add(t->profile, edge_tree_folded_child(t, PROFILE_ROOT), column, t->functions[f].value[EDGE_CALLS]);
 }
 
 void edge_tree_share_own(struct edge_tree_building *t)

@@ -137,7 +137,7 @@ static uint32_t frame_of(struct folded_reader *r, const char *name, size_t n)
 	return r->frames[id];
 }
 
-/* The first child of `node` if the line goes on with it: then its name need not be looked up. 0 if not. */
+/* The first child of `node` if the line continues with it: then its name need not be looked up. 0 if not. */
 static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node, struct str stack, size_t at,
 				   size_t *ret_end)
 {
@@ -173,7 +173,7 @@ static inline uint32_t next_frame(struct folded_reader *r, struct str stack, siz
 	return frame_of(r, stack.p + at, *ret_end - at);
 }
 
-/* Along what is known of a stack, from its first `at` bytes, which are at `node`. Returns where the rest begins. */
+/* Follows the known part of a stack, from its first `at` bytes, which end at `node`. Returns where the rest begins. */
 static size_t walk(struct folded_reader *r, struct str stack, size_t at, uint32_t *node)
 {
 	uint32_t count = r->profile->node_count;
@@ -425,7 +425,7 @@ static int folded_sniff(const char *bytes, size_t n)
 	}
 	if (stacks == 0 || stacks < others)
 		return 0;
-	/* Tables of many programs end their lines with a number; among other lines only what divides frames tells them. */
+	/* Tables of many programs end their lines with a number; among other lines only the separators of frames identify them. */
 	if (others && divided < others)
 		return 0;
 	return divided ? 70 : 40;

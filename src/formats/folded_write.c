@@ -185,7 +185,7 @@ static void put_line(struct buf *out, const struct buf *path, struct str leaf, c
 	buf_putc(out, '\n');
 }
 
-/* Whatever reads folded stacks draws a width from the number, so that a negative one is none. */
+/* Readers of folded stacks draw widths from the numbers, so that negative ones are left out. */
 static int report_below_zero(const struct profile *p, uint32_t column, struct err *err)
 {
 	_cleanup_(buf_done) struct buf amount = { 0 };

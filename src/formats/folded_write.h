@@ -7,7 +7,7 @@
 /* One line per node that has a value above zero itself, stacks in the order of their bytes, as the scripts put them
  * that others collapse with: equal profiles give equal text however they were put together. Frames with one name are
  * one. UINT32_MAX is the column that is shown unless another is requested. Returns 0, or how many stacks were left out
- * because their value is negative, and then `err` says what they add up to. */
+ * because their value is negative, and then `err` has their sum. */
 int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
 /* The same with two counts, as difffolded.pl writes them: "a;b 10 12", and 0 for a value that is not above zero. A

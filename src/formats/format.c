@@ -1,4 +1,4 @@
-/* format.c: the list of formats, and reading a file whatever its format. */
+/* format.c: the list of formats, and reading files of any of them. */
 #include "format.h"
 
 #include "chart.h"
@@ -114,7 +114,7 @@ static int report_unknown(const struct input *in, struct str start, struct err *
 	return err_set(err, -ENOTSUP, "'%s' is not in a known profile format: %s", in->name, guess.data);
 }
 
-static int give_lines(struct input *in, const struct format_options *o, struct err *err)
+static int read_lines_into(struct input *in, const struct format_options *o, struct err *err)
 {
 	struct str line;
 
@@ -153,12 +153,12 @@ static int load_as(const struct format *f, struct input *in, struct profile *p, 
 	int r;
 
 	if (o->take_line && f == &format_folded)
-		return give_lines(in, o, err);
+		return read_lines_into(in, o, err);
 	more = p->node_count > 1;
 	r = p->edges || has_parts(p) ? read_beside(f, in, p, o, err) : f->read(p, in, o, err);
 	if (more)
 		p->chart = chart_free(p->chart);
-	/* Folded stacks are what somebody made of symbols, and is compared with. */
+	/* Folded stacks have been symbolized by others, and are compared with theirs. */
 	if (r >= 0 && f != &format_folded && !o->script_values)
 		demangle_profile(p);
 	return r;

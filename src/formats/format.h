@@ -22,7 +22,7 @@ struct format_options {
 	bool source_lines;		/* it was written with -F +srcline */
 	bool inlined, context;		/* query addr2line for inlined functions, and for source lines */
 	bool record_tid, record_wake_stack, recurse;	/* for perf-sched, see there */
-	const char *event;		/* only samples of this event; NULL: of that which comes first */
+	const char *event;		/* only samples of this event; NULL: of the first one */
 
 	bool keep_chart;		/* for the creator of the profile: it keeps the flame chart of a single run */
 	bool keep_lines;		/* for the creator of the profile: it keeps executed lines */
@@ -52,11 +52,11 @@ struct format {
 	const char *suffixes;		/* space separated, for choosing by file name: "folded collapsed txt"; the last
 					 * parts of a name behind a point, or all of it */
 
-	/* Returns the certainty that these first bytes are of this format: 0 no, 100 certain. */
+	/* Returns the confidence that these first bytes are of this format: 0 no, 100 certain. */
 	int (*sniff)(const char *bytes, size_t n);
 
-	/* Adds the content to `p`. Bad input is a sentence with the line or offset; if it could be left out, returns the
-	 * number of lines or messages left out, and `err` describes the first. NULL if the format is only written. */
+	/* Adds the content to `p`. Bad input is a sentence with the line or offset; if it could be skipped, returns the
+	 * number of lines or messages skipped, and `err` describes the first. NULL if the format is only written. */
 	int (*read)(struct profile *p, struct input *in, const struct format_options *o, struct err *err);
 
 	/* Appends `p` (see format_write); column UINT32_MAX means all that the format can hold. NULL if the format is

@@ -15,7 +15,7 @@
  *
  * The line after "Samples:" names the values; samples have one number for each and the locations of their stack, leaf first.
  * The value with "[dflt]" behind it, or else the last one, is what pprof shows, and becomes the first column unless
- * `script_values` asks for the first one of the line. Labels below a sample are passed over. A location is named by what stands between
+ * `script_values` asks for the first one of the line. Labels below a sample are ignored. A location is named by what stands between
  * its mapping and its file, or by its address; the lines below it are the functions that it was inlined into, which make
  * frames of their own, for `script_values` only if the option `inlined` asks for them. Lines before "Samples:" and
  * from "Mappings" on are ignored.

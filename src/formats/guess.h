@@ -4,7 +4,7 @@
 
 #include "buf.h"
 
-/* Appends "it looks like a PNG image", or of text which line is the first that is no folded stack. */
+/* Appends "it looks like a PNG image" or, for text, the first line that is not a folded stack. */
 void guess_content(const char *bytes, size_t n, struct buf *out);
 
 #endif

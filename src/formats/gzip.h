@@ -8,7 +8,7 @@
 /* Appends the compressed bytes. Equal bytes give equal files: no name and no time are in it. */
 int gzip_put(struct buf *out, const void *bytes, size_t n, struct err *err);
 
-/* The same for a caller that waits: a few times as fast, and somewhat larger. */
+/* The same for interactive use: a few times as fast, and somewhat larger. */
 int gzip_put_fast(struct buf *out, const void *bytes, size_t n, struct err *err);
 
 #endif

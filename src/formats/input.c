@@ -34,7 +34,7 @@ static ssize_t read_some(struct input *in, char *to, size_t n)
 	return r;
 }
 
-/* Keeps compressed bytes at hand; false when no more come. */
+/* Keeps compressed bytes buffered; false at the end. */
 static bool refill_packed(struct input *in)
 {
 	ssize_t r;

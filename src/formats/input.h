@@ -39,7 +39,7 @@ struct input {
  * more are the error -EFBIG. Close it in any case. */
 int input_open(struct input *in, const char *path, uint64_t limit, struct err *err);
 
-/* The same with a descriptor, which is the input's from now on, whatever the result; `name` must stay. */
+/* The same with a descriptor, which is the input's from now on, in any case; `name` must stay. */
 int input_open_fd(struct input *in, const char *name, int fd, uint64_t limit, struct err *err);
 int input_memory(struct input *in, const char *name, const char *bytes, size_t n, uint64_t limit, struct err *err);
 void input_close(struct input *in);
@@ -54,7 +54,7 @@ int input_all(struct input *in, struct str *ret, struct err *err);
 /* The slow part of input_line. */
 bool input_line_slowly(struct input *in, struct str *ret);
 
-/* The next line if it is in the buffer as a whole: then also the ones before it still hold. */
+/* The next line if all of it is in the buffer: then earlier lines remain valid, too. */
 static inline bool input_line_at_hand(struct input *in, struct str *ret)
 {
 	const char *newline = memchr(in->at, '\n', (size_t)(in->end - in->at));
@@ -67,8 +67,8 @@ static inline bool input_line_at_hand(struct input *in, struct str *ret)
 	return true;
 }
 
-/* The next line, without its newline (a carriage return before it stays); the last one may lack it. It holds until the
- * next call. False at the end: look at in->err then, or return input_end(). */
+/* The next line, without its newline (a carriage return before it stays); the last one may lack it. It is valid until the
+ * next call. False at the end: then check in->err, or return input_end(). */
 static inline bool input_line(struct input *in, struct str *ret)
 {
 	return input_line_at_hand(in, ret) || input_line_slowly(in, ret);

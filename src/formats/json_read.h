@@ -18,7 +18,7 @@
 json_t *json_read(struct input *in, bool may_be_open, struct err *err);
 void json_decrefp_(json_t **j);
 
-/* `number` × scale as a whole number; what is behind the point goes to the next one by *carry (NULL: it is rounded). */
+/* `number` × scale as a whole number; the fraction is carried to the next one by *carry (NULL: it is rounded). */
 int64_t json_scaled(json_t *number, int64_t scale, double *carry);
 
 struct str json_text(json_t *string);		/* "" for other types */
@@ -26,7 +26,7 @@ struct str json_text(json_t *string);		/* "" for other types */
 /* The line of a frame; 0 if invalid. */
 uint32_t json_line(json_t *number);
 
-/* Times, period and labels, as an object that speedscope and others pass over; and back. */
+/* Times, period and labels, as an object that speedscope and others ignore; and back. */
 struct notes;
 void json_put_metadata(struct notes *notes, struct buf *out, const struct profile *p);
 void json_read_metadata(json_t *facts, struct profile *p);

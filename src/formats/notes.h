@@ -1,4 +1,4 @@
-/* notes.h: collects the information that a writer lost into one sentence for its caller; and names in JSON. */
+/* notes.h: collects what a writer could not represent into one sentence for its caller; and names in JSON. */
 #ifndef FORMATS_NOTES_H
 #define FORMATS_NOTES_H
 

@@ -18,7 +18,7 @@ struct pprof_reader {
 	struct profile *profile;	/* one of its own */
 	struct protobuf all;
 	struct str *strings;
-	uint32_t *string_ids;		/* in the profile; UINT32_MAX while no frame has asked */
+	uint32_t *string_ids;		/* in the profile; UINT32_MAX until a frame needs it */
 	size_t string_count, string_capacity;
 	struct {
 		uint64_t type, unit;

@@ -1,6 +1,6 @@
 /* pprof_write.c: a sample per stack that has values; what is common to all (labels) are comments "key=value".
  *
- * Columns keep their names and units. Strings of a proto have to be UTF-8; what is none becomes U+FFFD, and is said.
+ * Columns keep their names and units. Strings of a proto have to be UTF-8; invalid bytes become U+FFFD, with a warning.
  */
 #include "pprof.h"
 #include "gzip.h"

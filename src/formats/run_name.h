@@ -13,7 +13,8 @@ struct run_name {
  * False if `path` has no such name. */
 bool run_name_of_file(const char *path, struct run_name *ret);
 
-/* An id that is the same for the same profile with the same labels, and never for two that differ. False if the profile cannot be a run; then storing says why. */
+/* An id that is the same for the same profile with the same labels, and never for two that differ. False if the profile
+ * cannot be a run; storing it reports why. */
 bool run_name_of_profile(const struct profile *p, char ret_id[STROBE_WIRE_RUN_KEY + 1]);
 
 #endif

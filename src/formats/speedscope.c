@@ -16,7 +16,7 @@
  * one. In what others write, profiles are threads: all with a unit of time make wall_ns, of bytes memory_bytes, of
  * none samples.
  *
- * An event that closes a frame closes those that were opened inside; one whose frame is not open is passed over and
+ * An event that closes a frame closes those that were opened inside; one whose frame is not open is skipped and
  * counted. Caps: JSON_TEXT_MAX bytes, DEPTH_MAX frames of a stack.
  */
 #include "speedscope.h"
@@ -190,7 +190,7 @@ static int read_events(struct reader *r, json_t *profile)
 
 		if (!take_frame(r, json_object_get(event, "frame"), &place))
 			return no_such_frame(r, "event", i);
-		/* Time outside of all frames is nobody's. */
+		/* Time outside of all frames is not attributed. */
 		if (node != PROFILE_ROOT)
 			profile_add(r->profile, node, r->column, difference(at, before));
 		before = i && at < before ? before : at;

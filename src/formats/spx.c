@@ -279,7 +279,7 @@ static void read_event(struct spx *s, uint64_t number, struct str line, struct e
 	if (!(spaces ? parse_long(s, line, &e) : parse_short(s, line, &e)) || e.function >= FUNCTIONS_MAX)
 		line_skip(&s->skipped, number, line, "is not an event with the values of the report", err);
 	else if (!e.starts && (!s->depth || s->nodes[s->stack[s->depth - 1]].function != e.function))
-		line_skip(&s->skipped, number, line, "is the end of a function that does not run", err);
+		line_skip(&s->skipped, number, line, "ends a function that is not running", err);
 	else
 		add_event(s, &e);
 }

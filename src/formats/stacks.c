@@ -123,7 +123,7 @@ int stacks_read_lines(struct profile *p, struct input *in,
 struct counted {
 	struct stacks stacks;
 	struct str (*frame)(struct str line);
-	char *text;			/* lines of the stack at hand that the input may not hold any more */
+	char *text;			/* lines of the current stack that the input may not hold any more */
 	size_t size, capacity;
 	struct str held;		/* those behind them, which are in the input's buffer, without the last
 					 * newline */
@@ -237,7 +237,7 @@ static void read_line(struct counted *c, uint64_t number, struct str line, struc
 	}
 }
 
-/* Lines that are at hand hold as long as the next one is, too. */
+/* The current lines are valid as long as the next one is, too. */
 static bool next_line(struct counted *c, struct input *in, struct str *ret)
 {
 	if (input_line_at_hand(in, ret))

@@ -1,8 +1,8 @@
 /* stacks.h: shared by readers of stacks printed line by line.
  *
  * Frames come one by one, the leaf first, and then the stack is added with its value. Names are looked up once each; a
- * stack keeps STACKS_DEPTH_MAX frames, those at the leaf. Lines that cannot be read are left out, counted,
- * and the first of them is what `err` tells.
+ * stack keeps STACKS_DEPTH_MAX frames, those at the leaf. Invalid lines are skipped and counted,
+ * and `err` describes the first.
  *
  *	stacks_init -> stacks_frame … -> stacks_add or stacks_drop … -> stacks_done
  */
@@ -19,7 +19,7 @@
 struct stacks {
 	struct profile *profile;
 	uint32_t column;
-	size_t depth;			/* depth of the stack at hand */
+	size_t depth;			/* depth of the current stack */
 	uint64_t added, skipped;	/* stacks; lines or stacks that were left out */
 
 	/* private */
@@ -43,22 +43,22 @@ void stacks_push(struct stacks *s, uint32_t frame);		/* or by its number in the 
 uint32_t stacks_add(struct stacks *s, int64_t value);		/* returns the node; the stack is empty again */
 void stacks_drop(struct stacks *s);
 
-/* Leaves a line out and says why, if it is the first, `what` being "is no …"; `line` may be {NULL, 0} if showing it
- * says nothing. */
+/* Skips a line and, for the first one, notes why: `what` is "is no …"; `line` may be {NULL, 0} if showing it
+ * is no help. */
 void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char *what, struct err *err);
 void line_skip(uint64_t *skipped, uint64_t number, struct str line, const char *what, struct err *err);
 
-/* Counts the stack at hand once; nothing if it has no frame. */
+/* Counts the current stack once; nothing if it has no frame. */
 void stacks_end(struct stacks *s);
 
-/* A whole reader: `take` gets each line of the input without its carriage return, and a stack that is at hand behind
- * the last one is ended. Returns what stacks_done does, `nothing` as there. */
+/* A whole reader: `take` gets each line of the input without its carriage return, and an open stack after the
+ * last one is closed. Returns what stacks_done does, `nothing` as there. */
 int stacks_read_lines(struct profile *p, struct input *in,
 		      void (*take)(struct stacks *, uint64_t number, struct str line, struct err *),
 		      const char *nothing, struct err *err);
 
-/* Stacks of which each is some lines, one per frame, leaf first, and then its count alone in a line. Texts that come
- * again are found by their hash. The first `header` lines are passed over. `frame` takes the name out of a line, whose
+/* Stacks of which each is some lines, one per frame, leaf first, and then its count alone in a line. Repeated texts
+ * are found by their hash. The first `header` lines are skipped. `frame` takes the name out of a line, whose
  * spaces at the start are cut off. */
 int stacks_read_counted(struct profile *p, struct input *in, uint64_t header, struct str (*frame)(struct str line),
 			struct err *err);

@@ -46,7 +46,7 @@ TEST(a_function_within_itself_is_another_one_so_that_sums_are_right)
 }
 
 /* One caller per function: then nothing is lost. */
-TEST(trees_whose_functions_have_one_caller_come_back_whole)
+TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 {
 	static const struct tree_options o = {
 		.nodes = 300, .names = 1000000, .columns = 3, .column_names = columns, .files = true,

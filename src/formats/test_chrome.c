@@ -70,7 +70,7 @@ TEST(spans_that_overlap_are_cut_and_ends_without_beginning_are_counted)
 	CHECK_STR(err.text, "'x' (chrome): 1 event ends a span that did not begin");
 }
 
-TEST(what_is_broken_is_named)
+TEST(damage_is_named)
 {
 	CHECK_STR(read_lines("{\"traceEvents\":3}"), "'x' (chrome): it has no \"traceEvents\" array");
 	CHECK_STR(read_lines("{\"traceEvents\":[{\"ph\":\"i\",\"ts\":1}]}"), "'x' (chrome): none of its 1 events is a "
@@ -79,7 +79,7 @@ TEST(what_is_broken_is_named)
 }
 
 /* Each column alone, as the format has one. */
-TEST(each_column_comes_back_whole)
+TEST(each_column_survives_a_round_trip)
 {
 	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 3, .column_names = columns,
 					       .files = true };

@@ -181,7 +181,7 @@ TEST(decompressing_stops_at_the_limit)
 	free(text);
 }
 
-TEST(what_is_no_profile_is_called_what_it_looks_like)
+TEST(files_that_are_not_profiles_are_identified)
 {
 	CHECK_STR(complaint("", 0), "' is empty, so it has no profile");
 	CHECK_STR(complaint("\x89PNG\r\n\x1a\n....", 12), "' is not in a known profile format: it looks like a PNG image");

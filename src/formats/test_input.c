@@ -103,7 +103,7 @@ TEST(lines_of_any_length_cross_the_buffer)
 	free(text);
 }
 
-TEST(what_is_peeked_at_stays)
+TEST(peeked_bytes_stay_unread)
 {
 	struct input in;
 	struct str all, line;

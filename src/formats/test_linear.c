@@ -217,7 +217,7 @@ static bool check_pieces(const struct format *f, const char *sample, size_t at)
 	return true;
 }
 
-TEST(a_piece_that_comes_again_costs_what_its_length_is)
+TEST(a_repeated_piece_costs_time_linear_in_its_length)
 {
 	at_each_boundary(check_pieces);
 }
@@ -271,7 +271,7 @@ static void make_pair(const void *what, size_t n, struct buf *out)
 	buf_puts(out, p->tail);
 }
 
-TEST(two_things_that_come_again_do_not_multiply)
+TEST(two_repetitions_do_not_multiply)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		const struct format *f = format_by_name(pairs[i].format);

@@ -25,7 +25,7 @@ static struct profile *read_back(const struct buf *b, bool keep_lines)
 
 static const struct format *const with_lines[] = { &format_strobe, &format_pprof, &format_speedscope };
 
-TEST(lines_come_back)
+TEST(lines_survive_a_round_trip)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(with_lines) * 5; i++) {
 		struct profile *p = example(true), *back = there_and_back(with_lines[i / 5], p, UINT32_MAX);
@@ -37,7 +37,7 @@ TEST(lines_come_back)
 	}
 }
 
-TEST(whoever_goes_by_functions_reads_functions)
+TEST(readers_of_functions_get_functions)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(with_lines); i++) {
 		struct profile *p = example(true), *plain = profile_without_lines(p), *back;

@@ -28,7 +28,7 @@ static struct profile *example(void)
 	return p;
 }
 
-TEST(a_profile_comes_back_whole)
+TEST(a_profile_survives_a_round_trip)
 {
 	for (int i = 0; i < 10; i++) {
 		struct profile *p = example(), *back = there_and_back(&format_pprof, p, UINT32_MAX);
@@ -250,7 +250,7 @@ TEST(values_of_one_column_are_not_added_up)
 	profile_free(p);
 }
 
-TEST(what_is_broken_is_named)
+TEST(damage_is_named)
 {
 	struct profile *p = profile_new();
 	struct buf b;

@@ -48,7 +48,7 @@ TEST(the_start_of_a_sample_is_no_other_format)
 		}
 }
 
-TEST(what_is_no_profile_is_nobodys)
+TEST(other_files_match_no_format)
 {
 	static const char *const others[] = {
 		"hello\nworld\n", "<?php\necho 1;\n", "a,b,c\n1,2,3\n", "#!/bin/sh\necho no\n", "{\"a\": 1}\n",

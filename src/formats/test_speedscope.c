@@ -6,7 +6,7 @@
 
 static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
 
-TEST(a_profile_comes_back_whole)
+TEST(a_profile_survives_a_round_trip)
 {
 	static const struct tree_options o = { .nodes = 500, .names = 7, .columns = 3, .column_names = columns,
 					       .files = true };
@@ -120,7 +120,7 @@ TEST(events_give_time_to_what_is_open)
 	profile_free(p);
 }
 
-TEST(what_is_broken_is_named)
+TEST(damage_is_named)
 {
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[2]],\"weights\":[1]}"))),
 		  "'x' (speedscope): sample 0 of profile 1 has a frame that does not exist");

@@ -239,7 +239,7 @@ TEST(locals_and_wrapped_lines_end_no_backtrace)
 
 /* --- eu-stack --- */
 
-TEST(processes_and_threads_of_eu_stack_are_frames_if_asked_for)
+TEST(processes_and_threads_of_eu_stack_are_frames_on_request)
 {
 	static const char text[] = "PID 7 - process\nTID 7:\n#0  0x00ab f\n#1  0x00cd main\nTID 8:\n#0  0x00ab f\n";
 	const struct format_options tid = { .tid = true }, both = { .pid = true, .tid = true };
@@ -249,7 +249,7 @@ TEST(processes_and_threads_of_eu_stack_are_frames_if_asked_for)
 	CHECK_STR(with(&format_eu_stack, &both, text), "PID=7;TID=7;main;f 1\nPID=7;TID=8;f 1\n");
 }
 
-TEST(what_is_no_frame_of_eu_stack_is_named)
+TEST(an_invalid_frame_of_eu_stack_is_named)
 {
 	CHECK_STR(collapse(&format_eu_stack, "TID 7:\n#0  0x00ab f\n#1  nothing\n"), "f 1\n");
 	CHECK_INT(skipped, 1);
@@ -369,7 +369,7 @@ TEST(files_of_phpspy_are_kept)
 	profile_free(p);
 }
 
-TEST(what_is_no_frame_of_phpspy_is_named)
+TEST(an_invalid_frame_of_phpspy_is_named)
 {
 	CHECK_STR(collapse(&format_phpspy, "0 f /a.php:1\nFailed to copy zfunc; Bad address\n"), "f 1\n");
 	CHECK_INT(skipped, 1);

@@ -82,7 +82,7 @@ TEST(a_trace_may_begin_inside_of_a_function)
 	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t10\t1\t3\t0\n",
 			 NULL), "a 1000000000\n");
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 4 is the end of a call that did not begin: '6 10 1 3 0'");
+	CHECK_STR(err.text, "line 4 ends a call that did not begin: '6 10 1 3 0'");
 }
 
 TEST(several_traces_in_a_file_add_up)
@@ -151,7 +151,7 @@ TEST(events_that_cannot_be_are_named)
 {
 	column(&format_spx, &none, "[events]\n0 1 0 0\n1 0 10 0\nr5 0\n0 0 20 0\n[functions]\nm\n", NULL);
 	CHECK_INT(skipped, 2);
-	CHECK_STR(err.text, "line 3 is the end of a function that does not run: '1 0 10 0'");
+	CHECK_STR(err.text, "line 3 ends a function that is not running: '1 0 10 0'");
 }
 
 static void write_file(const char *path, const char *text)

@@ -161,7 +161,7 @@ TEST(recursion_stands_once_per_level_and_circles_end)
 	profile_free(p);
 }
 
-TEST(functions_that_nobody_called_stand_at_the_top)
+TEST(functions_without_a_caller_stand_at_the_top)
 {
 	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":10},\"started==>x\":{\"ct\":2,\"wt\":3}}");
 
@@ -338,7 +338,7 @@ TEST(a_function_that_is_above_itself_has_the_level_in_its_name)
 }
 
 /* One caller per function: then nothing is lost but what is below a microsecond, and the trees have none of that. */
-TEST(trees_whose_functions_have_one_caller_come_back_whole)
+TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 {
 	const struct format *const both[] = { &format_xhprof, &format_xhprof_json };
 	static const struct tree_options o = { .nodes = 300, .names = 1000000, .columns = 3, .column_names = traced };
@@ -375,7 +375,7 @@ TEST(trees_whose_functions_have_one_caller_come_back_whole)
 
 /* Functions with many callers: where their callees were called from is divided by what they took, and what each took
  * itself stays. */
-TEST(what_functions_took_themselves_comes_back_from_any_layered_tree)
+TEST(self_values_survive_a_round_trip_of_any_layered_tree)
 {
 	static const struct tree_options o = {
 		.nodes = 60, .names = 5, .columns = 5, .column_names = traced, .layered = true, .below_zero = true,
@@ -497,7 +497,7 @@ TEST(levels_are_one_function_and_a_file_of_one_caller_each_needs_no_edges)
 	profile_free(p);
 }
 
-TEST(samples_come_back_as_samples_not_as_calls)
+TEST(samples_are_read_back_as_samples_not_as_calls)
 {
 	struct profile *p = profile_new(), *back;
 

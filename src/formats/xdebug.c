@@ -162,7 +162,7 @@ static void read_event(struct xdebug *x, uint64_t number, struct str line, struc
 		x->first_call = call < x->first_call ? call : x->first_call;
 		begin_call(x, level, fields[5]);
 	} else if (!end_call(x, level) && call >= x->first_call) {
-		line_skip(&x->skipped, number, line, "is the end of a call that did not begin", err);
+		line_skip(&x->skipped, number, line, "ends a call that did not begin", err);
 	}
 }
 

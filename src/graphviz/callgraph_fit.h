@@ -1,7 +1,7 @@
 /* callgraph_fit.h: the largest picture of a call graph that can be laid out in time.
  *
- * The graph is drawn in several sizes: a few functions, which takes some milliseconds, so that there is a picture whatever
- * becomes of the rest; more of them, with arrows that cost less; and the graph that was requested. */
+ * The graph is drawn in several sizes: a few functions, which takes some milliseconds, so that there is always
+ * a picture; more of them, with arrows that cost less; and the graph that was requested. */
 #ifndef GRAPHVIZ_CALLGRAPH_FIT_H
 #define GRAPHVIZ_CALLGRAPH_FIT_H
 

@@ -227,7 +227,7 @@ static int refusal(enum verdict verdict, const char *format, struct err *err)
 		return err_set(err, -EINVAL, "Graphviz could not read the graph");
 	case NO_LAYOUT:
 		return err_set(err, -EINVAL, "Graphviz has no layout 'dot' here; is the package libgvc6 or graphviz "
-			       "installed as a whole?");
+					     "installed completely?");
 	default:
 		return err_set(err, -EINVAL, "Graphviz cannot draw '%s' here", format);
 	}

@@ -1,7 +1,7 @@
 /* graphviz.h: lays graphs out and draws them, by Graphviz, in a process of its own.
  *
- * Graphviz's time grows without bound with the graph, and its memory too; now and then it crashes. None of that is the
- * caller's concern: the work is done in a child with limits, and what goes wrong there is a sentence here. Callers
+ * Graphviz's time and memory grow without bound with the graph, and sometimes it crashes. The caller is
+ * protected: the work is done in a child with limits, whose failures are reported as a sentence. Callers
  * that need a picture in time hand over the same graph in several sizes, and get the largest that is ready. It knows
  * nothing of profiles.
  */
@@ -30,14 +30,14 @@ bool graphviz_known(void);
 int graphviz_start(const char *format, const struct graphviz_limits *limits, struct graphviz **ret, struct err *err);
 
 /* Once: draws `dots`, graphs in Graphviz's language, one after the other, until `end_ns` of clock_monotonic_ns(), and
- * appends the picture of the last one that was ready; the first one, which should be small, has two seconds more, for late is
+ * appends the picture of the last one that was ready; the first one, which should be small, has two seconds more, since late is
  * better than never on a busy machine. Returns its index; `err` says then why it was not the last of
  * all. If there is none: -ETIMEDOUT, -EFBIG, -ECANCELED if Graphviz crashed, -EINVAL if it refused the graphs or the
  * format. */
 int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int64_t end_ns, struct buf *out,
 		  struct err *err);
 
-/* Ends the child and waits for it, which is a matter of milliseconds. NULL is fine; returns NULL. */
+/* Ends the child and waits for it, which takes milliseconds. NULL is fine; returns NULL. */
 struct graphviz *graphviz_free(struct graphviz *g);
 void graphviz_freep(struct graphviz **g);
 

@@ -57,7 +57,7 @@ TEST(a_graph_becomes_a_picture)
 	CHECK(strstr(d.out.data, "<svg ") && strstr(d.out.data, "</svg>"));
 }
 
-TEST(what_is_no_graph_or_no_format_is_a_sentence)
+TEST(an_invalid_graph_or_format_is_a_sentence)
 {
 	BEGIN(d);
 	CHECK_INT(draw("digraph {{{", "svg", LONG, LARGE, &d.out, &d.err), -EINVAL);

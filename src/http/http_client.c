@@ -23,7 +23,7 @@ struct http_client {
 	char detail[CURL_ERROR_SIZE];
 };
 
-/* One request under way. */
+/* One request in flight. */
 struct transfer {
 	struct http_client *client;
 	const struct http_request *request;

@@ -27,7 +27,7 @@ struct http_options {
 	const char *token_file;		/* sent as "Authorization: Bearer …" */
 	int64_t connect_ns;		/* to look up the name, connect and agree on TLS; 5 s */
 	int64_t total_ns;		/* from the call to the last byte of the answer; 30 s */
-	bool (*cancelled)(void *data);	/* asked about once a second, from the calling thread; NULL: never */
+	bool (*cancelled)(void *data);	/* called about once a second, in the calling thread; NULL: never */
 	void *data;
 };
 
@@ -38,7 +38,7 @@ bool http_is_parameter(const char *name);
  * -EINVAL with a sentence; names of other parameters are the caller's to check. */
 int http_options_from_url(struct http_options *o, const struct url *u, struct err *err);
 
-/* Loads libcurl: for programs that are about to limit themselves. http_client_new does it otherwise. -ENOSYS with a
+/* Loads libcurl, which http_client_new does otherwise: for programs that are about to restrict themselves. -ENOSYS with a
  * sentence that names the package where there is none. */
 int http_client_load(struct err *err);
 
@@ -63,7 +63,7 @@ struct http_request {
 	void *data;
 
 	/* A kept connection may have been closed by the server meanwhile. Then the request is sent again over a new one,
-	 * so in rare cases the server sees it twice. With `once` a new connection is made first, which rules that out. */
+	 * so in rare cases the server sees it twice. With `once` a new connection is made first, which avoids that. */
 	bool once;
 };
 
@@ -78,7 +78,7 @@ void http_answer_done(struct http_answer *a);
 
 /* Empties `a`, sends and waits. Returns the status (200 to 599), or a negative errno with a sentence that names the
  * server and has no password: -ETIMEDOUT, -ECANCELED, -EFBIG above a cap, -ECONNRESET when the connection was lost,
- * -EHOSTUNREACH when it was not made, -EPROTO for what is no HTTP, -EKEYREJECTED for a certificate. */
+ * -EHOSTUNREACH when it was not made, -EPROTO for anything but HTTP, -EKEYREJECTED for a certificate. */
 int http_request(struct http_client *c, const struct http_request *r, struct http_answer *a, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "err.h"
 
-/* Its macros that check types would look for the functions themselves. */
+/* Its type-checking macros would reference the functions directly. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 

@@ -252,7 +252,7 @@ TEST(a_silent_server_is_left_at_the_deadline)
 }
 
 /* The kernel drops what a full queue cannot take. */
-TEST(a_server_that_accepts_nobody_is_left_at_the_deadline_of_connecting)
+TEST(a_server_that_accepts_no_connection_fails_at_the_connect_deadline)
 {
 	struct http_options o = options(0);
 	int listener = test_http_listen(0, &o.port), others[4];
@@ -346,7 +346,7 @@ TEST(redirects_are_answers)
 	tear_down();
 }
 
-TEST(what_is_no_http_is_refused)
+TEST(anything_but_http_is_refused)
 {
 	set_up(NULL);
 	CHECK_INT(get("/other"), -EPROTO);

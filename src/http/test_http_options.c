@@ -61,7 +61,7 @@ TEST(what_contradicts_itself_is_refused)
 	}
 }
 
-TEST(what_is_no_such_url_is_refused_with_its_form)
+TEST(an_invalid_url_is_refused_with_an_example)
 {
 	static const char *const urls[] = { "http://host", "otlp:/host", "otlp", "", "otlp://", "otlp://a%zz@h", "otlp://:%zz@h" };
 

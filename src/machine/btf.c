@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Kinds of newer kernels than the header at hand. */
+/* Kinds of newer kernels than the installed header. */
 #define KIND_DECL_TAG	17
 #define KIND_TYPE_TAG	18
 #define KIND_ENUM64	19

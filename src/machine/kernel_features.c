@@ -231,7 +231,7 @@ static int try_tracefs(void)
 	return error;
 }
 
-/* Our own memory: what is left to be forbidden is the call. */
+/* Our own memory: only the call itself can be forbidden. */
 static int try_readv(void)
 {
 	char from = 'x', to = 0;

@@ -28,7 +28,7 @@ enum kernel_feature {
 	KERNEL_FEATURES
 };
 
-/* "bpf", as STROBE_WITHOUT has it, and what it is for, for people. */
+/* "bpf", its name in STROBE_WITHOUT, and its purpose, for people. */
 const char *kernel_feature_name(enum kernel_feature f);
 const char *kernel_feature_use(enum kernel_feature f);
 

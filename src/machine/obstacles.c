@@ -135,7 +135,7 @@ void obstacle_for_refusal(const char *proc, const struct php_task *t, int error,
 		set_closed(ret, proc, t, error);
 }
 
-/* Nothing is at that address; a caller without the right is told so first. /proc/PID/mem would take the rights of a file, too,
+/* Nothing is at that address; a caller without permission gets that error first. /proc/PID/mem would take the rights of a file, too,
  * which CAP_SYS_PTRACE does not give. */
 int obstacle_for_memory(const char *proc, const struct php_task *t, struct obstacle *ret)
 {

@@ -11,7 +11,7 @@
 struct obstacle {
 	char cause[256];
 	char remedy[256];		/* "" if there is none */
-	bool chosen;			/* somebody requested it, by STROBE_WITHOUT */
+	bool chosen;			/* requested by STROBE_WITHOUT */
 };
 
 /* Why a feature does not work: the first obstacle that holds. `result` is what kernel_feature_probe returned, below 0. */
@@ -23,12 +23,13 @@ int obstacle_for_memory(const char *proc, const struct php_task *t, struct obsta
 /* Why reading its memory failed with this errno. */
 void obstacle_for_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret);
 
-/* Whether its own user may not look at it either, as for workers of php-fpm by default. False if it is root's, of whom that
- * cannot be told. */
+/* Whether even its own user may not inspect it, as for workers of php-fpm by default. False for a process of root, for which
+ * that cannot
+ * be determined. */
 bool process_is_not_dumpable(const char *proc, const struct php_task *t);
 
-/* Whether the numbers in `proc` are not those by which the caller knows processes. So it is in a pid namespace that got no /proc of
- * its own; what is asked by number there is about other processes. */
+/* Whether the process numbers in `proc` are not those of the caller, as in a pid namespace without a /proc of
+ * its own; a lookup by number would find other processes. */
 bool obstacle_for_pid_namespace(const char *proc, struct obstacle *ret);
 
 /* Whether /proc is mounted so that the caller sees no process of other users (hidepid). */

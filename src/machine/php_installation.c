@@ -62,7 +62,7 @@ static bool is_program_name(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	/* php-config, phpize and others are scripts, and phpdbg serves nobody. */
+	/* php-config, phpize and others are scripts, and phpdbg serves no requests. */
 	return strncmp(name, "php-config", 10) && strncmp(name, "phpize", 6) && strncmp(name, "phpdbg", 6);
 }
 

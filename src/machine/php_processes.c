@@ -1,4 +1,4 @@
-/* php_processes.c: groups of php_tasks.h and idle_pools.h, each with the rights on its way to a socket. */
+/* php_processes.c: groups of php_tasks.h and idle_pools.h, each with its permissions along the path of a socket. */
 #include "php_processes.h"
 
 #include "idle_pools.h"

@@ -17,7 +17,7 @@ struct php_group {
 	unsigned processes;
 	bool may_send;			/* it may reach the socket and write to it */
 	bool absent;			/* it does not, because that is not there */
-	char blocked_at[108];		/* the directory or socket that does not let it; "" if it may send */
+	char blocked_at[108];		/* the directory or socket that denies access; "" if it may send */
 	char owner_group[64];		/* the group of `blocked_at` if its members may pass, "" if none */
 	char other_root[108];		/* the chroot it runs in, or "its container"; "" if it sees our files */
 	enum { LOADED_UNKNOWN, LOADED_NO, LOADED_YES } loaded;	/* the extension; YES if it is in one of them */
@@ -26,7 +26,7 @@ struct php_group {
 /* All below `proc` ("/proc"), but masters of php-fpm; their idle pools last. Returns how many groups; the caller frees *ret, NULL without any. */
 size_t php_processes_find(const char *proc, const char *socket_path, struct php_group **ret);
 
-/* Appends " may not write to SOCKET; …" with what to do, of one that may not send. No full stop. */
+/* Appends " may not write to SOCKET; …" with the remedy, for a group that may not send. No full stop. */
 void php_group_put_barrier(const struct php_group *g, const char *socket_path, struct buf *out);
 
 #endif

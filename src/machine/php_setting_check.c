@@ -51,7 +51,7 @@ bool php_setting_number(const char *text, double *ret)
 	return !*end && isfinite(*ret);
 }
 
-static const char *why_no_word(const struct rule *r, const char *value)
+static const char *word_problem(const struct rule *r, const char *value)
 {
 	for (size_t i = 0; i < 4 && r->words[i]; i++)
 		if (!strcmp(r->words[i], value))
@@ -59,7 +59,7 @@ static const char *why_no_word(const struct rule *r, const char *value)
 	return strcmp(value, "1") ? r->unknown : "PHP reads on, yes and true as 1, which is invalid here";
 }
 
-static const char *why_no_number(const struct rule *r, const char *value)
+static const char *number_problem(const struct rule *r, const char *value)
 {
 	double v;
 
@@ -74,7 +74,7 @@ static const char *why_no_number(const struct rule *r, const char *value)
 	return r->kind == WHOLE && v != floor(v) ? "not a whole number" : NULL;
 }
 
-static const char *why_no_switch(const struct rule *r, const char *value)
+static const char *switch_problem(const struct rule *r, const char *value)
 {
 	static const char *const words[] = { "", "0", "1", "on", "off", "yes", "no", "true", "false", "none", NULL };
 	double v;
@@ -143,35 +143,35 @@ static const char *wrong_label(const char *value, char *out, size_t size)
 	}
 }
 
-static const char *why_no_socket(const char *path)
+static const char *socket_problem(const char *path)
 {
 	if (!strncmp(path, "unix:", 5))
 		path += 5;
 	if (*path != '/' && strchr(path, ':'))
 		return "reaches no daemon: not a path";
 	if (strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		return "reaches no daemon: longer than the 107 bytes that the path of a socket may have";
+		return "reaches no daemon: longer than 107 bytes, the limit of socket paths";
 	if (*path && *path != '/')
-		return "is looked for in whichever directory PHP is";
+		return "is relative to PHP's working directory";
 	return NULL;
 }
 
-static bool judge(const struct rule *r, const char *name, const char *value, char *out, size_t size)
+static bool check_value(const struct rule *r, const char *name, const char *value, char *out, size_t size)
 {
 	const char *why = NULL;
 	char part[48];
 
 	switch (r->kind) {
 	case WORDS:
-		why = why_no_word(r, value);
+		why = word_problem(r, value);
 		break;
 	case NUMBER:
 	case WHOLE:
 	case ZERO_OR_NUMBER:
-		why = why_no_number(r, value);
+		why = number_problem(r, value);
 		break;
 	case SWITCH:
-		why = why_no_switch(r, value);
+		why = switch_problem(r, value);
 		break;
 	case COMPAT:
 		if (!wrong_name(value, part, sizeof(part)))
@@ -184,11 +184,11 @@ static bool judge(const struct rule *r, const char *name, const char *value, cha
 		snprintf(out, size, "%s=%.60s: \"%s\" is ignored: %s", name, value, part, why);
 		return true;
 	case SOCKET:
-		if (!(why = why_no_socket(value)))
+		if (!(why = socket_problem(value)))
 			return false;
 		snprintf(out, size, "%s=%.60s %s", name, value, why);
 		return true;
-	case SECRET:	/* nobody's to see */
+	case SECRET:	/* never shown */
 		if (!*value || (strlen(value) >= 16 && strlen(value) <= 256))
 			return false;
 		snprintf(out, size, "%s is ignored: it has %zu bytes", name, strlen(value));
@@ -201,7 +201,7 @@ static bool judge(const struct rule *r, const char *name, const char *value, cha
 	return why;
 }
 
-static bool is_taken_even_so(enum kind kind)
+static bool is_value_used(enum kind kind)
 {
 	return kind == COMPAT || kind == LABELS || kind == SOCKET;
 }
@@ -214,7 +214,7 @@ bool php_setting_check(const char *name, const char *value, struct setting_verdi
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
 		if (!strcmp(rules[i].name, name + 7)) {
 			snprintf(ret->use, sizeof(ret->use), "%s", rules[i].use ? rules[i].use : "");
-			ret->ignored = judge(&rules[i], name, value, ret->why, sizeof(ret->why)) && !is_taken_even_so(rules[i].kind);
+			ret->ignored = check_value(&rules[i], name, value, ret->why, sizeof(ret->why)) && !is_value_used(rules[i].kind);
 			return *ret->why;
 		}
 	snprintf(ret->why, sizeof(ret->why), "%.60s is not a setting of strobe " STROBE_VERSION, name);

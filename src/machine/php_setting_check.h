@@ -11,11 +11,11 @@
 struct setting_verdict {
 	char why[200];		/* "strobe.mode=on is ignored: unknown mode" */
 	char use[120];		/* "sample or off" */
-	bool ignored;		/* the setting keeps the value that it had; else the value is taken, for what it is worth */
+	bool ignored;		/* the setting keeps its previous value; else the value is used as it is */
 };
 
-/* False if `value` is right for the setting `name`, or if nobody can tell before PHP runs ("${VARIABLE}"). Names that do not
- * begin with "strobe." are always right. */
+/* False if `value` is valid for the setting `name`, or if that is unknown before PHP runs ("${VARIABLE}"). Names that do not
+ * begin with "strobe." are always valid. */
 bool php_setting_check(const char *name, const char *value, struct setting_verdict *ret);
 
 /* A number as PHP reads settings; false if the text is none. */

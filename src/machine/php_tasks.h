@@ -1,7 +1,7 @@
 /* php_tasks.h: the processes of this machine that run PHP.
  *
- * Everybody may read what a process is called and who it is. Its executable, its mappings and its root are for its own
- * user and for who may trace it (root); fields say when they are unknown.
+ * Everybody may read the name and the user of a process. Its executable, its mappings and its root are only readable for its own
+ * user and for those who may trace it (root); fields say when they are unknown.
  */
 #ifndef MACHINE_PHP_TASKS_H
 #define MACHINE_PHP_TASKS_H
@@ -37,7 +37,7 @@ struct php_task {
 	char service[96];		/* "php8.2-fpm": systemd's unit, "" if none */
 };
 
-/* Reads the process `pid` (a number as text) in `proc` ("/proc"), whatever it runs. Returns 0, -ENOENT or another -errno. */
+/* Reads the process `pid` (a number as text) in `proc` ("/proc"), running any program. Returns 0, -ENOENT or another -errno. */
 int php_task_read(const char *proc, const char *pid, struct php_task *ret);
 void php_task_done(struct php_task *t);
 

@@ -1,7 +1,7 @@
 /* root_dir.h: files below a root directory: "/", the root of a process in a container or a chroot, a directory of a test.
  *
  * Paths are absolute within the root, and symbolic links in it stay in it (openat2, Linux 5.6; without it they are
- * followed from our own root). Nothing blocks on what is no file: pipes and devices are refused.
+ * followed from our own root). Nothing blocks: pipes and devices are refused.
  */
 #ifndef MACHINE_ROOT_DIR_H
 #define MACHINE_ROOT_DIR_H
@@ -19,7 +19,7 @@ struct root_dir {
 int root_dir_open(const char *directory, struct root_dir *ret);
 void root_dir_close(struct root_dir *r);
 
-/* A descriptor of what is at `path`, or -errno. `flags` as for open(2). */
+/* A descriptor of the file at `path`, or -errno. `flags` as for open(2). */
 int root_dir_open_at(const struct root_dir *r, const char *path, int flags);
 int root_dir_stat(const struct root_dir *r, const char *path, struct stat *ret);
 

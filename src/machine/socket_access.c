@@ -29,7 +29,7 @@ static void note(struct socket_access *ret, const struct root_dir *root, const s
 	char text[GROUP_BYTES];
 
 	ret->mode = st->st_mode;
-	/* Root's own group is for nobody else. */
+	/* Root's own group has no other members. */
 	if (st->st_mode & right << 3 && st->st_gid && getgrgid_r(st->st_gid, &group, text, sizeof(text), &owner) == 0 && owner)
 		snprintf(ret->group, sizeof(ret->group), "%s", owner->gr_name);
 	ret->has_acl = fd >= 0 && getxattr(same, "system.posix_acl_access", NULL, 0) > 0;

@@ -1,6 +1,6 @@
 /* socket_access.h: checks whether a process could write to a socket, by the permissions along its path.
  *
- * By the nine bits of each mode. An access list may allow more, so what has one is not called closed for certain.
+ * By the nine bits of each mode. An access list may allow more, so a path with one is not certainly closed.
  */
 #ifndef MACHINE_SOCKET_ACCESS_H
 #define MACHINE_SOCKET_ACCESS_H
@@ -10,7 +10,7 @@
 
 struct socket_access {
 	enum { SOCKET_ACCESS_OPEN, SOCKET_ACCESS_DENIED, SOCKET_ACCESS_ABSENT, SOCKET_ACCESS_NO_SOCKET, SOCKET_ACCESS_UNKNOWN } how;
-	char at[256];		/* the directory or socket that stops it, within the root; "" if nothing does */
+	char at[256];		/* the directory or socket that denies access, within the root; "" if none does */
 	mode_t mode;		/* the mode of `at`, if it exists */
 	char group[64];		/* the group of `at` if its members may pass; "" if none */
 	bool has_acl;		/* `at` has an access list, which was not read */

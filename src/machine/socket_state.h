@@ -2,8 +2,8 @@
 #ifndef MACHINE_SOCKET_STATE_H
 #define MACHINE_SOCKET_STATE_H
 
-/* Connects as PHP does and hangs up. Never waits. 0: somebody listens; -ECONNREFUSED: nobody; -EAGAIN: somebody, but takes no
- * connections; -ENOENT, -EACCES, -EPROTOTYPE (a socket of another type), -ENOTSOCK, -ENAMETOOLONG. */
+/* Connects as PHP does and disconnects. Never waits. 0: a process listens; -ECONNREFUSED: none does; -EAGAIN: its backlog
+ * is full; -ENOENT, -EACCES, -EPROTOTYPE (a socket of another type), -ENOTSOCK, -ENAMETOOLONG. */
 int socket_state(const char *path);
 
 #endif

@@ -13,7 +13,7 @@ struct task_status {
 	gid_t gids[TASK_GROUPS];	/* the group of the process first, then the supplementary ones */
 	size_t gid_count;
 	uint64_t capabilities;		/* effective: 1 << CAP_… */
-	int seccomp;			/* 0 none, 1 strict, 2 a filter; -1: the kernel does not say */
+	int seccomp;			/* 0 none, 1 strict, 2 a filter; -1: unknown */
 	pid_t parent;
 };
 

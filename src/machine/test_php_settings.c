@@ -49,7 +49,7 @@ static void put(const char *path, const char *text)
 static const char constants[] = "junk\0" "X-Powered-By: PHP/8.2.36\0" "API20220829,NTS\0" "Command Line Interface\0"
 				"/etc/php/8.2/cli\0" "/etc/php/8.2/cli/conf.d\0" "/usr/lib/php/20220829";
 
-TEST(a_program_tells_its_version_its_build_and_its_directories)
+TEST(version_build_and_directories_are_read_from_a_program)
 {
 	struct php_binary b;
 

@@ -1,4 +1,4 @@
-/* batch.h: the seam between collecting and storing: what came in during about a second, ready to be kept. */
+/* batch.h: the seam between collecting and storing: the input of about a second, ready to be stored. */
 #ifndef PROFILE_BATCH_H
 #define PROFILE_BATCH_H
 
@@ -38,7 +38,7 @@ struct batch_line {
 	int64_t time_ns;			/* since 1970 */
 };
 
-/* All of it is kept, or nothing. The id makes a batch that is handed over twice count once; 0 is no id. A batch may
+/* All of it is stored, or nothing. Batches are deduplicated by id; 0 is no id. A batch may
  * hold several entries of one series and bucket; they add up. */
 struct batch {
 	uint64_t id;

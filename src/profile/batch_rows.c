@@ -89,7 +89,7 @@ void batch_rows_done(struct batch_rows *r)
 
 /* --- As profiles --- */
 
-/* The nodes of the profile at hand, by shared node. */
+/* The nodes of the current profile, by shared node. */
 struct places {
 	const struct profile *stacks;
 	uint64_t *nodes;			/* the number of the entry, from 1, and the node */

@@ -1,7 +1,7 @@
 /* chart.h: the flame chart of a run: its calls one by one, in the order in which they began.
  *
- * A chart belongs to one run, so that a profile to which anything else is added has none any more; it is carried only where
- * somebody requested it (profile_keep_chart). Whatever it is made from, it is consistent:
+ * A chart belongs to one run, so that a profile loses it when anything else is added; it is carried
+ * only on request (profile_keep_chart). It is always consistent:
  *
  *	calls are sorted by start, and none ends before it starts,
  *	a call of a node lies in the time of a call of the node's parent, which stands before it; calls of nodes right below the

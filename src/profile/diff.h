@@ -1,11 +1,11 @@
 /* diff.h: compares two profiles stack by stack.
  *
- * The result is a profile with the stacks of both and two columns of self values, "before" and "after", so that what
- * is gone is as visible as what is new. Where the two are not equally much (one hour against one day), `before` is
- * scaled to what it would be as much as `after`: by a fraction of whole numbers and rounded along the walk of the
+ * The result is a profile with the stacks of both and two columns of self values, "before" and "after", so that
+ * removed stacks are as visible as new ones. Where the two cover different amounts (one hour against one day), `before` is
+ * scaled to `after`: by a fraction of whole numbers and rounded along the walk of the
  * tree, so that every subtree is right to one unit and the sum of all self deltas is the delta of the totals, always.
  *
- * Two samples of one thing are never equal. How much of a change may be chance is for diff_noise to say.
+ * Two samples of one thing are never equal. diff_noise tells how much of a change may be chance.
  */
 #ifndef PROFILE_DIFF_H
 #define PROFILE_DIFF_H
@@ -50,7 +50,8 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 		 const struct diff_options *o, struct diff *ret, struct err *err);
 void diff_done(struct diff *d);
 
-/* All that scales and noise depend on, in three nodes: the totals, those of the outermost functions, times and labels. So a filter of stacks
+/* Everything that scales and noise depend on, in three nodes: the totals, those of the outermost functions, times and
+ * labels. So a filter of stacks
  * need not keep the profile that it was given. */
 struct profile *diff_outline(const struct profile *p);
 
@@ -70,16 +71,16 @@ void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_
  * is what shares are of, unless stacks were filtered: then they are of all stacks. */
 double diff_error(const struct diff *d, double before, double after, double whole_after);
 
-/* The least difference that chance does not explain: `sigma` standard errors, and half a sample more. */
+/* The least significant difference: `sigma` standard errors, and half a sample more. */
 double diff_noise(const struct diff *d, double sigma, double before, double after, double whole_after);
 
 /* The number of standard errors above which chance alone shows one of `count` values as changed in less than
  * one of twenty comparisons. */
 double diff_sigma(size_t count);
 
-/* That number for the functions of a difference, and what shares are of in it. */
+/* That number for the functions of a difference, and the base of its shares. */
 double diff_usual_sigma(const struct diff *d);
-double diff_whole_after(const struct diff *d);
+double diff_total_after(const struct diff *d);
 
 /* The value of one sample in a column, 0 if its values are not samples. */
 double diff_sample_weight(const struct profile *p, uint32_t column);

@@ -122,7 +122,7 @@ double diff_usual_sigma(const struct diff *d)
 	return diff_sigma(count);
 }
 
-double diff_whole_after(const struct diff *d)
+double diff_total_after(const struct diff *d)
 {
 	return d->unfiltered_after > 0 ? d->unfiltered_after : (double)profile_sum(d->profile, d->after);
 }
@@ -179,8 +179,8 @@ static void check_periods(const struct profile *a, const char *name_a, const str
 	amount_put(&period_b, b->period_ns, AMOUNT_TIME);
 	doubt(all, fatal, "'%s' was sampled every %s and '%s' every %s: %s", name_a, period_a.data, name_b,
 	      period_b.data,
-	      fatal ? "their numbers of samples say nothing; compare shares by --normalize total, or time by --column" :
-	      "only shares are compared");
+	      fatal ? "their sample counts are not comparable; compare shares by --normalize total, or time by --column" :
+		      "only shares are compared");
 }
 
 static void check_size(const struct profile *p, uint32_t column, const char *name, struct diff_doubts *all)
@@ -209,8 +209,8 @@ void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, 
 	if (are_samples)
 		check_periods(a, name_a, b, name_b, scale, ret);
 	if ((weight_a > 0) != (weight_b > 0))
-		doubt(ret, false, "'%s' was sampled and '%s' was not: what measuring each call costs is in the "
-		      "difference", weight_a > 0 ? name_a : name_b, weight_a > 0 ? name_b : name_a);
+		doubt(ret, false, "'%s' was sampled and '%s' was not: the difference includes the overhead of measuring "
+		      "each call", weight_a > 0 ? name_a : name_b, weight_a > 0 ? name_b : name_a);
 	check_size(a, column_a, name_a, ret);
 	check_size(b, column_b, name_b, ret);
 }

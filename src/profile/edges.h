@@ -71,7 +71,7 @@ struct edges_options {
 	bool above_zero;		/* values below zero are taken for zero */
 	const char *root;		/* the name of the root: a function of that name below it is a level deeper */
 	uint32_t column;		/* only this one and those that count calls; UINT32_MAX is all */
-	uint32_t *ret_nodes, *ret_pairs;	/* not NULL: by node of the tree which node and pair it adds to; only where the
+	uint32_t *ret_nodes, *ret_pairs;	/* not NULL: by node of the tree, the node and pair that it adds to; only where the
 						 * profile has no edges */
 };
 

@@ -34,7 +34,7 @@ struct search {
 	const struct edges *e;
 	struct by_end callees;
 	uint32_t *number, *lowest;	/* by node: in the order in which they were met; NONE: not yet */
-	uint32_t *next;			/* by node: the next of its pairs to look at */
+	uint32_t *next;			/* by node: the next of its pairs to visit */
 	uint32_t *path, path_count;	/* from where the search began to where it is */
 	uint32_t *open, open_count;	/* met, and of no circle yet */
 	uint32_t *circle, circles, met;

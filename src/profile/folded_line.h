@@ -1,4 +1,4 @@
-/* folded_line.h: one line of folded stacks, taken apart; files and the messages of Arc Lamp consist of such lines. */
+/* folded_line.h: parses one line of folded stacks; files and the messages of Arc Lamp consist of such lines. */
 #ifndef PROFILE_FOLDED_LINE_H
 #define PROFILE_FOLDED_LINE_H
 

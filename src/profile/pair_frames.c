@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above so many possible pairs of functions with one name in one file the order of their lines must do. */
+/* Above so many possible pairs of functions with one name in one file, only the order of their lines is used. */
 #define PAIRS_MAX 250000u
 
 struct candidate {

@@ -5,7 +5,7 @@
  * pass from the back adds totals up and one pass from the front walks paths down, without recursion at any depth.
  * Values are self values (what the node took without its children), one per column; the same frame under the same
  * parent is one node. Where lines are kept, a node also has the executed line, which is no part of what the function
- * is: the same frame stands below one parent once per line, and by default nobody sees that (profile_keep_lines). No
+ * is: the same frame stands below one parent once per line, which is hidden by default (profile_keep_lines). No
  * files, no sockets, no clock in here. Values measured per pair of caller and callee, without stacks, also have a
  * second form: edges.h.
  *
@@ -53,7 +53,7 @@ struct profile {
 
 	struct profile_column columns[PROFILE_COLUMNS];
 	uint32_t column_count;
-	uint32_t named_columns;		/* one bit for each that profile_column was asked for since the caller set this
+	uint32_t named_columns;		/* one bit for each that profile_column has returned since the caller set this
 					 * to 0 */
 
 	int64_t start_ns, end_ns;	/* period of the profile, since 1970; both 0 if unknown */
@@ -65,7 +65,7 @@ struct profile {
 	bool estimated;			/* the tree was made of pairs of caller and callee: sums over functions that
 					 * need stacks are an estimate, as are pictures */
 
-	struct chart *chart;		/* chart.h; NULL: none, or nobody requested it */
+	struct chart *chart;		/* chart.h; NULL: none, or not requested */
 	uint32_t charted_calls;		/* calls of the chart of the run that was read, whether it is carried or not */
 
 	/* private */
@@ -96,7 +96,7 @@ static inline struct str profile_given_name(struct str name)
 /* The same wherever functions are shown; a name of blanks cannot be seen either. Conversions keep what they read. */
 struct str profile_visible_name(struct str name);
 
-/* Takes over `p` and returns it, or a new one, with visible names. */
+/* Takes ownership of `p` and returns it, or a new one, with visible names. */
 struct profile *profile_show_names(struct profile *p);
 
 /* Finds or adds a frame, a column, a child. Names are copied. profile_column returns UINT32_MAX when there are
@@ -112,7 +112,7 @@ uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 
 /* Whether nodes are kept apart by executed line, from now on; a new profile does not, so that all that goes by
- * functions, pictures and tables, has one node per function whatever it is made from. Readers and profile_merge hand
+ * functions, pictures and tables, has one node per function regardless of its input. Readers and profile_merge hand
  * lines over to any profile; one that does not keep them adds their nodes up. */
 void profile_keep_lines(struct profile *p, bool keep);
 
@@ -144,7 +144,7 @@ bool profile_columns_fit(const struct profile *p, const struct profile *more);	/
 uint32_t profile_copy_string(struct profile *into, const struct profile *from, uint32_t string, uint32_t *ids);
 uint32_t *profile_string_ids(const struct profile *from);	/* such entries, to be freed */
 
-/* Adds a child that the caller knows not to be there yet: no lookup, and none of the memory that lookups take before
+/* Adds a child that the caller knows to be new: no lookup, and none of the memory that lookups take before
  * the next profile_child. */
 uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame);
 uint32_t profile_append_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line);
@@ -171,7 +171,7 @@ uint32_t profile_stack(struct profile *p, const uint32_t *frames, size_t depth);
 struct str profile_name(const struct profile *p, uint32_t frame);
 struct str profile_file(const struct profile *p, uint32_t frame);
 
-/* By name, file and line: an order that does not depend on where a profile came from, as numbers of frames do. */
+/* By name, file and line: an order that does not depend on where a profile came from, as frame numbers do. */
 int profile_compare_frames(const struct profile *p, uint32_t a, uint32_t b);
 uint32_t *profile_rank_frames(const struct profile *p);	/* by frame its place in that order; the caller frees */
 
@@ -240,7 +240,7 @@ struct profile *profile_without_recursion(const struct profile *p);
 void profile_add_time(struct profile *p);
 
 /* Adds column `off_cpu_ns`, the wall time that was not CPU time, where both are known and it is not there. Where CPU time is above
- * wall time, one of the clocks was too coarse, and nobody waits for less than no time. */
+ * wall time, one of the clocks was too coarse, and the wait counts as 0. */
 void profile_add_off_cpu(struct profile *p);
 
 #endif

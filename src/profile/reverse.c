@@ -34,7 +34,7 @@ struct reverser {
 	struct group *groups;		/* that are still to be divided */
 	size_t group_count, group_capacity;
 
-	uint32_t *places;		/* by frame: how many stacks go on with it, then where the next of them goes */
+	uint32_t *places;		/* by frame: the number of stacks that continue with it, then the index for the next of them */
 	uint32_t *frames;		/* those that are in use there, in the order in which they came */
 };
 

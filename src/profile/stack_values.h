@@ -18,7 +18,7 @@ struct stack_values {
 	const uint32_t *parents;	/* by node, smaller than the node itself */
 	const uint32_t *node_frames;	/* by node; that of the root means nothing */
 	const uint32_t *node_lines;	/* by node: the executed line, 0 unknown; NULL: no node has one */
-	const int64_t *self;		/* by node; NULL: nobody measured this value */
+	const int64_t *self;		/* by node; NULL: not measured */
 	uint32_t frame_count;
 	const struct profile *facts;	/* period and labels */
 

@@ -178,7 +178,7 @@ static struct profile *through_bytes(const struct profile *p, bool keep)
 	return back;
 }
 
-TEST(a_chart_goes_through_bytes_for_whoever_asks)
+TEST(a_chart_survives_encoding_on_request)
 {
 	for (unsigned round = 0; round < 200; round++) {
 		struct profile *p = any_run(), *back = through_bytes(p, true), *plain = through_bytes(p, false);

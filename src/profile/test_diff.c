@@ -152,7 +152,7 @@ TEST(each_subtree_is_scaled_to_within_one)
 	}
 }
 
-TEST(what_is_gone_and_what_is_new_are_both_there)
+TEST(removed_and_new_stacks_are_both_there)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff_options o = { 0 };
@@ -224,7 +224,7 @@ TEST(closures_that_moved_down_in_their_file_stay_themselves)
 		CHECK_INT(d.profile->columns[d.after].self[n], 2 * d.profile->columns[d.before].self[n]);
 }
 
-TEST(addresses_are_taken_out_when_asked_for)
+TEST(addresses_are_stripped_on_request)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff_options o = { .strip_hex = true };
@@ -240,7 +240,7 @@ TEST(addresses_are_taken_out_when_asked_for)
 	CHECK_INT(value_of(d.profile, d.after, "0xg"), 7);
 }
 
-TEST(what_cannot_be_scaled_says_why)
+TEST(a_profile_that_cannot_be_scaled_says_why)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct diff d = { 0 };
@@ -257,7 +257,7 @@ TEST(what_cannot_be_scaled_says_why)
 }
 
 /* A tree that was made of pairs may lack some of what they have. */
-TEST(pairs_are_scaled_by_their_own_sums_whatever_their_trees_have)
+TEST(pairs_are_scaled_by_their_own_sums_regardless_of_their_trees)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
 	struct profile *const sides[] = { a, b };
@@ -402,7 +402,7 @@ static const char *doubts(const struct profile *a, const struct profile *b, cons
 	return text;
 }
 
-TEST(what_cannot_be_compared_is_said_to_be_so)
+TEST(incomparable_profiles_are_reported)
 {
 	_cleanup_(profile_freep) struct profile *wall = by_clock("wall", 1000000, 90000);
 	_cleanup_(profile_freep) struct profile *cpu = by_clock("cpu", 1000000, 90000);
@@ -423,7 +423,7 @@ TEST(what_cannot_be_compared_is_said_to_be_so)
 		  "'A' has only 12 samples: a share of one half may be off by 28 points by chance\n");
 	CHECK_STR(doubts(wall, trace, NULL, DIFF_AS_IT_IS),
 		  "! 'A' counts samples and 'B' calls\n"
-		  "'A' was sampled and 'B' was not: what measuring each call costs is in the difference\n");
+		  "'A' was sampled and 'B' was not: the difference includes the overhead of measuring each call\n");
 }
 
 TEST(a_column_that_both_have_is_compared_where_their_first_ones_differ)

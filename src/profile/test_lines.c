@@ -200,7 +200,7 @@ TEST(merging_filtering_and_pruning_keep_lines)
 	}
 }
 
-TEST(a_message_carries_lines_to_whoever_keeps_them)
+TEST(a_message_carries_lines_for_profiles_that_keep_them)
 {
 	struct both b = both_of(7);
 	struct profile *lined = profile_new(), *plain = profile_new();

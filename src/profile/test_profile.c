@@ -413,7 +413,7 @@ TEST(with_values_below_zero_nothing_is_cut)
 }
 
 /* Both only append nodes, which are to be found when more is added. */
-TEST(what_was_turned_over_or_filtered_can_be_added_to)
+TEST(reversed_and_filtered_profiles_can_be_added_to)
 {
 	for (int i = 0; i < 50; i++) {
 		struct profile *p = random_profile(1 + below(400), 9), *r = profile_reverse(p),
@@ -606,7 +606,7 @@ static struct profile *wide_profile(uint32_t leaves)
 	return p;
 }
 
-TEST(a_pruned_profile_is_as_small_as_asked_for_and_its_sums_are_right)
+TEST(a_pruned_profile_is_as_small_as_requested_and_its_sums_are_right)
 {
 	struct profile *p = wide_profile(1000), *small = profile_prune(p, 0, 100);
 	uint32_t pruned = profile_pruned_frame(small), cut = 0, largest = 0;

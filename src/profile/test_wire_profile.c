@@ -48,7 +48,7 @@ static bool same_tree(const struct profile *a, const struct profile *b)
 	return true;
 }
 
-TEST(a_profile_comes_back_as_it_was)
+TEST(a_profile_survives_encoding_unchanged)
 {
 	struct profile *p = sample(), *back = profile_new();
 	struct strobe_wire_message m;
@@ -240,7 +240,7 @@ static void set_pair(struct edges *e, uint32_t caller, uint32_t callee, uint32_t
 	e->pairs[pair].value[column] = value;
 }
 
-TEST(edges_come_back_as_they_were)
+TEST(edges_survive_encoding_unchanged)
 {
 	_cleanup_(profile_freep) struct profile *p = sample(), *back = NULL;
 	_cleanup_(buf_done) struct buf b = { 0 };

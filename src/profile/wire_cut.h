@@ -1,4 +1,4 @@
-/* wire_cut.h: selects the smallest parts of an oversized message, to leave them out.
+/* wire_cut.h: selects the smallest parts of an oversized message, to be dropped.
  *
  * It only reads the message's numbers, which takes 13 bytes a node and 8 a pair meanwhile: a tenth of what they would take as
  * parts of a profile.

@@ -1,7 +1,7 @@
 /* wire_labels.h: a message with more labels, its bytes otherwise untouched.
  *
- * Runs wait as the bytes they came in, so labels that the daemon knows of their sender are put into the message instead of making a tree
- * of it. */
+ * Runs wait as the bytes they came in, so labels that the daemon knows of their sender are inserted into the message without decoding
+ * it. */
 #ifndef PROFILE_WIRE_LABELS_H
 #define PROFILE_WIRE_LABELS_H
 

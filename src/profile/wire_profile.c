@@ -15,7 +15,7 @@ struct reader {
 	uint32_t *ids;				/* their ids in the profile; UINT32_MAX until a frame needs them */
 	struct wire_frame {
 		uint32_t name, file, line;	/* references */
-		uint32_t number;		/* in the profile; UINT32_MAX while no node has asked */
+		uint32_t number;		/* in the profile; UINT32_MAX until a node needs it */
 	} *frames;
 	uint32_t *nodes;			/* numbers in the profile */
 	uint32_t columns[STROBE_WIRE_COLUMNS];	/* the same */

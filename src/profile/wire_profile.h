@@ -1,4 +1,4 @@
-/* wire_profile.h: between the bytes of wire/strobe_wire.h and a profile. */
+/* wire_profile.h: converts between messages of wire/strobe_wire.h and profiles. */
 #ifndef PROFILE_WIRE_PROFILE_H
 #define PROFILE_WIRE_PROFILE_H
 

@@ -174,7 +174,7 @@ static void put_calls(struct strobe_wire_writer *w, const struct part *t)
 	int64_t before = c->start_ns - (t->profile->start_ns > 0 ? t->profile->start_ns : 0), end;
 	uint64_t last = 0;
 
-	/* Calls are in the order of their start, so the last one tells of all. */
+	/* Calls are in the order of their start, so the last one is known to be the latest. */
 	if (before < 0 || (c->count && __builtin_add_overflow(c->calls[c->count - 1].start_ns, before, &end)))
 		before = 0;
 	for (uint32_t i = 0; i < c->count; i++) {

@@ -1,6 +1,6 @@
-/* wire_queue.h: messages that wait to be added to profiles, many at once and series by series.
+/* wire_queue.h: queues messages to be added to profiles, many at once and series by series.
  *
- * Adding a message looks into the profile in a hundred places, and a profile that was not used for some milliseconds
+ * Adding a message accesses the profile in a hundred places, and a profile that was not used for some milliseconds
  * has left the processor's cache. So receivers of messages of many series in turn keep them here for a while. A
  * series is identified by a number that the owner chose. */
 #ifndef PROFILE_WIRE_QUEUE_H
@@ -28,13 +28,13 @@ struct wire_queue {
 void wire_queue_init(struct wire_queue *w);
 void wire_queue_done(struct wire_queue *w);
 
-/* Forgets all; keeps the list's memory, but not the messages'. */
+/* Drops all; keeps the list's memory, but not the messages'. */
 void wire_queue_clear(struct wire_queue *w);
 
 /* Copies a message that strobe_wire_parse accepted. Not between two calls of wire_queue_take. */
 void wire_queue_add(struct wire_queue *w, uint32_t series, const struct strobe_wire_message *m);
 
-/* The next one: in the order of the series, and within one in that in which they came. NULL, and all are forgotten,
+/* The next one: in the order of the series, and within one in that in which they came. NULL, and the queue is empty,
  * when there is none. It is there until wire_queue_clear, or until NULL was returned. */
 const struct wire_queue_entry *wire_queue_take(struct wire_queue *w);
 

@@ -1,4 +1,4 @@
-/* name_tree.c: nodes of stacks become nodes by name from the root downwards, and only as far as somebody looks. */
+/* name_tree.c: nodes of stacks become nodes by name from the root downwards, and only on demand. */
 #include "name_tree.h"
 
 #include "mem.h"
@@ -28,7 +28,7 @@ struct growing {
 	struct name_tree *tree;
 	const struct stack_values *values;
 	struct buf safe;
-	uint32_t *names;		/* by frame; UINT32_MAX: nobody has asked yet */
+	uint32_t *names;		/* by frame; UINT32_MAX: not looked up yet */
 	uint32_t *found;		/* by name: the child of that name, while the children of one node are made; else 0 */
 
 	/* By node of the values. */
@@ -365,7 +365,7 @@ void name_tree_done(struct name_tree *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* Orders the part of the list that holds the wanted place until it stands there; nobody needs the rest in order. */
+/* Partitions the list until the requested element is in its place; the rest need not be sorted. */
 static int64_t nth_largest(int64_t *list, size_t count, size_t n)
 {
 	size_t from = 0, to = count - 1;

@@ -474,7 +474,7 @@ static uint32_t build_repeat(struct pattern *m, const struct node *n, uint32_t n
 	return at;
 }
 
-/* The state where it begins, if `next` is where it goes on. Sequences lean to the left and may be as long as the pattern. */
+/* The state where it begins, if `next` is the state after it. Sequences lean to the left and may be as long as the pattern. */
 static uint32_t build(struct pattern *m, const struct node *n, uint32_t next)
 {
 	uint32_t at, other;

@@ -2,8 +2,8 @@
  *
  * Read are literals, ., classes ([a-z], [^…], [[:alpha:]], \d \w \s and their opposites), groups, |, * + ? {2,5} (lazy
  * ones match the same here), ^ $ \A \z \b \B, escapes, \Q…\E and the flag (?i) at the beginning. Classes fold and range over ASCII; a
- * pattern with anything else of RE2 (\pL, flags of groups) is refused with a sentence. A pattern from outside can take neither much time nor
- * much memory: PATTERN_STATES bounds both.
+ * pattern with anything else of RE2 (\pL, flags of groups) is refused with a sentence. PATTERN_STATES bounds the time and
+ * memory of untrusted patterns.
  */
 #ifndef PYROSCOPE_PATTERN_H
 #define PYROSCOPE_PATTERN_H

@@ -25,7 +25,7 @@ void profile_type_of(const char *column, const char *unit, const char *clock, st
 void profile_type_of_run(const char *column, const char *unit, struct profile_type *ret);
 bool profile_type_is_run(const struct profile_type *t);
 
-/* -EINVAL with a sentence. A sixth part ":delta" is passed over. */
+/* -EINVAL with a sentence. A sixth part ":delta" is ignored. */
 int profile_type_parse(const char *id, struct profile_type *ret, struct err *err);
 void profile_type_id(const struct profile_type *t, char ret[PROFILE_TYPE_ID]);
 bool profile_type_is(const struct profile_type *a, const struct profile_type *b);

@@ -38,7 +38,7 @@ const struct message_field *message_field_of(const struct message *m, uint32_t n
 int message_to_json(const struct message *m, const void *bytes, size_t n, struct buf *out, struct err *err);
 
 /* Appends the message that the text of an object stands for. Names may also be those of the .proto text, integers
- * numbers or strings, enums names or numbers; null is absent, unknown fields are passed over. -EINVAL with a sentence that
+ * numbers or strings, enums names or numbers; null is absent, unknown fields are ignored. -EINVAL with a sentence that
  * names the field. */
 int message_from_json(const struct message *m, const char *text, size_t n, struct buf *out, struct err *err);
 

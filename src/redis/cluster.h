@@ -29,11 +29,11 @@ struct cluster {
 	uint16_t slots[CLUSTER_SLOTS];		/* to the number of a node */
 };
 
-/* Another node than the one asked has the slot: for good (MOVED), or for this one command, after ASKING (ASK). */
+/* Another node than the queried one has the slot: for good (MOVED), or for this one command, after ASKING (ASK). */
 struct cluster_redirect {
 	bool is_ask;
 	unsigned slot;
-	char host[256];				/* "": the host that was asked */
+	char host[256];				/* "": the queried host */
 	unsigned port;
 };
 
@@ -50,8 +50,8 @@ unsigned cluster_find(const struct cluster *c, const char *key);
  * or 127.0.0.1 if that one was reached by a unix socket. */
 int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked);
 
-/* Takes the answer of node `asked` to CLUSTER SLOTS as the map. Unassigned slots stay where they were. Nodes keep their
- * numbers. -EINVAL with a sentence for another answer, and then nothing has changed. */
+/* Takes the reply of node `asked` to CLUSTER SLOTS as the map. Unassigned slots stay where they were. Nodes keep their
+ * numbers. -EINVAL with a sentence, and nothing changed, for any other reply. */
 int cluster_read_slots(struct cluster *c, const struct redisReply *reply, unsigned asked, struct err *err);
 
 /* Whether an error reply is MOVED or ASK. */

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 
 #define TICK_NS			(NS_PER_SECOND / 4)
-#define STABLE_NS		NS_PER_SECOND	/* dropped by its user earlier: waits go on growing */
+#define STABLE_NS		NS_PER_SECOND	/* a connection dropped before that keeps its backoff */
 #define PASSING_RETRY_NS	NS_PER_SECOND	/* while it is loading, and the like */
 
 void redis_connection_default_options(struct redis_connection_options *o)
@@ -33,7 +33,7 @@ void redis_connection_default_options(struct redis_connection_options *o)
 
 /* --- Reports to the owner --- */
 
-void connection_tell(struct redis_connection *c, bool is_up, const char *text)
+void connection_report(struct redis_connection *c, bool is_up, const char *text)
 {
 	if (c->logged && c->logged_up == is_up && !strcmp(c->logged, text))
 		return;
@@ -44,12 +44,12 @@ void connection_tell(struct redis_connection *c, bool is_up, const char *text)
 		c->o.state(c->o.data, is_up, text);
 }
 
-void connection_tell_connected(struct redis_connection *c)
+void connection_report_connected(struct redis_connection *c)
 {
 	_cleanup_(freep) char *text = xasprintf("connected to %s", c->login.where);
 
 	c->problem_of[0] = '\0';
-	connection_tell(c, true, text);
+	connection_report(c, true, text);
 }
 
 /* --- The end of a connection --- */
@@ -65,7 +65,7 @@ struct command *connection_take_first(struct redis_connection *c)
 	return first;
 }
 
-/* Closes the socket; commands under way stay in the list. */
+/* Closes the socket; commands in flight stay in the list. */
 static void close_socket(struct redis_connection *c)
 {
 	c->generation++;
@@ -114,7 +114,7 @@ void connection_leave(struct redis_connection *c)
 		destroy(c);
 }
 
-/* Between half of the wait and all of it, so that a fleet does not come back at one moment. */
+/* Between half of the wait and all of it, so that a fleet does not reconnect at the same moment. */
 static int64_t by_chance(int64_t wait_ns)
 {
 	uint32_t random = 0;
@@ -137,7 +137,7 @@ static void wait_before_next(struct redis_connection *c, bool passes)
 	c->deadline_ns = now + by_chance(wait);
 }
 
-/* Ends this attempt or connection, and says so. Whoever called is told first, then the commands' callers. */
+/* Ends this attempt or connection, and reports it: first to the owner, then to the commands' callers. */
 void connection_fail(struct redis_connection *c, bool passes, const char *sentence)
 {
 	struct command *all = c->first;
@@ -155,7 +155,7 @@ void connection_fail(struct redis_connection *c, bool passes, const char *senten
 		c->counters.failed++;
 	wait_before_next(c, passes);
 	connection_enter(c);
-	connection_tell(c, false, sentence);
+	connection_report(c, false, sentence);
 	while (all) {
 		struct command *next = all->next;
 
@@ -363,7 +363,7 @@ static void socket_ready(struct watch *w, uint32_t events)
 	} else if (c->phase == TLS_HANDSHAKE) {
 		connection_continue_tls(c);
 	} else if (connection_is_paused(c) && (events & (EPOLLHUP | EPOLLERR))) {
-		loop_remove(c->loop, w);	/* it would be said again at once; seen when reading goes on */
+		loop_remove(c->loop, w);	/* level-triggered, it would be reported again at once; it is noticed when reading resumes */
 	} else {
 		read_and_flush(c, events & (EPOLLIN | EPOLLHUP | EPOLLERR));
 	}
@@ -372,7 +372,7 @@ static void socket_ready(struct watch *w, uint32_t events)
 
 /* --- The clock --- */
 
-static void hung(struct redis_connection *c, const char *asked)
+static void fail_as_hung(struct redis_connection *c, const char *asked)
 {
 	c->counters.hung++;
 	if (c->phase == READY)
@@ -388,7 +388,7 @@ static void hung(struct redis_connection *c, const char *asked)
 				    "TLS on this port? Retrying",
 				 c->login.where);
 	else
-		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; look at the name server",
+		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; check the name server",
 				 c->login.host, (double)c->o.connect_timeout_ns / NS_PER_SECOND);
 }
 
@@ -404,7 +404,7 @@ static void watch_peer(struct redis_connection *c, int64_t now)
 	const int64_t quiet_since = c->first && c->head_ns > c->last_in_ns ? c->head_ns : c->last_in_ns;
 
 	if (c->first && now - quiet_since >= c->first->timeout_ns)
-		hung(c, c->first->name);
+		fail_as_hung(c, c->first->name);
 	else if (!c->first && now - quiet_since >= c->o.ping_after_ns)
 		ping(c);
 }
@@ -437,7 +437,7 @@ static void tick(struct watch *w, uint32_t events)
 	else if (c->phase == CONNECTING)
 		next_address(c, ETIMEDOUT);
 	else
-		hung(c, "login");
+		fail_as_hung(c, "login");
 	if (c->phase >= LOGIN && c->out.size)
 		connection_flush(c);
 	connection_leave(c);
@@ -450,7 +450,7 @@ void redis_connection_pause(struct redis_connection *c, bool paused)
 	c->paused = paused;
 	c->last_in_ns = c->head_ns = clock_monotonic_ns();
 	if (c->fd >= 0 && c->phase >= LOGIN)
-		connection_watch_what_is_left(c);
+		connection_update_watch(c);
 }
 
 /* --- Life --- */

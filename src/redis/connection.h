@@ -1,11 +1,10 @@
-/* connection.h: a lasting connection to a Redis: connects, logs in, watches, and reconnects. For the loop's thread;
- * nothing in it blocks, and host names are looked up beside the loop. A thread of its own uses redis_client.h instead.
+/* connection.h: a persistent connection to a Redis: connects, logs in, monitors, and reconnects. For the loop's
+ * thread; it never blocks, and host names are resolved outside the loop. A thread of its own uses redis_client.h instead.
  *
- * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands
+ * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, sends PING, and then calls `ready`: now commands
  * can be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command
- * under way gets NULL as its reply, `lost` is called, and it is tried again after half a second to 30, longer each
- * time. A peer that is silent is asked PING; one that has stopped, or is cut off by the network, is noticed within
- * about 10 seconds.
+ * in flight gets NULL as its reply, `lost` is called, and it reconnects after half a second to 30, with backoff. A silent
+ * peer is sent PING; one that hangs, or is unreachable, is noticed within about 10 seconds.
  *
  * Only hiredis' reader and writer of the protocol are used, as they are in 0.14 and in 1.2: its own event layer looks
  * names up in the loop's thread, reads 16 KB at once, and asserts things about what a server sends. */
@@ -35,17 +34,17 @@ struct redis_connection_options {
 
 	size_t read_together;			/* bytes to wait for, at most a quarter of a second; 0: none. For
 						 * subscribers */
-	size_t read_ahead;			/* bytes taken from the socket before they are looked at; 1 MB */
+	size_t read_ahead;			/* bytes read from the socket before they are parsed; 1 MB */
 
 	/* All from the loop, never from within a function of this header but redis_connection_drop; any may be NULL.
 	 * All but `state` may send commands, drop the connection, or free it. */
 	void (*ready)(struct redis_connection *c, void *data);
 	void (*lost)(struct redis_connection *c, void *data);		/* after it had been ready */
-	/* Unsolicited replies: messages, and the answers of SUBSCRIBE and its like, errors too. */
+	/* Unsolicited replies: messages, and the replies to SUBSCRIBE and the like, errors included. */
 	void (*pushed)(struct redis_connection *c, const struct redisReply *reply, void *data);
 	/* Messages of subscriptions; without it they go to `pushed`. Bytes live until it returns. */
 	void (*message)(struct redis_connection *c, struct str channel, struct str text, void *data);
-	/* A change: one sentence (what, where, what to do) without a password. Not called again while the sentence
+	/* A change: one sentence (what, where, remedy) without a password. Not called again while the sentence
 	 * stays the same. A command refused for the server's state (READONLY, OOM, …) is a change, which is over when
 	 * the same command succeeds; INFO is not. */
 	void (*state)(void *data, bool is_up, const char *text);
@@ -63,18 +62,18 @@ struct redis_connection_counters {
 
 void redis_connection_default_options(struct redis_connection_options *o);
 
-/* Starts to connect, from the next turn of the loop on. Fails only for want of descriptors. */
+/* Starts to connect in the loop's next iteration. Fails only without a free descriptor. */
 int redis_connection_new(const struct redis_connection_options *o, struct loop *loop, struct redis_connection **ret,
 			 struct err *err);
 
-/* No callback is called any more, not even for commands under way. NULL is fine; returns NULL. */
+/* No callback is called any more, not even for commands in flight. NULL is fine; returns NULL. */
 struct redis_connection *redis_connection_free(struct redis_connection *c);
 
 bool redis_connection_is_ready(const struct redis_connection *c);
 const char *redis_connection_where(const struct redis_connection *c);		/* "127.0.0.1:6379" */
 const struct redis_connection_counters *redis_connection_counters(const struct redis_connection *c);
 
-/* The reply is freed after the call. NULL: the connection was lost, and whether the command was run is not known. */
+/* The reply is freed after the call. NULL: the connection was lost, and the command may or may not have run. */
 typedef void redis_reply_fn(struct redis_connection *c, const struct redisReply *reply, void *data);
 
 /* Sends a command; answers come in order. `timeout_ns` counts from when the server can begin with it, and from its last
@@ -83,7 +82,7 @@ typedef void redis_reply_fn(struct redis_connection *c, const struct redisReply 
 int redis_connection_send(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data, int argc,
 			  const char *const *argv, const size_t *sizes);
 
-/* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format comes from the program only. */
+/* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format must be a constant. */
 int redis_connection_sendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
 			   const char *format, ...);
 int redis_connection_vsendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
@@ -99,7 +98,7 @@ void redis_connection_drop(struct redis_connection *c, const char *format, ...) 
 /* Handles all input received so far, for at most `max_ns`; for shutdown. */
 void redis_connection_drain(struct redis_connection *c, int64_t max_ns);
 
-/* Pauses and resumes reading, for a receiver that is full. A paused connection is not watched. */
+/* Pauses and resumes reading, for backpressure. A paused connection is not watched. */
 void redis_connection_pause(struct redis_connection *c, bool paused);
 
 #endif

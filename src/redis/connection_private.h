@@ -29,7 +29,7 @@ struct redis_connection {
 	struct redis_connection_counters counters;
 	enum phase phase;
 	unsigned generation;			/* changes with the socket: checked after callbacks, which may replace it */
-	unsigned entered;			/* calls from the loop under way */
+	unsigned entered;			/* calls from the loop in progress */
 	bool dead;				/* freed when the last of them returns */
 	bool paused;
 	bool reads, wants_write;		/* events that the loop watches for; writing also for another turn with data
@@ -40,7 +40,7 @@ struct redis_connection {
 	struct redis_tls *tls;			/* NULL: plain */
 	struct resolve *resolve;
 	struct addrinfo *addresses, *address;	/* all; the one that is tried */
-	char *last_failure;			/* failure of an address, for the sentence after the last one */
+	char *last_failure;			/* failure of an address, reported after the last one */
 
 	struct reply_reader *reader;
 	struct read_ahead input;
@@ -48,7 +48,7 @@ struct redis_connection {
 	size_t out_at;
 	struct command *first, **last;
 
-	int64_t deadline_ns;			/* end of the phase: the next attempt, or the end of this one */
+	int64_t deadline_ns;			/* deadline of the phase: the next attempt, or the end of this one */
 	int64_t backoff_ns, backoff_before_ns;	/* the next wait; what it was before it became ready */
 	int64_t ready_ns;			/* since when */
 	int64_t last_in_ns;			/* when the last byte came */
@@ -57,20 +57,20 @@ struct redis_connection {
 
 	bool logged_up;
 	char *logged;
-	char problem_of[24];			/* the command that the server refuses for what it is now; "" none */
+	char problem_of[24];			/* the command that the server refuses in its present state; "" none */
 };
 
 /* --- connection.c --- */
 
-/* Tells the user of the connection, if it is news. */
-void connection_tell(struct redis_connection *c, bool is_up, const char *text);
-void connection_tell_connected(struct redis_connection *c);
+/* Reports a change of state to the owner of the connection. */
+void connection_report(struct redis_connection *c, bool is_up, const char *text);
+void connection_report_connected(struct redis_connection *c);
 
-/* Ends this attempt or connection, and says so; with `passes` it is tried again soon. */
+/* Ends this attempt or connection, and reports it; with `passes` it is retried soon. */
 void connection_fail(struct redis_connection *c, bool passes, const char *sentence);
 void connection_failf(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
 
-/* Around calls from the loop: the connection is freed by the last of them if somebody wanted that meanwhile. */
+/* Around calls from the loop: the connection is freed by the last of them if that was requested meanwhile. */
 void connection_enter(struct redis_connection *c);
 void connection_leave(struct redis_connection *c);
 
@@ -92,7 +92,7 @@ void connection_queue(struct redis_connection *c, int64_t timeout_ns, redis_repl
 		      const char *bytes, size_t n);
 void connection_flush(struct redis_connection *c);	/* sends what it can */
 void connection_watch(struct redis_connection *c);
-void connection_watch_what_is_left(struct redis_connection *c);
+void connection_update_watch(struct redis_connection *c);
 bool connection_is_paused(const struct redis_connection *c);
 bool connection_has_input(const struct redis_connection *c);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CHUNKS_PER_TURN		4		/* are looked at; then other descriptors have their turn */
+#define CHUNKS_PER_TURN		4		/* are parsed; then it is other descriptors' turn */
 
 /* The loop is not woken for each message while few come; ends of the connection wake it at once. */
 static void read_together(struct redis_connection *c)
@@ -24,7 +24,7 @@ static void on_login_reply(struct redis_connection *c, int step, const redisRepl
 {
 	struct err err;
 
-	if (redis_login_judge(&c->login, (enum redis_login_step)step, reply, &err) < 0) {
+	if (redis_login_check(&c->login, (enum redis_login_step)step, reply, &err) < 0) {
 		connection_fail(c, redis_problem_passes(redis_problem(reply)), err.text);
 		return;
 	}
@@ -37,7 +37,7 @@ static void on_login_reply(struct redis_connection *c, int step, const redisRepl
 	c->counters.connections++;
 	connection_free_addresses(c);
 	read_together(c);
-	connection_tell_connected(c);
+	connection_report_connected(c);
 	if (c->o.ready && !c->dead)
 		c->o.ready(c, c->o.data);
 }
@@ -53,9 +53,9 @@ static void note_problem(struct redis_connection *c, const char *name, const red
 	if (redis_problem_is_state(p)) {
 		redis_problem_explain(reply, c->login.where, name, &err);
 		snprintf(c->problem_of, sizeof(c->problem_of), "%s", name);
-		connection_tell(c, false, err.text);
+		connection_report(c, false, err.text);
 	} else if (p == REDIS_FINE && c->problem_of[0] && !strcmp(c->problem_of, name)) {
-		connection_tell_connected(c);
+		connection_report_connected(c);
 	}
 }
 
@@ -118,7 +118,7 @@ static void on_reply(struct redis_connection *c, const redisReply *reply)
 	else if (c->first)
 		on_answer(c, reply);
 	else
-		connection_failf(c, "Redis at %s answers what nobody asked; is it a Redis?", c->login.where);
+		connection_failf(c, "Redis at %s sent an unexpected reply; is it a Redis?", c->login.where);
 }
 
 /* --- Reading --- */

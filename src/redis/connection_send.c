@@ -40,7 +40,7 @@ void connection_watch(struct redis_connection *c)
 }
 
 /* Unsent output needs room in the socket; unparsed input needs another turn, which a socket with room gives at once. */
-void connection_watch_what_is_left(struct redis_connection *c)
+void connection_update_watch(struct redis_connection *c)
 {
 	bool wants_write = c->out_at < c->out.size || (connection_has_input(c) && !connection_is_paused(c));
 	bool reads = !connection_is_paused(c) && !c->input.ended && !read_ahead_is_full(&c->input);
@@ -81,7 +81,7 @@ void connection_flush(struct redis_connection *c)
 		buf_reset(&c->out);
 		c->out_at = 0;
 	}
-	connection_watch_what_is_left(c);
+	connection_update_watch(c);
 }
 
 /* "XADD" of "*5\r\n$4\r\nXADD\r\n…", which is what hiredis writes. */
@@ -121,7 +121,7 @@ static int check_sendable(const struct redis_connection *c)
 	return c->out.size - c->out_at > UNSENT_MAX ? -ENOBUFS : 0;
 }
 
-/* From within a call of the loop all commands go out together when it is over. */
+/* Commands made within one call of the loop are sent together after it. */
 static void flush_outside(struct redis_connection *c)
 {
 	if (c->entered)

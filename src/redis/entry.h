@@ -23,8 +23,8 @@ struct entry {
 	char *unpacked;			/* private */
 };
 
-/* `fields` are name, value, name, value …, `count` strings in all. Returns -EINVAL with a sentence for what is no entry
- * of ours. `ret` is all zero before; the caller frees it with entry_done, also after an error. */
+/* `fields` are name, value, name, value …, `count` strings in all. Returns -EINVAL with a sentence for other
+ * entries. `ret` is all zero before; the caller frees it with entry_done, also after an error. */
 int entry_read(const struct str *fields, size_t count, struct entry *ret, struct err *err);
 void entry_done(struct entry *e);
 

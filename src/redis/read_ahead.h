@@ -1,8 +1,7 @@
 /* read_ahead.h: bytes received from a socket and not yet parsed.
  *
- * A server throws out a subscriber for whom too much waits to be sent, and can send faster than lines can be counted:
- * so the socket is emptied first, and what came is worked off in turns. The memory has a bound; beyond it the server
- * waits. */
+ * A server disconnects a subscriber whose output buffer is too large, and can send faster than lines can be counted:
+ * so the socket is emptied first, and its data processed in slices. The memory is bounded; beyond that the server waits. */
 #ifndef REDIS_READ_AHEAD_H
 #define REDIS_READ_AHEAD_H
 
@@ -18,17 +17,17 @@ struct redis_tls;
 struct read_ahead {
 	struct read_ahead_chunk *first, *last, *spare;
 	size_t memory, max;			/* bytes of chunks */
-	bool ended;				/* nothing more will come; errno of why, 0 for an orderly end */
+	bool ended;				/* EOF; its errno, 0 for an orderly end */
 	int error;
 };
 
-void read_ahead_init(struct read_ahead *q, size_t max);		/* at least one chunk, whatever `max` says */
+void read_ahead_init(struct read_ahead *q, size_t max);		/* at least one chunk, regardless of `max` */
 void read_ahead_done(struct read_ahead *q);
 void read_ahead_reset(struct read_ahead *q);			/* for another socket */
 
 bool read_ahead_is_full(const struct read_ahead *q);
 
-/* Reads what is there, at most 16 MB and as far as there is room; through `tls` unless that is NULL. Returns the bytes. */
+/* Reads what has arrived, at most 16 MB and as far as there is room; through `tls` unless that is NULL. Returns the bytes. */
 size_t read_ahead_fill(struct read_ahead *q, int fd, struct redis_tls *tls);
 
 /* The oldest bytes; false if there are none. They stay until they are dropped. */

@@ -1,7 +1,7 @@
 /* redis_address.h: the addresses of a host, or of the unix socket that a path names.
  *
- * A host that begins with a '/' is the path of a socket; its port means nothing. All else is for the resolver of the
- * system, which may take its time unless `flags` have AI_NUMERICHOST. */
+ * A host that begins with a '/' is the path of a socket; its port means nothing. Everything else goes to the system's
+ * resolver, which may be slow unless `flags` have AI_NUMERICHOST. */
 #ifndef REDIS_ADDRESS_H
 #define REDIS_ADDRESS_H
 
@@ -15,7 +15,7 @@ static inline bool address_is_path(const char *host)
 	return host[0] == '/';
 }
 
-/* The host on which another port of the same machine is: the path of a socket leads to that socket whatever the port. */
+/* The host on which another port of the same machine is: the path of a socket leads to that socket for any port. */
 static inline const char *address_machine(const char *host)
 {
 	return address_is_path(host) ? "127.0.0.1" : host;

@@ -276,7 +276,7 @@ static int login_step(struct redis_client *a, enum redis_login_step step, int64_
 	r = read_reply(a, deadline_ns, &reply, err);
 	if (r < 0)
 		return r;
-	r = redis_login_judge(&a->login, step, reply, err);
+	r = redis_login_check(&a->login, step, reply, err);
 	freeReplyObject(reply);
 	return r;
 }

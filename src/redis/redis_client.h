@@ -1,6 +1,5 @@
-/* redis_client.h: a blocking connection to a Redis, for a thread of its own: send a command, get the answer.
- *
- * Connecting is part of asking; a connection that fails is closed, and the next question makes a new one. Waiting
+/* redis_client.h: a blocking connection to a Redis, for a thread of its own: send a command, get the reply.
+ ** It connects on demand; a connection that fails is closed, and the next command makes a new one. Waiting
  * between attempts is the caller's. Looking up a name takes as long as the system's resolver wants, some ten seconds at
  * worst. */
 #ifndef REDIS_CLIENT_H
@@ -30,17 +29,17 @@ const char *redis_client_address(const struct redis_client *a);		/* "127.0.0.1:6
 bool redis_client_is_connected(const struct redis_client *a);
 
 /* Runs one command. 0: *ret_reply is the caller's (freeReplyObject), and may be an error reply (redis_problem
- * classifies it, redis_problem_explain makes a sentence of it). Negative with a sentence: there is no answer:
+ * classifies it, redis_problem_explain makes a sentence of it). Negative with a sentence: there is no reply:
  * -ECONNREFUSED, -ETIMEDOUT (connecting has its timeout, and so has the answer, from the last byte sent), -EACCES for a
- * wrong password, -EAGAIN while it is loading, …; whether the command was run is not known then, and the connection is
+ * wrong password, -EAGAIN while it is loading, …; the command may or may not have run, and the connection is
  * closed. */
 int redis_client_command(struct redis_client *a, int argc, const char *const *argv, const size_t *sizes,
 	      struct redisReply **ret_reply, struct err *err);
 
-/* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format comes from the program only. */
+/* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format must be a constant. */
 int redis_client_commandf(struct redis_client *a, struct redisReply **ret_reply, struct err *err, const char *format, ...);
 
-/* From any thread, such as at the end of the program: a question under way fails with -ECANCELED, and later ones
+/* From any thread, such as at shutdown: a command in flight fails with -ECANCELED, and later ones
  * too. */
 void redis_client_cancel(struct redis_client *a);
 

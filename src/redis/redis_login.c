@@ -134,7 +134,7 @@ static const char *name_of(enum redis_login_step step)
 	return names[step];
 }
 
-int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
+int redis_login_check(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
 		      struct err *err)
 {
 	enum redis_problem p = redis_problem(reply);
@@ -154,5 +154,5 @@ int redis_login_judge(const struct redis_login *l, enum redis_login_step step, c
 const char *redis_login_hint(const struct redis_login *l)
 {
 	return l->tls.is_wanted || address_is_path(l->host) ? "and is it starting?" :
-							      "is it starting, or does it want TLS (rediss://)?";
+							      "is it starting, or does it require TLS (rediss://)?";
 }

@@ -32,12 +32,12 @@ void redis_login_move(struct redis_login *l, const char *host, unsigned port);
 /* Reads the files that a URL names, which are read again at each login: an error names the parameter and the file. */
 int redis_login_check_files(const struct redis_url *url, struct err *err);
 
-/* The command of a step; 0 if this login goes without it, 1 if `*ret` is to be sent. Reads the file of the password. */
+/* The command of a step; 0 if this login does not need it, 1 if `*ret` is to be sent. Reads the file of the password. */
 int redis_login_command(const struct redis_login *l, enum redis_login_step step, struct redis_login_command *ret,
 			struct err *err);
 
-/* Whether the login can go on after this answer; if not, a sentence. */
-int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
+/* Whether the login can continue after this reply; if not, a sentence. */
+int redis_login_check(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
 		      struct err *err);
 
 /* Further questions about a server that closed the connection during login: "is it starting, or …?" */

@@ -172,7 +172,7 @@ static int errno_of(int code)
 	return errno && errno != EAGAIN ? errno : EIO;
 }
 
-/* Sets errno to a socket's; what is not fatal, such as a ticket for another session, is over. */
+/* Sets errno to a socket's; non-fatal ones, such as a session ticket, are ignored. */
 static ssize_t fail(struct redis_tls *t, ssize_t code)
 {
 	int e = gnutls_error_is_fatal((int)code) ? errno_of((int)code) : EAGAIN;

@@ -3,8 +3,8 @@
  *
  * GnuTLS because libmicrohttpd has loaded it already; hiredis' own TLS wants to own the socket.
  *
- * Nothing of what the peer sent stays here unseen while the socket is empty: GnuTLS reads one record at a time, and there
- * is always room for a whole one. So whoever waits, waits for the socket alone. Not for two threads at once. */
+ * No data is buffered here while the socket is empty: GnuTLS reads one record at a time, and there
+ * is always room for a whole one. So it is enough to poll the socket. Not thread-safe. */
 #ifndef REDIS_REDIS_TLS_H
 #define REDIS_REDIS_TLS_H
 
@@ -24,7 +24,7 @@ int redis_tls_check_files(const struct redis_tls_options *o, struct err *err);
 int redis_tls_new(const struct redis_tls_options *o, const char *host, const char *where, int fd, struct redis_tls **ret,
 		  struct err *err);
 
-/* Tells the peer that this is the end, if that is possible at once; before the socket is closed. NULL is fine; returns
+/* Sends the closure alert, if that is possible at once; before the socket is closed. NULL is fine; returns
  * NULL. */
 struct redis_tls *redis_tls_free(struct redis_tls *t);
 

@@ -45,7 +45,7 @@ static void describe_alert(gnutls_alert_description_t alert, const struct redis_
 
 	said = said ? said : "an unknown alert";
 	if (alert == GNUTLS_A_CERTIFICATE_REQUIRED || (alert == GNUTLS_A_HANDSHAKE_FAILURE && !o->cert_file))
-		snprintf(text, size, "it refuses the TLS handshake (%s); does it want a certificate of the client? Give "
+		snprintf(text, size, "it refuses the TLS handshake (%s); does it require a client certificate? Give "
 				     "cert-file=FILE and key-file=FILE",
 			 said);
 	else if (o->cert_file && alert >= GNUTLS_A_BAD_CERTIFICATE && alert <= GNUTLS_A_ACCESS_DENIED)

@@ -5,7 +5,7 @@
  *	resp://…				our own listener
  *
  * Parts may be percent-encoded. A host that begins with a '/', so "%2Frun%2Fredis.sock" in the URL, is the path of a
- * unix socket. Nothing else of the program sees the password. */
+ * unix socket. No other part of the program sees the password. */
 #ifndef REDIS_REDIS_URL_H
 #define REDIS_REDIS_URL_H
 
@@ -28,14 +28,14 @@ void redis_url_done(struct redis_url *u);
 
 const char *redis_url_get(const struct redis_url *u, const char *name);	/* NULL if it is not there */
 
-/* Whether a parameter is about the connection and not about what goes over it: 1 or 0; -EINVAL with a sentence if this URL
+/* Whether a parameter belongs to the connection itself: 1 or 0; -EINVAL with a sentence if this URL
  * cannot have it. */
 int redis_url_is_own(const struct redis_url *u, const char *name, struct err *err);
 
 /* Their names, to end a list with: " and password-file". */
 const char *redis_url_own_names(const struct redis_url *u);
 
-/* Whether a URL has one of the two schemes, whatever follows. */
+/* Whether a URL has one of the two schemes; the rest is ignored. */
 bool redis_url_has_scheme(const char *url);
 
 #endif

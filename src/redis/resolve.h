@@ -1,7 +1,7 @@
-/* resolve.h: from the name of a host to its addresses without keeping the loop waiting.
+/* resolve.h: resolves host names without blocking the loop.
  *
  * Numeric addresses and paths of sockets are answered at once; names are looked up by a thread of their own, which ends
- * when the resolver of the system does (some ten seconds at worst), also if nobody waits for it any more. */
+ * when the resolver of the system does (some ten seconds at worst), even if the lookup was cancelled. */
 #ifndef REDIS_RESOLVE_H
 #define REDIS_RESOLVE_H
 

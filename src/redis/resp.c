@@ -44,7 +44,7 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Behind a backslash in double quotes; returns where to go on. */
+/* Parses an escape in double quotes; returns where to continue. */
 static const char *unescape(struct buf *out, const char *at, const char *end)
 {
 	static const char names[] = "nrtba", values[] = "\n\r\t\b\a";

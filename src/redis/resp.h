@@ -33,7 +33,7 @@ struct resp_parser {
 	size_t count;
 	char error[64];				/* error of a malformed command: "invalid bulk length" */
 
-	/* private: how far a command is known that has not come as a whole, from its first byte */
+	/* private: how far an incomplete command is parsed, from its first byte */
 	size_t at, scanned, wanted;
 	struct resp_part { size_t at, n; } *parts;
 	size_t part_count, part_capacity, capacity;
@@ -45,11 +45,11 @@ void resp_done(struct resp_parser *p);
 
 /* Looks for a command at the start of `data`. Returns how many bytes it took, with its arguments in `p` (none: nothing
  * to do), 0 if its end is not there yet, and -EBADMSG with `p->error` for invalid input, after which nothing more can be
- * read. After 0 it is called again with the same bytes and more behind them, which may lie elsewhere by then: nothing
- * is looked at twice but a number that was cut. */
+ * read. After 0 it is called again with the same bytes and more behind them, which may have moved by then: nothing
+ * is parsed twice but an incomplete number. */
 ssize_t resp_next(struct resp_parser *p, const char *data, size_t n);
 
-/* The command that was cut has at least so many bytes in all. */
+/* The minimum size of the incomplete command. */
 size_t resp_need(const struct resp_parser *p);
 
 /* --- Answers. `version` is the protocol that the client requested, 2 or 3 --- */

@@ -61,7 +61,7 @@ TEST(the_map_says_which_node_has_a_key)
 	cluster_done(&c);
 }
 
-TEST(what_is_no_map_changes_nothing)
+TEST(an_invalid_map_changes_nothing)
 {
 	static const char *const bad[] = {
 		"-ERR This instance has cluster support disabled\r\n", "$3\r\nabc\r\n", "*1\r\n:3\r\n", "*1\r\n*0\r\n",
@@ -113,7 +113,7 @@ TEST(redirects_are_followed_into_the_map)
 }
 
 /* Its path would lead back to the node that has just said that the key is elsewhere. */
-TEST(behind_a_unix_socket_the_host_that_was_asked_is_this_machine)
+TEST(behind_a_unix_socket_the_queried_host_is_this_machine)
 {
 	struct cluster_redirect r;
 	struct cluster c;

@@ -193,7 +193,7 @@ TEST(a_path_is_a_unix_socket)
 				"directory; is Redis running? Retrying");
 }
 
-TEST(who_is_not_there_is_told_with_what_to_do)
+TEST(an_unreachable_server_is_reported_with_a_remedy)
 {
 	struct heard h = { .until_states = 1 };
 	struct test_server s = test_server_start(test_answer_ordinary);
@@ -220,10 +220,10 @@ TEST(a_password_that_is_wrong_or_missing_is_said_without_the_password)
 	struct heard h = { .until_states = 1 };
 
 	run_server(&h, answer_password, "user:secret@", quick(&h));
-	CHECK(strstr(h.text[0], "does not accept that user and password") && !strstr(h.text[0], "secret"));
+	CHECK(strstr(h.text[0], "rejects the user or the password") && !strstr(h.text[0], "secret"));
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "", quick(&h));
-	CHECK(strstr(h.text[0], "wants a password; give it by password-file="));
+	CHECK(strstr(h.text[0], "requires a password; set password-file="));
 	/* The one that it hangs up on is the right one, decoded. */
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "u%3Ar:p%40s@", quick(&h));
@@ -237,7 +237,7 @@ static const char *answer_loading(int connection, char **words, int count)
 	return test_answer_ordinary(connection, words, count);
 }
 
-TEST(a_server_that_is_loading_is_asked_again_and_told_once)
+TEST(a_loading_server_is_retried_and_reported_once)
 {
 	struct heard h = { .until_states = 2 };
 
@@ -273,7 +273,7 @@ static const char *answer_no_ping(int connection, char **words, int count)
 	return test_answer_ordinary(connection, words, count);
 }
 
-TEST(a_silent_peer_is_asked_and_dropped_when_it_does_not_answer)
+TEST(a_silent_peer_is_pinged_and_dropped_without_a_reply)
 {
 	struct heard h = { .until_states = 3 };
 
@@ -291,13 +291,13 @@ static const char *answer_readonly(int connection, char **words, int count)
 	return test_answer_ordinary(connection, words, count);
 }
 
-TEST(a_refusal_is_told_once_and_its_end_too)
+TEST(a_refusal_is_reported_once_and_its_end_too)
 {
 	struct heard h = { .until_states = 3, .on_ready = ask_three };
 
 	run_server(&h, answer_readonly, "", quick(&h));
 	CHECK_INT(h.errors, 2);
-	CHECK(!h.up[1] && strstr(h.text[1], "is a replica and takes no writes; name its master in the URL (ECHO: "));
+	CHECK(!h.up[1] && strstr(h.text[1], "is a replica and rejects writes; use its master in the URL (ECHO: "));
 	CHECK(h.up[2]);
 }
 
@@ -326,7 +326,7 @@ static void subscribe(struct heard *h)
 	CHECK_INT(redis_connection_subscribe(h->c, 2, words, sizes), 0);
 }
 
-TEST(what_is_pushed_arrives)
+TEST(pushed_messages_arrive)
 {
 	struct heard h = { .until_pushes = 2, .on_ready = subscribe };
 	struct redis_connection_options o = quick(&h);
@@ -493,7 +493,7 @@ static void subscribe_once(struct heard *h)
 		subscribe(h);
 }
 
-TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
+TEST(a_paused_connection_buffers_its_input_and_resumes_to_the_end)
 {
 	for (int ahead = 0; ahead < 2; ahead++) {
 		struct heard h = { .until_states = 2, .on_ready = subscribe_once };
@@ -558,7 +558,7 @@ TEST(a_question_goes_to_a_unix_socket)
 	redis_client_free(a);
 }
 
-TEST(a_question_that_hangs_ends_in_time_and_the_next_one_connects_anew)
+TEST(a_hanging_command_times_out_and_the_next_one_reconnects)
 {
 	struct test_server s = test_server_start(answer_hang);
 	struct redis_client *a = asker(&s, "");
@@ -578,7 +578,7 @@ TEST(a_question_that_hangs_ends_in_time_and_the_next_one_connects_anew)
 	test_server_stop(&s);
 }
 
-TEST(nobody_there_and_a_wrong_password_are_sentences)
+TEST(a_refused_connection_and_a_wrong_password_are_sentences)
 {
 	struct test_server s = test_server_start(answer_password);
 	struct redis_client *a = asker(&s, "user:secret@");
@@ -586,7 +586,7 @@ TEST(nobody_there_and_a_wrong_password_are_sentences)
 	struct err err;
 
 	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -EACCES);
-	CHECK(strstr(err.text, "does not accept") && !strstr(err.text, "secret"));
+	CHECK(strstr(err.text, "rejects") && !strstr(err.text, "secret"));
 	test_server_stop(&s);
 	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ECONNREFUSED);
 	CHECK(strstr(err.text, "is Redis running?"));

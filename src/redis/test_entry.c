@@ -103,7 +103,7 @@ TEST(compressed_messages_are_unpacked_within_bounds)
 	entry_done(&e);
 }
 
-TEST(what_says_too_large_a_size_is_not_unpacked)
+TEST(an_entry_that_declares_too_large_a_size_is_not_unpacked)
 {
 	size_t large = (size_t)ENTRY_BYTES_MAX + 1, room = ZSTD_compressBound(large), n;
 	char *zeros = xcalloc(1, large), *packed = xmalloc(room);

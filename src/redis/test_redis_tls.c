@@ -298,7 +298,7 @@ static unsigned send_slowly(struct redis_tls *t, int fd, const char *bytes, size
 	return waits;
 }
 
-TEST(what_a_full_socket_has_interrupted_goes_on)
+TEST(a_send_interrupted_by_a_full_socket_continues)
 {
 	struct redis_tls_options o = { .is_wanted = true, .ca_file = path_of("server.pem") };
 	char *bytes = xmalloc(LARGE), *back = xmalloc(LARGE + REDIS_TLS_RECORD);

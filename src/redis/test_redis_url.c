@@ -150,7 +150,7 @@ TEST(a_password_is_never_shown)
 	}
 }
 
-TEST(what_is_no_address_is_refused_with_an_example)
+TEST(an_invalid_address_is_refused_with_an_example)
 {
 	static const char *const urls[][2] = {
 		{ "redisss://host", "does not begin with redis://" },

@@ -77,7 +77,7 @@ TEST(lines_are_commands)
 	CHECK_COMMANDS("echo 'abc\\'\n", "error: unbalanced quotes in request\n");
 }
 
-TEST(what_is_cut_waits)
+TEST(an_incomplete_command_waits)
 {
 	CHECK_COMMANDS("", "");
 	CHECK_COMMANDS("*1\r\n$4\r\nPING\r", "13 bytes left\n");
@@ -85,7 +85,7 @@ TEST(what_is_cut_waits)
 	CHECK_COMMANDS("*2\r\n$4\r\nPING\r\n$", "15 bytes left\n");
 }
 
-TEST(what_is_no_command_says_why)
+TEST(an_invalid_command_is_an_error_with_the_reason)
 {
 	CHECK_COMMANDS("*x\r\n", "error: invalid multibulk length\n");
 	CHECK_COMMANDS("*1025\r\n", "error: invalid multibulk length\n");

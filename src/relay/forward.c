@@ -14,21 +14,21 @@
 
 #define CONNECT_NS	(3 * NS_PER_SECOND)
 #define ANSWER_NS	(10 * NS_PER_SECOND)
-#define MOVES_MAX	6		/* from node to node for one question, and once to the script itself */
+#define MOVES_MAX	6		/* from node to node for one command, and once to the script itself */
 #define REFUSED_MAX	5		/* lost connections in a row for one entry that is large */
-#define LARGE_BYTES	((size_t)1 << 20)	/* the least that Redis can be told to refuse */
+#define LARGE_BYTES	((size_t)1 << 20)	/* the least limit that Redis can be configured with */
 
 #define SEEN_SECONDS	"2592000"
 
 #define ARGUMENTS_MAX	(8 + 3 * FORWARD_ENTRIES)
 
 struct forward {
-	struct redis_client *asker;
+	struct redis_client *client;
 	char *home;			/* target of the URL */
 	unsigned home_port;
 	char *key, *host;
 	bool moved;
-	unsigned lost;			/* connections in a row with one large entry under way */
+	unsigned lost;			/* consecutive connections with one large entry in flight */
 };
 
 static char *seen_key(const char *key, uint64_t instance)
@@ -38,8 +38,8 @@ static char *seen_key(const char *key, uint64_t instance)
 	return xasprintf(tagged ? "%s:seen:%016llx" : "{%s}:seen:%016llx", key, (unsigned long long)instance);
 }
 
-/* A question to be: what it points to besides the bodies is in `texts`. */
-struct question {
+/* A command being built; `texts` holds its arguments except the bodies. */
+struct script_call {
 	const char *arguments[ARGUMENTS_MAX];
 	size_t sizes[ARGUMENTS_MAX];
 	int count;
@@ -47,14 +47,14 @@ struct question {
 	size_t text_count;
 };
 
-static void put(struct question *q, const char *bytes, size_t n)
+static void put(struct script_call *q, const char *bytes, size_t n)
 {
 	assert((size_t)q->count < ARRAY_SIZE(q->arguments));
 	q->arguments[q->count] = bytes;
 	q->sizes[q->count++] = n;
 }
 
-static void put_number(struct question *q, const char *format, uint64_t n)
+static void put_number(struct script_call *q, const char *format, uint64_t n)
 {
 	char *text = q->texts[q->text_count++];
 	int size = snprintf(text, sizeof(q->texts[0]), format, (unsigned long long)n);
@@ -71,8 +71,8 @@ static uint64_t id_of(const struct spool_entry *e)
 	return id ? id : 1;
 }
 
-static void make_question(const struct forward *f, const char *seen, const struct spool_entry *entries, size_t count,
-			  struct question *q)
+static void make_call(const struct forward *f, const char *seen, const struct spool_entry *entries, size_t count,
+		      struct script_call *q)
 {
 	q->count = 0;
 	q->text_count = 0;
@@ -94,7 +94,7 @@ static void make_question(const struct forward *f, const char *seen, const struc
 }
 
 /* With the script itself, which Redis remembers from then on. */
-static void put_script(struct question *q)
+static void put_script(struct script_call *q)
 {
 	assert(q->count > 2);
 	q->arguments[0] = "EVAL";
@@ -104,16 +104,16 @@ static void put_script(struct question *q)
 }
 
 /* Redis was started, another node has become its master, or SCRIPT FLUSH was run; or the user has +eval only. */
-static bool lacks_script(enum redis_problem problem, const struct question *q)
+static bool lacks_script(enum redis_problem problem, const struct script_call *q)
 {
 	return (problem == REDIS_NOSCRIPT || problem == REDIS_NOPERM) && q->arguments[1] != forward_script;
 }
 
-/* After a failure the cluster may look different, and the URL names where it can be asked. */
-static void go_home(struct forward *f)
+/* After a failure the cluster may have changed, and the URL names a node to query. */
+static void reset_to_home(struct forward *f)
 {
 	if (f->moved)
-		redis_client_move(f->asker, f->home, f->home_port);
+		redis_client_move(f->client, f->home, f->home_port);
 	f->moved = false;
 }
 
@@ -122,30 +122,30 @@ static bool is_lost(int r)
 	return r == -ECONNRESET || r == -EPIPE;
 }
 
-static int ask_on_node(struct forward *f, const struct question *q, bool asking, struct redisReply **ret, struct err *err)
+static int call_node(struct forward *f, const struct script_call *q, bool asking, struct redisReply **ret, struct err *err)
 {
 	int r = 0;
 
 	if (asking) {
-		r = redis_client_commandf(f->asker, ret, err, "ASKING");
+		r = redis_client_commandf(f->client, ret, err, "ASKING");
 		if (r < 0)
 			return r;
 		freeReplyObject(*ret);
 		*ret = NULL;
 	}
-	return redis_client_command(f->asker, q->count, q->arguments, q->sizes, ret, err);
+	return redis_client_command(f->client, q->count, q->arguments, q->sizes, ret, err);
 }
 
-/* A connection that nobody used for seconds may have been closed by now, which says nothing of the server. */
-static int ask_again(struct forward *f, const struct question *q, bool asking, struct redisReply **ret, struct err *err)
+/* A connection idle for seconds may have been closed meanwhile, which says nothing about the server. */
+static int call_again(struct forward *f, const struct script_call *q, bool asking, struct redisReply **ret, struct err *err)
 {
-	bool was_connected = redis_client_is_connected(f->asker);
-	int r = ask_on_node(f, q, asking, ret, err);
+	bool was_connected = redis_client_is_connected(f->client);
+	int r = call_node(f, q, asking, ret, err);
 
-	return was_connected && is_lost(r) ? ask_on_node(f, q, asking, ret, err) : r;
+	return was_connected && is_lost(r) ? call_node(f, q, asking, ret, err) : r;
 }
 
-static int ask(struct forward *f, struct question *q, struct redisReply **ret, struct err *err)
+static int call(struct forward *f, struct script_call *q, struct redisReply **ret, struct err *err)
 {
 	bool asking = false;
 	int r = 0;
@@ -153,13 +153,13 @@ static int ask(struct forward *f, struct question *q, struct redisReply **ret, s
 	for (unsigned i = 0; i <= MOVES_MAX; i++) {
 		enum redis_problem problem;
 
-		r = ask_again(f, q, asking, ret, err);
+		r = call_again(f, q, asking, ret, err);
 		if (r < 0)
 			return r;
 		problem = redis_problem(*ret);
 		if (lacks_script(problem, q))
 			put_script(q);
-		else if (redis_client_follow(f->asker, *ret, &asking))
+		else if (redis_client_follow(f->client, *ret, &asking))
 			f->moved = true;
 		else
 			return 0;
@@ -169,7 +169,7 @@ static int ask(struct forward *f, struct question *q, struct redisReply **ret, s
 	return err_set(err, -ELOOP, "cluster nodes redirect to each other for '%s'; check CLUSTER NODES", f->key);
 }
 
-static bool says_too_large(const struct redisReply *reply)
+static bool is_too_large(const struct redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR && (strstr(reply->str, "invalid bulk length") ||
 						    strstr(reply->str, "exceeds maximum allowed size"));
@@ -178,7 +178,7 @@ static bool says_too_large(const struct redisReply *reply)
 static bool answers(struct forward *f)
 {
 	struct redisReply *reply = NULL;
-	bool well = redis_client_commandf(f->asker, &reply, NULL, "PING") == 0 && redis_problem(reply) == REDIS_FINE;
+	bool well = redis_client_commandf(f->client, &reply, NULL, "PING") == 0 && redis_problem(reply) == REDIS_FINE;
 
 	if (reply)
 		freeReplyObject(reply);
@@ -188,11 +188,12 @@ static bool answers(struct forward *f)
 static int too_large(const struct forward *f, size_t count, const struct spool_entry *e, struct err *err)
 {
 	return err_set(err, count == 1 ? -EMSGSIZE : -EAGAIN, "Redis at %s rejects a value of %zu bytes; raise its "
-		       "proto-max-bulk-len", redis_client_address(f->asker), e->body.size);
+							      "proto-max-bulk-len",
+		       redis_client_address(f->client), e->body.size);
 }
 
-/* A Redis that takes no value of that size hangs up, and its answer is mostly lost. So does a proxy without a Redis behind
- * it; but then nobody answers PING. */
+/* A Redis that rejects values of that size closes the connection, and its reply is mostly lost. So does a proxy without a Redis;
+ * but then there is no reply to PING. */
 static int note_lost(struct forward *f, const struct spool_entry *entries, size_t count, int r, struct err *err)
 {
 	assert(r < 0);
@@ -217,22 +218,22 @@ int forward_send(struct forward *f, const struct spool_entry *entries, size_t co
 {
 	_cleanup_(freep) char *seen = seen_key(f->key, entries[0].instance);
 	struct redisReply *reply = NULL;
-	struct question q;
+	struct script_call q;
 	int r;
 
 	assert(count > 0 && count <= FORWARD_ENTRIES);
-	make_question(f, seen, entries, count, &q);
-	r = ask(f, &q, &reply, err);
+	make_call(f, seen, entries, count, &q);
+	r = call(f, &q, &reply, err);
 	if (r < 0) {
 		r = note_lost(f, entries, count, r, err);
-		go_home(f);
+		reset_to_home(f);
 	} else if (read_results(reply, count, ret)) {
 		f->lost = 0;
-	} else if (says_too_large(reply)) {
+	} else if (is_too_large(reply)) {
 		r = too_large(f, count, entries, err);
 	} else {
-		r = redis_problem_explain(reply, redis_client_address(f->asker), q.arguments[0], err);
-		go_home(f);
+		r = redis_problem_explain(reply, redis_client_address(f->client), q.arguments[0], err);
+		reset_to_home(f);
 	}
 	if (reply)
 		freeReplyObject(reply);
@@ -243,7 +244,7 @@ int forward_new(const struct redis_url *url, const char *key, const char *host, 
 {
 	struct forward *f = xcalloc(1, sizeof(*f));
 
-	f->asker = redis_client_new(url, "strobe-relay", CONNECT_NS, ANSWER_NS);
+	f->client = redis_client_new(url, "strobe-relay", CONNECT_NS, ANSWER_NS);
 	f->home = xstrdup(url->host);
 	f->home_port = url->port;
 	f->key = xstrdup(key);
@@ -256,7 +257,7 @@ struct forward *forward_free(struct forward *f)
 {
 	if (!f)
 		return NULL;
-	redis_client_free(f->asker);
+	redis_client_free(f->client);
 	free(f->home);
 	free(f->key);
 	free(f->host);
@@ -266,5 +267,5 @@ struct forward *forward_free(struct forward *f)
 
 void forward_cancel(struct forward *f)
 {
-	redis_client_cancel(f->asker);
+	redis_client_cancel(f->client);
 }

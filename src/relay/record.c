@@ -123,7 +123,7 @@ off_t record_find(int fd, off_t from, off_t end)
 	return end;
 }
 
-/* One of ours whose version alone was damaged is none of another version. */
+/* A record of ours with a damaged version field is not one of another version. */
 unsigned record_foreign_version(int fd, off_t at, off_t end)
 {
 	uint8_t h[RECORD_HEADER] = { 0 };
@@ -143,7 +143,7 @@ int record_body(int fd, off_t at, const struct record *r, struct buf *ret)
 {
 	ssize_t n;
 
-	assert(r->size <= RECORD_BODY);		/* by rule 3, whatever the file says */
+	assert(r->size <= RECORD_BODY);		/* by rule 3, regardless of the file */
 	buf_reset(ret);
 	if (!buf_reserve(ret, r->size))
 		return -ENOMEM;

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define ENTRIES_BYTES	((size_t)4 << 20)	/* in one question; one entry may be larger */
+#define ENTRIES_BYTES	((size_t)4 << 20)	/* in one command; one entry may be larger */
 #define BODY_KEPT	((size_t)1 << 20)	/* memory of a body that is kept for the next one */
 #define RETRY_MIN_NS	(NS_PER_SECOND / 2)
 #define RETRY_MAX_NS	(30 * NS_PER_SECOND)
@@ -24,7 +24,7 @@
 #define DRAIN_NS	(3 * NS_PER_SECOND)
 #define RUN_LEVEL	3			/* level of zstd */
 #define SAID_MAX	8			/* kinds of failure that are said while one lasts */
-#define SYNC_ENTRIES	64u			/* with one question under way, and what came between: fewer than the
+#define SYNC_ENTRIES	64u			/* with one command in flight, and the entries between: fewer than the
 						 * script remembers */
 
 struct relay {
@@ -53,7 +53,7 @@ struct relay {
 	size_t said_count;
 	uint64_t renumbered_said;
 	int64_t next_renumbered_log_ns, next_refused_log_ns;
-	unsigned one_by_one;		/* so many questions with one entry only */
+	unsigned one_by_one;		/* this many commands with one entry each */
 	uint64_t random;
 };
 
@@ -193,7 +193,7 @@ static void shrink(struct spool_entry *e)
 	buf_init(&e->body);
 }
 
-/* As many as fit into one question, of one instance. One too many is read again later. */
+/* As many as fit into one command, of one instance. One too many is read again later. */
 static size_t take_entries(struct relay *r)
 {
 	size_t most = r->one_by_one ? 1 : FORWARD_ENTRIES, n = 0, bytes = 0;
@@ -303,7 +303,7 @@ static bool has_entries(const struct relay *r)
 	return r->counters.spool.records_waiting > 0;
 }
 
-/* Until entries may be sent. False: it is over. At the end one failure is enough. */
+/* Waits until entries may be sent. False: at shutdown, where one failure is enough. */
 static bool wait_for_entries(struct relay *r)
 {
 	assert(lock_is_held(&r->lock));

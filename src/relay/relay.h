@@ -1,10 +1,10 @@
-/* relay.h: a sink that sends what a host has collected on to a stream of Redis, by way of a spool on disk.
+/* relay.h: a sink that forwards a host's samples to a stream of Redis, through a spool on disk.
  *
  *	redis://[user:password@]host[:port][/database]?stream=KEY[&keys=K][&window=SECONDS][&spool=SIZE][&host=NAME]
  *
  * Batches are merged for `window` seconds (10), become entries of the spool, and a thread forwards them in order
- * (forward.h). A batch is durable when the collector's commit returns; what happens to the broker meanwhile is no
- * matter of the collector's. The spool holds SIZE bytes (1G) at most; beyond it the oldest go and are counted.
+ * (forward.h). A batch is durable when the collector's commit returns; the state of the broker does not concern
+ * the collector. The spool holds SIZE bytes (1G) at most; beyond it the oldest are dropped and counted.
  *
  * With keys=K the stream is K of them, `{0}KEY` to `{K-1}KEY`, and a host always uses the same one.
  */
@@ -20,11 +20,11 @@ struct relay_counters {
 	struct spool_counters spool;
 	_Atomic uint64_t spool_limit;			/* bytes */
 	_Atomic uint64_t entries_forwarded, bytes_forwarded;
-	_Atomic uint64_t entries_known;			/* left out, for the stream had them: an answer had been lost */
+	_Atomic uint64_t entries_known;			/* skipped, since the stream had them: a reply had been lost */
 	_Atomic uint64_t entries_renumbered;		/* forwarded entries with the number of another one */
-	_Atomic uint64_t failures;			/* questions without a good answer */
+	_Atomic uint64_t failures;			/* failed commands */
 	_Atomic int64_t last_forward_ns;		/* wall clock; 0 if never */
-	_Atomic bool is_up;				/* the last attempt went well, or there was none */
+	_Atomic bool is_up;				/* the last attempt succeeded, or there was none */
 };
 
 /* The spool is a directory below `state_dir`, named after host, port, database and stream; earlier versions left out the

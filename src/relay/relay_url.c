@@ -78,7 +78,7 @@ static char *own_name(void)
 	return xstrdup(name);
 }
 
-/* Two that differ only in what cannot stand in a file name are told apart by a hash. */
+/* Two that differ only in what cannot stand in a file name are distinguished by a hash. */
 static char *name_spool(const char *host, unsigned port, unsigned database, const char *stream)
 {
 	_cleanup_(freep) char *text = database ? xasprintf("%s-%u.%u-%s", host, port, database, stream) :
@@ -92,7 +92,7 @@ static char *name_spool(const char *host, unsigned port, unsigned database, cons
 		*p = '_';
 		same = false;
 	}
-	assert(!strchr(text, '/'));	/* it names a file in the state directory, whatever the stream is called */
+	assert(!strchr(text, '/'));	/* it names a file in the state directory, for any name of a stream */
 	return same ? xasprintf("spool-%s", text) :
 		      xasprintf("spool-%.*s-%08x", (int)NAME_BYTES, text, (unsigned)hash);
 }

@@ -140,7 +140,7 @@ static void remove_first(struct spool *s)
 		s->read_at = 0;
 }
 
-/* Entries that are under way are counted when their fate is known. */
+/* Entries in flight are counted when their fate is known. */
 static void drop_first(struct spool *s)
 {
 	struct segment *g = s->segments[0];
@@ -158,7 +158,7 @@ static void drop_first(struct spool *s)
 	remove_first(s);
 }
 
-/* Removes segments that the reader has left and that nobody waits for. */
+/* Removes segments that the reader has finished and that have no pending entry. */
 static void remove_finished(struct spool *s)
 {
 	while (s->reading > 0 && !has_flights(s, s->segments[0])) {
@@ -387,7 +387,7 @@ static int step(struct spool *s, struct spool_entry *ret)
 		s->read_at += record_size(&r);
 		return 1;
 	}
-	/* Damage is passed once, and a rewind must not come back to before it. */
+	/* Damage is skipped once, and a rewind must not return to before it. */
 	if (s->flight_count)
 		return 0;
 	s->counters->records_damaged++;

@@ -1,13 +1,13 @@
-/* spool.h: entries that wait on disk until the broker has them, in order.
+/* spool.h: a queue of entries on disk until the broker has them, in order.
  *
  * A directory of segments, files named by the first sequence number in them, each a row of records (record.h). New
- * records go to the end of the last one; a reader follows, and a segment that it is done with is removed. When all are
- * larger than the cap the oldest segment goes, and what it held is counted. Entries appended together are kept as a
- * whole or not at all, also after a crash: a tail that was cut off is removed at the start. Damaged records are left
- * out and counted.
+ * records go to the end of the last one; a reader follows, and finished segments are removed. When the total
+ * exceeds the cap the oldest segment is dropped, and its content counted. Entries appended together are kept as a
+ * whole or not at all, also after a crash: a tail that was cut off is removed at the start. Damaged records are skipped
+ * and counted.
  *
  * Each opening takes a new instance, 64 random bits, for the entries that it appends, so that a directory which was
- * copied, or put back to an earlier state, is never two senders of one name. Instance and sequence number an entry.
+ * copied, or restored from an earlier state, never makes two senders of one name. Instance and sequence number an entry.
  *
  * One thread appends, another one reads; each function takes the spool's lock.
  *
@@ -39,13 +39,13 @@ const char *spool_drop_name(enum spool_drop d);		/* a metric label: "spool_full"
 /* Read by any thread. found + handed = forwarded + known + dropped + waiting, exactly; waiting includes the open window. */
 struct spool_counters {
 	_Atomic uint64_t samples_found, samples_handed, samples_forwarded, samples_waiting;
-	_Atomic uint64_t samples_known, runs_known;		/* sent again, and the broker had them */
+	_Atomic uint64_t samples_known, runs_known;		/* sent again, and deduplicated by the broker */
 	_Atomic uint64_t samples_dropped[SPOOL_DROPS];
 	_Atomic uint64_t runs_found, runs_handed, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
 	_Atomic uint64_t records_waiting, records_damaged;	/* entries; places where the files could not be read */
 	_Atomic uint64_t bytes;					/* size of all segments */
 	_Atomic uint64_t files_set_aside, records_set_aside;	/* written by a newer Strobe */
-	_Atomic int64_t oldest_ns;				/* when the first entry that waits was written; 0: none does */
+	_Atomic int64_t oldest_ns;				/* when the oldest queued entry was written; 0: none */
 };
 
 struct spool;
@@ -78,22 +78,22 @@ uint64_t spool_window(struct spool *s);
 int spool_append(struct spool *s, const struct spool_piece *pieces, size_t count, uint64_t window, bool handed,
 		 struct err *err);
 
-/* The entry behind the last one that was given out: 1, or 0 if there is none for now. After damage nothing is given out
- * until what was before is done. */
+/* The next entry: 1, or 0 if there is none for now. After damage no entry is returned until the
+ * earlier ones are done. */
 int spool_next(struct spool *s, struct spool_entry *ret);
 
-/* The first of those that were given out is forwarded; or the broker had it; or it is dropped as refused. */
+/* The first outstanding entry is forwarded; or the broker had it; or it is dropped as refused. */
 void spool_done(struct spool *s);
 void spool_known(struct spool *s);
 void spool_refused(struct spool *s);
 
-/* All that were given out and are not done are given out again. */
+/* Outstanding entries are returned again. */
 void spool_rewind(struct spool *s);
 
-/* Makes durable what is known of the position; now and then, and in the end. */
+/* Syncs the position; periodically, and at shutdown. */
 void spool_sync(struct spool *s);
 
-/* Whether found + handed is what became of it. For assertions, while no other thread counts. */
+/* Whether found + handed equals the sum of the outcomes. For assertions, while no other thread counts. */
 bool spool_counters_balance(const struct spool_counters *n);
 
 /* Call it after dropping samples or runs that are counted as waiting. */

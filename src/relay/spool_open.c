@@ -1,4 +1,4 @@
-/* spool_open.c: the directory of a spool, and what a crash or a failing disk has made of it. */
+/* spool_open.c: the directory of a spool, and and its recovery after a crash or on a failing disk. */
 #include "spool_private.h"
 
 #include "clock.h"

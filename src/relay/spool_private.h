@@ -25,7 +25,7 @@ static inline struct mark mark_after(const struct record *r)
 	return (struct mark){ r->sequence, r->samples_before + r->samples, r->runs_before + r->runs };
 }
 
-/* A record of version 1 does not say what was before it. */
+/* A record of version 1 lacks the sums of the records before it. */
 static inline void place_record(struct record *r, struct mark before)
 {
 	if (r->has_sums)
@@ -44,7 +44,7 @@ struct segment {
 	uint64_t first;				/* names the file */
 	int fd;
 	off_t size;
-	uint64_t samples, runs, records;	/* that wait in it, or did until they were damaged */
+	uint64_t samples, runs, records;	/* queued in it, or before they were damaged */
 	struct mark end;
 	bool dirty;				/* bytes written behind its end could not be removed */
 };
@@ -85,7 +85,7 @@ int segment_open(struct spool *s, uint64_t first, bool make, struct err *err);
 void segment_free(struct segment *g);
 void segment_remove(struct spool *s, struct segment *g);	/* the file; not from the list */
 
-/* Fills in `position_fd`, and of `s` what the file says. */
+/* Fills in `position_fd`, and the state from the file. */
 int position_open(struct spool *s, struct err *err);
 void position_save(struct spool *s);
 

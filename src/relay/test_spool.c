@@ -30,7 +30,7 @@ TEST(entries_come_out_in_the_order_in_which_they_went_in)
 	remove_all();
 }
 
-TEST(what_is_not_done_is_given_out_again)
+TEST(outstanding_entries_are_returned_again)
 {
 	struct spool_counters n;
 	struct spool *s;
@@ -191,7 +191,7 @@ TEST(beyond_the_cap_the_oldest_go_and_are_counted)
 	remove_all();
 }
 
-TEST(what_is_under_way_when_it_is_dropped_is_counted_once)
+TEST(an_entry_in_flight_when_it_is_dropped_is_counted_once)
 {
 	struct spool_counters n;
 	struct spool *s;
@@ -296,7 +296,7 @@ TEST(entries_of_several_segments_may_be_dropped_while_they_are_under_way)
 	remove_all();
 }
 
-TEST(a_full_disk_keeps_what_was_there_and_goes_on_when_there_is_space)
+TEST(a_full_disk_keeps_stored_entries_and_writing_resumes_when_there_is_space)
 {
 	struct rlimit old, low;
 	struct spool_counters n;
@@ -358,7 +358,7 @@ static void run_until_killed(int out)
 	_exit(0);
 }
 
-TEST(a_process_that_is_killed_at_any_moment_loses_nothing_that_it_was_told_is_durable)
+TEST(a_process_killed_at_any_moment_loses_no_acknowledged_entry)
 {
 	uint64_t waiting = 0, last = 0;
 	struct spool_counters n;

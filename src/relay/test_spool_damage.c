@@ -37,7 +37,7 @@ TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 	remove_all();
 }
 
-TEST(of_what_was_appended_together_all_is_there_or_nothing)
+TEST(entries_appended_together_are_kept_as_a_whole_or_not_at_all)
 {
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(buf_done) struct buf all = { 0 }, position = { 0 };
@@ -334,7 +334,7 @@ static void do_anything(struct spool *s, unsigned *seed, bool damage, unsigned *
 }
 
 /* A restart finds just what waited, also of what was damaged meanwhile; and in the end nothing waits. */
-TEST(whatever_happens_in_any_order_the_counters_add_up_and_a_restart_finds_what_waited)
+TEST(counters_add_up_after_any_sequence_and_a_restart_finds_queued_entries)
 {
 	for (unsigned seed = 1; seed <= 40; seed++) {
 		unsigned random = seed, under_way;

@@ -259,7 +259,7 @@ TEST(a_host_that_is_named_stays)
 	end();
 }
 
-TEST(a_batch_that_comes_again_is_not_added_again)
+TEST(a_redelivered_batch_is_not_added_again)
 {
 	open_fresh();
 	add(1, "a", 1);

@@ -14,7 +14,7 @@
 #define PART_KEPT	((size_t)16 << 20)	/* memory of a part that is kept for the next one */
 #define ENTRY_LEVEL	1
 #define ENTRY_BYTES	((size_t)4 << 20)	/* messages in one entry, before compression; one message may be larger */
-#define WINDOW_BYTES	((size_t)64 << 20)	/* a window with so much in it is over */
+#define WINDOW_BYTES	((size_t)64 << 20)	/* a window of this size is closed */
 
 bool window_is_empty(const struct window *w)
 {
@@ -28,7 +28,7 @@ int64_t window_began_ns(const struct window *w)
 
 /* --- Ids --- */
 
-static bool knows(const struct window *w, uint64_t id)
+static bool has_batch(const struct window *w, uint64_t id)
 {
 	for (size_t i = 0; id && i < w->id_count; i++)
 		if (w->ids[i] == id)
@@ -38,7 +38,7 @@ static bool knows(const struct window *w, uint64_t id)
 
 void window_remember(struct window *w, uint64_t id)
 {
-	if (!id || knows(w, id))
+	if (!id || has_batch(w, id))
 		return;
 	/* It fills from the start, then its oldest goes. */
 	assert(w->id_at < WINDOW_IDS && (w->id_count == WINDOW_IDS || w->id_at == w->id_count));
@@ -258,7 +258,7 @@ int window_add(struct window *w, const struct batch *b, struct err *err)
 	uint64_t samples;
 	int r;
 
-	if (knows(w, b->id))
+	if (has_batch(w, b->id))
 		return 0;
 	unfit = xcalloc(b->count + 1, sizeof(*unfit));
 	r = make_part(w, b, unfit, &samples, err);
@@ -383,7 +383,7 @@ int window_close(struct window *w, struct err *err)
 	if (r >= 0)
 		r = spool_append(w->spool, p.list, p.count, w->number, false, err);
 	pieces_done(&p);
-	/* Larger than the spool may be: dropped like what is too old for it. */
+	/* Larger than the limit of the spool: dropped like entries that are too old. */
 	if (r == -EFBIG) {
 		for (size_t i = 0; i < w->series.count; i++)
 			spool_count_drop(w->counters, SPOOL_DROP_FULL, w->series.list[i].samples, 0);

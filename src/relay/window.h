@@ -1,12 +1,12 @@
 /* window.h: the samples of about 10 seconds, one profile per series and bucket, also kept on disk.
  *
  * The collector hands over a batch each second, which must be durable before the next one. So each batch is written to a
- * file as a part, and waits in memory; when the window is over, all of it is merged and becomes entries of the spool, and the
- * parts are over: they say to which window they belong, and the spool knows the newest that it has.
+ * file as a part, and is kept in memory; when the window closes, all parts are merged into entries of the spool, and become
+ * obsolete: they say to which window they belong, and the spool knows the newest that it has.
  *
  * There are two files, `window-0` and `window-1`, for windows with even and odd numbers, so that one is not overwritten
  * before the next is durable. Each begins with a record of ids: those of the last batches of earlier windows, so that
- * a batch that comes again is known.
+ * a redelivered batch is recognized.
  */
 #ifndef RELAY_WINDOW_H
 #define RELAY_WINDOW_H
@@ -18,7 +18,7 @@
 
 struct window;
 
-/* In the directory of `spool`, which is open. `host` becomes the label of messages without one. The open window of
+/* In the directory of the open `spool`. `host` becomes the label of messages without one. The open window of
  * the last process is restored. */
 int window_open(const char *directory, const char *host, struct spool *spool, struct spool_counters *counters,
 		struct window **ret, struct err *err);
@@ -30,7 +30,7 @@ int window_add(struct window *w, const struct batch *b, struct err *err);
 bool window_is_empty(const struct window *w);
 int64_t window_began_ns(const struct window *w);	/* monotonic; 0 if it should be closed now */
 
-/* Appends what is in the window to the spool. On a failure it is all still there. */
+/* Moves the content of the window to the spool. On a failure the window is unchanged. */
 int window_close(struct window *w, struct err *err);
 
 /* As it is, for a run: one frame of zstd. The caller frees. */

@@ -17,8 +17,9 @@ static void read_ids(struct window *w, const struct buf *body)
 		window_remember(w, strobe_wire_get_le((const uint8_t *)body->data + i, 8));
 }
 
-/* Parses what is there, leaves out what cannot be read, and returns how many bytes are left. Where the length is wrong nobody knows where the
- * next message begins, so that is the end. */
+/* Parses what is there, leaves out what cannot be read, and returns how many bytes are left. With a wrong length the start
+ * of the next message
+ * is unknown, so parsing ends there. */
 static size_t keep_readable(struct window *w, char *bytes, size_t n, uint64_t *ret_samples)
 {
 	size_t kept = 0;
@@ -153,7 +154,7 @@ static void read_files(struct window *w)
 	w->number = (number > spooled ? number : spooled) + 1;
 	if (!w->series.count)
 		return;
-	/* It is over; nothing is added to its file any more, which its number keeps until it is in the spool. */
+	/* It is closed; its file gets no more parts, and its number keeps it until it is in the spool. */
 	w->number = number;
 	w->begun = true;
 	w->began_ns = 0;

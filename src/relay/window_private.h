@@ -35,11 +35,11 @@ struct window {
 
 void window_remember(struct window *w, uint64_t id);	/* a batch */
 
-/* Appends the messages in these bytes to w->messages; -EBADMSG, and nothing, if they cannot all be read, here and where
- * they are sent to. */
+/* Appends the messages in these bytes to w->messages; -EBADMSG, and nothing, if one of them
+ * is invalid. */
 int window_parse(struct window *w, const char *bytes, size_t n, uint64_t *ret_samples);
 
-/* Adds what w->messages has, whose bytes begin there, to what is in memory, and empties the list. */
+/* Adds the messages in w->messages, whose bytes begin there, to the window, and empties the list. */
 void window_add_parsed(struct window *w, const char *bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* window_series.h: a window's data in memory: one profile per series and bucket.
  *
- * Messages wait here until they are merged all at once: from one second to the next the profiles would leave the
+ * Messages are queued here and merged all at once: from one second to the next the profiles would leave the
  * processor's cache. */
 #ifndef RELAY_WINDOW_SERIES_H
 #define RELAY_WINDOW_SERIES_H

@@ -14,7 +14,7 @@ extern const char asset_picture_svg_js[], asset_picture_svg_pairs_js[], asset_pi
 extern const size_t asset_picture_svg_js_size, asset_picture_svg_pairs_js_size, asset_picture_html_js_size,
 	asset_picture_unpack_js_size;
 
-/* As flamegraph_svg_script_hashes (render.h), of the scripts in one picture. */
+/* Like flamegraph_svg_script_hashes (render.h), for the scripts in one picture. */
 extern const char picture_svg_hashes[], picture_svg_pairs_hashes[];
 
 /* Makes text of the still picture that follows it. */

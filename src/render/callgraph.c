@@ -49,7 +49,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Below zero where memory was given back. */
+/* Below zero where memory was freed. */
 static double part_of_whole(const struct drawing *d, int64_t v)
 {
 	int64_t whole = larger(d->whole, d->whole_before);
@@ -416,8 +416,8 @@ static void put_heading(const struct drawing *d)
 	else
 		buf_printf(out, "; %zu function%s", g->node_count, g->node_count == 1 ? "" : "s");
 	buf_puts(out, !g->node_count ? "; nothing is above zero" :
-		      d->difference ? "\\norange: more than before; blue: less; dashed: gone; bold: the path that took most" :
-				      "; blue: the path that took most");
+		      d->difference  ? "\\norange: more than before; blue: less; dashed: gone; bold: critical path" :
+				       "; blue: critical path");
 	buf_puts(out, d->is_estimate ? "\\n" RENDER_ESTIMATE : "");
 	if (has_limits(g))
 		buf_puts(out, "\\n" RENDER_AT_MOST ": calls in a circle, of which only a limit is known");
@@ -443,15 +443,15 @@ static void put_graph(const struct drawing *d)
 	buf_puts(out, "}\n");
 }
 
-/* The base of shares: everything taken, which is more than the sum if some of it was given back. */
-static int64_t whole(const struct profile *p, uint32_t column)
+/* The base of shares: everything taken, which is more than the sum if some of it was freed. */
+static int64_t column_total(const struct profile *p, uint32_t column)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
 	int64_t sum;
 
 	if (p->edges) {
 		edges_sums(p, &sums);
-		return exact_whole(p, &sums, column);
+		return exact_total(p, &sums, column);
 	}
 	return __builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &sum) ? INT64_MAX :
 	       sum;
@@ -489,8 +489,8 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c = xcalloc(1, sizeof(*c));
 	c->p = p;
 	c->o = *o;
-	c->whole = whole(p, o->column);
-	c->whole_measured = differs ? whole(p, profile_measured(p, o->before_column)) : 0;
+	c->whole = column_total(p, o->column);
+	c->whole_measured = differs ? column_total(p, profile_measured(p, o->before_column)) : 0;
 	c->whole_before = differs ? profile_scaled(&p->columns[o->before_column].scaling, c->whole_measured) : 0;
 	c->total = edges_total(p, o->column);
 	c->total_before = differs ? edges_total(p, o->before_column) : 0;

@@ -17,7 +17,7 @@
 struct chart_window {
 	int64_t from_ns, to_ns;		/* since the chart's start; to_ns 0: its end */
 	uint32_t pixels;		/* 1 to CHART_DATA_PIXELS */
-	uint32_t max_boxes;		/* if they are more calls have to be longer to be seen */
+	uint32_t max_boxes;		/* if they are more, the minimum length of a shown call grows */
 };
 
 /* Appends the window of the chart of `p`, which has one, and gets one more frame. `about` as in flame_data_put. Returns how long

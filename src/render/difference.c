@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of the strongest colour: for the least certain change, and for one that may be chance. */
+/* Shares of the strongest colour: for the least certain change, and for one that may be noise. */
 #define CERTAIN_STRENGTH	0.3
 #define CHANCE_STRENGTH		0.12
 
@@ -56,7 +56,7 @@ void difference_init(struct picture_difference *d)
 	if (!d->o->compared)
 		return;
 	d->sigma = diff_usual_sigma(d->o->compared);
-	d->whole_after = diff_whole_after(d->o->compared);
+	d->whole_after = diff_total_after(d->o->compared);
 }
 
 struct picture_difference *difference_new(const struct profile *p, const struct flamegraph_options *o)
@@ -132,7 +132,7 @@ void difference_put_chance(const struct diff *d, struct json *j)
 	json_double(j, diff_usual_sigma(d));
 	json_double(j, d->before_weight);
 	json_double(j, d->after_weight);
-	json_double(j, d->shares ? diff_whole_after(d) : 0);
+	json_double(j, d->shares ? diff_total_after(d) : 0);
 	json_end(j);
 }
 

@@ -1,7 +1,7 @@
 /* difference.h: widths, colours and words of a change, for profiles with values before and after.
  *
- * Every frame of both sides is drawn: what is gone has a width too, unless the options say that widths are those of one
- * side. Blue is less and orange is more, which all kinds of eyes tell apart; white is no change.
+ * Every frame of both sides is drawn: removed frames have a width too, unless widths are those of one side. Blue is
+ * less and orange is more, which colour-blind people can distinguish; white is no change.
  */
 #ifndef RENDER_DIFFERENCE_H
 #define RENDER_DIFFERENCE_H
@@ -16,15 +16,15 @@ struct picture_difference {
 	int64_t *before, *after;	/* totals by node */
 	int64_t *measured;		/* `before` without scale */
 	int64_t *widths;		/* self values by node that the frames are as wide as */
-	double most;			/* the largest change that is more than chance: it has the strongest colour */
+	double most;			/* the largest change above the noise: it has the strongest colour */
 	double sigma, whole_after;	/* for o->compared */
 };
 
-/* NULL if the options ask for no difference. Free it with difference_free, which returns NULL. */
+/* NULL if the options have no difference. Free it with difference_free, which returns NULL. */
 struct picture_difference *difference_new(const struct profile *p, const struct flamegraph_options *o);
 struct picture_difference *difference_free(struct picture_difference *d);
 
-/* The same for something else than frames, whose totals stay NULL: `p` and `o` are set. */
+/* The same for anything but frames, whose totals stay NULL: `p` and `o` are set. */
 void difference_init(struct picture_difference *d);
 
 /* Takes a change into account in the search for the largest one. */
@@ -45,15 +45,16 @@ struct picture_change difference_of(const struct picture_difference *d, uint32_t
 
 struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box);
 
-/* Puts "chance", by which a script tells changes that may be chance from others: standard errors, the values of one sample before and after,
- * and what shares are of after; nothing where both sides were measured. */
+/* Appends "chance", by which a script recognizes changes that may be noise: standard errors, the values of one sample before
+ * and after, and the
+ * base of shares after; nothing where both sides were measured exactly. */
 void difference_put_chance(const struct diff *d, struct json *j);
 
-/* From a grey of this level, no change, to orange or blue, the largest change. Changes that may be chance are pale. */
+/* From a grey of this level, no change, to orange or blue, the largest change. Changes that may be noise are pale. */
 struct rgb difference_shade(const struct picture_difference *d, double before, double after, int grey);
 
 /* "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are each of its
- * side, points are percent of everything before. `count_name` is NULL where the unit says it all. */
+ * side, points are percent of everything before. `count_name` is NULL where the unit is enough. */
 void difference_put_words(const struct picture_difference *d, const struct picture_change *c, const char *count_name,
 			  struct buf *out);
 

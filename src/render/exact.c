@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-int64_t exact_whole(const struct profile *p, const struct edges_sums *sums, uint32_t column)
+int64_t exact_total(const struct profile *p, const struct edges_sums *sums, uint32_t column)
 {
 	int64_t whole = p->edges->nodes[EDGES_ROOT].self[column];
 
@@ -31,9 +31,9 @@ struct exact *exact_new(const struct profile *p, const struct flamegraph_options
 		x->scaling = p->columns[o->before_column].scaling;
 	x->of_calls = p->columns[o->column].counts_calls;
 	edges_sums(p, &x->sums);
-	x->whole = exact_whole(p, &x->sums, x->column);
+	x->whole = exact_total(p, &x->sums, x->column);
 	if (x->before != UINT32_MAX)
-		x->whole_before = exact_whole(p, &x->sums, x->before);
+		x->whole_before = exact_total(p, &x->sums, x->before);
 	else if (o->total < 9e18 && x->whole < (int64_t)o->total)
 		x->whole = (int64_t)o->total;
 	return x;

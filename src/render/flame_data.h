@@ -59,17 +59,17 @@
 #define FLAME_DATA_BOXES (4u * 1024 * 1024)	/* at most; then narrower ones are left out */
 
 /* Appends the profile. Unless `before_column` is UINT32_MAX it has both sides, and `width_of` says what widths
- * are: by default what stacks took on the side where they took more, so that what vanished can be seen as well. `about` is called inside the JSON object to add
+ * are: by default the larger of both sides, so that removed stacks are visible, too. `about` is called inside the JSON object to add
  * keys; NULL is fine. */
 void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, enum flamegraph_width_of width_of, uint32_t max_boxes,
 		    struct buf *out, void (*about)(struct json *j, void *data), void *data);
 
-/* The tree with those columns, without stacks that have no value in any; where they are too many those go that are narrowest
- * in columns[shown]. */
+/* The tree with those columns, without stacks that have no value in any; if there are too many, those narrowest in columns[shown]
+ * are dropped. */
 void flame_data_put_tree(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown, uint32_t max_nodes,
 			 struct buf *out);
 
-/* Boxes that somebody else has placed, of frames of `p`, or of its number of frames for the root and one more for grey boxes.
+/* Boxes placed by another layout, of frames of `p`, or of its number of frames for the root and one more for grey boxes.
  * `offsets` has a number more than there are depths. Values are not negative, the first box is the root. Where boxes were joined
  * the text has only frames that are used. */
 struct flame_boxes {

@@ -1,4 +1,4 @@
-/* flame_part.c: one pass over the nodes tells which can be seen; only their children are sorted and placed. */
+/* flame_part.c: one pass over the nodes finds the visible ones; only their children are sorted and placed. */
 #include "flame_part.h"
 
 #include "flame_data.h"

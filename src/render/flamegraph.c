@@ -154,7 +154,7 @@ static struct layout_limits limits_of(const struct flamegraph_options *o)
 }
 
 /* Stacks that will not be drawn are not reversed. A difference has widths of several columns, and is as a whole. */
-static struct profile *turn_over(struct picture *g)
+static struct profile *reverse_profile(struct picture *g)
 {
 	const struct profile *p = g->p;
 	const struct flamegraph_options *o = g->o;
@@ -168,7 +168,7 @@ static struct profile *turn_over(struct picture *g)
 	return profile_reverse_above(p, o->column, layout_narrowest(limits.total, &limits));
 }
 
-/* The language of scripts whose path does not tell it: Perl where a frame is Perl's and none is PHP's. */
+/* The language of scripts whose path does not reveal it: Perl where a frame is Perl's and none is PHP's. */
 static enum group_layer scripts_layer(const struct profile *p)
 {
 	enum group_layer found = LAYER_PHP;
@@ -435,7 +435,7 @@ static void put_picture(const struct picture *g, struct buf *out)
 	picture_put_foot(g, note.data, out);
 }
 
-void picture_put_nothing(const struct picture *g, const char *why, struct buf *out)
+void picture_put_empty(const struct picture *g, const char *why, struct buf *out)
 {
 	picture_put_head(g, out);
 	put_line(g, "details", "middle", g->o->width / 2, g->top + 2 * g->o->font_size, g->o->font_size, why, out);
@@ -455,7 +455,7 @@ static void put_nothing(const struct picture *g, struct buf *out)
 	if (g->o->column != UINT32_MAX)
 		buf_printf(&text, "%s in column %s", g->layout.negative ? " above zero" : "",
 			   g->p->columns[g->o->column].name);
-	picture_put_nothing(g, text.data, out);
+	picture_put_empty(g, text.data, out);
 }
 
 /* Code points above ASCII as &#x…;, which stand for them in every encoding. Scripts and styles have none. */
@@ -520,7 +520,7 @@ static int draw(struct picture *g, struct buf *out, struct err *err)
 	if ((e = picture_prepare(g, err)) < 0)
 		return e;
 	if (g->o->reverse)
-		g->p = reversed = turn_over(g);
+		g->p = reversed = reverse_profile(g);
 	measure(g);
 	if (g->layout.count)
 		put_picture(g, out);

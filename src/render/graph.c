@@ -119,7 +119,7 @@ static void add_tree(struct graph *g, const struct profile *p, uint32_t column, 
 	free(s.open_edges);
 }
 
-/* Memory that was given back weighs as much as memory that was taken. */
+/* Freed memory weighs as much as allocated memory. */
 static int64_t size_of(int64_t v)
 {
 	return v >= 0 ? v : v == INT64_MIN ? INT64_MAX : -v;

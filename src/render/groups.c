@@ -18,7 +18,7 @@ static bool is_php_file(struct str s)
 }
 
 /* The group of frames that the sampler could not name. */
-static bool stands_for_php(struct str name)
+static bool is_php_runtime(struct str name)
 {
 	return text_starts(name, "[unknown php]") || text_starts(name, "[outside PHP functions]");
 }
@@ -27,7 +27,7 @@ static bool stands_for_php(struct str name)
  * C++ has too, but there with brackets, templates or blanks. */
 static bool is_php_name(struct str name)
 {
-	if (stands_for_php(name) || text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "::{closure") ||
+	if (is_php_runtime(name) || text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "::{closure") ||
 	    is_php_file(name))
 		return true;
 	if (text_has(name, "`") || text_has(name, ".so") || text_has(name, "("))

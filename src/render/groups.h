@@ -13,12 +13,12 @@ extern const char *const group_layer_names[LAYERS];
 
 enum group_layer group_layer(struct str name, struct str file);
 
-/* Whether a frame is the script itself, by a path that does not tell its language: "/usr/bin/podchecker" in that file. Its layer is
+/* Whether a frame is the script itself, by a path that does not reveal its language: "/usr/bin/podchecker" in that file. Its layer is
  * LAYER_NATIVE. (Files that are read or written are frames, too, and stand in none.) */
 bool group_is_script(struct str name, struct str file);
 
 /* A Composer package by its folder, the first two parts of a namespace, a class, a library, a folder, "kernel"; a part
- * of what was given, or constant. Empty if nothing tells. */
+ * of what was given, or constant. Empty if unknown. */
 struct str group_package(struct str name, struct str file);
 
 /* The colours: a hue per group, a shade per name, all light enough for black text. */

@@ -124,7 +124,7 @@ static int put_chart(const struct profile *p, struct buf *out, struct err *err)
 
 /* --- The document --- */
 
-/* Palettes tell programs apart, the page's tells namespaces: it has the word unless somebody chose another one. */
+/* Palettes tell programs apart, the page's tells namespaces: it is used unless another one is chosen. */
 static bool has_colors(const struct flamegraph_options *o)
 {
 	struct flamegraph_options usual;

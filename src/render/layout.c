@@ -105,8 +105,8 @@ static int64_t least_hidden(const struct work *w, double min, size_t hidden_max)
 }
 
 /* Picks the nodes that become boxes, and counts what is not drawn. A node's children are no wider, so a box always stands
- * on a box. As the memory of numbers by node is only touched for those, millions of narrow ones cost no more than a look
- * at their totals. */
+ * on a box. As the memory of numbers by node is only touched for those, millions of narrow ones cost no more than reading
+ * their totals. */
 static void select_nodes(struct work *w, struct layout *l, const struct layout_limits *limits)
 {
 	const struct profile *p = w->p;

@@ -46,11 +46,11 @@ struct layout_limits {
 	int64_t total;			/* the least that the root is wide */
 };
 
-/* Below which value a node is too narrow, if everything together is `total`. */
+/* The value below which a node is too narrow, if the root is `total`. */
 double layout_narrowest(int64_t total, const struct layout_limits *limits);
 
-/* Lays out `column` of `p` (UINT32_MAX: there is none). Negative self values, as of memory that was given back,
- * count as nothing and are added up apart. */
+/* Lays out `column` of `p` (UINT32_MAX: there is none). Negative self values, as of freed memory, count as
+ * nothing and are summed up separately. */
 void layout_init(struct layout *l, const struct profile *p, uint32_t column, const struct layout_limits *limits);
 void layout_done(struct layout *l);
 

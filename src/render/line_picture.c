@@ -137,13 +137,13 @@ static int put_nothing(const struct picture *g, struct buf *out, struct err *err
 	buf_init(&text);
 	if (g->lines->total > 0) {
 		put_note(g, &text);
-		picture_put_nothing(g, text.data, out);
+		picture_put_empty(g, text.data, out);
 		return 0;
 	}
 	buf_puts(&text, "Nothing was sampled: ");
 	buf_put_grouped(&text, (int64_t)lines);
 	buf_puts(&text, lines == 1 ? " line, without a count above zero" : " lines, none with a count above zero");
-	picture_put_nothing(g, text.data, out);
+	picture_put_empty(g, text.data, out);
 	*text.data = 'n';
 	return err_set(err, -ENODATA, "%s", text.data);
 }

@@ -356,7 +356,7 @@ struct flow {
 	/* Frames that end at the same count: of those with one name and depth the last counts. */
 	struct number at;
 	size_t tail, indexed;		/* the boxes that end there, and those of them that are in `slots` */
-	uint32_t *slots;		/* number of a box + 1; a box before `tail` is as good as none */
+	uint32_t *slots;		/* number of a box + 1; a box before `tail` counts as none */
 	size_t slot_count;
 };
 

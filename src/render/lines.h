@@ -1,4 +1,4 @@
-/* lines.h: lines of folded stacks laid out as flamegraph.pl lays them out, to the last digit.
+/* lines.h: lays out lines of folded stacks as flamegraph.pl does, to the last digit.
  *
  * Its merging is not that of a tree: lines are sorted as whole strings, counts included, and neighbours share the
  * frames that they begin with. So a frame can be several boxes, where a line of another function sorts between its own.
@@ -30,7 +30,7 @@ struct line_layout {
 	const struct flamegraph_line *first_ignored;	/* that of the lowest number; NULL: none */
 	size_t narrow;			/* frames that are too narrow to be drawn */
 	double narrow_value;		/* value of those whose caller is drawn */
-	struct arena memory;		/* holds lines that had to be written anew */
+	struct arena memory;		/* holds lines that had to be rewritten */
 };
 
 #define LINE_DEPTH_MAX ((uint32_t)1 << 20)	/* frames of one stack */

@@ -158,7 +158,7 @@ static struct str word(const char *text)
 }
 
 /* Truth as in Perl. */
-static bool is_given(struct str s)
+static bool is_set(struct str s)
 {
 	return s.n > 1 || (s.n == 1 && *s.p != '0');
 }
@@ -181,10 +181,10 @@ static int put_link(const struct str values[KEYS], struct buf *b, uint64_t line,
 {
 	struct str target = values[KEY_TARGET];
 
-	if (!is_given(values[KEY_HREF]))
+	if (!is_set(values[KEY_HREF]))
 		return 0;
 	put_attribute(b, word("xlink:href"), values[KEY_HREF]);
-	put_attribute(b, word("target"), is_given(target) ? target : word("_top"));
+	put_attribute(b, word("target"), is_set(target) ? target : word("_top"));
 	if (values[KEY_A_EXTRA].n && !put_attributes(b, values[KEY_A_EXTRA]))
 		return bad_extra(err, line, KEY_A_EXTRA);
 	return 0;
@@ -207,7 +207,7 @@ static int add_frame(struct nameattr *a, struct str name, const struct str value
 	if ((e = put_link(values, &b, line, err)) < 0)
 		return e;
 	f.link = take(a, &b);
-	if (is_given(values[KEY_TITLE]))
+	if (is_set(values[KEY_TITLE]))
 		nameattr_put_markup(&b, values[KEY_TITLE], true);
 	f.title = take(a, &b);
 	f.href = (struct str){ arena_copy(&a->memory, values[KEY_HREF].p, values[KEY_HREF].n), values[KEY_HREF].n };
@@ -219,7 +219,7 @@ static int add_frame(struct nameattr *a, struct str name, const struct str value
 	return 0;
 }
 
-/* Up to the next tab, which is passed over. */
+/* Up to the next tab, which is skipped. */
 static struct str next_field(struct str *rest)
 {
 	const char *tab = memchr(rest->p, '\t', rest->n);

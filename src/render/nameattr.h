@@ -5,8 +5,8 @@
  *	attribute	= key "=" value
  *
  * Keys are id and class; title, instead of the usual one; href and target, which make the frame a link; g_extra and
- * a_extra, which are attributes as XML has them, for the frame and for its link. Others are passed over. Values may
- * hold the entities of XML; whatever else they hold, the picture stays well-formed.
+ * a_extra, which are attributes as XML has them, for the frame and for its link. Others are ignored. Values
+ * may hold the entities of XML; the picture always stays well-formed.
  */
 #ifndef RENDER_NAMEATTR_H
 #define RENDER_NAMEATTR_H

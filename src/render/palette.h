@@ -21,15 +21,15 @@ extern const char *const palette_names[];			/* ends with NULL */
 
 struct rgb palette_color(const struct palette *p, struct str name, bool hash);
 
-/* By chance, but the same for one name as long as the seed is the same. */
+/* Random, but the same for one name as long as the seed is the same. */
 struct rgb palette_random(const struct palette *p, struct str name, uint64_t seed);
 
 bool palette_is_separator(struct str name);		/* "-" and "--", which are always grey */
 
-/* Parses a colour as palette_put and people write it: rgb(1,2,3) or #rrggbb; `otherwise` if it is something else. */
+/* Parses a colour as palette_put and people write it: rgb(1,2,3) or #rrggbb; `otherwise` if it is invalid. */
 struct rgb palette_parse(struct str text, struct rgb otherwise);
 
-/* The colour of what is too narrow for one of its own: the palette's middle. */
+/* The colour of frames too narrow for one of their own: the palette's middle. */
 struct rgb palette_middle(const struct palette *p);
 
 void palette_put(struct buf *b, struct rgb c);			/* rgb(205,0,0) */

@@ -1,7 +1,7 @@
 /* palette_map.h: colours that functions keep from picture to picture: flamegraph.pl's --cp and its file palette.map.
  *
- * A line is "name->rgb(1,2,3)". The map is read before a picture is drawn, asked for every frame, whereby functions
- * that it does not know are added with the colour they are drawn in, and written afterwards.
+ * A line is "name->rgb(1,2,3)". The map is read before a picture is drawn, queried for every frame, where
+ * unknown functions are added with the colour they are drawn in, and written afterwards.
  */
 #ifndef RENDER_PALETTE_MAP_H
 #define RENDER_PALETTE_MAP_H

@@ -36,20 +36,20 @@ struct picture {
 	double top, bottom, height;	/* px above and below the frames, and of all */
 	enum amount_unit unit;
 	const char *count_name;		/* NULL if the unit says it all: "1.24 s" */
-	bool is_pruned;			/* `p` lacks what would stand on frames that are too narrow */
+	bool is_pruned;			/* `p` lacks the callees of frames that are too narrow */
 	bool is_still;			/* part of a page: without the script and what stands before <svg> */
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
 	double factor;			/* factor of displayed values */
 	const struct line_layout *lines;	/* drawn from lines; NULL: from `p` */
-	enum group_layer scripts;	/* layer of scripts whose path does not tell their language */
+	enum group_layer scripts;	/* layer of scripts whose path does not reveal their language */
 	const struct rgb *fills;	/* colours of the root and of each frame after it; NULL: by name */
 };
 
-/* flamegraph.c's share in every picture. picture_check returns -EINVAL for options that make no sense. */
+/* flamegraph.c's share in every picture. picture_check returns -EINVAL for invalid options. */
 int picture_check(struct picture *g, struct err *err);
 void picture_put_head(const struct picture *g, struct buf *out);
 void picture_put_foot(const struct picture *g, const char *note, struct buf *out);
-void picture_put_nothing(const struct picture *g, const char *why, struct buf *out);
+void picture_put_empty(const struct picture *g, const char *why, struct buf *out);
 
 /* Makes what was appended since `start` a document in the encoding of the options. -EFBIG if it became too large. */
 int picture_finish(const struct flamegraph_options *o, struct buf *out, size_t start, struct err *err);
@@ -63,7 +63,7 @@ struct rgb picture_color_of(const struct picture *g, struct str name);
 /* The colour of frames narrower than a pixel, which flow together. */
 struct rgb picture_narrow_color(const struct picture *g);
 
-/* The same for a frame and a way to colour, whatever the options say; UINT32_MAX is the root. */
+/* The same for a frame and a colouring, regardless of the options; UINT32_MAX is the root. */
 struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flamegraph_color_by by);
 
 /* "name (1,234 samples, 12.34%)", any bytes made fit for XML. Where the tree is an estimate, what the function took in
@@ -73,10 +73,10 @@ void picture_put_title(const struct picture *g, const struct layout_box *box, st
 /* A length in px with as many decimals as it has. */
 void picture_put_number(struct buf *out, double v);
 
-/* The heading: what the options say, or what it is by default. */
+/* The heading: that of the options, or the default. */
 const char *picture_title(const struct flamegraph_options *o);
 
-/* Below it: what the options say, and that the tree is an estimate where it is one. Appends nothing if there is neither. */
+/* Below it: the subtitle of the options, and whether the tree is an estimate. Appends nothing if there is neither. */
 void picture_put_subtitle(const struct picture *g, struct buf *out);
 
 /* Checks the options of a picture that has `p` and `o`, and finds its palette and its unit. */
@@ -92,7 +92,7 @@ void picture_close_frame(const struct nameattr_frame *extra, struct buf *out);
 /* The difference of two places on the x axis with the one decimal that each is printed with. */
 void picture_put_tenths(struct buf *out, double to, double from);
 
-/* The words of a label by `put`. Characters that turn the direction of others around are visible in it, and turn nothing: U+202A to
+/* The words of a label by `put`. Bidirectional control characters are shown as text, without effect: U+202A to
  * U+202E, U+2066 to U+2069. */
 void picture_put_drawn(struct buf *out, struct str s, void (*put)(struct buf *out, struct str s));
 

@@ -47,7 +47,7 @@ struct flamegraph_options {
 	bool hash, inverted, reverse, negate;
 	bool flamechart;			/* only for lines: in the order in which they come */
 	bool compat;				/* only for lines: flamegraph.pl's picture, its defects included */
-	uint64_t random_seed;			/* colours by chance; 0: by name */
+	uint64_t random_seed;			/* random colours; 0: by name */
 	double total;				/* value of the whole width, if the values are less; 0: their sum */
 	double factor;				/* by which shown counts are multiplied: 1 */
 	const char *encoding;			/* encoding of the document; NULL is UTF-8 */
@@ -58,16 +58,16 @@ struct flamegraph_options {
 	uint32_t before_column;			/* for a difference: the values of `column` before; UINT32_MAX: none */
 	enum flamegraph_width_of width_of;
 	enum flamegraph_delta delta;
-	const struct diff *compared;		/* tells which changes may be chance, and are pale; NULL: none */
+	const struct diff *compared;		/* marks changes that may be noise, which are pale; NULL: none */
 };
 
 void flamegraph_defaults(struct flamegraph_options *o);
 
-/* Colours that go with this profile, unless somebody chose others: a recording from outside has PHP's frames and the
+/* Default colours for this profile: a recording from outside has PHP's frames and the
  * kernel's in one stack, so its colours tell layers. */
 void flamegraph_suit(struct flamegraph_options *o, const struct profile *p);
 
-/* -EINVAL for options that make no sense, such as an unknown palette, before anything is read. */
+/* -EINVAL for invalid options, such as an unknown palette, before anything is read. */
 int flamegraph_check(const struct flamegraph_options *o, struct err *err);
 
 /* Appends a whole SVG document. An empty profile gives a picture that says so. Returns -EINVAL for options as
@@ -77,7 +77,7 @@ int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, 
 /* More than a picture needs of a page: columns of values between which it switches, and what `put` adds to what it knows of them. */
 struct flamegraph_page {
 	const uint32_t *columns;	/* for a difference before and after of each value */
-	uint32_t column_count, shown;	/* shown: which of them decides what stays if there are too many frames */
+	uint32_t column_count, shown;	/* shown: the one that decides which frames remain if there are too many */
 	void (*put)(struct json *j, const void *data);
 	const void *data;
 };
@@ -100,9 +100,9 @@ struct flamegraph_line {
 
 /* Draws lines instead of a profile: with `compat` exactly the frames of flamegraph.pl, and without it for a flame
  * chart, which a profile, where equal stacks are one, has not the order for. `column` and `before_column` do not
- * matter: lines with two counts are a difference. Lines without a count are left out: the result is how many, and `err`
- * says which was the first. -ENODATA if nothing is counted, after a picture that says so has been appended; -ERANGE for
- * counts that no number holds, -E2BIG for a stack of a million frames. */
+ * matter: lines with two counts are a difference. Lines without a count are left out: the result is their number, and
+ * `err` names the first. -ENODATA if nothing is counted, after a picture that says so has been appended; -ERANGE for
+ * counts that are out of range, -E2BIG for a stack of a million frames. */
 int flamegraph_svg_lines(const struct flamegraph_line *lines, size_t count, const struct flamegraph_options *o,
 			 struct buf *out, struct err *err);
 

@@ -12,7 +12,7 @@
  *	boxes	= (up skip rest name)*
  *	up	= number: how many levels the box begins below a callee of the one before it; 0: it is its callee. The root: 1
  *	skip	= signed: how far it begins behind its elder sibling's end or, if it is the first, its caller's start
- *	rest	= signed: how far its caller goes on behind it; of the root 0, whose width is "all"
+ *	rest	= signed: how far its caller continues after it; of the root 0, whose width is "all"
  *	name	= number: index into "names"; 0 is the root
  *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
  *	sums	= (a b)*: of the whole profile, for each name but the root's: self and total, or before and after; signed.
@@ -422,7 +422,7 @@ static void put_sizes(struct json *j, const struct picture *g)
 	}
 }
 
-/* Whether it takes the width of its window: unless somebody has chosen one, or wants flamegraph.pl's picture. */
+/* Whether it takes the width of its window: unless one is given, or flamegraph.pl's picture is requested. */
 static bool is_fluid(const struct flamegraph_options *o)
 {
 	return o->width == FLAMEGRAPH_WIDTH && !o->compat;

@@ -86,7 +86,7 @@ static const char *fill_of(const char *svg, const char *function)
 	return at ? strstr(at, "fill=\"") : "";
 }
 
-TEST(what_may_be_chance_is_pale_and_no_measure_of_what_is_certain)
+TEST(changes_that_may_be_noise_are_pale_and_do_not_scale_the_others)
 {
 	_cleanup_(profile_freep) struct profile *p = sample();
 	struct flamegraph_options o = options_of(p);
@@ -152,7 +152,7 @@ TEST(orange_is_more_and_blue_is_less_in_total_or_in_self)
 	CHECK(gone.r < gone.g && gone.g < gone.b);
 }
 
-TEST(frames_stand_on_their_callers_whatever_widths_mean)
+TEST(frames_stand_on_their_callers_for_any_meaning_of_widths)
 {
 	for (int round = 0; round < 200; round++) {
 		_cleanup_(profile_freep) struct profile *p = profile_new();

@@ -54,7 +54,7 @@ TEST(siblings_are_sorted_by_name_and_stand_behind_what_their_parent_took_itself)
 	layout_done(&l);
 }
 
-TEST(equal_profiles_have_equal_layouts_whatever_the_order_of_their_stacks)
+TEST(equal_profiles_have_equal_layouts_for_any_order_of_stacks)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new(), *q = profile_new();
 	const char *const stacks[] = { "abc", "abd", "b", "ba", "a", "cab", "abca" };

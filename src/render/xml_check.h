@@ -1,4 +1,4 @@
-/* xml_check.h: for tests: is this a well-formed XML document, as far as our pictures can get it wrong?
+/* xml_check.h: for tests: is this a well-formed XML document, as far as our pictures could violate that?
  *
  * Checked: UTF-8, the characters that XML allows, tags that close in order, quoted attributes, each once, entities that
  * exist, no "]]>" in text, CDATA and the <?xml?> line. Not known, because pictures have none: DTDs, comments. */

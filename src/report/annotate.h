@@ -52,7 +52,7 @@ struct annotate_shown {
 /* Those around lines with values, and around `start` (0: none); `context` as in the options. */
 struct annotate_walk annotate_walk_of(const struct annotate_lines *l, struct str source, long context, uint32_t start);
 
-/* The next line that is shown; false behind the last one. Lines beyond the end of the source come after it. */
+/* The next line that is shown; false after the last one. Lines beyond the end of the source come after it. */
 bool annotate_next(struct annotate_walk *w, struct annotate_shown *ret);
 
 /* --- All of them --- */

@@ -338,7 +338,7 @@ struct profile *report_group(const struct profile *p, enum report_by by)
 }
 
 /* By node: whether its own values stay. */
-static bool *kept(const struct profile *p, const bool *focus, const bool *ignore)
+static bool *select_nodes(const struct profile *p, const bool *focus, const bool *ignore)
 {
 	_cleanup_(freep) bool *out = xcalloc(p->node_count, sizeof(*out));
 	bool *in = xcalloc(p->node_count, sizeof(*in));
@@ -373,7 +373,7 @@ struct profile *report_filter(const struct profile *p, const bool *focus, const 
 struct profile *report_filter_nodes(const struct profile *p, const bool *focus, const bool *ignore)
 {
 	struct profile *r = same_kind(p);
-	_cleanup_(freep) bool *keep = kept(p, focus, ignore);
+	_cleanup_(freep) bool *keep = select_nodes(p, focus, ignore);
 	_cleanup_(freep) bool *needed = xcalloc(p->node_count, sizeof(*needed));
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
 

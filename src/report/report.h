@@ -113,10 +113,10 @@ int report_edges_table(const struct profile *p, const bool *callers, const bool 
 
 /* --- The choice of functions --- */
 
-/* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is
+/* Finds a function by its whole name (in the letter case that PHP ignores, too), else by the only name that `text` is
  * a part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns
  * how many frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. Only for
- * trusted expressions: others may take any amount of time and memory. */
+ * trusted expressions: others may take unbounded time and memory. */
 int report_find(const struct profile *p, const char *text, bool *ret, struct err *err);
 
 /* None of the frames, with room for all; the caller frees. */

@@ -1,6 +1,5 @@
-/* child.h: runs somebody else's command in our place: same terminal, same process group, signals passed on.
- *
- * As a shell would, it outlives the child whatever signal comes; SIGINT and SIGQUIT of a terminal reach the child by
+/* child.h: runs the user's command in our place: same terminal, same process group, signals forwarded.
+ ** Like a shell, it outlives the child on any signal; SIGINT and SIGQUIT of a terminal reach the child by
  * themselves, those sent to us alone are forwarded. */
 #ifndef RUN_CHILD_H
 #define RUN_CHILD_H
@@ -23,7 +22,7 @@ struct child {
 	sigset_t original;		/* signal mask at our start */
 };
 
-/* Blocks the signals and watches them, so that none of them ends us any more. */
+/* Blocks the signals and watches them, so that none of them terminates us. */
 int child_init(struct child *c, struct loop *loop, struct err *err);
 
 /* Starts the program at `path` with `scan_dir` as PHP_INI_SCAN_DIR. On failure *ret_code is what `env` would exit

@@ -64,7 +64,7 @@ static bool is_php_name(const char *name)
 	return !strncmp(name, "php", 3) && name[3 + strspn(name + 3, "0123456789.")] == '\0';
 }
 
-/* php-fpm8.2 and php-cgi8.2 cannot be asked as the command line PHP can, which is of the same build. */
+/* php-fpm8.2 and php-cgi8.2 cannot be queried like the command line PHP of the same build. */
 static char *sibling_name(const char *name)
 {
 	if (strncmp(name, "php-fpm", 7) && strncmp(name, "php-cgi", 7))

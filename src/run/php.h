@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct php {
-	char *path;			/* the command line PHP that was asked */
+	char *path;			/* the command line PHP that was queried */
 	char *version;			/* "8.2.35" */
 	char *minor;			/* "8.2" */
 	char *build;			/* required build of an extension: "API20220829,NTS" */
@@ -15,18 +15,18 @@ struct php {
 };
 
 /* Finds `name` as a shell would: with a slash it is a path, else it is looked for in PATH. The caller frees.
- * Returns -ENOENT, or -EACCES if what is there cannot be executed; no sentence. */
+ * Returns -ENOENT, or -EACCES if the file cannot be executed; no sentence. */
 int php_find_program(const char *name, char **ret_path);
 
 /* The PHP behind `program` (a path): itself when it is called php or php8.2, what its #! line names when it is a
  * script for PHP, else `php` from PATH. The caller frees. */
 int php_find(const char *program, char **ret_path, struct err *err);
 
-/* Asks the PHP at `path` what it is, by running it. */
+/* Queries version and build of the PHP at `path`, by running it. */
 int php_probe(const char *path, struct php *ret, struct err *err);
 void php_done(struct php *p);
 
-/* Whether these arguments tell PHP to read no settings (-n), so that nothing can be loaded into it. */
+/* Whether these arguments make PHP read no settings (-n), so that no extension can be loaded. */
 bool php_ignores_settings(int argc, char **argv);
 
 /* Whether the JIT compiler is on in the PHP at `path`, with the settings that the command gives to it, and samples are not taken

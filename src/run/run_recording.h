@@ -16,7 +16,7 @@ struct recording {
 	uint64_t runs;			/* messages that were traces */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples or runs that the senders could not hand over */
 	uint64_t uncharted;		/* calls of traces that the flame chart does not have */
-	uint64_t cut;			/* runs that did not end: what was known of them is in the profile */
+	uint64_t cut;			/* runs that did not end: their last known data is in the profile */
 	uint64_t charted, charted_less;	/* calls of the trace that the chart is of, and how many of these it does not have */
 	struct unfinished unfinished;	/* runs and samples of which only a part is known */
 };
@@ -24,7 +24,7 @@ struct recording {
 void recording_init(struct recording *r);
 void recording_done(struct recording *r);
 
-/* Nothing comes any more: what is known of runs and samples that have not come is added, and runs of which nothing is known are
+/* The end of input: the last known data of unfinished runs and samples is added, and runs without any data are
  * lost. */
 void recording_end(struct recording *r);
 

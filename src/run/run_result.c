@@ -131,7 +131,7 @@ static bool has_losses(const struct recording *r)
 }
 
 /* A PHP sends nothing before its first sample, so that "no message" may be a short script or no PHP at all. */
-static void put_why_empty(struct buf *b, const struct run_result *r)
+static void explain_empty(struct buf *b, const struct run_result *r)
 {
 	int64_t period = (int64_t)(1e9 / r->rate);
 
@@ -190,7 +190,7 @@ int run_result_show(const struct run_result *r, struct err *err)
 
 	buf_init(&b);
 	if (is_empty(r)) {
-		put_why_empty(&b, r);
+		explain_empty(&b, r);
 		if (kept)
 			buf_printf(&b, "strobe: left %s as it was: it is not the profile of this run, but an earlier one\n",
 				   r->output);

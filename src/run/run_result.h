@@ -19,12 +19,12 @@ struct run_result {
 	bool quiet, trace;
 };
 
-/* Whether the profile could be written to `path`: a known suffix, a directory that exists. Asked before the command
- * runs, so that an hour of sampling is not lost to a typing error. */
+/* Whether the profile could be written to `path`: a known suffix, a directory that exists. Checked before the command
+ * runs, so that an hour of sampling is not lost to a typo. */
 int run_result_check(const char *path, struct err *err);
 
-/* Writes the profile and prints summary and table to standard error; or says why there are no samples, and then
- * writes an empty profile unless that would replace one with samples, which it says. */
+/* Writes the profile and prints summary and table to standard error; or prints why there are no samples, and then
+ * writes an empty profile unless that would replace one with samples, which it reports. */
 int run_result_show(const struct run_result *r, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* run_unfinished.c: a list of messages by what they are about. */
+/* run_unfinished.c: a list of messages by their subject. */
 
 #include "run_unfinished.h"
 
@@ -13,7 +13,7 @@
 /* The id of a run; process and start time of samples, which no id looks like. */
 #define KEY (STROBE_WIRE_RUN_KEY + 1)
 
-/* Samples with several sets of labels are told by several messages. */
+/* Samples with several sets of labels are in several messages. */
 struct open_part {
 	struct open_part *next;
 	char key[KEY];

@@ -102,7 +102,7 @@ TEST(programs_are_found_as_a_shell_finds_them)
 	remove_directory();
 }
 
-TEST(php_answers_what_it_is_whatever_it_prints_before)
+TEST(php_is_identified_after_any_other_output)
 {
 	struct php p;
 
@@ -174,7 +174,7 @@ TEST(the_extension_must_be_built_for_exactly_this_php)
 	remove_directory();
 }
 
-TEST(only_php_itself_is_asked_for_its_options)
+TEST(only_php_itself_is_queried_for_its_options)
 {
 	char *a[] = { "php", "-n", "x.php", NULL }, *b[] = { "php", "x.php", "-n", NULL };
 	char *c[] = { "php", "-d", "-n", "x.php", NULL }, *d[] = { "artisan", "-n", NULL };

@@ -64,7 +64,7 @@ static const char *take(struct unfinished *u)
 	return left;
 }
 
-TEST(the_last_that_was_told_of_a_run_is_left)
+TEST(the_last_report_of_a_run_is_kept)
 {
 	struct unfinished u = { 0 };
 

@@ -1,4 +1,4 @@
-/* workspace.h: the private directory of one `strobe run`: settings for PHP and the socket, for nobody else to see. */
+/* workspace.h: the private directory of one `strobe run`: settings for PHP and the socket, inaccessible to other users. */
 #ifndef RUN_WORKSPACE_H
 #define RUN_WORKSPACE_H
 
@@ -7,7 +7,7 @@
 
 struct workspace {
 	char *directory, *ini, *socket;
-	char *scan_dir;			/* PHP_INI_SCAN_DIR with the directory behind what it was */
+	char *scan_dir;			/* the previous PHP_INI_SCAN_DIR with the directory appended */
 };
 
 struct workspace_settings {
@@ -18,7 +18,7 @@ struct workspace_settings {
 	bool flame_chart;		/* … with its calls in their order */
 };
 
-/* Makes it under XDG_RUNTIME_DIR, TMPDIR or /tmp, mode 0700. */
+/* Created under XDG_RUNTIME_DIR, TMPDIR or /tmp, mode 0700. */
 int workspace_init(struct workspace *w, const struct workspace_settings *s, struct err *err);
 
 /* Removes it and all in it; fine on one that was never made (all zero). */

@@ -18,7 +18,7 @@ struct address {
 /* Returns 0, or -EINVAL for anything that is not a host name or IP address with an optional port. */
 int address_parse(const char *text, struct address *ret);
 
-/* localhost (RFC 6761: never asked from the network), 127.0.0.0/8 and ::1. */
+/* localhost (RFC 6761: never resolved by the network), 127.0.0.0/8 and ::1. */
 bool address_is_loopback(const struct address *a);
 bool address_is_wildcard(const struct address *a);	/* 0.0.0.0 and :: */
 

@@ -212,7 +212,7 @@ static int put_svg(const struct profile_query *a, const struct server_context *s
 
 /* --- Answers --- */
 
-/* Counts before are those that were measured unless a scale was asked for, as `strobe diff --folded` writes them. */
+/* Counts before are the measured ones unless a scale was requested, as `strobe diff --folded` writes them. */
 static int put_folded(const struct profile_query *a, struct buf *out, struct err *err)
 {
 	if (!a->is_diff)

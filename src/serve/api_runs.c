@@ -110,7 +110,7 @@ static void list(struct server_context *s, const struct request *q, struct respo
 		_cleanup_(buf_done) struct buf why = { 0 };
 
 		buf_init(&why);
-		runs_why_empty(&a, s, &why);
+		runs_explain_empty(&a, s, &why);
 		json_key(&j, "empty");
 		json_str(&j, why.data);
 	}

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define VALUES_SHOWN 6		/* those with most samples; nobody can tell more colours apart */
+#define VALUES_SHOWN 6		/* those with most samples; more colours cannot be distinguished */
 
 struct timeline {
 	const struct store_query *q;

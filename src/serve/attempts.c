@@ -49,7 +49,7 @@ static struct attempter *find(struct attempts *a, const struct ip *ip)
 	return NULL;
 }
 
-static void forget_forgiven(struct attempts *a, int64_t now_ns)
+static void remove_expired(struct attempts *a, int64_t now_ns)
 {
 	for (size_t i = a->count; i-- > 0;)
 		if (a->items[i].forgiven_ns <= now_ns)
@@ -105,7 +105,7 @@ void attempts_record_failure(struct attempts *a, const struct ip *from, int64_t 
 	struct attempter *one;
 
 	pthread_mutex_lock(&a->lock);
-	forget_forgiven(a, now_ns);
+	remove_expired(a, now_ns);
 	one = find(a, &sender);
 	if (!one) {
 		one = add(a, &sender);

@@ -140,7 +140,7 @@ int auth_check_allow_host(const char *name, struct err *err)
 	struct address a;
 
 	if (address_parse(name, &a) < 0) {
-		err_set(err, -EINVAL, "'%s' is not a host name that a browser could ask for; give it as strobe.example.org or "
+		err_set(err, -EINVAL, "'%s' is not a valid host name; give it as strobe.example.org or "
 				      "strobe.example.org:8443",
 			name);
 		return err_about(err, "allow-host", name);

@@ -5,7 +5,7 @@
  *	Content-Encoding: gzip, or none
  *
  * A body is one message. An error has a status that is not 200, and is a JSON object with a code and a sentence
- * whatever the request's type is. Any prefix is accepted, because a reverse proxy or the URL of a data source may add
+ * for any type of request. Any prefix is accepted, because a reverse proxy or the URL of a data source may add
  * one.
  */
 #ifndef SERVE_CONNECT_H

@@ -55,7 +55,7 @@ static struct connection *longest(const struct connections *c, enum connection_s
 	return one;
 }
 
-static void hang_up(struct connections *c, struct connection *one)
+static void disconnect(struct connections *c, struct connection *one)
 {
 	shutdown(one->fd, SHUT_RDWR);
 	one->is_shut = true;
@@ -71,7 +71,7 @@ static void make_room(struct connections *c)
 		one = longest(c, CONNECTION_SENDS);
 	if (!one)
 		return;
-	hang_up(c, one);
+	disconnect(c, one);
 	if (!c->is_full)
 		log_warning("the limit of %u HTTP connections is reached; each new one closes the one that has "
 			    "been idle longest, which is counted", c->most);
@@ -124,7 +124,7 @@ bool connections_evict(struct connections *c, int64_t longer_than_ns)
 	one = longest(c, CONNECTION_SENDS);
 	is_due = one && clock_monotonic_ns() - one->since_ns > longer_than_ns;
 	if (is_due)
-		hang_up(c, one);
+		disconnect(c, one);
 	pthread_mutex_unlock(&c->lock);
 	return is_due;
 }

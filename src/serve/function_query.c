@@ -91,7 +91,7 @@ static void scale_edges(const struct diff *d, struct report_edges *e)
 		scale_before(d, e->edges[i].values);
 }
 
-static int say_missing(const struct function_query *f, struct err *err)
+static int fail_as_missing(const struct function_query *f, struct err *err)
 {
 	const struct view *v = &f->query->view;
 
@@ -110,7 +110,7 @@ int function_query(struct function_query *f, const struct profile_query *a, stru
 	if (!a->view.function)
 		return err_set(err, -EINVAL, "function= is missing: give the whole name of a function");
 	if (!find_frames(f))
-		return say_missing(f, err);
+		return fail_as_missing(f, err);
 	report_edges(a->profile, f->of, REPORT_CALLERS, a->column, &f->callers);
 	report_edges(a->profile, f->of, REPORT_CALLEES, a->column, &f->callees);
 	if (a->is_diff && a->diff.measured != a->diff.before) {

@@ -34,8 +34,7 @@ struct http_counters {
 	_Atomic uint64_t queries_pruned;	/* those that were pruned */
 	_Atomic uint64_t queries_shared;	/* further ones that shared the response of another (coalesce.h) */
 	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no memory
-											 * left, over the memory of one,
-											 * over the deadline, a bug */
+											 * left, above the memory of one, above the deadline, a bug */
 };
 
 /* Bodies: of one run, and of all concurrent uploads. */

@@ -73,25 +73,28 @@ static void of_source(struct buf *out, const char *name, const struct source *s,
 	buf_putc(out, '\n');
 }
 
-/* One family of a number that each source has. */
-static void each_source(struct buf *out, const struct server_context *s, const char *name, const char *type, const char *help,
-			uint64_t (*number)(const struct source *))
+/* A family with one number per source. */
+struct source_family {
+	const char *name, *type, *help;
+	uint64_t (*number)(const struct source *s);
+};
+
+static void put_each_source(struct buf *out, const struct server_context *s, const struct source_family *f)
 {
-	family(out, name, type, help);
+	family(out, f->name, f->type, f->help);
 	for (size_t i = 0; i < s->options.source_count; i++)
-		of_source(out, name, s->options.sources[i], NULL, number(s->options.sources[i]));
+		of_source(out, f->name, s->options.sources[i], NULL, f->number(s->options.sources[i]));
 }
 
-/* The same of those whose entries are acknowledged. */
-static void each_stream(struct buf *out, const struct server_context *s, const char *name, const char *type, const char *help,
-			uint64_t (*number)(const struct source *))
+/* The same, only for sources whose entries are acknowledged. */
+static void put_each_stream(struct buf *out, const struct server_context *s, const struct source_family *f)
 {
-	family(out, name, type, help);
+	family(out, f->name, f->type, f->help);
 	for (size_t i = 0; i < s->options.source_count; i++) {
 		const struct source *source = s->options.sources[i];
 
 		if (source->ops && source->ops->ack)
-			of_source(out, name, source, NULL, number(source));
+			of_source(out, f->name, source, NULL, f->number(source));
 	}
 }
 
@@ -196,62 +199,88 @@ static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 				 sources[i]->counters.rejected_pushes[e]);
 }
 
-static void put_pipeline_sources(struct buf *out, const struct server_context *s)
-{
-	struct source *const *sources = s->options.sources;
-	size_t n = s->options.source_count;
+static const struct source_family up_family = { "strobe_source_up", "gauge", "1 while the source listens or is connected.",
+						is_up };
+static const struct source_family lines_family = { "strobe_lines_received_total", "counter", "Valid folded lines.", lines };
+static const struct source_family files_family = { "strobe_run_files_total", "counter",
+						   "Files imported from directories of runs.", files };
 
-	each_source(out, s, "strobe_source_up", "gauge", "1 while the source listens or is connected.", is_up);
-	each_source(out, s, "strobe_lines_received_total", "counter", "Valid folded lines.", lines);
+static const struct source_family connection_families[] = {
+	{ "strobe_entries_rejected_total", "counter", "Stream entries without a message or lines.", bad_entries },
+	{ "strobe_connections_closed_slow_total", "counter",
+	  "Connections closed because they did not read replies or held too much memory.", closed_slow },
+	{ "strobe_connections_closed_idle_total", "counter",
+	  "Connections closed because they were idle, or in the middle of a command, for too long.", closed_idle },
+	{ "strobe_logins_refused_total", "counter", "Wrong passwords.", logins_refused },
+	{ "strobe_other_channel_messages_total", "counter", "Messages on channels that are not collected.", other_channels },
+};
+
+static const struct source_family server_families[] = {
+	{ "strobe_source_connections_lost_total", "counter", "Connections to a server that were lost.", lost },
+	{ "strobe_source_connections_closed_by_server_total", "counter",
+	  "Connections that a running server closed, mostly because its output buffer for this subscriber was full.", cut_off },
+	{ "strobe_source_messages_missed_total", "counter",
+	  "Upper limit of the messages published while the connection was lost, as far as the server counts.", missed },
+};
+
+/* Only for sources whose entries are acknowledged. */
+static const struct source_family stream_families[] = {
+	{ "strobe_stream_lag_entries", "gauge", "Entries of the stream not yet delivered to the consumer group.", lag },
+	{ "strobe_stream_pending_entries", "gauge", "Entries delivered and not yet acknowledged.", pending },
+	{ "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.", acked },
+	{ "strobe_stream_claimed_total", "counter", "Entries claimed from dead consumers.", claimed },
+	{ "strobe_stream_trimmed_unread_total", "counter",
+	  "Entries trimmed or deleted before they were read, or before what a dead consumer had was read again.", trimmed },
+};
+
+static void put_line_rejections(struct buf *out, struct source *const *sources, size_t n)
+{
 	family(out, "strobe_lines_rejected_total", "counter", "Invalid lines by reason.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
 			of_source(out, "strobe_lines_rejected_total", sources[i],
 				  source_line_error_name((enum source_line_error)e),
 				  sources[i]->counters.rejected_lines[e]);
-	each_source(out, s, "strobe_run_files_total", "counter", "Files imported from directories of runs.", files);
-	family(out, "strobe_run_files_rejected_total", "counter", "Files of directories of runs that were "
-								  "rejected, by reason.");
+}
+
+static void put_file_rejections(struct buf *out, struct source *const *sources, size_t n)
+{
+	family(out, "strobe_run_files_rejected_total", "counter",
+	       "Files of directories of runs that were rejected, by reason.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = 0; e < SOURCE_FILE_ERRORS; e++)
 			of_source(out, "strobe_run_files_rejected_total", sources[i],
 				  source_file_error_name((enum source_file_error)e),
 				  sources[i]->counters.rejected_files[e]);
-	put_pushes(out, sources, n);
-	each_source(out, s, "strobe_entries_rejected_total", "counter", "Stream entries without a message or lines.", bad_entries);
-	each_source(out, s, "strobe_connections_closed_slow_total", "counter",
-		    "Connections closed because they did not read replies or held too much memory.", closed_slow);
-	each_source(out, s, "strobe_connections_closed_idle_total", "counter",
-		    "Connections closed because they were idle, or in the middle of a "
-		    "command, for too long.", closed_idle);
-	each_source(out, s, "strobe_logins_refused_total", "counter", "Wrong passwords.", logins_refused);
-	each_source(out, s, "strobe_other_channel_messages_total", "counter",
-		    "Messages on channels that are not collected.", other_channels);
-	family(out, "strobe_source_last_message_timestamp_seconds", "gauge", "Time of the last message of the "
-		"source, 0 "
-	       "if never.");
+}
+
+static void put_last_messages(struct buf *out, struct source *const *sources, size_t n)
+{
+	family(out, "strobe_source_last_message_timestamp_seconds", "gauge",
+	       "Time of the last message of the source, 0 if never.");
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_source_last_message_timestamp_seconds", sources[i], NULL,
 			  (uint64_t)(sources[i]->counters.last_message_ns / NS_PER_SECOND));
-	each_source(out, s, "strobe_source_connections_lost_total", "counter",
-		    "Connections to a server that were lost.", lost);
-	each_source(out, s, "strobe_source_connections_closed_by_server_total", "counter",
-		    "Connections that a running server closed, mostly because its output buffer for this "
-		    "subscriber was full.",
-		    cut_off);
-	each_source(out, s, "strobe_source_messages_missed_total", "counter",
-		    "Upper limit of the messages published while the connection was lost, as far as the "
-		    "server counts.", missed);
-	each_stream(out, s, "strobe_stream_lag_entries", "gauge", "Entries of the stream not yet delivered to "
-								  "the consumer group.",
-		    lag);
-	each_stream(out, s, "strobe_stream_pending_entries", "gauge", "Entries delivered and not yet acknowledged.",
-		    pending);
-	each_stream(out, s, "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.",
-		    acked);
-	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries claimed from dead consumers.", claimed);
-	each_stream(out, s, "strobe_stream_trimmed_unread_total", "counter",
-		    "Entries trimmed or deleted before they were read, or before what a dead consumer had was read again.", trimmed);
+}
+
+static void put_pipeline_sources(struct buf *out, const struct server_context *s)
+{
+	struct source *const *sources = s->options.sources;
+	size_t n = s->options.source_count;
+
+	put_each_source(out, s, &up_family);
+	put_each_source(out, s, &lines_family);
+	put_line_rejections(out, sources, n);
+	put_each_source(out, s, &files_family);
+	put_file_rejections(out, sources, n);
+	put_pushes(out, sources, n);
+	for (size_t i = 0; i < ARRAY_SIZE(connection_families); i++)
+		put_each_source(out, s, &connection_families[i]);
+	put_last_messages(out, sources, n);
+	for (size_t i = 0; i < ARRAY_SIZE(server_families); i++)
+		put_each_source(out, s, &server_families[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(stream_families); i++)
+		put_each_stream(out, s, &stream_families[i]);
 }
 
 /* received = stored + dropped + in_flight, exactly; a consistent snapshot. */

@@ -1,4 +1,4 @@
-/* missing.h: says of an answer which servers of the store it misses. */
+/* missing.h: reports the servers of the store that an answer is missing. */
 #ifndef SERVE_MISSING_H
 #define SERVE_MISSING_H
 

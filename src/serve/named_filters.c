@@ -119,14 +119,14 @@ static int change_read(struct server_context *s, struct named_filters *f, const 
 
 	if (!query) {
 		if (i == f->count)
-			return runs_say(err, 404, "no filter has this name");
+			return runs_fail(err, 404, "no filter has this name");
 		memmove(&f->items[i], &f->items[i + 1], (f->count - i - 1) * sizeof(f->items[0]));
 		f->count--;
 	} else {
 		if (i < f->count)
-			return runs_say(err, 409, "a filter with this name already exists; delete it, or choose another name");
+			return runs_fail(err, 409, "a filter with this name already exists; delete it, or choose another name");
 		if (f->count == NAMED_FILTERS_MAX)
-			return runs_say(err, 409, "the limit of %u named filters is reached; delete one", NAMED_FILTERS_MAX);
+			return runs_fail(err, 409, "the limit of %u named filters is reached; delete one", NAMED_FILTERS_MAX);
 		f->items[f->count++] = (struct named_filter){ .name = name, .query = query };
 	}
 	return write_all(s, f, err) < 0 ? 500 : 0;
@@ -139,14 +139,15 @@ static int refuse_query(const char *query, struct err *err)
 	struct err why = { 0 };
 
 	if (params_parse(&params, query, &why) < 0)
-		runs_say(err, 400, "query: %s", why.text);
+		runs_fail(err, 400, "query: %s", why.text);
 	params_done(&params);
 	if (why.code)
 		return 400;
 	if (strlen(query) > NAMED_FILTERS_QUERY)
-		return runs_say(err, 400, "query: the address of this view has %zu bytes behind the \"?\", and a filter at most %u; filter by fewer values, or by "
-			       "shorter ones", strlen(query), NAMED_FILTERS_QUERY);
-	return runs_say(err, 400, "query: this is not what follows the \"?\" in an address of the page");
+		return runs_fail(err, 400, "query: the address of this view has %zu bytes behind the \"?\", and a filter at most %u; filter by fewer values, or by "
+					   "shorter ones",
+				 strlen(query), NAMED_FILTERS_QUERY);
+	return runs_fail(err, 400, "query: this is not what follows the \"?\" in an address of the page");
 }
 
 static int change(struct server_context *s, const char *name, const char *query, struct err *err)
@@ -155,11 +156,11 @@ static int change(struct server_context *s, const char *name, const char *query,
 	int status;
 
 	if (!s->options.filters_path)
-		return runs_say(err, 503, "there is no store to keep filters in");
+		return runs_fail(err, 503, "there is no store to keep filters in");
 	if (!name || !is_name(name))
-		return runs_say(err, 400, "a name has 1 to %u characters, none of which is a control character", NAMED_FILTERS_NAME);
+		return runs_fail(err, 400, "a name has 1 to %u characters, none of which is a control character", NAMED_FILTERS_NAME);
 	if (query && !name[strspn(name, " ")])
-		return runs_say(err, 400, "a name cannot consist of spaces alone; add a letter");
+		return runs_fail(err, 400, "a name cannot consist of spaces alone; add a letter");
 	if (query && !is_query(query))
 		return refuse_query(query, err);
 	pthread_mutex_lock(&changing);
@@ -219,7 +220,7 @@ static void put_new(const struct request *q, const char *query, const char *name
 	buf_puts(out, "\"></label>\n<button>Save</button>\n</form>\n");
 }
 
-static void put_new_or_why(const struct request *q, struct buf *out)
+static void put_new_or_error(const struct request *q, struct buf *out)
 {
 	struct err err = { 0 };
 
@@ -246,7 +247,7 @@ static void show(struct server_context *s, const struct request *q, struct respo
 	}
 	runs_page_begin(q, r, "Filters – Strobe");
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n");
-	put_new_or_why(q, &r->body);
+	put_new_or_error(q, &r->body);
 	buf_puts(&r->body, "<h2>Named filters</h2>\n");
 	buf_puts(&r->body, f.count ? "<ul>\n" : "<p>None yet: choose filters on the page, then click Filters.</p>\n");
 	for (size_t i = 0; i < f.count; i++)
@@ -295,7 +296,8 @@ static bool can_ask_again(const struct request *q, int status, const struct para
 static int find_one(const struct server_context *s, const char *name, struct err *err)
 {
 	struct named_filters f;
-	int status = read_all(s, &f, err) < 0 ? 500 : find(&f, name) < f.count ? 0 : runs_say(err, 404, "no filter has this name");
+	int status = read_all(s, &f, err) < 0 ? 500 : find(&f, name) < f.count ? 0 :
+										 runs_fail(err, 404, "no filter has this name");
 
 	named_filters_done(&f);
 	return status;
@@ -310,7 +312,7 @@ static int take_form(struct server_context *s, const struct request *q, const st
 	int status;
 
 	if (!form_token_matches(q->form_token, params_get(p, FORM_TOKEN_NAME)))
-		return runs_say_old_form(err);
+		return runs_reject_old_form(err);
 	if (gone && !params_get(p, "confirmed"))
 		return (status = find_one(s, gone, err)) ? status : ASK_AGAIN;
 	return gone ? change(s, gone, NULL, err) : change(s, params_get(p, "name"), query ? query : "", err);

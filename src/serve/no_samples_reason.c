@@ -58,5 +58,5 @@ void no_samples_reason(struct source *const *sources, size_t count, struct buf *
 	if (path)
 		n = php_processes_find("/proc", path, &groups);
 	no_samples_reason_of(groups, n, path, out);
-	buf_puts(out, "; `sudo strobe doctor` on this machine checks everything on the way");
+	buf_puts(out, "; `sudo strobe doctor` on this machine checks the whole path");
 }

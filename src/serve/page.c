@@ -34,7 +34,7 @@ static void put_bar(const struct page *p)
 
 /* --- Nothing to show --- */
 
-static void put_how_to_start(struct buf *out)
+static void put_first_steps(struct buf *out)
 {
 	buf_puts(out, "<p>Profile one script, with no set-up:</p>\n<pre>strobe run -- php script.php</pre>\n"
 		      "<p>Or always, with these lines in php.ini, and PHP restarted:</p>\n"
@@ -58,7 +58,7 @@ static void put_empty(const struct page *p)
 		page_put_address(p, NULL, "column", NULL);
 		buf_puts(out, "\">Show the first of its values</a></p>\n");
 	} else if (a->stats.last_ns == 0) {
-		put_how_to_start(out);
+		put_first_steps(out);
 	} else {
 		clock_format(a->stats.first_ns, first, sizeof(first));
 		clock_format(a->stats.last_ns + BATCH_BUCKET_NS, last, sizeof(last));
@@ -185,7 +185,7 @@ static void answer(struct server_context *s, const struct request *q, struct res
 		profile_query_done(&p.query);
 		return;
 	}
-	/* Your own code is one way to look at functions, and one that is not yours is an answer. */
+	/* Own code is one view of functions; a function outside of it is an answer, too. */
 	if (missing && p.query.view.by != REPORT_BY_OWN)
 		r->status = 404;
 	p.shared = p.query.profile ? report_shared_names(p.query.profile) : NULL;

@@ -1,4 +1,4 @@
-/* page_form.c: the form of a page without scripts: what to look at, by a range and by labels. Its fields for one more filter are
+/* page_form.c: the form of a page without scripts: a range and label filters. Its fields for one more filter are
  * led on to the address that says the same in the words of all other pages. */
 
 #include "page_parts.h"
@@ -134,7 +134,7 @@ static bool is_of_stacks(const char *key)
 	return !strncmp(key, "keep", 4) || !strncmp(key, "remove", 6);
 }
 
-static void put_words(struct buf *out, const char *key, const char *value)
+static void put_hidden_words(struct buf *out, const char *key, const char *value)
 {
 	struct label_filter f;
 	struct arena bytes;
@@ -172,7 +172,7 @@ static void put_filters(const struct page *p)
 		buf_puts(p->out, "<a title=\"Remove this filter\" href=\"");
 		page_put_address_without(p, i);
 		buf_puts(p->out, "\">");
-		put_words(p->out, params->items[i].key, params->items[i].value);
+		put_hidden_words(p->out, params->items[i].key, params->items[i].value);
 		buf_puts(p->out, " ×</a>");
 		any = true;
 	}

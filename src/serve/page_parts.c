@@ -178,7 +178,7 @@ static void put_totals(const struct page *p)
 		buf_printf(p->out, " (%+.1f%%)", 100.0 * (double)delta / (double)c->before);
 	buf_puts(p->out, "</strong></p>\n");
 	if (p->query.diff.factor != 1)
-		buf_printf(p->out, "<p>In the table what was before is scaled: × %.4g</p>\n", p->query.diff.factor);
+		buf_printf(p->out, "<p>In the table the values before are scaled: × %.4g</p>\n", p->query.diff.factor);
 }
 
 static bool has_facts(const struct page *p)

@@ -327,7 +327,7 @@ static size_t edge_columns(const struct page *p, uint32_t ret[3])
 	return n;
 }
 
-static int64_t whole_of(const struct page *p, uint32_t column)
+static int64_t total_of(const struct page *p, uint32_t column)
 {
 	return report_whole(p->query.profile, column);
 }
@@ -408,7 +408,7 @@ static void put_summary(const struct page *p, const struct function_query *f)
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_column *c = &profile->columns[columns[i]];
 		uint32_t measured = profile_measured(profile, columns[i]);
-		int64_t whole = whole_of(p, measured);
+		int64_t whole = total_of(p, measured);
 
 		buf_puts(p->out, "<tr><th scope=\"row\">");
 		html_text(p->out, report_column_title(c->name));

@@ -170,14 +170,14 @@ static int load_base(struct profile_query *a, const struct server_context *s, st
 	return r;
 }
 
-static bool is_nothing(const struct profile *p, const char *wanted)
+static bool is_empty_selection(const struct profile *p, const char *wanted)
 {
 	uint32_t column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
 
 	return column == UINT32_MAX || report_whole(p, column) <= 0;
 }
 
-/* Calls of a flame chart stand for themselves, and have no stacks to choose from. */
+/* Calls of a flame chart are shown individually, and have no stacks to select from. */
 static int filter_stacks(struct profile_query *a, struct profile **before, struct err *err)
 {
 	int r;
@@ -188,8 +188,8 @@ static int filter_stacks(struct profile_query *a, struct profile **before, struc
 		a->outline = diff_outline(a->profile);
 		a->outline_before = diff_outline(*before);
 	}
-	a->left_nothing = !is_nothing(a->profile, a->view.column);
-	a->left_nothing_before = *before && !is_nothing(*before, a->view.column);
+	a->left_nothing = !is_empty_selection(a->profile, a->view.column);
+	a->left_nothing_before = *before && !is_empty_selection(*before, a->view.column);
 	r = stack_filters_apply(&a->view, &a->profile, before, err);
 	if (r < 0)
 		return r;
@@ -339,7 +339,7 @@ static void align_columns(struct profile *before, struct profile *after)
 	}
 }
 
-static int refuse_nothing(const struct profile_query *a, bool is_before, struct err *err)
+static int reject_empty_side(const struct profile_query *a, bool is_before, struct err *err)
 {
 	const char *side = is_before ? a->name_before : a->name_after;
 	char first[32], last[32];
@@ -352,7 +352,7 @@ static int refuse_nothing(const struct profile_query *a, bool is_before, struct 
 				     "from %s to %s", side, first, last);
 }
 
-/* Filters of stacks change no scale, or they would hide what the stacks that they leave gained or lost as a whole. */
+/* Filters of stacks change no scale, or they would hide the overall change of the remaining stacks. */
 static int scale_sides(struct profile_query *a, const struct profile *before, uint32_t column_before, uint32_t column_after, enum diff_scale *ret,
 		       struct err *err)
 {
@@ -362,7 +362,7 @@ static int scale_sides(struct profile_query *a, const struct profile *before, ui
 		a->scales[scale] = diff_can_scale(whole_before, column_before, whole_after, column_after, (enum diff_scale)scale);
 	*ret = choose_scale(a, whole_before, whole_after, column_before, column_after);
 	if (*ret != DIFF_AS_IT_IS && (report_whole(whole_before, column_before) <= 0 || report_whole(whole_after, column_after) <= 0))
-		return refuse_nothing(a, report_whole(whole_before, column_before) <= 0, err);
+		return reject_empty_side(a, report_whole(whole_before, column_before) <= 0, err);
 	return 0;
 }
 
@@ -375,7 +375,7 @@ static int compare(struct profile_query *a, struct profile *before, struct err *
 
 	name_sides(a);
 	if (!before->column_count || !a->profile->column_count)
-		return refuse_nothing(a, !before->column_count, err);
+		return reject_empty_side(a, !before->column_count, err);
 	diff_columns(before, a->profile, a->view.column, &column_before, &column_after);
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);

@@ -25,7 +25,7 @@ struct profile_query {
 	struct profile *subject, *subject_before;	/* with it; the latter of a comparison */
 	bool lines_left_out;			/* with it: the range has too many stacks for them */
 	bool chart;				/* profile_query_load keeps the flame chart, of one run */
-	bool is_chart;				/* only that is asked for: stack filters do not apply */
+	bool is_chart;				/* only the chart is requested: stack filters do not apply */
 	struct profile *outline, *outline_before;	/* both sides of a comparison, before stack filters */
 	bool left_nothing, left_nothing_before;	/* the stack filters, of what there is */
 	uint32_t charted_calls;			/* calls in the flame chart of one run; 0: it has none */
@@ -34,7 +34,7 @@ struct profile_query {
 	size_t run_count;			/* number of those that are there */
 	struct profile_query_column columns[PROFILE_COLUMNS];
 	uint32_t column_count, chosen;		/* the chosen one has the name of `column`, but for a comparison */
-	bool is_diff, is_after;			/* is_after: of a comparison that was asked for, its side after */
+	bool is_diff, is_after;			/* is_after: the later side of a requested comparison */
 	bool scales[DIFF_BY_REQUESTS + 1];	/* those that it can be scaled by */
 	struct diff diff;			/* owns the profile then */
 	char name_before[160], name_after[160];	/* names of the sides of a comparison, for sentences */

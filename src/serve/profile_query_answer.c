@@ -292,7 +292,7 @@ void profile_query_explain_empty(const struct profile_query *a, const struct ser
 	char first[32], last[32];
 
 	if (a->left_nothing || a->left_nothing_before) {
-		buf_puts(out, "nothing is left: no stack passes all filters of stacks: ");
+		buf_puts(out, "no stack passes all stack filters: ");
 		describe_stack_filters(&a->view, out);
 		return;
 	}

@@ -65,7 +65,7 @@ static bool read_format(struct ingest *i)
 	i->is_multipart = http_is_type(type, "multipart/form-data");
 	i->format = i->is_multipart && (!format || !*format) ? INGEST_PPROF : INGEST_FOLDED;
 	if (format && (!strcmp(format, "jfr") || !strcmp(format, "speedscope"))) {
-		push_refuse(&i->push, SOURCE_PUSH_UNSUPPORTED, 415, "format=%s is not read here; send pprof, folded text, lines, trie or tree%s",
+		push_refuse(&i->push, SOURCE_PUSH_UNSUPPORTED, 415, "format=%s is not supported; send pprof, folded text, lines, trie or tree%s",
 			    format, *format == 'j' ? ". The agent for Java can send OTLP (PYROSCOPE_FORMAT=otlp)" : "");
 		return false;
 	}

@@ -59,8 +59,7 @@ static bool check_headers(struct push *p)
 		size_t digits = strspn(version, "0123456789");
 		bool is_number = digits && !version[digits] && *version != '0';
 
-		push_refuse(p, SOURCE_PUSH_PARAMETERS, 400, is_number ? VERSION_HEADER ": version %.20s of OTLP profiles is not read here, only 1" :
-			    VERSION_HEADER ": '%.20s' is not a version; it is a number such as 1", version);
+		push_refuse(p, SOURCE_PUSH_PARAMETERS, 400, is_number ? VERSION_HEADER ": version %.20s of OTLP profiles is not supported, only 1" : VERSION_HEADER ": '%.20s' is not a version; it is a number such as 1", version);
 		return false;
 	}
 	if (is_json(q) || http_is_type(q->content_type, "application/x-protobuf"))

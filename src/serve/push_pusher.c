@@ -9,7 +9,7 @@ static enum source_push_error reason_of(int status)
 	return status == 413 ? SOURCE_PUSH_LARGE : status == 415 || status == 501 ? SOURCE_PUSH_UNSUPPORTED : SOURCE_PUSH_DAMAGED;
 }
 
-static void read_and_give(struct push *p, struct buf *message)
+static void read_and_submit(struct push *p, struct buf *message)
 {
 	struct err err = { 0 };
 	struct buf none;
@@ -37,7 +37,7 @@ void push_pusher(struct server_context *s, const struct request *q, struct respo
 		plain.body = p.body.p;
 		plain.body_size = p.body.n;
 		if (connect_read(&plain, &message_push_request, PUSHED_BYTES_MAX, &message, r))
-			read_and_give(&p, &message);
+			read_and_submit(&p, &message);
 		else
 			s->options.pushes->counters.rejected_pushes[reason_of(r->status)]++;
 	}

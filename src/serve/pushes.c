@@ -122,7 +122,7 @@ bool push_submit(struct push *p)
 		push_refuse_read(p, e, 400, &err);
 		return false;
 	}
-	e = push_source_give(p->context->options.pushes, p->protocol, messages.data, messages.size, &err);
+	e = push_source_submit(p->context->options.pushes, p->protocol, messages.data, messages.size, &err);
 	if (e == -E2BIG)
 		push_refuse_read(p, e, 400, &err);
 	else if (e < 0)

@@ -11,7 +11,7 @@
 #include "http.h"
 
 void pyroscope_call(struct server_context *s, const struct request *q, struct response *r);
-void pyroscope_missing(struct server_context *s, const struct request *q, struct response *r); /* a call that nobody needs */
+void pyroscope_missing(struct server_context *s, const struct request *q, struct response *r); /* a call that is not needed */
 void pyroscope_get_settings(struct server_context *s, const struct request *q, struct response *r);
 void pyroscope_set_settings(struct server_context *s, const struct request *q, struct response *r);
 void pyroscope_render(struct server_context *s, const struct request *q, struct response *r);

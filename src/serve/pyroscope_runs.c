@@ -155,7 +155,7 @@ int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struc
 
 /* --- Values --- */
 
-static bool is_asked_for(const struct pyroscope_selection *a, const char *column, const char *unit, const char *clock)
+static bool is_selected(const struct pyroscope_selection *a, const char *column, const char *unit, const char *clock)
 {
 	struct profile_type as_run, as_samples;
 
@@ -169,7 +169,7 @@ bool pyroscope_run_value(const struct pyroscope_selection *a, const struct store
 	const char *clock = labels_get(&run->labels, "clock");
 
 	for (size_t i = 0; i < run->total_count; i++) {
-		if (!is_asked_for(a, run->totals[i].name, run->totals[i].unit, clock))
+		if (!is_selected(a, run->totals[i].name, run->totals[i].unit, clock))
 			continue;
 		*ret = run->totals[i].value;
 		return true;
@@ -180,7 +180,7 @@ bool pyroscope_run_value(const struct pyroscope_selection *a, const struct store
 static uint32_t column_of(const struct pyroscope_selection *a, const struct profile *p)
 {
 	for (uint32_t c = 0; c < p->column_count; c++)
-		if (is_asked_for(a, p->columns[c].name, p->columns[c].unit, labels_get(&p->labels, "clock")))
+		if (is_selected(a, p->columns[c].name, p->columns[c].unit, labels_get(&p->labels, "clock")))
 			return c;
 	return UINT32_MAX;
 }

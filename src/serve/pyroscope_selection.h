@@ -17,7 +17,7 @@
 #define PYROSCOPE_UNKNOWN	"unknown_service"
 #define PYROSCOPE_RUNS		200u		/* that are merged, or whose labels are read; the latest ones */
 #define PYROSCOPE_RUNS_SUMMED	5000u		/* that are summed over time */
-#define PYROSCOPE_NODES		8192u		/* shown unless asked otherwise … */
+#define PYROSCOPE_NODES		8192u		/* shown by default … */
 #define PYROSCOPE_NODES_MAX	1048576u	/* … and at most */
 
 /* One series or run with one type. */

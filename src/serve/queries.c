@@ -17,7 +17,7 @@
  * answered with 512 MB. Results that still do not fit are pruned to an eighth. */
 #define NODE_BYTES	128u
 
-/* A response that has been under way for this long is cancelled when memory runs out. */
+/* A response in progress for this long is cancelled when memory runs out. */
 #define SENDING_NS	(30 * NS_PER_SECOND)
 
 struct answer_body {
@@ -66,7 +66,7 @@ static uint32_t milliseconds_of(const struct request *q)
 	return q->timeout_ms && q->timeout_ms < ms ? q->timeout_ms : ms;
 }
 
-/* Clients of Connect give up at their time, whatever took it. */
+/* Clients of Connect give up at their deadline, for any reason. */
 static uint32_t waited_milliseconds(const struct request *q)
 {
 	int64_t ms = q->arrived_ns ? (clock_monotonic_ns() - q->arrived_ns) / (NS_PER_SECOND / 1000) : 0;

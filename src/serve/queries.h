@@ -32,7 +32,7 @@ struct answer *answer_free(struct answer *a);		/* NULL is fine; returns NULL */
 /* The same body for another connection; NULL if there is no memory left for what it takes to send. */
 struct answer *answer_share(const struct answer *a);
 
-/* Fills `r`, and *ret with the body unless that is in `r` (then it is NULL). False if `q` has to be tried again as a large
+/* Fills `r`, and *ret with the body unless that is in `r` (then it is NULL). False if `q` has to be retried as a large
  * one; only one of these may run at a time. */
 bool queries_answer(struct server_context *s, const struct request *q, bool large, struct response *r, struct answer **ret);
 

@@ -38,7 +38,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 	struct itimerval end = { .it_value = { l->milliseconds / 1000, l->milliseconds % 1000 * 1000 } };
 
 	confine_die_with(parent);
-	confine_give_way();
+	confine_prefer_oom_kill();
 	if (nice(5) < 0)		/* ingest has priority */
 		errno = 0;
 	signal(SIGXFSZ, SIG_IGN);

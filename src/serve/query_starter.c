@@ -239,7 +239,7 @@ static enum query_result say_not_started(struct err *err, int error)
 	return QUERY_NOT_STARTED;
 }
 
-static enum query_result say_how_it_ended(int status, const struct query_limits *l, struct err *err)
+static enum query_result describe_exit(int status, const struct query_limits *l, struct err *err)
 {
 	if (status == -1)
 		return say_not_started(err, EAGAIN);
@@ -289,7 +289,7 @@ static enum query_result listen_to(int channel, const struct query_limits *l, st
 		else if (query_get_answer(bytes, (size_t)n, r, ret_size))
 			answered = true;
 		else if (query_get_ended(bytes, (size_t)n, &status))
-			return status == 0 && answered ? QUERY_DONE : say_how_it_ended(status, l, err);
+			return status == 0 && answered ? QUERY_DONE : describe_exit(status, l, err);
 	}
 }
 

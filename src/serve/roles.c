@@ -124,7 +124,7 @@ static bool comes_from_proxy(const struct roles *r, const struct roles_request *
 }
 
 /* Each proxy appends the address of its client, so read from the right, addresses are trustworthy up to the first that
- * is not one of our proxies; anybody may have written the rest. */
+ * is not one of our proxies; the rest may be forged. */
 static struct ip address_of(const struct roles *r, const struct roles_request *q)
 {
 	struct ip ip = { 0 }, next;

@@ -44,7 +44,7 @@ struct roles_request {
 	const char *authorization, *cookie, *user, *forwarded_for, *forwarded_proto;
 	const char *origin;
 	const char *peer;			/* address of the connection's other end; may be NULL */
-	bool is_probe;				/* asks for health or metrics */
+	bool is_probe;				/* requests health or metrics */
 	bool takes_basic;			/* pushes: their clients support passwords more often than tokens */
 	bool only_probes;			/* came to an address for these only */
 };

@@ -43,7 +43,7 @@ int runs_query(struct runs_query *a, const struct server_context *s, const struc
 void runs_query_done(struct runs_query *a);
 
 /* "no run of source shop …; there are 12 runs, of the sources blog, shop": why a list is empty. */
-void runs_why_empty(const struct runs_query *a, const struct server_context *s, struct buf *out);
+void runs_explain_empty(const struct runs_query *a, const struct server_context *s, struct buf *out);
 
 /* The frame of each page of runs; between the two, `r` gets the rest of the header, "</header>" and "<main>". */
 void runs_page_begin(const struct request *q, struct response *r, const char *title);
@@ -51,7 +51,7 @@ void runs_page_end(struct response *r);
 void runs_page_error(const struct request *q, struct response *r, int status, const char *sentence);	/* instead of both */
 
 /* Fills `err` and returns `status`, for errors with an HTTP status. */
-int runs_say(struct err *err, int status, const char *format, ...) _printf_(3, 4);
+int runs_fail(struct err *err, int status, const char *format, ...) _printf_(3, 4);
 
 /* Redirects to another address. */
 void runs_lead_to(struct response *r, int status, const struct buf *address);
@@ -60,7 +60,7 @@ void runs_lead_to(struct response *r, int status, const struct buf *address);
 void runs_upload(struct server_context *s, const struct request *q, struct response *r);
 
 /* 403, with a sentence: the form's token is missing or from before a restart. */
-int runs_say_old_form(struct err *err);
+int runs_reject_old_form(struct err *err);
 
 /* A request for one run, by an address that ends in SOURCE/ID or SOURCE/ID/VERB. */
 struct run_query {

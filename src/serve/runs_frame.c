@@ -40,7 +40,7 @@ void runs_page_error(const struct request *q, struct response *r, int status, co
 	runs_page_end(r);
 }
 
-int runs_say(struct err *err, int status, const char *format, ...)
+int runs_fail(struct err *err, int status, const char *format, ...)
 {
 	char text[sizeof(err->text)];
 	va_list args;

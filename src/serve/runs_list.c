@@ -295,7 +295,7 @@ static void put_empty(struct buf *out, const struct server_context *s, const str
 	_cleanup_(buf_done) struct buf why = { 0 };
 
 	buf_init(&why);
-	runs_why_empty(a, s, &why);
+	runs_explain_empty(a, s, &why);
 	buf_puts(out, "<section class=\"empty\">\n<h2>No runs to show</h2>\n<p class=\"why\">");
 	html_text(out, why.data);
 	buf_puts(out, "</p>\n<p>Trace one PHP command and keep it:</p>\n"

@@ -165,7 +165,7 @@ static void put_sources(const struct store_label *sources, struct buf *out)
 		buf_printf(out, " and %zu more", sources->value_count - SOURCES_NAMED);
 }
 
-void runs_why_empty(const struct runs_query *a, const struct server_context *s, struct buf *out)
+void runs_explain_empty(const struct runs_query *a, const struct server_context *s, struct buf *out)
 {
 	struct store_label sources;
 
@@ -175,7 +175,7 @@ void runs_why_empty(const struct runs_query *a, const struct server_context *s, 
 	}
 	if (sources.value_count == 0) {
 		buf_puts(out, "there are no runs yet: trace requests with strobe.trace_rate or strobe.trigger_secret, "
-			 "or bring profiles with 'strobe import --source NAME FILE'");
+			      "or import profiles with 'strobe import --source NAME FILE'");
 	} else {
 		buf_puts(out, a->query.after && *a->query.after ? "no more runs" : "no run");
 		if (a->query.source) {
@@ -327,8 +327,8 @@ void run_put_pruned(struct profile *p, const char *column, int64_t sum, int64_t 
 	buf_puts(out, " % of ");
 	text_put_plain(out, (struct str){ column, strlen(column) });
 	buf_printf(out, ", are cut short at " PROFILE_PRUNED "%s: the whole run takes more memory than "
-							     "--query-memory allows",
-		   has_pruned_edges(p) ? ", and the functions that took least are one of that name" : "");
+			"--query-memory allows",
+		   has_pruned_edges(p) ? ", and the smallest functions are merged under that name" : "");
 }
 
 const char *run_warn(const struct run_query *a, struct response *r)

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-int runs_say_old_form(struct err *err)
+int runs_reject_old_form(struct err *err)
 {
-	return runs_say(err, 403, "this form belongs to another server, or was opened before this one was "
-				  "restarted; go back, reload the page and submit it again");
+	return runs_fail(err, 403, "this form belongs to another server, or was opened before this one was "
+				   "restarted; go back, reload the page and submit it again");
 }
 
 static int check_runs(const struct params *p, size_t *ret_count, struct err *err)
@@ -24,11 +24,11 @@ static int check_runs(const struct params *p, size_t *ret_count, struct err *err
 		if (strcmp(p->items[i].key, "run"))
 			continue;
 		if (!views_parse_run(p->items[i].value, &run))
-			return runs_say(err, 400, "run=%.80s: a run is given as its source and its id, as in shop/20261121-1",
-				       p->items[i].value);
+			return runs_fail(err, 400, "run=%.80s: a run is given as its source and its id, as in shop/20261121-1",
+					 p->items[i].value);
 		++*ret_count;
 	}
-	return *ret_count ? 0 : runs_say(err, 400, "no run is ticked; tick those to delete");
+	return *ret_count ? 0 : runs_fail(err, 400, "no run is ticked; tick those to delete");
 }
 
 /* The query string of the list that the request came from, if it came from one. */
@@ -104,7 +104,7 @@ static int answer(struct server_context *s, const struct request *q, struct resp
 
 	buf_init(&list);
 	if (!form_token_matches(q->form_token, params_get(p, FORM_TOKEN_NAME)))
-		return runs_say_old_form(err);
+		return runs_reject_old_form(err);
 	status = check_runs(p, &count, err);
 	if (status)
 		return status;

@@ -32,7 +32,7 @@ static void set_label(struct profile *p, const char *key, const char *value)
 }
 
 /* Fills in missing labels: the profile's own come first, then those of the file name, then the form's. */
-static void give_name(struct profile *p, const char *file, const char *source)
+static void set_default_name(struct profile *p, const char *file, const char *source)
 {
 	char hash[STROBE_WIRE_RUN_KEY + 1];
 	struct run_name named;
@@ -67,13 +67,13 @@ static int take_file(struct upload *u, const struct multipart_part *part, struct
 	int status;
 
 	if (clock_wall_ns() - u->request->now_ns > FORM_NS)
-		return runs_say(err, 413, "not read: the files before it took longer than %lld seconds; send it again",
-			       FORM_NS / NS_PER_SECOND);
+		return runs_fail(err, 413, "not read: the files before it took longer than %lld seconds; send it again",
+				 FORM_NS / NS_PER_SECOND);
 	if (!part->size)
-		return runs_say(err, 400, "the file is empty, so it has no profile");
+		return runs_fail(err, 400, "the file is empty, so it has no profile");
 	status = runs_read(u->context, part->bytes, part->size, p, &charged, err);
 	if (!status) {
-		give_name(p, part->file, u->source);
+		set_default_name(p, part->file, u->source);
 		status = runs_store(u->context, p, u->request->now_ns, &run);
 		if (status)
 			*err = run.err;
@@ -130,15 +130,16 @@ static int take_form(struct upload *u, struct err *err)
 		if (part.is_file && !form_token_matches(q->form_token, u->token))
 			break;
 		if (part.is_file && *u->source && !strobe_wire_is_run_key(u->source, strlen(u->source)))
-			return runs_say(err, 400, "'%.80s' cannot be the source of a run: 1 to %u letters, digits, '.', '_' "
-				       "or '-'", u->source, STROBE_WIRE_RUN_KEY);
+			return runs_fail(err, 400, "'%.80s' cannot be the source of a run: 1 to %u letters, digits, '.', '_' "
+						   "or '-'",
+					 u->source, STROBE_WIRE_RUN_KEY);
 		take_part(u, &part);
 	}
 	if (e < 0)
 		return 400;
 	if (!form_token_matches(q->form_token, u->token))
-		return runs_say_old_form(err);
-	return u->files ? 0 : runs_say(err, 400, "no file was chosen");
+		return runs_reject_old_form(err);
+	return u->files ? 0 : runs_fail(err, 400, "no file was chosen");
 }
 
 static void show(struct upload *u, struct response *r)
@@ -161,7 +162,7 @@ void runs_upload(struct server_context *s, const struct request *q, struct respo
 
 	buf_init(&u.rows);
 	buf_init(&address);
-	status = q->body_size ? take_form(&u, &err) : runs_say(&err, 400, "no file was chosen");
+	status = q->body_size ? take_form(&u, &err) : runs_fail(&err, 400, "no file was chosen");
 	if (status && !u.files) {
 		runs_page_error(q, r, status, err.text);
 	} else if (status || u.status) {

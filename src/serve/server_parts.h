@@ -82,7 +82,7 @@ void request_read(struct request *q, const struct endpoint *ep, struct MHD_Conne
 bool request_has_duplicate_headers(const struct server *s, struct MHD_Connection *c);
 bool request_has_body(struct MHD_Connection *c);
 
-/* Called before the body arrives, so that no client sends 64 MB for nothing. */
+/* Called before the body arrives, so that no client sends 64 MB in vain. */
 bool request_wants_body(struct endpoint *ep, struct MHD_Connection *c, const char *method, const char *path,
 			struct exchange *e);
 

@@ -62,7 +62,7 @@ void response_put_long_address(const struct endpoint *ep, struct buf *out)
 	response_done(&r);
 }
 
-/* libmicrohttpd asks for whole blocks in order. */
+/* libmicrohttpd requests whole blocks in order. */
 static ssize_t read_block(void *data, uint64_t at, char *to, size_t room)
 {
 	struct answer *a = data;

@@ -41,7 +41,7 @@ struct sessions *sessions_free(struct sessions *s)
 	return NULL;
 }
 
-static bool is_over(const struct session *s, int64_t now_ns)
+static bool has_expired(const struct session *s, int64_t now_ns)
 {
 	return now_ns - s->used_ns >= SESSION_IDLE_NS || now_ns - s->begun_ns >= SESSION_LONGEST_NS;
 }
@@ -57,7 +57,7 @@ static void make_room(struct sessions *s, int64_t now_ns)
 	size_t oldest = 0;
 
 	for (size_t i = s->count; i-- > 0;)
-		if (is_over(&s->items[i], now_ns))
+		if (has_expired(&s->items[i], now_ns))
 			drop(s, i);
 	if (s->count < SESSIONS_MAX)
 		return;
@@ -115,7 +115,7 @@ enum role sessions_role(struct sessions *s, const char *id, size_t n, int64_t no
 
 	pthread_mutex_lock(&s->lock);
 	i = find(s, id, n);
-	if (i < s->count && is_over(&s->items[i], now_ns)) {
+	if (i < s->count && has_expired(&s->items[i], now_ns)) {
 		drop(s, i);
 	} else if (i < s->count) {
 		s->items[i].used_ns = now_ns;

@@ -17,7 +17,7 @@
 
 enum role {
 	ROLE_NONE,
-	ROLE_READ,				/* may look */
+	ROLE_READ,				/* reading is allowed */
 	ROLE_WRITE,				/* may also add and remove */
 };
 

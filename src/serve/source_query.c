@@ -64,7 +64,7 @@ static bool has_moved(const struct profile_query *a, struct str name, struct str
 	return false;
 }
 
-/* Selects among functions of one name those of the view's file. Until both sides are compared nobody knows which of them have moved. */
+/* Selects among functions of one name those of the view's file. Moves are known only after both sides have been compared. */
 static bool is_in_file(const struct profile_query *a, const struct profile *p, uint32_t frame, struct buf *shown)
 {
 	const char *wanted = a->view.function_file;
@@ -143,7 +143,7 @@ static int compare_frames(const void *a, const void *b, void *profile)
 	return profile_compare_frames(profile, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Its own frames with a file, in an order that is the same whatever the store. The caller frees. */
+/* Its own frames with a file, in an order independent of the store. The caller frees. */
 static uint32_t *own_frames(const struct profile *p, const bool *of, size_t *ret_count)
 {
 	uint32_t *list = xcalloc((size_t)p->frame_count + 1, sizeof(*list));
@@ -310,7 +310,7 @@ static uint32_t lines_in(struct str text)
 	return lines;
 }
 
-static void say(struct source_query *s, const char *sentence)
+static void add_sentence(struct source_query *s, const char *sentence)
 {
 	buf_puts(&s->words, s->words.size ? "; " : "");
 	buf_puts(&s->words, sentence);
@@ -328,35 +328,35 @@ static void check_length(struct source_query *s)
 	if (!s->source.text.p || last <= have)
 		return;
 	s->source.state = SOURCE_CHANGED;
-	snprintf(text, sizeof(text), "the source has %u line%s, and the profile knows line %u: it is another "
+	snprintf(text, sizeof(text), "the source has %u line%s, but the profile refers to line %u: it is another "
 				     "version of the file; give a directory with the right one as "
 				     "--source-dir PATH=DIR",
 		 have, have == 1 ? "" : "s", last);
-	say(s, text);
+	add_sentence(s, text);
 }
 
 static void check_lines(struct source_query *s, const struct side *before, const struct side *after)
 {
 	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
 		if (!s->lines.count && s->file.n)
-			say(s, "none of its lines was executed in a sample");
+			add_sentence(s, "none of its lines was executed in a sample");
 		return;
 	}
 	if (s->query->lines_left_out)
-		say(s, "lines are left out: with them this takes more memory than --query-memory allows; select a shorter range or "
-		       "fewer labels");
+		add_sentence(s, "lines are left out: with them this takes more memory than --query-memory allows; select a shorter range or "
+				"fewer labels");
 	else if (s->file.n)
-		say(s, "this profile has no executed lines: neither exact traces nor samples with strobe.lines=0 have any");
+		add_sentence(s, "this profile has no executed lines: neither exact traces nor samples with strobe.lines=0 have any");
 }
 
 static void check(struct source_query *s, const struct side *before, const struct side *after)
 {
 	if (s->source.why)
-		say(s, s->source.why);
+		add_sentence(s, s->source.why);
 	check_length(s);
 	check_lines(s, before, after);
 	if (before && before->file.n && after->file.n && !is_same(before->file, after->file))
-		say(s, "the file had another path before, so its lines may differ");
+		add_sentence(s, "the file had another path before, so its lines may differ");
 	s->why = s->words.size ? s->words.data : NULL;
 }
 

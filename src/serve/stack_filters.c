@@ -1,6 +1,6 @@
 /* stack_filters.c: a pattern is tried once per name, and all stacks are copied once per filter.
  *
- * Stacks are filtered before they are grouped, since source lines belong to functions whatever the view shows. */
+ * Stacks are filtered before they are grouped, since source lines belong to functions in any view. */
 
 #include "stack_filters.h"
 

@@ -144,7 +144,7 @@ TEST(another_port_of_localhost_counts_as_another_site)
 	CHECK_INT(ask((struct auth_request){ .host = "localhost:8787", .fetch_site = "none" }), 0);
 }
 
-TEST(what_changes_something_must_come_from_here_or_carry_a_token)
+TEST(requests_that_change_something_must_be_same_origin_or_carry_a_token)
 {
 	struct auth_rules a = rules_of("127.0.0.1:8787", TOKEN);
 	struct auth_request q = { .host = "localhost:8787", .method = "POST" };

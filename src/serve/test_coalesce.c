@@ -27,7 +27,7 @@ static bool follows(struct request one, struct request other)
 	return joined;
 }
 
-TEST(who_asks_the_same_at_the_same_time_is_given_the_same_answer)
+TEST(identical_queries_at_the_same_time_share_one_answer)
 {
 	struct request other = labels("from=-1h");
 
@@ -37,7 +37,7 @@ TEST(who_asks_the_same_at_the_same_time_is_given_the_same_answer)
 	CHECK(follows(labels(NULL), labels(NULL)));
 }
 
-TEST(whatever_an_answer_depends_on_makes_another_question)
+TEST(every_parameter_of_an_answer_makes_a_different_query)
 {
 	struct request one = labels("from=-1h"), other = one;
 
@@ -62,7 +62,7 @@ TEST(whatever_an_answer_depends_on_makes_another_question)
 	CHECK(!follows(one, other));
 }
 
-TEST(nobody_follows_a_query_that_has_begun)
+TEST(no_query_follows_one_that_has_begun)
 {
 	struct request q = labels("from=-1h");
 	struct waiting_query a = { .request = &q }, b = { .request = &q }, d = { .request = &q };

@@ -96,7 +96,7 @@ TEST(the_one_that_did_nothing_for_the_longest_time_gives_way)
 	end(&c);
 }
 
-TEST(who_is_answered_stays_and_who_does_not_read_goes_after_those_who_do_not_ask)
+TEST(idle_connections_are_closed_first_then_slow_readers_and_never_those_being_answered)
 {
 	struct crowd c = begin(MOST);
 

@@ -175,7 +175,7 @@ TEST(wrong_tokens_are_counted_and_after_ten_no_token_of_that_address_is_looked_a
 }
 
 /* Posting is taken as far as the store, which says that it is none. */
-TEST(a_role_to_read_may_look_and_not_write)
+TEST(a_read_only_role_may_read_and_not_write)
 {
 	static const struct { const char *bearer, *user, *peer; int get, post; } cases[] = {
 		{ "Bearer " TOKEN, NULL, "192.0.2.9", 200, 0 }, { "Bearer " READ_TOKEN, NULL, "192.0.2.9", 200, 403 },
@@ -219,7 +219,7 @@ static int ask_attribute(struct server_context *s, const char *page, const char 
 	return r.status;
 }
 
-TEST(the_login_page_looks_as_it_should_before_anybody_has_logged_in)
+TEST(the_login_page_has_its_style_before_any_login)
 {
 	_cleanup_(response_done) struct response page;
 	struct server_context s = site_new();

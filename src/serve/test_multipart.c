@@ -42,7 +42,7 @@ TEST(fields_and_files_are_given_one_after_another)
 	CHECK_PARTS("------WebKitFormBoundaryx\r\n" PART("a", "") "------WebKitFormBoundaryx--", "a=;");
 }
 
-TEST(what_looks_like_a_boundary_inside_a_file_is_part_of_it)
+TEST(bytes_like_a_boundary_inside_a_file_are_part_of_it)
 {
 	CHECK_PARTS("--b\r\n" FILE_PART("x", "1\r\n--bc\r\n--a\r\n--b-\r\n\r\n") "--b--\r\n", "file[x]=1\r\n--bc\r\n--a\r\n--b-\r\n\r\n;");
 }

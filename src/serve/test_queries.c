@@ -324,7 +324,7 @@ static struct server_context context_with(struct query_starter *s)
 	return context;
 }
 
-TEST(what_queries_and_answers_take_is_counted_until_it_is_sent)
+TEST(memory_of_queries_and_answers_is_counted_until_they_are_sent)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(NULL);
@@ -444,7 +444,7 @@ TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
 	query_starter_free(s);
 }
 
-TEST(what_needs_more_than_the_first_attempt_has_gets_a_second_one)
+TEST(a_query_that_needs_more_memory_gets_a_second_attempt)
 {
 	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
 	struct query_starter *s = start(take_much_memory);

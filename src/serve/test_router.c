@@ -135,7 +135,7 @@ TEST(errors_are_pages_for_browsers_but_not_where_programs_ask)
 	}
 }
 
-TEST(other_methods_are_told_which_ones_work)
+TEST(other_methods_get_a_list_of_the_allowed_ones)
 {
 	_cleanup_(response_done) struct response r;
 	struct request q = request_of("/api/v1/status", NULL);
@@ -198,7 +198,7 @@ TEST(a_run_is_posted_in_any_format_and_every_refusal_has_its_status)
 	fake_store_fails = 0;
 }
 
-TEST(a_body_is_wanted_only_where_it_is_taken_and_from_who_may_send_it)
+TEST(a_body_is_accepted_only_by_its_handlers_and_from_permitted_senders)
 {
 	struct server_context s = site_new();
 	struct request q = request_of("/api/v1/runs", NULL);
@@ -348,7 +348,7 @@ static void check_answer(const char *path, const char *query, int status, const 
 		CHECK_STR(r.body.data, part);
 }
 
-TEST(a_run_can_be_asked_for_wherever_a_range_can)
+TEST(a_run_can_be_requested_wherever_a_range_can)
 {
 	check_answer("/", "run=shop/1", 200, "&lt;main&gt;");
 	check_answer("/api/v1/functions", "run=shop/1", 200, "\"self\":2000000,\"total\":2000000");
@@ -366,17 +366,17 @@ TEST(stacks_are_kept_and_removed_by_patterns_that_take_linear_time)
 {
 	check_answer("/api/v1/profile", "run=shop/1&keep=main&format=folded", 200, "<main> 2000000\n");
 	check_answer("/api/v1/profile", "run=shop/1&keep-i=^.MAIN&format=folded", 200, "<main> 2000000\n");
-	check_answer("/api/v1/table", "run=shop/1&keep=MAIN", 200, "nothing is left: no stack passes all filters of stacks: with MAIN\"");
-	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x", 200, "no stack passes all filters of stacks: with x");
-	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x&scale=total", 200, "no stack passes all filters of stacks: with x");
+	check_answer("/api/v1/table", "run=shop/1&keep=MAIN", 200, "no stack passes all stack filters: with MAIN\"");
+	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x", 200, "no stack passes all stack filters: with x");
+	check_answer("/api/v1/table", "run=shop/1&base=shop/1&keep=x&scale=total", 200, "no stack passes all stack filters: with x");
 	check_answer("/api/v1/table", "run=shop/1&keep=main&column=cpu_ns", 200, "nothing of run shop/1, stacks with main has a value of cpu_ns above zero");
 	check_answer("/api/v1/table", "deploy=99&keep=main", 200, "\"empty\":\"the store is empty");
 	check_answer("/api/v1/table", "run=shop/1&by=class&keep=^.no+class.$", 200, "\"self\":[[2000000],[0],[2000000]]");
-	check_answer("/api/v1/table", "run=shop/1&by=file&remove=no.file", 200, "nothing is left");
+	check_answer("/api/v1/table", "run=shop/1&by=file&remove=no.file", 200, "no stack passes all stack filters");
 	check_answer("/api/v1/table", "run=shop/1&by=class&keep=main", 200, "\"self\":[[2000000],[0],[2000000]]");
 	check_answer("/api/v1/table", "run=shop/1&keep=\\bmain\\b", 200, "\"self\":[[2000000],[0],[2000000]]");
 	check_answer("/api/v1/table", "run=shop/1&keep=(", 400, "the filter keep=(: the regular expression '(' has a ( without its ) at character 1");
-	check_answer("/api/v1/table", "run=shop/1&remove=main", 200, "nothing is left");
+	check_answer("/api/v1/table", "run=shop/1&remove=main", 200, "no stack passes all stack filters");
 	check_answer("/api/v1/table", "run=shop/1&remove=(a%2B)%2Bb", 200, "\"self\":[[2000000],[0],[2000000]]");
 	check_answer("/api/v1/table", "run=shop/1&remove-i=(", 400, "remove-i=(: ");
 	check_answer("/flamegraph.svg", "run=shop/1&keep=main&remove=x", 200, "run shop/1, stacks with main, without x");

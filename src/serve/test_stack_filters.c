@@ -149,7 +149,7 @@ TEST(functions_of_php_count_for_the_line_that_called_them_unless_a_filter_names_
 	}
 }
 
-TEST(one_kind_of_names_is_tried_on_both_sides_and_whatever_other_filters_left)
+TEST(one_kind_of_names_is_tried_on_both_sides_after_any_other_filters)
 {
 	_cleanup_(profile_freep) struct profile *p = cart(), *before = new_profile(), *two = cart();
 	struct view v = view_of("add", false);

@@ -100,7 +100,7 @@ TEST(a_view_is_described_in_words)
 	CHECK_STR(out.data, "samples of entry=foo, host not w\xef\xbf\xbd between 2026-11-21T07:00:00Z and 2026-11-21T08:00:00Z");
 }
 
-TEST(what_makes_no_sense_gets_a_sentence)
+TEST(invalid_parameters_get_a_sentence)
 {
 	check_bad("from=yesterday", "from: ");
 	check_bad("to=x", "to: ");
@@ -226,7 +226,7 @@ TEST(a_base_may_be_a_range)
 	CHECK_INT(p.view.filter_count, 1);
 }
 
-TEST(what_makes_no_sense_of_runs_is_named)
+TEST(invalid_parameters_of_runs_are_named)
 {
 	check_bad("run=shop", "a run is given as its source and its id");
 	check_bad("run=shop/..%2F1", "a run is given as its source and its id");

@@ -1,4 +1,4 @@
-/* view.c: from parameters to a query of the store, with a sentence for everything that makes no sense. */
+/* view.c: from parameters to a query of the store, with a sentence for everything invalid. */
 
 #include "view.h"
 

@@ -64,7 +64,7 @@ struct view {
 	int64_t step_ns;			/* step of a timeline: a multiple of BATCH_BUCKET_NS */
 	size_t steps;				/* that cover the range */
 	const char *from, *to;			/* as written, for links; "-1h" and "now" by default */
-	const char *format, *column, *title;	/* NULL unless asked for */
+	const char *format, *column, *title;	/* NULL unless requested */
 	size_t limit;				/* rows; 0 is no limit */
 	bool has_limit, reverse, inverted;
 	enum report_sort sort;

@@ -1,7 +1,7 @@
 /* bundle.h: the samples of a row of `recent`: chunks of one bucket that were committed together, one or several per series.
  *
  * A commit of a fleet has some thousand series with a sample or two each. A row for each of them costs SQLite more time, and the
- * file more bytes, than the sample. A reader passes over chunks of series that it does not want without looking into them.
+ * file more bytes, than the sample. A reader skips chunks of other series without decoding them.
  *
  *            per chunk:
  *   varint   series - series of the chunk before (before the first: 0)
@@ -9,7 +9,7 @@
  *   size     the chunk (chunk.h)
  *
  * A bundle is valid if 1. there is a chunk, 2. series are 1 … DAY_SERIES - 1, 3. sizes are within what is left, 4. nothing is left.
- * Whether each chunk is valid is seen when it is opened.
+ * Each chunk is checked when it is opened.
  *
  * Earlier versions wrote a row per chunk, with the number of the series in the column where a bundle has BUNDLE_SERIES. */
 #ifndef STORE_BUNDLE_H

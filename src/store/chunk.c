@@ -519,7 +519,7 @@ int chunk_open(struct chunk_reader *r, const void *data, size_t size, uint32_t c
 }
 
 /* After the last row: less than a byte is left, and it is zero. */
-static bool ends_here(const struct chunk_reader *r)
+static bool is_at_end(const struct chunk_reader *r)
 {
 	return r->p == r->end && r->bit_count < 8 && r->bits == 0;
 }
@@ -562,7 +562,7 @@ int chunk_next(struct chunk_reader *r, uint32_t *ret_stack, unsigned *ret_bucket
 			return -EBADMSG;
 		values[i] = (int64_t)((uint64_t)r->smallest[i] + above);
 	}
-	if (++r->row == r->rows && !ends_here(r))
+	if (++r->row == r->rows && !is_at_end(r))
 		return -EBADMSG;
 	*ret_stack = r->stack;
 	*ret_bucket = r->bucket;

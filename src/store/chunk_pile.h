@@ -1,6 +1,6 @@
 /* chunk_pile.h: encoded chunks with a key each, in one piece of memory, to be taken in the order of their keys.
  *
- * A commit piles up what goes into rows bucket by bucket, compaction what an hour has series by series. */
+ * A commit collects rows bucket by bucket, compaction an hour series by series. */
 #ifndef STORE_CHUNK_PILE_H
 #define STORE_CHUNK_PILE_H
 
@@ -21,7 +21,7 @@ void chunk_pile_init(struct chunk_pile *p);
 void chunk_pile_done(struct chunk_pile *p);
 void chunk_pile_clear(struct chunk_pile *p);	/* keeps the memory */
 
-/* Takes over what was appended to `bytes` since it had `start` bytes. */
+/* Adds the bytes appended to `bytes` since it had `start` bytes as a chunk. */
 void chunk_pile_add(struct chunk_pile *p, uint64_t key, size_t start);
 
 /* Sorts by key, and those of one key as they came. */

@@ -5,7 +5,7 @@
  * row that says so, its marker: kind 0, the batch's id as the stack, the number of the piece as the series, and its first
  * and last bucket.
  *
- * Whether a piece is there is asked before anything is sent, and once more by the insert itself, which inserts
+ * Whether a piece is stored is queried before anything is sent, and once more by the insert itself, which inserts
  * nothing if there is a marker. The insert has a query id made of the same names, and ClickHouse runs one
  * query of an id at a time. So it does not matter whether an earlier insert, of which no answer came, was lost, is done, is
  * running, or is still on its way. */
@@ -89,6 +89,7 @@ static int send_dictionaries(struct clickhouse_store *s, unsigned shard, const s
 
 static void put_marker(struct clickhouse_piece *p, uint64_t id)
 {
+	assert(p->day < CLICKHOUSE_DAYS);		/* check_days() has refused later ones */
 	row_put(&p->bytes, p->day, 2);
 	row_put(&p->bytes, 0, 8);
 	row_put(&p->bytes, id, 8);
@@ -108,6 +109,7 @@ static int send_piece(struct clickhouse_store *s, struct clickhouse_piece *p, ui
 		.sql = sql, .query_id = query_id, .table = structure, .rows = &p->bytes, .writes = true,
 	};
 
+	assert(!p->stored);
 	assert(p->rows <= CLICKHOUSE_PIECE_ROWS && p->first <= p->last);
 	put_marker(p, id);
 	return clickhouse_ask(s, p->shard, &r, NULL, err);
@@ -135,6 +137,7 @@ static int send_all(struct clickhouse_store *s, const struct batch *b, uint64_t 
 {
 	int rc = 0, sent = 0;
 
+	assert(lock_is_held(&s->writer));		/* two appends of one id would both find nothing stored */
 	for (unsigned i = 0; rc >= 0 && b->id && i < rows->shards; i++)
 		rc = find_stored(s, i, id, rows, err);
 	for (unsigned i = 0; rc >= 0 && i < rows->shards; i++) {
@@ -156,7 +159,7 @@ static int check_days(const struct batch *b, struct err *err)
 	return 0;
 }
 
-/* Batches that never come again have a marker, too: the range of the store is that of all markers. */
+/* Batches that are never redelivered have a marker, too: the range of the store is that of all markers. */
 static uint64_t id_of(const struct batch *b)
 {
 	uint64_t id = b->id;
@@ -172,6 +175,7 @@ static bool count(struct clickhouse_store *s, const struct clickhouse_rows *rows
 	struct store_stats *t = &s->stats;
 	bool is_new = false;
 
+	assert(sent >= 0 && (size_t)sent <= rows->piece_count);
 	lock_take(&s->lock);
 	t->replays += !sent && rows->piece_count;
 	t->batches += sent > 0;

@@ -11,9 +11,9 @@
 
 #define ANSWER_MAX	((size_t)1 << 30)
 #define INSERT_NS	(60 * NS_PER_SECOND)
-#define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to say itself that time is over */
+#define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to report the timeout itself */
 #define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
-#define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to say that it is there: less than any query is given */
+#define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to respond: less than the limit of any query */
 #define PING_PERCENT	30			/* percentage of the time that is left … */
 #define ANSWER_PERCENT	85			/* … since what the others said is to be drawn, too */
 #define LEAST_NS	(NS_PER_SECOND / 20)
@@ -45,7 +45,7 @@ static int take_connection(struct clickhouse_store *s, unsigned shard, struct ht
 	return h ? 0 : http_client_new(&o, ret, err);
 }
 
-static void give_back(struct clickhouse_store *s, unsigned shard, struct http_client *h)
+static void return_client(struct clickhouse_store *s, unsigned shard, struct http_client *h)
 {
 	lock_take(&s->lock);
 	if (s->idle_count < IDLE_MAX) {
@@ -107,7 +107,7 @@ static int refused(const struct clickhouse_store *s, unsigned shard, int status,
 	return err_set(err, -EIO, "ClickHouse at %s answered %d: %.300s", server, status, answer->data);
 }
 
-/* A server came back without its disk, or somebody dropped a table: they are created before the next attempt. */
+/* A server was restored without its disk, or a table was dropped: they are created before the next attempt. */
 static void forget_tables(struct clickhouse_store *s)
 {
 	lock_take(&s->lock);
@@ -175,7 +175,7 @@ static int64_t time_limit_ns(const struct clickhouse_store *s, const struct clic
 	return r->within_ns && r->within_ns < ns ? r->within_ns : ns;
 }
 
-/* Questions are answered as a whole: an error after the first rows would otherwise look like an answer that ends
+/* Results are complete or fail: an error after the first rows would otherwise look like an answer that ends
  * there. An insert becomes one block, and so one part of one partition, which is there or not. */
 static void put_settings(const struct clickhouse_store *s, const struct clickhouse_request *r, struct buf *p)
 {
@@ -222,12 +222,13 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	request.body = body.size ? body.data : r->rows->data;
 	request.size = body.size ? body.size : r->rows->size;
 	rc = http_request(h, &request, answer, err);
-	/* The server reads a form to its last boundary, and a body that it refuses not at all: what is left of either would be taken for the
-	 * beginning of the next request, which it answers with an empty 400. */
+	/* The server reads a form to its last boundary, and a body that it refuses not at all: the rest would be parsed as the
+	 * beginning
+	 * of the next request, which it answers with an empty 400. */
 	if (rc != 200 || r->table)
 		http_client_free(h);
 	else
-		give_back(s, shard, h);
+		return_client(s, shard, h);
 	return rc == -EFBIG ? -EOVERFLOW : rc;
 }
 
@@ -318,8 +319,8 @@ static bool was_missed(struct clickhouse_store *s, unsigned shard)
 	return missed;
 }
 
-/* A server that hangs accepts connections and questions, and would be waited for as long as the longest query may take. Whatever
- * it says to a ping, it is there. */
+/* A hanging server accepts connections and queries, and would block for the longest query timeout. Any reply to a
+ * ping proves that it is alive. */
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
 	_Atomic int64_t *silent_until = &(s->cache ? clickhouse_cache_silent(s->cache) : s->silent_until_ns)[shard];
@@ -339,7 +340,7 @@ static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *e
 		err_prefix(err, "ClickHouse at %s", s->url.servers[shard].name);
 	http_answer_done(&answer);
 	if (rc == 200)
-		give_back(s, shard, h);
+		return_client(s, shard, h);
 	else
 		http_client_free(h);
 	if (rc != -ETIMEDOUT)
@@ -364,7 +365,7 @@ static void *ask_shard(void *data)
 	return NULL;
 }
 
-static int judge(struct clickhouse_store *s, const struct shard_thread *threads, unsigned count, struct err *err)
+static int result_of(struct clickhouse_store *s, const struct shard_thread *threads, unsigned count, struct err *err)
 {
 	const struct shard_thread *wrong = NULL;
 	unsigned there = 0;
@@ -403,7 +404,7 @@ int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data,
 	struct shard_thread threads[CLICKHOUSE_SHARDS] = { 0 };
 
 	run_threads(s, ask_shard, one, data, threads);
-	return judge(s, threads, s->url.server_count, err);
+	return result_of(s, threads, s->url.server_count, err);
 }
 
 /* --- Readiness --- */
@@ -419,7 +420,7 @@ static void *ask_tables(void *data)
 	return NULL;
 }
 
-static int judge_all(const struct clickhouse_store *s, const struct shard_thread *threads, struct err *err)
+static int result_of_all(const struct clickhouse_store *s, const struct shard_thread *threads, struct err *err)
 {
 	_cleanup_(buf_done) struct buf silent = { 0 };
 	unsigned count = 0;
@@ -457,7 +458,7 @@ int clickhouse_ready(struct store *store, struct err *err)
 	if (rc < 0)
 		return rc;
 	run_threads(s, ask_tables, NULL, NULL, threads);
-	rc = judge_all(s, threads, err);
+	rc = result_of_all(s, threads, err);
 	if (rc < 0) {
 		lock_take(&s->lock);
 		s->unready = *err;

@@ -20,8 +20,8 @@ struct clickhouse_request {
 	int64_t within_ns;			/* until the answer is there; 0: as long as the store allows */
 };
 
-/* Appends the answer to `ret` (NULL: it has none). -EHOSTUNREACH, -ETIMEDOUT, -ECONNRESET: the shard is not there
- * now. -EOVERFLOW: the limits of time, memory or size do not allow the question. -EBUSY: a query of this id runs. */
+/* Appends the answer to `ret` (NULL: it has none). -EHOSTUNREACH, -ETIMEDOUT, -ECONNRESET: the shard is unavailable.
+ * -EOVERFLOW: the query exceeds the limits of time, memory or size. -EBUSY: a query of this id is running. */
 int clickhouse_ask(struct clickhouse_store *s, unsigned shard, const struct clickhouse_request *r, struct buf *ret,
 		   struct err *err);
 int clickhouse_run(struct clickhouse_store *s, unsigned shard, const char *sql, struct err *err);
@@ -29,16 +29,16 @@ int clickhouse_run(struct clickhouse_store *s, unsigned shard, const char *sql, 
 /* A number that a query of one row answers. */
 int clickhouse_ask_number(struct clickhouse_store *s, unsigned shard, const char *sql, uint64_t *ret, struct err *err);
 
-/* Calls `one` for each shard, at the same time. One that is not there is noted in `missing` if others are; all other errors
- * are the whole answer's. */
+/* Calls `one` for each shard, at the same time. An unavailable one is noted in `missing` if others respond; all other errors
+ * fail the whole query. */
 typedef int clickhouse_one(struct clickhouse_store *s, unsigned shard, void *data, struct err *err);
 int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err);
 
-/* Calls it for this one, unless the server is away or hangs: a few seconds are waited for that. */
+/* Calls it for this shard only, waiting a few seconds at most if the server is down or hangs. */
 int clickhouse_one_shard(struct clickhouse_store *s, unsigned shard, clickhouse_one *one, void *data, struct err *err);
 
-/* Asks each shard whether its tables are there. All of them must answer within a few seconds; `err` names those that do not. A
- * failure is remembered for a moment, so that callers who ask often wait once. */
+/* Checks that each shard has its tables. All of them must answer within a few seconds; `err` names those that do not. A
+ * failure is cached for a moment, so that frequent callers wait once. */
 int clickhouse_ready(struct store *store, struct err *err);
 
 bool clickhouse_is_away(int rc);		/* whether an error is one of connections */

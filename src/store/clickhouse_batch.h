@@ -37,7 +37,7 @@ struct clickhouse_rows {
 	uint64_t collisions;			/* two of one name, of which the second counts as the first */
 };
 
-/* Makes all rows of the batch, always in the same order. `known` learns what is in the dictionaries. */
+/* Makes all rows of the batch, always in the same order. `known` is updated with the entries of the dictionaries. */
 void clickhouse_rows_of(const struct batch *b, unsigned shards, struct clickhouse_known *known,
 			struct clickhouse_rows *ret);
 void clickhouse_rows_done(struct clickhouse_rows *r);

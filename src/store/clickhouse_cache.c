@@ -20,7 +20,7 @@
 
 struct slot {
 	uint64_t name;
-	_Atomic uint32_t value;			/* from 1; 0: free, whatever the name is */
+	_Atomic uint32_t value;			/* from 1; 0: free, for any name */
 };
 
 struct frame {
@@ -143,7 +143,7 @@ bool clickhouse_cache_begin(struct clickhouse_cache *c)
 {
 	int r = c && !atomic_load(&c->full) ? pthread_mutex_trylock(&c->lock) : EBUSY;
 
-	/* All that the other process had published is whole, and what it had not is in nobody's way. */
+	/* Everything that the other process had published is complete, and the rest is unreachable. */
 	if (r == EOWNERDEAD)
 		r = pthread_mutex_consistent(&c->lock);
 	return !r;

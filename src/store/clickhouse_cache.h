@@ -18,10 +18,11 @@ struct clickhouse_cache;
 struct clickhouse_cache *clickhouse_cache_new(void);
 struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c);	/* NULL is fine; returns NULL */
 
-/* Whether it is full and so old that most of it may be unused. Processes that share it keep it. */
+/* Whether it is full and so old that most of it may be unused. Processes that share it keep their copy. */
 bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns);
 
-/* For each shard until when (monotonic) it is left alone, because it did not answer a moment ago: else each query would wait for it. */
+/* By shard, the time (monotonic) until which it is not queried, because it did not respond a moment ago: else each query
+ * would wait for it. */
 _Atomic int64_t *clickhouse_cache_silent(struct clickhouse_cache *c);
 
 #define CLICKHOUSE_NO_NODE	UINT32_MAX

@@ -36,7 +36,7 @@ static int ask_cluster(struct clickhouse_store *s, unsigned shard, struct seen *
 }
 
 /* Not -EINVAL, which would drop a batch that only found the server after it was started again with another configuration. */
-static int judge(const struct clickhouse_store *s, unsigned shard, const struct seen *seen, struct err *err)
+static int check_shards(const struct clickhouse_store *s, unsigned shard, const struct seen *seen, struct err *err)
 {
 	const char *server = s->url.servers[shard].name, *cluster = s->url.cluster;
 
@@ -60,11 +60,11 @@ int clickhouse_check_cluster(struct clickhouse_store *s, unsigned shard, bool *r
 	int rc = s->url.cluster ? ask_cluster(s, shard, &seen, err) : 0;
 
 	*ret_replicated = rc >= 0 && seen.most_replicas > 1;
-	return rc < 0 || !s->url.cluster ? rc : judge(s, shard, &seen, err);
+	return rc < 0 || !s->url.cluster ? rc : check_shards(s, shard, &seen, err);
 }
 
 /* The path of the replica in ZooKeeper, if the server is not sure of some part; else `ret` stays empty. */
-static int ask_doubt(struct clickhouse_store *s, unsigned shard, const char *table, struct buf *ret, struct err *err)
+static int find_unchecked_replica(struct clickhouse_store *s, unsigned shard, const char *table, struct buf *ret, struct err *err)
 {
 	_cleanup_(freep) char *sql = xasprintf("SELECT replica_path FROM system.replicas WHERE database = currentDatabase() AND table = '%s'"
 					       " AND parts_to_check > 0 FORMAT RowBinary", table);
@@ -94,7 +94,7 @@ int clickhouse_check_committed(struct clickhouse_store *s, unsigned shard, const
 	int rc;
 
 	buf_init(&doubt);
-	rc = clickhouse_is_replicated(s) ? ask_doubt(s, shard, table, &doubt, err) : 0;
+	rc = clickhouse_is_replicated(s) ? find_unchecked_replica(s, shard, table, &doubt, err) : 0;
 	if (rc < 0 || !doubt.size)
 		return rc;
 	r = row_reader_of(&doubt);
@@ -150,7 +150,7 @@ int clickhouse_check_servers(struct clickhouse_store *s, struct err *err)
 	for (unsigned i = 0; i < s->url.server_count; i++) {
 		struct err why;
 
-		/* One that is away or allows no such table says nothing about it. */
+		/* A server that is down or forbids that table is skipped. */
 		if (clickhouse_ask(s, i, &r, NULL, &why) == -EEXIST)
 			return err_set(err, -ENOTSUP, "shards= has one server twice: %s is one of those before it; remove it",
 				       s->url.servers[i].name);

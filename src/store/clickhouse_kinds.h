@@ -31,7 +31,7 @@ const char *clickhouse_time_column(const struct clickhouse_kind *k);	/* "wall_ns
 /* "(kind > 0 AND kind < … OR …)": all kinds but these, as ranges of the table's order. */
 void sql_put_other_kinds(struct buf *sql, const struct clickhouse_kinds *k);
 
-/* Has it logged that so many sums were left out. */
+/* Logs the number of sums left out, once a minute. */
 void clickhouse_log_kindless(struct clickhouse_store *s, uint64_t sums);
 
 #endif

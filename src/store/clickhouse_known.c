@@ -1,10 +1,13 @@
 /* clickhouse_known.c: a map that starts again when it is full, or a day old. */
 #include "clickhouse_known.h"
+#include "clickhouse_url.h"
 #include "clock.h"
 #include "map.h"
 #include "mem.h"
 #include <assert.h>
 #include <stdlib.h>
+
+static_assert(CLICKHOUSE_SHARDS <= 256, "the number of a shard takes one byte of the place");
 
 struct clickhouse_known {
 	struct map proofs;			/* 31 bits, by name, table, shard and part */
@@ -35,7 +38,7 @@ bool clickhouse_known_add(struct clickhouse_known *k, XXH128_hash_t name, char t
 	uint64_t place = ((uint64_t)part << 16 | (uint64_t)shard << 8 | (uint8_t)table) * 0x9e3779b97f4a7c15u;
 	uint32_t *slot = map_slot(&k->proofs, name.low64 ^ place), proof = (uint32_t)(name.high64 >> 33);
 
-	assert(proof != MAP_NONE);
+	assert(proof != MAP_NONE && shard < CLICKHOUSE_SHARDS);
 	if (*slot != MAP_NONE && *slot != proof)
 		*ret_collision = true;
 	if (*slot != MAP_NONE)

@@ -1,7 +1,7 @@
 /* clickhouse_known.h: frames, stacks, series and kinds that shards have already, so that each is sent once.
  *
  * All are named by 64 bits of a hash. The rest of a 128-bit hash is their proof: two with one name differ in it, and are
- * noticed. It is a cache: forgetting costs that they are sent again, which changes nothing. */
+ * noticed. It is a cache: after a loss they are sent again, which changes nothing. */
 #ifndef STORE_CLICKHOUSE_KNOWN_H
 #define STORE_CLICKHOUSE_KNOWN_H
 
@@ -21,8 +21,8 @@ struct clickhouse_known *clickhouse_known_free(struct clickhouse_known *k);	/* N
 bool clickhouse_known_add(struct clickhouse_known *k, XXH128_hash_t name, char table, unsigned shard, uint32_t part,
 			  bool *ret_collision);
 
-/* Call it when it is not certain that all was sent, or partitions were dropped; and between two batches, so that
- * the cache keeps its bounds of size and age. */
+/* Call it after failed inserts and dropped partitions; and between two batches, to bound
+ * the size and age of the cache. */
 void clickhouse_known_forget(struct clickhouse_known *k);
 void clickhouse_known_bound(struct clickhouse_known *k, int64_t now_ns);
 

@@ -1,4 +1,4 @@
-/* clickhouse_largest.h: the largest stacks of one shard, for queries that may not take the memory that all of them need. */
+/* clickhouse_largest.h: the largest stacks of one shard, for queries with less memory than all stacks need. */
 #ifndef STORE_CLICKHOUSE_LARGEST_H
 #define STORE_CLICKHOUSE_LARGEST_H
 

@@ -1,6 +1,6 @@
 /* clickhouse_names.h: the hashes by which a batch's frames, stacks, series and kinds of values are known.
  *
- * The lower half of each is the key, and the upper half tells two of one key apart; docs/clickhouse.md says what is hashed. */
+ * The lower half of each is the key, and the upper half distinguishes two of one key; docs/clickhouse.md says what is hashed. */
 #ifndef STORE_CLICKHOUSE_NAMES_H
 #define STORE_CLICKHOUSE_NAMES_H
 

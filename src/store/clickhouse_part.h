@@ -14,6 +14,6 @@ struct clickhouse_part {
 
 void clickhouse_part_init(struct clickhouse_part *p);
 void clickhouse_part_done(struct clickhouse_part *p);
-void clickhouse_part_reset(struct clickhouse_part *p);	/* nothing counts of a shard that went away in the middle */
+void clickhouse_part_reset(struct clickhouse_part *p);	/* a shard that fails midway contributes nothing */
 
 #endif

@@ -1,6 +1,6 @@
 /* clickhouse_query.c: any range of time and any filter, merged into one profile.
  *
- * Each shard adds up the values of each stack and kind, and tells what its stacks are. A stack is on one shard, so that
+ * Each shard adds up the values of each stack and kind, and returns its stacks. A stack is on one shard, so that
  * here nothing is added twice; series are on several. */
 #include "clickhouse_ask.h"
 #include "clickhouse_largest.h"

@@ -1,4 +1,4 @@
-/* clickhouse_retention.c: days that are dropped for their age or the size of all, and what is there now.
+/* clickhouse_retention.c: drops days by age or total size, and measures the stored data.
  *
  * A day is a partition of each shard: dropping it is immediate and reads nothing. Its series are a partition of another table;
  * names of stacks and frames are kept by the month. Both go when no samples of that day or month are left, but not yet while

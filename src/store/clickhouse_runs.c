@@ -106,6 +106,7 @@ static void put_row(struct clickhouse_store *s, const struct adding *a, int64_t 
 	const char *url = labels_get(&p->labels, "url"), *name = labels_get(&p->labels, "name");
 	struct str title = title_of(a->run, url, name);
 
+	assert(*a->run->id && a->size >= ROW_BYTES);	/* it has its name and is packed */
 	row_put(row, clickhouse_month(now_ns / NS_PER_DAY), 4);
 	row_put_string(row, a->run->source, strlen(a->run->source));
 	row_put_string(row, a->run->id, strlen(a->run->id));
@@ -155,6 +156,7 @@ static void put_names(const struct adding *list, size_t count, unsigned shard, s
 
 static int settle(struct adding *a, int result)
 {
+	assert(!a->settled && (result == 0 || result == 1 || run_is_final(result)));
 	a->settled = true;
 	a->run->result = result;
 	if (result == -EEXIST)
@@ -169,11 +171,12 @@ static bool is_name_of(const struct adding *a, struct str source, struct str id)
 	       !strncmp(a->run->id, id.p, id.n) && !a->run->id[id.n];
 }
 
-/* A row of that name is there: ours, the same, or another one. */
-static void judge(struct adding *a, uint64_t token, struct str digest)
+/* Settles a run by the row of its name: ours, a duplicate, or another one. */
+static void settle_by_row(struct adding *a, uint64_t token, struct str digest)
 {
 	bool same = digest.n == sizeof(a->bytes.digest) && !memcmp(digest.p, &a->bytes.digest, digest.n);
 
+	assert(is_due(a, ANY_SHARD));
 	if (token == a->token && same)
 		settle(a, 1);
 	else if (same)
@@ -185,7 +188,7 @@ static void judge(struct adding *a, uint64_t token, struct str digest)
 }
 
 /* Settles those for `shard` whose name is on the server `at`. */
-static int look_up_at(struct clickhouse_store *s, unsigned at, unsigned shard, struct adding *list, size_t count, struct err *err)
+static int settle_known_at(struct clickhouse_store *s, unsigned at, unsigned shard, struct adding *list, size_t count, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 }, answer = { 0 };
 	struct row_reader r;
@@ -206,14 +209,14 @@ static int look_up_at(struct clickhouse_store *s, unsigned at, unsigned shard, s
 
 		for (size_t i = 0; i < count && !r.bad; i++)
 			if (is_due(&list[i], shard) && is_name_of(&list[i], source, id))
-				judge(&list[i], token, digest);
+				settle_by_row(&list[i], token, digest);
 	}
 	return 0;
 }
 
-static int look_up(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, struct err *err)
+static int settle_known(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, struct err *err)
 {
-	return look_up_at(s, shard, shard, list, count, err);
+	return settle_known_at(s, shard, shard, list, count, err);
 }
 
 /* Waits for its turn. */
@@ -257,15 +260,15 @@ static bool has_any(const struct adding *list, size_t count, unsigned shard)
 	return false;
 }
 
-static int look_up_and_send(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, int64_t now_ns,
-			    struct err *err)
+static int settle_and_send(struct clickhouse_store *s, unsigned shard, struct adding *list, size_t count, int64_t now_ns,
+			   struct err *err)
 {
-	int rc = look_up(s, shard, list, count, err);
+	int rc = settle_known(s, shard, list, count, err);
 
 	if (rc < 0 || !has_any(list, count, shard))
 		return rc;
 	rc = send_rows(s, shard, list, count, now_ns, err);
-	return rc < 0 ? rc : look_up(s, shard, list, count, err);
+	return rc < 0 ? rc : settle_known(s, shard, list, count, err);
 }
 
 struct adding_all {
@@ -277,24 +280,24 @@ struct adding_all {
 static int add_to_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
 	struct adding_all *a = data;
-	int rc = look_up_and_send(s, shard, a->list, a->count, a->now_ns, err);
+	int rc = settle_and_send(s, shard, a->list, a->count, a->now_ns, err);
 
 	return rc < 0 ? rc : clickhouse_check_committed(s, shard, "runs", err);
 }
 
-static int look_up_all(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
+static int settle_known_of_any_shard(struct clickhouse_store *s, unsigned shard, void *data, struct err *err)
 {
 	struct adding_all *a = data;
 
-	return look_up_at(s, shard, ANY_SHARD, a->list, a->count, err);
+	return settle_known_at(s, shard, ANY_SHARD, a->list, a->count, err);
 }
 
 /* Finds runs that were stored when there were more or fewer shards. One that is away cannot say, and does not hold up the others' runs. */
-static int look_up_everywhere(struct clickhouse_store *s, struct adding_all *a, struct err *err)
+static int settle_known_everywhere(struct clickhouse_store *s, struct adding_all *a, struct err *err)
 {
 	for (unsigned at = 0; s->url.server_count > 1 && at < s->url.server_count && has_any(a->list, a->count, ANY_SHARD); at++) {
 		struct err why = { 0 };
-		int rc = clickhouse_one_shard(s, at, look_up_all, a, &why);
+		int rc = clickhouse_one_shard(s, at, settle_known_of_any_shard, a, &why);
 
 		if (rc < 0 && !clickhouse_is_away(rc))
 			return err_set(err, rc, "%s", why.text);
@@ -350,7 +353,7 @@ static int add_round(struct clickhouse_store *s, struct adding *list, size_t cou
 			bytes += list[i].size;
 	}
 	if (rc >= 0)
-		rc = look_up_everywhere(s, &all, err);
+		rc = settle_known_everywhere(s, &all, err);
 	for (unsigned shard = 0; rc >= 0 && shard < s->url.server_count; shard++)
 		if (has_any(list, count, shard))
 			rc = clickhouse_one_shard(s, shard, add_to_shard, &all, err);
@@ -392,6 +395,7 @@ int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t 
 		list[i].run = &runs[i];
 	if (rc >= 0)
 		rc = add_all(s, list, count, now_ns, err);
+	assert(rc < 0 || all_settled(list, count));
 	lock_take(&s->lock);
 	s->stats.errors += rc < 0;
 	for (size_t i = 0; i < count; i++) {
@@ -409,7 +413,7 @@ int clickhouse_add_runs(struct store *store, struct store_new_run *runs, size_t 
 
 /* --- Removing --- */
 
-int clickhouse_tell_removed(struct clickhouse_store *s, unsigned shard, const struct buf *rows, struct err *err)
+int clickhouse_note_removed(struct clickhouse_store *s, unsigned shard, const struct buf *rows, struct err *err)
 {
 	struct clickhouse_request r = {
 		.sql = "INSERT INTO runs_removed FORMAT RowBinary", .rows = rows, .writes = true,
@@ -458,7 +462,7 @@ static int remove_at(struct clickhouse_store *s, unsigned shard, void *data, str
 		m->bytes += row_get(&r, 8);
 		m->found = true;
 	}
-	return clickhouse_tell_removed(s, shard, &rows, err);
+	return clickhouse_note_removed(s, shard, &rows, err);
 }
 
 int clickhouse_remove_run(struct store *store, const char *source, const char *id, struct err *err)

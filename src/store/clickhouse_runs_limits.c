@@ -8,6 +8,7 @@
 #include "intern.h"
 #include "log.h"
 #include "mem.h"
+#include <assert.h>
 
 #define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
 #define NOTES_MIN	1000u			/* for fewer no mutation is worth it */
@@ -72,6 +73,7 @@ static void choose(struct kept_runs *k, const struct store_limits *l, int64_t no
 	for (size_t i = 0; i < k->count; i++) {
 		struct kept_run *r = &k->items[i];
 
+		assert(r->source < k->sources.count);
 		r->goes = (l->runs_max_age_ns > 0 && r->stored_ns <= now_ns - l->runs_max_age_ns) ||
 			  (l->runs_max_count > 0 && of_source[r->source] >= l->runs_max_count);
 		if (r->goes)
@@ -99,7 +101,7 @@ static int expire(struct clickhouse_store *s, const struct kept_runs *k, struct 
 			bytes += k->items[i].bytes;
 			count++;
 		}
-		rc = clickhouse_tell_removed(s, shard, &rows, err);
+		rc = clickhouse_note_removed(s, shard, &rows, err);
 	}
 	if (rc < 0)
 		return rc;
@@ -140,7 +142,7 @@ static int delete_by_number(struct clickhouse_store *s, unsigned shard, const ch
 	return delete_from(s, shard, table, numbers.data, err);
 }
 
-/* Deletes these rows of the table, if there are at least so many, and what was deleted before is done with. */
+/* Deletes these rows of the table, if there are at least so many, and the previous deletion has finished. */
 static int sweep_table(struct clickhouse_store *s, unsigned shard, const char *table, const char *condition, uint64_t least, struct err *err)
 {
 	_cleanup_(freep) char *how_many = xasprintf("SELECT count() FROM %s WHERE %s", table, condition);

@@ -84,7 +84,7 @@ static int create_distributed(struct one *o, const struct clickhouse_form *f, st
 	return rc < 0 || !f->cluster || count >= CLICKHOUSE_DISTRIBUTED ? rc : clickhouse_ddl_distributed(f, run_one, o, err);
 }
 
-/* Changing it makes the server look at all parts, so that it is not set to what it is. */
+/* Changing it makes the server check all parts, so it is only set if it differs. */
 static int set_ttl(struct one *o, struct err *err)
 {
 	uint32_t days = o->store->url.ttl_days;
@@ -121,7 +121,7 @@ static int create(struct one *o, struct clickhouse_form *f, struct err *err)
 	return rc < 0 ? rc : run_one(o, "INSERT INTO schema VALUES (1)", err);
 }
 
-/* Also where somebody dropped one of them. */
+/* Also if one of them was dropped. */
 static int create_missing(struct one *o, struct clickhouse_form *f, struct err *err)
 {
 	_cleanup_(freep) char *names = clickhouse_ddl_names(), *ours = xasprintf("name IN (%s)", names);

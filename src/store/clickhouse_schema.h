@@ -6,7 +6,7 @@
 
 #define CLICKHOUSE_SCHEMA	1u
 
-/* Creates the database and the tables on each shard where they are missing, in the form that the URL asks for. -ENOTSUP: a newer
+/* Creates the database and the tables on each shard where they are missing, in the form that the URL requires. -ENOTSUP: a newer
  * Strobe made them, or the servers do not fit the URL's cluster or TTL. */
 int clickhouse_create(struct clickhouse_store *s, bool *ret_replicated, struct err *err);
 

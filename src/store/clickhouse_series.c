@@ -1,4 +1,4 @@
-/* clickhouse_series.c: asks for rows of `series`. */
+/* clickhouse_series.c: fetches rows of `series`. */
 #include "clickhouse_series.h"
 #include "clickhouse_wire.h"
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* clickhouse_series.h: the series that a question is about, with their labels, on all shards. */
+/* clickhouse_series.h: the series that match a query, with their labels, on all shards. */
 #ifndef STORE_CLICKHOUSE_SERIES_H
 #define STORE_CLICKHOUSE_SERIES_H
 
@@ -15,7 +15,7 @@ struct clickhouse_series {
 	struct map by_name;
 };
 
-/* Adds those of the days of the question that a shard has, with labels where they match. */
+/* Adds a shard's series of the query's days, with labels where they match. */
 int clickhouse_fetch_series(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct buf *ret,
 			    struct err *err);
 void clickhouse_add_series(struct clickhouse_series *t, const struct buf *answer);

@@ -1,4 +1,4 @@
-/* clickhouse_stacks.c: finds stacks in the cache, asks for the others and for their frames, and adds them to the cache. */
+/* clickhouse_stacks.c: finds stacks in the cache, fetches the others and their frames, and adds them to the cache. */
 #include "clickhouse_stacks.h"
 #include "clickhouse_stack_row.h"
 #include "mem.h"
@@ -14,7 +14,7 @@ static uint64_t name_at(const struct buf *names, size_t i)
 
 /* --- Asking --- */
 
-/* Whether so many names are most of the table's: then all rows cost less than a look at each for whether it is wanted. */
+/* Whether so many names are most of the table's: then reading all rows costs less than checking each. */
 static int wants_most(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const char *table, size_t names,
 		      bool *ret, struct err *err)
 {
@@ -55,7 +55,7 @@ static int ask_rows(struct clickhouse_store *s, unsigned shard, const struct sto
 	return clickhouse_ask(s, shard, &r, ret, err);
 }
 
-/* Leaves the rows of an answer that were asked for. */
+/* Keeps the requested rows of an answer. */
 static void keep_asked(struct buf *answer, const struct map *asked)
 {
 	struct row_reader r = row_reader_of(answer);

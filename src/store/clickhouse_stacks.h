@@ -20,7 +20,7 @@ struct clickhouse_stacks {
 	size_t cached_count, cached_capacity;
 };
 
-/* Finds or asks for the stacks with these names (8 bytes each), and for what they are made of. */
+/* Finds or fetches the stacks with these names (8 bytes each), and their parts. */
 int clickhouse_fetch_stacks(struct clickhouse_store *s, unsigned shard, const struct store_query *q,
 			    const struct buf *names, struct clickhouse_stacks *ret, struct err *err);
 void clickhouse_stacks_done(struct clickhouse_stacks *t);

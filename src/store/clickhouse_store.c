@@ -133,7 +133,7 @@ static int check_one(struct clickhouse_store *s, unsigned shard, void *data, str
 	return clickhouse_check(s, shard, err);
 }
 
-/* Servers that are away now may come back before the first batch is due. */
+/* Servers that are down now may be up before the first batch is due. */
 static int start(struct clickhouse_store *s, struct err *err)
 {
 	struct err why = { 0 };

@@ -1,7 +1,7 @@
 /* clickhouse_store.h: a store in one database of a ClickHouse, or in the same database of several, its shards.
  *
- * Each shard has all that its samples need, so that a question is put to each of them alone and the answers are added
- * up here: nothing is set up between the servers. Several daemons may write and read at the same time; they share no
+ * Each shard has all that its samples need, so that each of them is queried separately and the results are merged
+ * here: no setup between the servers is needed. Several daemons may write and read at the same time; they share no
  * state but the database. docs/clickhouse.md describes tables, queries and guarantees. */
 #ifndef STORE_CLICKHOUSE_STORE_H
 #define STORE_CLICKHOUSE_STORE_H
@@ -23,7 +23,7 @@ struct clickhouse_store {
 	enum clickhouse_mode mode;
 	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
-	int64_t until_ns;			/* answers are of no use later, monotonic; 0: they have time */
+	int64_t until_ns;			/* deadline of answers, monotonic; 0: none */
 	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* without a cache, which has the same */
 
 	struct lock lock;			/* guards the members below, up to the next lock */
@@ -52,7 +52,7 @@ struct clickhouse_store {
  * unused. */
 void clickhouse_renew_cache(void);
 
-/* `until_ns` as in store_open_until; 0: answers have time. */
+/* `until_ns` as in store_open_until; 0: no deadline. */
 int clickhouse_store_open(const char *url, enum clickhouse_mode mode, int64_t until_ns, struct store **ret, struct err *err);
 
 static inline struct clickhouse_store *clickhouse_of(struct store *s)

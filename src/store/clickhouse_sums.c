@@ -98,7 +98,7 @@ static void add_time(struct store_series *s, const struct clickhouse_kind *k)
 	snprintf(s->columns[s->column_count++].unit, sizeof(s->columns[0].unit), "nanoseconds");
 }
 
-/* Columns of time come last, after all shards have told the others. */
+/* Columns of time come last, after all shards have returned the others. */
 static void describe(struct sums *n, unsigned shards)
 {
 	n->described = xcalloc(n->series.count + 1, sizeof(*n->described));

@@ -15,7 +15,7 @@ uint32_t clickhouse_unknown_stack(struct profile *p)
 	return profile_child(p, PROFILE_ROOT, unknown_frame(p));
 }
 
-/* A stack whose frames and lines alone tell its nodes from others. */
+/* A stack whose nodes are identified by frames and lines alone. */
 struct path {
 	const uint8_t *steps;			/* 8 bytes each: frame, line */
 	uint64_t name;

@@ -13,8 +13,10 @@
 #define TTL_DAYS_MAX	36500		/* a Date ends in 2149, and begins again */
 
 static const struct url_kind kind = {
-	.scheme = "clickhouse", .port = 8123, .name_is_user = true,
-	.form = "a ClickHouse is named as in clickhouse://host:8123/strobe",
+	.scheme = "clickhouse",
+	.port = 8123,
+	.name_is_user = true,
+	.form = "use a URL such as clickhouse://host:8123/strobe",
 };
 
 static bool is_database(const char *name)
@@ -164,7 +166,7 @@ int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct er
 	ret->http.prefix = "";
 	ret->database = xstrdup(*ret->url.path ? ret->url.path + 1 : "");
 	if (!is_database(ret->database))
-		return url_invalid(&kind, "the database is missing, or not of letters, digits and '_'", err);
+		return url_invalid(&kind, "the database name is missing or invalid: use letters, digits and '_'", err);
 	for (size_t i = 0; rc >= 0 && i < ret->url.parameter_count; i++)
 		rc = set_parameter(ret, ret->url.parameters[i].name, ret->url.parameters[i].value, err);
 	if (rc >= 0 && !ret->server_count)

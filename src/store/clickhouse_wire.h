@@ -4,7 +4,7 @@
  *	String		length (varint of strobe_wire.h), bytes
  *	Array(T)	number of elements (varint), elements
  *
- * A reader that meets the end too early gives zeros and says so in `bad`. */
+ * A premature end gives zeros and sets `bad`. */
 #ifndef STORE_CLICKHOUSE_WIRE_H
 #define STORE_CLICKHOUSE_WIRE_H
 

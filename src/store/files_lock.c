@@ -28,7 +28,7 @@ static bool lock_byte(int fd, int command, short type)
 	return fcntl(fd, command, &byte) == 0;
 }
 
-/* If the file cannot be opened, there is no writer, or none that could be asked. */
+/* If the file cannot be opened, there is no writer, or none that can be coordinated with. */
 int files_lock_shared(struct files_lock *l)
 {
 	int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

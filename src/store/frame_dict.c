@@ -137,7 +137,7 @@ static struct frame_parts parts_of(struct str record)
 }
 
 /* The hash of holes, and of a frame without a name. */
-static bool is_nothing(const struct frame_parts *f)
+static bool is_unnamed(const struct frame_parts *f)
 {
 	return !f->name.n && !f->file.n && !f->line;
 }
@@ -148,8 +148,8 @@ bool frame_dict_load(struct frame_dict *d, struct str record)
 	uint32_t number;
 	uint64_t key = find(d, &f, &number);
 
-	/* The first of several holes is found by its bytes, and the others by nobody. */
-	if (number != FRAME_NONE && !is_nothing(&f))
+	/* The first of several holes is found by its bytes, and the others are unreachable. */
+	if (number != FRAME_NONE && !is_unnamed(&f))
 		return false;
 	record.p = arena_copy(&d->bytes, record.p, record.n);
 	if (number == FRAME_NONE)

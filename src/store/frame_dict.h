@@ -16,7 +16,7 @@ struct frame_dict {
 	struct str *records;		/* by frame */
 	size_t capacity;
 	uint32_t count;
-	uint8_t *is_hole;		/* by frame, for the first `hole_count`; such a number is given to no node */
+	uint8_t *is_hole;		/* by frame, for the first `hole_count`; such a number is not reused */
 	uint32_t hole_count;
 	struct map numbers;		/* key of the parts, or the next free one above it → frame */
 	struct arena bytes;
@@ -46,7 +46,7 @@ uint32_t frame_dict_find(const struct frame_dict *d, const struct frame_parts *f
 /* The same, but the frame gets the next number then, and its record is appended to `new_records`. */
 uint32_t frame_dict_add(struct frame_dict *d, const struct frame_parts *f, struct buf *new_records);
 
-/* Hides the frames that are 0 in `kept`, which covers all: when one comes again it gets a new number. */
+/* Hides the frames that are 0 in `kept`, which covers all: a hidden frame that recurs gets a new number. */
 void frame_dict_make_holes(struct frame_dict *d, const uint8_t *kept);
 
 #endif

@@ -17,7 +17,7 @@ enum { PACK_PLAIN = 1, PACK_ZSTD = 2 };
 /* Appends `n` bytes packed. Small pieces are not worth the attempt and stay plain. */
 void pack_put(struct buf *out, const void *bytes, size_t n);
 
-/* The size of what is packed, by the first PACK_HEAD bytes of it; 0 if they do not tell. */
+/* The size of what is packed, by the first PACK_HEAD bytes of it; 0 if unknown. */
 #define PACK_HEAD 11u
 size_t pack_plain_size(const void *head, size_t n, size_t size);
 

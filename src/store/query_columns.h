@@ -1,4 +1,4 @@
-/* query_columns.h: the columns of an answer, in the order that every store gives them.
+/* query_columns.h: the columns of a result, in the same order for every store.
  *
  * Samples come first, since the first column is the one that is shown; then columns by their place in the series that have them and by
  * name; and last those that follow from samples and their period, wall_ns before cpu_ns. Series without samples in the range add none. */

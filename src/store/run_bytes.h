@@ -24,10 +24,10 @@ void run_bytes_done(struct run_bytes *e);
 /* Names the run after its profile's labels; -EINVAL if these are no valid names. */
 int run_take_name(struct store_new_run *run, struct err *err);
 
-/* "20261121-074502-1f9a0c37b2d4": sorts by time; the random part tells runs of one second apart. */
+/* "20261121-074502-1f9a0c37b2d4": sorts by time; the random part distinguishes runs of one second. */
 void run_make_id(int64_t now_ns, char ret[STROBE_WIRE_RUN_KEY + 1]);
 
-/* Whether it is the run's fault, and every later try would end the same. */
+/* Whether the run itself is invalid, so that a retry would fail, too. */
 bool run_is_final(int result);
 
 int64_t run_total_of(const struct profile *p, const char *name);	/* RUN_TOTAL_MISSING if it has none */

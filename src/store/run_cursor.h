@@ -13,7 +13,7 @@ struct run_cursor {
 	size_t n;
 };
 
-/* Reads `after` of the question, nothing if there is none; -EINVAL with a sentence for an invalid cursor. */
+/* Reads `after` of the query, nothing if there is none; -EINVAL with a sentence for an invalid cursor. */
 int run_cursor_parse(const struct store_run_query *q, bool is_number, struct run_cursor *ret, struct err *err);
 void run_cursor_format(const struct run_cursor *p, bool is_number, char ret[STORE_RUNS_NEXT]);
 

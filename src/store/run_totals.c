@@ -25,6 +25,9 @@ void run_totals_put(const struct profile *p, struct buf *out)
 	}
 }
 
+static_assert(sizeof(((struct store_run_total *)NULL)->name) == 64 && sizeof(((struct store_run_total *)NULL)->unit) == 64,
+	      "get_text() fills a name or a unit");
+
 static bool get_text(struct strobe_wire_cursor *c, char ret[64])
 {
 	uint64_t n;
@@ -64,6 +67,7 @@ static void total_function(sqlite3_context *context, int count, sqlite3_value **
 	struct store_run_total total;
 	int64_t value = RUN_TOTAL_MISSING;
 
+	assert(count == 2);
 	while (bytes && name && value == RUN_TOTAL_MISSING && get_one(&c, &total))
 		if (!strcmp(total.name, name))
 			value = total.value;

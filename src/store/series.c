@@ -141,6 +141,7 @@ const char *series_time_column(const struct series *s)
 
 	if (!name || s->samples == UINT32_MAX || s->period_ns == 0)
 		return NULL;
+	assert(s->samples < s->column_count);
 	for (uint32_t i = 0; i < s->column_count; i++)
 		if (!strcmp(s->columns[i].name, name))
 			return NULL;

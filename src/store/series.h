@@ -18,10 +18,10 @@ struct series {
 
 void series_done(struct series *s);
 
-/* Texts as they stand in a day file. Columns are name and unit by turns, each with a NUL behind it. */
+/* Texts as stored in a day file. Columns are name and unit by turns, each with a NUL behind it. */
 void series_put_columns(const struct profile *p, struct buf *out);
 
-/* Reads the parts of one series as they stand in a file; -EBADMSG if they make none. */
+/* Reads the parts of one series as they stand in a file; -EBADMSG if they are invalid. */
 int series_parse(struct series *ret, struct str labels, int64_t clock, int64_t period_ns, struct str columns);
 
 /* One key for equal series, also of different days. */

@@ -146,7 +146,7 @@ struct append {
 	sqlite3_stmt *insert_series;		/* only once it is needed */
 	struct chunk_pile pile;			/* by bucket and series */
 	struct chunk_rows rows;
-	struct buf labels, columns, key;	/* texts of the entry at hand */
+	struct buf labels, columns, key;	/* texts of the current entry */
 	uint32_t *nodes;
 	size_t node_capacity;
 	uint32_t *shared;			/* numbers of the batch's stacks; NULL while no entry of this day has rows */

@@ -1,4 +1,4 @@
-/* sqlite_compact.c: hours that are over, from many small chunks to one per series.
+/* sqlite_compact.c: compacts past hours from many small chunks to one per series.
  *
  * Commits leave some hundred thousand chunks per hour, each with a handful of samples. Merged and sorted they take a
  * quarter of the space, and a query reads them in a tenth of the time. Samples that come late stand in `recent` like
@@ -99,7 +99,7 @@ static uint32_t column_count(struct merge *m, int64_t series)
 	return count;
 }
 
-static void pile_bundle(struct merge *m)
+static void add_bundle_to_pile(struct merge *m)
 {
 	struct bundle_reader bundle;
 	struct str chunk;
@@ -122,13 +122,13 @@ static void pile_bundle(struct merge *m)
 	m->damaged += rc < 0 && m->pass == 0;
 }
 
-static int pile_recent(struct merge *m, struct err *err)
+static int add_recent_to_pile(struct merge *m, struct err *err)
 {
 	int rc;
 
 	chunk_pile_clear(&m->pile);
 	while ((rc = sqlite3_step(m->recent)) == SQLITE_ROW)
-		pile_bundle(m);
+		add_bundle_to_pile(m);
 	sqlite3_reset(m->recent);
 	if (rc != SQLITE_DONE)
 		return sqlite_failed(m->day->db, "compact", m->day->path, err);
@@ -202,7 +202,7 @@ static int merge_all(struct merge *m, struct err *err)
 
 	m->passes = 1 + day_number(m->day, size, 0) / sqlite_compact_bytes;
 	for (m->pass = 0; rc >= 0 && m->pass < m->passes; m->pass++) {
-		rc = pile_recent(m, err);
+		rc = add_recent_to_pile(m, err);
 		if (rc >= 0)
 			rc = merge_pile(m, err);
 	}
@@ -364,7 +364,7 @@ static int drop_batch_ids(struct day *d, int64_t now_ns, struct err *err)
 }
 
 /* Free pages are used again by the next hour, so giving them back pays at the end of the day or after a flood. */
-static int give_back(struct day *d, bool day_is_over, struct err *err)
+static int return_space(struct day *d, bool day_is_over, struct err *err)
 {
 	return day_release_space(d, day_is_over ? 0 : day_number(d, "PRAGMA page_count", 1) / FREE_SHARE, "compact", err);
 }
@@ -379,7 +379,7 @@ static uint32_t hours_over(const struct day *d, int64_t now_ns)
 	return hours;
 }
 
-/* One hour that is over and has rows; 1 if others wait, 0 if none does. */
+/* Compacts one past hour with rows; 1 if there are more, 0 if not. */
 static int compact_next_hour(struct sqlite_store *s, struct day *d, int64_t now_ns, struct err *err)
 {
 	uint32_t over = hours_over(d, now_ns), todo = d->hours_to_compact & over;
@@ -419,7 +419,7 @@ static int compact_day(struct sqlite_store *s, struct day *d, int64_t now_ns, bo
 		return rc;
 	rc = drop_batch_ids(d, now_ns, err);
 	if (rc >= 0)
-		rc = give_back(d, day_is_over, err);
+		rc = return_space(d, day_is_over, err);
 	*ret_settled = rc >= 0 && day_is_over && d->hours_to_compact == 0 && !has_batch_ids(d);
 	return rc;
 }

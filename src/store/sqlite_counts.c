@@ -24,6 +24,7 @@ static int add_to_timeline(void *data, struct day *d, const struct scan_chunk *c
 
 	if (c->series->samples == UINT32_MAX)
 		return 0;
+	assert(c->series->samples < c->series->column_count);
 	while ((rc = scan_next(c, &stack, &bucket, row)) > 0) {
 		int64_t ns = (c->hour_bucket + bucket) * BATCH_BUCKET_NS;
 		uint64_t step = ns > t->from_ns ? ((uint64_t)ns - (uint64_t)t->from_ns) / (uint64_t)t->step_ns : 0;
@@ -64,6 +65,7 @@ static int count_series(void *data, struct day *d, const struct scan_chunk *c, s
 	int rc = 0;
 
 	assert(c->id > 0);
+	assert(column == UINT32_MAX || column < c->series->column_count);
 	GROW(&n->of_series, &n->capacity, c->id);
 	memset(n->of_series + had, 0, (n->capacity - had) * sizeof(*n->of_series));
 	if (column == 0 && scan_is_whole(c) && c->reader->total >= 0) {

@@ -233,7 +233,7 @@ static int open_writer(struct day *d, struct err *err)
 	if (sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
 		return sqlite_failed(d->db, "open", d->path, err);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
-	/* Only an empty file takes it; asked of any other it would write the first page at each opening. */
+	/* It only applies to an empty file; on any other it would write the first page at each opening. */
 	rc = st.st_size == 0 ? day_exec(d, "PRAGMA auto_vacuum=INCREMENTAL", "create", err) : 0;
 	/* FULL: a commit that returned has reached the disk, not only the kernel. */
 	if (rc >= 0)

@@ -64,7 +64,7 @@ enum day_mode { DAY_READ, DAY_WRITE };
 int day_open(const char *directory, int64_t number, enum day_mode mode, struct day **ret, struct err *err);
 struct day *day_close(struct day *d);		/* NULL is fine; returns NULL */
 
-/* False once somebody removed or replaced the file; what is written then would be lost. */
+/* False once the file was removed or replaced; further writes would be lost. */
 bool day_is_current(const struct day *d);
 
 /* Stores what of the batch falls into this day, all or nothing. Returns 1, or 0 if a batch of that id is in the file.
@@ -75,7 +75,7 @@ struct day_appended {
 };
 int day_append(struct day *d, const struct batch *b, struct day_appended *ret, struct err *err);
 
-/* Drops what memory knows of stacks, series and batches, so that the next append reads it from the file: after a commit
+/* Drops the cached stacks, series and batches, so that the next append reads them from the file: after a commit
  * that failed, memory is ahead of it. */
 void day_forget(struct day *d);
 
@@ -86,11 +86,11 @@ void day_make_holes(struct day *d, const uint8_t *nodes, const uint8_t *frames);
 int day_exec(struct day *d, const char *sql, const char *doing, struct err *err);
 int day_prepare(struct day *d, const char *sql, sqlite3_stmt **ret, struct err *err);
 
-/* Gives the pages that nothing uses back to the disk if they are more than `keep`, and cuts the log. A reader may hold the
- * log back; then it is cut the next time. */
+/* Returns unused pages to the file system if they are more than `keep`, and truncates the WAL. A reader may prevent that;
+ * then it is truncated the next time. */
 int day_release_space(struct day *d, int64_t keep, const char *doing, struct err *err);
 
-/* One number, or `otherwise` if the statement gives none or fails. */
+/* One number, or `otherwise` if the statement returns none or fails. */
 int64_t day_number(struct day *d, const char *sql, int64_t otherwise);
 
 /* Raises user_version to `needed` if it is lower, in the transaction that makes it necessary. */

@@ -19,8 +19,8 @@ int sqlite_check_file(const char *path, struct err *err);
 int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt **ret, struct err *err);
 
 /* Whether what ended with `result` should be tried again: true, after a moment, if it was -EBUSY and the monotonic clock
- * is not past `deadline_ns`. SQLite's own patience does not hold for all of opening: who changes an empty file to a log
- * (journal_mode) while somebody else reads it is told at once that it is locked. */
+ * is not past `deadline_ns`. SQLite's busy timeout does not cover all of opening: switching an empty file to WAL
+ * (journal_mode) while another connection reads it fails at once as locked. */
 bool sqlite_wait_to_retry(int result, int64_t deadline_ns);
 
 static inline void stmt_finalizep(sqlite3_stmt **s)

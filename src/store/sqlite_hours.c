@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-#define KEPT_BUCKETS	6u	/* the newest minute stays, whatever the limit is */
+#define KEPT_BUCKETS	6u	/* the newest minute stays, for any limit */
 #define VACUUM_PAGES	1024u
 #define STACKS_SHARE	4	/* share of the file: freeing stacks means reading all samples, and waits until they are worth that */
 
@@ -206,7 +206,7 @@ static int shrink(struct shrink *k, struct err *err)
 
 /* Free pages are returned to the disk a few at a time, so that commits have their turn. A failure now is retried by the
  * next maintenance. */
-static int give_back(struct shrink *k, struct err *err)
+static int return_space(struct shrink *k, struct err *err)
 {
 	_cleanup_(freep) char *some = xasprintf("PRAGMA incremental_vacuum(%u)", VACUUM_PAGES);
 	uint64_t before = UINT64_MAX, left = UINT64_MAX - 1;
@@ -232,7 +232,7 @@ int sqlite_store_shrink_day(struct sqlite_store *s, int64_t number, uint64_t kee
 			    struct err *err)
 {
 	struct shrink k = { .store = s, .number = number, .keep = keep };
-	int rc = shrink(&k, err), rc2 = give_back(&k, rc < 0 ? NULL : err);
+	int rc = shrink(&k, err), rc2 = return_space(&k, rc < 0 ? NULL : err);
 	uint64_t seconds = k.buckets * (BATCH_BUCKET_NS / NS_PER_SECOND);
 
 	ret->hours += k.hours;

@@ -201,7 +201,7 @@ struct copy {
 	bool *cut;			/* by the day's node: it becomes PROFILE_PRUNED; NULL: none does */
 };
 
-/* Stacks of a day differ, but for lines that nobody asked for, and those that are cut share a node. */
+/* Stacks of a day differ, except for lines that were not requested, and those that are cut share a node. */
 static bool may_meet(const struct query *q, const bool *cut)
 {
 	return q->profile->node_count > 1 || cut || (q->tree.node_lines && !q->what->lines);
@@ -244,7 +244,7 @@ static void copy_nodes(struct query *q, struct copy *c)
 }
 
 /* The arrays of the day become those of the profile. */
-static void hand_nodes_over(struct query *q, struct copy *c)
+static void move_nodes(struct query *q, struct copy *c)
 {
 	struct stack_tree *t = &q->tree;
 
@@ -266,7 +266,7 @@ static void add_nodes(struct query *q)
 	if (may_meet(q, cut))
 		copy_nodes(q, &c);
 	else
-		hand_nodes_over(q, &c);
+		move_nodes(q, &c);
 }
 
 /* Prunes again, as several days together may exceed the limit. */
@@ -302,7 +302,7 @@ static void forget_day(struct query *q)
 	q->finished = false;
 }
 
-/* Moves the values of a day that is over into the profile. */
+/* Moves the values of a finished day into the profile. */
 static void add_day(struct query *q)
 {
 	q->refused = q->refused || are_refused(q, q->tree.node_count);

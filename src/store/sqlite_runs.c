@@ -85,9 +85,13 @@ static int insert_row(struct runs_file *f, const struct store_new_run *run, cons
 		      struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
-	int rc = sqlite_prepare(f->db, "INSERT INTO run(source, run, start_ns, duration_ns, stored_ns, url, "
-				"name, labels, totals, nodes, digest, bytes, wall_ns, cpu_ns, memory_bytes, "
-				"peak_memory_bytes, calls) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", f->path, &q, err);
+	int rc;
+
+	assert(!sqlite3_get_autocommit(f->db));		/* the row and its profile are committed together */
+	rc = sqlite_prepare(f->db, "INSERT INTO run(source, run, start_ns, duration_ns, stored_ns, url, "
+				   "name, labels, totals, nodes, digest, bytes, wall_ns, cpu_ns, memory_bytes, "
+				   "peak_memory_bytes, calls) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			    f->path, &q, err);
 
 	if (rc < 0)
 		return rc;

@@ -1,7 +1,7 @@
 /* sqlite_runs.h: all runs of a store in one SQLite file, DIRECTORY/runs.sqlite.
  *
  *   run       id            counts up; the order in which runs were stored
- *             source, run   what it is called; unique together
+ *             source, run   its name; unique together
  *             start_ns, duration_ns, stored_ns
  *             url, name     NULL if it has none
  *             labels        the others, see labels_put
@@ -9,8 +9,8 @@
  *             wall_ns, cpu_ns, memory_bytes, peak_memory_bytes, calls
  *                           the totals that lists are sorted by, RUN_TOTAL_MISSING where there is none (since schema 2)
  *             nodes         of the profile
- *             digest        XXH3 (128 bits) of the message below: what makes two runs the same one
- *             bytes         what the run takes here, roughly
+ *             digest        XXH3 (128 bits) of the message below: identity of a run
+ *             bytes         approximate size here
  *   profile   id, data      one or more messages of kind run (wire/strobe_wire.h), packed (pack.h). They start at 0
  *                           and end after the duration, so that the same profile gives the same digest whenever it is
  *                           stored

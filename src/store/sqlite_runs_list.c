@@ -134,7 +134,7 @@ static bool has_in_any_case(sqlite3_stmt *row, int column, const char *part)
 	return text && text_has_in_any_case(text, part);
 }
 
-static bool stands_escaped_in_labels(const char *text)
+static bool is_escaped_in_labels(const char *text)
 {
 	for (; *text; text++)
 		if ((unsigned char)*text < 0x20 || *text == 0x7f || strchr("%,=", *text))
@@ -169,7 +169,7 @@ static bool labels_may_be_wanted(sqlite3_stmt *row, const struct store_run_query
 	for (size_t i = 0; i < q->filter_count && labels; i++) {
 		const struct label_filter *f = &q->filters[i];
 
-		if (f->match != LABEL_IS_NOT && *f->value && !stands_escaped_in_labels(f->value) && is_only_one(q, f) &&
+		if (f->match != LABEL_IS_NOT && *f->value && !is_escaped_in_labels(f->value) && is_only_one(q, f) &&
 		    !has_label(labels, f))
 			return false;
 	}
@@ -199,7 +199,7 @@ static bool is_wanted(sqlite3_stmt *row, const struct store_run_query *q)
 
 	if ((q->id_part && !has(row, ROW_ID, q->id_part)) || (q->url_part && !has(row, ROW_URL, q->url_part)))
 		return false;
-	if (text_is_missing && !stands_escaped_in_labels(q->text) && !has_in_any_case(row, ROW_LABELS, q->text))
+	if (text_is_missing && !is_escaped_in_labels(q->text) && !has_in_any_case(row, ROW_LABELS, q->text))
 		return false;
 	return (!q->filter_count && !text_is_missing) ||
 	       (labels_may_be_wanted(row, q) && labels_are_wanted(row, q, text_is_missing));

@@ -33,7 +33,7 @@ static void note_damage(struct scan *s, int64_t number)
 	s->damaged[s->damaged_count++] = number;
 }
 
-static bool is_asked_for(const struct scan *s, int64_t number)
+static bool is_selected(const struct scan *s, int64_t number)
 {
 	int64_t start = number * DAY_BUCKETS;
 
@@ -48,7 +48,7 @@ static void note_set_aside(struct scan *s)
 	size_t count = sqlite_store_damaged(s->store, &days);
 
 	for (size_t i = 0; i < count; i++)
-		if (is_asked_for(s, days[i]))
+		if (is_selected(s, days[i]))
 			note_damage(s, days[i]);
 }
 
@@ -258,7 +258,7 @@ static int scan_days(struct scan *s, struct err *err)
 	int rc = sqlite_store_days(s->store, &days, &count, err);
 
 	for (size_t i = 0; rc >= 0 && i < count; i++)
-		if (is_asked_for(s, days[i]))
+		if (is_selected(s, days[i]))
 			rc = scan_day(s, days[i], err);
 	return rc;
 }

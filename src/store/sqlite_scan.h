@@ -16,8 +16,8 @@ struct scan_chunk {
 	unsigned from, to;		/* buckets of the hour that are requested: [from, to) */
 };
 
-/* All may be NULL; without `chunk` chunks are not read. Negative results end the scan, but for -EBADMSG: what was
- * damaged is passed over. */
+/* All may be NULL; without `chunk` chunks are not read. Negative results end the scan, but for -EBADMSG: damaged
+ * parts are skipped. */
 struct scan_visitor {
 	int (*series)(void *data, const struct series *s);		/* each one that matches, of each day */
 	int (*chunk)(void *data, struct day *d, const struct scan_chunk *c, struct err *err);
@@ -25,7 +25,7 @@ struct scan_visitor {
 	void *data;
 };
 
-/* `stats` is added to but for samples, first_ns and last_ns, which the visitor knows; NULL if it is not wanted. */
+/* `stats` is added to, except samples, first_ns and last_ns, which the visitor knows; may be NULL. */
 int sqlite_scan(struct sqlite_store *s, const struct store_query *q, const struct scan_visitor *v,
 		struct store_query_stats *stats, struct err *err);
 

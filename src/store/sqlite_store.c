@@ -50,7 +50,7 @@ void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *wh
 	map_set(&s->suspects, (uint64_t)number, 1);
 	lock_release(&s->counting);
 	if (!known)
-		log_warning("%s; what can be read of that day is still shown", why);
+		log_warning("%s; readable data of that day is still shown", why);
 }
 
 static void note_damage(struct store *store, int64_t day_ns, const char *why)
@@ -268,14 +268,14 @@ static int append_to_day(struct sqlite_store *s, int64_t number, const struct ba
 	return rc;
 }
 
-static int not_open_for_it(const struct sqlite_store *s, struct err *err)
+static int refuse_mode(const struct sqlite_store *s, struct err *err)
 {
 	return err_set(err, -EROFS, "the store '%s' was opened for %s only", s->directory,
 		       s->mode == SQLITE_STORE_READ ? "reading" : "adding runs");
 }
 
-/* Days are committed one after another. When a later one fails, or the machine stops in between, the batch comes
- * again, and those that have its id already leave it alone. */
+/* Days are committed one after another. When a later one fails, or the machine stops in between, the batch is
+ * redelivered, and days that have its id already skip it. */
 static int append(struct store *store, const struct batch *b, struct err *err)
 {
 	struct sqlite_store *s = of(store);
@@ -285,7 +285,7 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 	int rc = 0;
 
 	if (s->mode != SQLITE_STORE_WRITE)
-		return not_open_for_it(s, err);
+		return refuse_mode(s, err);
 	lock_take(&s->writer);
 	for (int64_t day = next_day(b, -1); day >= 0 && rc >= 0; day = next_day(b, day)) {
 		rc = append_to_day(s, day, b, &added, err);
@@ -351,7 +351,7 @@ static int maintain(struct store *store, const struct store_limits *l, int64_t n
 	int rc, rc2, rc3;
 
 	if (s->mode != SQLITE_STORE_WRITE)
-		return not_open_for_it(s, err);
+		return refuse_mode(s, err);
 	rc = sqlite_compact(s, now_ns, err);
 	/* Also when compaction failed: removing days may be what gives it room. */
 	rc2 = sqlite_retain(s, l, now_ns, rc < 0 ? &second : err);
@@ -447,7 +447,7 @@ static const struct store_ops sqlite_ops = {
 
 /* --- Opening --- */
 
-/* The lock ends with the process, however it ends, so a stale file never keeps anybody out. */
+/* The lock ends with the process, however it ends, so a stale file never blocks a new writer. */
 static int take_lock(struct sqlite_store *s, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/LOCK", s->directory);

@@ -6,7 +6,7 @@
  *   DIRECTORY/….corrupt-N                   a damaged or foreign file that was set aside
  *
  * The writer keeps a few days open. Every query opens its own connections, so that any thread and any other process
- * can ask while the writer writes.
+ * can read while the writer writes.
  */
 #ifndef STORE_SQLITE_STORE_H
 #define STORE_SQLITE_STORE_H
@@ -42,7 +42,7 @@ struct sqlite_store {
 
 	struct lock counting;
 	struct store_stats stats;	/* the counters in it */
-	struct map suspects;		/* days that a query found damaged; the next maintenance looks at them */
+	struct map suspects;		/* days that a query found damaged; examined by the next maintenance */
 };
 
 int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct store **ret, struct err *err);
@@ -56,10 +56,10 @@ int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, s
 struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number);	/* NULL if the writer has it not open */
 void sqlite_store_close_day(struct sqlite_store *s, int64_t number);
 
-/* Renames a damaged file to .corrupt-N, says so in the log and counts it. The writer mutex is held. */
+/* Renames a damaged file to .corrupt-N, logs and counts it. The writer mutex is held. */
 int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err);
 
-/* The same for any file of the directory, which nobody here may have open. */
+/* The same for any file of the directory, which must not be open here. */
 int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *goes_on,
 				struct err *err);
 
@@ -86,8 +86,8 @@ int sqlite_labels(struct store *store, const struct store_query *q, struct store
 /* Compacts the hours of all days that are over at `now_ns`. The writer mutex is not held. */
 int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err);
 
-/* About as many bytes of an hour's `recent` are in memory at a time, as they were committed: an hour of a large fleet has more, and is
- * read in several passes, in each of which other series are taken. Tests set it. */
+/* The approximate limit of an hour's `recent` held in memory at a time: an hour of a large fleet has more,
+ * and is read in several passes, each for other series. Tests set it. */
 extern int64_t sqlite_compact_bytes;
 
 /* Removes what is above the limits. The writer mutex is not held. */
@@ -112,7 +112,7 @@ int sqlite_get_run(struct store *store, const char *source, const char *id, cons
 		   struct store_run *ret, struct profile **ret_profile, struct err *err);
 int sqlite_remove_run(struct store *store, const char *source, const char *id, struct err *err);
 
-/* A connection for one question. Returns 0 without one if there are no runs at all. */
+/* A connection for one query. Returns 0 without one if there are no runs at all. */
 int sqlite_runs_open(struct sqlite_store *s, struct runs_file **ret, struct err *err);
 
 /* A run from a row of these columns of the table `run r`; the caller frees what is in it. */

@@ -28,6 +28,7 @@ static void describe(const struct series *s, struct store_series *ret)
 		memcpy(ret->columns[i].unit, s->columns[i].unit, sizeof(ret->columns[i].unit));
 	}
 	if (time) {
+		assert(ret->column_count < ARRAY_SIZE(ret->columns));
 		snprintf(ret->columns[ret->column_count].name, sizeof(ret->columns[0].name), "%s", time);
 		snprintf(ret->columns[ret->column_count++].unit, sizeof(ret->columns[0].unit), "nanoseconds");
 	}
@@ -60,6 +61,7 @@ static struct store_series *series_of(struct sums *n, const struct scan_chunk *c
 
 static void add_row(const struct series *s, const int64_t *row, uint32_t columns, int64_t *sums)
 {
+	assert(columns == s->column_count || (columns == s->column_count + 1 && s->samples < s->column_count));
 	for (uint32_t i = 0; i < s->column_count; i++)
 		saturating_add(&sums[i], row[i]);
 	if (columns > s->column_count)

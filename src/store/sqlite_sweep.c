@@ -3,7 +3,7 @@
  * Their numbers stay taken, since every row of samples would have to be written again otherwise; their records become
  * holes (stack_tree.h), which take no room.
  *
- * Finding out what is needed means reading every sample of the day, so that is done without the writer mutex, by a
+ * Determining the needed ones means reading every sample of the day, so that is done without the writer mutex, by a
  * connection of its own. Rows committed meanwhile are in `recent`, behind the last row seen, and are read under the
  * mutex. */
 #include "chunk.h"
@@ -24,7 +24,7 @@
 struct marks {
 	uint8_t *nodes;			/* by node: needed */
 	size_t capacity;
-	int64_t last_recent;		/* id of the last row of `recent` that was looked at */
+	int64_t last_recent;		/* id of the last row of `recent` that was read */
 	struct marked_series {
 		uint8_t columns;	/* 0: a hole */
 		bool needed;		/* by a row of `recent` */

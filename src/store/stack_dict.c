@@ -1,7 +1,7 @@
 /* stack_dict.c: frames to numbers, stacks to nodes, and the records of those that are new.
  *
- * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is looked for
- * there, in memory that was just read, and only the others are in a map.
+ * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is checked there
+ * first, in memory that was just read, and only the others are in a map.
  *
  * Most stacks are known, so a node is guessed before its frame is looked up: the one behind its parent, or the one that was found
  * last for a parent and a name like these. A guess is right if the frame's record has the same bytes. That needs no hash of the
@@ -98,7 +98,7 @@ static struct lined parts_of_place(const struct stack_dict *d, uint32_t place)
 	return place & PLACE_WITH_LINE ? d->lined[place & ~PLACE_WITH_LINE] : (struct lined){ place, 0 };
 }
 
-/* UINT32_MAX if there is none. A hole that the map still knows has another parent by now. */
+/* UINT32_MAX if there is none. A hole that is still in the map has another parent by now. */
 static uint32_t find_node(const struct stack_dict *d, uint32_t parent, uint32_t place)
 {
 	uint32_t next = parent + 1, number;

@@ -1,7 +1,7 @@
 /* stack_dict.h: the writer's side of stack_tree.h: from stacks to node numbers, and additions since the last commit.
  *
  * It holds the whole dictionary of one day in memory (about 20 bytes per node). A commit that failed leaves it ahead
- * of the file: throw it away and load it again. */
+ * of the file: discard it and load it again. */
 #ifndef STORE_STACK_DICT_H
 #define STORE_STACK_DICT_H
 
@@ -31,7 +31,7 @@ void stack_dict_blocks_done(struct stack_dict_blocks *b);
 void stack_dict_saved(struct stack_dict *d);
 
 /* Forgets the nodes and frames that have become holes in the file (0 in the arrays, which cover all saved ones), so
- * that they get new numbers when they come again. */
+ * that they get new numbers when they recur. */
 void stack_dict_make_holes(struct stack_dict *d, const uint8_t *nodes, const uint8_t *frames);
 
 #endif

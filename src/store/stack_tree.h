@@ -13,7 +13,7 @@
  * lines: then there is no line record, and no table for them. A block is packed by pack.h; its row also has the number of its
  * first record, that of the node for lines.
  *
- * Numbers are never given again: rows of samples refer to them. Where no sample of the day is left that needs a record
+ * Numbers are never reused: rows of samples refer to them. Where no sample of the day is left that needs a record
  * it becomes a hole: all zeros, of which compression leaves nothing. A node with distance 0 is one, and a frame that is
  * empty, which may also be a frame without a name. The line record of a hole keeps its distance and means nothing.
  */
@@ -65,7 +65,7 @@ static inline bool stack_tree_is_hole(const struct stack_tree *t, uint32_t node)
 	return t->hole_count && node > 0 && t->node_frames[node] == STACK_TREE_HOLE;
 }
 
-/* Leaves only these nodes, among them each one's caller and the root, and no holes; the others' numbers are given to those behind them. */
+/* Leaves only these nodes, among them each one's caller and the root, and no holes; the remaining ones are renumbered without gaps. */
 void stack_tree_keep(struct stack_tree *t, const bool *needed);
 
 /* The frame's parts; they point into the record. */

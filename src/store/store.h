@@ -1,7 +1,7 @@
 /* store.h: stores samples and runs, to be queried by time and label.
  *
  * A store keeps, per 10-second bucket and series (a set of labels with its sampling clock and period), how often
- * each stack was seen. It gives back any time range and any label filter merged into one profile. Accepted means
+ * each stack was seen. It returns any time range and any label filter merged into one profile. Accepted means
  * committed: once store_append returns 0, a crash of the program or the machine does not lose the batch.
  *
  * It also keeps runs: whole exact profiles, each by itself, under a source (a namespace) and an id. A run is stored
@@ -29,7 +29,7 @@ struct store_query {
 	const struct label_filter *filters;	/* all must hold; of several of one key that are no LABEL_IS_NOT, any */
 	size_t filter_count;
 	uint32_t max_nodes;			/* limit of the profile's nodes, at most 2^30; those beyond are pruned (profile_prune), the least first. 0 is no limit */
-	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as they are known to come, which spares a
+	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as they are expected, which saves a
 						 * caller without the memory the work; 0 is no limit. A store may not know */
 	bool lines;				/* the profile keeps executed lines, and has a node for each */
 };
@@ -59,7 +59,7 @@ struct store_stats {
 	uint64_t compactions, days_expired, errors;
 	uint64_t hours_expired;			/* from the day being written */
 	uint64_t seconds_expired;		/* from the hour being written */
-	uint64_t stacks_cut;			/* nodes that a day had no number left for; they count for their callers */
+	uint64_t stacks_cut;			/* nodes beyond the numbers of a day; they count for their callers */
 	uint64_t free_bytes;			/* room on the disk, now */
 	uint64_t days_damaged;			/* days with data set aside or unreadable now */
 	int64_t oldest_ns, newest_ns;
@@ -154,11 +154,11 @@ struct store_series {
 	struct { char name[64], unit[64]; } columns[PROFILE_COLUMNS + 1];	/* its own, then `wall_ns` or `cpu_ns` if clock
 										 * and period are known */
 	uint32_t column_count;
-	uint32_t tag;				/* 0 at first, and then the caller's, who may find it again when the same struct
-						 * comes again */
+	uint32_t tag;				/* 0 at first, then free for the caller, to recognize the same struct in
+						 * later calls */
 };
 
-/* Takes what was measured in one series in `count` steps, the first of which begins at from_ns: `values` by step, then by
+/* Receives the values of one series in `count` steps, the first of which begins at from_ns: `values` by step, then by
  * column; NULL if only series were requested. */
 typedef void store_sums_callback(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count);
 
@@ -201,15 +201,15 @@ struct store_ops {
 };
 
 /* Opens, or creates, the store of `url`: "sqlite:/var/lib/strobe" (a directory), or "clickhouse://db1:8123/strobe"
- * (docs/clickhouse.md), whose servers need not be there yet. -EBUSY with a sentence when another
+ * (docs/clickhouse.md), whose servers need not be up yet. -EBUSY with a sentence when another
  * process writes to it; `read_only` opens beside such a writer and cannot append. */
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err);
 
-/* Opens it to read, for answers that are of no use after `until_ns` (monotonic): servers are waited for a part of the time that is left, so
- * that the answer is there in time and says which of them it misses. */
+/* Opens it to read with the deadline `until_ns` (monotonic): it waits for servers for a part of the remaining time, so
+ * that the answer is in time and names the missing ones. */
 int store_open_until(const char *url, int64_t until_ns, struct store **ret, struct err *err);
 
-/* Loads what a store of this URL needs beside the program itself, for programs that are about to limit themselves. */
+/* Loads the libraries that a store of this URL needs, for programs that are about to restrict themselves. */
 int store_load(const char *url, struct err *err);
 
 /* In a process without threads or open stores, each time before it forks one that will read this store: they share what they have
@@ -241,8 +241,8 @@ int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns
 
 /* Calls `take` with the sums of each series that matches, in steps that begin at multiples of step_ns since 1970; step_ns
  * is a multiple of BATCH_BUCKET_NS by which an hour can be divided. A series and step may come several times, in any order:
- * they add up. With step_ns 0 only the series come, at least those with samples in the range and at most those of its days, which is a
- * matter of milliseconds. */
+ * they add up. With step_ns 0 only the series come, at least those with samples in the range and at most those of its days, which
+ * takes milliseconds. */
 int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 	       struct err *err);
 
@@ -253,7 +253,7 @@ void store_labels_done(struct store_labels *l);
 /* Background work: compacts past hours, enforces the limits. Call it every minute or so. */
 int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
-/* Whether the disk has less room than the limits say, so that this is due earlier. Cheap enough for each append. */
+/* Whether the disk has less room than the limits require, so that maintenance is due earlier. Cheap enough for each append. */
 bool store_is_low_on_space(struct store *s, const struct store_limits *l);
 
 void store_stats(struct store *s, struct store_stats *ret);
@@ -262,16 +262,16 @@ void store_stats(struct store *s, struct store_stats *ret);
 void store_on_damage(struct store *reader, store_damage_callback *told, void *data);
 void store_note_damage(struct store *s, int64_t day_ns, const char *why);
 
-/* The servers of a store of several that were missed by an answer since it was opened: "db2:8123, db3:8123". "" is none, and all
- * answers were whole. */
+/* The servers, of several, that were missing from any answer since the store was opened: "db2:8123, db3:8123". "" is none: all
+ * answers were complete. */
 void store_missing(struct store *s, char *ret, size_t size);
 
 #define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
 
-/* Whether an error says that a server of the store is away or hangs, so that the same may succeed later. */
+/* Whether an error means that a server of the store is down or hangs, so that a retry may succeed. */
 bool store_is_away(int code);
 
-/* Whether all of it answers, and not in part only; in a few seconds at most. The sentence names the servers that do not. */
+/* Whether all of its servers respond; takes a few seconds at most. The sentence names those that do not. */
 int store_ready(struct store *s, struct err *err);
 
 /* --- Runs --- */

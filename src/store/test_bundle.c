@@ -27,7 +27,7 @@ static const char *read_bundle(const void *data, size_t size)
 	return text;
 }
 
-TEST(chunks_come_back_in_the_order_of_their_series)
+TEST(chunks_are_read_in_the_order_of_their_series)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 

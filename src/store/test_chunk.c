@@ -81,7 +81,7 @@ TEST(rows_are_sorted_and_equal_ones_added_up)
 	chunk_rows_done(&rows);
 }
 
-TEST(numbers_of_every_length_come_back)
+TEST(numbers_of_every_length_survive_a_round_trip)
 {
 	struct chunk_rows rows;
 
@@ -105,7 +105,7 @@ TEST(numbers_of_every_length_come_back)
 	chunk_rows_done(&rows);
 }
 
-TEST(random_rows_come_back)
+TEST(random_rows_survive_a_round_trip)
 {
 	struct chunk_rows rows;
 
@@ -162,7 +162,7 @@ static int read_all(const void *data, size_t size, uint32_t columns)
 	return rc;
 }
 
-TEST(a_chunk_that_is_cut_or_goes_on_is_refused)
+TEST(a_chunk_that_is_truncated_or_too_long_is_refused)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct chunk_rows rows;

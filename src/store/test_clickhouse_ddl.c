@@ -141,8 +141,8 @@ TEST(other_names_of_clusters_are_refused_with_a_sentence)
 	struct clickhouse_url u;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		CHECK_STR(problem_of(bad[i]), "cluster= is not a name of up to 64 letters, digits, '_', '-' and '.'; a ClickHouse is "
-					      "named as in clickhouse://host:8123/strobe");
+		CHECK_STR(problem_of(bad[i]), "cluster= is not a name of up to 64 letters, digits, '_', '-' and '.'; use a URL such as "
+					      "clickhouse://host:8123/strobe");
 	CHECK_INT(clickhouse_url_parse("clickhouse://h/d?cluster=0123456789012345678901234567890123456789012345678901234567890123", &u, NULL), 0);
 	clickhouse_url_done(&u);
 }
@@ -153,7 +153,7 @@ TEST(other_values_of_ttl_are_refused_with_a_sentence)
 			      "ttl=90", "ttl=90d)", "ttl=ninety" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		CHECK_STR(problem_of(bad[i]), "ttl= is not a whole number of days from 1d to 36500d; a ClickHouse is named as in "
+		CHECK_STR(problem_of(bad[i]), "ttl= is not a whole number of days from 1d to 36500d; use a URL such as "
 					      "clickhouse://host:8123/strobe");
 }
 

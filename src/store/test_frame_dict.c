@@ -63,7 +63,7 @@ TEST(frames_differ_by_name_file_and_line)
 	frame_dict_done(&d);
 }
 
-TEST(frames_with_equal_hashes_are_told_apart)
+TEST(frames_with_equal_hashes_are_distinguished)
 {
 	enum { N = 100 };
 	_cleanup_(buf_done) struct buf records = { 0 };
@@ -88,7 +88,7 @@ TEST(frames_with_equal_hashes_are_told_apart)
 	frame_dict_done(&d);
 }
 
-TEST(a_hole_comes_again_under_a_new_number)
+TEST(a_hole_that_recurs_gets_a_new_number)
 {
 	static const uint8_t kept[] = { 1, 0, 1 };
 	_cleanup_(buf_done) struct buf records = { 0 };

@@ -138,7 +138,7 @@ static void lift_limit(const char *directory)
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ old_limit, RLIM_INFINITY });
 }
 
-TEST(a_full_disk_refuses_batches_whole_and_the_store_goes_on_when_there_is_room)
+TEST(a_full_disk_refuses_whole_batches_and_the_store_resumes_when_there_is_room)
 {
 	char *directory = fixture_directory();
 

@@ -24,7 +24,7 @@ TEST(a_file_that_is_no_database_is_set_aside)
 	fixture_remove(directory);
 }
 
-TEST(a_database_of_somebody_else_is_set_aside_whole)
+TEST(a_foreign_database_is_set_aside_as_a_whole)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
 	char *aside = xasprintf("%s.corrupt-1", path);
@@ -375,7 +375,7 @@ static void note_damaged_day(void *data, int64_t day_ns, const char *why)
 	*(int64_t *)data = why ? day_ns : -1;
 }
 
-TEST(a_reader_tells_what_it_finds_damaged_to_the_one_that_writes)
+TEST(a_reader_reports_damage_to_the_writer)
 {
 	char *directory = fixture_directory();
 	struct store *writer = open_in(directory, false, NULL), *reader = open_in(directory, true, NULL);

@@ -13,7 +13,7 @@ static mode_t mode_of(const char *directory, const char *name)
 	return st.st_mode & 0777;
 }
 
-TEST(a_second_writer_is_told_who_holds_the_store)
+TEST(a_second_writer_learns_which_process_holds_the_store)
 {
 	char *directory = fixture_directory();
 	struct store *s = open_in(directory, false, NULL), *reader;

@@ -271,7 +271,7 @@ TEST(a_file_of_an_older_strobe_is_sorted_at_once_and_upgraded_by_the_next_writer
 	fixture_remove(directory);
 }
 
-TEST(a_file_of_a_newer_strobe_is_set_aside_by_whoever_has_the_directory_for_itself)
+TEST(a_file_of_a_newer_strobe_is_set_aside_by_the_owner_of_the_directory)
 {
 	char *directory = fixture_directory();
 	struct store *s = open_in(directory, false, NULL);
@@ -292,7 +292,7 @@ TEST(a_file_of_a_newer_strobe_is_set_aside_by_whoever_has_the_directory_for_itse
 	fixture_remove(directory);
 }
 
-TEST(a_profile_that_makes_no_sense_is_called_damaged_and_the_list_goes_on)
+TEST(an_invalid_profile_is_reported_as_damaged_and_the_list_continues)
 {
 	static const char *const damages[] = {
 		"UPDATE profile SET data = x'01535452420101'", "UPDATE profile SET data = x'02ffffffff7f'",
@@ -364,7 +364,7 @@ TEST(kill_9_of_the_writer_loses_no_run_that_was_acknowledged)
 }
 
 /* SQLite itself does not wait when the file is to get a log and somebody else is about to write to it. */
-TEST(a_file_that_somebody_else_is_making_is_waited_for)
+TEST(a_file_being_created_by_another_process_is_awaited)
 {
 	char *directory = fixture_fast_directory(), *path = runs_file_path(directory), ready;
 	int fds[2];

@@ -27,7 +27,7 @@ TEST(an_empty_store_answers_with_counts)
 	done(&f);
 }
 
-TEST(what_was_appended_is_given_back_as_one_tree)
+TEST(appended_samples_are_returned_as_one_tree)
 {
 	struct fixture f = open_store();
 	struct maker *m = maker_new(1);
@@ -336,7 +336,7 @@ TEST(sums_of_samples_stop_at_the_end_of_their_range)
 	done(&f);
 }
 
-TEST(a_batch_that_comes_again_changes_nothing)
+TEST(a_redelivered_batch_changes_nothing)
 {
 	struct fixture f = open_store();
 	struct store_stats stats;

@@ -98,7 +98,7 @@ static void check_many(struct store *s, int hour, const char *prefix, uint32_t c
 }
 
 /* So many that a store may read all of its stacks. */
-TEST(a_range_has_its_own_stacks_only_whatever_their_share)
+TEST(a_range_has_only_its_own_stacks_for_any_share)
 {
 	struct fixture f = open_store();
 

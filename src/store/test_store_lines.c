@@ -40,7 +40,7 @@ static void fill(struct fixture *f, bool reopening)
 	CHECK_INT(append_one(f->store, 7, NOON, "entry=a", "main@21", 4), 0);
 }
 
-TEST(lines_are_given_to_whoever_asks)
+TEST(lines_are_returned_on_request)
 {
 	for (int reopening = 0; reopening < 2; reopening++) {
 		struct fixture f = open_store();

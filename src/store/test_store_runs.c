@@ -373,7 +373,7 @@ TEST(runs_are_sorted_by_each_column_both_ways_and_a_missing_total_is_the_least)
 	done(&f);
 }
 
-TEST(a_very_long_name_sorts_and_the_list_goes_on_behind_it)
+TEST(a_very_long_name_sorts_and_the_list_continues_after_it)
 {
 	struct fixture f = open_store();
 	char labels[1100] = "source=s,id=1,name=";

@@ -153,7 +153,7 @@ static void append_columns(struct store *s, int64_t ns, enum strobe_clock clock,
 	maker_free(m);
 }
 
-TEST(columns_have_one_order_whatever_was_stored_first)
+TEST(columns_have_one_order_regardless_of_what_was_stored_first)
 {
 	static const char *const memory[] = { "objects", "bytes", NULL }, *const late[] = { "calls", "samples", NULL };
 	static const char *const sampled[] = { "samples", "cpu_ns", NULL }, *const other[] = { "allocated", NULL };

@@ -12,7 +12,7 @@
 /* The width of the text in columns, once it is made fit. */
 size_t cells_width(struct str s);
 
-/* Appends what fits into `width` columns and returns how many it took. A text that does not fit is cut, at its begin with `end`,
+/* Appends what fits into `width` columns and returns how many it took. A text that does not fit is cut, at its start with `end`,
  * and marked with "…". */
 size_t cells_put(struct buf *out, struct str s, size_t width, bool end);
 

@@ -197,7 +197,7 @@ struct live *live_free(struct live *l)
 	return NULL;
 }
 
-/* Copies are looked at, not added to, so labels need no numbers. */
+/* Copies are only read, so labels need no numbers. */
 struct live *live_copy(const struct live *l)
 {
 	struct live *r = live_new(l->window_ns);

@@ -2,7 +2,7 @@
  *
  * Measurements come in intervals of about a second: the profiles of one, each with its labels, and then its end with the
  * totals of the recording up to there. The newest intervals are the window; all are added up as well, within a bound of
- * memory. Knows nothing of how any of it is shown.
+ * memory. Independent of the display.
  */
 #ifndef TOP_LIVE_H
 #define TOP_LIVE_H
@@ -26,10 +26,10 @@ struct live *live_copy(const struct live *l);		/* as it is now */
 /* Adds a profile to the open interval, and owns it. */
 void live_add(struct live *l, struct profile *p);
 
-/* Ends the interval at `now_ns` of a clock that only goes on. `totals` are of the recording since its start. */
+/* Ends the interval at `now_ns` of a monotonic clock. `totals` are of the recording since its start. */
 void live_close(struct live *l, const struct record_summary *totals, int64_t now_ns);
 
-/* Begins anew: what was measured before the last end is forgotten. */
+/* Starts over: measurements before the last end are dropped. */
 void live_reset(struct live *l);
 
 /* The length of the period, as far as it was measured. */

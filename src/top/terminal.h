@@ -17,7 +17,7 @@ struct terminal;
  * cannot move its cursor, or if this build has no ncurses. */
 int terminal_open(struct terminal **ret, bool color, struct err *err);
 
-/* Gives the terminal back as it was. NULL is fine; returns NULL. */
+/* Restores the terminal. NULL is fine; returns NULL. */
 struct terminal *terminal_close(struct terminal *t);
 
 void terminal_size(struct terminal *t, size_t *ret_width, size_t *ret_height);

@@ -61,7 +61,7 @@ TEST(tab_goes_round_what_rows_are)
 	top_view_done(&v);
 }
 
-TEST(a_filter_is_typed_and_mistakes_are_told)
+TEST(a_filter_is_typed_and_mistakes_are_reported)
 {
 	struct top_view v;
 
@@ -198,7 +198,7 @@ TEST(the_selection_goes_with_its_row)
 	live_free(then);
 }
 
-TEST(enter_goes_into_a_script_and_escape_comes_back)
+TEST(enter_opens_a_script_and_escape_returns)
 {
 	struct top_row items[2];
 	struct top_rows rows;

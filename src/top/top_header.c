@@ -124,7 +124,7 @@ bool top_put_warning(struct buf *out, const struct top_status *f)
 	else if (s->is_remote && s->remote.closed)
 		fallback_put_closed(out, s->remote.closed, s->remote.closed_why);
 	else if (record_summary_lost(s))
-		buf_puts(out, "samples were lost; i says why");
+		buf_puts(out, "samples were lost; press i for details");
 	else if (s->switch_share > 1)
 		buf_printf(out, "many switches: one of %u stands for all, with its weight", s->switch_share);
 	else if (*f->fallback)

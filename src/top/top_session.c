@@ -241,7 +241,7 @@ static void draw(struct session *t, struct terminal *terminal, struct top_screen
 	terminal_show(terminal, screen);
 }
 
-/* Runs the recorder until the next key is read. Ended processes leave their table, until somebody has read it. */
+/* Runs the recorder until the next key is read. When the processes have ended, their table stays until a key is pressed. */
 static int wait_a_little(struct session *t, struct err *err)
 {
 	int e;
@@ -255,7 +255,7 @@ static int wait_a_little(struct session *t, struct err *err)
 	return e;
 }
 
-static bool is_over(const struct session *t)
+static bool has_ended(const struct session *t)
 {
 	return interrupted || (t->options->duration_ns && recorder_elapsed_ns(t->recorder) >= t->options->duration_ns);
 }
@@ -270,7 +270,7 @@ static int run_screen(struct session *t, struct terminal *terminal, struct err *
 	top_screen_init(&screen);
 	if (e >= 0)
 		fill(t);
-	while (e >= 0 && !quit && !is_over(t)) {
+	while (e >= 0 && !quit && !has_ended(t)) {
 		if (changed)
 			draw(t, terminal, &screen);
 		bool ended = t->facts.ended;
@@ -309,13 +309,13 @@ static int run_plain(struct session *t, struct err *err)
 
 	if (e >= 0)
 		e = 1;
-	while (e > 0 && !is_over(t)) {
+	while (e > 0 && !has_ended(t)) {
 		int64_t now = recorder_elapsed_ns(t->recorder), until = t->taken_ns + every;
 
 		if (t->options->duration_ns && until > t->options->duration_ns)
 			until = t->options->duration_ns;
 		e = until > now ? recorder_run(t->recorder, until - now, err) : 1;
-		if (e < 0 || (e > 0 && recorder_elapsed_ns(t->recorder) < until) || is_over(t))
+		if (e < 0 || (e > 0 && recorder_elapsed_ns(t->recorder) < until) || has_ended(t))
 			continue;
 		if (take(t, err) < 0)
 			return err->code;

@@ -1,4 +1,4 @@
-/* top_session.h: a recording that somebody watches, second by second, on a terminal or as lines on standard output, until a key,
+/* top_session.h: an interactive recording, second by second, on a terminal or as lines on standard output, until a key,
  * a signal or the end of its time.
  */
 #ifndef TOP_TOP_SESSION_H

@@ -122,7 +122,7 @@ void top_view_fill(struct top_view *v, const struct live *l, struct top_rows *ro
 	if (v->has_filter)
 		top_rows_filter(rows, &v->regex);
 	top_rows_sort(rows, v->sort);
-	/* Nobody has chosen the first row; whatever is first next is as good. */
+	/* The first row was not chosen by the user; any other first row will do. */
 	if (!v->requests && v->selected && v->rows && v->selected < v->rows->count)
 		place = place_of(rows, &v->rows->rows[v->selected]);
 	if (place != SIZE_MAX)

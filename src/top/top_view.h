@@ -17,7 +17,7 @@ enum top_action {
 	TOP_NOTHING,
 	TOP_REDRAW,			/* the same rows look different */
 	TOP_REFILL,			/* other rows */
-	TOP_RESET,			/* the recording's sums begin anew */
+	TOP_RESET,			/* the recording's sums are reset */
 	TOP_SAVE,			/* to `input` */
 	TOP_QUIT,
 };
@@ -42,7 +42,7 @@ struct top_view {
 	regex_t regex;
 	enum top_prompt prompt;
 	char input[TOP_INPUT_MAX + 1];
-	char message[300];		/* the last thing that was done; "" if there is nothing to say */
+	char message[300];		/* the result of the last action, or "" */
 	size_t selected, first;		/* rows */
 	size_t page;			/* rows that fit on the screen, set when drawing */
 	const struct top_rows *rows;	/* that are shown */
@@ -61,8 +61,8 @@ int top_view_filter(struct top_view *v, const char *text, struct err *err);
 /* Keeps the selected row in sight and among the rows. */
 void top_view_clamp(struct top_view *v);
 
-/* Fills rows as they are to be shown. The selection stays with its row, wherever that is now; the rows that were shown before
- * must still be there. */
+/* Fills rows in display order. The selection follows its row; the previously shown rows must
+ * still be valid. */
 void top_view_fill(struct top_view *v, const struct live *l, struct top_rows *rows);
 
 /* The same of requests, which are shown from now on, instead of those before. */

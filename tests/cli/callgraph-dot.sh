@@ -1,4 +1,4 @@
-# the graph in Graphviz's language: sums, shares, pruning, the path that took most, one function, groups
+# the graph in Graphviz's language: sums, shares, pruning, the critical path, one function, groups
 strobe callgraph data/blog.folded -o all.dot --title 'Blog'
 cat all.dot
 strobe callgraph data/blog.folded -q -n 4 --threshold 10 -o few.dot

@@ -56,7 +56,7 @@ class Page:
 
 
 def answers(page, end):
-    """All that is asked about samples, of a range that does not move."""
+    """All queries about samples, for a fixed range."""
     range_ = f'from={end - 3600}&to={end + 3600}'
     labels = json.loads(page.get(f'/api/v1/labels?{range_}'))['labels']
     profile = json.loads(page.get(f'/api/v1/profile?{range_}'))

@@ -58,7 +58,7 @@ def total(directory, store):
 
 
 def total_so_far(store):
-    """The same while somebody writes to it."""
+    """The same during writes."""
     r = subprocess.run([STROBE, 'grep', '--store', f'sqlite:{store}', '--from', '-2d', '--lowercase', '--no-skip', '--json'],
                        capture_output=True, text=True)
     return json.loads(r.stdout)['samples'] if r.returncode == 0 else 0
@@ -105,7 +105,7 @@ logs:
 
 
 def logged(directory):
-    """Lines by period and tag, whatever the time in the names is. A sink that failed takes back the files that it made."""
+    """Lines by period and tag, for any time in the names. A failed sink removes the files that it created."""
     found = {}
     for path in glob.glob(f'{directory}/logs/[a-z]*/*.log'):
         key = os.path.basename(os.path.dirname(path)) + ' ' + path.split('.')[-2]

@@ -99,7 +99,7 @@ def cpu_seconds(pid):
 
 
 def has_clocks(pid):
-    """Whether a recording has begun: by then it has looked at the processes that run."""
+    """Whether a recording has begun: by then it has found the running processes."""
     try:
         return any('perf_event' in os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd'))
     except OSError:

@@ -28,7 +28,7 @@ given_ports = set()
 
 
 def free_port():
-    """None of those that the kernel gives to connections: a server that is started again wants the same one, and who asks
+    """None of those that the kernel gives to connections: a restarted server needs the same one, and who asks
     for it meanwhile would otherwise now and then be given that very port, and be connected to himself. None twice: of
     the servers of one test some ask before others have begun to listen."""
     for _ in range(1000):

@@ -85,7 +85,7 @@ class Screen:
                 return value
 
     def wait_for_end(self, seconds=60):
-        """The exit code; None if it goes on."""
+        """The exit code; None while it is running."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < end:
             self.read()

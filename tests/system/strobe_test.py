@@ -77,7 +77,7 @@ def skip_all(reason):
 
 def wait_for(condition, seconds=60):
     """Waits until `condition()` is true; returns its value, or the last false one when time is up. It is up late, since
-    machines are busy: whoever waits for what does not come has failed anyway."""
+    machines are busy: a wait that times out has failed anyway."""
     end = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < end:
         time.sleep(0.02)
@@ -181,7 +181,7 @@ class Receiver:
 
 
 def fastcgi(path, script, method='GET', query='', timeout=30, uri=None):
-    """Asks php-fpm on the unix socket `path` for `script`, as the web server does for `uri`. Returns (headers, body)."""
+    """Requests `script` from php-fpm on the unix socket `path`, as the web server does for `uri`. Returns (headers, body)."""
     def record(kind, content):
         return struct.pack('>BBHHBx', 1, kind, 1, len(content), 0) + content
 

@@ -1,4 +1,4 @@
-"""A cluster of ClickHouse servers with replicas, and a real ZooKeeper: all replicas have all samples, once, whatever happens to them.
+"""A cluster of ClickHouse servers with replicas, and a real ZooKeeper: all replicas have all samples, once, through failures of any of them.
 Two shards, of which the first has two replicas; tests share them and one database."""
 import glob
 import os
@@ -19,7 +19,7 @@ running = []
 
 def start_with_zookeeper(server):
     """18.16 tries for a second to reach ZooKeeper, and for five seconds after a failure it crashes at ON CLUSTER. Where a busy
-    machine let the first try fail the server is started anew."""
+    machine let the first try fail the server is restarted."""
     for _ in range(5):
         server.start()
         if wait_for(lambda: reaches_zookeeper(server), 60) and not server.has_logged('DDLWorker'):

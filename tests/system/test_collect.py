@@ -1,4 +1,4 @@
-"""`strobe collect`: several sources and sinks in one daemon, sums that add up, who asks for counters, units of systemd."""
+"""`strobe collect`: several sources and sinks in one daemon, sums that add up, counters over HTTP, units of systemd."""
 import os
 import re
 import socket

@@ -168,7 +168,7 @@ def no_samples(tree):
 
 
 def start_and_wait(tree):
-    """A demo that goes on; returns it and its output so far, when it serves."""
+    """A running demo; returns it and its output so far, once it serves."""
     log = os.path.join(tree, 'var', 'demo.log')
     with open(log, 'w', encoding='utf-8') as out:
         process = subprocess.Popen([os.path.join(tree, 'demo', 'run')], env=environment(SECONDS_OF_LOAD='2', ONCE=''),

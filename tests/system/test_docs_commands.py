@@ -231,7 +231,7 @@ class Sandbox:
         return None if done.returncode in fine else f'{command}: exit code {done.returncode}: {done.stderr.strip()[:300]} ({line})'
 
     def serve(self, line, folder):
-        """A daemon listens, and ends well when it is asked to."""
+        """A daemon listens, and exits cleanly on request."""
         p = subprocess.Popen(['sh', '-c', f'exec {line.removeprefix("sudo ")}'], cwd=folder, env=self.env, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         said = Said(p.stderr)
         wait_for(lambda: 'listening on http' in self.text(said) or p.poll() is not None)

@@ -379,7 +379,7 @@ def somebody_without_rights_is_told_which_are_missing():
         check(code == 2, f'{code}')
         memory = find(findings, 'memory')
         check("another user's" in memory['cause'] and 'CAP_SYS_PTRACE' in memory['cause'], f'{memory}')
-        check('cannot be read: Permission denied' in find(findings, 'process-unknown')['cause'], f'{find(findings, "process-unknown")}')
+        check('cannot tell whether it has the extension: Permission denied' in find(findings, 'process-unknown')['cause'], f'{find(findings, "process-unknown")}')
         bpf = find(findings, 'bpf')
         if not bpf:
             raise Skip('this machine lets everybody use BPF')

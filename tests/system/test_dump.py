@@ -29,7 +29,7 @@ def dump(*args, **popen):
 
 
 class Request:
-    """A request that goes on for the block."""
+    """A request that lasts for the block."""
 
     def __init__(self, fpm, script, **arguments):
         self.thread = threading.Thread(target=lambda: fpm.get(script, **arguments), daemon=True)

@@ -122,7 +122,7 @@ def only_one_works_on_a_tree():
                                  cwd=d, stderr=subprocess.DEVNULL)
         check(wait_for(lambda: os.path.exists(f'{d}/begun')), 'the first is at work')
         r = strobe(d, 'export', 'svgs', '--logs', 'logs')
-        check(r.returncode == 0 and 'another one is at work' in r.stderr and 'drawn' not in r.stderr, f'{r}')
+        check(r.returncode == 0 and 'another export is already running' in r.stderr and 'drawn' not in r.stderr, f'{r}')
         r = strobe(d, 'export', 'compress', '--logs', 'logs')
         check(r.returncode == 0 and '1 compressed' in r.stderr, f'compressing is another work: {r}')
         first.kill()

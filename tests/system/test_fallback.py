@@ -29,7 +29,7 @@ def field(pid, key):
 
 
 class Watch:
-    """Whether a process is ever stopped, or traced by anybody."""
+    """Whether a process is ever stopped or traced."""
 
     def __init__(self, pid):
         self.pid, self.over, self.looks, self.seen = pid, False, 0, set()

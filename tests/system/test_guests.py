@@ -71,7 +71,7 @@ class Connection:
 
 
 class Sink(threading.Thread):
-    """Takes the messages of a receiver's socket and forgets them, so that nobody waits."""
+    """Reads and drops the messages of a receiver's socket, so that no sender waits."""
 
     def __init__(self, receiver):
         super().__init__(daemon=True)

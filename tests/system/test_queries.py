@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Queries and slow readers beside the daemon: what they take is bounded, and costs nobody else anything."""
+"""Queries and slow readers beside the daemon: their cost is bounded, and does not affect others."""
 import json
 import os
 import random
@@ -74,7 +74,7 @@ def most_memory(pid):
 
 
 def connect_slowly(d, path):
-    """Asks, takes the beginning of the answer and leaves the rest."""
+    """Sends a request, reads the beginning of the answer and leaves the rest."""
     host, port = d.url[7:].split(':')
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

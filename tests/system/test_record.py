@@ -455,7 +455,7 @@ def a_time_namespace_changes_no_process_and_no_duration():
 
 @test
 def a_proc_of_another_pid_namespace_is_refused():
-    """Its numbers are others, so whatever is asked by number would be about the wrong process."""
+    """Its numbers differ, so lookups by number would find the wrong process."""
     namespace = ['unshare', '--fork', '--pid', '--kill-child']
     if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
         raise Skip('no pid namespace can be made here')
@@ -474,7 +474,7 @@ ALPHA = '<?php function alpha_one() { for ($i = 0; $i < 300000; $i++); } functio
 
 
 class Requests:
-    """Asks a php-fpm for one script after the other until the end of the block."""
+    """Requests one script after the other from a php-fpm until the end of the block."""
 
     def __init__(self, fpm, scripts, pools=('www',)):
         self.fpm, self.scripts, self.pools, self.over = fpm, scripts, pools, False

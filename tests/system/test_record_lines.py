@@ -69,7 +69,7 @@ def strobe(*args):
 
 
 def speedscope(path_or_text):
-    """[(stack of (name, file, executed line, start), value)] of a file with lines, whatever wrote it."""
+    """[(stack of (name, file, executed line, start), value)] of a file with lines, from any writer."""
     text = path_or_text
     if not text.startswith('{'):
         r = strobe('convert', path_or_text, '-f', 'speedscope', '--column', 'samples')

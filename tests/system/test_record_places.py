@@ -32,7 +32,7 @@ while (true) high();
 
 
 class Requests:
-    """Asks again and again until the end of the block."""
+    """Sends requests until the end of the block."""
 
     def __init__(self, ask):
         self.ask, self.over, self.asked = ask, False, 0
@@ -226,7 +226,7 @@ def inside_a_container_processes_have_the_numbers_of_the_container():
 
 
 def descendants(pid):
-    """Whoever this process started, and whoever those did."""
+    """The descendants of this process."""
     found = []
     for path in glob.glob('/proc/[0-9]*/stat'):
         try:

@@ -122,9 +122,9 @@ def passwords_and_rights_are_asked_for_and_never_shown():
                 r.url('?channel=right'), r.url(f'?channel=file&password-file={directory}/password', login=''),
                 acl.url('?channel=forbidden'), r.url('9999?channel=database')]
         with Daemon(directory, *(word for url in urls for word in ('--from', url))) as d:
-            check(said(d, 'wants a password; give it by password-file='), 'none: it says what is missing')
-            check(said(d, 'does not accept that user and password'), 'wrong: it says so')
-            check(said(d, 'does not allow that to this user'), 'not allowed: it says so')
+            check(said(d, 'requires a password; set password-file='), 'none: it says what is missing')
+            check(said(d, 'rejects the user or the password'), 'wrong: it says so')
+            check(said(d, 'does not permit this to the user'), 'not allowed: it says so')
             check(said(d, 'has no database 9999'), 'a database that is not there is said')
             r.wait_for_subscriber('right')
             r.wait_for_subscriber('file')
@@ -134,7 +134,7 @@ def passwords_and_rights_are_asked_for_and_never_shown():
             time.sleep(2)
             everything = '\n'.join(d.lines) + d.get('/metrics') + d.get('/api/v1/status')
             check('geheim' not in everything and 'falsch' not in everything, 'no password is shown')
-            check(times_said(d, 'wants a password') == 1 and times_said(d, 'does not allow') == 1, 'each is said once')
+            check(times_said(d, 'requires a password') == 1 and times_said(d, 'does not permit') == 1, 'each is said once')
 
 
 @test

@@ -1,4 +1,4 @@
-"""`strobe collect` as a member of a consumer group: what was added to a stream is stored, and counts once, whatever happens
+"""`strobe collect` as a member of a consumer group: what was added to a stream is stored, and counts once, whatever fails
 to the collector, to Redis, or to the disk. STROBE_KILLS sets how often collectors are killed (102)."""
 import json
 import os
@@ -394,7 +394,7 @@ def records(server, stream):
 
 
 def collect_to_nowhere(directory, url):
-    """Its batches are under way for ever."""
+    """Its batches stay in flight for ever."""
     return collector.Collector(directory, '--from', url, '--to', f'otlp://127.0.0.1:{free_port()}')
 
 

@@ -156,7 +156,7 @@ def a_certificate_has_to_be_trusted_valid_and_of_this_host():
 def a_server_may_want_a_certificate_of_the_client():
     with Certificates() as c:
         with TlsServer(c, clients='yes') as r:
-            says(r.url(), 'does it want a certificate of the client? Give cert-file=FILE and key-file=FILE')
+            says(r.url(), 'does it require a client certificate? Give cert-file=FILE and key-file=FILE')
             says(r.url() + f'&cert-file={c.path("stranger.pem")}&key-file={c.path("stranger.key")}',
                  f"it does not accept our certificate '{c.path('stranger.pem')}' (cert-file=)")
             works(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("client.key")}')
@@ -168,14 +168,14 @@ def a_server_may_want_a_certificate_of_the_client():
                                   capture_output=True, text=True, timeout=30)
             check(done.returncode == 2 and 'cannot use the certificate' in done.stderr, f'another key is refused at the start: {done.stderr}')
         with TlsServer(c, '--tls-protocols', 'TLSv1.2', clients='yes') as r:
-            says(r.url(), 'does it want a certificate of the client? Give cert-file=FILE and key-file=FILE')
+            says(r.url(), 'does it require a client certificate? Give cert-file=FILE and key-file=FILE')
             works(r.url() + f'&cert-file={c.path("client.pem")}&key-file={c.path("client.key")}')
 
 
 @test
 def one_side_alone_with_tls_is_said():
     with Certificates() as c, TlsServer(c) as r:
-        says(f'redis://127.0.0.1:{r.tls_port}/?', 'does it want TLS (rediss://)?')
+        says(f'redis://127.0.0.1:{r.tls_port}/?', 'does it require TLS (rediss://)?')
         says(r.url().replace(str(r.tls_port), str(r.port)), 'TLS on this port')
 
 

@@ -1,4 +1,4 @@
-"""`strobe run`: the program it runs notices nothing, and whoever ran it learns what it did."""
+"""`strobe run`: the program it runs is undisturbed, and the user sees its profile."""
 import json
 import os
 import pty

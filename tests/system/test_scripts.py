@@ -24,7 +24,7 @@ def tools(directory, without=(), **other):
 
 
 def options_of_the_tree():
-    """The variables that this tree was built with: with others, scripts/build would set the tree up anew, by programs in a PATH
+    """The variables that this tree was built with: with others, scripts/build would reconfigure the tree, by programs in a PATH
     that is gone after the test."""
     with open(f'{ROOT}/build/.options') as f:
         options = f.read().split()

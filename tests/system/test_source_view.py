@@ -196,7 +196,7 @@ def what_is_missing_or_has_changed_says_how_to_mend_it():
         profile('mapped', '/srv/release/a/b.php', 1)
         profile('none', '', 1)
         short = ask(daemon, run='shop/short', function='work')
-        check(short['source'] == 'changed' and 'the source has 2 lines, and the profile knows line 40' in short['why'] and '--source-dir' in short['why'], f'{short}')
+        check(short['source'] == 'changed' and 'the source has 2 lines, but the profile refers to line 40' in short['why'] and '--source-dir' in short['why'], f'{short}')
         check(short['lines'][-1]['line'] == 40 and short['lines'][-1]['text'] is None and short['lines'][-1]['self'] == [7], f'{short}')
         check('past the end of the file' in daemon.get('/runs/shop/short?function=work'), 'the page')
         gone = ask(daemon, run='shop/gone', function='work')

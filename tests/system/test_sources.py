@@ -178,7 +178,7 @@ class PopenWith:
 
 
 class PassedSocket:
-    """A port of loopback that somebody else listens on, and hands to each start of a collector, as systemd does."""
+    """A port of loopback on which a parent listens, and which it passes to each start of a collector, as systemd does."""
 
     def __init__(self):
         self.listener = socket.create_server(('127.0.0.1', 0))

@@ -1,4 +1,4 @@
-"""The same samples in SQLite, in one ClickHouse and in two: whatever is asked about them, the answers are the same, to the order of
+"""The same samples in SQLite, in one ClickHouse and in two: all queries give the same answers, to the order of
 their rows."""
 import json
 import os

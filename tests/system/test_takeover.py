@@ -1,4 +1,4 @@
-"""Entries of a stream that were given to a daemon which is gone: whoever is given them next stores each sample once, however much of
+"""Entries of a stream that were delivered to a daemon which died: the next consumer stores each sample once, however much of
 a batch is stored, in one ClickHouse or in two shards of it. Its state directory is gone, too."""
 import contextlib
 import itertools

@@ -74,7 +74,7 @@ class TlsServer(RedisServer):
             raise
 
     def url(self, rest='?', login=None, ca='ca'):
-        """`rest` is '?' and parameters; without `ca` the system's authorities are asked."""
+        """`rest` is '?' and parameters; without `ca` the system's authorities are used."""
         url = super().url(rest, login).replace('redis://', 'rediss://').replace(f':{self.port}/', f':{self.tls_port}/')
         return with_parameter(url, f'ca-file={self.certificates.path(ca)}.pem') if ca else url
 

@@ -167,7 +167,6 @@ def versions():
         text = subprocess.run([STROBE, 'man', *page], capture_output=True, text=True).stdout
         said[f'man page {"-".join(["strobe", *page])}'] = re.search(r'^\.TH .*?"Strobe ([^"]+)"', text, re.M)[1]
     said['extension/php_strobe.h'] = re.search(r'PHP_STROBE_VERSION "([^"]+)"', read('extension/php_strobe.h'))[1]
-    said['extension/strobe.stub.php'] = re.search(r"const VERSION = '([^']+)'", read('extension/strobe.stub.php'))[1]
     said['CHANGELOG.md'] = re.search(r'^## ([\w.-]+)', read('CHANGELOG.md'), re.M)[1]
     if os.path.exists(f'{ROOT}/build/strobe.so'):
         php = subprocess.run(['php', '-n', '-d', f'extension={ROOT}/build/strobe.so', '-r', 'echo Strobe\\VERSION, " ", phpversion("strobe");'],
@@ -186,9 +185,23 @@ def versions():
     return said
 
 
+def places_of(version):
+    """The files of the sources, packages and goldens that spell `version` out."""
+    places = ['meson.build', 'composer.json', 'extension', 'wire', 'packaging', 'scripts', 'src', 'tests/cli', 'web/src']
+    names = subprocess.run(['git', '-C', ROOT, 'ls-files', '-z', *places], capture_output=True, text=True).stdout.split('\0')
+    spelled = re.compile(rb'(?<![\w.])' + re.escape(version.encode()) + rb'(?![\w.])')
+    for name in names:
+        # Inputs of tests hold the version of the Strobe that wrote them.
+        if name and '/corpus/' not in name and not os.path.basename(name).startswith('test_') and os.path.isfile(f'{ROOT}/{name}'):
+            with open(f'{ROOT}/{name}', 'rb') as f:
+                if spelled.search(f.read()):
+                    yield name
+
+
 def version_test():
     said = versions()
     wanted = said['extension/php_strobe.h']
+    told([name for name in places_of(wanted) if name != 'extension/php_strobe.h'], 'only extension/php_strobe.h spells the version out')
     told([f'{part}: {version}, not {wanted}' for part, version in said.items() if version != wanted],
          'binary, man pages, extension, packages and CHANGELOG.md have one version')
 

@@ -448,7 +448,7 @@ await test('an average names its runs', async () => {
 
 // --- The call graph ---
 
-await test('the call graph opens readable on the path that took most, zooms, moves, and leads to functions', async () => {
+await test('the call graph opens readable on the critical path, zooms, moves, and leads to functions', async () => {
 	const open = await openPage('/runs/shop/before#show=calls');
 	const svg = await open.waitForSelector('.call-graph svg .node');
 	check(svg);
@@ -688,7 +688,7 @@ await test('without scripts a comparison has the totals, a link to each side, an
 	const said = await text(open, '.choices');
 	check(/Scaled automatically, as measured, in shares of the total/.test(said) && await open.$('.choices a[href*="scale=total"]'), said);
 	await open.goto(`${site}/?run=shop/after&base=shop/before&scale=total`);
-	check(/In the table what was before is scaled: × \d/.test(await text(open, 'main')) && (await text(open, '.choices strong:last-of-type')), await text(open, 'main'));
+	check(/In the table the values before are scaled: × \d/.test(await text(open, 'main')) && (await text(open, '.choices strong:last-of-type')), await text(open, 'main'));
 	await open.goto(`${site}/?run=shop/after&base=shop/before&sort=name`);
 	const facts = await open.$eval('section[aria-label="Run"]', (s) => s.textContent);
 	check(/samples: [\d,]+ before, [\d,]+ after, \+[\d,]+ \(\+[\d.]+%\)/.test(facts), facts);
@@ -987,7 +987,7 @@ await test('stacks are kept and removed on the page of the server too, in all it
 	await open.waitForFunction(() => /[1-9].*matched/.test(document.querySelector('.matched').textContent));
 	check(await open.$$eval('.segments[aria-label="Filter stacks"] button', (all) => all.every((b) => b.disabled && b.title.startsWith('The server cannot filter'))));
 	await open.goto(`${site}/runs/shop/before?keep=nothing+at+all`);
-	await open.waitForFunction(() => /no stack passes all filters/.test(document.querySelector('.empty')?.textContent));
+	await open.waitForFunction(() => /no stack passes all (stack )?filters/i.test(document.querySelector('.empty')?.textContent));
 	await press(open, 'Remove the filters of stacks');
 	await open.waitForSelector('.functions tbody tr');
 	await open.evaluate(() => {

@@ -58,7 +58,7 @@ void excimer_event_start(struct excimer_event *e, const char *what)
 	r = timer_start(&e->timer, e->type == EXCIMER_CPU ? TIMER_CPU : TIMER_WALL, first, e->period_ns);
 	if (r == ENOTSUP)
 		excimer_warn_of_delivery(what);
-	else if (r && r != ECANCELED)	/* that is after the end of the request, where nobody waits for it */
+	else if (r && r != ECANCELED)	/* after the end of the request, where it is irrelevant */
 		php_error_docref(NULL, E_WARNING, "Error in pthread_create(): %s", strerror(r));
 }
 

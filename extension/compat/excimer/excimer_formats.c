@@ -82,7 +82,7 @@ static void frame_elements(const struct excimer_log *log, const struct excimer_n
 }
 
 /* The nodes that entries end with, in the order in which they first did, and the events of each. Stacks are many fewer
- * than entries, so that what follows looks at each only once. */
+ * than entries, so that the following code visits each only once. */
 struct leaves {
 	uint32_t *order;
 	size_t count;
@@ -315,7 +315,7 @@ struct function_total {
 struct function_totals {
 	struct function_total *of;	/* [1] is the first */
 	uint32_t count;
-	uint32_t *by_node;		/* 0: not looked at yet */
+	uint32_t *by_node;		/* 0: not visited yet */
 	zend_array by_name;
 };
 

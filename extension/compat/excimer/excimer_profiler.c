@@ -19,7 +19,7 @@
 struct profiler_object {
 	struct excimer_event event;
 	zval log;			/* an ExcimerLog: where samples go now */
-	zval callback;			/* told about a log that is full; undefined: nobody is */
+	zval callback;			/* called when the log is full; undefined: none */
 	zend_long max_samples;		/* in a full log; 0: it never is */
 	struct excimer_stack stack;
 	zend_object std;

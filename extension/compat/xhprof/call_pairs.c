@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define HIDDEN	UINT32_MAX		/* number of the name of a function that is not shown */
-#define NONE	0u			/* the root is nobody's child and nobody's sibling */
+#define NONE	0u			/* the root is neither a child nor a sibling */
 
 struct edge {
 	uint32_t caller, caller_level, callee, callee_level;	/* caller HIDDEN: this is the root */

@@ -4,7 +4,7 @@
  * microseconds and what else was requested. A function that is called again while it runs gets the number of its calls
  * above as a suffix: "foo==>foo@1". Functions that are not shown, because their kind has no name in an API or because
  * the user ignores them, are transparent: what they call belongs to the nearest caller that is shown. A pair without a
- * call counts how often a fiber went on there ("Fiber::resume==>job"), since tools divide by the calls.
+ * call counts how often a fiber was resumed there ("Fiber::resume==>job"), since tools divide by the calls.
  *
  * The APIs that share this form differ in how they name what is not a plain function; such a set of rules is a
  * constant.

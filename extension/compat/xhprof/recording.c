@@ -73,7 +73,7 @@ static void forget(struct recording *r)
 	r->format.ignored = NULL;
 }
 
-/* From the arrays no path can be told, so a tree that is full is added up and begun anew. */
+/* The arrays hold no paths, so a full tree is summed up and restarted. */
 static void add_part(void *owner, const struct call_tree *t)
 {
 	struct recording *r = owner;
@@ -133,7 +133,7 @@ bool recording_start_sampled(struct recording *r, const struct sampled_options *
 	return true;
 }
 
-/* The array of what was seen; an empty one if there was not enough memory. */
+/* The recorded array; empty without enough memory. */
 static void export(struct recording *r, struct call_tree *last, zval *ret)
 {
 	bool complete = last && r->edges && edges_add(r->edges, last, true);
@@ -153,7 +153,7 @@ static void export(struct recording *r, struct call_tree *last, zval *ret)
 		forget(r);
 		zend_bailout();
 	} zend_end_try();
-	tracer_tell_folded(r->folded_calls);
+	tracer_warn_of_folded(r->folded_calls);
 }
 
 void recording_stop(struct recording *r, zval *ret)

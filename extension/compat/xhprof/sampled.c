@@ -155,7 +155,7 @@ static void write_down(struct sampled *s, uint64_t intervals, const struct tick_
 	zval_ptr_dtor(&text);
 }
 
-static uint64_t intervals_over(const struct sampled *s)
+static uint64_t elapsed_intervals(const struct sampled *s)
 {
 	int64_t elapsed = timer_now(TIMER_WALL) - s->start_ns;
 
@@ -165,7 +165,7 @@ static uint64_t intervals_over(const struct sampled *s)
 static void expired(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct sampled *s = timer->owner;
-	uint64_t over = intervals_over(s);
+	uint64_t over = elapsed_intervals(s);
 
 	if (over > s->intervals)
 		write_down(s, over - s->intervals, m);
@@ -178,7 +178,7 @@ static bool remember_outer(struct sampled *s)
 {
 	struct tick_snapshot m = { .frame = EG(current_execute_data) };
 
-	/* The function that starts it is an internal one, and is over before the first sample. */
+	/* The function that starts it is an internal one, and returns before the first sample. */
 	if (m.frame && m.frame->func && !ZEND_USER_CODE(m.frame->func->type))
 		m.frame = m.frame->prev_execute_data;
 	s->outer_depth = collect(s, &m);
@@ -235,7 +235,7 @@ void sampled_stop(struct sampled *s, zval *ret)
 {
 	const zend_execute_data *frame = EG(current_execute_data);
 	struct tick_snapshot m = { .frame = frame ? frame->prev_execute_data : NULL };
-	uint64_t over = intervals_over(s);
+	uint64_t over = elapsed_intervals(s);
 
 	timer_stop(&s->timer);
 	if (over > s->intervals)

@@ -1,7 +1,7 @@
 /* event.h: the seam between the BPF programs and the daemon: shared structs, compiled by both compilers.
  *
  * All structs have fixed sizes and no hidden padding. Settings go in once, before the programs are loaded. Counts come
- * out of two tables that take turns (`counts`), and what has a long description (a stack, a function, a binary) comes
+ * from two tables that alternate (`counts`), and what has a long description (a stack, a function, a binary) comes
  * once, as an event in the ring buffer. The event is written before the first count that refers to it.
  */
 #ifndef CAPTURE_BPF_EVENT_H

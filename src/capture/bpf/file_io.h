@@ -2,7 +2,7 @@
  *
  * Every system call of the machine passes here while they are attached, so they are loaded in this mode only, and most
  * calls end at the first test. All that takes time is done at the end: the process still waits for its call, so its stack
- * is that of the call, and the time that it takes is not the call's.
+ * is that of the call, and the time that this takes is not the call's.
  */
 #ifndef CAPTURE_BPF_FILE_IO_H
 #define CAPTURE_BPF_FILE_IO_H
@@ -108,7 +108,7 @@ static __always_inline void add_call(const struct file_key *key, const struct fi
 	__sync_fetch_and_add(&there->ns, c->ns);
 }
 
-/* The file that the call is about, or reads, if it has two. */
+/* The file that the call refers to, or reads if it has two. */
 static __always_inline void find_file(const struct begun_call *c, struct file_call call, long result)
 {
 	if (call.operation == FILE_OPEN && result >= 0)

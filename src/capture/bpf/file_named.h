@@ -138,8 +138,8 @@ __noinline int hash_round(u32 i)
 	return !s || hash_once(s, i);
 }
 
-/* From `from` up. Global functions are looked at once by the verifier, however often they are called; they are given
- * numbers, and return some. */
+/* From `from` up. The verifier checks global functions once, however often they are called; they take
+ * and return numbers. */
 __noinline int walk_path(u32 collect)
 {
 	struct task_struct___io *task = (void *)bpf_get_current_task();
@@ -220,7 +220,7 @@ static __always_inline bool is_deleted(struct dentry *dentry)
 }
 
 /* The event is filled in but for the names. */
-__noinline int tell_file(u32 has_path)
+__noinline int report_file(u32 has_path)
 {
 	struct file_scratch *s = file_scratch();
 	struct file_event *e;
@@ -292,7 +292,7 @@ __noinline int file_by_number(u64 number)
 			s->given_size = (u32)(s->walk.id >> 32) + 1;
 	}
 	e->id = mix(mix(s->walk.id, e->kind << 16 | e->family), e->flags) | 1;
-	return tell_file(has_path);
+	return report_file(has_path);
 }
 
 /* The same of a file by the name that the program gave; the kernel has read it, so it is in memory. */
@@ -331,7 +331,7 @@ __noinline int file_by_name(u64 directory, u64 name)
 		e->flags |= s->walk.flags;
 	}
 	e->id = mix(mix(s->given_id, s->walk.id), e->flags) | 1;
-	return tell_file(relative);
+	return report_file(relative);
 }
 
 #endif

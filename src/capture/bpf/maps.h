@@ -16,10 +16,10 @@ u32 epoch = 1;
 /* One switch in 2^skip_shift is kept and stands for the others. */
 u32 skip_shift;
 
-/* The walk over sleeping threads asks about processes and tells of no thread. */
+/* The walk over sleeping threads requests processes and reports no thread. */
 bool only_ask;
 
-/* Files: those that user space has described, and all that it was asked about. */
+/* Files: those that user space has described, and all that were requested. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -34,7 +34,7 @@ struct {
 	__type(value, u32);
 } asked_binaries SEC(".maps");
 
-/* libphp by tgid, and when user space was asked last about a process that may have loaded it. */
+/* libphp by tgid, and when it was last requested for a process that may have loaded it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);

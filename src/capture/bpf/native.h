@@ -1,6 +1,6 @@
 /* native.h: the native stack of the running thread: the location of its files, the walk, and the event that reports it.
  *
- * User space is asked for the layout of a process at its first sample, and again when the number of its executable
+ * The layout of a process is requested from user space at its first sample, and again when the number of its executable
  * pages has changed, because it loaded a library or generated code. Until the reply arrives, the old layout is used. A
  * child has its parent's layout until it becomes another program.
  */
@@ -130,7 +130,7 @@ struct unwinding {
 	u32 context, layout;
 };
 
-/* One frame. The verifier looks at a global function once, and at what a loop calls directly several times: 44,000
+/* One frame. The verifier checks a global function once, and code that a loop calls directly several times: 44,000
  * instructions for a tick with native frames instead of 186,000. */
 __noinline int unwind_round(u32 context, u32 layout)
 {

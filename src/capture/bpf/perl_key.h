@@ -106,13 +106,13 @@ static __always_inline u64 perl_stash_key(const struct perl_layout *l, struct pe
 }
 
 /* "(eval 42)" is the 42nd string that was evaluated: all of them are one file here, or a program that evaluates strings would
- * have new functions for ever. */
+ * get new functions endlessly. */
 static __always_inline bool is_eval_file(const u64 *text)
 {
 	return *text << 16 == 0x206c617665280000ull;	/* the first 6 bytes are "(eval " */
 }
 
-/* Hashes a text of `n` bytes, 1 to FILE_SIZE. In blocks, for the verifier looks at each end that the loop may have. */
+/* Hashes a text of `n` bytes, 1 to FILE_SIZE. In blocks, since the verifier examines each possible end of the loop. */
 static __always_inline u64 perl_text_hash(u64 *words, u32 n)
 {
 	u32 whole = n / 8;
@@ -120,7 +120,7 @@ static __always_inline u64 perl_text_hash(u64 *words, u32 n)
 
 	if (whole > FILE_SIZE / 8)
 		return 0;
-	/* Up to the end of a block; what lies there is left from an earlier text. */
+	/* Up to the end of a block, which still has bytes of an earlier text. */
 	words[whole] &= n % 8 ? ~0ull >> (64 - n % 8 * 8) : 0;
 	for (u32 i = 1; i < TEXT_BLOCK / 8; i++)
 		words[whole + i] = 0;

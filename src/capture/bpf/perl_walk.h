@@ -2,7 +2,7 @@
  *
  * A stack is a chain of stackinfos: a sort block, a tied variable, a signal handler, DESTROY each begin one, and si_prev
  * leads to the one that they interrupted. Each has an array of contexts, most of which are blocks and loops; si_cxsubix
- * and old_cxsubix link those of subs, formats and evals, so that no other one is looked at. A frame's line is that of the
+ * and old_cxsubix link those of subs, formats and evals, so that all others are skipped. A frame's line is that of the
  * statement from which the next frame was called, which the next one's context has kept.
  *
  * Compiled for BPF and as plain C, where tests run it over recorded memory. The frames go into a php_walk.
@@ -31,7 +31,7 @@ struct perl_walk {
 	u32 type;			/* type of the stackinfo */
 	u32 threads;
 	u32 unfinished;			/* frames left out: being entered or left */
-	u32 entered;			/* the leaf has not come to its first statement */
+	u32 entered;			/* the leaf has not reached its first statement */
 	struct perl_cache cache;
 	u64 bytes[PHP_FUNCTION_MAX / 8];
 	u8 kinds[PHP_DEPTH];		/* enum perl_kind, of each frame */
@@ -62,7 +62,7 @@ static __always_inline u64 perl_member(const struct perl_place *p, u64 bias, u64
 	return p->threads ? interpreter + offset : variable + bias;
 }
 
-/* Goes on with the innermost context of a stackinfo. `bytes` has room for PHP_FUNCTION_MAX. */
+/* Continues with the innermost context of a stackinfo. `bytes` has room for PHP_FUNCTION_MAX. */
 static __always_inline bool perl_walk_enter(struct perl_walk *w, const struct perl_layout *l, u64 stackinfo, u8 *bytes)
 {
 	if (!read_user(bytes, STACKINFO_BYTES, stackinfo)) {
@@ -151,7 +151,7 @@ static __always_inline enum perl_code perl_code_key(struct perl_cache *c, const 
 		return PERL_CODE_UNFINISHED;
 	key = mix(mix(kind, hek), perl_stash_key(l, c, name.stash, bytes));
 	key = mix(key, perl_text_key(c, field64(body, l->cv_file)));
-	/* Closures all have one name, and are told apart by where they begin. */
+	/* Closures all have one name, and are distinguished by their start. */
 	if (hek >> 32 == ANON_SIZE)
 		key = mix(key, perl_start_line(l, body));
 	c->code = code;

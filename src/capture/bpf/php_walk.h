@@ -1,7 +1,7 @@
 /* php_walk.h: from executor_globals to the frames of a PHP stack.
  *
- * A walk goes from the running frame to the one that began it, one php_walk_step per frame. It runs on the CPU of the
- * thread it looks at, or over memory that stands still, so nothing moves meanwhile.
+ * A walk goes from the running frame to the outermost one, one php_walk_step per frame. It runs on the CPU of the
+ * thread it walks, or over memory that does not change, so nothing moves meanwhile.
  *
  * Compiled for BPF and as plain C, where tests run it over recorded memory.
  */
@@ -17,8 +17,8 @@
 
 /* Begun by php_walk_start. Large: in BPF it lies in a map. */
 struct php_walk {
-	u64 frame;			/* zend_execute_data to look at next; 0: the end */
-	u64 delegate;			/* zend_generator to look at before that; 0: none */
+	u64 frame;			/* zend_execute_data to visit next; 0: the end */
+	u64 delegate;			/* zend_generator to visit before that; 0: none */
 	u64 called;			/* the frame before: the one that `frame` called or resumed; 0: none */
 	u64 leaf_frame, leaf_opline;	/* being executed by the registers; 0: unknown */
 	u64 id;				/* id of the stack so far */
@@ -79,8 +79,8 @@ static __always_inline void php_walk_truncate(struct php_walk *w)
 	php_walk_push(w, 0, FUNCTION_TRUNCATED, 0, 0);
 }
 
-/* While an exception is on its way through a function, as when destructors of its variables run, the instruction is one that
- * executor_globals has for that, without a line. Just before it stands which one threw. */
+/* While an exception unwinds a function, as when destructors of its variables run, the instruction is a special one in
+ * executor_globals, without a line. The instruction that threw is stored just before it. */
 static __always_inline u32 php_line_thrown(const struct php_layout *l, u64 opline)
 {
 	u64 thrown = 0;
@@ -113,8 +113,8 @@ static __always_inline u32 php_line(const struct php_layout *l, const u8 *functi
 }
 
 /* A generator that runs by `yield from` has below it an empty frame of the outermost generator, whose chain of parents leads
- * to the running one: what waits in between has frames, too, and they come root first. Takes one of them; 0 behind the last.
- * PHP 7.4 leaves a generator that has ended in the chain, as the parent of the one that goes on. */
+ * to the running one: the generators between them have frames, too, and they come root first. Takes one of them; 0 behind the last.
+ * PHP 7.4 leaves a generator that has ended in the chain, as the parent of the one that continues. */
 static __always_inline u64 php_walk_delegate(struct php_walk *w, const struct php_layout *l)
 {
 	u64 generator = w->delegate, frame = 0;

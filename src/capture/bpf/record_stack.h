@@ -21,8 +21,8 @@ static __always_inline void describe_php(struct scratch *scratch, u32 at, struct
 	e->start_ticks = start_ticks(task);
 }
 
-/* Tells user space the function of one frame, unless it knows it. */
-static __always_inline long tell_once(struct scratch *scratch, u32 i)
+/* Reports the function of one frame to user space, unless it is known there. */
+static __always_inline long report_frame(struct scratch *scratch, u32 i)
 {
 	struct function_event *e = &scratch->function;
 	u32 at = i & (PHP_DEPTH - 1);
@@ -49,7 +49,7 @@ static __always_inline long tell_once(struct scratch *scratch, u32 i)
 }
 
 /* A loop by bpf_loop calls a static function. A plain loop, for kernels without it, calls a global one, which the verifier
- * looks at once and not once per round; what it is given is a number, as pointers to such functions are newer. */
+ * checks once and not once per iteration; its argument is a number, as passing pointers to such functions is newer. */
 static long walk_step(u32 i, void *data)
 {
 	struct scratch **scratch = data;
@@ -57,11 +57,11 @@ static long walk_step(u32 i, void *data)
 	return !*scratch || walk_once(*scratch);
 }
 
-static long tell_step(u32 i, void *data)
+static long report_step(u32 i, void *data)
 {
 	struct scratch **scratch = data;
 
-	return !*scratch || tell_once(*scratch, i);
+	return !*scratch || report_frame(*scratch, i);
 }
 
 __noinline int walk_round(u32 context)
@@ -71,11 +71,11 @@ __noinline int walk_round(u32 context)
 	return !scratch || walk_once(scratch);
 }
 
-__noinline int tell_round(u32 context, u32 i)
+__noinline int report_round(u32 context, u32 i)
 {
 	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &context);
 
-	return !scratch || tell_once(scratch, i);
+	return !scratch || report_frame(scratch, i);
 }
 
 static __always_inline void walk_all(struct scratch *scratch, u32 context)
@@ -93,24 +93,24 @@ static __always_inline void walk_all(struct scratch *scratch, u32 context)
 		php_walk_truncate(&scratch->walk);
 }
 
-static __always_inline void tell_all(struct scratch *scratch, u32 context)
+static __always_inline void report_frames(struct scratch *scratch, u32 context)
 {
 	if (settings.has_loop) {
-		bpf_loop(PHP_DEPTH, tell_step, &scratch, 0);
+		bpf_loop(PHP_DEPTH, report_step, &scratch, 0);
 		return;
 	}
 	for (u32 i = 0; i < PHP_DEPTH; i++)
-		if (tell_round(context, i))
+		if (report_round(context, i))
 			break;
 }
 
-static __always_inline void tell_php_stack(struct scratch *scratch, u32 context)
+static __always_inline void report_php_stack(struct scratch *scratch, u32 context)
 {
 	struct php_walk *w = &scratch->walk;
 	struct php_stack_event *e = &scratch->php;
 	u32 n = w->count & (2 * PHP_DEPTH - 1);
 
-	tell_all(scratch, context);
+	report_frames(scratch, context);
 	e->type = scratch->language == BINARY_PERL ? EVENT_PERL_STACK : EVENT_PHP_STACK;
 	e->count = n;
 	e->id = w->id;
@@ -169,7 +169,7 @@ static __always_inline u64 record_stack(struct scratch *scratch, u32 context, co
 	w->id |= 1;
 	count_walk(w);
 	if (!is_known(&known_stacks, &w->id))
-		tell_php_stack(scratch, context);
+		report_php_stack(scratch, context);
 	return w->id;
 }
 
@@ -189,7 +189,7 @@ static long kernel_step(u32 i, void *data)
 }
 
 /* The id of the kernel's stack, which is in scratch->kernel.frames; 0 if there is none. */
-static __always_inline u64 tell_kernel_stack(struct scratch *scratch, long bytes)
+static __always_inline u64 report_kernel_stack(struct scratch *scratch, long bytes)
 {
 	struct kernel_stack_event *e = &scratch->kernel;
 	struct kernel_hash k = { .e = e, .h = 1 };
@@ -222,7 +222,7 @@ static __always_inline u64 tell_kernel_stack(struct scratch *scratch, long bytes
 
 static __always_inline u64 record_kernel(void *ctx, struct scratch *scratch)
 {
-	return tell_kernel_stack(scratch, bpf_get_stack(ctx, scratch->kernel.frames, sizeof(scratch->kernel.frames), 0));
+	return report_kernel_stack(scratch, bpf_get_stack(ctx, scratch->kernel.frames, sizeof(scratch->kernel.frames), 0));
 }
 
 /* The id of the script and method of the request, or of the Perl program whose stack was just walked; 0 if there is none. */
@@ -241,7 +241,7 @@ static __always_inline u64 record_request(struct scratch *scratch, const struct 
 	return e->id;
 }
 
-static __always_inline void tell_process(struct task_struct *task)
+static __always_inline void report_process(struct task_struct *task)
 {
 	struct process_event e = { .type = EVENT_PROCESS };
 	u32 tgid = FOLLOW(task, tgid);
@@ -305,7 +305,7 @@ static __always_inline bool record(void *ctx, u32 context, struct task_struct *t
 		key->request = record_request(scratch, b, bias, thread);
 	if (settings.per_process) {
 		key->process = PROCESS_KEY(FOLLOW(task, tgid), start_ticks(task));
-		tell_process(task);
+		report_process(task);
 	}
 	return true;
 }

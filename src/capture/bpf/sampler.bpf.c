@@ -1,5 +1,5 @@
 /* sampler.bpf.c: the programs: a tick of the sampling clock, a switch away from the CPU and back, a wake-up, an exec, a fork,
- * and a look at all threads that sleep.
+ * and an iteration over all sleeping threads.
  *
  * None needs kprobes or fentry, which many kernels leave out.
  */
@@ -223,7 +223,7 @@ int BPF_PROG(exec, struct task_struct *task)
 	return 0;
 }
 
-/* A child has the same files at the same addresses, libphp among them, and need not be asked about. */
+/* A child has the same files at the same addresses, libphp among them, and need not be requested. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -240,7 +240,7 @@ int BPF_PROG(fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* The scheduler tells of a thread that sleeps when it wakes up, which may be never: user space asks once for those that
+/* The scheduler reports a sleeping thread when it wakes up, which may be never: user space requests once those that
  * sleep when the recording begins. Memory of other threads cannot be read from here, so it also walks their stacks. */
 SEC("iter/task")
 int sleepers(struct bpf_iter__task *ctx)
@@ -270,7 +270,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	e->switches = task->nvcsw + task->nivcsw;
 	e->kernel = 0;
 	if (settings.kernel)
-		e->kernel = tell_kernel_stack(scratch, bpf_get_task_stack(task, scratch->kernel.frames, sizeof(scratch->kernel.frames), 0));
+		e->kernel = report_kernel_stack(scratch, bpf_get_task_stack(task, scratch->kernel.frames, sizeof(scratch->kernel.frames), 0));
 	if (settings.native)
 		read_saved_registers(task, &r);
 	e->ip = r.ip;

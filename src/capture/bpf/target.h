@@ -41,7 +41,7 @@ static __always_inline u32 visible_pid(struct task_struct *task)
 	return visible_number(FOLLOW(task, group_leader, thread_pid), FOLLOW(task, tgid));
 }
 
-/* `task` is the running one, unless control groups are no matter. */
+/* `task` is the running one, unless control groups do not matter. */
 static __always_inline bool is_target(struct task_struct *task)
 {
 	switch (settings.target) {
@@ -110,7 +110,7 @@ static __always_inline void fill_process_event(struct task_struct *task, struct 
 	bpf_core_read(e->comm, sizeof(e->comm), &leader->comm);
 }
 
-/* User space finds processes by their command lines once a second, in which short ones have come and gone. */
+/* User space finds processes by their command lines once a second, too rarely for short ones. */
 static __always_inline void ask_for_program(struct task_struct *task, const struct binary *known)
 {
 	struct process_event e = { .type = EVENT_PROGRAM };

@@ -57,7 +57,7 @@ static __always_inline void unwind_start(struct unwind *u, u64 ip, u64 sp, u64 f
 	u->stack.end = NATIVE_MORE;
 }
 
-/* For the verifier; GCC does as it likes. */
+/* For the verifier; GCC may ignore it. */
 #ifdef __clang__
 #define UNWIND_UNROLL	_Pragma("clang loop unroll(full)")
 #else
@@ -146,7 +146,7 @@ static __always_inline void unwind_push(struct unwind *u, u64 frame)
 	u->stack.count = at + 1;
 }
 
-/* The word that was saved at `address`, which is near the CFA or not. */
+/* The word saved at `address`, which may be near the CFA. */
 static __always_inline bool unwind_saved(struct unwind *u, u64 cfa, u64 address, bool have_near, u64 *ret)
 {
 	u64 below = cfa - address;

@@ -36,7 +36,7 @@ struct pubsub {
 	char *host;				/* address_canonical */
 	unsigned port;
 	size_t confirmed;			/* subscriptions of this connection */
-	char channel[CHANNEL_SIZE_MAX + 1];	/* channel of the message at hand */
+	char channel[CHANNEL_SIZE_MAX + 1];	/* channel of the current message */
 	char *names;				/* all names, for people */
 	bool logged_bad;				/* an invalid line was logged */
 	/* State of the server at the last subscription, to count on reconnect how many messages were missed. */
@@ -316,7 +316,7 @@ static bool is_same_server(const struct pubsub *a, const struct pubsub *b)
 }
 
 /* Returns the first word that both have; NULL if none. */
-static const char *common_word(const struct list *a, const struct list *b)
+static const char *find_common(const struct list *a, const struct list *b)
 {
 	for (size_t i = 1; a->count && i <= a->count; i++)
 		for (size_t k = 1; b->count && k <= b->count; k++)
@@ -336,7 +336,7 @@ static const char *included_word(const struct list *patterns, const struct list 
 
 static const char *channel_of_both(const struct pubsub *a, const struct pubsub *b)
 {
-	const char *word = common_word(&a->channels, &b->channels);
+	const char *word = find_common(&a->channels, &b->channels);
 
 	if (!word)
 		word = included_word(&a->patterns, &b->channels);
@@ -345,7 +345,7 @@ static const char *channel_of_both(const struct pubsub *a, const struct pubsub *
 
 static const char *pattern_of_both(const struct pubsub *a, const struct pubsub *b)
 {
-	const char *word = common_word(&a->patterns, &b->patterns);
+	const char *word = find_common(&a->patterns, &b->patterns);
 
 	if (!word)
 		word = included_word(&a->patterns, &b->patterns);

@@ -6,9 +6,9 @@
  * message holds one line or several. Its channel becomes the label "profiler". A channel or a pattern that another
  * source has from the same server is refused: each message would count twice.
  *
- * Redis keeps nothing for a subscriber that is away, and cuts one off that reads too slowly (client-output-buffer-limit
- * pubsub). So this empties the socket first and keeps up to 128 MB that it has not looked at yet, reads on while the
- * collector is full, whose drops are counted, and comes back within a second. */
+ * Redis buffers nothing for a disconnected subscriber, and disconnects one that reads too slowly (client-output-buffer-limit
+ * pubsub). So this empties the socket first and buffers up to 128 MB of unparsed input, keeps reading while the collector is
+ * full, whose drops are counted, and reconnects within a second. */
 #ifndef COLLECT_REDIS_PUBSUB_H
 #define COLLECT_REDIS_PUBSUB_H
 

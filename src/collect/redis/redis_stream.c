@@ -1,4 +1,4 @@
-/* redis_stream.c: the source: nodes with their connections, and what goes over them. */
+/* redis_stream.c: the source: nodes with their connections and commands. */
 #include "redis_stream_private.h"
 
 #include "clock.h"
@@ -30,7 +30,7 @@ static bool all_read(const struct redis_stream *s)
 }
 
 /* Equal except for the text in parentheses: commands refused for the same reason are logged once. */
-static bool says_the_same(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	const char *a_end = strstr(a, " ("), *b_end = strstr(b, " (");
 	size_t n = a_end ? (size_t)(a_end - a) : strlen(a);
@@ -38,12 +38,12 @@ static bool says_the_same(const char *a, const char *b)
 	return n == (b_end ? (size_t)(b_end - b) : strlen(b)) && !strncmp(a, b, n);
 }
 
-static void tell(struct redis_stream *s, bool is_up, const char *text)
+static void report_state(struct redis_stream *s, bool is_up, const char *text)
 {
 	char before[1024];
 	bool was_up = source_state(&s->base, before, sizeof(before));
 
-	if (was_up == is_up && says_the_same(before, text))
+	if (was_up == is_up && is_same_text(before, text))
 		return;
 	source_set_state(&s->base, is_up, "%s", text);
 	if (!is_up)
@@ -61,7 +61,7 @@ static void log_if_read(struct redis_stream *s)
 	text = xasprintf("reading the stream '%s' at %s as the consumer '%s' of the group '%s'", s->options.stream,
 			 redis_connection_where(s->nodes[s->keys[0].node]->connection), s->options.consumer,
 			 s->options.group);
-	tell(s, true, text);
+	report_state(s, true, text);
 }
 
 void stream_set_trouble(struct redis_stream *s, const char *format, ...)
@@ -77,7 +77,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 		va_end(arguments);
 	}
 	if (s->trouble)
-		tell(s, false, s->trouble);
+		report_state(s, false, s->trouble);
 	else
 		log_if_read(s);
 }
@@ -85,25 +85,25 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 /* --- Asking --- */
 
 /* In a list of all, since a connection that is freed answers none. */
-struct stream_question {
+struct pending_command {
 	struct stream_key *key;
 	unsigned generation;
-	stream_answer_fn *fn;
-	struct stream_question *next, **link;
+	stream_reply_fn *fn;
+	struct pending_command *next, **link;
 };
 
-static struct stream_question *question(struct stream_key *k, stream_answer_fn *fn)
+static struct pending_command *command_new(struct stream_key *k, stream_reply_fn *fn)
 {
 	struct redis_stream *s = k->source;
-	struct stream_question *q = xcalloc(1, sizeof(*q));
+	struct pending_command *q = xcalloc(1, sizeof(*q));
 
-	*q = (struct stream_question){ k, k->generation, fn, s->questions, &s->questions };
+	*q = (struct pending_command){ k, k->generation, fn, s->commands, &s->commands };
 	if (q->next)
 		q->next->link = &q->next;
-	return s->questions = q;
+	return s->commands = q;
 }
 
-static void free_question(struct stream_question *q)
+static void command_free(struct pending_command *q)
 {
 	assert(*q->link == q);
 	*q->link = q->next;
@@ -131,9 +131,9 @@ static void redirect(struct stream_key *k, const redisReply *reply)
 		stream_key_start(k);
 }
 
-/* Returns true if the answer is no answer and the key begins anew. While a slot moves, the lease may do so before the
+/* Returns true if the reply is unusable and the key restarts. While a slot moves, the lease may do so before the
  * stream, and must not take it along. */
-static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_answer_fn *fn)
+static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_reply_fn *fn)
 {
 	enum redis_problem p = redis_problem(reply);
 
@@ -152,12 +152,12 @@ static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_an
 
 static void answered(struct redis_connection *c, const redisReply *reply, void *data)
 {
-	struct stream_question *q = data;
+	struct pending_command *q = data;
 	struct stream_key *k = q->key;
 	bool counts = reply && q->generation == k->generation;
-	stream_answer_fn *fn = q->fn;
+	stream_reply_fn *fn = q->fn;
 
-	free_question(q);
+	command_free(q);
 	if (counts && !begins_anew(k, reply, fn) && fn)
 		fn(k, reply);
 }
@@ -173,30 +173,30 @@ static struct redis_connection *ready_connection(struct stream_key *k)
 	return n->connection;
 }
 
-static void question_failed(struct stream_key *k, struct stream_question *q)
+static void command_failed(struct stream_key *k, struct pending_command *q)
 {
-	free_question(q);
+	command_free(q);
 	stream_key_backoff(k, clock_monotonic_ns() + RETRY_NS);
 }
 
-void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes)
+void stream_send(struct stream_key *k, stream_reply_fn *fn, int argc, const char **argv, const size_t *sizes)
 {
 	struct redis_connection *c = ready_connection(k);
-	struct stream_question *q = question(k, fn);
+	struct pending_command *q = command_new(k, fn);
 
 	if (!c || redis_connection_send(c, 0, answered, q, argc, argv, sizes) < 0)
-		question_failed(k, q);
+		command_failed(k, q);
 }
 
-void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...)
+void stream_sendf(struct stream_key *k, stream_reply_fn *fn, const char *format, ...)
 {
 	struct redis_connection *c = ready_connection(k);
-	struct stream_question *q = question(k, fn);
+	struct pending_command *q = command_new(k, fn);
 	va_list arguments;
 
 	va_start(arguments, format);
 	if (!c || redis_connection_vsendf(c, 0, answered, q, format, arguments) < 0)
-		question_failed(k, q);
+		command_failed(k, q);
 	va_end(arguments);
 }
 
@@ -223,7 +223,7 @@ static void node_lost(struct redis_connection *c, void *data)
 
 	assert(n->is_up && s->base.counters.connections_now > 0);
 	n->is_up = false;
-	n->asking_map = false;
+	n->requesting_map = false;
 	n->down_ns = clock_monotonic_ns();
 	s->base.counters.connections_now--;
 	for (unsigned i = 0; i < s->key_count; i++)
@@ -245,7 +245,7 @@ static void node_state(void *data, bool is_up, const char *text)
 	struct stream_node *n = data;
 
 	if (!is_up && is_used(n->source, n->number))
-		tell(n->source, false, text);
+		report_state(n->source, false, text);
 	else if (is_up)
 		log_if_read(n->source);
 }
@@ -266,7 +266,7 @@ static void connect_node(struct redis_stream *s, struct stream_node *n)
 	o.state = node_state;
 	o.data = n;
 	if (redis_connection_new(&o, s->base.loop, &n->connection, &err) < 0)
-		tell(s, false, err.text);
+		report_state(s, false, err.text);
 }
 
 /* Returns the node of that number, which holds some key; its connection is opened on first use. */
@@ -291,7 +291,7 @@ static void on_map(struct redis_connection *c, const redisReply *reply, void *da
 	struct stream_node *n = data;
 	struct redis_stream *s = n->source;
 
-	n->asking_map = false;
+	n->requesting_map = false;
 	if (!reply || cluster_read_slots(&s->cluster, reply, n->number, NULL) < 0)
 		return;
 	for (unsigned i = 0; i < s->key_count; i++) {
@@ -307,7 +307,7 @@ static void on_map(struct redis_connection *c, const redisReply *reply, void *da
 	}
 }
 
-static void ask_for_map(struct redis_stream *s, int64_t now)
+static void request_map(struct redis_stream *s, int64_t now)
 {
 	bool stuck = false;
 
@@ -319,11 +319,11 @@ static void ask_for_map(struct redis_stream *s, int64_t now)
 	for (size_t i = 0; i < s->node_count; i++) {
 		struct stream_node *n = s->nodes[i];
 
-		if (!n->is_up || n->asking_map)
+		if (!n->is_up || n->requesting_map)
 			continue;
-		n->asking_map = true;
+		n->requesting_map = true;
 		if (redis_connection_sendf(n->connection, 0, on_map, n, "CLUSTER SLOTS") < 0)
-			n->asking_map = false;
+			n->requesting_map = false;
 		break;
 	}
 }
@@ -346,7 +346,7 @@ static void tick(struct watch *w, uint32_t events)
 		if (k->phase == KEY_READING)
 			stream_maintenance(k, now);
 	}
-	ask_for_map(s, now);
+	request_map(s, now);
 }
 
 /* --- Life --- */
@@ -405,7 +405,7 @@ static void init_keys(struct redis_stream *s)
 
 static void free_key(struct stream_key *k)
 {
-	stream_id_set_done(&k->under_way);
+	stream_id_set_done(&k->in_flight);
 	free(k->name);
 	free(k->lease);
 	free(k->acks);
@@ -436,8 +436,8 @@ static struct source *redis_stream_close(struct source *base)
 	}
 	for (unsigned i = 0; i < s->key_count; i++)
 		free_key(&s->keys[i]);
-	while (s->questions)
-		free_question(s->questions);
+	while (s->commands)
+		command_free(s->commands);
 	while (s->first_call) {
 		struct ack_call *call = s->first_call;
 

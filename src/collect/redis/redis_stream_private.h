@@ -3,8 +3,8 @@
  *   redis_stream.c     the source: its nodes, their connections, and the clock
  *   stream_options.c   its URL
  *   stream_key.c       one stream: lease, group, what was pending, then new entries
- *   stream_acks.c      entries under way, and their acknowledgement
- *   stream_records.c   records of batches that are under way, beside the stream
+ *   stream_acks.c entries in flight, and their acknowledgement
+ *   stream_records.c records of batches in flight, beside the stream
  *   stream_claims.c    entries of consumers that are gone
  *   stream_maintenance.c    lease, lag, consumers that are gone, trimming
  */
@@ -67,14 +67,14 @@ struct stream_key {
 	struct redis_stream *source;
 	char *name, *lease;
 	unsigned number, node;
-	bool asking;			/* the node takes the slot over: each command goes behind ASKING */
+	bool asking;			/* the node is importing the slot: each command follows ASKING */
 
 	enum key_phase phase;
-	unsigned generation;		/* answers to commands sent before it changed are void */
+	unsigned generation;		/* replies to commands sent before it changed are ignored */
 	int64_t retry_ns;		/* monotonic */
 	bool group_made;		/* or found, in this life */
-	bool is_reading;		/* an XREADGROUP is under way */
-	bool may_be_behind;		/* the last one brought all that it might */
+	bool is_reading;		/* an XREADGROUP is in flight */
+	bool may_be_behind;		/* the last one returned as many entries as requested */
 	int64_t read_ns;		/* when the last one was sent, monotonic */
 	bool caught_up;
 	struct stream_id last;		/* the last one that was handed over, of entries that came in order */
@@ -82,7 +82,7 @@ struct stream_key {
 	unsigned count;			/* entries to ask for at once */
 
 	/* handed over or bad, and not known to be acknowledged */
-	struct stream_id_set under_way;
+	struct stream_id_set in_flight;
 	/* finished entries */
 	struct stream_ack { struct stream_id id; struct ack_call *call; } *acks;
 	size_t ack_first, ack_sent, ack_end, ack_capacity;
@@ -93,7 +93,7 @@ struct stream_key {
 	int64_t next_lost_log_ns;
 	bool is_claiming;
 	char *claim_from;			/* a consumer that is gone */
-	struct stream_id *claims;		/* requested, until their content has come */
+	struct stream_id *claims;		/* requested, until their content arrives */
 	size_t claim_count, claim_capacity, claim_at, claimed;
 	void (*claims_read)(struct stream_key *k);
 	struct stream_id *listed;		/* pending of `claim_from`, and not read yet */
@@ -105,7 +105,7 @@ struct stream_key {
 	size_t ended_count, ended_sent, ended_capacity;
 	struct stream_seen { uint64_t added, length; struct stream_id first, last; bool known; } seen;
 	struct stream_id trim_to;
-	unsigned trim_left;			/* groups that were asked and have not answered */
+	unsigned trim_left;			/* groups whose replies are pending */
 };
 
 /* A node that holds some key. */
@@ -113,7 +113,7 @@ struct stream_node {
 	struct redis_stream *source;
 	unsigned number;
 	struct redis_connection *connection;	/* NULL: none yet */
-	bool is_up, asking_map;
+	bool is_up, requesting_map;
 	int64_t down_ns;
 };
 
@@ -136,11 +136,11 @@ struct redis_stream {
 		bool failing;
 	} recorder;
 
-	struct stream_question *questions;	/* that have no answer yet */
+	struct pending_command *commands;	/* that have no answer yet */
 	struct ack_call *first_call, **last_call;
 	uint64_t confirmed;
 
-	struct str *fields;			/* fields of the entry at hand */
+	struct str *fields;			/* fields of the current entry */
 	size_t field_capacity;
 	bool logged_bad, logged_lease, logged_trim, logged_up, logged_records;
 	int64_t map_ns;				/* when the map of the cluster may be requested again */
@@ -149,12 +149,12 @@ struct redis_stream {
 
 /* --- redis_stream.c --- */
 
-typedef void stream_answer_fn(struct stream_key *k, const redisReply *reply);
+typedef void stream_reply_fn(struct stream_key *k, const redisReply *reply);
 
-/* Sends a command to the key's node. The answer comes unless the connection is lost or the key begins anew meanwhile;
- * for MOVED, NOGROUP and temporary errors the key begins anew instead. Other errors come. */
-void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes);
-void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...);
+/* Sends a command to the key's node. The reply is delivered unless the connection is lost or the key restarts meanwhile;
+ * for MOVED, NOGROUP and temporary errors the key restarts instead. Other errors are delivered. */
+void stream_send(struct stream_key *k, stream_reply_fn *fn, int argc, const char **argv, const size_t *sizes);
+void stream_sendf(struct stream_key *k, stream_reply_fn *fn, const char *format, ...);
 
 /* The name of another key in the slot of a stream's: {strobe}:KIND:NAME, or {strobe}:KIND:NAME:MORE. */
 char *stream_sibling(const char *key, const char *kind, const char *name, const char *more);
@@ -165,12 +165,12 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf
 /* --- stream_key.c --- */
 
 void stream_key_start(struct stream_key *k);			/* its node is ready */
-void stream_key_ask_lease(struct stream_key *k);
+void stream_key_send_lease(struct stream_key *k);
 void stream_key_on_lease(struct stream_key *k, const redisReply *reply);
-void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
+void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* restarts after that, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */
 
-/* Tells the collector that nothing of what was given to us before is missing, if that is so for all keys. */
+/* Tells the collector that everything delivered to us before has been handed over, if that is so for all keys. */
 void stream_caught_up(struct redis_stream *s);
 
 /* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
@@ -183,9 +183,9 @@ bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisR
 
 void stream_ack(struct source *s, const struct ack_token *tokens, size_t n);
 uint64_t stream_confirmed(struct source *s);
-void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, for nobody */
+void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, without an owner */
 void stream_acks_send(struct stream_key *k);			/* those that wait */
-void stream_acks_again(struct stream_key *k);			/* all of them are to be sent anew */
+void stream_acks_again(struct stream_key *k);			/* all of them must be sent again */
 void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
 /* --- stream_records.c --- */
@@ -196,19 +196,19 @@ bool stream_record(struct source *s, uint64_t batch_id, const struct buf *record
 void stream_forget(struct source *s, uint64_t batch_id);
 void stream_records_send(struct stream_key *k);			/* deletes those that wait for it */
 void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k));	/* into k->records */
-void stream_records_check(struct stream_key *k);		/* deletes those of batches that are over; nothing is claimed meanwhile */
+void stream_records_check(struct stream_key *k);		/* deletes those of finished batches; nothing is claimed meanwhile */
 void stream_records_free(struct stream_key *k);
 
-/* The record that names this entry; NULL: none does. */
+/* The record that contains this entry; NULL: none does. */
 struct stream_record *stream_record_of(struct stream_key *k, struct stream_id id);
-void stream_record_adopt(struct stream_key *k, struct stream_record *r);	/* tells the collector, once */
+void stream_record_adopt(struct stream_key *k, struct stream_record *r);	/* notifies the collector, once */
 
 /* --- stream_claims.c --- */
 
-void stream_claim(struct stream_key *k, const char *consumer);	/* all that this one, which is gone, has pending */
+void stream_claim(struct stream_key *k, const char *consumer);	/* all pending entries of this dead consumer */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
 
-/* Reads what is missing of batches of which we were handed a part, whoever has it. */
+/* Claims the rest of batches of which a part was delivered to us, from any consumer. */
 void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k));
 
 /* --- stream_maintenance.c --- */

@@ -49,7 +49,7 @@ static void confirm(struct stream_key *k, size_t n)
 	for (; n; n--) {
 		struct stream_ack *a = &k->acks[k->ack_first++];
 
-		stream_id_set_remove(&k->under_way, a->id);
+		stream_id_set_remove(&k->in_flight, a->id);
 		assert(!a->call || a->call->left > 0);
 		if (a->call)
 			a->call->left--;
@@ -88,7 +88,7 @@ static int command(const struct stream_key *k, size_t first, size_t n, char (*te
 	return argc;
 }
 
-/* One question at a time, so that its answer is about all that was sent. */
+/* One command at a time, so that its reply covers all that was sent. */
 void stream_acks_send(struct stream_key *k)
 {
 	static char texts[ACKS_AT_ONCE][STREAM_ID_TEXT];
@@ -101,7 +101,7 @@ void stream_acks_send(struct stream_key *k)
 	if (n > ACKS_AT_ONCE)
 		n = ACKS_AT_ONCE;
 	k->ack_sent += n;
-	stream_ask(k, acked, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes);
+	stream_send(k, acked, command(k, k->ack_first, n, texts, argv, sizes), argv, sizes);
 }
 
 void stream_acks_again(struct stream_key *k)
@@ -113,7 +113,7 @@ void stream_acks_again(struct stream_key *k)
 
 void stream_ack_one(struct stream_key *k, struct stream_id id)
 {
-	if (stream_id_set_add(&k->under_way, id))
+	if (stream_id_set_add(&k->in_flight, id))
 		k->source->base.counters.pending++;
 	put(k, id, NULL);
 }
@@ -163,15 +163,15 @@ static bool ack_now(struct stream_key *k, struct redis_client *asker, struct err
 	return true;
 }
 
-/* Whoever takes our name next need not wait; but for what is under way here it must, since it would be given that. */
+/* The next owner of our name need not wait; except for entries in flight here, which it would receive. */
 static void give_up_lease(struct stream_key *k, struct redis_client *asker)
 {
 	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) "
 		"end return 0";
 	redisReply *reply = NULL;
 
-	if (!k->under_way.count && redis_client_commandf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
-					      k->source->token) >= 0)
+	if (!k->in_flight.count && redis_client_commandf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
+							 k->source->token) >= 0)
 		freeReplyObject(reply);
 }
 

@@ -1,11 +1,11 @@
 /* stream_claims.c: entries of consumers that are gone.
  *
  * First they become ours, those of one batch (stream_records.c) by one command; then they are read, a few at a time.
- * Whatever fails in between, they are in our list of pending entries, and what was asked for is known (`claims`).
+ * If something fails between the two, they are in our list of pending entries, and the claims are known (`claims`).
  *
  * Whoever has an entry of a recorded batch needs all of them, since sinks take only the first that comes by its id. The
- * consumer that is gone may be back, and have begun to read them. So in the end what is missing of such a batch is
- * claimed whoever has it: then several collectors may have the whole batch, and it is stored once.
+ * consumer that is gone may be back, and have begun to read them. So in the end the missing entries of such a batch are
+ * claimed from any consumer: then several collectors may have the whole batch, and it is stored once.
  *
  * An entry that was deleted while it was pending cannot be claimed: Redis 7 drops it from the list without a word, earlier
  * ones return nil. So those that were listed and did not come are looked up in the stream: another collector was faster,
@@ -20,8 +20,8 @@
 
 #define AT_ONCE	100u
 
-static void ask_claimable(struct stream_key *k);
-static void ask_content(struct stream_key *k);
+static void request_claimable(struct stream_key *k);
+static void request_content(struct stream_key *k);
 static void add(struct stream_key *k, struct stream_id id);
 static void look_up_listed(struct stream_key *k);
 
@@ -51,7 +51,7 @@ static void end_round(struct stream_key *k)
 	stream_caught_up(k->source);
 	stream_acks_send(k);
 	if (any && k->phase == KEY_READING)
-		ask_claimable(k);
+		request_claimable(k);
 	else
 		stream_records_free(k);
 }
@@ -61,7 +61,7 @@ static void on_listed(struct stream_key *k, const redisReply *reply)
 	struct stream_id id = k->listed[k->listed_count - 1];
 
 	k->listed_count--;
-	if (reply->type == REDIS_REPLY_ARRAY && !reply->elements && !stream_id_set_has(&k->under_way, id)) {
+	if (reply->type == REDIS_REPLY_ARRAY && !reply->elements && !stream_id_set_has(&k->in_flight, id)) {
 		k->listed_lost++;
 		stream_key_hand(k, id, NULL);
 	}
@@ -78,7 +78,7 @@ static void look_up_listed(struct stream_key *k)
 	}
 	k->is_claiming = true;
 	stream_id_format(k->listed[k->listed_count - 1], id);
-	stream_askf(k, on_listed, "XRANGE %s %s %s", k->name, id, id);
+	stream_sendf(k, on_listed, "XRANGE %s %s %s", k->name, id, id);
 }
 
 static void came(struct stream_key *k, struct stream_id id)
@@ -101,17 +101,17 @@ static void on_content(struct stream_key *k, const redisReply *reply)
 		if (!stream_entry_of(reply->element[i], &id, &fields))
 			continue;
 		came(k, id);
-		if (stream_id_set_has(&k->under_way, id))
+		if (stream_id_set_has(&k->in_flight, id))
 			continue;
 		stream_key_hand(k, id, fields);
 		k->claimed++;
 		s->base.counters.claimed++;
 	}
-	ask_content(k);
+	request_content(k);
 }
 
 /* XCLAIM of `n` claims from `first` on. */
-static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns, bool ids_only, stream_answer_fn *fn)
+static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns, bool ids_only, stream_reply_fn *fn)
 {
 	const struct stream_options *o = &k->source->options;
 	const char **argv = xcalloc(n + 6, sizeof(*argv));
@@ -137,13 +137,13 @@ static void claim(struct stream_key *k, size_t first, size_t n, int64_t idle_ns,
 		argv[argc] = "JUSTID";
 		sizes[argc++] = strlen("JUSTID");
 	}
-	stream_ask(k, fn, argc, argv, sizes);
+	stream_send(k, fn, argc, argv, sizes);
 	free(texts);
 	free(sizes);
 	free(argv);
 }
 
-static void ask_content(struct stream_key *k)
+static void request_content(struct stream_key *k)
 {
 	size_t n = k->claim_count - k->claim_at, first = k->claim_at;
 
@@ -167,7 +167,7 @@ static void add_missing(struct stream_key *k, const struct stream_record *r)
 	for (size_t i = 0; i < s->ack_token_count; i++) {
 		struct stream_id id = { s->ack_tokens[i].high, s->ack_tokens[i].low };
 
-		if (!stream_id_set_has(&k->under_way, id))
+		if (!stream_id_set_has(&k->in_flight, id))
 			add(k, id);
 	}
 	if (k->claim_count - before == s->ack_token_count)
@@ -183,7 +183,7 @@ void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
 		if (k->records[i].adopted)
 			add_missing(k, &k->records[i]);
 	k->is_claiming = true;
-	ask_content(k);
+	request_content(k);
 }
 
 static void claim_rest(struct stream_key *k)
@@ -192,7 +192,7 @@ static void claim_rest(struct stream_key *k)
 }
 
 /* The ids that are ours now: another collector may have been faster. */
-static void on_ours(struct stream_key *k, const redisReply *reply)
+static void on_claimed_ids(struct stream_key *k, const redisReply *reply)
 {
 	size_t n = 0;
 
@@ -205,7 +205,7 @@ static void on_ours(struct stream_key *k, const redisReply *reply)
 	k->claim_count = n;
 	k->claim_at = k->claimed = 0;
 	k->claims_read = claim_rest;
-	ask_content(k);
+	request_content(k);
 }
 
 static void add(struct stream_key *k, struct stream_id id)
@@ -254,12 +254,12 @@ static void on_claimable(struct stream_key *k, const redisReply *reply)
 			add(k, id);
 	}
 	if (k->claim_count)
-		claim(k, 0, k->claim_count, k->source->options.claim_idle_ns, true, on_ours);
+		claim(k, 0, k->claim_count, k->source->options.claim_idle_ns, true, on_claimed_ids);
 	else
 		end_claims(k);
 }
 
-static void ask_claimable(struct stream_key *k)
+static void request_claimable(struct stream_key *k)
 {
 	struct redis_stream *s = k->source;
 
@@ -267,8 +267,8 @@ static void ask_claimable(struct stream_key *k)
 	if (!k->is_claiming)
 		end_claims(k);
 	else
-		stream_askf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, AT_ONCE,
-			    k->claim_from);
+		stream_sendf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, AT_ONCE,
+			     k->claim_from);
 }
 
 void stream_claim(struct stream_key *k, const char *consumer)
@@ -277,5 +277,5 @@ void stream_claim(struct stream_key *k, const char *consumer)
 	free(k->claim_from);
 	k->claim_from = xstrdup(consumer);
 	k->is_claiming = true;
-	stream_records_read(k, ask_claimable);
+	stream_records_read(k, request_claimable);
 }

@@ -1,4 +1,4 @@
-/* stream_ids.h: ids of a stream's entries, and a set of them that grows and shrinks with what is under way. */
+/* stream_ids.h: ids of a stream's entries, and a set of them that grows and shrinks with the entries in flight. */
 #ifndef COLLECT_STREAM_IDS_H
 #define COLLECT_STREAM_IDS_H
 

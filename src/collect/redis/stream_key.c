@@ -1,14 +1,14 @@
 /* stream_key.c: one stream from the lease to new entries.
  *
- * A key begins anew whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
- * gone. That is safe at any time because of three things that are known here: which entries are under way
- * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
+ * A key restarts whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
+ * gone. That is safe at any time because of three things that are known here: which entries are in flight
+ * (`in_flight`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
  * were requested from other consumers (`claims`). Entries that Redis lists as delivered to us
- *   - are left alone while they are under way,
+ *   - are left alone while they are in flight,
  *   - are new to us behind `last`, or if they were requested: the answer that brought them was lost,
  *   - otherwise were acknowledged before, which Redis lost with its last second: they are acknowledged again.
  *
- * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last
+ * A Redis that restarts without its last entries gives their ids to other ones, so `last` never lies behind the last
  * id that the stream has had. New entries are requested without BLOCK: acknowledgements go over the same connection,
  * and samples can wait for a tenth of a second. */
 #include "redis_stream_private.h"
@@ -28,7 +28,7 @@
 #define READ_PAUSE_NS	(NS_PER_SECOND / 2)	/* longer than from one read to the next when all is well */
 #define ANSWER_BYTES	((size_t)4 << 20)	/* one answer, about */
 
-static void ask_pending(struct stream_key *k);
+static void send_pending(struct stream_key *k);
 
 /* --- Entries --- */
 
@@ -68,7 +68,7 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 		stream_ack_one(k, id);
 		return;
 	}
-	if (!stream_id_set_add(&k->under_way, id))
+	if (!stream_id_set_add(&k->in_flight, id))
 		return;
 	s->base.counters.pending++;
 	count = take_fields(s, fields);		/* moves s->fields, so not in the call, whose arguments have no order */
@@ -159,7 +159,7 @@ static void on_new(struct stream_key *k, const redisReply *reply)
 		if (stream_id_compare(id, k->last) > 0) {
 			k->last = id;
 			stream_key_hand(k, id, fields);
-		} else if (!stream_id_set_has(&k->under_way, id)) {
+		} else if (!stream_id_set_has(&k->in_flight, id)) {
 			stream_ack_one(k, id);		/* Redis had forgotten its delivery */
 		}
 	}
@@ -180,12 +180,12 @@ static void show_life(struct stream_key *k)
 	if (now < k->alive_ns)
 		return;
 	k->alive_ns = now + NS_PER_SECOND;
-	stream_askf(k, NULL, "XREADGROUP GROUP %s %s COUNT 1 STREAMS %s 18446744073709551614-0",
-		    k->source->options.group, k->source->options.consumer, k->name);
+	stream_sendf(k, NULL, "XREADGROUP GROUP %s %s COUNT 1 STREAMS %s 18446744073709551614-0",
+		     k->source->options.group, k->source->options.consumer, k->name);
 }
 
-/* Since 7.2 Redis counts what was trimmed unread as read, as soon as somebody reads behind it: only a look before that
- * sees it. Where the group keeps up there is nothing to see. */
+/* Since 7.2 Redis counts what was trimmed unread as read, as soon as a consumer reads past it: it can only be detected
+ * before that. If the group keeps up there is nothing to detect. */
 static void check_before_reading(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
@@ -206,8 +206,8 @@ void stream_key_read(struct stream_key *k)
 		return;
 	check_before_reading(k);
 	k->is_reading = true;
-	stream_askf(k, on_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
-		    k->count, k->name);
+	stream_sendf(k, on_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
+		     k->count, k->name);
 }
 
 /* --- Pending entries from before --- */
@@ -225,7 +225,7 @@ static void hand_pending(struct stream_key *k, struct stream_id id, const redisR
 {
 	bool is_new = stream_id_compare(id, k->last) > 0;
 
-	if (stream_id_set_has(&k->under_way, id))
+	if (stream_id_set_has(&k->in_flight, id))
 		return;
 	if (is_new)
 		k->last = id;
@@ -267,20 +267,20 @@ static void on_pending(struct stream_key *k, const redisReply *reply)
 		return;
 	if (entries && entries->elements) {
 		adapt_count(k, &before, entries->elements);
-		ask_pending(k);
+		send_pending(k);
 		return;
 	}
 	stream_claim_rest(k, end_pending);
 }
 
-/* Also when there is no room: replays are complete only at the end of this. It is no more than was under way before. */
-static void ask_pending(struct stream_key *k)
+/* Also when there is no room: replays are complete only at the end of this. It is no more than was in flight before. */
+static void send_pending(struct stream_key *k)
 {
 	char cursor[STREAM_ID_TEXT];
 
 	stream_id_format(k->cursor, cursor);
-	stream_askf(k, on_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
-		    k->source->options.consumer, k->count, k->name, cursor);
+	stream_sendf(k, on_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
+		     k->source->options.consumer, k->count, k->name, cursor);
 }
 
 /* A collector of our name may have died elsewhere, or with its state directory. */
@@ -288,7 +288,7 @@ static void adopt_records(struct stream_key *k)
 {
 	for (size_t i = 0; i < k->record_count; i++)
 		stream_record_adopt(k, &k->records[i]);
-	ask_pending(k);
+	send_pending(k);
 }
 
 /* --- Lease, stream, group --- */
@@ -318,17 +318,17 @@ static void on_group(struct stream_key *k, const redisReply *reply)
 	stream_acks_send(k);
 	stream_records_send(k);
 	if (k->caught_up)
-		ask_pending(k);
+		send_pending(k);
 	else
 		stream_records_read(k, adopt_records);
 }
 
-static void ask_group(struct stream_key *k)
+static void send_group(struct stream_key *k)
 {
 	char last[STREAM_ID_TEXT];
 
 	stream_id_format(k->last, last);
-	stream_askf(k, on_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
+	stream_sendf(k, on_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
 }
 
 /* A stream that is not there, or has gone back, has not had all the ids that we know. */
@@ -345,12 +345,12 @@ static void on_stream(struct stream_key *k, const redisReply *reply)
 		stream_id_parse(text->str, text->len, &last);
 	if (stream_id_compare(last, k->last) < 0)
 		k->last = last;
-	ask_group(k);
+	send_group(k);
 }
 
-static void ask_stream(struct stream_key *k)
+static void send_stream(struct stream_key *k)
 {
-	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
+	stream_sendf(k, on_stream, "XINFO STREAM %s", k->name);
 }
 
 /* Only lasting problems: not while Redis is full or a replica, which is reported anyway, nor while the slot moves. */
@@ -378,11 +378,11 @@ void stream_key_on_lease(struct stream_key *k, const redisReply *reply)
 		s->logged_lease = true;
 	}
 	if (k->phase == KEY_ASKING)
-		ask_stream(k);
+		send_stream(k);
 }
 
 /* 0: it is ours; else the milliseconds for which it is another's. */
-void stream_key_ask_lease(struct stream_key *k)
+void stream_key_send_lease(struct stream_key *k)
 {
 	static const char script[] =
 		"local v = redis.call('GET', KEYS[1]) "
@@ -392,7 +392,7 @@ void stream_key_ask_lease(struct stream_key *k)
 		"return redis.call('PTTL', KEYS[1])";
 
 	k->lease_ns = clock_monotonic_ns() + 5 * NS_PER_SECOND;
-	stream_askf(k, stream_key_on_lease, "EVAL %s 1 %s %s " LEASE_MS, script, k->lease, k->source->token);
+	stream_sendf(k, stream_key_on_lease, "EVAL %s 1 %s %s " LEASE_MS, script, k->lease, k->source->token);
 }
 
 void stream_key_start(struct stream_key *k)
@@ -400,10 +400,10 @@ void stream_key_start(struct stream_key *k)
 	if (k->phase != KEY_AWAY || k->source->stopped)
 		return;
 	k->phase = KEY_ASKING;
-	if (k->asking)			/* the lease may not have moved yet, and must not be made anew before it */
-		ask_stream(k);
+	if (k->asking)			/* the lease may not have moved yet, and must not be recreated before it does */
+		send_stream(k);
 	else
-		stream_key_ask_lease(k);
+		stream_key_send_lease(k);
 }
 
 void stream_key_backoff(struct stream_key *k, int64_t retry_ns)

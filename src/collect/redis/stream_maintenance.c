@@ -1,8 +1,8 @@
 /* stream_maintenance.c: work beside reading: the lease, the group's lag, dead consumers, and trimming behind
  * the slowest group.
  *
- * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before
- * anybody read them, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the
+ * How many entries wait for the group is not taken from `lag`: Redis 7.0 counts entries in it that were trimmed before
+ * they were read, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the
  * number of entries ever added says how many were lost. */
 #include "redis_stream_private.h"
 
@@ -70,13 +70,13 @@ static void trimmed(struct stream_key *k, const redisReply *reply)
 	}
 }
 
-/* Whole nodes only (~): taking single entries out of one means writing it anew. */
+/* Whole nodes only (~): removing single entries from one means rewriting it. */
 static void trim(struct stream_key *k)
 {
 	char id[STREAM_ID_TEXT];
 
 	stream_id_format(k->trim_to, id);
-	stream_askf(k, trimmed, "XTRIM %s MINID ~ %s LIMIT %u", k->name, id, TRIM_AT_ONCE);
+	stream_sendf(k, trimmed, "XTRIM %s MINID ~ %s LIMIT %u", k->name, id, TRIM_AT_ONCE);
 }
 
 static void note_floor(struct stream_key *k, struct stream_id id)
@@ -93,8 +93,8 @@ static void answered(struct stream_key *k)
 		trim(k);
 }
 
-/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then what
- * the group had been given when it was looked at, which is the floor already, is acknowledged. */
+/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then
+ * everything delivered to the group at that time, which is the floor already, is acknowledged. */
 static void on_pending_of_group(struct stream_key *k, const redisReply *reply)
 {
 	struct stream_id id;
@@ -117,8 +117,8 @@ static struct stream_id behind(struct stream_id id)
 	return id;
 }
 
-/* Everything that every group has acknowledged may go. Groups only go forward, so what is asked of one after another is
- * still true in the end. */
+/* Everything that every group has acknowledged may go. Groups only go forward, so what each group reported remains
+ * true until the end. */
 static void find_trimmed(struct stream_key *k, const redisReply *groups)
 {
 	int64_t now = clock_monotonic_ns();
@@ -144,8 +144,8 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 			const redisReply *name = stream_value_of(g, "name");
 
 			k->trim_left++;
-			stream_askf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
-			if (k->phase == KEY_AWAY)	/* it cannot be asked: what a group still needs is unknown */
+			stream_sendf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
+			if (k->phase == KEY_AWAY)	/* the query failed: the needs of a group are unknown */
 				return;
 		}
 	}
@@ -265,8 +265,8 @@ static int64_t claim_period(const struct stream_key *k)
 void stream_check_lag(struct stream_key *k, int64_t now)
 {
 	k->lag_ns = now + POLL_NS;
-	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
-	stream_askf(k, on_groups, "XINFO GROUPS %s", k->name);
+	stream_sendf(k, on_stream, "XINFO STREAM %s", k->name);
+	stream_sendf(k, on_groups, "XINFO GROUPS %s", k->name);
 }
 
 void stream_maintenance(struct stream_key *k, int64_t now)
@@ -274,12 +274,12 @@ void stream_maintenance(struct stream_key *k, int64_t now)
 	const struct stream_options *o = &k->source->options;
 
 	if (now >= k->lease_ns && !k->asking)
-		stream_key_ask_lease(k);
+		stream_key_send_lease(k);
 	if (now >= k->lag_ns)
 		stream_check_lag(k, now);
 	if (now >= k->claim_ns && !k->is_claiming) {
 		k->claim_ns = now + claim_period(k);
-		stream_askf(k, on_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
+		stream_sendf(k, on_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
 	}
 	if (now >= k->records_ns && !k->is_claiming && k->phase == KEY_READING) {
 		k->records_ns = now + RECORDS_NS;

@@ -1,13 +1,13 @@
 /* stream_records.c: the records of batches, in a hash beside the stream: {strobe}:batches:GROUP, from the batch's id to
  * what batch_record.h says.
  *
- * A batch that a sink may have seen, wholly or in part, and that is not acknowledged is made again by whoever is given
+ * A batch that a sink may have seen, wholly or in part, and that is not acknowledged is rebuilt by the next consumer of
  * its entries: by this collector after a crash, by one of its name on another machine, or by one that claims them
  * (stream_claims.c). A stream with several keys has no records, since no command reaches the nodes of all keys.
  *
  * The threads of sinks write records, over a connection of their own, and wait for the answer; the loop does all else.
  * A batch is acknowledged before its record is deleted. A record that stays, since its collector died between the two, is
- * deleted by a collector that finds none of its entries pending: each looks at the records once a minute. */
+ * deleted by a collector that finds none of its entries pending: each checks the records once a minute. */
 #include "redis_stream_private.h"
 
 #include "clock.h"
@@ -160,7 +160,7 @@ void stream_records_send(struct stream_key *k)
 		sizes[i + 2] = NAME_SIZE - 1;
 	}
 	k->ended_sent = n;
-	stream_ask(k, forgotten, (int)n + 2, argv, sizes);
+	stream_send(k, forgotten, (int)n + 2, argv, sizes);
 }
 
 static void forget(struct stream_key *k, uint64_t batch_id)
@@ -194,7 +194,7 @@ void stream_records_free(struct stream_key *k)
 	k->record_count = 0;
 }
 
-/* Collectors write the hash, and anybody else might: what is no record is left alone. */
+/* Collectors write the hash, and others might: anything but a record is left alone. */
 static bool read_record(const redisReply *name, const redisReply *value, size_t spare, struct stream_record *ret)
 {
 	struct strobe_wire_cursor c;
@@ -236,7 +236,7 @@ static void on_range(struct stream_key *k, const redisReply *reply)
 		stream_records_send(k);
 }
 
-/* A record without any pending entry from its first to its last is over. */
+/* A record without any pending entry from its first to its last is obsolete. */
 static void check_records(struct stream_key *k)
 {
 	k->records_checked = 0;
@@ -245,7 +245,7 @@ static void check_records(struct stream_key *k)
 
 		stream_id_format(k->records[i].first, first);
 		stream_id_format(k->records[i].last, last);
-		stream_askf(k, on_range, "XPENDING %s %s %s %s 1", k->name, k->source->options.group, first, last);
+		stream_sendf(k, on_range, "XPENDING %s %s %s %s 1", k->name, k->source->options.group, first, last);
 		if (k->phase == KEY_AWAY)
 			return;
 	}
@@ -283,7 +283,7 @@ void stream_records_read(struct stream_key *k, void (*then)(struct stream_key *k
 {
 	k->records_read = then;
 	if (has_records(k->source))
-		stream_askf(k, on_records, "HGETALL %s", k->source->records_key);
+		stream_sendf(k, on_records, "HGETALL %s", k->source->records_key);
 	else
 		then(k);
 }

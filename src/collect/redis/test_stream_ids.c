@@ -30,7 +30,7 @@ TEST(ids_are_in_the_order_of_the_stream)
 	CHECK(stream_id_compare(c, c) == 0);
 }
 
-TEST(a_set_agrees_with_a_plain_list_whatever_is_added_and_removed)
+TEST(a_set_agrees_with_a_plain_list_after_any_additions_and_removals)
 {
 	static bool there[5000];
 	struct stream_id_set s = { 0 };

@@ -48,7 +48,7 @@ TEST(everything_can_be_said)
 	stream_options_done(&o);
 }
 
-TEST(what_is_wrong_is_said)
+TEST(errors_are_reported)
 {
 	static const struct { const char *url, *sentence; } bad[] = {
 		{ "redis://h/?group=g", "a stream URL looks like" },

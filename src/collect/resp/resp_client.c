@@ -9,13 +9,13 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define KEPT_BYTES		((size_t)4 << 10)	/* memory that a client may keep while it has nothing under way */
+#define KEPT_BYTES		((size_t)4 << 10)	/* memory that a client may keep while it is idle */
 #define STEP_BYTES		RESP_READ_BYTES		/* by which a large command's memory grows at least */
 #define STALLED_NS		(60 * NS_PER_SECOND)	/* in the middle of a command, of its answers, or of a login */
 
 /* --- Memory --- */
 
-/* Makes room for so many bytes, or says that there is none. */
+/* Makes room for so many bytes, or replies with an error. */
 static bool make_room(struct resp_client *c, struct resp_bytes *b, size_t need)
 {
 	struct resp_source *s = c->source;
@@ -60,7 +60,7 @@ static void take_off(struct resp_bytes *b, size_t n)
 
 /* --- Answers --- */
 
-/* Watches for what is wanted of the client now; returns -1 if that cannot be. */
+/* Updates the watched events of the client; returns -1 on failure. */
 static int watch_again(struct resp_client *c)
 {
 	uint32_t events = (c->is_closing ? 0 : EPOLLIN) | (c->out.size ? EPOLLOUT : 0);
@@ -86,7 +86,7 @@ static ssize_t send_some(struct resp_client *c, const char *bytes, size_t n)
 	return sent;
 }
 
-/* Sends what this turn has brought, behind what is left of earlier ones. Returns -1 if the client is to be closed. */
+/* Sends the replies of this turn, after the rest of earlier ones. Returns -1 if the client is to be closed. */
 static int flush(struct resp_client *c)
 {
 	struct resp_source *s = c->source;
@@ -130,7 +130,7 @@ static void refuse_garbage(struct resp_client *c)
 	c->is_closing = true;
 }
 
-/* Does all commands that are there. Returns how many bytes they took. */
+/* Runs all complete commands. Returns their size in bytes. */
 static size_t do_commands(struct resp_client *c, const char *bytes, size_t n)
 {
 	size_t used = 0;

@@ -422,8 +422,8 @@ static void info(struct resp_client *c, const struct str *a, size_t n)
 /* Sent by relays. Success would mean that Redis has the samples, but here they are committed only a second later. */
 static void eval(struct resp_client *c, const struct str *a, size_t n)
 {
-	resp_put_error(out_of(c), "ERR this is a listener of Strobe and no Redis: a relay needs a Redis, from "
-		       "which the collector reads with --from redis://HOST/?stream=NAME&group=NAME");
+	resp_put_error(out_of(c), "ERR this is a Strobe listener, not a Redis: a relay needs a Redis, from "
+				  "which the collector reads with --from redis://HOST/?stream=NAME&group=NAME");
 }
 
 static const struct command commands[] = {
@@ -443,13 +443,13 @@ static const struct command commands[] = {
 	{ "evalsha", 1, RESP_ARGUMENTS_MAX, eval, false },
 };
 
-/* A page in somebody's browser can make it send requests here, and a line of their bodies would be a command. */
+/* A web page can make a browser send requests here, and a line of their bodies would be a command. */
 static bool is_browser(struct str name)
 {
 	return is(name, "post") || is(name, "host:");
 }
 
-static void hang_up(struct resp_client *c)
+static void disconnect(struct resp_client *c)
 {
 	struct resp_source *s = c->source;
 
@@ -491,7 +491,7 @@ static void run(struct resp_client *c, const struct str *a, size_t n)
 		return;
 	}
 	if (is_browser(a[0]))
-		hang_up(c);
+		disconnect(c);
 	else if (!c->may_publish)
 		resp_put_error(out_of(c), "NOAUTH Authentication required.");
 	else

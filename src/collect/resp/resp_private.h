@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #define RESP_LISTENERS		8u			/* addresses of one name */
-#define RESP_READ_BYTES		((size_t)128 << 10)	/* at once; then the other clients have their turn */
+#define RESP_READ_BYTES		((size_t)128 << 10)	/* at once; then it is the other clients' turn */
 #define RESP_OUT_MAX		((size_t)1 << 20)	/* answers that a client did not take */
 #define RESP_HELD_MAX		((size_t)256 << 20)	/* all clients together: commands that are cut, and such answers */
 #define RESP_NAME_MAX		256u			/* longest name of a client */
@@ -55,7 +55,7 @@ struct resp_source {
 	struct resp_listener { struct watch watch; struct resp_source *source; } listeners[RESP_LISTENERS];
 	size_t listener_count;
 	unsigned port;					/* that was taken */
-	int spare;					/* given up to accept and refuse when descriptors have run
+	int spare;					/* released to accept and refuse when descriptors have run
 							 * out */
 	struct watch timer;				/* looks for silent clients */
 	struct resp_client *clients;

@@ -18,11 +18,11 @@
 
 #define BACKLOG			4096
 #define ACCEPTS_PER_TURN	256
-#define DRAIN_MAX_NS		(2 * NS_PER_SECOND)	/* clients may go on sending; an end has to come */
+#define DRAIN_MAX_NS		(2 * NS_PER_SECOND)	/* clients may keep sending; shutdown must not take for ever */
 #define TIDY_MAX_NS		(5 * NS_PER_SECOND)
 #define TIDY_MIN_NS		(NS_PER_SECOND / 20)
-#define KEEPALIVE_SECONDS	300			/* then the kernel asks whether the client's machine is still
-							 * there */
+#define KEEPALIVE_SECONDS	300			/* then the kernel probes whether the client's machine is
+							 * alive */
 
 /* --- Connections --- */
 

@@ -12,7 +12,7 @@
  *	idle=SECONDS		a connection that was silent for so long is closed; an hour
  *	clients=N		so many at once; 20,000
  *
- * A command is answered when it was read, whatever becomes of its samples: nobody waits for the store. */
+ * A command is answered when it has been read, before its samples are stored: clients never wait for the store. */
 #ifndef COLLECT_RESP_SOURCE_H
 #define COLLECT_RESP_SOURCE_H
 

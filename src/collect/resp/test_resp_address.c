@@ -81,7 +81,7 @@ TEST(one_that_is_closed_without_a_stop_takes_nothing_of_what_waits)
 	stop(&f);
 }
 
-TEST(what_cannot_be_listened_on_says_why)
+TEST(an_address_that_cannot_be_bound_says_why)
 {
 	static const struct {
 		const char *url, *part;

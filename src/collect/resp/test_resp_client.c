@@ -67,7 +67,7 @@ TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
 	stop(&f);
 }
 
-TEST(garbage_is_told_what_it_is_and_hung_up_on)
+TEST(malformed_input_gets_an_error_and_is_disconnected)
 {
 	static const struct {
 		const char *text, *answer;
@@ -91,7 +91,7 @@ TEST(garbage_is_told_what_it_is_and_hung_up_on)
 	stop(&f);
 }
 
-TEST(a_browser_is_hung_up_on_before_its_body_is_read)
+TEST(a_browser_is_disconnected_before_its_body_is_read)
 {
 	struct fixture f;
 	int fd;
@@ -214,7 +214,7 @@ TEST(above_the_limit_clients_are_refused_with_a_sentence)
 	stop(&f);
 }
 
-TEST(without_descriptors_clients_are_refused_and_the_loop_goes_on)
+TEST(without_descriptors_clients_are_refused_and_the_loop_continues)
 {
 	struct rlimit before, l;
 	struct fixture f;
@@ -245,7 +245,7 @@ TEST(without_descriptors_clients_are_refused_and_the_loop_goes_on)
 	stop(&f);
 }
 
-TEST(what_was_sent_before_the_end_is_read)
+TEST(data_sent_before_eof_is_read)
 {
 	struct fixture f;
 	char answer[64];

@@ -25,7 +25,9 @@ TEST(publish_is_answered_and_handed_over)
 
 TEST(commands_are_answered_as_redis_does)
 {
-	static const struct { const char *command, *answer; } cases[] = {
+	static const struct {
+		const char *command, *answer;
+	} cases[] = {
 		{ "ping\r\n", "+PONG\r\n" },
 		{ "PING hello\r\n", "$5\r\nhello\r\n" },
 		{ "echo \"a b\"\r\n", "$3\r\na b\r\n" },
@@ -47,8 +49,8 @@ TEST(commands_are_answered_as_redis_does)
 		{ "publish a b c\r\n", "-ERR wrong number of arguments for 'publish' command\r\n" },
 		{ "FLUSHALL now \"x\\r\\n\"\r\n",
 		  "-ERR unknown command 'FLUSHALL', with args beginning with: 'now' 'x  ' \r\n" },
-		{ "eval x 0\r\n", "-ERR this is a listener of Strobe and no Redis: a relay needs a Redis, from which "
-		  "the collector "
+		{ "eval x 0\r\n", "-ERR this is a Strobe listener, not a Redis: a relay needs a Redis, from which "
+				  "the collector "
 				  "reads with --from redis://HOST/?stream=NAME&group=NAME\r\n" },
 		{ "auth x\r\n", "-ERR AUTH <password> called without any password configured for the default user. "
 				"Are you sure your configuration is correct?\r\n" },
@@ -58,13 +60,14 @@ TEST(commands_are_answered_as_redis_does)
 		{ "hello two\r\n", "-ERR Protocol version is not an integer or out of range\r\n" },
 		{ "hello 2 nonsense\r\n", "-ERR Syntax error in HELLO option 'nonsense'\r\n" },
 		{ "hello 2\r\n", "*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n$5\r\n"
-		  "proto\r\n:2\r\n"
+				 "proto\r\n:2\r\n"
 				 "$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
 				 "$7\r\nmodules\r\n*0\r\n" },
 		{ "hello 3 setname web2\r\n", "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n"
-		  "$5\r\nproto\r\n"
-					     ":3\r\n$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\n"
-					     "role\r\n$6\r\n" "master\r\n$7\r\nmodules\r\n*0\r\n" },
+					      "$5\r\nproto\r\n"
+					      ":3\r\n$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\n"
+					      "role\r\n$6\r\n"
+					      "master\r\n$7\r\nmodules\r\n*0\r\n" },
 		{ "reset\r\n", "+RESET\r\n" },
 		{ "client getname\r\n", "$-1\r\n" },
 		{ "*0\r\n\r\nping\r\nping\r\n", "+PONG\r\n+PONG\r\n" },
@@ -170,7 +173,7 @@ TEST(a_password_keeps_strangers_out)
 	stop(&f);
 }
 
-TEST(a_user_may_be_asked_for)
+TEST(a_user_may_be_required)
 {
 	char url[] = "resp://web:secret@127.0.0.1:0";
 	struct fixture f;

@@ -236,7 +236,7 @@ static void report_others(const struct perf_reader *r, struct buf *out)
 }
 
 /* Reports omissions that were not requested. */
-static void tell(const struct perf_reader *r, struct buf *out)
+static void describe_skipped(const struct perf_reader *r, struct buf *out)
 {
 	struct err missing;
 
@@ -276,7 +276,7 @@ static int finish(const struct perf_reader *r, struct err *err)
 			       r->lines.unreadable ? "; " : "",
 			       r->lines.unreadable ? r->lines.first_unreadable.text : "");
 	buf_init(&text);
-	tell(r, &text);
+	describe_skipped(r, &text);
 	err_set(err, -EINVAL, "%s", text.data);
 	return left_out < INT_MAX ? (int)left_out : INT_MAX;
 }

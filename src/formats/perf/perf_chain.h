@@ -1,7 +1,7 @@
 /* perf_chain.h: the lines below an event of perf script, and the node of the profile that they are.
  *
  * The meaning of a line is known once it was seen: a frame, or several with inlined functions, or none. Lines that are
- * not perf's are left out and counted.
+ * not perf's are skipped and counted.
  */
 #ifndef FORMATS_PERF_CHAIN_H
 #define FORMATS_PERF_CHAIN_H

@@ -91,7 +91,7 @@ static void ask_address(struct perf_inline *x, const char *address, const char *
 	char *const argv[] = { (char *)"addr2line", (char *)"-a", (char *)address, (char *)"-e", (char *)module,
 			       (char *)"-i", (char *)"-f", (char *)"-s", (char *)"-C", NULL };
 
-	/* One that is not there is not asked a second time. */
+	/* A missing one is not tried a second time. */
 	if (!x->missing)
 		x->missing = ask(argv, out);
 }

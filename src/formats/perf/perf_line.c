@@ -1,4 +1,4 @@
-/* perf_line.c: takes the lines of perf script apart from where they are sure: numbers behind the comm, brackets at the
+/* perf_line.c: parses the lines of perf script from their reliable parts: numbers behind the comm, brackets at the
  * end. */
 #include "perf_line.h"
 #include <string.h>
@@ -129,7 +129,7 @@ bool perf_event_parse(struct str line, struct perf_event *ret)
 
 		if (!perf_is_space(*p))
 			continue;
-		/* Each run of spaces is looked at once: from any other of its bytes on stands the same. */
+		/* Each run of spaces is checked once: all of its bytes give the same result. */
 		p = skip_spaces(p, end);
 		rest = parse_ids(p, end, ret);
 		if (!rest)
@@ -226,7 +226,7 @@ static bool ends_chain(const char *p, const char *stop)
 	return *p != ' ' && *p != '\t' && *p != '#' && perf_event_parse((struct str){ p, (size_t)(stop - p) }, &e);
 }
 
-/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain; up to `*seen` bytes there is no newline
+/* Continues after the first `*size` bytes, which are `*lines` lines of the chain; up to `*seen` bytes there is no newline
  * behind them. True if these are all: behind them, or with `last` behind `b`, it ends. */
 static bool find_end(struct str b, bool last, size_t *size, size_t *seen, uint64_t *lines)
 {

@@ -1,4 +1,4 @@
-/* perf_line.h: the lines of `perf script`, taken apart.
+/* perf_line.h: parses the lines of `perf script`.
  *
  *	php 24636/24640 [001] 75695.008865:     250000 cpu-clock:u:	an event
  *	COMM PID/TID [CPU] TIME: PERIOD EVENT:

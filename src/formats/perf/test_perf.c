@@ -75,7 +75,7 @@ TEST(a_comm_of_one_letter_is_one)
 	CHECK_STR(event("c  1680 1.5: cycles:"), "c|1680||1.5|0|cycles");
 }
 
-TEST(names_lose_what_tells_calls_of_one_function_apart)
+TEST(names_lose_the_parts_that_differ_between_calls)
 {
 	CHECK_STR(frame("php", "\t7f01 zend_call+0x2c (/usr/bin/php)"), "zend_call 1\n");
 	CHECK_STR(frame("php", "\t7f01 std::x<int>::y(char const*)+0x1 (/srv/a)"), "std::x<int>::y 1\n");
