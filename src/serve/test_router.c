@@ -431,6 +431,7 @@ TEST(runs_are_compared)
 	check_answer("/api/v1/table", "run=shop/1&base=shop/1", 200, "\"self\":[[2000000],[2000000]]");
 	check_answer("/", "run=shop/1&base=shop/1", 200, "run shop/1 compared with run shop/1");
 	check_answer("/api/v1/table", "base_from=-2h&base_to=-1h", 400, "nothing to compare: no samples in ");
+	check_answer("/api/v1/table", "base_from=-2h&base_to=-1h&entry=x&host=a*", 400, "nothing to compare: no samples of entry=x, host beginning with a in ");
 	check_answer("/api/v1/table", "run=shop/1&base=shop/2", 404, "there is no run '2'");
 	check_answer("/api/v1/table", "run=shop/1&base=nowhere", 400, "base=nowhere: a run is given as its source and its id");
 }

@@ -295,6 +295,9 @@ def what_the_daemon_says_is_passed_on():
         r = strobe('report', f'{d.url}/?entry=nobody')
         check(r.returncode == 4 and 'no samples of entry=nobody' in r.stderr and all(e in r.stderr for e in ('; the store holds', 'api.php', 'index.php')),
               f'why it is empty: {r}')
+        r = strobe('report', f'{d.url}/?from=-1h&base_from=-2h&base_to=now&entry=nobody')
+        check(r.returncode == 2 and 'no samples of entry=nobody in' in r.stderr and all(e in r.stderr for e in ('; the store holds', 'entries: ', 'api.php')),
+              f'why a comparison is empty: {r}')
         r = strobe('grep', f'{d.url}/?entry=nobody')
         check(r.returncode == 4 and 'no samples of entry=nobody' in r.stderr, f'{r}')
         r = strobe('report', f'{d.url}/runs/shop/none')
