@@ -416,6 +416,14 @@ TEST(a_form_without_scripts_filters_by_any_label)
 	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;host=%21b\">entry begins with a ×</a>");
 }
 
+TEST(the_form_writes_seconds_as_a_time)
+{
+	check_answer("/", "from=1795244400&to=1795248000", 200, "<option value=\"1795244400\" selected>2026-11-21T07:00:00Z</option>");
+	check_answer("/", "from=1795244400&to=1795248000", 200, "value=\"2026-11-21T08:00:00Z\"></label>");
+	check_answer("/", "from=-3h", 200, "<option value=\"-3h\" selected>-3h</option>");
+	check_answer("/", "from=2026-11-21T07:00", 200, "<option value=\"2026-11-21T07:00\" selected>2026-11-21T07:00</option>");
+}
+
 TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_named)
 {
 	check_answer("/api/v1/function", "run=shop/1&function=%3Cmain%3E", 200,
