@@ -184,15 +184,61 @@ static int write_output(const struct format *f, struct buf *plain, struct err *e
 
 static bool holds_one_column(const struct format *f)
 {
-	return f == &format_folded || f == &format_chrome;
+	return f == &format_folded || f == &format_chrome || f == &format_stap;
 }
+
+/* --- One side of a comparison --- */
+
+static bool is_side(const char *name)
+{
+	return !strcmp(name, "before") || !strcmp(name, "after");
+}
+
+/* Formats without room for both sides of a comparison get one. If the input is an address the side is fetched with all its values, as the server's
+ * downloads have them: then `sides` gets the addresses. */
+static bool take_sides(const struct format *f, char **files, size_t count, char **sides)
+{
+	const char *side = column && is_side(column) ? column : "after";
+
+	for (size_t i = 0; i < count; i++)
+		if (f->has_any_columns || !profile_url_is_comparison(files[i]) || profile_url_value(files[i], "side=").n)
+			return false;
+	for (size_t i = 0; i < count; i++)
+		sides[i] = profile_url_side(files[i], side);
+	return count > 0;
+}
+
+/* The side of a comparison in a file is a column without the name of its value, which xhprof's keys need: as in files of other programs,
+ * its unit tells. Returns whether there is one. */
+static bool name_side(struct profile *p, uint32_t *number)
+{
+	uint32_t before = profile_find_column(p, "before"), after = profile_find_column(p, "after");
+	struct profile_column *c;
+
+	if (before == UINT32_MAX || after == UINT32_MAX)
+		return false;
+	*number = column ? *number : after;
+	c = &p->columns[*number];
+	snprintf(c->name, sizeof(c->name), "%s",
+		 !strcmp(c->unit, "nanoseconds") ? "wall_ns" : !strcmp(c->unit, "bytes") ? "memory_bytes" :
+						       c->counts_calls			 ? "calls" :
+											   "samples");
+	return true;
+}
+
+static bool is_xhprof(const struct format *f)
+{
+	return f == &format_xhprof || f == &format_xhprof_json;
+}
+
+/* --- The command --- */
 
 static int convert(struct inputs *in, const struct format *f)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct err err = { 0 };
 	uint32_t number = in->profile->column_count ? profile_pick_column(in->profile, NULL) : UINT32_MAX;
-	bool has_values = profile_has_samples(in->profile) || profile_has_values(in->profile, PROFILE_ROOT);
+	bool has_values = profile_has_samples(in->profile) || profile_has_values(in->profile, PROFILE_ROOT), is_one_side;
 	int code;
 
 	buf_init(&out);
@@ -201,12 +247,34 @@ static int convert(struct inputs *in, const struct format *f)
 		return code;
 	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))
 		return EXIT_NO_SAMPLES;
+	is_one_side = is_xhprof(f) && name_side(in->profile, &number);
+	if (is_one_side && !column && !quiet)
+		inputs_report_second_side(&spec);
 	if (holds_one_column(f) && !column && !quiet)
 		inputs_report_side(in->profile, &spec, number);
-	if (write_format(f, in->profile, column || f == &format_folded ? number : UINT32_MAX, &out, &err) < 0 ||
+	if (write_format(f, in->profile, column || is_one_side || holds_one_column(f) ? number : UINT32_MAX, &out, &err) < 0 ||
 	    write_output(f, &out, &err) < 0)
 		return command_fail(&spec, &err);
 	return EXIT_OK;
+}
+
+static int load(struct inputs *in, const struct format *f, char **files, size_t count)
+{
+	char **sides = xcalloc(count + 1, sizeof(*sides));
+	bool has_sides = take_sides(f, files, count, sides);
+	int code;
+
+	if (has_sides && column && is_side(column))
+		column = NULL;
+	else if (has_sides && !quiet)
+		inputs_report_second_side(&spec);
+	code = inputs_load_as(in, &spec, &reading, has_sides ? sides : files, count);
+	if (!code)
+		code = convert(in, f);
+	for (size_t i = 0; i < count; i++)
+		free(sides[i]);
+	free(sides);
+	return code;
 }
 
 static int run(int argc, char **argv)
@@ -221,9 +289,7 @@ static int run(int argc, char **argv)
 		return code;
 	reading.keep_lines = f->has_lines && !no_lines;
 	reading.keep_chart = true;
-	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
-	if (!code)
-		code = convert(&in, f);
+	code = load(&in, f, argv + 1, (size_t)operands);
 	inputs_done(&in);
 	return code;
 }

@@ -270,6 +270,8 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
 
 	if (!wanted && *in->column && profile_find_column(p, in->column) != UINT32_MAX)
 		wanted = in->column;
+	if (wanted && !strcmp(wanted, "before") && profile_find_column(p, "before_measured") != UINT32_MAX)
+		wanted = "before_measured";
 	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
 	if (*ret_column != UINT32_MAX)
 		warn_files_without(in, spec, p->columns[*ret_column].name);
@@ -300,7 +302,12 @@ void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *co
 void inputs_report_side(const struct profile *p, const struct command_spec *spec, uint32_t column)
 {
 	if (column != UINT32_MAX && column == profile_find_column(p, "after") && profile_find_column(p, "before") != UINT32_MAX)
-		fprintf(stderr, "strobe %s: the input is a comparison, and this is its second side; `strobe diff` shows both\n", spec->name);
+		inputs_report_second_side(spec);
+}
+
+void inputs_report_second_side(const struct command_spec *spec)
+{
+	fprintf(stderr, "strobe %s: the input is a comparison, and this is its second side; `strobe diff` shows both\n", spec->name);
 }
 
 static bool has_values(const struct profile *p, uint32_t column, bool any_sign)

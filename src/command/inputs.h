@@ -55,7 +55,7 @@ void inputs_show_names(struct inputs *in);
 /* `by_this` instead of the profile that is there, which is freed. */
 void inputs_replace(struct inputs *in, struct profile *by_this);
 
-/* Finds the column called `wanted`. If that is NULL: the one that the first address names, if the profile has it, else the one
+/* Finds the column called `wanted`; "before" of a comparison that was scaled is what was measured. If it is NULL: the one that the first address names, if the profile has it, else the one
  * that profile_pick_column chooses; UINT32_MAX without columns. Returns 0, or an exit code after printing the existing columns.
  * Files that lack the column, while others have it, add nothing to it and are named, once. */
 int inputs_column(struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column);
@@ -64,8 +64,9 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
  * `*ret_before` that before. UINT32_MAX if it is no difference. */
 void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *column, uint32_t *ret_before);
 
-/* For commands that use one column: prints a note if it is one side of a comparison. */
+/* For commands that use one column: prints a note if it is one side of a comparison, the second. */
 void inputs_report_side(const struct profile *p, const struct command_spec *spec, uint32_t column);
+void inputs_report_second_side(const struct command_spec *spec);	/* in any case */
 
 /* Whether the column holds anything above zero, or with `any_sign` anything at all. If not it says so, and names
  * the inputs. */

@@ -93,10 +93,11 @@ static void put_labels(const char *url, bool is_before, struct buf *out)
 	}
 }
 
-/* As it is written, unless that is relative to now. */
+/* The time as it is written, in the page's form if that is in seconds; unless it is relative to now. */
 static void put_time(struct str written, int64_t ns, const char *before, struct buf *out)
 {
 	_cleanup_(freep) char *text = xstrndup(written.n ? written.p : "", written.n);
+	bool is_seconds = written.n && written.n <= 12 && strspn(text, "0123456789") == written.n;
 	char at[32];
 	size_t n;
 
@@ -104,20 +105,89 @@ static void put_time(struct str written, int64_t ns, const char *before, struct 
 	if (written.n > 10 && text_unescape_url(text, written.n, &n) >= 0 && text[4] == '-') {
 		text_put_plain(out, (struct str){ text, n });
 	} else {
-		clock_format(ns, at, sizeof(at));
+		clock_format(is_seconds ? strtoll(text, NULL, 10) * 1000000000LL : ns, at, sizeof(at));
 		buf_puts(out, at);
 	}
 }
 
+static size_t count_values(const char *url, const char *begin)
+{
+	size_t count = 0;
+
+	for (const char *at = strchr(url, '?'); at; at = strchr(at + 1, '&'))
+		count += !strncmp(at + 1, begin, strlen(begin)) && at[1 + strlen(begin)] && !strchr("&#", at[1 + strlen(begin)]);
+	return count;
+}
+
+/* "SOURCE/ID", "SOURCE/ID/flamegraph" -> "SOURCE/ID"; empty for other paths. */
+static struct str run_of(struct str path, const char *below)
+{
+	struct str run = { path.p + strlen(below), 0 };
+	const char *end = path.p + path.n, *slash;
+
+	if (!text_starts(path, below) || !(slash = memchr(run.p, '/', (size_t)(end - run.p))) || slash + 1 == end)
+		return (struct str){ NULL, 0 };
+	while (run.p + run.n < end && (run.p + run.n <= slash || run.p[run.n] != '/'))
+		run.n++;
+	return run;
+}
+
+/* The run that the path names; empty if it names none. */
+static struct str run_in_path(const char *url)
+{
+	const char *path = url + strcspn(url, ":") + strspn(url + strcspn(url, ":"), ":/");
+	struct str run, rest;
+
+	path += strcspn(path, "/?#");
+	rest = (struct str){ path, strcspn(path, "?#") };
+	run = run_of(rest, "/runs/");
+	return run.n ? run : run_of(rest, "/api/v1/runs/");
+}
+
+static size_t count_runs(const char *url)
+{
+	return count_values(url, "run=") + (run_in_path(url).n != 0);
+}
+
+static void put_run_side(const char *url, bool is_before, struct buf *out)
+{
+	struct str base = profile_url_value(url, "base="), run = run_in_path(url);
+	size_t count = count_runs(url);
+
+	if (!base.n || !count)
+		return;
+	if (is_before)
+		put_value(out, "run ", base);
+	else if (count > 1)
+		buf_printf(out, "%zu runs, averaged", count);
+	else
+		put_value(out, "run ", run.n ? run : profile_url_value(url, "run="));
+}
+
+/* An old link has the source of both runs by itself. */
+static void put_old_side(const char *url, bool is_before, struct buf *out)
+{
+	struct str source = profile_url_value(url, "source="), run = profile_url_value(url, is_before ? "run1=" : "run2=");
+	_cleanup_(freep) char *whole = NULL;
+	struct buf b;
+
+	buf_init(&b);
+	buf_put(&b, source.p ? source.p : "", source.n);
+	buf_puts(&b, source.n ? "/" : "");
+	buf_put(&b, run.p ? run.p : "", run.n);
+	whole = buf_take(&b, NULL);
+	if (run.n)
+		put_value(out, "run ", (struct str){ whole, strlen(whole) });
+}
+
 void profile_url_name_side(const char *url, bool is_before, const struct profile *p, struct buf *out)
 {
-	struct str base = profile_url_value(url, "base="), run = profile_url_value(url, "run=");
-
-	if (base.n || run.n) {
-		bool several = run.n && !is_before && strstr(run.p, "&run=");
-
-		if (base.n && run.n && !several)
-			put_value(out, "run ", is_before ? base : run);
+	if (profile_url_value(url, "base=").n || count_runs(url)) {
+		put_run_side(url, is_before, out);
+		return;
+	}
+	if (profile_url_value(url, "run1=").n) {
+		put_old_side(url, is_before, out);
 		return;
 	}
 	put_labels(url, is_before, out);
@@ -229,19 +299,6 @@ static void put_compared_column(struct profile_url *u, const char *query)
 			put_kept(&u->path, (struct str){ query, n }, false);
 		}
 	}
-}
-
-/* "SOURCE/ID", "SOURCE/ID/flamegraph" -> "SOURCE/ID"; empty for other paths. */
-static struct str run_of(struct str path, const char *below)
-{
-	struct str run = { path.p + strlen(below), 0 };
-	const char *end = path.p + path.n, *slash;
-
-	if (!text_starts(path, below) || !(slash = memchr(run.p, '/', (size_t)(end - run.p))) || slash + 1 == end)
-		return (struct str){ NULL, 0 };
-	while (run.p + run.n < end && (run.p + run.n <= slash || run.p[run.n] != '/'))
-		run.n++;
-	return run;
 }
 
 /* Whether the query has the parameter `key`, here with a value that has no slash. */

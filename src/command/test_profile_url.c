@@ -51,6 +51,37 @@ TEST(a_run_is_named_by_its_path)
 	CHECK_STR(path_of("http://h:8787/runs/shop/a+b&c"), ASKED "&run=shop/a%2Bb%26c");
 }
 
+static const char *side_of(const char *url, bool is_before)
+{
+	static char name[256];
+	struct profile *p = profile_new();
+	struct buf b;
+
+	buf_init(&b);
+	p->start_ns = 1795925410 * INT64_C(1000000000);
+	p->end_ns = p->start_ns + 50 * INT64_C(1000000000);
+	profile_url_name_side(url, is_before, p, &b);
+	snprintf(name, sizeof(name), "%.*s", (int)b.size, b.size ? b.data : "");
+	buf_done(&b);
+	profile_free(p);
+	return name;
+}
+
+TEST(sides_are_named_as_the_page_names_them)
+{
+	static const char *const pages[] = { "http://h/?run=w/2&run=w/3&weights=1,3&base=w/1", "http://h/?run=w/2&base=w/1&run=w/3#show=table",
+					     "http://h/runs/w/2?run=w/3&base=w/1", "http://h/runs/w/2?base=w/1", "http://h/api/v1/runs/w/2?base=w/1",
+					     "http://h/?run=w/2&run=&base=w/1", "http://h/index.php?run1=1&run2=2&source=w" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		CHECK_STR(side_of(pages[i], true), "run w/1");
+		CHECK_STR(side_of(pages[i], false), i < 3 ? "2 runs, averaged" : "run w/2");
+	}
+#define RANGES "http://h/?from=1795925415&to=1795925450&base_from=-1h&base_to=2026-11-29T04:10:12Z"
+	CHECK_STR(side_of(RANGES, true), "2026-11-29T04:10:10Z to 2026-11-29T04:10:12Z");
+	CHECK_STR(side_of(RANGES, false), "2026-11-29T04:10:15Z to 2026-11-29T04:10:50Z");
+}
+
 TEST(what_no_request_may_hold_is_encoded)
 {
 	CHECK_STR(path_of("http://h:8787/?entry=a b\r\nX: y"), ASKED "&entry=a%20b%0D%0AX:%20y");

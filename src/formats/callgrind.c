@@ -644,4 +644,5 @@ const struct format format_callgrind = {
 	.about = "functions, calls for KCachegrind; no negative values",
 	.has_lines = true,
 	.has_edges = true,
+	.has_any_columns = true,
 };

@@ -69,6 +69,7 @@ struct format {
 	bool is_compressed;		/* written by gzip already */
 	bool has_lines;			/* the format can hold executed lines */
 	bool has_edges;			/* the format holds a profile's edges; others hold its stacks */
+	bool has_any_columns;		/* the format holds several columns of any name, and so both sides of a comparison */
 };
 
 extern const struct format format_strobe, format_folded;

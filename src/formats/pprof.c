@@ -423,4 +423,5 @@ const struct format format_pprof = {
 	.is_binary = true,
 	.is_compressed = true,
 	.has_lines = true,
+	.has_any_columns = true,
 };

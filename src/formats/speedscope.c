@@ -292,4 +292,5 @@ const struct format format_speedscope = {
 	speedscope_write,
 	.about = "JSON for www.speedscope.app; no negative values",
 	.has_lines = true,
+	.has_any_columns = true,
 };

@@ -162,4 +162,4 @@ static int strobe_write(const struct profile *p, uint32_t column, struct buf *ou
 }
 
 const struct format format_strobe = { "strobe", "strobe", strobe_sniff, strobe_read, strobe_write,
-	.about = "Strobe's own, all values and labels", .is_binary = true, .has_lines = true, .has_edges = true };
+				      .about = "Strobe's own, all values and labels", .is_binary = true, .has_lines = true, .has_edges = true, .has_any_columns = true };

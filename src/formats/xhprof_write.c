@@ -98,7 +98,9 @@ static void choose_values(struct writer *w, uint32_t column)
 	const struct profile *p = w->profile;
 
 	w->calls = profile_find_column(p, "calls");
-	w->samples = column == UINT32_MAX ? profile_find_column(p, "samples") : UINT32_MAX;
+	w->samples = profile_find_column(p, "samples");
+	if (column != UINT32_MAX && column != w->samples)
+		w->samples = UINT32_MAX;
 	for (uint32_t c = 0; c < p->column_count; c++) {
 		enum edge_value v = edge_list_value_of_column(p->columns[c].name);
 

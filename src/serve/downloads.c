@@ -25,7 +25,7 @@ const struct download *download_by_name(const char *format)
 
 bool download_has_sides(const struct download *d)
 {
-	return d->format == &format_pprof || d->format == &format_speedscope || d->format == &format_callgrind;
+	return d->format->has_any_columns;
 }
 
 bool download_has_lines(const struct download *d)

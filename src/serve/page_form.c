@@ -3,6 +3,7 @@
 
 #include "page_parts.h"
 
+#include "clock.h"
 #include "html.h"
 #include "page.h"
 #include "runs.h"
@@ -21,8 +22,18 @@ static const struct {
 	{ "-24h", "last 24 hours" }, { "-7d", "last 7 days" },
 };
 
+/* Seconds since 1970 in the form of all times; other text as it stands in the address. */
+static const char *written(const char *text, int64_t ns, char at[32])
+{
+	if (strspn(text, "0123456789") < strlen(text))
+		return text;
+	clock_format(ns, at, 32);
+	return at;
+}
+
 static void put_range_select(struct buf *out, const struct view *v)
 {
+	char from[32], to[32];
 	bool known = false;
 
 	buf_puts(out, "<label>From <select name=\"from\">");
@@ -33,10 +44,10 @@ static void put_range_select(struct buf *out, const struct view *v)
 		html_option(out, ranges[i].from, ranges[i].words, selected);
 	}
 	if (!known)
-		html_option(out, v->from, v->from, true);
+		html_option(out, v->from, written(v->from, v->from_ns, from), true);
 	buf_puts(out, "</select></label>\n<label>or from <input name=\"filter_from\" size=\"18\" placeholder=\"2026-11-21T07:30\" title=\"UTC, or a time before now such as "
 		 "-90m\" autocomplete=\"off\"></label>\n<label>To <input name=\"to\" size=\"18\" value=\"");
-	html_text(out, v->to);
+	html_text(out, written(v->to, v->to_ns, to));
 	buf_puts(out, "\"></label>\n");
 }
 

@@ -339,22 +339,35 @@ static void align_columns(struct profile *before, struct profile *after)
 	}
 }
 
-static int reject_empty_side(const struct profile_query *a, bool is_before, struct err *err)
+/* Filters that both sides have in common are in neither name. */
+static void put_empty_side(const struct profile_query *a, bool is_before, struct buf *out)
 {
-	const char *side = is_before ? a->name_before : a->name_after;
-	char first[32], last[32];
+	const struct store_query q = is_before ? view_base_query(&a->view) : view_query(&a->view);
+	bool is_run = is_before ? *a->view.base_run.id != 0 : a->view.run_count != 0;
 
-	if (a->view.run_count || !a->stats.last_ns)
-		return err_set(err, -EINVAL, "nothing to compare: no samples in %s", side);
-	clock_format(a->stats.first_ns, first, sizeof(first));
-	clock_format(a->stats.last_ns, last, sizeof(last));
-	return err_set(err, -EINVAL, "nothing to compare: no samples in %s; the store holds samples "
-				     "from %s to %s", side, first, last);
+	if (!is_run && !a->view.has_base_labels && q.filter_count) {
+		buf_puts(out, "of ");
+		view_describe_filters(q.filters, q.filter_count, out);
+		buf_putc(out, ' ');
+	}
+	buf_printf(out, "in %s", is_before ? a->name_before : a->name_after);
+}
+
+static int reject_empty_side(const struct profile_query *a, const struct server_context *s, bool is_before, struct err *err)
+{
+	_cleanup_(buf_done) struct buf why = { 0 };
+
+	buf_init(&why);
+	buf_puts(&why, "nothing to compare: no samples ");
+	put_empty_side(a, is_before, &why);
+	if (!a->view.run_count && a->stats.last_ns)
+		profile_query_put_store(a, s, &why);
+	return err_set(err, -EINVAL, "%s", why.data);
 }
 
 /* Filters of stacks change no scale, or they would hide the overall change of the remaining stacks. */
-static int scale_sides(struct profile_query *a, const struct profile *before, uint32_t column_before, uint32_t column_after, enum diff_scale *ret,
-		       struct err *err)
+static int scale_sides(struct profile_query *a, const struct server_context *s, const struct profile *before, uint32_t column_before, uint32_t column_after,
+		       enum diff_scale *ret, struct err *err)
 {
 	const struct profile *whole_before = a->outline_before ? a->outline_before : before, *whole_after = a->outline ? a->outline : a->profile;
 
@@ -362,11 +375,11 @@ static int scale_sides(struct profile_query *a, const struct profile *before, ui
 		a->scales[scale] = diff_can_scale(whole_before, column_before, whole_after, column_after, (enum diff_scale)scale);
 	*ret = choose_scale(a, whole_before, whole_after, column_before, column_after);
 	if (*ret != DIFF_AS_IT_IS && (report_whole(whole_before, column_before) <= 0 || report_whole(whole_after, column_after) <= 0))
-		return reject_empty_side(a, report_whole(whole_before, column_before) <= 0, err);
+		return reject_empty_side(a, s, report_whole(whole_before, column_before) <= 0, err);
 	return 0;
 }
 
-static int compare(struct profile_query *a, struct profile *before, struct err *err)
+static int compare(struct profile_query *a, const struct server_context *s, struct profile *before, struct err *err)
 {
 	struct diff_options o = { .scale_key = "scale=", .whole_a = a->outline_before, .whole_b = a->outline };
 	uint32_t column_before, column_after;
@@ -375,14 +388,14 @@ static int compare(struct profile_query *a, struct profile *before, struct err *
 
 	name_sides(a);
 	if (!before->column_count || !a->profile->column_count)
-		return reject_empty_side(a, !before->column_count, err);
+		return reject_empty_side(a, s, !before->column_count, err);
 	diff_columns(before, a->profile, a->view.column, &column_before, &column_after);
 	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
 		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
 	align_columns(before, a->profile);
 	if (a->outline)
 		align_columns(a->outline_before, a->outline);
-	if ((r = scale_sides(a, before, column_before, column_after, &o.scale, err)) < 0 ||
+	if ((r = scale_sides(a, s, before, column_before, column_after, &o.scale, err)) < 0 ||
 	    (r = check_sides(a, before, column_before, column_after, o.scale, err)) < 0 ||
 	    (r = profile_diff(before, column_before, a->profile, column_after, &o, &a->diff, err)) < 0)
 		return r;
@@ -423,7 +436,7 @@ int profile_query_load(struct profile_query *a, const struct server_context *s, 
 	group(a, &a->profile);
 	if (before)
 		group(a, &before);
-	if ((r = before ? compare(a, before, err) : choose_column(a, err)) < 0)
+	if ((r = before ? compare(a, s, before, err) : choose_column(a, err)) < 0)
 		return r;
 	label_answer(a);
 	return 0;

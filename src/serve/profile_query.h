@@ -82,4 +82,7 @@ void profile_query_json_columns(const struct profile_query *a, struct json *j);
 /* "no samples of entry=foo between … and …; the store holds samples from … to …, entries: index, api" */
 void profile_query_explain_empty(const struct profile_query *a, const struct server_context *s, struct buf *out);
 
+/* Puts the end of such a sentence: "; the store holds samples from … to …, entries: index, api". */
+void profile_query_put_store(const struct profile_query *a, const struct server_context *s, struct buf *out);
+
 #endif

@@ -287,10 +287,18 @@ static void put_store_entries(const struct server_context *s, const struct store
 	store_labels_done(&labels);
 }
 
-void profile_query_explain_empty(const struct profile_query *a, const struct server_context *s, struct buf *out)
+void profile_query_put_store(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
 	char first[32], last[32];
 
+	clock_format(a->stats.first_ns, first, sizeof(first));
+	clock_format(a->stats.last_ns, last, sizeof(last));
+	buf_printf(out, "; the store holds samples from %s to %s", first, last);
+	put_store_entries(s, &a->stats, out);
+}
+
+void profile_query_explain_empty(const struct profile_query *a, const struct server_context *s, struct buf *out)
+{
 	if (a->left_nothing || a->left_nothing_before) {
 		buf_puts(out, "no stack passes all stack filters: ");
 		describe_stack_filters(&a->view, out);
@@ -309,10 +317,7 @@ void profile_query_explain_empty(const struct profile_query *a, const struct ser
 		pthread_rwlock_unlock((pthread_rwlock_t *)&s->lock);
 		return;
 	}
-	clock_format(a->stats.first_ns, first, sizeof(first));
-	clock_format(a->stats.last_ns, last, sizeof(last));
 	buf_puts(out, "no ");
 	view_describe(&a->view, out);
-	buf_printf(out, "; the store holds samples from %s to %s", first, last);
-	put_store_entries(s, &a->stats, out);
+	profile_query_put_store(a, s, out);
 }

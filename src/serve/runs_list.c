@@ -265,13 +265,14 @@ static void put_upload(struct buf *out, const struct request *q)
 	if (!q->form_token)
 		return;
 	buf_printf(out, "<section class=\"plain upload\" aria-label=\"Upload\">\n<h2>Upload profiles</h2>\n"
-		   "<form class=\"controls\" method=\"post\" enctype=\"multipart/form-data\" action=\"/runs\">\n"
-		   "<input type=\"hidden\" name=\"" FORM_TOKEN_NAME "\" value=\"%s\">\n"
-		   "<label>Source <input name=\"source\" size=\"12\" maxlength=\"%u\" pattern=\"[A-Za-z0-9._\\-]*\" "
-		   "placeholder=\"default\" title=\"Files named ID.SOURCE.xhprof or ID.SOURCE.uprofiler keep theirs\"></label>\n"
-		   "<label>Files <input type=\"file\" name=\"file\" multiple required "
-		   "title=\"Any format that Strobe reads; drop them here\"></label>\n"
-		   "<button>Upload</button>\n</form>\n</section>\n", q->form_token, STROBE_WIRE_RUN_KEY);
+			"<form class=\"controls\" method=\"post\" enctype=\"multipart/form-data\" action=\"/runs\">\n"
+			"<input type=\"hidden\" name=\"" FORM_TOKEN_NAME "\" value=\"%s\">\n"
+			"<label>Source of files without one <input name=\"source\" size=\"12\" maxlength=\"%u\" pattern=\"[A-Za-z0-9._\\-]*\" "
+			"placeholder=\"default\" title=\"Runs of Strobe, and files named ID.SOURCE.xhprof or ID.SOURCE.uprofiler, keep theirs\"></label>\n"
+			"<label>Files <input type=\"file\" name=\"file\" multiple required "
+			"title=\"Any format that Strobe reads; drop them here\"></label>\n"
+			"<button>Upload</button>\n</form>\n</section>\n",
+		   q->form_token, STROBE_WIRE_RUN_KEY);
 }
 
 static void put_runs(struct buf *out, const struct runs_query *a, const struct request *q)

@@ -19,7 +19,7 @@ struct upload {
 	const struct request *request;
 	char source[STROBE_WIRE_RUN_KEY + 1];		/* source for files that have none; "" is "default" */
 	char token[FORM_TOKEN + 1];
-	unsigned files, stored;
+	unsigned files, stored, stored_before;
 	int status;					/* status of the first file that was refused; 0: none */
 	struct store_new_run last;
 	struct buf rows;				/* a table of the results */
@@ -83,7 +83,8 @@ static int take_file(struct upload *u, const struct multipart_part *part, struct
 		return status;
 	put_row(u, part->file, &run, NULL);
 	u->last = run;
-	u->stored++;
+	u->stored += run.result == 1;
+	u->stored_before += !run.result;
 	return 0;
 }
 
@@ -146,8 +147,11 @@ static void show(struct upload *u, struct response *r)
 {
 	runs_page_begin(u->request, r, "Upload – Strobe");
 	r->status = u->status;
-	buf_printf(&r->body, "</header>\n<main>\n<section class=\"plain\" aria-label=\"Upload\">\n<h2>Stored %u of %u file%s</h2>\n"
-		   "<table>\n<tbody>\n", u->stored, u->files, u->files == 1 ? "" : "s");
+	buf_printf(&r->body, "</header>\n<main>\n<section class=\"plain\" aria-label=\"Upload\">\n<h2>Stored %u of %u file%s",
+		   u->stored, u->files, u->files == 1 ? "" : "s");
+	if (u->stored_before)
+		buf_printf(&r->body, "; %u %s stored before", u->stored_before, u->stored_before == 1 ? "was" : "were");
+	buf_puts(&r->body, "</h2>\n<table>\n<tbody>\n");
 	buf_put(&r->body, u->rows.data, u->rows.size);
 	buf_puts(&r->body, "</tbody>\n</table>\n<p><a href=\"/runs\">All runs</a></p>\n</section>\n");
 	runs_page_end(r);

@@ -17,11 +17,13 @@
 #include <sys/socket.h>
 
 #define WATCHED_MAX	65536
-#define DISCARDED_MAX	((size_t)2 << 20)	/* length of an address; browsers send no longer ones */
+#define DISCARDED_MAX	((size_t)4 << 20)	/* of a refused request; browsers send no addresses above 2 MB */
 
 struct watched {
 	struct framing framing;
 	const struct strict_recv_answers *answers;
+	bool is_refused;		/* the answer is sent, and what still comes is discarded */
+	size_t discarded;
 };
 
 /* Only one thread at a time reads, forgets or closes a connection. */
@@ -60,23 +62,13 @@ static void advise(void)
 	lock_release(&lock);
 }
 
-/* A connection that is closed with unread bytes is reset, and the client may never see the answer. */
-static void discard(int fd)
+static void answer_long(int fd, const struct watched *w)
 {
-	char bytes[4096];
-
-	for (size_t i = 0; i < DISCARDED_MAX / sizeof(bytes) && recvfrom(fd, bytes, sizeof(bytes), MSG_DONTWAIT, NULL, NULL) > 0;)
-		i++;
-}
-
-static void refuse_long(int fd, const struct watched *w)
-{
-	discard(fd);
 	(void)!send(fd, w->answers->if_too_long->data, w->answers->if_too_long->size, MSG_DONTWAIT | MSG_NOSIGNAL);
 	++*w->answers->too_long;
 }
 
-static void refuse_bad(int fd, const struct watched *w)
+static void answer_bad(int fd, const struct watched *w)
 {
 	char answer[512];
 	int n = snprintf(answer, sizeof(answer), "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -89,9 +81,24 @@ static void refuse_bad(int fd, const struct watched *w)
 		advise();
 }
 
-static ssize_t refuse(int fd, const struct watched *w)
+/* A connection that is closed with unread bytes, or gets bytes after that, is reset, and the client may never see the answer. So it is
+ * only closed for writing, and reads as if nothing arrived until the client closes it too, sends too much, or libmicrohttpd's
+ * timeout ends it. */
+static ssize_t refuse(int fd, struct watched *w)
 {
-	(w->framing.is_long ? refuse_long : refuse_bad)(fd, w);
+	char bytes[4096];
+	ssize_t got;
+
+	if (!w->is_refused) {
+		(w->framing.is_long ? answer_long : answer_bad)(fd, w);
+		shutdown(fd, SHUT_WR);
+		w->is_refused = true;
+	}
+	while (w->discarded <= DISCARDED_MAX && (got = recvfrom(fd, bytes, sizeof(bytes), MSG_DONTWAIT, NULL, NULL)) != 0) {
+		if (got < 0)
+			return -1;
+		w->discarded += (size_t)got;
+	}
 	errno = ECONNRESET;
 	return -1;
 }

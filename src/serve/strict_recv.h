@@ -18,8 +18,8 @@ struct strict_recv_answers {
 };
 
 /* Checks everything that is read from the connection from here on. If a request is refused, the client gets a 400 with
- * the reason, or that response if the address is too long; the refusal is counted, and the connection reads as reset.
- * False if the descriptor's number is too high to be watched. */
+ * the reason, or that response if the address is too long; the refusal is counted, and the connection is
+ * closed once the client has closed it or sent 4 MB more. False if the descriptor's number is too high to be watched. */
 bool strict_recv_watch(int fd, const struct strict_recv_answers *answers);
 
 void strict_recv_forget(int fd);	/* before it is closed; fine for one that is not watched */

@@ -416,6 +416,14 @@ TEST(a_form_without_scripts_filters_by_any_label)
 	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;host=%21b\">entry begins with a ×</a>");
 }
 
+TEST(the_form_writes_seconds_as_a_time)
+{
+	check_answer("/", "from=1795244400&to=1795248000", 200, "<option value=\"1795244400\" selected>2026-11-21T07:00:00Z</option>");
+	check_answer("/", "from=1795244400&to=1795248000", 200, "value=\"2026-11-21T08:00:00Z\"></label>");
+	check_answer("/", "from=-3h", 200, "<option value=\"-3h\" selected>-3h</option>");
+	check_answer("/", "from=2026-11-21T07:00", 200, "<option value=\"2026-11-21T07:00\" selected>2026-11-21T07:00</option>");
+}
+
 TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_named)
 {
 	check_answer("/api/v1/function", "run=shop/1&function=%3Cmain%3E", 200,
@@ -431,6 +439,7 @@ TEST(runs_are_compared)
 	check_answer("/api/v1/table", "run=shop/1&base=shop/1", 200, "\"self\":[[2000000],[2000000]]");
 	check_answer("/", "run=shop/1&base=shop/1", 200, "run shop/1 compared with run shop/1");
 	check_answer("/api/v1/table", "base_from=-2h&base_to=-1h", 400, "nothing to compare: no samples in ");
+	check_answer("/api/v1/table", "base_from=-2h&base_to=-1h&entry=x&host=a*", 400, "nothing to compare: no samples of entry=x, host beginning with a in ");
 	check_answer("/api/v1/table", "run=shop/1&base=shop/2", 404, "there is no run '2'");
 	check_answer("/api/v1/table", "run=shop/1&base=nowhere", 400, "base=nowhere: a run is given as its source and its id");
 }

@@ -85,6 +85,36 @@ def a_request_before_a_refused_one_is_answered():
         check(answer.count(b'HTTP/1.1 201 ') == 1 and answer.count(b'HTTP/1.1 400 ') == 1, f'{answer!r}')
 
 
+@test
+def a_client_that_is_still_sending_gets_the_answer_too():
+    """Bytes that arrive on a closed connection reset it, and the answer is lost with it."""
+    with Directory() as d, Daemon(d) as daemon:
+        for begin, status in (b'GET /?entry=' + b'a' * 20_000, b'414'), (GET + b'X : a\r\n', b'400'):
+            with socket.create_connection(('127.0.0.1', port_of(daemon)), 20) as s:
+                s.sendall(begin.replace(b'HOST', b'Host: 127.0.0.1:%d' % port_of(daemon)))
+                s.recv(1, socket.MSG_PEEK)
+                for _ in range(10):
+                    s.sendall(b'a' * 90_000)
+                answer = b''
+                while part := s.recv(65536):
+                    answer += part
+                check(answer.startswith(b'HTTP/1.1 ' + status), f'{begin[:20]}: {answer[:80]!r}')
+                check(b'\r\nConnection: close\r\n' in answer, f'{answer[:300]}')
+
+
+@test
+def a_client_that_never_stops_sending_is_cut_off():
+    with Directory() as d, Daemon(d) as daemon, socket.create_connection(('127.0.0.1', port_of(daemon)), 20) as s:
+        sent = 0
+        try:
+            while sent < 100 << 20:
+                s.sendall(b'a' * 65536)
+                sent += 65536
+        except (ConnectionResetError, BrokenPipeError):
+            pass
+        check(sent < 100 << 20, f'it took {sent} bytes')
+
+
 # --- Files of the daemon's own ---
 
 def failure(function, *arguments):

@@ -168,6 +168,10 @@ def a_comparison_in_other_formats_has_both_sides_or_says_which():
             check((code == 0) == (sides == 2), f'{form} has {sides} sides')
 
 
+def time_of(file):
+    return sum(int(line.rsplit(' ', 1)[1]) for line in strobe('collapse', file).stdout.splitlines())
+
+
 @test
 def commands_with_one_value_per_stack_say_that_they_have_one_side_of_a_comparison():
     with Directory() as directory, Daemon(directory) as d:
@@ -184,9 +188,33 @@ def commands_with_one_value_per_stack_say_that_they_have_one_side_of_a_compariso
                 check(r.stdout == after.replace('9', '5') and 'second side' not in r.stderr, f'asked for a side: {r}')
             for command in ['report'], ['grep', '--no-skip', '--lowercase'], ['convert', '-f', 'chrome']:
                 check('second side' in strobe(*command, given).stderr, f'{command} of {given}')
-            for command in ['convert', '-q', '-f', 'folded'], ['convert', '-f', 'speedscope'], ['diff'], ['diff', '--folded']:
+            for form in 'folded', 'stap', 'chrome', 'xhprof', 'xhprof-json':
+                check('second side' in strobe('convert', '-f', form, given, '-o', f'{directory}/x').stderr, f'convert of {given} to {form}')
+                check(time_of(f'{directory}/x') == 11_000_000, f'the values of the second side as {form}: {strobe("report", "--json", f"{directory}/x")}')
+                for side, total in ('before', 7_000_000), ('after', 11_000_000):
+                    r = strobe('convert', '-f', form, '--column', side, given, '-o', f'{directory}/x')
+                    check('second side' not in r.stderr and time_of(f'{directory}/x') == total, f'{side} of {given} as {form}: {r}')
+            for command in ['convert', '-q', '-f', 'folded'], ['convert', '-q', '-f', 'xhprof'], ['convert', '-f', 'speedscope'], ['diff'], ['diff', '--folded']:
                 check('second side' not in strobe(*command, given).stderr, f'{command} of {given} has both, or was told to be quiet')
         check('second side' not in strobe('grep', '--no-skip', '--lowercase', f'{page}&side=before').stderr, 'one side was asked for')
+
+
+@test
+def one_side_of_a_comparison_is_what_was_measured():
+    """However it is selected; only comparisons scale it."""
+    with Directory() as directory, Daemon(directory) as d:
+        for run, stacks in ('b', b'main;a 41\nmain;b 59\nmain;c;a 1\n'), ('a', b'main;a 150\nmain;b 60\n'):
+            urllib.request.urlopen(urllib.request.Request(f'{d.url}/api/v1/runs?source=shop&id={run}', data=stacks), timeout=20).close()
+        page, file = f'{d.url}/?run=shop/a&base=shop/b&scale=total', f'{directory}/x.strobe'
+        check(strobe('convert', page, '-o', file).returncode == 0, 'it is a profile with both sides')
+        before = strobe('collapse', f'{page}&side=before').stdout
+        check(before == 'main;a 41\nmain;b 59\nmain;c;a 1\n', f'{before}')
+        for given in page, file:
+            for command in ['collapse'], ['convert', '-f', 'folded']:
+                r = strobe(*command, '--column', 'before', given)
+                check(r.stdout == before, f'{command} of {given}: {r}')
+            rows = json.loads(strobe('report', '--json', '--column', 'before', given).stdout)['functions']
+            check({f['function']: f['self'] for f in rows if f['self']} == {'a': 42, 'b': 59}, f'report of {given}: {rows}')
 
 
 @test
@@ -295,6 +323,9 @@ def what_the_daemon_says_is_passed_on():
         r = strobe('report', f'{d.url}/?entry=nobody')
         check(r.returncode == 4 and 'no samples of entry=nobody' in r.stderr and all(e in r.stderr for e in ('; the store holds', 'api.php', 'index.php')),
               f'why it is empty: {r}')
+        r = strobe('report', f'{d.url}/?from=-1h&base_from=-2h&base_to=now&entry=nobody')
+        check(r.returncode == 2 and 'no samples of entry=nobody in' in r.stderr and all(e in r.stderr for e in ('; the store holds', 'entries: ', 'api.php')),
+              f'why a comparison is empty: {r}')
         r = strobe('grep', f'{d.url}/?entry=nobody')
         check(r.returncode == 4 and 'no samples of entry=nobody' in r.stderr, f'{r}')
         r = strobe('report', f'{d.url}/runs/shop/none')

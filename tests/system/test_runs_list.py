@@ -189,6 +189,9 @@ def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
         status, _, text = form(d, [('5f1a.shop.xhprof', xhprof(501)), ('<b>.png', b'\x89PNG and so on'), ('n.b.xhprof', xhprof(7))])
         check(status == 409 and 'another run' in text and '&lt;b&gt;.png' in text and '<b>' not in text, f'{status} {text}')
         check('Stored 1 of 3 files' in text and 'PNG image' in text and 'b/n' in listed(d), 'the good one is stored')
+        status, _, text = form(d, [('n.b.xhprof', xhprof(7)), ('m.b.xhprof', xhprof(8)), ('<b>.png', b'\x89PNG and so on')])
+        check('Stored 1 of 3 files; 1 was stored before<' in text and 'b/m' in listed(d), f'{status} {text}')
+        check(ask(d, '/api/v1/runs/b/m', 'DELETE')[0] == 204, 'it is not counted below')
         status, headers, _ = form(d, [('../../etc/passwd.xhprof', xhprof(900))])
         check(status == 303 and headers['Location'].startswith('/runs/default/'), 'a path is no name')
         for files, fields in (([], {}), ([('', b'')], {}), ([('a', xhprof(1))], {'source': '../x'}),

@@ -193,6 +193,19 @@ await test('files that are dropped anywhere on the list are sent', async () => {
 	await close(page);
 });
 
+await test('the bar of a list has its zone at the right end, and the fields of the list one line below', async () => {
+	for (const [path, lines, zone] of [['/runs', 2], ['/runs', 2, 'Asia/Kolkata'], ['/filters', 1]]) {
+		const page = await open(path, { width: 1280, zone });
+		await page.waitForSelector('.bar .keys-button');
+		const { height, right, top, tops } = await page.evaluate(() => ({
+			height: document.querySelector('.bar').offsetHeight, right: innerWidth - document.querySelector('.keys-button').getBoundingClientRect().right,
+			top: Math.abs(document.querySelector('.keys-button').getBoundingClientRect().top - document.querySelector('.brand').getBoundingClientRect().top),
+			tops: [...document.querySelectorAll('.bar form :is(select, input:not([type="hidden"]), button)')].map((e) => Math.round(e.getBoundingClientRect().top)) }));
+		check(height < 36 * lines + 15 && right < 20 && top < 10 && new Set(tops).size <= 1, path, zone || '', { height, right, top, tops });
+		await close(page);
+	}
+});
+
 await test('rows are one line, two on a phone, and nothing hangs out, in light and dark', async () => {
 	for (const [width, height, lines] of [[390, 844, 2], [1440, 900, 1], [3840, 2160, 1]])
 		for (const dark of [false, true]) {

@@ -37,6 +37,7 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5',
 	long: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 10\n{main};/srv/${'folder-of-many-letters/'.repeat(6)}index.php 9\n{main};${'a'.repeat(150)} 8`,
 	names: '{main};Прайс\\Корзина::сумма 5\n{main};計算 4\n{main};a->b 3\n{main};prices 2',
+	deep: `${['{main}', ...Array(60).keys()].join(';step')} 5`,
 	huge: `{main};${'L'.repeat(9000)} 5\n{main};${'M'.repeat(7500)} 5`,
 	longer: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 15` })) {
 	files[name] = join(folder, `${name}.folded`);
@@ -742,6 +743,17 @@ await test('the call graph is headed by the total, with the name that its column
 	check(/>memory: 1(\.0+)? KiB;/.test(picture), picture.match(/>[^<]*memory[^<]*</)?.[0]);
 });
 
+await test('on a phone the flame graph is as high as its box from the first picture on', async () => {
+	for (let i = 0; i < 8; i++) {
+		const open = await openPage('/runs/shop/deep', { width: 390, height: 844, phone: true });
+		await open.waitForSelector('.flame canvas');
+		await drawn(open);
+		const { canvas, box, rows } = await open.$eval('.flame', (e) => ({ canvas: e.querySelector('canvas').offsetHeight, box: e.clientHeight, rows: e.scrollHeight }));
+		check(canvas === box && box > 200 && rows > box + 100, `load ${i}: a canvas of ${canvas} px in a box of ${box}, ${rows} px of rows`);
+		await open.close();
+	}
+});
+
 await test('without scripts the picture is as wide as the window of a phone or tablet has room for', async () => {
 	for (const [window, drawn] of [[390, 360], [800, 640], [1440, 1200]]) {
 		const open = await openPage('/?run=shop/longer&base=shop/long', { scripts: false, width: window, height: 844 });
@@ -1127,12 +1139,53 @@ await test('the focus in a table goes to rows out of sight, survives scrolling, 
 	const name = (await pressed(open, 'ArrowDown')).replace(/^row \d+ /, '');
 	check(name.includes('::step'), name);
 	await pressed(open, 'Enter');
-	await at(open, 'function=');
-	check(await text(open, '.function-head h2') === name);
+	await open.waitForSelector('.function-head h2');
+	check(open.url().includes('function=') && await text(open, '.function-head h2') === name);
 	await open.waitForSelector('.edges tbody tr');
 	await open.focus('.edges .rows');
 	check((await pressed(open, 'ArrowDown')).startsWith('row 1'), await focused(open));
 	check(await pressed(open, 'Tab') === 'Table of callees', await focused(open));
+	await open.close();
+});
+
+await test('keys that come faster than frames walk every row of a table', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 20);
+	const rows = await open.evaluate(async () => {
+		const seen = [], now = () => document.activeElement.closest('tr')?.ariaRowIndex;
+		document.querySelector('.functions .rows').focus();
+		for (const key of [...Array(100).fill('ArrowDown'), ...Array(60).fill('ArrowUp')]) {
+			document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+			for (let i = 0; i < 5; i++)
+				await null;		// what a key changes is drawn after it, and before any frame
+			seen.push(Number(now()));
+		}
+		return seen;
+	});
+	check(rows.every((row, i) => row === (i < 100 ? i + 2 : 200 - i)), rows);
+	await open.close();
+});
+
+await test('a table that arrives after the graph leaves the focus where it is', async () => {
+	const open = await newPage(browser, { height: 600 });
+	let release;
+	const held = new Promise((r) => release = r);
+	await open.setRequestInterception(true);
+	open.on('request', async (r) => {
+		if (r.url().includes('/api/v1/table'))
+			await held;
+		await r.continue();
+	});
+	await open.goto(`${site}/?run=shop/lines&run=shop/cart&run=shop/before`);
+	await ready(open);
+	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 10);
+	await open.focus('.functions .rows');
+	const row = await pressed(open, ...Array(8).fill('ArrowDown')), answered = open.waitForResponse((r) => r.url().includes('/api/v1/table'));
+	release();
+	await answered;
+	await open.waitForFunction(() => document.querySelector('main').ariaBusy === 'false');
+	await drawn(open);
+	check(row.startsWith('row 8 ') && (await focused(open)).startsWith('row 8 '), row, await focused(open));
 	await open.close();
 });
 
@@ -1164,13 +1217,19 @@ await test('Back from a function leads to the row of the table that it was opene
 	}
 });
 
+// A graph takes keys once its canvas is there, which is a frame after its data.
+const listens = async (open, selector) => {
+	await open.waitForSelector(selector);
+	await drawn(open);
+};
+
 await test('Escape and Backspace zoom out from anywhere but a field, also after a reload', async () => {
 	const path = ['{main}', 'App\\Kernel::handle'].map(encodeURIComponent).join(';');
 	for (const show of ['', '&show=table']) {
 		const open = await openPage(`/runs/shop/before#zoom=${path}${show}`);
 		await open.reload();
 		await ready(open);
-		await drawn(open);
+		await listens(open, show ? '.functions tbody tr' : '.flame canvas');
 		await pressed(open, 'Backspace');
 		await open.waitForFunction(() => /zoom=[^;]*$|zoom=[^;]*&/.test(location.href));
 		await pressed(open, 'Escape');
@@ -1183,6 +1242,7 @@ await test('Escape and Backspace zoom out from anywhere but a field, also after 
 		await open.close();
 	}
 	const open = await openPage(`/runs/shop/before?function=${encodeURIComponent('App\\Kernel::handle')}#callers=%7Bmain%7D`);
+	await listens(open, '.sandwich canvas');
 	await pressed(open, 'Escape');
 	await notAt(open, 'callers=');
 	await open.close();

@@ -170,7 +170,7 @@ export function Table() {
 				<Heads metrics={metrics} chosen={r.chosen} wide={wide} />
 				<tbody>
 					{first > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${first * HEIGHT}px` }}><td colSpan={columns} /></tr>}
-					{shown.slice(first, last).map((i, n) => <tr key={i} class={search.value && search.value === searchFor(r.names[i]) ? 'chosen' : ''} aria-rowindex={first + n + 2}>
+					{shown.slice(first, last).map((i, n) => <tr key={first + n} class={search.value && search.value === searchFor(r.names[i]) ? 'chosen' : ''} aria-rowindex={first + n + 2}>
 						{wide && <Name name={r.names[i]} place={r.places[i]} />}
 						{metrics.map((m) => <Cell key={m.group + m.kind} m={m} i={i} atMost={r.atMost} wide={wide} />)}
 						{!wide && <Name name={r.names[i]} place={r.places[i]} />}

@@ -26,6 +26,8 @@ function toRow(region: HTMLElement, now: HTMLElement | null, step: number, at: n
 	const to = next === -1 ? head : body[next];
 	if (to)
 		enter(region, to, isHead(to) === isHead(now) ? at : -1);
+	if (to && !body[next + step])
+		region.dispatchEvent(new Event('scroll'));		// has more rows drawn: keys may come faster than frames
 	return !!to;
 }
 
