@@ -3,6 +3,7 @@
  *	strobe file 1
  *	origin TEXT				identity of the source; missing in files of before
  *	last EPOCH				the last epoch in use
+ *	seen NANOSECONDS			when the path named the last one of the files below, since 1970; missing in files of before
  *	at EPOCH DEVICE INODE POSITION MARK	for each file that is being read; the last one is what the path named
  *	was SECONDS DEVICE INODE POSITION MARK	for the last FILE_STATE_ENDED rotated files that were read to their end, and when
  *						that was, since 1970; missing in files of before
