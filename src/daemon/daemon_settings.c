@@ -284,7 +284,7 @@ static int take_token(const char *option, const char *path, const char *variable
 	int r = token_get(path, variable, token, &why);
 
 	if (r == -ENOENT)
-		err_set(&why, r, "'%s' does not exist; create it with: openssl rand -hex 32 > %s", path, path);
+		err_set(&why, r, "'%s' does not exist; create it with: " TOKEN_COMMAND " '%s'", path, path);
 	if (r >= 0 && token->size && roles_check_token(token->data, &why) < 0)
 		r = -EBADMSG;
 	if (r < 0 && !path)
