@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import random
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -158,6 +159,27 @@ def hup_refuses_what_the_next_start_would_refuse():
                           {'arclamp-metrics': f'{directory}/logs'}, {'probe-listen': '127.0.0.1:1'}]:
                 write_config(config, **{**given, **other})
                 d.hup('reloaded the configuration; sources: 1, sinks: 2')
+            check(d.stop() == 0, 'it ends with 0')
+
+
+@test
+def an_address_that_another_program_has_is_refused_by_sighup():
+    with Directory() as directory, socket.create_server(('127.0.0.1', 0)) as other:
+        config, taken = f'{directory}/c.yaml', f'127.0.0.1:{other.getsockname()[1]}'
+        given = {'from': [f'unix:{directory}/s'], 'store': f'sqlite:{directory}/a', 'listen': '127.0.0.1:0'}
+        write_config(config, **given)
+        with ConfiguredServer(directory, config) as d:
+            for option in ('listen', 'probe-listen'):
+                write_config(config, **{**given, option: taken})
+                d.hup(f"was not applied: {config}:1: '{option}': {taken} is in use")
+            write_config(config, **{**given, 'listen': '127.0.0.99.1:1'})
+            d.hup('was not applied: ')
+            own = d.url.rsplit(':', 1)[1]
+            write_config(config, **{**given, 'listen': f'localhost:{own}'})
+            d.hup('listen changed; restart to apply')
+            other.close()
+            write_config(config, **{**given, 'listen': taken})
+            d.hup('listen changed; restart to apply')
             check(d.stop() == 0, 'it ends with 0')
 
 
