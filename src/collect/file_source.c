@@ -23,7 +23,7 @@
 #define POLL_NS		(NS_PER_SECOND / 5)
 #define PIECE		(256u * 1024)
 #define PIECES_PER_POLL	64u			/* then other sources have their turn */
-#define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with the rotated file */
+#define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may keep the rotated file open for a while */
 #define TAILS_MAX	256u			/* rotated files with lines that no sink has; each is open */
 
 struct file_source {
@@ -228,7 +228,7 @@ static bool is_read_elsewhere(const struct file_source *s, const struct stat *st
 }
 
 /* Returns the position up to which the file was read under another name, or under this one before. */
-static uint64_t read_before(const struct file_source *s, int fd, const struct stat *st)
+static uint64_t find_ended_position(const struct file_source *s, int fd, const struct stat *st)
 {
 	for (const struct file_source *o = all; o; o = o->next)
 		for (size_t i = o->ended_count; o->base.loop == s->base.loop && i-- > 0;)
@@ -237,7 +237,7 @@ static uint64_t read_before(const struct file_source *s, int fd, const struct st
 	return 0;
 }
 
-/* Looks whether the path names another file than before. */
+/* Begins the file that the path names, if it is another one than before. */
 static void check_files(struct file_source *s)
 {
 	_cleanup_(fd_closep) int fd = -1;
@@ -280,7 +280,7 @@ static void check_files(struct file_source *s)
 	}
 	if (s->current)
 		log_info("'%s' was rotated; the old file is read to its end", s->path);
-	position = read_before(s, fd, &st);
+	position = find_ended_position(s, fd, &st);
 	s->current = begin_tail(s, TAKE_FD(fd), &st, position);
 	s->seen_ns = now;
 	source_set_state(&s->base, true, "reading");
@@ -327,7 +327,7 @@ static void read_all(struct file_source *s, unsigned pieces)
 		if (t->fd < 0)
 			continue;
 		whole &= read_tail(s, t, &pieces);
-		/* Its offset is saved as long as anything of it may come again. */
+		/* Its offset is saved until all its lines are acknowledged. */
 		if (t->fd >= 0 && t != s->current && t->quiet_since_ns && now - t->quiet_since_ns > OLD_QUIET_NS && tail_is_done(t)) {
 			note_ended(s, t);
 			end_tail(s, t);
@@ -343,7 +343,7 @@ static void read_all(struct file_source *s, unsigned pieces)
 		save(s);
 }
 
-/* The other path's source must not go on with a file that is read here, should it come back. */
+/* The other path's source must not continue a file that is read here, should it be configured again. */
 static void end_adopted(struct file_source *s)
 {
 	struct err err = { 0 };
@@ -352,8 +352,8 @@ static void end_adopted(struct file_source *s)
 		log_warning("the offset of '%s' also stays in '%s': %s", s->path, s->adopted_from, err.text);
 }
 
-/* Only now, since until then the opening may be undone, and another source keep these offsets. */
-static void begin(struct file_source *s)
+/* Not earlier, since the opening may be undone, and the offsets left to another source. */
+static void start_reading(struct file_source *s)
 {
 	if (!s->has_begun && s->found_path && strcmp(s->found_path, s->state_path) &&
 	    rename(s->found_path, s->state_path) < 0)
@@ -370,7 +370,7 @@ static void tick(struct watch *w, uint32_t events)
 	struct file_source *s = (struct file_source *)((char *)w - offsetof(struct file_source, timer));
 
 	loop_timer_read(w);
-	begin(s);
+	start_reading(s);
 	if (!s->logged_missing && !s->tails && access(s->path, F_OK) < 0 && errno == ENOENT)
 		log_info("'%s' does not exist yet; it is read from its start once it does", s->path);
 	s->logged_missing = true;
@@ -458,8 +458,8 @@ static void read_state_line(struct file_source *s, const char *line, struct file
 	}
 }
 
-/* An epoch must not come twice: in a file that has been cut since, lines would have the ack tokens of other ones that the
- * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is cut once a second. */
+/* An epoch must be unique: in a file that was truncated since, lines would have the ack tokens of other ones that the
+ * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is truncated once a second. */
 static void take_fresh_epoch(struct file_source *s)
 {
 	uint32_t now = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
@@ -581,7 +581,7 @@ static void file_stop(struct source *base)
 
 	if (s->timer.fd >= 0) {
 		loop_remove_timer(base->loop, &s->timer);
-		begin(s);
+		start_reading(s);
 		check_files(s);
 		read_all(s, PIECES_PER_POLL);
 	}
@@ -661,7 +661,7 @@ static const struct source *find_same(const struct file_source *s)
 	return NULL;
 }
 
-static int check_names(const struct file_source *s, const struct source_list *staying, struct err *err)
+static int check_distinct(const struct file_source *s, const struct source_list *staying, struct err *err)
 {
 	for (size_t i = 0; i < staying->count; i++) {
 		const struct source *other = staying->items[i];
@@ -673,7 +673,7 @@ static int check_names(const struct file_source *s, const struct source_list *st
 	return 0;
 }
 
-static size_t add_taken(const struct source_list *l, char **taken)
+static size_t append_state_paths(const struct source_list *l, char **taken)
 {
 	size_t n = 0;
 
@@ -692,13 +692,13 @@ static char *find_state(const struct file_source *s)
 {
 	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
 	_cleanup_(freep) char **taken = xcalloc(2 * (staying->count + leaving->count) + 1, sizeof(*taken));
-	size_t n = add_taken(staying, taken);
+	size_t n = append_state_paths(staying, taken);
 
-	n += add_taken(leaving, taken + n);
+	n += append_state_paths(leaving, taken + n);
 	return file_state_find(s->base.receiver.state, s->path, taken, n);
 }
 
-/* Goes on with a file that had been rotated away from another path and is configured by its new name. */
+/* Continues a file that was rotated away from another path and is configured by its new name. */
 static void adopt_rotated(struct file_source *s)
 {
 	_cleanup_(fd_closep) int fd = -1;
@@ -753,7 +753,7 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
 	source_set_awaited(&s->base, s->path);
-	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
+	if ((r = check_distinct(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
 	    (r = loop_add_timer(loop, &s->timer, POLL_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");

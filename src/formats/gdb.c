@@ -87,7 +87,7 @@ static struct str frame_name(struct str rest)
 	return second.n == 0 && rest.n == 0 ? first : take_word(&rest);
 }
 
-static bool goes_on(struct str line)
+static bool is_continuation(struct str line)
 {
 	return (line.n && line_is_space(*line.p)) || line_starts(line, "No locals") ||
 	       line_starts(line, "No symbol table info");
@@ -101,7 +101,7 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 	if (!take_frame_number(&rest, &n)) {
 		if (line.n && *line.p == '#')
 			stacks_skip(s, number, line, "begins with # and is no frame", err);
-		else if (!goes_on(line))
+		else if (!is_continuation(line))
 			stacks_end(s);
 		return;
 	}
