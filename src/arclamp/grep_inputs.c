@@ -4,7 +4,7 @@
 
 #include "clock.h"
 #include "format.h"
-#include "http_get.h"
+#include "daemon_request.h"
 #include "io.h"
 #include "log_forms.h"
 #include "mem.h"
@@ -19,6 +19,7 @@
 #define USUAL_CHANNEL	"excimer"
 #define NAMED_MAX	12u		/* entry points and channels in a sentence */
 #define TIMEOUT_MS	60000
+#define ANSWER_MAX	((size_t)16 << 20)
 
 void grep_inputs_init(struct grep_inputs *in)
 {
@@ -305,30 +306,14 @@ static void put_parameter(struct buf *path, const char *key, const char *before,
 	text_put_url(path, (struct str){ value, strlen(value) });
 }
 
-static int answered(const struct grep_asked *a, int status, const struct buf *body, struct err *err)
-{
-	_cleanup_(buf_done) struct buf plain = { 0 };
-
-	if (status == 200)
-		return 0;
-	if (status == -ECONNREFUSED)
-		return err_set(err, status, "no daemon answers at %s; start one with `strobe serve`", a->url);
-	if (status < 0)
-		return status;
-	if (status == 401)
-		return err_set(err, -EACCES, "the daemon at %s requires an access token; give --token-file", a->url);
-	buf_init(&plain);
-	text_put_plain(&plain, (struct str){ body->data, body->size < 300 ? body->size : 300 });
-	return err_set(err, -EPROTO, "the daemon at %s answered with status %d: %s", a->url, status, plain.data);
-}
-
 int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
 {
 	_cleanup_(buf_done) struct buf path = { 0 }, token = { 0 }, body = { 0 };
 	struct label_filter filters[2];
 	size_t n = make_filters(a, filters);
-	struct store_query q;
-	int r = parse_range(a, &q, err);
+	struct daemon_request q = { .address = a->url, .token_file = a->token_file, .timeout_ms = TIMEOUT_MS, .limit = ANSWER_MAX };
+	struct store_query range;
+	int r = parse_range(a, &range, err);
 
 	buf_init(&path);
 	buf_init(&token);
@@ -341,11 +326,14 @@ int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struc
 		put_parameter(&path, filters[i].key, "%3D", filters[i].value);
 	if (r >= 0)
 		r = token_get(a->token_file, TOKEN_VARIABLE, &token, err);
-	if (r >= 0)
-		r = answered(a, http_get(a->url, path.data, token.size ? token.data : NULL, TIMEOUT_MS, &body, err),
-			     &body, err);
 	if (r < 0)
 		return r;
-	add_source(in, describe_range(a->url, &q));
+	q.token = token.data;
+	r = daemon_get(&q, path.data, NULL, &body, err);
+	if (r == -ECONNREFUSED)
+		return err_set(err, r, "no daemon answers at %s; start one with `strobe serve`", a->url);
+	if (r < 0)
+		return r;
+	add_source(in, describe_range(a->url, &range));
 	return loaded(in, format_load_bytes(a->url, body.data, body.size, in->profile, err), err);
 }

@@ -11,8 +11,6 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#define RESPONSE_MAX	((size_t)16 << 20)
-
 struct address {
 	char *host, *port;	/* as getaddrinfo takes them */
 	char *shown;		/* "127.0.0.1:8787", for the Host header */
@@ -47,6 +45,13 @@ static int parse_base(const char *base, struct address *ret, struct err *err)
 	}
 	ret->port = xstrdup(colon ? colon + 1 : "80");
 	return 0;
+}
+
+int http_check_address(const char *base, struct err *err)
+{
+	_cleanup_(address_done) struct address a = { 0 };
+
+	return parse_base(base, &a, err);
 }
 
 /* Waits until the descriptor is ready for `events` or the time is over. */
@@ -88,7 +93,7 @@ static int connect_to(const struct address *a, int64_t until, struct err *err)
 	for (struct addrinfo *i = list; i && fd < 0; i = i->ai_next)
 		fd = connect_one(i, until);
 	freeaddrinfo(list);
-	return fd >= 0 ? fd : err_set(err, fd, "cannot connect to %s: %s", a->shown, strerror(-fd));
+	return fd >= 0 ? fd : err_set(err, fd, "cannot connect to %s: %s; check the address, and the firewall", a->shown, strerror(-fd));
 }
 
 static int read_response(int fd, int64_t until, size_t limit, struct buf *b)
@@ -156,14 +161,8 @@ bool http_header(const struct buf *head, const char *name, struct buf *ret)
 	return false;
 }
 
-int http_get(const char *base, const char *path, const char *token, int timeout_ms, struct buf *body,
-	     struct err *err)
-{
-	return http_get_with_headers(base, path, token, timeout_ms, RESPONSE_MAX, NULL, body, err);
-}
-
-int http_get_with_headers(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
-		       struct buf *head, struct buf *body, struct err *err)
+int http_get(const char *base, const char *path, const char *token, int timeout_ms, size_t limit, struct buf *head,
+	     struct buf *body, struct err *err)
 {
 	_cleanup_(address_done) struct address a = { 0 };
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -190,7 +189,12 @@ int http_get_with_headers(const char *base, const char *path, const char *token,
 		return err_set(err, r, "the answer of %s exceeds the limit of %zu MB", a.shown, limit >> 20);
 	if (r == -ECONNRESET)
 		return err_set(err, r, "%s: the connection was lost in the middle of the answer", a.shown);
+	if (r == -ETIMEDOUT)
+		return err_set(err, -ETIME, "%s accepts connections but does not answer within %g s; it is stopped, hung or overloaded; see its log", a.shown,
+			       timeout_ms / 1000.0);
+	if (r == -EPROTO)
+		return err_set(err, r, "the program at %s is not a strobe daemon: its answer is not HTTP", a.shown);
 	if (r < 0)
-		return err_set(err, r, "%s is not a strobe daemon: %s", a.shown, strerror(-r));
+		return err_set(err, r, "cannot read the answer of %s: %s", a.shown, strerror(-r));
 	return r;
 }

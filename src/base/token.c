@@ -16,5 +16,5 @@ int token_get(const char *path, const char *variable, struct buf *ret, struct er
 		return 0;
 	}
 	r = io_read_secret(path, "token", ret, err);
-	return r != -ENOMSG ? r : err_set(err, r, "'%s' contains no token; create one with: openssl rand -hex 32 > %s", path, path);
+	return r != -ENOMSG ? r : err_set(err, r, "'%s' contains no token; create one with: " TOKEN_COMMAND " '%s'", path, path);
 }

@@ -5,6 +5,9 @@
 #include "buf.h"
 #include "err.h"
 
+/* The command that makes a token which nobody else can read; the file's name follows. */
+#define TOKEN_COMMAND		"openssl rand -hex 32 | install -m 600 -D /dev/stdin"
+
 #define TOKEN_VARIABLE		"STROBE_TOKEN"
 #define TOKEN_READ_VARIABLE	"STROBE_READ_TOKEN"
 #define TOKEN_PROBE_VARIABLE	"STROBE_PROBE_TOKEN"

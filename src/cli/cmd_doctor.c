@@ -34,7 +34,8 @@ static void more(struct buf *out)
 {
 	buf_puts(out, "\n\n"
 		      "The exit code is 0 if there is no problem (there may be warnings), 1 for an invalid command "
-		      "line, 2 if a problem keeps data from arriving or there is no process PID, 4 if all is well "
+		      "line, 2 if a problem keeps data from arriving, there is no process PID, URL is not an address or "
+		      "FILE cannot be read, 4 if all is well "
 		      "but no sample has arrived yet.\n\n"
 		      "STROBE_WITHOUT=NAME,… treats kernel features as absent, for tests:");
 	for (unsigned i = 0; i < KERNEL_FEATURES; i++)
@@ -61,20 +62,25 @@ static int check_all(struct findings *f, struct err *err)
 	_cleanup_(buf_done) struct buf body = { 0 };
 	_cleanup_(freep) char *socket_path = NULL;
 	struct doctor d = { .root = "/", .proc = "/proc", .pid = pid };
+	struct daemon_unit unit = daemon_unit_find("/");
 	const char *address;
 	bool answers;
 	int r;
 
 	buf_init(&body);
+	if ((r = status_fetch_check(url, token_file, err)) < 0)
+		return r;
 	r = status_fetch(url, token_file, &address, &body, err);
-	doctor_daemon(f, address, r < 0 ? NULL : &body, r, err->text);
+	if (!url && r >= 0)
+		unit = (struct daemon_unit){ .serves = !strcmp(address, DAEMON_SERVE), .collects = !strcmp(address, DAEMON_COLLECT) };
+	doctor_daemon(f, address, &unit, r < 0 ? NULL : &body, r, err->text);
 	answers = r >= 0;
 	if (answers)
 		socket_path = status_text_socket(&body);
 	if (!socket_path && (r = paths_expected_socket(&socket_path, err)) < 0)
 		return r;
 	d.socket = socket_path;
-	d.daemon = doctor_socket(f, socket_path, answers);
+	d.daemon = doctor_socket(f, socket_path, &unit, answers);
 	if (pid) {
 		bounded_check(f, AREA_PROCESS, LOOK_NS, doctor_process, &d);
 	} else {

@@ -8,6 +8,7 @@
 #include "line_options.h"
 #include "log.h"
 #include "mem.h"
+#include "missed_files.h"
 #include "private_file.h"
 #include "source_url.h"
 #include "tail.h"
@@ -19,10 +20,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LOOK_NS		(NS_PER_SECOND / 5)
+#define POLL_NS		(NS_PER_SECOND / 5)
 #define PIECE		(256u * 1024)
-#define PIECES_PER_LOOK	64u			/* then other sources have their turn */
-#define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with the rotated file */
+#define PIECES_PER_POLL	64u			/* then other sources have their turn */
+#define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may keep the rotated file open for a while */
 #define TAILS_MAX	256u			/* rotated files with lines that no sink has; each is open */
 
 struct file_source {
@@ -39,10 +40,12 @@ struct file_source {
 	struct tail *reading;		/* the file whose lines are being handed over */
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
+	int64_t seen_ns;		/* when the path named `current` for the last time; 0: never */
 	struct file_offset ended[FILE_STATE_ENDED];	/* rotated files that were read to their end, the oldest first */
 	size_t ended_count;
 	struct file_offset adopted;	/* belongs to the file that the path names, which another path named before */
 	char *adopted_from;		/* the state file that had it; NULL: none */
+	bool has_missed;		/* files were found that no state file has yet */
 	bool caught_up, state_failed, logged_unreadable, logged_missing;
 	int64_t next_full_ns;		/* when it may be logged again that there are too many */
 	uint64_t acknowledged, saved;	/* ack tokens */
@@ -95,6 +98,8 @@ static void save(struct file_source *s)
 	if (!strchr(s->base.identity, '\n'))
 		buf_printf(&b, FILE_STATE_ORIGIN "%s\n", s->base.identity);
 	buf_printf(&b, "last %" PRIu32 "\n", s->last_epoch);
+	if (s->seen_ns)
+		buf_printf(&b, "seen %" PRId64 "\n", s->seen_ns);
 	for (struct tail *t = s->tails; t; t = t->next)
 		if (t->fd >= 0)
 			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch,
@@ -223,7 +228,7 @@ static bool is_read_elsewhere(const struct file_source *s, const struct stat *st
 }
 
 /* Returns the position up to which the file was read under another name, or under this one before. */
-static uint64_t read_before(const struct file_source *s, int fd, const struct stat *st)
+static uint64_t find_ended_position(const struct file_source *s, int fd, const struct stat *st)
 {
 	for (const struct file_source *o = all; o; o = o->next)
 		for (size_t i = o->ended_count; o->base.loop == s->base.loop && i-- > 0;)
@@ -232,18 +237,21 @@ static uint64_t read_before(const struct file_source *s, int fd, const struct st
 	return 0;
 }
 
-/* Looks whether the path names another file than before. */
+/* Begins the file that the path names, if it is another one than before. */
 static void check_files(struct file_source *s)
 {
 	_cleanup_(fd_closep) int fd = -1;
+	int64_t now = clock_wall_ns();
 	struct err err = { 0 };
 	uint64_t position;
 	struct tail *t;
 	struct stat st;
 	int r;
 
-	if (s->current && stat(s->path, &st) == 0 && st.st_dev == s->current->device && st.st_ino == s->current->inode)
+	if (s->current && stat(s->path, &st) == 0 && st.st_dev == s->current->device && st.st_ino == s->current->inode) {
+		s->seen_ns = now;
 		return;
+	}
 	r = file_open_regular(s->path, &fd, &st, &err);
 	if (r < 0) {
 		if (!s->logged_unreadable && r != -ENOENT)
@@ -255,6 +263,7 @@ static void check_files(struct file_source *s)
 	s->logged_unreadable = false;
 	if ((t = find_tail(s, &st))) {		/* its rotation was undone */
 		s->current = t;
+		s->seen_ns = now;
 		source_set_state(&s->base, true, "reading");
 		return;
 	}
@@ -271,8 +280,9 @@ static void check_files(struct file_source *s)
 	}
 	if (s->current)
 		log_info("'%s' was rotated; the old file is read to its end", s->path);
-	position = read_before(s, fd, &st);
+	position = find_ended_position(s, fd, &st);
 	s->current = begin_tail(s, TAKE_FD(fd), &st, position);
+	s->seen_ns = now;
 	source_set_state(&s->base, true, "reading");
 	save(s);
 }
@@ -317,7 +327,7 @@ static void read_all(struct file_source *s, unsigned pieces)
 		if (t->fd < 0)
 			continue;
 		whole &= read_tail(s, t, &pieces);
-		/* Its offset is saved as long as anything of it may come again. */
+		/* Its offset is saved until all its lines are acknowledged. */
 		if (t->fd >= 0 && t != s->current && t->quiet_since_ns && now - t->quiet_since_ns > OLD_QUIET_NS && tail_is_done(t)) {
 			note_ended(s, t);
 			end_tail(s, t);
@@ -333,7 +343,7 @@ static void read_all(struct file_source *s, unsigned pieces)
 		save(s);
 }
 
-/* The other path's source must not go on with a file that is read here, should it come back. */
+/* The other path's source must not continue a file that is read here, should it be configured again. */
 static void end_adopted(struct file_source *s)
 {
 	struct err err = { 0 };
@@ -342,16 +352,16 @@ static void end_adopted(struct file_source *s)
 		log_warning("the offset of '%s' also stays in '%s': %s", s->path, s->adopted_from, err.text);
 }
 
-/* Only now, since until then the opening may be undone, and another source keep these offsets. */
-static void begin(struct file_source *s)
+/* Not earlier, since the opening may be undone, and the offsets left to another source. */
+static void start_reading(struct file_source *s)
 {
 	if (!s->has_begun && s->found_path && strcmp(s->found_path, s->state_path) &&
 	    rename(s->found_path, s->state_path) < 0)
 		log_warning("cannot rename '%s' to '%s': %s", s->found_path, s->state_path, strerror(errno));
-	if (!s->has_begun && s->adopted_from) {
+	if (!s->has_begun && (s->adopted_from || s->has_missed))
 		save(s);
+	if (!s->has_begun && s->adopted_from)
 		end_adopted(s);
-	}
 	s->has_begun = true;
 }
 
@@ -360,12 +370,12 @@ static void tick(struct watch *w, uint32_t events)
 	struct file_source *s = (struct file_source *)((char *)w - offsetof(struct file_source, timer));
 
 	loop_timer_read(w);
-	begin(s);
+	start_reading(s);
 	if (!s->logged_missing && !s->tails && access(s->path, F_OK) < 0 && errno == ENOENT)
 		log_info("'%s' does not exist yet; it is read from its start once it does", s->path);
 	s->logged_missing = true;
 	check_files(s);
-	read_all(s, PIECES_PER_LOOK);
+	read_all(s, PIECES_PER_POLL);
 	if (s->state_failed)
 		save(s);
 }
@@ -401,19 +411,20 @@ static uint64_t file_confirmed(struct source *base)
 
 /* --- The saved offset --- */
 
-static void go_on(struct file_source *s, const struct file_offset *o)
+static void resume_tail(struct file_source *s, const struct file_offset *o)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct tail *t;
 	struct stat st;
 
 	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0) {
-		log_warning("a file that '%s' named is no longer in its directory; lines of it that were not read yet are skipped",
-			    s->path);
+		log_warning("a file that '%s' named is no longer in its directory; its lines after byte %" PRIu64 " are not read", s->path,
+			    o->position);
 		return;
 	}
 	if (!file_offset_matches(o, fd, &st)) {
-		log_warning("the file that '%s' named was truncated or replaced; lines of it that were not read yet are lost", s->path);
+		log_warning("the file that '%s' named was truncated or replaced; its lines after byte %" PRIu64 " are not read", s->path,
+			    o->position);
 		return;
 	}
 	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->position);
@@ -422,9 +433,11 @@ static void go_on(struct file_source *s, const struct file_offset *o)
 		s->current = t;
 }
 
-static void read_state_line(struct file_source *s, const char *line)
+/* `*last` becomes the file that the path named last, as far as the lines tell. */
+static void read_state_line(struct file_source *s, const char *line, struct file_offset *last)
 {
 	struct file_offset o;
+	int64_t seen_ns;
 	uint32_t epoch;
 
 	if (!strncmp(line, FILE_STATE_ORIGIN, strlen(FILE_STATE_ORIGIN))) {
@@ -432,15 +445,21 @@ static void read_state_line(struct file_source *s, const char *line)
 		s->base.identity = xstrdup(line + strlen(FILE_STATE_ORIGIN));
 	} else if (sscanf(line, "last %" SCNu32, &epoch) == 1) {
 		s->last_epoch = epoch;
+	} else if (sscanf(line, "seen %" SCNd64, &seen_ns) == 1) {
+		s->seen_ns = seen_ns;
 	} else if (count_tails(s) < TAILS_MAX && file_offset_parse(line, &o)) {
-		go_on(s, &o);
+		resume_tail(s, &o);
+		if (o.epoch >= last->epoch)
+			*last = o;
 	} else if (file_offset_parse_ended(line, &o)) {
 		add_ended(s, &o);
+		if (!last->epoch)
+			*last = o;
 	}
 }
 
-/* An epoch must not come twice: in a file that has been cut since, lines would have the ack tokens of other ones that the
- * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is cut once a second. */
+/* An epoch must be unique: in a file that was truncated since, lines would have the ack tokens of other ones that the
+ * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is truncated once a second. */
 static void take_fresh_epoch(struct file_source *s)
 {
 	uint32_t now = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
@@ -465,10 +484,69 @@ static void drop_unfinished_line(struct file_source *s, struct buf *b)
 	*(end ? end + 1 : b->data) = '\0';
 }
 
+/* Another source has the file, or had it. */
+static bool is_known(const struct file_source *s, const struct missed_file *f)
+{
+	const struct source_list *staying = &s->base.receiver.staying;
+	_cleanup_(freep) char *state_path = NULL;
+	struct file_offset o;
+
+	if (find_tail(s, &f->st) || is_read_elsewhere(s, &f->st))
+		return true;
+	for (size_t i = 0; i < staying->count; i++)
+		if (staying->items[i]->ops == &file_source_ops &&
+		    file_is_same(((const struct file_source *)staying->items[i])->path, f->path))
+			return true;
+	return file_state_find_rotated(s->base.receiver.state, f->path, &o, &state_path) >= 0;
+}
+
+static void warn_missed(const struct file_source *s, const struct missed_file *f, const struct file_offset *last)
+{
+	_cleanup_(buf_done) struct buf remedy = { 0 };
+
+	buf_init(&remedy);
+	if (f->is_compressed)
+		buf_puts(&remedy, "to read it, uncompress it into another file and add that one as a source");
+	else if (f->may_be_last)
+		buf_printf(&remedy, "to read the rest, write `tail -c +%" PRIu64 "` of it to another file and add that one as a source",
+			   last->position + 1);
+	else
+		buf_printf(&remedy, "if its lines are missing, add file:%s as a source", f->path);
+	if (f->is_compressed && f->may_be_last && last->position)
+		buf_printf(&remedy, "; if it is the file that was read last, only `tail -c +%" PRIu64 "` of it", last->position + 1);
+	log_warning("'%s' may have lines that were written while '%s' was not followed, and is not read: %s; %s", f->path, s->path,
+		    f->doubt ? f->doubt : "too many files have lines that are not stored yet", remedy.data);
+}
+
+/* Adds the files that the path named while nobody read it, from their start. */
+static void add_missed(struct file_source *s, const struct file_offset *last)
+{
+	struct timespec seen = { .tv_sec = s->seen_ns / NS_PER_SECOND, .tv_nsec = s->seen_ns % NS_PER_SECOND };
+	struct missed_files missed;
+
+	missed_files_find(s->path, last, &seen, &missed);
+	for (size_t i = 0; i < missed.count; i++) {
+		struct missed_file *f = &missed.items[i];
+
+		if (is_known(s, f))
+			continue;
+		if (f->doubt || count_tails(s) >= TAILS_MAX) {
+			warn_missed(s, f, last);
+			continue;
+		}
+		log_info("'%s' is read from its start: '%s' named it while it was not followed", f->path, s->path);
+		begin_tail(s, TAKE_FD(f->fd), &f->st, 0);
+		s->has_missed = true;
+	}
+	missed_files_done(&missed);
+}
+
 static int read_state(struct file_source *s, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
+	struct file_offset last = { 0 };
 	char *rest, *line;
+	struct stat st;
 	bool whole;
 	int r;
 
@@ -478,6 +556,8 @@ static int read_state(struct file_source *s, struct err *err)
 	r = private_file_read(s->found_path, &b, FILE_STATE_MAX, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
+	if (stat(s->found_path, &st) == 0)	/* offsets of an earlier version do not say it */
+		s->seen_ns = st.st_mtim.tv_sec * NS_PER_SECOND + st.st_mtim.tv_nsec;
 	if (strncmp(b.data, FILE_STATE_BEGIN, strnlen(b.data, strlen(FILE_STATE_BEGIN))))
 		return err_set(err, -EINVAL, "'%s' does not contain the offset of '%s'; remove it to read the "
 					     "whole file again", s->found_path, s->path);
@@ -485,9 +565,11 @@ static int read_state(struct file_source *s, struct err *err)
 	if (!whole)
 		drop_unfinished_line(s, &b);
 	for (rest = b.data; (line = strsep(&rest, "\n"));)
-		read_state_line(s, line);
+		read_state_line(s, line, &last);
 	if (!whole)
 		take_fresh_epoch(s);
+	else if (last.inode)
+		add_missed(s, &last);
 	return 0;
 }
 
@@ -499,9 +581,9 @@ static void file_stop(struct source *base)
 
 	if (s->timer.fd >= 0) {
 		loop_remove_timer(base->loop, &s->timer);
-		begin(s);
+		start_reading(s);
 		check_files(s);
-		read_all(s, PIECES_PER_LOOK);
+		read_all(s, PIECES_PER_POLL);
 	}
 	source_set_state(base, false, "closed");
 }
@@ -579,7 +661,7 @@ static const struct source *find_same(const struct file_source *s)
 	return NULL;
 }
 
-static int check_names(const struct file_source *s, const struct source_list *staying, struct err *err)
+static int check_distinct(const struct file_source *s, const struct source_list *staying, struct err *err)
 {
 	for (size_t i = 0; i < staying->count; i++) {
 		const struct source *other = staying->items[i];
@@ -591,7 +673,7 @@ static int check_names(const struct file_source *s, const struct source_list *st
 	return 0;
 }
 
-static size_t add_taken(const struct source_list *l, char **taken)
+static size_t append_state_paths(const struct source_list *l, char **taken)
 {
 	size_t n = 0;
 
@@ -610,13 +692,13 @@ static char *find_state(const struct file_source *s)
 {
 	const struct source_list *staying = &s->base.receiver.staying, *leaving = &s->base.receiver.leaving;
 	_cleanup_(freep) char **taken = xcalloc(2 * (staying->count + leaving->count) + 1, sizeof(*taken));
-	size_t n = add_taken(staying, taken);
+	size_t n = append_state_paths(staying, taken);
 
-	n += add_taken(leaving, taken + n);
+	n += append_state_paths(leaving, taken + n);
 	return file_state_find(s->base.receiver.state, s->path, taken, n);
 }
 
-/* Goes on with a file that had been rotated away from another path and is configured by its new name. */
+/* Continues a file that was rotated away from another path and is configured by its new name. */
 static void adopt_rotated(struct file_source *s)
 {
 	_cleanup_(fd_closep) int fd = -1;
@@ -671,8 +753,8 @@ static int file_open(const char *url, struct loop *loop, const struct source_rec
 	if (stat(s->path, &st) == 0 && (r = file_check_regular(s->path, &st, err)) < 0)
 		goto fail;
 	source_set_awaited(&s->base, s->path);
-	if ((r = check_names(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
-	    (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
+	if ((r = check_distinct(s, &receiver->staying, err)) < 0 || (r = find_identity(s, err)) < 0 ||
+	    (r = loop_add_timer(loop, &s->timer, POLL_NS, err)) < 0)
 		goto fail;
 	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");
 	s->next = all;

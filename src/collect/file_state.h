@@ -1,11 +1,12 @@
 /* file_state.h: the saved offsets of followed files, "file-….position" in the state directory.
  *
  *	strobe file 1
- *	origin TEXT				identity of the source; missing in files of before
+ *	origin TEXT				identity of the source; missing in older files
  *	last EPOCH				the last epoch in use
+ *	seen NANOSECONDS			when the path named the last one of the files below, since 1970; missing in older files
  *	at EPOCH DEVICE INODE POSITION MARK	for each file that is being read; the last one is what the path named
  *	was SECONDS DEVICE INODE POSITION MARK	for the last FILE_STATE_ENDED rotated files that were read to their end, and when
- *						that was, since 1970; missing in files of before
+ *						that was, since 1970; missing in older files
  *
  * Its name is a hash of the followed path without links in its directories. Where the file has another path since, it is
  * found by what it says about that file: device and inode, and the hash of its first bytes (tail_mark). Does not know what

@@ -282,6 +282,76 @@ TEST(what_was_rotated_away_during_a_restart_is_read_to_its_end)
 	teardown(&f);
 }
 
+/* The file that was read last becomes x.3, and two others were named by the path meanwhile. */
+static void rotate_thrice(struct fixture *f)
+{
+	_cleanup_(freep) char *command = xasprintf("cd %s && mv x x.3 && echo 'm 1' >x.2 && sleep 0.02 && echo 'n 1' >x.1 && cp x.1 x.1.bak && "
+						   "echo 'd 4' >x",
+						   f->directory);
+
+	CHECK_INT(system(command), 0);
+}
+
+static bool tells_birth(const struct fixture *f)
+{
+	struct statx x;
+
+	return statx(AT_FDCWD, f->directory, 0, STATX_BTIME, &x) == 0 && (x.stx_mask & STATX_BTIME);
+}
+
+TEST(files_that_the_path_named_during_a_restart_are_read_in_order_and_once)
+{
+	struct fixture f;
+	struct ack_token before;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 1);
+	f.source = source_close(f.source);
+	rotate_thrice(&f);
+	open_it(&f);
+	if (!tells_birth(&f)) {
+		CHECK_STR(run(&f), "b 2|d 4|");
+		teardown(&f);
+		return;
+	}
+	f.lines = 0;
+	CHECK_STR(run(&f), "b 2|m 1|n 1|d 4|");
+	before = f.ack_tokens[1];
+	f.source = source_close(f.source);
+	f.lines = 0;
+	open_it(&f);
+	CHECK_STR(run(&f), "b 2|m 1|n 1|d 4|");
+	CHECK(f.ack_tokens[1].stream == before.stream && f.ack_tokens[1].high == before.high && f.ack_tokens[1].low == before.low);
+	ack(&f, 0, 4);
+	f.source = source_close(f.source);
+	f.lines = 0;
+	open_it(&f);
+	CHECK_STR(run(&f), "");
+	teardown(&f);
+}
+
+TEST(a_file_that_appears_while_a_removed_source_waits_for_its_sink_is_read_later)
+{
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	f.source->ops->stop(f.source);
+	sleep(1);
+	rotate_thrice(&f);
+	sleep(2);
+	ack(&f, 0, 2);						/* which saves the offset */
+	f.source = source_close(f.source);
+	open_it(&f);
+	CHECK_STR(run(&f), tells_birth(&f) ? "m 1|n 1|d 4|" : "d 4|");
+	teardown(&f);
+}
+
 TEST(many_rotated_files_wait_for_their_sink_also_over_a_restart)
 {
 	_cleanup_(buf_done) struct buf all = { 0 };

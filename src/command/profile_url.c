@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "command.h"
+#include "daemon_request.h"
 #include "http_get.h"
 #include "mem.h"
 #include "text.h"
@@ -393,29 +394,19 @@ static void put_sentence(const struct buf *body, const char *key, struct buf *ou
 	json_decref(root);
 }
 
-static int refused(const struct profile_url *u, int status, const struct buf *body, struct err *err)
-{
-	_cleanup_(buf_done) struct buf why = { 0 };
-
-	buf_init(&why);
-	put_sentence(body, "error", &why);
-	if (status == 401)
-		return err_set(err, -EACCES, "the daemon at %s requires an access token; give --token-file, or set "
-			       TOKEN_VARIABLE, u->base.data);
-	return err_set(err, status == 404 ? -ENOENT : -EPROTO, "the daemon at %s answered with status %d%s%s", u->base.data,
-		       status, why.size ? ": " : "", why.data);
-}
-
 static int get(const struct profile_url *u, const char *path, const char *token, struct buf *head, struct buf *body,
 	       struct err *err)
 {
-	int r = http_get_with_headers(u->base.data, path, token, TIMEOUT_MS, ANSWER_MAX, head, body, err);
+	struct daemon_request q = {
+		.address = u->base.data,
+		.token = token,
+		.token_file = profile_url_token_file,
+		.timeout_ms = TIMEOUT_MS,
+		.limit = ANSWER_MAX,
+	};
+	int r = daemon_get(&q, path, head, body, err);
 
-	if (r == -ECONNREFUSED)
-		return err_set(err, r, "no daemon answers at %s", u->base.data);
-	if (r >= 0 && r != 200 && r != 302)
-		return refused(u, r, body, err);
-	return r;
+	return r == -ECONNREFUSED ? err_set(err, r, "no daemon answers at %s", u->base.data) : r;
 }
 
 /* An old link leads to a comparison, regardless of the requested side. */

@@ -1,29 +1,40 @@
 /* status_fetch.c: one request over HTTP, to one of two addresses. */
 #include "status_fetch.h"
 
+#include "daemon_request.h"
 #include "http_get.h"
 #include "token.h"
 
 #define TIMEOUT_MS	5000
+#define ANSWER_MAX	((size_t)16 << 20)
 
 static int ask(const char *address, const char *token_file, struct buf *body, struct err *err)
 {
+	struct daemon_request q = { .address = address, .token_file = token_file, .timeout_ms = TIMEOUT_MS, .limit = ANSWER_MAX };
 	_cleanup_(buf_done) struct buf token = { 0 };
 	int r;
 
 	buf_init(&token);
 	if ((r = token_get(token_file, TOKEN_VARIABLE, &token, err)) < 0)
 		return r;
-	r = http_get(address, "/api/v1/status", token.size ? token.data : NULL, TIMEOUT_MS, body, err);
+	q.token = token.data;
+	r = daemon_get(&q, "/api/v1/status", NULL, body, err);
 	if (r == -ECONNREFUSED)
 		return err_set(err, r, "no daemon answers at %s; start one with `strobe serve`, or give its "
 				       "address with --url; `strobe doctor` finds the cause", address);
-	if (r == 401)
-		return err_set(err, -EACCES,
-		  "the daemon at %s requires an access token; give --token-file, or set STROBE_TOKEN", address);
-	if (r >= 0 && r != 200)
-		return err_set(err, -EPROTO, "the daemon at %s answered with status %d", address, r);
+	if (r == -ENOENT)
+		return err_set(err, -EPROTO, "the program at %s is not a strobe daemon: it has no /api/v1/status; give the address of the daemon with --url",
+			       address);
 	return r < 0 ? r : 0;
+}
+
+int status_fetch_check(const char *url, const char *token_file, struct err *err)
+{
+	_cleanup_(buf_done) struct buf token = { 0 };
+	int r = url ? http_check_address(url, err) : 0;
+
+	buf_init(&token);
+	return r < 0 ? r : token_get(token_file, TOKEN_VARIABLE, &token, err);
 }
 
 int status_fetch(const char *url, const char *token_file, const char **ret_address, struct buf *body, struct err *err)

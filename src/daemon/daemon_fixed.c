@@ -43,24 +43,37 @@ static int check_state(const char *ours, const char *other, struct err *err)
 	return err_about(err, "state", NULL);
 }
 
-int daemon_check_fixed(struct daemon *d, const struct daemon_options *n, struct err *err)
-{
-	struct server_options server = daemon_server_options(n);
-	int r = n->store_url ? daemon_check_page(d, n, err) : 0;
-
-	if (r >= 0)
-		r = check_state(d->options.state, n->state, err);
-	if (r >= 0 && !n->no_server && (r = daemon_check_metrics(n, err)) >= 0)
-		r = server_check(&server, err);
-	return r;
-}
-
-/* --- Changes --- */
-
 static bool differs(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) != 0 : a != b;
 }
+
+static int check_server(const struct daemon_options *o, const struct daemon_options *n, struct err *err)
+{
+	struct server_options server = daemon_server_options(n);
+	int r = daemon_check_metrics(n, err);
+
+	if (r >= 0)
+		r = server_check(&server, err);
+	if (r >= 0 && (o->no_server || differs(o->listen, n->listen)))
+		r = server_check_listen(n->listen, "--listen", err);
+	if (r >= 0 && n->probe_listen && differs(o->probe_listen, n->probe_listen))
+		r = server_check_listen(n->probe_listen, "--probe-listen", err);
+	return r;
+}
+
+int daemon_check_fixed(struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	int r = n->store_url ? daemon_check_page(d, n, err) : 0;
+
+	if (r >= 0)
+		r = check_state(d->options.state, n->state, err);
+	if (r >= 0 && !n->no_server)
+		r = check_server(&d->options, n, err);
+	return r;
+}
+
+/* --- Changes --- */
 
 static bool lists_differ(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
 {

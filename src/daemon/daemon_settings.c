@@ -114,21 +114,39 @@ static int read_all(const struct command_spec *spec, int argc, char **argv, stru
 	return r < 0 ? r : parse(spec, config.argc, config.argv, err);
 }
 
+static int wrong_at(const char *place, const char *option, struct err *err, const char *text)
+{
+	if (!place)
+		return err_set(err, -EINVAL, "--%s%s", option, text);
+	return strchr(place, ':') ? err_set(err, -EINVAL, "%s: '%s'%s", place, option, text) :
+				    err_set(err, -EINVAL, "%s%s", place, text);
+}
+
 /* Prefixes an error with the origin of a setting: "/etc/strobe.yaml:7: ". */
 static int wrong(const char *option, struct err *err, const char *format, ...) _printf_(3, 4);
 static int wrong(const char *option, struct err *err, const char *format, ...)
 {
-	const char *place = config_place(&settings.config_read, option);
 	char text[512];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (!place)
-		return err_set(err, -EINVAL, "--%s%s", option, text);
-	return strchr(place, ':') ? err_set(err, -EINVAL, "%s: '%s'%s", place, option, text) :
-				    err_set(err, -EINVAL, "%s%s", place, text);
+	return wrong_at(config_place(&settings.config_read, option), option, err, text);
+}
+
+/* The same with the origin of an item of a list. */
+static int wrong_item(const char *option, const char *item, struct err *err, const char *format, ...) _printf_(4, 5);
+static int wrong_item(const char *option, const char *item, struct err *err, const char *format, ...)
+{
+	const char *place = config_item_place(&settings.config_read, option, item);
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return wrong_at(place ? place : config_place(&settings.config_read, option), option, err, text);
 }
 
 /* The same for a sentence of another part, which may begin with the option: "--writer names users". */
@@ -176,7 +194,7 @@ static int check_source_dirs(const struct option_list *dirs, struct err *err)
 
 	for (size_t i = 0; i < dirs->count; i++)
 		if (source_text_check_dir(dirs->items[i], &why) < 0)
-			return wrong("source-dir", err, ": %s", why.text);
+			return wrong_item("source-dir", dirs->items[i], err, ": %s", why.text);
 	return 0;
 }
 
@@ -186,7 +204,7 @@ static int check_service_labels(const struct option_list *labels, struct err *er
 		size_t n = strlen(labels->items[i]);
 
 		if (n > STROBE_WIRE_LABEL_KEY || !strobe_wire_is_label_key((const uint8_t *)labels->items[i], n))
-			return wrong("service-label", err, ": '%.80s' is not the name of a label", labels->items[i]);
+			return wrong_item("service-label", labels->items[i], err, ": '%.80s' is not the name of a label", labels->items[i]);
 	}
 	return 0;
 }
@@ -196,6 +214,11 @@ static int check_label_rules(const struct option_list *rules, struct err *err)
 	struct peer_labels *p;
 	struct err why = { 0 };
 
+	for (size_t i = 0; i < rules->count; i++) {
+		if (peer_labels_new(rules->items + i, 1, &p, &why) < 0)
+			return wrong_item("label-from", rules->items[i], err, ": %s", why.text);
+		peer_labels_free(p);
+	}
 	if (peer_labels_new(rules->items, rules->count, &p, &why) < 0)
 		return wrong("label-from", err, ": %s", why.text);
 	peer_labels_free(p);
@@ -284,7 +307,7 @@ static int take_token(const char *option, const char *path, const char *variable
 	int r = token_get(path, variable, token, &why);
 
 	if (r == -ENOENT)
-		err_set(&why, r, "'%s' does not exist; create it with: openssl rand -hex 32 > %s", path, path);
+		err_set(&why, r, "'%s' does not exist; create it with: " TOKEN_COMMAND " '%s'", path, path);
 	if (r >= 0 && token->size && roles_check_token(token->data, &why) < 0)
 		r = -EBADMSG;
 	if (r < 0 && !path)

@@ -32,16 +32,34 @@ static int locate(const struct daemon *d, const char *option, const char *url, s
 	return place ? err_prefix(err, "%s", place) : err->code;
 }
 
+/* "redis://h/?stream=s (strobe.yaml:3)" */
+static char *describe(const struct daemon *d, const char *option, const char *url)
+{
+	_cleanup_(freep) char *shown = secrets_shown(url);
+	const char *place = d->options.place ? d->options.place(option, url) : NULL;
+
+	return place ? xasprintf("%.250s (%s)", shown, place) : xasprintf("%.250s", shown);
+}
+
+static int listed_twice(const struct daemon *d, const char *option, const char *first, const char *second, struct err *err)
+{
+	_cleanup_(freep) char *shown = secrets_shown(second), *other = describe(d, option, first);
+
+	if (strcmp(first, second))
+		err_set(err, -EEXIST, "%.250s and %s are the same %s; remove one of them", shown, other,
+			strcmp(option, "from") ? "sink" : "source");
+	else
+		err_set(err, -EEXIST, "%.250s is listed twice; remove one of them", shown);
+	return locate(d, option, second, err);
+}
+
 /* URLs that differ only in spelling are found later, by what they open. */
 static int check_once(const struct daemon *d, const char *option, const char *const *urls, size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
-			if (feeds_has_url(urls + i, 1, urls[k])) {
-				err_set(err, -EEXIST, "%s %zu and %zu are the same; remove one of them",
-					strcmp(option, "from") ? "sinks" : "sources", i + 1, k + 1);
-				return locate(d, option, urls[k], err);
-			}
+			if (feeds_has_url(urls + i, 1, urls[k]))
+				return listed_twice(d, option, urls[i], urls[k], err);
 	return 0;
 }
 
@@ -106,14 +124,16 @@ int daemon_open_source(struct daemon *d, const char *url, struct err *err)
 	return r < 0 ? locate(d, "from", url, err) : r;
 }
 
-/* By position, since a URL may have a password. */
 static int check_loops(const struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	for (size_t i = 0; i < n->sink_count; i++)
 		for (size_t k = 0; k < n->source_count; k++)
 			if (sink_feeds_source(n->sinks[i], n->sources[k])) {
-				err_set(err, -EINVAL, "sink %zu writes to the stream that source %zu reads, so each "
-						      "sample would come back without end; remove one of them", i + 1, k + 1);
+				_cleanup_(freep) char *sink = secrets_shown(n->sinks[i]), *source = describe(d, "from", n->sources[k]);
+
+				err_set(err, -EINVAL, "the sink %.250s writes to the stream that the source %s reads, so each sample would be "
+						      "received again without end; remove one of them",
+					sink, source);
 				return locate(d, "to", n->sinks[i], err);
 			}
 	return 0;
@@ -125,8 +145,11 @@ static int check_groups(const struct daemon *d, const struct daemon_options *n, 
 	for (size_t i = 0; i < n->source_count; i++)
 		for (size_t k = i + 1; k < n->source_count; k++)
 			if (sources_share_stream(n->sources[i], n->sources[k])) {
-				err_set(err, -EEXIST, "sources %zu and %zu are two groups of one stream, so each entry would "
-						      "count twice; remove one of them", i + 1, k + 1);
+				_cleanup_(freep) char *shown = secrets_shown(n->sources[k]), *other = describe(d, "from", n->sources[i]);
+
+				err_set(err, -EEXIST, "%.250s and %s are two groups of one stream, so each entry would count twice; remove one "
+						      "of them",
+					shown, other);
 				return locate(d, "from", n->sources[k], err);
 			}
 	return 0;

@@ -7,8 +7,6 @@
 #include <jansson.h>
 #include <string.h>
 
-static const char start[] = "systemctl start strobe, or by hand: strobe serve";
-
 #define QUIET	60	/* seconds after which samples are called old */
 
 static int64_t whole(const json_t *object, const char *key)
@@ -81,8 +79,9 @@ static void add_losses(struct findings *f, const json_t *samples)
 
 /* --- sources and sinks */
 
-static void add_sources(struct findings *f, const json_t *status)
+static void add_sources(struct findings *f, const struct daemon_unit *unit, const json_t *status)
 {
+	_cleanup_(freep) char *log = daemon_unit_log(unit), *fix = xasprintf("strobe status; %s", log);
 	const json_t *source, *count;
 	const char *reason;
 	bool any = false;
@@ -94,7 +93,7 @@ static void add_sources(struct findings *f, const json_t *status)
 		any |= !strncmp(text(source, "url"), "unix:", 5);
 		if (up && !json_is_true(up))
 			findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "source-down", text(source, "url"),
-				     "strobe status; journalctl -u strobe", "this source is down: %s", text(source, "state"));
+				     fix, "this source is down: %s", text(source, "state"));
 		json_object_foreach(json_object_get(source, "rejected"), reason, count)
 			if (json_integer_value(count))
 				findings_add(f, LEVEL_WARNING, AREA_DAEMON, "rejected", text(source, "url"),
@@ -105,15 +104,15 @@ static void add_sources(struct findings *f, const json_t *status)
 		findings_add(f, LEVEL_NOTE, AREA_DAEMON, "no-socket", "", NULL, "this daemon listens on no socket for PHP of this machine");
 }
 
-static void add_sinks(struct findings *f, const json_t *status)
+static void add_sinks(struct findings *f, const struct daemon_unit *unit, const json_t *status)
 {
+	_cleanup_(freep) char *log = daemon_unit_log(unit);
 	const json_t *sink;
 	size_t i;
 
-	json_array_foreach(json_object_get(status, "sinks"), i, sink)
-		if (json_is_true(json_object_get(sink, "failing")))
-			findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "sink-failing", text(sink, "url"), "journalctl -u strobe",
-				     "samples cannot be stored: %s", text(sink, "why"));
+	json_array_foreach(json_object_get(status, "sinks"), i, sink) if (json_is_true(json_object_get(sink, "failing")))
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "sink-failing", text(sink, "url"), log,
+			     "samples cannot be stored: %s", text(sink, "why"));
 }
 
 /* --- received data */
@@ -152,46 +151,84 @@ static void add_arrived(struct findings *f, const json_t *status)
 		     (long long)whole(samples, "received"), (long long)whole(samples, "stored"), b.data, connected);
 }
 
-static void add_answer(struct findings *f, const char *url, const json_t *status)
+static void add_answer(struct findings *f, const char *url, const struct daemon_unit *unit, const json_t *status)
 {
+	_cleanup_(freep) char *log = daemon_unit_log(unit);
+
 	if (json_is_true(json_object_get(status, "ready")))
 		findings_add(f, LEVEL_OK, AREA_DAEMON, "daemon", "", NULL, "strobe %s answers at %s", text(status, "version"), url);
 	else
-		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "not-ready", url, "journalctl -u strobe", "the daemon is not ready: %s",
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "not-ready", url, log, "the daemon is not ready: %s",
 			     text(status, "not_ready"));
 	add_arrived(f, status);
 	add_losses(f, json_object_get(status, "samples"));
-	add_sources(f, status);
-	add_sinks(f, status);
+	add_sources(f, unit, status);
+	add_sinks(f, unit, status);
 }
 
-static void add_no_answer(struct findings *f, const char *url, int error, const char *why)
+static char *how_to_start(const struct daemon_unit *unit)
 {
-	if (error == -ECONNREFUSED)
-		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "daemon", "", start, "no daemon answers at %s (another address: --url)", url);
-	else if (error == -EACCES)
-		findings_add(f, LEVEL_WARNING, AREA_DAEMON, "token", "", "strobe doctor --token-file FILE", "%s", why);
-	else
-		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "daemon", "", "journalctl -u strobe; systemctl restart strobe", "%s", why);
+	_cleanup_(freep) char *command = daemon_unit_command(unit, "start");
+
+	return xasprintf("%s, or by hand: strobe %s", command, unit->serves ? "serve" : "collect");
 }
 
-void doctor_daemon(struct findings *f, const char *url, const struct buf *json, int error, const char *why)
+static char *how_to_restart(const struct daemon_unit *unit)
+{
+	_cleanup_(freep) char *log = daemon_unit_log(unit), *command = daemon_unit_command(unit, "restart");
+
+	return xasprintf("%s; %s", log, command);
+}
+
+static void add_no_answer(struct findings *f, const char *url, const struct daemon_unit *unit, int error, const char *why)
+{
+	_cleanup_(freep) char *start = how_to_start(unit), *restart = how_to_restart(unit), *log = daemon_unit_log(unit);
+
+	switch (-error) {
+	case ECONNREFUSED:
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "daemon", "", start, "no daemon answers at %s (another address: --url)", url);
+		break;
+	case EACCES:
+		findings_add(f, LEVEL_WARNING, AREA_DAEMON, "token", "", "strobe doctor --token-file FILE", "%s", why);
+		break;
+	case EKEYREJECTED:
+		findings_add(f, LEVEL_WARNING, AREA_DAEMON, "token", "", "give the file of the daemon's token-file: strobe doctor --token-file FILE",
+			     "%s", why);
+		break;
+	case EAGAIN:
+		findings_add(f, LEVEL_WARNING, AREA_DAEMON, "token", "", "wait, and run strobe doctor again with the right token", "%s", why);
+		break;
+	case ETIME:
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "daemon", "", restart, "%s", why);
+		break;
+	case ECONNRESET:
+	case EREMOTEIO:
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "daemon", "", log, "%s", why);
+		break;
+	default:
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "daemon", "", "strobe doctor --url URL-of-the-daemon", "%s", why);
+	}
+}
+
+void doctor_daemon(struct findings *f, const char *url, const struct daemon_unit *unit, const struct buf *json, int error,
+		   const char *why)
 {
 	_cleanup_(json_decrefp) json_t *status = json ? json_loadb(json->data, json->size, 0, NULL) : NULL;
 
 	if (!json)
-		add_no_answer(f, url, error, why);
+		add_no_answer(f, url, unit, error, why);
 	else if (!json_object_get(status, "version"))
 		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "daemon", url, "strobe doctor --url URL-of-the-daemon",
 			     "another program answers there, not a strobe daemon");
 	else
-		add_answer(f, url, status);
+		add_answer(f, url, unit, status);
 }
 
 /* --- the socket */
 
-bool doctor_socket(struct findings *f, const char *path, bool daemon_answers)
+bool doctor_socket(struct findings *f, const char *path, const struct daemon_unit *unit, bool daemon_answers)
 {
+	_cleanup_(freep) char *start = how_to_start(unit), *restart = daemon_unit_command(unit, "restart");
 	int r = socket_state(path);
 
 	switch (-r) {
@@ -206,14 +243,14 @@ bool doctor_socket(struct findings *f, const char *path, bool daemon_answers)
 	case ENOENT:
 	case ENOTDIR:
 		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path,
-			     daemon_answers ? "systemctl restart strobe" : start,
+			     daemon_answers ? restart : start,
 			     "there is no such socket%s", daemon_answers ? ": somebody removed it" : "");
 		break;
 	case ECONNREFUSED:
 		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path, start, "the socket is there, but no daemon listens on it any more");
 		break;
 	case EAGAIN:
-		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path, "systemctl restart strobe",
+		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "socket", path, restart,
 			     "the daemon takes no connections: it is stopped, or hangs");
 		break;
 	case ENOTSOCK:

@@ -6,6 +6,7 @@
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 
+#include "daemon_unit.h"
 #include "findings.h"
 #include "php_installation.h"
 #include "php_settings.h"
@@ -27,11 +28,12 @@ struct doctor {
 #define AREA_PROCESS	"Process"
 #define AREA_SAMPLER	"System sampler"
 
-/* The daemon's own status: `json` is its answer at `url`, NULL if there is none, because of `error` (-errno), described by `why`. */
-void doctor_daemon(struct findings *f, const char *url, const struct buf *json, int error, const char *why);
+/* The daemon's own status: `json` is its answer at `url`, NULL if there is none, because of `error` (of status_fetch()), described by
+ * `why`. `unit` is the daemon's. */
+void doctor_daemon(struct findings *f, const char *url, const struct daemon_unit *unit, const struct buf *json, int error, const char *why);
 
 /* The socket itself. Returns whether a process listens. */
-bool doctor_socket(struct findings *f, const char *path, bool daemon_answers);
+bool doctor_socket(struct findings *f, const char *path, const struct daemon_unit *unit, bool daemon_answers);
 
 /* Looks of bounded_check: `data` is a struct doctor. */
 void doctor_php(struct findings *f, const void *data);

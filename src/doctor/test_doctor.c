@@ -14,12 +14,13 @@
 
 static void daemon_is(struct findings *f, const char *json)
 {
+	struct daemon_unit unit = { .serves = true };
 	struct buf b;
 
 	buf_init(&b);
 	buf_puts(&b, json);
 	findings_init(f);
-	doctor_daemon(f, "http://d", &b, 0, NULL);
+	doctor_daemon(f, "http://d", &unit, &b, 0, NULL);
 	buf_done(&b);
 }
 
@@ -61,6 +62,60 @@ TEST(a_daemon_that_lost_samples_says_why_and_what_to_do)
 	daemon_is(&f, "[1]");
 	CHECK_INT(find(&f, "daemon")->level, LEVEL_PROBLEM);
 	findings_done(&f);
+}
+
+static const char *fix_of(int error, const struct daemon_unit *unit)
+{
+	static char fix[200];
+	struct findings f;
+
+	findings_init(&f);
+	doctor_daemon(&f, "http://d", unit, NULL, error, "why");
+	CHECK_INT(f.count, 1);
+	snprintf(fix, sizeof(fix), "%s", f.items[0].fix);
+	findings_done(&f);
+	return fix;
+}
+
+TEST(each_reason_for_no_answer_has_a_remedy_of_its_own)
+{
+	static const struct daemon_unit serve = { .serves = true }, collect = { .collects = true }, both = { true, true };
+
+	CHECK_STR(fix_of(-ECONNREFUSED, &serve), "systemctl start strobe, or by hand: strobe serve");
+	CHECK_STR(fix_of(-ECONNREFUSED, &collect), "systemctl start strobe-collect, or by hand: strobe collect");
+	CHECK_STR(fix_of(-ETIME, &serve), "journalctl -u strobe; systemctl restart strobe");
+	CHECK_STR(fix_of(-ETIME, &both), "journalctl -u strobe -u strobe-collect; systemctl restart strobe (or strobe-collect)");
+	CHECK_STR(fix_of(-EREMOTEIO, &collect), "journalctl -u strobe-collect");
+	CHECK_STR(fix_of(-EACCES, &serve), "strobe doctor --token-file FILE");
+	CHECK(strstr(fix_of(-EKEYREJECTED, &serve), "the daemon's token-file"));
+	CHECK(strstr(fix_of(-EAGAIN, &serve), "wait") && !strstr(fix_of(-EAGAIN, &serve), "systemctl"));
+	CHECK_STR(fix_of(-EPROTO, &serve), "strobe doctor --url URL-of-the-daemon");
+	CHECK_STR(fix_of(-EHOSTUNREACH, &serve), "strobe doctor --url URL-of-the-daemon");
+}
+
+static void check_units(const char *root, const char *make, bool serves, bool collects)
+{
+	_cleanup_(freep) char *command = xasprintf("cd %s && %s", root, make);
+	struct daemon_unit u;
+
+	CHECK_INT(system(command), 0);
+	u = daemon_unit_find(root);
+	CHECK_INT(u.serves, serves);
+	CHECK_INT(u.collects, collects);
+}
+
+TEST(the_unit_is_the_one_that_runs_or_else_the_one_that_is_enabled)
+{
+	char root[] = "/tmp/test-units-XXXXXX";
+
+	CHECK(mkdtemp(root) != NULL);
+	check_units(root, "true", true, true);
+	check_units(root, "mkdir -p etc/systemd/system/multi-user.target.wants", true, true);
+	check_units(root, "touch etc/systemd/system/multi-user.target.wants/strobe.service", true, false);
+	check_units(root, "touch etc/systemd/system/multi-user.target.wants/strobe-collect.service", true, true);
+	check_units(root, "mkdir -p sys/fs/cgroup/system.slice/strobe-collect.service", false, true);
+	check_units(root, "rm -r $PWD/*", true, true);
+	CHECK_INT(rmdir(root), 0);
 }
 
 TEST(a_report_has_a_line_for_each_finding_and_one_for_each_remedy)

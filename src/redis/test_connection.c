@@ -450,7 +450,7 @@ static const char *answer_flood(int connection, char **words, int count)
 	return flood;
 }
 
-static void go_on(struct watch *w, uint32_t events)
+static void resume_reading(struct watch *w, uint32_t events)
 {
 	struct heard *h = (struct heard *)((char *)w - offsetof(struct heard, resume));
 
@@ -467,7 +467,7 @@ static void rest_at_1000(struct heard *h)
 	if (h->pushes != 1000)
 		return;
 	redis_connection_pause(h->c, true);
-	h->resume = (struct watch){ .ready = go_on, .fd = -1 };
+	h->resume = (struct watch){ .ready = resume_reading, .fd = -1 };
 	CHECK_INT(loop_add_timer(h->loop, &h->resume, NS_PER_SECOND / 2, NULL), 0);
 }
 

@@ -4,7 +4,10 @@
 #include "cleanup.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <netdb.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -21,7 +24,7 @@ static int fail_to_listen(const char *text, const char *option, int error, struc
 	return err_set(err, -error, "cannot listen on %s: %s", text, strerror(error));
 }
 
-static int bind_address(const char *text, const char *option, const struct addrinfo *ai, int *ret_fd,
+static int bind_address(const char *text, const char *option, const struct addrinfo *ai, bool listens, int *ret_fd,
 			struct err *err)
 {
 	_cleanup_(fd_closep) int fd = -1;
@@ -31,7 +34,7 @@ static int bind_address(const char *text, const char *option, const struct addri
 	if (fd < 0)
 		return fail_to_listen(text, option, errno, err);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || (listens && listen(fd, BACKLOG) < 0))
 		return fail_to_listen(text, option, errno, err);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
@@ -44,16 +47,17 @@ static int bound_port(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&a, &n) < 0)
 		return -errno;
+	if (a.ss_family != AF_INET && a.ss_family != AF_INET6)
+		return -EAFNOSUPPORT;
 	return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port :
 					       ((struct sockaddr_in *)&a)->sin_port);
 }
 
 /* A name other than localhost is looked up once, here. */
-int listener_open(const char *text, const char *option, struct address *a, int *ret_fd, struct err *err)
+static int open_address(const char *text, const char *option, const struct address *a, bool listens, int *ret_fd, struct err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found = NULL;
 	const char *host = strcmp(a->host, "localhost") == 0 ? "127.0.0.1" : a->host;
-	_cleanup_(fd_closep) int fd = -1;
 	char port[8];
 	int r;
 
@@ -61,14 +65,49 @@ int listener_open(const char *text, const char *option, struct address *a, int *
 	r = getaddrinfo(host, port, &hints, &found);
 	if (r != 0)
 		return err_set(err, -EINVAL, "cannot listen on %s: %s", text, gai_strerror(r));
-	r = bind_address(text, option, found, &fd, err);
+	r = bind_address(text, option, found, listens, ret_fd, err);
 	freeaddrinfo(found);
+	return r;
+}
+
+int listener_open(const char *text, const char *option, struct address *a, int *ret_fd, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	int r = open_address(text, option, a, true, &fd, err);
+
 	if (r < 0)
 		return r;
-
 	a->port = bound_port(fd);
 	if (a->port < 0)
 		return err_set(err, a->port, "cannot get the port of %s", text);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
+}
+
+/* --- The check --- */
+
+/* This process listens on the port, and will not when it is restarted, or not be in its own way. */
+static bool is_own_port(int port)
+{
+	DIR *d = opendir("/proc/self/fd");
+	bool found = false;
+	struct dirent *e;
+
+	while (d && !found && (e = readdir(d))) {
+		int fd = atoi(e->d_name), listens = 0;
+		socklen_t n = sizeof(listens);
+
+		found = getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) == 0 && listens && bound_port(fd) == port;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+int listener_check(const char *text, const char *option, const struct address *a, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	int r = open_address(text, option, a, false, &fd, err);
+
+	return r == -EADDRINUSE && is_own_port(a->port) ? 0 : r;
 }

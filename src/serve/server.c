@@ -166,6 +166,16 @@ int server_check(const struct server_options *o, struct err *err)
 	return r;
 }
 
+int server_check_listen(const char *text, const char *option, struct err *err)
+{
+	struct address a;
+	int r = address_parse(text ? text : SERVER_LISTEN, &a);
+
+	if (r >= 0)
+		r = listener_check(text ? text : SERVER_LISTEN, option, &a, err);
+	return r < 0 ? err_about(err, option + strlen("--"), NULL) : r;
+}
+
 void server_show(struct server *s, const struct server_options *new)
 {
 	struct server_options *o = &s->context.options;

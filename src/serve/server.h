@@ -83,6 +83,9 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 /* The same without listening: -EACCES and -EINVAL. */
 int server_check(const struct server_options *o, struct err *err);
 
+/* Whether a restart could listen at this address (NULL: the default), which server_check() has accepted; `option` is "--listen". */
+int server_check_listen(const char *text, const char *option, struct err *err);
+
 /* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. When this returns, no thread uses the
  * previous ones. Only with `only_counters` may the store be another one. */
 void server_show(struct server *s, const struct server_options *o);

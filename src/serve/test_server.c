@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static sem_t asked, go_on;
+static sem_t asked, may_answer;
 
 static void wait_until_told(void)
 {
 	sem_post(&asked);
-	sem_wait(&go_on);
+	sem_wait(&may_answer);
 }
 
 static int connect_to(const char *url)
@@ -39,7 +39,7 @@ TEST(a_request_that_is_not_done_does_not_hold_up_the_end)
 	int fd;
 
 	sem_init(&asked, 0, 0);
-	sem_init(&go_on, 0, 0);
+	sem_init(&may_answer, 0, 0);
 	fake_store_waits = wait_until_told;
 	CHECK(server_new(&o, &s, &err) == 0);
 	fd = connect_to(server_url(s));
@@ -49,7 +49,7 @@ TEST(a_request_that_is_not_done_does_not_hold_up_the_end)
 	sem_wait(&asked);
 	CHECK(!server_stop(s, 1));
 	CHECK(!server_stop(s, 1));
-	sem_post(&go_on);
+	sem_post(&may_answer);
 	CHECK(server_stop(s, 600 * NS_PER_SECOND));
 	server_free(s);
 	close(fd);
@@ -58,7 +58,7 @@ TEST(a_request_that_is_not_done_does_not_hold_up_the_end)
 
 static void note_job(void *job)
 {
-	sem_wait(&go_on);
+	sem_wait(&may_answer);
 	++*(_Atomic int *)job;
 }
 
@@ -68,13 +68,13 @@ TEST(uploads_wait_in_a_short_queue_and_all_are_done_at_the_end)
 	struct workers *u = NULL;
 	int taken = 0;
 
-	sem_init(&go_on, 0, 0);
+	sem_init(&may_answer, 0, 0);
 	CHECK(workers_new(2, 8, &u, NULL) == 0);
 	while (taken < 100 && workers_add(u, note_job, &done))
 		taken++;
 	CHECK(taken >= 8 && taken <= 8 + 2);
 	for (int i = 0; i < taken; i++)
-		sem_post(&go_on);
+		sem_post(&may_answer);
 	workers_stop(u);
 	CHECK_INT(done, taken);
 	CHECK(!workers_add(u, note_job, &done));

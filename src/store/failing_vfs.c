@@ -9,7 +9,7 @@ struct failing_file {
 
 static sqlite3_vfs failing_vfs, *real_vfs;
 static unsigned countdown;
-static bool go_on, failed;
+static bool keeps_failing, failed;
 static int failure;
 static const char *last = "nothing";
 
@@ -27,7 +27,7 @@ static bool fails(const char *what)
 		countdown--;
 		return false;
 	}
-	if (!go_on)
+	if (!keeps_failing)
 		countdown = 0;
 	failed = true;
 	last = what;
@@ -175,7 +175,7 @@ void failing_vfs_unregister(void)
 void failing_vfs_arm(unsigned n, bool forever, int error)
 {
 	countdown = n;
-	go_on = forever;
+	keeps_failing = forever;
 	failure = error;
 	failed = false;
 }

@@ -32,7 +32,7 @@ static int open_file(struct sqlite_store *s, struct err *err)
 	if (rc == -EBADMSG && s->mode == SQLITE_STORE_WRITE) {
 		_cleanup_(freep) char *path = runs_file_path(s->directory);
 
-		rc = sqlite_store_set_file_aside(s, path, why.text, "runs go on", err);
+		rc = sqlite_store_set_file_aside(s, path, why.text, "runs continue", err);
 		if (rc < 0)
 			return rc;
 		rc = runs_file_open(s->directory, true, &s->runs, &why);

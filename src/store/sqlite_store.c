@@ -150,7 +150,7 @@ static struct day **free_place(struct sqlite_store *s)
 	return oldest;
 }
 
-int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *goes_on,
+int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *outcome,
 				struct err *err)
 {
 	_cleanup_(freep) char *log = xasprintf("%s-wal", path), *index = xasprintf("%s-shm", path);
@@ -179,7 +179,7 @@ int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const 
 	sqlite_store_count_error(s);
 	if (rc < 0)
 		return err_set(err, rc, "cannot set the damaged file '%s' aside: %s", path, strerror(-rc));
-	log_warning("%s; it was set aside as '%s', and %s in a new file", why, aside, goes_on);
+	log_warning("%s; it was set aside as '%s', and %s in a new file", why, aside, outcome);
 	return 0;
 }
 

@@ -60,7 +60,7 @@ void sqlite_store_close_day(struct sqlite_store *s, int64_t number);
 int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err);
 
 /* The same for any file of the directory, which must not be open here. */
-int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *goes_on,
+int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *outcome,
 				struct err *err);
 
 /* Days of which something was set aside, in no order. Returns how many; the caller frees. */

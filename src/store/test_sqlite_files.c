@@ -247,7 +247,7 @@ TEST(batch_ids_are_kept_for_two_days_and_space_is_given_back)
 }
 
 /* The other process says in `shared` that it is about to let go. */
-static pid_t read_elsewhere(const char *directory, int go_on, _Atomic int *shared)
+static pid_t read_elsewhere(const char *directory, int release_fd, _Atomic int *shared)
 {
 	pid_t pid = fork();
 
@@ -259,7 +259,7 @@ static pid_t read_elsewhere(const char *directory, int go_on, _Atomic int *share
 		files_lock_init(&l, directory);
 		held = files_lock_shared(&l);
 		*shared = 1;
-		if (read(go_on, &byte, 1) != 1)
+		if (read(release_fd, &byte, 1) != 1)
 			_exit(1);
 		usleep(100000);
 		*shared = 2;

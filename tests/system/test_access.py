@@ -227,6 +227,24 @@ def tokens_come_from_the_environment_or_files():
             check(not any('unknown environment variable' in line for line in daemon.lines), '\n'.join(daemon.lines))
 
 
+@test
+def the_remedy_for_a_missing_token_file_makes_it_and_its_directory():
+    with Directory() as d:
+        path = f'{d}/none/of it/token'
+        command = [STROBE, 'serve', '--store', f'sqlite:{d}/a', '--from', f'unix:{d}/s', '--listen', '127.0.0.1:0', '--token-file', path]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and ' does not exist; create it with: ' in done.stderr, f'{done}')
+        remedy = done.stderr.splitlines()[0].split('create it with: ')[1]
+        subprocess.run(f'umask 022; {remedy}', shell=True, check=True)
+        check(mode(path) == 0o600 and os.path.getsize(path) == 65, f'{remedy}: {oct(mode(path))}')
+        with Daemon(d, '--token-file', path) as daemon:
+            check(not any('other users may read' in line for line in daemon.lines), f'{daemon.lines}')
+        with open(path, 'w'):
+            pass
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and f"contains no token; create one with: {remedy}" in done.stderr, f'{done}')
+
+
 # --- Behind a proxy, with the configurations of docs/access.md ---
 
 class Proxy:

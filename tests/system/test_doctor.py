@@ -45,7 +45,7 @@ def running(*command, **more):
     """A process that waits for the end of its standard input, once it has printed a line."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more)
     try:
-        process.stdout.readline()
+        process.line = process.stdout.readline()
         yield process
     finally:
         process.kill()
@@ -311,7 +311,64 @@ def a_daemon_that_is_stopped_does_not_hold_the_doctor():
             code, findings = doctor('--url', daemon.url, environment={'STROBE_SOCKET': daemon.socket})
         finally:
             daemon.process.send_signal(signal.SIGCONT)
-        check(code == 2 and find(findings, 'daemon')['level'] == 'problem', f'{find(findings, "daemon")}')
+        found = find(findings, 'daemon')
+        check(code == 2 and found['level'] == 'problem', f'{found}')
+        check('does not answer within 5 s; it is stopped, hung or overloaded' in found['cause'] and 'systemctl restart' in found['fix'], f'{found}')
+
+
+def status(*arguments):
+    done = subprocess.run([STROBE, 'status', *arguments], capture_output=True, text=True, timeout=60)
+    check(done.returncode == 2, f'status {done.returncode}: {done.stderr}')
+    return done.stderr
+
+
+@test
+def a_command_line_that_is_wrong_is_no_finding():
+    for arguments, said in ((('--token-file', '/none'), "cannot open '/none': No such file or directory"),
+                            (('--url', 'ftp://x'), "'ftp://x' is not a daemon's address")):
+        done = subprocess.run([STROBE, 'doctor', *arguments], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and said in done.stderr and not done.stdout, f'{done}')
+        check(said in status(*arguments), 'and the same by strobe status')
+
+
+@test
+def a_token_that_is_missing_wrong_or_tried_too_often():
+    with Directory() as d:
+        for name, token in (('right', 'a' * 32), ('wrong', 'b' * 32)):
+            with open(f'{d}/{name}', 'w', opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
+                f.write(token)
+        with Daemon(d, '--token-file', f'{d}/right') as daemon:
+            socket = {'STROBE_SOCKET': daemon.socket}
+            missing = find(doctor('--url', daemon.url, environment=socket)[1], 'token')
+            check('requires an access token' in missing['cause'] and missing['fix'] == 'strobe doctor --token-file FILE', f'{missing}')
+            wrong = find(doctor('--url', daemon.url, '--token-file', f'{d}/wrong', environment=socket)[1], 'token')
+            check(f"does not accept the token in '{d}/wrong'" in wrong['cause'] and "daemon's token-file" in wrong['fix'], f'{wrong}')
+            by_variable = find(doctor('--url', daemon.url, environment={**socket, 'STROBE_TOKEN': 'c' * 32})[1], 'token')
+            check('does not accept the token in STROBE_TOKEN' in by_variable['cause'], f'{by_variable}')
+            check(f"does not accept the token in '{d}/wrong'" in status('--url', daemon.url, '--token-file', f'{d}/wrong'), 'status, too')
+            for _ in range(20):
+                often = status('--url', daemon.url, '--token-file', f'{d}/wrong')
+                if 'too many' in often:
+                    break
+            check('too many wrong tokens from this address; try again in' in often, f'{often}')
+            often = find(doctor('--url', daemon.url, '--token-file', f'{d}/right', environment=socket)[1], 'token')
+            check('too many wrong tokens from this address; try again in' in often['cause'] and 'systemctl' not in often['fix'], f'{often}')
+
+
+@test
+def another_program_at_the_address_of_the_daemon():
+    with Directory() as d, running(sys.executable, '-c', """if True:
+        import socket, sys
+        s = socket.create_server(('127.0.0.1', 0))
+        print(s.getsockname()[1], flush=True)
+        while True:
+            c = s.accept()[0]
+            c.recv(4096)
+            c.sendall(b'SSH-2.0-x')
+            c.close()""", text=True) as other:
+        code, findings = doctor('--url', f'http://127.0.0.1:{other.line.strip()}', environment={'STROBE_SOCKET': f'{d}/none.sock'})
+        found = find(findings, 'daemon')
+        check(code == 2 and 'is not a strobe daemon: its answer is not HTTP' in found['cause'] and '--url' in found['fix'], f'{found}')
 
 
 WRONG = {'mode': 'on', 'clock': 'cpus', 'period': '0', 'flush': 'x', 'trace_flush': '0.001', 'request_rate': '2', 'trace_rate': '-1',

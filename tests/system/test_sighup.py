@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import random
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -76,10 +77,10 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                     (to(relay.replace('geheim', 'anders') + '&window=1'), 'cannot change to another password at run time'),
                     (to(logs + '/', given['to'][2]), f"cannot change to another spelling at run time, since it has '{directory}/logs' open"),
                     (to(given['to'][2], 'redis://127.0.0.1:2/?stream=x', 'redis://127.0.0.1:2/?stream=x'),
-                     'are the same; remove one of them'),
-                    ({'to': [*given['to'], store]}, 'sinks 1 and 4 are the same; remove one of them'),
+                     'is listed twice; remove one of them'),
+                    ({'to': [*given['to'], store]}, f'{store} is listed twice; remove one of them'),
                     ({'to': [*given['to'], relay + '&window=2']}, 'two sinks write to'),
-                    ({'from': [*given['from'], resp]}, 'sources 2 and 4 are the same; remove one of them'),
+                    ({'from': [*given['from'], resp]}, f'{resp} is listed twice; remove one of them'),
                     ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'the parameters of standard input cannot change at run time'),
                     ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is already a source, perhaps with other parameters')]:
                 write_config(config, **{**given, **other})
@@ -162,6 +163,40 @@ def hup_refuses_what_the_next_start_would_refuse():
 
 
 @test
+def an_address_that_another_program_has_is_refused_by_sighup():
+    with Directory() as directory, socket.create_server(('127.0.0.1', 0)) as other:
+        config, taken = f'{directory}/c.yaml', f'127.0.0.1:{other.getsockname()[1]}'
+        given = {'from': [f'unix:{directory}/s'], 'store': f'sqlite:{directory}/a', 'listen': '127.0.0.1:0'}
+        write_config(config, **given)
+        with ConfiguredServer(directory, config) as d:
+            for option in ('listen', 'probe-listen'):
+                write_config(config, **{**given, option: taken})
+                d.hup(f"was not applied: {config}:1: '{option}': {taken} is in use")
+            write_config(config, **{**given, 'listen': '127.0.0.99.1:1'})
+            d.hup('was not applied: ')
+            own = d.url.rsplit(':', 1)[1]
+            write_config(config, **{**given, 'listen': f'localhost:{own}'})
+            d.hup('listen changed; restart to apply')
+            other.close()
+            write_config(config, **{**given, 'listen': taken})
+            d.hup('listen changed; restart to apply')
+            check(d.stop() == 0, 'it ends with 0')
+
+
+@test
+def an_error_about_an_item_of_a_list_has_its_line():
+    with Directory() as directory:
+        config, given = f'{directory}/c.yaml', f'from: [unix:{directory}/s]\nstore: sqlite:{directory}/a\nlisten: 127.0.0.1:0\n'
+        write(config, given, 'w')
+        with ConfiguredServer(directory, config) as d:
+            for option, good, wrong in (('source-dir', directory, 'relative'), ('service-label', 'app', 'a b'),
+                                        ('label-from', 'pod=env:POD_NAME', 'nonsense')):
+                write(config, f'{given}{option}:\n  - {good}\n  - {wrong}\n', 'w')
+                d.hup(f"was not applied: {config}:6: '{option}': ")
+            check(d.stop() == 0, 'it ends with 0')
+
+
+@test
 def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing():
     with Directory() as directory:
         config, socket, store = f'{directory}/c.yaml', f'unix:{directory}/s', f'sqlite:{directory}/a'
@@ -198,7 +233,7 @@ def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing(
             ('from', 'runs:/tmp?clock=cpu', "unknown parameter 'clock'"),
             ('from', 'resp://127.0.0.1:99999', 'a listener looks like resp://127.0.0.1:6379'),
             ('from', f'file:{directory}/dir', f"'{directory}/dir' is a directory; name a file in it"),
-            ('from', socket, 'sources 1 and 2 are the same; remove one of them'),
+            ('from', socket, f'{socket} is listed twice; remove one of them'),
             ('to', 'otlp://', 'the host is missing')]
         number = {'from': 3, 'to': 5}
         write(config, f'from: [{socket}]\nto: [{store}]\n', 'w')
@@ -213,7 +248,8 @@ def an_error_about_a_source_or_a_sink_has_file_line_and_url_and_changes_nothing(
                 check([s['url'] for s in c.status()['sources']] == running, f'{url}: {[s["url"] for s in c.status()["sources"]]}')
             stream = 'redis://127.0.0.1:1/?stream=s'
             write(config, json.dumps({'from': [socket, f'{stream}&group=a', f'{stream}&group=b'], 'to': [store]}), 'w')
-            c.hup('sources 2 and 3 are two groups of one stream, so each entry would count twice; remove one of them')
+            c.hup(f'{stream}&group=b and {stream}&group=a ({config}:1) are two groups of one stream, so each entry would count twice; '
+                  'remove one of them')
             write(config, json.dumps({'from': [socket], 'to': [f'{directory}/{i}' for i in range(9)]}), 'w')
             c.hup('there are more than 8 sinks, including those being closed; remove some')
             write(config, json.dumps({'from': [], 'to': [store]}), 'w')
@@ -435,7 +471,7 @@ def a_socket_in_another_spelling_is_the_same_source():
             configure(f'unix:{paths[0]}', f'unix:{path}')
             done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                   capture_output=True, text=True, timeout=20)
-            check(done.returncode == 2 and 'sources 1 and 2 are the same' in done.stderr, f'{path}: {done.stderr}')
+            check(done.returncode == 2 and f'unix:{path} and unix:{paths[0]} ({config}:1) are the same source' in done.stderr, f'{path}: {done.stderr}')
         configure(f'unix:{paths[0]}')
         with Collector(directory, '-c', config) as c:
             inode = os.stat(paths[0]).st_ino
@@ -444,7 +480,7 @@ def a_socket_in_another_spelling_is_the_same_source():
                     configure(source)
                     c.hup('reloaded the configuration; sources: 1')
             configure(f'unix:{paths[0]}', paths[2])
-            c.hup(f'was not applied: {config}:1: {paths[2]}: sources 1 and 2 are the same')
+            c.hup(f'was not applied: {config}:1: {paths[2]} and unix:{paths[0]} ({config}:1) are the same source')
             check(os.stat(paths[0]).st_ino == inode, 'its socket was never replaced')
             check(not any('added source' in line or 'is closed' in line for line in c.lines), f'{c.lines}')
             check(c.stop() == 0, 'it ends with 0')
@@ -454,7 +490,8 @@ def a_socket_in_another_spelling_is_the_same_source():
 def the_stream_of_a_source_as_a_sink_is_refused():
     with Directory() as directory:
         config, source = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s'
-        sentence = 'sink 2 writes to the stream that source 1 reads, so each sample would come back without end; remove one of them'
+        sentence = (f'the sink redis://localhost:1/?stream=s&window=1 writes to the stream that the source {source} ({config}:1) reads, '
+                    'so each sample would be received again without end; remove one of them')
         apart = {'from': [source], 'to': [f'sqlite:{directory}/a']}
         loop = {**apart, 'to': [*apart['to'], 'redis://localhost:1/?stream=s&window=1']}
         write_config(config, **loop)
@@ -464,7 +501,7 @@ def the_stream_of_a_source_as_a_sink_is_refused():
         write_config(config, **apart)
         with Collector(directory, '-c', config) as c:
             write_config(config, **loop)
-            c.hup(f': {sentence}')
+            c.hup(sentence)
             check(f'was not applied: {config}:1: ' in c.lines[-1], f'{c.lines[-1]}')
             check(c.stop() == 0, 'it ends with 0')
 

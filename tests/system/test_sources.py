@@ -4,6 +4,7 @@ import fcntl
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -17,6 +18,10 @@ from daemon import Daemon
 from redis_server import RedisServer
 from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
 from wire import connect, message
+
+
+def tells_birth(directory):
+    return subprocess.run(['stat', '-c', '%W', directory], capture_output=True, text=True).stdout.strip() not in ('0', '-', '')
 
 
 @test
@@ -309,6 +314,103 @@ def a_rotated_file_keeps_its_offset_until_a_sink_has_its_lines():
             check(wait_for(lambda: c.sums()['samples']['stored'] == 6), f'the six are read again: {c.sums()["samples"]} {c.lines}')
             check(c.stop() == 0, 'it ends with 0')
         check(total(directory, f'{directory}/a') == 7, 'nothing is lost or doubled')
+
+
+
+def rotate_by_number(log, numbers=8):
+    for number in range(numbers, 0, -1):
+        if os.path.exists(f'{log}.{number}'):
+            os.rename(f'{log}.{number}', f'{log}.{number + 1}')
+    os.rename(log, f'{log}.1')
+
+
+@test
+def files_that_rotation_made_while_nobody_followed_them_are_read_once_and_their_copies_never():
+    with Directory() as directory:
+        if not tells_birth(directory):
+            raise Skip('the file system does not tell when a file was made')
+        by_number, by_date, store = f'{directory}/n.log', f'{directory}/d.log', f'{directory}/store'
+        c = Collector(directory, '--from', f'file:{by_number}', '--from', f'file:{by_date}', '--to', f'sqlite:{store}')
+        written, day = 0, 0
+
+        def put(count):
+            nonlocal written
+            for log in (by_number, by_date):
+                write(log, ''.join(f'main;f{written + i} 1\n' for i in range(count)))
+                written += count
+
+        for i, away in enumerate((2, 3, 0, 2, 1, 4)):
+            with c:
+                put(20)
+                check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
+                if i % 2:
+                    c.process.kill()
+                    c.process.wait()
+                else:
+                    check(c.stop() == 0, 'it ends with 0')
+            for _ in range(away):
+                put(7)
+                day += 1
+                for log in (by_number, by_date):
+                    shutil.copy(log, f'{log}.bak')
+                os.rename(by_date, f'{by_date}-202611{day:02}')
+                rotate_by_number(by_number)
+                put(5)
+        with c:
+            check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
+            time.sleep(1)                                      # for what would come twice
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, store) == written, f'{total(directory, store)} of {written} lines')
+
+
+@test
+def a_file_that_may_be_a_rotated_one_is_named_and_read_once_it_is_a_source():
+    with Directory() as directory:
+        log, store = f'{directory}/x.log', f'{directory}/store'
+        options = ('--from', f'file:{log}', '--to', f'sqlite:{store}')
+        with Collector(directory, *options) as c:
+            write(log, 'main;a 1\n')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 1), 'the line is stored')
+            check(c.stop() == 0, 'it ends with 0')
+        os.remove(log)                                         # as with `rotate 1`
+        write(f'{log}.1', 'main;b 1\n')
+        write(log, 'main;c 1\n')
+        with Collector(directory, *options) as c:
+            said = f"'{log}.1' may have lines that were written while '{log}' was not followed, and is not read: it may be a copy"
+            check(wait_for(lambda: said in ' '.join(c.lines)), f'the file is named: {c.lines}')
+            check(f'if its lines are missing, add file:{log}.1 as a source' in ' '.join(c.lines), 'and the remedy')
+            check(wait_for(lambda: total_so_far(store) == 2), 'the new file is read')
+            check(c.stop() == 0, 'it ends with 0')
+        with Collector(directory, '--from', f'file:{log}.1', *options) as c:
+            check(wait_for(lambda: total_so_far(store) == 3), 'the remedy reads it')
+            check(c.stop() == 0, 'it ends with 0')
+            check(said not in ' '.join(c.lines), 'it is named once')
+        check(total(directory, store) == 3, 'each line counts once')
+
+
+
+@test
+def the_rest_of_a_file_that_copytruncate_copied_meanwhile_is_named_with_its_offset():
+    with Directory() as directory:
+        log, store = f'{directory}/x.log', f'{directory}/store'
+        options = ('--from', f'file:{log}', '--to', f'sqlite:{store}')
+        with Collector(directory, *options) as c:
+            write(log, 'main;a 1\n')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 1), 'the line is stored')
+            check(c.stop() == 0, 'it ends with 0')
+        write(log, 'main;b 1\n')
+        shutil.copy(log, f'{log}.1')
+        write(log, 'main;c 1\n', 'w')
+        with Collector(directory, *options) as c:
+            said = f"'{log}.1' may have lines that were written while '{log}' was not followed, and is not read: it may be a copy"
+            check(wait_for(lambda: said in ' '.join(c.lines)), f'the copy is named: {c.lines}')
+            check('to read the rest, write `tail -c +10` of it to another file' in ' '.join(c.lines), f'and the remedy: {c.lines}')
+            subprocess.run(f'tail -c +10 {log}.1 >{directory}/rest', shell=True, check=True)
+            check(c.stop() == 0, 'it ends with 0')
+        with Collector(directory, '--from', f'file:{directory}/rest', *options) as c:
+            check(wait_for(lambda: total_so_far(store) == 3), 'the remedy reads it')
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, store) == 3, 'each line counts once')
 
 
 main()

@@ -1,0 +1,45 @@
+/* daemon_unit.c: asks the file system, since no program is run. */
+#include "daemon_unit.h"
+
+#include "cleanup.h"
+#include "mem.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool is_there(const char *root, const char *directory, const char *unit)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%s/%s.service", root, directory, unit);
+
+	return access(path, F_OK) == 0;
+}
+
+struct daemon_unit daemon_unit_find(const char *root)
+{
+	/* Groups of processes, of version 2 and 1, exist while a unit runs. */
+	static const char *const directories[] = {
+		"sys/fs/cgroup/system.slice",
+		"sys/fs/cgroup/systemd/system.slice",
+		"etc/systemd/system/multi-user.target.wants",
+	};
+	struct daemon_unit u = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(directories) && !u.serves && !u.collects; i++) {
+		u.serves = is_there(root, directories[i], "strobe");
+		u.collects = is_there(root, directories[i], "strobe-collect");
+	}
+	if (!u.serves && !u.collects)
+		u.serves = u.collects = true;
+	return u;
+}
+
+char *daemon_unit_log(const struct daemon_unit *u)
+{
+	return xasprintf("journalctl%s%s", u->serves ? " -u strobe" : "", u->collects ? " -u strobe-collect" : "");
+}
+
+char *daemon_unit_command(const struct daemon_unit *u, const char *verb)
+{
+	return xasprintf("systemctl %s %s%s", verb, u->serves ? "strobe" : "strobe-collect",
+			 u->serves && u->collects ? " (or strobe-collect)" : "");
+}

@@ -1,0 +1,20 @@
+/* daemon_unit.h: the systemd unit of this host's daemon: strobe.service, strobe-collect.service, or both. */
+#ifndef DOCTOR_DAEMON_UNIT_H
+#define DOCTOR_DAEMON_UNIT_H
+
+#include <stdbool.h>
+
+struct daemon_unit {
+	bool serves, collects;		/* both if neither is known to run or to be enabled */
+};
+
+/* Looks below `root` for units that run, or else for those that are enabled. */
+struct daemon_unit daemon_unit_find(const char *root);
+
+/* "journalctl -u strobe"; the caller frees. */
+char *daemon_unit_log(const struct daemon_unit *u);
+
+/* "systemctl restart strobe"; the caller frees. */
+char *daemon_unit_command(const struct daemon_unit *u, const char *verb);
+
+#endif
