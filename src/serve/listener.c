@@ -10,7 +10,7 @@
 
 #define BACKLOG	128
 
-static int fail_to_listen(const char *text, const char *option, int error, struct err *err)
+static int say_why_not(const char *text, const char *option, int error, struct err *err)
 {
 	if (error == EADDRINUSE)
 		return err_set(err, -error, "%s is in use, perhaps by another strobe serve ('ss -ltnp' shows by which process); "
@@ -29,10 +29,10 @@ static int bind_address(const char *text, const char *option, const struct addri
 
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return fail_to_listen(text, option, errno, err);
+		return say_why_not(text, option, errno, err);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
-		return fail_to_listen(text, option, errno, err);
+		return say_why_not(text, option, errno, err);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
