@@ -97,7 +97,7 @@ static const char *put(double v, char out[SETTING_GUESS])
 	return out;
 }
 
-/* The number at the beginning, with a comma for a point too; *ret_rest is what stands behind it. */
+/* The number at the beginning, with a comma for a point too; *ret_rest is the text after it. */
 static bool leading_number(const zend_string *s, double *ret, char rest[8])
 {
 	char copy[SETTING_GUESS], *comma;

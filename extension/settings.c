@@ -260,7 +260,7 @@ static ZEND_INI_MH(on_compat)
 	return OnUpdateString(PASS_ON);
 }
 
-/* Valid labels are used, unless the program can be told at once. */
+/* Valid labels are used, unless the program can be notified at once. */
 static ZEND_INI_MH(on_labels)
 {
 	struct label_problem problem;

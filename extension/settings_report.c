@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SENTENCE	512	/* bytes; what is longer is cut */
+#define SENTENCE	512	/* bytes; longer ones are cut */
 #define PROBLEMS	32	/* in a request, or in a pool */
 
 struct setting_problem {
@@ -183,7 +183,7 @@ void settings_report(int stage, const char *format, ...)
 		php_error_docref(NULL, E_CORE_WARNING, "%s", text);
 		return;
 	}
-	/* A new PHP thread reads all settings of php.ini again; they were told. */
+	/* A new PHP thread reads all settings of php.ini again; they have been reported. */
 	for (const struct setting_problem *p = startup; p; p = p->next)
 		if (strcmp(p->text, text) == 0)
 			return;

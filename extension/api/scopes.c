@@ -146,7 +146,7 @@ static void take_labels_back(struct scope *s, const struct scope *from)
 }
 
 /* When a scope ends, scopes that other fibers have begun in it move to the one around it. */
-static void reparent_scopes(struct scope *top, const struct scope *over)
+static void move_inner_scope_out(struct scope *top, const struct scope *over)
 {
 	for (struct scope *s = innermost_of(top); s; s = next_of(s, top)) {
 		if (s->work == over->work)
@@ -180,7 +180,7 @@ static void end_inside(struct scope *s)
 	for (i = innermost_of_fiber(s);; i = innermost_of_fiber(outer)) {
 		outer = i->outer;
 		while (i->inner)
-			reparent_scopes(i->inner, i);
+			move_inner_scope_out(i->inner, i);
 		i->over = true;
 		take_out(i);
 		if (i == s)

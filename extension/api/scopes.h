@@ -35,7 +35,7 @@ void scopes_startup(void);			/* in MINIT */
 /* The scope of a request that begins, without labels. */
 void scopes_request_start(struct api_thread *a);
 
-/* Ends all; with `free_all` also frees them, since nobody refers to them any more. */
+/* Ends all; with `free_all` also frees them, since they are no longer referenced. */
 void scopes_request_end(struct api_thread *a, bool free_all);
 
 /* A new scope for the running fiber, inside the one that it is in; `work` NULL: that of the scope around it. The

@@ -80,7 +80,7 @@ static void register_constants(int module_number)
 	REGISTER_NS_STRING_CONSTANT("Strobe", "VERSION", PHP_STROBE_VERSION, CONST_PERSISTENT);
 }
 
-/* The request ends by it, and whatever is done in it. */
+/* The request ends by it, and everything begun in it. */
 static void error_seen(int type, zend_string *file, uint32_t line, zend_string *message)
 {
 	struct api_thread *a = api_thread_if_any();

@@ -12,7 +12,7 @@
 #define STACKS_DEPTH	512
 
 struct tree_visitor {
-	void (*enter)(void *data, uint32_t node, uint32_t depth);	/* the root has depth 0; NULL: not told */
+	void (*enter)(void *data, uint32_t node, uint32_t depth);	/* the root has depth 0; NULL: not needed */
 	void (*leave)(void *data, uint32_t node, uint32_t depth);
 };
 

@@ -1,4 +1,4 @@
-/* worker.c: looks at SAPI's activate and deactivate. */
+/* worker.c: hooks SAPI's activate and deactivate. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -15,7 +15,7 @@
 static int (*next_activate)(void), (*next_deactivate)(void);
 static bool up;
 
-/* Outside of PHP's requests SAPI is activated for these themselves: before we are told that they begin, and deactivated after
+/* Outside of PHP's requests SAPI is activated for these themselves: before we learn that they begin, and deactivated after
  * they have ended. */
 static bool is_in_worker(void)
 {

@@ -1,6 +1,6 @@
 /* worker.h: FrankenPHP's workers, which handle many requests inside of one that PHP knows of.
  *
- * A worker's script boots, and then waits for requests in a loop. PHP's modules are not told of these; but SAPI is
+ * A worker's script boots, and then waits for requests in a loop. PHP's modules do not see these; but SAPI is
  * activated when one comes and deactivated when it has been answered, and once when the boot is over. So the boot and
  * each request are separate units of work, with their own decisions about sampling and tracing; code between them
  * belongs to none.

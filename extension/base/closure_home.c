@@ -47,7 +47,7 @@ void closure_home_thread_end(void)
 /* --- Its order on its line --- */
 
 /* Counts the closures of the line in the order of the source; true at the one with that code. A function that is declared inside
- * of another one is in the table of functions, too, and looked at there. */
+ * of another one is in the table of functions, too, and handled there. */
 static bool count_until(const zend_op_array *in, const zend_op_array *closure, uint32_t *count)
 {
 	for (uint32_t i = 0; i < in->num_dynamic_func_defs; i++) {
@@ -81,7 +81,7 @@ static uint32_t order_of(uint32_t count)
 }
 
 /* The number of closures that the functions before `home` have on that line; NULL: all functions. Other code can share the line only where
- * `home` begins or ends. Pieces of eval'd code of one place are not told apart by their names, so what others have declared must
+ * `home` begins or ends. Pieces of eval'd code of one place have the same names, so the declarations of others must
  * not count. */
 static uint32_t count_before(const zend_function *home, const zend_op_array *closure)
 {
@@ -130,11 +130,11 @@ static struct closure_home in_function(const zend_function *f, const zend_op_arr
 	bool is_file = !f->common.function_name;
 	zend_class_entry *scope = is_file ? NULL : f->common.scope;
 
-	/* Methods are told apart by their class. */
+	/* Methods are distinguished by their class. */
 	return (struct closure_home){ scope, order_of(count + (scope ? 0 : count_before(is_file ? NULL : f, closure))) };
 }
 
-/* Closures outside of functions are in what has no name; a file that is included in a method has its scope, and is in no class.
+/* Closures outside of functions have no enclosing name; a file that is included in a method has its scope, and is in no class.
  * Running closures are passed by: in them the order would be counted from one of those on the line, not from the first. */
 static bool is_in_running(const zend_op_array *closure, struct closure_home *ret)
 {

@@ -14,7 +14,7 @@
 #define BELOW	8u		/* … unless so many of them are on lines before it */
 
 struct slot {
-	const zend_op *code;	/* NULL: free; may be freed in the request, and become what is compiled later */
+	const zend_op *code;	/* NULL: free; may be freed in the request, and reused by later compilations */
 	uint32_t line, order;
 };
 

@@ -41,7 +41,7 @@ int alarms_start_ticker(void);
 /* Makes the calling thread's alarms: the ticker then raises flags for its calls. NULL without memory. */
 struct alarms *alarms_new(void);
 
-/* To be called before alarms_free of the thread's own alarms: the calling thread looks at no flag any more. The
+/* To be called before alarms_free of the thread's own alarms: the calling thread checks no flag any more. The
  * alarms of a thread that has ended are freed by another thread. */
 void alarms_detach(void);
 void alarms_free(struct alarms *a);

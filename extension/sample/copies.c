@@ -1,4 +1,4 @@
-/* copies.c: a hash of what has been copied. */
+/* copies.c: a hash of the copies by address. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -2,7 +2,7 @@
  *
  *	interrupts	PHP's interrupt flag is raised and the VM calls us at its next safe point. Costs nothing between ticks.
  *			Not used where compiled code may run (jit.h), nor on an untested version or kind of the VM.
- *	calls		the call observer looks at a flag whenever a function begins or ends; what ran between two such events is
+ *	calls		the call observer checks a flag whenever a function begins or ends; what ran between two such events is
  *			known exactly. Needs strobe.instrument=1 and costs a few nanoseconds per call, but is safe with the JIT.
  */
 #ifndef STROBE_DELIVERY_H
@@ -30,7 +30,7 @@ const char *delivery_text(void);
 /* Whether the calls at a tick are known at the next event (tick_note.h), so that not every call has to be one. */
 bool delivery_notes(void);
 
-/* The call observer is there. `watch` makes it look at the flag in this thread, or stop doing so. */
+/* The call observer is there. `watch` makes it check the flag in this thread, or stop doing so. */
 void delivery_offer_calls(void (*watch)(bool on));
 bool delivery_has_calls(void);
 void delivery_watch_calls(bool on);

@@ -13,7 +13,7 @@
 
 #include "zend_fibers.h"
 
-/* The ticker mostly comes within 100 us. A tick that it brings tells what ran; one that is taken by the clock in a function of
+/* The ticker mostly comes within 100 us. A tick that it delivers says what ran; one that is taken by the clock in a function of
  * ours is charged to the caller of that. */
 #define OVERDUE_NS	500000
 
@@ -223,7 +223,7 @@ static bool is_due(struct strobe_timer *t, int64_t for_ns)
 	return left <= -for_ns;
 }
 
-/* The frame of the function of ours that is asked is no part of what ran, unless it was there at the tick. A function that
+/* The frame of our own function is not part of the stack that ran, unless it was there at the tick. A function that
  * changes labels, and a switch of fibers, are no place for code of the program. */
 static void catch_up(struct strobe_timer *t, int64_t overdue_ns)
 {
@@ -234,8 +234,10 @@ static void catch_up(struct strobe_timer *t, int64_t overdue_ns)
 	if (!t->running || TIMER_THREAD.forked)
 		return;
 	slot = TIMER_THREAD.alarms->of[t->lane].slot;
-	/* A note in progress belongs to the time before. If its thread has lost its processor, what is due is told without it. Even where
-	 * nothing is, the note must not wait for the next period, which is another one's: a tick for another timer, or one that was taken
+	/* A note in progress belongs to the time before. If its thread has lost its processor, due periods are reported without it.
+	 * Even if
+	 * none is due, the note must not wait for the next period, which is another one's: a tick for another timer, or one that was
+	 * taken
 	 * just when the ticker fired again, may be noted at any time. */
 	late = !ticker_finish(slot);
 	if (!ticker_take(slot) && !late && !is_due(t, overdue_ns))

@@ -32,7 +32,7 @@ static void rearm(void)
 }
 
 /* The hook of the VM. Others in the chain (signal handlers of pcntl) are not called on top of an exception of ours,
- * because what they call would not run and be lost; they come when it has been handled. */
+ * because their callbacks would not run and be lost; they are called when it has been handled. */
 static void interrupt(zend_execute_data *frame)
 {
 	bool had_exception = EG(exception) != NULL;

@@ -1,6 +1,6 @@
 /* jit.h: detects whether code compiled by opcache's JIT may run in this process.
  *
- * PHP looks at its interrupt flag in compiled code, too, but continues from there with inconsistent registers and
+ * PHP checks its interrupt flag in compiled code, too, but continues from there with inconsistent registers and
  * instruction pointers: with opcache.jit=function on PHP 8.2, and with either mode on PHP 8.4, programs then compute wrong
  * results, loop for ever or crash (php-src pull request 21910 mends one part). So interrupts and the JIT exclude each other.
  *

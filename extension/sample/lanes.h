@@ -41,11 +41,11 @@ extern struct timer_thread strobe_timer_thread;
 /* When the next period of a timer is over. */
 int64_t timer_deadline(const struct strobe_timer *t);
 
-/* Puts a timer into its lane, or takes it out; the ticker is not told. */
+/* Puts a timer into its lane, or takes it out; the ticker is not notified. */
 void lane_add(struct strobe_timer *t);
 void lane_remove(struct strobe_timer *t);
 
-/* The next two times at which the ticker has to raise the flag of the lane; tells it so. */
+/* The next two times at which the ticker has to raise the flag of the lane; publishes them. */
 struct ticker_deadline lane_deadline(const struct lane *l, enum timer_clock clock);
 void lane_notify_ticker(struct lane *l, enum timer_clock clock, struct ticker_deadline d);
 
@@ -53,10 +53,10 @@ void lane_notify_ticker(struct lane *l, enum timer_clock clock, struct ticker_de
 void lane_read_clocks(const struct lane *l, int64_t now[CLOCKS]);
 bool lane_has_clock(const struct lane *l, enum timer_clock clock);
 
-/* Tells the ticker all deadlines of the lane. `now` is what lane_read_clocks has read. */
+/* Publishes all deadlines of the lane to the ticker. `now` is what lane_read_clocks has read. */
 void lane_publish(struct lane *l, const int64_t now[CLOCKS]);
 
-/* Takes all timers out, tells the ticker, and forgets its ticks. */
+/* Takes all timers out, notifies the ticker, and discards its ticks. */
 void lane_stop(struct lane *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* open_samples.h: reports the samples of a PHP thread that is in one long call and cannot send them itself.
  *
- * The ticker's thread makes messages of kind 4 out of what has been merged already and of the call that runs, all by
+ * The ticker's thread makes messages of kind 4 from the merged samples and the running call, all by
  * copies. The PHP thread's data is not changed: at its next safe point it sends the same samples, and more. Only if it
  * never reaches one, because the process is killed, do these remain.
  *

@@ -2,7 +2,7 @@
  *
  * Since Linux 6.6 a thread that wakes up on a processor where another one runs mostly waits until that one blocks or
  * its slice, some milliseconds, is over; and the scheduler likes to put the threads of one process on one processor. A
- * ticker would then only see the program at moments when it waits. One that asks for a shorter slice (since Linux
+ * ticker would then only see the program at moments when it waits. One that requests a shorter slice (since Linux
  * 6.12) runs at once.
  */
 #ifndef STROBE_SHORT_SLICE_H

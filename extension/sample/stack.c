@@ -68,7 +68,7 @@ static size_t put_returned(struct stack_frame *f, const struct tick_snapshot *m,
 	return count;
 }
 
-/* PHP notes no opcode in the frame of an internal function: the field holds whatever was there before. */
+/* PHP notes no opcode in the frame of an internal function: the field is stale. */
 static inline struct stack_frame frame_now(const zend_execute_data *frame)
 {
 	return (struct stack_frame){ frame->func, ZEND_USER_CODE(frame->func->type) ? frame->opline : NULL };
@@ -123,7 +123,7 @@ void stack_collect(struct stack *s, const struct tick_snapshot *m, size_t max_de
 		f[n++] = frame_now(frame);
 	for (; frame && n < max_depth; frame = real_frame(above(frame)))
 		f[1 + n++] = frame_now(frame);
-	/* Compiled code does not say what it runs, but for calls. */
+	/* Compiled code does not note its opcodes, except calls. */
 	if (!m->returned_count && jit_may_run())
 		f[0].op = NULL;
 	STROBE_ASSERT(n <= max_depth);

@@ -11,7 +11,7 @@
 #define STACK_WALK_MAX 16384
 
 struct stack_frame {
-	const zend_function *function;	/* NULL stands for what was left out */
+	const zend_function *function;	/* NULL stands for left-out frames */
 	const zend_op *op;		/* being executed, or the call of the next one. May be invalid, and is followed
 					 * only if it belongs to the function (stack_op); NULL: unknown */
 };

@@ -1,6 +1,6 @@
 /* tick_note.h: the calls that were running at a tick.
  *
- * A tick only raises a flag; PHP looks at the flag later, at its next safe point, and by then another function may be
+ * A tick only raises a flag; PHP checks the flag later, at its next safe point, and by then another function may be
  * running. So the ticking thread writes down the innermost calls at the moment of the tick, and the PHP thread compares
  * them with its stack at the safe point (tick_snapshot.h).
  *
@@ -51,7 +51,7 @@ struct tick_notes {
 	unsigned last;				/* that was written; like the next one the ticking thread's own */
 	int64_t tick_ns;			/* CLOCK_MONOTONIC: when it was */
 	uintptr_t mapped;			/* the first chunk of PHP's heap; 0: not known */
-	_Atomic int64_t since_ns;		/* CLOCK_MONOTONIC: what was before is no part of any note */
+	_Atomic int64_t since_ns;		/* CLOCK_MONOTONIC: earlier time is not part of any note */
 	_Atomic bool lines;			/* notes are wanted; set by the PHP thread */
 };
 

@@ -74,7 +74,7 @@ static zend_class_entry *find_class(const zend_class_entry *noted)
 	return ce == noted ? ce : NULL;
 }
 
-/* Hooks of properties stand beside these: "$name::get". */
+/* Property hooks are listed with these: "$name::get". */
 static const zend_function *find_hook(zend_class_entry *ce, const struct name *name, const void *code)
 {
 #if PHP_VERSION_ID >= 80400

@@ -43,7 +43,7 @@ void found_functions_clear(struct found_functions *found);
 /* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
 void tick_snapshot_find(struct tick_snapshot *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found);
 
-/* For a tick after the last call of a request: what remains is the file scope of its script. */
+/* For a tick after the last call of a request: only the file scope of its script remains. */
 void tick_snapshot_take_script(struct tick_snapshot *m);
 
 #endif

@@ -59,7 +59,7 @@ struct ticker_slot {
 };
 
 /* `sleep_until` and the deadlines are the two sides of a handshake. A PHP thread stores the deadline and then looks
- * whether the ticker sleeps longer than that. The ticker reads `word`, says that it is awake, looks at the deadlines,
+ * whether the ticker sleeps longer than that. The ticker reads `word`, marks itself awake, reads the deadlines,
  * stores how long it means to sleep, and sleeps unless the word has changed. All are sequentially consistent: either
  * the ticker sees the deadline, or the PHP thread sees the ticker awake or asleep and changes the word. */
 static struct {

@@ -7,7 +7,7 @@
  * deadline is moved. A waiting process has no wake-ups, or few.
  *
  * All signals are blocked in the thread and it uses none, so no system call of the application is ever interrupted.
- * A thread can also be checked periodically, whatever it does. Only that causes permanent wake-ups.
+ * A thread can also be checked periodically, even without timers. Only that causes permanent wake-ups.
  *
  * There are no locks, so a fork at any moment leaves nothing locked in the child.
  *
@@ -65,7 +65,7 @@ int ticker_start(ticker_fire *fire);
 void ticker_stop(void);
 
 /* Before a fork: waits, a tenth of a second at most, for a thread that has only just been made. While it starts, the C
- * library (or a sanitizer) may hold locks for it, which in the child nobody would ever release. */
+ * library (or a sanitizer) may hold locks for it, which would never be released in the child. */
 void ticker_settle(void);
 
 /* In the child after a fork: the thread no longer exists, and of the slots' owners only the caller is left; its
@@ -73,7 +73,7 @@ void ticker_settle(void);
 void ticker_forget(struct ticker_slot *const *own, unsigned count);
 
 /* Moves a deadline of the calling thread's slot. `wake_by_ns` is the time of CLOCK_MONOTONIC at which the ticker has to
- * look at the slot at the latest; it is woken, by a system call, only if it would sleep longer. */
+ * check the slot at the latest; it is woken, by a system call, only if it would sleep longer. */
 void ticker_set(struct ticker_slot *slot, unsigned clock, struct ticker_deadline d);
 void ticker_wake_by(int64_t wake_by_ns);
 

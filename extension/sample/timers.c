@@ -155,7 +155,7 @@ void timers_request_start(void)
 		found_functions_clear(&TIMER_THREAD.alarms->found);
 }
 
-/* The ticker loads from the thread's heap, which PHP frees before it tells us that the thread has ended. */
+/* The ticker loads from the thread's heap, which PHP frees before we learn that the thread has ended. */
 static void wait_for_notes(void)
 {
 #ifdef ZTS

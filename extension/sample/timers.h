@@ -2,8 +2,8 @@
  *
  * The one thread of ticker.h raises a flag of the PHP thread whose deadline has come. The flag depends on how
  * callbacks can be delivered (delivery.h): PHP's interrupt flag, at which the VM calls us at its next safe point, or
- * one that the call observer looks at. No signal is sent, so no system call of the program is interrupted. At a safe
- * point a callback may do whatever PHP code may do; at a call it may only look. Starting and stopping a timer is a
+ * one that the call observer checks. No signal is sent, so no system call of the program is interrupted. At a safe
+ * point a callback may do anything that PHP code may do; at a call it may only read. Starting and stopping a timer is a
  * few stores and no system call as long as the ticker's thread runs and need not wake earlier than planned.
  *
  * Each PHP thread has its own lists of timers and touches no other; the ticker reads only what ticker.h publishes for
@@ -50,7 +50,7 @@ struct strobe_timer {
 	int64_t base_ns;	/* the k-th period is over at base + k × period */
 	int64_t period_ns;	/* 0: one shot */
 	uint64_t done;		/* periods reported */
-	int64_t not_before_ns;	/* CLOCK_MONOTONIC: it is not due earlier, whatever its clock says */
+	int64_t not_before_ns;	/* CLOCK_MONOTONIC: it is not due earlier, regardless of its clock */
 	struct strobe_timer *next, *previous;
 };
 
@@ -83,7 +83,7 @@ int64_t timer_left(const struct strobe_timer *t);
 /* The time of a clock, in nanoseconds. */
 int64_t timer_now(enum timer_clock clock);
 
-/* Whether a timer may be due that is called at calls. The call observer asks when a function begins or ends, and if so calls
+/* Whether a timer may be due that is called at calls. The call observer checks this when a function begins or ends, and if so calls
  * timers_at_call with the frame that was running until now. */
 #ifdef ZTS
 extern TSRM_TLS zend_atomic_bool *strobe_call_due TSRM_TLS_MODEL_ATTR;

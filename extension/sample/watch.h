@@ -1,15 +1,15 @@
 /* watch.h: observes a PHP thread that reaches no safe point.
  *
  * In one long call (a query, sleep(), a sort) nothing can be called in it, and a process that is killed then has not reported it.
- * Under `strobe run` the ticker's thread lets watchers look at each PHP thread several times a second, while it may be running.
+ * Under `strobe run` the ticker's thread lets watchers inspect each PHP thread several times a second, while it may be running.
  * Nothing is locked, so each watcher has to ensure three things:
  *
  *	No fault. It loads only what lives as long as it watches, and copies all else by guarded_read.h: memory that is gone is an
  *	error there.
  *
- *	No mixture of two states. It knows a state of the PHP thread that never comes back, such as a counter, and uses its copies
- *	only if that was the same before and after copying. Between the two it calls watch_settles: whatever the PHP
- *	thread had begun by then is done, so that nobody sees the first half of a change twice because the thread had lost its
+ *	No mixture of two states. It knows a state of the PHP thread that never recurs, such as a counter, and uses its copies
+ *	only if that was the same before and after copying. Between the two it calls watch_settles: all that the PHP
+ *	thread had begun by then is done, so that the first half of a change is never seen twice because the thread had lost its
  *	processor in the middle of it. Each change ends with the state, or leaves a counter odd until it is over.
  *
  *	No order that only one processor sees. All threads see stores that the PHP thread made before it slept, or a

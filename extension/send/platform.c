@@ -72,7 +72,7 @@ bool platform_is_read(int fd)
 	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes == 0;
 }
 
-/* The kernel doubles what it is given, up to twice net.core.wmem_max, which mostly is twice what a socket has by itself. */
+/* The kernel doubles the value, up to twice net.core.wmem_max, which mostly is twice what a socket has by itself. */
 int platform_send_beyond(int fd, const struct msghdr *message)
 {
 	int before, more = 1 << 24, error;

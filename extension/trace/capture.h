@@ -72,7 +72,7 @@ struct capture {
 	/* Touched by each call. */
 	struct entry *top, *limit;	/* limit: one behind the last; while idle, the entry above the only one */
 	struct node **guess;		/* place of the next child of top->node: its `first`, or `after` of the one that ended */
-	const struct heap_use *heap;	/* NULL: not found, the functions are asked */
+	const struct heap_use *heap;	/* NULL: not found, the functions are called */
 	struct cpu_clock cpu;
 	unsigned metrics;		/* the measurements at each call: all that any session requested, and their
 					 * by-products */

@@ -43,7 +43,7 @@ static size_t compilation_begins(struct capture *c, enum call_kind kind, zend_st
 	return capture_push(c, n, NULL) ? (size_t)(c->top - c->stack) : 0;
 }
 
-/* Takes it off again, with whatever a fatal error may have left above it. */
+/* Takes it off again, with anything that a fatal error has left above it. */
 static void compilation_ends(struct capture *c, size_t depth)
 {
 	if (!depth || !c->active)

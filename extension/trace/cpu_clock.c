@@ -56,7 +56,7 @@ const char *cpu_clock_name(void)
 	return "clock_gettime";
 }
 
-/* Asks the kernel for `ahead`. */
+/* Reads `ahead` from the kernel. */
 static uint64_t ask(struct cpu_clock *c)
 {
 	struct timespec t;

@@ -45,14 +45,14 @@ const char *cpu_clock_name(void);
 /* Ends it: the kernel must hold no pointer of ours once the library is unloaded or the thread is gone. */
 void cpu_clock_stop(struct cpu_clock *c);
 
-/* Asks the kernel. */
+/* Queries the kernel. */
 void cpu_clock_resync(struct cpu_clock *c);
 
 /* Around a fork: a child's CPU time begins at zero, but calls begun in its parent continue in it. */
 void cpu_clock_before_fork(struct cpu_clock *c);
 void cpu_clock_in_child(struct cpu_clock *c);
 
-/* Whether nothing has happened since the kernel was asked. */
+/* Whether nothing has happened since the kernel was queried. */
 static inline bool cpu_clock_is_synced(const struct cpu_clock *c)
 {
 	return __builtin_expect(c->flag && *c->flag == c->mark, 1);

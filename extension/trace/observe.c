@@ -1,5 +1,6 @@
 /* observe.c: installs and removes the handlers of functions.
- ** PHP asks an observer about a function at its first call in a request, and keeps the answer for the rest of it.
+ *
+ * PHP asks an observer about a function at its first call in a request, and keeps the answer for the rest of it.
  * While nothing is traced the answer is "no handlers", which costs a call almost nothing; and we remember where the answer
  * is kept: in the function's run-time cache. Caches are of the request and stay where they are, but for those of closures
  * that have one of their own, which goes away with the closure; these are looked for among the living objects instead.
@@ -7,7 +8,7 @@
  * Functions have handlers for two reasons: their calls are traced, or timers wait for calls because interrupts are not safe
  * (delivery.h). PHP has room for one pair of handlers of ours, so where both are true one pair does both.
  *
- * Code that runs once (the file scope of a script) is asked about anew each time, so it needs no memory.
+ * Code that runs once (the file scope of a script) is looked up each time, so it need not be remembered.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -144,7 +145,7 @@ static bool is_wanted(const struct capture *c, const zend_function *f)
 	return f->common.function_name || c->installed_files;
 }
 
-/* PHP asks about a function. */
+/* Called by PHP for a function. */
 static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 {
 	struct capture *c = CAPTURE;

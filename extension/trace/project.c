@@ -380,7 +380,7 @@ static uint64_t calls_in(const struct call_tree *t)
 }
 
 /* The marker of a session that begins within a call is put on the stack again when that call ends: one span all the same. */
-static bool is_same_span(const struct projection *p, const struct chart_call *call)
+static bool continues_session(const struct projection *p, const struct chart_call *call)
 {
 	return call > p->capture->chart.calls && chart_node(call)->key == p->session->key && chart_node(call - 1) &&
 	       chart_node(call - 1)->key == p->session->key;
@@ -406,7 +406,7 @@ static bool add_chart(struct projection *p)
 
 		if (!is_shown(p, call))
 			continue;
-		if (t->call_count && is_same_span(p, call)) {
+		if (t->call_count && continues_session(p, call)) {
 			r--;
 		} else {
 			/* The counters of two processors may differ. */

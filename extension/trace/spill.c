@@ -1,6 +1,7 @@
-/* spill.c: hands a full tree over and restarts. * A
- *consumer that only needs sums over all paths (the arrays of the xhprof family have pairs of caller and callee) needs no path
- * for longer than until they are added up. So no path has to be folded while the running calls leave room for others.
+/* spill.c: hands a full tree over and restarts.
+ *
+ * A consumer that only needs sums over all paths (the arrays of the xhprof family have pairs of caller and callee) needs no
+ * path for longer than until they are added up. So no path has to be folded while the running calls leave room for others.
  */
 
 #ifdef HAVE_CONFIG_H

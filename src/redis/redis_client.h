@@ -1,5 +1,6 @@
 /* redis_client.h: a blocking connection to a Redis, for a thread of its own: send a command, get the reply.
- ** It connects on demand; a connection that fails is closed, and the next command makes a new one. Waiting
+ *
+ * It connects on demand; a connection that fails is closed, and the next command makes a new one. Waiting
  * between attempts is the caller's. Looking up a name takes as long as the system's resolver wants, some ten seconds at
  * worst. */
 #ifndef REDIS_CLIENT_H

@@ -28,7 +28,7 @@ int64_t window_began_ns(const struct window *w)
 
 /* --- Ids --- */
 
-static bool has_batch(const struct window *w, uint64_t id)
+static bool knows(const struct window *w, uint64_t id)
 {
 	for (size_t i = 0; id && i < w->id_count; i++)
 		if (w->ids[i] == id)
@@ -38,7 +38,7 @@ static bool has_batch(const struct window *w, uint64_t id)
 
 void window_remember(struct window *w, uint64_t id)
 {
-	if (!id || has_batch(w, id))
+	if (!id || knows(w, id))
 		return;
 	/* It fills from the start, then its oldest goes. */
 	assert(w->id_at < WINDOW_IDS && (w->id_count == WINDOW_IDS || w->id_at == w->id_count));
@@ -258,7 +258,7 @@ int window_add(struct window *w, const struct batch *b, struct err *err)
 	uint64_t samples;
 	int r;
 
-	if (has_batch(w, b->id))
+	if (knows(w, b->id))
 		return 0;
 	unfit = xcalloc(b->count + 1, sizeof(*unfit));
 	r = make_part(w, b, unfit, &samples, err);

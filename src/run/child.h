@@ -1,5 +1,6 @@
 /* child.h: runs the user's command in our place: same terminal, same process group, signals forwarded.
- ** Like a shell, it outlives the child on any signal; SIGINT and SIGQUIT of a terminal reach the child by
+ *
+ * Like a shell, it outlives the child on any signal; SIGINT and SIGQUIT of a terminal reach the child by
  * themselves, those sent to us alone are forwarded. */
 #ifndef RUN_CHILD_H
 #define RUN_CHILD_H

@@ -1,5 +1,6 @@
-/* run_unfinished.h: open runs and open samples (kinds 3 and 4 of wire/strobe_wire.h), as last
- *reported. * Anything left at the end belongs to processes that were killed, or that still run.
+/* run_unfinished.h: open runs and open samples (kinds 3 and 4 of wire/strobe_wire.h), as last reported.
+ *
+ * Anything left at the end belongs to processes that were killed, or that still run.
  */
 #ifndef RUN_RUN_UNFINISHED_H
 #define RUN_RUN_UNFINISHED_H

@@ -1,5 +1,6 @@
 /* only_day.h: the values of a single day as its file has them: stacks by number, and names only on demand.
- ** Most queries are about one day, and pictures show few of its stacks. */
+ *
+ * Most queries are about one day, and pictures show few of its stacks. */
 #ifndef STORE_ONLY_DAY_H
 #define STORE_ONLY_DAY_H
 

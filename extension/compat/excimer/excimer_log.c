@@ -116,8 +116,8 @@ static struct function_id identify(const zend_function *f)
 	return id;
 }
 
-/* Whether `node` is `frame`, without building its identity: this is asked for every frame of every sample. NULL is what
- * was left out. */
+/* Whether `node` is `frame`, without building its identity: called for every frame of every sample. NULL stands for
+ * left-out frames. */
 static inline bool is_frame(const struct excimer_node *node, const struct excimer_frame *frame)
 {
 	const struct function_id *id = &node->function;
@@ -183,7 +183,7 @@ static bool grow_nodes(struct excimer_log *log)
 	return true;
 }
 
-/* The node of `frame` (NULL: what was left out) below `caller`; 0 without memory. */
+/* The node of `frame` (NULL: left-out frames) below `caller`; 0 without memory. */
 static uint32_t find_or_add(struct excimer_log *log, uint32_t caller, const struct excimer_frame *frame)
 {
 	struct function_id id = { 0 };

@@ -106,7 +106,7 @@ static zend_string *closure_with_lines(const struct call_function *f)
 	return joined("{closure}::", f->file ? last_two(f->file) : "", lines, (size_t)n);
 }
 
-/* The method's own name may hold any bytes: it ends with what it was called with, when that was requested. */
+/* The method's own name may hold any bytes: it ends with its argument, when that was requested. */
 static zend_string *function_name(const struct edge_names *names, const struct call_function *f)
 {
 	if (f->closure && names->closure_lines)
@@ -142,14 +142,14 @@ bool edge_ignored(const HashTable *ignored, const zend_string *name)
 
 	if (!ignored || zend_string_equals_literal(name, EDGES_ROOT))
 		return false;
-	/* No name of a function has a '#' in it: what follows is what it was called with. */
+	/* No name of a function has a '#' in it: the argument follows it. */
 	arguments = memchr(ZSTR_VAL(name), '#', ZSTR_LEN(name));
 	if (arguments && zend_hash_str_exists(ignored, ZSTR_VAL(name), arguments - ZSTR_VAL(name)))
 		return true;
 	return zend_hash_exists(ignored, (zend_string *)name);
 }
 
-/* Makes a hash of twice as many slots as there is room for what they find. */
+/* Makes a hash with twice as many slots as entries. */
 static uint32_t *make_slots(uint32_t capacity)
 {
 	return calloc((size_t)capacity * 2, sizeof(uint32_t));

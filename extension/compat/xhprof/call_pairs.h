@@ -6,7 +6,7 @@
  * the user ignores them, are transparent: what they call belongs to the nearest caller that is shown. A pair without a
  * call counts how often a fiber was resumed there ("Fiber::resume==>job"), since tools divide by the calls.
  *
- * The APIs that share this form differ in how they name what is not a plain function; such a set of rules is a
+ * The APIs that share this form differ in naming anything but plain functions; such a set of rules is a
  * constant.
  */
 #ifndef STROBE_EDGES_H
@@ -43,7 +43,7 @@ struct edge_format {
  * library's memory, so no PHP array may keep it. */
 zend_string *edge_name(const struct edge_names *names, const struct call_function *f);
 
-/* Whether the user ignores what has this name. "main()" never is. */
+/* Whether the user ignores functions of this name. "main()" never is. */
 bool edge_ignored(const HashTable *ignored, const zend_string *name);
 
 /* The sums of any number of trees. They are kept in the C library's memory, without PHP's. */

@@ -80,9 +80,9 @@ static bool is_operator(const char *start, const char *p)
 
 static const char anonymous[] = "(anonymous namespace)";
 
-/* Whether the name continues after parameters, which then belong to an enclosing function:
+/* Whether the name continues after parameters, which are those of a function around it then:
  * "f(int) const::{lambda(int)#1}::operator()". */
-static bool name_continues(const char *p, const char *end)
+static bool continues(const char *p, const char *end)
 {
 	static const char *const between[] = { " const", " volatile", " &&", " &" };
 
@@ -124,7 +124,7 @@ static size_t find_parameters(struct str name)
 			continue;
 		}
 		closed = behind_brackets(p, end);
-		if (!closed || !((angles && last_angle >= closed) || (braces && last_brace >= closed) || name_continues(closed, end) ||
+		if (!closed || !((angles && last_angle >= closed) || (braces && last_brace >= closed) || continues(closed, end) ||
 				 (p - name.p == 8 && !memcmp(name.p, "decltype", 8))))
 			return (size_t)(p - name.p);
 		next = closed;
