@@ -370,6 +370,13 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	return r == -EFBIG || r == -E2BIG || r == -EINVAL ? -EIO : r;
 }
 
+static void keep_ids(void *data, const uint64_t *ids, size_t count)
+{
+	struct logs *l = data;
+
+	undo_keep_ids(l->undo, ids, count);
+}
+
 static void maintain(void *data)
 {
 	struct logs *l = data;
@@ -387,7 +394,7 @@ static void maintain(void *data)
 struct collector_sink logs_sink(struct logs *l)
 {
 	return (struct collector_sink){
-		.url = l->url, .commit = commit, .maintain = maintain, .wants_lines = true, .data = l
+		.url = l->url, .commit = commit, .keep_ids = keep_ids, .maintain = maintain, .wants_lines = true, .data = l
 	};
 }
 

@@ -172,16 +172,45 @@ TEST(no_record_leads_out_of_the_tree)
 	end();
 }
 
-TEST(the_oldest_ids_are_forgotten_first)
+static void run_batch(uint64_t id, const struct undo_file *files, size_t count)
 {
+	CHECK(!undo_begin(undo, id, files, count, &problem));
+	CHECK(!undo_end(undo, &problem));
+}
+
+TEST(ids_stay_until_they_are_old_and_cannot_come_again)
+{
+	const uint64_t open[] = { 3, UNDO_IDS };
+
 	begin();
-	for (uint64_t id = 1; id <= UNDO_IDS + 5; id++) {
-		CHECK(!undo_begin(undo, id, NULL, 0, &problem));
-		CHECK(!undo_end(undo, &problem));
-	}
-	CHECK(!undo_knows(undo, 5) && undo_knows(undo, 6) && undo_knows(undo, UNDO_IDS + 5));
+	for (uint64_t id = 1; id <= UNDO_IDS + 5; id++)
+		run_batch(id, NULL, 0);
+	CHECK(undo_knows(undo, 1) && undo_knows(undo, 5) && undo_knows(undo, UNDO_IDS + 5));
 	reopen();
-	CHECK(!undo_knows(undo, 5) && undo_knows(undo, 6) && undo_knows(undo, UNDO_IDS + 5));
+	CHECK(undo_knows(undo, 1) && undo_knows(undo, 5) && undo_knows(undo, UNDO_IDS + 5));
+	undo_keep_ids(undo, open, 2);
+	CHECK(undo_knows(undo, 3) && !undo_knows(undo, 5) && undo_knows(undo, 6) && undo_knows(undo, UNDO_IDS + 5));
+	undo_keep_ids(undo, NULL, 0);
+	CHECK(!undo_knows(undo, 3) && !undo_knows(undo, 5) && undo_knows(undo, 7) && undo_knows(undo, UNDO_IDS + 5));
+	end();
+}
+
+/* Records of 500 files each make it grow to its limit. */
+TEST(a_renewed_file_has_the_ids_that_are_kept)
+{
+	struct undo_file files[500];
+	const uint64_t open[] = { 3 };
+
+	begin();
+	for (uint64_t id = 1; id <= UNDO_IDS + 5; id++)
+		run_batch(id, NULL, 0);
+	undo_keep_ids(undo, open, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		files[i] = (struct undo_file){ .path = "daily/a-name-of-some-length-that-makes-the-record-large.log" };
+	for (uint64_t id = UNDO_IDS + 6; id <= UNDO_IDS + 200; id++)
+		run_batch(id, files, ARRAY_SIZE(files));
+	reopen();
+	CHECK(undo_knows(undo, 3) && !undo_knows(undo, 5) && undo_knows(undo, 6) && undo_knows(undo, UNDO_IDS + 200));
 	end();
 }
 

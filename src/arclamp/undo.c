@@ -1,6 +1,7 @@
 /* undo.c: the file of undo records, and truncation of half-written files. */
 #include "undo.h"
 
+#include "batch_ids.h"
 #include "buf.h"
 #include "io.h"
 #include "ledger.h"
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 
 #define RENEW_BYTES	((size_t)4 << 20)
+#define ID_BYTES	10u		/* a varint of random bits */
 #define ENDED_MAX	(LEDGER_HEADER + 11)	/* bytes of the record that a batch ended, or was taken back */
 
 enum record_kind { BEGUN = 1, ENDED = 2, TAKEN_BACK = 3, IDS = 4 };
@@ -25,8 +27,7 @@ struct undo {
 	struct ledger *file;
 	uint64_t taken_back;
 
-	uint64_t ids[UNDO_IDS];			/* the oldest is replaced first */
-	size_t id_count, id_at;
+	struct batch_ids ids;			/* of batches that ended */
 
 	/* the batch that began and did not end */
 	bool is_begun;
@@ -39,20 +40,12 @@ struct undo {
 
 bool undo_knows(const struct undo *u, uint64_t id)
 {
-	for (size_t i = 0; i < u->id_count && id; i++)
-		if (u->ids[i] == id)
-			return true;
-	return false;
+	return batch_ids_has(&u->ids, id);
 }
 
-static void remember(struct undo *u, uint64_t id)
+void undo_keep_ids(struct undo *u, const uint64_t *open, size_t count)
 {
-	if (!id || undo_knows(u, id))
-		return;
-	u->ids[u->id_at] = id;
-	u->id_at = (u->id_at + 1) % UNDO_IDS;
-	if (u->id_count < UNDO_IDS)
-		u->id_count++;
+	batch_ids_keep(&u->ids, open, count, UNDO_IDS);
 }
 
 static void forget_begun(struct undo *u)
@@ -135,17 +128,24 @@ static int append_id(struct undo *u, enum record_kind kind, struct err *err)
 /* The ids alone in place of all that was noted. */
 static int renew(struct undo *u, struct err *err)
 {
-	size_t first = u->id_count == UNDO_IDS ? u->id_at : 0;
 	_cleanup_(buf_done) struct buf body = { 0 }, all = { 0 };
 
 	buf_init(&body);
 	buf_init(&all);
 	buf_put_varint(&body, IDS);
-	buf_put_varint(&body, u->id_count);
-	for (size_t i = 0; i < u->id_count; i++)
-		buf_put_varint(&body, u->ids[(first + i) % UNDO_IDS]);
+	buf_put_varint(&body, u->ids.count);
+	for (size_t i = 0; i < u->ids.count; i++)
+		buf_put_varint(&body, u->ids.ids[i]);
 	ledger_put(&all, body.data, body.size);
 	return ledger_replace(u->file, &all, err);
+}
+
+/* With many ids the file may be large without anything in it that could go. */
+static bool is_mostly_over(const struct undo *u)
+{
+	size_t size = ledger_size(u->file);
+
+	return size > RENEW_BYTES && size / 2 > ID_BYTES * u->ids.count;
 }
 
 int undo_begin(struct undo *u, uint64_t id, const struct undo_file *files, size_t count, struct err *err)
@@ -165,7 +165,7 @@ int undo_begin(struct undo *u, uint64_t id, const struct undo_file *files, size_
 		buf_put_varint(&body, files[i].inode);
 		buf_put_varint(&body, files[i].length);
 	}
-	if (ledger_size(u->file) > RENEW_BYTES && (r = renew(u, err)) < 0)
+	if (is_mostly_over(u) && (r = renew(u, err)) < 0)
 		return r;
 	r = ledger_append(u->file, &body, true, err);
 	if (r >= 0)
@@ -179,7 +179,7 @@ int undo_end(struct undo *u, struct err *err)
 
 	if (r < 0)
 		return r;
-	remember(u, u->id);
+	batch_ids_add(&u->ids, u->id);
 	forget_begun(u);
 	return 0;
 }
@@ -282,7 +282,7 @@ static void read_record(void *data, const uint8_t *body, size_t n)
 	case ENDED:
 		id = next(&r);
 		if (!r.bad)
-			remember(u, id);
+			batch_ids_add(&u->ids, id);
 		forget_begun(u);
 		break;
 	case TAKEN_BACK:
@@ -292,7 +292,7 @@ static void read_record(void *data, const uint8_t *body, size_t n)
 		for (uint64_t count = next(&r); count && !r.bad; count--) {
 			id = next(&r);
 			if (!r.bad)
-				remember(u, id);
+				batch_ids_add(&u->ids, id);
 		}
 		break;
 	}
@@ -357,6 +357,7 @@ int undo_open(const char *base, struct undo **ret, struct err *err)
 	u->directory = xasprintf("%s/.strobe", base);
 	u->path = xasprintf("%s/batches", u->directory);
 	u->lock_fd = -1;
+	batch_ids_init(&u->ids);
 	r = start(u, err);
 	if (r < 0) {
 		undo_close(u);
@@ -372,6 +373,7 @@ struct undo *undo_close(struct undo *u)
 		return NULL;
 	forget_begun(u);
 	ledger_close(u->file);
+	batch_ids_done(&u->ids);
 	if (u->lock_fd >= 0)
 		close(u->lock_fd);
 	free(u->base);

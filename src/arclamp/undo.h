@@ -2,8 +2,9 @@
  *
  * Before a batch is written, its id and the length of each of its files are noted and synced; when all files are
  * synced, so is its end. A batch without an end (found at a start after a crash, or by the next try after a full disk)
- * is undone: its files are cut back, and files it created are removed. The ids of the last UNDO_IDS batches are kept,
- * so that a batch repeated after a restart is known. Two processes cannot work on one tree.
+ * is undone: its files are cut back, and files it created are removed. The ids of batches are kept, so that one that is
+ * delivered again after a restart is known: of the last UNDO_IDS batches, and of all that may still be delivered again
+ * (undo_keep_ids). Two processes cannot work on one tree.
  *
  * All is in `<base>/.strobe`: `lock`, which is locked while a process works here, and `batches`, a ledger (ledger.h),
  * in whose place comes one with the ids alone when it has grown. Bodies of its records are a kind, then varints:
@@ -38,6 +39,9 @@ int undo_open(const char *base, struct undo **ret, struct err *err);
 struct undo *undo_close(struct undo *u);		/* NULL is fine; returns NULL */
 
 bool undo_knows(const struct undo *u, uint64_t id);	/* the batch ended once; 0 is no id and never known */
+
+/* Drops the ids of batches that are neither in `open` nor among the last UNDO_IDS. */
+void undo_keep_ids(struct undo *u, const uint64_t *open, size_t count);
 
 /* Durable when it returns 0; then the files may be created and appended to. The batch before must have ended, or have
  * been undone. */

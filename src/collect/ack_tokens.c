@@ -20,6 +20,7 @@ void ack_tokens_end_confirmed(struct collector *c, struct redeliverable *t)
 		assert(!u->next || u->until < u->next->until);
 
 		t->unconfirmed = u->next;
+		t->unconfirmed_count--;
 		if (!t->unconfirmed)
 			t->last_unconfirmed = &t->unconfirmed;
 		if (c->journal)
@@ -55,6 +56,7 @@ void ack_tokens_return(struct collector *c, uint64_t batch_id, const struct open
 	*u = (struct unconfirmed){ .batch_id = batch_id, .until = t->handed_back };
 	*t->last_unconfirmed = u;
 	t->last_unconfirmed = &u->next;
+	t->unconfirmed_count++;
 	share->source->ops->ack(share->source, share->ack_tokens, share->ack_token_count);
 	ack_tokens_end_confirmed(c, t);
 }

@@ -344,6 +344,7 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 	c->timer = (struct watch){ .ready = tick, .fd = -1 };
 	c->wake = (struct watch){ .ready = woken, .fd = -1 };
 	c->wake_fd = -1;
+	c->max_open_batches = COLLECTOR_OPEN_BATCHES;
 	c->last_done = &c->done;
 	c->last_closing = &c->closing;
 	c->caps = label_caps_new(o->max_label_values, &c->counters.label_values_folded, &c->counters.labels_dropped);

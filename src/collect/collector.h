@@ -21,6 +21,7 @@
 #include "source.h"
 
 #define COLLECTOR_SINKS	8u
+#define COLLECTOR_OPEN_BATCHES	65536u	/* with ack tokens and in flight; with more, their sources wait */
 
 struct collector;
 
@@ -41,6 +42,9 @@ struct collector_sink {
 	/* Returns 0 once each run has its result and all valid ones are durable; after a failure the same runs are
 	 * redelivered. NULL if the sink takes no runs; without any sink that takes them they are dropped as unfit. */
 	int (*commit_runs)(void *data, struct collector_run *runs, size_t count, struct err *err);
+	/* Open batches: those that may be delivered again after they were committed. A sink that recognizes batches by id must
+	 * remember the ids of these, and need not remember others. About every minute; NULL: it remembers none, or all. */
+	void (*keep_ids)(void *data, const uint64_t *ids, size_t count);
 	/* Background work, about every minute; every 10 seconds while nothing can be stored. May be NULL. */
 	void (*maintain)(void *data);
 	/* Called after each commit: whether maintenance is due every 10 seconds now, too. May be NULL. */

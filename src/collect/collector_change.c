@@ -70,6 +70,11 @@ void collector_set_caps(struct collector *c, const struct collector_options *o)
 	label_caps_set_max(c->caps, o->max_label_values);
 }
 
+void collector_set_max_open_batches(struct collector *c, uint64_t n)
+{
+	c->max_open_batches = n;
+}
+
 bool collector_forget(struct collector *c, struct source *s)
 {
 	struct redeliverable **p = &c->redeliverable, *t;

@@ -55,6 +55,7 @@ struct redeliverable {
 
 	/* acknowledged, which the source has not confirmed yet; the oldest first */
 	struct unconfirmed { uint64_t batch_id, until; struct unconfirmed *next; } *unconfirmed, **last_unconfirmed;
+	uint64_t unconfirmed_count;
 	uint64_t handed_back;			/* ack tokens so far */
 	struct redeliverable *next;
 };
@@ -78,6 +79,7 @@ struct collector {
 	struct label_caps *caps;
 	struct line_dict *dict;
 	uint64_t next_id;
+	uint64_t max_open_batches;
 	int wake_fd;
 
 	struct journal *journal;		/* NULL: none */
@@ -105,6 +107,7 @@ void collector_count_bytes(struct collector *c, struct open_batch *b);	/* its pr
 uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);
+void collector_set_max_open_batches(struct collector *c, uint64_t n);	/* for tests: instead of COLLECTOR_OPEN_BATCHES */
 void collector_reap(struct collector *c);	/* sink workers that have left */
 
 /* --- ack_tokens.c --- */

@@ -126,12 +126,22 @@ static bool no_room(struct collector *c, const struct source_about *about, uint6
 	return !about->ack_token && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);
 }
 
+/* The journal has the ids of these, and sinks remember them. */
+static uint64_t open_batches(const struct collector *c)
+{
+	uint64_t n = 0;
+
+	for (const struct redeliverable *t = c->redeliverable; t; t = t->next)
+		n += t->source->batches + t->unconfirmed_count;
+	return n;
+}
+
 /* Makes sources that can wait do so, long before anything has to be dropped. */
 static bool full(void *data)
 {
 	struct collector *c = data;
 
-	return !has_room(c, taken_for_waiting, 0, c->options.queue_bytes / 2);
+	return open_batches(c) >= c->max_open_batches || !has_room(c, taken_for_waiting, 0, c->options.queue_bytes / 2);
 }
 
 static int64_t spare(void *data)

@@ -56,6 +56,8 @@ struct journal {
 
 	struct open_record *open;
 	size_t open_count, open_capacity;
+	size_t first_open;		/* those before it have ended */
+	int64_t forgot_ns;		/* monotonic: when ended ones were last forgotten */
 
 	/* for the old ones: ack tokens to the index of their batch, and which relays' batches each held */
 	struct map ack_tokens, held;
@@ -170,18 +172,27 @@ static void remember_open(struct journal *j, uint64_t id, const void *body, size
 	j->open_bytes += n;
 }
 
+/* Batches mostly end in the order in which they began, and thousands at once when a sink recovers. */
 static void note_end(struct journal *j, uint64_t id)
 {
-	for (size_t i = 0; i < j->open_count; i++)
-		if (j->open[i].id == id && !j->open[i].ended_ns)
+	for (size_t i = j->first_open; i < j->open_count; i++)
+		if (j->open[i].id == id && !j->open[i].ended_ns) {
 			j->open[i].ended_ns = clock_monotonic_ns();
+			break;
+		}
+	while (j->first_open < j->open_count && j->open[j->first_open].ended_ns)
+		j->first_open++;
 }
 
+/* Not at each end, since it looks at all of them. */
 static void forget_ended(struct journal *j)
 {
-	int64_t before = clock_monotonic_ns() - ended_kept_ns;
-	size_t kept = 0;
+	int64_t now = clock_monotonic_ns(), before = now - ended_kept_ns;
+	size_t kept = 0, first_open = 0;
 
+	if (now - j->forgot_ns < NS_PER_SECOND && ended_kept_ns >= NS_PER_SECOND)
+		return;
+	j->forgot_ns = now;
 	for (size_t i = 0; i < j->open_count; i++) {
 		struct open_record *o = &j->open[i];
 
@@ -190,10 +201,12 @@ static void forget_ended(struct journal *j)
 			j->open_bytes -= o->size;
 			free(o->body);
 		} else {
+			first_open += i < j->first_open;
 			j->open[kept++] = *o;
 		}
 	}
 	j->open_count = kept;
+	j->first_open = first_open;
 }
 
 static void read_begun(struct journal *j, struct strobe_wire_cursor *c, const uint8_t *body, size_t n)
@@ -293,6 +306,19 @@ int journal_begin(struct journal *j, struct open_batch *b, struct err *err)
 	}
 	lock_release(&j->lock);
 	return r;
+}
+
+uint64_t *journal_open_ids(struct journal *j, size_t *ret_count)
+{
+	uint64_t *ids;
+
+	lock_take(&j->lock);
+	ids = xcalloc(j->open_count + 1, sizeof(*ids));
+	for (size_t i = 0; i < j->open_count; i++)
+		ids[i] = j->open[i].id;
+	*ret_count = j->open_count;
+	lock_release(&j->lock);
+	return ids;
 }
 
 static void put_end(struct buf *body, uint64_t id)

@@ -48,6 +48,9 @@ bool journal_seen(struct journal *j, uint64_t relay_id);
  * failure -EIO: it is worth another try. */
 int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
 
+/* The ids of batches whose ack tokens may be redelivered, including those that ended a moment ago; 8 bytes each. The caller frees. */
+uint64_t *journal_open_ids(struct journal *j, size_t *ret_count);
+
 /* A batch is acknowledged: its ack tokens will not be redelivered. */
 void journal_end(struct journal *j, uint64_t batch_id);
 

@@ -313,10 +313,24 @@ static int commit_first_runs(struct sink_worker *o)
 
 /* --- The thread --- */
 
+static void keep_ids(struct sink_worker *o)
+{
+	struct journal *j = o->collector->journal;
+	_cleanup_(freep) uint64_t *ids = NULL;
+	size_t count = 0;
+
+	if (j)
+		ids = journal_open_ids(j, &count);
+	o->sink.keep_ids(o->sink.data, ids, count);
+}
+
 static void maintain(struct sink_worker *o)
 {
 	lock_release(&o->collector->lock);
-	o->sink.maintain(o->sink.data);
+	if (o->sink.keep_ids)
+		keep_ids(o);
+	if (o->sink.maintain)
+		o->sink.maintain(o->sink.data);
 	lock_take(&o->collector->lock);
 	o->maintained_ns = clock_monotonic_ns();
 }
@@ -338,7 +352,7 @@ static int64_t next_maintenance(const struct sink_worker *o)
 {
 	bool is_urgent = o->is_low_on_space || o->counters.failing || o->counters.runs_failing;
 
-	if (!o->sink.maintain || o->collector->flushing)
+	if ((!o->sink.maintain && !o->sink.keep_ids) || o->collector->flushing)
 		return 0;
 	return o->maintained_ns + (is_urgent ? MAINTAIN_URGENT_NS : MAINTAIN_NS);
 }

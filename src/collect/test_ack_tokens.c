@@ -20,6 +20,8 @@ struct sink {
 	bool fails;
 	uint64_t ids[1000], samples, known;
 	size_t count;
+	uint64_t kept_ids[10];
+	size_t kept_count, keep_calls;
 	int64_t bucket_ns;
 };
 
@@ -45,6 +47,19 @@ static int commit(void *data, const struct batch *b, struct err *err)
 out:
 	pthread_mutex_unlock(&s->lock);
 	return r;
+}
+
+static void keep_ids(void *data, const uint64_t *ids, size_t count)
+{
+	struct sink *s = data;
+
+	pthread_mutex_lock(&s->lock);
+	assert(count <= ARRAY_SIZE(s->kept_ids));
+	for (size_t i = 0; i < count; i++)
+		s->kept_ids[i] = ids[i];
+	s->kept_count = count;
+	s->keep_calls++;
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* A source that notes what it is told, as a stream would be. */
@@ -112,7 +127,7 @@ static void live(struct fixture *f)
 {
 	struct collector_sink sinks[2] = {
 		{ .url = "one", .commit = commit, .data = &f->sinks[0] },
-		{ .url = "two", .commit = commit, .data = &f->sinks[1] },
+		{ .url = "two", .commit = commit, .keep_ids = keep_ids, .data = &f->sinks[1] },
 	};
 	struct collector_options o;
 
@@ -561,6 +576,88 @@ TEST(a_full_queue_pauses_sources_with_ack_tokens_and_drops_none_of_their_data)
 	CHECK_INT(f.sinks[0].samples, 20);
 	CHECK_INT(f.one.acked, 20);
 	CHECK(!r.full(r.data));
+	stop(&f);
+}
+
+TEST(sources_wait_while_too_many_batches_are_in_flight)
+{
+	struct source_receiver r;
+	struct fixture f;
+
+	start(&f);
+	collector_set_max_open_batches(f.c, 3);
+	r = collector_receiver(f.c);
+	set_fails(&f.sinks[0], true);
+	for (uint64_t i = 1; i <= 3; i++) {
+		CHECK(!r.full(r.data));
+		give(&f, i & 1 ? &f.one : &f.two, i, 1);
+		collector_flush(f.c, 1000000);
+	}
+	CHECK(r.full(r.data));
+	set_fails(&f.sinks[0], false);
+	f.one.is_slow = true;
+	flush(&f);
+	CHECK(!r.full(r.data));
+	give(&f, &f.two, 4, 1);
+	CHECK(r.full(r.data));		/* two are acknowledged, but not confirmed */
+	f.one.confirmed = 2;
+	give(&f, &f.one, 5, 1);
+	flush(&f);
+	CHECK(!r.full(r.data));
+	CHECK_INT(f.sinks[0].samples, 5);
+	stop(&f);
+}
+
+/* As if a minute were over. */
+static void maintain_now(struct fixture *f, unsigned sink)
+{
+	struct sink *s = &f->sinks[sink];
+	size_t before = s->keep_calls;
+	bool called = false;
+
+	lock_take(&f->c->lock);
+	f->c->sink_workers[sink].maintained_ns = -NS_PER_DAY;
+	pthread_cond_broadcast(&f->c->changed);
+	lock_release(&f->c->lock);
+	while (!called) {
+		usleep(1000);
+		pthread_mutex_lock(&s->lock);
+		called = s->keep_calls > before;
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+TEST(a_sink_learns_which_batches_may_come_again)
+{
+	struct sink *two;
+	struct fixture f;
+
+	start(&f);
+	two = &f.sinks[1];
+	set_fails(&f.sinks[0], true);
+	for (uint64_t i = 1; i <= 2; i++) {
+		give(&f, &f.one, i, 1);
+		collector_flush(f.c, 1000000);
+	}
+	while (f.c->sink_workers[1].counters.samples_queued)
+		usleep(1000);
+	maintain_now(&f, 1);
+	CHECK_INT(two->kept_count, 2);
+	CHECK_INT(two->kept_ids[0], two->ids[0]);
+	CHECK_INT(two->kept_ids[1], two->ids[1]);
+	crash(&f);
+	live(&f);
+	maintain_now(&f, 1);
+	CHECK_INT(two->kept_count, 2);		/* before the source has delivered them again */
+	journal_set_ended_kept(0);
+	set_fails(&f.sinks[0], false);
+	give(&f, &f.one, 1, 1);
+	give(&f, &f.one, 2, 1);
+	caught_up(&f, &f.one);
+	flush(&f);
+	maintain_now(&f, 1);
+	CHECK_INT(two->kept_count, 0);
+	journal_set_ended_kept(30 * NS_PER_SECOND);
 	stop(&f);
 }
 

@@ -153,6 +153,15 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	return e;
 }
 
+static void keep_ids(void *data, const uint64_t *ids, size_t count)
+{
+	struct relay *r = data;
+
+	lock_take(&r->lock);
+	window_keep_ids(r->window, ids, count);
+	lock_release(&r->lock);
+}
+
 /* Each run is an entry of its own. */
 static int commit_runs(void *data, struct collector_run *runs, size_t count, struct err *err)
 {
@@ -458,7 +467,11 @@ struct relay *relay_close(struct relay *r)
 struct collector_sink relay_sink(struct relay *r)
 {
 	return (struct collector_sink){
-		.url = r->url.redis.shown, .commit = commit, .commit_runs = commit_runs, .data = r,
+		.url = r->url.redis.shown,
+		.commit = commit,
+		.commit_runs = commit_runs,
+		.keep_ids = keep_ids,
+		.data = r,
 	};
 }
 

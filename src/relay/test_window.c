@@ -288,6 +288,33 @@ TEST(a_redelivered_batch_is_not_added_again)
 	end();
 }
 
+TEST(a_batch_that_may_come_again_is_known_however_many_followed)
+{
+	const uint64_t open[] = { 2 };
+	uint64_t handed;
+
+	open_fresh();
+	for (uint64_t id = 1; id <= WINDOW_IDS + 5; id++)
+		CHECK_INT(add(id, "f", 1), 0);
+	window_keep_ids(window, open, 1);
+	CHECK_INT(window_close(window, NULL), 0);
+	CHECK_INT(add(WINDOW_IDS + 6, "f", 1), 0);	/* a new file begins with the ids */
+	CHECK_INT(window_close(window, NULL), 0);
+	CHECK_INT(add(WINDOW_IDS + 7, "f", 1), 0);
+	for (unsigned again = 0; again < 2; again++) {
+		handed = counters.samples_handed;
+		CHECK_INT(add(2, "f", 1), 0);
+		CHECK_INT(add(6, "f", 1), 0);
+		CHECK_INT(add(WINDOW_IDS + 5, "f", 1), 0);
+		CHECK_INT(counters.samples_handed, handed);
+		close_all();
+		open_all();
+	}
+	CHECK_INT(add(5, "f", 1), 0);
+	CHECK_INT(counters.samples_handed, 1);		/* neither open nor among the last ones */
+	end();
+}
+
 TEST(after_a_crash_the_open_window_is_there_again)
 {
 	open_fresh();

@@ -28,24 +28,9 @@ int64_t window_began_ns(const struct window *w)
 
 /* --- Ids --- */
 
-static bool knows(const struct window *w, uint64_t id)
+void window_keep_ids(struct window *w, const uint64_t *open, size_t count)
 {
-	for (size_t i = 0; id && i < w->id_count; i++)
-		if (w->ids[i] == id)
-			return true;
-	return false;
-}
-
-void window_remember(struct window *w, uint64_t id)
-{
-	if (!id || knows(w, id))
-		return;
-	/* It fills from the start, then its oldest goes. */
-	assert(w->id_at < WINDOW_IDS && (w->id_count == WINDOW_IDS || w->id_at == w->id_count));
-	w->ids[w->id_at] = id;
-	w->id_at = (w->id_at + 1) % WINDOW_IDS;
-	if (w->id_count < WINDOW_IDS)
-		w->id_count++;
+	batch_ids_keep(&w->ids, open, count, WINDOW_IDS);
 }
 
 /* --- Messages --- */
@@ -112,18 +97,17 @@ static int put_record(struct window *w, struct record *r, const void *body, size
 static int begin(struct window *w, struct err *err)
 {
 	struct record record = { .kind = RECORD_IDS, .first = true, .last = true, .window = w->number, .time_ns = clock_wall_ns() };
-	uint8_t ids[8 * WINDOW_IDS];
-	size_t first = w->id_count == WINDOW_IDS ? w->id_at : 0;
+	_cleanup_(freep) uint8_t *ids = xmalloc(8 * w->ids.count + 1);
 	int r;
 
-	assert(!w->begun && w->id_count <= WINDOW_IDS);
-	for (size_t i = 0; i < w->id_count; i++)
-		strobe_wire_put_le(ids + 8 * i, w->ids[(first + i) % WINDOW_IDS], 8);
+	assert(!w->begun);
+	for (size_t i = 0; i < w->ids.count; i++)
+		strobe_wire_put_le(ids + 8 * i, w->ids.ids[i], 8);
 	w->end = 0;
 	w->samples = 0;
 	if (ftruncate(w->fds[w->number & 1], 0))
 		return failed(w, -errno, err);
-	r = put_record(w, &record, ids, 8 * w->id_count);
+	r = put_record(w, &record, ids, 8 * w->ids.count);
 	if (r < 0)
 		return failed(w, r, err);
 	w->end = (off_t)(RECORD_HEADER + record.size);
@@ -258,7 +242,7 @@ int window_add(struct window *w, const struct batch *b, struct err *err)
 	uint64_t samples;
 	int r;
 
-	if (knows(w, b->id))
+	if (batch_ids_has(&w->ids, b->id))
 		return 0;
 	unfit = xcalloc(b->count + 1, sizeof(*unfit));
 	r = make_part(w, b, unfit, &samples, err);
@@ -266,7 +250,7 @@ int window_add(struct window *w, const struct batch *b, struct err *err)
 		r = write_part(w, b->id, w->part.data, w->part.size, samples, err);
 	if (r >= 0) {
 		window_add_parsed(w, w->part.data);
-		window_remember(w, b->id);
+		batch_ids_add(&w->ids, b->id);
 		count_unfit(w, b, unfit);
 	}
 	empty_part(w);

@@ -5,8 +5,8 @@
  * obsolete: they say to which window they belong, and the spool knows the newest that it has.
  *
  * There are two files, `window-0` and `window-1`, for windows with even and odd numbers, so that one is not overwritten
- * before the next is durable. Each begins with a record of ids: those of the last batches of earlier windows, so that
- * a redelivered batch is recognized.
+ * before the next is durable. Each begins with a record of ids: those of batches of earlier windows that are among the last WINDOW_IDS
+ * or may be redelivered (window_keep_ids), so that a redelivered batch is recognized.
  */
 #ifndef RELAY_WINDOW_H
 #define RELAY_WINDOW_H
@@ -14,7 +14,7 @@
 #include "batch.h"
 #include "spool.h"
 
-#define WINDOW_IDS	1024u		/* batches that are remembered */
+#define WINDOW_IDS	1024u		/* batches that are always remembered */
 
 struct window;
 
@@ -26,6 +26,9 @@ struct window *window_free(struct window *w);		/* NULL is fine; returns NULL */
 
 /* Durable when it returns 0; a batch that was added before is not added again. */
 int window_add(struct window *w, const struct batch *b, struct err *err);
+
+/* Drops the ids of batches that are neither in `open` nor among the last WINDOW_IDS. */
+void window_keep_ids(struct window *w, const uint64_t *open, size_t count);
 
 bool window_is_empty(const struct window *w);
 int64_t window_began_ns(const struct window *w);	/* monotonic; 0 if it should be closed now */

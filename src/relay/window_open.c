@@ -14,7 +14,7 @@
 static void read_ids(struct window *w, const struct buf *body)
 {
 	for (size_t i = 0; i + 8 <= body->size; i += 8)
-		window_remember(w, strobe_wire_get_le((const uint8_t *)body->data + i, 8));
+		batch_ids_add(&w->ids, strobe_wire_get_le((const uint8_t *)body->data + i, 8));
 }
 
 /* Parses what is there, leaves out what cannot be read, and returns how many bytes are left. With a wrong length the start
@@ -125,7 +125,7 @@ static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret
 		if (r.kind == RECORD_PART && r.window > spooled)
 			take_part(w, &r, &body, whole);
 		if (r.kind == RECORD_PART)
-			window_remember(w, r.owner);
+			batch_ids_add(&w->ids, r.owner);
 		if (r.kind == RECORD_IDS && whole)
 			read_ids(w, &body);
 		*ret_samples = samples = (r.has_sums ? r.samples_before : samples) + r.samples;
@@ -182,6 +182,7 @@ int window_open(const char *directory, const char *host, struct spool *spool, st
 	w->zstd = ZSTD_createCCtx();
 	w->fds[0] = w->fds[1] = -1;
 	window_series_init(&w->series, w->host);
+	batch_ids_init(&w->ids);
 	buf_init(&w->part);
 	w->part.limit = PART_BYTES_MAX;
 	if (!w->zstd)
@@ -205,6 +206,7 @@ struct window *window_free(struct window *w)
 		if (w->fds[i] >= 0)
 			close(w->fds[i]);
 	window_series_done(&w->series);
+	batch_ids_done(&w->ids);
 	buf_done(&w->part);
 	free(w->messages);
 	ZSTD_freeCCtx(w->zstd);

@@ -2,6 +2,7 @@
 #ifndef RELAY_WINDOW_PRIVATE_H
 #define RELAY_WINDOW_PRIVATE_H
 
+#include "batch_ids.h"
 #include "window_series.h"
 #include "window.h"
 
@@ -29,11 +30,8 @@ struct window {
 	size_t message_count, message_capacity;
 	struct window_series series;
 
-	uint64_t ids[WINDOW_IDS];		/* a ring */
-	size_t id_count, id_at;
+	struct batch_ids ids;			/* of batches in this window and in earlier ones */
 };
-
-void window_remember(struct window *w, uint64_t id);	/* a batch */
 
 /* Appends the messages in these bytes to w->messages; -EBADMSG, and nothing, if one of them
  * is invalid. */
