@@ -27,7 +27,7 @@ struct undo {
 	struct ledger *file;
 	uint64_t taken_back;
 
-	struct batch_ids ids;			/* of batches that ended */
+	struct batch_ids ids;			/* batches that ended */
 
 	/* the batch that began and did not end */
 	bool is_begun;

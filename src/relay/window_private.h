@@ -30,7 +30,7 @@ struct window {
 	size_t message_count, message_capacity;
 	struct window_series series;
 
-	struct batch_ids ids;			/* of batches in this window and in earlier ones */
+	struct batch_ids ids;			/* batches in this window and in earlier ones */
 };
 
 /* Appends the messages in these bytes to w->messages; -EBADMSG, and nothing, if one of them
