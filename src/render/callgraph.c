@@ -154,11 +154,13 @@ static void put_name(struct buf *out, struct str s)
 
 static void put_amount(const struct drawing *d, int64_t v, bool at_most)
 {
+	int64_t whole = larger(d->whole, d->whole_before);
+
 	buf_puts(d->out, at_most ? RENDER_AT_MOST : "");
 	amount_put(d->out, v, d->unit);
 	buf_puts(d->out, at_most ? " (" RENDER_AT_MOST : " (");
-	buf_put_fixed(d->out, 100 * part_of_whole(d, v), 1);
-	buf_puts(d->out, "%)");
+	amount_put_share(d->out, v, whole > 0 ? whole : 0);
+	buf_putc(d->out, ')');
 }
 
 static void put_times(const struct drawing *d, int64_t calls)
