@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 
 #define WATCHED_MAX	65536
-#define DISCARDED_MAX	((size_t)4 << 20)	/* of a refused request; browsers send no addresses above 2 MB */
+#define DISCARDED_MAX	((size_t)4 << 20)	/* bytes of a refused request; browsers send no addresses above 2 MB */
 
 struct watched {
 	struct framing framing;
