@@ -604,7 +604,7 @@ await test('a box of the call graph has its lines for a name, also where the edg
 	const part = await openPage(`/runs/shop/edge#show=calls&at=${between}`, { policy: false });
 	const box = await part.waitForSelector('.call-graph svg .node.critical');
 	const { name, role } = await part.accessibility.snapshot({ root: box });
-	check(role === 'link' && /^\{main\} self 0 \(0\.0%\) total 15 \(100\.0%\)$/.test(name), role, name);
+	check(role === 'link' && /^\{main\} self 0 \(0\.00%\) total 15 \(100%\)$/.test(name), role, name);
 	const hidden = await part.evaluate(() => {
 		const edge = document.querySelector('.call-graph').getBoundingClientRect().left;
 		return [...[...document.querySelectorAll('.node')].find((n) => n.textContent.includes('Namespace')).querySelectorAll('text')]
