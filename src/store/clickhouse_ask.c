@@ -403,8 +403,11 @@ int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data,
 {
 	struct shard_thread threads[CLICKHOUSE_SHARDS] = { 0 };
 
+	int rc;
+
 	run_threads(s, ask_shard, one, data, threads);
-	return result_of(s, threads, s->url.server_count, err);
+	rc = result_of(s, threads, s->url.server_count, err);
+	return rc == -ENOENT ? err_set(err, -EAGAIN, "%s", err->text) : rc;
 }
 
 /* --- Readiness --- */
@@ -412,7 +415,11 @@ int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data,
 static void *ask_tables(void *data)
 {
 	static const struct clickhouse_request r = {
-		.sql = "SELECT count() FROM samples WHERE day = toDate(0)", .is_number = true, .within_ns = READY_NS,
+		.sql = "SELECT count() FROM samples WHERE day = toDate(0) AND kind IN (SELECT kind FROM kinds) AND series IN (SELECT series"
+		       " FROM series WHERE day = toDate(0)) AND stack IN (SELECT stack FROM stacks WHERE month = 0) AND stack IN (SELECT"
+		       " frame FROM frames WHERE month = 0)",
+		.is_number = true,
+		.within_ns = READY_NS,
 	};
 	struct shard_thread *t = data;
 

@@ -30,7 +30,7 @@ int clickhouse_run(struct clickhouse_store *s, unsigned shard, const char *sql, 
 int clickhouse_ask_number(struct clickhouse_store *s, unsigned shard, const char *sql, uint64_t *ret, struct err *err);
 
 /* Calls `one` for each shard, at the same time. An unavailable one is noted in `missing` if others respond; all other errors
- * fail the whole query. */
+ * fail the whole query. -EAGAIN: tables have disappeared, and will be recreated. */
 typedef int clickhouse_one(struct clickhouse_store *s, unsigned shard, void *data, struct err *err);
 int clickhouse_each(struct clickhouse_store *s, clickhouse_one *one, void *data, struct err *err);
 

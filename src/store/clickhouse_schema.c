@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define START_JITTER_S	2			/* both numbers that give the start of a server are whole seconds */
+
 struct one {
 	struct clickhouse_store *store;
 	unsigned shard;
@@ -48,19 +50,33 @@ int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err
 	return rc < 0 ? rc : check_version(s, shard, err);
 }
 
+static int read_start(struct clickhouse_store *s, unsigned shard, int64_t *ret, struct err *err)
+{
+	uint64_t started;
+	int rc = clickhouse_ask_number(s, shard, "SELECT toUInt64(toUInt32(now())) - toUInt64(uptime())", &started, err);
+
+	*ret = rc < 0 ? 0 : (int64_t)started;
+	return rc;
+}
+
 int clickhouse_check_names(struct clickhouse_store *s, unsigned shard, struct err *err)
 {
+	int64_t started_s;
 	uint64_t made;
 	int rc = clickhouse_ask_number(s, shard, "SELECT sum(toUInt64(metadata_modification_time)) FROM system.tables"
 						 " WHERE database = currentDatabase() AND name IN ('kinds', 'series', 'stacks', 'frames')",
 				       &made, err);
 
+	if (rc >= 0)
+		rc = read_start(s, shard, &started_s, err);
 	if (rc < 0)
 		return rc;
 	lock_take(&s->writer);
-	if (s->names_made[shard] && s->names_made[shard] != made)
+	if ((s->names_made[shard] && s->names_made[shard] != made) ||
+	    (s->started_s[shard] && llabs(s->started_s[shard] - started_s) > START_JITTER_S))
 		clickhouse_known_forget(s->known);
 	s->names_made[shard] = made;
+	s->started_s[shard] = started_s;
 	lock_release(&s->writer);
 	return 0;
 }

@@ -14,7 +14,7 @@ int clickhouse_create(struct clickhouse_store *s, bool *ret_replicated, struct e
 int clickhouse_check(struct clickhouse_store *s, unsigned shard, struct err *err);
 
 /* Forgets the names that were sent if the tables that have them are other ones than before, since another daemon may have created them in
- * the place of those that disappeared. */
+ * the place of those that disappeared, or if the server was restarted: a power failure or a backup may have cost it some of them. */
 int clickhouse_check_names(struct clickhouse_store *s, unsigned shard, struct err *err);
 
 #endif

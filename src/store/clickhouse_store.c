@@ -50,7 +50,7 @@ int clickhouse_prepare(struct clickhouse_store *s, struct err *err)
 	s->replicated = replicated;
 	lock_release(&s->lock);
 	if (lost)
-		log_warning("recreated tables of the store that had disappeared; their samples and runs are gone");
+		log_warning("recreated tables of the store that had disappeared; their rows are gone");
 	return clickhouse_measure(s, err);
 }
 

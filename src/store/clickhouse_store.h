@@ -45,6 +45,7 @@ struct clickhouse_store {
 
 	struct lock writer;			/* guards the members below; held while samples are sent, and days are dropped */
 	struct clickhouse_known *known;
+	int64_t started_s[CLICKHOUSE_SHARDS];	/* start of the server, unix time; 0: not known yet */
 	uint64_t names_made[CLICKHOUSE_SHARDS];	/* when the tables of names were, in all; 0: not known yet */
 };
 

@@ -189,7 +189,7 @@ void store_missing(struct store *s, char *ret, size_t size)
 
 bool store_is_away(int code)
 {
-	return clickhouse_is_away(code);
+	return code == -EAGAIN || clickhouse_is_away(code);
 }
 
 /* The range holds nothing, so that the answer costs next to nothing. */

@@ -268,7 +268,7 @@ void store_missing(struct store *s, char *ret, size_t size);
 
 #define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
 
-/* Whether an error means that a server of the store is down or hangs, so that a retry may succeed. */
+/* Whether an error means that a server of the store is down, hangs, or has lost its tables, so that a retry may succeed. */
 bool store_is_away(int code);
 
 /* Whether all of its servers respond; takes a few seconds at most. The sentence names those that do not. */

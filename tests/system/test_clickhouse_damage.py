@@ -153,6 +153,21 @@ def names_are_sent_again_where_another_daemon_created_the_tables():
 
 
 @test
+def names_are_sent_again_to_a_server_that_was_restarted():
+    _, two = pair = mortals()
+    with Directory() as d, Page(d, both('restarted', pair=mortal)) as page:
+        lines = ''.join(f'main;f{i} 3\n' for i in range(100)).encode()
+        ingest = lambda: status_of(page, '/ingest?name=shop', 'POST', lines)[0] == 200
+        unknown = lambda: status_of(page, '/api/v1/profile?from=-1h&format=folded')[1].count('[unknown')
+        check(ingest() and wait_for(lambda: stored('restarted', *pair) == 300) and not unknown(), 'all are there')
+        time.sleep(65)          # it has seen when the servers started
+        two.kill()
+        two.start()
+        two.ask('TRUNCATE TABLE stacks', 'restarted')       # as if the power had failed
+        check(wait_for(lambda: ingest() and not unknown(), 100), f'stacks are named again: {unknown()} are unknown')
+
+
+@test
 def sums_stay_right_when_a_shard_lost_the_kinds_of_its_samples():
     one, two = servers()
     lines = stacks(200)
