@@ -104,8 +104,11 @@ static int put_attributes(struct reader *r, struct labels *l, struct numbers n)
 	while (numbers_next(&n, &index)) {
 		if ((e = otlp_attribute(&r->dictionary, index, &a, r->err)) < 0)
 			return e;
-		if (a && l)
-			put_label(r, l, a->key, a->value);
+		if (!a || !l)
+			continue;
+		if ((e = pushed_attribute(r->pushed, r->err)) < 0)
+			return e;
+		put_label(r, l, a->key, a->value);
 	}
 	return n.damaged ? bad(r, "a list of attributes is damaged") : 0;
 }

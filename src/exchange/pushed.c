@@ -80,6 +80,14 @@ int pushed_node(struct pushed *p, size_t name_size, struct err *err)
 		       PUSHED_NODES_MAX);
 }
 
+int pushed_attribute(struct pushed *p, struct err *err)
+{
+	if (++p->attributes <= PUSHED_ATTRIBUTES_MAX)
+		return 0;
+	return err_set(err, -E2BIG, "the attributes of its samples, with those of their profiles, exceed the limit of %u; send it in parts",
+		       PUSHED_ATTRIBUTES_MAX);
+}
+
 int pushed_child(struct pushed *p, struct profile *to, uint32_t *node, const struct profile *from, uint32_t frame, uint32_t line,
 		 struct err *err)
 {

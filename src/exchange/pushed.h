@@ -12,6 +12,7 @@
 
 #define PUSHED_BYTES_MAX	((size_t)64 << 20)	/* limit of an uncompressed message */
 #define PUSHED_SERIES_MAX	10000u			/* series and buckets of one message */
+#define PUSHED_ATTRIBUTES_MAX	(4u << 20)	/* labels of all its samples, those of their profile included */
 #define PUSHED_NODES_MAX	(4u << 20)		/* frames of all its stacks; a long name counts as several */
 #define PUSHED_DEPTH_MAX	2048u			/* frames of a stack */
 #define PUSHED_NAME_MAX		STROBE_WIRE_STRING	/* bytes of a frame's name or file */
@@ -32,6 +33,7 @@ struct pushed {
 	struct pushed_series *items;
 	size_t count, capacity;
 	uint64_t nodes;				/* frames that were looked up */
+	uint64_t attributes;			/* those of samples */
 	struct intern keys;			/* series and buckets, by number */
 	struct buf key;
 	uint64_t labels_cut;			/* values longer than labels may be */
@@ -49,6 +51,9 @@ int pushed_series(struct pushed *p, const struct labels *labels, const struct pu
 /* Counts a frame that is about to be looked up, which takes longer the longer its name is. -E2BIG with a sentence if there were too
  * many. */
 int pushed_node(struct pushed *p, size_t name_size, struct err *err);
+
+/* Counts one attribute of a sample. -E2BIG: the push has too many. */
+int pushed_attribute(struct pushed *p, struct err *err);
 
 /* Goes from *node of `to` on to the child that frame `frame` of another profile names, at the executed line. */
 int pushed_child(struct pushed *p, struct profile *to, uint32_t *node, const struct profile *from, uint32_t frame, uint32_t line,

@@ -151,7 +151,7 @@ static int handle_answer(struct exporter *x, const struct batch *b, size_t n, in
 	if (export_is_success(status)) {
 		x->accepted = true;
 		if (left_out && log_is_due(&x->say_refused_ns))
-			log_error("%s left out %llu profiles: %s", x->url.shown, (unsigned long long)left_out, said.data);
+			log_error("%s rejected %llu profile%s: %s", x->url.shown, (unsigned long long)left_out, left_out == 1 ? "" : "s", said.data);
 		return 0;
 	}
 	err_set(err, -EINVAL, "it answered %d%s%.200s", status, said.size ? ": " : "", said.size ? said.data : "");

@@ -94,8 +94,8 @@ static void answer(struct push *p, const struct otlp_outcome *o)
 	buf_init(&partial);
 	buf_init(&bytes);
 	if (o->rejected)
-		buf_printf(&text, "%llu of %llu profiles were left out; the first one: %s", (unsigned long long)o->rejected,
-			   (unsigned long long)o->profiles, o->why.text);
+		buf_printf(&text, "%llu of %llu profile%s left out; the first one: %s", (unsigned long long)o->rejected,
+			   (unsigned long long)o->profiles, o->profiles == 1 ? " was" : "s were", o->why.text);
 	else if (p->pushed.labels_cut)
 		buf_printf(&text, "%llu attributes were cut at %u bytes", (unsigned long long)p->pushed.labels_cut, STROBE_WIRE_LABEL_VALUE);
 	if (text.size) {

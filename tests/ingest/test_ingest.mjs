@@ -217,6 +217,16 @@ await test("an entry of the dictionary with a bad index costs the profiles that 
 	same(await stacks(d, `label.service_name=${name}`), { main: 2, "main;Cart::total": 14 }, "the rest");
 });
 
+await test("attributes count for each sample, so that a small request cannot ask for hours of work", async () => {
+	const name = "otlp-attributes", r = request(nowNs(), name, { values: Array(1000).fill([1, 1]) });
+
+	r.resourceProfiles[0].scopeProfiles[0].profiles[0].attributeIndices = Array(4000).fill(1);
+	same((await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", r), PROTO)).status, 200, "four million are taken");
+	r.resourceProfiles[0].scopeProfiles[0].profiles[0].attributeIndices = Array(5000).fill(1);
+	const a = await post(d, OTLP, encode("110", "ExportProfilesServiceRequest", r), PROTO);
+	check(a.status === 413 && (await a.text()).includes("the attributes of its samples, with those of their profiles, exceed the limit"), String(a.status));
+});
+
 await test("ids of spans that a push has as labels are dropped and counted", async () => {
 	const count = async () => Number(/^strobe_labels_dropped_total (\d+)$/m.exec(await (await fetch(`${d.url}/metrics`)).text())[1]), before = await count();
 
