@@ -30,7 +30,8 @@ struct file_source {
 	struct source base;
 	struct line_options options;
 	char *path;
-	char *state_path;		/* NULL: nothing is remembered */
+	char *state_directory;		/* NULL: nothing is remembered */
+	char *state_path;		/* in it; NULL as well */
 	char *found_path;		/* holds the offsets until reading begins, perhaps under the name of another path;
 					 * NULL: there are none */
 	bool has_begun;			/* before, nothing is written */
@@ -43,8 +44,6 @@ struct file_source {
 	int64_t seen_ns;		/* when the path named `current` for the last time; 0: never */
 	struct file_offset ended[FILE_STATE_ENDED];	/* rotated files that were read to their end, the oldest first */
 	size_t ended_count;
-	struct file_offset adopted;	/* belongs to the file that the path names, which another path named before */
-	char *adopted_from;		/* the state file that had it; NULL: none */
 	bool has_missed;		/* files were found that no state file has yet */
 	bool caught_up, state_failed, logged_unreadable, logged_missing;
 	int64_t next_full_ns;		/* when it may be logged again that there are too many */
@@ -136,6 +135,16 @@ static struct tail *begin_tail(struct file_source *s, int fd, const struct stat 
 	return t;
 }
 
+static void forget_ended(struct file_source *s, uint64_t device, uint64_t inode)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->ended_count; i++)
+		if (s->ended[i].device != device || s->ended[i].inode != inode)
+			s->ended[n++] = s->ended[i];
+	s->ended_count = n;
+}
+
 static void add_ended(struct file_source *s, const struct file_offset *o)
 {
 	if (s->ended_count == FILE_STATE_ENDED)
@@ -143,17 +152,23 @@ static void add_ended(struct file_source *s, const struct file_offset *o)
 	s->ended[s->ended_count++] = *o;
 }
 
-/* Remembers a rotated file that was read to its end, in case it is configured by its new name. */
-static void note_ended(struct file_source *s, const struct tail *t)
+static struct file_offset ended_at(const struct tail *t, uint64_t position)
 {
-	struct file_offset o = {
+	return (struct file_offset){
 		.ended = clock_wall_ns() / NS_PER_SECOND,
 		.device = t->device,
 		.inode = t->inode,
-		.position = t->feed.end,
-		.mark = tail_mark(t->fd, t->feed.end),
+		.position = position,
+		.mark = tail_mark(t->fd, position),
 	};
+}
 
+/* Remembers a rotated file that was read to its end, in case it is configured by its new name. */
+static void note_ended(struct file_source *s, const struct tail *t)
+{
+	struct file_offset o = ended_at(t, t->feed.end);
+
+	forget_ended(s, t->device, t->inode);
 	add_ended(s, &o);
 }
 
@@ -191,6 +206,9 @@ static void restart_tail(struct file_source *s, struct tail *t)
 	struct stat st;
 
 	log_info("'%s' was truncated and is read from its start", s->path);
+	for (struct file_source *o = all; o; o = o->next)
+		if (o->base.loop == s->base.loop)
+			forget_ended(o, t->device, t->inode);
 	buf_reset(&t->feed.partial);
 	end_tail(s, t);
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -218,7 +236,8 @@ static struct tail *find_tail(const struct file_source *s, const struct stat *st
 	return NULL;
 }
 
-/* Whether the source of another path reads this file, which was renamed. */
+/* Whether the source of another path reads this file, which was renamed. One that is being closed may still have lines of it
+ * that are not stored. */
 static bool is_read_elsewhere(const struct file_source *s, const struct stat *st)
 {
 	for (const struct file_source *o = all; o; o = o->next)
@@ -228,13 +247,48 @@ static bool is_read_elsewhere(const struct file_source *s, const struct stat *st
 }
 
 /* Returns the position up to which the file was read under another name, or under this one before. */
-static uint64_t find_ended_position(const struct file_source *s, int fd, const struct stat *st)
+static uint64_t find_position(const struct file_source *s, int fd, const struct stat *st)
 {
+	struct file_offset saved;
+	uint64_t position = 0;
+
+	if (s->state_directory && file_state_find_offset(s->state_directory, fd, st, &saved))
+		position = saved.position;
 	for (const struct file_source *o = all; o; o = o->next)
-		for (size_t i = o->ended_count; o->base.loop == s->base.loop && i-- > 0;)
-			if (file_offset_matches(&o->ended[i], fd, st))
-				return o->ended[i].position;
-	return 0;
+		for (size_t i = 0; o->base.loop == s->base.loop && i < o->ended_count; i++)
+			if (o->ended[i].position > position && file_offset_was_of(&o->ended[i], fd, st))
+				position = o->ended[i].position;
+	return position;
+}
+
+/* Sources that are not open must not continue a file that is read here, should they be configured again. */
+static void end_elsewhere(const struct file_source *s, const struct tail *t)
+{
+	struct file_offset ended = ended_at(t, tail_position(t));
+	_cleanup_(freep) char **taken = NULL;
+	size_t n = 0, capacity = 0;
+	struct err err = { 0 };
+
+	if (!s->state_directory)
+		return;
+	for (const struct file_source *o = all; o; o = o->next) {
+		GROW(&taken, &capacity, n + 2);
+		taken[n++] = o->state_path;
+		taken[n++] = o->has_begun ? NULL : o->found_path;
+	}
+	if (file_state_end(s->state_directory, &ended, taken, n, &err) < 0)
+		log_warning("the offset of '%s' also stays with its former name: %s", s->path, err.text);
+}
+
+static void begin_current(struct file_source *s, int fd, const struct stat *st)
+{
+	uint64_t position = find_position(s, fd, st);
+
+	forget_ended(s, st->st_dev, st->st_ino);
+	s->current = begin_tail(s, fd, st, position);
+	save(s);
+	if (position)
+		end_elsewhere(s, s->current);
 }
 
 /* Begins the file that the path names, if it is another one than before. */
@@ -243,7 +297,6 @@ static void check_files(struct file_source *s)
 	_cleanup_(fd_closep) int fd = -1;
 	int64_t now = clock_wall_ns();
 	struct err err = { 0 };
-	uint64_t position;
 	struct tail *t;
 	struct stat st;
 	int r;
@@ -274,17 +327,16 @@ static void check_files(struct file_source *s)
 				    TAILS_MAX, s->path);
 		return;
 	}
+	if (s->current)
+		log_info("'%s' was rotated; the old file is read to its end", s->path);
+	s->current = NULL;
 	if (is_read_elsewhere(s, &st)) {
 		source_set_state(&s->base, true, "waiting: the file was renamed, and is read to its end under its former name");
 		return;
 	}
-	if (s->current)
-		log_info("'%s' was rotated; the old file is read to its end", s->path);
-	position = find_ended_position(s, fd, &st);
-	s->current = begin_tail(s, TAKE_FD(fd), &st, position);
 	s->seen_ns = now;
+	begin_current(s, TAKE_FD(fd), &st);
 	source_set_state(&s->base, true, "reading");
-	save(s);
 }
 
 static bool is_full(const struct file_source *s)
@@ -343,25 +395,14 @@ static void read_all(struct file_source *s, unsigned pieces)
 		save(s);
 }
 
-/* The other path's source must not continue a file that is read here, should it be configured again. */
-static void end_adopted(struct file_source *s)
-{
-	struct err err = { 0 };
-
-	if (!s->adopted.ended && file_state_end(s->adopted_from, &s->adopted, &err) < 0)
-		log_warning("the offset of '%s' also stays in '%s': %s", s->path, s->adopted_from, err.text);
-}
-
 /* Not earlier, since the opening may be undone, and the offsets left to another source. */
 static void start_reading(struct file_source *s)
 {
 	if (!s->has_begun && s->found_path && strcmp(s->found_path, s->state_path) &&
 	    rename(s->found_path, s->state_path) < 0)
 		log_warning("cannot rename '%s' to '%s': %s", s->found_path, s->state_path, strerror(errno));
-	if (!s->has_begun && (s->adopted_from || s->has_missed))
+	if (!s->has_begun && s->has_missed)
 		save(s);
-	if (!s->has_begun && s->adopted_from)
-		end_adopted(s);
 	s->has_begun = true;
 }
 
@@ -414,9 +455,11 @@ static uint64_t file_confirmed(struct source *base)
 static void resume_tail(struct file_source *s, const struct file_offset *o)
 {
 	_cleanup_(fd_closep) int fd = -1;
+	struct stat st = { .st_dev = o->device, .st_ino = o->inode };
 	struct tail *t;
-	struct stat st;
 
+	if (find_tail(s, &st) || is_read_elsewhere(s, &st))
+		return;
 	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0) {
 		log_warning("a file that '%s' named is no longer in its directory; its lines after byte %" PRIu64 " are not read", s->path,
 			    o->position);
@@ -488,7 +531,6 @@ static void drop_unfinished_line(struct file_source *s, struct buf *b)
 static bool is_known(const struct file_source *s, const struct missed_file *f)
 {
 	const struct source_list *staying = &s->base.receiver.staying;
-	_cleanup_(freep) char *state_path = NULL;
 	struct file_offset o;
 
 	if (find_tail(s, &f->st) || is_read_elsewhere(s, &f->st))
@@ -497,7 +539,7 @@ static bool is_known(const struct file_source *s, const struct missed_file *f)
 		if (staying->items[i]->ops == &file_source_ops &&
 		    file_is_same(((const struct file_source *)staying->items[i])->path, f->path))
 			return true;
-	return file_state_find_rotated(s->base.receiver.state, f->path, &o, &state_path) >= 0;
+	return file_state_find_offset(s->state_directory, f->fd, &f->st, &o);
 }
 
 static void warn_missed(const struct file_source *s, const struct missed_file *f, const struct file_offset *last)
@@ -610,7 +652,7 @@ static struct source *file_close(struct source *base)
 	free(s->path);
 	free(s->state_path);
 	free(s->found_path);
-	free(s->adopted_from);
+	free(s->state_directory);
 	source_done(base);
 	free(s);
 	return NULL;
@@ -628,23 +670,20 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 	return 0;
 }
 
-static bool has_open(const struct file_source *s, const char *path, bool also_rotated)
+static bool has_open(const struct file_source *s, const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0)
-		return false;
-	if (also_rotated)
-		return find_tail(s, &st);
-	return s->current && s->current->device == st.st_dev && s->current->inode == st.st_ino;
+	return stat(path, &st) == 0 && find_tail(s, &st);
 }
 
-/* The path may have been renamed since it was opened. One that stays reads the files that were rotated away to their end. */
+/* The path may have been renamed since it was opened. One that stays reads the files that were renamed to their end, and this
+ * one goes on from there. */
 static bool is_same_source(const struct source *base, const struct file_source *s, bool is_leaving)
 {
 	const struct file_source *other = (const struct file_source *)base;
 
-	return base->ops == &file_source_ops && (file_is_same(other->path, s->path) || has_open(other, s->path, is_leaving));
+	return base->ops == &file_source_ops && (file_is_same(other->path, s->path) || (is_leaving && has_open(other, s->path)));
 }
 
 /* The one that is about to be closed, or has the same path, is the same source with other parameters. */
@@ -698,18 +737,6 @@ static char *find_state(const struct file_source *s)
 	return file_state_find(s->base.receiver.state, s->path, taken, n);
 }
 
-/* Continues a file that was rotated away from another path and is configured by its new name. */
-static void adopt_rotated(struct file_source *s)
-{
-	_cleanup_(fd_closep) int fd = -1;
-	struct stat st;
-
-	if (s->current || file_state_find_rotated(s->base.receiver.state, s->path, &s->adopted, &s->adopted_from) < 0 ||
-	    file_open_regular(s->path, &fd, &st, NULL) < 0 || !file_offset_matches(&s->adopted, fd, &st))
-		return;
-	s->current = begin_tail(s, TAKE_FD(fd), &st, s->adopted.position);
-}
-
 /* A new source has an identity that no file had before: the journal may have ack tokens of another one with this path. Offsets
  * without an identity are from a version that used the path as it was configured. */
 static int find_identity(struct file_source *s, struct err *err)
@@ -717,10 +744,11 @@ static int find_identity(struct file_source *s, struct err *err)
 	const char *state = s->base.receiver.state;
 	_cleanup_(freep) char *real = file_state_real_path(s->path);
 	const struct source *same = find_same(s);
-	int r;
 
-	if (state)
+	if (state) {
+		s->state_directory = xstrdup(state);
 		s->state_path = file_state_path(state, real);
+	}
 	if (state && !same)
 		s->found_path = find_state(s);
 	if (same)
@@ -729,10 +757,7 @@ static int find_identity(struct file_source *s, struct err *err)
 		s->base.identity = xasprintf("file:%s", s->path);
 	else
 		s->base.identity = xasprintf("file:%s#%" PRIx64, real, (uint64_t)clock_wall_ns());
-	r = read_state(s, err);
-	if (r >= 0 && state && !same)
-		adopt_rotated(s);
-	return r;
+	return read_state(s, err);
 }
 
 static int file_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,

@@ -1,7 +1,6 @@
 /* file_state.c: names of position files, and the search for the one that knows a file. */
 #include "file_state.h"
 
-#include "clock.h"
 #include "mem.h"
 #include "private_file.h"
 #include "source_url.h"
@@ -59,15 +58,25 @@ char *file_state_path(const char *directory, const char *path)
 
 /* --- The search --- */
 
-static void open_followed(const char *path, struct followed *ret)
+static struct followed followed_of(int fd, const struct stat *st)
 {
-	*ret = (struct followed){ .fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) };
-	if (ret->fd >= 0 && (fstat(ret->fd, &ret->st) < 0 || !S_ISREG(ret->st.st_mode))) {
-		close(ret->fd);
-		ret->fd = -1;
+	struct followed f = { .fd = fd, .st = *st };
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &f.birth) < 0)
+		f.birth.stx_mask = 0;
+	return f;
+}
+
+static struct followed open_followed(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st = { 0 };
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
 	}
-	if (ret->fd < 0 || statx(ret->fd, "", AT_EMPTY_PATH, STATX_BTIME, &ret->birth) < 0)
-		ret->birth.stx_mask = 0;
+	return followed_of(fd, &st);
 }
 
 /* Inodes are used again: a file that was made after the offset was saved is another one. */
@@ -78,6 +87,20 @@ static bool is_younger(const struct followed *f, const struct timespec *saved)
 	if (!(f->birth.stx_mask & STATX_BTIME))
 		return false;
 	return born->tv_sec > saved->tv_sec || (born->tv_sec == saved->tv_sec && (long)born->tv_nsec > saved->tv_nsec);
+}
+
+static bool was_of(const struct file_offset *ended, const struct followed *f)
+{
+	struct timespec at = { .tv_sec = ended->ended + 1 };
+
+	return !is_younger(f, &at) && file_offset_matches(ended, f->fd, &f->st);
+}
+
+bool file_offset_was_of(const struct file_offset *ended, int fd, const struct stat *st)
+{
+	struct followed f = followed_of(fd, st);
+
+	return was_of(ended, &f);
 }
 
 /* By the last one of its offsets: the others are of files that had been rotated away. */
@@ -122,23 +145,19 @@ static bool is_later(const struct stat *a, const struct stat *b)
 							a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count)
+/* The latest position file that is one of `own`, or, without them, that has the offset of the file. */
+static char *find_latest(const char *directory, char *const own[2], const struct followed *f, char *const *taken, size_t taken_count)
 {
-	_cleanup_(freep) char *real = file_state_real_path(path);
-	char *const own[] = { file_state_path(directory, real), file_state_path(directory, path) };
 	DIR *d = opendir(directory);
 	char *found = NULL;
 	struct stat st, found_st = { 0 };
-	struct followed f;
 	struct dirent *e;
 
-	open_followed(path, &f);
 	while (d && (e = readdir(d))) {
 		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
 
 		if (!is_position_file(e->d_name) || is_one_of(other, taken, taken_count) || lstat(other, &st) < 0 ||
-		    (found && !is_later(&st, &found_st)) ||
-		    (!is_one_of(other, own, ARRAY_SIZE(own)) && !has_offset_of(other, &st, &f)))
+		    (found && !is_later(&st, &found_st)) || !(own ? is_one_of(other, own, 2) : has_offset_of(other, &st, f)))
 			continue;
 		free(found);
 		found = TAKE_PTR(other);
@@ -146,6 +165,19 @@ char *file_state_find(const char *directory, const char *path, char *const *take
 	}
 	if (d)
 		closedir(d);
+	return found;
+}
+
+/* Its own comes first: it may have offsets of other files, and would be overwritten. */
+char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count)
+{
+	_cleanup_(freep) char *real = file_state_real_path(path);
+	char *const own[] = { file_state_path(directory, real), file_state_path(directory, path) };
+	struct followed f = open_followed(path);
+	char *found = find_latest(directory, own, &f, taken, taken_count);
+
+	if (!found)
+		found = find_latest(directory, NULL, &f, taken, taken_count);
 	if (f.fd >= 0)
 		close(f.fd);
 	free(own[0]);
@@ -153,7 +185,7 @@ char *file_state_find(const char *directory, const char *path, char *const *take
 	return found;
 }
 
-/* --- Files that were rotated away from another path --- */
+/* --- Files that were renamed from another path --- */
 
 static bool read_lines(const char *state_path, struct buf *b)
 {
@@ -161,7 +193,7 @@ static bool read_lines(const char *state_path, struct buf *b)
 	       !strncmp(b->data, FILE_STATE_BEGIN, strlen(FILE_STATE_BEGIN));
 }
 
-/* The last line about the file counts: it may have come back. */
+/* A file that is being read may have been read to its end before, and come back. */
 static bool find_in(const char *state_path, const struct stat *state, const struct followed *f, struct file_offset *ret)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -174,9 +206,9 @@ static bool find_in(const char *state_path, const struct stat *state, const stru
 		return false;
 	for (rest = b.data; (line = strsep(&rest, "\n"));) {
 		bool ended = file_offset_parse_ended(line, &o);
-		struct timespec saved = ended ? (struct timespec){ .tv_sec = o.ended + 1 } : state->st_mtim;
 
-		if ((!ended && !file_offset_parse(line, &o)) || is_younger(f, &saved) || !file_offset_matches(&o, f->fd, &f->st))
+		if (ended ? (found && !ret->ended) || !was_of(&o, f) :
+			    !file_offset_parse(line, &o) || is_younger(f, &state->st_mtim) || !file_offset_matches(&o, f->fd, &f->st))
 			continue;
 		if (!ended)
 			o.ended = 0;
@@ -186,34 +218,27 @@ static bool find_in(const char *state_path, const struct stat *state, const stru
 	return found;
 }
 
-int file_state_find_rotated(const char *directory, const char *path, struct file_offset *ret, char **ret_state)
+bool file_state_find_offset(const char *directory, int fd, const struct stat *file, struct file_offset *ret)
 {
+	struct followed f = followed_of(fd, file);
+	DIR *d = fd < 0 ? NULL : opendir(directory);
 	struct file_offset o = { 0 };
-	struct followed f;
+	bool found = false;
 	struct stat st;
 	struct dirent *e;
-	int r = -ENOENT;
-	DIR *d;
 
-	open_followed(path, &f);
-	d = f.fd < 0 ? NULL : opendir(directory);
 	while (d && (e = readdir(d))) {
-		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
+		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, e->d_name);
 
-		if (!is_position_file(e->d_name) || lstat(other, &st) < 0 || !find_in(other, &st, &f, &o) ||
-		    (r == 0 && o.position <= ret->position))
+		if (!is_position_file(e->d_name) || lstat(path, &st) < 0 || !find_in(path, &st, &f, &o) ||
+		    (found && o.position <= ret->position))
 			continue;
-		if (r == 0)
-			free(*ret_state);
 		*ret = o;
-		*ret_state = TAKE_PTR(other);
-		r = 0;
+		found = true;
 	}
 	if (d)
 		closedir(d);
-	if (f.fd >= 0)
-		close(f.fd);
-	return r;
+	return found;
 }
 
 void file_state_put_ended(const struct file_offset *o, struct buf *out)
@@ -222,23 +247,41 @@ void file_state_put_ended(const struct file_offset *o, struct buf *out)
 		   o->mark);
 }
 
-int file_state_end(const char *state_path, const struct file_offset *o, struct err *err)
+static int end_in(const char *state_path, const struct file_offset *o, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 }, out = { 0 };
-	struct file_offset ended = *o, other;
+	struct file_offset other;
 	char *rest, *line;
-	int r;
+	bool found = false;
 
 	buf_init(&b);
 	buf_init(&out);
-	if ((r = private_file_read(state_path, &b, FILE_STATE_MAX, err)) < 0)
-		return r;
-	ended.ended = clock_wall_ns() / NS_PER_SECOND;
+	if (!read_lines(state_path, &b))
+		return 0;
 	for (rest = b.data; (line = strsep(&rest, "\n"));) {
-		if (file_offset_parse(line, &other) && other.device == o->device && other.inode == o->inode)
-			file_state_put_ended(&ended, &out);
-		else if (*line)
+		if (file_offset_parse(line, &other) && other.device == o->device && other.inode == o->inode) {
+			file_state_put_ended(o, &out);
+			found = true;
+		} else if (*line) {
 			buf_printf(&out, "%s\n", line);
+		}
 	}
-	return private_file_write(state_path, out.data, out.size, false, err);
+	return found ? private_file_write(state_path, out.data, out.size, false, err) : 0;
+}
+
+int file_state_end(const char *directory, const struct file_offset *ended, char *const *taken, size_t taken_count, struct err *err)
+{
+	DIR *d = opendir(directory);
+	struct dirent *e;
+	int r = 0;
+
+	while (d && r >= 0 && (e = readdir(d))) {
+		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, e->d_name);
+
+		if (is_position_file(e->d_name) && !is_one_of(path, taken, taken_count))
+			r = end_in(path, ended, err);
+	}
+	if (d)
+		closedir(d);
+	return r;
 }

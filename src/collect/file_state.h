@@ -41,23 +41,26 @@ bool file_offset_parse_ended(const char *line, struct file_offset *ret);
 /* Whether the offset is one of this open file: of the same inode, and all that was read is still there. */
 bool file_offset_matches(const struct file_offset *o, int fd, const struct stat *st);
 
+/* The same for a "was" line; a file made since, with the same inode, is another one. */
+bool file_offset_was_of(const struct file_offset *ended, int fd, const struct stat *st);
+
 /* The path without links in its directories. `path` is absolute and has no slash at its end. The caller frees it. */
 char *file_state_real_path(const char *path);
 
 /* The file in `directory` that has the offsets of `path`. The caller frees it. */
 char *file_state_path(const char *directory, const char *path);
 
-/* The latest of those that have the offsets of the file at `path`, under its own name or another; NULL: none. Those in `taken`
- * belong to others. The caller frees it. */
+/* The one under the name of `path`, or else the latest of those whose last offset is of the file at `path`; NULL: none. Those
+ * in `taken` belong to others. The caller frees it. */
 char *file_state_find(const char *directory, const char *path, char *const *taken, size_t taken_count);
 
 void file_state_put_ended(const struct file_offset *o, struct buf *out);	/* a "was" line */
 
-/* Finds the offset of the file at `path` among those of files that had been rotated away from other paths, in any file of
- * `directory`; -ENOENT without one. `*ret_state`, for the caller to free, is the file that has it. */
-int file_state_find_rotated(const char *directory, const char *path, struct file_offset *ret, char **ret_state);
+/* Finds the furthest offset of an open file, "at" or "was", in all files of `directory`. */
+bool file_state_find_offset(const char *directory, int fd, const struct stat *st, struct file_offset *ret);
 
-/* Makes the "at" line of that file in a state file that no source uses a "was" line, since another source continues it. */
-int file_state_end(const char *state_path, const struct file_offset *o, struct err *err);
+/* Makes "at" lines of a file the "was" line `ended` in all files of `directory`, since another source continues it. Those in
+ * `taken` are in use. */
+int file_state_end(const char *directory, const struct file_offset *ended, char *const *taken, size_t taken_count, struct err *err);
 
 #endif

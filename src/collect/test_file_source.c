@@ -643,6 +643,159 @@ TEST(a_rotated_file_that_is_configured_by_its_new_name_goes_on_and_its_successor
 	teardown(&f);
 }
 
+static struct source *open_beside(struct fixture *f, struct source *first, const char *name)
+{
+	_cleanup_(freep) char *url = xasprintf("file:%s/%s", f->directory, name);
+	struct source_receiver receiver = f->receiver;
+	struct err err = { 0 };
+	struct source *s = NULL;
+
+	receiver.staying = (struct source_list){ &first, first != NULL };
+	if (source_open(url, f->loop, &receiver, &s, &err) < 0)
+		CHECK_STR(err.text, "");
+	return s;
+}
+
+static void rename_in(const struct fixture *f, const char *from, const char *to)
+{
+	_cleanup_(freep) char *a = xasprintf("%s/%s", f->directory, from), *b = xasprintf("%s/%s", f->directory, to);
+
+	CHECK_INT(rename(a, b), 0);
+}
+
+static void append_to(const struct fixture *f, const char *name, const char *text)
+{
+	_cleanup_(freep) char *command = xasprintf("printf '%s' >>%s/%s", text, f->directory, name);
+
+	CHECK_INT(system(command), 0);
+}
+
+/* In what order the lines of two files come does not matter. */
+static void check_once(const char *got, const char *line, const char *other)
+{
+	const char *at = strstr(got, line);
+
+	CHECK(at && !strstr(at + 1, line));
+	CHECK(!other || strstr(got, other));
+	CHECK_INT(strlen(got), strlen(line) + (other ? strlen(other) : 0));
+}
+
+TEST(a_file_that_was_rotated_meanwhile_and_is_listed_by_both_names_is_read_once)
+{
+	for (int order = 0; order < 2; order++) {
+		struct source *a, *b;
+		struct fixture f;
+
+		setup(&f);
+		write_to(&f, "a 1\n", false);
+		open_it(&f);
+		CHECK_STR(run(&f), "a 1|");
+		ack(&f, 0, 1);
+		f.source = source_close(f.source);
+		write_to(&f, "b 2\n", false);
+		rotate(&f);
+		write_to(&f, "c 3\n", false);
+		a = open_beside(&f, NULL, order ? "x.1" : "x");
+		b = open_beside(&f, a, order ? "x" : "x.1");
+		check_once(run(&f), "b 2|", "c 3|");
+		append_to(&f, "x.1", "d 4\n");
+		check_once(run(&f), "d 4|", NULL);
+		source_close(a);
+		source_close(b);
+		teardown(&f);
+	}
+}
+
+TEST(a_file_that_is_rotated_to_a_path_that_is_added_then_is_read_once)
+{
+	struct source *added;
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|");
+	ack(&f, 0, 1);
+	rotate(&f);
+	added = open_beside(&f, f.source, "x.1");		/* before anything is at the old path */
+	CHECK_STR(run(&f), "");
+	write_to(&f, "b 2\n", false);
+	CHECK_STR(run(&f), "b 2|");
+	append_to(&f, "x.1", "c 3\n");
+	CHECK_STR(run(&f), "c 3|");
+	ack(&f, 0, 3);
+	f.source = source_close(f.source);
+	append_to(&f, "x.1", "d 4\n");
+	CHECK_STR(run(&f), "d 4|");				/* by the one that was added, from where the other was */
+	open_it(&f);
+	CHECK_STR(run(&f), "");
+	source_close(added);
+	teardown(&f);
+}
+
+TEST(two_files_that_swap_their_names_are_read_once_whichever_source_goes)
+{
+	for (int which = 0; which < 2; which++) {
+		struct source *sources[2];
+		struct fixture f;
+
+		setup(&f);
+		append_to(&f, "x", "a 1\n");
+		append_to(&f, "y", "b 2\n");
+		sources[0] = open_beside(&f, NULL, "x");
+		sources[1] = open_beside(&f, sources[0], "y");
+		check_once(run(&f), "a 1|", "b 2|");
+		for (int i = 0; i < 2; i++)
+			sources[i]->ops->ack(sources[i], f.ack_tokens, 2);
+		rename_in(&f, "x", "z");
+		rename_in(&f, "y", "x");
+		rename_in(&f, "z", "y");
+		append_to(&f, "x", "c 3\n");
+		append_to(&f, "y", "d 4\n");
+		f.lines = 0;
+		check_once(run(&f), "c 3|", "d 4|");
+		for (int i = 0; i < 2; i++)
+			sources[i]->ops->ack(sources[i], f.ack_tokens, 2);
+		sources[which] = source_close(sources[which]);
+		append_to(&f, which ? "x" : "y", "e 5\n");
+		CHECK_STR(run(&f), "e 5|");
+		sources[which] = open_beside(&f, sources[!which], which ? "y" : "x");
+		CHECK_STR(run(&f), "");
+		append_to(&f, "x", "f 6\n");
+		append_to(&f, "y", "g 7\n");
+		check_once(run(&f), "f 6|", "g 7|");
+		source_close(sources[0]);
+		source_close(sources[1]);
+		teardown(&f);
+	}
+}
+
+TEST(a_source_that_takes_a_file_over_keeps_the_offset_of_the_one_it_had)
+{
+	struct source *y;
+	struct fixture f;
+
+	setup(&f);
+	append_to(&f, "x", "a 1\n");
+	append_to(&f, "y", "b 2\n");
+	open_it(&f);
+	y = open_beside(&f, f.source, "y");
+	check_once(run(&f), "a 1|", "b 2|");
+	f.source->ops->ack(f.source, f.ack_tokens, 2);
+	y->ops->ack(y, f.ack_tokens, 2);
+	f.source = source_close(f.source);
+	usleep(20000);						/* so that the other offsets are the later ones */
+	source_close(y);
+	rename_in(&f, "x", "z");
+	rename_in(&f, "y", "x");
+	rename_in(&f, "z", "y");
+	open_it(&f);
+	CHECK_STR(run(&f), "");
+	f.source = source_close(f.source);
+	CHECK_STR(run_by(&f, "y"), "");
+	teardown(&f);
+}
+
 TEST(a_file_that_was_truncated_meanwhile_is_read_from_its_start_by_another_path)
 {
 	struct fixture f;

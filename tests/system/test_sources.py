@@ -388,6 +388,56 @@ def a_file_that_may_be_a_rotated_one_is_named_and_read_once_it_is_a_source():
         check(total(directory, store) == 3, 'each line counts once')
 
 
+@test
+def a_file_that_is_listed_by_its_old_and_its_new_name_is_read_once_in_any_order():
+    for order in (1, -1):
+        with Directory() as directory:
+            config, old, new, store, written = f'{directory}/c.yaml', f'{directory}/a', f'{directory}/a-2026', f'{directory}/store', 0
+
+            def configure(*paths):
+                write_config(config, **{'from': [f'file:{path}' for path in paths][::order], 'to': [f'sqlite:{store}']})
+
+            def put(*paths):
+                nonlocal written
+                for path in paths:
+                    write(path, f'main;f{written} 1\n')
+                    written += 1
+
+            def all_is_read():
+                check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
+
+            configure(old)
+            c = Collector(directory, '-c', config).start()
+            put(old)
+            all_is_read()
+            c.stop()
+            put(old)
+            os.rename(old, new)
+            put(old)
+            configure(old, new)
+            c.start()
+            put(old, new)
+            all_is_read()
+            c.process.kill()
+            c.process.wait()
+            put(old, new)
+            c.start()
+            all_is_read()
+            os.rename(old, f'{directory}/t')                   # they swap their names
+            os.rename(new, old)
+            os.rename(f'{directory}/t', new)
+            put(old, new)
+            all_is_read()
+            for paths in ((new,), (old,), (old, new)):
+                configure(*paths)
+                c.hup('reloaded the configuration')
+                check(wait_for(lambda: len(c.status()['sources']) == len(paths)), f'{c.status()["sources"]}')
+                put(*paths)
+                all_is_read()
+            time.sleep(1)                                      # for what would come twice
+            check(c.stop() == 0, 'it ends with 0')
+            check(total(directory, store) == written, f'{total(directory, store)} of {written} lines')
+
 
 @test
 def the_rest_of_a_file_that_copytruncate_copied_meanwhile_is_named_with_its_offset():
