@@ -184,6 +184,7 @@ static int load_average(struct inputs *in, char **files, size_t count)
 	_cleanup_(freep) const struct profile **profiles = xcalloc(count + 1, sizeof(*profiles));
 	_cleanup_(buf_done) struct buf lacks = { 0 };
 	int code = parse_weights(w, count);
+	struct err err;
 
 	buf_init(&lacks);
 	for (size_t i = 0; i < count && !code; i++) {
@@ -193,6 +194,8 @@ static int load_average(struct inputs *in, char **files, size_t count)
 		in->empty_files += each[i].empty_files;
 	}
 	in->first = count ? files[0] : NULL;
+	if (!code && report_average_check(profiles, w, count, &err) < 0)
+		code = command_usage(&spec, "%s", err.text);
 	if (!code) {
 		in->profile = report_average(profiles, w, count);
 		report_average_lacks(profiles, w, count, &lacks);

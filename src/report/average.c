@@ -4,9 +4,11 @@
 
 #include "average.h"
 #include "buf.h"
+#include "err.h"
 #include "mem.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -139,6 +141,36 @@ void report_average_lacks(const struct profile *const *profiles, const uint64_t 
 
 	for (uint32_t i = 0; i < n; i++)
 		buf_printf(out, "%s%s", i ? ", " : "not in the average, because some runs did not measure it: ", without[i]);
+}
+
+static bool has_column(const struct profile *p, const char *column)
+{
+	return !p->column_count || profile_find_column(p, column) != UINT32_MAX;
+}
+
+static bool have_common(const struct profile *first, const struct profile *const *profiles, const uint64_t *weights, size_t count)
+{
+	for (uint32_t c = 0; c < first->column_count; c++) {
+		bool all = true;
+
+		for (size_t i = 0; i < count; i++)
+			all &= !weights[i] || has_column(profiles[i], first->columns[c].name);
+		if (all)
+			return true;
+	}
+	return false;
+}
+
+int report_average_check(const struct profile *const *profiles, const uint64_t *weights, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!weights[i] || !profiles[i]->column_count)
+			continue;
+		return have_common(profiles[i], profiles, weights, count) ? 0 :
+									    err_set(err, -EINVAL, "these have no average, because they have no value in common: one has %s, which another did not measure",
+										    profiles[i]->columns[0].name);
+	}
+	return 0;
 }
 
 static void describe(struct profile *all, const struct profile *p)

@@ -192,4 +192,7 @@ struct profile *report_average(const struct profile *const *profiles, const uint
  * it has all. If they have no column in common it has all. */
 void report_average_lacks(const struct profile *const *profiles, const uint64_t *weights, size_t count, struct buf *out);
 
+/* -EINVAL: the profiles with a weight have no column in common, empty ones apart, so that their average would be none of anything. */
+int report_average_check(const struct profile *const *profiles, const uint64_t *weights, size_t count, struct err *err);
+
 #endif

@@ -3,6 +3,7 @@
 #include "csv.h"
 #include "report.h"
 #include "test.h"
+#include <errno.h>
 
 static uint32_t frame(struct profile *p, const char *name, size_t n, const char *file, uint32_t line)
 {
@@ -302,6 +303,21 @@ TEST(an_average_leaves_out_what_some_did_not_measure)
 	CHECK_INT(lacks.size, 0);
 	none = report_average(both, (uint64_t[]){ 1, 0 }, 2);
 	CHECK_INT(none->column_count, 2);
+}
+
+TEST(profiles_without_a_common_value_have_no_average)
+{
+	_cleanup_(profile_freep) struct profile *sampled = profile_new(), *traced = profile_new(), *empty = profile_new();
+	const struct profile *all[] = { empty, sampled, traced };
+	struct err err;
+
+	profile_column(sampled, "samples", "count");
+	profile_column(traced, "wall_ns", "nanoseconds");
+	CHECK_INT(report_average_check(all, (uint64_t[]){ 1, 1, 1 }, 3, &err), -EINVAL);
+	CHECK_STR(err.text, "these have no average, because they have no value in common: one has samples, which another did not measure");
+	CHECK_INT(report_average_check(all, (uint64_t[]){ 1, 1, 0 }, 3, &err), 0);
+	profile_column(traced, "samples", "count");
+	CHECK_INT(report_average_check(all, (uint64_t[]){ 1, 1, 1 }, 3, &err), 0);
 }
 
 TEST(the_average_of_the_largest_values_does_not_overflow)

@@ -136,6 +136,8 @@ static int load_average(struct profile_query *a, const struct server_context *s,
 		r = load_run(a, s, &a->view.runs[i], &profiles[i], err);
 		weights[i] = a->view.runs[i].weight;
 	}
+	if (r >= 0)
+		r = report_average_check((const struct profile *const *)profiles, weights, a->view.run_count, err);
 	if (r >= 0) {
 		*ret = report_average((const struct profile *const *)profiles, weights, a->view.run_count);
 		label_average(*ret, &a->view);
