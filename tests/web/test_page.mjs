@@ -546,7 +546,7 @@ await test('the address of a comparison with nothing leads to the page, which sa
 	await open.waitForSelector('.bar button.live');
 	await open.waitForSelector('main .why');
 	const said = await text(open, 'main .why');
-	check(/^Nothing to compare: no samples in \S+ \S+ to \S+ \S+; the store holds samples from \S+ \S+ to \S+ \S+$/.test(said) && !/\dZ/.test(said), said);
+	check(/^Nothing to compare: no samples in \S+ \S+ to \S+ \S+; the store holds samples from \S+ \S+ to \S+ \S+, entries: \w+(, \w+)*$/.test(said) && !/\dZ/.test(said), said);
 	await open.evaluate(() => [...document.querySelectorAll('main button')].find((b) => b.textContent === 'end comparison').click());
 	await open.waitForSelector('.rows tbody button');
 	check(!open.url().includes('base'), open.url());
