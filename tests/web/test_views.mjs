@@ -1176,7 +1176,7 @@ await test('a table that arrives after the graph leaves the focus where it is', 
 			await held;
 		await r.continue();
 	});
-	await open.goto(`${site}/?run=shop/lines&run=shop/cart&run=shop/before`);
+	await open.goto(`${site}/?run=shop/after&run=shop/before`);
 	await ready(open);
 	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 10);
 	await open.focus('.functions .rows');
