@@ -173,8 +173,8 @@ static void put_reasons(const struct record_summary *s, struct buf *out)
 	put_some(out, c[COUNTER_LOST_TABLE], "sample was lost: the table of counts was full",
 		 "samples were lost: the table of counts was full");
 	put_some(out, c[COUNTER_LOST_WAITING], "wait was lost: too many threads", "waits were lost: too many threads");
-	put_some(out, c[COUNTER_LOST_RETURNS], "wait counts until its thread was woken: the kernel did not report when it ran again",
-		 "waits count until their threads were woken: the kernel did not report when they ran again");
+	put_some(out, c[COUNTER_LOST_RETURNS], "wait has no end, as the kernel did not report it; it counts until the thread was woken, or is left out if that is unknown, too",
+		 "waits have no end, as the kernel did not report it; each counts until its thread was woken, or is left out if that is unknown, too");
 	put_some(out, c[COUNTER_LOST_EVENTS], "name arrived late: the ring buffer was full; it may be missing",
 		 "names arrived late: the ring buffer was full; some may be missing");
 	put_some(out, c[COUNTER_TRUNCATED], "stack was deeper than 256 frames and is cut at [truncated]",

@@ -97,8 +97,8 @@ static __always_inline void add_interval(struct waiting *w, u32 kind, u64 from, 
 	add_count(&key, w->weight, (to - from) * w->weight);
 }
 
-/* Linux 6.18 at least does not report every switch: one in a thousand where threads share CPUs. The wait lasted until it was woken;
- * how much longer is unknown. */
+/* Linux 6.18 at least does not report every switch: one in a thousand where threads share CPUs. The wait lasted at
+ * least until the thread was woken. Mostly that is unknown, too, and then the wait is only counted as lost. */
 static __always_inline void end_unreported(u32 tid)
 {
 	struct waiting *w = bpf_map_lookup_elem(&waits, &tid);
