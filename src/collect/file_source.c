@@ -1,17 +1,13 @@
-/* file_source.c: selects files to read, ends those that are over, and resumes after a restart. */
+/* file_source.c: selects files to read, and ends those that are over. */
 
-#include "file_source.h"
+#include "file_source_private.h"
 
 #include "clock.h"
 #include "file_paths.h"
-#include "file_state.h"
-#include "line_options.h"
 #include "log.h"
 #include "mem.h"
-#include "missed_files.h"
 #include "private_file.h"
 #include "source_url.h"
-#include "tail.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -21,36 +17,8 @@
 #include <sys/stat.h>
 
 #define POLL_NS		(NS_PER_SECOND / 5)
-#define PIECE		(256u * 1024)
 #define PIECES_PER_POLL	64u			/* then other sources have their turn */
 #define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may keep the rotated file open for a while */
-#define TAILS_MAX	256u			/* rotated files with lines that no sink has; each is open */
-
-struct file_source {
-	struct source base;
-	struct line_options options;
-	char *path;
-	char *state_directory;		/* NULL: nothing is remembered */
-	char *state_path;		/* in it; NULL as well */
-	char *found_path;		/* holds the offsets until reading begins, perhaps under the name of another path;
-					 * NULL: there are none */
-	bool has_begun;			/* before, nothing is written */
-	struct watch timer;
-	struct tail *tails;		/* in the order of their epochs; the last one that is open is what the path
-					 * names */
-	struct tail *reading;		/* the file whose lines are being handed over */
-	struct tail *current;		/* NULL: there is no such file now */
-	uint32_t last_epoch;
-	int64_t seen_ns;		/* when the path named `current` for the last time; 0: never */
-	struct file_offset ended[FILE_STATE_ENDED];	/* rotated files that were read to their end, the oldest first */
-	size_t ended_count;
-	bool has_missed;		/* files were found that no state file has yet */
-	bool caught_up, state_failed, logged_unreadable, logged_missing;
-	int64_t next_full_ns;		/* when it may be logged again that there are too many */
-	uint64_t acknowledged, saved;	/* ack tokens */
-	struct file_source *next;	/* in `all` */
-	char piece[PIECE];
-};
 
 /* The open ones, since a file may be renamed from the path of one to that of another. All belong to one thread, that of their loop. */
 static struct file_source *all;
@@ -115,7 +83,7 @@ static void save(struct file_source *s)
 
 /* --- Tails --- */
 
-static void add_tail(struct file_source *s, struct tail *t)
+void file_source_add_tail(struct file_source *s, struct tail *t)
 {
 	struct tail **p = &s->tails;
 
@@ -127,11 +95,11 @@ static void add_tail(struct file_source *s, struct tail *t)
 	t->feed.data = s;
 }
 
-static struct tail *begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t position)
+struct tail *file_source_begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t position)
 {
 	struct tail *t = tail_new(fd, st->st_dev, st->st_ino, ++s->last_epoch, position);
 
-	add_tail(s, t);
+	file_source_add_tail(s, t);
 	return t;
 }
 
@@ -145,7 +113,7 @@ static void forget_ended(struct file_source *s, uint64_t device, uint64_t inode)
 	s->ended_count = n;
 }
 
-static void add_ended(struct file_source *s, const struct file_offset *o)
+void file_source_add_ended(struct file_source *s, const struct file_offset *o)
 {
 	if (s->ended_count == FILE_STATE_ENDED)
 		memmove(s->ended, s->ended + 1, --s->ended_count * sizeof(*s->ended));
@@ -169,7 +137,7 @@ static void note_ended(struct file_source *s, const struct tail *t)
 	struct file_offset o = ended_at(t, t->feed.end);
 
 	forget_ended(s, t->device, t->inode);
-	add_ended(s, &o);
+	file_source_add_ended(s, &o);
 }
 
 /* Ends a tail: a last line without a newline will never get one. */
@@ -213,13 +181,13 @@ static void restart_tail(struct file_source *s, struct tail *t)
 	end_tail(s, t);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return;
-	t = begin_tail(s, TAKE_FD(fd), &st, 0);
+	t = file_source_begin_tail(s, TAKE_FD(fd), &st, 0);
 	if (was_current)
 		s->current = t;
 	save(s);
 }
 
-static size_t count_tails(const struct file_source *s)
+size_t file_source_count_tails(const struct file_source *s)
 {
 	size_t n = 0;
 
@@ -228,7 +196,7 @@ static size_t count_tails(const struct file_source *s)
 	return n;
 }
 
-static struct tail *find_tail(const struct file_source *s, const struct stat *st)
+struct tail *file_source_find_tail(const struct file_source *s, const struct stat *st)
 {
 	for (struct tail *t = s->tails; t; t = t->next)
 		if (t->fd >= 0 && t->device == st->st_dev && t->inode == st->st_ino)
@@ -236,12 +204,10 @@ static struct tail *find_tail(const struct file_source *s, const struct stat *st
 	return NULL;
 }
 
-/* Whether the source of another path reads this file, which was renamed. One that is being closed may still have lines of it
- * that are not stored. */
-static bool is_read_elsewhere(const struct file_source *s, const struct stat *st)
+bool file_source_is_read_elsewhere(const struct file_source *s, const struct stat *st)
 {
 	for (const struct file_source *o = all; o; o = o->next)
-		if (o != s && o->base.loop == s->base.loop && find_tail(o, st))
+		if (o != s && o->base.loop == s->base.loop && file_source_find_tail(o, st))
 			return true;
 	return false;
 }
@@ -285,7 +251,7 @@ static void begin_current(struct file_source *s, int fd, const struct stat *st)
 	uint64_t position = find_position(s, fd, st);
 
 	forget_ended(s, st->st_dev, st->st_ino);
-	s->current = begin_tail(s, fd, st, position);
+	s->current = file_source_begin_tail(s, fd, st, position);
 	save(s);
 	if (position)
 		end_elsewhere(s, s->current);
@@ -314,23 +280,23 @@ static void check_files(struct file_source *s)
 		return;
 	}
 	s->logged_unreadable = false;
-	if ((t = find_tail(s, &st))) {		/* its rotation was undone */
+	if ((t = file_source_find_tail(s, &st))) {		/* its rotation was undone */
 		s->current = t;
 		s->seen_ns = now;
 		source_set_state(&s->base, true, "reading");
 		return;
 	}
-	if (count_tails(s) >= TAILS_MAX) {
+	if (file_source_count_tails(s) >= FILE_TAILS_MAX) {
 		if (log_is_due(&s->next_full_ns))
 			log_warning("%u rotated files of '%s' have lines that are not stored yet; those that are rotated away until they are "
 				    "will not be read",
-				    TAILS_MAX, s->path);
+				    FILE_TAILS_MAX, s->path);
 		return;
 	}
 	if (s->current)
 		log_info("'%s' was rotated; the old file is read to its end", s->path);
 	s->current = NULL;
-	if (is_read_elsewhere(s, &st)) {
+	if (file_source_is_read_elsewhere(s, &st)) {
 		source_set_state(&s->base, true, "waiting: the file was renamed, and is read to its end under its former name");
 		return;
 	}
@@ -450,171 +416,6 @@ static uint64_t file_confirmed(struct source *base)
 	return s->state_path ? s->saved : s->acknowledged;
 }
 
-/* --- The saved offset --- */
-
-static void resume_tail(struct file_source *s, const struct file_offset *o)
-{
-	_cleanup_(fd_closep) int fd = -1;
-	struct stat st = { .st_dev = o->device, .st_ino = o->inode };
-	struct tail *t;
-
-	if (find_tail(s, &st) || is_read_elsewhere(s, &st))
-		return;
-	if (file_find_rotated(s->path, o->device, o->inode, &fd, &st) < 0) {
-		log_warning("a file that '%s' named is no longer in its directory; its lines after byte %" PRIu64 " are not read", s->path,
-			    o->position);
-		return;
-	}
-	if (!file_offset_matches(o, fd, &st)) {
-		log_warning("the file that '%s' named was truncated or replaced; its lines after byte %" PRIu64 " are not read", s->path,
-			    o->position);
-		return;
-	}
-	t = tail_new(TAKE_FD(fd), o->device, o->inode, o->epoch, o->position);
-	add_tail(s, t);
-	if (stat(s->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
-		s->current = t;
-}
-
-/* `*last` becomes the file that the path named last, as far as the lines tell. */
-static void read_state_line(struct file_source *s, const char *line, struct file_offset *last)
-{
-	struct file_offset o;
-	int64_t seen_ns;
-	uint32_t epoch;
-
-	if (!strncmp(line, FILE_STATE_ORIGIN, strlen(FILE_STATE_ORIGIN))) {
-		free(s->base.identity);
-		s->base.identity = xstrdup(line + strlen(FILE_STATE_ORIGIN));
-	} else if (sscanf(line, "last %" SCNu32, &epoch) == 1) {
-		s->last_epoch = epoch;
-	} else if (sscanf(line, "seen %" SCNd64, &seen_ns) == 1) {
-		s->seen_ns = seen_ns;
-	} else if (count_tails(s) < TAILS_MAX && file_offset_parse(line, &o)) {
-		resume_tail(s, &o);
-		if (o.epoch >= last->epoch)
-			*last = o;
-	} else if (file_offset_parse_ended(line, &o)) {
-		add_ended(s, &o);
-		if (!last->epoch)
-			*last = o;
-	}
-}
-
-/* An epoch must be unique: in a file that was truncated since, lines would have the ack tokens of other ones that the
- * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is truncated once a second. */
-static void take_fresh_epoch(struct file_source *s)
-{
-	uint32_t now = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
-
-	if (s->last_epoch < now)
-		s->last_epoch = now;
-}
-
-/* The file is complete: an epoch, and terminated lines. */
-static bool is_whole(const struct buf *b)
-{
-	return b->size && b->data[b->size - 1] == '\n' && strlen(b->data) == b->size && strstr(b->data, "\nlast ");
-}
-
-/* After a crash of the machine, only the complete lines of a state file are used. */
-static void drop_unfinished_line(struct file_source *s, struct buf *b)
-{
-	char *end = strrchr(b->data, '\n');
-
-	log_warning("'%s' is damaged, perhaps by a crash; files of '%s' without an offset are read from the "
-		    "start, so lines may be counted twice", s->found_path, s->path);
-	*(end ? end + 1 : b->data) = '\0';
-}
-
-/* Another source has the file, or had it. */
-static bool is_known(const struct file_source *s, const struct missed_file *f)
-{
-	const struct source_list *staying = &s->base.receiver.staying;
-	struct file_offset o;
-
-	if (find_tail(s, &f->st) || is_read_elsewhere(s, &f->st))
-		return true;
-	for (size_t i = 0; i < staying->count; i++)
-		if (staying->items[i]->ops == &file_source_ops &&
-		    file_is_same(((const struct file_source *)staying->items[i])->path, f->path))
-			return true;
-	return file_state_find_offset(s->state_directory, f->fd, &f->st, &o);
-}
-
-static void warn_missed(const struct file_source *s, const struct missed_file *f, const struct file_offset *last)
-{
-	_cleanup_(buf_done) struct buf remedy = { 0 };
-
-	buf_init(&remedy);
-	if (f->is_compressed)
-		buf_puts(&remedy, "to read it, uncompress it into another file and add that one as a source");
-	else if (f->may_be_last)
-		buf_printf(&remedy, "to read the rest, write `tail -c +%" PRIu64 "` of it to another file and add that one as a source",
-			   last->position + 1);
-	else
-		buf_printf(&remedy, "if its lines are missing, add file:%s as a source", f->path);
-	if (f->is_compressed && f->may_be_last && last->position)
-		buf_printf(&remedy, "; if it is the file that was read last, only `tail -c +%" PRIu64 "` of it", last->position + 1);
-	log_warning("'%s' may have lines that were written while '%s' was not followed, and is not read: %s; %s", f->path, s->path,
-		    f->doubt ? f->doubt : "too many files have lines that are not stored yet", remedy.data);
-}
-
-/* Adds the files that the path named while nobody read it, from their start. */
-static void add_missed(struct file_source *s, const struct file_offset *last)
-{
-	struct timespec seen = { .tv_sec = s->seen_ns / NS_PER_SECOND, .tv_nsec = s->seen_ns % NS_PER_SECOND };
-	struct missed_files missed;
-
-	missed_files_find(s->path, last, &seen, &missed);
-	for (size_t i = 0; i < missed.count; i++) {
-		struct missed_file *f = &missed.items[i];
-
-		if (is_known(s, f))
-			continue;
-		if (f->doubt || count_tails(s) >= TAILS_MAX) {
-			warn_missed(s, f, last);
-			continue;
-		}
-		log_info("'%s' is read from its start: '%s' named it while it was not followed", f->path, s->path);
-		begin_tail(s, TAKE_FD(f->fd), &f->st, 0);
-		s->has_missed = true;
-	}
-	missed_files_done(&missed);
-}
-
-static int read_state(struct file_source *s, struct err *err)
-{
-	_cleanup_(buf_done) struct buf b = { 0 };
-	struct file_offset last = { 0 };
-	char *rest, *line;
-	struct stat st;
-	bool whole;
-	int r;
-
-	buf_init(&b);
-	if (!s->found_path)
-		return 0;
-	r = private_file_read(s->found_path, &b, FILE_STATE_MAX, err);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	if (stat(s->found_path, &st) == 0)	/* offsets of an earlier version do not say it */
-		s->seen_ns = st.st_mtim.tv_sec * NS_PER_SECOND + st.st_mtim.tv_nsec;
-	if (strncmp(b.data, FILE_STATE_BEGIN, strnlen(b.data, strlen(FILE_STATE_BEGIN))))
-		return err_set(err, -EINVAL, "'%s' does not contain the offset of '%s'; remove it to read the "
-					     "whole file again", s->found_path, s->path);
-	whole = is_whole(&b);
-	if (!whole)
-		drop_unfinished_line(s, &b);
-	for (rest = b.data; (line = strsep(&rest, "\n"));)
-		read_state_line(s, line, &last);
-	if (!whole)
-		take_fresh_epoch(s);
-	else if (last.inode)
-		add_missed(s, &last);
-	return 0;
-}
-
 /* --- Life --- */
 
 static void file_stop(struct source *base)
@@ -674,7 +475,7 @@ static bool has_open(const struct file_source *s, const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && find_tail(s, &st);
+	return stat(path, &st) == 0 && file_source_find_tail(s, &st);
 }
 
 /* The path may have been renamed since it was opened. One that stays reads the files that were renamed to their end, and this
@@ -757,7 +558,7 @@ static int find_identity(struct file_source *s, struct err *err)
 		s->base.identity = xasprintf("file:%s", s->path);
 	else
 		s->base.identity = xasprintf("file:%s#%" PRIx64, real, (uint64_t)clock_wall_ns());
-	return read_state(s, err);
+	return file_source_resume(s, err);
 }
 
 static int file_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
