@@ -60,6 +60,24 @@ check($cut === ['spin', 'closure', 'excimer_truncated'], json_encode($cut));
 $last = array_slice($entry->getTrace(), -1)[0];
 check($last === ['file' => 'excimer fake file', 'line' => 1, 'function' => 'excimer_truncated'], json_encode($last));
 
+/* Functions that were running at the moment and have returned since are part of the stack, and of its depth. */
+eval('function straight(string $a): void { ' . str_repeat('$a = $a . "x"; ', 3000) . '}');
+function to_straight(int $depth): void
+{
+	if ($depth > 0)
+		to_straight($depth - 1);
+	else
+		straight('y');
+}
+foreach ([1, 2, 8] as $limit) {
+	$p = profiler();
+	$p->setMaxDepth($limit);
+	foreach (profiled(fn() => to_straight(12), 10, $p) as $entry) {
+		$trace = array_column($entry->getTrace(), 'function');
+		check(count(array_diff($trace, ['excimer_truncated'])) <= $limit + 1, "$limit: " . json_encode($trace));
+	}
+}
+
 /* The number that matters is that of the moment: the limit may change in between. */
 $p = new ExcimerProfiler();
 $p->setMaxDepth(0);

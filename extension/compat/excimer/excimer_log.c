@@ -50,17 +50,27 @@ static bool push(struct excimer_stack *s, const zend_function *f, uint32_t line)
 	return true;
 }
 
-/* Functions that have returned since the moment. */
-static bool push_returned(struct excimer_stack *s, const struct tick_snapshot *m)
+/* Whether a stack that has this many frames is as deep as was asked for. Internal functions in the middle count, although they
+ * are not shown. */
+static inline bool is_full(zend_long max_depth, zend_long depth)
 {
-	for (unsigned i = m->returned_count; i-- > 0;) {
+	return max_depth && depth > (max_depth > 0 ? max_depth : 0);
+}
+
+/* Functions that have returned since the moment. Adds those of user code to `depth`. */
+static bool push_returned(struct excimer_stack *s, const struct tick_snapshot *m, zend_long max_depth, zend_long *depth)
+{
+	for (unsigned i = m->returned_count; i-- > 0 && !s->truncated;) {
 		const zend_function *f = m->returned[i];
 		bool user = ZEND_USER_CODE(f->type);
 
 		if (!user && i + 1 < m->returned_count)
 			continue;
-		if (!push(s, f, user ? f->op_array.line_start : 0))
+		if (user && is_full(max_depth, *depth))
+			s->truncated = true;
+		else if (!push(s, f, user ? f->op_array.line_start : 0))
 			return false;
+		*depth += user;
 	}
 	return true;
 }
@@ -68,10 +78,11 @@ static bool push_returned(struct excimer_stack *s, const struct tick_snapshot *m
 bool excimer_stack_collect(struct excimer_stack *s, const struct tick_snapshot *m, zend_long max_depth)
 {
 	zend_execute_data *frame = m->frame;
+	zend_long depth = 0;
 
 	s->count = 0;
 	s->truncated = false;
-	if (!push_returned(s, m))
+	if (!push_returned(s, m, max_depth, &depth))
 		return false;
 	/* An internal function at the leaf must not make the stack deeper: whether its frame is still there depends on the
 	 * version of PHP. */
@@ -80,17 +91,12 @@ bool excimer_stack_collect(struct excimer_stack *s, const struct tick_snapshot *
 			return false;
 		frame = frame->prev_execute_data;
 	}
-	for (zend_long depth = 0; frame; depth++) {
+	for (; frame && !s->truncated; frame = frame->prev_execute_data, depth++) {
 		frame = real_frame(frame);
-		if (frame->func && ZEND_USER_CODE(frame->func->type) && !push(s, frame->func, line_of(frame)))
-			return false;
-		if (!frame->prev_execute_data)
-			break;
-		if (max_depth && depth >= max_depth) {
+		if (is_full(max_depth, depth))
 			s->truncated = true;
-			break;
-		}
-		frame = frame->prev_execute_data;
+		else if (frame->func && ZEND_USER_CODE(frame->func->type) && !push(s, frame->func, line_of(frame)))
+			return false;
 	}
 	return true;
 }
