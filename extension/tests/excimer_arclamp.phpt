@@ -100,7 +100,7 @@ for ($end = microtime(true) + 30; count(Redis::$published) < 20 && microtime(tru
 foreach ([...$shallow, ...Redis::$published] as [$channel, $line]) {
 	check($channel === 'excimer', $channel);
 	check(preg_match('~^' . preg_quote(__FILE__) . ';\S+ 1?\d*$~', $line) === 1, "file;frames count: $line");
-	check(substr_count($line, ';') <= 253, 'not deeper than was asked for');
+	check(substr_count($line, ';') <= 253, "not deeper than was asked for: $line");
 }
 $deep = array_filter(array_column(Redis::$published, 1), fn($l) => str_contains($l, ';excimer_truncated;'));
 check($deep !== [] && str_starts_with(reset($deep), __FILE__ . ';excimer_truncated;render_page;render_page;'), 'the entry point is put before a cut stack');

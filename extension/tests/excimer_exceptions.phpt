@@ -6,9 +6,11 @@ strobe.compat=excimer
 <?php
 require __DIR__ . '/excimer.inc';
 
-function interrupted(): void
+function interrupted(?callable $begin = null): void
 {
 	try {
+		if ($begin)
+			$begin();
 		work(30);
 		echo "NOT TRUE: it was never interrupted\n";
 	} finally {
@@ -26,28 +28,41 @@ try {
 }
 
 /* Two that are due at the same time: the second waits until the first exception is handled. */
-foreach ([1, 2] as $i)
-	$timers[$i] = excimer_set_timeout(function () use ($i) { throw new LogicException((string)$i); }, 0.2);
-$seen = [];
-while (count($seen) < 2)
-	try {
-		usleep(300000);
-		work(30);
-	} catch (LogicException $e) {
-		$seen[] = $e->getMessage() . ($e->getPrevious() ? ' after another' : '');
-	}
-sort($seen);
-echo json_encode($seen), "\n";
-
-/* Out of a flush callback. */
-$p = profiler();
-$p->setFlushCallback(function () { throw new DomainException('full'); }, 1);
 try {
-	interrupted();
+	foreach ([1, 2] as $i)
+		$timers[$i] = excimer_set_timeout(function () use ($i) { throw new LogicException((string)$i); }, 0.5);
+	try {
+		usleep(600000);
+		work(30);
+	} catch (LogicException $first) {
+		work(30);
+	}
+	echo "NOT TRUE: one of them never came\n";
+} catch (LogicException $second) {
+	$seen = [];
+	foreach ([$first, $second] as $e)
+		$seen[] = $e->getMessage() . ($e->getPrevious() ? ' after another' : '');
+	sort($seen);
+	echo json_encode($seen), "\n";
+}
+
+/* Out of a flush callback, the first one and the one that is asked for. */
+$throws = true;
+try {
+	interrupted(function () use (&$p, &$throws) {
+		$p = profiler();
+		$p->setFlushCallback(function () use (&$throws) {
+			if (!$throws)
+				return;
+			$throws = false;
+			throw new DomainException('full');
+		}, 1);
+	});
 } catch (DomainException $e) {
 	echo $e->getMessage(), "\n";
 }
 $p->stop();
+$throws = true;
 echo told(fn() => $p->flush()), "\n";
 $p->clearFlushCallback();
 
