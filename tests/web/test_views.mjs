@@ -90,7 +90,7 @@ const { site, stop } = await serveStore(program, folder, store, '--source-dir', 
 const browser = await launch();
 
 // The table of all metrics takes the place of that of the boxes, which has one of them and comes first.
-const wideTable = (open) => open.waitForFunction(() => document.querySelectorAll('table.wide .groups th').length > 1);
+const wideTable = (open, least = 2) => open.waitForFunction((n) => document.querySelectorAll('table.wide .groups th').length >= n, {}, least);
 
 async function openPage(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, policy = true } = {}) {
 	const page = await newPage(browser, { width, height, dark, scripts, phone });
@@ -420,6 +420,23 @@ await test('what has no line has the source of its file, and its hue', async () 
 		await drawn(open);
 		const hues = await huesAt(open, 0.6);
 		check(hues.length === 3 && Math.max(...hues) - Math.min(...hues) <= 2, 'three boxes of one file', hues);
+		await open.close();
+	}
+});
+
+await test('the table of a comparison fits a window, and one that cannot scrolls with its headings', async () => {
+	for (const width of [1280, 1440, 1920, 1024, 390]) {
+		const open = await openPage('/?run=shop/after&base=shop/before#show=table', { width, height: 800, phone: width < 600 }), fits = width >= 1280;
+		await wideTable(open, 1);
+		const places = (row) => open.$$eval(`.rows ${row} > *`, (all) => all.map((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().right].map(Math.round).join()));
+		for (const end of [false, true]) {
+			await open.$eval('.rows', (e, last) => e.scrollLeft = last ? 9999 : 0, end);
+			await drawn(open);
+			const heads = await places('thead tr:last-child'), row = await places('tbody tr:first-child'), box = await open.$eval('.rows', (e) => ({ inner: e.clientWidth, all: e.scrollWidth }));
+			check(heads.length === 7 && heads.join(' ') === row.join(' '), width, heads, row);
+			check(fits === (box.all <= box.inner) && (!fits && !end) === (Number(row.at(-1).split(',')[1]) > box.inner), width, box, row);
+			check(Number(row[0].split(',')[1]) >= Math.min(200, width * 0.4), 'names have room', width, row);
+		}
 		await open.close();
 	}
 });
