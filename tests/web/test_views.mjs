@@ -1225,6 +1225,35 @@ await test('keys that come faster than frames walk every row of a table', async 
 	await open.close();
 });
 
+await test('End and Home go to the last and the first row of a table, in the column of the focus', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 20);
+	const now = () => open.evaluate(() => {
+		const e = document.activeElement, r = e.getBoundingClientRect(), all = e.closest('.rows').getBoundingClientRect();
+		return `${Number(e.closest('tr')?.ariaRowIndex) - 1} of ${e.closest('table')?.ariaRowCount - 1} ${e.localName} ${r.top >= all.top && r.bottom <= all.bottom ? 'in sight' : 'hidden'}`;
+	});
+	const rows = await open.$eval('.functions table', (e) => e.ariaRowCount - 1), press = async (...keys) => {
+		await pressed(open, ...keys);
+		return now();
+	};
+	check(rows > 100, rows);
+	await open.focus('.functions .rows');
+	for (const [keys, wanted] of [[['ArrowDown', 'ArrowDown', 'End'], `${rows} of ${rows} a`], [['ArrowDown'], `${rows} of ${rows} a`], [['ArrowUp'], `${rows - 1} of ${rows} a`],
+		[['Home'], `1 of ${rows} a`], [['ArrowLeft', 'End'], `${rows} of ${rows} button`], [['Home', 'ArrowDown'], `2 of ${rows} button`], [['End', 'ArrowUp', 'ArrowUp'], `${rows - 2} of ${rows} button`]])
+		check(await press(...keys) === `${wanted} in sight`, keys, await now(), wanted);
+	await press('Home', 'ArrowUp');
+	check((await focused(open)).startsWith('heading'), await focused(open));
+	check(await press('End') === `${rows} of ${rows} a in sight`, 'from a heading', await now());
+	await open.close();
+	const source = await openPage('/runs/shop/lines?function=total&lines=all');
+	await source.waitForSelector('table.source');
+	await source.focus('.code-rows');
+	await pressed(source, 'ArrowDown', 'End');
+	const last = await source.$eval('table.source tbody tr:last-child', (tr) => tr.id);
+	check(await source.evaluate(() => document.activeElement.closest('tr').id) === last, last);
+	await source.close();
+});
+
 await test('a table that arrives after the graph leaves the focus where it is', async () => {
 	const open = await newPage(browser, { height: 600 });
 	let release;
