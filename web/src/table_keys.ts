@@ -6,7 +6,7 @@ const STOPS = 'a[href], button', SMALL_STEP = 40;
 const rowsOf = (region: HTMLElement) => [...region.querySelectorAll('tr')].filter((row) => row.querySelector(STOPS));
 const isHead = (row: Element | null) => row?.parentElement?.tagName === 'THEAD';
 
-// How far the row begins below the headings and below the lower edge, and how far it ends below what can be seen.
+// The distances of the row from the headings and from the lower edge, and of its end from that of the part in sight.
 function hangsBelow(region: HTMLElement, row: Element): number[] {
 	const r = row.getBoundingClientRect(), all = region.getBoundingClientRect();
 	return [r.top - all.top - (region.querySelector('thead')?.clientHeight || 0), r.top - all.bottom, r.bottom - all.top - region.clientHeight];
