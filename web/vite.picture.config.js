@@ -31,8 +31,8 @@ const ofFile = {
 	name: 'of-file',
 	enforce: 'pre',
 	resolveId(source, importer) {
-		const own = ['api', 'bar', 'paint', 'worker'].find((name) => source === `./${name}` && /\/src\/\w+\.tsx?$/.test(importer));
-		return own && ['ts', 'tsx'].map((end) => join(import.meta.dirname, `src/file/${own === 'api' ? 'answers' : own}.${end}`)).find((path) => existsSync(path));
+		const own = ['api', 'api_views', 'bar', 'paint', 'worker'].find((name) => source === `./${name}` && /\/src\/\w+\.tsx?$/.test(importer));
+		return own && ['ts', 'tsx'].map((end) => join(import.meta.dirname, `src/file/${own.startsWith('api') ? 'answers' : own}.${end}`)).find((path) => existsSync(path));
 	},
 };
 

@@ -191,7 +191,7 @@ static void add(struct server_context *s, const struct request *q, struct respon
 		profile_query_refuse(r, q, e, &err);
 	} else if (!q->body_size) {
 		response_error(r, q, 400, "the request has no body; it is the profile, in any format that strobe reads");
-	} else if ((status = runs_read(s, q->body, q->body_size, p, &charged, &err))) {
+	} else if ((status = runs_read(s, "the body", q->body, q->body_size, p, &charged, &err))) {
 		response_error(r, q, status, "%s", err.text);
 	} else {
 		e = take_params(p, &params, &err);

@@ -34,17 +34,28 @@ static int find_source(const struct server_context *s, struct views_run *run, st
 	return e;
 }
 
-/* `id` has `n` bytes; `source` may be NULL. */
-static int take_run(const struct server_context *s, const char *source, const char *id, size_t n, struct views_run *ret,
-		    struct err *err)
+/* `source` may be NULL. */
+static int check_source(const char *source, struct err *err)
 {
-	if (!strobe_wire_is_run_key(id, n))
-		return err_set(err, -EINVAL, "'%.*s' is not a valid run ID: 1 to %u letters, digits, '.', '_' or '-'",
-			       (int)(n < 80 ? n : 80), id, STROBE_WIRE_RUN_KEY);
 	if (source && !strobe_wire_is_run_key(source, strlen(source)))
 		return err_set(err, -EINVAL, "source=%.80s is not a valid source: 1 to %u letters, digits, '.', "
 					     "'_' or '-'",
 			       source, STROBE_WIRE_RUN_KEY);
+	return 0;
+}
+
+/* `id` has `n` bytes; `source` may be NULL. */
+static int take_run(const struct server_context *s, const char *source, const char *id, size_t n, struct views_run *ret,
+		    struct err *err)
+{
+	int e;
+
+	if (!strobe_wire_is_run_key(id, n))
+		return err_set(err, -EINVAL, "'%.*s' is not a valid run ID: 1 to %u letters, digits, '.', '_' or '-'",
+			       (int)(n < 80 ? n : 80), id, STROBE_WIRE_RUN_KEY);
+	e = check_source(source, err);
+	if (e < 0)
+		return e;
 	memcpy(ret->id, id, n);
 	ret->id[n] = 0;
 	if (!source)
@@ -122,6 +133,37 @@ static void take_sort(const char *sort, struct views *v)
 		}
 }
 
+/* Whether a run has the column, or time that its samples stand for. */
+static int has_column(const struct server_context *s, const struct views_run *run, const char *column, bool *ret, struct err *err)
+{
+	struct store_profile_limits most = { .nodes = s->max_nodes, .column = column };
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	struct store_run about;
+	int e = store_get_run(s->options.store, run->source, run->id, &most, &about, &p, err);
+
+	if (e < 0)
+		return e;
+	run_add_columns(p);
+	*ret = profile_find_column(p, column) != UINT32_MAX;
+	store_run_done(&about);
+	return 0;
+}
+
+/* Both programs sort by something else if a run lacks a metric; the page would refuse it. */
+static int drop_missing_column(const struct server_context *s, struct views *v, struct err *err)
+{
+	bool has = true;
+	int e = 0;
+
+	for (size_t i = 0; e >= 0 && has && v->column && i < v->run_count + v->has_base; i++)
+		e = has_column(s, i < v->run_count ? &v->runs[i] : &v->base, v->column, &has, err);
+	if (e == -ENOENT)	/* the page says which run is missing */
+		return 0;
+	if (!has)
+		v->column = NULL;
+	return e;
+}
+
 /* A fraction becomes per cent; invalid values become xhprof's default. */
 static void put_threshold(const char *text, struct buf *out)
 {
@@ -133,11 +175,16 @@ static void put_threshold(const char *text, struct buf *out)
 	buf_printf(out, "%.6g", share * 100);
 }
 
-static void put_list(const char *source, struct buf *out)
+static int put_list(const char *source, struct buf *out, struct err *err)
 {
+	int e = check_source(source, err);
+
+	if (e < 0)
+		return e;
 	buf_puts(out, "/runs");
-	if (source && strobe_wire_is_run_key(source, strlen(source)))
+	if (source)
 		buf_printf(out, "?source=%s", source);
+	return 0;
 }
 
 /* foo@1 is foo within itself, which is one function here. */
@@ -166,8 +213,11 @@ static int put_address(const struct server_context *s, const struct params *p, b
 	take_sort(get(p, "sort"), &v);
 	put_threshold(get(p, "threshold"), &threshold);
 	if (!v.run_count)
-		put_list(get(p, "source"), out);
-	else if (callgraph)
+		return put_list(get(p, "source"), out, err);
+	e = drop_missing_column(s, &v, err);
+	if (e < 0)
+		return e;
+	if (callgraph)
 		views_put_callgraph(&v, threshold.data, out);
 	else
 		views_put(&v, out);

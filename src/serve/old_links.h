@@ -4,7 +4,7 @@
  *	…run=1,2,3&wts=20,30,50			several, aggregated
  *	…run1=A&run2=B				B compared with A
  *	…&symbol=F				one function of any of these
- *	…&sort=cpu				by these values; excl_cpu is the same
+ *	…&sort=cpu				by these values, if each run has them; excl_cpu is the same
  *	/callgraph.php?…			the call graph of any of these; func=F, threshold=0.01
  *	/typeahead.php?q=…&run=…		names of functions, one on a line
  *

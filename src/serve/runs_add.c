@@ -27,8 +27,8 @@ static int status_of(struct server_context *s, int code)
 }
 
 /* Nearly every profile needs a few MB; larger ones get half of the cap. */
-static int read_with(struct server_context *s, bool large, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged,
-		     struct err *err)
+static int read_with(struct server_context *s, bool large, const char *name, const char *bytes, size_t n, struct profile *p,
+		     uint64_t *ret_charged, struct err *err)
 {
 	uint64_t memory = s->memory.most ? s->memory.most / (large ? 2 : 16) : UPLOAD_MEMORY;
 
@@ -38,19 +38,20 @@ static int read_with(struct server_context *s, bool large, const char *bytes, si
 			       "--query-memory; send it again", (unsigned long long)(s->memory.used >> 20),
 			       (unsigned long long)(s->memory.most >> 20));
 	*ret_charged = s->memory.most ? memory : 0;
-	return upload_read(bytes, n, (size_t)memory, s->uploads ? workers_stop_fd(s->uploads) : -1, p, err);
+	return upload_read(name, bytes, n, (size_t)memory, s->uploads ? workers_stop_fd(s->uploads) : -1, p, err);
 }
 
-int runs_read(struct server_context *s, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged, struct err *err)
+int runs_read(struct server_context *s, const char *name, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged,
+	      struct err *err)
 {
 	int e;
 
 	*ret_charged = 0;
-	e = read_with(s, false, bytes, n, p, ret_charged, err);
+	e = read_with(s, false, name, bytes, n, p, ret_charged, err);
 	if (e == -ENOMEM && s->memory.most) {
 		memory_cap_release(&s->memory, *ret_charged);
 		*ret_charged = 0;
-		e = read_with(s, true, bytes, n, p, ret_charged, err);
+		e = read_with(s, true, name, bytes, n, p, ret_charged, err);
 	}
 	return e < 0 ? status_of(s, e) : 0;
 }

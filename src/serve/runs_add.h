@@ -5,8 +5,10 @@
 #include "http.h"
 
 /* Reads a profile of any format into `p`, which is empty, in a separate process (upload_read.h). Returns 0, or an HTTP
- * status with a sentence. `*ret_charged` is memory that the caller returns to the cap in either case. */
-int runs_read(struct server_context *s, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged, struct err *err);
+ * status with a sentence, in which the bytes are called `name`. `*ret_charged` is memory that the caller returns to the cap in
+ * either case. */
+int runs_read(struct server_context *s, const char *name, const char *bytes, size_t n, struct profile *p, uint64_t *ret_charged,
+	      struct err *err);
 
 /* Stores it under the names in its labels. Returns 0, with `ret->result` 1 if it is new and 0 if it was stored
  * already, or an HTTP status with the reason in ret->err. */

@@ -49,7 +49,7 @@ static void set_default_name(struct profile *p, const char *file, const char *so
 static void put_row(struct upload *u, const char *file, const struct store_new_run *run, const char *sentence)
 {
 	buf_puts(&u->rows, "<tr><th scope=\"row\">");
-	html_text(&u->rows, *file ? file : "a file without a name");
+	html_text(&u->rows, file);
 	buf_puts(&u->rows, "</th><th scope=\"row\">");
 	if (sentence)
 		html_text(&u->rows, sentence);
@@ -59,7 +59,7 @@ static void put_row(struct upload *u, const char *file, const struct store_new_r
 	buf_puts(&u->rows, "</th></tr>\n");
 }
 
-static int take_file(struct upload *u, const struct multipart_part *part, struct err *err)
+static int take_file(struct upload *u, const char *name, const struct multipart_part *part, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct store_new_run run;
@@ -71,7 +71,7 @@ static int take_file(struct upload *u, const struct multipart_part *part, struct
 				 FORM_NS / NS_PER_SECOND);
 	if (!part->size)
 		return runs_fail(err, 400, "the file is empty, so it has no profile");
-	status = runs_read(u->context, part->bytes, part->size, p, &charged, err);
+	status = runs_read(u->context, name, part->bytes, part->size, p, &charged, err);
 	if (!status) {
 		set_default_name(p, part->file, u->source);
 		status = runs_store(u->context, p, u->request->now_ns, &run);
@@ -81,7 +81,7 @@ static int take_file(struct upload *u, const struct multipart_part *part, struct
 	memory_cap_release(&u->context->memory, charged);
 	if (status)
 		return status;
-	put_row(u, part->file, &run, NULL);
+	put_row(u, name, &run, NULL);
 	u->last = run;
 	u->stored += run.result == 1;
 	u->stored_before += !run.result;
@@ -100,6 +100,7 @@ static void take_field(const struct multipart_part *part, char *ret, size_t size
 /* Fields precede the files. */
 static void take_part(struct upload *u, const struct multipart_part *part)
 {
+	const char *name = *part->file ? part->file : "a file without a name";
 	struct err err = { 0 };
 	int status;
 
@@ -113,10 +114,10 @@ static void take_part(struct upload *u, const struct multipart_part *part)
 	if (!*part->file && !part->size)	/* nothing was chosen */
 		return;
 	u->files++;
-	status = take_file(u, part, &err);
+	status = take_file(u, name, part, &err);
 	if (status) {
 		u->status = u->status ? u->status : status;
-		put_row(u, part->file, NULL, err.text);
+		put_row(u, name, NULL, err.text);
 	}
 }
 

@@ -21,11 +21,16 @@ static bool is_of_functions(const struct view *v)
 
 /* --- The subject --- */
 
-/* The file of "/srv/app/Cart.php:12". */
+/* Calls without a line, as report_put_line names them. */
+static const char no_line[] = " [no line]";
+
+/* The file of "/srv/app/Cart.php:12" and of "/srv/app/Cart.php [no line]". */
 static struct str file_of_line(struct str s)
 {
 	const char *colon = memrchr(s.p, ':', s.n);
 
+	if (text_ends(s, no_line))
+		return (struct str){ s.p, s.n - strlen(no_line) };
 	return colon ? (struct str){ s.p, (size_t)(colon - s.p) } : s;
 }
 
@@ -88,9 +93,8 @@ static bool *find_frames(const struct profile_query *a, const struct profile *p)
 	for (uint32_t f = 0; f < p->frame_count; f++) {
 		buf_reset(&shown);
 		buf_reset(&name);
-		if (is_of_functions(v))
-			report_group_name(p, f, v->by, &name);
-		text_put_plain(&shown, is_of_functions(v) ? (struct str){ name.data, name.size } : profile_file(p, f));
+		report_group_name(p, f, is_of_functions(v) ? v->by : REPORT_BY_FILE, &name);
+		text_put_plain(&shown, (struct str){ name.data, name.size });
 		of[f] = shown.size && shown.size == wanted.size && !memcmp(shown.data, wanted.data, wanted.size) && is_in_file(a, p, f, &shown);
 	}
 	return of;
@@ -337,9 +341,13 @@ static void check_length(struct source_query *s)
 
 static void check_lines(struct source_query *s, const struct side *before, const struct side *after)
 {
+	struct str function = { s->query->view.function, strlen(s->query->view.function) };
+
 	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
 		if (!s->lines.count && s->file.n)
 			add_sentence(s, "none of its lines was executed in a sample");
+		else if (s->query->view.by == REPORT_BY_LINE && text_ends(function, no_line))
+			add_sentence(s, "the lines of its calls are not known; these are the known lines of its file");
 		return;
 	}
 	if (s->query->lines_left_out)

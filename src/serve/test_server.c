@@ -86,15 +86,15 @@ TEST(a_profile_is_read_by_a_process_of_its_own)
 	struct profile *p = profile_new();
 	struct err err = { 0 };
 
-	CHECK_INT(upload_read("main;f 3\nmain;g 4\n", 18, UPLOAD_MEMORY, -1, p, &err), 0);
+	CHECK_INT(upload_read("x.folded", "main;f 3\nmain;g 4\n", 18, UPLOAD_MEMORY, -1, p, &err), 0);
 	CHECK_INT(profile_sum(p, profile_find_column(p, "samples")), 7);
 	profile_free(p);
 	p = profile_new();
-	CHECK_INT(upload_read("main;f 3\nmain;g\n", 16, UPLOAD_MEMORY, -1, p, &err), -EINVAL);
-	CHECK_STR(err.text, "'the body' (folded): line 2 is not a folded stack (frames separated by ; and a count): "
-		  "'main;g'");
-	CHECK_INT(upload_read("\0\0\0", 3, UPLOAD_MEMORY, -1, p, &err), -ENOTSUP);
-	CHECK_INT(upload_read("main 0\n", 7, UPLOAD_MEMORY, -1, p, &err), -EINVAL);
+	CHECK_INT(upload_read("x.folded", "main;f 3\nmain;g\n", 16, UPLOAD_MEMORY, -1, p, &err), -EINVAL);
+	CHECK_STR(err.text, "'x.folded' (folded): line 2 is not a folded stack (frames separated by ; and a count): "
+			    "'main;g'");
+	CHECK_INT(upload_read("x.folded", "\0\0\0", 3, UPLOAD_MEMORY, -1, p, &err), -ENOTSUP);
+	CHECK_INT(upload_read("x.folded", "main 0\n", 7, UPLOAD_MEMORY, -1, p, &err), -EINVAL);
 	CHECK(!profile_has_samples(p));
 	profile_free(p);
 }
@@ -110,7 +110,7 @@ TEST(reading_is_given_up_at_the_end)
 	buf_init(&b);
 	while (b.size < (16 << 20))
 		buf_printf(&b, "main;f%zu 3\n", b.size);
-	CHECK_INT(upload_read(b.data, b.size, UPLOAD_MEMORY, fd, p, &err), -ECANCELED);
+	CHECK_INT(upload_read("x.folded", b.data, b.size, UPLOAD_MEMORY, fd, p, &err), -ECANCELED);
 	buf_done(&b);
 	profile_free(p);
 	close(fd);
@@ -129,7 +129,7 @@ TEST(reading_has_a_limit_of_memory)
 	while (b.size < (15 << 20))
 		buf_put(&b, ";;;;;;;;;;;;;;;;", 16);
 	buf_puts(&b, "a 1\n");
-	CHECK_INT(upload_read(b.data, b.size, UPLOAD_MEMORY / 4, -1, p, &err), -ENOMEM);
+	CHECK_INT(upload_read("x.folded", b.data, b.size, UPLOAD_MEMORY / 4, -1, p, &err), -ENOMEM);
 	buf_done(&b);
 	profile_free(p);
 }

@@ -25,9 +25,9 @@ static int wait_for_end(const struct apart *a, int stop_fd, struct err *err)
 	}
 }
 
-int upload_read(const char *body, size_t n, size_t memory, int stop_fd, struct profile *p, struct err *err)
+int upload_read(const char *name, const char *body, size_t n, size_t memory, int stop_fd, struct profile *p, struct err *err)
 {
-	struct apart_input in = { .name = "the body", .bytes = body, .n = n, .fd = -1, .memory = memory };
+	struct apart_input in = { .name = name, .bytes = body, .n = n, .fd = -1, .memory = memory };
 	const char *messages;
 	struct err ended;
 	struct apart a;

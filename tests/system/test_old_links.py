@@ -4,6 +4,7 @@ import os
 import re
 import urllib.parse
 
+import wire
 from daemon import Daemon, ask_without_redirects as ask
 from strobe_test import ROOT, Directory, Skip, check, main, test
 
@@ -67,6 +68,31 @@ def each_link_of_both_programs_leads_to_the_page_that_shows_the_same():
 
 
 @test
+def a_sort_by_a_metric_that_a_run_lacks_opens_the_page_by_its_own():
+    sampled = wire.message({('main()', 'f'): 3})
+    with Directory() as directory, Daemon(directory) as d:
+        some_runs(d)
+        for run, body in (('folded', b'main;f 3\n'), ('sampled', sampled)):
+            status, _, text = ask(d, f'/api/v1/runs?source=mine&id={run}', 'POST', body)
+            check(status == 201, text)
+        for link, address in {
+                'run=folded&source=mine&sort=excl_wt': '/runs/mine/folded',
+                'run=folded&source=mine&sort=cpu': '/runs/mine/folded?sort=total',
+                'run=folded&source=mine&sort=ct&symbol=f': '/runs/mine/folded?function=f',
+                'run=folded&source=mine&sort=samples': '/runs/mine/folded?column=samples&sort=total',
+                'run=sampled&source=mine&sort=wt': '/runs/mine/sampled?column=wall_ns&sort=total',
+                'run=sampled&source=mine&sort=cpu': '/runs/mine/sampled?sort=total',
+                'run1=sampled&run2=folded&source=mine&sort=wt': '/?run=mine/folded&base=mine/sampled&sort=total',
+                'run1=folded&run2=sampled&source=mine&sort=excl_wt': '/?run=mine/sampled&base=mine/folded',
+                'run=sampled,folded&source=mine&sort=excl_wt': '/?run=mine/sampled&run=mine/folded'}.items():
+            status, headers, _ = ask(d, f'/index.php?{link}')
+            check((status, headers['Location']) == (302, address), f'{link}: {status} {headers["Location"]}')
+            check(ask(d, address)[0] == 200, f'{address} opens')
+        status, headers, _ = ask(d, '/index.php?run=none&source=mine&sort=wt')
+        check((status, headers['Location']) == (302, '/runs/mine/none?column=wall_ns&sort=total'), f'that page says that it is not there: {status}')
+
+
+@test
 def typeahead_answers_as_theirs_does():
     """Every function of the array that has the text in any case, sorted by bytes, an exact one first; f@1 is f."""
     with open(CART) as f:
@@ -104,6 +130,10 @@ def nothing_of_a_parameter_becomes_a_path_or_markup():
                 check(status == 400 and '<script>' not in text and 'class="why"' in text, f'{page}?{link}: {status}')
                 check('Location' not in headers and 'X' not in headers, link)
         check(ask(d, '/index.php?run=none')[0] == 404, 'a run that is nowhere')
+        for page in ('index.php', 'callgraph.php', 'xhprof_html/index.php', 'uprofiler_html/'):
+            for source in ('%22%3E', '../x', 'a' * 65):
+                status, headers, text = ask(d, f'/{page}?source={source}')
+                check(status == 400 and 'is not a valid source' in text and 'Location' not in headers, f'{page}?source={source}: {status}')
         for symbol in ('</a><script>', '\r\nX: y', '/etc/passwd', '../x', 'a&base=shop/2', 'é"\''):
             status, headers, text = ask(d, '/index.php?run=1&source=shop&symbol=' + urllib.parse.quote(symbol))
             where = urllib.parse.urlsplit(headers['Location'])

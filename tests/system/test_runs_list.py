@@ -201,6 +201,8 @@ def files_are_uploaded_by_a_form_without_scripts_and_keep_their_names():
         check(len(listed(d)) == 5, 'nothing else was stored')
         status, _, text = form(d, [('empty.folded', b'')])
         check(status == 400 and 'Stored 0 of 1 file<' in text and 'empty.folded' in text and 'the file is empty' in text, f'{status} {text}')
+        status, _, text = form(d, [('<i>.shop.xhprof', b'a:1:{s:2:"ct"')])
+        check(status == 400 and '&#39;&lt;i&gt;.shop.xhprof&#39; (xhprof): at byte 12' in text and 'the body' not in text, f'a sentence names the file: {text}')
 
 
 @test

@@ -206,6 +206,12 @@ def what_is_missing_or_has_changed_says_how_to_mend_it():
         check(ask(daemon, run='shop/mapped', function='work')['lines'][0]['text'] == '<?php // the checkout', 'a directory in place of another')
         none = ask(daemon, run='shop/none', function='work')
         check(none['file'] is None and none['lines'][0]['text'] is None and 'no file is known' in none['why'], f'{none}')
+        add(d, 'shop', 'some', speedscope(f'{d}/some.speedscope.json', [('main', f'{d}/app/short.php', 0), ('work', f'{d}/app/short.php', 2), ('strlen', '', 0)]))
+        some = ask(daemon, run='shop/some', function=f'{d}/app/short.php [no line]', by='line')
+        check(some['file'] == f'{d}/app/short.php' and took(some) == {2: (7, 7)} and 'these are the known lines of its file' in some['why'], f'{some}')
+        for by in ('line', 'file'):
+            nowhere = ask(daemon, run='shop/some', function='[no file]', by=by)
+            check(nowhere['file'] is None and 'no file is known' in nowhere['why'], f'{nowhere}')
         code, why = refused(daemon, run='shop/short', function='play')
         check(code == 404 and "no function 'play'" in why, why)
         code, why = refused(daemon, run='shop/short', function='App', by='class')

@@ -50,9 +50,9 @@ mkdirSync(dirname(code));
 writeFileSync(code, ['<?php', 'function total(array $cart): int', '{', '\t$sum = 0;', '\tforeach ($cart as $item) {',
 	'\t\t$sum += price($item); // </code><script>document.title="owned"</script>', '\t}', '\treturn $sum;', '}', ...Array(80).fill('//'),
 	'function price(array $item): int', '{', `\treturn ${Array(60).fill('$item["price"]').join(' + ')};`, '}', ''].join('\n'));
-function lined(name, weights, of = '', withLines = true) {
-	const frames = [[code, 95], [`${of}total`, 6, 2], [`${of}total`, 5, 2], [`${of}price`, 92, 90], ['gone', 4, 1]].map(([n, line]) =>
-		({ name: n, file: n === 'gone' ? '/nowhere/gone.php' : code, ...withLines && { line } }));
+function lined(name, weights, of = '', withLines = true, mainLine = 95) {
+	const frames = [[code, mainLine], [`${of}total`, 6, 2], [`${of}total`, 5, 2], [`${of}price`, 92, 90], ['gone', 4, 1]].map(([n, line]) =>
+		({ name: n, file: n === 'gone' ? '/nowhere/gone.php' : code, ...withLines && line && { line } }));
 	files[name] = join(folder, `${name}.speedscope.json`);
 	writeFileSync(files[name], JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json', shared: { frames },
 		profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 1], [0, 1, 3], [0, 2], [0, 4]], weights }],
@@ -62,12 +62,19 @@ lined('lines', [10, 60, 20, 10]);
 lined('lines2', [10, 30, 50, 10]);
 lined('methods', [10, 60, 20, 10], 'Cart::');
 lined('nolines', [10, 60, 20, 10], '', false);
+lined('somelines', [10, 60, 20, 10], '', true, 0);
 
 // Functions of one name in two files, and one of PHP below them.
 files.twins = join(folder, 'twins.speedscope.json');
 writeFileSync(files.twins, JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
 	shared: { frames: [{ name: '{main}', file: '/srv/index.php' }, { name: 'setup', file: '/srv/a.php' }, { name: 'setup', file: '/srv/b.php' }, { name: 'usleep' }, { name: 'only', file: '/srv/a.php' }] },
 	profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 1, 3], [0, 2], [0, 2, 4]], weights: [20, 30, 50] }] }));
+
+// Calls of one file with and without lines.
+files.hues = join(folder, 'hues.speedscope.json');
+writeFileSync(files.hues, JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json',
+	shared: { frames: [{ name: '{main}', file: '/srv/shop/index.php' }, { name: 'a', file: '/srv/shop/index.php', line: 15 }, { name: 'b', file: '/srv/shop/index.php', line: 6 }] },
+	profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 1, 2]], weights: [100] }] }));
 
 const strobe = (...args) => run(program, ...args);
 
@@ -83,7 +90,7 @@ const { site, stop } = await serveStore(program, folder, store, '--source-dir', 
 const browser = await launch();
 
 // The table of all metrics takes the place of that of the boxes, which has one of them and comes first.
-const wideTable = (open) => open.waitForFunction(() => document.querySelectorAll('table.wide .groups th').length > 1);
+const wideTable = (open, least = 2) => open.waitForFunction((n) => document.querySelectorAll('table.wide .groups th').length >= n, {}, least);
 
 async function openPage(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, policy = true } = {}) {
 	const page = await newPage(browser, { width, height, dark, scripts, phone });
@@ -380,6 +387,58 @@ await test('a function without lines is shown where it begins', async () => {
 		return row.top >= pane.top && row.bottom <= pane.bottom;
 	}), 'its first line is in sight');
 	await open.close();
+});
+
+// From the root up, the hues of the boxes at this part of the width.
+const huesAt = (page, part) => page.$eval('.flame canvas', (c, at) => {
+	const { data } = c.getContext('2d').getImageData(Math.floor(c.width * at), 0, 1, c.height), hues = [];
+	for (let i = data.length - 4, isIn = false; i >= 0; i -= 4) {
+		const [r, g, b] = data.subarray(i, i + 3), most = Math.max(r, g, b), range = most - Math.min(r, g, b), wasIn = isIn;
+		isIn = range >= 40;		// not in the root or a gap
+		if (isIn && !wasIn)
+			hues.push(60 * (most === r ? (g - b) / range : most === g ? 2 + (b - r) / range : 4 + (r - g) / range));
+	}
+	return hues;
+}, part);
+
+await test('what has no line has the source of its file, and its hue', async () => {
+	for (const scripts of [true, false]) {
+		const open = await openPage(`/runs/shop/somelines?by=line&function=${encodeURIComponent(`${code} [no line]`)}`, { scripts });
+		await open.waitForSelector('table.source');
+		check((await sourceRows(open)).filter((r) => r[3]).map((r) => [r[0], ...r.slice(2, 4)].join()).join(' ') === '5,20,20 6,10,70 92,60,60', await sourceRows(open));
+		check((await texts(open, '.source .warning')).join().includes('these are the known lines of its file'), await texts(open, '.source'));
+		await open.close();
+	}
+	for (const by of ['file', 'line']) {
+		const none = await openPage(`/runs/shop/twins?by=${by}&function=%5Bno%20file%5D`);
+		await none.waitForSelector('.source .warning');
+		check((await text(none, '.source .warning')).includes('no file is known') && !none.complaints.length, await text(none, '.source'), none.complaints);
+		await none.close();
+	}
+	for (const dark of [false, true]) {
+		const open = await openPage('/runs/shop/hues?by=line#show=graph', { dark });
+		await drawn(open);
+		const hues = await huesAt(open, 0.6);
+		check(hues.length === 3 && Math.max(...hues) - Math.min(...hues) <= 2, 'three boxes of one file', hues);
+		await open.close();
+	}
+});
+
+await test('the table of a comparison fits a window, and one that cannot scrolls with its headings', async () => {
+	for (const width of [1280, 1440, 1920, 1024, 390]) {
+		const open = await openPage('/?run=shop/after&base=shop/before#show=table', { width, height: 800, phone: width < 600 }), fits = width >= 1280;
+		await wideTable(open, 1);
+		const places = (row) => open.$$eval(`.rows ${row} > *`, (all) => all.map((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().right].map(Math.round).join()));
+		for (const end of [false, true]) {
+			await open.$eval('.rows', (e, last) => e.scrollLeft = last ? 9999 : 0, end);
+			await drawn(open);
+			const heads = await places('thead tr:last-child'), row = await places('tbody tr:first-child'), box = await open.$eval('.rows', (e) => ({ inner: e.clientWidth, all: e.scrollWidth }));
+			check(heads.length === 7 && heads.join(' ') === row.join(' '), width, heads, row);
+			check(fits === (box.all <= box.inner) && (!fits && !end) === (Number(row.at(-1).split(',')[1]) > box.inner), width, box, row);
+			check(Number(row[0].split(',')[1]) >= Math.min(200, width * 0.4), 'names have room', width, row);
+		}
+		await open.close();
+	}
 });
 
 await test('a function is found by a part of its name, from every view', async () => {
@@ -1164,6 +1223,35 @@ await test('keys that come faster than frames walk every row of a table', async 
 	});
 	check(rows.every((row, i) => row === (i < 100 ? i + 2 : 200 - i)), rows);
 	await open.close();
+});
+
+await test('End and Home go to the last and the first row of a table, in the column of the focus', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 20);
+	const now = () => open.evaluate(() => {
+		const e = document.activeElement, r = e.getBoundingClientRect(), all = e.closest('.rows').getBoundingClientRect();
+		return `${Number(e.closest('tr')?.ariaRowIndex) - 1} of ${e.closest('table')?.ariaRowCount - 1} ${e.localName} ${r.top >= all.top && r.bottom <= all.bottom ? 'in sight' : 'hidden'}`;
+	});
+	const rows = await open.$eval('.functions table', (e) => e.ariaRowCount - 1), press = async (...keys) => {
+		await pressed(open, ...keys);
+		return now();
+	};
+	check(rows > 100, rows);
+	await open.focus('.functions .rows');
+	for (const [keys, wanted] of [[['ArrowDown', 'ArrowDown', 'End'], `${rows} of ${rows} a`], [['ArrowDown'], `${rows} of ${rows} a`], [['ArrowUp'], `${rows - 1} of ${rows} a`],
+		[['Home'], `1 of ${rows} a`], [['ArrowLeft', 'End'], `${rows} of ${rows} button`], [['Home', 'ArrowDown'], `2 of ${rows} button`], [['End', 'ArrowUp', 'ArrowUp'], `${rows - 2} of ${rows} button`]])
+		check(await press(...keys) === `${wanted} in sight`, keys, await now(), wanted);
+	await press('Home', 'ArrowUp');
+	check((await focused(open)).startsWith('heading'), await focused(open));
+	check(await press('End') === `${rows} of ${rows} a in sight`, 'from a heading', await now());
+	await open.close();
+	const source = await openPage('/runs/shop/lines?function=total&lines=all');
+	await source.waitForSelector('table.source');
+	await source.focus('.code-rows');
+	await pressed(source, 'ArrowDown', 'End');
+	const last = await source.$eval('table.source tbody tr:last-child', (tr) => tr.id);
+	check(await source.evaluate(() => document.activeElement.closest('tr').id) === last, last);
+	await source.close();
 });
 
 await test('a table that arrives after the graph leaves the focus where it is', async () => {

@@ -90,7 +90,7 @@ export interface Status {
 	store?: { newest: number | null };
 }
 
-async function get(path: string, query: string, signal: AbortSignal): Promise<Response> {
+export async function get(path: string, query: string, signal: AbortSignal): Promise<Response> {
 	let answer: Response;
 	try {
 		answer = await fetch(`${path}?${query}`, { signal, credentials: 'same-origin' });
@@ -108,7 +108,7 @@ async function get(path: string, query: string, signal: AbortSignal): Promise<Re
 }
 
 // Questions by what their answers depend on. The canvas decides which way up a graph is.
-const PLAIN = { inverted: false, threshold: '', lines: '' };
+export const PLAIN = { inverted: false, threshold: '', lines: '' };
 
 // The graph around one function is computed from the unreversed one.
 export function flameQuery(v: View): string {
@@ -135,17 +135,6 @@ export function sourceQuery(v: View): string {
 	return v.function && ['', 'function', 'own', 'class', 'file', 'line'].includes(v.by) ? queryOf({ ...v, ...PLAIN, lines: v.lines, reverse: false }) : '';
 }
 
-// The flame chart of one run is by function, whatever else is grouped.
-export function chartQuery(v: View): string {
-	return queryOf({ ...v, ...PLAIN, column: '', by: '', function: '', reverse: false });
-}
-
-export async function getChart(query: string, part: { from: number; to: number } | null, pixels: number, signal: AbortSignal): Promise<FlameData> {
-	const window = part ? `&chart_from=${part.from}&chart_to=${part.to}` : '';
-	const bytes = await (await get('/api/v1/profile', `${query}&format=chart${window}&pixels=${Math.min(pixels, 20000)}`, signal)).arrayBuffer();
-	return readFlame(bytes);
-}
-
 export async function getFlame(query: string, signal: AbortSignal): Promise<FlameData> {
 	return readFlame(await (await get('/api/v1/profile', query, signal)).arrayBuffer());
 }
@@ -160,17 +149,6 @@ export async function getFunction(query: string, signal: AbortSignal): Promise<F
 
 export async function getSource(query: string, signal: AbortSignal): Promise<SourceAnswer> {
 	return (await get('/api/v1/source', query, signal)).json();
-}
-
-// A picture of Graphviz, and what it lacks.
-export interface CallGraphAnswer {
-	svg: string;
-	warning: string;
-}
-
-export async function getCallGraph(v: View, signal: AbortSignal): Promise<CallGraphAnswer> {
-	const answer = await get('/api/v1/callgraph', queryOf({ ...v, inverted: false, lines: '', reverse: false }), signal), bytes = answer.headers.get('Strobe-Warning') || '';
-	return { svg: await answer.text(), warning: new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0))) };
 }
 
 function rangeQuery(v: View): string {

@@ -3,7 +3,8 @@
 // size that can be read.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { getCallGraph, tableQuery } from './api';
+import { tableQuery } from './api';
+import { getCallGraph } from './api_views';
 import * as format from './format';
 import { flame } from './load';
 import { callBox, change, openFunction, setCallBox, view } from './state';

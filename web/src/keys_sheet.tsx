@@ -7,7 +7,7 @@ import { pane, view, type Pane } from './state';
 const ZOOM: KeyList = [['Backspace', 'zoom out by one'], ['Escape', 'all of it']];
 const BOXES: KeyList = [['arrow keys', 'walk the boxes'], ['Enter', 'zoom to the marked box'], ...ZOOM,
 	['f, Ctrl+click', 'callers and callees of the box']];
-const TABLE: KeyList = [['↑, ↓', 'in a table, to which Tab leads: its rows, and the headings above'], ['←, →, Enter', 'in a row: its buttons and links']];
+const TABLE: KeyList = [['↑, ↓, Home, End', 'in a table, to which Tab leads: its rows, and the headings above'], ['←, →, Enter', 'in a row: its buttons and links']];
 const GRAPH: KeyList = [['Enter, Shift+Enter', 'in the search: next and previous match'], ['n, N', 'next and previous match, in the graph'], ...BOXES];
 const KEYS: Record<Pane | 'function', KeyList> = {
 	both: [...GRAPH, ...TABLE], graph: GRAPH, table: [...TABLE, ...ZOOM], function: [...BOXES, ...TABLE, ['a', 'back to all functions']],

@@ -165,7 +165,7 @@ export function Table() {
 			keepFocus(e.currentTarget);
 			setAt(e.currentTarget.scrollTop);
 		}}>
-			<table aria-rowcount={shown.length + 1} class={wide ? 'wide' : ''}>
+			<table aria-rowcount={shown.length + 1} class={wide ? 'wide' : ''} style={{ '--columns': metrics.length }}>
 				<colgroup>{wide && <col />}{metrics.map((m) => <col key={m.group + m.kind} class={wide ? 'c-wide' : 'c-share'} />)}{!wide && <col />}</colgroup>
 				<Heads metrics={metrics} chosen={r.chosen} wide={wide} />
 				<tbody>

@@ -6,9 +6,15 @@ const STOPS = 'a[href], button', SMALL_STEP = 40;
 const rowsOf = (region: HTMLElement) => [...region.querySelectorAll('tr')].filter((row) => row.querySelector(STOPS));
 const isHead = (row: Element | null) => row?.parentElement?.tagName === 'THEAD';
 
+// The distances of the row from the headings and from the lower edge, and of its end from that of the part in sight.
+function hangsBelow(region: HTMLElement, row: Element): number[] {
+	const r = row.getBoundingClientRect(), all = region.getBoundingClientRect();
+	return [r.top - all.top - (region.querySelector('thead')?.clientHeight || 0), r.top - all.bottom, r.bottom - all.top - region.clientHeight];
+}
+
 function isInSight(region: HTMLElement, row: Element): boolean {
-	const r = row.getBoundingClientRect(), all = region.getBoundingClientRect(), head = region.querySelector('thead')?.getBoundingClientRect().height || 0;
-	return r.top >= all.top + head - 1 && r.top < all.bottom;
+	const [head, edge] = hangsBelow(region, row);
+	return head >= -1 && edge < 0;
 }
 
 function enter(region: HTMLElement, row: HTMLElement, at: number): void {
@@ -16,8 +22,8 @@ function enter(region: HTMLElement, row: HTMLElement, at: number): void {
 	to.focus({ preventScroll: !head });
 	if (head)
 		return;
-	const r = row.getBoundingClientRect(), all = region.getBoundingClientRect(), top = all.top + (region.querySelector('thead')?.getBoundingClientRect().height || 0);
-	region.scrollTop += Math.min(0, r.top - top) || Math.max(0, r.bottom - all.top - region.clientHeight);
+	const [above, , below] = hangsBelow(region, row);
+	region.scrollTop += Math.min(0, above) || Math.max(0, below);
 }
 
 function toRow(region: HTMLElement, now: HTMLElement | null, step: number, at: number): boolean {
@@ -31,16 +37,30 @@ function toRow(region: HTMLElement, now: HTMLElement | null, step: number, at: n
 	return !!to;
 }
 
+// A row that was out of sight is drawn after the table has scrolled to it.
+function toEnd(region: HTMLElement, isLast: boolean, at: number): void {
+	region.scrollTop = isLast ? 1e9 : 0;
+	region.dispatchEvent(new Event('scroll'));
+	queueMicrotask(() => {
+		const to = rowsOf(region).filter((row) => !isHead(row)).at(isLast ? -1 : 0);
+		if (to)
+			enter(region, to, at);
+	});
+}
+
 // For keys pressed in the region.
 export function walkTable(e: KeyboardEvent): void {
 	const region = e.currentTarget as HTMLElement, now = region === e.target ? null : (e.target as Element).closest('tr');
 	if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey)
 		return;
-	if (/^(Page|Home|End| )/.test(e.key) && now && e.key !== ' ')
+	if (/^Page/.test(e.key) && now)
 		region.focus({ preventScroll: true });		// which scrolls
 	const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0, aside = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
 	const stops = now ? [...now.querySelectorAll<HTMLElement>(STOPS)] : [], at = stops.indexOf(e.target as HTMLElement);
-	if (step && toRow(region, now, step, at))
+	if (now && /^(Home|End)$/.test(e.key)) {
+		e.preventDefault();
+		toEnd(region, e.key === 'End', isHead(now) ? -1 : at);
+	} else if (step && toRow(region, now, step, at))
 		e.preventDefault();
 	else if (aside && now) {
 		e.preventDefault();

@@ -3,7 +3,7 @@
 
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { chartQuery, getChart } from './api';
+import { chartQuery, getChart } from './api_views';
 import { Tooltip } from './canvas';
 import { TimeView } from './flame/time';
 import type { FlameData } from './flame/data';

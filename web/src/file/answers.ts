@@ -1,8 +1,9 @@
-// The server's answers to a page (src/api.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
+// The server's answers to a page (src/api.ts, api_views.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
 // where the tree is an estimate, or a difference of which some may be chance, the tables are those that the file brings.
 
 import { isSure, type Chance } from '../flame/chance';
-import type { CallGraphAnswer, Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
+import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
+import type { CallGraphAnswer } from '../api_views';
 import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column, type Words } from '../flame/data';
 import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';

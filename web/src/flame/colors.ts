@@ -42,7 +42,7 @@ function owner(name: string, file: string): string {
 	const space = whole.lastIndexOf('\\');
 	if (space > 0)
 		return whole.slice(0, space);
-	return method > 0 ? whole : file || name.replace(/:\d+$/, '');
+	return method > 0 ? whole : file || name.replace(/:\d+$| \[no line\]$/, '');
 }
 
 function frameColor(theme: Theme, name: string, file: string, own: boolean, faint: boolean): string {

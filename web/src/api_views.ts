@@ -1,0 +1,27 @@
+// Answers that only views of views.ts ask for; they are loaded with these.
+
+import { get, PLAIN } from './api';
+import { readFlame, type FlameData } from './flame/data';
+import { queryOf, type View } from './state';
+
+// The flame chart of one run is by function, whatever else is grouped.
+export function chartQuery(v: View): string {
+	return queryOf({ ...v, ...PLAIN, column: '', by: '', function: '', reverse: false });
+}
+
+export async function getChart(query: string, part: { from: number; to: number } | null, pixels: number, signal: AbortSignal): Promise<FlameData> {
+	const window = part ? `&chart_from=${part.from}&chart_to=${part.to}` : '';
+	const bytes = await (await get('/api/v1/profile', `${query}&format=chart${window}&pixels=${Math.min(pixels, 20000)}`, signal)).arrayBuffer();
+	return readFlame(bytes);
+}
+
+// A picture of Graphviz, and what it lacks.
+export interface CallGraphAnswer {
+	svg: string;
+	warning: string;
+}
+
+export async function getCallGraph(v: View, signal: AbortSignal): Promise<CallGraphAnswer> {
+	const answer = await get('/api/v1/callgraph', queryOf({ ...v, inverted: false, lines: '', reverse: false }), signal), bytes = answer.headers.get('Strobe-Warning') || '';
+	return { svg: await answer.text(), warning: new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0))) };
+}
