@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define UNUSABLE	UINT32_MAX		/* a function, or the first line of a location */
+#define REASONS_MAX	64u			/* that are kept; a dictionary may have millions of unusable entries */
 
 static int damaged(struct err *err, const char *what)
 {
@@ -22,8 +23,12 @@ static int beyond(struct err *err, const char *what, uint64_t index, size_t coun
 
 static int unusable(const struct otlp_dictionary *d, struct err *err, const char *what, uint64_t index)
 {
-	assert(d->unusable > 0);
-	return err_set(err, -ERANGE, "%s %llu of the dictionary cannot be used: %s", what, (unsigned long long)index, d->why.text);
+	assert(d->unusable_count > 0);
+	for (size_t i = 0; i < d->unusable_count; i++)
+		if (d->unusable[i].index == index && !strcmp(d->unusable[i].table, what))
+			return err_set(err, -ERANGE, "%s %llu of the dictionary cannot be used: %s", what, (unsigned long long)index,
+				       d->unusable[i].why.text);
+	return err_set(err, -ERANGE, "%s %llu of the dictionary cannot be used", what, (unsigned long long)index);
 }
 
 int otlp_string(const struct otlp_dictionary *d, uint64_t index, struct str *ret, struct err *err)
@@ -312,9 +317,9 @@ static int read_entry(struct otlp_dictionary *d, const struct table *t, size_t n
 
 	if (r != -ERANGE)
 		return r;
-	if (!d->unusable++) {
-		d->why = *err;
-		err_prefix(&d->why, "%s %zu", t->entry, number);
+	if (d->unusable_count < REASONS_MAX) {
+		GROW(&d->unusable, &d->unusable_capacity, d->unusable_count + 1);
+		d->unusable[d->unusable_count++] = (struct otlp_unusable){ t->entry, number, *err };
 	}
 	return 0;
 }
@@ -358,4 +363,5 @@ void otlp_dictionary_done(struct otlp_dictionary *d)
 	free(d->locations);
 	free(d->lines);
 	free(d->stacks);
+	free(d->unusable);
 }

@@ -37,8 +37,12 @@ struct otlp_dictionary {
 		bool unusable;
 	} *stacks;
 	size_t stack_count, stack_capacity;
-	size_t unusable;			/* entries */
-	struct err why;				/* sentence about the first one */
+	struct otlp_unusable {
+		const char *table;		/* name of an entry */
+		size_t index;
+		struct err why;
+	} * unusable; /* the first of them */
+	size_t unusable_count, unusable_capacity;
 };
 
 /* Reads the message ProfilesDictionary. -EINVAL with a sentence: damaged. Entries with an index beyond its table are kept as

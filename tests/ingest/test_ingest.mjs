@@ -210,8 +210,9 @@ await test("an entry of the dictionary with a bad index costs the profiles that 
 			decode("ExportProfilesServiceResponse", await a.arrayBuffer()).partialSuccess : (await a.json()).partialSuccess;
 
 		check(a.status === 200 && Number(partial.rejectedProfiles) === 4, JSON.stringify(partial));
-		check(partial.errorMessage.includes(`stack ${stacks_ - 4} of the dictionary cannot be used: attribute`) &&
-			partial.errorMessage.includes("string 77 is out of range: the dictionary has"), partial.errorMessage);
+		check(partial.errorMessage.includes(`stack ${stacks_ - 4} of the dictionary cannot be used: location ${locations - 2} of the dictionary ` +
+			`cannot be used: function ${functions - 1} of the dictionary cannot be used: string 999 is out of range: the dictionary has`),
+		partial.errorMessage);
 	}
 	await settled(d);
 	same(await stacks(d, `label.service_name=${name}`), { main: 2, "main;Cart::total": 14 }, "the rest");
