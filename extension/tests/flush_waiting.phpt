@@ -31,7 +31,7 @@ function samples_of(array $messages): array
 }
 
 /* Whatever is told is said again, by the messages with the same start, with the same labels and stacks and as many samples or more in
- * all: the last ones before the call are not told apart from it. */
+ * all: the last ones before the call cannot be distinguished from it. */
 function check_told_again(Run $run, string $what, string $call): void
 {
 	$sent = samples_of($run->sampled());

@@ -1,5 +1,5 @@
 --TEST--
-A closure that is made of a function is that function, whichever is called first; real closures are told apart by what they are bound to
+A closure that is made of a function is that function, whichever is called first; real closures differ by what they are bound to
 --INI--
 strobe.compat=xhprof,uprofiler
 --FILE--

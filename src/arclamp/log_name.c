@@ -27,8 +27,8 @@ static const struct conversion {
 	{ 'p', LETTER, 2, 2 }, { 'P', LETTER, 2, 2 },
 };
 
-/* Those that stand for several. Python knows no zone for utcnow(), and writes nothing for it. */
-static const struct { char name; const char *stands_for; } composites[] = {
+/* Directives that mean several. Python knows no zone for utcnow(), and writes nothing for it. */
+static const struct { char name; const char *expansion; } composites[] = {
 	{ 'F', "%Y-%m-%d" }, { 'T', "%H:%M:%S" }, { 'X', "%H:%M:%S" }, { 'R', "%H:%M" }, { 'r', "%I:%M:%S %p" },
 	{ 'c', "%a %b %e %H:%M:%S %Y" }, { 'h', "%b" }, { 'D', "%m/%d/%y" }, { 'x', "%m/%d/%y" },
 	{ 'n', "\n" }, { 't', "\t" }, { 'z', "" }, { 'Z', "" },
@@ -87,7 +87,7 @@ static const char *composite(char name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(composites); i++)
 		if (composites[i].name == name)
-			return composites[i].stands_for;
+			return composites[i].expansion;
 	return NULL;
 }
 

@@ -11,7 +11,7 @@
 struct rust_reader {
 	const char *start, *p, *end;	/* behind "_R" */
 	struct buf out;
-	unsigned silent;		/* above 0: what is read is not printed */
+	unsigned silent;		/* above 0: parts are read but not printed */
 	unsigned depth, steps, steps_max;
 	uint64_t lifetimes;		/* that are bound where we are */
 	bool failed;

@@ -53,7 +53,7 @@ void recorder_see_process(pid_t pid, void *data)
 		add_process(r, pid);
 }
 
-/* The whole fallback chain: why there is no BPF, why memory is closed, what is left. */
+/* The whole fallback chain: why there is no BPF, why memory is closed, the fallback that remains. */
 static int add_other_ways(const struct recorder *r, int e, struct err *err)
 {
 	struct err why = *err;

@@ -23,7 +23,7 @@ void stack_registry_note(struct stack_registry *b, const void *event, size_t siz
 /* Adds a count to those under the same key. */
 void stack_registry_count(struct stack_registry *b, const struct count_key *key, const struct count *count);
 
-/* Takes off what was counted before, as far as there is so much under this key, and leaves in `count` what is left of it. */
+/* Takes off what was counted before, as far as there is so much under this key, and leaves the rest in `count`. */
 void stack_registry_take_off(struct stack_registry *b, const struct count_key *key, struct count *count);
 
 /* The same of calls, with --file-io. */

@@ -1,4 +1,4 @@
-/* test_stack_registry.c: ids and counts become the stacks they stand for. */
+/* test_stack_registry.c: ids and counts become stacks. */
 
 #include "stack_registry.h"
 #include "test.h"

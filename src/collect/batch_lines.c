@@ -203,7 +203,7 @@ static struct open_batch_stack find_stack(struct open_batch *b, const struct sou
 
 #define SLOW_ENTRY UINT32_MAX			/* entry of a series above the limit */
 
-/* Makes an array as long as the dictionary's; what is new in it is 0. */
+/* Makes an array as long as the dictionary's; new elements are 0. */
 static void lengthen(uint32_t **array, size_t *capacity, size_t need)
 {
 	size_t n = *capacity * 2 > need ? *capacity * 2 : need + need / 2 + 64;

@@ -19,7 +19,7 @@
 
 struct journal;
 
-/* Reads what is there, makes the file if there is none. A record that was cut off by a crash ends it: its batch was
+/* Reads the file, creates it if there is none. A record that was cut off by a crash ends it: its batch was
  * never shown to a sink. */
 int journal_open(const char *path, struct journal **ret, struct err *err);
 struct journal *journal_close(struct journal *j);	/* NULL is fine; returns NULL */

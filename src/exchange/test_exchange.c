@@ -1,4 +1,4 @@
-/* test_exchange.c: names, texts, trees, times, tenants and labels of others, and how layouts of OTLP are told apart. */
+/* test_exchange.c: names, texts, trees, times, tenants and labels of others, and detection of the OTLP layout. */
 #include "mem.h"
 #include "otlp_layout.h"
 #include "otlp_read.h"

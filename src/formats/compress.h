@@ -33,7 +33,7 @@ struct compress_options {
 int compress_start(int fd, const struct compress_options *o, struct compressor **ret, struct err *err);
 int compress_put(struct compressor *c, const void *bytes, size_t n, struct err *err);
 
-/* Writes what is left. Nothing may be put behind it. */
+/* Writes the rest. Nothing may be appended after it. */
 int compress_end(struct compressor *c, struct err *err);
 
 struct compressor *compress_free(struct compressor *c);		/* NULL is fine; returns NULL */

@@ -25,7 +25,7 @@ struct known {
 	struct known_stack {
 		uint64_t low, high;
 		int64_t count;		/* not yet in the profile */
-		uint32_t node;		/* PROFILE_ROOT: free, because no line stands for the root */
+		uint32_t node;		/* PROFILE_ROOT: free, because no line is the root */
 	} *slots;
 	size_t count, capacity;
 	void *memory;			/* that `slots` are in, aligned to their size */

@@ -4,7 +4,7 @@
  * that kills, so call them in a child process.
  *
  * The environment variable STROBE_WITHOUT switches features off, as if the kernel had none: a list of their names,
- * separated by commas ("bpf,perf"), for tests of what is left without them.
+ * separated by commas ("bpf,perf"), for tests of how to do without them.
  */
 #ifndef MACHINE_KERNEL_FEATURES_H
 #define MACHINE_KERNEL_FEATURES_H

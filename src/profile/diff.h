@@ -5,7 +5,7 @@
  * scaled to `after`: by a fraction of whole numbers and rounded along the walk of the
  * tree, so that every subtree is right to one unit and the sum of all self deltas is the delta of the totals, always.
  *
- * Two samples of one thing are never equal. diff_noise tells how much of a change may be chance.
+ * Two samples of one thing are never equal. diff_noise tells how much of a change may be noise.
  */
 #ifndef PROFILE_DIFF_H
 #define PROFILE_DIFF_H

@@ -1,4 +1,4 @@
-/* edges_of.c: the edges of any profile, with functions as the caller wants them told apart.
+/* edges_of.c: the edges of any profile, with functions as fine-grained as the caller wants.
  *
  * In a tree, one walk finds function and level of each node, then each column is added up. */
 #include "edges.h"

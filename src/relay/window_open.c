@@ -17,7 +17,7 @@ static void read_ids(struct window *w, const struct buf *body)
 		batch_ids_add(&w->ids, strobe_wire_get_le((const uint8_t *)body->data + i, 8));
 }
 
-/* Parses what is there, leaves out what cannot be read, and returns how many bytes are left. With a wrong length the start
+/* Parses the file, leaves out what cannot be read, and returns how many bytes are left. With a wrong length the start
  * of the next message
  * is unknown, so parsing ends there. */
 static size_t keep_readable(struct window *w, char *bytes, size_t n, uint64_t *ret_samples)

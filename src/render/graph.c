@@ -1,4 +1,4 @@
-/* graph.c: sums by function and by caller and callee, and what is left out. */
+/* graph.c: sums by function and by caller and callee, and the choice of what is shown. */
 
 #include "graph.h"
 

@@ -11,7 +11,7 @@
 struct diff_cell {
 	int64_t before, after;
 	double before_percent, after_percent;	/* each of everything on its side */
-	double change, noise;		/* percent of the whole before; a change below the noise may be chance */
+	double change, noise;		/* percent of the whole before; a change below the noise may be random */
 	bool changed;			/* by more than the noise */
 	bool at_most;			/* before and after are upper limits, see report.h, and the change is that of
 					 * the limits */

@@ -55,7 +55,7 @@ static void note(void *data, const struct strobe_wire_message *m)
 	snprintf(left + n, sizeof(left) - n, "%llu ", (unsigned long long)m->samples);
 }
 
-/* The samples of what is left. */
+/* The samples of the rest. */
 static const char *take(struct unfinished *u)
 {
 	left[0] = '\0';

@@ -278,7 +278,7 @@ static void put_changes(const struct page *p)
 	shown = rows_of(p, r.count);
 	put_counted(p, r.count, shown);
 	buf_printf(p->out, ", before and after%s.</p>\n",
-		   p->query.diff.before_weight > 0 || p->query.diff.after_weight > 0 ? "; a ? marks a change that may be chance" : "");
+		   p->query.diff.before_weight > 0 || p->query.diff.after_weight > 0 ? "; a ? marks a change within the noise" : "");
 	put_skip(p, "functions");
 	buf_puts(p->out, "<table>\n<thead><tr><th></th>");
 	put_sort(p, p->query.chosen, REPORT_SORT_SELF, calls ? "number" : "self", 3);

@@ -55,7 +55,7 @@ static const char *value_of(const struct labels *labels, const char *key)
 }
 
 /* The rows of series, of the type, whose service is the label `service`, as filters: for each label of the selector, the
- * values that are left. Matchers are about one label each, so what is left of each label for itself is what is left of all. */
+ * values that are left. Each matcher is about one label, so labels can be filtered one by one. */
 static void add_filters(const struct pyroscope_selection *a, const struct pyroscope_rows *rows, const bool *chosen, bool by_service,
 			size_t service, struct filters *f)
 {

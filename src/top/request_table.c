@@ -1,4 +1,4 @@
-/* request_table.c: cells of a fixed width, and two that share what is left. */
+/* request_table.c: cells of a fixed width, and two that share the rest. */
 
 #include "request_table.h"
 

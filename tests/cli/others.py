@@ -55,7 +55,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """number => list of what is there: ints and bytes"""
+    """number => list of its values: ints and bytes"""
     out, at = {}, 0
     while at < len(data):
         key, at = varint(data, at)

@@ -274,7 +274,7 @@ await test('a prefix can be clicked, alone and beside values; Back undoes each s
 	await open.close();
 });
 
-await test('a prefix stays when "is not" is chosen, and what is and what is not is told apart', async () => {
+await test('a prefix stays when "is not" is chosen, and "is" and "is not" are distinguished', async () => {
 	const open = await openPage(`${site}/?from=-24h&entry=in*&entry=cron`);
 	await clickIn(open, 'entry', '.pick');
 	await clickIn(open, 'entry', '.segments button', 'is not');

@@ -219,7 +219,7 @@ await test('rows are one line, two on a phone, and nothing hangs out, in light a
 		}
 });
 
-await test('on a phone runs of one URL can be told apart', async () => {
+await test('on a phone runs of one URL can be distinguished', async () => {
 	const many = await Promise.all(['20261121-120000-4f3a9c1271', '20261121-120000-4f3a9c1272'].map((id) =>
 		raw(site, `/api/v1/runs?source=twins&id=${id}&url=${encodeURIComponent('/w/index.php?title=Special:RecentChanges&days=7')}`, { method: 'POST', body: array(100) })));
 	check(many.every(({ status }) => status === 201), many);

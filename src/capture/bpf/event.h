@@ -268,7 +268,7 @@ struct count {
 struct waiting {
 	struct count_key key;
 	u64 since_ns, woken_ns;		/* monotonic; woken 0: it still waits for something */
-	u32 weight;			/* so many switches does this one stand for */
+	u32 weight;			/* switches that this one represents */
 	u32 preempted;
 };
 

@@ -96,7 +96,7 @@ static inline int dial(const struct fixture *f)
 	return fd;
 }
 
-/* Sends, lets the loop work, and returns the answer: "(closed)" stands for an end behind it. */
+/* Sends, lets the loop work, and returns the answer: "(closed)" is appended if the connection was closed. */
 static inline const char *ask_bytes(struct fixture *f, int fd, const char *bytes, size_t n)
 {
 	static char answer[1 << 16];

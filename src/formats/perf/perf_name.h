@@ -30,7 +30,7 @@ static inline struct str perf_names_get(const struct perf_names *n, size_t i)
 	return (struct str){ n->text.data + start, n->names[i].end - start };
 }
 
-/* Replaces `n` by the names of this frame, callers first; none if it stands for no function. `o` selects additions
+/* Replaces `n` by the names of this frame, callers first; none if it is no function. `o` selects additions
  * to the names; `java` says that the process is Java, whose names begin with L. */
 void perf_names_of(struct perf_names *n, const struct perf_frame *f, const struct format_options *o, bool java);
 

@@ -1,5 +1,5 @@
 // The server's answers to a page (src/api.ts, api_views.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
-// where the tree is an estimate, or a difference of which some may be chance, the tables are those that the file brings.
+// where the tree is an estimate, or a difference with changes within the noise, the tables are those that the file brings.
 
 import { isSure, type Chance } from '../flame/chance';
 import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';

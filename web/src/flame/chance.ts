@@ -1,4 +1,4 @@
-// Tells changes that may be chance, as src/profile/diff_check.c does: by the standard error of two numbers of samples.
+// Finds changes within the noise, as src/profile/diff_check.c does: by the standard error of two numbers of samples.
 
 // Standard errors, the values of one sample before and after, and what shares are of after: 0 where none are compared.
 export type Chance = [sigma: number, before: number, after: number, whole: number];

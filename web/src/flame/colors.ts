@@ -1,7 +1,7 @@
 // Colours of boxes: one hue per namespace, class or file, so that what belongs together looks alike; PHP's own
 // functions are blue-grey, since they have no file of their own, and the kernel's, in recordings from outside, purple. Where no
 // name has a file, as in folded stacks and in groups, nobody knows which are PHP's own.
-// Lightness differs by name, so that neighbours can be told apart, and text on it stays readable: contrast is above 4.5
+// Lightness differs by name, so that neighbours can be distinguished, and text on it stays readable: contrast is above 4.5
 // to 1 in both themes.
 
 import type { FlameData } from './data';

@@ -71,7 +71,7 @@ export class TimeView extends FlameView {
 		this.measure(first);
 	}
 
-	// Nothing outside of the chart is shown, and no less than can be told apart.
+	// Nothing outside of the chart is shown, and no less than can be distinguished.
 	showWindow(from: number, to: number): void {
 		const length = this.data?.total || 1, width = Math.min(length, Math.max(Math.min(LEAST_NS, length), to - from));
 		const middle = (from + to) / 2, left = Math.max(0, Math.min(length - width, middle - width / 2));
