@@ -375,11 +375,15 @@ struct profile *report_filter_nodes(const struct profile *p, const bool *focus, 
 	struct profile *r = same_kind(p);
 	_cleanup_(freep) bool *keep = select_nodes(p, focus, ignore);
 	_cleanup_(freep) bool *needed = xcalloc(p->node_count, sizeof(*needed));
+	_cleanup_(freep) bool *calls = xcalloc(p->node_count, sizeof(*calls));
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
 
-	for (uint32_t n = p->node_count - 1; n > 0; n--)
-		if ((needed[n] = needed[n] || keep[n]))
-			needed[p->parents[n]] = true;
+	/* A node without values of its own is only part of the stacks above it: it goes with the last of them. */
+	for (uint32_t n = p->node_count - 1; n > 0; n--) {
+		needed[n] = needed[n] || (keep[n] && (!calls[n] || has_values(p, n)));
+		calls[p->parents[n]] = true;
+		needed[p->parents[n]] = needed[p->parents[n]] || needed[n];
+	}
 	if (p->node_lines)
 		profile_begin_lines(r);
 	if (keep[PROFILE_ROOT])

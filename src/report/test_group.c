@@ -205,6 +205,22 @@ TEST(stacks_are_kept_by_focus_and_left_out_by_ignore)
 	CHECK_INT(report_match(p, "(", ignore, NULL), -EINVAL);
 }
 
+TEST(functions_that_are_in_no_stack_that_is_left_are_left_out_too)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new(), *f = NULL;
+	bool ignore[5] = { false };
+
+	add(p, (const char *[]){ "main", "show", "draw", NULL }, 5);
+	add(p, (const char *[]){ "main", "show", "again", "draw", NULL }, 5);
+	add(p, (const char *[]){ "main", "idle", NULL }, 0);
+	add(p, (const char *[]){ "main", NULL }, 100);
+	CHECK_INT(report_match(p, "draw", ignore, NULL), 1);
+	f = report_filter(p, NULL, ignore);
+	CHECK_INT(profile_sum(f, 0), 100);
+	CHECK_INT(f->frame_count, 2);
+	CHECK_STR(profile_name(f, 1).p, "idle");
+}
+
 TEST(a_function_is_found_by_name_then_by_part_then_by_expression)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();

@@ -530,6 +530,24 @@ await test('a refresh keeps the zoom, the scroll position and the marked box', a
 	await open.close();
 });
 
+await test('a refresh asks for the call graph, too, and keeps its part and the focus', async () => {
+	const open = await openPage(`${site}/?from=-1h&entry=index#show=calls`), asked = () => open.waitForResponse((r) => r.url().includes('/api/v1/callgraph'));
+	await open.waitForSelector('.call-graph .node');
+	await open.focus('.call-graph');
+	await open.keyboard.press('ArrowDown');
+	await open.keyboard.press('+');
+	const state = () => open.evaluate(() => [document.activeElement.querySelector('title')?.textContent, document.querySelector('.call-graph svg').getAttribute('viewBox')].join());
+	await at(open, 'calls=');
+	const before = await state();
+	await open.$eval('.call-graph svg', (e) => e.dataset.old = 'yes');
+	await Promise.all([asked(), open.click('button[aria-label="Refresh"]')]);
+	await open.waitForSelector('.call-graph svg:not([data-old])');
+	await open.waitForSelector('.calls[aria-busy="false"]');
+	check(await state() === before, await state(), before);
+	await Promise.all([asked(), open.click('button.live')]);
+	await open.close();
+});
+
 await test('an empty result says why, and offers what there is', async () => {
 	const other = await openPage(`${site}/?entry=nothing`);
 	const said = await text(other, '.empty');

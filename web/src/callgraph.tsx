@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { tableQuery } from './api';
 import { getCallGraph } from './api_views';
 import * as format from './format';
-import { flame } from './load';
+import { flame, loadingCalls, refreshes } from './load';
 import { callBox, change, openFunction, setCallBox, view } from './state';
 
 const LEAST_SCALE = 1, GAP = 8, STEPS = ['0', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20'], USUAL = '0.5';
@@ -216,17 +216,24 @@ function press(e: KeyboardEvent, p: Pan | null): void {
 // The box that had the focus in the graph that was shown last, for whoever comes back from its function.
 let left = { graph: '', title: '' };
 
+function focused(): string {
+	return titleOf(document.activeElement?.closest('.call-graph .node'));
+}
+
 export function CallGraph() {
-	const host = useRef<HTMLDivElement>(null), pan = useRef<Pan | null>(null);
+	const host = useRef<HTMLDivElement>(null), pan = useRef<Pan | null>(null), shown = useRef('');
 	const [state, setState] = useState('loading'), [note, setNote] = useState(''), v = view.value, asked = `${tableQuery(v)} ${v.threshold}`;
 
 	useEffect(() => {
 		const stop = new AbortController();
 		setState('loading');
+		loadingCalls.value = true;
 		getCallGraph(view.peek(), stop.signal).then(({ svg: text, warning }) => {
 			const svg = parse(text);
 			if (!svg)
 				throw new Error('the server sent no picture');
+			const title = focused() || (left.graph === asked ? left.title : '');
+			left = { graph: '', title: '' };
 			host.current!.replaceChildren(svg);
 			// Its lines are its accessible name. The same in an aria-label would differ from what is seen of a box at the edge.
 			const nodes = [...svg.querySelectorAll<SVGGElement>('.node')], names = nodes.map((node) => placeOf(node)[0]);
@@ -240,17 +247,24 @@ export function CallGraph() {
 			pan.current?.stop();
 			pan.current = new Pan(host.current!, svg);
 			pan.current.restore();
-			if (left.graph === asked && left.title)
-				nodes.find((node) => titleOf(node) === left.title)?.focus({ preventScroll: true });
+			if (title)
+				nodes.find((node) => titleOf(node) === title)?.focus({ preventScroll: true });
 			setNote(svg.querySelector('.node') ? warning : nothing());
 			setState('');
-		}).catch((why: Error) => stop.signal.aborted || setState(why.message));
+		}).catch((why: Error) => stop.signal.aborted || setState(why.message)).finally(() => {
+			if (!stop.signal.aborted)
+				loadingCalls.value = false;
+		});
 		return () => {
-			left = { graph: asked, title: titleOf(document.activeElement?.closest('.call-graph .node')) };
+			loadingCalls.value = false;
 			stop.abort();
-			pan.current?.stop();
 		};
-	}, [asked]);
+	}, [asked, refreshes.value]);
+	shown.current = asked;
+	useEffect(() => () => {
+		left = { graph: shown.current, title: focused() };
+		pan.current?.stop();
+	}, []);
 
 	return <section class="calls" aria-label="Call graph" aria-busy={state === 'loading'}>
 		<div class="tools">

@@ -117,8 +117,13 @@ function lacksBoxes(d: FlameData | null, part: string[] | null): boolean {
 	return part ? part.length > 0 && hasGrey(d, d.find(part)) : askedPart !== null;
 }
 
+// The call graph, which loads only where it is shown, draws itself again when this number changes.
+export const refreshes = signal(0), loadingCalls = signal(false);
+
 function askAll(waits: boolean): void {
 	void askBoth(waits);
+	if (!waits || !loadingCalls.peek())
+		refreshes.value++;
 	if (view.peek().function)
 		void askFunction(waits);
 	if (sourceQuery(view.peek()))
