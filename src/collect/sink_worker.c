@@ -394,7 +394,6 @@ static void *empty_queues(void *data)
 	uint64_t one = 1;
 
 	lock_take(&c->lock);
-	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
 	while (!c->stopping && !is_over(o)) {
 		/* First, since on a full disk something is always queued. */
 		if (is_maintenance_due(o)) {
@@ -431,6 +430,7 @@ int sink_worker_start(struct sink_worker *o, struct collector *c, const struct c
 	o->url = xstrdup(sink->url ? sink->url : "");
 	o->last = &o->first;
 	o->last_run = &o->first_run;
+	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
 	r = pthread_create(&o->thread, NULL, empty_queues, o);
 	if (r) {
 		sink_worker_done(o);
