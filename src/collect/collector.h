@@ -122,7 +122,7 @@ struct source_receiver collector_receiver(struct collector *c);
 /* The part of its queue that a removed sink did not store. */
 struct sink_leftover {
 	uint64_t samples, runs;
-	uint64_t samples_passed_on, runs_passed_on;	/* of these, those that no other sink has; the active sinks get them */
+	uint64_t samples_passed_on, runs_passed_on;	/* the part of them that no other sink has; the active sinks get it */
 	char why[256];					/* why the last commit failed; "" if it did not */
 };
 
