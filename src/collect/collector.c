@@ -23,6 +23,7 @@ void collector_default_options(struct collector_options *o)
 		.queue_bytes = (uint64_t)256 << 20,
 		.max_series = 10000,
 		.max_label_values = 1000,
+		.drain_ns = 5 * 60 * NS_PER_SECOND,
 	};
 }
 
@@ -91,6 +92,44 @@ void collector_run_left(struct collector *c, struct open_run *r)
 		batch_done(c, r->batch);
 	}
 	free(r);
+}
+
+static unsigned put_run(struct collector *c, struct open_run *r)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		n += c->active[i]->sink.commit_runs != NULL;
+	assert(lock_is_held(&c->lock) && !r->sinks_left);
+	r->sinks_left = n;
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (c->active[i]->sink.commit_runs)
+			sink_worker_put_run(c->active[i], r);
+	return n;
+}
+
+bool collector_hand_run(struct collector *c, struct open_run *r)
+{
+	if (put_run(c, r))
+		return true;
+	r->sinks_left = 1;
+	collector_run_left(c, r);
+	return false;
+}
+
+void collector_update_failing(struct collector *c)
+{
+	bool samples = false, runs = false;
+
+	assert(lock_is_held(&c->lock));
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
+		const struct sink_worker *o = &c->sink_workers[i];
+
+		samples |= o->counters.failing && !o->removed;
+		runs |= o->counters.runs_failing && !o->removed;
+	}
+	c->counters.failing = samples;
+	c->counters.runs_failing = runs;
 }
 
 /* --- The loop's thread: batches that all sinks are done with --- */
@@ -185,13 +224,12 @@ uint64_t collector_shortest_queue(const struct collector *c)
 }
 
 /* One slow sink misses what the others have; what can be delivered again it does not miss. */
-static void hand_to_sinks(struct collector *c, struct open_batch *b)
+void collector_hand_to_sinks(struct collector *c, struct open_batch *b)
 {
 	uint64_t least = collector_shortest_queue(c);
 	bool must = has_ack_tokens(b);
 
-	assert(lock_is_held(&c->lock) && !b->closed);	/* it is handed over once */
-	b->closed = true;
+	assert(lock_is_held(&c->lock) && b->closed && !b->sinks_left);
 	b->sinks_left = (unsigned)c->sink_count;
 	for (size_t i = 0; i < c->sink_count; i++) {
 		struct sink_worker *o = c->active[i];
@@ -212,7 +250,9 @@ static void hand_over(struct collector *c, struct open_batch *b)
 	open_batch_seal(b);
 	collector_count_bytes(c, b);
 	lock_take(&c->lock);
-	hand_to_sinks(c, b);
+	assert(!b->closed);		/* it is handed over once, and again only if no sink has it */
+	b->closed = true;
+	collector_hand_to_sinks(c, b);
 	pthread_cond_broadcast(&c->changed);
 	lock_release(&c->lock);
 }

@@ -59,6 +59,7 @@ struct collector_options {
 	uint64_t queue_bytes;		/* cap of batches waiting, for each sink; 256 MB */
 	unsigned max_series;		/* per batch; messages of more go to a series with entry=other; 10,000 */
 	unsigned max_label_values;	/* per label and UTC day; further values count as "other"; 1,000 */
+	int64_t drain_ns;		/* a removed sink that has stored nothing for so long is given up; 5 minutes */
 	const char *journal;		/* a file for ack tokens in flight; NULL: none, then a crash may store entries
 					 * twice */
 };
@@ -104,7 +105,9 @@ struct collector_counters {
 	_Atomic bool runs_failing;				/* the last commit of runs failed */
 	_Atomic uint64_t commits, commit_failures, queue_bytes;
 	_Atomic int64_t last_sample_ns, last_commit_ns;		/* wall clock; 0 if never */
-	_Atomic bool failing;					/* the last commit of some sink failed */
+	_Atomic bool failing;					/* the last commit of some sink failed; removed ones do not count */
+	/* in the queues of removed sinks that were given up. Other sinks have or had them, so the sums above do not include them */
+	_Atomic uint64_t removed_sink_samples, removed_sink_runs;
 };
 
 void collector_default_options(struct collector_options *o);
@@ -116,11 +119,28 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 /* To open sources with. */
 struct source_receiver collector_receiver(struct collector *c);
 
-/* At run time; the loop's thread. Batches queued for a removed sink still go there; then `gone` is called, and the sink
- * may be closed. `left` samples and runs were not stored, which happens only when the collector is freed before. The
- * other sinks keep their order. COLLECTOR_SINKS at most, including removed ones until `gone` is called. */
+/* The part of its queue that a removed sink did not store. */
+struct sink_leftover {
+	uint64_t samples, runs;
+	uint64_t samples_passed_on, runs_passed_on;	/* the part of them that no other sink has; the active sinks get it */
+	char why[256];					/* why the last commit failed; "" if it did not */
+};
+
+typedef void sink_closed_fn(void *data, const struct sink_leftover *left);
+
+/* At run time; the loop's thread. A removed sink is drained: batches queued for it still go there. `closed` is called, after
+ * which the sink may be closed, once its queue is stored, once it has failed and stored nothing for `drain_ns`, or when the
+ * collector is freed. The other sinks keep their order. COLLECTOR_SINKS at most, including removed ones until then. */
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
-void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data);
+void collector_remove_sink(struct collector *c, size_t i, sink_closed_fn *closed, void *data);
+
+/* While they are held, removed sinks are not closed, and may be restored: they keep their queue, and become the last of the
+ * active ones. `data` is that of collector_remove_sink. */
+void collector_hold_removed(struct collector *c, bool hold);
+void collector_restore_sink(struct collector *c, const void *data);
+
+/* Valid until `closed` returns. */
+const struct sink_counters *collector_removed_counters(const struct collector *c, const void *data);
 
 /* Takes over queue_bytes, max_series and max_label_values; no other option can change. */
 void collector_set_caps(struct collector *c, const struct collector_options *o);

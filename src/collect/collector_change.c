@@ -2,7 +2,10 @@
 
 #include "collector_private.h"
 
+#include "clock.h"
+
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A batch has its lines from the first to the last or not at all. */
@@ -33,19 +36,51 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 	return 0;
 }
 
-void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data)
+void collector_remove_sink(struct collector *c, size_t i, sink_closed_fn *closed, void *data)
 {
 	struct sink_worker *o = c->active[i];
 
-	assert(i < c->sink_count && !o->gone && gone);
+	assert(i < c->sink_count && !o->removed && closed);
 	collector_close_batches(c);
 	memmove(c->active + i, c->active + i + 1, (--c->sink_count - i) * sizeof(*c->active));
 	set_form(c);
 	lock_take(&c->lock);
-	o->gone = gone;
-	o->gone_data = data;
+	o->removed = true;
+	o->progress_ns = clock_monotonic_ns();
+	o->closed = closed;
+	o->closed_data = data;
+	collector_update_failing(c);
 	pthread_cond_broadcast(&c->changed);
 	lock_release(&c->lock);
+}
+
+static struct sink_worker *find_removed(const struct collector *c, const void *data)
+{
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		if (c->sink_workers[i].removed && c->sink_workers[i].closed_data == data)
+			return (struct sink_worker *)&c->sink_workers[i];
+	abort();
+}
+
+void collector_restore_sink(struct collector *c, const void *data)
+{
+	struct sink_worker *o = find_removed(c, data);
+
+	assert(c->holding && !o->has_ended && c->sink_count < COLLECTOR_SINKS);
+	collector_close_batches(c);
+	lock_take(&c->lock);
+	o->removed = false;
+	o->closed = NULL;
+	o->closed_data = NULL;
+	collector_update_failing(c);
+	lock_release(&c->lock);
+	c->active[c->sink_count++] = o;
+	set_form(c);
+}
+
+const struct sink_counters *collector_removed_counters(const struct collector *c, const void *data)
+{
+	return &find_removed(c, data)->counters;
 }
 
 void collector_reap(struct collector *c)
@@ -53,12 +88,23 @@ void collector_reap(struct collector *c)
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
 		struct sink_worker *o = &c->sink_workers[i];
 
-		if (!o->has_left)
+		if (!o->has_ended)
 			continue;
-		assert(o->gone && !sink_worker_is_busy(o));
+		assert(o->removed && (o->given_up || !sink_worker_is_busy(o)));
 		sink_worker_join(o);
+		sink_worker_give_up_queue(o);
 		sink_worker_done(o);
 	}
+}
+
+void collector_hold_removed(struct collector *c, bool hold)
+{
+	lock_take(&c->lock);
+	c->holding = hold;
+	pthread_cond_broadcast(&c->changed);
+	lock_release(&c->lock);
+	if (hold)
+		collector_reap(c);
 }
 
 void collector_set_caps(struct collector *c, const struct collector_options *o)

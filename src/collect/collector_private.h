@@ -40,9 +40,13 @@ struct sink_worker {
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool committing;			/* the sink is committing the first */
-	void (*gone)(void *data, uint64_t left);	/* called in the loop's thread after a removed sink's worker has ended */
-	void *gone_data;
-	_Atomic bool has_left;			/* then its thread ends; not under the lock */
+	bool removed;
+	int64_t progress_ns;			/* monotonic: of the last success, or when it was removed */
+	bool given_up;				/* it was removed, fails, and has made no progress for too long */
+	sink_closed_fn *closed;			/* called in the loop's thread after a removed sink's worker has ended */
+	void *closed_data;
+	struct sink_leftover left;		/* the loop's thread only */
+	_Atomic bool has_ended;			/* its thread; not under the lock */
 };
 
 /* Input with ack tokens of one source. Its batches hold nothing else, so that a crash and the redelivery after it concern
@@ -90,6 +94,7 @@ struct collector {
 	pthread_cond_t changed;
 	struct open_batch *done, **last_done;	/* all sinks are done with them, the loop is not */
 	bool flushing, stopping;
+	bool holding;				/* removed sinks are not closed */
 	bool resting;				/* a flush has timed out: no commit begins until new input arrives */
 	bool has_lock;
 };
@@ -108,7 +113,10 @@ uint64_t collector_take_id(struct collector *c);
 bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);
 void collector_set_max_open_batches(struct collector *c, uint64_t n);	/* for tests: instead of COLLECTOR_OPEN_BATCHES */
-void collector_reap(struct collector *c);	/* sink workers that have left */
+void collector_reap(struct collector *c);	/* sink workers that have ended */
+void collector_hand_to_sinks(struct collector *c, struct open_batch *b);	/* all active ones; under the lock */
+bool collector_hand_run(struct collector *c, struct open_run *r);		/* those that take runs; false: none does */
+void collector_update_failing(struct collector *c);				/* under the lock */
 
 /* --- ack_tokens.c --- */
 
@@ -130,11 +138,12 @@ void ack_tokens_free_first(struct collector *c);
 
 int sink_worker_start(struct sink_worker *o, struct collector *c, const struct collector_sink *sink, struct err *err);
 void sink_worker_join(struct sink_worker *o);		/* `stopping` is set */
-void sink_worker_done(struct sink_worker *o);		/* frees its queues and the slot, and calls `gone` */
+void sink_worker_done(struct sink_worker *o);		/* frees its queues and the slot, and calls `closed` */
 
 /* Under the lock. */
 void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b);
 void sink_worker_put_run(struct sink_worker *o, struct open_run *r);
 bool sink_worker_is_busy(const struct sink_worker *o);
+void sink_worker_give_up_queue(struct sink_worker *o);	/* its thread has ended; the loop's thread */
 
 #endif

@@ -180,20 +180,6 @@ static int room(void *data, size_t folded_series, uint64_t cost, struct err *err
 
 /* --- Messages and lines --- */
 
-static unsigned put_run(struct collector *c, struct open_run *r)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < c->sink_count; i++)
-		n += c->active[i]->sink.commit_runs != NULL;
-	assert(lock_is_held(&c->lock) && !r->sinks_left);
-	r->sinks_left = n;
-	for (size_t i = 0; i < c->sink_count; i++)
-		if (c->active[i]->sink.commit_runs)
-			sink_worker_put_run(c->active[i], r);
-	return n;
-}
-
 /* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
 static void on_run(struct collector *c, struct open_batch *b, const struct source_about *about,
 		    const struct strobe_wire_message *m)
@@ -229,10 +215,7 @@ static void on_run(struct collector *c, struct open_batch *b, const struct sourc
 		r->batch = b;
 		b->runs_left++;
 	}
-	if (!put_run(c, r)) {
-		r->sinks_left = 1;
-		collector_run_left(c, r);
-	}
+	collector_hand_run(c, r);
 	pthread_cond_broadcast(&c->changed);
 	lock_release(&c->lock);
 }

@@ -58,7 +58,7 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 {
 	struct collector_counters *n = &o->collector->counters;
 	bool failing = r < 0 && !is_hopeless(r);
-	bool was_failing = atomic_exchange(&o->counters.failing, failing), any = false;
+	bool was_failing = atomic_exchange(&o->counters.failing, failing);
 
 	if (r < 0) {
 		o->counters.commit_failures++;
@@ -72,9 +72,6 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 		log_info("storing samples in %s again", o->url);
 	if (is_hopeless(r) && log_is_due(&o->next_unfit_log_ns))
 		log_error("samples were dropped: %s. Further ones are counted, not logged", err->text);
-	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		any |= o->collector->sink_workers[i].counters.failing;
-	n->failing = any;
 }
 
 /* The identity of collector.h, which holds under the lock. */
@@ -107,7 +104,7 @@ void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b)
 {
 	struct queued_batch *q = xcalloc(1, sizeof(*q));
 
-	assert(lock_is_held(&o->collector->lock) && !o->gone);
+	assert(lock_is_held(&o->collector->lock) && !o->removed);
 	assert(b->closed && b->sinks_left > 0 && !*o->last);
 	q->batch = b;
 	o->collector->resting = false;
@@ -184,9 +181,11 @@ static int commit_first(struct sink_worker *o)
 	note_result(o, r, &err);
 	lock_take(&c->lock);
 	committed(o);
+	collector_update_failing(c);
 	if (r < 0 && !is_hopeless(r))
 		return r;
 
+	o->progress_ns = clock_monotonic_ns();
 	assert(o->first == q);		/* others only add behind it */
 	o->first = q->next;
 	if (!o->first)
@@ -265,7 +264,6 @@ static void note_runs_result(struct sink_worker *o, int r, const struct err *err
 		log_warning("cannot store runs, keeping them in memory: %s", err->text);
 	if (!failing && was_failing)
 		log_info("storing runs again");
-	n->runs_failing = failing;
 }
 
 /* Gives the first runs of the queue to the sink. The lock is not held meanwhile. */
@@ -293,9 +291,11 @@ static int commit_first_runs(struct sink_worker *o)
 	note_runs_result(o, r, &err);
 	lock_take(&c->lock);
 	committed(o);
+	collector_update_failing(c);
 	if (r < 0 && !is_hopeless(r))
 		return r;
 
+	o->progress_ns = clock_monotonic_ns();
 	for (size_t i = 0; i < n; i++) {
 		struct queued_run *q = o->first_run;
 
@@ -374,6 +374,19 @@ static void wait_to_retry(struct collector *c)
 		collector_wait(c, until);
 }
 
+/* A removed sink that is merely slow is not given up. */
+static bool has_stopped_draining(const struct sink_worker *o)
+{
+	const struct collector *c = o->collector;
+
+	return o->removed && !c->holding && clock_monotonic_ns() - o->progress_ns >= c->options.drain_ns;
+}
+
+static bool is_over(const struct sink_worker *o)
+{
+	return o->removed && !o->collector->holding && (o->given_up || !sink_worker_is_busy(o));
+}
+
 static void *empty_queues(void *data)
 {
 	struct sink_worker *o = data;
@@ -381,8 +394,7 @@ static void *empty_queues(void *data)
 	uint64_t one = 1;
 
 	lock_take(&c->lock);
-	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
-	while (!c->stopping && !(o->gone && !sink_worker_is_busy(o))) {
+	while (!c->stopping && !is_over(o)) {
 		/* First, since on a full disk something is always queued. */
 		if (is_maintenance_due(o)) {
 			maintain(o);
@@ -391,15 +403,17 @@ static void *empty_queues(void *data)
 			int batch = o->first ? commit_first(o) : 0;
 			int runs = o->first_run && !c->resting ? commit_first_runs(o) : 0;
 
-			if (batch < 0 || runs < 0)
-				wait_to_retry(c);
-			else
+			if (batch >= 0 && runs >= 0)
 				ask_whether_short(o);
+			else if (has_stopped_draining(o))
+				o->given_up = true;
+			else
+				wait_to_retry(c);
 		} else {
 			collector_wait(c, next_maintenance(o));
 		}
 	}
-	o->has_left = o->gone != NULL;
+	o->has_ended = o->removed;
 	lock_release(&c->lock);
 	if (write(c->wake_fd, &one, sizeof(one)) != sizeof(one))
 		log_debug("the loop is awake already");
@@ -416,6 +430,7 @@ int sink_worker_start(struct sink_worker *o, struct collector *c, const struct c
 	o->url = xstrdup(sink->url ? sink->url : "");
 	o->last = &o->first;
 	o->last_run = &o->first_run;
+	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
 	r = pthread_create(&o->thread, NULL, empty_queues, o);
 	if (r) {
 		sink_worker_done(o);
@@ -454,17 +469,70 @@ static void free_run(struct open_run *r)
 	free(r);
 }
 
+/* The active sinks may have dropped the batch while their queues were full, or have been added since. */
+static void give_up_batch(struct sink_worker *o, struct open_batch *b)
+{
+	struct collector *c = o->collector;
+	bool no_sink_has_it = b->sinks_left == 1 && !b->kept && !b->unfit && c->sink_count;
+
+	o->left.samples += b->samples;
+	if (no_sink_has_it) {
+		o->left.samples_passed_on += b->samples;
+		b->sinks_left = 0;
+		collector_hand_to_sinks(c, b);
+	} else {
+		c->counters.removed_sink_samples += b->samples;
+		collector_batch_left(c, b);
+	}
+}
+
+static void give_up_run(struct sink_worker *o, struct open_run *r)
+{
+	struct collector *c = o->collector;
+
+	o->left.runs++;
+	if (r->sinks_left == 1 && r->best == -EINVAL) {
+		r->sinks_left = 0;
+		o->left.runs_passed_on += collector_hand_run(c, r);
+	} else {
+		c->counters.removed_sink_runs++;
+		collector_run_left(c, r);
+	}
+}
+
+void sink_worker_give_up_queue(struct sink_worker *o)
+{
+	struct collector *c = o->collector;
+
+	assert(o->removed && !o->has_thread);
+	lock_take(&c->lock);
+	while (o->first) {
+		struct queued_batch *q = o->first;
+
+		o->first = q->next;
+		give_up_batch(o, q->batch);
+		free(q);
+	}
+	while (o->first_run) {
+		struct queued_run *q = o->first_run;
+
+		o->first_run = q->next;
+		give_up_run(o, q->run);
+		free(q);
+	}
+	pthread_cond_broadcast(&c->changed);
+	lock_release(&c->lock);
+}
+
 void sink_worker_done(struct sink_worker *o)
 {
-	uint64_t left = o->counters.samples_queued + o->counters.runs_queued;
-	void (*gone)(void *data, uint64_t left) = o->gone, *data = o->gone_data;
-
 	assert(!o->has_thread);
 	while (o->first) {
 		struct queued_batch *q = o->first;
 
 		o->first = q->next;
 		assert(q->batch->sinks_left > 0);
+		o->left.samples += q->batch->samples;
 		q->batch->sinks_left--;
 		free_if_over(q->batch);
 		free(q);
@@ -473,12 +541,14 @@ void sink_worker_done(struct sink_worker *o)
 		struct queued_run *q = o->first_run;
 
 		o->first_run = q->next;
+		o->left.runs++;
 		if (--q->run->sinks_left == 0)
 			free_run(q->run);
 		free(q);
 	}
+	sink_why(&o->counters, o->left.why, sizeof(o->left.why));
+	if (o->closed)
+		o->closed(o->closed_data, &o->left);
 	free(o->url);
 	memset(o, 0, sizeof(*o));
-	if (gone)
-		gone(data, left);
 }

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 struct sink {
-	_Atomic uint64_t samples, lines, rows;
+	_Atomic uint64_t samples, lines, rows, runs;
 	_Atomic bool blocks, fails;
 	unsigned gone;
-	uint64_t left;
+	uint64_t left, passed_on;
+	char why[64];
 };
 
 static int commit(void *data, const struct batch *b, struct err *err)
@@ -35,12 +36,26 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	return 0;
 }
 
-static void gone(void *data, uint64_t left)
+static int commit_runs(void *data, struct collector_run *runs, size_t n, struct err *err)
+{
+	struct sink *s = data;
+
+	if (s->fails)
+		return err_set(err, -ENOSPC, "the disk of the test is full");
+	for (size_t i = 0; i < n; i++)
+		runs[i].result = 1;
+	s->runs += n;
+	return 0;
+}
+
+static void closed(void *data, const struct sink_leftover *left)
 {
 	struct sink *s = data;
 
 	s->gone++;
-	s->left += left;
+	s->left += left->samples + left->runs;
+	s->passed_on += left->samples_passed_on + left->runs_passed_on;
+	snprintf(s->why, sizeof(s->why), "%.60s", left->why);
 }
 
 struct fixture {
@@ -75,7 +90,7 @@ static void stop_loop(struct watch *w, uint32_t events)
 	loop_stop(current->loop, 0);
 }
 
-static void start(struct fixture *f)
+static void start_draining_for(struct fixture *f, int64_t drain_ns)
 {
 	struct collector_options o;
 	struct collector_sink first;
@@ -90,10 +105,16 @@ static void start(struct fixture *f)
 	f->timer = (struct watch){ .ready = stop_loop, .fd = -1 };
 	collector_default_options(&o);
 	o.commit_ns = NS_PER_SECOND / 50;
+	o.drain_ns = drain_ns;
 	first = port(f, 0, false);
 	CHECK_INT(collector_new(&first, 1, &o, f->loop, &f->c, &err), 0);
 	f->receiver = collector_receiver(f->c);
 	f->sources[0].receiver = f->sources[1].receiver = f->receiver;
+}
+
+static void start(struct fixture *f)
+{
+	start_draining_for(f, 300 * NS_PER_SECOND);
 }
 
 static void finish(struct fixture *f)
@@ -175,7 +196,7 @@ TEST(stacks_are_shared_while_all_sinks_read_rows_and_a_sink_that_reads_none_gets
 	send_message(&f);					/* the first reads none */
 	CHECK_SOON(&f, f.sinks[0].samples == 3 && f.sinks[1].samples == 3);
 	CHECK_INT(f.sinks[1].rows, 0);
-	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
 	send_message(&f);
 	CHECK_SOON(&f, f.sinks[1].samples == 6);
 	CHECK_INT(f.sinks[1].rows, 1);
@@ -194,7 +215,7 @@ TEST(a_sink_that_is_removed_is_emptied_first)
 	start_with_two_sinks(&f);
 	f.sinks[0].blocks = true;
 	send_line(&f, 0, 0);
-	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
 	CHECK_INT(collector_sink_count(f.c), 1);
 	CHECK_STR(collector_sink_url(f.c, 0), "test:1");
 	send_line(&f, 0, 0);
@@ -217,12 +238,223 @@ TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end_with_how_much_is_lef
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 0);
 	send_line(&f, 1, 0);
-	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
 	run(&f, NS_PER_SECOND / 10);
 	CHECK_INT(f.sinks[0].gone, 0);
 	finish(&f);
 	CHECK_INT(f.sinks[0].gone, 1);
 	CHECK_INT(f.sinks[0].left, 2);
+}
+
+static void add_sink(struct fixture *f, unsigned i)
+{
+	struct collector_sink sink = port(f, i, false);
+	struct err err;
+
+	CHECK_INT(collector_add_sink(f->c, &sink, &err), 0);
+}
+
+TEST(a_removed_sink_that_fails_is_given_up_and_sources_go_on)
+{
+	const struct collector_counters *n;
+	struct fixture f;
+
+	start_draining_for(&f, NS_PER_SECOND / 2);
+	add_sink(&f, 1);
+	n = collector_counters(f.c);
+	f.sinks[0].fails = true;
+	send_line(&f, 0, 7);
+	CHECK_SOON(&f, f.sinks[1].samples == 1 && n->failing);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	CHECK(!n->failing && collector_removed_counters(f.c, &f.sinks[0])->failing);
+	CHECK_INT(f.sinks[0].gone, 0);
+	CHECK_INT(f.acknowledged, 0);
+	CHECK_SOON(&f, f.sinks[0].gone == 1 && f.acknowledged == 1);
+	CHECK_INT(f.sinks[0].left, 1);
+	CHECK_INT(f.sinks[0].passed_on, 0);
+	CHECK_STR(f.sinks[0].why, "the disk of the test is full");
+	CHECK_INT(n->removed_sink_samples, 1);
+	CHECK_INT(n->samples_stored, 1);
+	CHECK_INT(f.sinks[1].samples, 1);
+	finish(&f);
+	CHECK_INT(f.sinks[0].gone, 1);
+}
+
+TEST(the_other_sinks_get_what_only_a_removed_sink_was_to_store)
+{
+	const struct collector_counters *n;
+	struct fixture f;
+
+	start_draining_for(&f, NS_PER_SECOND / 2);
+	n = collector_counters(f.c);
+	f.sinks[0].fails = true;
+	send_line(&f, 0, 7);
+	send_message(&f);
+	run(&f, NS_PER_SECOND / 10);
+	add_sink(&f, 1);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	send_line(&f, 0, 8);
+	CHECK_SOON(&f, f.acknowledged == 2 && f.sinks[0].gone == 1 && n->samples_stored == 5);
+	CHECK_INT(f.sinks[1].samples, 5);
+	CHECK_INT(f.sinks[0].left, 4);
+	CHECK_INT(f.sinks[0].passed_on, 4);
+	CHECK_INT(n->removed_sink_samples, 0);
+	CHECK_INT(n->samples_dropped_queue + n->samples_dropped_unfit, 0);
+	finish(&f);
+}
+
+TEST(of_two_removed_sinks_the_last_one_passes_on_what_neither_has_stored)
+{
+	const struct collector_counters *n;
+	struct fixture f;
+
+	start_draining_for(&f, NS_PER_SECOND / 2);
+	add_sink(&f, 1);
+	n = collector_counters(f.c);
+	f.sinks[0].fails = f.sinks[1].fails = true;
+	send_line(&f, 0, 7);
+	run(&f, NS_PER_SECOND / 10);
+	add_sink(&f, 2);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[1]);
+	CHECK_SOON(&f, f.acknowledged == 1 && f.sinks[0].gone == 1 && f.sinks[1].gone == 1);
+	CHECK_INT(f.sinks[2].samples, 1);
+	CHECK_INT(f.sinks[0].left, 1);
+	CHECK_INT(f.sinks[1].left, 1);
+	CHECK_INT(f.sinks[0].passed_on + f.sinks[1].passed_on, 1);
+	CHECK_INT(n->removed_sink_samples, 1);
+	CHECK_INT(n->samples_stored, 1);
+	finish(&f);
+}
+
+/* The second sink has the run from the start, or is added later, or is added and takes no runs. */
+static void give_up_with_a_run(struct fixture *f, bool later, bool takes_runs)
+{
+	struct collector_sink first = port(f, 0, false), second = port(f, 1, false);
+	uint8_t bytes[4096];
+	size_t n = test_message_write(&(struct test_message){ .run = true, .samples = 5 }, bytes, sizeof(bytes));
+	struct err err;
+
+	start_draining_for(f, NS_PER_SECOND / 2);
+	first.commit_runs = commit_runs;
+	second.commit_runs = takes_runs ? commit_runs : NULL;
+	f->sinks[0].fails = true;
+	CHECK_INT(collector_add_sink(f->c, &first, &err), 0);
+	collector_remove_sink(f->c, 0, closed, &f->sinks[2]);	/* the one of start(), which takes no runs */
+	CHECK_SOON(f, f->sinks[2].gone == 1);
+	if (!later)
+		CHECK_INT(collector_add_sink(f->c, &second, &err), 0);
+	CHECK_INT(source_message(&f->sources[0], (struct source_about){ 0 }, bytes, n), STROBE_WIRE_OK);
+	if (later)
+		CHECK_INT(collector_add_sink(f->c, &second, &err), 0);
+	collector_remove_sink(f->c, 0, closed, &f->sinks[0]);
+	CHECK_SOON(f, f->sinks[0].gone == 1 && collector_counters(f->c)->runs_queued == 0);
+	CHECK_INT(f->sinks[0].left, 1);
+}
+
+TEST(runs_of_a_removed_sink_that_is_given_up_are_passed_on_or_counted)
+{
+	const struct collector_counters *n;
+	struct fixture f;
+
+	give_up_with_a_run(&f, false, true);
+	n = collector_counters(f.c);
+	CHECK_INT(f.sinks[1].runs, 1);
+	CHECK_INT(f.sinks[0].passed_on, 0);
+	CHECK_INT(n->runs_stored, 1);
+	CHECK_INT(n->removed_sink_runs, 1);
+	finish(&f);
+
+	give_up_with_a_run(&f, true, true);
+	n = collector_counters(f.c);
+	CHECK_INT(f.sinks[1].runs, 1);
+	CHECK_INT(f.sinks[0].passed_on, 1);
+	CHECK_INT(n->runs_stored, 1);
+	CHECK_INT(n->removed_sink_runs, 0);
+	finish(&f);
+
+	give_up_with_a_run(&f, true, false);
+	n = collector_counters(f.c);
+	CHECK_INT(f.sinks[1].runs, 0);
+	CHECK_INT(f.sinks[0].passed_on, 0);
+	CHECK_INT(n->runs_dropped_unfit, 1);
+	CHECK_INT(n->removed_sink_runs, 0);
+	finish(&f);
+}
+
+TEST(a_removed_sink_that_makes_progress_is_not_given_up)
+{
+	struct fixture f;
+
+	start_draining_for(&f, NS_PER_SECOND / 20);
+	add_sink(&f, 1);
+	f.sinks[0].blocks = true;
+	for (unsigned i = 0; i < 5; i++) {
+		send_line(&f, 0, 0);
+		run(&f, NS_PER_SECOND / 20);
+	}
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	run(&f, NS_PER_SECOND / 5);			/* one commit takes longer than the deadline */
+	CHECK_INT(f.sinks[0].gone, 0);
+	f.sinks[0].blocks = false;
+	CHECK_SOON(&f, f.sinks[0].gone == 1);
+	CHECK_INT(f.sinks[0].left, 0);
+	CHECK_INT(f.sinks[0].samples, 5);
+	finish(&f);
+}
+
+TEST(a_removed_sink_is_restored_with_its_queue)
+{
+	const struct collector_counters *n;
+	struct fixture f;
+
+	start_with_two_sinks(&f);
+	n = collector_counters(f.c);
+	f.sinks[0].fails = true;
+	send_line(&f, 0, 7);
+	CHECK_SOON(&f, f.sinks[1].samples == 1 && n->failing);
+	for (unsigned i = 0; i < 2 * COLLECTOR_SINKS; i++) {
+		collector_remove_sink(f.c, i ? 1 : 0, closed, &f.sinks[0]);
+		CHECK_INT(collector_sink_count(f.c), 1);
+		collector_hold_removed(f.c, true);
+		collector_restore_sink(f.c, &f.sinks[0]);
+		collector_hold_removed(f.c, false);
+		CHECK_INT(collector_sink_count(f.c), 2);
+		CHECK_STR(collector_sink_url(f.c, 1), "test:0");
+		CHECK(n->failing);
+	}
+	send_line(&f, 0, 8);
+	f.sinks[0].fails = false;
+	CHECK_SOON(&f, f.sinks[0].samples == 2 && f.acknowledged == 2);
+	CHECK_INT(f.sinks[1].samples, 2);
+	CHECK_INT(f.sinks[0].gone, 0);
+	finish(&f);
+	CHECK_INT(f.sinks[0].gone, 0);
+}
+
+/* Even if its queue is empty, or it has failed for too long. */
+TEST(a_removed_sink_that_is_held_is_not_closed)
+{
+	struct fixture f;
+
+	start_draining_for(&f, 1);
+	add_sink(&f, 1);
+	add_sink(&f, 2);
+	f.sinks[0].fails = true;
+	send_line(&f, 0, 0);
+	CHECK_SOON(&f, f.sinks[2].samples == 1);
+	collector_hold_removed(f.c, true);
+	collector_remove_sink(f.c, 0, closed, &f.sinks[0]);
+	collector_remove_sink(f.c, 1, closed, &f.sinks[2]);
+	run(&f, 3 * NS_PER_SECOND / 2);
+	CHECK_INT(f.sinks[0].gone + f.sinks[2].gone, 0);
+	collector_restore_sink(f.c, &f.sinks[2]);
+	collector_hold_removed(f.c, false);
+	CHECK_SOON(&f, f.sinks[0].gone == 1);
+	send_line(&f, 0, 0);
+	CHECK_SOON(&f, f.sinks[2].samples == 2);
+	CHECK_INT(f.sinks[2].gone, 0);
+	finish(&f);
 }
 
 TEST(a_place_of_a_sink_that_has_left_is_used_again)
@@ -236,7 +468,7 @@ TEST(a_place_of_a_sink_that_has_left_is_used_again)
 		unsigned before = f.sinks[1 + i % 2].gone;
 
 		CHECK_INT(collector_add_sink(f.c, &more, &err), 0);
-		collector_remove_sink(f.c, 1, gone, more.data);
+		collector_remove_sink(f.c, 1, closed, more.data);
 		CHECK_SOON(&f, f.sinks[1 + i % 2].gone == before + 1);
 	}
 	finish(&f);

@@ -139,6 +139,10 @@ static void put_samples(struct buf *b, const json_t *status)
 	buf_putc(b, '\n');
 	put_label(b, "dropped");
 	put_reasons(b, json_object_get(samples, "dropped"), "none");
+	if (integer_of(samples, "dropped_for_removed_sinks")) {
+		buf_puts(b, "; in queues of removed sinks: ");
+		buf_put_grouped(b, integer_of(samples, "dropped_for_removed_sinks"));
+	}
 	buf_putc(b, '\n');
 	put_label(b, "lost by PHP");
 	put_reasons(b, json_object_get(samples, "dropped_by_senders"), "none");
@@ -275,6 +279,8 @@ static void put_sink(struct buf *b, const json_t *sink, double now)
 
 	put_label(b, "sink");
 	put_plain(b, text(sink, "url"));
+	if (json_is_true(json_object_get(sink, "draining")))
+		buf_puts(b, " (removed, draining)");
 	if (json_is_true(json_object_get(sink, "failing"))) {
 		buf_puts(b, ": FAILING, ");
 		put_plain(b, text(sink, "why"));

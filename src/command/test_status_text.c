@@ -8,7 +8,7 @@
 static const char answer[] =
 	"{\"version\":\"0.1.0\",\"now\":1000100.5,\"started\":1000000,\"uptime_seconds\":4000,\"ready\":true,"
 	"\"not_ready\":null,\"samples\":{\"received\":1234567,\"stored\":1234560,\"queued\":3,"
-	"\"dropped\":{\"queue_full\":4},\"dropped_by_senders\":{\"no_daemon\":0,\"socket_full\":12,\"refused\":1},"
+	"\"dropped\":{\"queue_full\":4},\"dropped_for_removed_sinks\":1200,\"dropped_by_senders\":{\"no_daemon\":0,\"socket_full\":12,\"refused\":1},"
 	"\"last\":1000090.0},\"commits\":{\"done\":99,\"failed\":0,\"queue_bytes\":0,\"failing\":false,"
 	"\"last\":1000099.9},\"sources\":[{\"url\":\"unix:/run/s\",\"connections\":14,\"messages\":7000,"
 	"\"rejected\":{\"truncated\":2,\"memfd\":0}}],\"store\":{\"url\":\"sqlite:/d\",\"bytes\":5242880,\"days\":1,\"days_damaged\":2,"
@@ -27,7 +27,7 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 	CHECK_STR(out.data,
 		  "strobe 0.1.0 at http://h:1, up 1 h 6 min, ready\n"
 		  "samples     1,234,567 received, 1,234,560 stored, 3 queued; last: 10 s ago\n"
-		  "dropped     queue_full 4\n"
+		  "dropped     queue_full 4; in queues of removed sinks: 1,200\n"
 		  "lost by PHP socket_full 12, refused 1\n"
 		  "commits     99 done, 0 failed; last: 0 s ago\n"
 		  "runs        40 received from PHP, 39 stored, 0 queued, 5 posted; dropped: conflict 1; "
@@ -61,7 +61,9 @@ static const char pipeline[] =
 	"\"stream\":{\"lag\":9,\"pending\":3,\"acked\":60,\"claimed\":1,\"trimmed_unread\":2}}],"
 	"\"sinks\":[{\"url\":\"logs:/l\",\"samples\":{\"handed\":75,\"stored\":60,\"queued\":10,\"dropped\":{\"queue_full\":5}},"
 	"\"failing\":true,\"why\":\"the disk is full\",\"lag_seconds\":61.5,\"last_commit\":1000039,"
-	"\"counts\":{\"spool_bytes\":4096,\"files\":0}}]}";
+	"\"counts\":{\"spool_bytes\":4096,\"files\":0}},"
+	"{\"url\":\"sqlite:/old\",\"draining\":true,\"samples\":{\"handed\":5,\"stored\":2,\"queued\":3,\"dropped\":{}},"
+	"\"failing\":true,\"why\":\"it is read-only\",\"last_commit\":1000099}]}";
 
 TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 {
@@ -83,7 +85,9 @@ TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 		  "sink        logs:/l: FAILING, the disk is full\n"
 		  "            75 samples handed = 60 stored + 10 queued + dropped: queue_full 5; last "
 		  "commit: 1 min 1 s ago, oldest batch queued for 1 min 1 s\n"
-		  "            spool_bytes 4,096\n");
+		  "            spool_bytes 4,096\n"
+		  "sink        sqlite:/old (removed, draining): FAILING, it is read-only\n"
+		  "            5 samples handed = 2 stored + 3 queued + dropped: none; last commit: 1 s ago\n");
 	buf_done(&json);
 	buf_done(&out);
 }

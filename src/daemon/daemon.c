@@ -22,6 +22,7 @@
 #include <string.h>
 
 #define FLUSH_TIMEOUT_NS	(5 * NS_PER_SECOND)
+#define DRAIN_SECONDS		300	/* unless STROBE_DRAIN_SECONDS is set, for tests */
 #define ANSWERS_TIMEOUT_NS	(3 * NS_PER_SECOND)
 
 static void feed_watchdog(struct watch *w, uint32_t events)
@@ -37,6 +38,7 @@ static void tick(struct watch *w, uint32_t events)
 	loop_timer_read(w);
 	daemon_report_drops(d, false);
 	daemon_close_removed(d);
+	daemon_warn_of_failing_removed(d);
 }
 
 /* --- Sinks --- */
@@ -82,6 +84,14 @@ static bool wants_journal(const struct daemon_options *o)
 	return wants && o->state;
 }
 
+int64_t daemon_drain_ns(void)
+{
+	const char *text = getenv("STROBE_DRAIN_SECONDS");
+	int seconds = text ? atoi(text) : 0;
+
+	return (seconds > 0 ? seconds : DRAIN_SECONDS) * NS_PER_SECOND;
+}
+
 struct collector_options daemon_collector_options(const struct daemon_options *o)
 {
 	struct collector_options options;
@@ -90,6 +100,7 @@ struct collector_options daemon_collector_options(const struct daemon_options *o
 	options.queue_bytes = o->queue_bytes;
 	options.max_label_values = o->label_values;
 	options.max_series = o->series;
+	options.drain_ns = daemon_drain_ns();
 	return options;
 }
 
@@ -127,7 +138,7 @@ static bool all_have_ended(const struct daemon *d)
 	return n && (n >= d->options.source_count || !feeds_count(&d->feeds, FEED_SOURCE, FEED_LEAVING));
 }
 
-bool daemon_end_if_over(struct daemon *d)
+bool daemon_stop_at_eof(struct daemon *d)
 {
 	bool over = all_have_ended(d);
 
@@ -142,8 +153,10 @@ static void source_ended(void *data, struct source *s)
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_ANY)
+	{
 		f->ended |= f->source == s;
-	daemon_end_if_over(d);
+	}
+	daemon_stop_at_eof(d);
 }
 
 struct source_receiver daemon_receiver(struct daemon *d)
@@ -185,6 +198,17 @@ static struct shown *shown_now(const struct daemon *d)
 			.figures = f->sink->ops->figures, .state = f->sink->ops->state, .data = f->sink,
 		};
 		s->sink_count++;
+	}
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_LEAVING)
+	{
+		s->sinks[s->sink_count++] = (struct server_sink){
+			.url = f->sink->url,
+			.counters = collector_removed_counters(d->collector, f),
+			.is_draining = true,
+			.figures = f->sink->ops->figures,
+			.state = f->sink->ops->state,
+			.data = f->sink,
+		};
 	}
 	return s;
 }

@@ -4,6 +4,7 @@
 #include "daemon_private.h"
 
 #include "buf.h"
+#include "clock.h"
 #include "log.h"
 #include "notify.h"
 
@@ -28,9 +29,24 @@ static void undo(struct daemon *d)
 
 		if (f->state == FEED_OPENED)
 			feeds_remove(f);
+		else if (f->state == FEED_RETURNING)
+			f->state = FEED_LEAVING;
 		else if (f->state == FEED_REMOVED)
 			f->state = FEED_IN_USE;
 	}
+}
+
+static unsigned long long queued(const struct sink_counters *n)
+{
+	return n->samples_queued + n->runs_queued;
+}
+
+static void restore_sink(struct daemon *d, struct feed *f)
+{
+	log_info("took up sink %s again with its queue of %llu samples or runs", f->sink->url,
+		 queued(collector_removed_counters(d->collector, f)));
+	collector_restore_sink(d->collector, f);
+	f->state = FEED_IN_USE;
 }
 
 static void use_sinks(struct daemon *d)
@@ -38,7 +54,12 @@ static void use_sinks(struct daemon *d)
 	struct feed *f;
 	struct err err;
 
-	FEEDS_WHILE_ANY(f, &d->feeds, FEED_SINK, FEED_OPENED) {
+	FEEDS_WHILE_ANY(f, &d->feeds, FEED_SINK, FEED_OPENED | FEED_RETURNING)
+	{
+		if (f->state == FEED_RETURNING) {
+			restore_sink(d, f);
+			continue;
+		}
 		if (collector_add_sink(d->collector, &f->sink->port, &err) < 0) {
 			log_error("%s was not added: %s", f->sink->url, err.text);
 			feeds_remove(f);
@@ -118,30 +139,80 @@ static uint64_t waiting_entries(struct sink *s)
 	return 0;
 }
 
-static void sink_has_left(void *data, uint64_t left)
+static void put_leftover(const struct sink_leftover *left, struct buf *out)
 {
+	uint64_t passed_on = left->samples_passed_on + left->runs_passed_on;
+
+	buf_printf(out, "%llu samples or runs in its queue could not be stored", (unsigned long long)(left->samples + left->runs));
+	if (*left->why)
+		buf_printf(out, " (%s)", left->why);
+	if (passed_on)
+		buf_printf(out, "; %llu of them were in no other sink and go to the remaining ones", (unsigned long long)passed_on);
+}
+
+static void sink_drained(void *data, const struct sink_leftover *left)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
 	struct feed *f = data;
+	struct daemon *d = (struct daemon *)((char *)f->list - offsetof(struct daemon, feeds));
 	uint64_t waiting = waiting_entries(f->sink);
 
 	if (waiting)
 		log_warning("%s is closed; its spool still has up to %llu entries, which wait until a sink of this URL is added again",
 			    f->sink->url, (unsigned long long)waiting);
-	if (left)
-		log_warning("%s is closed; %llu samples or runs in its queue could not be stored",
-			    f->sink->url, (unsigned long long)left);
+	buf_init(&text);
+	put_leftover(left, &text);
+	if (left->samples + left->runs)
+		log_warning("%s is closed; %s", f->sink->url, text.data);
 	else if (!waiting)
 		log_info("%s is closed; its queue was stored", f->sink->url);
+	f->state = FEED_CLOSED;
+	show(d);
 	feeds_remove(f);
 }
 
+/* At SIGHUP, or when the sink begins to fail. */
+static void log_draining(struct daemon *d, struct feed *f)
+{
+	const struct sink_counters *n = collector_removed_counters(d->collector, f);
+	char why[256];
+
+	if (!queued(n))
+		return;
+	if (!n->failing && !n->runs_failing) {
+		log_info("removed sink %s; %llu samples or runs in its queue are stored before it is closed", f->sink->url, queued(n));
+		return;
+	}
+	sink_why(n, why, sizeof(why));
+	log_warning("removed sink %s is failing%s%s; %llu samples or runs are still queued for it, and are given up once it has stored nothing "
+		    "for %lld seconds. To keep them, add the sink again; to drop them now, restart",
+		    f->sink->url, *why ? ": " : "", why, queued(n), (long long)(daemon_drain_ns() / NS_PER_SECOND));
+	f->warned = true;
+}
+
+void daemon_warn_of_failing_removed(struct daemon *d)
+{
+	struct feed *f;
+
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_LEAVING)
+	{
+		const struct sink_counters *n = collector_removed_counters(d->collector, f);
+
+		if (!f->warned && (n->failing || n->runs_failing))
+			log_draining(d, f);
+	}
+}
+
 /* Sources are stopped when the server no longer shows them. */
-static void let_go(struct daemon *d)
+static void drain_removed(struct daemon *d)
 {
 	struct feed *f;
 
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_REMOVED) {
-		collector_remove_sink(d->collector, feeds_index(f, FEED_IN_USE | FEED_REMOVED), sink_has_left, f);
+		collector_remove_sink(d->collector, feeds_index(f, FEED_IN_USE | FEED_REMOVED), sink_drained, f);
 		f->state = FEED_LEAVING;
+		f->warned = false;
+		log_draining(d, f);
 	}
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_REMOVED)
 		f->state = FEED_LEAVING;
@@ -159,7 +230,7 @@ static void open_waiting(struct daemon *d)
 			log_error("a source of the new configuration was not added: %s", err.text);
 	use_sources(d);
 	show(d);
-	daemon_end_if_over(d);
+	daemon_stop_at_eof(d);
 }
 
 void daemon_close_removed(struct daemon *d)
@@ -200,7 +271,7 @@ static int change(struct daemon *d, const struct daemon_options *n, struct err *
 	d->options.limits = n->limits;
 	use_sinks(d);		/* before others go */
 	use_sources(d);
-	let_go(d);
+	drain_removed(d);
 	collector_set_caps(d->collector, &caps);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
 		if (f->sink->ops->set_options)
@@ -215,9 +286,11 @@ void daemon_reload(struct daemon *d)
 	int r;
 
 	notify_send("RELOADING=1");
+	collector_hold_removed(d->collector, true);
 	r = d->options.reload(&n, &err);
 	if (r >= 0)
 		r = change(d, &n, &err);
+	collector_hold_removed(d->collector, false);
 	if (r < 0)
 		d->options.locate(&err);
 	d->options.reloaded(r >= 0);
@@ -226,7 +299,7 @@ void daemon_reload(struct daemon *d)
 	} else {
 		log_info("reloaded the configuration; sources: %zu, sinks: %zu", n.source_count,
 			 feeds_count(&d->feeds, FEED_SINK, FEED_STAYS));
-		if (daemon_end_if_over(d))
+		if (daemon_stop_at_eof(d))
 			log_info("stdin reached EOF and no other source is configured; exiting");
 	}
 	notify_send("READY=1");

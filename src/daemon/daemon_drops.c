@@ -10,6 +10,8 @@ static void note_collector(struct drop_report *r, const struct collector_counter
 {
 	drop_report_note(r, n->samples_dropped_queue, "samples (queue_full)");
 	drop_report_note(r, n->samples_dropped_unfit, "samples (unfit)");
+	drop_report_note(r, n->removed_sink_samples, "samples (removed_sink)");
+	drop_report_note(r, n->removed_sink_runs, "runs (removed_sink)");
 	drop_report_note(r, n->runs_dropped_queue, "runs (queue_full)");
 	drop_report_note(r, n->runs_dropped_unfit, "runs (unfit)");
 	drop_report_note(r, n->runs_dropped_conflict, "runs (conflict)");

@@ -37,9 +37,10 @@ struct daemon {
 
 struct source_receiver daemon_receiver(struct daemon *d);	/* for sources; their neighbours are missing */
 
-/* Ends the loop if all sources have ended, and returns whether they have. */
-bool daemon_end_if_over(struct daemon *d);
+/* Stops the loop if all sources have reached EOF, and returns whether they have. */
+bool daemon_stop_at_eof(struct daemon *d);
 
+int64_t daemon_drain_ns(void);	/* a removed sink that fails is given up when it has stored nothing for so long */
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);
 
@@ -76,5 +77,6 @@ void daemon_log_fixed(const struct daemon_options *o, const struct daemon_option
 
 void daemon_reload(struct daemon *d);
 void daemon_close_removed(struct daemon *d);	/* those sources of which everything is stored */
+void daemon_warn_of_failing_removed(struct daemon *d);	/* once for each removed sink */
 
 #endif

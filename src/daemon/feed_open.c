@@ -2,6 +2,7 @@
 
 #include "daemon_private.h"
 
+#include "buf.h"
 #include "mem.h"
 #include "secrets.h"
 #include "sink_place.h"
@@ -98,7 +99,7 @@ static int open_source(struct daemon *d, const char *url, struct err *err)
 	struct source_receiver receiver = daemon_receiver(d);
 	int r;
 
-	if (feeds_find(&d->feeds, FEED_SOURCE, url))
+	if (feeds_find(&d->feeds, FEED_SOURCE, FEED_STAYS, url))
 		return 0;
 	if (source_acknowledges(url) && !d->has_journal)
 		return err_set(err, -ENOTSUP, "a source with saved offsets can only be added by a restart, since "
@@ -271,11 +272,38 @@ static bool is_old_spool_free(const struct daemon *d, const char *url, const str
 	return old != NULL;
 }
 
+/* A draining sink is open and has its queue. */
+static int take_back(struct feed *f, const char *url, struct err *err)
+{
+	int r = check_servers(f->list, url, err);
+
+	if (r < 0)
+		return r;
+	f->state = FEED_RETURNING;
+	feeds_move_last(f);
+	return 0;
+}
+
+static int too_many_with_removed(const struct feeds *l, struct err *err)
+{
+	_cleanup_(buf_done) struct buf removed = { 0 };
+	struct feed *f;
+
+	buf_init(&removed);
+	FEEDS_EACH(f, l, FEED_SINK, FEED_GOES)
+	{
+		buf_printf(&removed, "%s%s", removed.size ? ", " : "", f->sink->url);
+	}
+	return err_set(err, -E2BIG, "there are more than %u sinks, including removed ones whose queues are not stored yet (%.600s); send "
+				    "SIGHUP again once the log reports one of them closed",
+		       COLLECTOR_SINKS, removed.data ? removed.data : "");
+}
+
 static int open_sink(struct daemon *d, const char *url, const struct sink_options *o, const struct sink_ops *ops,
 		     struct err *err)
 {
 	_cleanup_(freep) char *place = sink_place(url, o->state);
-	struct feed *f = feeds_find(&d->feeds, FEED_SINK, url);
+	struct feed *f = feeds_find(&d->feeds, FEED_SINK, FEED_STAYS, url), *draining;
 	struct sink *s;
 	int r;
 
@@ -283,9 +311,10 @@ static int open_sink(struct daemon *d, const char *url, const struct sink_option
 		return page_is_sink(err);
 	if (f)
 		return 0;
+	if ((draining = feeds_find(&d->feeds, FEED_SINK, FEED_LEAVING, url)))
+		return take_back(draining, url, err);
 	if (feeds_count(&d->feeds, FEED_SINK, FEED_ANY) >= COLLECTOR_SINKS)
-		return err_set(err, -E2BIG, "there are more than %u sinks%s; remove some", COLLECTOR_SINKS,
-			       feeds_count(&d->feeds, FEED_SINK, FEED_GOES) ? ", including those being closed" : "");
+		return too_many_with_removed(&d->feeds, err);
 	if ((r = check_place(&d->feeds, url, place, o->state, err)) < 0 || (r = check_servers(&d->feeds, url, err)) < 0)
 		return r;
 	r = ops ? ops->open(url, o, &s, err) : sink_open(url, o, &s, err);
@@ -345,11 +374,23 @@ int daemon_check_page(struct daemon *d, const struct daemon_options *n, struct e
 	return 0;
 }
 
+static int check_sink_count(const struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	size_t most = COLLECTOR_SINKS - (d->options.store_url != NULL);
+
+	if (n->sink_count <= most)
+		return 0;
+	err_set(err, -E2BIG, "there are more than %u sinks; remove some", COLLECTOR_SINKS);
+	return locate(d, "to", n->sinks[most], err);
+}
+
 int daemon_open_sinks(struct daemon *d, const struct daemon_options *n, struct err *err)
 {
 	struct sink_options options = daemon_sink_options(n);
 	int r = check_once(d, "to", n->sinks, n->sink_count, err);
 
+	if (r >= 0)
+		r = check_sink_count(d, n, err);
 	options.state = d->options.state;	/* needs a restart */
 	for (size_t i = 0; i < n->sink_count && r >= 0; i++) {
 		options.takes_old_spool = is_old_spool_free(d, n->sinks[i], n);

@@ -16,7 +16,7 @@ struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given)
 	return l->items[l->count++] = f;
 }
 
-void feeds_remove(struct feed *f)
+static void take_out(struct feed *f)
 {
 	struct feeds *l = f->list;
 	size_t i = 0;
@@ -25,6 +25,17 @@ void feeds_remove(struct feed *f)
 		i++;
 	assert(i < l->count);
 	memmove(l->items + i, l->items + i + 1, (--l->count - i) * sizeof(*l->items));
+}
+
+void feeds_move_last(struct feed *f)
+{
+	take_out(f);
+	f->list->items[f->list->count++] = f;
+}
+
+void feeds_remove(struct feed *f)
+{
+	take_out(f);
 	source_close(f->source);
 	sink_close(f->sink);
 	free(f->given);
@@ -121,11 +132,11 @@ bool feeds_has_url(const char *const *urls, size_t n, const char *url)
 	return false;
 }
 
-struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *url)
+struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, unsigned states, const char *url)
 {
 	struct feed *f;
 
-	FEEDS_EACH(f, l, kind, FEED_STAYS)
+	FEEDS_EACH(f, l, kind, states)
 		if (feeds_has_url((const char *const *)&f->given, 1, url))
 			return f;
 	return NULL;

@@ -14,8 +14,10 @@ enum feed_state {
 	FEED_IN_USE = 2,
 	FEED_REMOVED = 4,	/* in use, but missing from the configuration that is being applied */
 	FEED_LEAVING = 8,	/* closed once all that came from it or is for it is stored */
+	FEED_RETURNING = 16,	/* a draining sink that the configuration being applied has again */
+	FEED_CLOSED = 32,	/* a sink that is about to be freed */
 };
-#define FEED_STAYS	(FEED_OPENED | FEED_IN_USE)
+#define FEED_STAYS	(FEED_OPENED | FEED_IN_USE | FEED_RETURNING)
 #define FEED_GOES	(FEED_REMOVED | FEED_LEAVING)
 #define FEED_ANY	(FEED_STAYS | FEED_GOES)
 
@@ -26,6 +28,7 @@ struct feed {
 	char *given;			/* as configured, with passwords, which the URLs of source and sink lack */
 	bool is_page;			/* the store of the page, which cannot change */
 	bool ended;			/* a source that reached EOF */
+	bool warned;			/* a draining sink: the log says that it fails */
 	struct source *source;
 	struct sink *sink;
 };
@@ -37,6 +40,8 @@ struct feeds {
 
 /* Opened; the caller sets the source or the sink. */
 struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given);
+
+void feeds_move_last(struct feed *f);
 
 /* Closes what is open. */
 void feeds_remove(struct feed *f);
@@ -57,6 +62,6 @@ size_t feeds_index(const struct feed *f, unsigned states);	/* among those of its
 
 /* /run/s is unix:/run/s, as is /var/run/s where that is a link, and a sink /var/lib/s is sqlite:/var/lib/s. */
 bool feeds_has_url(const char *const *urls, size_t n, const char *url);
-struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *url);	/* one that stays; NULL: none */
+struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, unsigned states, const char *url);	/* NULL: none */
 
 #endif

@@ -110,9 +110,16 @@ static void add_sinks(struct findings *f, const struct daemon_unit *unit, const 
 	const json_t *sink;
 	size_t i;
 
-	json_array_foreach(json_object_get(status, "sinks"), i, sink) if (json_is_true(json_object_get(sink, "failing")))
-		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "sink-failing", text(sink, "url"), log,
-			     "samples cannot be stored: %s", text(sink, "why"));
+	json_array_foreach(json_object_get(status, "sinks"), i, sink)
+	{
+		if (json_is_true(json_object_get(sink, "failing")) && json_is_true(json_object_get(sink, "draining")))
+			findings_add(f, LEVEL_WARNING, AREA_DAEMON, "removed-sink-failing", text(sink, "url"),
+				     "to keep its queue, add the sink again; else wait until it is given up",
+				     "this sink was removed, and its queue cannot be stored: %s", text(sink, "why"));
+		else if (json_is_true(json_object_get(sink, "failing")))
+			findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "sink-failing", text(sink, "url"), log,
+				     "samples cannot be stored: %s", text(sink, "why"));
+	}
 }
 
 /* --- received data */

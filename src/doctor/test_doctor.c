@@ -54,8 +54,11 @@ TEST(a_daemon_that_lost_samples_says_why_and_what_to_do)
 
 	daemon_is(&f, "{\"version\":\"0.1.0\",\"ready\":false,\"not_ready\":\"disk full\",\"uptime_seconds\":200,\"samples\":{\"received\":0},"
 		      "\"sources\":[{\"url\":\"redis://h\",\"up\":false,\"state\":\"refused\"}],"
-		      "\"sinks\":[{\"url\":\"sqlite:/s\",\"failing\":true,\"why\":\"no space\"}]}");
+		      "\"sinks\":[{\"url\":\"sqlite:/s\",\"failing\":true,\"why\":\"no space\"},"
+		      "{\"url\":\"sqlite:/old\",\"draining\":true,\"failing\":true,\"why\":\"read-only\"}]}");
 	CHECK(strstr(find(&f, "not-ready")->cause, "disk full") && strstr(find(&f, "sink-failing")->cause, "no space"));
+	CHECK_STR(find(&f, "removed-sink-failing")->cause, "this sink was removed, and its queue cannot be stored: read-only");
+	CHECK_INT(find(&f, "removed-sink-failing")->level, LEVEL_WARNING);
 	CHECK(strstr(find(&f, "nothing-arrived")->cause, "3 minutes") && find(&f, "source-down") && find(&f, "no-socket"));
 	findings_done(&f);
 

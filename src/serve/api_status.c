@@ -51,6 +51,7 @@ static void put_samples(struct json *j, const struct collector_counters *c, cons
 	put_u64(j, "labels_dropped", tally_labels_dropped(c, pushes));
 	put_u64(j, "messages_replayed", c->messages_replayed);
 	put_u64(j, "times_corrected", c->times_corrected);
+	put_u64(j, "dropped_for_removed_sinks", c->removed_sink_samples);
 	put_time(j, "last", c->last_sample_ns);
 	json_end(j);
 
@@ -85,6 +86,7 @@ static void put_runs(struct json *j, const struct collector_counters *c, uint64_
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		put_u64(j, strobe_drop_name(i), c->sender_run_drops[i]);
 	json_end(j);
+	put_u64(j, "dropped_for_removed_sinks", c->removed_sink_runs);
 	put_time(j, "last", c->last_run_ns);
 	json_end(j);
 }
@@ -238,6 +240,8 @@ static void put_sink(struct json *j, const struct server_sink *s)
 	json_open_object(j);
 	json_key(j, "url");
 	json_str(j, s->url);
+	json_key(j, "draining");
+	json_bool(j, s->is_draining);
 	json_key(j, "up");
 	json_bool(j, is_up && !c->failing && !c->runs_failing);
 	json_key(j, "state");

@@ -22,7 +22,7 @@ static const char *down_reason(const struct server_context *s, char *text, size_
 static const struct server_sink *failing_sink(const struct server_context *s)
 {
 	for (size_t i = 0; i < s->options.sink_count; i++)
-		if (s->options.sinks[i].counters->failing)
+		if (s->options.sinks[i].counters->failing && !s->options.sinks[i].is_draining)
 			return &s->options.sinks[i];
 	return NULL;
 }

@@ -376,6 +376,9 @@ static void put_sink_state(struct buf *out, const struct server_sink *sinks, siz
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_failing", &sinks[i], NULL, NULL,
 			sinks[i].counters->failing || sinks[i].counters->runs_failing);
+	family(out, "strobe_sink_draining", "gauge", "1 for a sink that was removed and stores the rest of its queue.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_draining", &sinks[i], NULL, NULL, sinks[i].is_draining);
 	family(out, "strobe_sink_lag_seconds", "gauge", "Age of the oldest batch queued for the sink.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_lag_seconds", &sinks[i], NULL, NULL,
@@ -428,6 +431,28 @@ static void put_figures(struct buf *out, const struct server_sink *sinks, size_t
 		}
 	}
 	free(all);
+}
+
+/* A series may appear only once, and the URLs of a draining sink and of its successor may differ only in a hidden password. */
+static bool is_shown_before(const struct server_sink *sinks, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(sinks[k].url, sinks[i].url))
+			return true;
+	return false;
+}
+
+static void put_sinks(struct buf *out, const struct server_sink *all, size_t count)
+{
+	_cleanup_(freep) struct server_sink *sinks = xcalloc(count + 1, sizeof(*sinks));
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!all[i].is_draining || !is_shown_before(all, i))
+			sinks[n++] = all[i];
+	put_sink_samples(out, sinks, n);
+	put_sink_state(out, sinks, n);
+	put_figures(out, sinks, n);
 }
 
 static void put_sources(struct buf *out, struct source *const *sources, size_t n)
@@ -490,6 +515,10 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		labelled(out, "strobe_samples_dropped_total", "reason", strobe_drop_name(i), c->sender_drops[i]);
 
+	single(out, "strobe_removed_sink_samples_dropped_total", "counter", c->removed_sink_samples,
+	       "Samples given up in the queues of removed sinks; other sinks have or had them.");
+	single(out, "strobe_removed_sink_runs_dropped_total", "counter", c->removed_sink_runs,
+	       "Runs given up in the queues of removed sinks; other sinks have or had them.");
 	single(out, "strobe_samples_queued", "gauge", t.queued, "Samples queued for their commit.");
 	single(out, "strobe_queue_bytes", "gauge", c->queue_bytes, "Memory of samples and runs queued "
 								   "for their commit.");
@@ -629,9 +658,7 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 	put_sources(out, s->options.sources, s->options.source_count);
 	put_pipeline_sources(out, s);
 	put_source_samples(out, s);
-	put_sink_samples(out, s->options.sinks, s->options.sink_count);
-	put_sink_state(out, s->options.sinks, s->options.sink_count);
-	put_figures(out, s->options.sinks, s->options.sink_count);
+	put_sinks(out, s->options.sinks, s->options.sink_count);
 	if (s->options.collector) {
 		put_collector(out, s->options.collector, s->options.pushes);
 		put_runs(out, s->options.collector, &s->http);

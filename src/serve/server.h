@@ -32,6 +32,7 @@ struct server_figure {
 struct server_sink {
 	const char *url;
 	const struct sink_counters *counters;
+	bool is_draining;			/* it was removed from the configuration, and stores the rest of its queue */
 	/* Fills in up to `max` figures and returns their number; NULL: none. Any thread. */
 	size_t (*figures)(void *data, struct server_figure *ret, size_t max);
 	bool (*state)(void *data, char *text, size_t size);	/* whether it is healthy, and its state; NULL: none */

@@ -159,6 +159,35 @@ TEST(each_source_and_each_sink_has_its_sum)
 	check_line(out.data, "strobe_spool_dropped_total{sink=\"sqlite:/a\",reason=\"cap\"} 3");
 }
 
+TEST(a_sink_that_is_drained_does_not_make_it_unready_and_no_series_appears_twice)
+{
+	static struct sink_counters fine, draining = { .samples_handed = 7, .samples_queued = 7, .failing = true };
+	static const struct server_sink some[] = {
+		{ .url = "sqlite:/a", .counters = &fine },
+		{ .url = "redis://h/?stream=s", .counters = &draining, .is_draining = true },
+		{ .url = "sqlite:/a", .counters = &draining, .is_draining = true },
+	};
+	_cleanup_(buf_done) struct buf out;
+	struct server_context s;
+
+	put(&s, &out);
+	buf_reset(&out);
+	s.options.sinks = some;
+	s.options.sink_count = ARRAY_SIZE(some);
+	counters.removed_sink_samples = 12;
+	counters.removed_sink_runs = 3;
+	metrics_put(&s, 65 * NS_PER_SECOND, 1234567, &out);
+	check_line(out.data, "strobe_ready 1");
+	check_line(out.data, "strobe_sink_draining{sink=\"sqlite:/a\"} 0");
+	check_line(out.data, "strobe_sink_draining{sink=\"redis://h/?stream=s\"} 1");
+	check_line(out.data, "strobe_sink_failing{sink=\"redis://h/?stream=s\"} 1");
+	check_line(out.data, "strobe_sink_samples_queued{sink=\"redis://h/?stream=s\"} 7");
+	check_line(out.data, "strobe_sink_samples_queued{sink=\"sqlite:/a\"} 0");
+	CHECK(!strstr(out.data, "strobe_sink_samples_queued{sink=\"sqlite:/a\"} 7"));
+	check_line(out.data, "strobe_removed_sink_samples_dropped_total 12");
+	check_line(out.data, "strobe_removed_sink_runs_dropped_total 3");
+}
+
 TEST(without_a_source_that_is_up_it_is_not_ready)
 {
 	_cleanup_(buf_done) struct buf out;
