@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -51,24 +52,29 @@ void confine_cpu(rlim_t seconds)
 	setrlimit(RLIMIT_CPU, &r);
 }
 
-/* Bytes of address space that this process has; 0 if that cannot be known. */
-static size_t address_space(void)
+/* Pages of address space that this process has, and those of them that it alone can write to. False if that cannot be known. */
+static bool count_pages(size_t *ret_space, size_t *ret_data)
 {
-	char text[64] = "";
+	char text[128] = "";
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (fd >= 0)
 		close(fd);
-	return n > 0 ? strtoul(text, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
+	return n > 0 && sscanf(text, "%zu %*u %*u %*u %*u %zu", ret_space, ret_data) == 2;
 }
 
+/* Malloc has reserved 64 MB of address space for each thread, which it makes writable as needed: without the second limit a
+ * process that a thread has forked could take these, too. */
 void confine_memory(rlim_t bytes)
 {
-	size_t had = address_space();
+	rlim_t page = (rlim_t)sysconf(_SC_PAGESIZE);
+	size_t space, data;
 
-	if (LIMIT_MEMORY && had)
-		confine_limit(RLIMIT_AS, had + bytes);
+	if (!LIMIT_MEMORY || !count_pages(&space, &data))
+		return;
+	confine_limit(RLIMIT_AS, space * page + bytes);
+	confine_limit(RLIMIT_DATA, data * page + bytes);
 }
 
 static void close_between(int first, int last)

@@ -16,8 +16,8 @@ void confine_limit(int what, rlim_t n);		/* setrlimit(2) */
 /* After so many seconds of CPU time it ends by SIGXCPU. */
 void confine_cpu(rlim_t seconds);
 
-/* So many bytes of address space beside those that it has now. Not under AddressSanitizer, where every process has
- * terabytes. */
+/* So many bytes of memory and of address space beside those that it has now, free ones of malloc included. Not under
+ * AddressSanitizer, where every process has terabytes. */
 void confine_memory(rlim_t bytes);
 
 /* Connections that the daemon closes are to end, and its sockets and locks are not to live on in a child: closes all but the

@@ -150,6 +150,8 @@ def uploads_wait_for_memory_that_queries_and_answers_hold():
     with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
         # Names that hardly get smaller: each answer that is not read holds about 5 MB.
         names = ''.join(f'main;{os.urandom(1000).hex()} 1\n' for _ in range(5000)).encode()
+        # Made before any reader waits: after 30 seconds without progress its connection is closed. The large one takes about 25 MB to read.
+        small, large = (''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode() for n in (10, 50000))
         check(post(d, '/api/v1/runs?source=s&id=names', names)[0] == 201, 'a run is stored')
         readers = [connect_slowly(d, '/api/v1/runs/s/names?format=folded') for _ in range(5)]
         check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'five read it slowly')
@@ -160,13 +162,13 @@ def uploads_wait_for_memory_that_queries_and_answers_hold():
         check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') >= held + (24 << 20)), 'four queries are under way')
         held = metric(d, 'strobe_query_memory_bytes')
         check(40 << 20 < held < 60 << 20, f'all of that holds {held >> 20} MB')
-        small, large = (''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode() for n in (10, 150000))
         check(post(d, '/api/v1/runs?source=s&id=small', small)[0] == 201, 'for a small one there is room')
         status, headers, text = post(d, '/api/v1/runs?source=s&id=large', large)
         check(status == 503 and headers['Retry-After'] and 'of the 64 MB of --query-memory; send it again' in text,
               f'a large one is to be sent again: {status} {text}')
         check(metric(d, 'strobe_uploads_refused_total{reason="busy"}') == 1, 'it is counted')
-        check(metric(d, 'strobe_query_memory_bytes') == held, 'nothing of it stays')
+        now = metric(d, 'strobe_query_memory_bytes')
+        check(now <= held, f'nothing of it stays: {now}, and {held} before')
         os.kill(starter, signal.SIGCONT)
         for t in threads:
             t.join(60)

@@ -364,7 +364,7 @@ def uploads_count_against_the_memory_of_queries():
             return gzip.compress(''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode(), 1)
 
         check(ask(d, '/api/v1/runs?id=small', 'POST', stacks(10))[0] == 201, 'a small one is stored')
-        check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(150000))[0] == 201, 'one above a sixteenth gets half')
+        check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(30000))[0] == 201, 'one above a sixteenth gets half')
         status, _, text = ask(d, '/api/v1/runs?id=large', 'POST', stacks(1000000))
         check(status == 413 and b'the limit of 32 MB of memory' in text, f'what needs more than half is refused: {status} {text}')
         check('strobe_uploads_refused_total{reason="memory"} 1' in d.get('/metrics'), 'it is counted')

@@ -571,8 +571,13 @@ await test('the address of a comparison with nothing leads to the page, which sa
 	await open.close();
 });
 
+// The button may be in a part of the page that is still on its way.
 const pressed = async (page, words) => {
-	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent === w).click(), words);
+	await page.waitForFunction((w) => {
+		const button = [...document.querySelectorAll('button')].find((b) => b.textContent === w);
+		button?.click();
+		return !!button;
+	}, {}, words);
 	await drawn(page);
 };
 
@@ -587,6 +592,7 @@ await test('a range is compared with the same range before, yesterday and labels
 	await pressed(other, 'end comparison');
 	await other.waitForFunction(() => !location.search.includes('base') && !document.querySelector('.about'));
 	await pressed(other, 'compare');
+	await other.waitForSelector('.compare select[name=before] option[value=api]');
 	await other.select('.compare select[name=before]', 'api');
 	await pressed(other, 'Compare');
 	await at(other, 'base.entry=%3Dapi');
@@ -599,6 +605,7 @@ await test('a range is compared with the same range before, yesterday and labels
 	await pressed(other, 'end comparison');
 	await other.waitForFunction(() => !location.search.includes('base'));
 	await pressed(other, 'compare');
+	await other.waitForSelector('.compare select[name=after]');
 	const side = () => other.$eval('.compare select[name=after]', (e) => e.value);
 	check(other.url().includes('entry=%3Dsearch') && await side() === 'search', 'the side that is filtered by is chosen again', other.url(), await side());
 	await pressed(other, 'a week ago at this time');
