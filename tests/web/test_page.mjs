@@ -537,7 +537,7 @@ await test('a refresh asks for the call graph, too, and keeps its part and the f
 	await open.keyboard.press('ArrowDown');
 	await open.keyboard.press('+');
 	const state = () => open.evaluate(() => [document.activeElement.querySelector('title')?.textContent, document.querySelector('.call-graph svg').getAttribute('viewBox')].join());
-	await at(open, 'calls=');
+	await at(open, '&at=');
 	const before = await state();
 	await open.$eval('.call-graph svg', (e) => e.dataset.old = 'yes');
 	await Promise.all([asked(), open.click('button[aria-label="Refresh"]')]);
