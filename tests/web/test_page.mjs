@@ -435,6 +435,52 @@ await test('a link to the split timeline opens it, also of a label that is not t
 	await open.close();
 });
 
+await test('bars of a short range are as wide as the time they stand for', async () => {
+	const open = await newPage(browser);
+	await open.setRequestInterception(true);
+	open.on('request', async (r) => {
+		if (!r.url().includes('/api/v1/timeline'))
+			return r.continue();
+		const answer = await (await fetch(r.url())).json();
+		r.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, samples: answer.samples.map(() => 5) }) });
+	});
+	await open.goto(`${site}/?from=-1m`);
+	await open.waitForSelector('.plot canvas');
+	await drawn(open);
+	const [filled, all] = await open.evaluate(() => {
+		const c = document.querySelector('.plot canvas'), { offsetLeft, offsetTop, clientWidth, clientHeight } = document.querySelector('.plot .u-over');
+		const { data } = c.getContext('2d').getImageData(offsetLeft, offsetTop + clientHeight / 2, clientWidth, 1);
+		return [data.filter((v, i) => i % 4 === 3 && v === 255).length, clientWidth];
+	});
+	check(all > 1000 && filled > 0.95 * all, filled, all);
+	await open.close();
+});
+
+await test('a finger that is dragged over the timeline chooses a range', async () => {
+	const open = await openPage(`${site}/?from=-15m`, { width: 390, height: 844, phone: true });
+	await open.waitForSelector('.plot .u-over');
+	await drawn(open);
+	const r = await open.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
+	const drag = async (from, to) => {
+		const touch = await open.touchscreen.touchStart(r.x + r.w * from, r.y + r.h / 2);
+		for (let i = 1; i <= 5; i++)
+			await touch.move(r.x + r.w * (from + (to - from) * i / 5), r.y + r.h / 2);
+		return touch;
+	};
+	await (await drag(0.5, 0.5)).end();
+	check(open.url().includes('from=-15m'), 'a tap chooses nothing', open.url());
+	const touch = await drag(0.8, 0.4);
+	await drawn(open);
+	const marked = await open.$eval('.plot .u-select', (e) => e.getBoundingClientRect().width);
+	check(Math.abs(marked - 0.4 * r.w) < 3, 'the part is marked', marked, r.w);
+	await touch.end();
+	await at(open, '&to=');
+	const q = new URL(open.url()).searchParams, seconds = (Date.parse(q.get('to')) - Date.parse(q.get('from'))) / 1000;
+	check(seconds >= 340 && seconds <= 400, open.url());
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
 await test('dragging over the timeline chooses a range', async () => {
 	await page.waitForSelector('.plot .u-over');
 	const r = await page.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
