@@ -637,6 +637,25 @@ await test('a range is compared with the same range before, yesterday and labels
 	await other.close();
 });
 
+await test('a comparison that fails shows nothing of the one before, and another can be chosen', async () => {
+	const other = await openPage(`${site}/?from=-15m&base_from=-1800s&base_to=-900s`);
+	await other.waitForSelector('.about h2');
+	await pressed(other, 'compare');
+	await pressed(other, 'a week ago at this time');
+	await other.waitForSelector('.empty .why');
+	check(await other.$('.about') === null && !(await other.title()).includes(' and '), await other.title());
+	await pressed(other, 'compare');
+	await pressed(other, 'the same range before');
+	await at(other, 'base_from=-1800s&base_to=-900s');
+	await other.waitForSelector('.about h2');
+	await other.goto(`${site}/?from=2020-01-01T10:00&to=2020-01-01T11:00&base_from=-2h`);
+	await other.waitForSelector('.empty .why');
+	await pressed(other, 'compare');
+	await pressed(other, 'the same range before');
+	await at(other, 'base_from=2020-01-01T09%3A00%3A00.000Z&base_to=2020-01-01T10%3A00%3A00.000Z');
+	await other.close();
+});
+
 await test('yesterday at this time is the same time of the clocks, also after they were changed', async () => {
 	const other = await newPage(browser);
 	await other.evaluateOnNewDocument((changed) => {		// which were an hour ahead until then
