@@ -1058,15 +1058,32 @@ await test('a browser logs in by the form, comes back to its page, and logs out'
 	const tab = await browser.newPage();
 	const send = (button) => Promise.all([tab.waitForNavigation(), tab.click(button)]);
 	tab.setDefaultTimeout(120_000);
-	await tab.goto(`${guarded}/?from=-2h`);
+	await tab.goto(`${guarded}/?from=-2h#search=index&show=table`);
 	await tab.type('input[name=token]', 'wrong-wrong-wrong');
 	await send('.login button');
 	check((await tab.$eval('.login p', (p) => p.textContent)).includes('not a token of this server'));
 	await tab.type('input[name=token]', 'correct-horse-battery');
 	await send('.login button');
-	check(tab.url() === `${guarded}/?from=-2h`, tab.url());
+	check(tab.url() === `${guarded}/?from=-2h#search=index&show=table`, tab.url());
 	await ready(tab);
 	check(await tab.evaluate(() => document.cookie) === '', 'scripts do not see the cookie');
+	await tab.deleteCookie(...await tab.cookies());
+	await tab.select('select[aria-label="Group by"]', 'class');
+	await tab.waitForSelector('input[name=token]');
+	check(tab.url().startsWith(`${guarded}/login?next=`) && tab.url().endsWith('#search=index&show=table'), 'the session has expired', tab.url());
+	await tab.type('input[name=token]', 'correct-horse-battery');
+	await send('.login button');
+	check(tab.url() === `${guarded}/?from=-2h&by=class#search=index&show=table`, tab.url());
+	await ready(tab);
+	await tab.deleteCookie(...await tab.cookies());
+	for (const next of ['//elsewhere.example/#//elsewhere.example', 'https://elsewhere.example/#https://elsewhere.example', '%2F#javascript:alert(1)']) {
+		await tab.goto(`${guarded}/login?next=${next}`);
+		check(await tab.$eval('.login form', (e) => e.action) === `${guarded}/login#${next.split('#')[1]}`, next);
+	}
+	await tab.type('input[name=token]', 'correct-horse-battery');
+	await send('.login button');
+	check(new URL(tab.url()).origin === guarded, tab.url());
+	await ready(tab);
 	await send('.bar .who button');
 	check(tab.url() === `${guarded}/login`, tab.url());
 	await tab.goto(`${guarded}/runs`);
