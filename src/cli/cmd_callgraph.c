@@ -108,9 +108,10 @@ static void warn_reduced(const struct callgraph_fit *fit)
 	const struct callgraph_counts *c = &fit->counts;
 
 	if (fit->reduced && !quiet)
-		fprintf(stderr, "strobe callgraph: %s, so the picture shows %zu of %zu functions, and arrows without "
-			"labels; select fewer with --threshold, --nodes or --function, or allow more --seconds\n", fit->why,
-			c->shown, c->functions);
+		fprintf(stderr, "strobe callgraph: %s, so the picture shows %zu of %zu functions%s; select fewer with "
+				"--threshold, --nodes or --function, or allow more --seconds\n",
+			fit->why, c->shown, c->functions,
+			fit->plain ? ", and arrows without labels" : "");
 }
 
 /* Until when Graphviz may work: a fifth of the time is for what comes after, since on a busy machine a process is not

@@ -16,8 +16,8 @@ static const struct attempt {
 
 #define WISH (ARRAY_SIZE(attempts) - 1)
 
-/* In place of the wish, if it is hopeless. */
-static const struct attempt reduced = { 100, true };
+/* In place of the wish, if it is hopeless: the first of these that is not, or the last. */
+static const struct attempt reduced[] = { { CALLGRAPH_NODES, false }, { 100, true } };
 
 struct graph_try {
 	struct buf dot;
@@ -37,27 +37,40 @@ static bool is_hopeless(const struct callgraph_counts *c, double seconds)
 	return (double)c->edges_shown > 200 * sqrt(seconds);
 }
 
+/* Puts the wish, or what can be ready in time instead. Returns how that is drawn. */
+static struct attempt put_wish(struct graph_try *t, const struct callgraph *graph, size_t max_nodes, double seconds)
+{
+	struct attempt a = attempts[WISH];
+
+	put_try(t, graph, max_nodes, &a);
+	for (size_t i = 0; i < ARRAY_SIZE(reduced) && is_hopeless(&t->counts, seconds); i++) {
+		a = reduced[i];
+		put_try(t, graph, max_nodes, &a);
+	}
+	return a;
+}
+
 int callgraph_fit_draw(struct graphviz *graphviz, const struct callgraph *graph, size_t max_nodes, double seconds,
 		       int64_t end_ns, struct buf *picture, struct callgraph_fit *ret, struct err *err)
 {
 	struct graph_try tries[ARRAY_SIZE(attempts)] = { 0 };
 	const char *dots[ARRAY_SIZE(attempts)];
-	bool hopeless;
+	struct attempt wish;
 	int chosen;
 
 	*ret = (struct callgraph_fit){ 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 		buf_init(&tries[i].dot);
+	for (size_t i = 0; i < WISH; i++)
 		put_try(&tries[i], graph, max_nodes, &attempts[i]);
-	}
-	if ((hopeless = is_hopeless(&tries[WISH].counts, seconds)))
-		put_try(&tries[WISH], graph, max_nodes, &reduced);
+	wish = put_wish(&tries[WISH], graph, max_nodes, seconds);
 	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 		dots[i] = tries[i].dot.data;
 	chosen = graphviz_draw(graphviz, dots, ARRAY_SIZE(attempts), end_ns, picture, err);
 	if (chosen >= 0) {
 		ret->counts = tries[chosen].counts;
-		ret->reduced = hopeless || (size_t)chosen != WISH;
+		ret->reduced = (size_t)chosen != WISH || wish.max_nodes != attempts[WISH].max_nodes;
+		ret->plain = (size_t)chosen != WISH || wish.plain;
 		snprintf(ret->why, sizeof(ret->why), "%s",
 			 (size_t)chosen != WISH ? err->text : "laying the graph out would take too long");
 	}

@@ -10,8 +10,9 @@
 
 struct callgraph_fit {
 	struct callgraph_counts counts;		/* counts in the drawing */
-	bool reduced;				/* it is less than was requested, or its arrows have no words … */
+	bool reduced;				/* it is less than was requested … */
 	char why[sizeof(((struct err *)0)->text)];	/* … for this reason */
+	bool plain;				/* its arrows have no words */
 };
 
 /* Appends the picture. `max_nodes` as callgraph_put has it; `seconds` is what laying out may take, until `end_ns` of

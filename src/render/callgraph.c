@@ -555,7 +555,7 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 	}
 	put_graph(&d);
 	if (ret)
-		*ret = (struct callgraph_counts){ g.all_nodes, g.node_count, g.all_edges, g.edge_count };
+		*ret = (struct callgraph_counts){ g.all_nodes, g.wanted_nodes, g.node_count, g.all_edges, g.edge_count };
 }
 
 int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out,

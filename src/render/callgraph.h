@@ -23,7 +23,7 @@ struct callgraph_options {
 	uint32_t before_column;		/* in a difference (diff.h): `column` before; UINT32_MAX: there is none */
 	const struct diff *compared;	/* marks changes that may be noise, which are pale; NULL: none */
 	const char *value_name;		/* "wall_ns", where `column` is called "after"; NULL: as the column */
-	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
+	size_t max_nodes;		/* functions: the critical path, then those with the largest total; 0 is CALLGRAPH_NODES */
 	double threshold;		/* percent of the total below which a function or an arrow is left out */
 	const bool *focus;		/* by frame: only stacks through one of these; NULL is all */
 	const char *title;		/* may be NULL */
@@ -33,7 +33,7 @@ struct callgraph_options {
 
 /* The outcome. */
 struct callgraph_counts {
-	size_t functions, shown;	/* functions above zero, and those of them that are in the graph */
+	size_t functions, wanted, shown;	/* functions above zero, those of them above the threshold, and those in the graph */
 	size_t edges, edges_shown;
 };
 

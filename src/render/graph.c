@@ -227,88 +227,178 @@ void graph_done(struct graph *g)
 	*g = (struct graph){ 0 };
 }
 
-/* Edges between nodes that stay, by the numbers of these. */
-static void renumber(struct graph *g, size_t frame_count)
+/* Keeps the edges whose ends stay: `places` has the new numbers of these, plus one. */
+static void renumber(struct graph *g, const uint32_t *places)
 {
-	_cleanup_(freep) uint32_t *place = xcalloc(frame_count + 1, sizeof(*place));
 	size_t n = 0;
 
-	for (size_t i = 0; i < g->node_count; i++)
-		place[g->nodes[i].frame] = (uint32_t)i + 1;
 	for (size_t i = 0; i < g->edge_count; i++) {
 		struct graph_edge e = g->edges[i];
 
-		if (e.weight <= 0 && e.calls <= 0)
+		if (!places[e.from] || !places[e.to])
 			continue;
-		g->all_edges++;
-		e.from = place[e.from];
-		e.to = place[e.to];
-		if (!e.from || !e.to)
-			continue;
-		e.from--;
-		e.to--;
+		e.from = places[e.from] - 1;
+		e.to = places[e.to] - 1;
 		g->edges[n++] = e;
 	}
 	g->edge_count = n;
 }
 
-static void prune_edges(struct graph *g, int64_t least)
+static void drop_empty_edges(struct graph *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->edge_count; i++)
+		if (g->edges[i].weight > 0 || g->edges[i].calls > 0)
+			g->edges[n++] = g->edges[i];
+	g->all_edges = g->edge_count = n;
+}
+
+static void prune_nodes(struct graph *g, int64_t least)
+{
+	_cleanup_(freep) uint32_t *places = xcalloc(g->node_count + 1, sizeof(*places));
+
+	for (size_t i = 0; i < g->node_count && g->nodes[i].weight > 0; i++) {
+		g->all_nodes++;
+		if (g->nodes[i].weight >= least)
+			places[g->nodes[i].frame] = (uint32_t)++g->wanted_nodes;
+	}
+	g->node_count = g->wanted_nodes;
+	renumber(g, places);
+}
+
+/* By edge: whether it is drawn. The caller frees it. */
+static bool *choose_edges(const struct graph *g, int64_t least)
 {
 	_cleanup_(freep) bool *reached = xcalloc(g->node_count + 1, sizeof(*reached));
+	bool *chosen = xcalloc(g->edge_count + 1, sizeof(*chosen));
 	size_t n = 0, room = EDGES_PER_NODE * g->node_count;
 
 	/* The heaviest come first, so the first edge to a node is its heaviest. */
 	for (size_t i = 0; i < g->edge_count; i++) {
-		struct graph_edge e = g->edges[i];
-		bool way_in = !reached[e.to] && e.from != e.to;
+		const struct graph_edge *e = &g->edges[i];
+		bool way_in = !reached[e->to] && e->from != e->to;
 
-		if (!way_in && (e.weight < least || n >= room))
+		if (!way_in && !e->critical && (e->weight < least || n >= room))
 			continue;
 		if (way_in)
-			reached[e.to] = true;
-		g->edges[n++] = e;
+			reached[e->to] = true;
+		chosen[i] = true;
+		n++;
 	}
+	return chosen;
+}
+
+static void prune_edges(struct graph *g, int64_t least)
+{
+	_cleanup_(freep) bool *chosen = choose_edges(g, least);
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->edge_count; i++)
+		if (chosen[i])
+			g->edges[n++] = g->edges[i];
 	g->edge_count = n;
 }
 
-/* The heaviest edge from a node, or to it, whose other end is not yet on the way. */
-static struct graph_edge *heaviest(struct graph *g, size_t node, bool up)
-{
-	for (size_t i = 0; i < g->edge_count; i++) {
-		struct graph_edge *e = &g->edges[i];
+/* The chosen edges at each node, the heaviest first: numbers of edges plus one, 0 at the end. */
+struct edge_lists {
+	uint32_t *first;		/* by node */
+	uint32_t *next;			/* by edge */
+};
 
-		if ((up ? e->to : e->from) == node && !g->nodes[up ? e->from : e->to].critical)
-			return e;
-	}
-	return NULL;
+static void edge_lists_init(struct edge_lists *l, const struct graph *g, const bool *chosen, bool up)
+{
+	l->first = xcalloc(g->node_count + 1, sizeof(*l->first));
+	l->next = xcalloc(g->edge_count + 1, sizeof(*l->next));
+	for (size_t i = g->edge_count; i--;)
+		if (chosen[i]) {
+			uint32_t node = up ? g->edges[i].to : g->edges[i].from;
+
+			l->next[i] = l->first[node];
+			l->first[node] = (uint32_t)i + 1;
+		}
 }
 
-/* From the node that has most up to where it was called from, and down. */
-static void mark_critical(struct graph *g)
+static void edge_lists_done(struct edge_lists *l)
 {
-	if (!g->node_count)
-		return;
-	g->nodes[0].critical = true;
-	for (int up = 0; up < 2; up++) {
-		struct graph_edge *e;
+	free(l->first);
+	free(l->next);
+}
 
-		for (size_t at = 0; (e = heaviest(g, at, up)); at = up ? e->from : e->to)
-			e->critical = g->nodes[up ? e->from : e->to].critical = true;
+/* Marks the path from `node` along the heaviest edges to nodes that are not yet on it, and appends these to `path`. */
+static size_t follow(struct graph *g, const bool *chosen, uint32_t node, bool up, uint32_t *path)
+{
+	_cleanup_(edge_lists_done) struct edge_lists lists = { 0 };
+	size_t n = 0;
+
+	edge_lists_init(&lists, g, chosen, up);
+	for (uint32_t i = lists.first[node]; i;) {
+		struct graph_edge *e = &g->edges[i - 1];
+		uint32_t end = up ? e->from : e->to;
+
+		if (g->nodes[end].critical) {
+			i = lists.next[i - 1];
+			continue;
+		}
+		e->critical = g->nodes[end].critical = true;
+		path[n++] = end;
+		i = lists.first[end];
 	}
+	return n;
+}
+
+/* From the node that has most up to where it was called from, and down. `path` gets its nodes from the top on. */
+static size_t mark_critical(struct graph *g, int64_t least, uint32_t *path)
+{
+	_cleanup_(freep) bool *chosen = choose_edges(g, least);
+	size_t up;
+
+	if (!g->node_count)
+		return 0;
+	g->nodes[0].critical = true;
+	up = follow(g, chosen, 0, true, path);
+	for (size_t i = 0; i < up / 2; i++) {
+		uint32_t node = path[i];
+
+		path[i] = path[up - 1 - i];
+		path[up - 1 - i] = node;
+	}
+	path[up] = 0;
+	return up + 1 + follow(g, chosen, 0, false, path + up + 1);
+}
+
+/* Keeps the path, or as much of its top as there is room for, and then the heaviest. */
+static void limit_nodes(struct graph *g, size_t max_nodes, const uint32_t *path, size_t path_count)
+{
+	_cleanup_(freep) uint32_t *places = xcalloc(g->node_count + 1, sizeof(*places));
+	size_t n = 0, room = max_nodes;
+
+	if (g->node_count <= max_nodes)
+		return;
+	for (size_t i = 0; i < path_count && room; i++, room--)
+		places[path[i]] = 1;
+	for (size_t i = 0; i < g->node_count && room; i++)
+		if (!places[i]) {
+			places[i] = 1;
+			room--;
+		}
+	for (size_t i = 0; i < g->node_count; i++)
+		if (places[i]) {
+			g->nodes[n++] = g->nodes[i];
+			places[i] = (uint32_t)n;
+		}
+	g->node_count = n;
+	renumber(g, places);
 }
 
 void graph_prune(struct graph *g, size_t max_nodes, int64_t least)
 {
-	size_t frame_count = g->node_count, n = 0;
+	_cleanup_(freep) uint32_t *path = xcalloc(g->node_count + 1, sizeof(*path));
+	size_t path_count;
 
-	for (size_t i = 0; i < frame_count; i++) {
-		if (g->nodes[i].weight <= 0)
-			break;
-		g->all_nodes++;
-		n += i < max_nodes && g->nodes[i].weight >= least;
-	}
-	g->node_count = n;
-	renumber(g, frame_count);
+	drop_empty_edges(g);
+	prune_nodes(g, least);
+	path_count = mark_critical(g, least, path);
+	limit_nodes(g, max_nodes, path, path_count);
 	prune_edges(g, least);
-	mark_critical(g);
 }

@@ -30,6 +30,7 @@ struct graph {
 	struct graph_edge *edges;
 	size_t node_count, edge_count;
 	size_t all_nodes, all_edges;	/* above zero, before pruning */
+	size_t wanted_nodes;		/* heavy enough, those beyond `max_nodes` too */
 };
 
 void graph_init(struct graph *g, const struct profile *p, uint32_t column);
@@ -42,9 +43,10 @@ void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column, 
 void graph_copy(struct graph *g, const struct graph *from);
 void graph_done(struct graph *g);
 
-/* Once, of a graph as graph_init makes it: keeps at most `max_nodes` nodes and those edges between them, each of
- * `least` at least; but the heaviest edge to a node is kept, so that nothing stands alone that was called. Then marks
- * the critical path: from the node that has most up and down, always along the heaviest edge. */
+/* Once, of a graph as graph_init makes it: keeps nodes and the edges between them, each of `least` at least; but the
+ * heaviest edge to a node is kept, so that nothing stands alone that was called. Marks the critical path: from the node
+ * that has most up and down, always along the heaviest edge. If there are more than `max_nodes` nodes, it keeps this
+ * path, from the top on, and the heaviest others. */
 void graph_prune(struct graph *g, size_t max_nodes, int64_t least);
 
 #endif

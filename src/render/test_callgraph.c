@@ -233,6 +233,37 @@ TEST(pruning_keeps_the_largest_and_their_heaviest_ways_in_and_marks_the_path_tha
 	CHECK(g.edges[0].critical && g.edges[1].critical && g.nodes[2].critical);
 }
 
+TEST(the_path_that_took_most_is_chosen_before_the_limit)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 }, top = { 0 };
+
+	/* The path ends at e, which is lighter than all others, and f, which calls e, has the largest self of equal ones. */
+	add(p, "mzyxf", "samples", 500);
+	add(p, "mzyxfe", "samples", 15);
+	add(p, "mga", "samples", 23);
+	add(p, "mgb", "samples", 22);
+	add(p, "mgc", "samples", 21);
+	add(p, "mgd", "samples", 20);
+	graph_init(&g, p, 0);
+	graph_copy(&top, &g);
+	graph_prune(&g, 7, 5);
+	CHECK_INT(g.wanted_nodes, 11);
+	CHECK_INT(g.node_count, 7);
+	for (size_t i = 0; i < g.node_count; i++)
+		CHECK_INT(g.nodes[i].critical, strchr("mzyxfe", letter(p, g.nodes[i].frame)) != NULL);
+	for (size_t i = 1; i < g.node_count; i++)
+		CHECK(g.nodes[i - 1].weight >= g.nodes[i].weight);
+	CHECK_INT(g.edge_count, 6);
+	for (size_t i = 0; i < g.edge_count; i++)
+		CHECK_INT(g.edges[i].critical, letter(p, g.nodes[g.edges[i].to].frame) != 'g');
+	graph_prune(&top, 3, 5);
+	CHECK_INT(top.node_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		CHECK(strchr("mzy", letter(p, top.nodes[i].frame)) && top.nodes[i].critical);
+	CHECK_INT(top.edge_count, 2);
+}
+
 TEST(what_is_below_zero_or_overflows_is_no_trouble)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();

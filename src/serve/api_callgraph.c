@@ -13,20 +13,31 @@
 
 #define LAYOUT_SECONDS	1.5			/* a page waits for it; graphs that take longer get fewer functions */
 #define LAYOUT_NS	((int64_t)(LAYOUT_SECONDS * NS_PER_SECOND))
+#define NODES_MAX	200			/* that can be laid out meanwhile, unless there are many arrows */
 #define MEMORY_MAX	((size_t)256 << 20)
 #define PICTURE_MAX	((size_t)32 << 20)
 
-static void warn_reduced(const struct callgraph_fit *fit, struct response *r)
+/* Says which functions above the threshold are missing, and words of arrows. */
+static void warn_left_out(const struct callgraph_fit *fit, double threshold, struct response *r)
 {
+	const struct callgraph_counts *c = &fit->counts;
 	_cleanup_(buf_done) struct buf b = { 0 };
 
-	if (!fit->reduced)
+	if (!fit->reduced && c->shown == c->wanted)
 		return;
 	buf_init(&b);
 	if (r->warning)
 		buf_printf(&b, "%s; ", r->warning);
-	buf_printf(&b, "%s, so the picture shows %zu of %zu functions and arrows without words; a higher threshold chooses fewer",
-		   fit->why, fit->counts.shown, fit->counts.functions);
+	if (fit->reduced)
+		buf_printf(&b, "%s, so ", fit->why);
+	buf_puts(&b, "the picture shows ");
+	buf_put_grouped(&b, (int64_t)c->shown);
+	buf_puts(&b, " of the ");
+	buf_put_grouped(&b, (int64_t)c->wanted);
+	buf_puts(&b, " functions");
+	if (threshold > 0)
+		buf_printf(&b, " with at least %g%%", threshold);
+	buf_printf(&b, "%s; a higher threshold chooses fewer", fit->plain ? ", and arrows without words" : "");
 	r->warning = arena_copy(&r->bytes, b.data, b.size);
 }
 
@@ -41,6 +52,7 @@ static int draw(const struct profile_query *a, struct graphviz *graphviz, bool b
 	int code;
 
 	callgraph_defaults(&o);
+	o.max_nodes = NODES_MAX;
 	o.column = a->column;
 	o.before_column = a->before;
 	o.compared = a->is_diff ? &a->diff : NULL;
@@ -58,7 +70,7 @@ static int draw(const struct profile_query *a, struct graphviz *graphviz, bool b
 				  err);
 	if (code < 0)
 		return code;
-	warn_reduced(&fit, r);
+	warn_left_out(&fit, o.threshold, r);
 	if (bare)
 		callgraph_bare_svg((struct str){ picture.data, picture.size }, &r->body);
 	else

@@ -665,7 +665,18 @@ await test('a call graph without functions says why, and so does one with too ma
 		e.dispatchEvent(new Event('change', { bubbles: true }));
 	});
 	await page.waitForSelector('.call-graph .node');
-	check((await text(page, '.calls .note')).startsWith('The picture shows the 120 heaviest of 140 functions'), await text(page, '.calls .note'));
+	check((await text(page, '.calls .note')).startsWith('The picture shows 120 of the 140 functions; a higher threshold'), await text(page, '.calls .note'));
+	await page.close();
+});
+
+await test('a call graph of too many functions has all of the critical path', async () => {
+	writeFileSync(join(folder, 'crowd.folded'), ['{main};zz1 22', '{main};zz1;zz2 8', ...Array.from({ length: 120 }, (_, i) => `{main};C${i};D${i} 10`)].join('\n'));
+	strobe('flamegraph', '-q', join(folder, 'crowd.folded'), '-o', page_('crowd'));
+	const page = await openFile('crowd', 'show=calls');
+	await page.waitForSelector('.call-graph .node');
+	check((await text(page, '.calls .note')).startsWith('The picture shows 120 of the 243 functions with at least 0.5%; a'), await text(page, '.calls .note'));
+	const path = await page.$$eval('.node.critical a', (all) => all.map((e) => e.getAttribute('xlink:title')).sort());
+	check(path.join() === 'zz1,zz2,{main}' && (await page.$$('.call-graph .node')).length === 120, path);
 	await page.close();
 });
 

@@ -435,6 +435,52 @@ await test('a link to the split timeline opens it, also of a label that is not t
 	await open.close();
 });
 
+await test('bars of a short range are as wide as the time they stand for', async () => {
+	const open = await newPage(browser);
+	await open.setRequestInterception(true);
+	open.on('request', async (r) => {
+		if (!r.url().includes('/api/v1/timeline'))
+			return r.continue();
+		const answer = await (await fetch(r.url())).json();
+		r.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, samples: answer.samples.map(() => 5) }) });
+	});
+	await open.goto(`${site}/?from=-1m`);
+	await open.waitForSelector('.plot canvas');
+	await drawn(open);
+	const [filled, all] = await open.evaluate(() => {
+		const c = document.querySelector('.plot canvas'), { offsetLeft, offsetTop, clientWidth, clientHeight } = document.querySelector('.plot .u-over');
+		const { data } = c.getContext('2d').getImageData(offsetLeft, offsetTop + clientHeight / 2, clientWidth, 1);
+		return [data.filter((v, i) => i % 4 === 3 && v === 255).length, clientWidth];
+	});
+	check(all > 1000 && filled > 0.95 * all, filled, all);
+	await open.close();
+});
+
+await test('a finger that is dragged over the timeline chooses a range', async () => {
+	const open = await openPage(`${site}/?from=-15m`, { width: 390, height: 844, phone: true });
+	await open.waitForSelector('.plot .u-over');
+	await drawn(open);
+	const r = await open.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
+	const drag = async (from, to) => {
+		const touch = await open.touchscreen.touchStart(r.x + r.w * from, r.y + r.h / 2);
+		for (let i = 1; i <= 5; i++)
+			await touch.move(r.x + r.w * (from + (to - from) * i / 5), r.y + r.h / 2);
+		return touch;
+	};
+	await (await drag(0.5, 0.5)).end();
+	check(open.url().includes('from=-15m'), 'a tap chooses nothing', open.url());
+	const touch = await drag(0.8, 0.4);
+	await drawn(open);
+	const marked = await open.$eval('.plot .u-select', (e) => e.getBoundingClientRect().width);
+	check(Math.abs(marked - 0.4 * r.w) < 3, 'the part is marked', marked, r.w);
+	await touch.end();
+	await at(open, '&to=');
+	const q = new URL(open.url()).searchParams, seconds = (Date.parse(q.get('to')) - Date.parse(q.get('from'))) / 1000;
+	check(seconds >= 340 && seconds <= 400, open.url());
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
 await test('dragging over the timeline chooses a range', async () => {
 	await page.waitForSelector('.plot .u-over');
 	const r = await page.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
@@ -614,6 +660,25 @@ await test('a range is compared with the same range before, yesterday and labels
 	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('Nothing to compare'));
 	await pressed(other, 'end comparison');
 	await other.waitForFunction(() => !location.search.includes('base') && document.querySelector('.flame canvas'));
+	await other.close();
+});
+
+await test('a comparison that fails shows nothing of the one before, and another can be chosen', async () => {
+	const other = await openPage(`${site}/?from=-15m&base_from=-1800s&base_to=-900s`);
+	await other.waitForSelector('.about h2');
+	await pressed(other, 'compare');
+	await pressed(other, 'a week ago at this time');
+	await other.waitForSelector('.empty .why');
+	check(await other.$('.about') === null && !(await other.title()).includes(' and '), await other.title());
+	await pressed(other, 'compare');
+	await pressed(other, 'the same range before');
+	await at(other, 'base_from=-1800s&base_to=-900s');
+	await other.waitForSelector('.about h2');
+	await other.goto(`${site}/?from=2020-01-01T10:00&to=2020-01-01T11:00&base_from=-2h`);
+	await other.waitForSelector('.empty .why');
+	await pressed(other, 'compare');
+	await pressed(other, 'the same range before');
+	await at(other, 'base_from=2020-01-01T09%3A00%3A00.000Z&base_to=2020-01-01T10%3A00%3A00.000Z');
 	await other.close();
 });
 
@@ -1019,15 +1084,32 @@ await test('a browser logs in by the form, comes back to its page, and logs out'
 	const tab = await browser.newPage();
 	const send = (button) => Promise.all([tab.waitForNavigation(), tab.click(button)]);
 	tab.setDefaultTimeout(120_000);
-	await tab.goto(`${guarded}/?from=-2h`);
+	await tab.goto(`${guarded}/?from=-2h#search=index&show=table`);
 	await tab.type('input[name=token]', 'wrong-wrong-wrong');
 	await send('.login button');
 	check((await tab.$eval('.login p', (p) => p.textContent)).includes('not a token of this server'));
 	await tab.type('input[name=token]', 'correct-horse-battery');
 	await send('.login button');
-	check(tab.url() === `${guarded}/?from=-2h`, tab.url());
+	check(tab.url() === `${guarded}/?from=-2h#search=index&show=table`, tab.url());
 	await ready(tab);
 	check(await tab.evaluate(() => document.cookie) === '', 'scripts do not see the cookie');
+	await tab.deleteCookie(...await tab.cookies());
+	await tab.select('select[aria-label="Group by"]', 'class');
+	await tab.waitForSelector('input[name=token]');
+	check(tab.url().startsWith(`${guarded}/login?next=`) && tab.url().endsWith('#search=index&show=table'), 'the session has expired', tab.url());
+	await tab.type('input[name=token]', 'correct-horse-battery');
+	await send('.login button');
+	check(tab.url() === `${guarded}/?from=-2h&by=class#search=index&show=table`, tab.url());
+	await ready(tab);
+	await tab.deleteCookie(...await tab.cookies());
+	for (const next of ['//elsewhere.example/#//elsewhere.example', 'https://elsewhere.example/#https://elsewhere.example', '%2F#javascript:alert(1)']) {
+		await tab.goto(`${guarded}/login?next=${next}`);
+		check(await tab.$eval('.login form', (e) => e.action) === `${guarded}/login#${next.split('#')[1]}`, next);
+	}
+	await tab.type('input[name=token]', 'correct-horse-battery');
+	await send('.login button');
+	check(new URL(tab.url()).origin === guarded, tab.url());
+	await ready(tab);
 	await send('.bar .who button');
 	check(tab.url() === `${guarded}/login`, tab.url());
 	await tab.goto(`${guarded}/runs`);

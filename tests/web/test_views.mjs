@@ -37,6 +37,7 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5',
 	long: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 10\n{main};/srv/${'folder-of-many-letters/'.repeat(6)}index.php 9\n{main};${'a'.repeat(150)} 8`,
 	names: '{main};Прайс\\Корзина::сумма 5\n{main};計算 4\n{main};a->b 3\n{main};prices 2',
+	crowd: ['{main};zz1 22', '{main};zz1;zz2 8', ...Array.from({ length: 120 }, (_, i) => `{main};C${i};D${i} 10`)].join('\n'),
 	deep: `${['{main}', ...Array(60).keys()].join(';step')} 5`,
 	huge: `{main};${'L'.repeat(9000)} 5\n{main};${'M'.repeat(7500)} 5`,
 	longer: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 15` })) {
@@ -569,6 +570,21 @@ await test('the call graph is one stop of the Tab key, and arrow keys walk its f
 	check(new URL(open.url()).searchParams.get('function') === name, open.url(), name);
 	await open.goBack();
 	await open.waitForFunction((name) => document.activeElement.querySelector('a')?.getAttribute('xlink:title')?.split('\n')[0] === name, { timeout: 5000 }, name);
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+await test('the call graph of many functions says how many it shows, and has all of the critical path', async () => {
+	const open = await openPage('/runs/shop/crowd#show=calls');
+	await open.waitForSelector('.calls .note');
+	const note = await text(open, '.calls .note'), [, shown] = /(\d+) of the 243 functions with at least 0\.5%.*; a higher threshold chooses fewer$/.exec(note) || [];
+	check(Number(shown) <= 200 && (await open.$$('.call-graph .node')).length === Number(shown), note);
+	const path = await open.$$eval('.node.critical a', (all) => all.map((e) => e.getAttribute('xlink:title')).sort());
+	check(path.join() === 'zz1,zz2,{main}', path);
+	const { headers } = await fetch(`${site}/api/v1/callgraph?run=shop/crowd`);
+	check(headers.get('Strobe-Warning')?.includes(' of the 243 functions with at least 0.5%'), [...headers]);
+	await open.$eval('.threshold input', (e) => { e.value = '4'; e.dispatchEvent(new Event('change', { bubbles: true })); });
+	await open.waitForFunction(() => !document.querySelector('.calls .note') && document.querySelectorAll('.call-graph .node').length === 2);
 	check(open.complaints.length === 0, open.complaints);
 	await open.close();
 });

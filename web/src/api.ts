@@ -102,7 +102,7 @@ export async function get(path: string, query: string, signal: AbortSignal): Pro
 	if (answer.ok)
 		return answer;
 	if (answer.status === 401)
-		location.href = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+		location.href = `/login?next=${encodeURIComponent(location.pathname + location.search)}${location.hash}`;
 	const said = await answer.json().catch(() => null);
 	throw new Error(said?.error || `the server answered ${answer.status}`);
 }

@@ -2,8 +2,8 @@
 
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
-import { LazyCallGraph, LazyChart, LazyFunctionPage } from './lazy_views';
-import { Compare, EndComparison, Scale } from './compare';
+import { LazyCallGraph, LazyChart, LazyFunctionPage, LazyHowToStart } from './lazy_views';
+import { Compare, Scale } from './compare';
 import { FileFacts } from './file/bar';
 import { filterWarning } from './file/filters';
 import { facts } from './file/start';
@@ -24,15 +24,6 @@ const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['t
 const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', ...IN_FILE ? [] : ['line']];
 const GROUP_WORDS: Record<string, string> = { '': 'function', own: 'only my code' };
 
-function HowToStart() {
-	return <>
-		<p>Profile one script, with no set-up:</p>
-		<pre>strobe run -- php script.php</pre>
-		<p>Or always, with these lines in php.ini, and PHP restarted:</p>
-		<pre>{'extension=strobe.so\nstrobe.mode=sample'}</pre>
-	</>;
-}
-
 // Those of stacks first, as labels may be what one came for.
 function RemoveFilters() {
 	const { filters } = view.value, others = filters.filter((f) => !isStackFilter(f)), has = others.length < filters.length;
@@ -45,7 +36,7 @@ function Empty() {
 	return <section class="empty" role="status">
 		<h2>{nothing ? 'Waiting for the first sample' : 'Nothing to show'}</h2>
 		<p class="why">{format.sentence(empty || '')}</p>
-		{!IN_FILE && nothing ? <HowToStart /> : <p class="ways">
+		{!IN_FILE && nothing ? <LazyHowToStart /> : <p class="ways">
 			<RemoveFilters />
 			{looked && <button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all stored data</button>}
 		</p>}
@@ -59,7 +50,7 @@ function Failed() {
 		<p class="ways"><button type="button" onClick={refresh}>Try again</button>
 			<RemoveFilters />
 			{!IN_FILE && view.value.subject.some(([key]) => key === 'scale') && <label>scale of what was before <Scale /></label>}
-			{kind.value === 'range' && <EndComparison />}</p>
+			{kind.value === 'range' && <Compare />}</p>
 	</section>;
 }
 

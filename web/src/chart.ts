@@ -16,6 +16,21 @@ const STEPS = [
 	...[1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY),
 ];
 
+// uPlot knows the mouse alone. Fingers drag sideways, and scroll the page up and down.
+function takeTouch(u: uPlot): void {
+	let start = NaN;
+	const at = (e: PointerEvent) => Math.min(u.over.clientWidth, Math.max(0, e.clientX - u.over.getBoundingClientRect().left));
+	const select = (to: number, isDone: boolean) => u.setSelect({ left: Math.min(start, to), width: Math.abs(to - start), top: 0, height: u.over.clientHeight }, isDone);
+	const listen = (type: 'pointerdown' | 'pointermove' | 'pointerup' | 'pointercancel', does: (e: PointerEvent) => void) =>
+		u.over.addEventListener(type, (e) => e.pointerType === 'touch' && e.isPrimary && does(e));
+
+	u.over.style.touchAction = 'pan-y';
+	listen('pointerdown', (e) => start = at(e));
+	listen('pointermove', (e) => select(at(e), false));
+	listen('pointerup', (e) => select(at(e), true));
+	listen('pointercancel', () => select(start, false));
+}
+
 export interface Chart {
 	set(t: Timeline): void;
 	destroy(): void;
@@ -60,9 +75,10 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 		],
 		series: [{}, ...partsOf(t()).map((_, i) => ({
 			width: 0, points: { show: false },
-			fill: () => css(colorOf(t(), i)), paths: uPlot.paths.bars!({ size: [1, 64], align: 1, gap: 0 }),
+			fill: () => css(colorOf(t(), i)), paths: uPlot.paths.bars!({ size: [1, Infinity], align: 1, gap: 0 }),
 		})).reverse()],
 		hooks: {
+			ready: [takeTouch],
 			setCursor: [(u) => {
 				const i = u.cursor.idx, now = t();
 				hover(i === null || i === undefined || (u.cursor.left ?? -1) < 0 ? ''

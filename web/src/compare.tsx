@@ -27,7 +27,7 @@ export function Scale() {
 	</select>;
 }
 
-export function EndComparison() {
+function EndComparison() {
 	return view.value.subject.some(isBase) ? <button type="button" onClick={() => compareWith([])}>end comparison</button> : null;
 }
 
@@ -37,6 +37,6 @@ export function Compare() {
 	return <div class="compare" ref={root}>
 		<button type="button" aria-expanded={open} aria-pressed={view.value.subject.some(isBase)} onClick={() => setOpen(!open)}>compare</button>
 		<EndComparison />
-		{open && flame.value && <LazyCompare close={() => setOpen(false)} />}
+		{open && <LazyCompare close={() => setOpen(false)} />}
 	</div>;
 }

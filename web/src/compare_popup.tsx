@@ -14,10 +14,22 @@ function before(text: string): number {
 	return text === 'now' ? 0 : n ? Number(n) * SECONDS[unit] : NaN;
 }
 
+// In seconds since 1970, as the server reads it: times without a zone are UTC.
+function moment(text: string): number {
+	const ago = before(text);
+	return !Number.isNaN(ago) ? Date.now() / 1000 - ago : /^[\d.]+$/.test(text) ? Number(text) : Date.parse(/T.*[^Z]$/.test(text) ? `${text}Z` : text) / 1000;
+}
+
+// The ends of the range by the server's clock, or by this one if the server had no answer.
+function range(): [from: number, to: number] {
+	const about = flame.peek()?.about, { from, to } = view.peek();
+	return about ? [about.from, about.to] : [moment(from), moment(to)];
+}
+
 // A range that moves on with now is compared with one that does.
 function shifted(earlier: (unix: number) => number): [string, string][] {
-	const { from, to } = view.peek(), about = flame.peek()!.about, ends = [before(from), before(to)], now = about.to - (ends[1] || 0);
-	const moments = ends.some(Number.isNaN) ? [about.from, about.to].map((unix) => new Date(earlier(unix) * 1000).toISOString()) : ends.map((s) => `-${Math.round(now - earlier(now - s))}s`);
+	const { from, to } = view.peek(), ends = [before(from), before(to)], both = range(), now = both[1] + (ends[1] || 0);
+	const moments = ends.some(Number.isNaN) ? both.map((unix) => new Date(earlier(unix) * 1000).toISOString()) : ends.map((s) => `-${Math.round(now - earlier(now - s))}s`);
 	return [['base_from', moments[0]], ['base_to', moments[1]]];
 }
 
@@ -53,7 +65,7 @@ function Label({ close }: { close(): void }) {
 }
 
 export function ComparePopup({ close }: { close?(): void }) {
-	const { from, to } = flame.value!.about, take = (earlier: (unix: number) => number) => {
+	const [from, to] = range(), take = (earlier: (unix: number) => number) => {
 		close!();
 		compareWith(shifted(earlier));
 	};

@@ -64,6 +64,7 @@ const askFlame = asker((s) => {
 	failed.value = '';
 	loading.value = false;
 }, (why) => {
+	flame.value = null;
 	failed.value = why;
 	loading.value = false;
 });

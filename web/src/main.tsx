@@ -8,7 +8,7 @@ import { startLoading } from './load';
 import './runs';
 import { keepAccount } from './account';
 
-const root = document.getElementById('app');
+const root = document.getElementById('app'), login = document.querySelector<HTMLFormElement>('[action="/login"]');
 
 if (root && !root.querySelector('.error')) {
 	keepAccount(root);
@@ -17,3 +17,7 @@ if (root && !root.querySelector('.error')) {
 	listenForKeys();
 	render(<App />, root);
 }
+
+// Browsers take the fragment of a form's address along to the page that the answer leads to.
+if (login)
+	login.action += location.hash;

@@ -9,7 +9,7 @@ import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';
 import * as format from '../format';
 import { isStackFilter as isFilter, view, type View } from '../state';
-import { drawn } from './drawing';
+import { drawn, limited } from './drawing';
 import { matchOf, usable } from './filters';
 import { sigmaOf } from './sigma';
 import { facts, type PackedEdge } from './start';
@@ -305,17 +305,17 @@ function callGraphOf(a: FileQuery): CallGraphAnswer {
 	const last = facts().compared ? 1 : table.column, before = (list: number[][]) => facts().compared ? list[0] : null;
 	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) =>
 		Math.max(...[table.total[last][i], table.self[last][i], before(table.total)?.[i] ?? 0, before(table.self)?.[i] ?? 0].map(Math.abs));		// memory may be given back
-	const wanted = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)), kept = wanted.slice(0, MOST);
-	const at = new Map(kept.map((i, n) => [`${table.name[i]}\n${table.file[i]}:${table.line[i]}`, n]));
+	const wanted = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i));
+	const at = new Map(wanted.map((i, n) => [`${table.name[i]}\n${table.file[i]}:${table.line[i]}`, n]));
 	const { frameName, frameFile, frameLine, names, files } = t.words, node = frameName.map((n, f) => at.get(`${names[n]}\n${files[frameFile[f]]}:${frameLine[f]}`) ?? -1);
 	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0), callsColumns());
-	const svg = drawn({
-		unit: column.unit, whole, isCalls: column.name === 'calls', isDifference: !!facts().compared, chance: chanceOf(a), estimated: !!facts().estimated, hidden: table.name.length - kept.length,
-		nodes: kept.map((i) => ({ name: table.name[i], place: table.file[i] && table.line[i] ? `${table.file[i]}:${table.line[i]}` : table.file[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
+	const graph = limited({
+		unit: column.unit, whole, isCalls: column.name === 'calls', isDifference: !!facts().compared, chance: chanceOf(a), estimated: !!facts().estimated,
+		nodes: wanted.map((i) => ({ name: table.name[i], place: table.file[i] && table.line[i] ? `${table.file[i]}:${table.line[i]}` : table.file[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
 			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
 		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? scaled(w.values)[0] : 0 })),
-	}, threshold);
-	return { svg, warning: wanted.length > MOST ? `The picture shows the ${MOST} heaviest of ${format.count(wanted.length)} functions; a higher threshold chooses fewer` : '' };
+	}, threshold, MOST);
+	return { svg: drawn(graph, threshold), warning: wanted.length > MOST ? `The picture shows ${MOST} of the ${format.count(wanted.length)} functions${threshold ? ` with at least ${+(100 * threshold).toPrecision(6)}%` : ''}; a higher threshold chooses fewer` : '' };
 }
 
 // --- The questions, by the names of src/api.ts ---

@@ -15,6 +15,7 @@ export interface GraphNode {
 	selfBefore: number;
 	totalBefore: number;
 	atMost?: boolean;
+	isCritical?: boolean;
 }
 
 export interface GraphArrow {
@@ -22,6 +23,7 @@ export interface GraphArrow {
 	to: number;
 	value: number;
 	before: number;
+	isCritical?: boolean;
 }
 
 export interface CallGraphData {
@@ -31,7 +33,6 @@ export interface CallGraphData {
 	isDifference: boolean;
 	chance?: Chance;
 	estimated: boolean;
-	hidden: number;
 	nodes: GraphNode[];
 	arrows: GraphArrow[];
 }
@@ -99,7 +100,7 @@ function pruned(g: CallGraphData, threshold: number): GraphArrow[] {
 		if (a.from !== a.to && (!heaviest.has(a.to) || weight(a) > weight(heaviest.get(a.to)!)))
 			heaviest.set(a.to, a);
 	return g.arrows.filter((a) => weight(a) > 0 || heaviest.get(a.to) === a).sort((a, b) => weight(b) - weight(a) || a.from - b.from || a.to - b.to)
-		.filter((a, i) => heaviest.get(a.to) === a || i < MOST_ARROWS && weight(a) >= threshold * g.whole);
+		.filter((a, i) => heaviest.get(a.to) === a || a.isCritical || i < MOST_ARROWS && weight(a) >= threshold * g.whole);
 }
 
 // By arrow: whether it leads back to a caller. Heavy arrows are walked first, and nothing recurses.
@@ -211,17 +212,28 @@ function place(items: Item[], links: Link[], rows: number[][]): void {
 }
 
 // The way along the heaviest arrows from the heaviest function.
-function criticalPath(g: CallGraphData, arrows: GraphArrow[]): { nodes: Set<number>; arrows: Set<GraphArrow> } {
-	const called = new Set(arrows.filter((a) => a.from !== a.to).map((a) => a.to)), nodes = new Set<number>(), path = new Set<GraphArrow>();
+function markCritical(g: CallGraphData, arrows: GraphArrow[]): Set<number> {
+	const called = new Set(arrows.filter((a) => a.from !== a.to).map((a) => a.to)), nodes = new Set<number>(), out: GraphArrow[][] = g.nodes.map(() => []);
+	for (const a of arrows)
+		out[a.from].push(a);
 	const roots = [...g.nodes.keys()].filter((n) => !called.has(n)), from = (roots.length ? roots : [...g.nodes.keys()]).sort((a, b) => heavy(g.nodes[b]) - heavy(g.nodes[a]))[0];
 	for (let at: number | undefined = from; at !== undefined && !nodes.has(at);) {
 		nodes.add(at);
-		const next: GraphArrow | undefined = arrows.find((a) => a.from === at && !nodes.has(a.to));
+		g.nodes[at].isCritical = true;
+		const next: GraphArrow | undefined = out[at].find((a) => !nodes.has(a.to));
 		if (next)
-			path.add(next);
+			next.isCritical = true;
 		at = next?.to;
 	}
-	return { nodes, arrows: path };
+	return nodes;
+}
+
+// The graph of at most so many functions: the critical path, from its top on, and then the heaviest. `g` has the heaviest first.
+export function limited(g: CallGraphData, threshold: number, most: number): CallGraphData {
+	const path = [...markCritical(g, pruned(g, threshold))].slice(0, most), onPath = new Set(path);
+	const others = [...g.nodes.keys()].filter((i) => !onPath.has(i)).slice(0, most - path.length), kept = [...path, ...others].sort((a, b) => a - b);
+	const at = new Map(kept.map((i, n) => [i, n]));
+	return { ...g, nodes: kept.map((i) => g.nodes[i]), arrows: g.arrows.filter((a) => at.has(a.from) && at.has(a.to)).map((a) => ({ ...a, from: at.get(a.from)!, to: at.get(a.to)! })) };
 }
 
 // --- The picture ---
@@ -280,7 +292,7 @@ function arrowText(g: CallGraphData, a: GraphArrow, points: [number, number][], 
 }
 
 export function drawn(g: CallGraphData, threshold: number): string {
-	const arrows = pruned(g, threshold), back = backwards(g.nodes.length, arrows), layer = layersOf(g.nodes.length, arrows, back), path = criticalPath(g, arrows);
+	const arrows = pruned(g, threshold), back = backwards(g.nodes.length, arrows), layer = layersOf(g.nodes.length, arrows, back);
 	const items: Item[] = g.nodes.map((n, i) => {
 		const text = words(g, n);
 		return { node: i, layer: layer[i], width: Math.max(70, ...text.map((line) => line.length * 6.1 + 20)), height: text.length * LINE + 12, x: 0, y: 0 };
@@ -304,14 +316,14 @@ export function drawn(g: CallGraphData, threshold: number): string {
 		const way = ways[i], up = back[i];
 		if (a.from === a.to) {
 			const item = items[a.from], x = item.x + item.width / 2;
-			return arrowText(g, a, [[x - 8, item.y + item.height], [x + 14, item.y + item.height / 2], [x - 8, item.y]], path.arrows.has(a), mostArrow, room);
+			return arrowText(g, a, [[x - 8, item.y + item.height], [x + 14, item.y + item.height / 2], [x - 8, item.y]], !!a.isCritical, mostArrow, room);
 		}
 		const points = way.map((n, k): [number, number] => {
 			const item = items[n], first = k === 0, isEnd = first || k === way.length - 1;
 			return [item.x, isEnd ? item.y + (first !== up ? item.height : 0) : item.y];
 		});
-		return arrowText(g, a, points, path.arrows.has(a), mostArrow, room);
+		return arrowText(g, a, points, !!a.isCritical, mostArrow, room);
 	});
 	return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="${fixed(left)} ${-SIDE} ${fixed(right - left)} ${fixed(bottom + SIDE)}"><g class="graph">` +
-		drawnArrows.join('') + g.nodes.map((n, i) => boxText(g, n, items[i], path.nodes.has(i), mostNode)).join('') + '</g></svg>';
+		drawnArrows.join('') + g.nodes.map((n, i) => boxText(g, n, items[i], !!n.isCritical, mostNode)).join('') + '</g></svg>';
 }
