@@ -60,13 +60,15 @@ static int remove_stale(const struct sockaddr_un *a, struct err *err)
 	return 0;
 }
 
-/* Nobody can connect before listen(), so the permissions are right from the start. */
+/* Nobody can connect before listen(), so the permissions are right from the start. A group that root was started with is meant, such as
+ * that of PHP's workers in a container; root's own would shut PHP out. */
 static int open_to_group(const char *path, struct err *err)
 {
-	struct group *g = geteuid() == 0 ? getgrnam("strobe") : NULL;
+	struct group *g = geteuid() == 0 && getegid() == 0 ? getgrnam("strobe") : NULL;
 
 	if (g && lchown(path, (uid_t)-1, g->gr_gid) < 0)
-		return err_set(err, -errno, "cannot give '%s' to group strobe: %s", path, strerror(errno));
+		return err_set(err, -errno, "cannot give '%s' to group strobe: %s; start the daemon with the group of PHP's workers, or with CAP_CHOWN",
+			       path, strerror(errno));
 	if (chmod(path, 0660) < 0)
 		return err_set(err, -errno, "cannot set the mode of '%s': %s", path, strerror(errno));
 	return 0;

@@ -203,6 +203,29 @@ def nothing_needs_a_root_that_can_be_written():
             check(d.stop() == 0, f'it ends well: {d.lines}')
 
 
+RELAY = '''
+set -e
+{ grep -v '^strobe:' /etc/group; echo strobe:x:999:; } > "$1/group"
+mount --bind "$1/group" /etc/group
+chown 0:0 "$1/run"
+shift
+exec setpriv --reuid=0 --regid=33 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs "$@"
+'''
+
+
+@test
+def root_with_the_group_of_workers_needs_no_capability_for_its_socket():
+    if os.geteuid() != 0 or subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
+        raise Skip('mount namespaces need root')
+    with Directory() as directory:
+        os.mkdir(f'{directory}/run', 0o755)
+        d = Daemon(f'{directory}/run')
+        d.command = ['unshare', '-m', 'sh', '-c', RELAY, 'sh', directory, *d.command]
+        with d:
+            socket = os.stat(d.socket)
+            check((socket.st_uid, socket.st_gid, socket.st_mode & 0o777) == (0, 33, 0o660), f'{socket}')
+
+
 BURN = 'function burn() { for ($i = 0; $i < 100000; $i++); } echo "ready\\n"; while (true) burn();'
 SAMPLER = '''
 set -e
