@@ -77,10 +77,11 @@ static int check_all(struct findings *f, struct err *err)
 	answers = r >= 0;
 	if (answers)
 		socket_path = status_text_socket(&body);
+	d.remote = answers && !socket_path;
 	if (!socket_path && (r = paths_expected_socket(&socket_path, err)) < 0)
 		return r;
 	d.socket = socket_path;
-	d.daemon = doctor_socket(f, socket_path, &unit, answers);
+	d.daemon = !d.remote && doctor_socket(f, socket_path, &unit, answers);
 	if (pid) {
 		bounded_check(f, AREA_PROCESS, LOOK_NS, doctor_process, &d);
 	} else {

@@ -235,8 +235,11 @@ void doctor_php(struct findings *f, const void *data)
 	php_installations_find(c.d->root, c.d->proc, tasks.items, tasks.count, &found);
 	for (size_t i = 0; i < found.count; i++)
 		check_one(&c, &found.items[i]);
-	if (!found.count)
-		findings_add(f, LEVEL_PROBLEM, AREA_PHP, "no-php", "", "install PHP, or put it into PATH",
+	if (!found.count && tasks.count)
+		findings_add(f, LEVEL_NOTE, AREA_PHP, "no-php", "", "run strobe doctor as root, on the host if it is in a container",
+			     "found no PHP in PATH, /usr, /usr/local and /opt; that of the processes below is elsewhere");
+	else if (!found.count)
+		findings_add(f, c.d->remote ? LEVEL_NOTE : LEVEL_PROBLEM, AREA_PHP, "no-php", "", c.d->remote ? NULL : "install PHP, or put it into PATH",
 			     "found no PHP in PATH, /usr, /usr/local and /opt, nor among the %zu processes", tasks.looked);
 	else if (!c.loading && !any_mapped(&tasks))
 		findings_add(f, LEVEL_PROBLEM, AREA_PHP, "no-extension", "", "one of the commands above, for the PHP that serves your site",

@@ -19,6 +19,7 @@ struct doctor {
 	const char *proc;	/* "/proc" */
 	const char *socket;	/* the path where the daemon listens, or would */
 	bool daemon;		/* something listens there */
+	bool remote;		/* the daemon has no socket: it serves PHP of other machines */
 	const char *pid;	/* the process in question, as a number; NULL: this machine */
 };
 

@@ -304,6 +304,16 @@ def a_daemon_that_is_not_there():
 
 
 @test
+def a_daemon_that_has_no_socket_is_not_asked_for_one():
+    with Directory() as d:
+        daemon = Daemon(d)
+        daemon.command[daemon.command.index(f'unix:{daemon.socket}')] = f'file:{d}/lines'
+        with daemon:
+            _, findings = doctor('--url', daemon.url, environment={'STROBE_SOCKET': daemon.socket})
+        check(find(findings, 'no-socket')['level'] == 'note' and not find(findings, 'socket'), f'{findings}')
+
+
+@test
 def a_daemon_that_is_stopped_does_not_hold_the_doctor():
     with Directory() as d, Daemon(d) as daemon:
         daemon.process.send_signal(signal.SIGSTOP)
