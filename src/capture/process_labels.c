@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define VALUE_SIZE	128u
+#define CONTAINER_DIGITS	12u
 
 struct one {
 	char pool[VALUE_SIZE], container[VALUE_SIZE], pid[16];
@@ -60,7 +61,9 @@ void process_labels_note(struct process_labels *l, u64 process, pid_t pid)
 	if (!pid)
 		return;
 	process_fpm_pool(pid, o->pool, sizeof(o->pool));
-	process_container(pid, o->container, sizeof(o->container));
+	/* As `docker ps` and the daemon's rule cgroup:container have it. */
+	if (process_container(pid, o->container, sizeof(o->container)))
+		o->container[CONTAINER_DIGITS] = 0;
 	snprintf(o->pid, sizeof(o->pid), "%d", (int)pid);
 }
 
