@@ -215,6 +215,10 @@ int peer_labels_read(const struct peer_labels *p, pid_t pid, struct labels *ret,
 		r = read_file(pid, "cgroup", CGROUP_MAX, &cgroup, err);
 	if (pid > 0 && p->wants_environment)
 		r2 = read_file(pid, "environ", ENVIRONMENT_MAX, &environment, err);
+	if (r2 >= 0 && environment.size && !memchr(environment.data, '=', environment.size))
+		r2 = err_set(err, -ENODATA, "process %d has overwritten its environment, as PHP-FPM does with its process title; let PHP add "
+					    "variables: strobe.labels=\"pod=${POD_NAME}\"",
+			     (int)pid);
 	peer_labels_from(p, (struct str){ cgroup.data, cgroup.size }, (struct str){ environment.data, environment.size }, ret);
 	return r < 0 ? r : r2 < 0 ? r2 : 0;
 }

@@ -115,4 +115,36 @@ TEST(a_process_is_read_until_it_is_gone)
 	peer_labels_free(p);
 }
 
+TEST(a_process_that_has_overwritten_its_environment_is_an_error_with_a_remedy)
+{
+	const char *rules[] = { "pod=env:STROBE_TEST_POD" };
+	int wait_for[2];
+	struct peer_labels *p;
+	struct labels l;
+	struct err err;
+	char byte;
+	pid_t pid;
+
+	CHECK_INT(peer_labels_new(rules, 1, &p, NULL), 0);
+	labels_init(&l);
+	CHECK_INT(pipe(wait_for), 0);
+	pid = fork();
+	if (pid == 0) {
+		for (char **e = environ; *e; e++)
+			memset(*e, 0, strlen(*e));
+		if (write(wait_for[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	CHECK_INT(read(wait_for[0], &byte, 1), 1);
+	CHECK_INT(peer_labels_read(p, pid, &l, &err), -ENODATA);
+	CHECK(strstr(err.text, "has overwritten its environment, as PHP-FPM does"));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	labels_done(&l);
+	close(wait_for[0]);
+	close(wait_for[1]);
+	peer_labels_free(p);
+}
+
 TEST_MAIN()
