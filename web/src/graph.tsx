@@ -5,12 +5,13 @@ import { flameQuery } from './api';
 import { Canvas } from './canvas';
 import { nextMatch, zoomShowing, type FlameData } from './flame/data';
 import { isGrey } from './flame/grey';
+import { PRINTED } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
 import { focused, found, matchedNames, pattern, SEARCH_TITLE, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
 import { openAt } from './places';
-import { address, change, isStackFilter, kind, queryOf, reverse, search, setSearch, setZoom, view } from './state';
+import { address, change, isStackFilter, kind, onPaper, queryOf, reverse, search, setSearch, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
 	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
@@ -126,6 +127,7 @@ function Crumbs() {
 export function Notes({ data, merged }: { data: FlameData | null; merged?: boolean }) {
 	const left = data?.leftOut || 0;
 	return <>
+		{onPaper.value && data && data.depths > PRINTED && <p class="note">Of {format.count(data.depths)} rows these are the {PRINTED} at the root.</p>}
 		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. {view.value.filters.some(isStackFilter) ? 'So is what filters leave of them.' : 'Tables, callers and callees are exact, but for limits (≤).'}</p>}
 		{left > 0 && <p class="note">{format.count(left)} {left === 1 ? 'box' : 'boxes'} {merged ? `below 0.01% of the function ${left === 1 ? 'is' : 'are'} left out.` :
 			left === 1 ? 'is too narrow to be sent; zoom by label or range to see it.' : 'are too narrow to be sent; zoom by label or range to see them.'}</p>}

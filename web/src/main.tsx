@@ -5,7 +5,7 @@ import { App } from './app';
 import './app.css';
 import { listenForKeys } from './keys';
 import { startLoading } from './load';
-import './runs';
+import './runs.css';
 import { keepAccount } from './account';
 
 const root = document.getElementById('app');
@@ -16,4 +16,6 @@ if (root && !root.querySelector('.error')) {
 	startLoading();
 	listenForKeys();
 	render(<App />, root);
+} else if (!root) {
+	void import('./views').then((views) => views.enhanceLists());
 }
