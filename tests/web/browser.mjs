@@ -37,6 +37,27 @@ export async function drawn(page) {
 
 export const ready = (page) => page.waitForSelector('main[data-ready="true"]');
 
+// Prints a page to a PDF, and returns its canvases and the colour of the page's words as they were when it was laid out: after the page had heard
+// of it, which it does in time or not at all.
+export async function printed(page) {
+	await page.bringToFront();
+	await page.evaluate(() => {
+		const look = () => {
+			globalThis.onSheet = {
+				canvases: [...document.querySelectorAll('canvas')].map((c) => {
+					const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height), at = (x, y) => [...data.slice(4 * (y * c.width + x), 4 * (y * c.width + x) + 3)];
+					return { width: c.width, height: c.height, corner: at(1, 1), rootLeft: at(3, c.height - 30), rootRight: at(c.width - 6, c.height - 30) };
+				}),
+				muted: getComputedStyle(document.documentElement).getPropertyValue('--muted'),
+				rows: document.querySelectorAll('.functions tbody tr:not(.gap)').length, text: document.querySelector('main').textContent,
+			};
+		};
+		addEventListener('beforeprint', () => queueMicrotask(() => queueMicrotask(() => queueMicrotask(look))), { once: true });
+	});
+	const pdf = await page.pdf({ format: 'A4' });
+	return { ...await page.evaluate(() => globalThis.onSheet), pdf };
+}
+
 // Checks that axe finds nothing serious, contrast and scrollable regions included. `evaluate` is for pages whose policy forbids a script element.
 export async function accessible(page, where, { evaluate = false } = {}) {
 	const axe = load.resolve('axe-core/axe.min.js');

@@ -8,7 +8,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { accessible, boxContrasts, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, boxContrasts, drawn, launch, newPage, printed, ready } from './browser.mjs';
 import { check, end, message, run, serveStore, test } from './lib.mjs';
 
 const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-file-'));
@@ -852,6 +852,48 @@ await test('the rows at the root stay in sight when the window grows, and when i
 	await page.setViewport({ width: 1440, height: 720 });
 	await drawn(page);
 	check(Math.abs(await below() - 30) < 1, 'where one has scrolled to', await below());
+	await page.close();
+});
+
+await test('a print has all of the graph and the first rows of the table, in light colours; afterwards the page is what it was', async () => {
+	const stack = Array.from({ length: 60 }, (_, i) => `f${i}`).join(';'), wide = Array.from({ length: 400 }, (_, i) => `f0;g${i} 1`).join('\n');
+	writeFileSync(join(folder, 'sheet.folded'), `${stack} 5000\n${wide}\n`);
+	strobe('flamegraph', '-q', join(folder, 'sheet.folded'), '-o', page_('sheet'));
+	for (const dark of [false, true]) {
+		const page = await openFile('sheet', '', { dark }), state = () => page.evaluate(() => {
+			const c = document.querySelector('.flame canvas');
+			return [c.width, c.height, c.toDataURL().length, document.querySelector('.flame').scrollTop, document.querySelectorAll('.functions tbody tr').length].join();
+		});
+		await drawn(page);
+		await page.$eval('.rows', (e) => e.scrollTop = 600);
+		await page.$eval('.flame', (e) => e.scrollTop -= 100);
+		await drawn(page);
+		const before = await state(), { canvases: [c], rows, text: words } = await printed(page);
+		check(c.height === 2 * (61 * 19 + 8) && c.width > 1800, 'all rows', c);
+		check(c.corner.join() === '255,255,255', dark, 'paper', c);
+		check(Math.min(...c.rootLeft) > 200 && c.rootLeft.join() === c.rootRight.join() && c.rootLeft.join() !== c.corner.join(), dark, 'the root, to both ends', c);
+		check(rows === 200 && words.includes('The first 200 of 460 functions.'), rows);
+		await drawn(page);
+		check(await state() === before, before, await state());
+		check(await page.$eval('.rows', (e) => e.scrollTop) === 600, 'where the table was scrolled to');
+		await page.emulateMediaType('print');
+		await page.setViewport({ width: 794, height: 1123 });
+		await drawn(page);
+		const { left, right, ratio, below } = await page.$eval('.flame canvas', (e) => {
+			const r = e.getBoundingClientRect(), table = document.querySelector('.functions').getBoundingClientRect();
+			return { left: r.left, right: r.right, ratio: r.width / r.height / (e.width / e.height), below: table.top - r.bottom };
+		});
+		check(left >= 0 && right <= 794 && right > 760 && Math.abs(ratio - 1) < 0.01 && below >= 0, 'the sheet has room for it', left, right, ratio, below);
+		check(page.complaints.length === 0, page.complaints);
+		await page.close();
+	}
+});
+
+await test('of a very deep graph a print has the rows at the root, and says so', async () => {
+	writeFileSync(join(folder, 'abyss.folded'), `${Array.from({ length: 700 }, (_, i) => `f${i}`).join(';')} 5\n`);
+	strobe('flamegraph', '-q', join(folder, 'abyss.folded'), '-o', page_('abyss'));
+	const page = await openFile('abyss', 'show=graph'), { canvases: [c], text: words } = await printed(page);
+	check(c.height === 2 * (300 * 19 + 8) && words.includes('Of 701 rows these are the 300 at the root.'), c);
 	await page.close();
 });
 

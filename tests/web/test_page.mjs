@@ -2,7 +2,7 @@
 
 import http from 'node:http';
 import { join } from 'node:path';
-import { accessible, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, drawn, launch, newPage, printed, ready } from './browser.mjs';
 import { check, end, raw, serve, test } from './lib.mjs';
 
 const program = process.argv[2];
@@ -809,6 +809,21 @@ await test('the bar has one row with the usual labels, and whatever the zone is 
 	await other.goto(`${site}/?entry=index&deploy=7&pool=a&method=GET&release=1`);
 	await ready(other);
 	check(await rows() === 1, 'more labels take rows of their own, beside the brand', await rows());
+	await other.close();
+});
+
+await test('a print has the timeline, as wide as a sheet, the graph and no controls, in light colours', async () => {
+	const other = await openPage(`${site}/?entry=index`, { dark: true });
+	await other.waitForSelector('.plot canvas');
+	const was = await other.$eval('.plot canvas', (e) => e.width), { canvases: [plot, flame], muted } = await printed(other);
+	check(plot.width === 680 && was > 1200, plot, was);
+	check(flame.corner.join() === '255,255,255' && muted === '#66625b', flame, muted);
+	await drawn(other);
+	check(await other.$eval('.plot canvas', (e) => e.width) === was);
+	await other.emulateMediaType('print');
+	const seen = (selector) => other.$$eval(selector, (all) => all.filter((e) => e.checkVisibility()).length);
+	check(await seen('.search, .tools, .ends, .ranges, .views, .hint, select, .caption select, .crumbs') === 0);
+	check(await seen('.brand') === 1 && await seen('.pick') === 1 && (await text(other, '.pick.chosen')).includes('index'), 'the label that was chosen');
 	await other.close();
 });
 

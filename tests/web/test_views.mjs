@@ -40,6 +40,7 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	crowd: ['{main};zz1 22', '{main};zz1;zz2 8', ...Array.from({ length: 120 }, (_, i) => `{main};C${i};D${i} 10`)].join('\n'),
 	deep: `${['{main}', ...Array(60).keys()].join(';step')} 5`,
 	huge: `{main};${'L'.repeat(9000)} 5\n{main};${'M'.repeat(7500)} 5`,
+	places: `{main};wide 100000\n${Array.from({ length: 300 }, (_, i) => `{main};f${String(i).padStart(3, '0')};hit 1`).join('\n')}\n{main};lone 2\n{main};twice;twice 3`,
 	longer: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 15` })) {
 	files[name] = join(folder, `${name}.folded`);
 	writeFileSync(files[name], `${text}\n`);
@@ -286,6 +287,54 @@ await test('a second click on a box leads to its function', async () => {
 });
 
 const sourceRows = (page) => page.$$eval('table.source tbody tr[id]', (all) => all.map((tr) => [Number(tr.id.slice(1)), tr.className, ...[...tr.children].map((c) => c.textContent)]));
+
+await test('next and previous match lead to each match, however narrow, and to no page of a function', async () => {
+	const page = await openPage('/runs/shop/places#search=%5Ehit%24&show=graph'), step = async (words) => {
+		await page.click(`button[aria-label="${words} match"]`);
+		await drawn(page);
+		return decodeURIComponent(/zoom=([^&]*)/.exec(page.url())?.[1] || '');
+	};
+	const marked = () => page.$eval('.flame canvas', (c) => new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer).filter((v) => v === 0xffc92f8b).length);
+	await page.waitForFunction(() => document.querySelector('.matched').textContent.includes('matched'));
+	check(await page.$eval('.matched', (e) => e.title) === '300 samples of 1 function in 300 places', await page.$eval('.matched', (e) => e.title));
+	for (const n of ['000', '001', '002', '003']) {
+		check(await step('Next') === `{main};f${n}`, n, page.url());
+		check(await marked() > 1000, 'the match has its colour where it is zoomed', await marked());
+	}
+	check(await step('Previous') === '{main};f002', page.url());
+	await page.focus('.flame');
+	await page.keyboard.press('Escape');
+	await drawn(page);
+	check(await step('Previous') === '{main};f001' && await step('Previous') === '{main};f000', 'on from where it was', page.url());
+	check(await step('Previous') === '{main};f299', 'before the first one is the last one', page.url());
+	await page.focus('#search');
+	await page.$eval('#search', (e) => e.select());
+	await page.type('#search', 'lone');
+	await drawn(page);
+	for (let i = 0; i < 3; i++) {
+		await page.keyboard.press('Enter');
+		await drawn(page);
+		check(page.url().includes('zoom=%7Bmain%7D;lone') && !page.url().includes('function='), 'one match, directly below a wide caller', page.url());
+	}
+	check(page.complaints.length === 0, page.complaints);
+	await page.close();
+});
+
+await test('next match stops at matches on matches, too', async () => {
+	const page = await openPage('/runs/shop/places#search=%5Etwice%24&show=graph'), said = [];
+	await page.waitForFunction(() => document.querySelector('.matched').title.includes('2 places'));
+	for (let i = 0; i < 3; i++) {
+		await page.click('button[aria-label="Next match"]');
+		await drawn(page);
+		await page.focus('.flame');
+		await page.keyboard.press('ArrowDown');
+		await drawn(page);
+		said.push((await text(page, '.graph .sr')).split(',')[0]);
+		await page.keyboard.press('ArrowUp');
+	}
+	check(said.join() === '{main},twice,{main}', said);
+	await page.close();
+});
 
 await test('the source of a function stands beside what its lines took', async () => {
 	const open = await openPage('/runs/shop/lines?function=total');

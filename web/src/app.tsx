@@ -2,7 +2,7 @@
 
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
-import { LazyCallGraph, LazyChart, LazyFunctionPage, LazyHowToStart } from './lazy_views';
+import { LazyCallGraph, LazyChart, LazyDifference, LazyFunctionPage, LazyHowToStart } from './lazy_views';
 import { Compare, Scale } from './compare';
 import { FileFacts } from './file/bar';
 import { filterWarning } from './file/filters';
@@ -15,7 +15,7 @@ import { Graph } from './graph';
 import { Keys } from './keys';
 import { failed, flame, loading, refresh, table, waiting } from './load';
 import { Split, splitStyle } from './split';
-import { DifferenceChoice, StackFilters } from './stacks';
+import { StackFilters } from './stacks';
 import { change, isLabelFilter, isStackFilter, kind, pane, setPane, view, type Pane } from './state';
 import { Table } from './table';
 import { TimelineStrip } from './timeline';
@@ -80,7 +80,7 @@ function Views() {
 			<FindFunction />
 			{!IN_FILE && kind.value === 'range' && <Compare />}
 			{IN_FILE && !facts().compared && <ColorChoice />}
-			{about?.compared && <DifferenceChoice />}
+			{about?.compared && <LazyDifference />}
 			<StackFilters />
 		</div>
 		{!v.function && !about?.empty && <Panes />}

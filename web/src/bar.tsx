@@ -9,6 +9,7 @@ import { Picker } from './picker';
 import { usePopup } from './popup';
 import { address, change, filtersOf, isLabelFilter, kind, labelOf, live, queryOf, setFilters, setLive, view } from './state';
 import { showAccount } from './account';
+import { Zone } from './zone';
 
 const RANGES = [
 	['-5m', '5m', 'last 5 minutes'], ['-15m', '15m', 'last 15 minutes'], ['-1h', '1h', 'last hour'],
@@ -89,11 +90,6 @@ function Health() {
 		<i class={`dot ${!s.ready ? 'bad' : last && s.now - last < 60 ? 'good' : ''}`} /><span class="words">{words}</span>
 		{lost > 0 && <span class="lost">{format.count(lost)} lost</span>}
 	</a>;
-}
-
-export function Zone() {
-	return <button type="button" class="zone" aria-label={`Times are in ${format.zone()}; switch`} title="The time zone here; switch between the browser's and UTC"
-		onClick={format.switchZone}>{format.zone()}</button>;
 }
 
 function Refresh() {

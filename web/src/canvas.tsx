@@ -1,7 +1,7 @@
 // One flame graph on a canvas, with the words for what the pointer or the keyboard is on. The flame graph of everything
 // and both halves of a function's page are this.
 
-import { effect } from '@preact/signals';
+import { effect, untracked } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { rounded, type FlameData } from './flame/data';
 import { boxCount, isGrey } from './flame/grey';
@@ -21,8 +21,7 @@ export interface CanvasProps {
 	match?(): Uint8Array | null;
 	focused?: { value: number };
 	open(name: string, place: string): void;	// the page of a function
-	next?(step: number, view: FlameView): void;
-	view?: { current: FlameView | null };
+	next?(step: number): void;
 }
 
 type Facts = [string, string][];
@@ -95,10 +94,8 @@ export function Canvas(p: CanvasProps) {
 				setSpoken(say(now().data()!, box, now().zoomed()));
 			},
 			open: (box) => box > 0 && !isGrey(now().data()!, box) && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box), now().data()!.place(now().data()!.frame[box])),
-			next: (step) => now().next?.(step, c),
+			next: (step) => now().next?.(step),
 		});
-		if (p.view)
-			p.view.current = c;
 		const undo = [
 			effect(() => {
 				const d = now().data();
@@ -106,7 +103,7 @@ export function Canvas(p: CanvasProps) {
 				if (d) {
 					const question = now().question();
 					c.setPaint(paintOf(d, now().graphs?.()));
-					c.setData(d, now().zoomed(), question === answered);
+					c.setData(d, untracked(() => now().zoomed()), question === answered);
 					answered = question;
 				}
 				if (p.focused)

@@ -1,12 +1,13 @@
 // Samples over time, drawn by uPlot. Loaded only when there is something to draw.
 
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import type { Timeline } from './api';
+import { onPrint } from './flame/print';
 import * as format from './format';
 import { colorOf, partsOf } from './series';
 
 const HEIGHT = 92;
+const PAPER = 680;		// px: the width of a sheet
 const LABEL = 58;			// px of the widest time, HH:MM:SS, and its distance from the next one
 const MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 
@@ -102,6 +103,11 @@ export function makeChart(box: HTMLElement, first: Timeline, brush: (from: numbe
 	const watcher = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: HEIGHT }));
 	const scheme = matchMedia('(prefers-color-scheme: dark)'), redraw = () => plot.redraw();
 
+	const unwatch = onPrint((on) => {
+		plot.setSize({ width: on ? PAPER : box.clientWidth, height: HEIGHT });
+		redraw();
+	});
+
 	watcher.observe(box);
 	scheme.addEventListener('change', redraw);
 	return {
@@ -117,6 +123,7 @@ export function makeChart(box: HTMLElement, first: Timeline, brush: (from: numbe
 		},
 		destroy() {
 			watcher.disconnect();
+			unwatch();
 			scheme.removeEventListener('change', redraw);
 			plot.destroy();
 		},

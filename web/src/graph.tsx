@@ -1,18 +1,17 @@
 // The flame graph with what belongs to it: search, which way up, where the zoom is.
 
-import { useSignalEffect } from '@preact/signals';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { flameQuery } from './api';
 import { Canvas } from './canvas';
-import type { FlameData } from './flame/data';
+import { nextMatch, zoomShowing, type FlameData } from './flame/data';
 import { isGrey } from './flame/grey';
-import type { FlameView } from './flame/view';
+import { PRINTED } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
 import { focused, found, matchedNames, pattern, SEARCH_TITLE, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
 import { openAt } from './places';
-import { address, change, isStackFilter, kind, queryOf, reverse, search, setSearch, setZoom, view } from './state';
+import { address, change, isStackFilter, kind, onPaper, queryOf, reverse, search, setSearch, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
 	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
@@ -26,42 +25,40 @@ function zoomTo(box: number): void {
 
 // --- Search ---
 
-let hitAt = -1;
+const many = (n: number, thing: string) => `${format.count(n)} ${thing}${n === 1 ? '' : 's'}`;
 
-function goToHit(step: number, canvas: FlameView | null): void {
-	const hits = found.value?.hits || [];
-	if (!hits.length)
+function goToHit(step: number): void {
+	const d = flame.value, f = found.value, z = zoomed.value, box = f ? nextMatch(d!, f, focused.value < 0 ? z : focused.value, step) : -1;
+	if (box < 0)
 		return;
-	hitAt = (hitAt + step + hits.length) % hits.length;
-	const box = hits[hitAt];
-	if (canvas && canvas.shownWidth(box) < 3)
-		zoomTo(flame.value!.parent(box));
+	const to = zoomShowing(d!, box, z);
+	if (to !== z)
+		setZoom(d!.path(to));
 	focused.value = box;
 }
 
-function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
-	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0;
-	const words = IN_FILE && !tooSlow.value && f?.hits.length && matchedNames.value ? matchedWords(d!, f, zoomed.value, matchedNames.value) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
-	const title = f && d ? `${format.value(f.sum, d.about.columns[d.about.column]?.unit || '')} of ${f.frames} functions in ${f.hits.length} places` : '';
+function SearchField() {
+	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0, column = d?.about.columns[d.about.column], places = f?.hits.length;
+	const words = IN_FILE && !tooSlow.value && places && matchedNames.value ? matchedWords(d!, f, zoomed.value, matchedNames.value) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : places ? `${format.share(f.sum, all)} matched` : 'no match';
+	const title = f && column ? `${format.value(f.sum, column.unit)} ${column.unit === 'count' ? format.columnName(column.name) : ''} of ${many(f.frames, 'function')} in ${many(places!, 'place')}` : '';
 
 	return <div class="search" role="search">
 		<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
 		<input id="search" type="text" placeholder="search by regexp" title={SEARCH_TITLE} aria-label="Search functions by regular expression"
 			value={search.value} spellcheck={false} autocomplete="off" onInput={(e) => {
-				hitAt = -1;
 				focused.value = -1;
 				setSearch(e.currentTarget.value, false);
 			}} onKeyDown={(e) => {
 				if (e.key === 'Enter')
-					goToHit(e.shiftKey ? -1 : 1, canvas.current);
+					goToHit(e.shiftKey ? -1 : 1);
 				else if (e.key === 'Escape')
 					setSearch('', false);
 			}} />
 		<output class={pattern.value?.plain || tooSlow.value ? 'matched plain' : 'matched'} for="search" aria-live="polite" title={title}>{words}</output>
-		<button type="button" class="icon" title="Previous match (Shift+Enter)" aria-label="Previous match" disabled={!f?.hits.length}
-			onClick={() => goToHit(-1, canvas.current)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="m10 3-5 5 5 5" /></svg></button>
-		<button type="button" class="icon" title="Next match (Enter)" aria-label="Next match" disabled={!f?.hits.length}
-			onClick={() => goToHit(1, canvas.current)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="m6 3 5 5-5 5" /></svg></button>
+		<button type="button" class="icon" title="Previous match (Shift+Enter)" aria-label="Previous match" disabled={!f?.frames}
+			onClick={() => goToHit(-1)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="m10 3-5 5 5 5" /></svg></button>
+		<button type="button" class="icon" title="Next match (Enter)" aria-label="Next match" disabled={!f?.frames}
+			onClick={() => goToHit(1)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="m6 3 5 5-5 5" /></svg></button>
 	</div>;
 }
 
@@ -90,11 +87,11 @@ function CopyLink() {
 	return <button type="button" title="Copy a link to this view" onClick={copy}>{done ? 'copied' : 'link'}</button>;
 }
 
-function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
+function Toolbar() {
 	const v = view.value;
 
 	return <div class="tools">
-		<SearchField canvas={canvas} />
+		<SearchField />
 		<div class="segments">
 			<button type="button" aria-pressed={v.reverse} title="Merge stacks from the leaf: expensive functions and their callers"
 				onClick={reverse}>reversed</button>
@@ -130,6 +127,7 @@ function Crumbs() {
 export function Notes({ data, merged }: { data: FlameData | null; merged?: boolean }) {
 	const left = data?.leftOut || 0;
 	return <>
+		{onPaper.value && data && data.depths > PRINTED && <p class="note">Of {format.count(data.depths)} rows these are the {PRINTED} at the root.</p>}
 		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. {view.value.filters.some(isStackFilter) ? 'So is what filters leave of them.' : 'Tables, callers and callees are exact, but for limits (≤).'}</p>}
 		{left > 0 && <p class="note">{format.count(left)} {left === 1 ? 'box' : 'boxes'} {merged ? `below 0.01% of the function ${left === 1 ? 'is' : 'are'} left out.` :
 			left === 1 ? 'is too narrow to be sent; zoom by label or range to see it.' : 'are too narrow to be sent; zoom by label or range to see them.'}</p>}
@@ -137,13 +135,10 @@ export function Notes({ data, merged }: { data: FlameData | null; merged?: boole
 }
 
 export function Graph() {
-	const canvas = useRef<FlameView | null>(null);
-	useSignalEffect(() => { void search.value; hitAt = -1; });
-
 	return <section class="graph" aria-label="Flame graph" aria-busy={loading.value}>
-		<Toolbar canvas={canvas} />
+		<Toolbar />
 		<Crumbs />
-		<Canvas label="Flame graph" view={canvas} focused={focused} question={() => flameQuery(view.peek())} data={() => flame.value} zoomed={() => zoomed.value}
+		<Canvas label="Flame graph" focused={focused} question={() => flameQuery(view.peek())} data={() => flame.value} zoomed={() => zoomed.value}
 			inverted={() => view.value.inverted} match={() => found.value?.match || null} zoom={zoomTo} open={openAt} next={goToHit} />
 		<Notes data={flame.value} />
 	</section>;

@@ -5,7 +5,7 @@ import { App } from './app';
 import './app.css';
 import { listenForKeys } from './keys';
 import { startLoading } from './load';
-import './runs';
+import './runs.css';
 import { keepAccount } from './account';
 
 const root = document.getElementById('app'), login = document.querySelector<HTMLFormElement>('[action="/login"]');
@@ -16,6 +16,8 @@ if (root && !root.querySelector('.error')) {
 	startLoading();
 	listenForKeys();
 	render(<App />, root);
+} else if (!root) {
+	void import('./views').then((views) => views.enhanceLists());
 }
 
 // Browsers take the fragment of a form's address along to the page that the answer leads to.

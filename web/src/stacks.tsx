@@ -1,12 +1,10 @@
-// Only some of the stacks: those through what was searched or marked, or all others. Of a difference, what widths and colours mean.
+// Only some of the stacks: those through what was searched or marked, or all others.
 
 import { fault } from './file/filters';
-import { ofSelf } from './file/paint';
-import { facts } from './file/start';
 import { isGrey } from './flame/grey';
 import { escape, focused, found, pattern } from './found';
 import { flame } from './load';
-import { change, isStackFilter, search, selfColors, setFilters, setSearch, setSelfColors, view } from './state';
+import { change, isStackFilter, search, setSearch, view } from './state';
 
 // The search, or the marked box, as a filter.
 function filterText(): [key: string, text: string] | null {
@@ -41,20 +39,5 @@ export function StackFilters() {
 			{given.map((pair, i) => isStackFilter(pair) && <button key={i} type="button" class={why(pair) && 'off'} title="Clear this filter"
 				onClick={() => change({ filters: given.filter((_, k) => k !== i) })}>{why(pair) ? `${why(pair)}:` : pair[0].startsWith('keep') ? 'with' : 'without'} {pair[1]} ×</button>)}
 		</span>}
-	</>;
-}
-
-const WIDTHS = [['', 'larger side'], ['after', 'after'], ['before', 'before'], ['difference', 'change']];
-
-export function DifferenceChoice() {
-	const { filters } = view.value, given = IN_FILE ? facts().widthOf || '' : '', first = given === 'maximum' ? '' : given, now = filters.find(([key]) => key === 'width')?.[1] ?? first;
-	const self = IN_FILE ? ofSelf.value : selfColors.value, others = filters.filter(([key]) => key !== 'width');
-	return <>
-		<label>width <select aria-label="Width" value={now === 'maximum' ? '' : now} onChange={({ currentTarget: { value } }) =>
-			change({ filters: value === first ? others : [...others, ['width', value || 'maximum']] })}>
-			{WIDTHS.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
-		</select></label>
-		<button type="button" aria-pressed={self} title="Colours by self value, without callees"
-			onClick={() => IN_FILE ? setFilters('self', !self === !!facts().self ? [] : [self ? '0' : '1']) : setSelfColors(!self)}>self</button>
 	</>;
 }

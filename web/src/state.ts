@@ -4,6 +4,7 @@
 
 import { computed, signal } from '@preact/signals';
 import { initialState } from './file/start';
+import { onPrint } from './flame/print';
 
 export interface View {
 	from: string;
@@ -59,6 +60,13 @@ export const order = signal<Order>({ group: '', kind: 'self', down: true });
 export const line = signal(0);		// of the source, that the address points to; 0: none
 export const selfColors = signal(false);	// of a difference: of what boxes took themselves; in a file that is a filter of the address
 export const live = signal(false);		// asked for anew every few seconds, which only a range that ends now is
+
+export const onPaper = signal(false);
+
+onPrint((on) => {
+	onPaper.value = on;
+	document.documentElement.classList.toggle('paper', on);		// its colours
+});
 
 export const kind = computed<Kind>(() => {
 	if (IN_FILE)

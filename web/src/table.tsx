@@ -11,10 +11,10 @@ import { flame, table } from './load';
 import { fuzzyFilter } from './picker';
 import { fileOf, openAt } from './places';
 import { ordered, rowsOfBoxes, rowsOfTable, text, type Metric, type Rows } from './rows';
-import { filter, functionAddress, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
+import { filter, functionAddress, onPaper, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
 import { keepFocus, walkTable } from './table_keys';
 
-const HEIGHT = 25, AROUND = 12, LONGEST_LINK = 8000;		// of the server's 8192 bytes, with room for what questions add
+const HEIGHT = 25, AROUND = 12, PRINTED = 200, LONGEST_LINK = 8000;		// of the server's 8192 bytes, with room for what questions add
 
 // The zoom that the rows follow: a large graph is zoomed first and summed up after it, so that no frame of the zoom waits for the sums.
 const LARGE = 20_000, SETTLE_MS = 250;
@@ -151,7 +151,8 @@ export function Table() {
 	}, []);
 	usePlace(box, me);
 
-	const first = Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, Math.ceil((at + height) / HEIGHT) + AROUND);
+	const paper = onPaper.value, first = paper ? 0 : Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, paper ? PRINTED : Math.ceil((at + height) / HEIGHT) + AROUND);
+	useLayoutEffect(() => void (box.current!.scrollTop = at), [paper]);
 	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.sum, mine.unit)} ${mine.unit === 'count' ? format.columnName(r.chosen) : ''} · ` : '';
 	const things = `${format.count(shown.length)} ${plural(thing(), shown.length)}`;
 
@@ -175,10 +176,11 @@ export function Table() {
 						{metrics.map((m) => <Cell key={m.group + m.kind} m={m} i={i} atMost={r.atMost} wide={wide} />)}
 						{!wide && <Name name={r.names[i]} place={r.places[i]} />}
 					</tr>)}
-					{last < shown.length && <tr class="gap" aria-hidden="true" style={{ height: `${(shown.length - last) * HEIGHT}px` }}><td colSpan={columns} /></tr>}
+					{!paper && last < shown.length && <tr class="gap" aria-hidden="true" style={{ height: `${(shown.length - last) * HEIGHT}px` }}><td colSpan={columns} /></tr>}
 				</tbody>
 			</table>
 			{r.metrics.length > 0 && !shown.length && <p class="none">no {thing()} like “{needle}”</p>}
+			{paper && last < shown.length && <p class="note">The first {last} of {things}.</p>}
 		</div>
 	</section>;
 }

@@ -1,10 +1,13 @@
 // Views that are a file of their own on the server, since not everybody looks at one.
 import { ComparePopup as Popup } from './compare_popup';
 import { HowToStart as How } from './how_to_start';
+import { enhanceLists as enhance } from './runs';
 
 export { CallGraph } from './callgraph';
+export { DifferenceChoice } from './difference_choice';
 export { FunctionPage } from './function';
 export { KeysSheet } from './keys_sheet';
 export { TimeChart } from './timechart';
 export const ComparePopup = IN_FILE ? () => null : Popup;
 export const HowToStart = IN_FILE ? () => null : How;
+export const enhanceLists = IN_FILE ? () => {} : enhance;

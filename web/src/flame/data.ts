@@ -341,10 +341,12 @@ export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData 
 		frameFile: text.frame_file, frameLine: text.frame_line, narrow: boxes.joined ? text.frame_name.length - 1 : undefined, chart: text.chart, about: text.about || { ...ABOUT_NOTHING } });
 }
 
+const SEEN = 0.005;		// of the width: some pixels
+
 export interface Found {
 	match: Uint8Array;	// by frame
-	hits: number[];		// boxes that match and have no matching box below them, left to right
-	sum: number;		// of their widths, so nothing counts twice
+	hits: number[];		// boxes that match, callers before callees, left to right
+	sum: number;		// of the widths of those with no matching caller, so nothing counts twice
 	frames: number;
 }
 
@@ -366,10 +368,10 @@ export function searchBoxes(data: FlameData, byName: Uint8Array, within: number)
 	while (low < high) {
 		for (let i = low; i < high; i++) {
 			const hit = match[data.frame[i]];
-			if (hit && !covered[i]) {
+			if (hit && data.width[i])
 				hits.push(i);
+			if (hit && !covered[i])
 				sum += data.width[i];
-			}
 			if (hit || covered[i])
 				covered.fill(1, data.firstChild[i], data.endChild[i]);
 		}
@@ -377,21 +379,22 @@ export function searchBoxes(data: FlameData, byName: Uint8Array, within: number)
 		high = data.endChild[high - 1];
 		low = next;
 	}
-	hits.sort((a, b) => data.start[a] - data.start[b]);
+	hits.sort((a, b) => data.start[a] - data.start[b] || a - b);
 	return { match, hits, sum, frames };
 }
 
-// Every box that matches within one, callers before callees, left to right.
-export function matchingBoxes(data: FlameData, match: Uint8Array, within: number): number[] {
-	const found: number[] = [];
-	let low = within, high = within + 1;
-	while (low < high) {
-		for (let i = low; i < high; i++)
-			if (match[data.frame[i]])
-				found.push(i);
-		[low, high] = [data.firstChild[low], data.endChild[high - 1]];
-	}
-	return found.sort((a, b) => data.start[a] - data.start[b] || a - b);
+// The match after a box or, with a step of -1, the one before it, of the whole graph: callers before callees, left to right, and around its
+// ends. -1: there is none.
+export function nextMatch({ frame, start, width }: FlameData, { match }: Found, from: number, step: number): number {
+	const order = (a: number, b: number) => start[a] - start[b] || a - b;
+	const hits = [...frame.keys()].filter((i) => match[frame[i]] && width[i]);
+	return hits.sort((a, b) => step * order(a, b)).find((i) => step * order(i, from) > 0) ?? hits[0] ?? -1;
+}
+
+// The zoom in which a box is wide enough to be seen: this one, or else the nearest to the root.
+export function zoomShowing(data: FlameData, box: number, zoomed: number): number {
+	const line = [0, ...data.line(box)];
+	return [...line.includes(zoomed) ? [zoomed] : [], ...line].find((i) => data.width[box] >= SEEN * data.width[i])!;
 }
 
 // The least and the greatest part of a box that matched: the same unless frames are no boxes. The values of whole functions help at

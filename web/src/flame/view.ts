@@ -2,13 +2,14 @@
 // from outside, and what a person does is told to the callbacks.
 //
 // A drawing costs what is visible: each row is entered by bisection, and a run of boxes narrower than half a pixel is
-// grey. All boxes of a row become one line of pixels, which is then stretched to the row's height, since a rectangle of the
+// grey. All boxes of a row become one line of pixels, and all lines are then stretched to the height of rows, since a rectangle of the
 // canvas costs a hundred times what these few pixels do. The canvas is as high as its window only; the rows scroll beneath it.
 
 import { walk, type FlameData } from './data';
 import { colorOf, readTheme, type Theme } from './colors';
 import { isGrey } from './grey';
 import { shorterNames, visible } from './names';
+import { onPrint } from './print';
 
 export const ROW = 19;
 const PAD = 4;
@@ -17,6 +18,7 @@ const DIM = 0.55;		// of what is below the zoomed box, whose pixels let the back
 const DIMMED = Math.round(255 * DIM) << 24 | 0xffffff;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const ANIMATION_MS = 160;
+export const PRINTED = 300;		// rows on paper, where each costs time
 
 // Colours of boxes that are not those of the theme: one colour per box, with black text on each, or `darkText` on a dark page.
 export interface Paint {
@@ -50,7 +52,11 @@ export class FlameView {
 	private linePixels = new Uint32Array();
 	private readonly textWidths = new Map<string, number>();
 	private readonly watcher: ResizeObserver;
-	private readonly scheme = matchMedia('screen and (prefers-color-scheme: dark)');		// paper is white
+	private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
+	private readonly unwatch = onPrint((on) => this.print(on));
+	private onPaper = false;
+	private scrolledTo = 0;		// before it was printed
+	private scale = 1;		// pixels of the canvas per pixel of the page
 	protected data: FlameData | null = null;
 	protected theme: Theme;
 	private readonly inks = new Map<string, number>();	// colours as pixels
@@ -94,6 +100,7 @@ export class FlameView {
 
 	destroy(): void {
 		this.watcher.disconnect();
+		this.unwatch();
 		this.scheme.removeEventListener('change', this.changeTheme);
 		this.box.removeEventListener('scroll', this.scrolled);
 		this.box.removeEventListener('keydown', this.keyed);
@@ -164,7 +171,7 @@ export class FlameView {
 	}
 
 	// The width of a box now, in pixels; 0 if it is outside.
-	shownWidth(box: number): number {
+	private shownWidth(box: number): number {
 		const d = this.data!, k = this.cssWidth / (this.right - this.left);
 		const l = Math.max(d.start[box], this.left), r = Math.min(d.start[box] + d.width[box], this.right);
 		return Math.max(0, (r - l) * k);
@@ -173,13 +180,18 @@ export class FlameView {
 	// --- Places ---
 
 	protected rows(): number {
-		return (this.data ? this.data.depths : 0) * ROW + 2 * PAD + this.above;
+		const depths = this.data ? this.data.depths : 0;
+		return (this.onPaper ? Math.min(PRINTED, depths) : depths) * ROW + 2 * PAD + this.above;
 	}
 
 	protected rowTop(depth: number): number {
 		if (this.inverted)
 			return this.above + PAD + depth * ROW;
 		return Math.max(this.rows(), this.cssHeight) - PAD - (depth + 1) * ROW;
+	}
+
+	private get top(): number {
+		return this.onPaper ? 0 : this.box.scrollTop;
 	}
 
 	protected depthAt(y: number): number {
@@ -206,7 +218,7 @@ export class FlameView {
 
 	// It comes after the callbacks of a frame, and an empty canvas must not be seen.
 	private resize(): void {
-		if (this.box.clientWidth !== this.cssWidth || this.box.clientHeight !== this.cssHeight) {
+		if (!this.onPaper && (this.box.clientWidth !== this.cssWidth || this.box.clientHeight !== this.cssHeight)) {
 			this.measure(!this.cssHeight);
 			this.draw();
 		}
@@ -214,14 +226,18 @@ export class FlameView {
 
 	protected measure(toRoot: boolean): void {
 		this.box.style.setProperty('--rows', `${this.rows()}px`);		// before the height is read, which depends on it on a phone
-		const width = this.box.clientWidth, height = this.box.clientHeight, scale = devicePixelRatio || 1;
+		// The style sheet fits a line to the sheet. From 57 rows on labels get smaller, so that the sheet has room for up to 82.
+		const paper = this.onPaper, height = paper ? this.rows() : this.box.clientHeight, width = paper ? Math.min(1300, Math.max(900, height / 1.2)) : this.box.clientWidth;
 		if (!width || !height)
 			return;
 		const below = toRoot ? this.below = 0 : this.below;
 		this.cssWidth = width;
 		this.cssHeight = height;
-		this.canvas.width = Math.round(width * scale);
-		this.canvas.height = Math.round(height * scale);
+		this.scale = paper ? 2 : devicePixelRatio || 1;
+		this.canvas.width = Math.round(width * this.scale);
+		this.canvas.height = Math.round(height * this.scale);
+		if (paper)
+			return;
 		this.canvas.style.width = `${width}px`;
 		this.canvas.style.height = `${height}px`;
 		this.spacer.style.height = `${Math.max(0, this.rows() - height)}px`;
@@ -235,8 +251,10 @@ export class FlameView {
 
 	// A window that has grown scrolls by itself before it is measured, so the distance must have been noted before.
 	private keepBelow(): void {
-		if (this.box.clientHeight === this.cssHeight)
-			this.below = Math.max(0, this.box.scrollHeight - this.box.scrollTop - this.cssHeight);
+		if (this.onPaper || this.box.clientHeight !== this.cssHeight)
+			return;
+		this.scrolledTo = this.box.scrollTop;
+		this.below = Math.max(0, this.box.scrollHeight - this.box.scrollTop - this.cssHeight);
 	}
 
 	// --- Drawing ---
@@ -272,7 +290,7 @@ export class FlameView {
 	}
 
 	protected draw(): void {
-		const g = this.context, scale = devicePixelRatio || 1;
+		const g = this.context, { scale, top } = this;
 		g.setTransform(scale, 0, 0, scale, 0, 0);
 		g.fillStyle = this.theme.background;
 		g.fillRect(0, 0, this.cssWidth, this.cssHeight);
@@ -280,17 +298,20 @@ export class FlameView {
 			return;
 		const shown: [depth: number, y: number][] = [];
 		for (let depth = 0; depth < this.data.depths; depth++) {
-			const y = this.rowTop(depth) - this.box.scrollTop;
+			const y = this.rowTop(depth) - top;
 			if (y > -ROW && y < this.cssHeight)
 				shown.push([depth, y]);
 		}
 		if (!shown.length)
 			return;
+		if (!this.inverted)
+			shown.reverse();
 		g.font = FONT;
 		g.textBaseline = 'middle';
 		const named = this.paintLines(shown.map(([depth]) => depth));
 		g.imageSmoothingEnabled = false;
-		shown.forEach(([, y], i) => g.drawImage(this.lines.canvas, 0, i, this.canvas.width, 1, 0, y, this.cssWidth, ROW - 1));
+		g.drawImage(this.lines.canvas, 0, 0, this.canvas.width, shown.length, 0, shown[0][1], this.cssWidth, shown.length * ROW);
+		shown.forEach(([, y]) => g.fillRect(0, y + ROW - 1, this.cssWidth, 1));
 		shown.forEach(([depth, y], i) => this.writeRow(named[i], depth, y));
 		g.globalAlpha = 1;
 		this.outline(this.hovered, 1);
@@ -314,7 +335,7 @@ export class FlameView {
 
 	private paintRow(depth: number, line: Uint32Array): number[] {
 		const d = this.data!, { start, width } = d, left = this.left, right = this.right, end = d.offsets[depth + 1];
-		const k = line.length / (right - left), dim = depth < this.zoomedDepth ? DIMMED : -1, grey = this.ink(this.theme.run) & dim, scale = devicePixelRatio || 1;
+		const k = line.length / (right - left), dim = depth < this.zoomedDepth ? DIMMED : -1, grey = this.ink(this.theme.run) & dim, { scale } = this;
 		const named: number[] = [];
 		let greyTo = -1;
 
@@ -392,7 +413,7 @@ export class FlameView {
 		if (box < 0 || !this.data)
 			return;
 		const d = this.data, g = this.context, k = this.cssWidth / (this.right - this.left);
-		const y = this.rowTop(d.depthOf(box)) - this.box.scrollTop;
+		const y = this.rowTop(d.depthOf(box)) - this.top;
 		const x = Math.max(0, (d.start[box] - this.left) * k), w = Math.max(this.shownWidth(box), 1.5);
 		if (d.start[box] >= this.right || d.start[box] + d.width[box] <= this.left)
 			return;
@@ -426,10 +447,23 @@ export class FlameView {
 	// --- Input ---
 
 	private readonly changeTheme = () => {
-		this.theme = readTheme(this.scheme.matches);
+		this.theme = readTheme(this.scheme.matches && !this.onPaper);
 		this.recolor();
 		this.want();
 	};
+
+	// All rows, in light colours. It is drawn at once: between this and the paper there is no other frame.
+	private print(on: boolean): void {
+		if (on === this.onPaper)
+			return;
+		const top = this.scrolledTo;
+		this.onPaper = on;
+		this.changeTheme();
+		this.measure(false);
+		if (!on && this.inverted)
+			this.box.scrollTop = top;
+		this.draw();
+	}
 
 	private readonly scrolled = () => {
 		this.keepBelow();

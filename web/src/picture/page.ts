@@ -1,7 +1,7 @@
 // Everything that a person can do with a picture, whatever draws it: zoom, search, filters, undo, other ways to draw it, the
 // table, keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
 
-import { matchedRange, matchingBoxes, matchNames, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
+import { matchedRange, matchNames, nextMatch, searchBoxes, walk, zoomShowing, type FlameData, type Found } from '../flame/data';
 import type { ExactTable } from '../flame/exact';
 import { derive, reverseTree, type Filter, type Meaning } from '../flame/derive';
 import type { Chance } from '../flame/chance';
@@ -22,7 +22,6 @@ export interface View {
 	setInverted(inverted: boolean): void;
 	setPaint(paint: Paint, name: string): void;	// the name tells paints apart; '' is that of the document
 	setFocus(box: number): void;
-	shownWidth(box: number): number;
 	isDrawn?(box: number): boolean;		// whether it can be seen; all can unless this says otherwise
 	flush?(): void;			// draws what the setters have changed
 }
@@ -323,7 +322,7 @@ export class Page {
 			this.input.value = s.search;
 		this.input.classList.toggle('wrong', this.wrong);
 		this.input.setAttribute('aria-invalid', String(this.wrong));
-		this.previous.disabled = this.next.disabled = !this.found?.hits.length;
+		this.previous.disabled = this.next.disabled = !this.found?.frames;
 		this.keep.disabled = this.remove.disabled = !this.subject();
 		this.chips.replaceChildren(...s.filters.map((f, i) => this.chip(f, i)));
 		this.legend.replaceChildren(...this.legendItems());
@@ -394,24 +393,14 @@ export class Page {
 		this.change({ filters: [...this.state.filters, { text, keep, ignoreCase: !!this.state.search && this.state.ignoreCase }], search: keep ? this.state.search : '' });
 	}
 
-	// The next match, left to right. One that is too narrow to be seen is shown in its caller's width.
 	private step(direction: number): void {
-		const hits = this.found ? matchingBoxes(this.data, this.found.match, this.zoomed) : [];
-		if (!hits.length)
+		const box = this.found ? nextMatch(this.data, this.found, this.cursor < 0 ? this.zoomed : this.cursor, direction) : -1;
+		if (box < 0)
 			return;
-		const at = this.cursor >= 0 ? hits.indexOf(this.cursor) : -1;
-		const box = hits[at < 0 && direction < 0 ? hits.length - 1 : (at + direction + hits.length) % hits.length];
-		if (this.view.shownWidth(box) < 3)
-			this.zoomTo(this.widerThan(box));
+		const to = zoomShowing(this.data, box, this.zoomed);
+		if (to !== this.zoomed)
+			this.zoomTo(to);
 		this.moveTo(box);
-	}
-
-	private widerThan(box: number): number {
-		const d = this.data;
-		let at = d.parent(box);
-		while (at > 0 && d.width[box] / d.width[at] > 0.2)
-			at = d.parent(at);
-		return at;
 	}
 
 	private moveTo(box: number): void {

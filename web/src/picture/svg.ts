@@ -179,9 +179,6 @@ class SvgView implements View {
 		this.dirty ||= width !== this.width;
 		this.width = width;
 	}
-	shownWidth(box: number): number {
-		return this.box(box).width;
-	}
 	isDrawn(box: number): boolean {
 		return this.data.width[box] * this.k >= this.t.drawnMin && this.data.depthOf(box) < this.rows;
 	}

@@ -1,0 +1,12 @@
+// Paper: the browser tells before it lays a page out for print, and afterwards.
+
+const media = matchMedia('print');
+
+// Calls `tell` when printing begins and ends, and when the page is shown as if it were printed. Returns a function that ends this.
+export function onPrint(tell: (on: boolean) => void): () => void {
+	const stop = new AbortController(), { signal } = stop;
+	addEventListener('beforeprint', () => tell(true), { signal });
+	addEventListener('afterprint', () => tell(false), { signal });
+	media.addEventListener('change', () => tell(media.matches), { signal });
+	return () => stop.abort();
+}
