@@ -434,7 +434,7 @@ def a_run_with_edges_above_the_memory_of_queries_keeps_the_values_of_its_large_f
 
 @test
 def an_upload_that_takes_too_long_is_refused_with_a_sentence():
-    with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
+    with Directory() as directory, Daemon(directory, '--query-memory', '256M') as d:
         threads, answers = post_many(d, slow_profile(), 1)
         check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') >= 4 << 20), 'the memory of one that is read is counted')
         for t in threads:
