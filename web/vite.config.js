@@ -4,8 +4,15 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
 	base: './',
-	// Chunks have no styles of their own, so that nothing has to be loaded before them.
-	plugins: [{ name: 'plain-imports', enforce: 'pre', load: (id) => id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null }],
+	plugins: [
+		// Chunks have no styles of their own, so that nothing has to be loaded before them.
+		{ name: 'plain-imports', enforce: 'pre', load: (id) => id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null },
+		// Helpers of uFuzzy that the page does not call go with the assignments that keep them: 1 KB.
+		{
+			name: 'unused-helpers', transform: (code, id) => id.endsWith('/uFuzzy.mjs') ?
+				code.replace(/^uFuzzy\.(latinize|highlight) = .*$/gm, '').replace('const latinize = (', 'const latinize = /* @__PURE__ */ (') : null,
+		},
+	],
 	publicDir: false,
 	define: { WITH_EXACT: 'false', WITH_CHANGES: 'true', IN_FILE: 'false', IN_PAGE: 'true' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

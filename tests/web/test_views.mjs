@@ -32,7 +32,7 @@ const loops = join(folder, 'loops.json');
 writeFileSync(loops, JSON.stringify({ 'main()': { ct: 1, wt: 9000, mu: 1024 }, 'main()==>total': { ct: 1, wt: 8000, mu: 9216 }, 'main()==>free': { ct: 1, wt: 10, mu: -8192 },
 	'total==>price': { ct: 3000, wt: 4000, mu: 9216 }, 'total==>tax': { ct: 1000, wt: 1000, mu: 0 } }));
 
-const files = { loops, cart: data('cart.xhprof'), again: data('cart.xhprof'), recursion: data('recursion.xhprof') };
+const files = { loops, freed: data('shop.xt'), cart: data('cart.xhprof'), again: data('cart.xhprof'), recursion: data('recursion.xhprof') };
 for (const [name, text] of Object.entries({ before: folded(1), after: folded(4), hostile: HOSTILE.map((n) => `{main};${n};inner ${n.length}`).join('\n'),
 	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5',
 	long: `{main};App\\${'NamespaceOfManyLetters\\'.repeat(6)}Ab::aMethod 10\n{main};/srv/${'folder-of-many-letters/'.repeat(6)}index.php 9\n{main};${'a'.repeat(150)} 8`,
@@ -192,6 +192,16 @@ await test('a comparison has the numbers of strobe diff', async () => {
 // --- The page of a run ---
 
 let page = await openPage('/runs/shop/before');
+
+await test('a graph of memory says how much was freed, which it cannot draw', async () => {
+	const notes = async (query) => {
+		const open = await openPage(`/runs/shop/freed${query}`), said = await open.$$eval('.graph .note', (all) => all.map((n) => n.textContent));
+		await open.close();
+		return said.join();
+	};
+	check(await notes('?column=memory_bytes') === 'Values below zero, such as freed memory, are not drawn: -7.26 KiB in all. Shares are of what is drawn.', await notes('?column=memory_bytes'));
+	check(await notes('?column=wall_ns') === '');
+});
 
 await test('a run has the bar, the canvas and the controls of the live page', async () => {
 	await drawn(page);
