@@ -20,6 +20,8 @@ async function open(path, { width = 1440, height = 900, dark = false, scripts = 
 	if (zone)
 		await page.emulateTimezone(zone);
 	await page.goto(site + path);
+	if (scripts && await page.$('header.bar'))
+		await page.waitForSelector('.bar .keys-button');	/* the script of lists loads after the page's */
 	return page;
 }
 
