@@ -393,15 +393,21 @@ for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phon
 		await open.close();
 	});
 
-await test('large numbers beside the timeline are not cut off', async () => {
+// Its timeline has other numbers of samples.
+async function pageWithSamples(change) {
 	const open = await newPage(browser);
 	await open.setRequestInterception(true);
 	open.on('request', async (r) => {
 		if (!r.url().includes('/api/v1/timeline'))
 			return r.continue();
 		const answer = await (await fetch(r.url())).json();
-		r.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, samples: answer.samples.map((n) => n * 100_000) }) });
+		r.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, samples: answer.samples.map(change) }) });
 	});
+	return open;
+}
+
+await test('large numbers beside the timeline are not cut off', async () => {
+	const open = await pageWithSamples((n) => n * 100_000);
 	await open.goto(site);
 	await open.waitForSelector('.plot canvas');
 	await drawn(open);
@@ -436,14 +442,7 @@ await test('a link to the split timeline opens it, also of a label that is not t
 });
 
 await test('bars of a short range are as wide as the time they stand for', async () => {
-	const open = await newPage(browser);
-	await open.setRequestInterception(true);
-	open.on('request', async (r) => {
-		if (!r.url().includes('/api/v1/timeline'))
-			return r.continue();
-		const answer = await (await fetch(r.url())).json();
-		r.respond({ contentType: 'application/json', body: JSON.stringify({ ...answer, samples: answer.samples.map(() => 5) }) });
-	});
+	const open = await pageWithSamples(() => 5);
 	await open.goto(`${site}/?from=-1m`);
 	await open.waitForSelector('.plot canvas');
 	await drawn(open);

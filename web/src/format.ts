@@ -67,7 +67,7 @@ export function time(unix: number, withDay: boolean): string {
 }
 
 // "2026-11-28T16:18:00" of the zone's clocks in seconds since 1970; of an hour that a change of the clocks skips, one beside it.
-export function fromClock(text: string): number {
+function fromClock(text: string): number {
 	const wanted = Date.parse(`${text}Z`) / 1000, ahead = (unix: number) => Date.parse(`${moment(unix).join('T')}Z`) / 1000 - Math.floor(unix);
 	return wanted - ahead(wanted - ahead(wanted));
 }

@@ -12,13 +12,13 @@ export interface TimeEvents extends FlameEvents {
 }
 
 // Steps of 1, 2 and 5, no closer than `least`.
-export function tickStep(least: number): number {
+function tickStep(least: number): number {
 	const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
 	return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least)!;
 }
 
 // A time with as many places as its neighbours need to differ.
-export function tickText(ns: number, step: number): string {
+function tickText(ns: number, step: number): string {
 	const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] : step >= 1e3 ? ['µs', 1e3] : ['ns', 1] as [string, number];
 	return `${(ns / (size as number)).toLocaleString('en', { maximumFractionDigits: 0 })} ${unit}`;
 }
