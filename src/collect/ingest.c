@@ -296,7 +296,7 @@ static void on_line(void *data, const struct source_about *about, const char *li
 	note_received(c, about, (uint64_t)l.count.whole, now);
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
 	time_ns = time_of_line(c, about, at);
-	if (no_room(c, about, n * 4) ||
+	if (no_room(c, about, n * 4 + OPEN_BATCH_SERIES_BYTES) ||
 	    open_batch_add_line(b, about, l.stack, l.count.whole, (struct str){ line, n }, time_ns, &c->rules,
 				&folded) < 0)
 		note_dropped(c, b, about, (uint64_t)l.count.whole);

@@ -59,6 +59,8 @@ static void free_helpers(struct open_batch *b)
 	memset(b->buckets, 0, sizeof(b->buckets));
 	free(b->path);
 	b->path = NULL;
+	intern_done(&b->series);
+	map_done(&b->series_entries);
 	map_done(&b->stacks);
 	free(b->seen);
 	b->seen = NULL;
@@ -98,8 +100,6 @@ struct open_batch *open_batch_free(struct open_batch *b)
 	profile_free((struct profile *)b->batch.stacks);
 	free((struct batch_entry *)b->batch.entries);
 	free((struct batch_line *)b->batch.lines);
-	intern_done(&b->series);
-	map_done(&b->series_entries);
 	arena_done(&b->line_bytes);
 	free_helpers(b);
 	free(b->shares);
@@ -176,14 +176,20 @@ uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t b
 		.profile = profile_new(),
 	};
 	profile_keep_lines((struct profile *)entries[b->batch.count].profile, true);
+	b->bytes += OPEN_BATCH_SERIES_BYTES;
 	b->batch.entries = entries;
 	return (uint32_t)b->batch.count++;
 }
 
-uint64_t open_batch_cost_of(const struct strobe_wire_message *m)
+static uint64_t cost_of_tree(const struct strobe_wire_message *m)
 {
 	return m->size + (uint64_t)m->nodes * (NODE_BYTES + ROW_BYTES + 8 * m->columns) + (uint64_t)m->frames * FRAME_BYTES +
 	       (uint64_t)m->strings * STRING_BYTES;
+}
+
+uint64_t open_batch_cost_of(const struct strobe_wire_message *m)
+{
+	return cost_of_tree(m) + OPEN_BATCH_SERIES_BYTES;
 }
 
 uint64_t open_batch_profile_cost(const struct profile *p)
@@ -327,7 +333,7 @@ static void merge(struct open_batch *b, uint32_t entry, const struct strobe_wire
 
 static uint64_t cost_of_waiting(const struct strobe_wire_message *m)
 {
-	return open_batch_cost_of(m) + sizeof(struct wire_queue_entry);
+	return cost_of_tree(m) + sizeof(struct wire_queue_entry);
 }
 
 /* Merges messages set aside for it, up to so many bytes; returns how many. */

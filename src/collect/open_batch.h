@@ -18,6 +18,9 @@
 
 #define OPEN_BATCH_BUCKETS	4u		/* those whose lines go the fast way: now, and a little earlier or later */
 
+/* Memory of a series before it has stacks: its profile, whose arrays begin with room for some. */
+#define OPEN_BATCH_SERIES_BYTES	(sizeof(struct profile) + ((size_t)5 << 10))
+
 /* One source's part of a batch. */
 struct open_batch_share {
 	struct source *source;
@@ -118,10 +121,10 @@ uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t b
 int64_t open_batch_find(const struct open_batch *b, const struct buf *key);
 void open_batch_set(struct open_batch *b, const struct buf *key, uint32_t entry);
 
-/* Returns the approximate memory of a profile, in bytes. */
+/* Returns the approximate memory of the stacks of a profile, in bytes. */
 uint64_t open_batch_profile_cost(const struct profile *p);
 
-/* Returns an approximate upper bound, in bytes, of the memory that adding a message takes. */
+/* Returns an approximate upper bound, in bytes, of the memory that adding a message takes, with the series that may be new. */
 uint64_t open_batch_cost_of(const struct strobe_wire_message *m);
 
 #endif

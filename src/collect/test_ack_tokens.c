@@ -671,7 +671,7 @@ TEST(what_takes_no_room_once_it_is_merged_keeps_no_source_waiting_and_drops_no_r
 
 	start(&f);
 	collector_default_options(&o);
-	o.queue_bytes = 20000;
+	o.queue_bytes = 40000;
 	collector_set_caps(f.c, &o);
 	r = collector_receiver(f.c);
 	for (uint64_t i = 1; i <= 100; i++)
@@ -684,7 +684,7 @@ TEST(what_takes_no_room_once_it_is_merged_keeps_no_source_waiting_and_drops_no_r
 	r.message(r.data, &(struct source_about){ 0 }, &run);
 	CHECK_INT(f.n->runs_received, 1);
 	CHECK_INT(f.n->runs_dropped_queue, 0);
-	CHECK(f.n->queue_bytes <= 20000);
+	CHECK(f.n->queue_bytes <= 40000);
 	flush(&f);
 	CHECK_INT(f.sinks[0].samples, 150);
 	CHECK_INT(f.one.acked, 150);

@@ -171,7 +171,7 @@ TEST(a_slow_sink_makes_the_queue_grow_to_its_cap_and_then_drops)
 	char entry[20];
 
 	collector_default_options(&o);
-	o.queue_bytes = 20000;
+	o.queue_bytes = 400000;
 	start(&f, &o);
 	set(&f.sink, false, true);
 	for (int i = 0; i < 1000; i++) {
@@ -180,7 +180,7 @@ TEST(a_slow_sink_makes_the_queue_grow_to_its_cap_and_then_drops)
 	}
 	CHECK(f.n->samples_dropped_queue > 0);
 	CHECK(f.n->samples_queued > 0);
-	CHECK(f.n->queue_bytes <= 20000);
+	CHECK(f.n->queue_bytes <= 400000);
 	CHECK_INT(f.n->samples_received, 2000);
 	check_sums(&f);
 
@@ -199,12 +199,12 @@ TEST(what_takes_no_room_once_it_is_merged_is_not_dropped_before)
 	struct fixture f;
 
 	collector_default_options(&o);
-	o.queue_bytes = 20000;
+	o.queue_bytes = 40000;
 	start(&f, &o);
 	for (int i = 0; i < 1000; i++)
 		give(&f, &(struct test_message){ .samples = 2, .end_ns = 1700000000LL * NS_PER_SECOND });
 	CHECK_INT(f.n->samples_dropped_queue, 0);
-	CHECK(f.n->queue_bytes <= 20000);
+	CHECK(f.n->queue_bytes <= 40000);
 	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
 	CHECK_INT(f.sink.samples, 2000);
 	CHECK_INT(f.n->queue_bytes, 0);
@@ -227,7 +227,7 @@ TEST(what_waits_in_a_batch_that_is_being_closed_is_merged_before_anything_is_dro
 	struct fixture f;
 
 	collector_default_options(&o);
-	o.queue_bytes = 20000;
+	o.queue_bytes = 45000;
 	start(&f, &o);
 	for (int batch = 0; batch < 3; batch++) {
 		for (int i = 0; i < 15; i++)
@@ -238,7 +238,7 @@ TEST(what_waits_in_a_batch_that_is_being_closed_is_merged_before_anything_is_dro
 		give(&f, &(struct test_message){ .samples = 2, .end_ns = 1700000000LL * NS_PER_SECOND });
 	CHECK(f.c->closing->next->next);
 	CHECK_INT(f.n->samples_dropped_queue, 0);
-	CHECK(f.n->queue_bytes <= 20000);
+	CHECK(f.n->queue_bytes <= 45000);
 	check_sums(&f);
 	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
 	CHECK_INT(f.sink.samples, 120);
@@ -252,7 +252,7 @@ TEST(a_run_is_not_dropped_while_merging_would_make_room_for_it)
 	struct fixture f;
 
 	collector_default_options(&o);
-	o.queue_bytes = 20000;
+	o.queue_bytes = 28000;
 	start(&f, &o);
 	f.sink.run_result = 1;
 	for (int i = 0; i < 20; i++)
@@ -262,7 +262,7 @@ TEST(a_run_is_not_dropped_while_merging_would_make_room_for_it)
 	for (int i = 0; i < 50; i++)
 		give(&f, &(struct test_message){ .run = true, .samples = 5 });
 	CHECK_INT(f.n->runs_dropped_queue, 0);
-	CHECK(f.n->queue_bytes <= 20000);
+	CHECK(f.n->queue_bytes <= 28000);
 	set(&f.sink, false, false);
 	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
 	CHECK_INT(f.sink.runs, 50);
@@ -396,19 +396,19 @@ TEST(free_space_is_reported_before_anything_is_accepted)
 
 	collector_default_options(&o);
 	o.max_series = 5;
-	o.queue_bytes = 20000;
+	o.queue_bytes = 100000;
 	start(&f, &o);
 	r = collector_receiver(f.c);
-	CHECK_INT(r.room(r.data, 5, 20000, &err), 0);
+	CHECK_INT(r.room(r.data, 5, 100000, &err), 0);
 	CHECK_INT(r.room(r.data, 6, 1, &err), -ENOSPC);
-	CHECK_INT(r.room(r.data, 1, 20001, &err), -E2BIG);
+	CHECK_INT(r.room(r.data, 1, 100001, &err), -E2BIG);
 	for (int i = 0; i < 8; i++)		/* 5, and 3 that are folded */
 		give(&f, &(struct test_message){ .samples = 1, .end_ns = now - i * BATCH_BUCKET_NS });
 	CHECK_INT(f.n->samples_queued, 8);
 	CHECK_INT(r.room(r.data, 2, 1, &err), 0);
 	CHECK_INT(r.room(r.data, 3, 1, &err), -EAGAIN);
 	CHECK_STR(err.text, "the batch of this second has its limit of series; retry later");
-	CHECK_INT(r.room(r.data, 1, 20000, &err), -EAGAIN);
+	CHECK_INT(r.room(r.data, 1, 100000, &err), -EAGAIN);
 	CHECK(strstr(err.text, "the queue of ") && strstr(err.text, " is full: 0 MB wait; retry later"));
 	CHECK_INT(strobe_wire_parse(bytes, test_message_write(&(struct test_message){ .samples = 1 }, bytes, sizeof(bytes)), &m), 0);
 	CHECK_INT(r.room(r.data, 1, open_batch_cost_of(&m), &err), 0);

@@ -6,10 +6,13 @@
 #include "mem.h"
 #include "test.h"
 
+#include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BUCKET		(1700000000LL * 1000000000LL)
 #define FUNCTIONS	40u
+#define BATCHES		(size_t)200
 
 static const struct open_batch_rules rules = { .max_series = 10 }, sharing = { .max_series = 10, .share_stacks = true };
 
@@ -166,6 +169,51 @@ TEST(what_waits_is_counted_as_if_nothing_of_it_were_there_yet)
 	CHECK_INT(b->samples, 80);
 	CHECK_INT(profile_sum(b->batch.entries[0].profile, 0), 80);
 	open_batch_free(b);
+}
+
+static void add_line(struct open_batch *b)
+{
+	static const char line[] = "index.php;App\\Cart::total;PDO::query 3";
+	const struct source_about about = { .channel = "excimer" };
+	bool folded;
+
+	CHECK_INT(open_batch_add_line(b, &about, (struct str){ line, sizeof(line) - 3 }, 3, (struct str){ line, sizeof(line) - 1 }, BUCKET,
+				      &rules, &folded),
+		  0);
+}
+
+/* Many batches, as they wait for a sink that is away: of so many messages each, or of one line. */
+static void check_memory(const struct open_batch_rules *by, unsigned messages)
+{
+	struct open_batch *batches[BATCHES];
+	size_t before = mallinfo2().uordblks, taken;
+	uint64_t counted = 0;
+
+	for (size_t i = 0; i < BATCHES; i++) {
+		batches[i] = open_batch_new(i + 1);
+		for (unsigned k = 1; k <= messages; k++)
+			add_by(batches[i], k, by);
+		if (!messages)
+			add_line(batches[i]);
+		open_batch_seal(batches[i]);
+		counted += batches[i]->bytes;
+	}
+	taken = mallinfo2().uordblks - before;
+	CHECK(counted >= taken / 4 * 3 && counted <= taken / 2 * 5);
+	for (size_t i = 0; i < BATCHES; i++)
+		open_batch_free(batches[i]);
+}
+
+TEST(a_batch_is_counted_for_about_the_memory_that_it_takes)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	SKIP("the allocator of sanitizers does not say how much it has given");
+#endif
+	check_memory(&rules, 0);
+	check_memory(&rules, 1);
+	check_memory(&sharing, 1);
+	check_memory(&rules, 100);
+	check_memory(&sharing, 100);
 }
 
 TEST(a_discarded_batch_drops_its_pending_messages)

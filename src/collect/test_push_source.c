@@ -1,5 +1,6 @@
 /* test_push_source.c: pushes from another thread come to the receiver in the loop, whole, or not at all. */
 #include "push_source.h"
+#include "open_batch.h"
 #include "test.h"
 
 #include <errno.h>
@@ -96,7 +97,7 @@ TEST(a_push_without_room_for_all_of_it_is_refused_whole)
 	CHECK_INT(p.given, -EAGAIN);
 	CHECK(p.err.text[0]);
 	CHECK_INT(p.source->counters.pushes[SOURCE_PUSH_OTLP], 0);
-	CHECK_INT(p.cost, 2 * STROBE_WIRE_HEADER);
+	CHECK_INT(p.cost, 2 * (STROBE_WIRE_HEADER + OPEN_BATCH_SERIES_BYTES));
 	CHECK_INT(p.messages, 0);
 	end(&p);
 }
