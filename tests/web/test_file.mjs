@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { accessible, boxContrasts, drawn, launch, newPage, printed, ready } from './browser.mjs';
-import { check, end, message, run, serveStore, test } from './lib.mjs';
+import { check, end, message, run, serveStore, some, test } from './lib.mjs';
 
 const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-file-'));
 const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', name);
@@ -144,18 +144,18 @@ async function compared(name, address, how, act = rows) {
 
 const ALL_COLUMNS = ['calls', 'wall_ns', 'cpu_ns', 'off_cpu_ns', 'memory_bytes'];
 
-for (const [name, by, column] of [['trace', '', ''], ['trace', 'own', ''], ['trace', 'class', 'calls'], ['trace', 'namespace', ''], ['trace', 'file', ''], ['trace', 'package', 'wall_ns'],
+for (const [name, by, column] of some([['trace', '', ''], ['trace', 'own', ''], ['trace', 'class', 'calls'], ['trace', 'namespace', ''], ['trace', 'file', ''], ['trace', 'package', 'wall_ns'],
 	['after', '', ''], ['after', 'class', ''], ['after', 'own', ''], ['cart', '', ''], ['cart', '', 'cpu_ns'], ['cart', 'class', ''], ['cart', 'own', ''], ['recursion', '', ''], ['shop', '', ''],
-	['shop', 'class', '']])
+	['shop', 'class', '']]))
 	await test(`the table of ${name} by ${by || 'function'}${column && ` and ${column}`} is that of the server`, () =>
 		compared(name, `/runs/shop/${name}`, { ...by && { by }, ...column && { column } }));
 
-for (const [name, by, fn] of [['trace', '', 'App\\View::render'], ['trace', '', 'App\\Tree::walk'], ['trace', '', 'PDO::query'], ['trace', 'own', 'App\\View::render'], ['trace', 'class', 'App\\View'],
-	['after', '', 'App\\Part3\\Class2::step1'], ['after', 'class', 'App\\Part3\\Class2'], ['cart', '', 'main()'], ['recursion', '', 'main()']])
+for (const [name, by, fn] of some([['trace', '', 'App\\View::render'], ['trace', '', 'App\\Tree::walk'], ['trace', '', 'PDO::query'], ['trace', 'own', 'App\\View::render'], ['trace', 'class', 'App\\View'],
+	['after', '', 'App\\Part3\\Class2::step1'], ['after', 'class', 'App\\Part3\\Class2'], ['cart', '', 'main()'], ['recursion', '', 'main()']]))
 	await test(`callers and callees of ${fn} in ${name}${by && ` by ${by}`} are those of the server`, () =>
 		compared(name, `/runs/shop/${name}`, { ...by && { by }, function: fn }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]));
 
-for (const width of ['after', 'before', 'difference', 'maximum'])
+for (const width of some(['after', 'before', 'difference', 'maximum']))
 	await test(`the graph of a difference with widths of ${width} has the boxes of the server's, and looks like it`, async () => {
 		const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=none&width=${width}#show=graph`), b = await openFile('diff', `width=${width}&show=graph`);
 		check(await boxes(a) === await boxes(b) && await boxes(a) > 3, await boxes(a), await boxes(b));
@@ -168,11 +168,11 @@ for (const width of ['after', 'before', 'difference', 'maximum'])
 		await b.close();
 	});
 
-for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { 'keep-i': 'part3', by: 'class' },
-	{ keep: '^App.Part3.Class1$', by: 'class' }, { 'remove-i': 'Part3$', by: 'namespace' }, { keep: 'Part3.Class1::step1', by: 'namespace' }, { keep: '\\bstep1\\b', by: 'own' }])
+for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { 'keep-i': 'part3', by: 'class' },
+	{ keep: '^App.Part3.Class1$', by: 'class' }, { 'remove-i': 'Part3$', by: 'namespace' }, { keep: 'Part3.Class1::step1', by: 'namespace' }, { keep: '\\bstep1\\b', by: 'own' }]))
 	await test(`the server filters stacks as a file does: ${JSON.stringify(how)}`, () => compared('after', '/runs/shop/after', how));
 
-for (const by of ['', 'class', 'namespace', 'own'])
+for (const by of some(['', 'class', 'namespace', 'own']))
 	await test(`the table of a difference by ${by || 'function'} is that of the server, with how sure each change is`, () =>
 		compared('diff', '/?run=shop/after&base=shop/before&scale=none', { ...by && { by } }));
 
@@ -182,7 +182,7 @@ await test('callers and callees of a difference are those of the server', () =>
 // Calls of a comparison are those of each function and of each arrow, never of what is below.
 for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
 	for (const column of ['calls', 'wall_ns'])
-		for (const [by, fn] of [['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']])
+		for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\View::render'], ['', 'App\\Tree::walk'], ['', 'PDO::query'], ['own', 'App\\View::render'], ['class', 'App\\Tree'], ['file', '/srv/app/View.php']]))
 			await test(`${column} around ${fn}${by && ` by ${by}`} in a difference of traces, ${scale === 'none' ? 'as measured' : 'scaled'}, are those of the server`, () =>
 				compared(name, `/?run=shop/trace2&base=shop/trace&scale=${scale}`, { ...by && { by }, function: fn, column },
 					async (page) => {
@@ -192,7 +192,7 @@ for (const [name, scale] of [['traces', 'none'], ['scaled-traces', 'total']])
 				}));
 
 // More is known from pairs of caller and callee than from their tree, which is an estimate.
-for (const scale of ['none', 'total'])
+for (const scale of some(['none', 'total']))
 	await test(`callers and callees of a difference of pairs are those of the server, ${scale === 'none' ? 'as measured' : 'scaled'}`, async () => {
 		strobe('diff', files.cart, files.recursion, '--force', '--normalize', scale, '-o', page_('pairs'));
 		for (const fn of ['main()', 'PDO::query', 'a', 'b'])
@@ -209,8 +209,8 @@ const saidOfGraph = (page) => page.evaluate(() => {
 		grey: all('node').map((e) => [title(e), new Set(e.querySelector('[fill]').getAttribute('fill').match(/[0-9a-f]{2}(?=([0-9a-f]{2})*$)|\d+/g)).size === 1]).sort() };
 });
 
-for (const [name, address, how] of [['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=calls'], ['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=wall_ns'],
-	['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=calls'], ['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=wall_ns'], ['trace', '/runs/shop/trace?', 'column=calls']])
+for (const [name, address, how] of some([['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=calls'], ['traces', '/?run=shop/trace2&base=shop/trace&scale=none', 'column=wall_ns'],
+	['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=calls'], ['scaled-traces', '/?run=shop/trace2&base=shop/trace&scale=total', 'column=wall_ns'], ['trace', '/runs/shop/trace?', 'column=calls']]))
 	await test(`boxes and arrows of the call graph of ${name} say of ${how} the same as the server's`, async () => {
 		const a = await openAt(`${site}${address}&${how}&threshold=0#show=calls`), b = await openFile(name, `${how}&threshold=0&show=calls`), said = [];
 		for (const page of [a, b]) {
@@ -238,17 +238,17 @@ await test('the head of a scaled difference says what there was, as that of the 
 // The sides are not equally much, so that values before are scaled. Boxes are rounded along the tree, values of functions are not.
 const SCALED = '/?run=shop/after&base=shop/before&scale=total';
 
-for (const by of ['', 'class', 'namespace', 'own'])
+for (const by of some(['', 'class', 'namespace', 'own']))
 	await test(`values before in the table of a scaled difference by ${by || 'function'} are those of the server`, () => compared('scaled', SCALED, { ...by && { by } }));
 
-for (const how of [{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { keep: '^App.Part3.Class1$', by: 'class' }])
+for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: 'Class[12]::' }, { keep: '^App.Part3.Class1$', by: 'class' }]))
 	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
 		// Chance is judged by what was measured of fewer functions.
 		await compared('scaled', SCALED, how);
 		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split(/scale(?!d)/)[0].split('colours')[0], all.match(/× [\d.]+/)[0]]));
 	});
 
-for (const [by, fn] of [['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']])
+for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']]))
 	await test(`values before of ${fn} in a scaled difference are those of the server, and of strobe diff`, async () => {
 		await compared('scaled', SCALED, { function: fn, ...by && { by } }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]);
 		if (by)
@@ -260,7 +260,7 @@ for (const [by, fn] of [['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::s
 		await page.close();
 	});
 
-for (const [name, how] of [['trace', ''], ['trace', 'by=own'], ['trace', 'by=class&column=calls'], ['after', ''], ['after', 'reverse=1'], ['after', 'by=namespace'], ['cart', 'column=memory_bytes']])
+for (const [name, how] of some([['trace', ''], ['trace', 'by=own'], ['trace', 'by=class&column=calls'], ['after', ''], ['after', 'reverse=1'], ['after', 'by=namespace'], ['cart', 'column=memory_bytes']]))
 	await test(`the flame graph of ${name} ${how} has the boxes of the server's, and looks like it`, async () => {
 		const a = await openAt(`${site}/runs/shop/${name}?${how}#show=graph`), b = await openFile(name, `${how}&show=graph`);
 		check(await boxes(a) === await boxes(b) && await boxes(a) > 3, await boxes(a), await boxes(b));
@@ -794,7 +794,7 @@ await test('of pairs of caller and callee the search says what was measured, and
 
 // --- Everywhere ---
 
-for (const [name, how] of [['trace', ''], ['trace', 'show=calls'], ['trace', 'show=time'], ['trace', 'show=table'], ['trace', 'function=App%5CView%3A%3Arender'], ['diff', ''], ['diff', 'show=table']])
+for (const [name, how] of some([['trace', ''], ['trace', 'show=calls'], ['trace', 'show=time'], ['trace', 'function=App%5CView%3A%3Arender'], ['diff', ''], ['trace', 'show=table'], ['diff', 'show=table']]))
 	for (const dark of [false, true])
 		await test(`axe finds nothing serious: ${name} ${how}${dark ? ' in the dark' : ''}`, async () => {
 			const page = await openFile(name, how, { dark });
@@ -805,7 +805,7 @@ for (const [name, how] of [['trace', ''], ['trace', 'show=calls'], ['trace', 'sh
 			await page.close();
 		});
 
-for (const [width, height, phone] of [[320, 640, true], [390, 844, true], [1024, 768], [3840, 2160]])
+for (const [width, height, phone] of some([[320, 640, true], [390, 844, true], [1024, 768], [3840, 2160]]))
 	await test(`${width} px: nothing is wider than the window, and rows of the table are no taller than two lines`, async () => {
 		for (const [name, how] of [['trace', ''], ['trace', 'show=table'], ['trace', 'show=calls'], ['trace', 'function=App%5CView%3A%3Arender'], ['diff', ''], ['options', '']]) {
 			const page = await openFile(name, how, { width, height, phone });
