@@ -389,6 +389,7 @@ static int run(int argc, char **argv)
 	if ((code = check_options(&o, &duration_ns, operands)))
 		return code;
 	fill_options(&o);
+	recording_catch_signals();
 	code = recorder_open(&r, &o, &err);
 	if (code >= 0)
 		code = report_method(&o, r, &err);

@@ -15,6 +15,12 @@ from fpm import Fpm
 from recording import CHAINS, LONG_SLEEP, OLD_KERNEL, Cgroup, Php, check_chains, cpu_seconds, record, stacks, wait_for_samples
 from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, fastcgi, main, test, wait_for
 
+def pending_signals(pid):
+    """Signals sent to a process that its threads have not seen yet."""
+    with open(f'/proc/{pid}/status') as f:
+        return int(re.search(r'^ShdPnd:\s*(\w+)', f.read(), re.M)[1], 16)
+
+
 SLEEPS = '<?php function nap() { usleep(5000); } echo "ready\\n"; while (true) nap();'
 
 
@@ -297,6 +303,27 @@ def signals_that_end_a_recording_keep_it():
             said = p.communicate(timeout=60)[1]
             check(p.returncode == 0 and re.search('[0-9] samples of', said), f'{signo}: {p.returncode} {said}')
             check_chains(f'{d}/out.folded', php.path)
+
+
+@test
+def a_signal_while_it_starts_ends_it_in_an_orderly_way():
+    line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout
+    if not line:
+        raise Skip('there are no headers of PHP')
+    for signo, count in ((signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGTERM, 2)):
+        with Directory() as d, Php(d, SLEEPS) as php:
+            # It reads the table of offsets first, and that waits for a writer.
+            os.mkfifo(f'{d}/table')
+            p = subprocess.Popen([STROBE, 'record', '-p', str(php.process.pid), '-q', '--php-offsets', f'{d}/table', '-o', f'{d}/out.folded'],
+                                 stderr=subprocess.PIPE, text=True)
+            with open(f'{d}/table', 'w') as f:
+                for _ in range(count):
+                    p.send_signal(signo)
+                    wait_for(lambda: p.poll() is not None or not pending_signals(p.pid))
+                if count == 1:
+                    f.write(line)
+            said = p.communicate(timeout=120)[1]
+            check(p.returncode == (4 if count == 1 else -signo), f'{signo} × {count}: {p.returncode} {said}')
 
 
 @test
