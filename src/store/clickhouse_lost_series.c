@@ -40,7 +40,7 @@ static int count_unlabelled(struct clickhouse_store *s, unsigned shard, uint32_t
 struct lost_days {
 	uint32_t first, last;		/* days since 1970 */
 	unsigned count;
-	uint64_t rows;			/* of samples, without labels */
+	uint64_t rows;			/* rows of samples without labels */
 };
 
 static void add_day(struct lost_days *l, uint32_t day, uint64_t rows)
