@@ -557,6 +557,31 @@ def a_daemon_gets_profiles_with_pool_and_entry():
 
 
 @test
+def a_program_without_a_file_has_the_entry_that_the_extension_gives_it():
+    source = 'function nap() { for ($i = 0; $i < 10000; $i++); } echo "ready\\n"; while (true) nap();'
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension is not built')
+    for words, text in (['-r', source], None), ([], f'<?php {source}'):
+        with Directory() as d, Daemon(d) as daemon:
+            options = ['-n', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', f'strobe.socket={daemon.socket}',
+                       '-d', 'strobe.labels="host=node-a"']
+            php = subprocess.Popen(['php', *options, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            php.stdin.write(text or '')
+            php.stdin.close()
+            php.stdout.readline()
+            r = record('-p', php.pid, '-F', 99, '-d', 2, '--lang', 'php', '--to', daemon.socket, '--label', 'host=node-a')
+            php.terminate()
+            php.wait()
+            php.stdout.close()
+            check(r.returncode == 0, r.stderr)
+            for sampler in 'record', '!record':
+                found = lambda: json.loads(daemon.get(f'/api/v1/labels?from=-1h&sampler={sampler}'))['labels']
+                check(wait_for(found), f'{sampler}: samples are stored')
+                labels = {label['key']: [v['value'] for v in label['values']] for label in found()}
+                check(labels['entry'] == ['-'] and labels['host'] == ['node-a'], f'{sampler}: {labels}')
+
+
+@test
 def requests_of_any_method_do_not_speak_against_php():
     with Directory() as f, Fpm(f, plain=True, children=1) as fpm:
         fpm.write('busy.php', '<?php function busy() { while (!file_exists(__DIR__ . "/end")); } busy();')
