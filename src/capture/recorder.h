@@ -36,6 +36,7 @@ struct recorder_options {
 	u8 languages;				/* see languages.h; without BPF there is PHP alone */
 	bool labels;				/* count pools, containers, scripts and methods apart: recorder_take */
 	bool pid_label;				/* and processes */
+	const char *host;			/* the label `host`; NULL: the name of this machine */
 	bool open_waits;			/* recorder_take has waits as far as they have gone, not only once they end */
 	const char *php_offsets;		/* a file with more offsets of PHP, or NULL */
 	const char *perl_offsets;		/* the same of Perl */

@@ -134,7 +134,10 @@ int recorder_open(struct recorder **ret, const struct recorder_options *o, struc
 	r->options = *o;
 	r->stacks = stack_registry_new();
 	r->processes_seen = process_labels_new(o->pid_label);
-	gethostname(r->host, sizeof(r->host) - 1);
+	if (o->host)
+		snprintf(r->host, sizeof(r->host), "%s", o->host);
+	else
+		gethostname(r->host, sizeof(r->host) - 1);
 	e = open_all(r, err);
 	if (e < 0)
 		recorder_free(r);

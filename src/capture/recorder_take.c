@@ -36,6 +36,9 @@ void recorder_labels(const struct recorder *r, struct labels *ret)
 	set(ret, "sampler", "record", 6);
 }
 
+/* PHP's name for a program given by -r or on standard input, for which the extension says "-". */
+#define STANDARD_INPUT	"Standard input code"
+
 /* A script is named as the extension names it: its file without directory and ".php"; a Perl program without ".pl". */
 static size_t entry_size(const char *name)
 {
@@ -55,8 +58,10 @@ static void label(void *data, const struct count_key *key, struct labels *ret)
 
 	process_labels_set(r->processes_seen, key->process, ret);
 	if (stack_registry_request(r->stacks, key->request, &script, &method)) {
-		const char *name = strrchr(script, '/') ? strrchr(script, '/') + 1 : script;
+		const char *slash = strrchr(script, '/'), *name = slash && slash[1] ? slash + 1 : script;
 
+		if (!strcmp(name, STANDARD_INPUT))
+			name = "-";
 		set(ret, "entry", name, entry_size(name));
 		set(ret, "method", method, strlen(method));
 	}

@@ -252,6 +252,7 @@ static int run(int argc, char **argv)
 	o.other_kinds = all_files;
 	o.php_offsets = offsets;
 	o.languages = LANGUAGE_PHP;
+	recording_catch_signals();
 	code = recorder_open(&r, &o, &err);
 	if (code >= 0)
 		code = recording_run(r, &(struct recording_run){ .duration_ns = duration_ns }, &err);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define HZ_MAX		10000
+#define HOST_MAX	255u
 #define SEND_NS		(10 * (int64_t)NS_PER_SECOND)
 
 #define NOT_GIVEN (-1e300)
@@ -65,7 +66,8 @@ static const struct option_spec options[] = {
 	  "Do not record executed lines." },
 	{ OPTION_STRING, 0, "to", "URL", &to,
 	  "Send profiles to a daemon every 10 seconds instead.", "URL is unix:SOCKET, or the path of the socket." },
-	{ OPTION_LIST, 0, "label", "LABEL", &extra_labels, "With --to: add a label; only pid is supported." },
+	{ OPTION_LIST, 0, "label", "LABEL", &extra_labels, "With --to: add pid, or replace host (host=NAME).",
+	  "The default host is the name of this machine." },
 	{ OPTION_INT, 0, "rows", "N", &rows, "Rows of the function table (default: 10; 0: all)." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ 0 }
@@ -97,7 +99,7 @@ static const struct command_spec spec = {
 		"strobe record --to unix:/run/strobe/strobe.sock\n",
 	.choices =
 		"lang php perl native\n"
-		"label pid\n",
+		"label pid host=\n",
 	.options = options,
 };
 
@@ -133,6 +135,16 @@ static int check_frames(void)
 	return code;
 }
 
+static bool take_label(const char *text, struct recorder_options *o)
+{
+	if (!strcmp(text, "pid"))
+		return o->pid_label = true;
+	if (strncmp(text, "host=", 5) || !text[5] || strlen(text + 5) > HOST_MAX)
+		return false;
+	o->host = text + 5;
+	return true;
+}
+
 static int check_options(struct recorder_options *o, int64_t *ret_duration_ns, int operands)
 {
 	struct err err = { 0 };
@@ -162,9 +174,8 @@ static int check_options(struct recorder_options *o, int64_t *ret_duration_ns, i
 	if (to && output)
 		return command_usage(&spec, "--to and -o exclude each other");
 	for (size_t i = 0; i < extra_labels.count; i++)
-		if (!to || strcmp(extra_labels.items[i], "pid"))
-			return command_usage(&spec, to ? "unknown label '%s'; --label takes pid" :
-			  "--label %s needs --to",
+		if (!to || !take_label(extra_labels.items[i], o))
+			return command_usage(&spec, to ? "invalid label '%s'; --label takes pid, or host=NAME" : "--label %s needs --to",
 					     extra_labels.items[i]);
 	if (!output)
 		output = "profile.strobe";
@@ -187,7 +198,6 @@ static void fill_options(struct recorder_options *o)
 	o->languages = file_io ? LANGUAGE_PHP : recording_languages(&frames, &targets);
 	o->labels = to != NULL;
 	o->open_waits = to != NULL;
-	o->pid_label = extra_labels.count > 0;
 	o->php_offsets = php_offsets;
 	o->perl_offsets = perl_offsets;
 }
@@ -389,6 +399,7 @@ static int run(int argc, char **argv)
 	if ((code = check_options(&o, &duration_ns, operands)))
 		return code;
 	fill_options(&o);
+	recording_catch_signals();
 	code = recorder_open(&r, &o, &err);
 	if (code >= 0)
 		code = report_method(&o, r, &err);

@@ -7,10 +7,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+/* A signal is noticed after so long at the latest, if it comes while events are handled. */
+#define STEP_NS NS_PER_SECOND
+
+static volatile sig_atomic_t interrupted, is_open;
 
 static void interrupt(int signo)
 {
+	if (interrupted && !is_open) {
+		signal(signo, SIG_DFL);
+		raise(signo);
+	}
 	interrupted = 1;
 }
 
@@ -21,14 +28,29 @@ static void heed_hangup(void)
 		signal(SIGHUP, SIG_IGN);
 }
 
+void recording_catch_signals(void)
+{
+	signal(SIGINT, interrupt);
+	signal(SIGTERM, interrupt);
+	heed_hangup();
+}
+
+/* Returns 0 once the last target is gone. */
+static int run_turn(struct recorder *r, int64_t turn_ns, struct err *err)
+{
+	int e = 1;
+
+	for (int64_t left = turn_ns; e > 0 && left > 0 && !interrupted; left -= STEP_NS)
+		e = recorder_run(r, left < STEP_NS ? left : STEP_NS, err);
+	return e;
+}
+
 int recording_run(struct recorder *r, const struct recording_run *how, struct err *err)
 {
 	int64_t turn_ns = how->turn_ns ? how->turn_ns : NS_PER_SECOND;
 	int e;
 
-	signal(SIGINT, interrupt);
-	signal(SIGTERM, interrupt);
-	heed_hangup();
+	is_open = 1;
 	if ((e = recorder_start(r, err)) < 0)
 		return e;
 	if (!how->quiet && !how->duration_ns && isatty(STDERR_FILENO))
@@ -38,7 +60,7 @@ int recording_run(struct recorder *r, const struct recording_run *how, struct er
 
 		if (left <= 0)
 			break;
-		e = recorder_run(r, left < turn_ns ? left : turn_ns, err);
+		e = run_turn(r, left < turn_ns ? left : turn_ns, err);
 		if (how->turn_ns && e >= 0 && how->turn(how->data, r, err) < 0)
 			e = err->code;
 	}

@@ -12,6 +12,10 @@ struct recording_run {
 	void *data;
 };
 
+/* Call it before the recorder is opened, which may take seconds: from then on SIGINT, SIGTERM and SIGHUP end the recording in an
+ * orderly way, even one that has not started. While the recorder is being opened, a second signal ends the program at once. */
+void recording_catch_signals(void);
+
 /* Starts, and stops after the time, at SIGINT, SIGTERM or SIGHUP, or with the last process of -p; an error of `turn` ends it too. */
 int recording_run(struct recorder *r, const struct recording_run *how, struct err *err);
 

@@ -126,6 +126,25 @@ static void put_advice(struct buf *b, const json_t *senders)
 		    "phpinfo() there says which setting to change\n");
 }
 
+static bool has_several_sinks(const json_t *status)
+{
+	return json_array_size(json_object_get(status, "sinks")) > 1;
+}
+
+/* The daemon's sums call data stored once no sink queues it any more, so one failing sink keeps them at 0 while the others have
+ * everything. */
+static const char *stored_word(const json_t *status)
+{
+	return has_several_sinks(status) ? "done in all sinks" : "stored";
+}
+
+static void put_stored_and_queued(struct buf *b, const json_t *status, const json_t *sums)
+{
+	put_count(b, sums, "stored", " ");
+	buf_printf(b, "%s, ", stored_word(status));
+	put_count(b, sums, "queued", has_several_sinks(status) ? " queued for at least one" : " queued");
+}
+
 static void put_samples(struct buf *b, const json_t *status)
 {
 	const json_t *samples = json_object_get(status, "samples"), *commits = json_object_get(status, "commits");
@@ -133,8 +152,8 @@ static void put_samples(struct buf *b, const json_t *status)
 
 	put_label(b, "samples");
 	put_count(b, samples, "received", " received, ");
-	put_count(b, samples, "stored", " stored, ");
-	put_count(b, samples, "queued", " queued; last: ");
+	put_stored_and_queued(b, status, samples);
+	buf_puts(b, has_several_sinks(status) ? " (each sink is below); last: " : "; last: ");
 	put_ago(b, number(samples, "last"), now);
 	buf_putc(b, '\n');
 	put_label(b, "dropped");
@@ -163,8 +182,8 @@ static void put_runs(struct buf *b, const json_t *status)
 		return;
 	put_label(b, "runs");
 	put_count(b, runs, "received", " received from PHP, ");
-	put_count(b, runs, "stored", " stored, ");
-	put_count(b, runs, "queued", " queued, ");
+	put_stored_and_queued(b, status, runs);
+	buf_puts(b, ", ");
 	put_count(b, runs, "posted", " posted; dropped: ");
 	put_reasons(b, json_object_get(runs, "dropped"), "none");
 	buf_puts(b, "; lost by PHP: ");
@@ -181,14 +200,15 @@ static void put_runs(struct buf *b, const json_t *status)
 	put_count(b, store, "runs_expired", " expired\n");
 }
 
-static void put_source_samples(struct buf *b, const json_t *source, const json_t *samples, double now)
+static void put_source_samples(struct buf *b, const json_t *status, const json_t *source, const json_t *samples)
 {
 	put_label(b, "");
 	put_count(b, samples, "received", " samples received = ");
-	put_count(b, samples, "stored", " stored + ");
+	put_count(b, samples, "stored", " ");
+	buf_printf(b, "%s + ", stored_word(status));
 	put_count(b, samples, "dropped", " dropped + ");
 	put_count(b, samples, "in_flight", " in flight; last: ");
-	put_ago(b, number(source, "last_message"), now);
+	put_ago(b, number(source, "last_message"), number(status, "now"));
 	buf_putc(b, '\n');
 }
 
@@ -221,7 +241,7 @@ static bool is_idle_push(const json_t *source)
 
 /* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others also have lines and
  * servers. */
-static void put_source(struct buf *b, const json_t *source, double now)
+static void put_source(struct buf *b, const json_t *status, const json_t *source)
 {
 	const json_t *samples = json_object_get(source, "samples");
 	const char *url = text(source, "url");
@@ -267,9 +287,24 @@ static void put_source(struct buf *b, const json_t *source, double now)
 	}
 	buf_putc(b, '\n');
 	if (samples) {
-		put_source_samples(b, source, samples, now);
+		put_source_samples(b, status, source, samples);
 		put_stream(b, json_object_get(source, "stream"));
 	}
+}
+
+static void put_sink_runs(struct buf *b, const json_t *runs)
+{
+	_cleanup_(buf_done) struct buf dropped = { 0 };
+
+	buf_init(&dropped);
+	put_reasons(&dropped, json_object_get(runs, "dropped"), "none");
+	if (!integer_of(runs, "stored") && !integer_of(runs, "known") && !integer_of(runs, "queued") && !strcmp(dropped.data, "none"))
+		return;
+	put_label(b, "");
+	put_count(b, runs, "stored", " runs stored, ");
+	put_count(b, runs, "known", " known already, ");
+	put_count(b, runs, "queued", " queued; dropped: ");
+	buf_printf(b, "%s\n", dropped.data);
 }
 
 static void put_sink(struct buf *b, const json_t *sink, double now)
@@ -301,6 +336,7 @@ static void put_sink(struct buf *b, const json_t *sink, double now)
 		put_seconds(b, lag);
 	}
 	buf_putc(b, '\n');
+	put_sink_runs(b, json_object_get(sink, "runs"));
 	if (json_object_size(json_object_get(sink, "counts"))) {
 		put_label(b, "");
 		put_reasons(b, json_object_get(sink, "counts"), "all its own counters are 0");
@@ -388,7 +424,7 @@ int status_text_put(const char *url, const struct buf *json, struct buf *out, st
 	put_samples(out, status);
 	put_runs(out, status);
 	json_array_foreach(json_object_get(status, "sources"), i, source)
-		put_source(out, source, number(status, "now"));
+		put_source(out, status, source);
 	json_array_foreach(json_object_get(status, "sinks"), i, source)
 		put_sink(out, source, number(status, "now"));
 	put_store(out, json_object_get(status, "store"));

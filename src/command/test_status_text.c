@@ -54,7 +54,8 @@ TEST(processes_that_cannot_be_sampled_get_a_sentence)
 }
 
 static const char pipeline[] =
-	"{\"version\":\"0.1.0\",\"now\":1000100.5,\"uptime_seconds\":4,\"ready\":true,\"sources\":["
+	"{\"version\":\"0.1.0\",\"now\":1000100.5,\"uptime_seconds\":4,\"ready\":true,"
+	"\"samples\":{\"received\":75,\"stored\":0,\"queued\":75},\"runs\":{\"received\":9,\"stored\":7,\"queued\":2},\"sources\":["
 	"{\"url\":\"redis://h/?stream=s\",\"up\":false,\"state\":\"cannot connect\",\"connections\":1,\"messages\":5,\"lines\":70,"
 	"\"rejected\":{\"truncated\":0},\"rejected_lines\":{\"no_count\":2},\"last_message\":1000099,"
 	"\"samples\":{\"received\":75,\"stored\":60,\"dropped\":5,\"in_flight\":10},"
@@ -63,6 +64,7 @@ static const char pipeline[] =
 	"\"failing\":true,\"why\":\"the disk is full\",\"lag_seconds\":61.5,\"last_commit\":1000039,"
 	"\"counts\":{\"spool_bytes\":4096,\"files\":0}},"
 	"{\"url\":\"sqlite:/old\",\"draining\":true,\"samples\":{\"handed\":5,\"stored\":2,\"queued\":3,\"dropped\":{}},"
+	"\"runs\":{\"stored\":7,\"known\":1,\"queued\":2,\"dropped\":{\"conflict\":3}},"
 	"\"failing\":true,\"why\":\"it is read-only\",\"last_commit\":1000099}]}";
 
 TEST(sources_and_sinks_say_what_they_do_and_their_sums)
@@ -74,12 +76,14 @@ TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 	buf_init(&out);
 	buf_puts(&json, pipeline);
 	CHECK_INT(status_text_put("http://h:1", &json, &out, NULL), 0);
+	CHECK(strstr(out.data, "\nsamples     75 received, 0 done in all sinks, 75 queued for at least one (each sink is below); "));
+	CHECK(strstr(out.data, "\nruns        9 received from PHP, 7 done in all sinks, 2 queued for at least one, 0 posted"));
 	at = strstr(out.data, "source ");
 	CHECK(at != NULL);
 	CHECK_STR(at ? at : "",
 		  "source      redis://h/?stream=s: DOWN, cannot connect\n"
 		  "            1 connection, 5 messages, 70 lines (rejected: no_count 2), rejected: none\n"
-		  "            75 samples received = 60 stored + 5 dropped + 10 in flight; last: 1 s ago\n"
+		  "            75 samples received = 60 done in all sinks + 5 dropped + 10 in flight; last: 1 s ago\n"
 		  "            9 entries not read yet, 3 not acknowledged, 60 acknowledged, 1 claimed from others, 2 "
 		  "trimmed unread\n"
 		  "sink        logs:/l: FAILING, the disk is full\n"
@@ -87,7 +91,8 @@ TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 		  "commit: 1 min 1 s ago, oldest batch queued for 1 min 1 s\n"
 		  "            spool_bytes 4,096\n"
 		  "sink        sqlite:/old (removed, draining): FAILING, it is read-only\n"
-		  "            5 samples handed = 2 stored + 3 queued + dropped: none; last commit: 1 s ago\n");
+		  "            5 samples handed = 2 stored + 3 queued + dropped: none; last commit: 1 s ago\n"
+		  "            7 runs stored, 1 known already, 2 queued; dropped: conflict 3\n");
 	buf_done(&json);
 	buf_done(&out);
 }

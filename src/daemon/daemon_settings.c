@@ -303,7 +303,6 @@ static int take_token(const char *option, const char *path, const char *variable
 		      struct err *err)
 {
 	struct err why = { 0 };
-	struct stat st;
 	int r = token_get(path, variable, token, &why);
 
 	if (r == -ENOENT)
@@ -316,7 +315,7 @@ static int take_token(const char *option, const char *path, const char *variable
 		wrong(option, err, ": %s", why.text);
 		return err->code = r;
 	}
-	if (path && stat(path, &st) == 0 && (st.st_mode & 077))
+	if (path && token_file_is_exposed(path))
 		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
 	*ret = token->size ? token->data : NULL;
 	return 0;

@@ -135,14 +135,29 @@ static unsigned connections(const json_t *status)
 	return n > 0 ? (unsigned)n : 0;
 }
 
+/* "50 stored"; of several sinks each, since the daemon's sum counts samples once no sink queues them any more. */
+static void put_stored(struct buf *b, const json_t *status)
+{
+	const json_t *sinks = json_object_get(status, "sinks"), *sink;
+	size_t i;
+
+	if (json_array_size(sinks) < 2) {
+		buf_printf(b, "%lld stored", (long long)whole(json_object_get(status, "samples"), "stored"));
+		return;
+	}
+	json_array_foreach(sinks, i, sink)
+		buf_printf(b, "%s%lld stored in %s", i ? ", " : "", (long long)whole(json_object_get(sink, "samples"), "stored"), text(sink, "url"));
+}
+
 static void add_arrived(struct findings *f, const json_t *status)
 {
 	const json_t *samples = json_object_get(status, "samples");
 	double now = json_number_value(json_object_get(status, "now")), last = json_number_value(json_object_get(samples, "last"));
 	unsigned connected = connections(status);
-	_cleanup_(buf_done) struct buf b = { 0 };
+	_cleanup_(buf_done) struct buf b = { 0 }, stored = { 0 };
 
 	buf_init(&b);
+	buf_init(&stored);
 	if (!whole(samples, "received")) {
 		put_seconds(&b, json_number_value(json_object_get(status, "uptime_seconds")));
 		findings_add(f, LEVEL_PROBLEM, AREA_DAEMON, "nothing-arrived", "samples",
@@ -151,11 +166,13 @@ static void add_arrived(struct findings *f, const json_t *status)
 		return;
 	}
 	put_seconds(&b, now - last);
+	put_stored(&stored, status);
 	findings_add(f, now - last > QUIET ? LEVEL_NOTE : LEVEL_OK, AREA_DAEMON, "arrived", "samples",
 		     now - last > QUIET ? "nothing, if there was no request since: only running "
-					  "requests are sampled" : NULL,
-		     "%lld received, %lld stored, the last %s ago; connections from PHP: %u",
-		     (long long)whole(samples, "received"), (long long)whole(samples, "stored"), b.data, connected);
+					  "requests are sampled" :
+					  NULL,
+		     "%lld received, %s, the last %s ago; connections from PHP: %u",
+		     (long long)whole(samples, "received"), stored.data, b.data, connected);
 }
 
 static void add_answer(struct findings *f, const char *url, const struct daemon_unit *unit, const json_t *status)

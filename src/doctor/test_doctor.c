@@ -62,6 +62,11 @@ TEST(a_daemon_that_lost_samples_says_why_and_what_to_do)
 	CHECK(strstr(find(&f, "nothing-arrived")->cause, "3 minutes") && find(&f, "source-down") && find(&f, "no-socket"));
 	findings_done(&f);
 
+	daemon_is(&f, "{\"version\":\"0.1.0\",\"ready\":true,\"now\":1000,\"samples\":{\"received\":50,\"stored\":0,\"queued\":50,\"last\":990},"
+		      "\"sinks\":[{\"url\":\"sqlite:/s\",\"samples\":{\"stored\":50}},{\"url\":\"otlp://h\",\"samples\":{\"stored\":0}}]}");
+	CHECK_STR(find(&f, "arrived")->cause, "50 received, 50 stored in sqlite:/s, 0 stored in otlp://h, the last 10 s ago; connections from PHP: 0");
+	findings_done(&f);
+
 	daemon_is(&f, "[1]");
 	CHECK_INT(find(&f, "daemon")->level, LEVEL_PROBLEM);
 	findings_done(&f);

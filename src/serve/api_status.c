@@ -228,6 +228,22 @@ static void put_figures(struct json *j, const struct server_sink *s)
 	json_end(j);
 }
 
+static void put_sink_runs(struct json *j, const struct sink_counters *c)
+{
+	json_key(j, "runs");
+	json_open_object(j);
+	put_u64(j, "stored", c->runs_stored);
+	put_u64(j, "known", c->runs_known);
+	put_u64(j, "queued", c->runs_queued);
+	json_key(j, "dropped");
+	json_open_object(j);
+	put_u64(j, "queue_full", c->runs_dropped_queue);
+	put_u64(j, "conflict", c->runs_dropped_conflict);
+	put_u64(j, "unfit", c->runs_dropped_unfit);
+	json_end(j);
+	json_end(j);
+}
+
 static void put_sink(struct json *j, const struct server_sink *s)
 {
 	const struct sink_counters *c = s->counters;
@@ -253,6 +269,7 @@ static void put_sink(struct json *j, const struct server_sink *s)
 	put_u64(j, "queued", t.queued);
 	put_dropped(j, t.dropped_queue, t.dropped_unfit);
 	json_end(j);
+	put_sink_runs(j, c);
 	put_u64(j, "queue_bytes", c->queue_bytes);
 	put_u64(j, "commits", c->commits);
 	put_u64(j, "commit_failures", c->commit_failures);

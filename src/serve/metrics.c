@@ -505,8 +505,8 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	struct collector_tally t = tally_collector(c);
 
 	single(out, "strobe_samples_received_total", "counter", t.received, "Samples received.");
-	single(out, "strobe_samples_stored_total", "counter", t.stored, "Samples committed to the store, or to "
-									"at least one sink.");
+	single(out, "strobe_samples_stored_total", "counter", t.stored,
+	       "Samples that a sink has stored and that no sink still queues; strobe_sink_samples_stored_total has each sink's.");
 
 	family(out, "strobe_samples_dropped_total", "counter",
 	       "Samples lost: queue_full and unfit here, all other reasons by the PHP processes before sending.");
@@ -519,7 +519,7 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 	       "Samples given up in the queues of removed sinks; other sinks have or had them.");
 	single(out, "strobe_removed_sink_runs_dropped_total", "counter", c->removed_sink_runs,
 	       "Runs given up in the queues of removed sinks; other sinks have or had them.");
-	single(out, "strobe_samples_queued", "gauge", t.queued, "Samples queued for their commit.");
+	single(out, "strobe_samples_queued", "gauge", t.queued, "Samples queued for at least one sink.");
 	single(out, "strobe_queue_bytes", "gauge", c->queue_bytes, "Memory of samples and runs queued "
 								   "for their commit.");
 	single(out, "strobe_series_folded_total", "counter", c->series_folded,

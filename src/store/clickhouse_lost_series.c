@@ -36,11 +36,54 @@ static int count_unlabelled(struct clickhouse_store *s, unsigned shard, uint32_t
 	return clickhouse_ask_number(s, shard, sql, ret, err);
 }
 
-static int restore_day(struct clickhouse_store *s, unsigned shard, uint32_t day, uint64_t *ret_left, struct err *err)
+/* Days, for one line of the log. */
+struct lost_days {
+	uint32_t first, last;		/* days since 1970 */
+	unsigned count;
+	uint64_t rows;			/* rows of samples without labels */
+};
+
+static void add_day(struct lost_days *l, uint32_t day, uint64_t rows)
 {
-	const char *server = s->url.servers[shard].name;
+	l->first = !l->count || day < l->first ? day : l->first;
+	l->last = day > l->last ? day : l->last;
+	l->count++;
+	l->rows += rows;
+}
+
+/* "its rows of 2026-06-10", or "its rows of 364 days from 2025-11-30 to 2026-11-28". */
+static void put_days(const struct lost_days *l, char *ret, size_t size)
+{
+	char first[24], last[24];
+
+	clock_format(l->first * NS_PER_DAY, first, sizeof(first));
+	clock_format(l->last * NS_PER_DAY, last, sizeof(last));
+	if (l->count == 1)
+		snprintf(ret, size, "its rows of %.10s", first);
+	else
+		snprintf(ret, size, "its rows of %u days from %.10s to %.10s", l->count, first, last);
+}
+
+static void report(const char *server, const struct lost_days *lost, const struct lost_days *restored)
+{
+	char days[96];
+
+	if (lost->count) {
+		put_days(lost, days, sizeof(days));
+		log_warning("ClickHouse at %s has lost %s in the table 'series': %llu rows of samples have no labels, and queries by"
+			    " label leave them out; no other server has them",
+			    server, days, (unsigned long long)lost->rows);
+	}
+	if (restored->count) {
+		put_days(restored, days, sizeof(days));
+		log_warning("ClickHouse at %s had lost %s in the table 'series'; they were copied from the other servers", server, days);
+	}
+}
+
+static int restore_day(struct clickhouse_store *s, unsigned shard, uint32_t day, struct lost_days *lost, struct lost_days *restored,
+		       struct err *err)
+{
 	uint64_t before, left;
-	char date[24];
 	int rc = count_unlabelled(s, shard, day, &before, err);
 
 	if (rc < 0 || !before)
@@ -50,18 +93,9 @@ static int restore_day(struct clickhouse_store *s, unsigned shard, uint32_t day,
 			rc = copy_series(s, i, shard, day, err);
 	if (rc >= 0)
 		rc = count_unlabelled(s, shard, day, &left, err);
-	if (rc < 0)
-		return rc;
-	clock_format(day * NS_PER_DAY, date, sizeof(date));
-	if (left)
-		log_warning("ClickHouse at %s has lost its rows of %.10s in the table 'series': %llu rows of samples have no labels, and queries by"
-			    " label leave them out; no other server has them",
-			    server, date, (unsigned long long)left);
-	else
-		log_warning("ClickHouse at %s had lost its rows of %.10s in the table 'series'; they were copied from the other servers",
-			    server, date);
-	*ret_left += left;
-	return 0;
+	if (rc >= 0)
+		add_day(left ? lost : restored, day, left);
+	return rc;
 }
 
 static int restore_on(struct clickhouse_store *s, unsigned shard, uint64_t *ret_left, struct err *err)
@@ -70,6 +104,7 @@ static int restore_on(struct clickhouse_store *s, unsigned shard, uint64_t *ret_
 		.sql = "SELECT toUInt32(toDate(partition)) AS day " PARTS_OF("samples") " AND partition NOT IN (SELECT partition " PARTS_OF("series") ") GROUP BY day FORMAT RowBinary",
 	};
 	_cleanup_(buf_done) struct buf days = { 0 };
+	struct lost_days lost = { 0 }, restored = { 0 };
 	struct row_reader r;
 	int rc;
 
@@ -81,7 +116,9 @@ static int restore_on(struct clickhouse_store *s, unsigned shard, uint64_t *ret_
 	clickhouse_known_forget(s->known);
 	lock_release(&s->writer);
 	for (r = row_reader_of(&days); rc >= 0 && row_more(&r);)
-		rc = restore_day(s, shard, (uint32_t)row_get(&r, 4), ret_left, err);
+		rc = restore_day(s, shard, (uint32_t)row_get(&r, 4), &lost, &restored, err);
+	report(s->url.servers[shard].name, &lost, &restored);
+	*ret_left += lost.rows;
 	return rc;
 }
 

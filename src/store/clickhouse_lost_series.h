@@ -4,8 +4,8 @@
 
 #include "clickhouse_store.h"
 
-/* Copies the series of days of which a server has samples but no series from the other servers. Where that is not enough, the log says so,
- * once an hour. */
+/* Copies the series of days of which a server has samples but no series from the other servers. Where that is not enough, the log says so
+ * once an hour: one line for each server, whatever the number of days. */
 int clickhouse_restore_series(struct clickhouse_store *s, int64_t now_ns, struct err *err);
 
 #endif

@@ -220,6 +220,16 @@ def labels_that_a_server_lost_come_back_from_the_others():
         with Page(d, both('unlabelled')) as page:
             said = lambda: [line for line in page.daemon.said.lines() if 'no other server has them' in line]
             check(wait_for(lambda: len(said()) == 2, 20), f'where none has them, the log says so: {page.daemon.said.lines()}')
+        # Copies of the samples under other days, which have no labels either.
+        columns = one.ask("SELECT name FROM system.columns WHERE database = 'unlabelled' AND table = 'samples'").split()
+        latest = one.ask('SELECT max(day) FROM samples', 'unlabelled').strip()
+        for days in range(1, 5):
+            of_then = ', '.join(f"toDate('{latest}') - {days}" if c == 'day' else c for c in columns)
+            one.ask(f"INSERT INTO samples ({', '.join(columns)}) SELECT {of_then} FROM samples WHERE day = '{latest}'", 'unlabelled')
+        days = one.ask('SELECT uniqExact(day), min(day), max(day) FROM samples WHERE kind > 0', 'unlabelled').split()
+        with Page(d, both('unlabelled')) as page:
+            check(wait_for(lambda: len(said()) == 2, 20), f'one line for all days of a server: {page.daemon.said.lines()}')
+            check(any(f'has lost its rows of {days[0]} days from {days[1]} to {days[2]} in' in line for line in said()), f'{days}: {said()}')
 
 
 run_tests()

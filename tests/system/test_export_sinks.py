@@ -1,11 +1,12 @@
 """Sinks that are receivers of others, otlp:// and pyroscope://: one request per tenant, what an answer means, and what is said of errors."""
 import http.server
+import subprocess
 import threading
 import time
 from email.utils import formatdate
 
 from daemon import Daemon
-from strobe_test import Directory, check, main, test, wait_for
+from strobe_test import STROBE, Directory, check, main, test, wait_for
 from pushes import metric, push
 
 
@@ -113,6 +114,20 @@ def a_status_says_why_a_receiver_has_nothing_until_it_has():
                 time.sleep(0.2)
             check(all('Connection refused' in why for why in said), f'{said}')
             check(any('; retrying in ' in why for why in said), f'{said}')
+
+
+@test
+def a_store_beside_a_failing_receiver_is_shown_to_have_everything():
+    with Receiver((503, {})) as r, Directory() as d, Daemon(d, '--to', f'otlp://{r.at}') as daemon:
+        push(daemon, b'main;work 3')
+        check(wait_for(lambda: sink(daemon)['samples']['queued'] == 3 and daemon.status()['store']['samples_stored'] == 3, 30), f'{daemon.status()}')
+        store = next(s for s in daemon.status()['sinks'] if s['url'].startswith('sqlite:'))
+        check(wait_for(lambda: daemon.status()['samples']['queued'] == 3 and store['samples']['stored'] == 3, 30), f'{store}')
+        text = subprocess.run([STROBE, 'status', '--url', daemon.url], capture_output=True, text=True, check=True).stdout
+        check('3 received, 0 done in all sinks, 3 queued for at least one (each sink is below)' in text, text)
+        check('3 samples handed = 3 stored + 0 queued' in text and '3 samples handed = 0 stored + 3 queued' in text, text)
+        text = subprocess.run([STROBE, 'doctor', '--url', daemon.url], capture_output=True, text=True).stdout
+        check(f'3 received, 3 stored in {store["url"]}, 0 stored in otlp://{r.at}' in text, text)
 
 
 main()

@@ -15,6 +15,12 @@ from fpm import Fpm
 from recording import CHAINS, LONG_SLEEP, OLD_KERNEL, Cgroup, Php, check_chains, cpu_seconds, record, stacks, wait_for_samples
 from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, fastcgi, main, test, wait_for
 
+def pending_signals(pid):
+    """Signals sent to a process that its threads have not seen yet."""
+    with open(f'/proc/{pid}/status') as f:
+        return int(re.search(r'^ShdPnd:\s*(\w+)', f.read(), re.M)[1], 16)
+
+
 SLEEPS = '<?php function nap() { usleep(5000); } echo "ready\\n"; while (true) nap();'
 
 
@@ -300,6 +306,27 @@ def signals_that_end_a_recording_keep_it():
 
 
 @test
+def a_signal_while_it_starts_ends_it_in_an_orderly_way():
+    line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout
+    if not line:
+        raise Skip('there are no headers of PHP')
+    for signo, count in ((signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGTERM, 2)):
+        with Directory() as d, Php(d, SLEEPS) as php:
+            # It reads the table of offsets first, and that waits for a writer.
+            os.mkfifo(f'{d}/table')
+            p = subprocess.Popen([STROBE, 'record', '-p', str(php.process.pid), '-q', '--php-offsets', f'{d}/table', '-o', f'{d}/out.folded'],
+                                 stderr=subprocess.PIPE, text=True)
+            with open(f'{d}/table', 'w') as f:
+                for _ in range(count):
+                    p.send_signal(signo)
+                    wait_for(lambda: p.poll() is not None or not pending_signals(p.pid))
+                if count == 1:
+                    f.write(line)
+            said = p.communicate(timeout=120)[1]
+            check(p.returncode == (4 if count == 1 else -signo), f'{signo} × {count}: {p.returncode} {said}')
+
+
+@test
 def nohup_outlives_its_terminal():
     with Directory() as d, Php(d, CHAINS) as php:
         p = subprocess.Popen(['nohup', STROBE, 'record', '-P', php.path, '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
@@ -527,6 +554,31 @@ def a_daemon_gets_profiles_with_pool_and_entry():
         check(workers <= labels.get('pid', set()) <= workers | {str(fpm.process.pid)}, f'{workers} {labels}')
         folded = daemon.get('/api/v1/profile?format=folded&from=-1h&pool=shop')
         check('alpha_two;alpha_one' in folded, folded[:500])
+
+
+@test
+def a_program_without_a_file_has_the_entry_that_the_extension_gives_it():
+    source = 'function nap() { for ($i = 0; $i < 10000; $i++); } echo "ready\\n"; while (true) nap();'
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension is not built')
+    for words, text in (['-r', source], None), ([], f'<?php {source}'):
+        with Directory() as d, Daemon(d) as daemon:
+            options = ['-n', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', f'strobe.socket={daemon.socket}',
+                       '-d', 'strobe.labels="host=node-a"']
+            php = subprocess.Popen(['php', *options, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            php.stdin.write(text or '')
+            php.stdin.close()
+            php.stdout.readline()
+            r = record('-p', php.pid, '-F', 99, '-d', 2, '--lang', 'php', '--to', daemon.socket, '--label', 'host=node-a')
+            php.terminate()
+            php.wait()
+            php.stdout.close()
+            check(r.returncode == 0, r.stderr)
+            for sampler in 'record', '!record':
+                found = lambda: json.loads(daemon.get(f'/api/v1/labels?from=-1h&sampler={sampler}'))['labels']
+                check(wait_for(found), f'{sampler}: samples are stored')
+                labels = {label['key']: [v['value'] for v in label['values']] for label in found()}
+                check(labels['entry'] == ['-'] and labels['host'] == ['node-a'], f'{sampler}: {labels}')
 
 
 @test

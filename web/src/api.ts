@@ -87,7 +87,7 @@ export interface Status {
 	not_ready: string | null;
 	samples?: { stored: number; queued: number; dropped: { queue_full: number }; dropped_by_senders: Record<string, number>;
 		last: number | null };
-	store?: { newest: number | null };
+	store?: { newest: number | null; samples_stored: number };
 }
 
 export async function get(path: string, query: string, signal: AbortSignal): Promise<Response> {

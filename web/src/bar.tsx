@@ -85,7 +85,7 @@ function Health() {
 	const lost = (s.samples?.dropped.queue_full || 0) +
 		Object.values(s.samples?.dropped_by_senders || {}).reduce((a, b) => a + b, 0);
 	const words = !s.ready ? 'not ready' : last ? `last sample ${format.ago(s.now - last)}` : 'no sample yet';
-	const title = s.not_ready || `${format.count(s.samples?.stored || 0)} samples stored since the start, ${format.count(lost)} lost`;
+	const title = s.not_ready || `${format.count(s.store?.samples_stored ?? s.samples?.stored ?? 0)} samples stored since the start, ${format.count(lost)} lost`;
 	return <a class="health" href="/api/v1/status" title={title}>
 		<i class={`dot ${!s.ready ? 'bad' : last && s.now - last < 60 ? 'good' : ''}`} /><span class="words">{words}</span>
 		{lost > 0 && <span class="lost">{format.count(lost)} lost</span>}
