@@ -7,10 +7,11 @@ export default defineConfig({
 	plugins: [
 		// Chunks have no styles of their own, so that nothing has to be loaded before them.
 		{ name: 'plain-imports', enforce: 'pre', load: (id) => id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null },
-		// Helpers of uFuzzy that the page does not call go with the assignments that keep them: 1 KB.
+		// Helpers of uFuzzy and uPlot that the page does not call go with the assignments that keep them: 2 KB.
 		{
 			name: 'unused-helpers', transform: (code, id) => id.endsWith('/uFuzzy.mjs') ?
-				code.replace(/^uFuzzy\.(latinize|highlight) = .*$/gm, '').replace('const latinize = (', 'const latinize = /* @__PURE__ */ (') : null,
+				code.replace(/^uFuzzy\.(latinize|highlight) = .*$/gm, '').replace('const latinize = (', 'const latinize = /* @__PURE__ */ (') :
+				id.endsWith('/uPlot.esm.js') ? code.replace(/^\s*(uPlot\.join = |\(paths\.(stepped|spline) ).*$/gm, '') : null,
 		},
 	],
 	publicDir: false,

@@ -11,6 +11,7 @@
 struct box {
 	uint32_t depth, frame;
 	int64_t start, end;
+	uint32_t matches;		/* calls that it stands for, and that the search matches */
 };
 
 /* A depth, while calls are walked: its last box, and the call around it that boxes may be joined in. */
@@ -26,7 +27,9 @@ struct boxes {
 	size_t count, capacity;
 	struct row *rows;		/* by depth of the call */
 	uint32_t *calls;		/* by depth: number of the call that is open there + 1, 0 if it has no box of its own */
-	size_t row_capacity, call_capacity;
+	size_t *boxes_of;		/* by depth: number of the box that stands for this call + 1, 0 if it is outside */
+	size_t row_capacity, call_capacity, box_capacity;
+	const bool *matches;		/* by frame; NULL: no search */
 	uint32_t depths;		/* depth of the calls, plus one */
 	int64_t least;
 	uint32_t short_frame;
@@ -37,9 +40,11 @@ static void boxes_done(struct boxes *b)
 	free(b->list);
 	free(b->rows);
 	free(b->calls);
+	free(b->boxes_of);
 }
 
-static void add_box(struct boxes *b, const struct chart_call *call, uint32_t around, bool is_short)
+/* Returns the number of the box + 1. */
+static size_t add_box(struct boxes *b, const struct chart_call *call, uint32_t around, bool is_short)
 {
 	struct row *row = &b->rows[call->depth];
 
@@ -47,11 +52,21 @@ static void add_box(struct boxes *b, const struct chart_call *call, uint32_t aro
 	    call->start_ns - b->list[row->last - 1].end < b->least) {
 		b->list[row->last - 1].end = call->end_ns;
 		b->list[row->last - 1].frame = b->short_frame;
-		return;
+		return row->last;
 	}
 	GROW(&b->list, &b->capacity, b->count + 1);
-	b->list[b->count++] = (struct box){ call->depth + 1, b->p->node_frames[call->node], call->start_ns, call->end_ns };
+	b->list[b->count++] = (struct box){ call->depth + 1, b->p->node_frames[call->node], call->start_ns, call->end_ns, 0 };
 	*row = (struct row){ b->count, around, is_short };
+	return b->count;
+}
+
+/* Calls without a box of their own count for the one that the call around them has, or is joined in. */
+static void count_match(struct boxes *b, const struct chart_call *call)
+{
+	size_t box = b->boxes_of[call->depth];
+
+	if (box && b->matches && b->matches[b->p->node_frames[call->node]])
+		b->list[box - 1].matches++;
 }
 
 /* False if there are more than `most`. */
@@ -68,14 +83,17 @@ static bool make_boxes(struct boxes *b, const struct chart_window *w, size_t mos
 
 		GROW(&b->calls, &b->call_capacity, (size_t)call->depth + 1);
 		GROW(&b->rows, &b->row_capacity, (size_t)call->depth + 1);
+		GROW(&b->boxes_of, &b->box_capacity, (size_t)call->depth + 1);
 		b->calls[call->depth] = 0;
+		b->boxes_of[call->depth] = call->depth && call->end_ns >= w->from_ns ? b->boxes_of[call->depth - 1] : 0;
 		for (; b->depths <= call->depth; b->depths++)
 			b->rows[b->depths] = (struct row){ 0 };
-		/* The one around it is too short, or outside. */
-		if (!around || call->end_ns < w->from_ns)
-			continue;
-		b->calls[call->depth] = is_short ? 0 : i + 1;
-		add_box(b, call, around, is_short);
+		/* Those in a short one have no box. */
+		if (around && call->end_ns >= w->from_ns) {
+			b->calls[call->depth] = is_short ? 0 : i + 1;
+			b->boxes_of[call->depth] = add_box(b, call, around, is_short);
+		}
+		count_match(b, call);
 		if (b->count > most)
 			return false;
 	}
@@ -90,14 +108,78 @@ static void choose_boxes(struct boxes *b, const struct chart_window *w)
 		b->least *= 2;
 }
 
+/* --- The search --- */
+
+static bool is_match(const struct chart_search *s, const struct profile *p, uint32_t call)
+{
+	return s->frames[p->node_frames[p->chart->calls[call].node]];
+}
+
+/* The number of the nth match, from 0. */
+static uint32_t nth_match(const struct chart_search *s, const struct profile *p, uint32_t nth)
+{
+	for (uint32_t i = 0; i < p->chart->count; i++)
+		if (is_match(s, p, i) && !nth--)
+			return i;
+	assert(!"there are as many");
+	return 0;
+}
+
+static void find_matches(struct chart_search *s, const struct profile *p, int64_t from_ns)
+{
+	uint32_t before = 0;
+
+	s->calls = s->number = s->call = 0;
+	for (uint32_t i = 0; i < p->chart->count; i++) {
+		bool hit = is_match(s, p, i);
+
+		s->calls += hit;
+		before += hit && p->chart->calls[i].start_ns < from_ns;
+	}
+	if (!s->wants_call || !s->calls)
+		return;
+	s->number = 1 + (uint32_t)(((uint64_t)before + (uint64_t)s->nth % s->calls + s->calls - 1) % s->calls);
+	s->call = nth_match(s, p, s->number - 1);
+}
+
+void chart_data_json_search(struct json *j, const struct profile *p, const struct chart_search *s)
+{
+	json_open_object(j);
+	json_key(j, "calls");
+	json_u64(j, s->calls);
+	json_key(j, "boxes");
+	json_open_array(j);
+	for (uint32_t i = 0; i < s->box_count; i++)
+		json_u64(j, s->boxes[i]);
+	json_end(j);
+	if (s->number) {
+		const struct chart_call *call = &p->chart->calls[s->call];
+
+		json_key(j, "call");
+		json_open_object(j);
+		json_key(j, "number");
+		json_u64(j, s->number);
+		json_key(j, "from_ns");
+		json_i64(j, call->start_ns);
+		json_key(j, "to_ns");
+		json_i64(j, call->end_ns);
+		json_key(j, "depth");
+		json_u64(j, call->depth + 1);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* --- The bytes --- */
+
 /* Depth by depth; within one they are in order already. */
-static void put(const struct boxes *b, int64_t length, struct buf *out, void (*about)(struct json *j, void *data), void *data)
+static void put(const struct boxes *b, int64_t length, struct chart_search *search, struct buf *out, void (*about)(struct json *j, void *data), void *data)
 {
 	size_t n = b->count + 1;
 	uint32_t depths = b->depths + 1;
 	_cleanup_(freep) int64_t *starts = xcalloc(n, sizeof(*starts)), *widths = xcalloc(n, sizeof(*widths));
 	_cleanup_(freep) uint32_t *frames = xcalloc(n, sizeof(*frames)), *offsets = xcalloc((size_t)depths + 2, sizeof(*offsets));
-	_cleanup_(freep) uint32_t *next = NULL;
+	_cleanup_(freep) uint32_t *next = NULL, *matches = xcalloc(n, sizeof(*matches));
 
 	offsets[1] = 1;
 	for (size_t i = 0; i < b->count; i++)
@@ -117,9 +199,16 @@ static void put(const struct boxes *b, int64_t length, struct buf *out, void (*a
 		starts[at] = b->list[i].start;
 		widths[at] = b->list[i].end - b->list[i].start;
 		frames[at] = b->list[i].frame;
+		matches[at] = b->list[i].matches;
+	}
+	if (search) {
+		search->boxes = matches;
+		search->box_count = (uint32_t)n;
 	}
 	flame_data_put_boxes(b->p, &(struct flame_boxes){ .count = (uint32_t)n, .depths = depths, .offsets = offsets, .starts = starts,
 			     .widths = widths, .frames = frames }, out, about, data);
+	if (search)
+		search->boxes = NULL;
 }
 
 int64_t chart_data_put(struct profile *p, const struct chart_window *wanted, struct buf *out,
@@ -133,8 +222,12 @@ int64_t chart_data_put(struct profile *p, const struct chart_window *wanted, str
 	w.to_ns = w.to_ns ? w.to_ns : length;
 	w.to_ns = w.to_ns > w.from_ns ? w.to_ns : w.from_ns + 1;
 	b.short_frame = profile_frame(p, (struct str){ CHART_DATA_SHORT, strlen(CHART_DATA_SHORT) }, (struct str){ "", 0 }, 0);
+	if (w.search) {
+		find_matches(w.search, p, w.from_ns);
+		b.matches = w.search->frames;
+	}
 	choose_boxes(&b, &w);
-	put(&b, length, out, about, data);
+	put(&b, length, w.search, out, about, data);
 	return b.least;
 }
 
@@ -145,5 +238,5 @@ void chart_data_put_calls(const struct profile *p, uint32_t max_boxes, struct bu
 	const struct chart_window all = { .to_ns = length > 0 ? length : 1, .max_boxes = max_boxes };
 
 	choose_boxes(&b, &all);
-	put(&b, length, out, NULL, NULL);
+	put(&b, length, NULL, out, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "test_random.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct boxes {
@@ -83,13 +84,106 @@ TEST(calls_that_can_be_seen_have_boxes_and_short_ones_are_joined)
 	chart_add(p->chart, p, b, 500, 4);
 	chart_add(p->chart, p, c, 501, 2);
 	chart_add(p->chart, p, b, 800, 100);
-	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 100, 0 }),
+	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 100, 0, NULL }),
 		  "all+0/1000\na+0/1000\nb+100/300 b+500/4 b+800/100\n[short calls]+110/99 c+300/3");
-	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 20000, 6 }), "all+0/1000\na+0/1000\nb+100/300 b+500/4 b+800/100\n[short calls]+110/99 c+300/3");
-	CHECK_STR(text_of(p, (struct chart_window){ 495, 510, 100, 0 }), "all+0/1000\na+0/1000\nb+500/4\nc+501/2");
-	CHECK_STR(text_of(p, (struct chart_window){ 110, 114, 100, 0 }), "all+0/1000\na+0/1000\nb+100/300\nc+110/1 c+112/1");
-	CHECK_STR(text_of(p, (struct chart_window){ 5000, 6000, 100, 0 }), "all+0/1000");
+	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 20000, 6, NULL }), "all+0/1000\na+0/1000\nb+100/300 b+500/4 b+800/100\n[short calls]+110/99 c+300/3");
+	CHECK_STR(text_of(p, (struct chart_window){ 495, 510, 100, 0, NULL }), "all+0/1000\na+0/1000\nb+500/4\nc+501/2");
+	CHECK_STR(text_of(p, (struct chart_window){ 110, 114, 100, 0, NULL }), "all+0/1000\na+0/1000\nb+100/300\nc+110/1 c+112/1");
+	CHECK_STR(text_of(p, (struct chart_window){ 5000, 6000, 100, 0, NULL }), "all+0/1000");
 	profile_free(p);
+}
+
+static void put_search(struct json *j, void *data)
+{
+	const void **of = data;
+
+	json_key(j, "search");
+	chart_data_json_search(j, of[0], of[1]);
+}
+
+/* The answer to a search for the calls of one function. */
+static const char *search_of(struct profile *p, uint32_t name, struct chart_window w, struct chart_search s)
+{
+	static char text[4000];
+	bool frames[8] = { false };
+	const void *of[] = { p, &s };
+	struct buf b;
+	char *at;
+
+	CHECK(name < ARRAY_SIZE(frames) && p->frame_count <= ARRAY_SIZE(frames));
+	frames[name] = true;
+	s.frames = frames;
+	w.search = &s;
+	w.max_boxes = 1000;
+	buf_init(&b);
+	chart_data_put(p, &w, &b, put_search, of);
+	at = memmem(b.data, b.size, "\"search\":", 9);
+	CHECK(at != NULL);
+	snprintf(text, sizeof(text), "%.*s", (int)(b.data + b.size - 1 - (at + 9)), at + 9);
+	buf_done(&b);
+	return text;
+}
+
+TEST(a_search_counts_matches_in_joined_boxes_too_and_finds_one_after_the_other)
+{
+	struct profile *p = profile_new();
+	uint32_t a = profile_child(p, 0, frame(p, "a")), b = profile_child(p, a, frame(p, "b")), c = profile_child(p, b, frame(p, "c"));
+	struct chart_window all = { .pixels = 100 }, part = { 300, 505, 100, 0, NULL };
+
+	p->chart = chart_new(0);
+	chart_add(p->chart, p, a, 0, 1000);
+	chart_add(p->chart, p, b, 100, 300);
+	for (int i = 0; i < 50; i++)
+		chart_add(p->chart, p, c, 110 + i * 2, 1);
+	chart_add(p->chart, p, c, 300, 3);
+	chart_add(p->chart, p, b, 500, 4);
+	chart_add(p->chart, p, c, 501, 2);
+	chart_add(p->chart, p, b, 800, 100);
+	/* all, a, b and the short b with a c in it, b, 50 joined c, c */
+	CHECK_STR(search_of(p, frame(p, "c"), all, (struct chart_search){ 0 }), "{\"calls\":52,\"boxes\":[0,0,0,1,0,50,1]}");
+	CHECK_STR(search_of(p, frame(p, "b"), all, (struct chart_search){ 0 }), "{\"calls\":3,\"boxes\":[0,0,1,1,1,0,0]}");
+	CHECK_STR(search_of(p, frame(p, "none"), all, (struct chart_search){ .wants_call = true }), "{\"calls\":0,\"boxes\":[0,0,0,0,0,0,0]}");
+	CHECK_STR(search_of(p, frame(p, "c"), part, (struct chart_search){ .wants_call = true, .nth = 1 }),
+		  "{\"calls\":52,\"boxes\":[0,0,0,0,1,1],\"call\":{\"number\":51,\"from_ns\":300,\"to_ns\":303,\"depth\":3}}");
+	CHECK(strstr(search_of(p, frame(p, "c"), part, (struct chart_search){ .wants_call = true, .nth = 0 }), "\"number\":50,\"from_ns\":208,"));
+	CHECK(strstr(search_of(p, frame(p, "c"), part, (struct chart_search){ .wants_call = true, .nth = 3 }), "\"number\":1,\"from_ns\":110,"));
+	CHECK(strstr(search_of(p, frame(p, "c"), all, (struct chart_search){ .wants_call = true, .nth = 0 }), "\"number\":52,\"from_ns\":501,"));
+	profile_free(p);
+}
+
+/* Each match in the window is counted by one box. */
+TEST(a_search_in_any_window)
+{
+	for (unsigned round = 0; round < 300; round++) {
+		struct profile *p = profile_new();
+		struct chart_window w = { below(500), 0, 1 + below(200), 4000, NULL };
+		bool frames[8] = { false };
+		struct chart_search s = { .frames = frames };
+		uint32_t inside = 0, sum = 0;
+		const void *of[] = { p, &s };
+		struct buf b;
+		char *at;
+
+		for (uint32_t i = 0; i < 15; i++)
+			profile_child(p, below(p->node_count), frame(p, (char[]){ (char)('a' + below(4)), 0 }));
+		frames[below(p->frame_count)] = true;
+		p->chart = chart_new(0);
+		for (int64_t at_ns = 0; p->chart->count < 300 && at_ns < 1500; at_ns += below(4))
+			chart_add(p->chart, p, 1 + below(p->node_count - 1), at_ns, 1 + below(below(5) ? 20 : 400));
+		w.to_ns = w.from_ns + 1 + below(900);
+		w.search = &s;
+		for (uint32_t i = 0; i < p->chart->count; i++)
+			inside += frames[p->node_frames[p->chart->calls[i].node]] && p->chart->calls[i].start_ns < w.to_ns && p->chart->calls[i].end_ns >= w.from_ns;
+		buf_init(&b);
+		chart_data_put(p, &w, &b, put_search, of);
+		at = memmem(b.data, b.size, "\"boxes\":[", 9);
+		CHECK(at != NULL);
+		for (at += 8; *at != ']';)
+			sum += (uint32_t)strtoul(at + 1, &at, 10);
+		CHECK_INT(sum, inside);
+		buf_done(&b);
+		profile_free(p);
+	}
 }
 
 /* Fine enough each call has its box; however coarse, what is drawn is nested and no more than fits. */
@@ -97,7 +191,7 @@ TEST(any_chart_in_any_window)
 {
 	for (unsigned round = 0; round < 500; round++) {
 		struct profile *p = profile_new();
-		struct chart_window w = { below(500), 0, 1 + below(200), 4000 };
+		struct chart_window w = { below(500), 0, 1 + below(200), 4000, NULL };
 		uint32_t inside = 1, depth = 0;
 		struct boxes boxes;
 		struct buf b;

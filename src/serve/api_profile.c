@@ -11,6 +11,8 @@
 #include "flame_part.h"
 #include "folded_write.h"
 #include "format.h"
+#include "mem.h"
+#include "pattern.h"
 #include "profile_json.h"
 #include "render.h"
 #include "runs.h"
@@ -73,6 +75,7 @@ static void put_json(const struct profile_query *a, const struct server_context 
 struct about {
 	const struct profile_query *query;
 	const struct server_context *context;
+	const struct chart_search *search;	/* in a flame chart; NULL: none */
 };
 
 static void put_flame_about(struct json *j, void *data)
@@ -95,7 +98,7 @@ static void put_flame_about(struct json *j, void *data)
 
 static void put_flame(const struct profile_query *a, const struct server_context *s, struct buf *out)
 {
-	struct about about = { a, s };
+	struct about about = { a, s, NULL };
 	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
 	const struct flame_part part = { .pixels = a->view.pixels, .all = FLAME_PART_ALL, .width_of = a->view.width_of, .zoom = a->view.zoom };
 
@@ -109,7 +112,8 @@ static void put_flame(const struct profile_query *a, const struct server_context
 
 static void put_chart_about(struct json *j, void *data)
 {
-	const struct profile_query *a = ((const struct about *)data)->query;
+	const struct about *about = data;
+	const struct profile_query *a = about->query;
 
 	put_flame_about(j, data);
 	json_key(j, "chart");
@@ -126,20 +130,49 @@ static void put_chart_about(struct json *j, void *data)
 	json_i64(j, a->view.chart_from_ns);
 	json_key(j, "to_ns");
 	json_i64(j, a->view.chart_to_ns ? a->view.chart_to_ns : chart_end(a->profile->chart));
+	if (about->search) {
+		json_key(j, "search");
+		chart_data_json_search(j, a->profile, about->search);
+	}
 	json_end(j);
+}
+
+/* By frame; each name is tried once. */
+static int match_chart(const struct profile_query *a, bool **ret, struct err *err)
+{
+	struct pattern *pattern = NULL;
+	struct err why = { 0 };
+
+	if (pattern_new_search(a->view.chart_search, true, &pattern, &why) < 0)
+		return err_set(err, -EINVAL, "chart_search=%.100s: %s", a->view.chart_search, why.text);
+	*ret = report_no_frames(a->profile);
+	for (uint32_t f = 0; f < a->profile->frame_count; f++)
+		(*ret)[f] = pattern_matches(pattern, profile_name(a->profile, f).p);
+	pattern_free(pattern);
+	return 0;
 }
 
 static int put_chart(const struct profile_query *a, const struct server_context *s, struct buf *out, struct err *err)
 {
 	const struct view *v = &a->view;
-	const struct chart_window w = { v->chart_from_ns, v->chart_to_ns, v->pixels, FLAME_DATA_BOXES };
-	struct about about = { a, s };
+	_cleanup_(freep) bool *frames = NULL;
+	struct chart_search search = { .wants_call = v->has_chart_match, .nth = v->chart_match };
+	struct chart_window w = { v->chart_from_ns, v->chart_to_ns, v->pixels, FLAME_DATA_BOXES, NULL };
+	struct about about = { a, s, NULL };
 
 	if (v->run_count != 1 || v->has_base || v->by != REPORT_BY_FUNCTION)
 		return err_set(err, -EINVAL, "format=chart: only one run has a flame chart, by function");
 	if (!a->profile->chart)
 		return err_set(err, -ENOENT, "this run has no flame chart: it was not traced with strobe.trace_flame_chart=1, 'strobe run "
 			       "--trace --flame-chart' or the option \"flame_chart\" of Strobe\\Trace::start()");
+	if (v->chart_search) {
+		int r = match_chart(a, &frames, err);
+
+		if (r < 0)
+			return r;
+		search.frames = frames;
+		about.search = w.search = &search;
+	}
 	chart_data_put(a->profile, &w, out, put_chart_about, &about);
 	return 0;
 }

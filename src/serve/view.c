@@ -9,9 +9,40 @@
 #include <string.h>
 
 const char *const view_reserved[] = {
-	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", "lines",
-	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "function_file", "threshold", "sort", "split",
-	"chart_from", "chart_to", "pixels", "zoom", "side", "keep", "keep-i", "remove", "remove-i", "width",
+	"from",
+	"to",
+	"step",
+	"format",
+	"limit",
+	"column",
+	"title",
+	"reverse",
+	"inverted",
+	"lines",
+	"run",
+	"weights",
+	"base",
+	"base_from",
+	"base_to",
+	"scale",
+	"by",
+	"function",
+	"function_file",
+	"threshold",
+	"sort",
+	"split",
+	"chart_from",
+	"chart_to",
+	"chart_search",
+	"chart_match",
+	"pixels",
+	"zoom",
+	"side",
+	"keep",
+	"keep-i",
+	"remove",
+	"remove-i",
+	"width",
 	NULL,
 };
 
@@ -353,15 +384,21 @@ static int parse_number(const struct params *p, const char *key, int64_t most, i
 static int parse_chart(struct view *v, const struct params *p, struct err *err)
 {
 	int64_t pixels = VIEW_PIXELS;
+	const char *text;
 	int r;
 
 	if ((r = parse_number(p, "chart_from", INT64_MAX / 100, &v->chart_from_ns, err)) < 0 ||
 	    (r = parse_number(p, "chart_to", INT64_MAX / 100, &v->chart_to_ns, err)) < 0 ||
+	    (r = parse_number(p, "chart_match", INT64_MAX / 100, &v->chart_match, err)) < 0 ||
 	    (r = parse_number(p, "pixels", VIEW_PIXELS_MAX, &pixels, err)) < 0)
 		return r;
 	v->pixels = pixels ? (uint32_t)pixels : 1;
 	v->has_pixels = params_get(p, "pixels") && *params_get(p, "pixels");
 	v->zoom = params_get(p, "zoom");
+	v->chart_search = (text = params_get(p, "chart_search")) && *text ? text : NULL;
+	v->has_chart_match = (text = params_get(p, "chart_match")) && *text;
+	if (v->has_chart_match && !v->chart_search)
+		return err_set(err, -EINVAL, "chart_match=%.40s: give chart_search, too", text);
 	if (v->chart_to_ns && v->chart_to_ns <= v->chart_from_ns)
 		return err_set(err, -EINVAL, "chart_from=%lld is not before chart_to=%lld, so the window is empty",
 			       (long long)v->chart_from_ns, (long long)v->chart_to_ns);

@@ -16,6 +16,8 @@
  *	lines=all		all of its file; 0 none of its source
  *	split=entry		a timeline by the values of this label
  *	chart_from= chart_to=	of a flame chart: the window, in nanoseconds since the start of the run
+ *	chart_search=^Cart	of a flame chart: calls of functions that match are counted, by box; upper and lower case are equal
+ *	chart_match=1		with chart_search: the place of the first match in the window or after it
  *	pixels=1000		of a flame chart: how wide the window is drawn; narrower calls are joined. The same
  *				for a flame graph's boxes, if given
  *	zoom=main;run		with pixels: the box that is so wide, by the names of frames
@@ -86,6 +88,9 @@ struct view {
 	const char *split;			/* the label that a timeline is split by; NULL: none */
 	double threshold;			/* below zero unless given */
 	int64_t chart_from_ns, chart_to_ns;	/* part of a flame chart; to 0: its end */
+	const char *chart_search;		/* NULL: none */
+	int64_t chart_match;
+	bool has_chart_match;
 	uint32_t pixels;
 	bool has_pixels;
 	const char *zoom;			/* NULL: none */

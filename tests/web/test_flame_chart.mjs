@@ -105,12 +105,35 @@ await test('a window has the calls that can be seen in it, as they were', async 
 await test('what has no flame chart, and windows that are none, are refused with a sentence', async () => {
 	for (const [query, status, words] of [['run=shop/plain', 404, 'no flame chart'], ['from=-1h', 400, 'only one run'], ['run=shop/chart&run=shop/short', 400, 'only one run'],
 		['run=shop/chart&base=shop/short', 400, 'only one run'], ['run=shop/chart&by=class', 400, 'by function'], ['run=shop/chart&chart_from=9&chart_to=3', 400, 'not before'],
-		['run=shop/chart&chart_from=x', 400, 'whole number'], ['run=shop/chart&pixels=99999', 400, 'whole number'], ['run=shop/none', 404, 'no run']]) {
+		['run=shop/chart&chart_from=x', 400, 'whole number'], ['run=shop/chart&pixels=99999', 400, 'whole number'], ['run=shop/none', 404, 'no run'],
+		['run=shop/chart&chart_search=a(', 400, "chart_search=a(: the regular expression 'a('"], ['run=shop/chart&chart_match=1', 400, 'give chart_search, too'],
+		['run=shop/chart&chart_search=a&chart_match=-1', 400, 'whole number']]) {
 		const answer = await ask(`format=chart&${query}`), said = await answer.json();
 		check(answer.status === status && said.error.includes(words), query, answer.status, said);
 	}
 	check(JSON.stringify((await chart('run=shop/short&keep=nothing')).found) === JSON.stringify((await chart('run=shop/short')).found), 'stacks are filtered, calls are not');
 	check((await chart('run=shop/short&chart_from=5000000&chart_to=6000000')).found.length === 1, 'behind the end there is nothing but the root');
+});
+
+// Matching calls of a window, from the list that the run was made of.
+const matching = (name, from, to) => CALLS.filter(([node, start, length]) => FRAMES[NODES[node - 1][1]][0] === name && start < to && start + length >= from);
+
+await test('a search counts the calls that each box stands for, and finds one after the other', async () => {
+	const loop = CALLS.filter((c) => c[0] === 6), [, start, length] = loop[700];
+	for (const [from, to, pixels] of [[0, LENGTH, 1000], [start, start + 100_000, 50], [start, start + 1000, 2000]])
+		for (const [name, pattern] of [['htmlspecialchars', '^html'], ['PDO::query', 'pdo::QUERY$'], ['main()', 'main']]) {
+			const { found, text: { chart: { search, to_ns } } } = await chart(`run=shop/chart&pixels=${pixels}&chart_from=${from}&chart_to=${to}&chart_search=${encodeURIComponent(pattern)}`);
+			const expected = matching(name, from, to_ns).length;
+			check(search.calls === matching(name, 0, Infinity).length && search.boxes.length === found.length, name, search.calls, found.length);
+			check(search.boxes.reduce((a, b) => a + b) === expected, name, from, to, search.boxes.reduce((a, b) => a + b), expected);
+			check(found.every((b, i) => !search.boxes[i] || b.name === name || b.width * pixels <= to - from || b.name === '[short calls]'), 'other calls are not marked');
+		}
+	const go = async (from, nth) => (await chart(`run=shop/chart&pixels=1&chart_from=${from}&chart_search=%5Ehtml&chart_match=${nth}`)).text.chart.search.call;
+	for (const [from, nth, number] of [[start, 1, 701], [start + 1, 1, 702], [start, 0, 700], [0, 701, 701], [0, 1, 1], [0, 0, 2 * LOOP], [0, 2 * LOOP + 1, 1]]) {
+		const call = await go(from, nth), wanted = loop[number - 1];
+		check(call.number === number && call.from_ns === wanted[1] && call.to_ns === wanted[1] + wanted[2] && call.depth === 4, from, nth, call, wanted);
+	}
+	check(!(await chart('run=shop/chart&chart_search=nowhere&chart_match=1')).text.chart.search.call && length > 0, 'nothing to go to');
 });
 
 await test('files for other programs have the order of calls', async () => {
@@ -265,25 +288,115 @@ const purple = (p) => p.$eval(canvas, (c) => {
 	return n;
 });
 
-await test('the search marks calls', async () => {
+const words = (p) => p.$eval('.time-chart output', (e) => e.textContent);
+const says = (p, text) => p.waitForFunction((t) => document.querySelector('.time-chart output').textContent === t, {}, text);
+
+async function typeSearch(p, text) {
+	await p.$eval('#chart-search', (e, value) => { e.value = value; e.dispatchEvent(new Event('input', { bubbles: true })); }, text);
+}
+
+await test('the search marks calls, also those that are joined', async () => {
 	await drawn(page);
 	check(await purple(page) === 0, 'nothing is marked');
 	await page.type('#chart-search', 'PDO::');
-	await page.waitForFunction(() => document.querySelector('.time-chart output').textContent === '1 function');
+	await says(page, '2 matches');
 	await drawn(page);
-	const marked = await purple(page);
-	check(marked > 2000, marked);
+	check(await purple(page) > 2000, await purple(page));
 	if (pictures)
 		await page.screenshot({ path: join(pictures, 'chart-search.png') });
-	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
+	await typeSearch(page, '^htmlspecialchars$');
+	await says(page, `${(2 * LOOP).toLocaleString('en')} matches`);
+	await drawn(page);
+	check(await purple(page) > 2000, 'short calls that match', await purple(page));
+	const loops = CALLS.filter((c) => c[0] === 6), view = CALLS.find((c) => c[0] === 5), [x, y] = await placeOf(page, view[1] + view[2] / 2, 4);
+	await page.mouse.move(x, y);
+	await page.waitForFunction(() => document.querySelector('.tip b')?.textContent === '[short calls]');
+	check((await page.$eval('.tip dl', (e) => e.textContent)).includes(`matches${(loops.length / 2).toLocaleString('en')}`), await page.$eval('.tip dl', (e) => e.textContent));
 });
 
-await test('a search that takes for ever is given up, and is not said to match nothing', async () => {
-	await page.$eval('#chart-search', (e) => { e.value = '^(([A-Za-z]|[a-z]|[^ ])+)+$x'; e.dispatchEvent(new Event('input', { bubbles: true })); });
-	await page.waitForFunction(() => document.querySelector('.time-chart output').textContent === 'takes too long');
-	await page.$eval('#chart-search', (e) => { e.value = 'nowhere'; e.dispatchEvent(new Event('input', { bubbles: true })); });
-	await page.waitForFunction(() => document.querySelector('.time-chart output').textContent === 'no match');
-	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
+await test('next and previous match lead to each in the order of time, in short calls too', async () => {
+	const loops = CALLS.filter((c) => c[0] === 6), of = (n) => `${n.toLocaleString('en')} of ${loops.length.toLocaleString('en')}`;
+	const isSeen = async (n) => {
+		const [, start, length] = loops[n - 1], [from, to] = await windowOf(page);
+		check(from <= start && to >= start + length && length * 400 > to - from, n, from, to, start, length);
+		await page.waitForFunction(() => document.querySelector('.time-chart[aria-busy="false"]'));
+	};
+	await page.evaluate(() => document.activeElement.blur());
+	await page.mouse.move(1, 1);
+	await windowChanges(page, () => page.keyboard.press('n'));
+	await says(page, of(1));
+	await isSeen(1);
+	for (let i = 2; i <= 4; i++)
+		await page.keyboard.press('n');
+	await says(page, of(4));
+	await page.keyboard.press('N');
+	await says(page, of(3));
+	await page.focus('#chart-search');
+	await page.keyboard.down('Shift');
+	for (let i = 0; i < 3; i++)
+		await page.keyboard.press('Enter');
+	await page.keyboard.up('Shift');
+	await says(page, of(loops.length));
+	await page.waitForFunction((at) => /time=(\d+)/.exec(location.hash)?.[1] > at, {}, loops.at(-20)[1]);
+	await isSeen(loops.length);
+	await page.waitForFunction(() => !document.querySelector('[aria-label="Next match"]').disabled);
+	await page.click('[aria-label="Next match"]');
+	await says(page, of(1));
+	// Elsewhere the next one is that behind the beginning of the window.
+	await page.evaluate((hash) => location.hash = hash, `#search=%5Ehtmlspecialchars%24&time=${loops[1000][1] - 10},${loops[1050][1]}&show=time`);
+	await page.waitForFunction((from) => location.hash.includes(from), {}, String(loops[1000][1] - 10));
+	await drawn(page);
+	await page.focus('.time-chart .flame');
+	await page.keyboard.press('n');
+	await says(page, of(1001));
+	await typeSearch(page, '');
+	await says(page, '');
+	await showAll();
+});
+
+await test('a file marks and steps through the same calls', async () => {
+	strobe('flamegraph', '-o', join(folder, 'chart.html'), files.chart);
+	const file = await newPage(browser), all = (2 * LOOP).toLocaleString('en'), slow = CALLS.filter((c) => c[0] === 4)[1];
+	await file.goto(`file://${join(folder, 'chart.html')}#search=%5Ehtmlspecialchars%24&show=time`);
+	await says(file, `${all} matches`);
+	await drawn(file);
+	check(await purple(file) > 2000, 'calls narrower than a pixel', await purple(file));
+	for (const [key, number] of [['n', 1], ['n', 2], ['N', 1], ['N', 2 * LOOP]]) {
+		await file.keyboard.press(key);
+		await says(file, `${number.toLocaleString('en')} of ${all}`);
+	}
+	const last = CALLS.findLast((c) => c[0] === 6);
+	await file.waitForFunction((at) => /time=(\d+)/.exec(location.hash)?.[1] > at, {}, last[1] - 100_000);
+	const [from, to] = await windowOf(file);
+	check(from <= last[1] && to >= last[1] + last[2] && last[2] * 400 > to - from, from, to, last);
+	await typeSearch(file, 'pdo');
+	await says(file, '2 matches');
+	await file.keyboard.press('N');
+	await says(file, '2 of 2');
+	await file.waitForFunction((at) => /time=(\d+)/.exec(location.hash)?.[1] <= at, {}, slow[1]);
+	await typeSearch(file, '^(([A-Za-z]|[a-z]|[^ ])+)+$x');
+	await file.waitForSelector('.time-chart [role="alert"]');
+	check((await file.$eval('.time-chart [role="alert"]', (e) => e.textContent)).includes('takes too long'), 'given up');
+	check(file.complaints.length === 0, file.complaints);
+	await file.close();
+});
+
+await test('no search takes for ever, and an invalid one says so beside the chart', async () => {
+	await typeSearch(page, '^(([A-Za-z]|[a-z]|[^ ])+)+$x');
+	await says(page, 'no match');
+	await typeSearch(page, 'html(?=special)');
+	await page.waitForFunction(() => document.querySelector('.time-chart [role="alert"]')?.textContent.includes('has a group with flags'));
+	check(await words(page) === '' && Number(await page.$eval('.time-chart .flame', (e) => e.dataset.boxes)) > 10, await words(page));
+	const linked = await openPage('/runs/shop/chart#search=html(%3F%3Dspecial)&show=time');
+	await linked.waitForSelector('.time-chart [role="alert"]');
+	check(Number(await linked.$eval('.time-chart .flame', (e) => e.dataset.boxes)) > 10, 'the chart is there');
+	await linked.close();
+	await typeSearch(page, 'nowhere');
+	await says(page, 'no match');
+	check(!await page.$('.time-chart [role="alert"]') && await page.$eval('[aria-label="Next match"]', (e) => e.disabled), 'nothing to go to');
+	await typeSearch(page, '');
+	await says(page, '');
+	page.complaints = page.complaints.filter((c) => !c.includes('400'));
 });
 
 await test('dark, on a telephone, and with calls that took no time', async () => {

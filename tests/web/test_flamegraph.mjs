@@ -452,6 +452,35 @@ for (const [width, height, phone] of [[320, 640, true], [390, 844, true], [1024,
 		await page.close();
 	});
 
+await test('svg: boxes in sight have labels, however many rows the picture has, and on paper all that are widest', async () => {
+	const stack = (name) => Array.from({ length: 1500 }, (_, i) => `${name}::level${i}`).join(';');
+	draw('rows.svg', `${stack('Wide')} 80\n${stack('Narrow')} 20\n`);
+	const page = await openPage(`${site}/rows.svg`, { width: 1440 });
+	const labels = () => page.$$eval('#frames text', (all) => all.filter((e) => {
+		const { top, bottom } = e.getBoundingClientRect();
+		return top > 60 && bottom < innerHeight - 30;
+	}).map((e) => e.textContent));
+	// Each row between the bars has both, whatever its number.
+	const isLabelled = async (where) => {
+		const seen = await labels(), levels = [...new Set(seen.map((t) => t.replace(/.*level/, '')))].filter((l) => l !== 'all');
+		check(levels.length > 40 && levels.every((l) => seen.includes(`Wide::level${l}`) && seen.includes(`Narrow::level${l}`)), where, levels.length, seen.length);
+		check(await page.$$eval('#frames > g', (all) => all.length) < 900, where);
+	};
+	await isLabelled('at the root');
+	for (const y of [0, 12_000, 3000]) {
+		await page.evaluate((to) => scrollTo(0, to), y);
+		await page.waitForFunction(() => [...document.querySelectorAll('#frames text')].some((e) => Math.abs(e.getBoundingClientRect().top - innerHeight / 2) < 20));
+		await isLabelled(y);
+	}
+	await page.emulateMediaType('print');
+	await page.waitForFunction(() => document.querySelectorAll('#frames > g').length >= 1500);
+	await page.emulateMediaType(null);
+	await page.waitForFunction(() => document.querySelectorAll('#frames > g').length < 900);
+	await isLabelled('after print');
+	check(page.complaints.length === 0, page.complaints);
+	await page.close();
+});
+
 await test('svg: labels leave out the namespace, then the class, and keep the method', async () => {
 	draw('labels.svg', 'Wiki\\Page\\Parser::parse 30\nWiki\\Page\\Parser::finish 10\nWiki\\Page\\Parser::lookAtAllLinks 3\n');
 	const labels = (page) => page.$$eval('#frames text', (all) => all.map((e) => e.textContent).filter((s) => s !== 'all').sort());

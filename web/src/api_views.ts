@@ -9,9 +9,10 @@ export function chartQuery(v: View): string {
 	return queryOf({ ...v, ...PLAIN, column: '', by: '', function: '', reverse: false });
 }
 
-export async function getChart(query: string, part: { from: number; to: number } | null, pixels: number, signal: AbortSignal): Promise<FlameData> {
+// With `nth` the answer has the place of a match that begins at `from` or later: 1 is the first, 0 the one before it.
+export async function getChart(query: string, part: { from: number; to: number } | null, pixels: number, search: string, signal: AbortSignal, nth: number | '' = ''): Promise<FlameData> {
 	const window = part ? `&chart_from=${part.from}&chart_to=${part.to}` : '';
-	const bytes = await (await get('/api/v1/profile', `${query}&format=chart${window}&pixels=${Math.min(pixels, 20000)}`, signal)).arrayBuffer();
+	const bytes = await (await get('/api/v1/profile', `${query}&format=chart${window}&pixels=${Math.min(pixels, 20000)}&chart_search=${encodeURIComponent(search)}&chart_match=${nth}`, signal)).arrayBuffer();
 	return readFlame(bytes);
 }
 

@@ -8,10 +8,11 @@ import { isGrey } from './flame/grey';
 import { PRINTED } from './flame/view';
 import * as format from './format';
 import { matchedWords } from './file/matched';
-import { focused, found, matchedNames, pattern, SEARCH_TITLE, tooSlow, zoomed } from './found';
+import { focused, found, matchedNames, pattern, tooSlow, zoomed } from './found';
 import { flame, loading, showAllBoxes } from './load';
 import { openAt } from './places';
-import { address, change, isStackFilter, kind, onPaper, queryOf, reverse, search, setSearch, setZoom, view } from './state';
+import { SearchField } from './search';
+import { address, change, isStackFilter, kind, onPaper, queryOf, reverse, setZoom, view } from './state';
 
 function zoomTo(box: number): void {
 	const d = flame.value, to = d && isGrey(d, box) ? d.parent(box) : box;
@@ -37,29 +38,11 @@ function goToHit(step: number): void {
 	focused.value = box;
 }
 
-function SearchField() {
+function Search() {
 	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0, column = d?.about.columns[d.about.column], places = f?.hits.length;
 	const words = IN_FILE && !tooSlow.value && places && matchedNames.value ? matchedWords(d!, f, zoomed.value, matchedNames.value) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : places ? `${format.share(f.sum, all)} matched` : 'no match';
 	const title = f && column ? `${format.value(f.sum, column.unit)} ${column.unit === 'count' ? format.columnName(column.name) : ''} of ${many(f.frames, 'function')} in ${many(places!, 'place')}` : '';
-
-	return <div class="search" role="search">
-		<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
-		<input id="search" type="text" placeholder="search by regexp" title={SEARCH_TITLE} aria-label="Search functions by regular expression"
-			value={search.value} spellcheck={false} autocomplete="off" onInput={(e) => {
-				focused.value = -1;
-				setSearch(e.currentTarget.value, false);
-			}} onKeyDown={(e) => {
-				if (e.key === 'Enter')
-					goToHit(e.shiftKey ? -1 : 1);
-				else if (e.key === 'Escape')
-					setSearch('', false);
-			}} />
-		<output class={pattern.value?.plain || tooSlow.value ? 'matched plain' : 'matched'} for="search" aria-live="polite" title={title}>{words}</output>
-		<button type="button" class="icon" title="Previous match (Shift+Enter)" aria-label="Previous match" disabled={!f?.frames}
-			onClick={() => goToHit(-1)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="m10 3-5 5 5 5" /></svg></button>
-		<button type="button" class="icon" title="Next match (Enter)" aria-label="Next match" disabled={!f?.frames}
-			onClick={() => goToHit(1)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="m6 3 5 5-5 5" /></svg></button>
-	</div>;
+	return <SearchField id="search" words={words} title={title} plain={!!(pattern.value?.plain || tooSlow.value)} any={!!f?.frames} go={goToHit} />;
 }
 
 // --- Toolbar ---
@@ -91,7 +74,7 @@ function Toolbar() {
 	const v = view.value;
 
 	return <div class="tools">
-		<SearchField />
+		<Search />
 		<div class="segments">
 			<button type="button" aria-pressed={v.reverse} title="Merge stacks from the leaf: expensive functions and their callers"
 				onClick={reverse}>reversed</button>

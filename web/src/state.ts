@@ -35,7 +35,7 @@ export type Pane = 'both' | 'graph' | 'table' | 'calls' | 'time';
 export type Kind = 'range' | 'run' | 'runs';
 
 const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'function_file', 'threshold', 'sort', 'split',
-	'chart_from', 'chart_to', 'pixels', 'zoom', 'side'];
+	'chart_from', 'chart_to', 'chart_search', 'chart_match', 'pixels', 'zoom', 'side'];
 const SUBJECT = ['run', 'weights', 'base', 'base_from', 'base_to', 'scale'];
 const isSubject = (key: string) => SUBJECT.includes(key) || key.startsWith('base.');
 const PANES = ['graph', 'table', 'calls', 'time'];

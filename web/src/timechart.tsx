@@ -6,11 +6,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { chartQuery, getChart } from './api_views';
 import { Tooltip } from './canvas';
 import { TimeView } from './flame/time';
-import type { FlameData } from './flame/data';
+import type { ChartCall, ChartSearch, FlameData } from './flame/data';
 import * as format from './format';
-import { found, SEARCH_TITLE, tooSlow } from './found';
-import { flame } from './load';
-import { chartWindow, openFunction, search, setChartWindow, setSearch, view } from './state';
+import { pattern } from './found';
+import { SearchField } from './search';
+import { chartWindow, openFunction, setChartWindow, view } from './state';
 
 const TELL_MS = 200, SHORT = '[short calls]';
 
@@ -19,21 +19,11 @@ function readWindow(length: number): [number, number] | null {
 	return from >= 0 && to > from && to <= length ? [from, to] : null;
 }
 
-// The search's matches, by name: the graph of the same run knows them all.
-function matchesOf(d: FlameData): Uint8Array | null {
-	const f = found.value, graph = flame.value;
-	if (!f || !graph)
-		return null;
-	const names = new Set<string>();
-	f.match.forEach((hit, frame) => hit && names.add(graph.names[graph.frameName[frame]]));
-	return Uint8Array.from(d.frameName, (n) => names.has(d.names[n]) ? 1 : 0);
-}
+const sourceOf = (): string => pattern.value?.regexp.source || '';
 
-function matchedWords(): string {
-	const f = found.value;
-	if (!search.value)
-		return '';
-	return tooSlow.value ? 'takes too long' : !f ? 'searching…' : f.frames ? `${f.frames} function${f.frames === 1 ? '' : 's'}` : 'no match';
+function matchedWords(found: ChartSearch | undefined, call: ChartCall | null, partly: boolean): string {
+	const n = found ? format.count(found.calls) + (partly ? '+' : '') : '';
+	return !n ? '' : n === '0' ? 'no match' : call ? `${format.count(call.number)} of ${n}` : `${n} ${n === '1' ? 'match' : 'matches'}`;
 }
 
 // Whether the boxes at hand are those of what is shown, as fine as it is drawn.
@@ -60,8 +50,10 @@ function knowsCallees(d: FlameData, box: number): boolean {
 }
 
 function facts(d: FlameData, box: number): [string, string][] {
+	const matches = d.words.chart!.search?.boxes[box] || 0;
 	return [['lasts', format.value(d.width[box], 'nanoseconds')], ['begins at', format.value(d.start[box], 'nanoseconds')],
-		...(knowsCallees(d, box) ? [['self', format.value(d.self(box), 'nanoseconds')] as [string, string]] : [])];
+		...(knowsCallees(d, box) ? [['self', format.value(d.self(box), 'nanoseconds')] as [string, string]] : []),
+		...(matches && d.name(box) === SHORT ? [['matches', format.count(matches)] as [string, string]] : [])];
 }
 
 export function TimeChart() {
@@ -69,9 +61,12 @@ export function TimeChart() {
 	const [data, setData] = useState<FlameData | null>(null), [state, setState] = useState('loading');
 	const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null);
 	const latest = useRef<FlameData | null>(null), asked = chartQuery(view.value);
+	// The search of the data, and the match that was gone to. The steps are taken one after the other.
+	const [searched, setSearched] = useState(''), [call, setCall] = useState<ChartCall | null>(null), goTo = useRef((_step: number) => {});
 
 	useEffect(() => {
-		let telling: ReturnType<typeof setTimeout> | undefined, running: AbortController | null = null;
+		let telling: ReturnType<typeof setTimeout> | undefined, typing: typeof telling, running: AbortController | null = null, at: ChartCall | null = null, steps = Promise.resolve();
+		const stopped = new AbortController();
 		const c = canvas.current = new TimeView(host.current!, {
 			zoom: (box) => {
 				const name = latest.current!.name(box);
@@ -83,7 +78,7 @@ export function TimeChart() {
 					openFunction(name);
 			},
 			hover: (box, x, y) => setTip(box > 0 && !c.wasDragged ? { box, x, y } : null),
-			focus: () => {}, next: () => {},
+			focus: () => {}, next: (step) => goTo.current(step),
 			window: (from, to) => {
 				setTip(null);
 				clearTimeout(telling);
@@ -96,34 +91,57 @@ export function TimeChart() {
 			},
 		});
 		// Half a window more on each side, so that a small move needs nothing new.
-		const ask = async (window: [number, number] | null) => {
+		const ask = async (window: [number, number] | null, text = sourceOf()) => {
 			running?.abort();
-			const mine = running = new AbortController(), more = window ? (window[1] - window[0]) / 2 : 0;
+			const mine = running = new AbortController(), more = window ? (window[1] - window[0]) / 2 : 0, source = sourceOf();
 			const part = window && { from: Math.max(0, Math.floor(window[0] - more)), to: Math.ceil(window[1] + more) };
 			try {
-				const d = await getChart(asked, part, Math.max(200, c.pixels * (part ? 2 : 1)), mine.signal);
+				const d = await getChart(asked, part, Math.max(200, c.pixels * (part ? 2 : 1)), text, mine.signal);
 				if (running !== mine)
 					return;
 				const first = !latest.current, wanted = first ? readWindow(d.total) : null;
 				latest.current = d;
 				c.setBoxes(d, first ? wanted || [0, d.total] : null);
-				c.setMatch(matchesOf(d));
 				setData(d);
+				setSearched(source);
 				setState('');
 				if (wanted && !suffices(d, wanted))
 					await ask(wanted);
 			} catch (why) {
-				if (running === mine)
+				if (running !== mine)
+					return;
+				if (text)
+					await ask(window, '');		// the search may be invalid here
+				setState((why as Error).message);
+			}
+		};
+		const go = async (step: number) => {
+			const from = Math.ceil(c.shown[0]), isSeen = at && at.to_ns >= from && at.from_ns <= c.shown[1], begin = isSeen ? 0 : from;
+			try {
+				const d = await getChart(asked, { from: begin, to: begin + 1 }, 1, sourceOf(), stopped.signal, isSeen ? at!.number + step : step > 0 ? 1 : 0);
+				setCall(at = d.words.chart!.search?.call || null);
+				if (at)
+					c.showCall(at);
+			} catch (why) {
+				if (!stopped.signal.aborted)
 					setState((why as Error).message);
 			}
 		};
+		goTo.current = (step) => {
+			if (latest.current?.words.chart!.search?.calls)
+				steps = steps.then(() => go(step));
+		};
 		latest.current = null;
 		setState('loading');
-		void ask(null);
 		const undo = effect(() => {
-			void found.value;
-			if (latest.current)
-				c.setMatch(matchesOf(latest.current));
+			void sourceOf();
+			clearTimeout(typing);
+			setCall(at = null);
+			steps = Promise.resolve();
+			typing = setTimeout(() => {
+				const d = latest.current, [from, to] = c.shown;
+				void ask(d && (from > 0 || to < d.total) ? [from, to] : null);
+			}, latest.current ? TELL_MS : 0);
 		});
 		// Back and Forward.
 		const undoWindow = effect(() => {
@@ -135,22 +153,21 @@ export function TimeChart() {
 		return () => {
 			running?.abort();
 			running = null;
+			stopped.abort();
 			clearTimeout(telling);
+			clearTimeout(typing);
 			undo();
 			undoWindow();
 			c.destroy();
 		};
 	}, [asked]);
 
+	const found = data?.words.chart!.search;
+
 	return <section class="time-chart graph" aria-label="Flame chart" aria-busy={state === 'loading'}>
 		<div class="tools">
-			<div class="search" role="search">
-				<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
-				<input id="chart-search" type="text" placeholder="search by regexp" title={SEARCH_TITLE} aria-label="Mark functions by regular expression" value={search.value}
-					spellcheck={false} autocomplete="off" onInput={(e) => setSearch(e.currentTarget.value, false)}
-					onKeyDown={(e) => e.key === 'Escape' && setSearch('', false)} />
-				<output class={tooSlow.value ? 'matched plain' : 'matched'} for="chart-search" aria-live="polite">{matchedWords()}</output>
-			</div>
+			<SearchField id="chart-search" plain={!!pattern.value?.plain} any={!!found?.calls} go={(step) => goTo.current(step)}
+				words={sourceOf() !== searched ? 'searching…' : matchedWords(found, call, IN_FILE && !!data && data.count <= data.words.chart!.calls)} />
 			<div class="segments" role="group" aria-label="Zoom">
 				<button type="button" aria-label="Zoom out" onClick={() => canvas.current?.zoomBy(1.6)}>−</button>
 				<button type="button" aria-label="Zoom in" onClick={() => canvas.current?.zoomBy(0.6)}>+</button>

@@ -8,6 +8,7 @@ import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column
 import { reverseTree, type Filter, type Meaning } from '../flame/derive';
 import { Exact } from '../flame/exact';
 import * as format from '../format';
+import { Matcher } from '../matcher';
 import { isStackFilter as isFilter, view, type View } from '../state';
 import { drawn, limited } from './drawing';
 import { matchOf, usable } from './filters';
@@ -318,6 +319,20 @@ function callGraphOf(a: FileQuery): CallGraphAnswer {
 	return { svg: drawn(graph, threshold), warning: wanted.length > MOST ? `The picture shows ${MOST} of the ${format.count(wanted.length)} functions${threshold ? ` with at least ${+(100 * threshold).toPrecision(6)}%` : ''}; a higher threshold chooses fewer` : '' };
 }
 
+// --- The search of the flame chart ---
+
+const matcher = new Matcher();
+let sought = '', searching: Promise<{ boxes: Uint8Array; hits: Uint32Array } | null> = Promise.resolve(null);
+
+// The boxes that match, in the order of time; neither the root nor joined calls do.
+async function searchChart(d: FlameData, search: string): Promise<{ boxes: Uint8Array; hits: Uint32Array }> {
+	const byName = await new Promise<Uint8Array | null>((got) => matcher.ask(d.names, new RegExp(search, 'i'), got)), calls = d.frameName.length - 2;
+	if (!byName)
+		throw new Error('This search takes too long.');
+	const boxes = Uint8Array.from(d.frame, (f) => f < calls ? byName[d.frameName[f]] : 0);
+	return { boxes, hits: Uint32Array.from([...boxes.keys()].filter((i) => boxes[i])).sort((i, j) => d.start[i] - d.start[j] || i - j) };
+}
+
 // --- The questions, by the names of src/api.ts ---
 
 // The question with the filters that apply.
@@ -348,8 +363,18 @@ export function chartQuery(v: View): string {
 export const timelineQuery = (): string => '';
 export const sourceQuery = (): string => '';		// the files are elsewhere
 
-export async function getChart(): Promise<FlameData> {
-	return chart!;
+// As the server's; the chart has all of its boxes.
+export async function getChart(_query: string, part: { from: number } | null, _pixels: number, search: string, _signal: AbortSignal, nth: number | '' = ''): Promise<FlameData> {
+	const d = chart!, c = d.words.chart!;
+	if (search !== sought)
+		[sought, searching] = [search, search ? searchChart(d, search) : Promise.resolve(null)];
+	const found = await searching, n = found?.hits.length;
+	c.search = found ? { calls: n!, boxes: found.boxes } : undefined;
+	if (n && nth !== '') {
+		const before = found.hits.findIndex((i) => d.start[i] >= part!.from), number = ((before < 0 ? n : before) + nth + n - 1) % n, box = found.hits[number];
+		c.search!.call = { number: number + 1, from_ns: d.start[box], to_ns: d.start[box] + d.width[box], depth: d.depthOf(box) };
+	}
+	return d;
 }
 
 export async function getFlame(query: string): Promise<FlameData> {

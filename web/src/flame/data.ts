@@ -53,6 +53,20 @@ export interface Run {
 	weight: number;
 }
 
+export interface ChartCall {
+	number: number;			// of the matches, from 1
+	from_ns: number;
+	to_ns: number;
+	depth: number;			// of its box
+}
+
+// Calls that match.
+export interface ChartSearch {
+	calls: number;			// in all of the chart
+	boxes: ArrayLike<number>;	// by box: those that it stands for
+	call?: ChartCall;		// the one that was asked for
+}
+
 // The window of a flame chart that was asked for, in nanoseconds since its start.
 export interface ChartFacts {
 	calls: number;
@@ -61,6 +75,7 @@ export interface ChartFacts {
 	length_ns: number;
 	from_ns: number;
 	to_ns: number;
+	search?: ChartSearch;
 }
 
 export const ABOUT_NOTHING: About = {

@@ -2,10 +2,10 @@
 // the pointer is, dragging and the keys move. Boxes are those of a window that the server was asked for; what lies outside
 // comes when it is asked again.
 
-import type { FlameData } from './data';
+import type { ChartCall, FlameData } from './data';
 import { FlameView, ROW, type FlameEvents } from './view';
 
-const AXIS = 22, LEAST_NS = 100, TICK_PX = 90, DRAG_PX = 4;
+const AXIS = 22, LEAST_NS = 100, TICK_PX = 90, DRAG_PX = 4, SEEN = 200;
 
 export interface TimeEvents extends FlameEvents {
 	window(from: number, to: number): void;		// the visible part, in nanoseconds
@@ -26,6 +26,8 @@ function tickText(ns: number, step: number): string {
 export class TimeView extends FlameView {
 	private readonly pointers = new Map<number, PointerEvent>();
 	private travelled = 0;
+	private call: ChartCall | null = null;		// the match that was gone to
+	private callIsShown = true;
 	private readonly told: (from: number, to: number) => void;
 
 	constructor(box: HTMLElement, events: TimeEvents) {
@@ -68,7 +70,37 @@ export class TimeView extends FlameView {
 		this.recolor();
 		if (window)
 			[this.left, this.right] = window;
+		this.setMatch(data.words.chart!.search?.boxes || null, true);
 		this.measure(first);
+		this.markCall();
+	}
+
+	// Brings a call into sight, wide enough to be seen, and marks it.
+	showCall(call: ChartCall): void {
+		const { from_ns: from, to_ns: to } = call, length = to - from, now = this.right - this.left, width = length * SEEN < now ? length * 30 : now;
+		this.call = call;
+		this.callIsShown = false;
+		if (width < now || from < this.left || from + Math.min(length, width) > this.right)
+			this.showWindow(from + Math.min(length, width) / 2 - width / 2, from + Math.min(length, width) / 2 + width / 2);
+		this.markCall();
+	}
+
+	// As soon as it has a box of its own.
+	private markCall(): void {
+		const d = this.data!, { call } = this, depth = call?.depth || 0, end = d.offsets[depth + 1];
+		this.focused = -1;
+		if (!call || depth >= d.depths)
+			return;
+		let box = this.skipTo(d.offsets[depth], end, call.from_ns);
+		while (box < end && d.start[box] === call.from_ns && d.width[box] !== call.to_ns - call.from_ns)
+			box++;
+		if (box === end || d.start[box] !== call.from_ns)
+			return;
+		this.focused = box;
+		if (!this.callIsShown)
+			this.show(box);
+		this.callIsShown = true;
+		this.want();
 	}
 
 	// Nothing outside of the chart is shown, and no less than can be distinguished.
@@ -169,7 +201,7 @@ export class TimeView extends FlameView {
 		const keys: Record<string, () => void> = {
 			'+': () => this.zoomBy(0.7), '=': () => this.zoomBy(0.7), '-': () => this.zoomBy(1.4), '0': () => this.showAll(), Escape: () => this.showAll(),
 			w: () => this.zoomBy(0.7), s: () => this.zoomBy(1.4), a: () => this.moveBy(-0.2), d: () => this.moveBy(0.2),
-			ArrowLeft: () => this.moveBy(-0.2), ArrowRight: () => this.moveBy(0.2),
+			n: () => this.events.next(1), N: () => this.events.next(-1), ArrowLeft: () => this.moveBy(-0.2), ArrowRight: () => this.moveBy(0.2),
 			ArrowUp: () => this.box.scrollBy(0, -2 * ROW), ArrowDown: () => this.box.scrollBy(0, 2 * ROW),
 		};
 		if (!this.data || !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)

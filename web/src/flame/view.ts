@@ -63,10 +63,10 @@ export class FlameView {
 	private colors = new Uint32Array();			// by frame, 0: not needed yet
 	private faint = new Uint32Array();
 	private paint: Paint | null = null;
-	private match: Uint8Array | null = null;
+	private hits: Uint32Array | null = null;		// matches in boxes before this one
 	private zoomed = 0;
 	private zoomedDepth = 0;
-	private focused = -1;
+	protected focused = -1;
 	protected hovered = -1;
 	private touched = -1;
 	protected inverted = false;
@@ -117,7 +117,7 @@ export class FlameView {
 		this.focused = stays ? this.markedIn(data) : -1;
 		stays &&= !!this.data;
 		this.data = data;
-		this.match = null;
+		this.hits = null;
 		this.hovered = this.touched = -1;
 		this.recolor();
 		this.zoomed = zoomed;
@@ -146,9 +146,15 @@ export class FlameView {
 		this.animateTo(this.data.start[box], this.data.start[box] + this.data.width[box]);
 	}
 
-	setMatch(match: Uint8Array | null): void {
-		this.match = match;
+	// By frame, or by box.
+	setMatch(match: ArrayLike<number> | null, byBox = false): void {
+		const frame = this.data?.frame, hits = this.hits = match && frame ? new Uint32Array(frame.length + 1) : null;
+		frame?.forEach((f, i) => hits && (hits[i + 1] = hits[i] + match![byBox ? i : f]));
 		this.want();
+	}
+
+	private isHit(from: number, to = from + 1): boolean {
+		return !!this.hits && this.hits[from] < this.hits[to];
 	}
 
 	setPaint(paint: Paint | null): void {
@@ -207,7 +213,7 @@ export class FlameView {
 		return this.data.at(this.depthAt(event.offsetY), x);
 	}
 
-	private show(box: number): void {
+	protected show(box: number): void {
 		const top = this.rowTop(this.data!.depthOf(box));
 		if (top < this.box.scrollTop + ROW)
 			this.box.scrollTop = top - ROW;
@@ -336,29 +342,34 @@ export class FlameView {
 	private paintRow(depth: number, line: Uint32Array): number[] {
 		const d = this.data!, { start, width } = d, left = this.left, right = this.right, end = d.offsets[depth + 1];
 		const k = line.length / (right - left), dim = depth < this.zoomedDepth ? DIMMED : -1, grey = this.ink(this.theme.run) & dim, { scale } = this;
-		const named: number[] = [];
+		const named: number[] = [], found = this.hits && this.matchInk() & dim;
 		let greyTo = -1;
 
+		// A match stays in sight whatever shares its first pixel.
+		const fill = (ink: number, from: number, to: number) => line.fill(ink, found && ink !== found && line[from] === found >>> 0 ? from + 1 : from, to);
 		for (let i = d.firstAfter(depth, left); i < end && start[i] < right; i++) {
 			const w = width[i] * k, from = (start[i] - left) * k;
 			if (w < 0.5) {
-				const half = Math.floor(from * 2), at = half >> 1;
-				line.fill(grey, at - greyTo === 2 ? at - 1 : at, at + 1);
-				greyTo = at;
+				const half = Math.floor(from * 2), at = half >> 1, first = i;
 				// All that starts within the same half pixel is part of the same run, but for the last one if it is wide.
 				const last = this.skipTo(i + 1, end, left + (half + 1) / (2 * k)) - 1;
 				i = last > i && width[last] * k >= 0.5 ? last - 1 : last;
+				const ink = this.isHit(first, i + 1) ? found! : grey;
+				if (at - greyTo === 2)
+					fill(ink, at - 1, at);
+				fill(ink, at, at + 1);
+				greyTo = at;
 				continue;
 			}
 			const x = Math.max(0, Math.round(from)), to = Math.max(x + 1, Math.min(line.length, Math.round(from + w)));
-			line.fill(isGrey(d, i) ? grey : this.inkOf(d.frame[i], i) & dim, x, to - x > 2 * scale ? to - Math.round(scale) : to);
+			fill(isGrey(d, i) ? grey : this.inkOf(d.frame[i], i) & dim, x, to - x > 2 * scale ? to - Math.round(scale) : to);
 			if (w > LABEL * scale && !isGrey(d, i))
 				named.push(i);
 		}
 		return named;
 	}
 
-	private skipTo(low: number, high: number, x: number): number {
+	protected skipTo(low: number, high: number, x: number): number {
 		const start = this.data!.start;
 		for (let step = 1; low + step < high; step *= 2)
 			if (start[low + step] < x)
@@ -387,12 +398,18 @@ export class FlameView {
 		return ink;
 	}
 
+	private matchInk(): number {
+		return this.ink((this.paint || this.theme).match);
+	}
+
 	private inkOf(frame: number, box: number): number {
-		const { paint, match, theme } = this, hit = match !== null && match[frame] === 1;
-		if (hit || paint)
-			return this.ink(hit ? paint ? paint.match : theme.match : paint!.fill(box, theme.dark));
-		const known = match ? this.faint : this.colors;
-		return known[frame] ||= this.ink(colorOf(this.data!, theme, frame, match !== null));
+		const { paint, hits, theme } = this;
+		if (this.isHit(box))
+			return this.matchInk();
+		if (paint)
+			return this.ink(paint.fill(box, theme.dark));
+		const known = hits ? this.faint : this.colors;
+		return known[frame] ||= this.ink(colorOf(this.data!, theme, frame, hits !== null));
 	}
 
 	private writeRow(named: number[], depth: number, y: number): void {
@@ -403,7 +420,7 @@ export class FlameView {
 			const text = this.label(d.name(i), Math.min(this.cssWidth, from + d.width[i] * k) - x - 8);
 			if (!text)
 				continue;
-			const hit = this.match !== null && this.match[d.frame[i]] === 1;
+			const hit = this.isHit(i);
 			g.fillStyle = paint ? (hit ? paint.matchText : this.theme.dark && paint.darkText || PAINTED_TEXT) : hit ? this.theme.matchText : this.theme.text;
 			g.fillText(text, x + 4, y + ROW / 2);
 		}

@@ -5,6 +5,7 @@
 import { ABOUT_NOTHING, FlameData, wholeOf, type Whole } from '../flame/data';
 import { Exact, type ExactTable } from '../flame/exact';
 import { shorterNames, visible } from '../flame/names';
+import { onPrint } from '../flame/print';
 import type { FlameEvents, Paint } from '../flame/view';
 import { Digits } from './digits';
 import { html, parse, svg } from './dom';
@@ -37,7 +38,7 @@ interface Table extends About {
 	unlisted?: number;
 }
 
-const FEWEST = 200, MOST = 700;	// elements of a zoomed picture: those with room for a label, within these bounds
+const FEWEST = 200, MOST = 700;	// elements of a redrawn picture, in sight or near it: those with room for a label, within these bounds
 const LABEL = 3;		// characters
 const NEAR = 1;			// px: boxes narrower than one flow together where they are nearer than that
 const BAR_GAP = 8, TABLE_HEIGHT = 420, LINE = 16, NARROWEST = 240;
@@ -121,7 +122,9 @@ class SvgView implements View {
 	private hasTurned = false;
 	private dirty = true;			// other boxes, places or colours
 	private matchChanged = false;
-	private least: number;			// boxes at least that wide are elements
+	private least: number;			// boxes at least that wide are elements, in the rows that may have some
+	private isPrinted = false;
+	private near: [first: number, last: number] = [0, Infinity];	// these rows, by depth
 	private drawn: [box: number, element: Element][];
 	private readonly original: [box: number, element: Element][] = [];
 	private readonly originalPaths: Element[];
@@ -179,6 +182,15 @@ class SvgView implements View {
 		this.dirty ||= width !== this.width;
 		this.width = width;
 	}
+	// Rows that come into sight get their elements; on paper all do.
+	look(isPrinted = this.isPrinted): void {
+		const [first, last] = this.inSight(), [from, to] = this.near, changed = isPrinted !== this.isPrinted;
+		this.isPrinted = isPrinted;
+		if (this.isOriginal || !changed && (isPrinted || first >= from && last <= to))
+			return;
+		this.draw();
+		this.mark();
+	}
 	isDrawn(box: number): boolean {
 		return this.data.width[box] * this.k >= this.t.drawnMin && this.data.depthOf(box) < this.rows;
 	}
@@ -202,6 +214,14 @@ class SvgView implements View {
 		const d = this.data, depth = d.depthOf(i), t = this.t, left = d.start[this.zoomed], right = left + d.width[this.zoomed];
 		const from = Math.max(d.start[i], left), to = Math.min(d.start[i] + d.width[i], right);
 		return { x: t.margin + (from - left) * this.k, y: this.rowTop(depth), width: Math.max(0, to - from) * this.k, height: t.frameHeight - t.gap };
+	}
+
+	// The depths of the rows in the window.
+	private inSight(): [first: number, last: number] {
+		const t = this.t, ctm = this.root.getScreenCTM()?.inverse(), at = (y: number) => new DOMPoint(0, y).matrixTransform(ctm).y;
+		const [top, bottom] = ctm ? [at(0), at(innerHeight)] : [0, t.height];
+		const depths = this.inverted ? [top - t.top, bottom - t.top] : [t.height - t.bottom - bottom, t.height - t.bottom - top];
+		return depths.map((y) => Math.min(Math.max(Math.floor(y / t.frameHeight), 0), this.rows - 1)) as [number, number];
 	}
 
 	// The row of the zoomed box.
@@ -247,11 +267,15 @@ class SvgView implements View {
 		}
 	}
 
-	// The greatest width that an element may have.
+	private isNear(depth: number): boolean {
+		return depth >= this.near[0] && depth <= this.near[1];
+	}
+
+	// The least width that an element may have.
 	private leastElement(): number {
 		const wide: number[] = [], { width } = this.data, pixel = 1 / this.k;
-		this.eachRow((low, high) => {
-			for (let i = low; i < high; i++)
+		this.eachRow((low, high, depth) => {
+			for (let i = low; this.isNear(depth) && i < high; i++)
 				if (width[i] >= pixel)
 					wide.push(width[i]);
 		});
@@ -269,14 +293,16 @@ class SvgView implements View {
 			this.drawn = this.original;
 			return;
 		}
+		const [first, last] = this.inSight(), more = (last - first + 1) >> 1;
+		this.near = this.isPrinted ? [0, Infinity] : [first - more, last + more];
 		const all = document.createDocumentFragment(), d = this.data, least = this.least = this.leastElement();
 		this.drawn = [];
 		if (d.total > 0) {
 			all.append(...this.paths(this.narrowPaths(null), 'narrow'));
 			for (let i = this.zoomed; i > 0; i = d.parent(i))
 				this.drawBox(d.parent(i), all);
-			this.eachRow((low, high) => {
-				for (let i = low; i < high; i++)
+			this.eachRow((low, high, depth) => {
+				for (let i = low; this.isNear(depth) && i < high; i++)
 					if (d.width[i] >= least)
 						this.drawBox(i, all);
 			});
@@ -323,7 +349,7 @@ class SvgView implements View {
 	// Boxes that are no elements: one path for each colour, and one for all that are narrower than a pixel, whose
 	// neighbours flow together. With `hits` only what matches, in the colour of matches.
 	private narrowPaths(hits: Uint8Array | null): Map<string, string[]> {
-		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed], { least } = this;
+		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed];
 		const hidden = k > 0 ? t.drawnMin / k : 0;
 		const down = `v${t.frameHeight - t.gap}h-`, narrow = t.narrowFill, paint = this.paint!;
 		const add = (fill: string, x: number, top: number, width: number) => {
@@ -331,7 +357,7 @@ class SvgView implements View {
 			path ? path.push(piece) : paths.set(fill, [piece]);
 		};
 		this.eachRow((low, high, depth) => {
-			const top = this.rowTop(depth);
+			const top = this.rowTop(depth), least = this.isNear(depth) ? this.least : Infinity;
 			let from = 0, to = -NEAR;
 			const close = () => to > from && add(hits ? paint.match : narrow, from, top, Math.max(to - from, 0.2));
 			for (let i = low; i < high; i++) {
@@ -595,8 +621,14 @@ page.view = view;
 frames.setAttribute('role', 'img');
 frames.setAttribute('tabindex', '0');
 frames.setAttribute('aria-label', `Flame graph of ${data.count - 1 + (table.beyond || 0)} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.`);
-const asked = readQuery(view, data), toRoot = () => paper.showRow(...view.row());
+const asked = readQuery(view, data), toRoot = () => {
+	paper.showRow(...view.row());
+	view.look();
+};
 view.turned = toRoot;
 page.begin((state) => ({ ...state, ...asked }));
 toRoot();
 document.fonts?.ready.then(() => paper.fit());
+addEventListener('scroll', () => view.look(), { capture: true, passive: true });		// that of a part of a page, too
+addEventListener('resize', () => view.look());
+onPrint((on) => view.look(on));
