@@ -225,6 +225,17 @@ await test('wheel, drag, keys and buttons move it, the address follows, and fine
 	const left = await key('ArrowLeft'), out = await key('-'), inside = await key('+');
 	check(left[0] < dragged[0] && length(out) > length(left) && length(inside) < length(out), left, out, inside);
 	check(await key('0') === null, 'all of it');
+	await page.evaluate(() => document.activeElement.blur());
+	await key('+');
+	const right = await key('ArrowRight'), back = await key('ArrowLeft');
+	check(right[0] > back[0], 'with the focus on the page too', right, back);
+	await page.type('#chart-search', 'xy');
+	await page.keyboard.press('ArrowLeft');
+	await page.focus('select[aria-label="Group by"]');
+	await page.keyboard.press('ArrowLeft');
+	await new Promise((r) => setTimeout(r, 400));
+	check(JSON.stringify(await windowOf(page)) === JSON.stringify(back) && await page.$eval('#chart-search', (e) => e.selectionStart) === 1, 'but not from a field');
+	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
 	await windowChanges(page, () => page.click('[aria-label="Zoom in"]'));
 	const later = await windowChanges(page, () => page.click('[aria-label="Later"]'));
 	check(later[0] > 0 && later[1] <= LENGTH + 1, later);
