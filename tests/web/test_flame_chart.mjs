@@ -241,6 +241,35 @@ await test('wheel, drag, keys and buttons move it, the address follows, and fine
 	check(later[0] > 0 && later[1] <= LENGTH + 1, later);
 });
 
+await test('each line of the axis has a number, the last one to its left', async () => {
+	const other = await newPage(browser);
+	await other.evaluateOnNewDocument(() => {
+		const { fillRect, fillText } = CanvasRenderingContext2D.prototype;
+		globalThis.axis = { lines: [], words: [] };
+		CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+			if (y === 0 && height === 22)
+				width === 1 ? globalThis.axis.lines.push(x) : globalThis.axis = { lines: [], words: [] };
+			fillRect.call(this, x, y, width, height);
+		};
+		CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+			if (y === 11)
+				globalThis.axis.words.push([text, x, x + this.measureText(text).width]);
+			fillText.call(this, text, x, y);
+		};
+	});
+	for (const [window, last] of [['0,5010000', '5,000 µs'], ['0,5000000', '5,000 µs'], ['1000000,5000400', '5,000 µs']]) {
+		await other.goto('about:blank');
+		await other.goto(`${site}/runs/shop/chart#time=${window}&show=time`);
+		await ready(other);
+		await chartReady(other);
+		await drawn(other);
+		const { lines, words } = await other.evaluate(() => globalThis.axis), [text, from, to] = words.at(-1), width = await other.$eval(canvas, (e) => e.clientWidth);
+		check(lines.length > 5 && lines.length === words.length && text === last, window, lines, words);
+		check(to < lines.at(-1) && lines.at(-1) < width && from > words.at(-2)[2], 'beside its line', window, lines, words, width);
+	}
+	await other.close();
+});
+
 await test('a link opens the same window, and Back undoes nothing else', async () => {
 	const from = CALLS.filter((c) => c[0] === 4)[1][1], to = from + 2_000_000;
 	const linked = await openPage(`/runs/shop/chart#time=${from},${to}&show=time`);
