@@ -558,11 +558,13 @@ await test('a comparison shows what changed, more in one colour and less in the 
 
 await test('an average names its runs', async () => {
 	const open = await openPage('/?run=shop/cart&run=shop/recursion&weights=3,1');
-	check((await text(open, '.about')) === '2 runs, averagedrunshop/cart, weight 3 of 4runshop/recursion, weight 1 of 4', await text(open, '.about'));
+	const [, calls, wall] = /^2 runs, averagedrunshop\/cart, weight 3 of 4runshop\/recursion, weight 1 of 4calls([\d,.]+)wall time([\d.]+ ms)/.exec(await text(open, '.about')) || [];
+	check(calls && (await text(open, '.functions .sum')).startsWith(`${wall} · `), await text(open, '.about'), await text(open, '.functions .sum'));
 	check(await open.$('.about a[href="/runs/shop/recursion"]'));
 	await open.close();
-	const equal = await openPage('/?run=shop/cart&run=shop/recursion');
-	check((await text(equal, '.about')) === '2 runs, averagedrunshop/cartrunshop/recursion', await text(equal, '.about'));
+	const equal = await openPage('/?run=shop/cart&run=shop/recursion&column=calls');
+	const [, count] = /^2 runs, averagedrunshop\/cartrunshop\/recursioncalls([\d,.]+)wall/.exec(await text(equal, '.about')) || [];
+	check(count && (await text(equal, '.functions .sum')).startsWith(`${count} calls · `), await text(equal, '.about'), await text(equal, '.functions .sum'));
 	await equal.close();
 });
 

@@ -40,7 +40,7 @@ function goToHit(step: number): void {
 function SearchField() {
 	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0, column = d?.about.columns[d.about.column], places = f?.hits.length;
 	const words = IN_FILE && !tooSlow.value && places && matchedNames.value ? matchedWords(d!, f, zoomed.value, matchedNames.value) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : places ? `${format.share(f.sum, all)} matched` : 'no match';
-	const title = f && column ? `${format.value(f.sum, column.unit)} ${column.unit === 'count' ? format.columnName(column.name) : ''} of ${many(f.frames, 'function')} in ${many(places!, 'place')}` : '';
+	const title = f && column ? `${format.value(f.sum, column.unit)} ${format.isCount(column.unit) ? format.columnName(column.name) : ''} of ${many(f.frames, 'function')} in ${many(places!, 'place')}` : '';
 
 	return <div class="search" role="search">
 		<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
