@@ -172,11 +172,13 @@ await test('the view is offered where there is a chart, and shows it', async () 
 	await plain.close();
 	page = await openPage('/runs/shop/chart');
 	check(page.asked.length === 0, 'nobody asked for it');
+	check(await page.$('.filter-stacks'));
 	await page.evaluate(() => [...document.querySelectorAll('.panes button')].find((b) => b.textContent === 'flame chart').click());
 	await chartReady(page);
 	await drawn(page);
 	boxesOfAll = await page.$eval('.time-chart .flame', (e) => e.dataset.boxes);
 	check(page.url().endsWith('#show=time') && page.asked.length === 1, page.url(), page.asked);
+	check(!await page.$('.filter-stacks'), 'it has no stacks to keep or remove');
 	const words = await page.$eval('.time-chart', (e) => e.textContent);
 	check(words.includes('12,345 calls of this run are not in its flame chart'), words);
 	const [x, y] = await placeOf(page, CALLS.find((c) => c[0] === 4)[1] + 1_000_000, 4);

@@ -553,13 +553,19 @@ await test('a comparison shows what changed, more in one colour and less in the 
 	const changes = await texts(open, '.rows tbody tr:not(.gap) td:first-child');
 	check(changes.some((c) => /^\+[\d,]+$/.test(c)) && changes.some((c) => /^-.*/.test(c)), changes);
 	check(await colors(open) > 20);
+	const choices = () => open.$$eval('.views label, .views button', (all) => all.map((e) => e.firstChild.textContent.trim()));
+	for (const [pane, isThere] of [['both', true], ['table', false], ['flame graph', true], ['call graph', false], ['both', true]]) {
+		await open.evaluate((p) => [...document.querySelectorAll('.panes button')].find((b) => b.textContent.endsWith(p)).click(), pane);
+		await open.waitForFunction((on) => !!document.querySelector('select[aria-label="Width"]') === on, {}, isThere);
+		check((await choices()).includes('self') === isThere, 'what widths and colours mean, where some are drawn', pane, await choices());
+	}
 	await open.close();
 });
 
 await test('an average names its runs', async () => {
 	const open = await openPage('/?run=shop/cart&run=shop/recursion&weights=3,1');
 	const [, calls, wall] = /^2 runs, averagedrunshop\/cart, weight 3 of 4runshop\/recursion, weight 1 of 4calls([\d,.]+)wall time([\d.]+ ms)/.exec(await text(open, '.about')) || [];
-	check(calls && (await text(open, '.functions .sum')).startsWith(`${wall} · `), await text(open, '.about'), await text(open, '.functions .sum'));
+	check(calls && (await text(open, '.functions .sum')).startsWith(`${wall} `), await text(open, '.about'), await text(open, '.functions .sum'));
 	check(await open.$('.about a[href="/runs/shop/recursion"]'));
 	await open.close();
 	const equal = await openPage('/?run=shop/cart&run=shop/recursion&column=calls');
