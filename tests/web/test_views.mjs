@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { accessible, boxContrasts, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, boxContrasts, drawn, launch, newPage, printed, ready } from './browser.mjs';
 import { check, end, run, serveStore, test } from './lib.mjs';
 
 const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
@@ -730,6 +730,30 @@ await test('the part of the call graph that is seen stands in the address; a lin
 		check(page.complaints.length === 0, page.complaints);
 		await page.close();
 	}
+});
+
+await test('on paper the call graph is the part in view, as wide as the sheet, and says so', async () => {
+	const open = await openPage('/?run=shop/after&base=shop/before#show=calls', { dark: true });
+	await open.waitForSelector('.calls[aria-busy="false"] .node');
+	const seen = () => open.$eval('.call-graph svg', (e) => {
+		const { width, height } = e.getBoundingClientRect(), b = e.viewBox.baseVal, host = e.parentNode.getBoundingClientRect();
+		return { isWhole: Math.abs(width / height - b.width / b.height) < 0.02 && Math.abs(host.height - height) < 1, wide: width, page: innerWidth };
+	});
+	await press(open, '+');
+	await press(open, '+');
+	const part = await printed(open), words = 'Only the part in view is printed';
+	check(part.text.includes(words) && part.muted === '#66625b', part.text, part.muted);
+	await open.setViewport({ width: 794, height: 1100 });
+	await open.emulateMediaType('print');
+	const { isWhole, wide, page: sheet } = await seen();
+	check(isWhole && wide > sheet - 30, 'nothing of it is cut', isWhole, wide, sheet);
+	check(await open.$eval('.facts select', (e) => getComputedStyle(e).appearance) === 'none', 'the scale is a word');
+	await open.emulateMediaType('screen');
+	await open.setViewport({ width: 1440, height: 900 });
+	await press(open, 'all of it');
+	check(!(await printed(open)).text.includes(words));
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
 });
 
 await test('a box of the call graph has its lines for a name, also where the edge hides some of them', async () => {
