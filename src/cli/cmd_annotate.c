@@ -74,7 +74,7 @@ static bool is_profile(const char *name)
 /* The file or function to show; nothing is the file with the largest self value. */
 struct target {
 	char *text;
-	char *file;			/* of several functions of that name the one of this file; NULL: that which took most */
+	char *file;			/* chooses between functions of that name; NULL: the one that took most */
 	bool is_function;		/* as the page of a function names it: no file */
 };
 
