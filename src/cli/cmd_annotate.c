@@ -44,7 +44,7 @@ static const struct command_spec spec = {
 		"(PHP's own functions, native code, the kernel), and total, with all callees. Recursive calls count "
 		"once in the total.\n\n"
 		"FILE is a path in the profile, or a unique end of one; FUNCTION is a whole name, or a part or "
-		"regular expression that matches only one. The default is the file with the largest self value. "
+		"regular expression that matches only one. The default is the file with the largest self value, or the function that the URL names. "
 		"Without PROFILE it reads standard input if that is piped, else profile.strobe; "
 		"it may also be the URL of a page or of the API of `strobe serve`. A single argument "
 		"is the profile if there is such a file and its name does not end in .php, .phtml, .inc, .pl or "
@@ -69,6 +69,45 @@ static bool is_profile(const char *name)
 	struct str text = { name, strlen(name) };
 
 	return !strcmp(name, "-") || profile_url_is(name) || (!source_text_is_name(text) && access(name, F_OK) == 0);
+}
+
+/* The file or function to show; nothing is the file with the largest self value. */
+struct target {
+	char *text;
+	char *file;			/* chooses between functions of that name; NULL: the one that took most */
+	bool is_function;		/* as the page of a function names it: no file */
+};
+
+static void target_done(struct target *t)
+{
+	free(t->text);
+	free(t->file);
+}
+
+static char *parameter(const char *url, const char *begin)
+{
+	struct str value = profile_url_value(url, begin);
+	char *text = value.n ? xstrndup(value.p, value.n) : NULL;
+	size_t n;
+
+	for (char *at = text; at && (at = strchr(at, '+')); at++)
+		*at = ' ';
+	if (text && text_unescape_url(text, value.n, &n) >= 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The page of a function is about that function, unless the command line names something else. */
+static void take_target(struct target *t, const char *profile, const char *given)
+{
+	if (given) {
+		t->text = xstrdup(given);
+	} else if (profile && profile_url_is(profile)) {
+		t->text = parameter(profile, "function=");
+		t->file = parameter(profile, "function_file=");
+		t->is_function = t->text != NULL;
+	}
 }
 
 /* --- The choice of lines --- */
@@ -149,13 +188,14 @@ static int find_file(struct choice *c, const char *target, struct err *err)
 	return code;
 }
 
-/* If several files have functions of that name, the file whose lines took most. */
-static void keep_one_file(struct choice *c, const struct flat_row *rows, size_t count)
+/* If several files have functions of that name, `file`, or without one the file whose lines took most. */
+static void keep_one_file(struct choice *c, const struct flat_row *rows, size_t count, const char *file)
 {
 	uint32_t frame = UINT32_MAX;
 
 	for (size_t i = 0; i < count && frame == UINT32_MAX; i++)
-		if (c->of[rows[i].frame] && c->lines->frames[rows[i].frame].line)
+		if (c->of[rows[i].frame] && c->lines->frames[rows[i].frame].line &&
+		    (!file || text_is(profile_file(c->lines, rows[i].frame), file)))
 			frame = rows[i].frame;
 	for (uint32_t f = 0; f < c->lines->frame_count; f++)
 		c->of[f] = c->of[f] && frame != UINT32_MAX && c->lines->frames[f].line &&
@@ -174,7 +214,20 @@ static uint32_t start_of(const struct profile *p, struct str function, struct st
 	return 0;
 }
 
-static int find_function(struct choice *c, const struct profile *p, uint32_t number, const char *target, struct err *err)
+static int no_lines(const char *function, struct err *err)
+{
+	return err_set(err, -ENOENT, "'%.200s' has no lines: it is not a function written in PHP or Perl", function);
+}
+
+static bool is_function_of(const struct profile *p, const char *name)
+{
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		if (text_is(profile_name(p, f), name))
+			return true;
+	return false;
+}
+
+static int find_function(struct choice *c, const struct profile *p, uint32_t number, const struct target *t, struct err *err)
 {
 	_cleanup_(freep) struct flat_row *rows = NULL;
 	struct err why = { 0 };
@@ -184,12 +237,16 @@ static int find_function(struct choice *c, const struct profile *p, uint32_t num
 	c->lines = report_lines(p, true);
 	free(c->of);
 	c->of = report_no_frames(c->lines);
-	if (report_find(c->lines, target, c->of, &why) < 0)
-		return err_set(err, -ENOENT, "no file in the profile is named '%.200s', and %s", target, why.text);
+	if (report_find(c->lines, t->text, c->of, &why) < 0) {
+		if (is_function_of(p, t->text))
+			return no_lines(t->text, err);
+		return t->is_function ? err_set(err, -ENOENT, "%s", why.text) :
+					err_set(err, -ENOENT, "no file in the profile is named '%.200s', and %s", t->text, why.text);
+	}
 	rows = report_flat(c->lines, number, REPORT_SORT_TOTAL, &count);
-	keep_one_file(c, rows, count);
+	keep_one_file(c, rows, count, t->file);
 	if (!c->file.n)
-		return err_set(err, -ENOENT, "'%.200s' has no lines: it is not a function written in PHP or Perl", target);
+		return no_lines(t->text, err);
 	c->start = start_of(p, c->function, c->file);
 	return 0;
 }
@@ -243,7 +300,7 @@ static void put_others(const struct choice *c, const struct file_sum *sums, size
 
 /* --- */
 
-static int choose(struct choice *c, const struct profile *p, uint32_t number, const char *target, struct err *err)
+static int choose(struct choice *c, const struct profile *p, uint32_t number, const struct target *t, struct err *err)
 {
 	_cleanup_(freep) struct file_sum *sums = NULL;
 	size_t count;
@@ -251,9 +308,9 @@ static int choose(struct choice *c, const struct profile *p, uint32_t number, co
 
 	c->lines = report_lines(p, false);
 	c->of = report_no_frames(c->lines);
-	if (target) {
-		code = find_file(c, target, err);
-		return code ? code : find_function(c, p, number, target, err);
+	if (t->text) {
+		code = t->is_function ? 0 : find_file(c, t->text, err);
+		return code ? code : find_function(c, p, number, t, err);
 	}
 	sums = sum_files(c->lines, number, &count);
 	if (count)
@@ -299,7 +356,7 @@ static int explain_no_lines(const struct inputs *in)
 	return EXIT_NO_SAMPLES;
 }
 
-static int annotate(struct inputs *in, const char *target)
+static int annotate(struct inputs *in, const struct target *target)
 {
 	_cleanup_(choice_done) struct choice c = { 0 };
 	struct err err = { 0 };
@@ -319,11 +376,12 @@ static int annotate(struct inputs *in, const char *target)
 		return explain_no_lines(in);
 	if (!column)
 		inputs_report_side(in->profile, &spec, number);
-	return print(in, number, &c, !target);
+	return print(in, number, &c, !target->text);
 }
 
 static int run(int argc, char **argv)
 {
+	_cleanup_(target_done) struct target target = { 0 };
 	struct inputs in = { 0 };
 	bool has_profile;
 	int operands, code;
@@ -340,8 +398,10 @@ static int run(int argc, char **argv)
 	reading.keep_lines = true;
 	has_profile = operands == 2 || (operands == 1 && is_profile(argv[1]));
 	code = inputs_load_as(&in, &spec, &reading, argv + 1, has_profile);
-	if (!code)
-		code = annotate(&in, operands > has_profile ? argv[operands] : NULL);
+	if (!code) {
+		take_target(&target, has_profile ? argv[1] : NULL, operands > has_profile ? argv[operands] : NULL);
+		code = annotate(&in, &target);
+	}
 	inputs_done(&in);
 	return code;
 }

@@ -9,6 +9,7 @@
 #include "runs.h"
 #include "text.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define VALUES_OFFERED 500u	/* values of all labels together */
@@ -126,6 +127,7 @@ static void put_any_label(struct buf *out, const struct store_labels *labels)
 	html_option(out, "", "is", true);
 	html_option(out, "not", "is not", false);
 	html_option(out, "prefix", "begins with", false);
+	html_option(out, "not-prefix", "does not begin with", false);
 	buf_puts(out, "</select> <input name=\"filter_value\" aria-label=\"Value of the label\" list=\"filter-values\" size=\"18\" autocomplete=\"off\">");
 	put_values(out, labels);
 	buf_puts(out, "</span>\n");
@@ -147,6 +149,12 @@ static bool is_of_stacks(const char *key)
 
 static void put_hidden_words(struct buf *out, const char *key, const char *value)
 {
+	static const char *const words[] = {
+		[LABEL_IS] = " is ",
+		[LABEL_IS_NOT] = " is not ",
+		[LABEL_IS_PREFIX] = " begins with ",
+		[LABEL_IS_NOT_PREFIX] = " does not begin with ",
+	};
 	struct label_filter f;
 	struct arena bytes;
 
@@ -158,7 +166,8 @@ static void put_hidden_words(struct buf *out, const char *key, const char *value
 	arena_init(&bytes);
 	f = view_filter(&bytes, key, value);
 	html_text(out, f.key);
-	buf_puts(out, f.match == LABEL_IS ? " is " : f.match == LABEL_IS_NOT ? " is not " : " begins with ");
+	assert(f.match < ARRAY_SIZE(words));
+	buf_puts(out, words[f.match]);
 	html_text(out, *f.value ? f.value : "(none)");
 	arena_done(&bytes);
 }
@@ -252,13 +261,14 @@ static void put_filter(struct buf *out, const char *label, const char *is, const
 {
 	_cleanup_(buf_done) struct buf key = { 0 }, text = { 0 };
 	size_t n = strlen(value);
-	bool odd = !n || *value == '!' || *value == '=' || value[n - 1] == '*';
+	bool is_not = !strncmp(is, "not", 3), is_prefix = !strcmp(is, "prefix") || !strcmp(is, "not-prefix");
+	bool odd = (!is_not && (!n || *value == '!')) || *value == '=' || (n && value[n - 1] == '*');
 
 	buf_init(&key);
 	buf_init(&text);
 	buf_printf(&key, "%s%s", view_is_reserved(label) ? "label." : "", label);
-	buf_printf(&text, "%s%s%s", !strcmp(is, "not") ? "!" : odd && strcmp(is, "prefix") ? "=" : "", value, n && !strcmp(is, "prefix") ? "*" : "");
-	if (text.size)
+	buf_printf(&text, "%s%s%s%s", is_not ? "!" : "", odd && !is_prefix ? "=" : "", value, n && is_prefix ? "*" : "");
+	if (n || !is_prefix)
 		put_pair(out, key.data, text.data);
 }
 

@@ -400,6 +400,10 @@ TEST(a_form_without_scripts_filters_by_any_label)
 	check_leads("deploy=6&filter_label=deploy&filter_is=&filter_value=7", "/?deploy=6&deploy=7");
 	check_leads("filter_label=host&filter_is=not&filter_value=a%26b", "/?host=%21a%26b");
 	check_leads("filter_label=host&filter_is=prefix&filter_value=web", "/?host=web%2A");
+	check_leads("filter_label=host&filter_is=not-prefix&filter_value=web", "/?host=%21web%2A");
+	check_leads("filter_label=host&filter_is=not&filter_value=web*", "/?host=%21%3Dweb%2A");
+	check_leads("filter_label=host&filter_is=not&filter_value=", "/?host=%21");
+	check_leads("filter_label=host&filter_is=not-prefix&filter_value=", "/");
 	check_leads("filter_label=host&filter_is=&filter_value=web*", "/?host=%3Dweb%2A");
 	check_leads("filter_label=host&filter_is=&filter_value=", "/?host=%3D");
 	check_leads("filter_label=from&filter_is=&filter_value=x", "/?label.from=x");
@@ -414,6 +418,7 @@ TEST(a_form_without_scripts_filters_by_any_label)
 	check_answer("/", "run=shop/1&from=-6h&host=!b&entry=a*", 200, "Flame graph");
 	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;entry=a%2A\">host is not b ×</a>");
 	check_answer("/", "from=-6h&host=!b&entry=a*", 200, "href=\"/?from=-6h&amp;host=%21b\">entry begins with a ×</a>");
+	check_answer("/", "entry=!a*", 200, ">entry does not begin with a ×</a>");
 }
 
 TEST(the_form_writes_seconds_as_a_time)

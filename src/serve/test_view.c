@@ -73,9 +73,9 @@ TEST(filters_say_is_and_is_not_and_begins_with)
 {
 	_cleanup_(parsed_done) struct parsed p;
 
-	parse(&p, "a=x&b=!x&c=x*&d==!x*&e=&f=*&g=!");
+	parse(&p, "a=x&b=!x&c=x*&d==!x*&e=&f=*&g=!&h=!x*&i=!=x*&j=!!x");
 	CHECK_INT(p.code, 0);
-	CHECK_INT(p.view.filter_count, 6);
+	CHECK_INT(p.view.filter_count, 9);
 	CHECK(p.view.filters[0].match == LABEL_IS);
 	CHECK(p.view.filters[1].match == LABEL_IS_NOT);
 	CHECK_STR(p.view.filters[1].value, "x");
@@ -87,6 +87,12 @@ TEST(filters_say_is_and_is_not_and_begins_with)
 	CHECK_STR(p.view.filters[4].value, "");
 	CHECK(p.view.filters[5].match == LABEL_IS_NOT);
 	CHECK_STR(p.view.filters[5].value, "");
+	CHECK(p.view.filters[6].match == LABEL_IS_NOT_PREFIX);
+	CHECK_STR(p.view.filters[6].value, "x");
+	CHECK(p.view.filters[7].match == LABEL_IS_NOT);
+	CHECK_STR(p.view.filters[7].value, "x*");
+	CHECK(p.view.filters[8].match == LABEL_IS_NOT);
+	CHECK_STR(p.view.filters[8].value, "!x");
 }
 
 TEST(a_view_is_described_in_words)
@@ -95,9 +101,9 @@ TEST(a_view_is_described_in_words)
 	_cleanup_(buf_done) struct buf out;
 
 	buf_init(&out);
-	parse(&p, "entry=foo&host=!w\x01");
+	parse(&p, "entry=foo&host=!w\x01&sapi=!cl*");
 	view_describe(&p.view, &out);
-	CHECK_STR(out.data, "samples of entry=foo, host not w\xef\xbf\xbd between 2026-11-21T07:00:00Z and 2026-11-21T08:00:00Z");
+	CHECK_STR(out.data, "samples of entry=foo, host not w\xef\xbf\xbd, sapi not beginning with cl between 2026-11-21T07:00:00Z and 2026-11-21T08:00:00Z");
 }
 
 TEST(invalid_parameters_get_a_sentence)

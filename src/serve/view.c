@@ -437,18 +437,16 @@ static const char *filter_key(const char *key)
 
 struct label_filter view_filter(struct arena *bytes, const char *key, const char *text)
 {
-	struct label_filter f = { .key = filter_key(key), .value = text, .match = LABEL_IS };
-	size_t n = strlen(text);
+	bool not = *text == '!';
+	struct label_filter f = { .key = filter_key(key), .value = text + not, .match = not ? LABEL_IS_NOT : LABEL_IS };
+	size_t n = strlen(f.value);
 
-	assert(n > 0);
-	if (*text == '=') {
-		f.value = text + 1;
-	} else if (*text == '!') {
-		f.value = text + 1;
-		f.match = LABEL_IS_NOT;
-	} else if (text[n - 1] == '*') {
-		f.value = arena_copy(bytes, text, n - 1);
-		f.match = LABEL_IS_PREFIX;
+	assert(*text);
+	if (*f.value == '=') {
+		f.value++;
+	} else if (n && f.value[n - 1] == '*') {
+		f.value = arena_copy(bytes, f.value, n - 1);
+		f.match = not ? LABEL_IS_NOT_PREFIX : LABEL_IS_PREFIX;
 	}
 	return f;
 }
@@ -541,7 +539,10 @@ const char *view_label(const struct view *v, const char *key)
 void view_describe_filters(const struct label_filter *filters, size_t count, struct buf *out)
 {
 	static const char *const words[] = {
-		[LABEL_IS] = "=", [LABEL_IS_NOT] = " not ", [LABEL_IS_PREFIX] = " beginning with ",
+		[LABEL_IS] = "=",
+		[LABEL_IS_NOT] = " not ",
+		[LABEL_IS_PREFIX] = " beginning with ",
+		[LABEL_IS_NOT_PREFIX] = " not beginning with ",
 	};
 
 	for (size_t i = 0; i < count; i++) {

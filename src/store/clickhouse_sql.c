@@ -84,21 +84,22 @@ bool sql_put_range(struct buf *sql, const struct store_query *q)
 static void put_filter(struct buf *sql, const struct label_filter *f)
 {
 	const struct str key = { f->key, strlen(f->key) }, value = { f->value, strlen(f->value) };
+	bool is_prefix = f->match == LABEL_IS_PREFIX || f->match == LABEL_IS_NOT_PREFIX;
 
-	if (f->match == LABEL_IS_PREFIX)
-		buf_puts(sql, "startsWith(");
+	if (is_prefix)
+		buf_puts(sql, f->match == LABEL_IS_PREFIX ? "startsWith(" : "NOT startsWith(");
 	buf_puts(sql, "vals[indexOf(keys, ");		/* [0], of a label that is not there, is '' */
 	sql_put_string(sql, key);
-	buf_puts(sql, f->match == LABEL_IS_PREFIX ? ")], " : f->match == LABEL_IS ? ")] = " : ")] != ");
+	buf_puts(sql, is_prefix ? ")], " : f->match == LABEL_IS ? ")] = " : ")] != ");
 	sql_put_string(sql, value);
-	if (f->match == LABEL_IS_PREFIX)
+	if (is_prefix)
 		buf_putc(sql, ')');
 }
 
 static bool is_first_of_its_key(const struct label_filter *filters, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (filters[k].match != LABEL_IS_NOT && !strcmp(filters[k].key, filters[i].key))
+		if (!label_filter_excludes(&filters[k]) && !strcmp(filters[k].key, filters[i].key))
 			return false;
 	return true;
 }
@@ -106,10 +107,10 @@ static bool is_first_of_its_key(const struct label_filter *filters, size_t i)
 /* Those of one key that say what it is or begins with are alternatives. */
 static void put_alternatives(struct buf *sql, const struct label_filter *filters, size_t first, size_t count)
 {
-	assert(first < count && filters[first].match != LABEL_IS_NOT);
+	assert(first < count && !label_filter_excludes(&filters[first]));
 	buf_puts(sql, " AND (");
 	for (size_t i = first; i < count; i++) {
-		if (filters[i].match == LABEL_IS_NOT || strcmp(filters[i].key, filters[first].key))
+		if (label_filter_excludes(&filters[i]) || strcmp(filters[i].key, filters[first].key))
 			continue;
 		if (i > first)
 			buf_puts(sql, " OR ");
@@ -121,7 +122,7 @@ static void put_alternatives(struct buf *sql, const struct label_filter *filters
 void sql_put_filters(struct buf *sql, const struct label_filter *filters, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (filters[i].match == LABEL_IS_NOT) {
+		if (label_filter_excludes(&filters[i])) {
 			buf_puts(sql, " AND ");
 			put_filter(sql, &filters[i]);
 		} else if (is_first_of_its_key(filters, i)) {

@@ -103,6 +103,8 @@ static bool filter_holds(const struct series *s, const struct label_filter *f)
 		return strcmp(value, f->value) != 0;
 	case LABEL_IS_PREFIX:
 		return !strncmp(value, f->value, strlen(f->value));
+	case LABEL_IS_NOT_PREFIX:
+		return strncmp(value, f->value, strlen(f->value)) != 0;
 	}
 	return false;
 }
@@ -111,7 +113,7 @@ static bool filter_holds(const struct series *s, const struct label_filter *f)
 static bool any_is(const struct series *s, const char *key, const struct label_filter *filters, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (filters[i].match != LABEL_IS_NOT && !strcmp(filters[i].key, key) && filter_holds(s, &filters[i]))
+		if (!label_filter_excludes(&filters[i]) && !strcmp(filters[i].key, key) && filter_holds(s, &filters[i]))
 			return true;
 	return false;
 }
@@ -119,8 +121,8 @@ static bool any_is(const struct series *s, const char *key, const struct label_f
 bool series_matches(const struct series *s, const struct label_filter *filters, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (filters[i].match == LABEL_IS_NOT ? !filter_holds(s, &filters[i]) :
-						       !any_is(s, filters[i].key, filters, count))
+		if (label_filter_excludes(&filters[i]) ? !filter_holds(s, &filters[i]) :
+							 !any_is(s, filters[i].key, filters, count))
 			return false;
 	}
 	return true;

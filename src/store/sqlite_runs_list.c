@@ -169,7 +169,7 @@ static bool labels_may_be_wanted(sqlite3_stmt *row, const struct store_run_query
 	for (size_t i = 0; i < q->filter_count && labels; i++) {
 		const struct label_filter *f = &q->filters[i];
 
-		if (f->match != LABEL_IS_NOT && *f->value && !is_escaped_in_labels(f->value) && is_only_one(q, f) &&
+		if (!label_filter_excludes(f) && *f->value && !is_escaped_in_labels(f->value) && is_only_one(q, f) &&
 		    !has_label(labels, f))
 			return false;
 	}

@@ -17,16 +17,24 @@
 #include "batch.h"
 #include "stack_values.h"
 
-enum label_match { LABEL_IS, LABEL_IS_NOT, LABEL_IS_PREFIX };
+enum label_match { LABEL_IS,
+		   LABEL_IS_NOT,
+		   LABEL_IS_PREFIX,
+		   LABEL_IS_NOT_PREFIX };
 
 struct label_filter {
 	const char *key, *value;	/* a series without the label has the value "" */
 	enum label_match match;
 };
 
+static inline bool label_filter_excludes(const struct label_filter *f)
+{
+	return f->match == LABEL_IS_NOT || f->match == LABEL_IS_NOT_PREFIX;
+}
+
 struct store_query {
 	int64_t from_ns, to_ns;			/* buckets that overlap [from, to) */
-	const struct label_filter *filters;	/* all must hold; of several of one key that are no LABEL_IS_NOT, any */
+	const struct label_filter *filters;	/* all must hold; of several of one key that exclude nothing, any */
 	size_t filter_count;
 	uint32_t max_nodes;			/* limit of the profile's nodes, at most 2^30; those beyond are pruned (profile_prune), the least first. 0 is no limit */
 	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as they are expected, which saves a

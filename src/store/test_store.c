@@ -155,6 +155,9 @@ TEST(filters_choose_series)
 	CHECK_FILTERED("b 1,d 1", { "host", "d", LABEL_IS_PREFIX }, { "host", "web2", LABEL_IS });
 	CHECK_FILTERED("a 1,c 1,d 1", { "host", "db", LABEL_IS_PREFIX }, { "host", "web", LABEL_IS_PREFIX },
 		       { "host", "web2", LABEL_IS_NOT });
+	CHECK_FILTERED("d 1", { "host", "web", LABEL_IS_NOT_PREFIX });
+	CHECK_FILTERED("a 1", { "host", "db", LABEL_IS_NOT_PREFIX }, { "host", "web2", LABEL_IS_NOT }, { "entry", "ap", LABEL_IS_NOT_PREFIX });
+	CHECK_FILTERED("c 1,d 1", { "entry", "in", LABEL_IS_NOT_PREFIX }, { "host", "web", LABEL_IS_PREFIX }, { "host", "db1", LABEL_IS });
 	CHECK_FILTERED("d 1", { "entry", "", LABEL_IS });
 	CHECK_FILTERED("a 1,b 1,c 1", { "entry", "", LABEL_IS_NOT });
 	CHECK_FILTERED("a 1,b 1,c 1,d 1", { "clock", "wall", LABEL_IS });

@@ -112,6 +112,35 @@ def post_run(d, run, file):
 
 
 @test
+def the_address_of_a_functions_page_annotates_that_function():
+    frames = [{'name': '/app/index.php', 'file': '/app/index.php', 'line': 9}, {'name': 'App\\Cart::total', 'file': '/app/a b.php', 'line': 5},
+              {'name': 'App\\Cart::total', 'file': '/app/old.php', 'line': 7}, {'name': 'strlen'}]
+    profile = {'$schema': 'https://www.speedscope.app/file-format-schema.json', 'shared': {'frames': frames},
+               'profiles': [{'type': 'sampled', 'name': 'x', 'unit': 'none', 'startValue': 0, 'endValue': 96, 'samples': [[0], [0, 1], [0, 2], [0, 1, 3]], 'weights': [80, 9, 4, 3]}],
+               'exporter': 'strobe@0', 'strobe': {'start_ns': 1780000000000000000, 'end_ns': 1780000010000000000}, 'strobe_starts': [0, 3, 3, 0]}
+    with Directory() as directory, Daemon(directory) as d:
+        with urllib.request.urlopen(urllib.request.Request(f'{d.url}/api/v1/runs?source=shop&id=lines', json.dumps(profile).encode()), timeout=20) as r:
+            check(r.status == 201, r.status)
+
+        def annotated(query, *more):
+            r = strobe('annotate', f'{d.url}/runs/shop/lines?{query}', *more, '--json')
+            answer = json.loads(r.stdout) if r.returncode == 0 else {}
+            return (answer.get('file'), answer.get('function'), [(line['line'], line['self']) for line in answer.get('lines', []) if line.get('total')]), r
+
+        for query, more, wanted in (('function=App%5CCart%3A%3Atotal', [], ('/app/a b.php', 'App\\Cart::total', [(5, 12)])),
+                                    ('by=&function=App\\Cart::total&function_file=%2Fapp%2Fold.php#show=table', [], ('/app/old.php', 'App\\Cart::total', [(7, 4)])),
+                                    ('function=App%5CCart%3A%3Atotal&function_file=%2Fapp%2Fa+b.php', [], ('/app/a b.php', 'App\\Cart::total', [(5, 12)])),
+                                    ('function=App%5CCart%3A%3Atotal', ['old.php'], ('/app/old.php', None, [(7, 4)])), ('', [], ('/app/index.php', None, [(9, 80)]))):
+            found, r = annotated(query, *more)
+            check(found == wanted, f'{query} {more}: {found}, {r}')
+        for name, why in (('strlen', "'strlen' has no lines"), ('nobody', "'nobody'")):
+            r = annotated(f'function={name}')[1]
+            check(r.returncode == 2 and why in r.stderr and 'no file' not in r.stderr, f'{r}')
+        r = strobe('report', f'{d.url}/runs/shop/lines?function=App%5CCart%3A%3Atotal')
+        check('strlen' in r.stdout and '--callers and --callees show one' in r.stderr, f'{r}')
+
+
+@test
 def a_function_that_has_moved_is_found_by_either_of_its_files():
     with Directory() as directory, Daemon(directory) as d:
         post_run(d, 'old', '/app/x/w.php')

@@ -68,7 +68,7 @@ def ask(page, path, body=None):
 
 
 def api_addresses(now):
-    views = ['', '&host=web1', '&host=!web1', '&entry=a*', '&host=web1&host=web2', '&region=none', '&reverse=1', '&column=cpu_ns',
+    views = ['', '&host=web1', '&host=!web1', '&entry=a*', '&entry=!a*&host=!=web2', '&host=web1&host=web2', '&region=none', '&reverse=1', '&column=cpu_ns',
              '&column=alloc_space', '&column=wall_ns', '&host=web1&base.host=web2', f'&base_from={now - 300}&base_to={now - 200}',
              f'&host=web1&base.host=web3&scale=none', '&lines=1', '&lines=0']
     by = [f'&by={by}' for by in ('line', 'file', 'class', 'namespace', 'package', 'own')]

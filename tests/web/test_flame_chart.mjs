@@ -195,11 +195,13 @@ await test('the view is offered where there is a chart, and shows it', async () 
 	await plain.close();
 	page = await openPage('/runs/shop/chart');
 	check(page.asked.length === 0, 'nobody asked for it');
+	check(await page.$('.filter-stacks'));
 	await page.evaluate(() => [...document.querySelectorAll('.panes button')].find((b) => b.textContent === 'flame chart').click());
 	await chartReady(page);
 	await drawn(page);
 	boxesOfAll = await page.$eval('.time-chart .flame', (e) => e.dataset.boxes);
 	check(page.url().endsWith('#show=time') && page.asked.length === 1, page.url(), page.asked);
+	check(!await page.$('.filter-stacks'), 'it has no stacks to keep or remove');
 	const words = await page.$eval('.time-chart', (e) => e.textContent);
 	check(words.includes('12,345 calls of this run are not in its flame chart'), words);
 	const [x, y] = await placeOf(page, CALLS.find((c) => c[0] === 4)[1] + 1_000_000, 4);
@@ -248,9 +250,49 @@ await test('wheel, drag, keys and buttons move it, the address follows, and fine
 	const left = await key('ArrowLeft'), out = await key('-'), inside = await key('+');
 	check(left[0] < dragged[0] && length(out) > length(left) && length(inside) < length(out), left, out, inside);
 	check(await key('0') === null, 'all of it');
+	await page.evaluate(() => document.activeElement.blur());
+	await key('+');
+	const right = await key('ArrowRight'), back = await key('ArrowLeft');
+	check(right[0] > back[0], 'with the focus on the page too', right, back);
+	await page.type('#chart-search', 'xy');
+	await page.keyboard.press('ArrowLeft');
+	await page.focus('select[aria-label="Group by"]');
+	await page.keyboard.press('ArrowLeft');
+	await new Promise((r) => setTimeout(r, 400));
+	check(JSON.stringify(await windowOf(page)) === JSON.stringify(back) && await page.$eval('#chart-search', (e) => e.selectionStart) === 1, 'but not from a field');
+	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
 	await windowChanges(page, () => page.click('[aria-label="Zoom in"]'));
 	const later = await windowChanges(page, () => page.click('[aria-label="Later"]'));
 	check(later[0] > 0 && later[1] <= LENGTH + 1, later);
+});
+
+await test('each line of the axis has a number, the last one to its left', async () => {
+	const other = await newPage(browser);
+	await other.evaluateOnNewDocument(() => {
+		const { fillRect, fillText } = CanvasRenderingContext2D.prototype;
+		globalThis.axis = { lines: [], words: [] };
+		CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+			if (y === 0 && height === 22)
+				width === 1 ? globalThis.axis.lines.push(x) : globalThis.axis = { lines: [], words: [] };
+			fillRect.call(this, x, y, width, height);
+		};
+		CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+			if (y === 11)
+				globalThis.axis.words.push([text, x, x + this.measureText(text).width]);
+			fillText.call(this, text, x, y);
+		};
+	});
+	for (const [window, last] of [['0,5010000', '5,000 µs'], ['0,5000000', '5,000 µs'], ['1000000,5000400', '5,000 µs']]) {
+		await other.goto('about:blank');
+		await other.goto(`${site}/runs/shop/chart#time=${window}&show=time`);
+		await ready(other);
+		await chartReady(other);
+		await drawn(other);
+		const { lines, words } = await other.evaluate(() => globalThis.axis), [text, from, to] = words.at(-1), width = await other.$eval(canvas, (e) => e.clientWidth);
+		check(lines.length > 5 && lines.length === words.length && text === last, window, lines, words);
+		check(to < lines.at(-1) && lines.at(-1) < width && from > words.at(-2)[2], 'beside its line', window, lines, words, width);
+	}
+	await other.close();
 });
 
 await test('a link opens the same window, and Back undoes nothing else', async () => {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { accessible, boxContrasts, drawn, launch, newPage, ready } from './browser.mjs';
+import { accessible, boxContrasts, drawn, launch, newPage, printed, ready } from './browser.mjs';
 import { check, end, run, serveStore, some, test } from './lib.mjs';
 
 const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
@@ -553,16 +553,24 @@ await test('a comparison shows what changed, more in one colour and less in the 
 	const changes = await texts(open, '.rows tbody tr:not(.gap) td:first-child');
 	check(changes.some((c) => /^\+[\d,]+$/.test(c)) && changes.some((c) => /^-.*/.test(c)), changes);
 	check(await colors(open) > 20);
+	const choices = () => open.$$eval('.views label, .views button', (all) => all.map((e) => e.firstChild.textContent.trim()));
+	for (const [pane, isThere] of [['both', true], ['table', false], ['flame graph', true], ['call graph', false], ['both', true]]) {
+		await open.evaluate((p) => [...document.querySelectorAll('.panes button')].find((b) => b.textContent.endsWith(p)).click(), pane);
+		await open.waitForFunction((on) => !!document.querySelector('select[aria-label="Width"]') === on, {}, isThere);
+		check((await choices()).includes('self') === isThere, 'what widths and colours mean, where some are drawn', pane, await choices());
+	}
 	await open.close();
 });
 
 await test('an average names its runs', async () => {
 	const open = await openPage('/?run=shop/cart&run=shop/recursion&weights=3,1');
-	check((await text(open, '.about')) === '2 runs, averagedrunshop/cart, weight 3 of 4runshop/recursion, weight 1 of 4', await text(open, '.about'));
+	const [, calls, wall] = /^2 runs, averagedrunshop\/cart, weight 3 of 4runshop\/recursion, weight 1 of 4calls([\d,.]+)wall time([\d.]+ ms)/.exec(await text(open, '.about')) || [];
+	check(calls && (await text(open, '.functions .sum')).startsWith(`${wall} `), await text(open, '.about'), await text(open, '.functions .sum'));
 	check(await open.$('.about a[href="/runs/shop/recursion"]'));
 	await open.close();
-	const equal = await openPage('/?run=shop/cart&run=shop/recursion');
-	check((await text(equal, '.about')) === '2 runs, averagedrunshop/cartrunshop/recursion', await text(equal, '.about'));
+	const equal = await openPage('/?run=shop/cart&run=shop/recursion&column=calls');
+	const [, count] = /^2 runs, averagedrunshop\/cartrunshop\/recursioncalls([\d,.]+)wall/.exec(await text(equal, '.about')) || [];
+	check(count && (await text(equal, '.functions .sum')).startsWith(`${count} calls · `), await text(equal, '.about'), await text(equal, '.functions .sum'));
 	await equal.close();
 });
 
@@ -722,6 +730,30 @@ await test('the part of the call graph that is seen stands in the address; a lin
 		check(page.complaints.length === 0, page.complaints);
 		await page.close();
 	}
+});
+
+await test('on paper the call graph is the part in view, as wide as the sheet, and says so', async () => {
+	const open = await openPage('/?run=shop/after&base=shop/before#show=calls', { dark: true });
+	await open.waitForSelector('.calls[aria-busy="false"] .node');
+	const seen = () => open.$eval('.call-graph svg', (e) => {
+		const { width, height } = e.getBoundingClientRect(), b = e.viewBox.baseVal, host = e.parentNode.getBoundingClientRect();
+		return { isWhole: Math.abs(width / height - b.width / b.height) < 0.02 && Math.abs(host.height - height) < 1, wide: width, page: innerWidth };
+	});
+	await press(open, '+');
+	await press(open, '+');
+	const part = await printed(open), words = 'Only the part in view is printed';
+	check(part.text.includes(words) && part.muted === '#66625b', part.text, part.muted);
+	await open.setViewport({ width: 794, height: 1100 });
+	await open.emulateMediaType('print');
+	const { isWhole, wide, page: sheet } = await seen();
+	check(isWhole && wide > sheet - 30, 'nothing of it is cut', isWhole, wide, sheet);
+	check(await open.$eval('.facts select', (e) => getComputedStyle(e).appearance) === 'none', 'the scale is a word');
+	await open.emulateMediaType('screen');
+	await open.setViewport({ width: 1440, height: 900 });
+	await press(open, 'all of it');
+	check(!(await printed(open)).text.includes(words));
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
 });
 
 await test('a box of the call graph has its lines for a name, also where the edge hides some of them', async () => {

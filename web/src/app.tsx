@@ -67,7 +67,7 @@ function Panes() {
 
 // The choice of the value, of the grouping, and of the panes.
 function Views() {
-	const v = view.value, about = flame.value?.about, columns = about?.columns || [];
+	const v = view.value, about = flame.value?.about, columns = about?.columns || [], isGraph = v.function || pane.value === 'both' || pane.value === 'graph';
 	return <div class="views">
 		<div class="strip">
 			{columns.length > 1 && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
@@ -80,7 +80,7 @@ function Views() {
 			<FindFunction />
 			{!IN_FILE && kind.value === 'range' && <Compare />}
 			{IN_FILE && !facts().compared && <ColorChoice />}
-			{about?.compared && <LazyDifference />}
+			{about?.compared && isGraph && <LazyDifference />}
 			<StackFilters />
 		</div>
 		{!v.function && !about?.empty && <Panes />}

@@ -7,7 +7,7 @@ import { tableQuery } from './api';
 import { getCallGraph } from './api_views';
 import * as format from './format';
 import { flame, loadingCalls, refreshes } from './load';
-import { callBox, change, openFunction, setCallBox, view } from './state';
+import { callBox, change, onPaper, openFunction, setCallBox, view } from './state';
 
 const LEAST_SCALE = 1, GAP = 8, STEPS = ['0', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20'], USUAL = '0.5';
 
@@ -80,6 +80,11 @@ class Pan {
 		this.svg.setAttribute('viewBox', `${box.x} ${box.y} ${box.width} ${box.height}`);
 		clearTimeout(this.telling);
 		this.telling = setTimeout(() => said === callBox.peek() || setCallBox(said), 200);
+	}
+
+	get isPart(): boolean {
+		const a = this.all, b = this.box;
+		return b.x > a.x || b.y > a.y || b.x + b.width < a.x + a.width || b.y + b.height < a.y + a.height;
 	}
 
 	showAll(said = 'all'): void {
@@ -279,6 +284,7 @@ export function CallGraph() {
 		</div>
 		{state && state !== 'loading' && <p class="none" role="alert">{format.sentence(state)}</p>}
 		{note && <p class="note" role="status">{format.sentence(note)}</p>}
+		{onPaper.value && pan.current?.isPart && <p class="note">Only the part in view is printed; “all of it” shows the whole graph.</p>}
 		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Arrow keys walk the functions, Enter opens one; plus and minus zoom, Shift and arrow keys move, 0 shows all." onKeyDown={(e) => press(e, pan.current)} />
 	</section>;
 }

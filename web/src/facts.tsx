@@ -18,8 +18,11 @@ export function runName(run: Run): string {
 	return run.name || run.url || run.id;
 }
 
+function Totals() {
+	return flame.value!.about.columns.filter((c) => c.total && c.before === undefined).map((c) => <Fact key={c.name} name={format.columnName(c.name)}>{format.value(c.total, c.unit)}</Fact>);
+}
+
 function OneRun({ run }: { run: Run }) {
-	const columns = flame.value!.about.columns;
 	return <>
 		<h2>{runName(run)}</h2>
 		<dl class="facts">
@@ -27,7 +30,7 @@ function OneRun({ run }: { run: Run }) {
 			{run.url && run.url !== runName(run) && <Fact name="URL">{run.url}</Fact>}
 			<Fact name="started">{format.time(run.start, true)}</Fact>
 			<Fact name="duration">{format.value(run.duration_ns, 'nanoseconds')}</Fact>
-			{columns.filter((c) => c.total && c.before === undefined).map((c) => <Fact key={c.name} name={format.columnName(c.name)}>{format.value(c.total, c.unit)}</Fact>)}
+			<Totals />
 			{Object.entries(run.labels).map(([k, v]) => <Fact key={k} name={k}>{v}</Fact>)}
 		</dl>
 	</>;
@@ -37,7 +40,10 @@ function Several({ runs }: { runs: Run[] }) {
 	const sum = runs.reduce((n, r) => n + r.weight, 0), isWeighted = runs.some((r) => r.weight !== runs[0].weight);
 	return <>
 		<h2>{runs.length} runs, averaged</h2>
-		<dl class="facts">{runs.map((r) => <Fact key={address(r)} name="run"><a href={address(r)} title={runName(r)}>{r.source}/{r.id}</a>{isWeighted && `, weight ${r.weight} of ${sum}`}</Fact>)}</dl>
+		<dl class="facts">
+			{runs.map((r) => <Fact key={address(r)} name="run"><a href={address(r)} title={runName(r)}>{r.source}/{r.id}</a>{isWeighted && `, weight ${r.weight} of ${sum}`}</Fact>)}
+			<Totals />
+		</dl>
 	</>;
 }
 

@@ -9,6 +9,11 @@ export function count(v: number): string {
 	return amount(v, 'count');
 }
 
+// Averages have counts with decimals.
+export function isCount(unit: string): boolean {
+	return unit === 'count' || unit === 'millionths';
+}
+
 export function change(v: number, unit: string): string {
 	return `${v > 0 ? '+' : ''}${amount(v, unit)}`;
 }

@@ -41,7 +41,7 @@ function goToHit(step: number): void {
 function Search() {
 	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0, column = d?.about.columns[d.about.column], places = f?.hits.length;
 	const words = IN_FILE && !tooSlow.value && places && matchedNames.value ? matchedWords(d!, f, zoomed.value, matchedNames.value) : tooSlow.value ? 'takes too long' : d?.joined && pattern.value ? 'searching…' : !f || !d ? '' : places ? `${format.share(f.sum, all)} matched` : 'no match';
-	const title = f && column ? `${format.value(f.sum, column.unit)} ${column.unit === 'count' ? format.columnName(column.name) : ''} of ${many(f.frames, 'function')} in ${many(places!, 'place')}` : '';
+	const title = f && column ? `${format.value(f.sum, column.unit)} ${format.isCount(column.unit) ? format.columnName(column.name) : ''} of ${many(f.frames, 'function')} in ${many(places!, 'place')}` : '';
 	return <SearchField id="search" words={words} title={title} plain={!!(pattern.value?.plain || tooSlow.value)} any={!!f?.frames} go={goToHit} />;
 }
 

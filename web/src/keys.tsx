@@ -52,7 +52,7 @@ function act(e: KeyboardEvent, isFind: boolean): boolean {
 	else if (e.key === 'Escape' || e.key === 'Backspace')
 		return zoomOut(e);
 	else
-		return e.target === document.body && /^[wasdfnN0+=-]$/.test(e.key) && forward(e).includes(true);
+		return e.target === document.body && (/^[wasdfnN0+=-]$/.test(e.key) || /^Arrow[LR]/.test(e.key) && !!document.querySelector('.time-chart')) && forward(e).includes(true);
 	return true;
 }
 

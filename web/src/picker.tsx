@@ -23,7 +23,7 @@ export function fuzzyFilter(all: string[], needle: string): number[] | null {
 	return order && info ? order.map((i) => info.idx[i]) : found;
 }
 
-// One filter of the address: "x" is x, "!x" is not x, "x*" begins with x, "=x" is exactly x.
+// One filter of the address: "x" is x, "x*" begins with x, "=x" is exactly x; with "!" before it, that is not so.
 interface Filter {
 	value: string;
 	not?: boolean;
@@ -31,20 +31,18 @@ interface Filter {
 }
 
 function parse(text: string): Filter {
-	if (text.startsWith('='))
-		return { value: text.slice(1) };
-	if (text.startsWith('!'))
-		return { value: text.slice(1), not: true };
-	return text.endsWith('*') ? { value: text.slice(0, -1), prefix: true } : { value: text };
+	const not = text.startsWith('!'), rest = text.slice(+not);
+	if (rest.startsWith('='))
+		return { value: rest.slice(1), not };
+	return rest.endsWith('*') ? { value: rest.slice(0, -1), not, prefix: true } : { value: rest, not };
 }
 
 function written({ value, not, prefix }: Filter): string {
-	if (not || prefix)
-		return not ? `!${value}` : `${value}*`;
-	return !value || /^[!=]/.test(value) || value.endsWith('*') ? `=${value}` : value;
+	const isExact = !prefix && (/^=|\*$/.test(value) || !not && /^(!|$)/.test(value));
+	return (not ? '!' : '') + (isExact ? '=' : '') + value + (prefix ? '*' : '');
 }
 
-// A value that looks like a prefix is none: "not" and "exactly" have no prefixes.
+// A value that looks like a prefix is none.
 function literal(value: string): string {
 	return value.endsWith('*') ? `"${value}"` : value || '(none)';
 }
@@ -70,13 +68,13 @@ interface Props {
 }
 
 // The values that match the typed text, all of them without any.
-function optionsOf(values: Props['values'], needle: string, not: boolean): Option[] {
+function optionsOf(values: Props['values'], needle: string): Option[] {
 	const order = fuzzyFilter(values.map((v) => v.value), needle);
 	const shown: Option[] = (order ? order.map((i) => values[i]) : values).slice(0, SHOWN).map((v) => ({ kind: 'value', ...v }));
 	if (!needle)
 		return [{ kind: 'all', value: '', samples: -1 }, ...shown];
 	const samples = values.filter((v) => v.value.startsWith(needle)).reduce((sum, v) => sum + v.samples, 0);
-	return not || /^[!=]/.test(needle) ? shown : [...shown, { kind: 'prefix', value: needle, samples }];
+	return /^[!=]/.test(needle) ? shown : [...shown, { kind: 'prefix', value: needle, samples }];
 }
 
 export function Picker({ label, all, chosen: texts, values, opened = false, choose }: Props) {
@@ -84,7 +82,7 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 	const [open, setOpen] = useState(opened), [needle, setNeedle] = useState(''), [at, setAt] = useState(0);
 	const [not, setNot] = useState(!!chosen[0]?.not);
 	const root = useRef<HTMLDivElement>(null), field = useRef<HTMLInputElement>(null), button = useRef<HTMLButtonElement>(null);
-	const id = `pick-${label}`, options = useMemo(() => optionsOf(values, needle, not), [values, needle, not]);
+	const id = `pick-${label}`, options = useMemo(() => optionsOf(values, needle), [values, needle]);
 	const most = Math.max(1, ...values.map((v) => v.samples));
 	const same = (o: Option) => (c: Filter) => c.value === o.value && !!c.prefix === (o.kind === 'prefix') && !!c.not === not;
 
@@ -113,7 +111,7 @@ export function Picker({ label, all, chosen: texts, values, opened = false, choo
 		setNot(to);
 		setAt(0);
 		if (to !== not)
-			take(chosen.map((c) => c.prefix ? c : { value: c.value, not: to }));		// there is no "does not begin with"
+			take(chosen.map((c) => ({ ...c, not: to })));
 	};
 	const key = (e: KeyboardEvent) => {
 		const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0;

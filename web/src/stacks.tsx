@@ -4,7 +4,7 @@ import { fault } from './file/filters';
 import { isGrey } from './flame/grey';
 import { escape, focused, found, pattern } from './found';
 import { flame } from './load';
-import { change, isStackFilter, search, setSearch, view } from './state';
+import { change, isStackFilter, pane, search, setSearch, view } from './state';
 
 // The search, or the marked box, as a filter.
 function filterText(): [key: string, text: string] | null {
@@ -31,10 +31,10 @@ function filter(kind: 'keep' | 'remove'): void {
 export function StackFilters() {
 	const what = filterText(), unknown = !IN_FILE && what && what[0] && UNKNOWN.test(what[1]), off = !what || !!unknown, given = view.value.filters, why = (pair: [string, string]) => IN_FILE ? fault(pair) : '';
 	return <>
-		<div class="segments filter-stacks" role="group" aria-label="Filter stacks">
+		{(pane.value !== 'time' || view.value.function) && <div class="segments filter-stacks" role="group" aria-label="Filter stacks">
 			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Keep only stacks through the matches, or the marked box'} onClick={() => filter('keep')}>keep</button>
 			<button type="button" disabled={off} title={unknown ? NO_FILTER : 'Remove stacks through the matches, or the marked box'} onClick={() => filter('remove')}>remove</button>
-		</div>
+		</div>}
 		{given.some(isStackFilter) && <span class="chips" role="group" aria-label="Filters">
 			{given.map((pair, i) => isStackFilter(pair) && <button key={i} type="button" class={why(pair) && 'off'} title="Clear this filter"
 				onClick={() => change({ filters: given.filter((_, k) => k !== i) })}>{why(pair) ? `${why(pair)}:` : pair[0].startsWith('keep') ? 'with' : 'without'} {pair[1]} ×</button>)}

@@ -147,12 +147,14 @@ export class TimeView extends FlameView {
 		g.fillRect(0, AXIS - 1, this.cssWidth, 1);
 		g.textBaseline = 'middle';
 		for (let at = Math.ceil(this.left / step) * step; at <= this.right; at += step) {
-			const x = Math.round((at - this.left) * k), text = tickText(at, step);
+			const x = Math.min(this.cssWidth - 1, Math.round((at - this.left) * k)), text = tickText(at, step), width = g.measureText(text).width + 4;
+			const isRight = x + width < this.cssWidth;		// else to the left of its line, if the number before leaves room for it
+			if (!isRight && step * k < 2 * width + 4)
+				break;
 			g.fillStyle = this.theme.root;
 			g.fillRect(x, 0, 1, AXIS);
 			g.fillStyle = this.theme.focus;
-			if (x + 4 + g.measureText(text).width < this.cssWidth)
-				g.fillText(text, x + 4, AXIS / 2);
+			g.fillText(text, isRight ? x + 4 : x - width, AXIS / 2);
 		}
 	}
 
