@@ -135,7 +135,7 @@ static bool has_several_sinks(const json_t *status)
  * everything. */
 static const char *stored_word(const json_t *status)
 {
-	return has_several_sinks(status) ? "done in all sinks" : "stored";
+	return has_several_sinks(status) ? "in all sinks" : "stored";
 }
 
 static void put_stored_and_queued(struct buf *b, const json_t *status, const json_t *sums)
