@@ -895,6 +895,12 @@ await test('of a very deep graph a print has the rows at the root, and says so',
 	const page = await openFile('abyss', 'show=graph'), { canvases: [c], text: words } = await printed(page);
 	check(c.height === 2 * (300 * 19 + 8) && words.includes('Of 701 rows these are the 300 at the root.'), c);
 	await page.close();
+	const calls = Array.from({ length: 700 }, (_, i) => [i + 1, i * 10, 20_000 - 20 * i]);
+	writeFileSync(join(folder, 'abyss.strobe'), message('abyss', { frames: [['walk']], nodes: calls.map((_, i) => [i, 0]), calls }));
+	strobe('flamegraph', '-q', join(folder, 'abyss.strobe'), '-o', page_('abyss-chart'));
+	const chart = await openFile('abyss-chart', 'show=time');
+	check((await printed(chart)).text.includes('Of 701 rows these are the 300 at the root.'), 'of a flame chart');
+	await chart.close();
 });
 
 await test('with scripts off, or forbidden by a policy, there is a whole still picture', async () => {

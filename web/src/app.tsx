@@ -67,16 +67,16 @@ function Panes() {
 
 // The choice of the value, of the grouping, and of the panes.
 function Views() {
-	const v = view.value, about = flame.value?.about, columns = about?.columns || [], isGraph = v.function || pane.value === 'both' || pane.value === 'graph';
+	const v = view.value, about = flame.value?.about, columns = about?.columns || [], isGraph = v.function || pane.value === 'both' || pane.value === 'graph', isChart = !v.function && pane.value === 'time';
 	return <div class="views">
 		<div class="strip">
-			{columns.length > 1 && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
+			{columns.length > 1 && !isChart && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
 				onChange={(e) => change({ column: e.currentTarget.value })}>
 				{columns.map((c) => <option key={c.name} value={c.name}>{format.columnName(c.name)}</option>)}
 			</select></label>}
-			<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
+			{!isChart && <label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
 				{(IN_FILE && facts().grouped ? [facts().grouped!] : GROUPS).map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
-			</select></label>
+			</select></label>}
 			<FindFunction />
 			{!IN_FILE && kind.value === 'range' && <Compare />}
 			{IN_FILE && !facts().compared && <ColorChoice />}

@@ -107,11 +107,15 @@ function Crumbs() {
 	</nav>;
 }
 
+export function PaperNote({ data }: { data: FlameData | null }) {
+	return onPaper.value && data && data.depths > PRINTED ? <p class="note">Of {format.count(data.depths)} rows these are the {PRINTED} at the root.</p> : null;
+}
+
 export function Notes({ data, merged }: { data: FlameData | null; merged?: boolean }) {
 	const left = data?.leftOut || 0, about = data?.about, c = about?.columns[about.column];
 	const negative = c && !merged && !about.compared && !about.estimated ? c.total - data!.total : 0;
 	return <>
-		{onPaper.value && data && data.depths > PRINTED && <p class="note">Of {format.count(data.depths)} rows these are the {PRINTED} at the root.</p>}
+		<PaperNote data={data} />
 		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. {view.value.filters.some(isStackFilter) ? 'So is what filters leave of them.' : 'Tables, callers and callees are exact, but for limits (≤).'}</p>}
 		{negative < 0 && <p class="note">Values below zero, such as freed memory, are not drawn: {format.value(negative, c!.unit)} in all. Shares are of what is drawn.</p>}
 		{left > 0 && <p class="note">{format.count(left)} {left === 1 ? 'box' : 'boxes'} {merged ? `below 0.01% of the function ${left === 1 ? 'is' : 'are'} left out.` :

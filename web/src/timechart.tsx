@@ -9,6 +9,7 @@ import { TimeView } from './flame/time';
 import type { ChartCall, ChartSearch, FlameData } from './flame/data';
 import * as format from './format';
 import { pattern } from './found';
+import { PaperNote } from './graph';
 import { SearchField } from './search';
 import { chartWindow, openFunction, setChartWindow, view } from './state';
 
@@ -35,6 +36,7 @@ function suffices(d: FlameData, [from, to]: [number, number]): boolean {
 function Notes({ data }: { data: FlameData }) {
 	const c = data.words.chart!, labels = data.about.labels, uncharted = Number(labels.uncharted_calls || 0);
 	return <>
+		<PaperNote data={data} />
 		{uncharted > 0 && <p class="note">{format.count(uncharted)} calls of this run are not in its flame chart, but in all other views: it keeps as many as strobe.trace_chart_calls says.</p>}
 		{c.left_out > 0 && <p class="note">{format.count(c.left_out)} calls are left out: all of them take more memory than --query-memory allows.</p>}
 	</>;
