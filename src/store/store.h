@@ -17,10 +17,12 @@
 #include "batch.h"
 #include "stack_values.h"
 
-enum label_match { LABEL_IS,
-		   LABEL_IS_NOT,
-		   LABEL_IS_PREFIX,
-		   LABEL_IS_NOT_PREFIX };
+enum label_match {
+	LABEL_IS,
+	LABEL_IS_NOT,
+	LABEL_IS_PREFIX,
+	LABEL_IS_NOT_PREFIX,
+};
 
 struct label_filter {
 	const char *key, *value;	/* a series without the label has the value "" */
