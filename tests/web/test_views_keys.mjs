@@ -1,0 +1,305 @@
+// The keyboard, the focus, and the state of a view in its address, in a real browser: node test_views_keys.mjs STROBE
+
+import { drawn, newPage, ready } from './browser.mjs';
+import { check, test } from './lib.mjs';
+import { at, browser, finish, focused, notAt, openPage, pressed, site, text, texts, wideTable } from './run_pages.mjs';
+
+await test('a table is one stop of the Tab key, and arrow keys walk its rows, headings and buttons', async () => {
+	const open = await openPage('/runs/shop/before'), names = async () => texts(open, '.rows tbody tr:not(.gap) .function-link');
+	await open.focus('#narrow');
+	check(await pressed(open, 'Tab') === 'Table of functions', await focused(open));
+	check(await pressed(open, 'Tab') === 'Width of the table', await focused(open));
+	await open.keyboard.down('Shift');
+	check(await pressed(open, 'Tab') === 'Table of functions', await focused(open));
+	await open.keyboard.up('Shift');
+	const first = (await names()).slice(0, 2);
+	check((await pressed(open, 'ArrowDown')).endsWith(first[0]), await focused(open), first);
+	check((await pressed(open, 'ArrowDown')).endsWith(first[1]), await focused(open), first);
+	check((await pressed(open, 'ArrowLeft')).endsWith('mark'), await focused(open));
+	check((await pressed(open, 'ArrowUp', 'ArrowUp')).startsWith('heading'), await focused(open));
+	check((await pressed(open, 'ArrowRight')).startsWith('heading total'), await focused(open));
+	check((await pressed(open, 'ArrowDown')).endsWith(first[0]), await focused(open));
+	check(await pressed(open, 'Tab') === 'Width of the table', await focused(open));
+	await open.close();
+});
+
+await test('without scripts a link leads past a table, and is seen while it has the focus', async () => {
+	const open = await openPage('/runs/shop/before?function=App%5CKernel%3A%3Ahandle', { scripts: false });
+	for (const [name, next] of [['callers', 'skip'], ['callees', '']]) {
+		const isSeen = () => open.$eval(`a[href="#after-${name}"]`, (e) => getComputedStyle(e).clipPath === 'none');
+		check(name !== 'callers' || !await isSeen());
+		await open.focus(`a[href="#after-${name}"]`);
+		check(await isSeen());
+		await open.keyboard.press('Enter');
+		await open.keyboard.press('Tab');
+		check(await open.evaluate((n) => !document.activeElement.closest('table') && (!n || document.activeElement.className === n), next), name);
+	}
+	await open.close();
+});
+
+await test('the focus in a table goes to rows out of sight, survives scrolling, and Enter opens a function', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.focus('.functions .rows');
+	for (let i = 0; i < 60; i++)
+		await open.keyboard.press('ArrowDown');
+	await drawn(open);
+	const at60 = await open.evaluate(() => ({ row: document.activeElement.closest('tr').ariaRowIndex, box: document.activeElement.getBoundingClientRect().toJSON(), all: document.querySelector('.functions .rows').getBoundingClientRect().toJSON() }));
+	check(at60.row === '61' && at60.box.bottom <= at60.all.bottom && at60.box.top >= at60.all.top, at60);
+	await open.$eval('.functions .rows', (e) => e.scrollTop = 3000);
+	await drawn(open);
+	check(await focused(open) === 'Table of functions', await focused(open));
+	const name = (await pressed(open, 'ArrowDown')).replace(/^row \d+ /, '');
+	check(name.includes('::step'), name);
+	await pressed(open, 'Enter');
+	await open.waitForSelector('.function-head h2');
+	check(open.url().includes('function=') && await text(open, '.function-head h2') === name);
+	await open.waitForSelector('.edges tbody tr');
+	await open.focus('.edges .rows');
+	check((await pressed(open, 'ArrowDown')).startsWith('row 1'), await focused(open));
+	check(await pressed(open, 'Tab') === 'Table of callees', await focused(open));
+	await open.close();
+});
+
+await test('keys that come faster than frames walk every row of a table', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 20);
+	const rows = await open.evaluate(async () => {
+		const seen = [], now = () => document.activeElement.closest('tr')?.ariaRowIndex;
+		document.querySelector('.functions .rows').focus();
+		for (const key of [...Array(100).fill('ArrowDown'), ...Array(60).fill('ArrowUp')]) {
+			document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+			for (let i = 0; i < 5; i++)
+				await null;		// what a key changes is drawn after it, and before any frame
+			seen.push(Number(now()));
+		}
+		return seen;
+	});
+	check(rows.every((row, i) => row === (i < 100 ? i + 2 : 200 - i)), rows);
+	await open.close();
+});
+
+await test('End and Home go to the last and the first row of a table, in the column of the focus', async () => {
+	const open = await openPage('/runs/shop/before', { height: 600 });
+	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 20);
+	const now = () => open.evaluate(() => {
+		const e = document.activeElement, r = e.getBoundingClientRect(), all = e.closest('.rows').getBoundingClientRect();
+		return `${Number(e.closest('tr')?.ariaRowIndex) - 1} of ${e.closest('table')?.ariaRowCount - 1} ${e.localName} ${r.top >= all.top && r.bottom <= all.bottom ? 'in sight' : 'hidden'}`;
+	});
+	const rows = await open.$eval('.functions table', (e) => e.ariaRowCount - 1), press = async (...keys) => {
+		await pressed(open, ...keys);
+		return now();
+	};
+	check(rows > 100, rows);
+	await open.focus('.functions .rows');
+	for (const [keys, wanted] of [[['ArrowDown', 'ArrowDown', 'End'], `${rows} of ${rows} a`], [['ArrowDown'], `${rows} of ${rows} a`], [['ArrowUp'], `${rows - 1} of ${rows} a`],
+		[['Home'], `1 of ${rows} a`], [['ArrowLeft', 'End'], `${rows} of ${rows} button`], [['Home', 'ArrowDown'], `2 of ${rows} button`], [['End', 'ArrowUp', 'ArrowUp'], `${rows - 2} of ${rows} button`]])
+		check(await press(...keys) === `${wanted} in sight`, keys, await now(), wanted);
+	await press('Home', 'ArrowUp');
+	check((await focused(open)).startsWith('heading'), await focused(open));
+	check(await press('End') === `${rows} of ${rows} a in sight`, 'from a heading', await now());
+	await open.close();
+	const source = await openPage('/runs/shop/lines?function=total&lines=all');
+	await source.waitForSelector('table.source');
+	await source.focus('.code-rows');
+	await pressed(source, 'ArrowDown', 'End');
+	const last = await source.$eval('table.source tbody tr:last-child', (tr) => tr.id);
+	check(await source.evaluate(() => document.activeElement.closest('tr').id) === last, last);
+	await source.close();
+});
+
+await test('a table that arrives after the graph leaves the focus where it is', async () => {
+	const open = await newPage(browser, { height: 600 });
+	let release;
+	const held = new Promise((r) => release = r);
+	await open.setRequestInterception(true);
+	open.on('request', async (r) => {
+		if (r.url().includes('/api/v1/table'))
+			await held;
+		await r.continue();
+	});
+	await open.goto(`${site}/?run=shop/after&run=shop/before`);
+	await ready(open);
+	await open.waitForFunction(() => document.querySelectorAll('.functions tbody tr').length > 10);
+	await open.focus('.functions .rows');
+	const row = await pressed(open, ...Array(8).fill('ArrowDown')), answered = open.waitForResponse((r) => r.url().includes('/api/v1/table'));
+	release();
+	await answered;
+	await open.waitForFunction(() => document.querySelector('main').ariaBusy === 'false');
+	await drawn(open);
+	check(row.startsWith('row 8 ') && (await focused(open)).startsWith('row 8 '), row, await focused(open));
+	await open.close();
+});
+
+await test('Back from a function leads to the row of the table that it was opened from', async () => {
+	for (const show of ['', '#show=table']) {
+		const open = await openPage(`/runs/shop/before${show}`, { height: 600 });
+		const order = () => open.$eval('.functions th.total', (th) => th.ariaSort), place = () => open.$eval('.functions .rows', (e) => e.scrollTop);
+		await open.$eval('.functions th.total button', (b) => b.click());
+		await at(open, 'order=total');
+		await open.focus('.functions .rows');
+		for (let i = 0; i < 50; i++)
+			await open.keyboard.press('ArrowDown');
+		await drawn(open);
+		const row = await focused(open), top = await place();
+		check(top > 500, top);
+		for (const back of [() => open.goBack(), () => open.keyboard.press('a')]) {
+			await pressed(open, 'Enter');
+			await at(open, 'function=');
+			await open.waitForSelector('.function-head');
+			await back();
+			await notAt(open, 'function=');
+			await open.waitForSelector('.functions .rows');
+			await drawn(open);
+			check(await focused(open) === row && await place() === top && await order() === 'descending', `${await focused(open)} for ${row}`, await place(), top, await order());
+		}
+		await open.$eval('.functions th.self button', (b) => b.click());
+		await open.waitForFunction(() => document.querySelector('.functions .rows').scrollTop === 0);
+		await open.close();
+	}
+});
+
+// A graph takes keys once its canvas is there, which is a frame after its data.
+const listens = async (open, selector) => {
+	await open.waitForSelector(selector);
+	await drawn(open);
+};
+
+await test('Escape and Backspace zoom out from anywhere but a field, also after a reload', async () => {
+	const path = ['{main}', 'App\\Kernel::handle'].map(encodeURIComponent).join(';');
+	for (const show of ['', '&show=table']) {
+		const open = await openPage(`/runs/shop/before#zoom=${path}${show}`);
+		await open.reload();
+		await ready(open);
+		await listens(open, show ? '.functions tbody tr' : '.flame canvas');
+		await pressed(open, 'Backspace');
+		await open.waitForFunction(() => /zoom=[^;]*$|zoom=[^;]*&/.test(location.href));
+		await pressed(open, 'Escape');
+		await notAt(open, 'zoom=');
+		await open.goBack();
+		await at(open, 'zoom=');
+		await open.focus('#narrow, #find');
+		await pressed(open, 'Backspace', 'Escape');
+		check(open.url().includes('zoom='), 'a field has its own keys', open.url());
+		await open.close();
+	}
+	const open = await openPage(`/runs/shop/before?function=${encodeURIComponent('App\\Kernel::handle')}#callers=%7Bmain%7D`);
+	await listens(open, '.sandwich canvas');
+	await pressed(open, 'Escape');
+	await notAt(open, 'callers=');
+	await open.close();
+});
+
+await test('the question mark shows the keys, and Escape hides them', async () => {
+	const page = await openPage('/runs/shop/before');
+	await page.keyboard.press('?');
+	await page.waitForSelector('dialog.keys[open]');
+	await page.keyboard.press('Escape');
+	await page.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+	await page.close();
+});
+
+await test('the sheet has the keys of the view that is shown, which do not act behind it', async () => {
+	const sheet = async (address) => {
+		const open = await openPage(address);
+		await open.keyboard.press('?');
+		await open.waitForSelector('dialog.keys[open]');
+		return { open, keys: await texts(open, 'dialog.keys dt') };
+	};
+	const all = { '': ['/', 'n, N', 'Backspace', 'Escape'], '#show=graph': ['/', 'n, N'], '#show=table': ['/'], '#show=calls': ['0, Escape, double click'] };
+	for (const [show, wanted] of Object.entries(all)) {
+		const { open, keys } = await sheet(`/runs/shop/before${show}`);
+		check(wanted.every((k) => keys.includes(k)) && keys.includes('g') && !keys.includes('a'), show, keys);
+		check(keys.includes('Enter, Shift+Enter') === (show === '' || show === '#show=graph') && keys.includes('/') === (show !== '#show=calls'), show, keys);
+		await open.close();
+	}
+	const { open, keys } = await sheet('/runs/shop/before?function=App%5CKernel%3A%3Ahandle');
+	check(keys.includes('a') && keys.includes('Backspace') && !keys.includes('/'), keys);
+	await open.keyboard.press('a');
+	await drawn(open);
+	check(open.url().includes('function='), open.url());
+	await open.keyboard.press('Escape');
+	await open.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+	await open.keyboard.press('a');
+	await notAt(open, 'function=');
+	await open.close();
+});
+
+await test('a slash leads to the field that the view has, and is left to the browser where there is none', async () => {
+	for (const [address, selector, field] of [['/runs/shop/before', '.flame', 'search'], ['/runs/shop/before#show=table', '.rows', 'narrow'], ['/runs/shop/before#show=calls', '.call-graph', ''],
+		['/runs/shop/before?function=App%5CKernel%3A%3Ahandle', '.flame', '']]) {
+		const open = await openPage(address);
+		await open.waitForSelector(selector);
+		await drawn(open);
+		const taken = await open.$eval(selector, (e) => !e.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true })));
+		check(taken === (field !== '') && (!field || await open.evaluate(() => document.activeElement.id) === field), address, taken);
+		await open.close();
+	}
+});
+
+await test('times are in a zone that is named and can be switched', async () => {
+	const open = await browser.newPage();
+	await open.emulateTimezone('Asia/Tokyo');
+	await open.goto(`${site}/runs/shop/cart`);
+	await ready(open);
+	const started = () => open.evaluate(() => [...document.querySelectorAll('.about div')].find((d) => d.textContent.startsWith('started')).textContent);
+	check((await text(open, '.zone')) === 'Asia/Tokyo');
+	const there = await started();
+	await open.click('.zone');
+	await open.waitForFunction(() => document.querySelector('.zone').textContent === 'UTC');
+	const utc = await started(), hours = (t) => Number(/ (\d\d):/.exec(t)[1]);
+	check((hours(there) - hours(utc) + 24) % 24 === 9, there, utc);
+	await open.reload();
+	await ready(open);
+	check((await text(open, '.zone')) === 'UTC', 'it is remembered');
+	await open.click('.zone');
+	await open.close();
+});
+
+await test('the line between table and graph is dragged, moved by keys and remembered', async () => {
+	const page = await openPage('/runs/shop/before');
+	const width = () => page.$eval('.work .functions', (e) => e.clientWidth);
+	const before = await width(), r = await page.$eval('.split', (e) => { const b = e.getBoundingClientRect(); return { x: b.x + 3, y: b.y + 200 }; });
+	await page.mouse.move(r.x, r.y);
+	await page.mouse.down();
+	await page.mouse.move(r.x + 200, r.y, { steps: 4 });
+	await page.mouse.up();
+	await drawn(page);
+	check(Math.abs(await width() - before - 200) < 12, before, await width());
+	await page.focus('.split');
+	await page.keyboard.press('ArrowLeft');
+	await drawn(page);
+	const moved = await width();
+	check(moved < before + 200, moved);
+	await page.reload();
+	await ready(page);
+	await page.waitForSelector('.work .functions');
+	check(Math.abs(await width() - moved) < 3, moved, await width());
+	await page.close();
+});
+
+await test('how a table is sorted and filtered stands in its address', async () => {
+	const open = await openPage('/runs/shop/cart#show=table');
+	await wideTable(open);
+	await open.click('.rows thead th.total button');
+	await at(open, 'order=total');
+	await open.type('.narrow', 'cart');
+	await at(open, 'filter=cart');
+	const shown = await texts(open, '.rows tbody th a'), other = await openPage(open.url().slice(site.length));
+	await wideTable(other);
+	check((await texts(other, '.rows tbody th a')).join() === shown.join() && shown.length === 2, shown);
+	check(await other.$eval('.rows thead th.total', (e) => e.ariaSort) === 'descending');
+	await other.close();
+	await open.close();
+});
+
+await test('a regular expression that takes for ever is given up, and the page goes on', async () => {
+	const open = await openPage('/runs/shop/before#search=%5E((%5Cw%7C%5C%5C%7C%3A)%2B)%2B%24x');
+	await open.waitForFunction(() => document.querySelector('.matched').textContent === 'takes too long');
+	await open.$eval('#search', (e) => e.select());
+	await open.type('#search', 'Part[0-3].*step');
+	await open.waitForFunction(() => document.querySelector('.matched').textContent.endsWith('% matched'));
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+await finish();
