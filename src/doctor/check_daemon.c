@@ -190,13 +190,6 @@ static void add_answer(struct findings *f, const char *url, const struct daemon_
 	add_sinks(f, unit, status);
 }
 
-static char *how_to_start(const struct daemon_unit *unit)
-{
-	_cleanup_(freep) char *command = daemon_unit_command(unit, "start");
-
-	return xasprintf("%s, or by hand: strobe %s", command, unit->serves ? "serve" : "collect");
-}
-
 static char *how_to_restart(const struct daemon_unit *unit)
 {
 	_cleanup_(freep) char *log = daemon_unit_log(unit), *command = daemon_unit_command(unit, "restart");
@@ -206,7 +199,7 @@ static char *how_to_restart(const struct daemon_unit *unit)
 
 static void add_no_answer(struct findings *f, const char *url, const struct daemon_unit *unit, int error, const char *why)
 {
-	_cleanup_(freep) char *start = how_to_start(unit), *restart = how_to_restart(unit), *log = daemon_unit_log(unit);
+	_cleanup_(freep) char *start = daemon_unit_start(unit), *restart = how_to_restart(unit), *log = daemon_unit_log(unit);
 
 	switch (-error) {
 	case ECONNREFUSED:
@@ -252,7 +245,7 @@ void doctor_daemon(struct findings *f, const char *url, const struct daemon_unit
 
 bool doctor_socket(struct findings *f, const char *path, const struct daemon_unit *unit, bool daemon_answers)
 {
-	_cleanup_(freep) char *start = how_to_start(unit), *restart = daemon_unit_command(unit, "restart");
+	_cleanup_(freep) char *start = daemon_unit_start(unit), *restart = daemon_unit_command(unit, "restart");
 	int r = socket_state(path);
 
 	switch (-r) {
@@ -261,7 +254,7 @@ bool doctor_socket(struct findings *f, const char *path, const struct daemon_uni
 		break;
 	case EACCES:
 	case EPERM:
-		findings_add(f, LEVEL_NOTE, AREA_DAEMON, "socket", path, "sudo strobe doctor",
+		findings_add(f, LEVEL_NOTE, AREA_DAEMON, "socket", path, doctor_as_root(),
 			     "you may not write to it, so whether a daemon listens is unknown");
 		break;
 	case ENOENT:

@@ -1,6 +1,7 @@
 /* check_reach.c: from a process to the daemon's socket. */
 #include "doctor.h"
 
+#include "container.h"
 #include "mem.h"
 
 #include <grp.h>
@@ -41,6 +42,7 @@ static void add_absent(struct findings *f, const struct doctor *d, enum level le
 		       const struct socket_access *r)
 {
 	_cleanup_(freep) char *directory = directory_of(path), *fix = NULL, *own = directory_of(d->socket);
+	struct daemon_unit unit = daemon_unit_find(d->root);
 
 	if (root_name && *root_name == '/')
 		fix = xasprintf("mkdir -p %s%s && mount --bind %s %s%s", root_name, directory, own, root_name, directory);
@@ -48,11 +50,13 @@ static void add_absent(struct findings *f, const struct doctor *d, enum level le
 		fix = xasprintf("mount the directory into the container: docker run -v %s:%s", own, directory);
 	else if (strcmp(path, d->socket) && d->daemon)
 		fix = doctor_change(settings, "strobe.socket", d->socket);
+	else if (d->daemon && !*service && container_without_systemd(""))
+		fix = xasprintf("mount %s where it runs, or choose a socket that it sees", own);
 	else if (d->daemon)
 		fix = xasprintf("BindPaths=%s in the [Service] of its unit (systemctl edit %s), and restart it; or a socket below /run", own,
 				*service ? service : "UNIT");
 	else
-		fix = xstrdup("systemctl start strobe, or by hand: strobe serve");
+		fix = daemon_unit_start(&unit);
 	findings_add(f, level, area, root_name ? "socket-root" : "socket-absent", about, fix, "it looks for the socket %s%s%s, and there is no %s%s",
 		     path, root_name ? " in " : "", root_name ? root_name : "", r->at,
 		     !root_name && d->daemon && !strcmp(path, d->socket) ? " for it: directories are mounted for it alone (such as by PrivateTmp)" : "");
@@ -107,7 +111,7 @@ bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level
 			     path);
 		return false;
 	case SOCKET_ACCESS_UNKNOWN:
-		findings_add(f, LEVEL_NOTE, area, "socket-unknown", about, "sudo strobe doctor", "cannot inspect %s (permission denied), so its access is unknown",
+		findings_add(f, LEVEL_NOTE, area, "socket-unknown", about, doctor_as_root(), "cannot inspect %s (permission denied), so its access is unknown",
 			     r.at);
 		return false;
 	}
