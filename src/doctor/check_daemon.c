@@ -1,6 +1,7 @@
 /* check_daemon.c: checks the daemon's status and socket. */
 #include "doctor.h"
 
+#include "container.h"
 #include "mem.h"
 #include "socket_state.h"
 
@@ -52,6 +53,8 @@ static const char *cause_of(const char *reason, const char **ret_fix)
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
 		if (!strcmp(losses[i].reason, reason)) {
 			*ret_fix = losses[i].fix;
+			if (!strcmp(reason, "refused") && container_without_systemd(""))
+				*ret_fix = "see the pools below: run the daemon with a group of that PHP";
 			return losses[i].cause;
 		}
 	*ret_fix = "strobe status";
