@@ -71,8 +71,10 @@ static int check_all(struct findings *f, struct err *err)
 	if ((r = status_fetch_check(url, token_file, err)) < 0)
 		return r;
 	r = status_fetch(url, token_file, &address, &body, err);
-	if (!url && r >= 0)
-		unit = (struct daemon_unit){ .serves = !strcmp(address, DAEMON_SERVE), .collects = !strcmp(address, DAEMON_COLLECT) };
+	if (!url && r >= 0) {
+		unit.serves = !strcmp(address, DAEMON_SERVE);
+		unit.collects = !strcmp(address, DAEMON_COLLECT);
+	}
 	doctor_daemon(f, address, &unit, r < 0 ? NULL : &body, r, err->text);
 	answers = r >= 0;
 	if (answers)

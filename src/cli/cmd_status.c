@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "status_fetch.h"
+#include "container.h"
 #include "io.h"
 #include "mem.h"
 #include "php_processes.h"
@@ -37,7 +38,8 @@ static const struct command_spec spec = {
 static void put_doctor(bool unreached, const struct buf *body, struct buf *out)
 {
 	if (unreached || status_text_is_waiting(body))
-		buf_puts(out, "no data?    `sudo strobe doctor` finds the cause and names the command that fixes it\n");
+		buf_printf(out, "no data?    `%sstrobe doctor` finds the cause and names the command that fixes it\n",
+			   container_without_systemd("") ? "" : "sudo ");
 }
 
 /* Whether the daemon is on this machine shows in its socket being here. */

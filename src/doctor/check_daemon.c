@@ -1,6 +1,7 @@
 /* check_daemon.c: checks the daemon's status and socket. */
 #include "doctor.h"
 
+#include "container.h"
 #include "mem.h"
 #include "socket_state.h"
 
@@ -52,6 +53,8 @@ static const char *cause_of(const char *reason, const char **ret_fix)
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
 		if (!strcmp(losses[i].reason, reason)) {
 			*ret_fix = losses[i].fix;
+			if (!strcmp(reason, "refused") && container_without_systemd(""))
+				*ret_fix = "see the pools below: run the daemon with a group of that PHP";
 			return losses[i].cause;
 		}
 	*ret_fix = "strobe status";
@@ -190,13 +193,6 @@ static void add_answer(struct findings *f, const char *url, const struct daemon_
 	add_sinks(f, unit, status);
 }
 
-static char *how_to_start(const struct daemon_unit *unit)
-{
-	_cleanup_(freep) char *command = daemon_unit_command(unit, "start");
-
-	return xasprintf("%s, or by hand: strobe %s", command, unit->serves ? "serve" : "collect");
-}
-
 static char *how_to_restart(const struct daemon_unit *unit)
 {
 	_cleanup_(freep) char *log = daemon_unit_log(unit), *command = daemon_unit_command(unit, "restart");
@@ -206,7 +202,7 @@ static char *how_to_restart(const struct daemon_unit *unit)
 
 static void add_no_answer(struct findings *f, const char *url, const struct daemon_unit *unit, int error, const char *why)
 {
-	_cleanup_(freep) char *start = how_to_start(unit), *restart = how_to_restart(unit), *log = daemon_unit_log(unit);
+	_cleanup_(freep) char *start = daemon_unit_start(unit), *restart = how_to_restart(unit), *log = daemon_unit_log(unit);
 
 	switch (-error) {
 	case ECONNREFUSED:
@@ -252,7 +248,7 @@ void doctor_daemon(struct findings *f, const char *url, const struct daemon_unit
 
 bool doctor_socket(struct findings *f, const char *path, const struct daemon_unit *unit, bool daemon_answers)
 {
-	_cleanup_(freep) char *start = how_to_start(unit), *restart = daemon_unit_command(unit, "restart");
+	_cleanup_(freep) char *start = daemon_unit_start(unit), *restart = daemon_unit_command(unit, "restart");
 	int r = socket_state(path);
 
 	switch (-r) {
@@ -261,7 +257,7 @@ bool doctor_socket(struct findings *f, const char *path, const struct daemon_uni
 		break;
 	case EACCES:
 	case EPERM:
-		findings_add(f, LEVEL_NOTE, AREA_DAEMON, "socket", path, "sudo strobe doctor",
+		findings_add(f, LEVEL_NOTE, AREA_DAEMON, "socket", path, doctor_as_root(),
 			     "you may not write to it, so whether a daemon listens is unknown");
 		break;
 	case ENOENT:

@@ -1,6 +1,7 @@
 /* check_extension.c: checks that a PHP loads strobe.so, and that the file fits this PHP. */
 #include "doctor.h"
 
+#include "container.h"
 #include "mem.h"
 #include "paths.h"
 
@@ -53,21 +54,13 @@ static char *loadable(const struct root_dir *root, const struct php_binary *php)
 	return NULL;
 }
 
-void doctor_put_restart(const char *service, struct buf *out)
-{
-	if (*service)
-		buf_printf(out, "systemctl restart %s", service);
-	else
-		buf_puts(out, "restart that PHP");
-}
-
 /* Debian's units are called php8.2-fpm; a PHP that does not run has no cgroup that names one. */
 static void put_restart_of(const struct root_dir *root, const struct php_binary *php, const char *service, struct buf *out)
 {
 	_cleanup_(freep) char *minor = minor_of(php), *name = xasprintf("php%s-fpm", minor);
 	_cleanup_(freep) char *unit = xasprintf("/lib/systemd/system/%s.service", name);
 	struct stat st;
-	bool is_there = !strcmp(php->sapi, "fpm-fcgi") && root_dir_stat(root, unit, &st) == 0;
+	bool is_there = !strcmp(php->sapi, "fpm-fcgi") && root_dir_stat(root, "/run/systemd/system", &st) == 0 && root_dir_stat(root, unit, &st) == 0;
 
 	doctor_put_restart(*service ? service : is_there ? name : "", out);
 }
@@ -76,6 +69,10 @@ static void put_build(const struct php_binary *php, struct buf *out)
 {
 	_cleanup_(freep) char *minor = minor_of(php);
 
+	if (container_without_systemd("")) {
+		buf_puts(out, "copy the extension into PHP's image, as docs/containers.md shows");
+		return;
+	}
 	buf_printf(out, "make PHP_CONFIG=php-config%s && sudo make install PREFIX=/usr PHP_CONFIG=php-config%s", minor, minor);
 }
 

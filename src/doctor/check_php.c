@@ -1,6 +1,7 @@
 /* check_php.c: each PHP that is installed or runs, and its ini files. */
 #include "doctor.h"
 
+#include "container.h"
 #include "fpm_pools.h"
 #include "mem.h"
 #include "php_view.h"
@@ -107,7 +108,7 @@ static void check_pools(struct check *c, const struct php_installation *php, con
 	if (!config)
 		return;
 	if (fpm_pools_read(root, config, &pools) < 0 || pools.unreadable)
-		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "fpm-config", name, "sudo strobe doctor", "cannot read %s: %s", pools.unreadable,
+		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "fpm-config", name, doctor_as_root(), "cannot read %s: %s", pools.unreadable,
 			     strerror(pools.unreadable_error));
 	for (size_t i = 0; i < pools.count; i++) {
 		const struct fpm_pool *p = &pools.items[i];
@@ -181,7 +182,7 @@ static void check_settings(struct check *c, const struct php_installation *php, 
 	unsigned before;
 
 	if (s->unreadable)
-		findings_add(c->f, LEVEL_WARNING, AREA_PHP, "ini-unreadable", name, "sudo strobe doctor", "cannot read %s: %s", s->unreadable,
+		findings_add(c->f, LEVEL_WARNING, AREA_PHP, "ini-unreadable", name, doctor_as_root(), "cannot read %s: %s", s->unreadable,
 			     strerror(s->unreadable_error));
 	if (!php_settings_extensions(s, "strobe", &line)) {
 		add_not_loaded(c, php, name, root, s);
@@ -208,7 +209,7 @@ static void check_one(struct check *c, const struct php_installation *php)
 	findings_set_subject(c->f, "%s", name);
 	r = root_dir_open(php->root, &root);
 	if (r < 0) {
-		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "root", name, "sudo strobe doctor", "its files cannot be read: %s", strerror(-r));
+		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "root", name, doctor_as_root(), "its files cannot be read: %s", strerror(-r));
 		return;
 	}
 	php_settings_load(&root, &php->binary, NULL, &s);
@@ -230,14 +231,19 @@ void doctor_php(struct findings *f, const void *data)
 	struct machine_tasks tasks;
 	struct check c = { .f = f, .d = data, .tasks = &tasks };
 	struct php_installation_list found;
+	bool container = container_without_systemd("");
 
 	tasks.count = php_tasks_find(c.d->proc, &tasks.items, &tasks.looked);
 	php_installations_find(c.d->root, c.d->proc, tasks.items, tasks.count, &found);
 	for (size_t i = 0; i < found.count; i++)
 		check_one(&c, &found.items[i]);
 	if (!found.count && tasks.count)
-		findings_add(f, LEVEL_NOTE, AREA_PHP, "no-php", "", "run strobe doctor as root, on the host if it is in a container",
+		findings_add(f, LEVEL_NOTE, AREA_PHP, "no-php", "",
+			     container ? doctor_as_root() : "run strobe doctor as root, on the host if it is in a container",
 			     "found no PHP in PATH, /usr, /usr/local and /opt; that of the processes below is elsewhere");
+	else if (!found.count && container && !c.d->remote)
+		findings_add(f, LEVEL_NOTE, AREA_PHP, "no-php", "", "with --pid host (Kubernetes: hostPID: true) it sees those of other containers",
+			     "found no PHP in this container, nor among the %zu processes", tasks.looked);
 	else if (!found.count)
 		findings_add(f, c.d->remote ? LEVEL_NOTE : LEVEL_PROBLEM, AREA_PHP, "no-php", "", c.d->remote ? NULL : "install PHP, or put it into PATH",
 			     "found no PHP in PATH, /usr, /usr/local and /opt, nor among the %zu processes", tasks.looked);

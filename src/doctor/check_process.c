@@ -69,7 +69,7 @@ static void check_program(const struct one *o)
 	struct err err = { 0 };
 
 	if (fd < 0) {
-		findings_add(o->f, LEVEL_NOTE, AREA_PROCESS, "program", path, "run it as root: sudo strobe doctor", "cannot be read: %s",
+		findings_add(o->f, LEVEL_NOTE, AREA_PROCESS, "program", path, doctor_as_root(), "cannot be read: %s",
 			     strerror(-fd));
 		return;
 	}

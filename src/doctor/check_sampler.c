@@ -8,8 +8,6 @@
 #include <linux/capability.h>
 #include <string.h>
 
-#define FILE_FIX	"sudo, or once: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on the file of strobe"
-
 struct state {
 	struct findings *f;
 	const char *proc;
@@ -79,10 +77,10 @@ static void add_lacking(struct state *s)
 static void add_limits(struct state *s)
 {
 	if (s->limits.ptrace_scope > 0 && !task_has_capability(&s->self, CAP_SYS_PTRACE))
-		findings_add(s->f, LEVEL_WARNING, AREA_SAMPLER, "ptrace_scope", "kernel.yama.ptrace_scope", "sudo, or sysctl kernel.yama.ptrace_scope=0",
+		findings_add(s->f, LEVEL_WARNING, AREA_SAMPLER, "ptrace_scope", "kernel.yama.ptrace_scope", obstacle_remedy_ptrace_scope(s->proc),
 			     "%d: memory of processes that you have not started may not be read", s->limits.ptrace_scope);
 	if (!task_has_capability(&s->self, CAP_SYS_PTRACE))
-		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "cap_sys_ptrace", "", FILE_FIX,
+		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "cap_sys_ptrace", "", obstacle_remedy_capabilities(s->proc),
 			     "you lack CAP_SYS_PTRACE, so files of other users' processes (for native names) are not readable");
 }
 

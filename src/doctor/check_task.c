@@ -72,7 +72,7 @@ void doctor_task(struct findings *f, const struct doctor *d, const char *area, c
 		check_with(f, d, area, about, v);
 		return;
 	}
-	findings_add(f, LEVEL_NOTE, area, "process-unknown", about, "run it as root: sudo strobe doctor",
+	findings_add(f, LEVEL_NOTE, area, "process-unknown", about, doctor_as_root(),
 		     "cannot tell whether it has the extension: %s", strerror(t->maps_error));
 	doctor_socket_access(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &v->settings, &t->status, t->service);
 }

@@ -69,7 +69,10 @@ bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level
 		  const struct root_dir *root, const char *root_name, const char *path, const struct php_settings *settings,
 		  const struct task_status *who, const char *service);
 
-/* "systemctl restart php8.2-fpm", or "restart that PHP". */
+/* The command that runs the doctor with all rights: "sudo strobe doctor", or that of a container without systemd. */
+const char *doctor_as_root(void);
+
+/* "systemctl restart php8.2-fpm", in a container without systemd "restart php8.2-fpm", or "restart that PHP". */
 void doctor_put_restart(const char *service, struct buf *out);
 
 #endif

@@ -87,13 +87,17 @@ static const char *fix_of(int error, const struct daemon_unit *unit)
 
 TEST(each_reason_for_no_answer_has_a_remedy_of_its_own)
 {
-	static const struct daemon_unit serve = { .serves = true }, collect = { .collects = true }, both = { true, true };
+	static const struct daemon_unit serve = { .serves = true }, collect = { .collects = true }, both = { true, true },
+					contained = { true, true, .container = true };
 
 	CHECK_STR(fix_of(-ECONNREFUSED, &serve), "systemctl start strobe, or by hand: strobe serve");
 	CHECK_STR(fix_of(-ECONNREFUSED, &collect), "systemctl start strobe-collect, or by hand: strobe collect");
 	CHECK_STR(fix_of(-ETIME, &serve), "journalctl -u strobe; systemctl restart strobe");
 	CHECK_STR(fix_of(-ETIME, &both), "journalctl -u strobe -u strobe-collect; systemctl restart strobe (or strobe-collect)");
 	CHECK_STR(fix_of(-EREMOTEIO, &collect), "journalctl -u strobe-collect");
+	CHECK_STR(fix_of(-ECONNREFUSED, &contained), "start the daemon's container, or by hand: strobe serve");
+	CHECK_STR(fix_of(-ETIME, &contained), "read the log of the daemon's container; restart the daemon's container");
+	CHECK_STR(fix_of(-EREMOTEIO, &contained), "read the log of the daemon's container");
 	CHECK_STR(fix_of(-EACCES, &serve), "strobe doctor --token-file FILE");
 	CHECK(strstr(fix_of(-EKEYREJECTED, &serve), "the daemon's token-file"));
 	CHECK(strstr(fix_of(-EAGAIN, &serve), "wait") && !strstr(fix_of(-EAGAIN, &serve), "systemctl"));
@@ -122,7 +126,12 @@ TEST(the_unit_is_the_one_that_runs_or_else_the_one_that_is_enabled)
 	check_units(root, "touch etc/systemd/system/multi-user.target.wants/strobe.service", true, false);
 	check_units(root, "touch etc/systemd/system/multi-user.target.wants/strobe-collect.service", true, true);
 	check_units(root, "mkdir -p sys/fs/cgroup/system.slice/strobe-collect.service", false, true);
-	check_units(root, "rm -r $PWD/*", true, true);
+	CHECK(!daemon_unit_find(root).container);
+	check_units(root, "touch .dockerenv", false, true);
+	CHECK(!daemon_unit_find(root).container);
+	check_units(root, "rm -r $PWD/sys", true, true);
+	CHECK(daemon_unit_find(root).container);
+	check_units(root, "rm -r $PWD/* .dockerenv", true, true);
 	CHECK_INT(rmdir(root), 0);
 }
 

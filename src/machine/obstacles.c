@@ -2,6 +2,7 @@
 #include "obstacles.h"
 
 #include "buf.h"
+#include "container.h"
 #include "io.h"
 #include "kernel_limits.h"
 #include "mem.h"
@@ -17,7 +18,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define CONTAINER_REMEDY	"run it on the host, or give the container --cap-add BPF,PERFMON,SYS_PTRACE and a seccomp profile that allows bpf and perf_event_open"
+#define CONTAINER_REMEDY	"run it on the host, or give the container --user 0 --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE " \
+			 "and a seccomp profile that allows bpf and perf_event_open"
+#define CONTAINER_PTRACE	"run it on the host, or give the container --user 0 --cap-add SYS_PTRACE"
 #define FILE_REMEDY		"sudo, or once: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on the file of strobe"
 
 static void set(struct obstacle *o, const char *remedy, const char *format, ...) _printf_(3, 4);
@@ -31,11 +34,35 @@ static void set(struct obstacle *o, const char *remedy, const char *format, ...)
 	snprintf(o->remedy, sizeof(o->remedy), "%s", remedy ? remedy : "");
 }
 
+/* "" of "/proc"; the caller frees. */
+static char *root_of(const char *proc)
+{
+	size_t n = strlen(proc);
+
+	return xstrndup(proc, n >= 5 && !strcmp(proc + n - 5, "/proc") ? n - 5 : n);
+}
+
+static const char *remedy_for(const char *proc, const char *on_host, const char *in_container)
+{
+	_cleanup_(freep) char *root = root_of(proc);
+
+	return container_without_systemd(root) ? in_container : on_host;
+}
+
+const char *obstacle_remedy_capabilities(const char *proc)
+{
+	return remedy_for(proc, FILE_REMEDY, CONTAINER_REMEDY);
+}
+
+const char *obstacle_remedy_ptrace_scope(const char *proc)
+{
+	return remedy_for(proc, "sudo, or sysctl kernel.yama.ptrace_scope=0", CONTAINER_PTRACE);
+}
+
 /* The caller, and the settings of the kernel, which are below the same root as /proc. */
 static void read_rights(const char *proc, struct task_status *ret_self, struct kernel_limits *ret_limits)
 {
-	size_t n = strlen(proc);
-	_cleanup_(freep) char *root = xstrndup(proc, n >= 5 && !strcmp(proc + n - 5, "/proc") ? n - 5 : n);
+	_cleanup_(freep) char *root = root_of(proc);
 
 	kernel_limits_read(root, ret_limits);
 	if (task_status_read(proc, "self", ret_self) < 0)
@@ -44,7 +71,7 @@ static void read_rights(const char *proc, struct task_status *ret_self, struct k
 
 /* --- features */
 
-static void set_missing(struct obstacle *o, const struct task_status *self, const struct kernel_limits *limits, bool is_perf)
+static void set_missing(struct obstacle *o, const char *proc, const struct task_status *self, const struct kernel_limits *limits, bool is_perf)
 {
 	bool bpf = is_perf || task_has_capability(self, CAP_BPF), perfmon = task_has_capability(self, CAP_PERFMON);
 	char paranoid[80] = "";
@@ -52,16 +79,16 @@ static void set_missing(struct obstacle *o, const struct task_status *self, cons
 	if (is_perf && limits->perf_event_paranoid != LIMIT_UNKNOWN)
 		snprintf(paranoid, sizeof(paranoid), ", and kernel.perf_event_paranoid=%d forbids it without",
 			 limits->perf_event_paranoid);
-	set(o, FILE_REMEDY, "you lack %s%s%s%s%s", bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON",
+	set(o, obstacle_remedy_capabilities(proc), "you lack %s%s%s%s%s", bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON",
 	    paranoid, self->seccomp > 0 ? "; a system call filter (seccomp) may forbid it as well" : "");
 }
 
-static void set_refused(struct obstacle *o, const struct task_status *self, const struct kernel_limits *limits, bool is_perf, int result)
+static void set_refused(struct obstacle *o, const char *proc, const struct task_status *self, const struct kernel_limits *limits, bool is_perf, int result)
 {
 	bool both = task_has_capability(self, CAP_BPF) && task_has_capability(self, CAP_PERFMON);
 
 	if (!both && !(is_perf && task_has_capability(self, CAP_PERFMON)))
-		set_missing(o, self, limits, is_perf);
+		set_missing(o, proc, self, limits, is_perf);
 	else if (!strcmp(limits->lockdown, "confidentiality"))
 		set(o, "start the kernel with lockdown=integrity, or without",
 		    "the kernel is locked down (lockdown=confidentiality), which forbids reading memory");
@@ -87,7 +114,7 @@ void obstacle_for_feature(const char *proc, enum kernel_feature f, int result, s
 		set(ret, self.seccomp > 0 ? CONTAINER_REMEDY : NULL, "%s", self.seccomp > 0 ?
 		    "a system call filter (seccomp) hides the call" : "this kernel was built without it");
 	else if (result == -EPERM || result == -EACCES)
-		set_refused(ret, &self, &limits, f == KERNEL_PERF || f == KERNEL_PERF_OWN, result);
+		set_refused(ret, proc, &self, &limits, f == KERNEL_PERF || f == KERNEL_PERF_OWN, result);
 	else
 		set(ret, NULL, "does not work: %s", strerror(-result));
 }
@@ -105,7 +132,7 @@ bool process_is_not_dumpable(const char *proc, const struct php_task *t)
 
 static void set_closed(struct obstacle *o, const char *proc, const struct php_task *t, int error)
 {
-	static const char root[] = "run it as root (sudo), or: setcap cap_sys_ptrace+ep on the file of strobe";
+	const char *root = remedy_for(proc, "run it as root (sudo), or: setcap cap_sys_ptrace+ep on the file of strobe", CONTAINER_PTRACE);
 	struct kernel_limits limits;
 	struct task_status self;
 
@@ -120,7 +147,7 @@ static void set_closed(struct obstacle *o, const char *proc, const struct php_ta
 		set(o, *t->pool ? "process.dumpable = yes in its pool and restart php-fpm, or run strobe as root" : root,
 		    "it is not dumpable, and you lack CAP_SYS_PTRACE");
 	else if (limits.ptrace_scope > 0)
-		set(o, limits.ptrace_scope < 3 ? "sudo, or sysctl kernel.yama.ptrace_scope=0" : "start the kernel with another ptrace_scope",
+		set(o, limits.ptrace_scope < 3 ? obstacle_remedy_ptrace_scope(proc) : "start the kernel with another ptrace_scope",
 		    "kernel.yama.ptrace_scope forbids it, and you lack CAP_SYS_PTRACE");
 	else
 		set(o, root, "%s", strerror(error));
@@ -225,7 +252,7 @@ bool obstacle_for_hidepid(const char *proc, struct obstacle *ret)
 	option_value(options, "gid", group, sizeof(group));
 	if (task_has_capability(&self, CAP_SYS_PTRACE) || (by_group && task_is_member(&self, (gid_t)strtoul(group, NULL, 10))))
 		return false;
-	set(ret, "sudo, or: mount -o remount,hidepid=0 /proc", "/proc hides the processes of other users from you (it is mounted with hidepid=%s)",
+	set(ret, remedy_for(proc, "sudo, or: mount -o remount,hidepid=0 /proc", CONTAINER_PTRACE), "/proc hides the processes of other users from you (it is mounted with hidepid=%s)",
 	    mode);
 	return true;
 }

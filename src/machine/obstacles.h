@@ -20,6 +20,10 @@ void obstacle_for_feature(const char *proc, enum kernel_feature f, int result, s
 /* Whether the memory of a process may be read. Returns 0 if so; otherwise -errno and the obstacle. -ESRCH: it has ended. */
 int obstacle_for_memory(const char *proc, const struct php_task *t, struct obstacle *ret);
 
+/* The remedies for missing capabilities, and for kernel.yama.ptrace_scope below 3. */
+const char *obstacle_remedy_capabilities(const char *proc);
+const char *obstacle_remedy_ptrace_scope(const char *proc);
+
 /* Why reading its memory failed with this errno. */
 void obstacle_for_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret);
 

@@ -1,6 +1,7 @@
 /* php_processes.c: groups of php_tasks.h and idle_pools.h, each with its permissions along the path of a socket. */
 #include "php_processes.h"
 
+#include "container.h"
 #include "idle_pools.h"
 #include "mem.h"
 #include "php_tasks.h"
@@ -25,6 +26,7 @@ static void check_socket(struct php_group *g, const char *proc, const struct php
 	snprintf(g->owner_group, sizeof(g->owner_group), "%s", reach.group);
 	if (t->other_root == TRISTATE_YES)
 		snprintf(g->other_root, sizeof(g->other_root), "%.107s", t->root ? t->root : "its container");
+	g->contained = (t->other_root == TRISTATE_YES && !t->root) || (!strcmp(proc, "/proc") && container_without_systemd(""));
 }
 
 static void describe(const char *proc, const struct php_task *t, const char *socket_path, struct php_group *ret)
@@ -97,7 +99,9 @@ void php_group_put_barrier(const struct php_group *g, const char *socket_path, s
 		return;
 	}
 	buf_printf(out, " may not %s %s; ", strcmp(g->blocked_at, socket_path) == 0 ? "write to" : "enter", g->blocked_at);
-	if (*g->owner_group)
+	if (*g->owner_group && g->contained)
+		buf_puts(out, "run the daemon with a group of that PHP");
+	else if (*g->owner_group)
 		buf_printf(out, "add it to the group %s (usermod -aG %s %s) and restart that PHP", g->owner_group, g->owner_group,
 			   g->user);
 	else

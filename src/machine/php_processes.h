@@ -20,6 +20,7 @@ struct php_group {
 	char blocked_at[108];		/* the directory or socket that denies access; "" if it may send */
 	char owner_group[64];		/* the group of `blocked_at` if its members may pass, "" if none */
 	char other_root[108];		/* the chroot it runs in, or "its container"; "" if it sees our files */
+	bool contained;			/* in a container of its own, or together with the caller in one without systemd */
 	enum { LOADED_UNKNOWN, LOADED_NO, LOADED_YES } loaded;	/* the extension; YES if it is in one of them */
 };
 

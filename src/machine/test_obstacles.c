@@ -94,7 +94,7 @@ TEST(a_container_is_named_by_its_filter)
 	make(BIT(CAP_BPF) | BIT(CAP_PERFMON), 2, "[none] integrity confidentiality\n", "2\n", "0\n");
 	o = of_feature(KERNEL_BPF, -EPERM);
 	CHECK_STR(o.cause, "a system call filter (seccomp) forbids it");
-	CHECK(strstr(o.remedy, "run it on the host, or give the container --cap-add BPF,PERFMON"));
+	CHECK(strstr(o.remedy, "run it on the host, or give the container --user 0 --cap-add BPF --cap-add PERFMON"));
 	make(0, 2, "[none] integrity confidentiality\n", "2\n", "0\n");
 	CHECK_STR(of_feature(KERNEL_BPF, -EPERM).cause,
 		  "you lack CAP_BPF and CAP_PERFMON; a system call filter (seccomp) may forbid it as well");
@@ -126,6 +126,23 @@ TEST(what_closes_memory_is_named)
 	CHECK_STR(of_memory(7).remedy, "start the kernel with another ptrace_scope");
 	make(BIT(CAP_SYS_PTRACE), 2, "[none] integrity confidentiality\n", "2\n", "1\n");
 	CHECK_STR(of_memory(7).cause, "a system call filter (seccomp) or a security module forbids it");
+}
+
+/* Neither sudo nor setcap nor sysctl is of use there. */
+TEST(remedies_in_a_container_without_systemd_are_those_of_containers)
+{
+	static const char ptrace[] = "run it on the host, or give the container --user 0 --cap-add SYS_PTRACE";
+
+	make(0, 2, "[none] integrity confidentiality\n", "3\n", "0\n");
+	put("/.dockerenv", "");
+	CHECK_STR(of_feature(KERNEL_BPF, -EPERM).remedy, "run it on the host, or give the container --user 0 --cap-add BPF --cap-add PERFMON "
+							 "--cap-add SYS_PTRACE and a seccomp profile that allows bpf and perf_event_open");
+	make(0, 0, "[none] integrity confidentiality\n", "2\n", "1\n");
+	put("/.dockerenv", "");
+	CHECK_STR(of_memory(33).remedy, ptrace);
+	make(0, 0, "[none] integrity confidentiality\n", "2\n", "1\n");
+	put("/.dockerenv", "");
+	CHECK_STR(of_memory(7).remedy, ptrace);
 }
 
 /* As the user 7 of the group 7, from whom /proc is mounted so. */

@@ -172,6 +172,10 @@ TEST(what_to_do_is_said_in_one_sentence)
 	buf_reset(&b);
 	php_group_put_barrier(&(struct php_group){ .blocked_at = "/run" }, "/run/s", &b);
 	CHECK_STR(b.data, " may not enter /run; give it the right and restart that PHP");
+	buf_reset(&b);
+	g.contained = true;
+	php_group_put_barrier(&g, "/run/s", &b);
+	CHECK_STR(b.data, " may not write to /run/s; run the daemon with a group of that PHP");
 	buf_done(&b);
 }
 

@@ -2,6 +2,7 @@
  * missing. */
 #include "no_samples_reason.h"
 
+#include "container.h"
 #include "mem.h"
 
 #include <string.h>
@@ -58,5 +59,6 @@ void no_samples_reason(struct source *const *sources, size_t count, struct buf *
 	if (path)
 		n = php_processes_find("/proc", path, &groups);
 	no_samples_reason_of(groups, n, path, out);
-	buf_puts(out, "; `sudo strobe doctor` on this machine checks the whole path");
+	buf_puts(out, container_without_systemd("") ? "; `strobe doctor` in the daemon's container checks the whole path" :
+						      "; `sudo strobe doctor` on this machine checks the whole path");
 }

@@ -43,6 +43,12 @@ def some(cases):
     return [case for i, case in enumerate(cases) if i % 4 == 0 or os.environ.get('STROBE_TEST_IN_FULL')]
 
 
+def in_container():
+    """Whether this is a container without systemd, in which remedies of strobe are others."""
+    signs = os.path.exists('/.dockerenv') or os.path.exists('/run/.containerenv') or os.environ.get('container') or os.environ.get('KUBERNETES_SERVICE_HOST')
+    return bool(signs) and not os.path.exists('/run/systemd/system')
+
+
 def cpu_seconds():
     """CPU time of this program and of the programs that it has waited for."""
     return sum(os.times()[:4])

@@ -300,6 +300,12 @@ def the_sampler_has_the_capabilities_of_its_service():
 
 
 @test
+def php_starts_after_the_daemon_to_whose_image_the_volume_of_the_socket_belongs():
+    services = documents('docker/compose.yaml')[0]['services']
+    check(services['php']['depends_on'] == ['strobe'], f'{services["php"]}')
+
+
+@test
 def the_commands_of_the_recipes_have_options_that_exist():
     commands = [c['args'] for _, pod in pods() for c in pod['containers']]
     commands += [c['readinessProbe']['exec']['command'][1:] for _, pod in pods() for c in pod['containers'] if 'exec' in c.get('readinessProbe', {})]

@@ -16,7 +16,7 @@ import sys
 from daemon import Daemon
 from fpm import BUSY
 from recording import forbid
-from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, fastcgi, find_fpm, main, test, wait_for
+from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, fastcgi, find_fpm, in_container, main, test, wait_for
 
 NOBODY = 65534
 # The program beside which the extensions for each PHP are.
@@ -139,7 +139,7 @@ def pools_of_php_fpm_that_send_and_that_cannot():
             stranger = find(findings, 'socket-permission', 'pool stranger')
             check(stranger.get('level') == 'problem' and f'user nobody may not write to {socket}' in stranger['cause'] and
                   'group www-data' in stranger['cause'], f'the user who may not write: {stranger}')
-            check(stranger.get('fix', '').startswith('usermod -aG www-data nobody && '), f'its remedy: {stranger}')
+            check(stranger.get('fix', '').startswith('run the daemon with a group of that PHP: ' if in_container() else 'usermod -aG www-data nobody && '), f'its remedy: {stranger}')
             jailed = find(findings, 'socket-root', 'pool jailed')
             check(jailed.get('fix') == f'mkdir -p {d}/jail{d} && mount --bind {d} {d}/jail{d}', f'the chroot and its remedy: {jailed}')
             mistaken = find(findings, 'setting-invalid', 'pool mistaken')
@@ -263,7 +263,7 @@ def a_process_with_mounts_of_its_own():
                 raise Skip('mounting is not permitted')
             _, findings = doctor('--url', daemon.url, '-p', str(p.pid))
             one = find(findings, 'socket-absent')
-            check('mounted for it alone' in one['cause'] and one['fix'].startswith(f'BindPaths={d} '), f'{one}')
+            check('mounted for it alone' in one['cause'] and one['fix'].startswith(f'mount {d} ' if in_container() else f'BindPaths={d} '), f'{one}')
 
 
 @test
@@ -284,7 +284,51 @@ def processes_that_proc_hides():
         for command in ('doctor --url http://127.0.0.1:1', f'doctor --url http://127.0.0.1:1 -p {p.pid}', 'dump', f'dump -p {p.pid}',
                         'record -d 1', f'record -d 1 -p {p.pid}'):
             said = hidden(command)
-            check('/proc hides the processes of other users from you' in said and 'mount -o remount,hidepid=0 /proc' in said, f'{command}: {said}')
+            check('/proc hides the processes of other users from you' in said and
+                  ('--cap-add SYS_PTRACE' if in_container() else 'mount -o remount,hidepid=0 /proc') in said, f'{command}: {said}')
+
+
+SIGNS = (('touch /run/.containerenv', True), ('mkdir -p /run/systemd/system', False))    # and whether that is a container without systemd
+
+
+def where(sign, *command):
+    """The command in a mount namespace of its own, whose /run has only that sign."""
+    need_root()
+    mounts = f'mount -t tmpfs tmpfs /run && {sign}'
+    tried = subprocess.run(['unshare', '-m', 'sh', '-c', mounts], capture_output=True, text=True)
+    if tried.returncode:
+        raise Skip(f'no mounts of its own here: {tried.stderr.strip()}')
+    return ['unshare', '-m', 'sh', '-c', f'{mounts} && cd / && exec "$@"', 'sh', *command]
+
+
+@test
+def remedies_in_a_container_are_others_than_on_a_host():
+    for sign, contained in SIGNS:
+        with Directory() as d:
+            program = shutil.copy(STROBE, f'{d}/strobe')
+            os.chmod(d, 0o755)
+            done = subprocess.run(where(sign, 'setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', program, 'doctor', '--json',
+                                        '--url', 'http://127.0.0.1:1'), capture_output=True, text=True, timeout=120)
+        fixes = [f['fix'] or '' for f in json.loads(done.stdout)['findings']]
+        for word in ('sudo', 'systemctl', 'journalctl', 'setcap', 'sysctl', 'usermod'):
+            check(not contained or not any(word in fix for fix in fixes), f'{word}: {fixes}')
+        check(any("start the daemon's container" in fix for fix in fixes) == contained, f'{fixes}')
+        check(any('systemctl start' in fix for fix in fixes) != contained, f'{fixes}')
+        if any('CAP_SYS_PTRACE' in f['cause'] for f in json.loads(done.stdout)['findings']):
+            check(any('--user 0 --cap-add' in fix for fix in fixes) == contained, f'{fixes}')
+
+
+@test
+def a_daemon_without_samples_names_the_doctor_of_its_container():
+    for sign, contained in SIGNS:
+        with Directory() as d:
+            daemon = Daemon(d)
+            daemon.command = where(sign, *daemon.command)
+            with daemon:
+                said = subprocess.run(where(sign, STROBE, 'status', '--url', daemon.url), capture_output=True, text=True, timeout=60).stdout
+                page = subprocess.run([STROBE, 'report', daemon.url], capture_output=True, text=True, timeout=60).stderr
+        check(f'no data?    `{"" if contained else "sudo "}strobe doctor` finds' in said, f'{said}')
+        check(("`strobe doctor` in the daemon's container checks" if contained else '`sudo strobe doctor` on this machine checks') in page, f'{page}')
 
 
 @test
@@ -323,7 +367,8 @@ def a_daemon_that_is_stopped_does_not_hold_the_doctor():
             daemon.process.send_signal(signal.SIGCONT)
         found = find(findings, 'daemon')
         check(code == 2 and found['level'] == 'problem', f'{found}')
-        check('does not answer within 5 s; it is stopped, hung or overloaded' in found['cause'] and 'systemctl restart' in found['fix'], f'{found}')
+        check('does not answer within 5 s; it is stopped, hung or overloaded' in found['cause'] and
+              ('restart the daemon' if in_container() else 'systemctl restart') in found['fix'], f'{found}')
 
 
 def status(*arguments):
@@ -450,7 +495,7 @@ def somebody_without_rights_is_told_which_are_missing():
         bpf = find(findings, 'bpf')
         if not bpf:
             raise Skip('this machine lets everybody use BPF')
-        check('CAP_BPF' in bpf['cause'] and 'setcap' in bpf['fix'], f'{bpf}')
+        check('CAP_BPF' in bpf['cause'] and ('--cap-add BPF' if in_container() else 'setcap') in bpf['fix'], f'{bpf}')
 
 
 @test

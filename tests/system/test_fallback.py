@@ -9,7 +9,7 @@ import time
 
 from fpm import Fpm
 from recording import CHAINS, LONG_SLEEP, Php, Script, check_chains, forbid, stacks, unprivileged
-from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test
+from strobe_test import ROOT, STROBE, Directory, Skip, check, in_container, main, test
 
 WITHOUT = {**os.environ, 'STROBE_WITHOUT': 'bpf'}
 
@@ -59,7 +59,8 @@ def an_unprivileged_user_samples_his_own_processes():
         check(r.returncode == 0, r.stderr)
         check_chains(f'{d}/out.folded', php.path)
         if os.geteuid() == 0:
-            check(re.match('strobe: no BPF: (you lack CAP_BPF and CAP_PERFMON: sudo, or once: setcap|this strobe was built without)',
+            remedy = 'run it on the host, or give the container --user 0 --cap-add BPF' if in_container() else 'sudo, or once: setcap'
+            check(re.match(f'strobe: no BPF: (you lack CAP_BPF and CAP_PERFMON(; a system call filter [^:]*)?: {remedy}|this strobe was built without)',
                            r.stderr), r.stderr)
         check(len(re.findall('^strobe: no BPF', r.stderr, re.M)) == 1, f'one sentence: {r.stderr}')
 
@@ -237,10 +238,12 @@ def what_is_closed_points_to_the_extension():
         check(r.returncode == 2 and 'no access to memory: switched off by STROBE_WITHOUT' in r.stderr and inside in r.stderr, r)
     if os.geteuid() != 0:
         raise Skip('only root has processes that others may not read')
+    remedy = ('run it on the host, or give the container --user 0 --cap-add SYS_PTRACE' if in_container() else
+              'run it as root (sudo), or: setcap cap_sys_ptrace+ep on the file of strobe')
     with Directory() as d, Php(d, LONG_SLEEP) as php:
         r = record('-p', php.process.pid, '-d', 1, cwd=open_directory(d), **unprivileged())
         check(r.returncode == 2 and f"no permission to read the memory of process {php.process.pid}: it is another user's, and you lack "
-              'CAP_SYS_PTRACE; run it as root (sudo), or: setcap cap_sys_ptrace+ep on the file of strobe' in r.stderr and
+              f'CAP_SYS_PTRACE; {remedy}' in r.stderr and
               inside in r.stderr, r)
         r = record('-P', php.path, '-d', 1, cwd=open_directory(d), **unprivileged())
         check(r.returncode == 4 and f"1 PHP process may not be read, process {php.process.pid}: it is another user's" in r.stderr and inside in r.stderr, r)

@@ -1,0 +1,52 @@
+/* test_container.c: the signs of a container, below a directory that is made here. */
+#include "container.h"
+
+#include "cleanup.h"
+#include "mem.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool with(const char *make)
+{
+	char root[] = "/tmp/strobe-container-XXXXXX";
+	_cleanup_(freep) char *command = NULL, *clear = NULL;
+	bool found;
+
+	CHECK(mkdtemp(root) != NULL);
+	command = xasprintf("cd %s && %s", root, make);
+	CHECK_INT(system(command), 0);
+	found = container_without_systemd(root);
+	clear = xasprintf("rm -r %s", root);
+	CHECK_INT(system(clear), 0);
+	return found;
+}
+
+TEST(a_container_is_known_by_the_file_of_its_engine)
+{
+	CHECK(!with("true"));
+	CHECK(with("touch .dockerenv"));
+	CHECK(with("mkdir run && touch run/.containerenv"));
+}
+
+TEST(a_container_with_systemd_is_like_a_host)
+{
+	CHECK(!with("mkdir -p run/systemd/system"));
+	CHECK(!with("touch .dockerenv && mkdir -p run/systemd/system"));
+	CHECK(with("touch .dockerenv && mkdir -p run/systemd"));
+}
+
+TEST(variables_tell_of_this_machine_only)
+{
+	bool booted = access("/run/systemd/system", F_OK) == 0;
+
+	setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+	setenv("container", "podman", 1);
+	CHECK(!with("true"));
+	CHECK_INT(container_without_systemd(""), !booted);
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	CHECK_INT(container_without_systemd(""), !booted);
+}
+
+TEST_MAIN()
