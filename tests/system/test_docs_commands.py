@@ -22,7 +22,7 @@ NOT_RUN = [
     (r'\bstrobe (record|top|dump|files)\b', 'looks at processes that run, with rights; tests/system/test_{record,top,dump,file_io}.py run these'),
     (r'(\.\.\.|\[-|\[FILE|…)', 'a synopsis, not a command'),
     (r'corpus/tally', 'needs what CONTRIBUTING.md adds; tests/system/test_first_format.py follows it'),
-    (r'\bstrobe annotate profile', 'needs a profile with lines, and its source; tests/cli/annotate*.sh have both'),
+    (r'\bstrobe annotate (profile|.*function=)', 'needs a profile with lines, and its source; tests/cli/annotate*.sh and test_profile_urls.py have both'),
     (r'\bstrobe diff -o', 'names a suffix, without the two profiles'),
     (r'clickhouse://db1', 'needs that server; tests/system/test_clickhouse.py starts some'),
     (r'TITLE|LOG\b', 'stands for a line of a script'),
