@@ -118,7 +118,7 @@ export async function press(page, words) {
 	await drawn(page);
 }
 
-// What has the focus, in words.
+// The element that has the focus, in words.
 export const focused = (open) => open.evaluate(() => {
 	const e = document.activeElement;
 	return e.closest('.rows tbody, .code-rows tbody') ? `row ${e.closest('tr').rowIndex} ${e.textContent || 'mark'}` : e.closest('thead') ? `heading ${e.textContent}` :
