@@ -34,8 +34,8 @@ static void more(struct buf *out)
 {
 	buf_puts(out, "\n\n"
 		      "The exit code is 0 if there is no problem (there may be warnings), 1 for an invalid command "
-		      "line, 2 if a problem keeps data from arriving, there is no process PID, URL is not an address or "
-		      "FILE cannot be read, 4 if all is well "
+		      "line, 2 for a problem that keeps data from arriving, a PID without a process, an invalid URL, or a "
+		      "FILE that cannot be read, 4 if all is well "
 		      "but no sample has arrived yet.\n\n"
 		      "STROBE_WITHOUT=NAME,… treats kernel features as absent, for tests:");
 	for (unsigned i = 0; i < KERNEL_FEATURES; i++)

@@ -469,9 +469,7 @@ static int run(int argc, char **argv)
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
 	if (operands != 1)
-		return command_usage(&spec, operands ?
-		  "unexpected argument '%s'; give one of svgs, compress, index and metrics" :
-				     "missing command; give one of svgs, compress, index and metrics%s", operands ? argv[2] : "");
+		return command_usage(&spec, operands ? "unexpected argument '%s'; use svgs, compress, index or metrics" : "missing command; use svgs, compress, index or metrics%s", operands ? argv[2] : "");
 	w = find_word(argv[1]);
 	if (!w)
 		return reject_word(argv[1]);

@@ -70,7 +70,7 @@ static const struct command_spec spec = {
 		"changes the grouping, Enter opens a script or pool, a shows all time since the start, r resets, d "
 		"lists the current requests with their URI, w saves a picture, q quits. If output is not a "
 		"terminal, a table of the last 10 seconds is printed every 10 seconds.\n\n"
-		"It needs the same privileges as `strobe record`, and without BPF it reads memory, too. The "
+		"It needs the same privileges as `strobe record`, and without BPF falls back to reading memory, too. The "
 		"exit code is 4 when nothing was sampled.",
 	.examples =
 		"sudo strobe top --fpm\n"

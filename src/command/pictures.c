@@ -111,7 +111,8 @@ static int unknown_change(const struct command_spec *spec, const char *name)
 	if (nearest)
 		return command_usage(spec, "unknown change '%s' in --also; did you mean '%s'?", name, nearest);
 	return command_usage(spec, "unknown change '%s' in --also; use forward, reverse, inverted, hash, colors=, title=, "
-			     "subtitle=, minwidth=, column= and function=", name);
+				   "subtitle=, minwidth=, column= or function=",
+			     name);
 }
 
 int picture_order_also(struct picture_order *order, const struct command_spec *spec, const struct picture_order *base,

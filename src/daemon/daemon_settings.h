@@ -89,7 +89,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 		{ OPTION_STRING, 0, "user-header", "HEADER", &settings.user_header,                       \
 		  "User name header (default: X-Forwarded-User)." },                                      \
 		{ OPTION_LIST, 0, "writer", "USER", &settings.writers,                                    \
-		  "User who may change runs (*: all); repeatable." },                                     \
+		  "User who may write (*: all); repeatable." },                                     \
 		{ OPTION_LIST, 0, "allow-host", "HOST", &settings.allow_hosts,                            \
 		  "Also accept this host name; repeatable." },                                            \
 		{ OPTION_STRING, 0, "probe-listen", "HOST:PORT", &settings.probe_listen,                  \

@@ -123,8 +123,9 @@ static int find_palette(struct picture *g, struct err *err)
 					     "java, js, perl, red, green, blue, aqua, yellow, purple or orange",
 			       g->o->colors);
 	if (!palette_background(g->palette, picture_background(g->o), top, bottom))
-		return err_set(err, -EINVAL, "unknown background '%s'; use yellow, blue, green, grey and "
-			       "#rrggbb", g->o->bg_colors);
+		return err_set(err, -EINVAL, "unknown background '%s'; use yellow, blue, green, grey or "
+					     "#rrggbb",
+			       g->o->bg_colors);
 	return 0;
 }
 

@@ -16,8 +16,9 @@
 static int fail_to_listen(const char *text, const char *option, int error, struct err *err)
 {
 	if (error == EADDRINUSE)
-		return err_set(err, -error, "%s is in use, perhaps by another strobe serve ('ss -ltnp' shows by which process); "
-			       "choose another with %s", text, option);
+		return err_set(err, -error, "%s is in use, perhaps by another daemon ('ss -ltnp' shows by which process); "
+					    "choose another with %s",
+			       text, option);
 	if (error == EACCES)
 		return err_set(err, -error, "%s needs privileges (ports below 1024 do); choose another with %s",
 			       text, option);
