@@ -60,9 +60,9 @@ static void put_restart_of(const struct root_dir *root, const struct php_binary 
 	_cleanup_(freep) char *minor = minor_of(php), *name = xasprintf("php%s-fpm", minor);
 	_cleanup_(freep) char *unit = xasprintf("/lib/systemd/system/%s.service", name);
 	struct stat st;
-	bool is_there = !strcmp(php->sapi, "fpm-fcgi") && root_dir_stat(root, "/run/systemd/system", &st) == 0 && root_dir_stat(root, unit, &st) == 0;
+	bool has_unit = !strcmp(php->sapi, "fpm-fcgi") && root_dir_stat(root, "/run/systemd/system", &st) == 0 && root_dir_stat(root, unit, &st) == 0;
 
-	doctor_put_restart(*service ? service : is_there ? name : "", out);
+	doctor_put_restart(*service ? service : has_unit ? name : "", out);
 }
 
 static void put_build(const struct php_binary *php, struct buf *out)

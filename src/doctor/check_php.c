@@ -233,7 +233,7 @@ void doctor_php(struct findings *f, const void *data)
 	struct php_installation_list found;
 	bool container = container_without_systemd("");
 
-	tasks.count = php_tasks_find(c.d->proc, &tasks.items, &tasks.looked);
+	tasks.count = php_tasks_find(c.d->proc, &tasks.items, &tasks.examined);
 	php_installations_find(c.d->root, c.d->proc, tasks.items, tasks.count, &found);
 	for (size_t i = 0; i < found.count; i++)
 		check_one(&c, &found.items[i]);
@@ -243,10 +243,10 @@ void doctor_php(struct findings *f, const void *data)
 			     "found no PHP in PATH, /usr, /usr/local and /opt; that of the processes below is elsewhere");
 	else if (!found.count && container && !c.d->remote)
 		findings_add(f, LEVEL_NOTE, AREA_PHP, "no-php", "", "with --pid host (Kubernetes: hostPID: true) it sees those of other containers",
-			     "found no PHP in this container, nor among the %zu processes", tasks.looked);
+			     "found no PHP in this container, nor among the %zu processes", tasks.examined);
 	else if (!found.count)
 		findings_add(f, c.d->remote ? LEVEL_NOTE : LEVEL_PROBLEM, AREA_PHP, "no-php", "", c.d->remote ? NULL : "install PHP, or put it into PATH",
-			     "found no PHP in PATH, /usr, /usr/local and /opt, nor among the %zu processes", tasks.looked);
+			     "found no PHP in PATH, /usr, /usr/local and /opt, nor among the %zu processes", tasks.examined);
 	else if (!c.loading && !any_mapped(&tasks))
 		findings_add(f, LEVEL_PROBLEM, AREA_PHP, "no-extension", "", "one of the commands above, for the PHP that serves your site",
 			     "no PHP of this machine loads the extension, so that nothing is sampled from inside");

@@ -184,7 +184,7 @@ void doctor_process(struct findings *f, const void *data)
 			     absent ? "there is no such process" : strerror(-r), hidden ? ", or " : "", hidden ? hides.cause : "");
 		return;
 	}
-	all.count = php_tasks_find(d->proc, &all.items, &all.looked);
+	all.count = php_tasks_find(d->proc, &all.items, &all.examined);
 	check_task(f, d, &all, &task);
 	php_tasks_free(all.items, all.count);
 	php_task_done(&task);

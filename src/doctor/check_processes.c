@@ -49,7 +49,7 @@ void doctor_processes(struct findings *f, const void *data)
 	struct obstacle hides;
 	unsigned shown = 0, left_out = 0;
 
-	all.count = php_tasks_find(d->proc, &all.items, &all.looked);
+	all.count = php_tasks_find(d->proc, &all.items, &all.examined);
 	for (size_t i = 0; i < all.count; i++) {
 		unsigned processes = 1;
 		bool is_first = !all.items[i].master;
@@ -71,7 +71,7 @@ void doctor_processes(struct findings *f, const void *data)
 		findings_add(f, LEVEL_WARNING, AREA_PROCESSES, "hidden", "", hides.remedy, "%s", hides.cause);
 	if (!shown)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "no-process", "", "start it, or try: strobe run -- php script.php",
-			     "none of the %zu processes runs PHP (looked for php, php-fpm, frankenphp, and Apache with libphp)", all.looked);
+			     "none of the %zu processes runs PHP (looked for php, php-fpm, frankenphp, and Apache with libphp)", all.examined);
 	php_installations_done(&found);
 	php_tasks_free(all.items, all.count);
 }

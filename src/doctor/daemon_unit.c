@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool is_there(const char *root, const char *directory, const char *unit)
+static bool exists(const char *root, const char *directory, const char *unit)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s/%s.service", root, directory, unit);
 
@@ -27,8 +27,8 @@ struct daemon_unit daemon_unit_find(const char *root)
 	bool runs = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(directories) && !u.serves && !u.collects; i++) {
-		u.serves = is_there(root, directories[i], "strobe");
-		u.collects = is_there(root, directories[i], "strobe-collect");
+		u.serves = exists(root, directories[i], "strobe");
+		u.collects = exists(root, directories[i], "strobe-collect");
 		runs = i < 2 && (u.serves || u.collects);
 	}
 	if (!u.serves && !u.collects)

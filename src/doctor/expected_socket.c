@@ -74,7 +74,7 @@ static bool is_set(const char *value)
 	return value && *value;
 }
 
-static bool is_there(const struct root_dir *root, const char *path)
+static bool exists(const struct root_dir *root, const char *path)
 {
 	struct stat st;
 
@@ -109,10 +109,10 @@ char *expected_socket(const struct php_settings *s, const struct socket_variable
 	for (int place = 0; uid != 0 && place < 3; place++) {
 		_cleanup_(freep) char *path = own_place(v, uid, place);
 
-		if (path && is_there(root, path))
+		if (path && exists(root, path))
 			return TAKE_PTR(path);
 	}
-	if (uid != 0 && is_set(v->runtime_dir) && !is_there(root, SYSTEM_SOCKET))
+	if (uid != 0 && is_set(v->runtime_dir) && !exists(root, SYSTEM_SOCKET))
 		return own_place(v, uid, 0);
 	return xstrdup(SYSTEM_SOCKET);
 }

@@ -21,7 +21,7 @@ struct php_view {
 
 struct machine_tasks {
 	struct php_task *items;
-	size_t count, looked;
+	size_t count, examined;
 };
 
 void php_view_open(struct php_view *v, const struct doctor *d, const struct machine_tasks *all, const struct php_task *task,

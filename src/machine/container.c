@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_there(const char *root, const char *file)
+static bool exists(const char *root, const char *file)
 {
 	_cleanup_(freep) char *path = xasprintf("%s%s", root, file);
 
@@ -24,9 +24,9 @@ static bool is_set(const char *variable)
 
 bool container_without_systemd(const char *root)
 {
-	if (is_there(root, "/run/systemd/system"))
+	if (exists(root, "/run/systemd/system"))
 		return false;
-	if (is_there(root, "/.dockerenv") || is_there(root, "/run/.containerenv"))
+	if (exists(root, "/.dockerenv") || exists(root, "/run/.containerenv"))
 		return true;
 	return (!*root || !strcmp(root, "/")) && (is_set("container") || is_set("KUBERNETES_SERVICE_HOST"));
 }

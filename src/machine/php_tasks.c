@@ -258,7 +258,7 @@ static bool may_be_php(const struct php_task *t)
 
 size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_examined)
 {
-	size_t count = 0, capacity = 0, looked = 0;
+	size_t count = 0, capacity = 0, examined = 0;
 	DIR *dir = opendir(proc);
 	struct dirent *e;
 
@@ -268,7 +268,7 @@ size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_exami
 
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
-		looked++;
+		examined++;
 		if (read_names(proc, e->d_name, &t) < 0)
 			continue;
 		if (may_be_php(&t) && read_rest(proc, e->d_name, &t) == 0 && php_task_is_php(&t)) {
@@ -281,7 +281,7 @@ size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_exami
 	if (dir)
 		closedir(dir);
 	if (ret_examined)
-		*ret_examined = looked;
+		*ret_examined = examined;
 	return count;
 }
 

@@ -21,7 +21,7 @@ static void put_file(const char *name, const void *bytes, size_t n)
 	CHECK_INT(io_write_file(path, bytes, n, NULL), 0);
 }
 
-static bool is_there(const char *name)
+static bool exists(const char *name)
 {
 	_cleanup_(freep) char *path = path_of(name);
 
@@ -253,7 +253,7 @@ TEST(files_of_a_newer_version_are_set_aside_and_counted)
 	aside = path_of("0000000000000001.spool.version-3");
 	CHECK_INT(io_read_file(aside, &kept, CAP, NULL), 0);
 	CHECK(kept.size == bytes.size && !memcmp(kept.data, bytes.data, kept.size));
-	CHECK(is_there("window-1.version-3-2"));
+	CHECK(exists("window-1.version-3-2"));
 	CHECK_INT(add(s, "new", 16), 0);
 	CHECK_STR(next(s), "new");
 	spool_done(s);

@@ -50,7 +50,7 @@ static char *config_of(const struct php *p)
 	return xstrdup("/path/to/php-config");
 }
 
-static int explain(const struct php *p, const struct buf *found, const struct buf *looked, struct err *err)
+static int explain(const struct php *p, const struct buf *found, const struct buf *searched, struct err *err)
 {
 	_cleanup_(freep) char *config = config_of(p);
 
@@ -58,20 +58,21 @@ static int explain(const struct php *p, const struct buf *found, const struct bu
 		return err_set(err, -ENOEXEC, "no extension fits PHP %s (%s), which needs %s: %s. Build it with "
 			       "`make PHP_CONFIG=%s`", p->version, p->path, p->build, found->data, config);
 	return err_set(err, -ENOENT, "found no extension for PHP %s (%s); looked for %s. Build it with "
-		       "`make PHP_CONFIG=%s`", p->version, p->path, looked->data, config);
+				     "`make PHP_CONFIG=%s`",
+		       p->version, p->path, searched->data, config);
 }
 
 int extension_file_find(const struct php *p, const char *wanted, char **ret_path, struct err *err)
 {
 	_cleanup_(freep) char *program = paths_program();
 	const char *directory = program ? program : "/usr/bin";
-	_cleanup_(buf_done) struct buf found = { 0 }, looked = { 0 };
+	_cleanup_(buf_done) struct buf found = { 0 }, searched = { 0 };
 	char *paths[4];
 	size_t count = 0;
 	char *fits = NULL;
 
 	buf_init(&found);
-	buf_init(&looked);
+	buf_init(&searched);
 	if (wanted) {
 		paths[count++] = xstrdup(wanted);
 	} else {
@@ -83,11 +84,11 @@ int extension_file_find(const struct php *p, const char *wanted, char **ret_path
 	for (size_t i = 0; i < count; i++) {
 		if (!fits)
 			fits = check(p, paths[i], &found);
-		buf_printf(&looked, "%s%s", i ? ", " : "", paths[i]);
+		buf_printf(&searched, "%s%s", i ? ", " : "", paths[i]);
 		free(paths[i]);
 	}
 	if (!fits)
-		return explain(p, &found, &looked, err);
+		return explain(p, &found, &searched, err);
 	*ret_path = fits;
 	return 0;
 }

@@ -222,6 +222,6 @@ void run_page(struct server_context *s, const struct request *q, struct response
 
 void page_answer(struct server_context *s, const struct request *q, struct response *r)
 {
-	if (!page_form_leads_on(q, r))
+	if (!page_form_redirects(q, r))
 		answer(s, q, r, NULL, NULL);
 }

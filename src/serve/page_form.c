@@ -298,7 +298,7 @@ static void refuse_value(const struct request *q, struct response *r, const char
 	page_put_error(q, r, 400, sentence.data);
 }
 
-bool page_form_leads_on(const struct request *q, struct response *r)
+bool page_form_redirects(const struct request *q, struct response *r)
 {
 	_cleanup_(buf_done) struct buf address = { 0 };
 	struct err err = { 0 };

@@ -36,7 +36,7 @@ void page_put_source_of(const struct page *p, const char *file);
 void page_put_form(const struct page *p);			/* ranges and label filters */
 
 /* Whether this is a submission of the form: then fills in a redirect to its address, or an error, and returns true. */
-bool page_form_leads_on(const struct request *q, struct response *r);
+bool page_form_redirects(const struct request *q, struct response *r);
 
 void page_put_facts(const struct page *p);			/* for runs, and for a comparison */
 void page_put_choices(const struct page *p);			/* values and groups */

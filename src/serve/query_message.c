@@ -47,10 +47,10 @@ static void get(struct reader *r, void *ret, size_t n)
 static const char *get_text(struct reader *r)
 {
 	const char *text, *end;
-	char is_there;
+	char is_present;
 
-	get(r, &is_there, 1);
-	if (!is_there)
+	get(r, &is_present, 1);
+	if (!is_present)
 		return NULL;
 	text = r->p;
 	end = memchr(text, 0, (size_t)(r->end - r->p));
