@@ -160,6 +160,13 @@ int source_text_check_dir(const char *dir, struct err *err)
 	return 0;
 }
 
+bool source_text_dir_exists(const char *dir)
+{
+	struct stat st;
+
+	return stat(place_of(dir).directory, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* The bytes of `path` that are `prefix` and a slash; 0: it is not below. */
 static size_t below(struct str path, struct str prefix)
 {

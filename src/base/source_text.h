@@ -38,6 +38,9 @@ void source_text_below(struct source_text *t, struct str path, const char *const
 /* -EINVAL with a sentence if that is no such directory: both parts are absolute and have no "..". It need not exist. */
 int source_text_check_dir(const char *dir, struct err *err);
 
+/* Whether the directory on this machine exists. */
+bool source_text_dir_exists(const char *dir);
+
 void source_text_done(struct source_text *t);
 
 /* Whether a name ends as a file of PHP or Perl does. */

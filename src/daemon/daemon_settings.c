@@ -195,6 +195,8 @@ static int check_source_dirs(const struct option_list *dirs, struct err *err)
 	for (size_t i = 0; i < dirs->count; i++)
 		if (source_text_check_dir(dirs->items[i], &why) < 0)
 			return wrong_item("source-dir", dirs->items[i], err, ": %s", why.text);
+		else if (!source_text_dir_exists(dirs->items[i]))
+			log_warning("the directory of source-dir '%s' does not exist; the page cannot show source below it", dirs->items[i]);
 	return 0;
 }
 

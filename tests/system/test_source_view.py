@@ -254,5 +254,12 @@ def directories_come_from_the_configuration_file_and_must_be_absolute():
         check(r.returncode == 1 and re.search(r"strobe\.yaml:2: 'source-dir': 'app' is not an absolute path", r.stderr), r.stderr)
 
 
+@test
+def a_directory_that_does_not_exist_is_logged_at_the_start():
+    with Directory() as d, Daemon(d, '--source-dir', d, '--source-dir', f'/srv/app={d}/checkout') as daemon:
+        said = [line for line in daemon.lines if 'source-dir' in line]
+        check(len(said) == 1 and f"the directory of source-dir '/srv/app={d}/checkout' does not exist" in said[0], said)
+
+
 if __name__ == '__main__':
     main()
