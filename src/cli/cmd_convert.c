@@ -89,6 +89,8 @@ static int unknown_format(void)
 			buf_printf(&known, n ? ", %s" : "%s", (*f)->name);
 			names[n++] = (*f)->name;
 		}
+	if (format_name && format_by_name(format_name))
+		return command_usage(&spec, "'%s' is read only; output formats: %s", format_name, known.data);
 	nearest = format_name ? options_nearest(format_name, names) : NULL;
 	if (nearest)
 		return command_usage(&spec, "unknown output format '%s'; did you mean '%s'?", format_name,

@@ -7,6 +7,7 @@ try data/blog.folded
 try data/blog.folded -o x.json
 try data/blog.folded -f foldet
 try data/blog.folded -f zip
+try data/blog.folded -f perf
 try data/blog.folded -f folded --from foldet
 try missing -f folded
 try data/blog.folded -f folded --column bytes
