@@ -28,7 +28,7 @@ struct setting_problem {
 	char text[SENTENCE];
 };
 
-/* Those of php.ini and the command line: written while PHP starts, read by all threads. */
+/* Problems of php.ini and the command line: written while PHP starts, read by all threads. */
 static struct setting_problem *startup;
 
 static struct setting_problem *list_free(struct setting_problem *p)

@@ -31,7 +31,7 @@ unsigned standin_parse(const char *names, char *unknown, size_t size);
 /* The modules that strobe.compat names and that PHP has not loaded itself. For MINIT. */
 unsigned standin_wanted(void);
 
-/* Those that need the tracer; they decide strobe.instrument=auto. */
+/* Modules that need the tracer; they decide strobe.instrument=auto. */
 #define STANDIN_TRACERS (STANDIN_TIDEWAYS_XHPROF | STANDIN_XHPROF | STANDIN_UPROFILER)
 
 /* In MINIT: registers the modules that are named and absent, and sees to strobe.compat_builtins. */

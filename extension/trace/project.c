@@ -274,7 +274,7 @@ static void place_node(struct projection *p, uint32_t i)
 	uint32_t parent = n->parent ? p->place[n->parent->number] : NOWHERE;
 
 	STROBE_ASSERT(n->number == i && (!n->parent || n->parent->number < i));
-	/* Those of a chunk lie in a row, but the processor does not see it from here. */
+	/* The nodes of a chunk are contiguous, which the processor cannot see from here. */
 	__builtin_prefetch(n + 4);
 	__builtin_prefetch((const char *)(n + 4) + 64);
 	f = classify_function(p, n);

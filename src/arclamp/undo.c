@@ -184,7 +184,7 @@ int undo_end(struct undo *u, struct err *err)
 	return 0;
 }
 
-/* That it was taken back need not be noted, doing it again would change nothing; but others may append later. */
+/* Recording the rollback is optional, as repeating it changes nothing; but others may append later. */
 int undo_back(struct undo *u, struct err *err)
 {
 	int r;
@@ -196,7 +196,7 @@ int undo_back(struct undo *u, struct err *err)
 		if (r < 0)
 			return r;
 	}
-	/* Seldom, and perhaps thousands of files: all of the file system is synced at once. */
+	/* Rare, and may touch thousands of files, so the whole file system is synced once. */
 	if (syncfs(u->lock_fd))
 		return err_set(err, -errno, "cannot sync the file system of '%s': %s", u->path, strerror(errno));
 	append_id(u, TAKEN_BACK, NULL);

@@ -16,7 +16,7 @@ void confine_limit(int what, rlim_t n);		/* setrlimit(2) */
 /* After so many seconds of CPU time it ends by SIGXCPU. */
 void confine_cpu(rlim_t seconds);
 
-/* So many bytes of memory and of address space beside those that it has now, free ones of malloc included. Not under
+/* Limits memory and address space to `bytes` above what the process has now, malloc's free memory included. Not under
  * AddressSanitizer, where every process has terabytes. */
 void confine_memory(rlim_t bytes);
 

@@ -113,7 +113,7 @@ static void add_debt(struct open_waits *w, const struct open_wait *o)
 	}
 }
 
-/* Those that are gone become debts. */
+/* Turns waits that are gone into debts. */
 static void remove_gone(struct open_waits *w)
 {
 	size_t kept = 0;

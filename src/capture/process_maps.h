@@ -44,7 +44,7 @@ struct process_maps {
 void process_maps_parse(struct process_maps *m, const char *text, size_t n);
 void process_maps_done(struct process_maps *m);
 
-/* Those of a process. -ESRCH if it is gone, -EACCES if it is another user's. */
+/* Reads the maps of a process. -ESRCH if it is gone, -EACCES if it is another user's. */
 int process_maps_read(struct process_maps *m, pid_t pid, struct err *err);
 
 /* Opens the file behind a part of a process, which may be deleted, or replaced by a newer one of the same name: only a file

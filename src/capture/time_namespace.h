@@ -16,7 +16,7 @@ struct time_offsets {
 
 struct time_offsets time_namespace_offsets(void);
 
-/* Those of another process. False if they cannot be told: one that has chosen a namespace for its children shows theirs. */
+/* The offsets of another process. False if they are unknown: a process that has chosen a namespace for its children shows theirs. */
 bool time_namespace_offsets_of(pid_t pid, struct time_offsets *ret);
 
 /* A time of clock_monotonic_ns() as bpf_ktime_get_ns() has it. */

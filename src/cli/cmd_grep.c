@@ -284,7 +284,7 @@ static void explain_empty(const struct leaderboard *l, const struct grep_inputs 
 	fprintf(stderr, "%s\n", b.data);
 }
 
-/* That of the first address, if the profile has it. */
+/* The column that --column or else the first URL names, if the profile has it. */
 static uint32_t choose_column(const struct profile *p)
 {
 	uint32_t named = *column ? profile_find_column(p, column) : UINT32_MAX;

@@ -139,7 +139,7 @@ struct source_receiver {
 	void (*message)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
 	/* Partial data of a run that has not ended (kinds 3 and 4), never passed to `message`. NULL: not wanted. */
 	void (*open)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
-	/* So many runs are lost: their sender died before they ended. NULL: not counted. */
+	/* Counts runs that are lost because their sender died before they ended. NULL: not counted. */
 	void (*runs_killed)(void *data, uint64_t count);
 	/* A line without its newline. Call source_line, which checks it, and not this. */
 	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
@@ -188,7 +188,7 @@ struct source_ops {
 	 * sees the batch; may take a second. False if it could not, which it logs: the batch continues without one. NULL: the
 	 * entries have no other consumer. */
 	bool (*record)(struct source *s, uint64_t batch_id, const struct buf *record);
-	/* That batch is acknowledged. In the loop's thread, also for batches that have no record. */
+	/* Called when a batch has been acknowledged. In the loop's thread, also for batches that have no record. */
 	void (*forget)(struct source *s, uint64_t batch_id);
 	/* Accepts nothing new; hands over data whose sender regards it as delivered. May be NULL. A second
 	 * call does nothing. */

@@ -95,7 +95,7 @@ static void tick(struct watch *w, uint32_t events)
 		send_one(next++, message_bytes);
 }
 
-/* So many ticks of 5 ms with so many messages in each. */
+/* Runs `ticks` of 5 ms, each with `messages` of `bytes`. */
 static void run(unsigned ticks, unsigned messages, size_t bytes)
 {
 	ticks_left = ticks;

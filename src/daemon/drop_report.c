@@ -20,7 +20,7 @@ void drop_report_done(struct drop_report *r)
 	buf_done(&r->list);
 }
 
-/* The first drop is said at once. */
+/* The first drop is logged immediately. */
 bool drop_report_is_due(const struct drop_report *r, int64_t now_ns)
 {
 	return !r->has_line || now_ns - r->last_ns >= DROP_REPORT_NS;

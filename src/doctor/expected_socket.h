@@ -11,10 +11,10 @@ struct socket_variables {
 	char *socket, *runtime_dir, *state_home, *home;
 };
 
-/* Those that a process was started with; all NULL if they may not be read. */
+/* Reads the variables from the environment that a process was started with; all NULL if it cannot be read. */
 void socket_variables_of(const char *proc, pid_t pid, struct socket_variables *ret);
 
-/* Those of a pool's workers, which run as `uid`: what env[] sets, and if the pool keeps it, the environment of `master`
+/* The same for the workers of a pool, which run as `uid`: env[], and if the pool keeps it, the environment of `master`
  * (0: it does not run). */
 void socket_variables_of_pool(const struct fpm_pool *pool, uid_t uid, const char *proc, pid_t master, struct socket_variables *ret);
 void socket_variables_done(struct socket_variables *v);

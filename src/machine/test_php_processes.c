@@ -113,7 +113,7 @@ TEST(users_of_pools_that_may_not_write_to_the_socket_are_found)
 	free(path);
 }
 
-/* Those with pm = ondemand have processes only while they serve. */
+/* Pools with pm = ondemand have processes only while they serve. */
 TEST(pools_without_a_process_are_found_in_the_configuration)
 {
 	static const char pools[] = "[global]\n[www]\nuser = 60001\ngroup = 60001\n[idle]\nuser = 60002\ngroup = 60003\npm = ondemand\n"

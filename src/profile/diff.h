@@ -78,7 +78,7 @@ double diff_noise(const struct diff *d, double sigma, double before, double afte
  * one of twenty comparisons. */
 double diff_sigma(size_t count);
 
-/* That number for the functions of a difference, and the base of its shares. */
+/* The number of standard errors for the functions of a difference, and the total that its shares refer to. */
 double diff_usual_sigma(const struct diff *d);
 double diff_total_after(const struct diff *d);
 

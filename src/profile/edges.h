@@ -75,7 +75,7 @@ struct edges_options {
 						 * profile has no edges */
 };
 
-/* Those of the profile, or those of its tree, which have levels. The caller frees. */
+/* Makes edges of those of the profile, or else of its tree, which have levels. The caller frees. */
 struct edges *edges_of(const struct profile *p, const struct edges_options *o);
 
 /* --- As parts of other profiles --- */

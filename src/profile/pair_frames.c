@@ -374,7 +374,7 @@ static int by_name_file_frame(const void *a, const void *b)
 	return order ? order : (int)x->is_after - (int)y->is_after;
 }
 
-/* Those without a partner that have a hash in their name are moved to the end, under the name without it. Returns where they
+/* Moves candidates without a partner and with a hash in their name to the end, under the name without it. Returns where they
  * begin. */
 static size_t part_generated(struct candidate *list, size_t n, struct intern *names, uint32_t *moved)
 {

@@ -28,7 +28,7 @@ struct stack_values {
 	void (*release)(void *owner);	/* NULL: the owner lives longer */
 };
 
-/* Those of a column of a profile, which must live as long; UINT32_MAX is none. */
+/* The values of one column of a profile, which must live as long; UINT32_MAX: no values. */
 struct stack_values stack_values_of(const struct profile *p, uint32_t column);
 
 /* The same, and the profile belongs to them. */

@@ -186,7 +186,7 @@ static ssize_t fail(struct redis_tls *t, ssize_t code)
 
 /* --- Talking --- */
 
-/* Those of the system take 4 MB, and are not needed again. */
+/* Frees the system's certificate authorities: they take 4 MB, and are not needed again. */
 static void forget_authorities(struct redis_tls *t)
 {
 	gnutls_x509_trust_list_t none;

@@ -88,7 +88,7 @@ static bool make_boxes(struct boxes *b, const struct chart_window *w, size_t mos
 		b->boxes_of[call->depth] = call->depth && call->end_ns >= w->from_ns ? b->boxes_of[call->depth - 1] : 0;
 		for (; b->depths <= call->depth; b->depths++)
 			b->rows[b->depths] = (struct row){ 0 };
-		/* Those in a short one have no box. */
+		/* Calls inside a short one have no box. */
 		if (around && call->end_ns >= w->from_ns) {
 			b->calls[call->depth] = is_short ? 0 : i + 1;
 			b->boxes_of[call->depth] = add_box(b, call, around, is_short);

@@ -39,7 +39,7 @@ static size_t entity_length(const char *p, const char *end)
 			return 0;
 		code = code * (hex ? 16 : 10) + (unsigned long)(d - digits);
 	}
-	/* Those that XML does not allow even as numbers. */
+	/* Characters that XML does not allow even as numbers. */
 	if (p + i >= end || p[i] != ';' || code < 0x20 || (code >= 0xd800 && code < 0xe000) || code >= 0x110000 ||
 	    code == 0xfffe || code == 0xffff)
 		return 0;

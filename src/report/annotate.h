@@ -49,7 +49,7 @@ struct annotate_shown {
 	bool after_gap;
 };
 
-/* Those around lines with values, and around `start` (0: none); `context` as in the options. */
+/* Walks the lines around those with values, and around `start` (0: none); `context` as in the options. */
 struct annotate_walk annotate_walk_of(const struct annotate_lines *l, struct str source, long context, uint32_t start);
 
 /* The next line that is shown; false after the last one. Lines beyond the end of the source come after it. */

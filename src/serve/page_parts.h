@@ -24,13 +24,13 @@ void page_put_address(const struct page *p, const char *path, const char *key, c
 /* The page itself without the parameter of this number. */
 void page_put_address_without(const struct page *p, size_t number);
 
-/* That of a function, or with a file (not NULL) of those of its name in that file. */
+/* The address of a function's page. `file` (may be NULL) selects the functions of that name in one file. */
 void page_put_function_address(const struct page *p, const char *name, const char *file);
 
-/* That of view.function among all functions, however they are grouped here. */
+/* The address of view.function among all functions, whatever the grouping of this page. */
 void page_put_address_to_any(const struct page *p);
 
-/* That of the source of a whole file. */
+/* The address of the source of a whole file. */
 void page_put_source_of(const struct page *p, const char *file);
 
 void page_put_form(const struct page *p);			/* ranges and label filters */

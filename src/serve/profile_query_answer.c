@@ -161,7 +161,7 @@ static void put_filters(struct json *j, const char *key, const struct label_filt
 	json_str(j, text.data);
 }
 
-/* Those that can be chosen. */
+/* The scales that can be chosen. */
 static void put_scales(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "scales");

@@ -158,7 +158,7 @@ static int read_extent(struct clickhouse_store *s, unsigned shard, const struct 
 	return 0;
 }
 
-/* Those before `number`. */
+/* The bytes of partitions before `number`. */
 static uint64_t bytes_before(const struct partitions *t, uint32_t number)
 {
 	uint64_t bytes = 0;

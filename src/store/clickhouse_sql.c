@@ -104,7 +104,7 @@ static bool is_first_of_its_key(const struct label_filter *filters, size_t i)
 	return true;
 }
 
-/* Those of one key that say what it is or begins with are alternatives. */
+/* Filters of one key that include values are alternatives. */
 static void put_alternatives(struct buf *sql, const struct label_filter *filters, size_t first, size_t count)
 {
 	assert(first < count && !label_filter_excludes(&filters[first]));

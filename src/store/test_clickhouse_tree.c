@@ -31,7 +31,7 @@ static uint64_t name_of(char kind, uint32_t i)
 	return XXH3_64bits(of, sizeof(of));
 }
 
-/* So many percent of them are to be in the cache. */
+/* Puts this percentage of them into the cache. */
 static void make_stacks(unsigned percent)
 {
 	for (uint32_t i = 1; i <= STACKS; i++) {

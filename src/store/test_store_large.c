@@ -97,7 +97,7 @@ static void check_many(struct store *s, int hour, const char *prefix, uint32_t c
 	profile_free(p);
 }
 
-/* So many that a store may read all of its stacks. */
+/* Enough stacks that a store may choose to read all of them. */
 TEST(a_range_has_only_its_own_stacks_for_any_share)
 {
 	struct fixture f = open_store();

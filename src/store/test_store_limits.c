@@ -222,7 +222,7 @@ static void append_unique(struct store *s, uint64_t id, int number, int64_t ns)
 	append_some(s, id, number, 400, ns);
 }
 
-/* So many batches in each of so many hours. */
+/* Appends `per_hour` batches in each of `hours`. */
 static void append_hours(struct store *s, int hours, int per_hour)
 {
 	for (int i = 0; i < hours * per_hour; i++)

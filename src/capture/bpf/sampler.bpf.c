@@ -10,7 +10,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Those that the thread had when it entered the kernel. */
+/* Reads the registers that the thread had when it entered the kernel. */
 static __always_inline void read_saved_registers(struct task_struct *task, struct registers *r)
 {
 	if (!settings.has_task_registers)

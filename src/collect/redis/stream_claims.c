@@ -174,7 +174,7 @@ static void add_missing(struct stream_key *k, const struct stream_record *r)
 		k->claim_count = before;
 }
 
-/* Those that are acknowledged are in no list any more, and do not come. */
+/* Reads what is left to claim; acknowledged entries are in no list any more. */
 void stream_claim_rest(struct stream_key *k, void (*then)(struct stream_key *k))
 {
 	k->claims_read = then;

@@ -115,7 +115,7 @@ bool stream_id_set_has(const struct stream_id_set *s, struct stream_id id)
 	return s->count && !is_none(id) && !is_none(s->slots[find(s, id)]);
 }
 
-/* Those behind it move up, so that no search ends at the hole. */
+/* Moves up the ids behind the hole, so that no search ends there. */
 static void close_hole(struct stream_id_set *s, size_t hole)
 {
 	size_t mask = s->capacity - 1;
