@@ -61,14 +61,6 @@ static void end_prevented(struct sampler *s)
 	sampler_publish(s);
 }
 
-void sampler_lost(int reason, uint64_t samples)
-{
-	if (!THREAD_SAMPLER)
-		return;
-	sender_lost(&THREAD_SAMPLER->sender, reason, samples);
-	sampler_publish(THREAD_SAMPLER);
-}
-
 /* --- requests */
 
 /* opcache.preload runs as a request too, in FPM's master: it has no request behind it, and no thread may be there. */

@@ -84,10 +84,6 @@ const struct sender *sampler_sender(void);
 /* Samples of the running request up to now, and for how many seconds they have been taken. */
 uint64_t sampler_request_samples(double *ret_seconds);
 
-/* Counts samples of this thread that could not be taken or sent, for a STROBE_DROP_ reason, and reports them to the
- * daemon. */
-void sampler_lost(int reason, uint64_t samples);
-
 void sampler_stats(struct sampler_stats *ret);
 
 /* The quantile of the durations of stack walks, in nanoseconds, to a quarter octave. */

@@ -102,19 +102,6 @@ void call_tree_free(struct call_tree *t)
 	free(t);
 }
 
-void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret)
-{
-	for (uint32_t i = 0; i < t->node_count; i++)
-		ret[i] = call_tree_value(t, i, c);
-	/* Calls are each node's own. */
-	if (c == TREE_CALLS)
-		return;
-	for (uint32_t i = 1; i < t->node_count; i++) {
-		STROBE_ASSERT(t->nodes[i].parent < i);
-		ret[t->nodes[i].parent] -= call_tree_value(t, i, c);
-	}
-}
-
 size_t call_function_text(const struct call_function *f, char *out, size_t size)
 {
 	const zend_string *class = f->closure ? f->written_in : f->class_name;

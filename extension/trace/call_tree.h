@@ -113,9 +113,6 @@ void call_tree_include(struct call_tree *t);
 /* Frees a tree; NULL is fine. */
 void call_tree_free(struct call_tree *t);
 
-/* The self value of each node: its value less the children's. `ret` has node_count elements. */
-void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret);
-
 /* Writes the name of a function as it stands in a profile: "strlen", "App\Cart::price", "{closure:/srv/a.php(41)}",
  * "App\Cart::{closure:/srv/a.php(41)#2}", "/srv/a.php", "compile /srv/a.php", "main()", "[folded]", "[elided]". Cut to `size`
  * bytes, without a NUL. Returns the length. */

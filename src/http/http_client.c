@@ -156,11 +156,6 @@ struct http_client *http_client_free(struct http_client *c)
 	return NULL;
 }
 
-const char *http_client_where(const struct http_client *c)
-{
-	return c->base;
-}
-
 void http_answer_init(struct http_answer *a)
 {
 	*a = (struct http_answer){ 0 };

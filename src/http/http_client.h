@@ -46,8 +46,6 @@ int http_client_load(struct err *err);
 int http_client_new(const struct http_options *o, struct http_client **ret, struct err *err);
 struct http_client *http_client_free(struct http_client *c);	/* NULL is fine; returns NULL */
 
-const char *http_client_where(const struct http_client *c);	/* "https://host:8443/prefix" */
-
 struct http_request {
 	const char *method;		/* GET, HEAD, POST, PUT or DELETE */
 	const char *path;		/* below the prefix, with its query: "/?query=…"; escaped by the caller */

@@ -185,14 +185,6 @@ bool php_binary_parse(const char *path, const char *bytes, size_t n, struct php_
 	return true;
 }
 
-int php_binary_read(const struct root_dir *root, const char *path, struct php_binary *ret, struct err *err)
-{
-	_cleanup_(fd_closep) int fd = root_dir_open_at(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-
-	*ret = (struct php_binary){ 0 };
-	return fd < 0 ? err_set(err, fd, "cannot open '%s': %s", path, strerror(-fd)) : php_binary_read_fd(fd, path, ret, err);
-}
-
 int php_binary_read_fd(int fd, const char *path, struct php_binary *ret, struct err *err)
 {
 	_cleanup_(elf_bytes_done) struct elf_bytes constants = { 0 };

@@ -6,8 +6,9 @@
 #ifndef MACHINE_PHP_BINARY_H
 #define MACHINE_PHP_BINARY_H
 
-#include "root_dir.h"
 #include "err.h"
+
+#include <stdbool.h>
 
 #define PHP_BUILD	40
 
@@ -21,10 +22,7 @@ struct php_binary {
 	char *extension_directory;	/* NULL if unknown */
 };
 
-/* Reads the program at `path`. -ENOEXEC if it is no PHP. */
-int php_binary_read(const struct root_dir *root, const char *path, struct php_binary *ret, struct err *err);
-
-/* The same of an open file, which stays the caller's. */
+/* Reads the program that is open as `fd`, which stays the caller's; `path` is for errors. -ENOEXEC if it is no PHP. */
 int php_binary_read_fd(int fd, const char *path, struct php_binary *ret, struct err *err);
 
 /* The same from bytes of its constants (.rodata); false if that is no PHP. `path` is taken for the name. */

@@ -216,12 +216,6 @@ static __attribute__((noinline)) void set_capacity(struct profile *p, size_t n)
 	p->node_capacity = n;
 }
 
-void profile_reserve(struct profile *p, uint32_t nodes)
-{
-	if (nodes > p->node_capacity)
-		set_capacity(p, nodes);
-}
-
 /* Most profiles have no lines, and no memory for them. */
 void profile_begin_lines(struct profile *p)
 {

@@ -153,9 +153,6 @@ uint32_t profile_append_at(struct profile *p, uint32_t parent, uint32_t frame, u
  * may be NULL, and `self` has one per column, NULL if all its values are 0. They belong to the profile then. */
 void profile_take_nodes(struct profile *p, uint32_t count, uint32_t *parents, uint32_t *frames, uint32_t *lines, int64_t *const *self);
 
-/* Makes room for so many nodes in all. */
-void profile_reserve(struct profile *p, uint32_t nodes);
-
 /* Adds to a node's self value; stops at the ends of int64_t instead of wrapping. */
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value);
 

@@ -480,11 +480,6 @@ const char *relay_url(const struct relay *r)
 	return r->url.redis.shown;
 }
 
-const char *relay_directory(const struct relay *r)
-{
-	return r->directory;
-}
-
 const struct relay_counters *relay_counters(const struct relay *r)
 {
 	return &r->counters;

@@ -38,7 +38,6 @@ struct collector_sink relay_sink(struct relay *r);
 struct relay *relay_close(struct relay *r);
 
 const char *relay_url(const struct relay *r);		/* without password */
-const char *relay_directory(const struct relay *r);
 const struct relay_counters *relay_counters(const struct relay *r);
 
 /* "connected", "cannot connect to …; 1,200 samples wait" and whether it is up; any thread; `text` may be cut. */

@@ -11,7 +11,6 @@
 #include "php_key.h"
 
 #define SV_HEAD		24u		/* bytes: sv_any, refcnt, flags, sv_u */
-#define SV_FLAGS	12u
 #define SV_UNION	16u
 #define SV_TYPE_MASK	0xffu
 #define SV_HAS_AUX	0x02000000u	/* SVf_OOK of a hash: it has struct xpvhv_aux */

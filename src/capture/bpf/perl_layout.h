@@ -6,8 +6,6 @@
 #ifndef CAPTURE_BPF_PERL_LAYOUT_H
 #define CAPTURE_BPF_PERL_LAYOUT_H
 
-#define PERL_BYTES_MAX	128u		/* bytes of a struct that are read; offsets in the layout are less */
-
 /* Byte offsets inside Perl's structs, by the names that its headers have. */
 struct perl_layout {
 	u16 curstackinfo, curcop, defstash, defgv;	/* in the interpreter of a Perl with threads */
