@@ -3,6 +3,7 @@
 #define MACHINE_PHP_INSTALLATION_H
 
 #include "php_binary.h"
+#include "root_dir.h"
 #include "php_tasks.h"
 
 struct php_installation {
