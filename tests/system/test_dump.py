@@ -7,7 +7,7 @@ import threading
 
 from fpm import Fpm
 from recording import HOSTILE, HOSTILE_NAME, Php, Script, unprivileged
-from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
+from strobe_test import ROOT, STROBE, Directory, Skip, check, in_container, main, test, wait_for
 
 
 SLOW = '''<?php
@@ -54,7 +54,8 @@ def why_a_process_may_not_be_inspected_is_said_as_doctor_says_it():
     with Directory() as d:
         os.chmod(d, 0o755)
         r = dump('-p', 1, cwd=d, **unprivileged())
-        check("cannot inspect process 1: it is another user's, and you lack CAP_SYS_PTRACE; run it as root" in r.stderr, r.stderr)
+        remedy = 'run it on the host, or give the container --user 0 --cap-add SYS_PTRACE' if in_container() else 'run it as root'
+        check(f"cannot inspect process 1: it is another user's, and you lack CAP_SYS_PTRACE; {remedy}" in r.stderr, r.stderr)
 
 
 @test
