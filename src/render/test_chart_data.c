@@ -70,7 +70,8 @@ static const char *text_of(struct profile *p, struct chart_window w)
 	return text;
 }
 
-TEST(calls_that_can_be_seen_have_boxes_and_short_ones_are_joined)
+/* A call of a, three of b inside it, and calls of c inside the first two of these: 50 of 1 ns, one of 3 and one of 2 ns. */
+static struct profile *nested_calls(void)
 {
 	struct profile *p = profile_new();
 	uint32_t a = profile_child(p, 0, frame(p, "a")), b = profile_child(p, a, frame(p, "b")), c = profile_child(p, b, frame(p, "c"));
@@ -84,6 +85,13 @@ TEST(calls_that_can_be_seen_have_boxes_and_short_ones_are_joined)
 	chart_add(p->chart, p, b, 500, 4);
 	chart_add(p->chart, p, c, 501, 2);
 	chart_add(p->chart, p, b, 800, 100);
+	return p;
+}
+
+TEST(calls_that_can_be_seen_have_boxes_and_short_ones_are_joined)
+{
+	struct profile *p = nested_calls();
+
 	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 100, 0, NULL }),
 		  "all+0/1000\na+0/1000\nb+100/300 b+500/4 b+800/100\n[short calls]+110/99 c+300/3");
 	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 20000, 6, NULL }), "all+0/1000\na+0/1000\nb+100/300 b+500/4 b+800/100\n[short calls]+110/99 c+300/3");
@@ -126,19 +134,9 @@ static const char *search_of(struct profile *p, uint32_t name, struct chart_wind
 
 TEST(a_search_counts_matches_in_joined_boxes_too_and_finds_one_after_the_other)
 {
-	struct profile *p = profile_new();
-	uint32_t a = profile_child(p, 0, frame(p, "a")), b = profile_child(p, a, frame(p, "b")), c = profile_child(p, b, frame(p, "c"));
+	struct profile *p = nested_calls();
 	struct chart_window all = { .pixels = 100 }, part = { 300, 505, 100, 0, NULL };
 
-	p->chart = chart_new(0);
-	chart_add(p->chart, p, a, 0, 1000);
-	chart_add(p->chart, p, b, 100, 300);
-	for (int i = 0; i < 50; i++)
-		chart_add(p->chart, p, c, 110 + i * 2, 1);
-	chart_add(p->chart, p, c, 300, 3);
-	chart_add(p->chart, p, b, 500, 4);
-	chart_add(p->chart, p, c, 501, 2);
-	chart_add(p->chart, p, b, 800, 100);
 	/* all, a, b and the short b with a c in it, b, 50 joined c, c */
 	CHECK_STR(search_of(p, frame(p, "c"), all, (struct chart_search){ 0 }), "{\"calls\":52,\"boxes\":[0,0,0,1,0,50,1]}");
 	CHECK_STR(search_of(p, frame(p, "b"), all, (struct chart_search){ 0 }), "{\"calls\":3,\"boxes\":[0,0,1,1,1,0,0]}");

@@ -111,6 +111,19 @@ export function raw(address, path, { method = 'GET', headers = {}, body } = {}) 
 	});
 }
 
+// Stacks of 3,000 lines, the same each time; those of Part3 weigh `factor` times as much.
+export function folded(factor) {
+	let text = '', seed = 7;
+	const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+	for (let i = 0; i < 3000; i++) {
+		const stack = ['{main}', 'App\\Kernel::handle'];
+		for (let d = random(12); d >= 0; d--)
+			stack.push(`App\\Part${random(9)}\\Class${random(7)}::step${random(5)}`);
+		text += `${stack.join(';')} ${1 + random(20) * (stack[2].includes('Part3') ? factor : 1)}\n`;
+	}
+	return text;
+}
+
 export const START = 1_790_000_000_000_000_000n;
 
 // A run, as wire/strobe_wire.h draws it. Frames by name; nodes as [parent, frame]; calls as [node, start, duration].

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { drawn, launch, newPage, ready } from './browser.mjs';
-import { end, run, serveStore } from './lib.mjs';
+import { end, folded, run, serveStore } from './lib.mjs';
 
 const program = process.argv[2];
 export const folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
@@ -14,18 +14,6 @@ const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', 
 // --- A server with runs ---
 
 export const HOSTILE = ['<img src=x onerror=document.title="owned">', '"><script>document.title="owned"</script>', "'+alert(1)+'", 'a&amp;b', '\u202eright', 'back\\slash::m'];
-
-function folded(factor) {
-	let text = '', seed = 7;
-	const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
-	for (let i = 0; i < 3000; i++) {
-		const stack = ['{main}', 'App\\Kernel::handle'];
-		for (let d = random(12); d >= 0; d--)
-			stack.push(`App\\Part${random(9)}\\Class${random(7)}::step${random(5)}`);
-		text += `${stack.join(';')} ${1 + random(20) * (stack[2].includes('Part3') ? factor : 1)}\n`;
-	}
-	return text;
-}
 
 // Calls by the thousand, and memory that is given back.
 const loops = join(folder, 'loops.json');

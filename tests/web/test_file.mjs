@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { accessible, boxContrasts, drawn, launch, newPage, printed, ready } from './browser.mjs';
-import { check, end, message, run, serveStore, some, test } from './lib.mjs';
+import { check, end, folded, message, run, serveStore, some, test } from './lib.mjs';
 
 const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-file-'));
 const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', name);
@@ -18,18 +18,6 @@ const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', 
 
 const HOSTILE = ['<img src=x onerror=document.title="owned">', '"><script>document.title="owned"</script>', "'+alert(1)+'", 'a&lt<b', '</script><script>document.title="owned"</script>',
 	'\u202eright', 'back\\slash::m', '__proto__', 'constructor'];
-
-function folded(factor) {
-	let text = '', seed = 7;
-	const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
-	for (let i = 0; i < 3000; i++) {
-		const stack = ['{main}', 'App\\Kernel::handle'];
-		for (let d = random(12); d >= 0; d--)
-			stack.push(`App\\Part${random(9)}\\Class${random(7)}::step${random(5)}`);
-		text += `${stack.join(';')} ${1 + random(20) * (stack[2].includes('Part3') ? factor : 1)}\n`;
-	}
-	return text;
-}
 
 // A trace with files, libraries, recursion and calls in order.
 const FRAMES = [['main()'], ['App\\Kernel::handle', '/srv/app/Kernel.php', 12], ['Lib\\Router::match', '/srv/vendor/lib/router/Router.php', 30], ['PDO::query'],
