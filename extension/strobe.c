@@ -133,7 +133,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	api_info_row("Nanoseconds per stack, median", sampler_time_share(&stats, 0.5));
 	api_info_row("Nanoseconds per stack, 99th percentile", sampler_time_share(&stats, 0.99));
 	api_info_row("Messages sent", stats.messages);
-	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
+	for (unsigned reason = 1; reason < SENDER_DROP_REASONS; reason++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "Samples lost: %s", strobe_drop_name(reason));

@@ -203,7 +203,7 @@ void api_info_counts(void)
 	api_info_row("Requests not traced: no call observer", requests.no_observer);
 	api_info_row("Requests not traced: no memory", requests.no_memory);
 	api_info_row("Runs sent", runs.sent);
-	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
+	for (unsigned reason = 1; reason < SENDER_DROP_REASONS; reason++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "Runs lost: %s", strobe_drop_name(reason));

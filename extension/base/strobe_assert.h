@@ -7,7 +7,9 @@
 #ifndef STROBE_ASSERT_H
 #define STROBE_ASSERT_H
 
-#include "php.h"
+#ifdef HAVE_CONFIG_H
+#include "php.h"	/* ZEND_DEBUG; bench/ compiles files without PHP */
+#endif
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -6,6 +6,7 @@
 
 #include "sender.h"
 #include "platform.h"
+#include "strobe_assert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -325,6 +326,7 @@ int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, 
 
 void sender_lost(struct sender *s, int reason, uint64_t samples)
 {
+	STROBE_ASSERT(reason > 0 && reason < SENDER_DROP_REASONS);
 	s->lost[reason] += samples;
 	s->unreported[reason] += samples;
 }

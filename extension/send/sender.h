@@ -54,7 +54,10 @@ static inline bool sender_waits(const struct sender *s)
 	return s->waiting.first;
 }
 
-/* Counts samples that were lost. */
+/* Losses in PHP have reasons below this one; those from it on are found by receivers and system samplers. */
+#define SENDER_DROP_REASONS	STROBE_DROP_KILLED
+
+/* Counts samples that were lost, for one of those reasons. */
 void sender_lost(struct sender *s, int reason, uint64_t samples);
 
 #endif

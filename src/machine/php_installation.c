@@ -2,6 +2,7 @@
 #include "php_installation.h"
 
 #include "mem.h"
+#include "root_dir.h"
 
 #include <fcntl.h>
 #include <string.h>
