@@ -127,18 +127,6 @@ static void show(struct daemon *d)
 	free(before);
 }
 
-/* Entries in the spool of a relay, which forwards some of them while it is closed. */
-static uint64_t waiting_entries(struct sink *s)
-{
-	struct server_figure figures[SERVER_FIGURES];
-	size_t n = s->ops->figures ? s->ops->figures(s, figures, SERVER_FIGURES) : 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(figures[i].name, "relay_waiting_entries"))
-			return figures[i].number;
-	return 0;
-}
-
 static void put_leftover(const struct sink_leftover *left, struct buf *out)
 {
 	uint64_t passed_on = left->samples_passed_on + left->runs_passed_on;
@@ -155,11 +143,11 @@ static void sink_drained(void *data, const struct sink_leftover *left)
 	_cleanup_(buf_done) struct buf text = { 0 };
 	struct feed *f = data;
 	struct daemon *d = (struct daemon *)((char *)f->list - offsetof(struct daemon, feeds));
-	uint64_t waiting = waiting_entries(f->sink);
+	uint64_t waiting = f->sink->ops->stop ? f->sink->ops->stop(f->sink) : 0;
 
 	if (waiting)
-		log_warning("%s is closed; its spool still has up to %llu entries, which wait until a sink of this URL is added again",
-			    f->sink->url, (unsigned long long)waiting);
+		log_warning("%s is closed; its spool still has %llu %s until a sink of this URL is added again", f->sink->url,
+			    (unsigned long long)waiting, waiting == 1 ? "entry, which waits" : "entries, which wait");
 	buf_init(&text);
 	put_leftover(left, &text);
 	if (left->samples + left->runs)

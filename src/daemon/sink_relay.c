@@ -10,6 +10,11 @@ struct relay_sink {
 	struct relay *relay;
 };
 
+static uint64_t relay_sink_stop(struct sink *base)
+{
+	return relay_stop(((struct relay_sink *)base)->relay);
+}
+
 static struct sink *relay_sink_close(struct sink *base)
 {
 	struct relay_sink *s = (struct relay_sink *)base;
@@ -136,6 +141,7 @@ const struct sink_ops sink_relay_ops = {
 	.open = relay_sink_open,
 	.figures = figures,
 	.state = state,
+	.stop = relay_sink_stop,
 	.close = relay_sink_close,
 };
 
@@ -144,5 +150,6 @@ const struct sink_ops sink_relay_tls_ops = {
 	.open = relay_sink_open,
 	.figures = figures,
 	.state = state,
+	.stop = relay_sink_stop,
 	.close = relay_sink_close,
 };

@@ -29,6 +29,8 @@ struct sink_ops {
 	/* Describes the state, beyond failing commits, and returns whether it is healthy; NULL: nothing to
 	 * describe. Any thread; the text may be cut. */
 	bool (*state)(void *sink, char *text, size_t size);
+	/* Ends its own thread before the sink is closed, and returns how many entries stay in its spool; NULL: it has none. */
+	uint64_t (*stop)(struct sink *s);
 	struct sink *(*close)(struct sink *s);
 };
 

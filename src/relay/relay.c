@@ -426,8 +426,7 @@ int relay_open(const char *url, const char *state_dir, bool takes_old_spool, str
 	return 0;
 }
 
-/* The window goes with the rest, as far as there is time. */
-static void stop(struct relay *r)
+uint64_t relay_stop(struct relay *r)
 {
 	int64_t until = clock_monotonic_ns() + DRAIN_NS;
 
@@ -441,14 +440,15 @@ static void stop(struct relay *r)
 	lock_release(&r->lock);
 	forward_cancel(r->forward);
 	pthread_join(r->thread, NULL);
+	return r->counters.spool.records_waiting + !window_is_empty(r->window);
 }
 
 struct relay *relay_close(struct relay *r)
 {
 	if (!r)
 		return NULL;
-	if (r->has_thread)
-		stop(r);
+	if (r->has_thread && !r->stopping)
+		relay_stop(r);
 	assert(!r->has_thread || r->ended);
 	assert(spool_counters_balance(&r->counters.spool));
 	forward_free(r->forward);

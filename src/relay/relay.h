@@ -34,7 +34,11 @@ int relay_open(const char *url, const char *state_dir, bool takes_old_spool, str
 
 struct collector_sink relay_sink(struct relay *r);
 
-/* Sends what it can within 3 seconds; the rest waits in the spool for the next start. NULL is fine; returns NULL. */
+/* Closes the window and sends what it can within 3 seconds; nothing may be committed afterwards. Returns how many entries wait
+ * in the spool for the next start. A window that cannot be closed counts as one. */
+uint64_t relay_stop(struct relay *r);
+
+/* Stops it if that is not done. NULL is fine; returns NULL. */
 struct relay *relay_close(struct relay *r);
 
 const char *relay_url(const struct relay *r);		/* without password */

@@ -256,9 +256,31 @@ def a_relay_that_goes_with_entries_in_its_spool_says_so():
         write_config(config, **given)
         with Collector(directory, '-c', config) as c:
             connect(f'{directory}/s').send(message({('main', 'x'): 7}))
-            check(wait_for(lambda: 'strobe_relay_waiting_entries{sink="' + relay + '"} 1' in c.get('/metrics')), 'an entry waits')
+            check(wait_for(lambda: metric(c, f'strobe_relay_waiting_entries{{sink="{relay}"}} 1')), 'an entry waits')
+            connect(f'{directory}/s').send(message({('main', 'x'): 7}))
+            check(wait_for(lambda: metric(c, f'strobe_relay_waiting_entries{{sink="{relay}"}} 2')), 'another one waits')
             write_config(config, **{**given, 'to': given['to'][:1]})
-            c.hup(f'{relay} is closed; its spool still has up to 1 entries, which wait until a sink of this URL is added again')
+            c.hup(f'{relay} is closed; its spool still has 2 entries, which wait until a sink of this URL is added again')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def a_relay_that_goes_within_its_first_window_says_that_an_entry_waits():
+    with Directory() as directory:
+        config, relay = f'{directory}/c.yaml', 'redis://127.0.0.1:1/?stream=s&window=5m'
+        given = {'from': [f'unix:{directory}/s'], 'to': [f'sqlite:{directory}/a', relay]}
+        write_config(config, **given)
+        with Collector(directory, '-c', config) as c:
+            connect(f'{directory}/s').send(message({('main', 'x'): 7}))
+            check(wait_for(lambda: metric(c, f'strobe_relay_waiting_samples{{sink="{relay}"}} 7')), 'the window has them')
+            check(metric(c, f'strobe_relay_waiting_entries{{sink="{relay}"}} 0'), 'and is open')
+            write_config(config, **{**given, 'to': given['to'][:1]})
+            c.hup(f'{relay} is closed; its spool still has 1 entry, which waits until a sink of this URL is added again')
+            check('its queue was stored' not in closed(c, relay), f'{c.lines}')
+            write_config(config, **given)
+            c.hup('reloaded the configuration; sources: 1, sinks: 2')
+            check(metric(c, f'strobe_relay_recovered_samples_total{{sink="{relay}"}} 7') and
+                  metric(c, f'strobe_relay_waiting_entries{{sink="{relay}"}} 1'), 'added again, it has them')
             check(c.stop() == 0, 'it ends with 0')
 
 
