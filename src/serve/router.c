@@ -154,6 +154,12 @@ static bool refuse(struct server_context *s, struct request *q, const struct rou
 	return status != 0;
 }
 
+/* `strobe collect` has a part of the routes. */
+static bool lacks(const struct server_context *s, const struct route *route)
+{
+	return s->options.only_counters && !route->is_counters && !route->is_push;
+}
+
 size_t router_body_max(struct server_context *s, struct request *q)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
@@ -161,8 +167,7 @@ size_t router_body_max(struct server_context *s, struct request *q)
 	unsigned wait;
 
 	buf_init(&why);
-	if (!route || !route->takes_post || !is_post(q) || (s->options.only_counters && !route->is_counters && !route->is_push) ||
-	    check(s, q, route, &wait, &why))
+	if (!route || !route->takes_post || !is_post(q) || lacks(s, route) || check(s, q, route, &wait, &why))
 		return 0;
 	return route->body_max;
 }
@@ -201,6 +206,20 @@ static void refuse_large_body(const struct request *q, const struct route *route
 		response_error(r, q, 413, "%s", err.text);
 }
 
+/* Some addresses and programs have a part of the routes. Returns false after the answer is filled in. */
+static bool is_served(const struct server_context *s, const struct request *q, const struct route *route, struct response *r)
+{
+	if (q->only_probes && !route->is_probe)
+		response_error(r, q, 404, "this address serves only /healthz, /readyz and /metrics; the rest is at the address of "
+					  "--listen");
+	else if (lacks(s, route))
+		response_error(r, q, 404, "this is `strobe collect`, which has counters only: /metrics, "
+					  "/api/v1/status, /healthz and /readyz; `strobe serve` has the page");
+	else
+		return true;
+	return false;
+}
+
 /* Returns false after the answer is filled in. */
 static bool body_is_fine(struct server_context *s, const struct request *q, const struct route *route, struct response *r)
 {
@@ -224,20 +243,10 @@ bool router_admits(struct server_context *s, struct request *q, struct response 
 {
 	const struct route *route = find_route(q->path);
 
-	if (refuse(s, q, route, r) || !body_is_fine(s, q, route, r))
+	if (refuse(s, q, route, r) || (route && !is_served(s, q, route, r)) || !body_is_fine(s, q, route, r))
 		return false;
 	if (!route) {
 		response_error(r, q, 404, "not found; the page is at / and the API at /api/v1/status");
-		return false;
-	}
-	if (q->only_probes && !route->is_probe) {
-		response_error(r, q, 404, "this address serves only /healthz, /readyz and /metrics; the rest is at the address of "
-			       "--listen");
-		return false;
-	}
-	if (s->options.only_counters && !route->is_counters && !route->is_push) {
-		response_error(r, q, 404, "this is `strobe collect`, which has counters only: /metrics, "
-			       "/api/v1/status, /healthz and /readyz; `strobe serve` has the page");
 		return false;
 	}
 	if (!takes_method(route, q)) {

@@ -227,6 +227,27 @@ TEST(a_body_is_accepted_only_by_its_handlers_and_from_permitted_senders)
 	CHECK(strstr(large.body.data, "gzip") != NULL);
 }
 
+TEST(a_body_for_a_route_that_is_not_served_here_is_not_found)
+{
+	_cleanup_(response_done) struct response missing, probes, push;
+	struct request q = request_of("/api/v1/runs", NULL);
+	struct server_context s = site_new();
+
+	q.headers.method = "POST";
+	q.has_body = true;
+	s.options.only_counters = true;
+	CHECK(!router_body_max(&s, &q));
+	CHECK_INT(answer(&s, q, &missing), 404);
+	CHECK(strstr(missing.body.data, "has counters only") != NULL);
+	q.path = "/ingest";
+	CHECK_INT(answer(&s, q, &push), 503);
+	s.options.only_counters = false;
+	q.path = "/api/v1/runs";
+	q.only_probes = true;
+	CHECK_INT(answer(&s, q, &probes), 404);
+	CHECK(strstr(probes.body.data, "serves only /healthz") != NULL);
+}
+
 TEST(an_upload_waits_for_memory_that_queries_hold)
 {
 	_cleanup_(response_done) struct response busy, stored;
