@@ -42,7 +42,7 @@ static const struct {
 	const char *reason, *cause, *fix;
 } losses[] = {
 	{ "no_daemon", "no daemon listened on the socket", "give PHP and the daemon the same strobe.socket; keep the daemon running" },
-	{ "refused", "users of PHP may not write to the socket", "see the pools below: usermod -aG strobe USER, and restart that PHP" },
+	{ "refused", "users of PHP may not write to the socket", "see the pools below: usermod -aG strobe USER; then restart that PHP" },
 	{ "socket_full", "the daemon did not read fast enough", "look at the load of this machine: strobe status" },
 	{ "jit", "PHP's JIT compiler is on, whose code must not be interrupted",
 	  "strobe.instrument=1 in php.ini samples at function calls, or opcache.jit=disable" },

@@ -55,14 +55,14 @@ static char *loadable(const struct root_dir *root, const struct php_binary *php)
 }
 
 /* Debian's units are called php8.2-fpm; a PHP that does not run has no cgroup that names one. */
-static void put_restart_of(const struct root_dir *root, const struct php_binary *php, const char *service, struct buf *out)
+static char *service_of(const struct root_dir *root, const struct php_binary *php, const char *service)
 {
 	_cleanup_(freep) char *minor = minor_of(php), *name = xasprintf("php%s-fpm", minor);
 	_cleanup_(freep) char *unit = xasprintf("/lib/systemd/system/%s.service", name);
 	struct stat st;
 	bool has_unit = !strcmp(php->sapi, "fpm-fcgi") && root_dir_stat(root, "/run/systemd/system", &st) == 0 && root_dir_stat(root, unit, &st) == 0;
 
-	doctor_put_restart(*service ? service : has_unit ? name : "", out);
+	return xstrdup(*service ? service : has_unit ? name : "");
 }
 
 static void put_build(const struct php_binary *php, struct buf *out)
@@ -91,8 +91,14 @@ void doctor_put_enable(const struct root_dir *root, const struct php_binary *php
 		buf_printf(out, "add extension=%s and strobe.mode=sample to %s/php.ini", extension,
 			   php->ini_directory ? php->ini_directory : "the directory of its");
 	if (!strcmp(php->sapi, "fpm-fcgi") || !strcmp(php->sapi, "apache2handler")) {
-		buf_puts(out, directory ? " && " : "; ");
-		put_restart_of(root, php, service, out);
+		_cleanup_(freep) char *unit = service_of(root, php, service);
+
+		if (directory) {
+			doctor_put_then_restart(unit, out);
+		} else {
+			buf_puts(out, "; then ");
+			doctor_put_restart(unit, out);
+		}
 	}
 }
 
@@ -109,7 +115,7 @@ static bool check_file(struct findings *f, enum level level, const char *area, c
 		return true;
 	buf_init(&fix);
 	if (other && *line->file)
-		buf_printf(&fix, "extension=%s in %s:%u, and restart that PHP", other, line->file, line->line);
+		buf_printf(&fix, "extension=%s in %s:%u; then restart that PHP", other, line->file, line->line);
 	else
 		put_build(php, &fix);
 	if (error < 0)

@@ -75,8 +75,10 @@ static void add_denied(struct findings *f, enum level level, const char *area, c
 	if (*r->group && contained)
 		buf_printf(&fix, "run the daemon with a group of that PHP: docker run --user 999:%lu", (unsigned long)who->gids[0]);
 	else if (*r->group && !is_member_since(user, r->group))
-		buf_printf(&fix, "usermod -aG %s %s && ", r->group, user);
-	if (*r->group && !contained)
+		buf_printf(&fix, "usermod -aG %s %s", r->group, user);
+	if (*r->group && !contained && fix.size)
+		doctor_put_then_restart(service, &fix);
+	else if (*r->group && !contained)
 		doctor_put_restart(service, &fix);
 	else if (!*r->group)
 		buf_printf(&fix, "chmod o+%s %s, or better a group of its own for it", strcmp(r->at, path) ? "x" : "w", r->at);

@@ -84,7 +84,7 @@ static char *change_item(const struct php_settings *s, const struct php_setting 
 		php_settings_extensions(s, "strobe", &item);
 	if (!item || !*item->file)
 		return xasprintf("%s = %s", name, value);
-	return xasprintf("%s = %s in %s, and restart that PHP", name, value, item->file);
+	return xasprintf("%s = %s in %s; then restart that PHP", name, value, item->file);
 }
 
 char *doctor_change(const struct php_settings *s, const char *name, const char *value)

@@ -49,7 +49,7 @@ void doctor_sampler(struct findings *f, const void *data);
 bool doctor_settings(struct findings *f, enum level level, const char *area, const char *about, const struct php_binary *php,
 		     const struct php_settings *s);
 
-/* "strobe.mode = sample in /etc/php/8.2/fpm/conf.d/90-strobe.ini, and restart that PHP": where that setting stands, else where the
+/* "strobe.mode = sample in /etc/php/8.2/fpm/conf.d/90-strobe.ini; then restart that PHP": where that setting stands, else where the
  * extension is loaded. The caller frees. */
 char *doctor_change(const struct php_settings *s, const char *name, const char *value);
 
@@ -74,5 +74,8 @@ const char *doctor_as_root(void);
 
 /* "systemctl restart php8.2-fpm", in a container without systemd "restart php8.2-fpm", or "restart that PHP". */
 void doctor_put_restart(const char *service, struct buf *out);
+
+/* The same behind a command: with " && " if it is a command, or "; then " before a sentence that a shell cannot run. */
+void doctor_put_then_restart(const char *service, struct buf *out);
 
 #endif

@@ -18,3 +18,9 @@ void doctor_put_restart(const char *service, struct buf *out)
 	else
 		buf_printf(out, "%s %s", container_without_systemd("") ? "restart" : "systemctl restart", service);
 }
+
+void doctor_put_then_restart(const char *service, struct buf *out)
+{
+	buf_puts(out, *service && !container_without_systemd("") ? " && " : "; then ");
+	doctor_put_restart(service, out);
+}

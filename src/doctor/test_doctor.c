@@ -3,6 +3,7 @@
 #include "doctor.h"
 
 #include "clock.h"
+#include "container.h"
 #include "io.h"
 #include "mem.h"
 #include "test.h"
@@ -103,6 +104,18 @@ TEST(each_reason_for_no_answer_has_a_remedy_of_its_own)
 	CHECK(strstr(fix_of(-EAGAIN, &serve), "wait") && !strstr(fix_of(-EAGAIN, &serve), "systemctl"));
 	CHECK_STR(fix_of(-EPROTO, &serve), "strobe doctor --url URL-of-the-daemon");
 	CHECK_STR(fix_of(-EHOSTUNREACH, &serve), "strobe doctor --url URL-of-the-daemon");
+}
+
+TEST(a_shell_is_asked_to_restart_only_services_that_it_can)
+{
+	_cleanup_(buf_done) struct buf unknown, service;
+
+	buf_init(&unknown);
+	buf_init(&service);
+	doctor_put_then_restart("", &unknown);
+	CHECK_STR(unknown.data, "; then restart that PHP");
+	doctor_put_then_restart("php8.2-fpm", &service);
+	CHECK_STR(service.data, container_without_systemd("") ? "; then restart php8.2-fpm" : " && systemctl restart php8.2-fpm");
 }
 
 static void check_units(const char *root, const char *make, bool serves, bool collects)

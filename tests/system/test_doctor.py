@@ -139,7 +139,8 @@ def pools_of_php_fpm_that_send_and_that_cannot():
             stranger = find(findings, 'socket-permission', 'pool stranger')
             check(stranger.get('level') == 'problem' and f'user nobody may not write to {socket}' in stranger['cause'] and
                   'group www-data' in stranger['cause'], f'the user who may not write: {stranger}')
-            check(stranger.get('fix', '').startswith('run the daemon with a group of that PHP: ' if in_container() else 'usermod -aG www-data nobody && '), f'its remedy: {stranger}')
+            check(re.match('run the daemon with a group of that PHP: ' if in_container() else
+                           'usermod -aG www-data nobody(; then restart that PHP| && systemctl restart )', stranger.get('fix', '')), f'its remedy: {stranger}')
             jailed = find(findings, 'socket-root', 'pool jailed')
             check(jailed.get('fix') == f'mkdir -p {d}/jail{d} && mount --bind {d} {d}/jail{d}', f'the chroot and its remedy: {jailed}')
             mistaken = find(findings, 'setting-invalid', 'pool mistaken')
@@ -196,11 +197,11 @@ def remedies_name_the_file_that_is_wrong():
             os.chmod(socket, 0o666)
             _, findings = doctor('--url', daemon.url)
             negative = find(findings, 'setting-invalid', 'pool negative')
-            check(f'({conf}:' in negative['cause'] and negative['fix'].endswith(f' in {conf}, and restart that PHP'), f'{negative}')
+            check(f'({conf}:' in negative['cause'] and negative['fix'].endswith(f' in {conf}; then restart that PHP'), f'{negative}')
             elsewhere = find(findings, 'socket-absent', 'pool elsewhere')
-            check(elsewhere['fix'] == f'strobe.socket = {socket} in {conf}, and restart that PHP', f'{elsewhere}')
+            check(elsewhere['fix'] == f'strobe.socket = {socket} in {conf}; then restart that PHP', f'{elsewhere}')
             variable = find(findings, 'socket-absent', 'pool variable')
-            check(variable['fix'] == f'strobe.socket = {socket} in {fpm.conf_d}/90-strobe.ini, and restart that PHP', f'{variable}')
+            check(variable['fix'] == f'strobe.socket = {socket} in {fpm.conf_d}/90-strobe.ini; then restart that PHP', f'{variable}')
 
 
 @test
@@ -233,7 +234,7 @@ def an_extension_for_another_build_and_one_that_fits():
             _, findings = doctor('--url', 'http://127.0.0.1:1', program=BESIDE)
             one = find(findings, name, 'php-fpm')
             check(why in one['cause'], f'{one}')
-            fits = re.fullmatch(rf'extension=(.*/strobe\.so|strobe) in {re.escape(ini)}:1, and restart that PHP', one['fix'])
+            fits = re.fullmatch(rf'extension=(.*/strobe\.so|strobe) in {re.escape(ini)}:1; then restart that PHP', one['fix'])
             check(fits, f'one that fits is beside this strobe: {one}')
 
 
