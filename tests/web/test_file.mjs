@@ -409,7 +409,7 @@ await test('filters that take for ever are given up, from the address, by Back a
 	const SLOW = '(a%2B)%2B%24', CHOICES = `${'(aa|a)'.repeat(30)}c`, names = (page) => texts(page, '.functions .function-link');
 	for (const key of ['keep', 'keep-i', 'remove', 'remove-i']) {
 		const page = await openFile('slow', `${key}=${SLOW}&remove=idle`);
-		check((await text(page, '.warning')) === 'Filter given up, as it takes too long: (a+)+$', await text(page, '.warning'));
+		check((await text(page, '.warning')) === 'Filter stopped, it takes too long: (a+)+$', await text(page, '.warning'));
 		check((await texts(page, '.chips button')).join() === 'given up: (a+)+$ ×,without idle ×', await texts(page, '.chips button'));
 		check((await names(page)).sort().join() === ['a'.repeat(60) + '!', 'load', 'main'].join(), await names(page));
 		await page.evaluate((k, s) => location.hash = `${k}=${s}`, key, encodeURIComponent(CHOICES));
@@ -423,7 +423,7 @@ await test('filters that take for ever are given up, from the address, by Back a
 		await page.close();
 	}
 	const page = await openFile('slow', 'keep=%28');
-	check((await text(page, '.warning')) === 'Filter ignored, as it is no valid regular expression: (' && (await names(page)).length === 4, await text(page, '.warning'));
+	check((await text(page, '.warning')) === 'Filter ignored, invalid regular expression: (' && (await names(page)).length === 4, await text(page, '.warning'));
 	await search(page, '(i|o).*');
 	await page.waitForFunction(() => document.querySelector('.matched').textContent.endsWith('matched'));
 	await press(page, 'keep');

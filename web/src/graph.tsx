@@ -116,7 +116,7 @@ export function Notes({ data, merged }: { data: FlameData | null; merged?: boole
 	const negative = c && !merged && !about.compared && !about.estimated ? c.total - data!.total : 0;
 	return <>
 		<PaperNote data={data} />
-		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. {view.value.filters.some(isStackFilter) ? 'So is what filters leave of them.' : 'Tables, callers and callees are exact, but for limits (≤).'}</p>}
+		{data?.about.estimated && <p class="note">The stacks are an estimate: only pairs of caller and callee were measured. {view.value.filters.some(isStackFilter) ? 'Filtered values are estimates, too.' : 'Tables, callers and callees are exact, but for limits (≤).'}</p>}
 		{negative < 0 && <p class="note">Values below zero, such as freed memory, are not drawn: {format.value(negative, c!.unit)} in all. Shares are of what is drawn.</p>}
 		{left > 0 && <p class="note">{format.count(left)} {left === 1 ? 'box' : 'boxes'} {merged ? `below 0.01% of the function ${left === 1 ? 'is' : 'are'} left out.` :
 			left === 1 ? 'is too narrow to be sent; zoom by label or range to see it.' : 'are too narrow to be sent; zoom by label or range to see them.'}</p>}

@@ -54,5 +54,5 @@ function missing(): string {
 
 export function filterWarning(filters: FilterPair[]): string {
 	const list = (why: string) => filters.filter((f) => isFilter(f) && fault(f) === why).map(([, text]) => text).join(', '), slow = list('given up'), wrong = list('invalid');
-	return [missing(), slow && `Filter given up, as it takes too long: ${slow}`, wrong && `Filter ignored, as it is no valid regular expression: ${wrong}`].filter(Boolean).join('. ');
+	return [missing(), slow && `Filter stopped, it takes too long: ${slow}`, wrong && `Filter ignored, invalid regular expression: ${wrong}`].filter(Boolean).join('. ');
 }

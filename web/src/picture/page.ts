@@ -269,7 +269,7 @@ export class Page {
 			return 'Nothing is left: the filters have removed every stack';
 		const left = this.data.leftOut, size = turned ? 'each below 0.001% of all' : 'as they are the narrowest';
 		const changed = turned || !this.isDifference && (this.zoomed > 0 || this.state.filters.length > 0);
-		return [changed && this.about.note ? `Before zoom, filters and turning over: ${this.about.note}` : this.about.note,
+		return [changed && this.about.note ? `Before zooming, filtering and reversing: ${this.about.note}` : this.about.note,
 			left ? `${grouped(left)} frames are left out, ${size}` : '']
 			.filter(Boolean).join('; ');
 	}
