@@ -1,7 +1,7 @@
 /* retention.h: limits the number of log files per tag and period, counted like Arc Lamp.
  *
- * Applied when new files are about to be created: of the existing ones (logs, plain and packed, of this format and
- * tag, and no other's) the newest by modification time stay, so many that with the new ones `retain` + 1 are there. */
+ * Applied when new files are about to be created. It keeps the newest existing files of the same format and tag (plain and
+ * packed) by modification time, so many that `retain` + 1 remain, counting the new ones. */
 #ifndef ARCLAMP_RETENTION_H
 #define ARCLAMP_RETENTION_H
 

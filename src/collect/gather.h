@@ -8,8 +8,7 @@
  * the sender. There are no breaks
  *	- while fewer than 50 messages come in a second: each is taken when it comes,
  *	- while so much comes that a break would save nothing.
- * Half a second of which none of this is true is needed for breaks to begin, and a tenth of a second of which some is
- * ends them. */
+ * Breaks begin after half a second in which neither holds, and end after a tenth of a second in which one does. */
 #ifndef COLLECT_GATHER_H
 #define COLLECT_GATHER_H
 

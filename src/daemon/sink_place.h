@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* As realpath(3) has it, where it is there; of a receiver of exports, its URL in one spelling. `state` is the directory that spools are in. NULL if the URL is wrong,
- * which opening it says better, or if there is no such directory. The caller frees it. */
+/* The canonical location of a sink: its real path, or the path as written while nothing exists there; for an export sink, its
+ * normalized URL. `state` is the directory of the spools. NULL if the URL is invalid (opening it reports why) or such a sink
+ * has no location. The caller frees it. */
 char *sink_place(const char *url, const char *state);
 
 /* The directory that earlier versions gave a relay that has one by its database now; NULL: it has no other. The caller frees it. */

@@ -13,7 +13,8 @@ struct push_type {
 };
 
 /* Reads the name into labels, among them `service_name`: a label of that name comes before the application's, which is then the
- * label `app_name`. With `typed` the last part says the type: a known one is taken off, and all else is CPU. -EINVAL with a sentence. */
+ * label `app_name`. With `typed`, the part after the last dot is the profile type: a known one is stripped, anything else means CPU.
+ * -EINVAL with a sentence. */
 int push_name(struct pushed *p, struct str text, bool typed, struct labels *ret, const struct push_type **ret_type,
 	      struct err *err);
 

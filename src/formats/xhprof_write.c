@@ -251,8 +251,8 @@ static void put_pair(struct writer *w, uint32_t pair, bool alone)
 	put_values(w, calls_of(w, pair), of_pair, pair);
 }
 
-/* A function that stands below itself under one name is what no profiler of this kind writes: it tells our reader that
- * levels do not take apart the circles in which functions call each other. */
+/* Returns the function to write as a mark, or UINT32_MAX. Profilers of this format never write a function as its own caller
+ * under one name, so such a pair tells our reader that recursion levels do not separate cycles of calls. */
 static uint32_t find_mark(const struct writer *w)
 {
 	const struct edges *e = w->edges;

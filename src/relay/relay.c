@@ -23,7 +23,7 @@
 #define SYNC_NS		(10 * NS_PER_SECOND)
 #define DRAIN_NS	(3 * NS_PER_SECOND)
 #define RUN_LEVEL	3			/* level of zstd */
-#define SAID_MAX	8			/* kinds of failure that are said while one lasts */
+#define SAID_MAX	8			/* kinds of failure that are logged until forwarding works again */
 #define SYNC_ENTRIES	64u			/* with one command in flight, and the entries between: fewer than the
 						 * script remembers */
 
@@ -67,7 +67,7 @@ static void set_state(struct relay *r, bool is_up, const char *text)
 	lock_release(&r->lock);
 }
 
-/* Each kind of failure is said once until entries are forwarded again. */
+/* Each kind of failure is logged once until entries are forwarded again. */
 static void log_failure(struct relay *r, const struct err *err)
 {
 	for (size_t i = 0; i < r->said_count; i++)
