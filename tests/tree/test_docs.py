@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True))]
 NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|Of|Whatever)\b.*)', re.M)
 # Such a comment refers to something that its reader has to look for.
-NO_NOUN = re.compile(r'/\*+ ((?:Those|So many|Seldom)\b.*)')
+NO_NOUN = re.compile(r'/\*+ ((?:Those|That|So many|Seldom)\b.*)')
 # Comments of C: the header of a file in either case, a question word with a capital, "what", "who" and "of" in either case.
 OF_C = re.compile(r'/\*[ \t*]*(?:\n[ \t*]*)?((?:[\w.]+\.[ch]: (?:[Ww]h(?:at|o|om|ose|ich|ere|ether)|[Hh]ow|[Oo]f)'
                   r'|W(?:hat|ho|hom|hose|hich|here)|How|[Oo]f|wh(?:at|o|om))\b[^\n]*)')
@@ -121,7 +121,7 @@ def main():
     told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
          'no heading and no item of a list begins with a noun clause')
     told(clauses_in_comments(), 'no sentence of a comment begins with a question word or with "of"')
-    told(comments_without_a_noun(), 'no comment of C begins with "those", which the reader would have to look for')
+    told(comments_without_a_noun(), 'no comment of C begins with "those" or "that", which the reader would have to look for')
     told(clauses_in_sections(), 'the title of a section of code is a noun phrase, no question and no "of"')
 
 
