@@ -7,6 +7,7 @@
 #include "histogram.h"
 #include "kernel_features.h"
 #include "mem.h"
+#include "obstacles.h"
 #include "time_namespace.h"
 
 #include <linux/perf_event.h>
@@ -70,8 +71,8 @@ static int keep_words(enum libbpf_print_level level, const char *format, va_list
 static int cannot_load(int code, struct err *err)
 {
 	if (code == -EPERM || code == -EACCES)
-		return err_set(err, -EPERM, "the kernel does not let this user load BPF programs; run it as root, or give the "
-			       "binary CAP_BPF and CAP_PERFMON: setcap cap_bpf,cap_perfmon+ep FILE (%s)", last_words);
+		return err_set(err, -EPERM, "the kernel does not let this user load BPF programs (%s); remedy: %s", last_words,
+			       obstacle_remedy_capabilities("/proc"));
 	if (code == -ENOSYS || code == -EOPNOTSUPP)
 		return err_set(err, code, "this kernel has no BPF, or a container's seccomp profile forbids bpf(2)");
 	return err_set(err, code, "the kernel did not load the BPF programs: %s (%s)", strerror(-code), last_words);

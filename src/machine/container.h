@@ -1,7 +1,7 @@
 /* container.h: detects a container without systemd, in which nobody can use sudo, setcap and systemctl.
  *
  * Docker leaves /.dockerenv, Podman /run/.containerenv (unless a tmpfs covers /run) and the variable container, Kubernetes
- * KUBERNETES_SERVICE_HOST. Where systemd is the init process there is /run/systemd/system, as for sd_booted(3).
+ * KUBERNETES_SERVICE_HOST; containerd alone (nerdctl, ctr) leaves only the options of the overlay at /. Where systemd is the init process there is /run/systemd/system, as for sd_booted(3).
  */
 #ifndef MACHINE_CONTAINER_H
 #define MACHINE_CONTAINER_H

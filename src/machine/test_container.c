@@ -30,6 +30,19 @@ TEST(a_container_is_known_by_the_file_of_its_engine)
 	CHECK(with("mkdir run && touch run/.containerenv"));
 }
 
+TEST(a_container_of_containerd_is_known_by_its_root)
+{
+	static const char mounts[] =
+		"mkdir -p proc/self %s && echo '21 1 0:40 / %s rw,relatime - overlay overlay rw,lowerdir=/var/lib/containerd/"
+		"io.containerd.snapshotter.v1.overlayfs/snapshots/7/fs,upperdir=%s/fs' > proc/self/mountinfo";
+	_cleanup_(freep) char *own = xasprintf(mounts, "", "/", "/a"), *host = xasprintf(mounts, "", "/run/containerd/x/rootfs", "/a");
+	_cleanup_(freep) char *booted = xasprintf(mounts, "run/systemd/system", "/", "/a");
+
+	CHECK(with(own));
+	CHECK(!with(host));
+	CHECK(!with(booted));
+}
+
 TEST(a_container_with_systemd_is_like_a_host)
 {
 	CHECK(!with("mkdir -p run/systemd/system"));

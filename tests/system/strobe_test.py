@@ -46,6 +46,8 @@ def some(cases):
 def in_container():
     """Whether this is a container without systemd, in which remedies of strobe are others."""
     signs = os.path.exists('/.dockerenv') or os.path.exists('/run/.containerenv') or os.environ.get('container') or os.environ.get('KUBERNETES_SERVICE_HOST')
+    with open('/proc/self/mountinfo') as mounts:
+        signs = signs or any(line.split()[4] == '/' and '/io.containerd.snapshotter.' in line for line in mounts)
     return bool(signs) and not os.path.exists('/run/systemd/system')
 
 
