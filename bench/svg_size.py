@@ -2,7 +2,7 @@
 """Compares the size of an SVG of so many frames with flamegraph.pl's for the same input.
 
 Both draw the same elements at the same places, so the size of its file follows from the frames in ours: its tags around the same
-title, numbers, colour and label, a <text> also where there is no label, and 12.7 kB that are in each of its files: head,
+title, numbers, color and label, a <text> also where there is no label, and 12.7 kB that are in each of its files: head,
 script and lines of text (of the version of 2019 and later, counted once from its source). If the script is installed,
 FLAMEGRAPH_PL names it, and it is run instead. """
 import os

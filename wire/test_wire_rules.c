@@ -240,7 +240,7 @@ TEST(what_names_a_run_can_stand_in_an_address_and_in_a_file_name)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		CHECK_INT(run_with("source", bad[i], strlen(bad[i])), STROBE_WIRE_BAD_LABEL);
 		CHECK_INT(run_with("id", bad[i], strlen(bad[i])), STROBE_WIRE_BAD_LABEL);
-		/* Only there: what else a run is labelled with, and the same key of samples, is free. */
+		/* Only there: what else a run is labeled with, and the same key of samples, is free. */
 		CHECK_INT(run_with("url", bad[i], strlen(bad[i])), STROBE_WIRE_OK);
 		CHECK_INT(label_with("id", 2, bad[i], strlen(bad[i])), STROBE_WIRE_OK);
 	}

@@ -206,6 +206,9 @@ void api_info_counts(void)
 	for (unsigned reason = 1; reason < SENDER_DROP_REASONS; reason++) {
 		char name[64];
 
+		/* Samples alone are lost to the JIT. */
+		if (reason == STROBE_DROP_JIT)
+			continue;
 		snprintf(name, sizeof(name), "Runs lost: %s", strobe_drop_name(reason));
 		api_info_row(name, runs.lost[reason]);
 	}

@@ -134,7 +134,7 @@ static bool is_still(const struct tick_notes *n, const struct tick_note *note)
 }
 
 /* Returns whether the calls are those of one instant, or nearly. Loads take some nanoseconds; restarting whenever the
- * program has advanced would favour functions that run long, so the note says that it is not sure instead. System
+ * program has advanced would favor functions that run long, so the note says that it is not sure instead. System
  * calls take long enough for a loop to come round, so they never make it sure. */
 static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {

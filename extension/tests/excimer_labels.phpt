@@ -9,14 +9,14 @@ strobe.socket=/nonexistent/s
 <?php
 // Long enough without a safe point that a tick waits for most changes.
 $line = str_repeat('$x = ($x * 3 + 7) % 1000003; ', 200);
-eval("function labelled() { \$x = 1; $line Strobe\\with_labels(['job' => '1'], fn() => 1); }");
+eval("function labeled() { \$x = 1; $line Strobe\\with_labels(['job' => '1'], fn() => 1); }");
 eval("function unit() { \$x = 1; $line Strobe\\Unit::run('unit', fn() => 1); }");
 eval("function steps() { \$x = 1; for (;;) { $line Fiber::suspend(17); } }");
 
 $timer = new ExcimerTimer;
 $timer->setPeriod(0.0002);
 $timer->setCallback(fn() => throw new LogicException);
-foreach (['labelled', 'unit'] as $f) {
+foreach (['labeled', 'unit'] as $f) {
 	$thrown = $wrong = 0;
 	for ($end = microtime(true) + 0.3; $thrown < 20 || microtime(true) < $end;) {
 		try {

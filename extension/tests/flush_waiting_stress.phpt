@@ -79,7 +79,7 @@ PHP;
 
 $ini = ['strobe.flush_waiting' => '0.01'];
 
-function labelled(array $m): string
+function labeled(array $m): string
 {
 	return "{$m['pid']} {$m['start']} " . json_encode($m['labels']);
 }
@@ -92,17 +92,17 @@ $stacks = $pids = $sums = $sums_told = [];
 foreach ($run->sampled() as $m) {
 	$sums["{$m['pid']} {$m['start']}"] = ($sums["{$m['pid']} {$m['start']}"] ?? 0) + array_sum(array_column($m['stacks'], 1));
 	foreach ($m['stacks'] as [$path, $samples])
-		$stacks[labelled($m)][implode(';', $path)] = $samples + ($stacks[labelled($m)][implode(';', $path)] ?? 0);
+		$stacks[labeled($m)][implode(';', $path)] = $samples + ($stacks[labeled($m)][implode(';', $path)] ?? 0);
 }
 foreach ($run->open as $m) {
 	$told++;
 	$sums_told["{$m['pid']} {$m['start']}"][$m['end']] = ($sums_told["{$m['pid']} {$m['start']}"][$m['end']] ?? 0) + array_sum(array_column($m['stacks'], 1));
 	foreach ($m['stacks'] as [$path, $samples]) {
 		$text = implode(';', $path);
-		if (isset($stacks[labelled($m)][$text]))
+		if (isset($stacks[labeled($m)][$text]))
 			$sent++;
 		else
-			$pids[$m['pid']][] = labelled($m) . " $text: $samples";
+			$pids[$m['pid']][] = labeled($m) . " $text: $samples";
 		check(preg_match('/^[\w\\\\{}:;.\/()$@+#\[\]\' -]+$/', $text) === 1, 'a name: ' . bin2hex($text));
 	}
 }

@@ -45,7 +45,7 @@ $ways = [
 	'a garbage collection' => ['class N { public $o; } function f() { $a = new N; $b = new N; $a->o = $b; $b->o = $a; } for ($i = 0; $i < 30000; $i++) f(); echo gc_status()["runs"] > 0 ? "runs\n" : "none\n";'],
 	'output buffers' => ['ob_start(fn($s) => strtoupper($s)); function f() { echo "text "; } f(); f(); ob_end_flush(); ob_start(fn($s) => strrev($s)); f();'],
 ];
-// Each of the others has a neighbour in the list that does the same to a program.
+// Each of the others has a neighbor in the list that does the same to a program.
 $not = ['loaded', 'idle observer', 'traced', 'xhprof, by samples', 'Strobe\\Sampler', 'Excimer, by CPU time'];
 foreach ($ways as $name => $way) {
 	// Without the Zend allocator, as under a sanitizer, nothing is ever too much.

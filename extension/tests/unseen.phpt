@@ -31,7 +31,7 @@ $lock = fopen(__FILE__, "r"); var_dump(flock($lock, LOCK_SH));
 fclose(STDIN); $in = fopen("/dev/null", "r"); echo readlink("/proc/self/fd/0"), "\n";
 $open = array_filter(array_map("intval", scandir("/proc/self/fd")), fn($n) => $n > 2 && $n < 48);
 echo "descriptors: ", count($open), "\n";
-echo "threads signalled: ", preg_match_all("/^SigPnd:\t(?!0+$)/m", file_get_contents("/proc/self/status")), "\n";
+echo "threads signaled: ", preg_match_all("/^SigPnd:\t(?!0+$)/m", file_get_contents("/proc/self/status")), "\n";
 error_clear_last(); var_dump(error_get_last());
 try { throw new Exception("x"); } catch (Exception $e) { echo $e->getLine(), "\n"; }
 function gen() { try { yield 1; yield 2; } finally { echo "finally\n"; } }

@@ -8,7 +8,7 @@
 struct line_set {
 	struct flamegraph_line *lines;	/* in the order in which they came first */
 	size_t count, capacity;
-	bool keep_order;		/* only neighbours that are equal are one */
+	bool keep_order;		/* only neighbors that are equal are one */
 	uint64_t number;		/* number of the line that came last */
 
 	/* private */

@@ -126,12 +126,12 @@ TEST(a_unix_socket_takes_the_place_of_host_and_port)
 TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
 {
 	CHECK(!make(LOGS "redis: {host: r, socket_timeout: 5, socket_keepalive: true, ssl: false, ssl_certfile: x, "
-		    "health_check_interval: 30, decode_responses: no, colour: blue}\nredis_channel: c\nflavour: 1\n"));
+			 "health_check_interval: 30, decode_responses: no, tint: blue}\nredis_channel: c\ntaste: 1\n"));
 	CHECK_INT(config.warning_count, 2);
-	CHECK_STR(config.warnings[0], "a.yaml:5: 'flavour' is unknown and was ignored");
-	CHECK_STR(config.warnings[1], "a.yaml:3: 'redis: colour' is unknown and was ignored");
-	CHECK(!make("logs: [{period: p, format: '%F', retain: 1, colour: 2}]\nredis: {}\nredis_channel: c\n"));
-	CHECK_STR(config.warnings[0], "a.yaml:1: 'logs: colour' is unknown and was ignored");
+	CHECK_STR(config.warnings[0], "a.yaml:5: 'taste' is unknown and was ignored");
+	CHECK_STR(config.warnings[1], "a.yaml:3: 'redis: tint' is unknown and was ignored");
+	CHECK(!make("logs: [{period: p, format: '%F', retain: 1, tint: 2}]\nredis: {}\nredis_channel: c\n"));
+	CHECK_STR(config.warnings[0], "a.yaml:1: 'logs: tint' is unknown and was ignored");
 }
 
 TEST(a_redis_with_tls_is_verified_as_redis_py_does)

@@ -340,7 +340,7 @@ TEST(a_group_may_want_one_channel_only)
 	end();
 }
 
-TEST(retention_counts_files_of_one_tag_and_leaves_neighbours_alone)
+TEST(retention_counts_files_of_one_tag_and_leaves_neighbors_alone)
 {
 	struct logs_group one[] = { { "hourly", "%Y-%m-%d_%H", NULL, 2, 1 } };
 

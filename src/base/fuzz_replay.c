@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NEAR_MAX	4096			/* bytes of a file whose neighbours are run, too */
-#define INPUTS_MAX	200000			/* bound for all neighbours together */
+#define NEAR_MAX	4096			/* bytes of a file whose neighbors are run, too */
+#define INPUTS_MAX	200000			/* bound for all neighbors together */
 #define FILE_MAX	((size_t)64 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static size_t inputs, neighbours;
+static size_t inputs, neighbors;
 
 /* In memory of exactly that size, so that a sanitizer sees each step beyond its end. */
 static void run(const void *bytes, size_t n)
@@ -33,10 +33,10 @@ static void run_near(char *bytes, size_t n)
 {
 	static const unsigned char flips[] = { 0x01, 0x80, 0xff };
 
-	for (size_t i = 0; i < n && neighbours < INPUTS_MAX; i++, neighbours++)
+	for (size_t i = 0; i < n && neighbors < INPUTS_MAX; i++, neighbors++)
 		run(bytes, i);
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < ARRAY_SIZE(flips) && neighbours < INPUTS_MAX; k++, neighbours++) {
+		for (size_t k = 0; k < ARRAY_SIZE(flips) && neighbors < INPUTS_MAX; k++, neighbors++) {
 			bytes[i] = (char)(bytes[i] ^ flips[k]);
 			run(bytes, n);
 			bytes[i] = (char)(bytes[i] ^ flips[k]);

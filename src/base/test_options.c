@@ -165,8 +165,8 @@ TEST(a_mistyped_option_gets_the_nearest_name)
 	CHECK_STR(err.text, "unknown option '--wdith'; did you mean '--width'?");
 	CHECK_INT(parse("--reversed", false), -EINVAL);
 	CHECK_STR(err.text, "unknown option '--reversed'; did you mean '--reverse'?");
-	CHECK_INT(parse("--colour", false), -EINVAL);
-	CHECK_STR(err.text, "unknown option '--colour'; 'strobe flamegraph --help' lists the known ones");
+	CHECK_INT(parse("--tint", false), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--tint'; 'strobe flamegraph --help' lists the known ones");
 	CHECK_INT(parse("-x", false), -EINVAL);
 	CHECK_STR(err.text, "unknown option '-x'; 'strobe flamegraph --help' lists the known ones");
 }

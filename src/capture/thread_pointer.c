@@ -2,7 +2,7 @@
  *
  * It begins with a pointer to itself, which compiled code uses to get at its address. glibc (2.2 to 2.41) has another one at
  * 16 and the number of the thread at 0x2d0, on which libthread_db relies too; musl (1.2) has the number at 48, behind the
- * neighbours in its list of threads. A thread's record lies at the end of its stack, the main thread's in a small mapping
+ * neighbors in its list of threads. A thread's record lies at the end of its stack, the main thread's in a small mapping
  * of the dynamic linker, in the heap of a static program, or among musl's variables.
  */
 

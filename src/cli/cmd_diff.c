@@ -60,7 +60,7 @@ static const struct option_spec options[] = {
 	  "Width: maximum (default), after, before, difference.",
 	  "The value that widths show; maximum is the larger of before and after." },
 	{ OPTION_STRING, 0, "delta", "MODE", &picture.delta,
-	  "Change that colours show: inclusive (default), self.",
+	  "Change that colors show: inclusive (default), self.",
 	  "The change with callees (inclusive) or of the frame alone (self)." },
 	{ OPTION_STRING, 0, "title", "TEXT", &picture.o.title, "Title (default: \"Difference\")." },
 	{ OPTION_STRING, 0, "subtitle", "TEXT", &picture.o.subtitle, "Second, smaller line below the title." },

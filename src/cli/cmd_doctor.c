@@ -7,7 +7,6 @@
 #include "clock.h"
 #include "doctor.h"
 #include "io.h"
-#include "kernel_features.h"
 #include "mem.h"
 #include "paths.h"
 #include "status_text.h"
@@ -30,19 +29,6 @@ static const struct option_spec options[] = {
 	{ 0 }
 };
 
-static void more(struct buf *out)
-{
-	buf_puts(out, "\n\n"
-		      "The exit code is 0 if there is no problem (there may be warnings), 1 for an invalid command "
-		      "line, 2 for a problem that keeps data from arriving, a PID without a process, an invalid URL, or a "
-		      "FILE that cannot be read, 4 if all is well "
-		      "but no sample has arrived yet.\n\n"
-		      "STROBE_WITHOUT=NAME,… treats kernel features as absent, for tests:");
-	for (unsigned i = 0; i < KERNEL_FEATURES; i++)
-		buf_printf(out, "%s %s", i ? "," : "", kernel_feature_name((enum kernel_feature)i));
-	buf_putc(out, '.');
-}
-
 static const struct command_spec spec = {
 	.name = "doctor",
 	.usage = "[-p PID] [OPTIONS]",
@@ -51,10 +37,13 @@ static const struct command_spec spec = {
 		"Checks the daemon and its socket, recent samples, each PHP with its php.ini, the php-fpm pools and "
 		"their users, all running PHP processes, and the kernel's support for sampling from outside. For "
 		"each problem it names the cause and the command that fixes it. It only reads, and changes nothing. "
-		"Run it as root (sudo) to see processes of other users.",
+		"Run it as root (sudo) to see processes of other users.\n\n"
+		"The exit code is 0 if there is no problem (there may be warnings), 1 for an invalid command "
+		"line, 2 for a problem that keeps data from arriving, a PID without a process, an invalid URL, or a "
+		"FILE that cannot be read, 4 if all is well "
+		"but no sample has arrived yet.",
 	.examples = "strobe doctor\nsudo strobe doctor -p 4711\nstrobe doctor --json | jq '.findings[] | select(.level == \"problem\")'\n",
 	.options = options,
-	.more = more,
 };
 
 static int check_all(struct findings *f, struct err *err)

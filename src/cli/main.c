@@ -80,7 +80,7 @@ static void overview_page(struct buf *b)
 	buf_puts(b, ".SH ENVIRONMENT\n"
 		    ".TP\n.B STROBE_SOCKET\nThe socket between PHP and the daemon, instead of "
 		    "/run/strobe/strobe.sock (root) or $XDG_RUNTIME_DIR/strobe/strobe.sock.\n"
-		    ".TP\n.B NO_COLOR\nNo colours in tables when set.\n"
+		    ".TP\n.B NO_COLOR\nNo colors in tables when set.\n"
 		    ".SH EXIT STATUS\n"
 		    "0 success, 1 invalid command line, 2 failure (see the message), 3 difference above the limit, "
 		    "4 no samples. strobe\\-run(1) passes on the status of its command.\n");

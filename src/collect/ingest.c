@@ -184,7 +184,7 @@ static int room(void *data, size_t folded_series, uint64_t cost, struct err *err
 static void on_run(struct collector *c, struct open_batch *b, const struct source_about *about,
 		    const struct strobe_wire_message *m)
 {
-	_cleanup_(buf_done) struct buf labelled = { 0 };
+	_cleanup_(buf_done) struct buf labeled = { 0 };
 	struct collector_counters *n = &c->counters;
 	const void *bytes = wire_message_bytes(m);
 	size_t size = m->size;
@@ -196,10 +196,10 @@ static void on_run(struct collector *c, struct open_batch *b, const struct sourc
 		n->runs_dropped_queue++;
 		return;
 	}
-	buf_init(&labelled);
-	if (about->labels && wire_labels_add(m, about->labels, &labelled)) {
-		bytes = labelled.data;
-		size = labelled.size;
+	buf_init(&labeled);
+	if (about->labels && wire_labels_add(m, about->labels, &labeled)) {
+		bytes = labeled.data;
+		size = labeled.size;
 	}
 	r = xcalloc(1, sizeof(*r) + size);
 	r->best = -EINVAL;

@@ -74,7 +74,7 @@ TEST(a_query_says_labels_clock_and_period)
 TEST(what_a_query_cannot_say_is_refused)
 {
 	static const char *const bad[] = {
-		"clock=sun", "period=often", "colour=red", "label.a-b=1", "label.host", "channel=%zz",
+		"clock=sun", "period=often", "tint=red", "label.a-b=1", "label.host", "channel=%zz",
 		"label.host=a%00b",
 	};
 

@@ -463,7 +463,7 @@ static void put_diff_tables(struct json *j, const struct facts *f)
 	json_end(j);
 }
 
-static bool is_neighbourhood_small(const struct page_comparison *c, const struct profile *p)
+static bool is_neighborhood_small(const struct page_comparison *c, const struct profile *p)
 {
 	return p->edges && (uint64_t)p->frame_count * p->edges->pair_count * c->count <= AROUND_MOST;
 }
@@ -482,7 +482,7 @@ static void put_diff_around(struct json *j, const struct facts *f)
 			struct grouped g = group(f->comparison->metrics[m].diff->profile, i);
 
 			one.around = f->comparison->metrics[m].diff;
-			if (is_neighbourhood_small(f->comparison, g.p))
+			if (is_neighborhood_small(f->comparison, g.p))
 				put_around(j, &one, g.p);
 			else
 				json_u64(j, 0);

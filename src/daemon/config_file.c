@@ -273,7 +273,7 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 static const char *const elsewhere[] = {
 	"SOCKET", "CONFIG", "EXTENSION", "TRACE", "TOKEN", "READ_TOKEN",
 	"ROOT", "BUILD", "IN_NAMESPACE", "CHROOT", "TEST_*", "KILLS", "RELAY_ROUNDS", "REQUESTS", "SEED", "SENDERS", "SET_CLOCK",
-	"SOAK_SECONDS", "DRAIN_SECONDS", "RUN_FILES_QUEUED", "BENCH_*", "PEERS", "WORKLOADS",
+	"SOAK_SECONDS", "DRAIN_SECONDS", "RUN_FILES_QUEUED", "SWITCHES_PER_SECOND", "WITHOUT", "BENCH_*", "PEERS", "WORKLOADS",
 	"PORT", "PORT_*", "SERVICE_*",
 };
 

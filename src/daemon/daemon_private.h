@@ -35,7 +35,7 @@ struct daemon {
 
 /* --- daemon.c --- */
 
-struct source_receiver daemon_receiver(struct daemon *d);	/* for sources; their neighbours are missing */
+struct source_receiver daemon_receiver(struct daemon *d);	/* for sources; their neighbors are missing */
 
 /* Stops the loop if all sources have reached EOF, and returns whether they have. */
 bool daemon_stop_at_eof(struct daemon *d);

@@ -1,6 +1,7 @@
 /* check_sampler.c: checks whether the kernel lets the caller inspect other processes. */
 #include "doctor.h"
 
+#include "buf.h"
 #include "kernel_features.h"
 #include "kernel_limits.h"
 #include "obstacles.h"
@@ -74,6 +75,16 @@ static void add_lacking(struct state *s)
 				     newer[i].without);
 }
 
+static void add_unknown_feature(struct findings *f, const char *word)
+{
+	_cleanup_(buf_done) struct buf names = { 0 };
+
+	buf_init(&names);
+	for (unsigned i = 0; i < KERNEL_FEATURES; i++)
+		buf_printf(&names, "%s%s", !i ? "use " : i + 1 < KERNEL_FEATURES ? ", " : " or ", kernel_feature_name((enum kernel_feature)i));
+	findings_add(f, LEVEL_WARNING, AREA_SAMPLER, "without", "STROBE_WITHOUT", names.data, "no kernel feature is called '%s'", word);
+}
+
 static void add_limits(struct state *s)
 {
 	if (s->limits.ptrace_scope > 0 && !task_has_capability(&s->self, CAP_SYS_PTRACE))
@@ -95,8 +106,7 @@ void doctor_sampler(struct findings *f, const void *data)
 	if (task_status_read(d->proc, "self", &s.self) < 0)
 		s.self = (struct task_status){ .seccomp = -1 };
 	if (kernel_features_unknown_word(word, sizeof(word)))
-		findings_add(f, LEVEL_WARNING, AREA_SAMPLER, "without", "STROBE_WITHOUT", "strobe doctor --help lists the names",
-			     "no kernel feature is called '%s'", word);
+		add_unknown_feature(f, word);
 	for (unsigned i = 0; i < KERNEL_FEATURES; i++) {
 		findings_set_subject(f, "%s", kernel_feature_use((enum kernel_feature)i));
 		s.result[i] = kernel_feature_probe((enum kernel_feature)i);

@@ -2,7 +2,7 @@
  *
  * A batch is one request, or several where it is large or of several tenants. Requests that were accepted, or rejected for good,
  * are not sent again when the batch is retried; one whose answer was lost is, so that the receiver may count it twice.
- * Retry-After is honoured. Does not know who shows its counters. */
+ * Retry-After is honored. Does not know who shows its counters. */
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H
 

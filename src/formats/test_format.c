@@ -93,7 +93,7 @@ TEST(formats_are_found_by_name_and_suffix)
 	      !format_by_path("x.") && !format_by_path("x.fold"));
 }
 
-TEST(folded_text_is_recognised)
+TEST(folded_text_is_recognized)
 {
 	int64_t sum;
 

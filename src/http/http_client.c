@@ -215,12 +215,12 @@ static size_t take_body(char *bytes, size_t one, size_t n, void *data)
 	return n;
 }
 
-static int ask_cancelled(void *data, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+static int ask_canceled(void *data, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
 	const struct http_options *o = data;
 
 	(void)a, (void)b, (void)c, (void)d;
-	return o->cancelled(o->data);
+	return o->canceled(o->data);
 }
 
 /* --- A request --- */
@@ -325,9 +325,9 @@ static bool set_connection(struct http_client *c, const struct http_request *r)
 	SET(CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	SET(CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
 	SET(CURLOPT_USERAGENT, "strobe/" STROBE_VERSION);
-	if (c->o.cancelled) {
+	if (c->o.canceled) {
 		SET(CURLOPT_NOPROGRESS, 0L);
-		SET(CURLOPT_XFERINFOFUNCTION, ask_cancelled);
+		SET(CURLOPT_XFERINFOFUNCTION, ask_canceled);
 		SET(CURLOPT_XFERINFODATA, &c->o);
 	}
 	return ok;

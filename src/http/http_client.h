@@ -27,7 +27,7 @@ struct http_options {
 	const char *token_file;		/* sent as "Authorization: Bearer …" */
 	int64_t connect_ns;		/* to look up the name, connect and agree on TLS; 5 s */
 	int64_t total_ns;		/* from the call to the last byte of the answer; 30 s */
-	bool (*cancelled)(void *data);	/* called about once a second, in the calling thread; NULL: never */
+	bool (*canceled)(void *data);	/* called about once a second, in the calling thread; NULL: never */
 	void *data;
 };
 

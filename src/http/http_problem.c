@@ -50,7 +50,7 @@ int http_problem_set(const struct http_problem *p, struct err *err)
 	case CURLE_WEIRD_SERVER_REPLY:
 		return err_set(err, -EPROTO, "%s did not send a valid HTTP response: %s", p->where, p->detail);
 	case CURLE_ABORTED_BY_CALLBACK:
-		return err_set(err, -ECANCELED, "the request to %s was cancelled", p->where);
+		return err_set(err, -ECANCELED, "the request to %s was canceled", p->where);
 	default:
 		return err_set(err, -EIO, "the request to %s failed: %s", p->where, p->detail);
 	}

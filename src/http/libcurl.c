@@ -8,7 +8,7 @@
 static struct libcurl library;
 static struct err problem;		/* why there is none */
 
-/* GnuTLS' flavour first: libmicrohttpd has loaded GnuTLS already. Fedora, Alpine and others have only the second name;
+/* GnuTLS' flavor first: libmicrohttpd has loaded GnuTLS already. Fedora, Alpine and others have only the second name;
  * the functions and their numbers are the same. */
 static void *open_library(void)
 {

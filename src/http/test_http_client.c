@@ -282,12 +282,12 @@ static bool always(void *data)
 	return true;
 }
 
-TEST(a_request_can_be_cancelled)
+TEST(a_request_can_be_canceled)
 {
 	struct http_options o = options(0);
 	int asked = 0;
 
-	o.cancelled = always;
+	o.canceled = always;
 	o.data = &asked;
 	set_up(&o);
 	CHECK_INT(get("/silent"), -ECANCELED);

@@ -250,10 +250,10 @@ static int by_anchor(const void *a, const void *b)
 	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-/* Code that moves keeps its order: where a function may be after, between its neighbours that are paired already. Where both moved
+/* Code that moves keeps its order: where a function may be after, between its neighbors that are paired already. Where both moved
  * by the same number of lines, so did what stands between them. */
 struct span {
-	uint32_t above, above_after, below, below_after;	/* lines of these neighbours; 0, UINT32_MAX: there is none */
+	uint32_t above, above_after, below, below_after;	/* lines of these neighbors; 0, UINT32_MAX: there is none */
 };
 
 static struct span span_of(const struct candidate *list, size_t from, size_t end, size_t i)

@@ -53,7 +53,7 @@ void releases_add(struct releases *r, bool is_after, struct str path)
 	r->paths[r->count++] = (struct path){ path, is_after };
 }
 
-/* By their last bytes first, so that paths that end alike are neighbours. */
+/* By their last bytes first, so that paths that end alike are neighbors. */
 static int compare_ends(struct str a, struct str b)
 {
 	size_t i = a.n, j = b.n;
@@ -121,17 +121,17 @@ static bool is_below(struct str path, struct str directory)
 		directory.p[directory.n - 1] == '/');
 }
 
-/* Makes `m` the move that one path and its neighbour on the other side vote for, if that is a shorter way than `m` is. */
-static void vote_for(struct str from, const struct path *neighbour, struct move *m)
+/* Makes `m` the move that one path and its neighbor on the other side vote for, if that is a shorter way than `m` is. */
+static void vote_for(struct str from, const struct path *neighbor, struct move *m)
 {
 	struct str to;
 
-	if (!neighbour)
+	if (!neighbor)
 		return;
-	to = neighbour->text;
+	to = neighbor->text;
 	if ((from.p[0] == '/') == (to.p[0] == '/') && cut_common_end(&from, &to) &&
 	    (!m->votes || from.n < m->from.n))
-		*m = (struct move){ from, to, neighbour->text.p[0] == '/', 1 };
+		*m = (struct move){ from, to, neighbor->text.p[0] == '/', 1 };
 }
 
 /* Each path before votes by the nearest one after, in the order of their ends. Returns the number of votes. */

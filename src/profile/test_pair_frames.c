@@ -37,7 +37,7 @@ static void paired(const char *name, const uint32_t *before, const uint32_t *aft
 
 #define LINES(...) (const uint32_t[]){ __VA_ARGS__, 0 }
 
-TEST(closures_that_all_moved_are_not_taken_for_their_neighbours)
+TEST(closures_that_all_moved_are_not_taken_for_their_neighbors)
 {
 	uint32_t got[8];
 

@@ -129,7 +129,7 @@ static void push_children(struct placing *p, const struct pending *n)
 
 /* --- All of it --- */
 
-/* From right to left to left to right, and each x to the distance from the end of its left neighbour. */
+/* From right to left to left to right, and each x to the distance from the end of its left neighbor. */
 static void turn_over(struct flame_level *l, unsigned sides)
 {
 	size_t width = 3 * sides + 1, n = l->count / width;

@@ -117,7 +117,7 @@ static void link_children(struct growing *g, uint32_t parent, uint32_t first)
 		t->nodes[list[i]].next = i + 1 < n ? list[i + 1] : 0;
 }
 
-/* Makes the children of a node, with their totals; those without a value are left out, as clients would place them below a neighbour. */
+/* Makes the children of a node, with their totals; those without a value are left out, as clients would place them below a neighbor. */
 static void expand(struct growing *g, uint32_t at)
 {
 	uint32_t first = g->tree->count, member = g->members[at];

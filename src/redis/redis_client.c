@@ -30,8 +30,8 @@ struct redis_client {
 	int64_t connect_timeout_ns, answer_timeout_ns;
 	int fd;				/* -1: not connected */
 	struct redis_tls *tls;		/* NULL: plain */
-	int cancelled;			/* an eventfd, readable from the cancellation on */
-	_Atomic bool is_cancelled;
+	int canceled;			/* an eventfd, readable from the cancellation on */
+	_Atomic bool is_canceled;
 	struct reply_reader *reader;
 	char *input;
 	const char *unread;		/* within input */
@@ -47,7 +47,7 @@ struct redis_client *redis_client_new(const struct redis_url *url, const char *n
 	a->connect_timeout_ns = connect_timeout_ns;
 	a->answer_timeout_ns = answer_timeout_ns;
 	a->fd = -1;
-	a->cancelled = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	a->canceled = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	a->input = xmalloc(READ_SIZE);
 	return a;
 }
@@ -67,8 +67,8 @@ struct redis_client *redis_client_free(struct redis_client *a)
 	if (!a)
 		return NULL;
 	disconnect(a);
-	if (a->cancelled >= 0)
-		close(a->cancelled);
+	if (a->canceled >= 0)
+		close(a->canceled);
 	redis_login_done(&a->login);
 	free(a->input);
 	free(a);
@@ -111,15 +111,15 @@ void redis_client_cancel(struct redis_client *a)
 {
 	const uint64_t one = 1;
 
-	a->is_cancelled = true;
-	if (write(a->cancelled, &one, sizeof(one)) < 0)
+	a->is_canceled = true;
+	if (write(a->canceled, &one, sizeof(one)) < 0)
 		return;			/* it is readable already */
 }
 
 /* Waits for POLLIN or POLLOUT. -ETIMEDOUT, -ECANCELED, or 0. */
 static int wait_for(struct redis_client *a, short events, int64_t deadline_ns)
 {
-	struct pollfd p[2] = { { .fd = a->fd, .events = events }, { .fd = a->cancelled, .events = POLLIN } };
+	struct pollfd p[2] = { { .fd = a->fd, .events = events }, { .fd = a->canceled, .events = POLLIN } };
 
 	for (;;) {
 		int64_t left = deadline_ns - clock_monotonic_ns();
@@ -303,8 +303,8 @@ static int ask(struct redis_client *a, const char *bytes, size_t size, struct re
 	int64_t deadline_ns;
 	int r;
 
-	if (a->is_cancelled)
-		return err_set(err, -ECANCELED, "Redis at %s: cancelled by shutdown", a->login.where);
+	if (a->is_canceled)
+		return err_set(err, -ECANCELED, "Redis at %s: canceled by shutdown", a->login.where);
 	r = a->fd < 0 ? make_connection(a, err) : 0;
 	if (r < 0) {
 		disconnect(a);

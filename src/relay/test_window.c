@@ -61,7 +61,7 @@ static void end(void)
 }
 
 /* A batch with one entry: one stack, so many samples. "f@12" is line 12 of f. */
-static int add_labelled(uint64_t id, const char *labels_text, const char *function, int64_t samples, int64_t bucket_ns)
+static int add_labeled(uint64_t id, const char *labels_text, const char *function, int64_t samples, int64_t bucket_ns)
 {
 	struct profile *p = profile_new();
 	struct labels labels;
@@ -89,7 +89,7 @@ static int add_labelled(uint64_t id, const char *labels_text, const char *functi
 
 static int add(uint64_t id, const char *function, int64_t samples)
 {
-	return add_labelled(id, "entry=index", function, samples, BUCKET);
+	return add_labeled(id, "entry=index", function, samples, BUCKET);
 }
 
 /* Three entries, so three messages: 1, 2 and 4 samples. */
@@ -195,8 +195,8 @@ TEST(what_came_in_a_window_is_merged_by_series_and_bucket)
 	CHECK_INT(add(1, "a", 1), 0);
 	CHECK_INT(add(2, "b", 2), 0);
 	CHECK_INT(add(3, "a", 4), 0);
-	CHECK_INT(add_labelled(4, "entry=api", "a", 8, BUCKET), 0);
-	CHECK_INT(add_labelled(5, "entry=index", "a", 16, BUCKET + BATCH_BUCKET_NS), 0);
+	CHECK_INT(add_labeled(4, "entry=api", "a", 8, BUCKET), 0);
+	CHECK_INT(add_labeled(5, "entry=index", "a", 16, BUCKET + BATCH_BUCKET_NS), 0);
 	CHECK_INT(counters.samples_waiting, 31);
 	CHECK_INT(window_close(window, NULL), 0);
 	CHECK(window_is_empty(window));
@@ -253,7 +253,7 @@ TEST(a_large_window_is_merged_on_the_way_and_nothing_is_missing)
 TEST(a_host_that_is_named_stays)
 {
 	open_fresh();
-	add_labelled(1, "entry=index,host=db7", "a", 1, BUCKET);
+	add_labeled(1, "entry=index,host=db7", "a", 1, BUCKET);
 	window_close(window, NULL);
 	check_spool("entry=index,host=db7 0 a=1\n");
 	end();

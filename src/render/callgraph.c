@@ -33,7 +33,7 @@ struct drawing {
 	struct buf *out;
 	int64_t whole, whole_before, whole_measured;	/* 100 % of shares; measured: before without scale */
 	int64_t total, total_before;
-	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
+	const struct picture_difference *difference;	/* its colors and words; NULL: there is none */
 	enum amount_unit unit;
 	bool is_estimate;		/* made of a tree that is one */
 	bool is_text;			/* for people and other programs, not for callgraph_finish_svg */
@@ -281,7 +281,7 @@ static void put_node_tooltip(const struct drawing *d, const struct graph_node *n
 			.at_most = n->at_most });
 }
 
-/* Style sheets leave the colours of these alone. */
+/* Style sheets leave the colors of these alone. */
 static void put_change_class(struct buf *out, int64_t before, int64_t after, bool critical)
 {
 	buf_printf(out, " class=\"change %s%s\"", after > before ? "grew" : after < before ? "fell" : "same",

@@ -1,7 +1,7 @@
 /* chart_data.h: a window of a flame chart laid out for the canvas of the page, in the bytes of flame_data.h.
  *
  * Values are nanoseconds since the chart's start. Below the root, which is as wide as the chart is long, are the calls of the
- * window, those that begin before it or end behind it as a whole. Neighbouring calls that are too short to be seen,
+ * window, those that begin before it or end behind it as a whole. Neighboring calls that are too short to be seen,
  * with gaps as short, become one box CHART_DATA_SHORT; calls within them are left out. So the number of boxes depends
  * on the window's pixels and on its depth, not on the number of calls.
  *

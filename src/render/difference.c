@@ -1,4 +1,4 @@
-/* difference.c: draws changes: widths, colours and text. */
+/* difference.c: draws changes: widths, colors and text. */
 
 #include "difference.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of the strongest colour: for the least certain change, and for one that may be noise. */
+/* Shares of the strongest color: for the least certain change, and for one that may be noise. */
 #define CERTAIN_STRENGTH	0.3
 #define CHANCE_STRENGTH		0.12
 
@@ -92,7 +92,7 @@ struct picture_difference *difference_free(struct picture_difference *d)
 	return NULL;
 }
 
-/* --- Colours --- */
+/* --- Colors --- */
 
 struct sides {
 	double before, after;

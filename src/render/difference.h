@@ -1,7 +1,7 @@
-/* difference.h: widths, colours and words of a change, for profiles with values before and after.
+/* difference.h: widths, colors and words of a change, for profiles with values before and after.
  *
  * Every frame of both sides is drawn: removed frames have a width too, unless widths are those of one side. Blue is
- * less and orange is more, which colour-blind people can distinguish; white is no change.
+ * less and orange is more, which color-blind people can distinguish; white is no change.
  */
 #ifndef RENDER_DIFFERENCE_H
 #define RENDER_DIFFERENCE_H
@@ -16,7 +16,7 @@ struct picture_difference {
 	int64_t *before, *after;	/* totals by node */
 	int64_t *measured;		/* `before` without scale */
 	int64_t *widths;		/* self values by node that the frames are as wide as */
-	double most;			/* the largest change above the noise: it has the strongest colour */
+	double most;			/* the largest change above the noise: it has the strongest color */
 	double sigma, whole_after;	/* for o->compared */
 };
 
@@ -30,7 +30,7 @@ void difference_init(struct picture_difference *d);
 /* Takes a change into account in the search for the largest one. */
 void difference_note(struct picture_difference *d, double before, double after);
 
-/* Finds the largest change among the boxes that are drawn, which has the strongest colour. */
+/* Finds the largest change among the boxes that are drawn, which has the strongest color. */
 void difference_scale(struct picture_difference *d, const struct layout *l);
 
 /* Values before and after, with their shares of the total. */
@@ -58,7 +58,7 @@ struct rgb difference_shade(const struct picture_difference *d, double before, d
 void difference_put_words(const struct picture_difference *d, const struct picture_change *c, const char *count_name,
 			  struct buf *out);
 
-/* The legend of colours and widths, for below the picture. */
+/* The legend of colors and widths, for below the picture. */
 void difference_put_note(const struct picture_difference *d, struct buf *out);
 
 #endif

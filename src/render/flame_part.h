@@ -1,6 +1,6 @@
 /* flame_part.h: selects the visible boxes of a profile for the page's canvas: a day of a busy site has a hundred times as many.
  *
- * Neighbours narrower than half a pixel become one grey box, without what stands on them, so that a box is still as wide as
+ * Neighbors narrower than half a pixel become one grey box, without what stands on them, so that a box is still as wide as
  * its own value and all boxes on it. Below the box that is zoomed, pixels are as wide as that box is divided by them.
  * The result is that of flame_data.h, and the number of grey boxes' frame is one above the root's.
  */

@@ -103,7 +103,7 @@ static int check_sizes(const struct flamegraph_options *o, struct err *err)
 	return check_encoding(o->encoding, err);
 }
 
-/* Behind blue and orange nothing coloured, and darker than frames that did not change. */
+/* Behind blue and orange nothing colored, and darker than frames that did not change. */
 static const char *picture_background(const struct flamegraph_options *o)
 {
 	return o->bg_colors || o->before_column == UINT32_MAX ? o->bg_colors : "#d6d6d6";

@@ -1,7 +1,7 @@
 /* frames.c: frames as SVG elements, at flamegraph.pl's coordinates.
  *
  * Chromium takes 30 µs to read one frame's elements, which is 2.3 s for 76,000 of them. So in a large picture only the
- * widest are elements; the others, too narrow for a label, are paths: one for each colour, and one for all that are
+ * widest are elements; the others, too narrow for a label, are paths: one for each color, and one for all that are
  * narrower than a pixel. The script knows their names from the table.
  */
 
@@ -32,7 +32,7 @@ static int widest_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-int64_t picture_element_min(const struct layout *l, double labelled)
+int64_t picture_element_min(const struct layout *l, double labeled)
 {
 	int64_t *values, min;
 	size_t rank = 0;
@@ -43,7 +43,7 @@ int64_t picture_element_min(const struct layout *l, double labelled)
 	for (size_t i = 0; i < l->count; i++)
 		values[i] = l->boxes[i].value;		/* hidden ones are the narrowest */
 	qsort(values, l->count, sizeof(*values), widest_first);
-	while (rank < ELEMENTS_MOST && (rank < ELEMENTS_FEWEST || (double)values[rank] >= labelled))
+	while (rank < ELEMENTS_MOST && (rank < ELEMENTS_FEWEST || (double)values[rank] >= labeled))
 		rank++;
 	min = values[rank] + 1;
 	free(values);
@@ -70,7 +70,7 @@ struct str picture_without_suffix(struct str name)
 	return name;
 }
 
-/* The colour that a function has in the file of --cp, where one that is new gets its usual one. */
+/* The color that a function has in the file of --cp, where one that is new gets its usual one. */
 static struct rgb kept_color(const struct picture *g, struct str name, struct rgb usual)
 {
 	const struct str *kept = palette_map_find(g->o->palette_map, name);
@@ -492,7 +492,7 @@ static void open_path(const struct picture *g, int color, struct buf *out)
 	buf_puts(out, "\" d=\"");
 }
 
-/* One path for each colour. */
+/* One path for each color. */
 static void put_paths(const struct picture *g, struct buf *out)
 {
 	size_t n;

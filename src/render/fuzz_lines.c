@@ -1,7 +1,7 @@
 /* fuzz_lines.c: any lines with any options give a well-formed picture, or a sentence.
  *
  * The first two bytes choose options, the third the width; then come the lines, which with one of the options are a
- * file of attributes and one of colours as well. */
+ * file of attributes and one of colors as well. */
 
 #include "nameattr.h"
 #include "palette_map.h"

@@ -1,4 +1,4 @@
-/* groups.h: the group of a frame, for colours that show structure: its layer (PHP, Perl, native code, the kernel) or
+/* groups.h: the group of a frame, for colors that show structure: its layer (PHP, Perl, native code, the kernel) or
  * its package. Both are derived from the name and the file, so that folded stacks have them as well as our own profiles.
  */
 #ifndef RENDER_GROUPS_H
@@ -21,7 +21,7 @@ bool group_is_script(struct str name, struct str file);
  * of what was given, or constant. Empty if unknown. */
 struct str group_package(struct str name, struct str file);
 
-/* The colours: a hue per group, a shade per name, all light enough for black text. */
+/* The colors: a hue per group, a shade per name, all light enough for black text. */
 struct rgb group_layer_color(enum group_layer layer, struct str name);
 struct rgb group_package_color(struct str package, struct str name);
 

@@ -3,7 +3,7 @@
  *	<meta>		a content security policy that lets these two scripts run, with a worker made of the second, and nothing be fetched
  *	#app		what the page takes the place of. In it #still, the widest frames as an SVG, is all there is where scripts
  *			are off, and text where they run (still.js)
- *	#about		JSON: words, units, colours, and what the caller adds
+ *	#about		JSON: words, units, colors, and what the caller adds
  *	#profile	base64 of zlib's stream of the tree (flame_data.h): 5 million frames are some 20 MB
  *	#chart		the same of a flame chart, if there is one
  */

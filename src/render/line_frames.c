@@ -131,7 +131,7 @@ static void put_info(const struct picture *g, const struct line_box *box, struct
 	buf_puts(out, "%)");
 }
 
-/* --- Colours --- */
+/* --- Colors --- */
 
 /* From white, which is no change, to red for more and blue for less. */
 static struct rgb color_of_change(const struct picture *g, double delta)
@@ -146,7 +146,7 @@ static struct rgb color_of_change(const struct picture *g, double delta)
 	return c;
 }
 
-/* The colour as it is written; `ret` is the same for the table. */
+/* The color as it is written; `ret` is the same for the table. */
 static void put_color(const struct picture *g, const struct line_box *box, struct rgb *ret, struct buf *out)
 {
 	bool changes = box->has_delta && !palette_is_separator(box->name);

@@ -44,7 +44,7 @@ static int64_t to_integer(double v)
 	return v >= 9e18 ? (int64_t)9e18 : (int64_t)rint(v);
 }
 
-/* A function of several colours is as many entries: its number in the table stands for both. */
+/* A function of several colors is as many entries: its number in the table stands for both. */
 static uint32_t frame_of(struct profile *names, struct str name, struct rgb fill)
 {
 	return profile_frame(names, name, (struct str){ "", 0 }, (uint32_t)(fill.r << 16 | fill.g << 8 | fill.b) + 1);

@@ -334,7 +334,7 @@ static struct entry *read_entries(struct line_layout *l, const struct flamegraph
 	return entries;
 }
 
-/* --- Merging neighbours --- */
+/* --- Merging neighbors --- */
 
 struct open_frame {
 	struct str name;

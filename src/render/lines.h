@@ -1,6 +1,6 @@
 /* lines.h: lays out lines of folded stacks as flamegraph.pl does, to the last digit.
  *
- * Its merging is not that of a tree: lines are sorted as whole strings, counts included, and neighbours share the
+ * Its merging is not that of a tree: lines are sorted as whole strings, counts included, and neighbors share the
  * frames that they begin with. So a frame can be several boxes, where a line of another function sorts between its own.
  * It counts in Perl's numbers: whole ones as integers, others as doubles, of which the end of a frame keeps 15 digits,
  * because it was part of a hash key.

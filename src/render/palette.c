@@ -1,4 +1,4 @@
-/* palette.c: colours from names, computed as flamegraph.pl computes them. */
+/* palette.c: colors from names, computed as flamegraph.pl computes them. */
 
 #include "palette.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* The ingredients of a colour, each in [0, 1). */
+/* The ingredients of a color, each in [0, 1). */
 struct dice {
 	double v1, v2, v3;
 };

@@ -1,6 +1,6 @@
-/* palette.h: the colour of a frame follows from its name alone, so that a function looks the same in every picture.
+/* palette.h: the color of a frame follows from its name alone, so that a function looks the same in every picture.
  *
- * Palettes and the two ways to derive a colour from a name are those of flamegraph.pl: by default the sum of the
+ * Palettes and the two ways to derive a color from a name are those of flamegraph.pl: by default the sum of the
  * name's code points seeds a 48-bit linear congruential generator; with `hash` its first three characters decide.
  */
 #ifndef RENDER_PALETTE_H
@@ -26,10 +26,10 @@ struct rgb palette_random(const struct palette *p, struct str name, uint64_t see
 
 bool palette_is_separator(struct str name);		/* "-" and "--", which are always grey */
 
-/* Parses a colour as palette_put and people write it: rgb(1,2,3) or #rrggbb; `otherwise` if it is invalid. */
+/* Parses a color as palette_put and people write it: rgb(1,2,3) or #rrggbb; `otherwise` if it is invalid. */
 struct rgb palette_parse(struct str text, struct rgb otherwise);
 
-/* The colour of frames too narrow for one of their own: the palette's middle. */
+/* The color of frames too narrow for one of their own: the palette's middle. */
 struct rgb palette_middle(const struct palette *p);
 
 void palette_put(struct buf *b, struct rgb c);			/* rgb(205,0,0) */

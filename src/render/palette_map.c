@@ -1,4 +1,4 @@
-/* palette_map.c: names and their colours, both as text: a colour from a file may be any that SVG knows. */
+/* palette_map.c: names and their colors, both as text: a color from a file may be any that SVG knows. */
 
 #include "palette_map.h"
 

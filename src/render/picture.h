@@ -3,7 +3,7 @@
  *	flamegraph.c	checks the options, writes head and foot
  *	frames.c	the frames as elements, for eyes and for programs that read the file
  *	table.c		the same frames as numbers, for the script; sums.c: values of functions if frames are left out
- *	difference.c	widths, colours and words where there are values before and after
+ *	difference.c	widths, colors and words where there are values before and after
  *	exact.c		values of functions if the tree is an estimate; exact_table.c: the same for the script
  *	line_picture.c	a whole picture from lines, whose frames are line_frames.c's and whose layout is lines.c's
  */
@@ -42,7 +42,7 @@ struct picture {
 	double factor;			/* factor of displayed values */
 	const struct line_layout *lines;	/* drawn from lines; NULL: from `p` */
 	enum group_layer scripts;	/* layer of scripts whose path does not reveal their language */
-	const struct rgb *fills;	/* colours of the root and of each frame after it; NULL: by name */
+	const struct rgb *fills;	/* colors of the root and of each frame after it; NULL: by name */
 };
 
 /* flamegraph.c's share in every picture. picture_check returns -EINVAL for invalid options. */
@@ -54,16 +54,16 @@ void picture_put_empty(const struct picture *g, const char *why, struct buf *out
 /* Makes what was appended since `start` a document in the encoding of the options. -EFBIG if it became too large. */
 int picture_finish(const struct flamegraph_options *o, struct buf *out, size_t start, struct err *err);
 
-/* The name as it is shown: without the suffix that only says how it is to be coloured. "all" for the root. */
+/* The name as it is shown: without the suffix that only says how it is to be colored. "all" for the root. */
 struct str picture_name(const struct picture *g, const struct layout_box *box);
 struct rgb picture_color(const struct picture *g, const struct layout_box *box);
 struct str picture_without_suffix(struct str name);
 struct rgb picture_color_of(const struct picture *g, struct str name);
 
-/* The colour of frames narrower than a pixel, which flow together. */
+/* The color of frames narrower than a pixel, which flow together. */
 struct rgb picture_narrow_color(const struct picture *g);
 
-/* The same for a frame and a colouring, regardless of the options; UINT32_MAX is the root. */
+/* The same for a frame and a coloring, regardless of the options; UINT32_MAX is the root. */
 struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flamegraph_color_by by);
 
 /* "name (1,234 samples, 12.34%)", any bytes made fit for XML. Where the tree is an estimate, what the function took in
@@ -99,7 +99,7 @@ void picture_put_drawn(struct buf *out, struct str s, void (*put)(struct buf *ou
 /* Upper and lower edge of a row, px. */
 void picture_edges(const struct picture *g, uint32_t depth, double *ret_y1, double *ret_y2);
 
-/* Appends the frames of `g->lines`; `fills` gets the colour of each. */
+/* Appends the frames of `g->lines`; `fills` gets the color of each. */
 void picture_put_line_frames(const struct picture *g, struct rgb *fills, struct buf *out);
 
 void picture_put_frames(const struct picture *g, struct buf *out);
@@ -109,7 +109,7 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 void picture_put_unsigned(struct buf *out, uint64_t v);
 void picture_put_signed(struct buf *out, int64_t v);
 
-/* The data for the scripts of both kinds of pictures: words, units, colours of `count` frames, of which the first `drawn` can be
+/* The data for the scripts of both kinds of pictures: words, units, colors of `count` frames, of which the first `drawn` can be
  * seen in the document. */
 void picture_put_words(struct json *j, const struct picture *g, const char *note);
 void picture_put_attributes(struct json *j, const struct picture *g, uint32_t number, struct str name);
@@ -119,8 +119,8 @@ void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *
 void picture_put_exact(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count);
 
 /* Selects the boxes that are elements: all, unless there are so many that a browser would take long to open the file. Then those
- * from the value `labelled` on are preferred, at which a box has room for a label. */
-int64_t picture_element_min(const struct layout *l, double labelled);
+ * from the value `labeled` on are preferred, at which a box has room for a label. */
+int64_t picture_element_min(const struct layout *l, double labeled);
 
 bool picture_is_element(const struct picture *g, const struct layout_box *box);
 

@@ -18,7 +18,7 @@ enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE }
 extern const char *const flamegraph_color_by_names[];	/* "function", "layer", "package", NULL */
 
 /* In a difference, the value of widths (by default the larger of both sides, so that vanished frames are there too), and
- * the change that colours show. Their names end with NULL. */
+ * the change that colors show. Their names end with NULL. */
 enum flamegraph_width_of { WIDTH_OF_MAXIMUM, WIDTH_OF_AFTER, WIDTH_OF_BEFORE, WIDTH_OF_DIFFERENCE };
 enum flamegraph_delta { DELTA_INCLUSIVE, DELTA_SELF };
 
@@ -47,11 +47,11 @@ struct flamegraph_options {
 	bool hash, inverted, reverse, negate;
 	bool flamechart;			/* only for lines: in the order in which they come */
 	bool compat;				/* only for lines: flamegraph.pl's picture, its defects included */
-	uint64_t random_seed;			/* random colours; 0: by name */
+	uint64_t random_seed;			/* random colors; 0: by name */
 	double total;				/* value of the whole width, if the values are less; 0: their sum */
 	double factor;				/* by which shown counts are multiplied: 1 */
 	const char *encoding;			/* encoding of the document; NULL is UTF-8 */
-	struct palette_map *palette_map;	/* colours that stay; NULL: none. New names are added */
+	struct palette_map *palette_map;	/* colors that stay; NULL: none. New names are added */
 	const struct nameattr *nameattr;	/* attributes of frames by name; NULL: none */
 	enum flamegraph_color_by color_by;
 	uint32_t column;			/* column of the values; see profile_pick_column */
@@ -63,8 +63,8 @@ struct flamegraph_options {
 
 void flamegraph_defaults(struct flamegraph_options *o);
 
-/* Default colours for this profile: a recording from outside has PHP's frames and the
- * kernel's in one stack, so its colours tell layers. */
+/* Default colors for this profile: a recording from outside has PHP's frames and the
+ * kernel's in one stack, so its colors tell layers. */
 void flamegraph_suit(struct flamegraph_options *o, const struct profile *p);
 
 /* -EINVAL for invalid options, such as an unknown palette, before anything is read. */

@@ -24,8 +24,8 @@
  * are not in it.
  *
  * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb. Names that
- * are left out below are left out here, too, since the document is drawn in their colours; a difference lists all, whose
- * colours are of boxes.
+ * are left out below are left out here, too, since the document is drawn in their colors; a difference lists all, whose
+ * colors are of boxes.
  *
  * "names" leaves out those that are in the document already as a whole: the text before the last " (" in the title of
  * its first box. "more" has the names behind these.

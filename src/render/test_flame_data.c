@@ -292,7 +292,7 @@ static void check_part(const struct profile *p, const char *zoom, const char *le
 	}
 }
 
-TEST(neighbours_that_cannot_be_seen_become_one_grey_box)
+TEST(neighbors_that_cannot_be_seen_become_one_grey_box)
 {
 	_cleanup_(profile_freep) struct profile *p = narrow();
 

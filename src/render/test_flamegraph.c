@@ -287,7 +287,7 @@ TEST(the_check_of_these_tests_finds_what_is_not_well_formed)
 	CHECK(xml_check(good, strlen(good), &at) == NULL);
 }
 
-TEST(recordings_from_outside_are_coloured_by_layer)
+TEST(recordings_from_outside_are_colored_by_layer)
 {
 	struct profile *p = profile_new();
 	struct flamegraph_options o;

@@ -74,7 +74,7 @@ static bool shows(const char *text, const struct flamegraph_options *o, const ch
 	return strstr(svg, part) != NULL;
 }
 
-TEST(neighbours_merge_and_a_sibling_between_splits_a_frame)
+TEST(neighbors_merge_and_a_sibling_between_splits_a_frame)
 {
 	struct flamegraph_options o = compat();
 
@@ -252,7 +252,7 @@ TEST(names_of_all_bytes_give_a_well_formed_picture_of_lines)
 	}
 }
 
-/* --- Attributes and colours --- */
+/* --- Attributes and colors --- */
 
 TEST(attributes_make_links_and_stay_well_formed)
 {
@@ -285,7 +285,7 @@ TEST(attributes_that_are_none_are_refused_with_their_line)
 	}
 }
 
-TEST(kept_colours_win_and_new_names_are_added)
+TEST(kept_colors_win_and_new_names_are_added)
 {
 	struct flamegraph_options o = compat();
 	struct palette_map *map = palette_map_new();
@@ -301,7 +301,7 @@ TEST(kept_colours_win_and_new_names_are_added)
 	palette_map_free(map);
 }
 
-TEST(methods_with_an_arrow_keep_their_colour_unless_compatible)
+TEST(methods_with_an_arrow_keep_their_color_unless_compatible)
 {
 	static const char file[] = "Foo->bar->rgb(1,2,3)\nnothing\nFoo->baz\n";
 	struct palette_map *better = palette_map_new(), *compatible = palette_map_new();

@@ -1,4 +1,4 @@
-/* test_palette.c: colours follow from names. */
+/* test_palette.c: colors follow from names. */
 
 #include "palette.h"
 
@@ -15,7 +15,7 @@ static const char *color(const char *palette, const char *name, bool hash)
 	return out;
 }
 
-TEST(every_palette_has_a_name_and_stays_within_the_colours_there_are)
+TEST(every_palette_has_a_name_and_stays_within_the_colors_there_are)
 {
 	static const char *const names[] = { "", "main", "a::b", "java/x", "x_[k]", "x_[j]", "x_[i]", "x_[w]", "\xff" };
 
@@ -31,7 +31,7 @@ TEST(every_palette_has_a_name_and_stays_within_the_colours_there_are)
 }
 
 /* srand(0); rand() of Perl 5.20 and later is 0.17082803610628972. */
-TEST(the_default_colour_is_the_first_random_number_after_the_sum_of_code_points)
+TEST(the_default_color_is_the_first_random_number_after_the_sum_of_code_points)
 {
 	CHECK_STR(color("hot", "", false), "213,39,9");
 	CHECK_STR(color("hot", "ab", false), color("hot", "ba", false));

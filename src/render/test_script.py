@@ -146,7 +146,7 @@ def expectations(out):
         ['parse', 'lex', 'parse'] == [out[k].split(' ')[1] for k in ('firstMatch', 'secondMatch', 'backMatch')])
     yield 'a wrong expression is said to be one', out['wrong'] == 'Not a regular expression'
     yield 'Escape ends the search', out['escaped'] == ['', '']
-    yield 'arrow keys walk to the widest callee, to neighbours and to callers', (
+    yield 'arrow keys walk to the widest callee, to neighbors and to callers', (
         ['load', 'render', 'main'] == [out[k].split(' ')[1] for k in ('walkUp', 'walkRight', 'walkDown')])
     yield 'Enter zooms to where the keys are', out['enter'].startswith('#zoom=;main')
     yield 'Ctrl-F leads to the search box', out['focus'] is True

@@ -115,7 +115,7 @@ static void put_function(struct buf *out, const struct side *s)
 
 static void put_headings(struct grid *g, const struct side *s)
 {
-	grid_text(g, "of it%");
+	grid_text(g, "function%");
 	grid_text(g, "all%");
 	for (size_t i = 0; i < s->column_count; i++)
 		grid_text(g, report_column_title(s->p->columns[s->columns[i]].name));

@@ -244,14 +244,14 @@ TEST(the_table_shows_the_function_and_both_sides)
 	CHECK_INT(report_edges_table(p, of, of, &o, &out, NULL), 0);
 	CHECK_STR(out.data, "f\n"
 			    "  samples: self 20 (20.0%), total 100 (100.0%)\n"
-			    "of it%  all%  samples  caller\n"
-			    "  90.0  90.0       90  m\n"
-			    "  10.0  10.0       10  [1 more]\n"
+			    "function%  all%  samples  caller\n"
+			    "     90.0  90.0       90  m\n"
+			    "     10.0  10.0       10  [1 more]\n"
 			    "\n"
-			    "of it%  all%  samples  callee\n"
-			    "  60.0  60.0       60  x\n"
-			    "  20.0  20.0       20  [1 more]\n"
-			    "  20.0  20.0       20  [itself]\n");
+			    "function%  all%  samples  callee\n"
+			    "     60.0  60.0       60  x\n"
+			    "     20.0  20.0       20  [1 more]\n"
+			    "     20.0  20.0       20  [itself]\n");
 }
 
 /* --- The same of edges --- */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define VALUES_SHOWN 6		/* those with most samples; more colours cannot be distinguished */
+#define VALUES_SHOWN 6		/* those with most samples; more colors cannot be distinguished */
 
 struct timeline {
 	const struct store_query *q;

@@ -53,7 +53,7 @@ static void put_label_value(struct buf *out, const char *value)
 	}
 }
 
-static void labelled(struct buf *out, const char *name, const char *key, const char *value, uint64_t v)
+static void labeled(struct buf *out, const char *name, const char *key, const char *value, uint64_t v)
 {
 	buf_printf(out, "%s{%s=\"", name, key);
 	put_label_value(out, value);
@@ -185,8 +185,8 @@ static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 						      "by protocol.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned p = 0; p < SOURCE_PUSH_PROTOCOLS && source_takes_pushes(sources[i]); p++)
-			labelled(out, "strobe_pushes_total", "protocol", source_push_protocol_name((enum source_push_protocol)p),
-				 sources[i]->counters.pushes[p]);
+			labeled(out, "strobe_pushes_total", "protocol", source_push_protocol_name((enum source_push_protocol)p),
+				sources[i]->counters.pushes[p]);
 	family(out, "strobe_push_bytes_total", "counter", "Bytes of the bodies of accepted pushes, before "
 							  "decompression.");
 	for (size_t i = 0; i < n; i++)
@@ -195,8 +195,8 @@ static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 	family(out, "strobe_pushes_rejected_total", "counter", "Rejected pushes, and profiles left out of accepted ones, by reason.");
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = 0; e < SOURCE_PUSH_ERRORS && source_takes_pushes(sources[i]); e++)
-			labelled(out, "strobe_pushes_rejected_total", "reason", source_push_error_name((enum source_push_error)e),
-				 sources[i]->counters.rejected_pushes[e]);
+			labeled(out, "strobe_pushes_rejected_total", "reason", source_push_error_name((enum source_push_error)e),
+				sources[i]->counters.rejected_pushes[e]);
 }
 
 static const struct source_family up_family = { "strobe_source_up", "gauge", "1 while the source listens or is connected.",
@@ -510,10 +510,10 @@ static void put_collector(struct buf *out, const struct collector_counters *c, c
 
 	family(out, "strobe_samples_dropped_total", "counter",
 	       "Samples lost: queue_full and unfit here, all other reasons by the PHP processes before sending.");
-	labelled(out, "strobe_samples_dropped_total", "reason", "queue_full", t.dropped_queue);
-	labelled(out, "strobe_samples_dropped_total", "reason", "unfit", t.dropped_unfit);
+	labeled(out, "strobe_samples_dropped_total", "reason", "queue_full", t.dropped_queue);
+	labeled(out, "strobe_samples_dropped_total", "reason", "unfit", t.dropped_unfit);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
-		labelled(out, "strobe_samples_dropped_total", "reason", strobe_drop_name(i), c->sender_drops[i]);
+		labeled(out, "strobe_samples_dropped_total", "reason", strobe_drop_name(i), c->sender_drops[i]);
 
 	single(out, "strobe_removed_sink_samples_dropped_total", "counter", c->removed_sink_samples,
 	       "Samples given up in the queues of removed sinks; other sinks have or had them.");
@@ -547,25 +547,25 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	single(out, "strobe_runs_posted_total", "counter", h->runs_posted, "Runs received over HTTP and stored.");
 	family(out, "strobe_http_logins_total", "counter", "Tokens accepted at /login, wrong ones there or in a header, and those not checked "
 	       "because too many had been wrong.");
-	labelled(out, "strobe_http_logins_total", "result", "accepted", h->logins);
-	labelled(out, "strobe_http_logins_total", "result", "wrong", h->logins_wrong);
-	labelled(out, "strobe_http_logins_total", "result", "limited", h->logins_limited);
+	labeled(out, "strobe_http_logins_total", "result", "accepted", h->logins);
+	labeled(out, "strobe_http_logins_total", "result", "wrong", h->logins_wrong);
+	labeled(out, "strobe_http_logins_total", "result", "limited", h->logins_limited);
 	family(out, "strobe_uploads_refused_total", "counter",
 	       "Profiles received over HTTP and not read: reading took too long (deadline) or too much memory "
 	       "(memory), or too many arrived at once (busy).");
-	labelled(out, "strobe_uploads_refused_total", "reason", "deadline", h->uploads_late);
-	labelled(out, "strobe_uploads_refused_total", "reason", "memory", h->uploads_large);
-	labelled(out, "strobe_uploads_refused_total", "reason", "busy", h->uploads_refused);
+	labeled(out, "strobe_uploads_refused_total", "reason", "deadline", h->uploads_late);
+	labeled(out, "strobe_uploads_refused_total", "reason", "memory", h->uploads_large);
+	labeled(out, "strobe_uploads_refused_total", "reason", "busy", h->uploads_refused);
 	single(out, "strobe_runs_known_total", "counter", c->runs_known,
 	       "Runs that PHP processes sent again and that were already in the store.");
 	family(out, "strobe_runs_dropped_total", "counter",
 	       "Runs lost: queue_full, conflict and unfit here, killed with their PHP process, all other reasons by "
 	       "the PHP processes before sending.");
-	labelled(out, "strobe_runs_dropped_total", "reason", "queue_full", c->runs_dropped_queue);
-	labelled(out, "strobe_runs_dropped_total", "reason", "conflict", c->runs_dropped_conflict);
-	labelled(out, "strobe_runs_dropped_total", "reason", "unfit", c->runs_dropped_unfit);
+	labeled(out, "strobe_runs_dropped_total", "reason", "queue_full", c->runs_dropped_queue);
+	labeled(out, "strobe_runs_dropped_total", "reason", "conflict", c->runs_dropped_conflict);
+	labeled(out, "strobe_runs_dropped_total", "reason", "unfit", c->runs_dropped_unfit);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
-		labelled(out, "strobe_runs_dropped_total", "reason", strobe_drop_name(i), c->sender_run_drops[i]);
+		labeled(out, "strobe_runs_dropped_total", "reason", strobe_drop_name(i), c->sender_run_drops[i]);
 	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs queued for their commit.");
 }
 
@@ -575,7 +575,7 @@ static void put_queries(struct buf *out, const struct server_context *s)
 
 	family(out, "strobe_grafana_calls_total", "counter", "Calls of Grafana's data source and app, by name, answered or refused.");
 	for (size_t i = 0; i < PYROSCOPE_CALLS; i++)
-		labelled(out, "strobe_grafana_calls_total", "call", pyroscope_call_name(i), h->calls[i]);
+		labeled(out, "strobe_grafana_calls_total", "call", pyroscope_call_name(i), h->calls[i]);
 
 	single(out, "strobe_queries_total", "counter", h->queries, "Queries of the store that finished.");
 	single(out, "strobe_queries_pruned_total", "counter", h->queries_pruned,
@@ -585,10 +585,10 @@ static void put_queries(struct buf *out, const struct server_context *s)
 	family(out, "strobe_queries_refused_total", "counter",
 	       "Queries without an answer: too many at a time or no memory left (busy), more memory than one may take "
 	       "(memory), too long (deadline), or a bug (crash).");
-	labelled(out, "strobe_queries_refused_total", "reason", "busy", h->queries_busy);
-	labelled(out, "strobe_queries_refused_total", "reason", "memory", h->queries_large);
-	labelled(out, "strobe_queries_refused_total", "reason", "deadline", h->queries_late);
-	labelled(out, "strobe_queries_refused_total", "reason", "crash", h->queries_crashed);
+	labeled(out, "strobe_queries_refused_total", "reason", "busy", h->queries_busy);
+	labeled(out, "strobe_queries_refused_total", "reason", "memory", h->queries_large);
+	labeled(out, "strobe_queries_refused_total", "reason", "deadline", h->queries_late);
+	labeled(out, "strobe_queries_refused_total", "reason", "crash", h->queries_crashed);
 	single(out, "strobe_query_memory_bytes", "gauge", s->memory.used,
 	       "Memory reserved by running queries and used by answers being sent.");
 	single(out, "strobe_query_memory_max_bytes", "gauge", s->memory.most, "Limit of strobe_query_memory_bytes, set by --query-memory.");
@@ -643,7 +643,7 @@ static void put_http(struct buf *out, const struct http_counters *h)
 
 		if (http_codes[i])
 			snprintf(code, sizeof(code), "%d", http_codes[i]);
-		labelled(out, "strobe_http_requests_total", "code", code, h->requests[i]);
+		labeled(out, "strobe_http_requests_total", "code", code, h->requests[i]);
 	}
 }
 
@@ -652,7 +652,7 @@ void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t reside
 	char text[1200];
 
 	family(out, "strobe_build_info", "gauge", "Always 1; the version is a label.");
-	labelled(out, "strobe_build_info", "version", STROBE_VERSION, 1);
+	labeled(out, "strobe_build_info", "version", STROBE_VERSION, 1);
 	single(out, "strobe_ready", "gauge", !health_reason(s, text, sizeof(text)),
 	       "1 while a source is up, no sink fails and the store answers.");
 	put_sources(out, s->options.sources, s->options.source_count);

@@ -17,7 +17,7 @@
  * answered with 512 MB. Results that still do not fit are pruned to an eighth. */
 #define NODE_BYTES	128u
 
-/* A response in progress for this long is cancelled when memory runs out. */
+/* A response in progress for this long is canceled when memory runs out. */
 #define SENDING_NS	(30 * NS_PER_SECOND)
 
 struct answer_body {

@@ -241,7 +241,7 @@ TEST(invalid_parameters_of_runs_are_named)
 	check_bad("run=a/1&weights=0", "not all 0");
 	check_bad("run=a/1&weights=99999999999999999999", "a weight is at most");
 	check_bad("base_from=-1h&base_to=-2h", "is not before base_to");
-	check_bad("by=colour", "give function, line, file, class, namespace, package or own");
+	check_bad("by=shape", "give function, line, file, class, namespace, package or own");
 	check_bad("sort=number", "give self, total or name");
 	check_bad("scale=more", "give total, rate, requests or none");
 	check_bad("threshold=nan", "give a percentage");

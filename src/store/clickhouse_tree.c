@@ -216,7 +216,7 @@ static void place(struct placing *g, uint32_t number)
 
 /* --- In order --- */
 
-/* Any order in which paths with a common beginning are neighbours. */
+/* Any order in which paths with a common beginning are neighbors. */
 static int compare_paths(const void *x, const void *y)
 {
 	const struct path *a = x, *b = y;

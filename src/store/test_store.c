@@ -356,7 +356,7 @@ TEST(a_redelivered_batch_changes_nothing)
 	CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
 	CHECK_INT(append_one(f.store, 42, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(ask_sum(f.store, NOON, NOON + HOUR), 2);
-	/* Without an id nothing is recognised. */
+	/* Without an id nothing is recognized. */
 	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(ask_sum(f.store, NOON, NOON + HOUR), 4);

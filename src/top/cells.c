@@ -13,7 +13,7 @@ static bool has_unicode(void)
 	return wcwidth(0x2026) == 1;
 }
 
-/* Terminals do not agree on what joiners, selectors and tags make of their neighbours' width. */
+/* Terminals do not agree on what joiners, selectors and tags make of their neighbors' width. */
 static bool is_joiner(uint32_t c)
 {
 	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2060 && c <= 0x206f) || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff ||

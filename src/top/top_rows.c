@@ -137,7 +137,7 @@ static void fill_frames(struct top_rows *r, const struct live *l, enum live_peri
 
 /* --- labels */
 
-struct labelling {
+struct labeling {
 	struct top_rows *rows;
 	const struct live_scope *scope;
 	const char *key;
@@ -145,7 +145,7 @@ struct labelling {
 	size_t capacity;
 };
 
-static struct top_row *row_of(struct labelling *a, const char *value)
+static struct top_row *row_of(struct labeling *a, const char *value)
 {
 	struct top_rows *r = a->rows;
 	struct str name = { value, strlen(value) };
@@ -166,9 +166,9 @@ static int64_t sum(const struct profile *p, const char *column)
 	return c == UINT32_MAX ? 0 : profile_sum(p, c);
 }
 
-static void add_labelled(void *data, const struct profile *p)
+static void add_labeled(void *data, const struct profile *p)
 {
-	struct labelling *a = data;
+	struct labeling *a = data;
 	const char *value = labels_get(&p->labels, a->key), *scope = NULL;
 	struct top_row *row;
 
@@ -188,10 +188,10 @@ static void add_labelled(void *data, const struct profile *p)
 static void fill_labels(struct top_rows *r, const struct live *l, enum live_period period, const struct live_scope *scope,
 			const char *key)
 {
-	struct labelling a = { r, scope, key };
+	struct labeling a = { r, scope, key };
 
 	map_init(&a.by_value);
-	live_each(l, period, &a, add_labelled);
+	live_each(l, period, &a, add_labeled);
 	map_done(&a.by_value);
 }
 

@@ -16,7 +16,7 @@ static const char *const help[] = {
 	"r, z          reset: the time since the start begins now",
 	"",
 	"s t o O n     sort by self, total, off-CPU, off-CPU total, name",
-	"1 2 3 4 5     the same; < and > take the neighbouring column",
+	"1 2 3 4 5     the same; < and > take the neighboring column",
 	"Tab, g        rows by function, class, file, namespace, package,",
 	"              entry, pool, container; Shift-Tab, G: backwards",
 	"f             by function",

@@ -31,7 +31,7 @@ bad 'to: sqlite:x\nform: y\n'
 bad 'to: sqlite:x\nfrom:\n  - -\n'
 bad 'to: sqlite:x\nfrom:\n  - url: unix:/x\n'
 bad 'to:\n  - sqlite:x\n  - otlp://\nfrom: "-"\n'
-bad 'to: sqlite:x\ncolour: red\n'
+bad 'to: sqlite:x\ntint: red\n'
 bad 'to: sqlite:x\nretain: soon\n'
 bad 'to: sqlite:x\n\nmax-bytes: much\n'
 bad 'to: sqlite:x\nlabel-values: 0\n'
@@ -54,7 +54,7 @@ echo '# a variable with a slip in its name'
 slip() {
 	printf 'main;a 1\n' | env "$@" strobe collect --from - --to sqlite:four --listen none --quiet 2>&1
 }
-slip STROBE_LISTN=127.0.0.1:1 STROBE_MAX_BITES=1G STROBE_COLOUR=a-secret STROBE_SOKET=/x STROBE_LISTEN_=x STROBE_retain=3
+slip STROBE_LISTN=127.0.0.1:1 STROBE_MAX_BITES=1G STROBE_TINT=a-secret STROBE_SOKET=/x STROBE_LISTEN_=x STROBE_retain=3
 echo '# those of tests, of the extension, of other commands, of other software, and empty ones are fine'
 slip STROBE_CONFIG= STROBE_SOCKET=/x STROBE_EXTENSION=/x STROBE_TRACE=x STROBE_STORE=sqlite:/x STROBE_TEST_KILLS=3 STROBE_ROOT=/ \
 	STROBE_BENCH_SECONDS=1 STROBE_SERVICE_HOST=10.0.0.1 STROBE_PORT=tcp://10.0.0.1:8787 STROBE_PORT_8787_TCP=x STROBE_LISTN= \

@@ -24,6 +24,6 @@ diff --width-of afer -o x.svg; echo "exit $?"
 diff --delta total -o x.svg; echo "exit $?"
 diff --width 1 -o x.svg; echo "exit $?"
 strobe diff data/cart.json data/cart.xhprof -f svg | grep -o '<title>main[^<]*'
-# The scripts in both kinds of pictures get both values, and which change the colours are of.
+# The scripts in both kinds of pictures get both values, and which change the colors are of.
 diff -o d.html --width-of after --delta self && grep -o '"self":[a-z]*,"widthOf":"[a-z]*"' d.html
 diff -f svg --delta self 2>/dev/null | svg-boxes

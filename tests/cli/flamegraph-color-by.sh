@@ -1,4 +1,4 @@
-# --color-by layer and package: colours by what frames belong to, from names and files
+# --color-by layer and package: colors by what frames belong to, from names and files
 cat > a.folded <<'END'
 {main};Wiki\Parser\Lexer::next;strlen 2
 {main};Wiki\Parser\Tree::grow;malloc [libc.so.6];do_brk_[k] 3
@@ -8,5 +8,5 @@ for by in function layer package; do
 	echo "$by"
 	strobe flamegraph a.folded --color-by $by | svg-frames | sort
 done
-strobe flamegraph a.folded --color-by colour -o a.svg
+strobe flamegraph a.folded --color-by shape -o a.svg
 echo "exit $?"

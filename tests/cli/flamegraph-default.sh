@@ -1,2 +1,2 @@
-# the frames of a small profile, with flamegraph.pl's geometry and colours
+# the frames of a small profile, with flamegraph.pl's geometry and colors
 strobe flamegraph data/blog.folded | svg-frames

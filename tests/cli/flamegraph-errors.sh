@@ -3,7 +3,7 @@ try() {
 	strobe flamegraph "$@" >out
 	echo "exit $?, $(wc -c <out) bytes"
 }
-try --colours hot data/blog.folded
+try --collors hot data/blog.folded
 try --colors hto data/blog.folded
 try --colors nonsense data/blog.folded
 try --minwidth wide data/blog.folded

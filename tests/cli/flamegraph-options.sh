@@ -8,7 +8,7 @@ strobe flamegraph data/blog.folded --random >a.svg
 strobe flamegraph data/blog.folded --random >b.svg
 cmp -s a.svg b.svg || echo differs
 svg-frames a.svg | cut -f 1-4,6- >a
-strobe flamegraph data/blog.folded | svg-frames | cut -f 1-4,6- | cmp - a && echo 'only in colours'
+strobe flamegraph data/blog.folded | svg-frames | cut -f 1-4,6- | cmp - a && echo 'only in colors'
 printf 'a\303\251;b 2\n' | strobe flamegraph --encoding ISO-8859-1 - >a.svg
 head -n 1 a.svg
 grep -o '<title>[^<]*' a.svg

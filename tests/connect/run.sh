@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a program of this directory with its npm packages, which the lock names: run.sh CACHE PROGRAM ARGUMENTS. They are installed into
-# CACHE once. PROTO names the descriptors that protoc makes of the .proto files, in CACHE. What is missing is said, with status 77.
+# CACHE once. PROTO names the descriptors that protoc makes of the .proto files, in CACHE. If one is missing, it is named, with status 77.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cache=$1 program=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the tests of profiles that others send: run_ingest.sh PROGRAM CACHE. They need node and the packages of package-lock.json,
-# which are installed into CACHE. What is missing is a skip.
+# which are installed into CACHE. If one is missing, the tests are skipped.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cache=$2

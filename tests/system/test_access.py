@@ -215,7 +215,7 @@ def tokens_come_from_the_environment_or_files():
         with open(f'{d}/token', 'w') as f:
             f.write(reader + '\n')
         os.chmod(f'{d}/token', 0o600)
-        with Daemon(d, '--read-token-file', f'{d}/token', environment={'STROBE_TOKEN': token}) as daemon:
+        with Daemon(d, '--read-token-file', f'{d}/token', environment={'STROBE_TOKEN': token, 'STROBE_WITHOUT': 'bpf_loop', 'STROBE_SWITCHES_PER_SECOND': '100'}) as daemon:
             check(SECRET not in command_line(daemon.process.pid), 'no token in the command line')
             check('401' in str(failure(daemon.get, '/metrics')), 'without a token nothing is told')
             for which in ({'STROBE_TOKEN': token}, {'STROBE_TOKEN': reader}):

@@ -53,7 +53,7 @@ def number(text):
 
 
 def drawn(d, query):
-    """By name of the function or "caller → callee": values before and after, colour, and whether it is dashed."""
+    """By name of the function or "caller → callee": values before and after, color, and whether it is dashed."""
     try:
         tree = xml.fromstring(d.get('/api/v1/callgraph?' + query))
     except urllib.error.HTTPError as e:
@@ -101,7 +101,7 @@ def both_sides_are_drawn_with_the_values_of_their_stacks():
 
 
 @test
-def the_other_way_round_colours_and_sides_are_swapped():
+def the_other_way_round_colors_and_sides_are_swapped():
     with Directory() as directory, Daemon(directory) as d:
         post(d, 'before', BEFORE)
         post(d, 'after', AFTER)

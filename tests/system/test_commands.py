@@ -1,4 +1,4 @@
-"""Behaviour shared by all commands that `strobe --help` lists."""
+"""Behavior shared by all commands that `strobe --help` lists."""
 import re
 import subprocess
 

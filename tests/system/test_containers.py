@@ -59,7 +59,7 @@ def stored(daemon, samples):
 
 
 @test
-def samples_are_labelled_by_the_environment_of_their_process():
+def samples_are_labeled_by_the_environment_of_their_process():
     rules = ('pod=env:POD_NAME', 'service_name=otel:service.name', 'node=daemon-env:NODE_NAME')
     with Directory() as directory, Daemon(directory, *(w for r in rules for w in ('--label-from', r)), environment={'NODE_NAME': 'n3'}) as d:
         with sender(d.socket, environment=POD), sender(d.socket, 'own', {'entry': 'index', 'pod': 'mine'}, POD), sender(d.socket, 'bare'):
@@ -71,7 +71,7 @@ def samples_are_labelled_by_the_environment_of_their_process():
 
 
 @test
-def runs_are_labelled_like_samples_and_keep_their_own_labels():
+def runs_are_labeled_like_samples_and_keep_their_own_labels():
     with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-from', 'id=env:POD_NAME') as d:
         with sender(d.socket, labels={'id': 'one', 'url': '/cart'}, environment=POD), sender(d.socket, labels={'id': 'two', 'pod': 'mine'}, environment=POD), \
                 sender(d.socket, labels={'id': 'bare'}):
@@ -82,7 +82,7 @@ def runs_are_labelled_like_samples_and_keep_their_own_labels():
 
 
 @test
-def samples_of_a_recorder_are_not_labelled_by_its_place():
+def samples_of_a_recorder_are_not_labeled_by_its_place():
     with Directory() as directory, Daemon(directory, '--label-from', 'pod=env:POD_NAME', '--label-from', 'node=daemon-env:NODE_NAME',
                                           environment={'NODE_NAME': 'n3'}) as d:
         with sender(d.socket, labels={'entry': 'index', 'sampler': 'record'}, environment=POD):
@@ -92,7 +92,7 @@ def samples_of_a_recorder_are_not_labelled_by_its_place():
 
 
 @test
-def samples_are_labelled_by_the_control_group_of_their_process():
+def samples_are_labeled_by_the_control_group_of_their_process():
     with Directory() as directory, Cgroup() as group, Daemon(directory, '--label-from', 'container=cgroup:container') as d:
         with sender(d.socket, before=group.take), sender(d.socket):
             stored(d, 2)

@@ -18,22 +18,8 @@ def blocks(kind):
 
 
 def apply(diff, tree):
-    """A diff whose @@ has no numbers: the lines with blanks and minus signs are found, and become those with blanks and plus signs."""
-    path = None
-    for part in re.split(r'^(--- a/.*\n\+\+\+ b/.*\n)', diff, flags=re.M)[1:]:
-        if part.startswith('--- a/'):
-            path = f'{tree}/{part.splitlines()[0][len("--- a/"):]}'
-            continue
-        for hunk in part.split('@@\n')[1:]:
-            lines = hunk.splitlines(True)
-            before = ''.join(line[1:] for line in lines if line[0] in ' -')
-            after = ''.join(line[1:] for line in lines if line[0] in ' +')
-            with open(path, encoding='utf-8') as f:
-                text = f.read()
-            if not check(text.count(before) == 1, f'{path} has once: {before!r}'):
-                return
-            with open(path, 'w', encoding='utf-8') as f:
-                f.write(text.replace(before, after))
+    done = subprocess.run(['git', '-C', tree, 'apply', '-'], input=diff, capture_output=True, text=True)
+    check(done.returncode == 0, f'git apply: {done.stderr}')
 
 
 def copy_of_the_tree(tree):

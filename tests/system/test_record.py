@@ -372,7 +372,7 @@ def each_suffix_is_a_format_with_what_was_counted():
                 text = f.read().decode('utf-8', 'replace')
             check(re.search(r'sampler\W+record', text) and re.search(r'ticks\W+\d{2,}', text) and re.search(r'kept\W+\d{2,}', text),
                   f'{name}: {text[:300]}')
-            check(not re.search('svgz?$|html$', name) or '"colorBy":"layer"' in text, f'{name} is coloured by layer')
+            check(not re.search('svgz?$|html$', name) or '"colorBy":"layer"' in text, f'{name} is colored by layer')
 
 
 MANY_STACKS = '''<?php

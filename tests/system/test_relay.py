@@ -592,13 +592,13 @@ def a_cluster_has_the_stream_of_each_host_on_one_key():
         check(Stream(other, key).total() == before + 3, 'all is where the slot is now')
 
 
-class Centre:
+class Center:
     """The collector that reads the stream, with a store."""
 
     def __init__(self, directory, url):
         self.directory, self.process = directory, None
         self.command = [STROBE, 'collect', '--from', url, '--to', f'sqlite:{directory}/store', '--state',
-                        f'{directory}/centre', '--listen', 'none']
+                        f'{directory}/center', '--listen', 'none']
 
     def start(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -641,22 +641,22 @@ def a_broker_that_is_loading_its_data_is_waited_for_on_both_sides():
         redis.command('SAVE')
         redis.kill()
         redis.start(wait=False)
-        with Relay(d, url(redis)) as relay, Centre(d, redis.url('?stream=strobe&group=g')) as centre:
+        with Relay(d, url(redis)) as relay, Center(d, redis.url('?stream=strobe&group=g')) as center:
             relay.send(one('f0'))
             check(wait_for(lambda: any('loading' in line for line in relay.lines)), f'it is said: {relay.lines}')
             check(relay.figure('up') == 0, 'it is not up')
             check(relay.wait_until_forwarded(1), 'it arrives when all is loaded')
             check(len([line for line in relay.lines if 'loading' in line]) == 1, f'it is said once: {relay.lines}')
             check(wait_for(lambda: any(group[7] != b'0-0' for group in redis.command('XINFO', 'GROUPS', 'strobe'))), 'it is read')
-            check(centre.end(signal.SIGTERM) == 0, 'the collector ends well')
-            check(centre.stored()[0] == {'main;f0': 1}, 'and stored')
+            check(center.end(signal.SIGTERM) == 0, 'the collector ends well')
+            check(center.stored()[0] == {'main;f0': 1}, 'and stored')
 
 
 @test
 def from_host_to_store_each_sample_counts_once_whoever_is_killed():
     random.seed(3)
     with Directory() as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
-            Relay(d, url(redis)) as relay, Centre(d, redis.url('?stream=strobe&group=g')) as centre:
+            Relay(d, url(redis)) as relay, Center(d, redis.url('?stream=strobe&group=g')) as center:
         sums = {}
         for i in range(24):
             for _ in range(20):
@@ -665,8 +665,8 @@ def from_host_to_store_each_sample_counts_once_whoever_is_killed():
                 sums[f'main;{name}'] = sums.get(f'main;{name}', 0) + 2
             time.sleep(0.15)
             if i in (6, 18):
-                centre.end(signal.SIGKILL)
-                centre.start()
+                center.end(signal.SIGKILL)
+                center.start()
             if i == 9:
                 redis.restart()
             if i == 12:
@@ -685,8 +685,8 @@ def from_host_to_store_each_sample_counts_once_whoever_is_killed():
             facts = dict(zip(group[::2], group[1::2]))
             return facts[b'pending'] == 0 and facts[b'lag'] == 0
         check(wait_for(is_read), 'all is read and acknowledged')
-        check(centre.end(signal.SIGTERM) == 0, 'the collector ends well')
-        stored, runs = centre.stored()
+        check(center.end(signal.SIGTERM) == 0, 'the collector ends well')
+        stored, runs = center.stored()
         check(stored == sums, f'the store has what was sent: {sum(stored.values())} of {sum(sums.values())}')
         check(runs == ['r1'], f'and the run: {runs}')
 

@@ -87,7 +87,7 @@ def each_column_sorts_both_ways_in_the_api_and_on_the_page():
             check(len(re.findall('aria-sort=', there)) == 1, f'{title} says so')
         check('aria-sort="descending"' in d.get('/runs?sort=cpu'), 'largest first')
         check('sort=cpu&amp;order=asc">CPU' in d.get('/runs?sort=cpu&source=shop'), 'a second click turns it round')
-        for bad in ('sort=colour', 'order=up', 'after=1', 'limit=-1', 'labels=host', 'sort=cpu&after=x.1'):
+        for bad in ('sort=shape', 'order=up', 'after=1', 'limit=-1', 'labels=host', 'sort=cpu&after=x.1'):
             check(ask(d, '/api/v1/runs?' + bad)[0] == 400 and ask(d, '/runs?' + bad)[0] == 400, bad)
 
 

@@ -595,14 +595,14 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
 
 
 @test
-def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_again():
-    with Directory() as edge, Directory() as centre, RedisServer() as redis:
-        url, config = f'redis://127.0.0.1:{redis.port}/?stream=strobe', f'{centre}/c.yaml'
-        without = {'from': [f'unix:{centre}/s'], 'to': [f'sqlite:{centre}/a']}
-        with_stream = {**without, 'from': [f'{url}&group=g', f'unix:{centre}/s']}
+def from_a_relay_by_a_stream_to_a_center_that_lets_the_stream_go_and_takes_it_again():
+    with Directory() as edge, Directory() as center, RedisServer() as redis:
+        url, config = f'redis://127.0.0.1:{redis.port}/?stream=strobe', f'{center}/c.yaml'
+        without = {'from': [f'unix:{center}/s'], 'to': [f'sqlite:{center}/a']}
+        with_stream = {**without, 'from': [f'{url}&group=g', f'unix:{center}/s']}
         write_config(config, **with_stream)
         relay = Collector(edge, '--from', f'unix:{edge}/s', '--to', f'{url}&window=1')
-        with Collector(centre, '-c', config) as c, relay:
+        with Collector(center, '-c', config) as c, relay:
             s = connect(f'{edge}/s')
 
             def send_and_wait(stored):
@@ -621,7 +621,7 @@ def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_ag
             n = relay.sums()['sinks'][0]
             check(n['up'] and n['counts']['relay_received_samples_total'] == 40, f'the relay has handed all over: {n}')
             check(relay.stop() == 0 and c.stop() == 0, 'both end with 0')
-        check(total(centre, f'{centre}/a') == 40, 'nothing is lost or doubled')
+        check(total(center, f'{center}/a') == 40, 'nothing is lost or doubled')
 
 
 class Traffic:

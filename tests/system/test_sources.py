@@ -147,7 +147,7 @@ def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
 
 @test
 def a_redis_at_a_unix_socket_is_a_source_and_a_sink_and_the_yaml_may_name_it():
-    with Directory() as directory, Directory() as centre:
+    with Directory() as directory, Directory() as center:
         path, config = f'{directory}/redis.sock', f'{directory}/arclamp-log.yaml'
         write(config, f"""
 base_path: {directory}/logs
@@ -158,7 +158,7 @@ logs: [{{period: hourly, format: '%Y-%m-%d_%H', retain: 24}}]
         url = f'redis://:geheim@{quote(path, safe="")}/3?stream=strobe'
         with RedisServer('--unixsocket', path, password='geheim') as redis, \
              Collector(directory, '--arclamp', config, '--to', url) as edge, \
-             Collector(centre, '--from', f'{url}&group=g', '--to', f'sqlite:{centre}/s') as c:
+             Collector(center, '--from', f'{url}&group=g', '--to', f'sqlite:{center}/s') as c:
             redis.wait_for_subscriber('excimer-wall')
             redis.command('PUBLISH', 'excimer', 'index.php;main 1')
             redis.command('PUBLISH', 'excimer-wall', 'index.php;main 2')

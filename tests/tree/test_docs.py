@@ -18,6 +18,10 @@ OTHER_COMMENT = r'(?:^[ \t]*# .*\n)+|(?:^[ \t]*//.*\n)+|^[ \t]*/\*\*?[ \n][\s\S]
 LATER_SENTENCE = re.compile(r'[.;:?!](?:[ \t]|\n[ \t]*(?:\*|//|#)?[ \t]*)+((?:What|Whom?|Whose|Which|Of|Th(?:at|ose) (?:of|that|which))\b.*)')
 SECTION = re.compile(r'^[ \t]*(?:/\*|//|#) ?-{2,} ((?:what|whom?|whose|which|where|whether|when|why|how|of)\b.*)', re.M | re.I)
 OF_SCRIPTS = re.compile(r'^\s*(?:"""|# |// |/\*\*? )((?:What|Whom?|Whose|Which|Where|How|Of)\b.*)', re.M)
+# American spelling, as in the names of options and fields. The palette "grey" is flamegraph.pl's, and the counter of peers without labels
+# keeps its name.
+BRITISH = re.compile(r'\w*(?:(?:colo|behavio|favo|flavo|hono|labo|neighbo)ur|(?:cancel|(?<!un)label|model|signal|travel)l(?:ed|ing)'
+                     r'|(?:initial|normal|optim|organ|recogn|serial|summar)is(?:e|ing|ation)|\b(?:cent(?:re)|licen(?:ce))s?\b)\w*', re.I)
 
 
 def read(path):
@@ -97,7 +101,7 @@ def sources():
         for folder, below, files in os.walk(os.path.join(ROOT, place)):
             below[:] = [b for b in below if b not in ('corpus', 'node_modules', '.libs')]
             for name in files:
-                if '.' not in name or name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.mjs', '.css')):
+                if '.' not in name or name.endswith(('.c', '.h', '.py', '.php', '.inc', '.phpt', '.ts', '.tsx', '.mjs', '.css', '.sh')):
                     yield os.path.relpath(os.path.join(folder, name), ROOT)
 
 
@@ -113,6 +117,13 @@ def clauses_in_sections():
     return [f'{path}: {line}' for path in sources() for line in SECTION.findall(read(path))]
 
 
+def british_spellings():
+    for path in [*DOCUMENTS, *sources()]:
+        for number, line in enumerate(read(path).splitlines(), 1):
+            for word in BRITISH.findall(line) if 'COST CENTRE' not in line else []:
+                yield f'{path}:{number}: {word}'
+
+
 def main():
     told(unlisted_decisions(), 'each decision is in the index of docs/decisions')
     told(list(broken_links()), 'each link of the documents leads to a file and a heading')
@@ -122,6 +133,7 @@ def main():
          'no heading and no item of a list begins with a noun clause')
     told(clauses_in_comments(), 'no sentence of a comment begins with a question word or with "of"')
     told(comments_without_a_noun(), 'no comment of C begins with "those" or "that", which the reader would have to look for')
+    told(list(british_spellings()), 'spelling is American: color, behavior, canceled')
     told(clauses_in_sections(), 'the title of a section of code is a noun phrase, no question and no "of"')
 
 

@@ -37,7 +37,7 @@ export async function drawn(page) {
 
 export const ready = (page) => page.waitForSelector('main[data-ready="true"]');
 
-// Prints a page to a PDF, and returns its canvases and the colour of the page's words as they were when it was laid out: after the page had heard
+// Prints a page to a PDF, and returns its canvases and the color of the page's words as they were when it was laid out: after the page had heard
 // of it, which it does in time or not at all.
 export async function printed(page) {
 	await page.bringToFront();
@@ -70,7 +70,7 @@ export async function accessible(page, where, { evaluate = false } = {}) {
 
 const luminance = (color) => color.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
 
-// The contrast of words in each box of a call graph that is seen and large enough: the colour beside the words, with filters applied, and that
+// The contrast of words in each box of a call graph that is seen and large enough: the color beside the words, with filters applied, and that
 // of the words, which have none.
 export async function boxContrasts(page) {
 	await drawn(page);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the browser tests: run_page.sh TEST.mjs PROGRAM CACHE. They need node, Chromium, and two npm packages (the lock of
-# web/ says which), which are taken from web/node_modules or installed into CACHE. What is missing is a skip.
+# web/ says which), which are taken from web/node_modules or installed into CACHE. If one is missing, the tests are skipped.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 web=$here/../../web

@@ -216,7 +216,7 @@ for (const [name, address, how] of some([['traces', '/?run=shop/trace2&base=shop
 	});
 
 await test('the head of a scaled difference says what there was, as that of the server', async () => {
-	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split(/scale(?!d)/)[0].split('colours')[0]);
+	const head = (page) => page.$eval('.about .facts', (e) => e.textContent.split(/scale(?!d)/)[0].split('colors')[0]);
 	const a = await openAt(`${site}/?run=shop/after&base=shop/before&scale=total`), b = await openFile('scaled', '');
 	check(await head(a) === await head(b) && (await head(b)).includes('what was before ×'), await head(a), await head(b));
 	await a.close();
@@ -233,7 +233,7 @@ for (const how of some([{ 'keep-i': 'part3' }, { remove: 'Part3.*step1', keep: '
 	await test(`stack filters leave the scale of a difference alone, on the server and in a file: ${JSON.stringify(how)}`, async () => {
 		// Chance is judged by what was measured of fewer functions.
 		await compared('scaled', SCALED, how);
-		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split(/scale(?!d)/)[0].split('colours')[0], all.match(/× [\d.]+/)[0]]));
+		await compared('scaled', SCALED, how, (page) => texts(page, '.about .facts').then(([all]) => [all.split(/scale(?!d)/)[0].split('colors')[0], all.match(/× [\d.]+/)[0]]));
 	});
 
 for (const [by, fn] of some([['', 'App\\Kernel::handle'], ['', 'App\\Part3\\Class2::step1'], ['', 'App\\Part1\\Class0::step4'], ['class', 'App\\Part5\\Class1']]))
@@ -434,7 +434,7 @@ await test('filters that take for ever are given up, from the address, by Back a
 
 await test('its own link opens the same view, and so do those of older files', async () => {
 	const page = await openFile('after', 'zoom=;%7Bmain%7D;App%5CKernel%3A%3Ahandle;no%20longer&search=Part3&reversed=0&color=layer&keep=Part3');
-	check((await texts(page, '.crumbs button')).includes('App\\Kernel::handle') && await page.$eval('select[aria-label="Colours"]', (e) => e.value) === 'layer');
+	check((await texts(page, '.crumbs button')).includes('App\\Kernel::handle') && await page.$eval('select[aria-label="Colors"]', (e) => e.value) === 'layer');
 	check((await texts(page, '.chips button')).join() === 'with Part3 ×', await texts(page, '.chips button'));
 	await page.close();
 	const old = await openFile('after', 'reversed=1');
@@ -442,10 +442,10 @@ await test('its own link opens the same view, and so do those of older files', a
 	await old.close();
 });
 
-await test('colours are chosen where boxes have them: not of groups, nor in the call graph', async () => {
+await test('colors are chosen where boxes have them: not of groups, nor in the call graph', async () => {
 	for (const [fragment, has] of [['', true], ['show=graph', true], ['by=own', true], ['function=App%5CKernel%3A%3Ahandle', true], ['by=class', false], ['show=calls', false], ['show=table', false]]) {
 		const page = await openFile('after', [fragment, 'color=layer'].filter(Boolean).join('&'));
-		check(!!await page.$('select[aria-label="Colours"]') === has && !!await page.$('.legend.layers') === has, fragment);
+		check(!!await page.$('select[aria-label="Colors"]') === has && !!await page.$('.legend.layers') === has, fragment);
 		await page.close();
 	}
 	const page = await openFile('after', 'by=class&color=layer&show=graph'), pixels = (p) => p.$eval('.flame canvas', (c) => c.toDataURL()), layers = await pixels(page);
@@ -455,7 +455,7 @@ await test('colours are chosen where boxes have them: not of groups, nor in the 
 	await page.close();
 });
 
-await test('the page of the server and that in a file have the same colours, in every grouping', async () => {
+await test('the page of the server and that in a file have the same colors, in every grouping', async () => {
 	for (const by of ['', 'own', 'class', 'namespace', 'file', 'package']) {
 		const pixels = async (page) => {
 			await drawn(page);
@@ -478,7 +478,7 @@ await test('the page of the server and that in a file have the same colours, in 
 await test('options of the picture are how it begins', async () => {
 	const page = await openFile('options'), pressed = () => page.$$eval('.graph .tools .segments button', (all) => all.map((b) => b.getAttribute('aria-pressed')).join());
 	check(await pressed() === 'true,true' && await text(page, 'h1') === 'Leaves & <b>callers</b>' && (await text(page, '.subtitle')).includes('</style> Monday'));
-	check(await page.title() === 'Leaves & <b>callers</b>' && await page.$eval('select[aria-label="Colours"]', (e) => e.value) === 'function');
+	check(await page.title() === 'Leaves & <b>callers</b>' && await page.$eval('select[aria-label="Colors"]', (e) => e.value) === 'function');
 	// Most of the pixels of some narrow boxes, as there are gaps between them.
 	const blue = await page.$eval('.flame canvas', (c) => [...Array(60).keys()].filter((x) => {
 		const [r, , b] = c.getContext('2d').getImageData(80 + x, 35, 1, 1).data;
@@ -566,7 +566,7 @@ await test('only my code: what is not has a row', async () => {
 	await plain.close();
 });
 
-await test('a difference: widths, and colours of what functions took themselves', async () => {
+await test('a difference: widths, and colors of what functions took themselves', async () => {
 	const page = await openFile('diff'), colors = () => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 45, 1000, 1).data].join());
 	const before = await colors();
 	await press(page, 'self');
@@ -581,7 +581,7 @@ await test('a difference: widths, and colours of what functions took themselves'
 	await page.close();
 });
 
-await test('the sentence above a difference says the widths and colours that are shown', async () => {
+await test('the sentence above a difference says the widths and colors that are shown', async () => {
 	const begin = 'Orange is more than before, blue is less; widths are ';
 	for (const [fragment, note] of [['', `${begin}the larger of before and after`], ['width=before', `${begin}before`], ['width=difference', `${begin}how much changed`],
 		['self=1&width=after', 'Orange took more itself than before, blue less; widths are after']]) {
@@ -843,7 +843,7 @@ await test('the rows at the root stay in sight when the window grows, and when i
 	await page.close();
 });
 
-await test('a print has all of the graph and the first rows of the table, in light colours; afterwards the page is what it was', async () => {
+await test('a print has all of the graph and the first rows of the table, in light colors; afterwards the page is what it was', async () => {
 	const stack = Array.from({ length: 60 }, (_, i) => `f${i}`).join(';'), wide = Array.from({ length: 400 }, (_, i) => `f0;g${i} 1`).join('\n');
 	writeFileSync(join(folder, 'sheet.folded'), `${stack} 5000\n${wide}\n`);
 	strobe('flamegraph', '-q', join(folder, 'sheet.folded'), '-o', page_('sheet'));

@@ -332,7 +332,7 @@ async function table(page) {
 	});
 }
 
-	await test(`svg: of a difference widths and colours can mean something else, and what is gone is there`, async () => {
+	await test(`svg: of a difference widths and colors can mean something else, and what is gone is there`, async () => {
 		draw(`difference.svg`, DIFFERENCE);
 		const page = await openPage(`${site}/difference.svg`);
 		let rows = await table(page);
@@ -461,22 +461,22 @@ await test('svg: boxes in sight have labels, however many rows the picture has, 
 		return top > 60 && bottom < innerHeight - 30;
 	}).map((e) => e.textContent));
 	// Each row between the bars has both, whatever its number.
-	const isLabelled = async (where) => {
+	const isLabeled = async (where) => {
 		const seen = await labels(), levels = [...new Set(seen.map((t) => t.replace(/.*level/, '')))].filter((l) => l !== 'all');
 		check(levels.length > 40 && levels.every((l) => seen.includes(`Wide::level${l}`) && seen.includes(`Narrow::level${l}`)), where, levels.length, seen.length);
 		check(await page.$$eval('#frames > g', (all) => all.length) < 900, where);
 	};
-	await isLabelled('at the root');
+	await isLabeled('at the root');
 	for (const y of [0, 12_000, 3000]) {
 		await page.evaluate((to) => scrollTo(0, to), y);
 		await page.waitForFunction(() => [...document.querySelectorAll('#frames text')].some((e) => Math.abs(e.getBoundingClientRect().top - innerHeight / 2) < 20));
-		await isLabelled(y);
+		await isLabeled(y);
 	}
 	await page.emulateMediaType('print');
 	await page.waitForFunction(() => document.querySelectorAll('#frames > g').length >= 1500);
 	await page.emulateMediaType(null);
 	await page.waitForFunction(() => document.querySelectorAll('#frames > g').length < 900);
-	await isLabelled('after print');
+	await isLabeled('after print');
 	check(page.complaints.length === 0, page.complaints);
 	await page.close();
 });
@@ -508,7 +508,7 @@ await test('svg: a width that was chosen stays, and its bar does not leave a sma
 	await page.close();
 });
 
-	await test(`svg: it is printed in light colours, also in the dark`, async () => {
+	await test(`svg: it is printed in light colors, also in the dark`, async () => {
 		const page = await openPage(`${site}/a.svg`, { dark: true, width: 900 });
 		await page.emulateMediaType('print');
 		const [paper, words] = await page.evaluate((isSvg) => {
@@ -530,7 +530,7 @@ await test('svg: a narrow picture wraps its bar', async () => {
 	await page.close();
 });
 
-await test('svg: colours by layer and package, and what --color-by and --inverted begin with', async () => {
+await test('svg: colors by layer and package, and what --color-by and --inverted begin with', async () => {
 	const page = await openPage(`${site}/layer.svg`), start = await frames(page);
 	check(await page.$eval('select', (e) => e.value) === 'layer' && start['Parse::tree'].fill !== start.paint.fill && start.all.y < start.main.y, start);
 	await page.select('select', 'package');

@@ -75,7 +75,7 @@ await test('nothing on the page jumps while it loads', async () => {
 
 await test('the flame graph is drawn', async () => {
 	await drawn(page);
-	check(await colors(page) > 50, 'colours', await colors(page));
+	check(await colors(page) > 50, 'colors', await colors(page));
 });
 
 await test('the table has the functions with the largest self value first', async () => {
@@ -342,7 +342,7 @@ await test('any label of the data can be filtered by', async () => {
 	await open.close();
 });
 
-// Pixels of the chart by colour.
+// Pixels of the chart by color.
 const painted = (open) => open.evaluate(() => {
 	const c = document.querySelector('.plot canvas'), { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height), counts = {};
 	for (let i = 0; i < data.length; i += 4) {
@@ -821,7 +821,7 @@ await test('the bar has one row with the usual labels, and whatever the zone is 
 	await other.close();
 });
 
-await test('a print has the timeline, as wide as a sheet, the graph and no controls, in light colours', async () => {
+await test('a print has the timeline, as wide as a sheet, the graph and no controls, in light colors', async () => {
 	const other = await openPage(`${site}/?entry=index`, { dark: true });
 	await other.waitForSelector('.plot canvas');
 	const was = await other.$eval('.plot canvas', (e) => e.width), { canvases: [plot, flame], muted } = await printed(other);

@@ -195,7 +195,7 @@ await test('next and previous match lead to each match, however narrow, and to n
 	check(await page.$eval('.matched', (e) => e.title) === '300 samples of 1 function in 300 places', await page.$eval('.matched', (e) => e.title));
 	for (const n of ['000', '001', '002', '003']) {
 		check(await step('Next') === `{main};f${n}`, n, page.url());
-		check(await marked() > 1000, 'the match has its colour where it is zoomed', await marked());
+		check(await marked() > 1000, 'the match has its color where it is zoomed', await marked());
 	}
 	check(await step('Previous') === '{main};f002', page.url());
 	await page.focus('.flame');
@@ -432,7 +432,7 @@ await test('the wide table has every metric, and sorts by each', async () => {
 	await open.close();
 });
 
-await test('a comparison shows what changed, more in one colour and less in the other', async () => {
+await test('a comparison shows what changed, more in one color and less in the other', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before');
 	await drawn(open);
 	check((await text(open, '.about h2')) === 'run shop/after compared with run shop/before');
@@ -443,7 +443,7 @@ await test('a comparison shows what changed, more in one colour and less in the 
 	for (const [pane, isThere] of [['both', true], ['table', false], ['flame graph', true], ['call graph', false], ['both', true]]) {
 		await open.evaluate((p) => [...document.querySelectorAll('.panes button')].find((b) => b.textContent.endsWith(p)).click(), pane);
 		await open.waitForFunction((on) => !!document.querySelector('select[aria-label="Width"]') === on, {}, isThere);
-		check((await choices()).includes('self') === isThere, 'what widths and colours mean, where some are drawn', pane, await choices());
+		check((await choices()).includes('self') === isThere, 'what widths and colors mean, where some are drawn', pane, await choices());
 	}
 	await open.close();
 });

@@ -102,7 +102,7 @@ await test('the call graph says what it lacks, and why it is empty', async () =>
 	await open.close();
 });
 
-await test('the call graph of a comparison draws both sides, in colours of the change', async () => {
+await test('the call graph of a comparison draws both sides, in colors of the change', async () => {
 	for (const dark of [false, true]) {
 		const open = await openPage('/?run=shop/cart&base=shop/recursion&threshold=0#show=calls', { dark, policy: false });
 		await open.waitForSelector('.call-graph svg .node');
@@ -115,7 +115,7 @@ await test('the call graph of a comparison draws both sides, in colours of the c
 		const color = (k) => open.$$eval(`.call-graph .edge.${k} path`, (all) => all.map((e) => getComputedStyle(e).stroke.match(/\d+/g).map(Number)));
 		check((await color('grew')).every(([r, , b]) => r > b) && (await color('fell')).every(([r, , b]) => r < b), 'arrows', await color('grew'), await color('fell'));
 		check((await color('grew')).length > 0 && (await color('fell')).length > 0, 'there are both');
-		check(await text(open, '.legend') === 'gone', 'a legend beside that of the colours');
+		check(await text(open, '.legend') === 'gone', 'a legend beside that of the colors');
 		await accessible(open, 'the call graph of a comparison');
 		await open.$eval('.call-graph .node.fell', (e) => e.focus());
 		await open.keyboard.press('Enter');

@@ -375,7 +375,7 @@ await test('a filter of stacks is added once, and can be cleared where nothing i
 	await open.close();
 });
 
-await test('boxes of a difference are coloured by self values, as in a file', async () => {
+await test('boxes of a difference are colored by self values, as in a file', async () => {
 	const open = await openPage('/?run=shop/after&base=shop/before'), look = () => open.$eval('.flame canvas', (c) => c.toDataURL());
 	await drawn(open);
 	const before = await look();
@@ -400,7 +400,7 @@ await test('a shallow graph of callers takes no more room than it needs, and a s
 });
 
 // The function is the first box of both.
-await test('both graphs of a function have one scale of colours, in which chance is pale', async () => {
+await test('both graphs of a function have one scale of colors, in which chance is pale', async () => {
 	const run = (id, stacks) => fetch(`${site}/api/v1/runs?source=chance&id=${id}`, { method: 'POST', body: stacks });
 	await run('a', 'main;f;g 60\nmain;f;h 41\nmain;z 99\n');
 	await run('b', 'main;f;g 10\nmain;f;h 90\nmain;z 99\n');

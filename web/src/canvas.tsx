@@ -14,7 +14,7 @@ export interface CanvasProps {
 	label: string;				// "Flame graph"
 	question(): string;			// data that answers the same one as before is shown where the old one was
 	data(): FlameData | null;		// these are read in effects, and again when a signal changes
-	graphs?(): FlameData[];			// those that colours have one scale in
+	graphs?(): FlameData[];			// those that colors have one scale in
 	zoomed(): number;
 	inverted(): boolean;
 	zoom(box: number): void;

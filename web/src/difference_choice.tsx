@@ -1,4 +1,4 @@
-// The choice of what widths and colours mean in the graph of a difference.
+// The choice of what widths and colors mean in the graph of a difference.
 
 import { ofSelf } from './file/paint';
 import { facts } from './file/start';
@@ -14,7 +14,7 @@ export function DifferenceChoice() {
 			change({ filters: value === first ? others : [...others, ['width', value || 'maximum']] })}>
 			{WIDTHS.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
 		</select></label>
-		<button type="button" aria-pressed={self} title="Colours by self value, without callees"
+		<button type="button" aria-pressed={self} title="Colors by self value, without callees"
 			onClick={() => IN_FILE ? setFilters('self', !self === !!facts().self ? [] : [self ? '0' : '1']) : setSelfColors(!self)}>self</button>
 	</>;
 }

@@ -67,7 +67,7 @@ function Compared() {
 			{c && <Fact name={format.columnName(c.name)}>{format.value(c.given ?? c.before ?? 0, c.unit)} → {format.value(c.total, c.unit)}</Fact>}
 			{factor !== 1 && <Fact name="scaled">what was before × {Number(factor.toPrecision(4))}</Fact>}
 			{!IN_FILE && <Fact name="scale"><Scale /></Fact>}
-			<Fact name="colours"><i class="swatch more" /> more <i class="swatch less" /> less</Fact>
+			<Fact name="colors"><i class="swatch more" /> more <i class="swatch less" /> less</Fact>
 		</dl>
 	</>;
 }

@@ -1,4 +1,4 @@
-// How the first profile comes into an empty store.
+// The ways to a first profile in an empty store.
 
 export function HowToStart() {
 	return <>

@@ -5,7 +5,7 @@ import { facts } from './file/start';
 import { table } from './load';
 import { openFunction } from './state';
 
-// If a file brings measured neighbours, they are those of all functions of a name.
+// If a file brings measured neighbors, they are those of all functions of a name.
 const shared = computed(() => {
 	const file = new Map<string, string>(), names = new Set<string>();
 	if (!(IN_FILE && facts().around))

@@ -1,4 +1,4 @@
-// The series of the timeline: its values of a label, the rest, and their colours.
+// The series of the timeline: its values of a label, the rest, and their colors.
 
 import type { Timeline } from './api';
 
@@ -10,7 +10,7 @@ export function partsOf(t: Timeline): { name: string; samples: number[] }[] {
 	return t.others!.some((n) => n > 0) ? [...parts, { name: 'others', samples: t.others! }] : parts;
 }
 
-// The name of a part's colour in the style sheet.
+// The name of a part's color in the style sheet.
 export function colorOf(t: Timeline, part: number): string {
 	return !t.values ? '--accent-fill' : part < t.values.length ? `--series-${part + 1}` : '--series-others';
 }

@@ -14,7 +14,7 @@ function filterText(): [key: string, text: string] | null {
 	return d && box > 0 && !isGrey(d, box) ? ['', `^${escape(d.name(box))}$`] : null;
 }
 
-// Of the page's syntax the server's has no looking around, no flags of groups, and no references.
+// The page's syntax has lookarounds, flags of groups and references; the server's has none of them.
 const UNKNOWN = /\(\?(?!:|<\w)|\\[1-9kpPuc]/;
 const NO_FILTER = 'The server cannot filter by (?…) other than (?:…), nor by references or Unicode classes';
 

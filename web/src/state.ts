@@ -65,7 +65,7 @@ export const onPaper = signal(false);
 
 onPrint((on) => {
 	onPaper.value = on;
-	document.documentElement.classList.toggle('paper', on);		// its colours
+	document.documentElement.classList.toggle('paper', on);		// its colors
 });
 
 export const kind = computed<Kind>(() => {

@@ -1,5 +1,5 @@
-// The flame chart of a run: its calls over time. What is shown stands in the address; what is drawn comes window by window, with
-// as many boxes as there are pixels.
+// The flame chart of a run: its calls over time. The address has the view; boxes come window by window,
+// as many as there are pixels.
 
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';

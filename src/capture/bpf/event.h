@@ -188,7 +188,7 @@ enum perl_kind {
 #define FUNCTION_SPECIAL	16ull
 
 #define FRAME_TOP		1u	/* C code called it: the interpreter's own frame begins here */
-#define FRAME_DELEGATE		2u	/* a generator that waits in `yield from`; neighbours with it come root first */
+#define FRAME_DELEGATE		2u	/* a generator that waits in `yield from`; neighbors with it come root first */
 #define FRAME_RESUMES		4u	/* it runs a fiber, in which the next frame is */
 
 struct php_frame {

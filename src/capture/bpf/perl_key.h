@@ -30,7 +30,7 @@ struct perl_name {
 #define STASHES		8u		/* a power of 2 */
 #define TEXT_BLOCK	64u		/* bytes */
 
-/* A cache of the last ones: neighbouring frames often share it, and most are of a few packages. Valid only within one
+/* A cache of the last ones: neighboring frames often share it, and most are of a few packages. Valid only within one
  * walk, during which nothing moves. */
 struct perl_cache {
 	u64 code, code_key, file, file_key;

@@ -36,7 +36,7 @@ static __always_inline u32 field32(const u8 *bytes, u16 offset)
 
 #define TEXT_HASHED	256u		/* bytes at the end of a string without a hash that stand for it */
 
-/* A cache of the last string and the last class: neighbours on a stack often share them. Valid only within one walk,
+/* A cache of the last string and the last class: neighbors on a stack often share them. Valid only within one walk,
  * during which nothing moves. */
 struct key_cache {
 	u64 file, file_key, scope, scope_key;

@@ -1,4 +1,4 @@
-// The server's answers to a page (src/api.ts, api_views.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
+// The server's answers to a page (src/api.ts, api_views.ts), from the data in a file. Graphs, tables and neighbors are computed from the tree;
 // where the tree is an estimate, or a difference with changes within the noise, the tables are those that the file brings.
 
 import { isSure, type Chance } from '../flame/chance';
@@ -14,7 +14,7 @@ import { drawn, limited } from './drawing';
 import { matchOf, usable } from './filters';
 import { sigmaOf } from './sigma';
 import { facts, type PackedEdge } from './start';
-import { arrowsOf, boxesOf, filtered, neighbours, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
+import { arrowsOf, boxesOf, filtered, neighbors, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
 
 const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so that millions of stacks take seconds
 const SHORT = '[short calls]';
@@ -287,7 +287,7 @@ function functionOf(a: FileQuery): FunctionAnswer {
 	if (first < 0)
 		throw new Error(`There is no ${facts().grouped || (a.by && a.by !== 'own' ? a.by : 'function')} “${a.function}” here.`);
 	// The server's profile of a difference has the chosen metric only.
-	const at = facts().compared ? [...sidesOf(metric), sides[0]] : sides, callers = neighbours(t, of, true, at, calls), callees = neighbours(t, of, false, at, calls), k = facts().factor || 1;
+	const at = facts().compared ? [...sidesOf(metric), sides[0]] : sides, callers = neighbors(t, of, true, at, calls), callees = neighbors(t, of, false, at, calls), k = facts().factor || 1;
 	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => scaled(sides.map((c) => values[c])).map((v) => v / k);
 	const raw = (values: number[]) => isScaled ? values[sides[0]] : undefined;
 	const list = (edges: Map<number, number[]>): PackedEdge[] => [...edges].sort(([f, x], [g, y]) => y[main] - x[main] || (facts().compared ? 0 : calls.reduce((d, c) => d + y[c] - x[c], 0)) ||

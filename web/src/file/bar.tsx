@@ -14,7 +14,7 @@ export function Bar() {
 
 const WIDTHS: Record<string, string> = { after: 'after', before: 'before', difference: 'how much changed' };
 
-// The sentence of src/render/difference.c, with the colours and widths that were chosen since.
+// The sentence of src/render/difference.c, with the colors and widths that were chosen since.
 function noteNow(note: string): string {
 	const width = view.value.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '', [more, less] = ofSelf.value ? ['took more itself', 'less'] : ['is more', 'is less'];
 	return note.replace(/^(\w+).*?, (\w+).*; widths are .*/, (_all, up: string, down: string) =>

@@ -1,7 +1,7 @@
 // A call graph as the SVG that Graphviz would make of it (src/render/callgraph.c): boxes in layers below their callers, arrows between.
 //
 // Layers are those of the longest way from a function that nothing calls, with arrows that lead back turned around; the order within
-// a layer is that of the means of neighbours, swept down and up a few times.
+// a layer is that of the means of neighbors, swept down and up a few times.
 
 import { isSure, type Chance } from '../flame/chance';
 import { differenceColor, shareOf } from '../flame/difference';
@@ -172,7 +172,7 @@ function ordered(items: Item[], links: Link[]): number[][] {
 	return rows;
 }
 
-// Each as near to its neighbours as the others of its layer let it.
+// Each as near to its neighbors as the others of its layer let it.
 function place(items: Item[], links: Link[], rows: number[][]): void {
 	const near: number[][] = items.map(() => []);
 	for (const { from, to } of links) {

@@ -1,4 +1,4 @@
-// Colours of boxes in a file: the page's own, those that the picture was drawn with, or those of its layers and packages; of a
+// Colors of boxes in a file: the page's own, those that the picture was drawn with, or those of its layers and packages; of a
 // difference those of all that a box took or of itself. Titles and links that --nameattr gave to functions.
 
 import { computed } from '@preact/signals';

@@ -7,11 +7,11 @@ import type { ExactTable } from '../flame/exact';
 import type { TableAnswer } from '../api';
 
 export type ColorBy = 'function' | 'layer' | 'package';
-type Around = { count: number; name: string[]; file: string[]; line: number[]; functions: (0 | Neighbourhood)[] };
+type Around = { count: number; name: string[]; file: string[]; line: number[]; functions: (0 | Neighborhood)[] };
 
 export type PackedEdge = [frame: number, values: number[], atMost: number, measured?: number];		// -1: no caller
 
-export interface Neighbourhood {
+export interface Neighborhood {
 	self: number[];
 	total: number[];
 	again: number[];

@@ -261,7 +261,7 @@ export function arrowsOf(t: Tree, columns: number[], wanted: Uint8Array, calls: 
 const OUTSIDE = -1, ITSELF = -2;
 export const ROOT = -3;
 
-export interface Neighbours {
+export interface Neighbors {
 	self: number[];
 	total: number[];
 	again: number[];
@@ -270,8 +270,8 @@ export interface Neighbours {
 
 // The same rules as src/report/edges.c: a value belongs to the caller of the outermost call, or to what the innermost one called. In
 // columns that count calls, each call belongs to one edge. Only nodes with a value in `columns` make edges.
-export function neighbours(t: Tree, of: Uint8Array, callers: boolean, columns: number[], calls: number[]): Neighbours {
-	const zero = () => t.own.map(() => 0), r: Neighbours = { self: zero(), total: zero(), again: zero(), edges: new Map() };
+export function neighbors(t: Tree, of: Uint8Array, callers: boolean, columns: number[], calls: number[]): Neighbors {
+	const zero = () => t.own.map(() => 0), r: Neighbors = { self: zero(), total: zero(), again: zero(), edges: new Map() };
 	const to = new Int32Array(t.count).fill(OUTSIDE), times = new Uint8Array(t.count), summed = t.own.map((_, c) => c).filter((c) => !calls.includes(c));
 	const callerOf = (node: number) => t.parents[node] === 0 ? ROOT : t.frame[t.parents[node]];
 	const edge = (frame: number) => {

@@ -128,7 +128,7 @@ export interface Words {
 	frameName: number[];
 	frameFile: number[];
 	frameLine: number[];
-	narrow?: number;		// the frame of grey boxes: neighbours that are too narrow to be seen, and all on them
+	narrow?: number;		// the frame of grey boxes: neighbors that are too narrow to be seen, and all on them
 	about: About;
 	exact?: Exact;			// boxes are an estimate; this is what is known of functions
 	chart?: ChartFacts;

@@ -1,10 +1,10 @@
-// Colours of a difference: from white to orange for more, to blue for less, which colour-blind readers can distinguish, too. Changes within the noise are pale.
+// Colors of a difference: from white to orange for more, to blue for less, which color-blind readers can distinguish, too. Changes within the noise are pale.
 
 import { isSure } from './chance';
 import { rounded, type FlameData } from './data';
 import { isGrey } from './grey';
 
-// As in src/render/difference.c: squares of how much of the strongest colour the least certain change has, and one within the noise.
+// As in src/render/difference.c: squares of how much of the strongest color the least certain change has, and one within the noise.
 const CERTAIN = 0.09, CHANCE = 0.0144;
 
 // On a dark page from dark grey, as dark as light text on it needs.

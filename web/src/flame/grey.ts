@@ -1,4 +1,4 @@
-// The server sends the boxes of large graphs that can be seen. Grey ones stand for neighbours that cannot, and all on them
+// The server sends the boxes of large graphs that can be seen. Grey ones stand for neighbors that cannot, and all on them
 // (src/render/flame_part.h).
 
 import type { FlameData } from './data';

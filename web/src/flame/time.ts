@@ -17,7 +17,7 @@ function tickStep(least: number): number {
 	return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least)!;
 }
 
-// A time with as many places as its neighbours need to differ.
+// A time with as many places as its neighbors need to differ.
 function tickText(ns: number, step: number): string {
 	const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] : step >= 1e3 ? ['µs', 1e3] : ['ns', 1] as [string, number];
 	return `${(ns / (size as number)).toLocaleString('en', { maximumFractionDigits: 0 })} ${unit}`;
@@ -25,7 +25,7 @@ function tickText(ns: number, step: number): string {
 
 export class TimeView extends FlameView {
 	private readonly pointers = new Map<number, PointerEvent>();
-	private travelled = 0;
+	private traveled = 0;
 	private call: ChartCall | null = null;		// the match that was gone to
 	private callIsShown = true;
 	private readonly told: (from: number, to: number) => void;
@@ -51,7 +51,7 @@ export class TimeView extends FlameView {
 
 	// Dragging is no click.
 	get wasDragged(): boolean {
-		return this.travelled > DRAG_PX;
+		return this.traveled > DRAG_PX;
 	}
 
 	get shown(): [from: number, to: number] {
@@ -172,7 +172,7 @@ export class TimeView extends FlameView {
 
 	private readonly pressed = (e: PointerEvent) => {
 		this.pointers.set(e.pointerId, e);
-		this.travelled = 0;
+		this.traveled = 0;
 	};
 
 	private readonly released = (e: PointerEvent) => {
@@ -186,7 +186,7 @@ export class TimeView extends FlameView {
 			return;
 		const other = [...this.pointers.values()].find((p) => p.pointerId !== e.pointerId);
 		const gap = (a: PointerEvent, b: PointerEvent) => Math.abs(a.offsetX - b.offsetX);
-		this.travelled += Math.hypot(e.clientX - before.clientX, e.clientY - before.clientY);
+		this.traveled += Math.hypot(e.clientX - before.clientX, e.clientY - before.clientY);
 		if (this.wasDragged)
 			this.leftCanvas();
 		if (other && gap(e, other) > 8)

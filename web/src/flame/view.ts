@@ -20,7 +20,7 @@ const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation San
 const ANIMATION_MS = 160;
 export const PRINTED = 300;		// rows on paper, where each costs time
 
-// Colours of boxes that are not those of the theme: one colour per box, with black text on each, or `darkText` on a dark page.
+// Colors of boxes that are not those of the theme: one color per box, with black text on each, or `darkText` on a dark page.
 export interface Paint {
 	fill(box: number, dark?: boolean): string;
 	darkText?: string;
@@ -59,7 +59,7 @@ export class FlameView {
 	private scale = 1;		// pixels of the canvas per pixel of the page
 	protected data: FlameData | null = null;
 	protected theme: Theme;
-	private readonly inks = new Map<string, number>();	// colours as pixels
+	private readonly inks = new Map<string, number>();	// colors as pixels
 	private colors = new Uint32Array();			// by frame, 0: not needed yet
 	private faint = new Uint32Array();
 	private paint: Paint | null = null;
@@ -386,7 +386,7 @@ export class FlameView {
 		return low;
 	}
 
-	// A colour as the four bytes of a pixel.
+	// A color as the four bytes of a pixel.
 	private ink(color: string): number {
 		let ink = this.inks.get(color);
 		if (ink === undefined) {
@@ -469,7 +469,7 @@ export class FlameView {
 		this.want();
 	};
 
-	// All rows, in light colours. It is drawn at once: between this and the paper there is no other frame.
+	// All rows, in light colors. It is drawn at once: between this and the paper there is no other frame.
 	private print(on: boolean): void {
 		if (on === this.onPaper)
 			return;

@@ -27,7 +27,7 @@ export function parse(markup: string): Element {
 	return document.importNode(new DOMParser().parseFromString(inside, 'image/svg+xml').documentElement.firstElementChild!, true);
 }
 
-// Lines of 16 by 16, drawn in the colour of the text.
+// Lines of 16 by 16, drawn in the color of the text.
 const ICONS = {
 	undo: 'M6 3 2.5 6.5 6 10M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6',
 	redo: 'm10 3 3.5 3.5L10 10M13 6.5H6.5a3.5 3.5 0 0 0 0 7H10',

@@ -37,9 +37,9 @@ export interface About extends Unit {
 	self?: boolean;				// of a difference: State.self
 	widthOf?: Meaning;			// '' unless given
 	chance?: Chance;		// of a difference of samples
-	fills: Record<ColorBy, string>;		// the colour of each frame, one after the other (digits.ts)
+	fills: Record<ColorBy, string>;		// the color of each frame, one after the other (digits.ts)
 	drawnFills?: string[];			// those of `colorBy` that stand before them, seen in the document
-	negate?: boolean;			// of a difference: colours of more and less swapped
+	negate?: boolean;			// of a difference: colors of more and less swapped
 	attributes?: Record<number, Attributes>;	// --nameattr, by frame
 	exact?: ExactTable;			// exact values of functions if boxes are an estimate
 	layers: [name: string, color: string][];
@@ -88,7 +88,7 @@ export class Page {
 	private readonly inverted = button('Icicle', 'Icicle: the root on top', () => this.change({ inverted: !this.state.inverted }));
 	private readonly reversed = button('Reversed', 'Reversed: stacks merged from the leaf, with the callers of expensive functions',
 		() => this.change({ reversed: !this.state.reversed, zoom: [] }));
-	private readonly self = button('Self', 'Colours by self value, without callees',
+	private readonly self = button('Self', 'Colors by self value, without callees',
 		() => this.change({ self: !this.state.self }));
 	private readonly table = button('Table', 'The same as a table', () => this.showTable(!this.hasTwin));
 	private readonly input = html('input', { type: 'search', placeholder: 'Search by regexp', 'aria-label':
@@ -100,7 +100,7 @@ export class Page {
 	private readonly remove = button('Remove', 'Remove stacks through the matches, or the marked frame', () => this.filter(false));
 	private readonly chips = html('span', { class: 'chips', role: 'group', 'aria-label': 'Filters' });
 	private readonly legend = html('span', { class: 'legend' });
-	private readonly color = this.select('Colours', COLOR_WORDS, (value) => this.change({ color: value }));
+	private readonly color = this.select('Colors', COLOR_WORDS, (value) => this.change({ color: value }));
 	private readonly width = this.select('Width', WIDTH_WORDS, (value) => this.change({ meaning: value, zoom: this.state.zoom }));
 
 	constructor(private readonly about: About, private readonly base: FlameData, private readonly place: Place) {
@@ -247,7 +247,7 @@ export class Page {
 			this.found ? String(share) : '');
 	}
 
-	// --- Colours ---
+	// --- Colors ---
 
 	private paint(): Paint {
 		const d = this.data, { before, after } = d, { about, state: { color } } = this,

@@ -117,10 +117,10 @@ class SvgView implements View {
 	private match: Uint8Array | null = null;
 	private inverted: boolean;
 	private paint: Paint | null = null;
-	private painted = '';		// which colours; '' are those of the document
+	private painted = '';		// which colors; '' are those of the document
 	private focused = -1;
 	private hasTurned = false;
-	private dirty = true;			// other boxes, places or colours
+	private dirty = true;			// other boxes, places or colors
 	private matchChanged = false;
 	private least: number;			// boxes at least that wide are elements, in the rows that may have some
 	private isPrinted = false;
@@ -279,7 +279,7 @@ class SvgView implements View {
 				if (width[i] >= pixel)
 					wide.push(width[i]);
 		});
-		const labelled = LABEL * this.t.characterWidth * pixel, rank = Math.min(Math.max(wide.filter((w) => w >= labelled).length, FEWEST), MOST);
+		const labeled = LABEL * this.t.characterWidth * pixel, rank = Math.min(Math.max(wide.filter((w) => w >= labeled).length, FEWEST), MOST);
 		return wide.length > rank ? wide.sort((a, b) => b - a)[rank] + Number.EPSILON : pixel;
 	}
 
@@ -346,8 +346,8 @@ class SvgView implements View {
 		return [...of].map(([fill, pieces]) => svg('path', { class: name, fill, d: pieces.join('') }));
 	}
 
-	// Boxes that are no elements: one path for each colour, and one for all that are narrower than a pixel, whose
-	// neighbours flow together. With `hits` only what matches, in the colour of matches.
+	// Boxes that are no elements: one path for each color, and one for all that are narrower than a pixel, whose
+	// neighbors flow together. With `hits` only what matches, in the color of matches.
 	private narrowPaths(hits: Uint8Array | null): Map<string, string[]> {
 		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed];
 		const hidden = k > 0 ? t.drawnMin / k : 0;
