@@ -1,6 +1,6 @@
 /* clickhouse_lost_series.c: finds days that have lost their labels by their partitions, which reads no data.
  *
- * Most series are on several servers, as a series has many stacks and each of them is on one server. */
+ * Most series are on several servers, since a series has many stacks, each on one server. */
 #include "clickhouse_lost_series.h"
 #include "clickhouse_ask.h"
 #include "clickhouse_known.h"
@@ -36,7 +36,7 @@ static int count_unlabelled(struct clickhouse_store *s, unsigned shard, uint32_t
 	return clickhouse_ask_number(s, shard, sql, ret, err);
 }
 
-/* Days, for one line of the log. */
+/* A set of days, for one log message. */
 struct lost_days {
 	uint32_t first, last;		/* days since 1970 */
 	unsigned count;
@@ -51,7 +51,7 @@ static void add_day(struct lost_days *l, uint32_t day, uint64_t rows)
 	l->rows += rows;
 }
 
-/* "its rows of 2026-06-10", or "its rows of 364 days from 2025-11-30 to 2026-11-28". */
+/* Formats "its rows of 2026-06-10", or "its rows of 364 days from 2025-11-30 to 2026-11-28". */
 static void put_days(const struct lost_days *l, char *ret, size_t size)
 {
 	char first[24], last[24];
