@@ -129,8 +129,8 @@ bool run_is_final(int result)
 
 /* --- Reading --- */
 
-/* Returns the space for a message of `size` bytes, if all messages of the profile have `whole` bytes. Of a profile
- * with edges, the tree gets half; a function of the edges takes as much memory as eight nodes, including the tables
+/* Returns the space for a message of `size` bytes, if all messages of the profile have `whole` bytes. If the profile
+ * has edges, the tree gets half; a function of the edges takes as much memory as eight nodes, including the tables
  * built from it, and a pair as much as two. */
 static struct wire_room room_of(const struct store_profile_limits *most, const struct strobe_wire_message *m, size_t size, uint64_t whole)
 {
