@@ -84,10 +84,7 @@ void connection_flush(struct redis_connection *c)
 	connection_update_watch(c);
 }
 
-/* Extracts "XADD" from "*5\r
- * $4\r
- * XADD\r
- * …", the format that hiredis writes. */
+/* Extracts "XADD" from "*5\r\n$4\r\nXADD\r\n…", the format that hiredis writes. */
 static void name_of(const char *bytes, size_t n, char *ret, size_t size)
 {
 	const char *p = memchr(bytes, '\n', n);

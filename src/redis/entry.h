@@ -2,7 +2,7 @@
  *
  * An entry is a list of fields with values, both any bytes. It must be one of these, checked in this order:
  *   1. a field `strobe`: one or more consecutive messages of wire/strobe_wire.h, possibly compressed with zstd, as
- * sent by relays, with `id` (16 hexadecimal digits: the batch, for deduplication) and `host`,
+ *      sent by relays, with `id` (16 hexadecimal digits: the batch, for deduplication) and `host`,
  *   2. a field `line`, or else `message`, `stack` or `data`: folded lines, usually one; the other fields are labels,
  *   3. one field of any name: folded lines.
  * Anything else is not one of our entries. */

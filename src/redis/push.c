@@ -19,9 +19,7 @@ static bool skip(struct cursor *c, const char *text, size_t n)
 }
 #define SKIP(c, text) skip(c, text, sizeof(text) - 1)
 
-/* Parses "$5\r
- * hello\r
- * ". */
+/* Parses "$5\r\nhello\r\n". */
 static bool take(struct cursor *c, struct str *ret)
 {
 	size_t size = 0, digits = 0;
