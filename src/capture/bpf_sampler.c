@@ -34,11 +34,11 @@ struct sampler {
 	size_t link_count, link_capacity;
 	unsigned hz;
 	bool off_cpu;
-	bool has_iterator;		/* over all threads */
-	int tables[2];			/* maps of counts; tables[0] is in use */
+	bool has_iterator;		/* an iterator over all threads */
+	int tables[2];			/* maps of counts; tables[0] is the current one */
 	struct unwind_maps unwind_maps;
 	struct file_tables *files;	/* NULL without file I/O */
-	struct distribution open_waits;	/* that never ended */
+	struct distribution open_waits;	/* covers waits that had not ended */
 	int cpus;
 	struct count_key *keys;		/* room for a whole table */
 	struct count *counts;
@@ -46,10 +46,10 @@ struct sampler {
 	u64 switches_then;
 	int64_t drained_ns;
 	unsigned most_skip_shift;
-	u64 switch_limit;		/* recorded per second; above it some stand for others */
+	u64 switch_limit;		/* recorded per second; beyond it, some represent others */
 };
 
-/* libbpf explains failures by printing; its last line is kept for the sentence. */
+/* libbpf reports reasons only by printing; its first line is kept for the error. */
 static __thread char last_words[256];
 
 static int keep_words(enum libbpf_print_level level, const char *format, va_list args)
@@ -61,7 +61,7 @@ static int keep_words(enum libbpf_print_level level, const char *format, va_list
 		return 0;
 	vsnprintf(text, sizeof(text), format, args);
 	n = strcspn(text, "\n");
-	/* The verifier's log has many lines and comes as one text; what is said first names the reason. */
+	/* The verifier's log is one text of many lines; the first one has the reason. */
 	text[n] = 0;
 	if (!*last_words)
 		strcpy(last_words, text);
@@ -78,7 +78,7 @@ static int cannot_load(int code, struct err *err)
 	return err_set(err, code, "the kernel did not load the BPF programs: %s (%s)", strerror(-code), last_words);
 }
 
-/* Process ids that a person sees in a container are those of its namespace. */
+/* The process ids that a user sees in a container are those of its namespace. */
 static u32 pid_namespace(void)
 {
 	static const u32 first = 0xEFFFFFFCu;		/* PROC_PID_INIT_INO */
@@ -95,7 +95,7 @@ static int take_event(void *data, void *event, size_t size)
 	return 0;
 }
 
-/* The programs that see every system call, and their tables, are there only if they are wanted. */
+/* The programs that see every system call, and their tables, are loaded only if requested. */
 static void prepare_file_io(struct sampler *s, const struct sampler_options *o)
 {
 	struct file_io_settings settings = { .other_kinds = o->other_kinds, .distribution = o->distribution };
@@ -127,7 +127,7 @@ static int load_programs(struct sampler *s, const struct sampler_options *o, boo
 	settings.has_loop = kernel_feature_probe(KERNEL_BPF_LOOP) == 0;
 	settings.has_task_pointer = kernel_feature_probe(KERNEL_TASK_POINTER) == 0;
 	settings.has_task_registers = settings.has_task_pointer && kernel_feature_probe(KERNEL_TASK_REGISTERS) == 0;
-	*last_words = 0;		/* for probing */
+	*last_words = 0;		/* printed by the probe */
 	memcpy((void *)(uintptr_t)&s->bpf->rodata->settings, &settings, sizeof(settings));
 	bpf_program__set_autoload(s->bpf->progs.on_cpu, o->hz > 0);
 	bpf_program__set_autoload(s->bpf->progs.off_cpu, o->off_cpu);
@@ -144,7 +144,7 @@ static int load_programs(struct sampler *s, const struct sampler_options *o, boo
 	return r < 0 ? cannot_load(r, err) : 0;
 }
 
-/* Without iterators with stacks of other threads all but one thing works. */
+/* Without iterators that support stacks of other threads, everything else still works. */
 static int load(struct sampler *s, const struct sampler_options *o, struct err *err)
 {
 	struct err first = { 0 };
@@ -159,7 +159,7 @@ static int load(struct sampler *s, const struct sampler_options *o, struct err *
 	return load_programs(s, o, false, err);
 }
 
-/* STROBE_SWITCHES_PER_SECOND is for tests, as no test makes that many. */
+/* STROBE_SWITCHES_PER_SECOND is for tests, since no test causes that many. */
 static u64 switch_limit(void)
 {
 	const char *text = getenv("STROBE_SWITCHES_PER_SECOND");
@@ -233,7 +233,7 @@ static int attach(struct sampler *s, struct bpf_link *link, const char *to, stru
 	return 0;
 }
 
-/* One clock per CPU and not per process: an event of a process follows one thread and none of its children. */
+/* One clock per CPU rather than per process: an event of a process only follows one thread and none of its children. */
 static int start_clock(struct sampler *s, int cpu, struct err *err)
 {
 	struct perf_event_attr a = {
@@ -352,8 +352,8 @@ static int walk_sleepers(struct sampler *s, struct err *err)
 	return 0;
 }
 
-/* Inside a pid namespace the location of libphp in a process that has not run yet is unknown: a first walk requests it, and its events
- * are answered before the second one. */
+/* In a pid namespace, the location of libphp is unknown for a process that has not run yet: a first walk requests it,
+ * and its events are answered before the second walk. */
 int sampler_find_sleepers(struct sampler *s, struct err *err)
 {
 	int r = 0;
@@ -380,7 +380,7 @@ int sampler_poll(struct sampler *s, int timeout_ms, struct err *err)
 	return r >= 0 || r == -EINTR ? r : err_set(err, r, "cannot read the ring buffer: %s", strerror(-r));
 }
 
-/* Recording a switch takes microseconds, so a program that switches a hundred thousand times a second would feel it. */
+/* Recording a switch takes microseconds, which would slow down a program with a hundred thousand switches per second. */
 static void adapt_share(struct sampler *s)
 {
 	int64_t now = clock_monotonic_ns(), passed = now - s->drained_ns;
@@ -415,14 +415,14 @@ int sampler_drain(struct sampler *s, struct err *err)
 {
 	int used = s->tables[0], zero = 0, e;
 
-	/* Returns when no program writes to the other one any more. */
+	/* Returns once no program writes to the previous table any longer. */
 	if (bpf_map_update_elem(bpf_map__fd(s->bpf->maps.counts), &zero, &s->tables[1], BPF_ANY) < 0)
 		return err_set(err, -errno, "cannot change the table of counts: %s", strerror(errno));
 	s->tables[0] = s->tables[1];
 	s->tables[1] = used;
 	if (s->files && (e = file_tables_turn(s->files, err)) < 0)
 		return e;
-	/* Whatever a count refers to was written to the ring before it. */
+	/* Everything that a count refers to was written to the ring before it. */
 	ring_buffer__consume(s->ring);
 	adapt_share(s);
 	e = read_table(s, used, err);

@@ -1,4 +1,4 @@
-/* bpf_sampler_none.c: in place of sampler.c where the BPF programs could not be built. */
+/* bpf_sampler_none.c: replaces bpf_sampler.c if the BPF programs could not be built. */
 
 #include "bpf_sampler.h"
 

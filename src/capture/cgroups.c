@@ -1,4 +1,4 @@
-/* cgroups.c: the mount of cgroup2, and the directories in it. */
+/* cgroups.c: finds the mount of cgroup2, and directories in it. */
 
 #include "cgroups.h"
 
@@ -17,8 +17,9 @@
 #define ID_DIGITS_MIN	4u
 #define DEPTH_MAX	32u
 
-/* The fourth and fifth word of the line of mountinfo that has " - cgroup2 " in it: what is mounted, and where. The first one is "/"
- * unless it is part of the tree, or mounted before the caller got a cgroup namespace; then it is seen from there ("/.."). */
+/* Reads the fourth and fifth word of the line of mountinfo that contains " - cgroup2 ": the mounted root, and the
+ * mount point. The root is "/" unless only a part of the tree is mounted, or it was mounted before the caller got its
+ * cgroup namespace; it is then relative to that ("/.."). */
 static int find_mount(char *ret, size_t size, char *ret_root, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
@@ -61,12 +62,12 @@ int cgroup_open(const char *path, struct err *err)
 
 struct search {
 	const char *id;
-	char path[PATH_MAX];		/* present place of the search */
-	char found[PATH_MAX];		/* "" so far */
+	char path[PATH_MAX];		/* current directory of the search */
+	char found[PATH_MAX];		/* "" if not found yet */
 	bool several;
 };
 
-/* Groups in a container's own group are part of it. */
+/* Does not descend into the group of a container, whose subgroups belong to it. */
 static void search(struct search *s, unsigned depth)
 {
 	size_t n = strlen(s->path);
@@ -112,7 +113,7 @@ int cgroup_open_container(const char *id, struct err *err)
 	return fd < 0 ? err_set(err, -errno, "cannot open '%s': %s", s->found, strerror(errno)) : fd;
 }
 
-/* Whether cgroup.procs of the group or of one below names the process. */
+/* Tells whether cgroup.procs of the group or of one below it contains the process. */
 static bool lists_process(int directory, pid_t pid, unsigned depth)
 {
 	char path[PATH_MAX], number[16];
@@ -140,8 +141,8 @@ static bool lists_process(int directory, pid_t pid, unsigned depth)
 	return found;
 }
 
-/* /proc/PID/cgroup and what is mounted are both seen from the caller's cgroup namespace. If the mount begins above that, the names
- * in between are nowhere, so the groups are queried. */
+/* /proc/PID/cgroup and the mount are both relative to the caller's cgroup namespace. If the mount begins above that,
+ * the names in between are unknown, so the groups are searched instead. */
 bool cgroup_has_process(int directory, pid_t pid)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };

@@ -1,4 +1,5 @@
-/* consistent_read.c: moves to the thread's CPU by sched_setaffinity, and proves that it did not run meanwhile. */
+/* consistent_read.c: moves to the thread's CPU with sched_setaffinity, and verifies that the thread did not run in
+ * the meantime. */
 
 #include "consistent_read.h"
 
@@ -8,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define READINGS	4u		/* that must be the same where nothing is proved */
+#define READINGS	4u		/* readings that must be equal if there is no proof */
 #define SLICE_NS	100000u
 
 static struct {
@@ -17,9 +18,8 @@ static struct {
 	cpu_set_t before;
 } self = { .cpu = -1 };
 
-/* A short slice lets a thread that wakes up run at once, rather than after the slice of the one that runs (Linux 6.12; older
- * kernels ignore it, and let those run first that have slept). Only the turn is short, not the wait for the next
- * one. */
+/* With a short slice, a thread that wakes up runs at once rather than after the current thread's slice (Linux 6.12;
+ * older kernels ignore it, and prefer threads that have slept). Only the turn is short, not the wait for the next one. */
 static void ask_for_short_slices(void)
 {
 	struct {
@@ -70,7 +70,7 @@ void consistent_read_end(void)
 	self.begun = self.refused = false;
 }
 
-/* It has not run between the two looks. */
+/* Tells whether the thread did not run between the two snapshots. */
 static bool has_not_run(const struct thread_snapshot *before, const struct thread_snapshot *after)
 {
 	if (after->runs != before->runs)
@@ -88,7 +88,7 @@ static bool reads_the_same(uint64_t (*read)(void *data), void *data)
 	return true;
 }
 
-/* One reading, if the thread may be read. */
+/* Makes one attempt, if the thread may be read now. */
 static enum consistent_read attempt(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
 			       struct thread_snapshot *snapshot)
 {

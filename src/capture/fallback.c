@@ -1,4 +1,4 @@
-/* fallback.c: kernel features, in the order in which they are checked for the reason. */
+/* fallback.c: checks kernel features, in the order in which they are reported as the reason. */
 
 #include "fallback.h"
 

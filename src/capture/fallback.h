@@ -1,4 +1,5 @@
-/* fallback.h: selects the way of sampling that the caller may use: the BPF programs, else reading memory, else the extension. */
+/* fallback.h: selects the sampling method that the caller may use: the BPF programs, else reading memory, else the
+ * extension. */
 #ifndef CAPTURE_FALLBACK_H
 #define CAPTURE_FALLBACK_H
 
@@ -6,16 +7,17 @@
 #include "bpf_sampler.h"
 #include "buf.h"
 
-/* Whether something keeps the caller from the BPF programs. Tries what they need. */
+/* Tells whether anything prevents the caller from using the BPF programs, by trying the features they need. */
 bool fallback_bpf_obstacle(const struct sampler_options *o, struct obstacle *ret);
 
-/* The same of process_vm_readv. Processes may be closed even if it is permitted. */
+/* The same for process_vm_readv. Individual processes may be unreadable even if it is permitted. */
 bool fallback_memory_obstacle(struct obstacle *ret);
 
-/* "2 PHP processes may not be read, for example process 7: …": their number, and the reason for one of them, from remote_targets.h. */
+/* Appends "2 PHP processes may not be read, for example process 7: …": their number, and the reason for one of them,
+ * from remote_targets.h. */
 void fallback_put_closed(struct buf *out, size_t count, const char *why);
 
-/* The remedy if nothing can be seen from outside; the end of a sentence. */
+/* The remedy if no process can be read; the end of a sentence. */
 #define FALLBACK_EXTENSION	"or sample from inside, without privileges: strobe run -- php SCRIPT, or the extension with strobe.mode=sample"
 
 #endif

@@ -1,7 +1,8 @@
-/* fastcgi.c: the list of a fcgi_hash inside of fcgi_request.
+/* fastcgi.c: reads the list of a fcgi_hash inside a fcgi_request.
  *
- * The list's beginning depends on how PHP was built, and is none of its interfaces; so the pointer is searched for behind
- * the request's output buffer: it leads to records that each have a name of letters, and to the next one.
+ * The offset of the list depends on how PHP was built, and is not part of any interface. So the pointer is searched
+ * for after the request's output buffer: it leads to records that each have a name made of letters and a pointer to
+ * the next.
  *
  *	fcgi_hash_bucket	0	unsigned hash
  *				4	unsigned length of the name
@@ -20,7 +21,7 @@
 #include <string.h>
 
 #define BUFFER_BYTES	8192u		/* fcgi_request.out_buf, in all versions */
-#define SEARCH_FROM	(BUFFER_BYTES + 1024u)	/* the hash table of 128 pointers lies between */
+#define SEARCH_FROM	(BUFFER_BYTES + 1024u)	/* the hash table of 128 pointers is in between */
 #define SEARCH_TO	(SEARCH_FROM + 256u)
 #define VARIABLES	1024u
 #define NAME_MAX_BYTES	256u
@@ -44,7 +45,7 @@ static bool read_bucket(u64 at, struct bucket *ret, char *ret_name)
 	return true;
 }
 
-/* The first record of the list, 0 if there is none. */
+/* Returns the first record of the list, 0 if there is none. */
 static u64 find_list(u64 request)
 {
 	for (u64 offset = SEARCH_FROM; offset < SEARCH_TO; offset += 8) {

@@ -1,4 +1,4 @@
-/* file_path.c: leaf-first names become a path. */
+/* file_path.c: converts leaf-first names to a path. */
 
 #include "file_path.h"
 
@@ -21,7 +21,7 @@ static const char *family_name(u32 family)
 	}
 }
 
-/* "/a/b" of "b", "a". */
+/* Makes "/a/b" from "b", "a". */
 static void put_names(const char *names, size_t size, struct buf *out)
 {
 	size_t end = size;
@@ -37,7 +37,7 @@ static void put_names(const char *names, size_t size, struct buf *out)
 	}
 }
 
-/* A path from its first slash on, without "." and double slashes. */
+/* Puts a path from its first slash on, without "." and double slashes. */
 static void put_given(const char *path, size_t size, struct buf *out)
 {
 	size_t first = out->size;
@@ -80,7 +80,7 @@ static void put_anonymous(const struct file_event *e, struct buf *out)
 	const char *name = e->text + e->names_size;
 	size_t n = e->given_size ? e->given_size - 1 : 0;
 
-	/* The kernel's own are called "[eventpoll]". */
+	/* The kernel's own files have names like "[eventpoll]". */
 	if (n > 1 && name[0] == '[' && name[n - 1] == ']') {
 		name++;
 		n -= 2;
@@ -90,7 +90,7 @@ static void put_anonymous(const struct file_event *e, struct buf *out)
 	buf_putc(out, ']');
 }
 
-/* Both parts end with a NUL. */
+/* Checks that both parts end with a NUL. */
 static bool is_sound(const struct file_event *e, size_t size)
 {
 	size_t room;

@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Appends the path as the process sees it, as /proc/PID/fd has it: "(unreachable)" before it where it lies outside of the process'
- * root, " (deleted)" behind it, "[...]" in place of what is missing. A name that the program gave is put below its directory, and
- * "." and double slashes are left out; ".." stays, as it may lead elsewhere behind a symbolic link. Sockets, pipes and anonymous
- * files are "[socket unix]", "[pipe]", "[anonymous NAME]". False, and nothing appended, if the event of `size` bytes is malformed. */
+/* Appends the path as the process sees it, in the form of /proc/PID/fd: with "(unreachable)" before it if it is
+ * outside the process' root, " (deleted)" after it, and "[...]" for missing parts. A name given by the program is
+ * appended to its directory, without "." and double slashes; ".." stays, since it may lead elsewhere after a symbolic
+ * link. Sockets, pipes and anonymous files are "[socket unix]", "[pipe]", "[anonymous NAME]". Returns false, and
+ * appends nothing, if the event of `size` bytes is malformed. */
 bool file_path_put(const struct file_event *e, size_t size, struct buf *out);
 
 #endif

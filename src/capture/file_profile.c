@@ -1,4 +1,4 @@
-/* file_profile.c: counted calls become nodes. */
+/* file_profile.c: converts counted calls to nodes. */
 
 #include "file_profile.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* All of them are kept; the first one is what pictures and folded stacks show. */
+/* All columns are kept; the first one is shown in pictures and folded stacks. */
 static const struct {
 	const char *name, *unit;
 } columns[FILE_WEIGHTS] = {

@@ -4,7 +4,7 @@
 
 #include "stack_registry.h"
 
-/* As stack_registry_profile and stack_registry_each, which call these. */
+/* Implementation of stack_registry_profile and stack_registry_each for file I/O. */
 struct profile *file_profile(struct stack_registry *b, const struct stack_registry_layers *layers);
 void file_profile_each(struct stack_registry *b, const struct stack_registry_layers *layers, void *data,
 		       void (*label)(void *data, const struct count_key *key, struct labels *ret),

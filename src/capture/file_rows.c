@@ -1,4 +1,4 @@
-/* file_rows.c: sums by path, and by path and stack. */
+/* file_rows.c: sums calls by path, and by path and stack. */
 
 #include "file_rows.h"
 
@@ -12,7 +12,7 @@ u64 file_count_weight(const struct file_count *c, enum file_weight weight)
 	return weight == FILE_BY_BYTES ? c->bytes : weight == FILE_BY_COUNT ? c->calls : c->ns;
 }
 
-/* Calls of one stack about one file. */
+/* The calls of one stack on one file. */
 struct part {
 	u32 row, stack;
 	struct file_count count;

@@ -1,4 +1,5 @@
-/* file_rows.h: the calls that a stack registry counted, summed up by file: one row each, with the PHP stack that caused most. */
+/* file_rows.h: the calls counted in a stack registry, summed per file, each with the PHP stack that caused the most
+ * of them. */
 #ifndef CAPTURE_FILE_ROWS_H
 #define CAPTURE_FILE_ROWS_H
 
@@ -7,18 +8,18 @@
 struct file_row {
 	struct str path;				/* lives as long as the registry */
 	struct file_count operations[FILE_OPERATIONS], all;
-	u32 stack;					/* a node of `stacks`: the stack that caused most … */
-	struct file_count by_stack;			/* … and what it caused */
+	u32 stack;					/* a node of `stacks`: the stack that caused the most … */
+	struct file_count by_stack;			/* … and its calls */
 };
 
 struct file_rows {
-	struct file_row *rows;				/* most first; of the same weight, most calls first, then by path */
+	struct file_row *rows;				/* most first; equal weights by number of calls, then by path */
 	size_t count;
 	struct file_count whole;			/* sum of all rows */
 	struct profile *stacks;
 };
 
-/* Only of those operations whose bit, 1 << enum file_operation, is set. */
+/* Includes only operations whose bit, 1 << enum file_operation, is set. */
 void file_rows_init(struct file_rows *r, struct stack_registry *b, enum file_weight weight, u32 operations);
 void file_rows_done(struct file_rows *r);
 

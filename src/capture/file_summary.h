@@ -8,7 +8,7 @@ u64 file_summary_calls(const struct record_summary *s);
 
 void file_summary_put(const struct record_summary *s, struct buf *out);
 
-/* For a recording with processes and no calls. */
+/* Explains a recording that has processes but no calls. */
 void file_summary_explain_empty(const struct record_summary *s, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* file_tables.c: tables by libbpf, numbers of system calls by the machine's headers. */
+/* file_tables.c: accesses the tables with libbpf; system call numbers come from the system's headers. */
 
 #include "file_tables.h"
 
@@ -60,7 +60,7 @@ int file_tables_take(struct file_tables *t, void *data,
 	return 0;
 }
 
-/* Newer machines, such as arm64, have only the forms with a directory. */
+/* Newer architectures, such as arm64, only have the forms with a directory. */
 static const struct {
 	u16 number;
 	struct file_call call;

@@ -12,14 +12,14 @@ struct file_tables;
 struct file_tables *file_tables_new(int outer, int first, int second);
 struct file_tables *file_tables_free(struct file_tables *t);	/* NULL is fine; returns NULL */
 
-/* Puts the other table to use; returns when no program writes to the previous one any more. */
+/* Swaps the tables; returns once no program writes to the previous one any longer. */
 int file_tables_turn(struct file_tables *t, struct err *err);
 
-/* Empties the one that is not in use. */
+/* Reads and empties the table that is not in use. */
 int file_tables_take(struct file_tables *t, void *data,
 		     void (*take)(void *data, const struct file_key *key, const struct file_count *count), struct err *err);
 
-/* Fills in the calls of this machine; with sockets those that only these have, too. */
+/* Fills in the system calls of this architecture; with `sockets`, including those that only sockets have. */
 void file_calls_choose(struct file_call calls[SYSTEM_CALLS], bool sockets);
 
 #endif

@@ -24,7 +24,7 @@
 #include <time.h>
 
 #define RECORD_BYTES	72u
-#define TABLE_MAX	(8u << 20)	/* 7,000 workers; opcache's shared memory is larger */
+#define TABLE_MAX	(8u << 20)	/* 7,000 workers; larger mappings are opcache's */
 #define MAPS_LIMIT	((size_t)16 << 20)
 #define TICKS		100		/* per second, of a process' start */
 #define TOLERANCE	3		/* seconds between fork and the record */
@@ -39,7 +39,7 @@ static u64 field(const u8 *record, size_t offset, size_t size)
 	return v;
 }
 
-/* Seconds of the wall clock. */
+/* Returns the process' start, in seconds of the wall clock. */
 static int64_t start_of(pid_t pid)
 {
 	struct timespec boot;
@@ -48,7 +48,7 @@ static int64_t start_of(pid_t pid)
 	return clock_wall_ns() / NS_PER_SECOND - boot.tv_sec + (int64_t)(process_start_ticks(pid) / TICKS);
 }
 
-/* Seconds of the wall clock between which a worker has begun. */
+/* The range of possible start times of a worker, in seconds of the wall clock. */
 struct period {
 	int64_t from, to;
 };
@@ -107,6 +107,6 @@ bool fpm_worker_read(pid_t pid, struct fpm_worker *ret)
 	int64_t start = start_of(pid);
 	const struct period expected = { start - TOLERANCE, start + TOLERANCE }, any = { EPOCH_MIN, EPOCH_MAX };
 
-	/* The wall clock may have been set since, as after a boot. */
+	/* The wall clock may have been set in the meantime, as after booting. */
 	return find(pid, &expected, ret) || find(pid, &any, ret);
 }

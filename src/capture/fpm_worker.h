@@ -1,7 +1,7 @@
-/* fpm_worker.h: php-fpm's own data about a worker: its state, since when, and the number of requests served.
+/* fpm_worker.h: reads php-fpm's own data about a worker: its state, since when, and the number of requests served.
  *
- * Master and workers share a table, which the status page comes from. It has no name that could be looked up, but each
- * worker's record holds its number and the second in which it began, and is found by them in the worker's own memory.
+ * Master and workers share a table, from which the status page is generated. No symbol leads to it, but each worker's
+ * record contains its pid and start time, so it can be found in the worker's own memory.
  */
 #ifndef CAPTURE_FPM_WORKER_H
 #define CAPTURE_FPM_WORKER_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* As php-fpm numbers them. */
+/* With php-fpm's numbers. */
 enum fpm_stage {
 	FPM_ACCEPTING = 1,		/* waits for a request */
 	FPM_READING_HEADERS,
@@ -22,11 +22,11 @@ enum fpm_stage {
 
 struct fpm_worker {
 	enum fpm_stage stage;
-	u64 requests;			/* begun so far */
-	int64_t accepted_ns;		/* when the last one came, CLOCK_MONOTONIC */
+	u64 requests;			/* started so far */
+	int64_t accepted_ns;		/* when the last one was accepted, CLOCK_MONOTONIC */
 };
 
-/* False if the process has no such record. */
+/* Returns false if the process has no such record. */
 bool fpm_worker_read(pid_t pid, struct fpm_worker *ret);
 
 #endif

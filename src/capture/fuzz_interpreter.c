@@ -1,5 +1,5 @@
-/* fuzz_interpreter.c: any bytes as the program of a process, whose interpreter is searched for: its parts do not end before they
- * begin. */
+/* fuzz_interpreter.c: searches any bytes, as the program of a process, for the interpreter: its parts must not end
+ * before they begin. */
 #include "interpreter.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* fuzz_memory.h: any bytes as the memory of a process, for the fuzzers of walkers. The input is repeated without end, so that every
- * pointer leads somewhere. */
+/* fuzz_memory.h: simulates the memory of a process with any bytes, for the fuzzers of walkers. The input is repeated
+ * endlessly, so that every pointer leads somewhere. */
 #ifndef CAPTURE_FUZZ_MEMORY_H
 #define CAPTURE_FUZZ_MEMORY_H
 
@@ -11,7 +11,7 @@
 static const uint8_t *memory;
 static size_t memory_size;
 
-/* A tenth of the addresses is not mapped. */
+/* A tenth of the addresses are not mapped. */
 bool read_user(void *to, u32 size, u64 address)
 {
 	if (address % 10 == 7)

@@ -1,5 +1,5 @@
-/* fuzz_offset_table.c: any text as a table of offsets of PHP and of Perl: versions whose offsets are within bounds come of
- * it, or a sentence and nothing. */
+/* fuzz_offset_table.c: parses any text as a table of offsets of PHP and of Perl: the result is either versions with
+ * offsets within bounds, or an error and nothing. */
 #include "perl_offsets.h"
 #include "php_offsets.h"
 

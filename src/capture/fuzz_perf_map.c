@@ -1,4 +1,4 @@
-/* fuzz_perf_map.c: any bytes as a file of names of generated code: every entry is found again, under a bounded name. */
+/* fuzz_perf_map.c: parses any bytes as a perf map: every entry can be looked up, and its name is bounded. */
 #include "perf_map.h"
 
 #include <stdlib.h>

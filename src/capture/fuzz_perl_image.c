@@ -1,4 +1,4 @@
-/* fuzz_perl_image.c: any bytes as an ELF file that may have Perl in it. */
+/* fuzz_perl_image.c: inspects any bytes as an ELF file that may contain Perl. */
 #include "perl_image.h"
 
 #include <stdint.h>

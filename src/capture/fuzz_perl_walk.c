@@ -1,5 +1,5 @@
-/* fuzz_perl_walk.c: any memory as that of a Perl: the walk ends, and its names end with a NUL. Its
- * first byte says whether there are threads. */
+/* fuzz_perl_walk.c: walks any memory as that of a Perl process: the walk must end, and names must end with a NUL. The
+ * first byte chooses whether there are threads. */
 #include "bpf/perl_names.h"
 #include "fuzz_memory.h"
 #include "perl_offsets.h"

@@ -1,4 +1,4 @@
-/* fuzz_php_image.c: any bytes as the program of a process. */
+/* fuzz_php_image.c: inspects any bytes as the program of a process. */
 #include "php_image.h"
 
 #include <stdlib.h>

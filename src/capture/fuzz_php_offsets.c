@@ -1,5 +1,5 @@
-/* fuzz_php_offsets.c: any bytes as a table of offsets. An accepted table can be walked with: every field lies within
- * the memory that is read. */
+/* fuzz_php_offsets.c: parses any bytes as a table of offsets. An accepted table is safe to walk with: every field is
+ * within the memory that is read. */
 #include "bpf/php_walk.h"
 #include "php_offsets.h"
 

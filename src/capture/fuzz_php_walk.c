@@ -1,5 +1,6 @@
-/* fuzz_php_walk.c: any memory as that of a PHP: the walk ends, its names end with a NUL, and so do the parts of requests that are
- * read and compared with the table of offsets. Its first byte chooses the version, and whether PHP is thread-safe. */
+/* fuzz_php_walk.c: walks any memory as that of a PHP process: the walk must end, and names must end with a NUL, as
+ * must the parts of requests; also compares it with the table of offsets. The first byte chooses the version, and
+ * whether PHP is thread-safe. */
 #include "bpf/php_names.h"
 #include "bpf/php_request.h"
 #include "bpf/php_walk.h"

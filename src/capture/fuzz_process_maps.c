@@ -1,4 +1,4 @@
-/* fuzz_process_maps.c: any bytes as what /proc tells of a process' memory: parts have a size, and paths an end. */
+/* fuzz_process_maps.c: parses any bytes as /proc/PID/maps: parts must have a size, and paths must end. */
 #include "process_maps.h"
 
 #include <stdlib.h>

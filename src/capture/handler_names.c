@@ -1,4 +1,4 @@
-/* handler_names.c: C functions of PHP by the addresses of their handlers. */
+/* handler_names.c: names C functions of PHP by the addresses of their handlers. */
 #include "handler_names.h"
 
 #include "bpf/php_key.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define CALL_VIA_TRAMPOLINE	(1u << 18)	/* in zend_function.fn_flags since PHP 7.4 */
-#define WAITING_MAX	1024u		/* functions of processes whose layout is not known; the ring has no more of them at a time */
+#define WAITING_MAX	1024u		/* functions of processes whose layout is unknown; the ring holds no more at a time */
 
 struct handler_names {
 	struct modules *modules;
@@ -37,14 +37,15 @@ struct handler_names *handler_names_free(struct handler_names *h)
 	return NULL;
 }
 
-/* PHP's names of functions and classes are those of the source, with "_" for each "\". */
+/* PHP's names of functions and classes are those in its source, with "_" for each "\". */
 static void put_identifier(struct buf *out, const char *name)
 {
 	for (; *name; name++)
 		buf_putc(out, isalnum((unsigned char)*name) ? *name : '_');
 }
 
-/* FFI calls all functions of libraries by one handler, and enumerations get these methods from PHP itself, all of them the same. */
+/* Tells whether functions share a handler: FFI calls all functions of libraries through one, and PHP adds the same
+ * methods to all enumerations. */
 static bool is_shared(const struct function_event *e)
 {
 	u32 flags = (u32)(e->words[0] >> 32);
@@ -65,7 +66,7 @@ void handler_name_put(const struct function_event *e, struct buf *out)
 	put_identifier(out, e->name);
 }
 
-/* 0 if the address is not where a function begins. */
+/* Returns 0 if no function begins at the address. */
 static u64 frame_at(const struct handler_names *h, u64 address)
 {
 	u64 frame = native_frame_at(&h->layout, address);
@@ -73,7 +74,7 @@ static u64 frame_at(const struct handler_names *h, u64 address)
 	return frame && modules_begins_function(h->modules, frame) ? frame : 0;
 }
 
-/* False if it is not known yet what the process has mapped. */
+/* Returns false if the mappings of the process are not known yet. */
 static bool learn(struct handler_names *h, const struct function_event *e)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
@@ -96,7 +97,7 @@ void handler_names_note(struct handler_names *h, const struct function_event *e)
 {
 	if (e->kind != PHP_INTERNAL || !e->tgid || learn(h, e))
 		return;
-	/* The oldest ones are of processes that ended before they could be inspected. */
+	/* The oldest ones belong to processes that ended before they could be inspected. */
 	if (h->count == WAITING_MAX) {
 		h->count /= 2;
 		memmove(h->waiting, h->waiting + h->count, h->count * sizeof(*h->waiting));

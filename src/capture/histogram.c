@@ -39,7 +39,7 @@ static u64 value_of(unsigned bucket)
 	return bucket ? (u64)1 << (bucket - 1) : 0;
 }
 
-/* With two empty rows around those that have any, as far as there are some. */
+/* Chooses the rows that have counts, with up to two empty rows before and after. */
 static struct rows choose_rows(const struct distribution *d)
 {
 	struct rows r = { HISTOGRAM_BUCKETS, 0, 0, 5, 5 };
@@ -60,7 +60,7 @@ static struct rows choose_rows(const struct distribution *d)
 	return r;
 }
 
-/* Whether a "~" stands for the row: it lies more than two rows from any that is not empty. */
+/* Tells whether the row is replaced by a "~": it is more than two rows away from any that is not empty. */
 static bool is_left_out(const struct distribution *d, unsigned row)
 {
 	for (unsigned i = row > 2 ? row - 2 : 0; i <= row + 2 && i < HISTOGRAM_BUCKETS; i++)

@@ -7,7 +7,7 @@
 
 void distribution_merge(struct distribution *into, const struct distribution *from);
 
-/* Appends it in microseconds, in the form of SystemTap's scripts:
+/* Appends the distribution in microseconds, in the format of SystemTap's scripts:
  *
  *	=== Off-CPU time distribution (in us) ===
  *	min/avg/max: 4/1071/5120
@@ -15,7 +15,7 @@ void distribution_merge(struct distribution *into, const struct distribution *fr
  *	    2 |                                                      0
  *	    4 |@@@@@@                                               12
  *
- * A row has the times from its value up to the next row's. A "~" stands for rows without any time. */
+ * A row counts times from its value up to the next row's. A "~" replaces empty rows. */
 void histogram_put(const struct distribution *d, const char *title, struct buf *out);
 
 #endif

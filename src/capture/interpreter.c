@@ -7,15 +7,15 @@
 
 #define CODE_MAX	((uint64_t)4 << 20)
 #define PARTS_MAX	64u
-#define JUMPS_MIN	3u		/* fewer may be other bytes that look like them */
+#define JUMPS_MIN	3u		/* fewer may be other bytes that look like jumps */
 
-/* Rules are compared as a whole: they have no gaps. */
+/* Rules have no padding, so they are compared as bytes. */
 static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* The rule that holds for most bytes: where PHP runs, and not where the function begins or ends. */
+/* Finds the rule for most of the bytes: those where PHP code runs, rather than where the function begins or ends. */
 static void find_body(const struct cfi_table *t, struct interpreter *i)
 {
 	_cleanup_(freep) uint64_t *bytes = xcalloc(t->rule_count + 1, sizeof(*bytes));
@@ -37,7 +37,7 @@ static void find_body(const struct cfi_table *t, struct interpreter *i)
 		i->body = t->rules[best];
 }
 
-/* Another function that begins as if it were the middle of the interpreter. */
+/* Another function that begins with the rule of the interpreter's body. */
 struct part {
 	uint32_t start;
 	unsigned jumps;
@@ -62,7 +62,8 @@ static void note_jump(const struct cfi_table *t, const struct interpreter *i, ui
 	}
 }
 
-/* jmp and the conditional jumps with a distance of 32 bits. Any offset may begin one: what is none seldom leads there. */
+/* Searches for jmp and conditional jumps with 32-bit distances. Any offset may be the start of one; false matches
+ * rarely lead to a candidate. */
 static void find_cold_part(const struct elf *e, const struct cfi_table *t, struct interpreter *i)
 {
 	_cleanup_(elf_bytes_done) struct elf_bytes code = { 0 };

@@ -12,12 +12,12 @@ struct kernel_symbols {
 	struct arena names;
 };
 
-/* Reads the text of kallsyms ("ffffffff81000000 T _text"); addresses that are hidden from us are skipped. */
+/* Parses the text of kallsyms ("ffffffff81000000 T _text"); hidden addresses are skipped. */
 void kernel_symbols_init(struct kernel_symbols *k, const char *text, size_t n);
 void kernel_symbols_load(struct kernel_symbols *k);
 void kernel_symbols_done(struct kernel_symbols *k);
 
-/* The function that the address is in, NULL if none is known. */
+/* Returns the function that contains the address, or NULL if unknown. */
 const char *kernel_symbols_find(const struct kernel_symbols *k, uint64_t address);
 
 #endif

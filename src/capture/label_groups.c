@@ -1,4 +1,4 @@
-/* label_groups.c: sets of labels, by their text. */
+/* label_groups.c: numbers sets of labels by their text. */
 
 #include "label_groups.h"
 

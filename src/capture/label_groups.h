@@ -15,10 +15,10 @@ struct label_groups {
 void label_groups_init(struct label_groups *g);
 void label_groups_done(struct label_groups *g);
 
-/* The number of this set; it is copied if it is new. */
+/* Returns the number of this set; a new set is copied. */
 uint32_t label_groups_find(struct label_groups *g, const struct labels *labels);
 
-/* The same of a set that is known; UINT32_MAX if unknown. */
+/* Returns the number of a known set; UINT32_MAX if unknown. */
 uint32_t label_groups_get(const struct label_groups *g, const struct labels *labels);
 
 #endif

@@ -8,13 +8,13 @@
 #define LANGUAGE_PHP	((u8)(1u << BINARY_PHP))
 #define LANGUAGE_PERL	((u8)(1u << BINARY_PERL))
 
-/* One language, by the name that a person types; false if unknown. */
+/* Parses one language, as typed by the user; returns false if unknown. */
 bool languages_parse(const char *name, u8 *ret);
 
-/* "PHP", "Perl", "PHP or Perl". */
+/* Returns "PHP", "Perl", or "PHP or Perl". */
 const char *languages_name(u8 languages);
 
-/* The symbols by which a file is known to have them. */
+/* Returns the symbols by which a file with these languages is recognized. */
 const char *languages_symbols(u8 languages);
 
 #endif

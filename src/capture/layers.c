@@ -5,18 +5,18 @@
 
 #define NONE	UINT32_MAX
 
-/* Frames of one group, root first: from `first` down to `last`, as PHP frames are numbered leaf first. */
+/* The frames of one group, root first: from `first` down to `last`, since PHP frames are numbered leaf first. */
 struct group {
 	u32 first, last;
-	bool in_c;			/* its outermost function is */
+	bool in_c;			/* whether its outermost function is written in C */
 };
 
 struct merger {
 	const struct layers *l;
 	struct group groups[PHP_DEPTH];	/* root first */
 	u32 group_count;
-	u32 first_group;		/* first group of this native stack; earlier ones are on the stacks of other fibers */
-	u32 group_of[NATIVE_DEPTH];	/* the group that takes the place of a native frame, or comes behind it; NONE */
+	u32 first_group;		/* first group on this native stack; earlier ones are on the stacks of other fibers */
+	u32 group_of[NATIVE_DEPTH];	/* the group that replaces a native frame, or follows it; NONE */
 	struct layer_frame *out;
 	size_t out_count;
 };
@@ -25,7 +25,7 @@ struct merger {
 
 static bool begins_group(const struct layers *l, u32 i)
 {
-	/* Generators that wait in `yield from` stand before the one that runs, which C code called. */
+	/* Generators that wait in `yield from` come before the running one, which was called by C code. */
 	bool behind_delegate = i + 1 < l->php_count && l->php[i + 1].flags & FRAME_DELEGATE;
 
 	return l->php[i].flags & (FRAME_TOP | FRAME_DELEGATE) && !behind_delegate;
@@ -48,7 +48,7 @@ static void find_groups(struct merger *m)
 
 enum place { PLACE_NONE, PLACE_INTERPRETER, PLACE_CALLER };
 
-/* A caller of the interpreter counts for itself only if no interpreter follows it: it called a function in C. */
+/* A caller of the interpreter counts by itself only if no interpreter follows it: it called a function in C. */
 static void find_places(const struct layers *l, enum place places[NATIVE_DEPTH])
 {
 	u32 caller = NONE;
@@ -68,14 +68,14 @@ static void find_places(const struct layers *l, enum place places[NATIVE_DEPTH])
 		places[caller] = PLACE_CALLER;
 }
 
-/* Callers also call what is no PHP function, such as the autoloader while they look for one. So only a function in C is
- * expected behind them; an interpreter runs the next group that is not. */
+/* Callers may also call other code than PHP functions, such as the autoloader while they look for one. So only a
+ * function in C is expected after them; an interpreter runs the next group that is not in C. */
 static bool fits(const struct group *g, enum place p)
 {
 	return p == (g->in_c ? PLACE_CALLER : PLACE_INTERPRETER);
 }
 
-/* From the root on: what is missing at the leaf has not begun, or has just ended. */
+/* Matches from the root: anything missing at the leaf has not begun, or has just ended. */
 static void match_from_root(struct merger *m, const enum place *places)
 {
 	u32 g = m->first_group;
@@ -89,7 +89,7 @@ static void match_from_root(struct merger *m, const enum place *places)
 	}
 }
 
-/* From the leaf on, where the root's side is missing. */
+/* Matches from the leaf, if the root's side is missing. */
 static void match_from_leaf(struct merger *m, const enum place *places)
 {
 	u32 g = m->group_count;
@@ -165,7 +165,7 @@ size_t layers_merge(const struct layers *l, struct layer_frame ret[LAYERS_MAX])
 
 	put_groups(&m, &next, m.first_group);
 	if (!whole) {
-		/* The callers of the outermost native frame are PHP functions whose interpreter is not known. */
+		/* The outermost native frame was called by PHP functions whose interpreter is unknown. */
 		put_groups(&m, &next, first_matched(&m));
 		if (l->native_count)
 			put(&m, LAYER_GAP, 0);

@@ -1,7 +1,7 @@
-/* memory_image.h: parts of a process' memory in a text file, for walkers to run over in tests.
+/* memory_image.h: reads parts of a process' memory from a text file, for testing walkers.
  *
- * A line is "ADDRESS BYTES", both hexadecimal, or "NAME=NUMBER", or begins with #. A file that includes this one gets
- * read_user and read_user_text over the image that was loaded last.
+ * A line is "ADDRESS BYTES", both hexadecimal, or "NAME=NUMBER", or begins with #. Including this file defines
+ * read_user and read_user_text to read the image that was loaded last.
  */
 #ifndef CAPTURE_MEMORY_IMAGE_H
 #define CAPTURE_MEMORY_IMAGE_H
@@ -78,7 +78,7 @@ static inline u64 image_number(const char *name)
 	return 0;
 }
 
-/* The address of the byte; NULL if it was not recorded. */
+/* Returns the address of the byte; NULL if it was not recorded. */
 static inline u8 *image_byte(u64 address)
 {
 	for (size_t i = 0; i < image.part_count; i++)

@@ -1,4 +1,4 @@
-/* module_names.c: from a native frame to its name. */
+/* module_names.c: names native frames. */
 
 #include "module.h"
 
@@ -32,7 +32,7 @@ static void read_symbols(struct modules *m, struct module *one)
 	symbols_sort(&one->symbols);
 }
 
-/* The begin of the function that has this address in it, so that all its frames have one name. */
+/* Returns the start of the function that contains this address, so that all its frames have one name. */
 static uint32_t function_start(const struct module *one, uint32_t address)
 {
 	size_t low = 0, high = one->function_count;
@@ -84,7 +84,7 @@ void modules_name_function(struct modules *m, u64 frame, const char *name)
 		**there = 0;
 }
 
-/* NULL without. */
+/* Returns NULL if there is none. */
 static const char *own_name(const struct module *one, uint32_t start)
 {
 	uint32_t at = map_get(&one->own_names, start);

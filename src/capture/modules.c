@@ -78,7 +78,7 @@ static void fail(struct modules *m, const struct err *err)
 
 /* --- Roots --- */
 
-/* The number of the directory that is / to a process; -1 if it cannot be opened. */
+/* Returns the index of a process' root directory; -1 if it cannot be opened. */
 static int add_root(struct modules *m, pid_t pid)
 {
 	_cleanup_(fd_closep) int fd = -1;
@@ -131,7 +131,7 @@ static void read_tables(struct modules *m, struct module *one)
 	one->function_count = t.function_count;
 }
 
-/* Every process has the same, at another address: the one in this process can be read. */
+/* Every process has the same vDSO, at another address, so the one in this process can be read. */
 static uint32_t add_vdso(struct modules *m)
 {
 	_cleanup_(process_maps_done) struct process_maps own = { 0 };
@@ -180,7 +180,7 @@ struct process {
 	struct process_identity who;
 };
 
-/* A module's identity, as bytes without gaps. */
+/* A module's identity, as bytes without padding. */
 struct module_key {
 	uint64_t kind, a, b, c;
 };
@@ -214,7 +214,7 @@ static uint32_t file(const struct process *p, const struct process_map *map)
 
 static uint32_t generated(const struct process *p, const struct process_map *map, uint32_t rule)
 {
-	/* Processes that share the memory share the module, or each worker would have a layout of its own. */
+	/* Processes that share the memory share the module; otherwise each worker would have its own layout. */
 	const struct module_key key = {
 		.kind = MODULE_GENERATED | (uint64_t)map->shared << 8 | (uint64_t)rule << 32,
 		.a = map->shared ? map->device : (uint64_t)p->pid,

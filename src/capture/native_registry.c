@@ -15,7 +15,7 @@ struct native_registry {
 	struct unwind_tables *tables;
 	struct modules *modules;
 	struct handler_names *handlers;
-	struct map added;		/* pid -> start time of those that were added before the programs requested them */
+	struct map added;		/* pid -> start time of processes added before the programs requested them */
 };
 
 static int put_page(void *arg, uint32_t number, const struct unwind_page *p)
@@ -33,7 +33,7 @@ static int put_layout(void *arg, uint32_t number, const struct unwind_layout *l)
 	return unwind_maps_set_layout(arg, number, l);
 }
 
-/* Each file that is mapped stays open; PHP on the command line has some 90. */
+/* Each mapped file stays open; PHP on the command line has about 90. */
 static void allow_many_files(void)
 {
 	struct rlimit l;
@@ -87,7 +87,7 @@ static bool mark_used(void *data, uint32_t tgid, const struct unwind_process *p)
 	return true;
 }
 
-/* Numbers of processes are those of the first pid namespace, so elsewhere none is known to be gone. */
+/* Process numbers are those of the first pid namespace, so in other namespaces no process is known to have ended. */
 static bool keep_living(void *data, uint32_t tgid, const struct unwind_process *p)
 {
 	return process_start_ticks((pid_t)tgid) == p->start_ticks;
@@ -108,7 +108,7 @@ static int add_layout(struct native_registry *r, struct unwind_part *parts, size
 	return -ENOSPC;
 }
 
-/* Returns false if the process is gone, or cannot be inspected. */
+/* Returns false if the process has ended, or cannot be inspected. */
 static bool find_layout(struct native_registry *r, pid_t pid, uint64_t start_ticks, uint32_t *ret)
 {
 	_cleanup_(process_maps_done) struct process_maps maps = { 0 };
@@ -118,7 +118,7 @@ static bool find_layout(struct native_registry *r, pid_t pid, uint64_t start_tic
 	if (process_maps_read(&maps, pid, NULL) < 0)
 		return false;
 	modules_add_process(r->modules, pid, start_ticks, &maps, &parts, &n);
-	/* Its number may have gone to another one meanwhile. A process without parts is about to end. */
+	/* The number may have been reused in the meantime. A process without parts is about to end. */
 	return n && process_start_ticks(pid) == start_ticks && add_layout(r, parts, n, ret) == 0;
 }
 
@@ -156,7 +156,7 @@ void native_registry_add_process(struct native_registry *r, pid_t pid)
 	if (*then == (uint32_t)p.start_ticks)
 		return;
 	*then = (uint32_t)p.start_ticks;
-	/* The number of its executable pages is only known to the programs, which will request it; the answer takes
+	/* Only the programs know the number of its executable pages, and will request the layout; the answer takes
 	 * microseconds once the tables exist. */
 	if (p.start_ticks && find_layout(r, pid, p.start_ticks, &p.layout) && sampler_sees_all_pids(r->sampler))
 		unwind_maps_set_process(r->maps, (uint32_t)pid, &p);

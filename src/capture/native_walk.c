@@ -8,12 +8,12 @@
 
 struct native_walk {
 	const struct unwind_maps *maps;
-	struct unwind unwind;		/* with the rules of frames seen before, which workers share */
+	struct unwind unwind;		/* includes the cached rules, which workers share */
 	struct unwind_page page;
 	struct unwind_rule rule;
 };
 
-/* The walker's searches have no argument for it. */
+/* The walker's lookup functions have no argument for it. */
 static struct native_walk *current;
 
 static const struct unwind_page *unwind_find_page(u32 number)

@@ -1,5 +1,5 @@
-/* native_walk.h: the native stack of a thread that stands still, by the walker that BPF runs (bpf/unwind.h) and the tables that
- * it runs by, so that ids are the same.
+/* native_walk.h: walks the native stack of a thread that does not run, with the same walker (bpf/unwind.h) and tables
+ * as BPF, so that ids are the same.
  *
  * Reads the memory of the process that remote_memory_select chose. Only one thread of the program may use this.
  */
@@ -8,7 +8,7 @@
 
 #include "unwind_maps.h"
 
-/* The frame (NATIVE_FRAME) of code at an address of the process; 0 if no file that has tables is mapped there. */
+/* Returns the frame (NATIVE_FRAME) of an address of the process; 0 if no file with tables is mapped there. */
 u64 native_frame_at(const struct unwind_layout *layout, u64 address);
 
 struct native_walk;
@@ -20,8 +20,8 @@ struct native_registers {
 	u64 ip, sp, fp, bx, link;
 };
 
-/* Walks it; `layout` says what is mapped where. The event, ready to be handed on, is valid until the next walk. `ret_counter` is
- * what to count if the stack is not whole, else COUNTERS; `fiber` says that PHP's stack goes through one. */
+/* Walks the stack; `layout` has the mappings. The event, ready to be delivered, is valid until the next walk.
+ * `ret_counter` is the counter for an incomplete stack, else COUNTERS; `fiber`: PHP's stack includes a fiber. */
 const struct native_stack_event *native_walk(struct native_walk *w, const struct unwind_layout *layout,
 					     const struct native_registers *r, bool fiber, enum counter *ret_counter);
 

@@ -12,7 +12,7 @@
 #define NUMBER_MAX	0x80000000ul
 #define TEXT_MAX	((size_t)1 << 20)
 
-/* One version while it is read: which fields have been given. */
+/* A version while it is being read: tells which fields are set. */
 struct draft {
 	union {
 		struct offset_version version;
@@ -135,7 +135,7 @@ static int read_line(struct reader *r, const char *p, const char *end, struct er
 	return e;
 }
 
-/* Fills in what the line "all" says, and checks that nothing is missing. */
+/* Fills in the fields of the line "all", and checks that nothing is missing. */
 static int complete(const struct reader *r, struct draft *d, struct err *err)
 {
 	const struct offset_form *form = r->form;

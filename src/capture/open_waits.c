@@ -9,7 +9,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* A wait that ends just before a look may be counted by the programs just after it. One that never comes was lost there. */
+/* A wait that ends just before a refresh may be counted by the programs just after it. If it is not counted within
+ * this many refreshes, it was lost. */
 #define LOOKS_OWED	3u
 
 struct open_wait {
@@ -28,7 +29,7 @@ struct debt {
 
 struct open_waits {
 	u64 min_ns, now_ns;
-	struct map places;		/* by thread and begin */
+	struct map places;		/* keyed by thread and start */
 	struct open_wait *waits;
 	size_t count, capacity;
 	struct debt *debts;

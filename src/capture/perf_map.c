@@ -12,10 +12,10 @@
 struct perf_map_entry {
 	uint64_t start, size;
 	const char *name;
-	size_t line;			/* later ones hold */
+	size_t line;			/* later lines win */
 };
 
-/* Up to 16 digits and what ends them. */
+/* Parses up to 16 digits and the character after them. */
 static bool hex(const char **p, const char *end, uint64_t *ret)
 {
 	const char *digit = *p;
@@ -107,7 +107,8 @@ int perf_map_read(struct perf_map *m, int root, const struct process_identity *w
 	if (st.st_uid != who->uid && st.st_uid != 0)
 		return -EPERM;
 	buf_init(&text);
-	/* Only so much is read: a file that grows for days has the newest code at its end, and a part is better than none. */
+	/* Only this much is read: the newest code is at the end of a file that grows for days, and a part is better
+	 * than nothing. */
 	if (st.st_size > (off_t)PERF_MAP_MAX && lseek(fd, st.st_size - (off_t)PERF_MAP_MAX, SEEK_SET) < 0)
 		return -errno;
 	if (io_read_fd(fd, path, &text, PERF_MAP_MAX + PERF_MAP_MAX / 4, NULL) < 0)

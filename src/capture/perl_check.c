@@ -18,7 +18,7 @@ static bool has_text(u64 hek, const char *expected)
 	return hek && read_user_text(text, sizeof(text), hek + HEK_TEXT) > 0 && !strcmp(text, expected);
 }
 
-/* The name that a glob was made with. */
+/* Finds the original name of a glob. */
 static bool own_name(const struct perl_layout *l, u64 glob, u8 *bytes, struct perl_name *ret)
 {
 	u64 body;
@@ -37,7 +37,7 @@ static bool is_text(u64 hek)
 	return hek && read_user_text(text, sizeof(text), hek + HEK_TEXT) > 0;
 }
 
-/* Every interpreter has the package main, and in it the variable $_. Programs may give it another original, `*_ = *other`. */
+/* Every interpreter has the package main, with the variable $_. A program may alias that, as with `*_ = *other`. */
 static enum php_check check_names(const struct perl_layout *l, u64 stash, u64 glob, const char **ret_why)
 {
 	u8 bytes[PHP_FUNCTION_MAX] __attribute__((aligned(8)));
@@ -51,7 +51,7 @@ static enum php_check check_names(const struct perl_layout *l, u64 stash, u64 gl
 	return has_text(name.hek, "_") ? PHP_CHECK_FITS : PHP_CHECK_UNKNOWN;
 }
 
-/* The stackinfos lead to the main one. Torn reads of a process that runs are possible. */
+/* Checks that the stackinfos lead to the main one. Reads of a running process may be torn. */
 static enum php_check check_stack(const struct perl_layout *l, u64 stackinfo)
 {
 	u8 bytes[STACKINFO_BYTES] __attribute__((aligned(8)));

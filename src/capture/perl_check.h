@@ -5,8 +5,8 @@
 #include "perl_image.h"
 #include "php_check.h"
 
-/* Looks at a process that runs the Perl; `bias` is what is added to the file's addresses. `ret_why` gets at least 128 bytes
- * explaining the mismatch, if the result is WRONG. */
+/* Inspects a process that runs the Perl; `bias` is added to the file's addresses. `ret_why`, of at least 128 bytes,
+ * explains the mismatch if the result is WRONG. */
 enum php_check perl_check(const struct perl_image *i, pid_t pid, u64 bias, char *ret_why, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A variable of one byte, such as PL_version; -1 if there is none. */
+/* Reads a variable of one byte, such as PL_version; returns -1 if there is none. */
 static int read_byte(const struct elf *e, const char *name)
 {
 	_cleanup_(elf_bytes_done) struct elf_bytes b = { 0 };
@@ -28,7 +28,8 @@ static const struct perl_version *find_version(const struct elf *e, const struct
 	return perl_offsets_find(o, i->major, i->minor);
 }
 
-/* A library asks the dynamic linker for the number of its thread-local block. Returns where it gets it; 0 if it does not. */
+/* A library asks the dynamic linker for the number of its thread-local block. Returns the address where that is
+ * stored; 0 if there is none. */
 static u64 module_slot(const struct elf *e, const char *variable)
 {
 	_cleanup_(elf_symbols_done) struct elf_symbols s = { 0 };
@@ -49,7 +50,7 @@ static u64 module_slot(const struct elf *e, const char *variable)
 	return 0;
 }
 
-/* A program's own block lies next to the thread pointer: before it on x86-64, behind two words on arm64. */
+/* A program's own block is next to the thread pointer: before it on x86-64, after two words on arm64. */
 static bool program_offset(const struct elf *e, u64 value, s64 *ret)
 {
 	for (unsigned i = 0; i < e->segment_count; i++) {

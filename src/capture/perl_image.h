@@ -1,7 +1,7 @@
 /* perl_image.h: detects and locates Perl in a file: a program, or a library such as libperl.
  *
- * No name of a file decides, but what it exports for modules written in C: Perl_runops_standard, and PL_thr_key where Perl
- * has threads.
+ * A file is recognized not by its name but by the symbols that it exports for modules written in C:
+ * Perl_runops_standard, and PL_thr_key if Perl has threads.
  */
 #ifndef CAPTURE_PERL_IMAGE_H
 #define CAPTURE_PERL_IMAGE_H
@@ -15,8 +15,9 @@ struct perl_image {
 	u64 first_interpreter;		/* address of PL_curinterp, to check the offsets; 0: unknown */
 };
 
-/* Reads what the open file is. Returns 1 if it has Perl, 0 if not (`ret` is then of no use), or -ENOTSUP with a sentence for a
- * Perl that the table does not know, or whose threads keep their interpreter elsewhere. `name` is for sentences. */
+/* Inspects an open file. Returns 1 if it contains Perl, 0 if not (`ret` is then meaningless), or -ENOTSUP with a
+ * sentence for a Perl that is missing in the table, or whose threads keep their interpreter elsewhere. `name` is used
+ * in errors. */
 int perl_image_read(int fd, const char *name, const struct perl_offsets *o, struct perl_image *ret, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* perl_image_record.c: a tool for developers: records the memory that a walk over a Perl process reads, as memory_image.h
- * takes it. The process must stand still.
+/* perl_image_record.c: a tool for developers: records the memory read by a walk over a Perl process, in the format of
+ * memory_image.h. The process must not run.
  *
  *	tests/data/perl/record PERL > tests/data/perl/NAME.image
  */
@@ -61,7 +61,7 @@ static u64 text_start(void)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	f = fopen(path, "r");
-	/* The name of the program has no blanks here. */
+	/* The program's name must not contain blanks here. */
 	if (f) {
 		for (unsigned field = 1; field < 26; field++)
 			if (fscanf(f, "%*s") < 0)

@@ -24,7 +24,7 @@ static bool is_utf8(struct str s)
 	return true;
 }
 
-/* Perl keeps names without characters above U+00FF in Latin-1, also those of a source in UTF-8. */
+/* Perl stores names without characters above U+00FF in Latin-1, even those from a source in UTF-8. */
 static void put_name(const char *name, struct buf *out)
 {
 	struct str s = { name, strnlen(name, NAME_SIZE) };
@@ -54,7 +54,7 @@ static void put_sub(const struct function_event *e, struct buf *out)
 	if (!text_is(name, "__ANON__") || !file.n)
 		return;
 	buf_printf(out, "[%.*s", (int)file.n, file.p);
-	if (e->line_start)		/* code inside of a regular expression has no statement */
+	if (e->line_start)		/* code inside a regular expression has no statement */
 		buf_printf(out, ":%u", e->line_start);
 	buf_putc(out, ']');
 }

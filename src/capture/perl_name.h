@@ -5,7 +5,7 @@
 #include "bpf/event.h"
 #include "buf.h"
 
-/* Appends "Package::sub" as caller() does, and for what has no name of its own:
+/* Appends "Package::sub" like caller(), and for frames without a name:
  *	Package::__ANON__[FILE:LINE]	a closure, by its first statement, as Perl's debugger and profilers call it
  *	(eval)				a block or a string
  *	require FILE			also `use` and `do`
@@ -13,7 +13,7 @@
  *	FILE				the program, outside of any sub */
 void perl_put_name(const struct function_event *e, struct buf *out);
 
-/* The file without the number of an evaluated string: "(eval)" for "(eval 42)". */
+/* Returns the file, without the number of an evaluated string: "(eval)" for "(eval 42)". */
 struct str perl_file_name(const struct function_event *e);
 
 #endif

@@ -5,7 +5,7 @@
 #include "bpf/perl_walk.h"
 #include "offset_table.h"
 
-/* Made of perl_offsets.txt by embed_text.py. */
+/* Generated from perl_offsets.txt by embed_text.py. */
 extern const char perl_offsets_text[];
 extern const size_t perl_offsets_text_size;
 

@@ -18,13 +18,13 @@ struct perl_offsets {
 	size_t count;
 };
 
-/* The table that is part of the program. */
+/* Loads the table that is part of the program. */
 void perl_offsets_init(struct perl_offsets *o);
 
-/* Adds what a text says; `name` is for the sentence. -EINVAL if a line is wrong, and then nothing is added. */
+/* Adds the versions in a text; `name` is used in errors. Returns -EINVAL if a line is invalid, and then adds nothing. */
 int perl_offsets_add(struct perl_offsets *o, const char *name, const char *text, size_t n, struct err *err);
 
-/* NULL if the version is not in the table. */
+/* Returns NULL if the version is not in the table. */
 const struct perl_version *perl_offsets_find(const struct perl_offsets *o, unsigned major, unsigned minor);
 
 #endif

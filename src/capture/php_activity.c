@@ -1,4 +1,4 @@
-/* php_activity.c: stack, request and state, read together. */
+/* php_activity.c: reads stack, request and state together. */
 
 #include "php_activity.h"
 
@@ -29,7 +29,7 @@ const char *php_state_name(enum php_state d)
 	return names[d];
 }
 
-/* php-fpm's SAPI has the script where others have the address. */
+/* Under php-fpm's SAPI, the URI that others have is the script. */
 static void read_uri(struct php_activity *n)
 {
 	const struct remote_php *php = &n->reading.php;
@@ -67,7 +67,7 @@ static int64_t process_age_ns(pid_t pid)
 	return boot.tv_sec * NS_PER_SECOND + boot.tv_nsec - (int64_t)process_start_ticks(pid) * NS_PER_TICK;
 }
 
-/* The time is by the monotonic clock of the worker, whose container may have another one. -1: not known. */
+/* The time is by the worker's monotonic clock, which may be another one in its container. Returns -1 if unknown. */
 static int64_t request_age_ns(pid_t pid, int64_t accepted_ns)
 {
 	struct time_offsets its;

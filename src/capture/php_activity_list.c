@@ -1,4 +1,4 @@
-/* php_activity_list.c: targets, and their threads in order. */
+/* php_activity_list.c: finds targets, and sorts their threads. */
 
 #include "php_activity_list.h"
 
@@ -79,7 +79,7 @@ int php_activity_list_add(struct php_activity_list *l, const char *text, struct 
 	return e == -EACCES || e == -EPERM ? err_set(err, e, "%s; " FALLBACK_EXTENSION, why.text) : e;
 }
 
-/* A thread of a thread-safe PHP may be one of its server, without PHP. */
+/* A thread in a process with a thread-safe PHP may belong to the server, without PHP. */
 static bool is_worker(const struct php_activity_list *l, const struct remote_thread *t)
 {
 	const struct binary *b = &t->process->php.binary;

@@ -5,29 +5,29 @@
 #include "php_activity.h"
 
 struct php_activity_list {
-	struct php_activity *items;		/* those with a request first, the oldest on top */
+	struct php_activity *items;		/* sorted: those with a request first, the oldest on top */
 	size_t count;
-	struct remote_targets targets;	/* `closed` counts processes that may not be read, `closed_why` says why */
-	bool fpm;			/* php-fpm alone */
+	struct remote_targets targets;	/* `closed` counts processes that may not be read, `closed_why` has the reason */
+	bool fpm;			/* only php-fpm */
 	bool masters;			/* includes php-fpm's masters: they run no scripts */
 
 	/* private */
 	struct php_registry *registry;
 };
 
-/* -EPERM with a sentence if no memory may be read here. `wanted` NULL: only those that are added. `offsets_file` may be NULL. Done
- * in any case. */
+/* Returns -EPERM with a sentence if no memory may be read. `wanted` NULL: only processes that are added.
+ * `offsets_file` may be NULL. Call php_activity_list_done in any case. */
 int php_activity_list_init(struct php_activity_list *l, const char *offsets_file, bool (*wanted)(void *data, pid_t pid), void *data,
 		      struct err *err);
 void php_activity_list_done(struct php_activity_list *l);
 
-/* Adds the process of a number. */
+/* Adds the process with this number. */
 int php_activity_list_add(struct php_activity_list *l, const char *pid, struct err *err);
 
 /* Finds processes and reads their threads, again each time. */
 void php_activity_list_read(struct php_activity_list *l);
 
-/* A PHP that is not known; "" if there is none. */
+/* Returns why a PHP is not supported; "" if all are. */
 const char *php_activity_list_refused(const struct php_activity_list *l);
 
 #endif

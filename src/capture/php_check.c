@@ -1,8 +1,8 @@
 /* php_check.c: compares the fields at the offsets with values that PHP must have there.
  *
- * Each field of the table has a rule that a wrong number breaks: strings have the hash of their text, code that runs was
- * passed twice by the compiler, a line that runs is one of its function's, what C code calls has ZEND_CALL_TOP, an object's
- * method has a class.
+ * Each field of the table has a rule that a wrong offset violates: strings have the hash of their text, running code
+ * has gone through both passes of the compiler, an executed line is within its function, calls from C code have
+ * ZEND_CALL_TOP, a method has a class.
  */
 
 #include "php_check.h"
@@ -21,11 +21,11 @@
 #define STRING_LIMIT	65536u
 #define METHOD_MAX	16u		/* longest name of a request's method */
 
-/* The same in all versions that the table has. */
+/* Identical in all versions in the table. */
 #define CALL_CODE	(1u << 16)	/* ZEND_CALL_CODE: a file, or eval'd code */
 #define ACC_VISIBILITY	7u		/* public, protected, private */
 #define ACC_PASSED	(1u << 25)	/* ZEND_ACC_DONE_PASS_TWO */
-#define STRING_LASTS	(1u << 8)	/* IS_STR_PERMANENT: beyond the request, as those of opcache */
+#define STRING_LASTS	(1u << 8)	/* IS_STR_PERMANENT: outlives the request, like opcache's strings */
 #define PHP_USER	2u		/* zend_function.type */
 #define PHP_EVAL	4u
 
@@ -46,14 +46,14 @@ bool php_check_bias(const struct php_image *b, pid_t pid, u64 *ret)
 	if (!p)
 		return false;
 	*ret = strtoull(p, NULL, 10);
-	if (*ret <= 1)		/* hidden from those who may not look */
+	if (*ret <= 1)		/* hidden from users without permission */
 		return false;
 	*ret -= b->binary.text;
 	return true;
 }
 
-/* Between two requests, while one begins, and while PHP ends, classes and the fields of a request lead to memory that is being used
- * again. */
+/* Between two requests, and while a request or PHP begins or ends, classes and the fields of a request point to
+ * memory that is being reused. */
 static bool runs_code(const struct php_image *b, u64 globals)
 {
 	u64 frame;
@@ -63,7 +63,7 @@ static bool runs_code(const struct php_image *b, u64 globals)
 
 /* --- strings and classes */
 
-/* PHP adds chars, which have a sign on x86-64 and none on arm64. */
+/* PHP adds chars, which are signed on x86-64 and unsigned on arm64. */
 static u64 hash_of(const u8 *text, u64 n)
 {
 	u64 h = 5381;
@@ -73,7 +73,7 @@ static u64 hash_of(const u8 *text, u64 n)
 	return h | 1ull << 63;
 }
 
-/* A zend_string: its size, its text, and the hash of its text once PHP has computed it. */
+/* Checks for a zend_string: size, text, and the hash of the text if PHP has computed it. */
 static bool is_string(const struct php_layout *l, u64 string)
 {
 	u8 text[STRING_MAX + 1];
@@ -94,8 +94,8 @@ static bool has_class_name(const struct php_layout *l, u64 class)
 	return read_user(&name, 8, class + l->class_name) && name && is_string(l, name);
 }
 
-/* zend_ce_exception is the class named "Exception"; names of classes have their hash. PHP frees its classes when it ends, and
- * runs no code then. */
+/* zend_ce_exception is the class named "Exception"; names of classes have a hash. PHP frees its classes when it ends,
+ * and no longer runs code then. */
 static enum php_check check_class(const struct php_image *b, u64 bias)
 {
 	static const char expected[] = "Exception";
@@ -115,7 +115,7 @@ static enum php_check check_class(const struct php_image *b, u64 bias)
 
 /* --- globals */
 
-/* Just before current_execute_data PHP keeps the size of the pages of the VM's stack, once it has one. */
+/* Just before current_execute_data, PHP stores the page size of the VM's stack, once the stack exists. */
 static enum php_check check_globals(const struct php_image *b, u64 globals)
 {
 	u64 words[2];
@@ -129,7 +129,7 @@ static enum php_check check_globals(const struct php_image *b, u64 globals)
 	return PHP_CHECK_FITS;
 }
 
-/* Clients choose the method, and PHP takes any: of RFC 9110's tokens, or none at all. */
+/* Clients choose the method, and PHP accepts any: tokens as in RFC 9110, or none at all. */
 static bool is_token(const char *text)
 {
 	static const char others[] = "!#$%&'*+-.^_`|~";
@@ -139,7 +139,7 @@ static bool is_token(const char *text)
 	return !*text;
 }
 
-/* A request that has a method has a script. */
+/* A request with a method must have a script. */
 static enum php_check check_request(const struct php_layout *l, u64 sapi)
 {
 	char method[METHOD_MAX + 1], script[2];
@@ -157,16 +157,16 @@ static enum php_check check_request(const struct php_layout *l, u64 sapi)
 
 /* --- the stack */
 
-/* One frame, and the one that called it. */
+/* A frame, and the one that called it. */
 struct view {
 	const struct php_layout *l;
 	u64 ex[PHP_FUNCTION_MAX / 8];
 	u64 f[PHP_FUNCTION_MAX / 8];	/* its zend_function */
-	u64 address, called;		/* addresses of the frame, and of the one that it called; 0: none */
+	u64 address, called;		/* addresses of the frame, and of the frame that it called; 0: none */
 	u8 type, caller;		/* types of the functions; 0: an empty frame */
 };
 
-/* Fields that have been seen to be right, and two functions without a line. */
+/* Fields that have been verified, and two functions without a line. */
 enum {
 	SEEN_NAME = 1,
 	SEEN_CLASS = 2,
@@ -227,7 +227,7 @@ static const char *check_code(struct view *v)
 }
 
 /* While an exception destroys a function's variables, the function's instruction has line 0. The innermost function's
- * instruction is saved now and then only. */
+ * instruction is only saved now and then. */
 static const char *check_line(struct view *v, unsigned *seen)
 {
 	u8 *f = bytes_of(v->f);
@@ -246,7 +246,7 @@ static const char *check_line(struct view *v, unsigned *seen)
 	return NULL;
 }
 
-/* The outermost frame was called by C code, and so was one whose caller is a function written in C. */
+/* The outermost frame must have been called from C code, and so must a frame whose caller is a function written in C. */
 static const char *check_caller(struct view *v, unsigned *seen)
 {
 	bool outermost = !field64(bytes_of(v->ex), v->l->prev);
@@ -258,7 +258,7 @@ static const char *check_caller(struct view *v, unsigned *seen)
 	return NULL;
 }
 
-/* The generators that wait lead to the one that runs. */
+/* Waiting generators must lead to the running one. */
 static const char *check_generators(struct view *v)
 {
 	const struct php_layout *l = v->l;
@@ -277,7 +277,7 @@ static const char *check_generators(struct view *v)
 	return "waiting generators do not lead to the running one";
 }
 
-/* The type of the function of a frame; 0 for an empty one. */
+/* Returns the type of a frame's function; 0 for an empty frame. */
 static bool function_type(const struct php_layout *l, const u64 *ex, u64 *ret_function, u8 *ret)
 {
 	*ret_function = field64((const u8 *)ex, l->func);

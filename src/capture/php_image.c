@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define CHUNK		((size_t)1 << 20)
-#define OVERLAP		64u		/* no text that is searched for is longer */
+#define OVERLAP		64u		/* longer than any text searched for */
 #define VM_HYBRID	4		/* ZEND_VM_KIND_HYBRID */
 
 /* --- its version */
@@ -24,7 +24,7 @@ static size_t text_length(const char *p, size_t n)
 	return i;
 }
 
-/* Calls `found` with what follows each `word` in the file, until it returns true. */
+/* Calls `found` with the text after each `word` in the file, until it returns true. */
 static bool search(int fd, const char *word, bool (*found)(const char *text, size_t n, void *data), void *data)
 {
 	_cleanup_(freep) char *bytes = xmalloc(CHUNK + OVERLAP);
@@ -64,7 +64,7 @@ static bool take_version(const char *text, size_t n, void *data)
 	return true;
 }
 
-/* "API20220829,NTS": the number that modules must have been built for. */
+/* Parses "API20220829,NTS": the API number that modules must have been built for. */
 static bool take_api(const char *text, size_t n, void *data)
 {
 	u32 *api = data;
@@ -95,7 +95,7 @@ static const struct php_version *find_version(int fd, const struct php_offsets *
 
 /* --- its code */
 
-/* The first bytes of a function, without the landing pad that some compilers begin it with. */
+/* Reads the first bytes of a function, after the landing pad that some compilers begin it with. */
 static size_t read_code(const struct elf *e, const char *name, uint8_t *ret, size_t size)
 {
 	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -112,7 +112,8 @@ static size_t read_code(const struct elf *e, const char *name, uint8_t *ret, siz
 	return size;
 }
 
-/* mov $kind,%eax; ret. On other machines the registers are not read, and nothing is lost but the line of the leaf. */
+/* Matches mov $kind,%eax; ret. On other architectures the registers are not read, and only the line of the leaf is
+ * lost. */
 static bool is_hybrid(const struct elf *e)
 {
 	uint8_t code[6];
@@ -129,7 +130,7 @@ static s64 signed32(const uint8_t *p)
 	return v;
 }
 
-/* The address at which the code that begins at `code` (behind the landing pad) continues. */
+/* Returns the address of the code after the first `bytes` bytes of a function (and its landing pad). */
 static u64 behind(const struct elf *e, const char *name, size_t bytes)
 {
 	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -142,9 +143,9 @@ static u64 behind(const struct elf *e, const char *name, size_t bytes)
 	return at + bytes;
 }
 
-/* The place where a thread keeps the pointer to its globals, relative to its thread pointer. A program has the number in its code; a
- * library has it in a slot that the dynamic linker fills in. tsrm_get_ls_cache_tcb_offset() returns that number, and
- * tsrm_get_ls_cache() what lies there. */
+/* Finds the offset from the thread pointer to a thread's pointer to its globals. In a program, the number is part of
+ * the code; in a library, it is in a slot that the dynamic linker fills in. tsrm_get_ls_cache_tcb_offset() returns
+ * the number, and tsrm_get_ls_cache() the pointer. */
 static bool find_thread_storage(const struct elf *e, struct binary *b)
 {
 	uint8_t code[11];
@@ -179,7 +180,8 @@ static bool always(const char *text, size_t n, void *data)
 	return true;
 }
 
-/* php-fpm has the long name of its SAPI in it. The short one, "fpm-fcgi", is also in opcache, which newer builds link in. */
+/* php-fpm contains the long name of its SAPI. The short one, "fpm-fcgi", is also in opcache, which newer builds link
+ * in. */
 static bool is_fpm(int fd)
 {
 	return search(fd, "FPM/FastCGI", always, NULL);
@@ -187,7 +189,7 @@ static bool is_fpm(int fd)
 
 /* --- all of it */
 
-/* Any dynamic program may load a library. */
+/* Any dynamically linked program may load a library. */
 static bool may_host(const struct elf *e)
 {
 	for (unsigned i = 0; i < e->segment_count; i++)

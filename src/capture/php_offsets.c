@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Made of php_offsets.txt by embed_text.py. */
+/* Generated from php_offsets.txt by embed_text.py. */
 extern const char php_offsets_text[];
 extern const size_t php_offsets_text_size;
 

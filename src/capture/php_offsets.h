@@ -1,7 +1,7 @@
 /* php_offsets.h: the offsets of the fields that the walker reads, by version of PHP.
  *
- * A table in a text file, so that a new PHP needs no new Strobe: php_offsets.txt is part of the program, and a file of the
- * same form may add versions, or replace some. See php_offsets.txt for the form.
+ * The table is a text file, so that a new PHP does not require a new Strobe: php_offsets.txt is part of the program,
+ * and a file in the same format may add or replace versions. See php_offsets.txt for the format.
  */
 #ifndef CAPTURE_PHP_OFFSETS_H
 #define CAPTURE_PHP_OFFSETS_H
@@ -24,13 +24,13 @@ struct php_offsets {
 	size_t count;
 };
 
-/* The table that is part of the program. */
+/* Loads the table that is part of the program. */
 void php_offsets_init(struct php_offsets *o);
 
-/* Adds what a text says; `name` is for the sentence. -EINVAL if a line is wrong, and then nothing is added. */
+/* Adds the versions in a text; `name` is used in errors. Returns -EINVAL if a line is invalid, and then adds nothing. */
 int php_offsets_add(struct php_offsets *o, const char *name, const char *text, size_t n, struct err *err);
 
-/* NULL if the version, or number of the module API, is not in the table. */
+/* Return NULL if the version, or the module API's number, is not in the table. */
 const struct php_version *php_offsets_by_version(const struct php_offsets *o, unsigned major, unsigned minor);
 const struct php_version *php_offsets_by_api(const struct php_offsets *o, u32 api);
 

@@ -23,20 +23,20 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-#define THREADS		16u		/* threads of a process searched for its thread-safe PHP */
+#define THREADS		16u		/* threads of a process that are searched for thread-safe PHP */
 #define TRIES		20u
-#define PAUSE_NS	5000000		/* between two of them */
+#define PAUSE_NS	5000000		/* pause between two comparisons */
 #define WAITING		64u		/* processes */
 #define WAIT_FIRST_NS	NS_PER_SECOND
 #define WAIT_LAST_NS	(8 * NS_PER_SECOND)
 
 struct known {
-	struct binary_key key;		/* for a library: as /proc/PID/maps has it, without a size */
+	struct binary_key key;		/* libraries: as in /proc/PID/maps, without a size */
 	struct php_image php;
-	struct perl_image perl;		/* if php.binary, which is a copy of its binary then, is Perl */
+	struct perl_image perl;		/* if `php.binary`, then a copy of its binary, is Perl */
 	int code;			/* 1 PHP or Perl, 0 none, < 0 refused */
-	size_t refusal;			/* number of the reason, if it is refused */
-	bool checked;			/* its offsets fit a process that was inspected */
+	size_t refusal;			/* number of the reason if refused */
+	bool checked;			/* its offsets matched a process */
 };
 
 struct file_list {
@@ -44,7 +44,7 @@ struct file_list {
 	size_t count, capacity;
 };
 
-/* A process that showed too little to compare the table of offsets with. */
+/* A process whose state was not sufficient to verify the table of offsets. */
 struct unproved {
 	pid_t pid;
 	int64_t due_ns, wait_ns;
@@ -112,7 +112,7 @@ static int refuse(struct php_registry *r, struct known *k, const struct err *why
 	return k->code;
 }
 
-/* Finds out what the file is, of the languages that are wanted. */
+/* Inspects the file for the wanted languages. */
 static void read_file(struct php_registry *r, struct known *k, int fd, const char *name)
 {
 	struct err err = { 0 };
@@ -130,12 +130,12 @@ static void read_file(struct php_registry *r, struct known *k, int fd, const cha
 		refuse(r, k, &err);
 }
 
-/* A comparison with one process, thread by thread where PHP is thread-safe, until one of them shows enough. */
+/* A comparison with one process, thread by thread if PHP is thread-safe, until one of them is conclusive. */
 struct comparison {
 	const struct php_image *php;
 	pid_t pid;
 	u64 bias, thread;
-	unsigned left;			/* threads */
+	unsigned left;			/* remaining threads */
 	enum php_check result;
 	char *ret_why;
 	size_t size;
@@ -150,7 +150,7 @@ static uint64_t read_thread(void *data)
 	return (uint64_t)c->result;
 }
 
-/* Its stack must not change meanwhile. */
+/* The thread's stack must not change during the comparison. */
 static void compare_thread(pid_t tid, void *data)
 {
 	struct comparison *c = data;
@@ -170,7 +170,7 @@ static void compare_thread(pid_t tid, void *data)
 	thread_watch_close(&watch);
 }
 
-/* Code may have been interrupted while it changed its stack, so one mismatch is not enough to refuse. */
+/* Code may have been interrupted while changing its stack, so a single mismatch is not enough to refuse. */
 static enum php_check compare(const struct known *k, pid_t pid, u64 bias, char *ret_why, size_t size)
 {
 	struct comparison c = { &k->php, pid, bias, .ret_why = ret_why, .size = size };
@@ -207,7 +207,7 @@ static int language_of(const struct known *k)
 	return (int)(1u << k->php.binary.kind);
 }
 
-/* Returns the language once the table of offsets fits the process, or cannot be checked yet. */
+/* Returns the language if the table of offsets matches the process, or cannot be verified yet. */
 static int check(struct php_registry *r, struct known *k, pid_t pid, u64 bias, const char *name, struct err *err)
 {
 	bool perl = k->php.binary.kind == BINARY_PERL;
@@ -237,7 +237,7 @@ static int check(struct php_registry *r, struct known *k, pid_t pid, u64 bias, c
 
 struct host {
 	struct php_registry *registry;
-	struct known *library;		/* libphp or libperl, once it is found */
+	struct known *library;		/* libphp or libperl, once found */
 	u64 bias;
 };
 
@@ -253,7 +253,7 @@ static struct known *read_library(struct php_registry *r, const struct binary_ke
 	return k;
 }
 
-/* The difference between addresses in the process and in the file. */
+/* Returns the difference between addresses in the process and in the file. */
 static bool find_bias(pid_t pid, const struct process_map *f, u64 *ret)
 {
 	_cleanup_(fd_closep) int fd = process_maps_open(pid, -1, f, NULL);
@@ -326,7 +326,7 @@ static int check_program(struct php_registry *r, struct known *k, pid_t pid, con
 	return code;
 }
 
-/* Why a number has no program. */
+/* Returns the error for a process without a program. */
 static int no_program(pid_t pid, struct err *err)
 {
 	uint64_t start_ticks = process_start_ticks(pid);
@@ -338,12 +338,12 @@ static int no_program(pid_t pid, struct err *err)
 					    "parent has not reaped it", (int)pid);
 	if (process_is_of_kernel(pid))
 		return err_set(err, -ENOTSUP, "process %d is a kernel thread", (int)pid);
-	/* Its first thread has exited, and other threads may continue. */
+	/* The first thread has exited, but other threads may continue. */
 	return err_set(err, -ENOTSUP, "process %d is exiting, and its program is no longer known", (int)pid);
 }
 
-/* With CAP_PERFMON alone the link to the program is closed, but (since Linux 6.15) not what is mapped: the first file is the
- * program, which is opened by its path if that leads to the same file. */
+/* With only CAP_PERFMON, the link to the program is unreadable, but (since Linux 6.15) not the mappings: the first
+ * file is the program, which is opened by its path if that leads to the same file. */
 static int open_mapped_program(pid_t pid, char *ret_name, size_t size)
 {
 	_cleanup_(process_maps_done) struct process_maps maps = { 0 };
@@ -398,7 +398,7 @@ static u64 from_program(u64 in_program, u64 program_bias, u64 in_library, u64 li
 	return in_program ? in_program + program_bias - library_bias : in_library;
 }
 
-/* A program that names the globals of libphp has them in itself, by the linker's copy relocations. */
+/* A program that refers to the globals of libphp contains them itself, because of the linker's copy relocations. */
 static void take_copies(const struct php_image *program, pid_t pid, struct php_image *library, u64 bias)
 {
 	u64 own;
@@ -422,8 +422,8 @@ static int find_slot(struct binary *b, pid_t pid, u64 bias, struct err *err)
 	return 0;
 }
 
-/* Looks for libphp, or libperl, in a process that runs `program`. Returns what php_registry_add_process does, and unless that is
- * 0 fills in `ret`: of kind BINARY_OTHER for what is refused. */
+/* Looks for libphp, or libperl, in a process that runs `program`. Returns the same as php_registry_add_process, and
+ * fills in `ret` unless that is 0: with kind BINARY_OTHER if refused. */
 static int find_hosted_php(struct php_registry *r, const struct known *program, pid_t pid, struct hosted_php *ret, struct err *err)
 {
 	struct host h = { .registry = r };
@@ -446,7 +446,7 @@ static int find_hosted_php(struct php_registry *r, const struct known *program, 
 	return code;
 }
 
-/* The program of a process, examined now if it was not before; NULL with a sentence on failure. */
+/* Returns the program of a process, examining it if it is new; NULL with a sentence on failure. */
 static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_name, size_t size, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open_program(pid, ret_name, size, err);
@@ -465,7 +465,8 @@ static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_n
 	return k ? k : add_program(r, &key, fd, ret_name);
 }
 
-/* The kernel's own number of a process is known where it is the caller's; otherwise it comes with the kernel's question. */
+/* The kernel's number of a process is only known if it equals the caller's; otherwise it is known from the kernel's
+ * request. */
 static void notify_hosted(const struct php_registry *r, u32 tgid, const struct hosted_php *php)
 {
 	if (tgid && r->sampler)
@@ -560,7 +561,7 @@ static void add_directory(struct php_registry *r, const char *path)
 void php_registry_add_path(struct php_registry *r)
 {
 	const char *path = getenv("PATH");
-	/* php-fpm is in directories that the PATH of others than root seldom has. */
+	/* php-fpm is in directories that are rarely in the PATH of users other than root. */
 	_cleanup_(freep) char *copy = xasprintf("%s:/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin", path ? path : "");
 	char *rest = copy, *directory;
 
@@ -579,8 +580,8 @@ void php_registry_answer(struct php_registry *r, const struct binary_event *e)
 
 	if (!k) {
 		fd = e->pid ? open_program((pid_t)e->pid, name, sizeof(name), &err) : -1;
-		/* The process may be gone, or run another program by now; the next one that runs the file is examined. The
-		 * device is not compared: some file systems tell another one than the kernel has. */
+		/* The process may have ended, or run another program by now; the next process that runs the file is
+		 * examined. The device is not compared: some file systems report another one than the kernel uses. */
 		if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->key.inode || (u64)st.st_size != e->key.size) {
 			sampler_forget_binary(r->sampler, &e->key);
 			return;

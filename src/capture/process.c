@@ -29,7 +29,8 @@ static bool read_file(struct buf *b, const char *format, ...)
 	return io_read_file(path, b, FILE_LIMIT, NULL) >= 0;
 }
 
-/* The text behind the name, which may have blanks and parentheses in it. The first field there is the third, the state. */
+/* Returns the text after the name, which may contain blanks and parentheses. The first field there is the third, the
+ * state. */
 static const char *behind_name(const struct buf *stat)
 {
 	const char *p = strrchr(stat->data, ')');
@@ -83,7 +84,7 @@ int process_absent(pid_t pid, struct err *err)
 	return err_set(err, -ESRCH, "there is no process %d", (int)pid);
 }
 
-/* A first thread that has ended is a zombie until the other threads have ended too, and those are the process then. */
+/* A first thread that has ended stays a zombie until the other threads have ended, too; these are then the process. */
 bool process_lives(pid_t pid, uint64_t start_ticks)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -160,7 +161,7 @@ pid_t thread_own_number(pid_t pid, pid_t tid)
 	_cleanup_(buf_done) struct buf b = { 0 };
 	const char *p, *end;
 
-	/* "NSpid:	4711	17", the innermost last */
+	/* "NSpid: 4711 17", the innermost namespace last */
 	buf_init(&b);
 	if (!read_file(&b, "/proc/%d/task/%d/status", (int)pid, (int)tid) || !(p = strstr(b.data, "\nNSpid:")))
 		return tid;

@@ -12,39 +12,39 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* When it started, in clock ticks after boot; 0 if there is no such process. */
+/* Returns the start time, in clock ticks after boot; 0 if the process does not exist. */
 uint64_t process_start_ticks(pid_t pid);
 
-/* Returns -ESRCH: there is no process of that number, or the caller may not see it. */
+/* Sets the error -ESRCH: the process does not exist, or the caller may not see it. */
 int process_absent(pid_t pid, struct err *err);
 
-/* Whether the process that started then runs still. A zombie does not. */
+/* Tells whether the process with that start time is still running. A zombie is not. */
 bool process_lives(pid_t pid, uint64_t start_ticks);
 
-/* Whether it is a thread of the kernel. */
+/* Tells whether it is a kernel thread. */
 bool process_is_of_kernel(pid_t pid);
 
-/* Its parent; 0 if it is gone, or the parent is outside this namespace. */
+/* Returns its parent; 0 if it has ended, or the parent is outside this namespace. */
 pid_t process_parent(pid_t pid);
 
-/* Its command line with blanks between the words, or "[comm]" if it has none; false if it is gone. */
+/* Returns its command line with blanks between the words, or "[comm]" if it has none; false if it has ended. */
 bool process_command_line(pid_t pid, struct buf *ret);
 
-/* The pool of a php-fpm worker, from its title; false for other processes. */
+/* Returns the pool of a php-fpm worker, from its title; false for other processes. */
 bool process_fpm_pool(pid_t pid, char *ret, size_t size);
 bool process_is_fpm_master(pid_t pid);
 
-/* The id of the container that it runs in (64 hexadecimal digits of its cgroup's path); false outside of containers. */
+/* Returns the id of its container (64 hexadecimal digits in the path of its cgroup); false outside containers. */
 bool process_container(pid_t pid, char *ret, size_t size);
 
-/* The number of a thread in its own pid namespace, as the process itself sees it. */
+/* Returns the number of a thread in its own pid namespace, as the process itself sees it. */
 pid_t thread_own_number(pid_t pid, pid_t tid);
 
-/* The number of times that its thread has left the CPU, to detect whether it ran in between; false if the thread is
- * gone. */
+/* Returns how many times the thread has left the CPU, to detect whether it ran in between; false if the thread has
+ * ended. */
 bool thread_switches(pid_t pid, pid_t tid, uint64_t *ret);
 
-/* Whether the thread waits for something, or is stopped. */
+/* Tells whether the thread waits for something, or is stopped. */
 bool thread_is_asleep(pid_t pid, pid_t tid);
 
 /* Calls `each` for every process, or with the numbers of every thread of one. */

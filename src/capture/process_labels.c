@@ -18,7 +18,7 @@ struct one {
 
 struct process_labels {
 	bool with_pid;
-	struct map places;		/* by PROCESS_KEY */
+	struct map places;		/* keyed by PROCESS_KEY */
 	struct one *items;
 	size_t count, capacity;
 };
@@ -61,7 +61,7 @@ void process_labels_note(struct process_labels *l, u64 process, pid_t pid)
 	if (!pid)
 		return;
 	process_fpm_pool(pid, o->pool, sizeof(o->pool));
-	/* As `docker ps` and the daemon's rule cgroup:container have it. */
+	/* The same form as `docker ps` and the daemon's rule cgroup:container use. */
 	if (process_container(pid, o->container, sizeof(o->container)))
 		o->container[CONTAINER_DIGITS] = 0;
 	snprintf(o->pid, sizeof(o->pid), "%d", (int)pid);

@@ -1,5 +1,5 @@
-/* process_labels.h: the labels of processes: pool, container and pid, read when the first sample of a process comes, for
- * later it may be gone. */
+/* process_labels.h: the labels of processes: pool, container and pid, read at the first sample of a process, since it
+ * may have ended later. */
 #ifndef CAPTURE_PROCESS_LABELS_H
 #define CAPTURE_PROCESS_LABELS_H
 
@@ -13,13 +13,13 @@ struct process_labels;
 struct process_labels *process_labels_new(bool with_pid);
 struct process_labels *process_labels_free(struct process_labels *l);	/* NULL is fine; returns NULL */
 
-/* Reads what a process is. `process` is its PROCESS_KEY, `pid` its number in the caller's namespace, 0 without. */
+/* Reads the labels of a process. `process` is its PROCESS_KEY, `pid` its number in the caller's namespace, or 0. */
 void process_labels_note(struct process_labels *l, u64 process, pid_t pid);
 
-/* Takes over what another table knows of a process. */
+/* Copies the labels of a process from another table. */
 void process_labels_adopt(struct process_labels *l, const struct process_labels *from, u64 process);
 
-/* Sets the labels that are known of a process. */
+/* Adds the known labels of a process. */
 void process_labels_set(const struct process_labels *l, u64 process, struct labels *ret);
 
 #endif

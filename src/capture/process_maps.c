@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 
 #define STATUS_MAX	((size_t)64 << 10)
-#define MAPS_MAX	((size_t)64 << 20)	/* bytes; 65,530 parts, the kernel's default limit, have some 6 MB */
+#define MAPS_MAX	((size_t)64 << 20)	/* bytes; the kernel's default limit of 65,530 parts takes about 6 MB */
 
 static bool hex(const char **p, const char *end, char stop, uint64_t *ret)
 {
@@ -126,7 +126,8 @@ int process_maps_read(struct process_maps *m, pid_t pid, struct err *err)
 
 /* --- The file behind --- */
 
-/* The device is not compared: btrfs, and overlayfs over several file systems, show another one here than in the list. */
+/* The device is not compared: btrfs, and overlayfs over several file systems, report another one here than in the
+ * list. */
 static int check_file(const struct process_map *m, int fd)
 {
 	_cleanup_(fd_closep) int own = fd;
@@ -199,7 +200,7 @@ bool process_identity_read(struct process_identity *p, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (io_read_file(path, &text, STATUS_MAX, NULL) < 0)
 		return false;
-	/* Real and effective. */
+	/* The real and the effective one. */
 	line = strstr(text.data, "\nUid:");
 	if (line && sscanf(line, "\nUid: %*u %u", &uid) == 1)
 		p->uid = uid;

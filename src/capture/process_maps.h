@@ -1,10 +1,9 @@
 /* process_maps.h: the executable parts of a process' memory, and their files, from /proc.
  *
  *	7f0c8a200000-7f0c8a355000 r-xp 00028000 fe:01 123456    /usr/lib/x86_64-linux-gnu/libc.so.6
- *	start        end          mode offset   dev   inode     path, with " (deleted)" if it has no name any more
+ *	start        end          mode offset   dev   inode     path, with " (deleted)" if it has been unlinked
  *
- * Lines of any other form are counted and skipped. A path may have any byte but NUL; the kernel writes a newline in it
- * as \012.
+ * Malformed lines are counted and skipped. A path may contain any byte but NUL; the kernel writes a newline as \012.
  */
 #ifndef CAPTURE_PROCESS_MAPS_H
 #define CAPTURE_PROCESS_MAPS_H
@@ -25,35 +24,35 @@ enum map_kind {
 struct process_map {
 	enum map_kind kind;
 	uint64_t start, end, offset;
-	uint32_t device;		/* major << 20 | minor, as the kernel has it */
+	uint32_t device;		/* in the kernel's format: major << 20 | minor */
 	uint64_t inode;
 	const char *path;		/* "" if there is none */
 	bool deleted, shared;
-	bool executable;		/* false for shared memory without a name only: see below */
+	bool executable;		/* false only for shared memory without a name: see below */
 };
 
 struct process_maps {
-	struct process_map *list;	/* ascending, as the kernel gives them */
+	struct process_map *list;	/* in the kernel's order, ascending */
 	size_t count, capacity;
 	struct arena paths;
-	unsigned malformed;		/* lines */
+	unsigned malformed;		/* malformed lines */
 };
 
-/* The executable parts of `text`, which is what /proc/PID/maps holds, and its shared memory without a name: while PHP's JIT
- * writes, its code is not executable in that process, although other threads and later moments run it. */
+/* Parses the text of /proc/PID/maps: its executable parts, and shared memory without a name. While PHP's JIT writes,
+ * its code is not executable in that process, although other threads, and later the same one, run it. */
 void process_maps_parse(struct process_maps *m, const char *text, size_t n);
 void process_maps_done(struct process_maps *m);
 
-/* Reads the maps of a process. -ESRCH if it is gone, -EACCES if it is another user's. */
+/* Reads the maps of a process. Returns -ESRCH if it has ended, -EACCES if it belongs to another user. */
 int process_maps_read(struct process_maps *m, pid_t pid, struct err *err);
 
-/* Opens the file behind a part of a process, which may be deleted, or replaced by a newer one of the same name: only a file
- * of the same inode will do. `root` is the directory that is / to the process, -1 if that is not open yet. Returns a descriptor; -ESTALE if the file is
- * not there any more. */
+/* Opens the file of a process' mapping, which may be deleted, or replaced by a newer one with the same name: only a
+ * file with the same inode is accepted. `root` is the root directory of the process, or -1 if that is not open yet.
+ * Returns a descriptor; -ESTALE if the file no longer exists. */
 int process_maps_open(pid_t pid, int root, const struct process_map *m, struct err *err);
 
-/* As others know it: its number in its own pid namespace, by which programs name their files (`pid` itself if that is not
- * known), and its effective user. False if it is gone. */
+/* Reads the identity of a process as others know it: its number in its own pid namespace, which programs use to name
+ * their files (`pid` itself if unknown), and its effective user. Returns false if it has ended. */
 struct process_identity {
 	pid_t inner_pid;
 	uid_t uid;

@@ -1,8 +1,9 @@
 /* usage: record_image PID > IMAGE
  *
- * Writes what the walk over a real PHP process reads, and the comparison with the table of offsets, right and wrong, for
- * test_php_images.c: run on a script that sleeps. The first line is "php MAJOR MINOR FRAME GLOBALS EXCEPTION", then one line
- * per read: the address and the bytes, in hexadecimal. Reads that fail are not there, and fail again. */
+ * Records the memory read by the walk over a real PHP process, and by the comparison with correct and wrong tables of
+ * offsets, for test_php_images.c. Run it on a script that sleeps. The first line is "php MAJOR MINOR FRAME GLOBALS
+ * EXCEPTION", then one line per read: the address and the bytes, in hexadecimal. Failed reads are not recorded, so
+ * they fail again. */
 
 #include "bpf/php_names.h"
 #include "bpf/php_walk.h"

@@ -1,4 +1,4 @@
-/* record_sender.c: messages that wait, one after another. */
+/* record_sender.c: queues messages back to back. */
 
 #include "record_sender.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Samples that wait, in the order of `waiting`, by the place where their message ends. */
+/* The samples of a queued message, in the order of `waiting`, with the offset where the message ends. */
 struct added {
 	size_t end;
 	uint64_t samples;
@@ -46,7 +46,7 @@ struct record_sender *record_sender_free(struct record_sender *s)
 	return NULL;
 }
 
-/* Recordings of waits alone count none: each of their profiles is one. */
+/* Recordings of only waits have no column of samples: each of their profiles counts as one. */
 static uint64_t samples_of(const struct profile *p)
 {
 	uint32_t column = profile_find_column(p, "samples");
@@ -115,7 +115,7 @@ void record_sender_lose(struct record_sender *s, const struct labels *labels, en
 	}
 }
 
-/* Counts the messages that were sent whole with `bytes`. */
+/* Counts the messages that were sent completely with `bytes`. */
 static void note_sent(struct record_sender *s, size_t bytes)
 {
 	size_t n = 0;

@@ -8,18 +8,18 @@
 
 struct record_sender;
 
-/* `address` as daemon_socket_new takes it. */
+/* `address` is as in daemon_socket_new. */
 int record_sender_new(struct record_sender **ret, const char *address, struct err *err);
 struct record_sender *record_sender_free(struct record_sender *s);	/* NULL is fine; returns NULL */
 
-/* Takes one, which may be empty, and frees it. -E2BIG if it has no place in a message. */
+/* Queues a profile, which may be empty, and frees it. Returns -E2BIG if it does not fit into a message. */
 int record_sender_add(struct record_sender *s, struct profile *p, struct err *err);
 
-/* Reports missing samples and the reason to the daemon, in a separate message; nothing if there are none. Profiles
- * dropped because the queue is full are reported as STROBE_DROP_NO_DAEMON, without a call. */
+/* Reports lost samples and the reason to the daemon, in a separate message, unless there are none. Profiles dropped
+ * because the queue is full are automatically reported as STROBE_DROP_NO_DAEMON. */
 void record_sender_lose(struct record_sender *s, const struct labels *labels, enum strobe_drop reason, uint64_t samples);
 
-/* Sends all that waits. After an error it stays queued, up to RECORD_SENDER_MAX bytes. */
+/* Sends everything queued. After an error it stays queued, up to RECORD_SENDER_MAX bytes. */
 #define RECORD_SENDER_MAX	((size_t)64 << 20)
 int record_sender_flush(struct record_sender *s, struct err *err);
 

@@ -154,7 +154,7 @@ static void put_closed(const struct remote_counts *c, struct buf *out)
 	buf_puts(out, "; " FALLBACK_EXTENSION "\n");
 }
 
-/* The same of a language, with the rest of the sentence. */
+/* The same for a language, with the rest of the sentence. */
 static void put_some_of(const struct record_summary *s, struct buf *out, u64 n, const char *one, const char *many,
 			const char *rest)
 {
@@ -229,7 +229,7 @@ static void label_count(struct labels *labels, const char *key, u64 n, bool alwa
 		labels_set(labels, key, strlen(key), text, (size_t)snprintf(text, sizeof(text), "%llu", (unsigned long long)n));
 }
 
-/* Looks instead of ticks. */
+/* Used when memory is read: observations instead of ticks. */
 static void label_remote(const struct remote_counts *c, struct labels *labels)
 {
 	label_count(labels, "ticks", c->ticks, true);
@@ -315,7 +315,7 @@ void record_summary_put_counts(const struct record_summary *s, struct json *j)
 	labels_done(&labels);
 }
 
-/* A runnable thread gets an idle CPU, so without an idle tick the reason is unknown. */
+/* A runnable thread gets an idle CPU, so the reason is only known if there were idle ticks. */
 static bool may_have_been_ready(const struct record_summary *s)
 {
 	return !s->is_remote && s->counters[COUNTER_TICKS_OTHER] && !s->counters[COUNTER_TICKS_IDLE];

@@ -10,7 +10,7 @@
 #include <signal.h>
 
 #define DRAIN_NS	NS_PER_SECOND
-#define LIVE_NS		(NS_PER_SECOND / 10)	/* interval of checks whether targets live */
+#define LIVE_NS		(NS_PER_SECOND / 10)	/* interval of checks whether targets are alive */
 
 /* --- events */
 
@@ -92,7 +92,7 @@ struct sampler_receiver recorder_receiver(struct recorder *r)
 
 /* --- from start to stop */
 
-/* Waits that have begun already. */
+/* Finds waits that have already begun. */
 static void find_sleepers(struct recorder *r)
 {
 	const struct sampler_receiver receiver = recorder_receiver(r);
@@ -166,7 +166,7 @@ int recorder_run(struct recorder *r, int64_t ns, struct err *err)
 	return e;
 }
 
-/* Each table has its turn. */
+/* Drains both tables in turn. */
 int recorder_drain_both(struct recorder *r, struct err *err)
 {
 	int e = 0;

@@ -1,6 +1,6 @@
-/* recorder.h: a recording of PHP processes: its targets, its life from start to end, and its results.
+/* recorder.h: a recording of PHP processes: its targets, its lifecycle, and its results.
  *
- * The order of calls: open, start, run repeatedly, stop, then the profile and the summary. Independent of files and
+ * Order of calls: open, start, run repeatedly, stop, then the profile and the summary. Knows nothing about files and
  * pictures.
  */
 #ifndef CAPTURE_RECORDER_H
@@ -17,7 +17,7 @@
 struct recorder;
 
 struct recorder_options {
-	/* The targets; none of these: every PHP. */
+	/* The targets; if all are empty: every PHP. */
 	const char *const *pids;
 	size_t pid_count;
 	const char *pattern;			/* extended regular expression of the command line */
@@ -32,12 +32,12 @@ struct recorder_options {
 	bool distribution;			/* for waits, or for calls */
 	int64_t min_ns;				/* shorter waits and calls are left out */
 	bool idle;				/* keep waits outside of any function */
-	bool native, kernel;			/* frames beside those of PHP and Perl */
-	u8 languages;				/* see languages.h; without BPF there is PHP alone */
-	bool labels;				/* count pools, containers, scripts and methods apart: recorder_take */
-	bool pid_label;				/* and processes */
+	bool native, kernel;			/* include these frames beside those of PHP and Perl */
+	u8 languages;				/* see languages.h; without BPF only PHP is supported */
+	bool labels;				/* separate pools, containers, scripts and methods: recorder_take */
+	bool pid_label;				/* count processes separately, too */
 	const char *host;			/* the label `host`; NULL: the name of this machine */
-	bool open_waits;			/* recorder_take has waits as far as they have gone, not only once they end */
+	bool open_waits;			/* recorder_take counts elapsed time of open waits, not only ended ones */
 	const char *php_offsets;		/* a file with more offsets of PHP, or NULL */
 	const char *perl_offsets;		/* the same of Perl */
 };
@@ -53,33 +53,34 @@ int recorder_run(struct recorder *r, int64_t ns, struct err *err);
 
 int recorder_stop(struct recorder *r, struct err *err);
 
-/* Takes what was recorded since the last time, with `labels`: `take` gets a profile for each set of labels and owns it. The
- * recording continues, and its memory does not grow with its length. */
+/* Passes everything recorded since the last call to `take`, as a profile per set of labels, which `take` owns. The
+ * recording continues, and its memory does not grow over time. */
 int recorder_take(struct recorder *r, const struct stack_registry_layers *layers, void *data,
 		  void (*take)(void *data, struct profile *p), struct err *err);
 
-/* The obstacle and its remedy if BPF is not permitted and memory is read instead (remote_sampler.h); otherwise "". */
+/* Returns the obstacle and its remedy if BPF is not permitted and memory is read instead (remote_sampler.h);
+ * otherwise "". */
 const char *recorder_fallback(const struct recorder *r);
 
-/* Whether a process is one of the targets, provided that it runs a sampled language. */
+/* Tells whether a process is one of the targets, provided that it runs a sampled language. */
 bool recorder_wants(const struct recorder *r, pid_t pid);
 
-/* From the start to now, or to the end. */
+/* Returns the time from the start until now, or until the end. */
 int64_t recorder_elapsed_ns(const struct recorder *r);
 
 /* Names of native frames; NULL without those. */
 struct modules *recorder_modules(struct recorder *r);
 
-/* The languages that are sampled; if processes are given by number, those that they run. */
+/* Returns the languages that are sampled; if processes are given by number, the languages that they run. */
 u8 recorder_languages(const struct recorder *r);
 
-/* Samples and waits that are missing since the start, and why; the one reason that the way of sampling has. */
+/* Returns the number of samples and waits lost since the start, and the reason; each sampling method has only one. */
 uint64_t recorder_lost(const struct recorder *r, enum strobe_drop *ret_reason);
 
-/* Labels of everything sent: the host, and the sampler. */
+/* Returns the labels of everything sent: the host, and the sampler. */
 void recorder_labels(const struct recorder *r, struct labels *ret);
 
-/* Durations of waits, or of calls; with `distribution`, after recorder_stop. */
+/* Returns the durations of waits, or of calls; with `distribution`, after recorder_stop. */
 void recorder_distribution(const struct recorder *r, struct distribution *ret);
 
 struct stack_registry *recorder_stacks(struct recorder *r);

@@ -84,7 +84,7 @@ static int open_remote(struct recorder *r, const struct obstacle *why, struct er
 	return 0;
 }
 
-/* The best way that is open. */
+/* Opens the best available sampling method. */
 static int open_sampler(struct recorder *r, struct err *err)
 {
 	const struct sampler_receiver receiver = recorder_receiver(r);
@@ -117,7 +117,7 @@ static int open_all(struct recorder *r, struct err *err)
 	if ((e = open_sampler(r, err)) < 0)
 		return e;
 	r->registry = php_registry_new(r->sampler, &php_offsets, &perl_offsets, r->options.languages);
-	if (r->options.open_waits && r->options.off_cpu && !r->remote)		/* reading memory does that by itself */
+	if (r->options.open_waits && r->options.off_cpu && !r->remote)		/* the remote sampler does that itself */
 		r->open_waits = open_waits_new((u64)r->options.min_ns);
 	if (r->options.native && !r->remote)
 		r->native = native_registry_new(r->sampler);

@@ -1,4 +1,4 @@
-/* recorder_private.h: the parts of a recorder, for its implementation. */
+/* recorder_private.h: private declarations of the recorder. */
 #ifndef CAPTURE_RECORDER_PRIVATE_H
 #define CAPTURE_RECORDER_PRIVATE_H
 
@@ -23,19 +23,19 @@ struct recorder {
 	struct recorder_options options;
 	struct sampler_options sampling;
 	struct sampler *sampler;
-	struct remote_sampler *remote;	/* in its place, where BPF is not permitted */
+	struct remote_sampler *remote;	/* used instead if BPF is not permitted */
 	struct remote_targets remote_targets;
-	struct err fallback;		/* why that is so */
+	struct err fallback;		/* the reason for that */
 	struct php_registry *registry;
 	struct native_registry *native;	/* NULL without native frames */
-	struct stack_registry *stacks, *next_registry;	/* next: while one is replaced by another */
-	struct open_waits *open_waits;	/* NULL: they count when they end */
+	struct stack_registry *stacks, *next_registry;	/* next_registry: while one is replaced by another */
+	struct open_waits *open_waits;	/* NULL: waits are counted when they end */
 	struct process_labels *processes_seen, *next_processes;
 	char host[256];
 	struct target *targets;		/* from -p */
 	size_t target_count, target_capacity;
 	size_t refusals;		/* files refused so far */
-	struct err refused;		/* why the PHP of one of `targets` is not sampled, found out while it was */
+	struct err refused;		/* why the PHP of one of `targets` was refused during the recording */
 	int cgroups[CGROUPS_MAX];
 	size_t cgroup_count;
 	bool has_pattern;
@@ -44,29 +44,30 @@ struct recorder {
 	unsigned processes;
 	unsigned unseen;		/* processes of -p that may not be inspected */
 	u8 languages;			/* languages of the processes of -p */
-	struct count taken[SAMPLE_KINDS];	/* by recorder_take */
+	struct count taken[SAMPLE_KINDS];	/* total of recorder_take */
 	struct file_count files_taken[FILE_OPERATIONS];
-	struct sleepers *sleepers;	/* NULL if they are not needed */
-	bool blind_start;		/* threads that slept at the start are not known */
+	struct sleepers *sleepers;	/* NULL if not needed */
+	bool blind_start;		/* threads that slept at the start are unknown */
 	bool ended_early;		/* the last process of -p has ended */
 };
 
-/* --- recorder_targets.c: which processes */
+/* --- recorder_targets.c: selects processes */
 
 int recorder_add_targets(struct recorder *r, struct err *err);
 
-/* Registers a process of the machine, so that it is known before its first sample, and counts it if it is a target. */
+/* Registers a process, so that it is known before its first sample, and counts it if it is a target. */
 void recorder_see_process(pid_t pid, void *data);
 
 bool recorder_in_cgroups(const struct recorder *r, pid_t pid);
 
-/* By pattern, --fpm and control groups. For the sampler that reads memory; BPF programs get the targets instead. */
+/* Selects by pattern, --fpm and control groups. For the sampler that reads memory; BPF programs get a list of targets
+ * instead. */
 bool recorder_is_wanted(void *data, pid_t pid);
 
-/* False once the last process of -p has ended, or its number belongs to another one. */
+/* Returns false once the last process of -p has ended, or its number was reused. */
 bool recorder_targets_live(const struct recorder *r);
 
-/* The files of -p are examined at the start; some are refused later. Refusals of other files are ignored. */
+/* Files of -p are examined at the start, but may be refused later. Refusals of other files are ignored. */
 void recorder_note_refusals(struct recorder *r);
 
 /* --- recorder.c */
@@ -76,7 +77,7 @@ struct sampler_receiver recorder_receiver(struct recorder *r);
 /* Collects the counts of both tables. */
 int recorder_drain_both(struct recorder *r, struct err *err);
 
-/* --- recorder_summary.c: since the start */
+/* --- recorder_summary.c: totals since the start */
 
 struct count recorder_sum(const struct recorder *r, enum sample_kind kind);
 struct file_count recorder_file_sum(const struct recorder *r, enum file_operation operation);

@@ -1,4 +1,4 @@
-/* recorder_take.c: endless recordings, which deliver profiles by labels. */
+/* recorder_take.c: delivers profiles by labels during endless recordings. */
 
 #include "recorder_private.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define REGISTRY_MAX	100000u		/* names; above it they are forgotten, and described again when seen */
+#define REGISTRY_MAX	100000u		/* names; beyond this they are forgotten, and described again */
 
 static void set(struct labels *labels, const char *key, const char *value, size_t size)
 {
@@ -39,7 +39,7 @@ void recorder_labels(const struct recorder *r, struct labels *ret)
 /* PHP's name for a program given by -r or on standard input, for which the extension says "-". */
 #define STANDARD_INPUT	"Standard input code"
 
-/* A script is named as the extension names it: its file without directory and ".php"; a Perl program without ".pl". */
+/* Scripts are named as in the extension: the file without directory and ".php"; a Perl program without ".pl". */
 static size_t entry_size(const char *name)
 {
 	static const char *const endings[] = { ".php", ".pl" };
@@ -81,8 +81,8 @@ static void adopt_wait(void *data, u32 tid, const struct waiting *w)
 	adopt(data, &w->key);
 }
 
-/* From now on all descriptions go into the next registry, and earlier counts into this one. In between, both get
- * them. */
+/* From now on all descriptions go into the next registry, while earlier counts still go into this one. During the
+ * transition, both get the descriptions. */
 static void begin_next_registry(struct recorder *r)
 {
 	r->next_registry = stack_registry_new();

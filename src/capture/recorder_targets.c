@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <unistd.h>
 
-#define GENERATIONS	32u		/* between a program and what it starts */
+#define GENERATIONS	32u		/* between a program and its descendants */
 
 static bool matches(const struct recorder *r, pid_t pid)
 {
@@ -53,7 +53,8 @@ void recorder_see_process(pid_t pid, void *data)
 		add_process(r, pid);
 }
 
-/* The whole fallback chain: why there is no BPF, why memory is closed, the fallback that remains. */
+/* Appends the whole fallback chain: why BPF is not available, why memory cannot be read, and the remaining
+ * alternative. */
 static int add_other_ways(const struct recorder *r, int e, struct err *err)
 {
 	struct err why = *err;
@@ -82,7 +83,7 @@ static void find_descendant(pid_t pid, void *data)
 		s->found = pid;
 }
 
-/* People who name a program that starts another one, such as sudo or timeout, mean the other one. */
+/* Users who name a program that starts another one, such as sudo or timeout, mean the other one. */
 static int refuse_other_program(struct recorder *r, pid_t pid, struct err *err)
 {
 	struct search s = { .recorder = r, .ancestor = pid };
@@ -156,7 +157,7 @@ int recorder_add_targets(struct recorder *r, struct err *err)
 	if (e < 0)
 		return e;
 	php_registry_add_path(r->registry);
-	/* Only the named ones need to be checked. */
+	/* Only the targets given by number need to be checked. */
 	if (!r->remote && !r->target_count)
 		process_each(recorder_see_process, r);
 	return 0;

@@ -1,4 +1,4 @@
-/* remote_memory.c: process_vm_readv. */
+/* remote_memory.c: reads memory with process_vm_readv. */
 
 #include "remote_memory.h"
 
@@ -18,14 +18,14 @@
 
 struct block {
 	u64 address;
-	u32 size, offset;		/* size 0: it could not be read */
+	u32 size, offset;		/* size 0: not readable */
 };
 
-/* One for the program: threads do not read at the same time. */
+/* Global to the program: threads must not read at the same time. */
 static struct {
 	pid_t pid;
 	u64 calls;
-	struct map starts;		/* address -> its number in `blocks` */
+	struct map starts;		/* address -> index of `blocks` */
 	struct block blocks[BLOCKS];
 	u32 large[LARGE_BLOCKS];
 	u32 count, large_count, used;
@@ -67,7 +67,7 @@ bool remote_memory_is_open(void)
 
 /* --- the cache of fetched memory */
 
-/* Makes room for a range, unless it is there already or there is no room. */
+/* Reserves space for a range, unless it was already fetched or there is none left. */
 static bool plan(const struct remote_range *r)
 {
 	u32 at = map_get(&memory.starts, r->address);
@@ -94,15 +94,15 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* One system call: parts of the process' memory, each with blocks that lie close together. */
+/* The arguments of one system call: parts of the process' memory, each with blocks that are close together. */
 static struct {
 	struct iovec remote[IOV_MAX], local[IOV_MAX];
-	u32 ends[IOV_MAX];		/* number behind the last block of each part */
+	u32 ends[IOV_MAX];		/* index after the last block of each part */
 	u32 remote_count, local_count;
-	u8 gaps[GAP_BYTES];		/* the bytes between blocks are discarded */
+	u8 gaps[GAP_BYTES];		/* receives the bytes between blocks, which are discarded */
 } batch;
 
-/* Whether the block can be read with the last part: a part costs as much as copying 2 KB. */
+/* Tells whether the block should be read with the previous part: a part costs as much as copying 2 KB. */
 static bool joins(const struct block *b, u32 gap, u64 *ret_between)
 {
 	const struct iovec *last = batch.remote_count ? &batch.remote[batch.remote_count - 1] : NULL;
@@ -133,7 +133,7 @@ static void fill_batch(const u32 *numbers, u32 count, u32 gap)
 	}
 }
 
-/* Reads blocks in the order of their addresses. A part that cannot be read is tried block by block. */
+/* Reads blocks in the order of their addresses. A part that cannot be read is retried block by block. */
 static void read_blocks(const u32 *numbers, u32 count, u32 gap)
 {
 	while (count) {
@@ -199,7 +199,7 @@ bool read_user(void *to, u32 size, u64 address)
 	return read_some(to, size, &remote, 1) == (ssize_t)size;
 }
 
-/* In parts that end with a page, for the text may end just before one that is not mapped. */
+/* Reads in parts that end with a page, since the text may end just before a page that is not mapped. */
 long read_user_text(char *to, u32 size, u64 address)
 {
 	u32 done = 0;

@@ -10,24 +10,24 @@
 
 struct remote_notes {
 	struct sampler_receiver receiver;
-	struct map functions;		/* ids reported so far; for remote_reading's `known` */
-	struct map others;		/* the same of stacks, requests and processes */
+	struct map functions;		/* ids reported so far; also used as `known` of remote_reading */
+	struct map others;		/* the same for stacks, requests and processes */
 	u64 counters[COUNTERS];
 };
 
 void remote_notes_init(struct remote_notes *n, const struct sampler_receiver *r);
 void remote_notes_done(struct remote_notes *n);
 
-/* Everything is reported again when it is next seen. */
+/* Makes everything be reported again when it is next seen. */
 void remote_notes_forget(struct remote_notes *n);
 
-/* The id of the stack of PHP or Perl that was read; 0 if no function runs. */
+/* Returns the id of the PHP or Perl stack that was read; 0 if no function is running. */
 u64 remote_notes_stack(struct remote_notes *n, const struct remote_reading *r);
 
-/* The id of the request; 0 if there is none. */
+/* Returns the id of the request; 0 if there is none. */
 u64 remote_notes_request(struct remote_notes *n, const struct remote_reading *r);
 
-/* Any other event, by its id. */
+/* Reports any other event, by its id. */
 void remote_notes_event(struct remote_notes *n, u64 id, const void *event, size_t size);
 
 #endif

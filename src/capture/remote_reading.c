@@ -1,4 +1,4 @@
-/* remote_reading.c: a walk, and the names that belong to it. */
+/* remote_reading.c: reads a walk, and the names that belong to it. */
 
 #include "remote_reading.h"
 

@@ -1,6 +1,7 @@
-/* remote_reading.h: the stack of PHP or Perl of one thread with all names in it, read while the thread stands still (consistent_read.h).
+/* remote_reading.h: the stack of PHP or Perl of one thread with all names in it, read while the thread does not run
+ * (consistent_read.h).
  *
- * Names are read together with the stack: later they may be gone.
+ * Names are read together with the stack, since they may no longer exist later.
  */
 #ifndef CAPTURE_REMOTE_READING_H
 #define CAPTURE_REMOTE_READING_H
@@ -11,23 +12,23 @@
 
 struct remote_reading {
 	struct remote_php php;		/* the PHP to read */
-	const struct map *known;	/* functions whose names are not wanted again; NULL: all are wanted */
+	const struct map *known;	/* functions whose names are not needed again; NULL: all are needed */
 	bool with_request;
-	u32 tgid;			/* for the events: the process as the programs know it; 0: they do not */
+	u32 tgid;			/* for the events: the process' number for the programs; 0: unknown */
 	u64 start_ticks;
 
 	bool readable;			/* the interpreter's globals could be read */
 	struct php_walk walk;
-	struct perl_walk perl;		/* beside it, of Perl */
-	struct function_event *functions;	/* names of functions that are not known */
+	struct perl_walk perl;		/* additional data for Perl */
+	struct function_event *functions;	/* names of functions that are not in `known` */
 	size_t function_count, function_capacity;
 	struct request_event request;	/* id 0: there is none */
 };
 
-/* Reads it; for consistent_read, whose `data` is the reading. */
+/* Reads the stack; for consistent_read, whose `data` is the reading. */
 uint64_t remote_reading_take(void *reading);
 
-/* The names of a function; NULL if they were not wanted, or it is none of the stack. */
+/* Returns the names of a function; NULL if they were not read, or it is not on the stack. */
 const struct function_event *remote_reading_function(const struct remote_reading *r, u64 id);
 
 void remote_reading_done(struct remote_reading *r);

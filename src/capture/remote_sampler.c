@@ -44,7 +44,7 @@ struct remote_sampler *remote_sampler_free(struct remote_sampler *s)
 
 /* --- time */
 
-/* Adds the time that has passed since the last check, by the kernel's accounting. */
+/* Adds the time since the last check, by the kernel's accounting. */
 static void account(struct remote_sampler *s, struct remote_thread *t, const struct thread_snapshot *l)
 {
 	int64_t now = clock_monotonic_ns();
@@ -75,7 +75,7 @@ static void count(struct remote_sampler *s, struct count_key key, enum sample_ki
 	s->notes.receiver.count(s->notes.receiver.data, &key, &c);
 }
 
-/* Hands over a wait so far; false if it is too short as yet. */
+/* Delivers a wait up to now; returns false if it is still too short. */
 static bool count_wait(struct remote_sampler *s, struct remote_thread *t)
 {
 	if (!t->counted && t->wait_ns < s->options.min_ns)
@@ -156,7 +156,7 @@ static void keep_asleep(struct remote_sampler *s, struct remote_thread *t)
 
 static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_snapshot l = t->last;		/* the snapshot of just now */
+	struct thread_snapshot l = t->last;		/* the current snapshot */
 	uint64_t torn = 0;
 	enum consistent_read r;
 
@@ -183,7 +183,7 @@ static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 	}
 }
 
-/* A thread that slept at the last look and has not run since has the same stack still. */
+/* A thread that was asleep at the last observation and has not run since still has the same stack. */
 static bool is_still_asleep(struct remote_sampler *s, struct remote_thread *t)
 {
 	struct thread_snapshot l = t->last;
@@ -223,7 +223,7 @@ static void snapshot(struct remote_sampler *s, struct remote_thread *t)
 
 /* --- the clock */
 
-/* Returns -EINTR if a signal came. */
+/* Returns -EINTR after a signal. */
 static int sleep_until(int64_t ns)
 {
 	struct timespec t = { ns / NS_PER_SECOND, ns % NS_PER_SECOND };

@@ -1,4 +1,4 @@
-/* remote_sampler.h: samples PHP processes by reading their memory (process_vm_readv), for where BPF is not permitted.
+/* remote_sampler.h: samples PHP processes by reading their memory (process_vm_readv), if BPF is not permitted.
  *
  * At each tick of a clock it observes each thread of its targets. The kernel reports whether a thread is on CPU, and its
  * stack is read while it does not run (consistent_read.h), so that no sample is torn; no process is ever stopped.
@@ -7,7 +7,7 @@
  * Their attribution to stacks is sampled: the time since a thread's last sample goes to the stack of the next one.
  * Time left at the end is reported as between samples.
  *
- * Hands over the same events and counts as the BPF programs do (bpf_sampler.h).
+ * Delivers the same events and counts as the BPF programs (bpf_sampler.h).
  */
 #ifndef CAPTURE_REMOTE_SAMPLER_H
 #define CAPTURE_REMOTE_SAMPLER_H
@@ -22,9 +22,9 @@ struct remote_options {
 	unsigned hz;			/* ticks per second */
 	bool on_cpu, off_cpu;
 	bool idle;			/* keep waits outside of any function */
-	bool requests;			/* count scripts and methods apart */
-	bool per_process;		/* count processes apart */
-	u64 min_ns;			/* waits that are shorter are counted, not kept */
+	bool requests;			/* count scripts and methods separately */
+	bool per_process;		/* count processes separately */
+	u64 min_ns;			/* shorter waits are counted, but not kept */
 };
 
 /* `targets` stays the caller's. */
@@ -32,13 +32,13 @@ struct remote_sampler *remote_sampler_new(const struct remote_options *o, struct
 					  const struct sampler_receiver *r);
 struct remote_sampler *remote_sampler_free(struct remote_sampler *s);	/* NULL is fine; returns NULL */
 
-/* Samples until a time (CLOCK_MONOTONIC). Returns 0, or -EINTR if a signal came. */
+/* Samples until a time (CLOCK_MONOTONIC). Returns 0, or -EINTR after a signal. */
 int remote_sampler_run(struct remote_sampler *s, int64_t until_ns);
 
-/* Hands over the waits that have not ended, up to now; they continue. */
+/* Delivers the waits that have not ended, up to now; they continue. */
 void remote_sampler_drain(struct remote_sampler *s);
 
-/* Makes the programs describe again, when it is seen next, what they have described so far. */
+/* Makes everything described so far be described again when it is next seen. */
 void remote_sampler_forget_names(struct remote_sampler *s);
 
 /* Calls `each` with the key of every wait that has not ended. */

@@ -15,10 +15,10 @@
 
 #define SCAN_NS		NS_PER_SECOND
 #define YOUNG_NS	NS_PER_SECOND
-#define WAIT_MAX	64u		/* looks through /proc, one a second */
-#define NUMBERS_MAX	4096		/* more new ones are found by the next look through /proc */
+#define WAIT_MAX	64u		/* scans of /proc, one per second */
+#define NUMBERS_MAX	4096		/* more new ones are found by the next scan of /proc */
 
-/* The last field of /proc/loadavg is the newest number. Numbers wrap around. */
+/* The last field of /proc/loadavg is the newest process number. Numbers wrap around. */
 static pid_t newest_number(void)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -33,7 +33,7 @@ void remote_targets_init(struct remote_targets *t, struct php_registry *registry
 	struct rlimit files;
 
 	*t = (struct remote_targets){ .registry = registry, .wanted = wanted, .data = data };
-	/* Before the first look: what begins from now on may be no PHP then as yet. */
+	/* Before the first scan: processes that start from now on may not be PHP yet when they are scanned. */
 	t->last_number = newest_number();
 	map_init(&t->others);
 	map_init(&t->closed);
@@ -96,7 +96,8 @@ static void note_closed(struct remote_targets *t, const struct php_task *task, c
 			 *o->remedy ? "; " : "", o->remedy);
 }
 
-/* Reading /proc/PID/exe takes less than reading memory: the memory of a visible process may be unreadable. */
+/* Reading /proc/PID/exe requires fewer privileges than reading memory: the memory of a visible process may be
+ * unreadable. */
 static int check_memory(struct remote_targets *t, pid_t pid, bool is_php, struct err *err)
 {
 	struct php_task task;
@@ -144,7 +145,7 @@ static void add_thread(pid_t tid, void *data)
 	t->threads[t->thread_count++] = thread;
 }
 
-/* A thread-safe PHP may run in each thread, another one runs in the first. */
+/* A thread-safe PHP may run in each thread, others only run in the first. */
 static void add_threads(struct remote_targets *t, struct remote_process *p)
 {
 	struct adding a = { t, p };
@@ -172,7 +173,7 @@ static void remove_process(struct remote_targets *t, struct remote_process *p)
 	free(p);
 }
 
-/* Returns the language, LANGUAGE_PHP, if it is a target now, 0 if it has no PHP, or an error. */
+/* Returns the language, LANGUAGE_PHP, if it is now a target, 0 if it has no PHP, or an error. */
 static int add_process(struct remote_targets *t, pid_t pid, bool fresh, struct err *err)
 {
 	struct remote_process p = { .pid = pid, .fresh = fresh };
@@ -188,7 +189,7 @@ static int add_process(struct remote_targets *t, pid_t pid, bool fresh, struct e
 	}
 	language = e;
 	if (there && there->php.start_ticks == p.php.start_ticks) {
-		there->php = p.php;		/* after an exec it is another one */
+		there->php = p.php;		/* after an exec it may be another one */
 		add_threads(t, there);
 		return language;
 	}
@@ -227,8 +228,8 @@ static int consider(struct remote_targets *t, pid_t pid, bool fresh)
 	return t->wanted(t->data, pid) ? add_process(t, pid, fresh, &err) : 0;
 }
 
-/* A process without PHP may load a library of it, or run another program, later: it is checked again, with backoff.
- * The next check and the following wait are stored. */
+/* A process without PHP may load libphp, or run another program, later: it is checked again, with backoff. The time
+ * of the next check and the following interval are stored. */
 static bool is_due(struct remote_targets *t, pid_t pid)
 {
 	u32 *slot = map_slot(&t->others, (u64)pid), wait = *slot == MAP_NONE ? 1 : *slot & 0xff;
@@ -250,7 +251,7 @@ static void see_process(pid_t pid, void *data)
 		consider(t, pid, t->scanned_ns != 0);
 }
 
-/* Threads have numbers too; "Tgid:" is that of the process. */
+/* Threads have numbers, too; "Tgid:" is that of the process. */
 static bool is_process(pid_t number)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -273,7 +274,7 @@ static void find_new_processes(struct remote_targets *t, int64_t now_ns)
 	t->last_number = newest;
 }
 
-/* Most call exec soon: they are checked again whenever their age has grown by a half. */
+/* Most processes call exec soon: they are checked again whenever their age has grown by half. */
 static void recheck_young(struct remote_targets *t, int64_t now_ns)
 {
 	size_t n = 0;

@@ -4,7 +4,7 @@
 
 #include "remote_memory.h"
 
-/* Frames lie one behind the other in pages of the VM's stack, which PHP's allocator takes from chunks of 2 MB. */
+/* Frames are adjacent in pages of the VM's stack, which PHP's allocator takes from chunks of 2 MB. */
 #define STACK_BYTES	8192u
 #define CHUNK_BYTES	(2ull << 20)
 
@@ -25,7 +25,7 @@ static void fetch(struct level *level)
 	level->count = 0;
 }
 
-/* A frame, with those below it in memory, its callers. */
+/* Fetches a frame together with those before it in memory, its callers. */
 static const u8 *fetch_frame(u64 frame)
 {
 	u64 end = frame + EXECUTE_DATA_BYTES, start = end > STACK_BYTES ? end - STACK_BYTES : 0, chunk = frame & ~(CHUNK_BYTES - 1);
@@ -75,7 +75,7 @@ static void need_string(const struct php_layout *l, struct level *level, u64 str
 	need(level, string ? string + l->string_hash : 0, 16);
 }
 
-/* In the order in which function_key reads it. */
+/* In the order in which function_key reads them. */
 static void fetch_names(const struct php_layout *l, const struct reached *reached, size_t n, struct level *level)
 {
 	for (size_t i = 0; i < n; i++) {

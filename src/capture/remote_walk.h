@@ -1,6 +1,7 @@
-/* remote_walk.h: PHP's stack in another process, by the walker that BPF runs (bpf/php_walk.h), so that ids are the same.
+/* remote_walk.h: walks PHP's stack in another process with the walker that BPF runs (bpf/php_walk.h), so that ids are
+ * the same.
  *
- * Does not care whether the thread runs: see consistent_read.h.
+ * It does not check whether the thread runs: see consistent_read.h.
  */
 #ifndef CAPTURE_REMOTE_WALK_H
 #define CAPTURE_REMOTE_WALK_H
@@ -8,7 +9,7 @@
 #include "bpf/php_walk.h"
 #include <sys/types.h>
 
-/* The place of a thread's PHP. */
+/* The location of a thread's PHP. */
 struct remote_php {
 	pid_t pid;
 	const struct binary *binary;
@@ -16,12 +17,12 @@ struct remote_php {
 	u64 thread;			/* the thread pointer, for thread-safe builds */
 };
 
-/* Walks the stack into `w`, which needs no preparation. The memory is fetched in a handful of system calls, one per level:
- * frames, functions, names, classes. Returns false if PHP's globals cannot be read; no frames are no error. The fetched
- * memory stays for what else is to be read (remote_memory.h). */
+/* Walks the stack into `w`, which needs no preparation. The memory is fetched in a handful of system calls, one per
+ * level: frames, functions, names, classes. Returns false if PHP's globals cannot be read; having no frames is not an
+ * error. The fetched memory stays valid for further reads (remote_memory.h). */
 bool remote_walk(const struct remote_php *php, struct php_walk *w);
 
-/* A number of all that the walk found; equal walks have equal ones. */
+/* Returns a hash of everything that the walk found; equal walks have equal hashes. */
 u64 remote_walk_fingerprint(const struct php_walk *w);
 
 #endif

@@ -1,7 +1,7 @@
 /* shifted_offsets.h: tables of offsets that are wrong in one field each, for record_image and test_php_images.
  *
- * record_image also writes what a comparison with each of them reads, so that the test finds the memory that a wrong number
- * leads to.
+ * record_image also records the memory read by a comparison with each of them, so that the test has the memory that a
+ * wrong offset leads to.
  */
 #ifndef CAPTURE_SHIFTED_OFFSETS_H
 #define CAPTURE_SHIFTED_OFFSETS_H
@@ -11,8 +11,8 @@
 
 struct shifted_field {
 	const char *name;
-	size_t at;			/* in struct php_layout */
-	int by;				/* bytes; 0: one of two bits, which moves up */
+	size_t at;			/* offset in struct php_layout */
+	int by;				/* bytes; 0: one of two bits, which is shifted up */
 };
 
 #define SHIFTED(name, by)	{ #name, offsetof(struct php_layout, name), by }, { #name, offsetof(struct php_layout, name), -(by) }
@@ -40,7 +40,7 @@ static const struct shifted_field shifted_fields[] = {
 	{ "call_top", offsetof(struct php_layout, call_top), 0 },
 };
 
-/* The bit of immutable functions matters where opcache has them. */
+/* The bit of immutable functions only matters with opcache. */
 static inline struct php_layout shifted_layout(const struct php_layout *l, const struct shifted_field *f)
 {
 	struct php_layout r = *l;

@@ -1,4 +1,4 @@
-/* sleepers.c: reads a thread, and puts its wait beside those that the programs see. */
+/* sleepers.c: reads a thread, and adds its wait to those that the programs see. */
 
 #include "sleepers.h"
 
@@ -94,7 +94,7 @@ static u64 note_native(struct sleepers *s, const struct sleeper_event *e)
 	return stack->id;
 }
 
-/* Reads the stack of the thread. Returns whether its wait is kept. */
+/* Reads the stack of the thread. Returns whether its wait should be kept. */
 static bool read_thread(struct sleepers *s, const struct sleeper_event *e, struct count_key *key)
 {
 	s->reading.walk.fibers = 0;
@@ -123,7 +123,7 @@ void sleepers_add(struct sleepers *s, const struct sleeper_event *e)
 		return;
 	wait.key.process = s->settings->per_process ? PROCESS_KEY(e->tgid, e->start_ticks) : 0;
 	wait.key.native = s->native ? note_native(s, e) : 0;
-	/* Added before it is read: the programs see everything that the thread does later. */
+	/* Added before it is read: the programs see everything that the thread does afterwards. */
 	if (sampler_add_wait(s->sampler, e->tid, &wait) && !has_slept_since(e))
 		sampler_remove_wait(s->sampler, e->tid, &wait);
 }

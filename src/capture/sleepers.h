@@ -1,6 +1,6 @@
 /* sleepers.h: threads that slept when the recording began, with their stacks.
  *
- * The kernel reports which threads they are, and that they run PHP or Perl. Their memory is read from user space, by
+ * The kernel reports which threads sleep, and that they run PHP or Perl. Their memory is read from user space, by
  * the same walkers as in the kernel, so that the ids are the same; the stack of a thread that ran during the walk is
  * discarded.
  */
@@ -12,8 +12,9 @@
 
 struct sleepers;
 
-/* Waits count from `since_ns` on. The settings say whether those outside of any function are kept, and what they are counted
- * by; `native` is NULL without native frames. `r` gets the events that the programs would have sent about a stack. */
+/* Waits count from `since_ns` on. The settings determine whether waits outside functions are kept, and how they are
+ * grouped; `native` is NULL without native frames. `r` receives the events that the programs would have sent about a
+ * stack. */
 struct sleepers *sleepers_new(struct sampler *s, struct native_registry *native, const struct sampler_settings *settings,
 			      const struct sampler_receiver *r, u64 since_ns);
 struct sleepers *sleepers_free(struct sleepers *s);		/* NULL is fine; returns NULL */
@@ -21,7 +22,7 @@ struct sleepers *sleepers_free(struct sleepers *s);		/* NULL is fine; returns NU
 /* Counts the wait, unless the thread has run. */
 void sleepers_add(struct sleepers *s, const struct sleeper_event *e);
 
-/* Counts of what could not be read, over all of them, and of those that may not be read at all. */
+/* Returns the number of failed reads over all threads, and of threads that may not be read at all. */
 u64 sleepers_counter(const struct sleepers *s, enum counter c);
 unsigned sleepers_closed(const struct sleepers *s);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct native_name {
-	u32 frame;			/* frame in the profile */
+	u32 frame;			/* its frame in the profile */
 	enum module_mark mark;
 };
 
@@ -18,10 +18,10 @@ struct writer {
 	const struct stack_registry *stacks;
 	struct profile *p;
 	const struct stack_registry_layers *layers;
-	struct map native;		/* native frame -> its place in `native_names` */
+	struct map native;		/* native frame -> index of `native_names` */
 	struct native_name *native_names;
 	size_t name_count, name_capacity;
-	u32 *frames;			/* by frame of book->names: that of `p`, + 1 */
+	u32 *frames;			/* by frame of book->names: the frame of `p`, + 1 */
 };
 
 static u32 named_frame(struct profile *p, const char *name)
@@ -50,7 +50,7 @@ static u32 add_frame(const struct writer *w, u32 node, const struct php_frame *f
 	return profile_child_at(w->p, node, frame_of_function(w, f->function), f->line);
 }
 
-/* Frames of PHP or Perl. */
+/* Adds frames of PHP or Perl. */
 static u32 add_known(const struct writer *w, u32 node, const struct known_stack *s)
 {
 	for (u32 i = s->count; i-- > 0; )
@@ -68,7 +68,7 @@ static u32 add_php(const struct writer *w, u32 node, u64 id)
 	return add_known(w, node, &w->stacks->stacks[at]);
 }
 
-/* In place of the callers of a native frame that are not known. An address outside of everything has that name already. */
+/* Adds a frame for the unknown callers of a native frame. An address outside all mappings already has that name. */
 static u32 add_gap(const struct writer *w, u32 node, const struct known_stack *s)
 {
 	if (s->end == NATIVE_TOO_DEEP)
@@ -78,7 +78,7 @@ static u32 add_gap(const struct writer *w, u32 node, const struct known_stack *s
 	return profile_child(w->p, node, named_frame(w->p, MODULES_UNKNOWN));
 }
 
-/* Each address is looked up once; many have one name. */
+/* Each address is looked up once; many have the same name. */
 static struct native_name native_name(struct writer *w, u64 frame)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
@@ -106,8 +106,9 @@ static u32 add_native(struct writer *w, u32 node, const struct known_stack *s)
 	return node;
 }
 
-/* Perl's stack is one piece: native frames are its callers up to the outermost runops, and what the innermost one runs. Those
- * in between, which call back (sort, ties, XS), are left out, as are all if runops is not among them. */
+/* Perl's stack is one block: native frames up to the outermost runops are its callers, and native code called from
+ * the innermost runops follows it. Native frames in between, which call back (sort, ties, XS), are left out; without
+ * a runops, all are. */
 static u32 add_perl(struct writer *w, u32 node, const struct known_stack *perl, const struct known_stack *native)
 {
 	const u64 *frames = w->stacks->native_frames + native->first;
@@ -133,7 +134,7 @@ static u32 add_perl(struct writer *w, u32 node, const struct known_stack *perl, 
 	return node;
 }
 
-/* PHP and native frames as one stack. */
+/* Merges PHP and native frames into one stack. */
 static u32 add_both(struct writer *w, u32 node, const struct known_stack *php, const struct known_stack *native)
 {
 	enum module_mark marks[NATIVE_DEPTH];
@@ -159,7 +160,8 @@ static u32 add_both(struct writer *w, u32 node, const struct known_stack *php, c
 	return node;
 }
 
-/* Without PHP functions C code runs, which is more than that. Descriptions that were lost are a frame, too. */
+/* Without PHP functions, C code is running, which is more informative than "outside". Lost descriptions become a
+ * frame, too. */
 static u32 add_user(struct writer *w, u32 node, const struct count_key *key)
 {
 	const struct stack_registry *b = w->stacks;
@@ -176,7 +178,7 @@ static u32 add_user(struct writer *w, u32 node, const struct count_key *key)
 	return add_both(w, node, php == MAP_NONE ? NULL : &b->stacks[php], &b->stacks[native]);
 }
 
-/* At a switch the programs run on top of the stack that they record. */
+/* At a switch, the programs run on top of the stack that they record. */
 static bool is_ours(const char *name)
 {
 	return name && (!strncmp(name, "bpf_prog_", 9) || !strncmp(name, "bpf_trace_run", 13) ||
@@ -192,7 +194,7 @@ static u32 add_kernel(const struct writer *w, u32 node, u64 id, bool at_switch)
 		return profile_child(w->p, node, named_frame(w->p, "[kernel]_[k]"));
 	s = &w->stacks->stacks[at];
 	for (u32 i = s->count; i-- > 0; ) {
-		/* But for the leaf, an address is behind the call. */
+		/* Except for the leaf, an address is that after the call. */
 		const char *name = kernel_symbols_find(&w->stacks->symbols, w->stacks->kernel_frames[s->first + i] - (i > 0));
 		char text[512];
 
@@ -232,7 +234,7 @@ static struct columns make_columns(struct profile *p, const struct stack_registr
 	return c;
 }
 
-/* Whether the stack of this count has any frame of the layers. */
+/* Tells whether the stack of this count has any frame of the layers. */
 static bool is_shown(const struct stack_registry_layers *layers, const struct count_key *key)
 {
 	return layers->php || layers->native || key->kernel;
@@ -257,7 +259,7 @@ static void add_counted(struct writer *w, const struct columns *to, const struct
 	}
 }
 
-/* The counts whose group is `group`, or all of them if there are no groups. */
+/* Makes a profile of the counts whose group is `group`, or of all counts if there are no groups. */
 static struct profile *make_profile(const struct stack_registry *b, const struct stack_registry_layers *layers, const u32 *groups, u32 group)
 {
 	struct profile *p = profile_new();

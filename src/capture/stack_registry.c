@@ -52,13 +52,13 @@ static struct str text_of(const char *bytes, size_t capacity)
 	return (struct str){ bytes, strnlen(bytes, capacity) };
 }
 
-/* Before 8.4 every closure is called "{closure}", in later versions by the function around it and its line. */
+/* Before 8.4 every closure is named "{closure}", later by the enclosing function and its line. */
 static bool is_closure(struct str name)
 {
 	return text_ends(name, "}") && (text_starts(name, "{closure") || text_has(name, "\\{closure"));
 }
 
-/* A name that was too long for the event ends in an ellipsis. */
+/* Puts a name; one that was too long for the event ends in an ellipsis. */
 static void put_text(struct buf *out, struct str text, u32 size, u32 capacity)
 {
 	buf_put(out, text.p, text.n);
@@ -112,7 +112,7 @@ static struct known_stack *new_stack(struct stack_registry *b, struct map *ids, 
 	return &b->stacks[b->stack_count++];
 }
 
-/* The frames of generators that wait in `yield from` come the other way round. */
+/* Reverses the frames of generators that wait in `yield from`. */
 static void turn_delegates(struct php_frame *frames, u32 count)
 {
 	u32 first, end;

@@ -1,4 +1,4 @@
-/* stack_registry_private.h: the tables of a stack registry, for those files that fill and read them. */
+/* stack_registry_private.h: the tables of a stack registry, for the files that fill and read them. */
 #ifndef CAPTURE_STACK_REGISTRY_PRIVATE_H
 #define CAPTURE_STACK_REGISTRY_PRIVATE_H
 
@@ -19,7 +19,7 @@ struct counted {
 };
 
 struct stack_registry {
-	struct profile *names;		/* only its frames, by function */
+	struct profile *names;		/* only its frames are used, by function */
 	struct map functions;		/* id -> frame of `names` */
 	struct map php_stacks, native_stacks, kernel_stacks;
 	struct known_stack *stacks;
@@ -28,13 +28,13 @@ struct stack_registry {
 	size_t php_count, php_capacity;
 	u64 *native_frames, *kernel_frames;
 	size_t native_count, native_capacity, kernel_count, kernel_capacity;
-	struct map requests;		/* id -> its number in `request_events` */
+	struct map requests;		/* id -> index of `request_events` */
 	struct request_event *request_events;
 	size_t request_count, request_capacity;
 	struct file_registry files;
-	struct kernel_symbols symbols;	/* read when they are first needed */
+	struct kernel_symbols symbols;	/* read on first use */
 	bool has_symbols;
-	struct map keys;		/* hash of a key -> its number in `counts` */
+	struct map keys;		/* hash of a key -> index of `counts` */
 	struct counted *counts;
 	size_t count_count, count_capacity;
 };

@@ -1,4 +1,4 @@
-/* test_consistent_read.c: reads of a thread that never sleeps are consistent. */
+/* test_consistent_read.c: tests that reads of a thread that never sleeps are consistent. */
 
 #include "consistent_read.h"
 #include "remote_memory.h"
@@ -18,7 +18,7 @@
 
 #define READINGS	300u
 
-/* The child keeps these equal but for a moment, millions of times a second. */
+/* The child keeps these equal except for a moment, millions of times a second. */
 static struct {
 	volatile u64 first, second;
 } *pair;
@@ -65,7 +65,7 @@ struct reading {
 	u64 first, second;
 };
 
-/* A while passes between the two, in which a thread that runs changes them thousands of times. */
+/* Pauses between the two reads; a running thread changes them thousands of times in between. */
 static uint64_t read_both(void *data)
 {
 	struct reading *r = data;
@@ -102,7 +102,7 @@ TEST(a_running_thread_stands_still_while_it_is_read)
 	end(pid);
 }
 
-/* As containers do it whose CPUs are chosen by others. */
+/* As in containers whose CPUs are assigned by others. */
 static bool forbid_choosing_a_cpu(void)
 {
 	struct sock_filter code[] = {
@@ -129,7 +129,7 @@ static uint64_t read_constant(void *data)
 	return 1;
 }
 
-/* Returns 0 if all is as it should be. */
+/* Returns 0 if all readings are correct. */
 static int compare_readings(pid_t pid)
 {
 	struct thread_watch w;

@@ -1,4 +1,4 @@
-/* test_fastcgi.c: variables of a request, laid out as php-fpm has them. */
+/* test_fastcgi.c: tests variables of a request, with php-fpm's layout. */
 
 #include "fastcgi.h"
 #include "remote_memory.h"

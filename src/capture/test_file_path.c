@@ -1,4 +1,4 @@
-/* test_file_path.c: names become paths. */
+/* test_file_path.c: tests the conversion of names to paths. */
 
 #include "file_path.h"
 #include "test.h"
@@ -8,7 +8,7 @@
 
 static struct file_event e;
 
-/* `names` leaf first, each with a slash behind it in place of the NUL. */
+/* `names` is leaf first, each followed by a slash in place of the NUL. */
 static const char *path(u32 flags, const char *names, const char *given)
 {
 	static struct buf b;

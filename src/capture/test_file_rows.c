@@ -1,4 +1,4 @@
-/* test_file_rows.c: calls are summed up by file, in profiles by stack, operation and file. */
+/* test_file_rows.c: tests that calls are summed by file, and in profiles by stack, operation and file. */
 
 #include "file_registry.h"
 #include "file_rows.h"
@@ -41,7 +41,7 @@ static void calls(u64 php, u64 of_file, u32 operation, u64 n, u64 bytes, u64 ns)
 	stack_registry_count_file(stacks, &key, &c);
 }
 
-/* reader() reads a twice as long as writer(), from two lines; a was replaced meanwhile, so it has two ids. */
+/* reader() reads `a` twice as long as writer(), on two lines; `a` was replaced in the meantime, so it has two ids. */
 static void begin(void)
 {
 	stacks = stack_registry_new();

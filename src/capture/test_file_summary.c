@@ -1,4 +1,4 @@
-/* test_file_summary.c: a recording of file I/O says what it counted and what it left out. */
+/* test_file_summary.c: tests the summary of file I/O: the calls counted, and those left out. */
 
 #include "record_summary.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-/* test_histogram.c: times of the same power of 2 are one row. */
+/* test_histogram.c: tests that times with the same power of 2 share a row. */
 
 #include "histogram.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-/* test_interpreter.c: both parts of a function that the compiler has split, as it splits PHP's interpreter. */
+/* test_interpreter.c: tests finding both parts of a function that the compiler has split, like PHP's interpreter. */
 
 #include "interpreter.h"
 #include "symbols.h"
@@ -18,7 +18,7 @@ static __attribute__((noinline, cold)) void seldom(int n)
 	sink += n;
 }
 
-/* Large enough, and with enough that seldom runs, to be split. */
+/* Large enough, and with enough rarely executed code, to be split. */
 int execute_ex(const int *code, int n);
 __attribute__((noinline)) int execute_ex(const int *code, int n)
 {
@@ -96,7 +96,7 @@ TEST(php_has_an_interpreter_whose_frames_have_one_size)
 			struct found f;
 
 			if (look(&f, g.gl_pathv[i]) && f.has && f.elf.machine == EM_X86_64) {
-				/* By the stack pointer in PHP 8.2 of Debian 12, by the frame pointer in 8.4 of Debian 13. */
+				/* The stack pointer in PHP 8.2 of Debian 12, the frame pointer in 8.4 of Debian 13. */
 				CHECK(f.interpreter.body.cfa == UNWIND_CFA_SP || f.interpreter.body.cfa == UNWIND_CFA_FP);
 				CHECK(f.interpreter.body.cfa_offset > 8);
 				seen++;

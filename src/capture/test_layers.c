@@ -1,12 +1,13 @@
-/* test_layers.c: PHP frames take the place of the interpreter's. */
+/* test_layers.c: tests that PHP frames replace those of the interpreter. */
 
 #include "layers.h"
 #include "test.h"
 
 #include <string.h>
 
-/* Both stacks root first, in words. PHP: "f!" was called by C code, "f/" is written in C, "f+" waits in `yield from`, "f~"
- * resumes the fiber that follows. Native: "x" is the interpreter, "j" compiled PHP, "f@" calls the interpreter once. */
+/* Both stacks root first, as words. PHP: "f!" was called by C code, "f/" is written in C, "f+" waits in `yield from`,
+ * "f~" resumes the fiber that follows. Native: "x" is the interpreter, "j" compiled PHP, "f@" calls the interpreter
+ * once. */
 struct words {
 	char text[512];
 	const char *list[PHP_DEPTH];
@@ -88,7 +89,7 @@ TEST(a_callback_that_is_written_in_c_has_no_interpreter)
 		  "execute main map zif_map call map zif_map call cb");
 }
 
-/* Before it calls, zend_call_function may look up a class, and the autoloader is called the same way. */
+/* Before its call, zend_call_function may look up a class, and the autoloader is called the same way. */
 TEST(a_caller_that_has_not_called_yet_has_no_frame)
 {
 	CHECK_STR(WHOLE("main! map/ load! f", "execute@ x zif_map call@ is_callable lookup call@ x"),
@@ -97,9 +98,9 @@ TEST(a_caller_that_has_not_called_yet_has_no_frame)
 
 TEST(an_interpreter_that_has_just_begun_or_ended_changes_nothing_else)
 {
-	/* Its frame is there, and its PHP function not any more. */
+	/* Its native frame still exists, but its PHP function has already ended. */
 	CHECK_STR(WHOLE("main! usort/", "execute@ x zif_usort call@ x"), "execute main usort zif_usort call x");
-	/* The PHP function is there, and not yet the interpreter. */
+	/* The PHP function has begun, but its interpreter has not. */
 	CHECK_STR(WHOLE("main! usort/ cb!", "execute@ x zif_usort call@"), "execute main usort zif_usort call cb");
 	CHECK_STR(WHOLE("", "_start execute@ x"), "_start execute x");
 	CHECK_STR(WHOLE("", "_start startup"), "_start startup");

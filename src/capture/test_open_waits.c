@@ -1,4 +1,4 @@
-/* test_open_waits.c: each nanosecond of a wait counts once, whenever it is read. */
+/* test_open_waits.c: tests that each nanosecond of a wait counts once, no matter when it is read. */
 
 #include "open_waits.h"
 #include "test.h"
@@ -10,7 +10,7 @@ static struct waiting wait_of(u64 stack, u64 since_ns)
 	return (struct waiting){ .key = { .php = stack }, .since_ns = since_ns, .weight = 1 };
 }
 
-/* The programs' count of a wait that ends. */
+/* Adds the programs' count of a wait that ends. */
 static void end(struct stack_registry *b, const struct waiting *w, enum sample_kind kind, u64 from_ns, u64 to_ns)
 {
 	struct count_key key = w->key;
@@ -147,7 +147,7 @@ TEST(at_the_end_of_a_recording_each_wait_was_counted_whole)
 	stack_registry_free(b);
 }
 
-/* Waits of one stack, of many threads, that begin and end at any time: nothing is counted twice, nothing is forgotten. */
+/* Waits of one stack, in many threads, begin and end at any time: nothing is counted twice or forgotten. */
 TEST(any_order_of_refreshes_and_ends_adds_up)
 {
 	struct stack_registry *b = stack_registry_new();

@@ -1,4 +1,4 @@
-/* test_perf_map.c: maps that programs write about their generated code, and malformed ones. */
+/* test_perf_map.c: tests perf maps, including malformed ones. */
 
 #include "perf_map.h"
 #include "test.h"
@@ -59,7 +59,7 @@ TEST(a_long_name_is_cut)
 	CHECK_INT(strlen(perf_map_find(&m, 0x10)), PERF_MAP_NAME);
 }
 
-/* The file of process 7 below a directory that stands for its root. */
+/* The file of process 7 below a directory that acts as its root. */
 struct place {
 	char path[64], map[128];
 	int root;

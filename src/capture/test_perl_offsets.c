@@ -1,4 +1,4 @@
-/* test_perl_offsets.c: the table of offsets of Perl, and which Perls a file is known to be. */
+/* test_perl_offsets.c: tests Perl's table of offsets, and the detection of Perl in files. */
 
 #include "perl_image.h"
 #include "test.h"
@@ -50,8 +50,8 @@ static struct perl_image image_of(const char *name, int expected)
 	return i;
 }
 
-/* Small files that export what a Perl does. A program's block of thread-local storage, here of 12 bytes that begin with the
- * pointer and are aligned to 8, ends at the thread pointer. */
+/* Small files with the exports of a Perl. A program's block of thread-local storage, here 12 bytes that begin with
+ * the pointer and are aligned to 8, ends at the thread pointer. */
 TEST(perl_is_known_by_what_it_exports)
 {
 	struct perl_image i;

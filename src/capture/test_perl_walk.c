@@ -1,5 +1,5 @@
-/* test_perl_walk.c: the walker that BPF runs, as plain C over the memory of real Perls (tests/data/perl), compared with what
- * caller() said in them. */
+/* test_perl_walk.c: runs the BPF walker as plain C over the memory of real Perls (tests/data/perl), and compares it
+ * with the output of caller() in them. */
 
 #include "memory_image.h"
 
@@ -61,7 +61,8 @@ static const char *name_of(u32 at)
 	return b.data;
 }
 
-/* Formats a frame as chains.pl prints it: "NAME\tLINE\n", a closure without its place. */
+/* Formats a frame like chains.pl: "NAME\tLINE
+ * ", a closure without its location. */
 static void put_frame(u32 at, char *ret, size_t size)
 {
 	char name[512];
@@ -72,7 +73,7 @@ static void put_frame(u32 at, char *ret, size_t size)
 	snprintf(ret, size, "%s\t%u\n", name, stack.frames[at].line);
 }
 
-/* The address of the innermost context. */
+/* Returns the address of the innermost context. */
 static u8 *top_context(void)
 {
 	u64 at = 0;
@@ -85,7 +86,7 @@ static u8 *top_context(void)
 			  (u64)*(int *)(stackinfo + place.layout.si_cxsubix) * place.layout.cx_size);
 }
 
-/* The body of the code that runs. */
+/* Returns the body of the running code. */
 static u8 *top_code(void)
 {
 	u64 body;
@@ -133,8 +134,8 @@ TEST(names_have_their_package_file_and_place)
 	CHECK(stack.frames[1].function != stack.frames[5].function);
 }
 
-/* The tied variable and the overloaded operator are called by C code, as are a sub named to sort and a sort block, whose
- * last call has nothing of the block left to return to. */
+/* The tied variable and the overloaded operator are called by C code, as are a sub passed to sort and a sort block,
+ * which after its last call has nothing left to return to. */
 TEST(frames_that_c_code_called_are_marked)
 {
 	load("threads");
@@ -255,7 +256,7 @@ TEST(a_thread_without_an_interpreter_has_no_stack)
 	CHECK(!walk_all());
 }
 
-/* In a library the C library's table says where the thread's block is. */
+/* In a library, the location of the thread's block is in the C library's table. */
 TEST(a_librarys_thread_local_block_is_found_by_its_number)
 {
 	static u64 thread[2] = { 0, 0x3000 }, table[6] = { 0, 0, 0, 0, 0x4000 }, number = 2, block[2] = { 0, 0x5555 };

@@ -1,4 +1,5 @@
-/* test_php_images.c: the walker over memory of real PHP processes, which record_image wrote while the scripts in images/ slept. */
+/* test_php_images.c: runs the walker over memory of real PHP processes, recorded by record_image while the scripts in
+ * images/ slept. */
 
 #include "bpf/php_names.h"
 #include "bpf/php_walk.h"
@@ -71,7 +72,7 @@ static void forget_pieces(void)
 		free(pieces[--piece_count].bytes);
 }
 
-/* "name:line" of each frame, leaf first. */
+/* Formats each frame as "name:line", leaf first. */
 static void put_stack(const struct php_layout *l, u64 frame, struct buf *out)
 {
 	static struct php_walk w;
@@ -90,7 +91,7 @@ static void put_stack(const struct php_layout *l, u64 frame, struct buf *out)
 	CHECK_INT(w.unreadable_functions, 0);
 }
 
-/* Facts about its PHP that an image has beside the memory. */
+/* Facts about the recorded PHP, which an image has in addition to the memory. */
 struct recorded {
 	struct php_image php;
 	u64 frame;
@@ -131,8 +132,8 @@ static void check_image(const char *version, const char *script, const char *exp
 	CHECK_STR(found.data, expected);
 }
 
-/* Lines as PHP's own debug_print_backtrace() tells them in each version: the call of array_map has three lines. Recorded from
- * standard input, so that no path is in the images. */
+/* Lines as printed by PHP's own debug_print_backtrace() in each version: the call of array_map spans three lines.
+ * Recorded from standard input, so that the images contain no path. */
 #define STACK(call)					\
 	"sleep:0\n"					\
 	"App\\Cart::wait:25\n"				\
@@ -192,7 +193,7 @@ TEST(a_fiber_is_above_its_resumer)
 			check_image(versions[i].version, "-fiber", fiber);
 }
 
-/* PHP 8.2 and later have no empty frames there, and call autoloaders without a function of their own. */
+/* PHP 8.2 and later have no empty frames there, and call autoloaders without a separate function. */
 static const char autoload_7_4[] =
 	"sleep:0\n"
 	"nap:6\n"
@@ -279,7 +280,7 @@ static u8 *memory_at(u64 address)
 	return NULL;
 }
 
-/* Adds the fields of a request, with this as its method. */
+/* Adds the fields of a request with this method. */
 static void add_request(struct recorded *r, const char *method)
 {
 	const struct php_layout *l = &r->php.binary.layout;
@@ -307,7 +308,7 @@ TEST(a_request_is_compared_while_code_of_it_runs)
 	CHECK_INT(php_check(&r.php, 0, 0, why, sizeof(why)), PHP_CHECK_UNKNOWN);
 }
 
-/* As in a process that frees its classes at its end. */
+/* As in a process that frees its classes when it ends. */
 TEST(classes_are_compared_while_code_runs)
 {
 	struct recorded r = load_image("php-8.2", "");

@@ -1,4 +1,4 @@
-/* test_php_offsets.c: the table of offsets, and what is wrong with others. */
+/* test_php_offsets.c: tests the table of offsets, and the errors for invalid ones. */
 
 #include "php_offsets.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-/* test_php_walk.c: the walker that BPF runs, as plain C over a memory image that is made here, for each version of PHP. */
+/* test_php_walk.c: runs the BPF walker as plain C over a memory image that is made here, for each version of PHP. */
 
 #include "bpf/php_names.h"
 #include "bpf/php_walk.h"
@@ -76,7 +76,7 @@ static u64 function(const struct php_layout *l, const char *scope, const char *n
 	return f;
 }
 
-/* A function's only instruction. */
+/* Puts a function's only instruction. */
 static u64 instruction(const struct php_layout *l, u64 func, u32 line)
 {
 	u64 op = take(PHP_OP_BYTES);
@@ -139,7 +139,7 @@ TEST(each_version_has_classes_executed_lines_and_internal_functions)
 	}
 }
 
-/* A file's lines are those of its functions, too. */
+/* The lines of a file include those of its functions. */
 TEST(a_line_is_that_of_an_instruction_of_the_function)
 {
 	php_offsets_init(&offsets);
@@ -157,7 +157,7 @@ TEST(a_line_is_that_of_an_instruction_of_the_function)
 		leaves[1].opline = instruction(l, script, 8);
 		leaves[1].line = 8;
 		leaves[2].opline = 0;
-		leaves[2].line = 1;					/* the frame's own is none of the function's any more */
+		leaves[2].line = 1;					/* the frame's instruction is outside the function */
 		for (unsigned k = 0; k < 3; k++) {
 			if (k == 0)
 				put(script + l->fn_opcodes, *(u64 *)(memory + (from + l->opline - BASE)), 8);
@@ -211,7 +211,7 @@ TEST(another_file_at_the_same_address_is_another_function)
 	CHECK(w.frames[0].function != first);
 }
 
-/* The key of a file's code; the file's name has no hash. */
+/* Returns the key of a file's code; the file's name has no hash. */
 static u64 key_in(const struct php_layout *l, const char *file)
 {
 	u64 f;
@@ -255,7 +255,7 @@ TEST(the_line_that_threw_is_that_of_functions_whose_variables_are_destroyed)
 	put(ex + l->opline, globals + 8, 8);
 	walk(l, ex);
 	CHECK_INT(w.frames[0].line, 13);
-	put(thrown + l->op_line, 500, 4);	/* opline in a function that a destructor called meanwhile */
+	put(thrown + l->op_line, 500, 4);	/* opline of a function called by a destructor */
 	walk(l, ex);
 	CHECK_INT(w.frames[0].line, 10);
 }

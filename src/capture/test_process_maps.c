@@ -1,4 +1,4 @@
-/* test_process_maps.c: lines of /proc/PID/maps, and the files behind them. */
+/* test_process_maps.c: tests lines of /proc/PID/maps, and opening their files. */
 
 #include "process_maps.h"
 #include "test.h"
@@ -17,7 +17,7 @@ TEST(parts_that_hold_code_are_kept_with_their_kind)
 		"7f0c8a400000-7f0c8a401000 rwxp 00000000 00:00 0 \n"
 		"7ffc1d1f2000-7ffc1d1f4000 r-xp 00000000 00:00 0                          [vdso]\n"
 		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n"
-		/* Data alone. */
+		/* Only data. */
 		"7f0c8b000000-7f0c8b001000 rw-p 00000000 00:00 0 \n"
 		"7f0c8b100000-7f0c8b101000 rw-s 00000000 fe:01 123457                     /var/lib/data\n";
 	_cleanup_(process_maps_done) struct process_maps m = { 0 };
@@ -69,7 +69,7 @@ TEST(the_file_behind_a_part_is_opened_by_its_inode)
 		fd = process_maps_open(getpid(), root, &m.list[i], &err);
 		CHECK(fd >= 0);
 		opened += fd >= 0;
-		m.list[i].start++;		/* not by map_files */
+		m.list[i].start++;		/* not found in map_files */
 		m.list[i].inode++;
 		CHECK_INT(process_maps_open(getpid(), root, &m.list[i], &err), -ESTALE);
 	}

@@ -23,7 +23,7 @@ static int listen_there(void)
 	return fd;
 }
 
-/* A profile of `samples` samples whose names take `bytes`. */
+/* Makes a profile of `samples` samples whose names take `bytes`. */
 static struct profile *make(int64_t samples, size_t bytes)
 {
 	struct profile *p = profile_new();
@@ -40,7 +40,7 @@ static struct profile *make(int64_t samples, size_t bytes)
 	return p;
 }
 
-/* The drop counts of the next message. */
+/* Returns the drop count of the next message. */
 static uint64_t receive_drops(int fd, unsigned reason)
 {
 	static unsigned char bytes[131072];

@@ -1,4 +1,4 @@
-/* test_record_summary.c: a recording says what it saw, and why it saw nothing. */
+/* test_record_summary.c: tests the summary of a recording, and the reasons for an empty one. */
 
 #include "record_summary.h"
 #include "test.h"
@@ -167,7 +167,7 @@ TEST(a_profile_in_a_file_says_how_much_was_seen_and_lost)
 	buf_done(&text);
 }
 
-/* A number that stands nowhere else. */
+/* A number that occurs nowhere else. */
 #define ODD	4711u
 
 static bool has_label(const struct record_summary *s)
@@ -189,7 +189,7 @@ TEST(every_counter_is_reported_in_words_and_in_labels)
 		struct record_summary s = { .hz = 99, .off_cpu = true, .seconds = 2, .refused = "", .processes = 1, .switch_share = 2,
 					    .kinds[SAMPLE_ON_CPU] = { 3, 3 } };
 
-		/* The number of walked stacks is no reason for anything. */
+		/* The number of walked stacks is not a reason for anything. */
 		if (c == COUNTER_FRAMES || c == COUNTER_NATIVE_FRAMES)
 			continue;
 		if (c >= COUNTER_FILE_OTHER_KINDS && c <= COUNTER_FILE_CUT)

@@ -1,4 +1,4 @@
-/* test_remote_walk.c: the walk over a process' memory, which is our own here, and how many system calls it takes. */
+/* test_remote_walk.c: tests the walk over a process' memory, here our own, and the number of system calls. */
 
 #include "php_offsets.h"
 #include "remote_memory.h"
@@ -14,7 +14,7 @@
 static u8 memory[2 * CHUNK_BYTES];
 static size_t used = 4096;
 
-/* From the start of one of the chunks that PHP's allocator takes. */
+/* Allocates from the start of a chunk like those of PHP's allocator. */
 static u8 *take(size_t size)
 {
 	u8 *chunk = memory + (CHUNK_BYTES - (u64)memory % CHUNK_BYTES) % CHUNK_BYTES, *p = chunk + used;
@@ -57,7 +57,7 @@ static u8 *function(const struct php_layout *l, unsigned n)
 	return f;
 }
 
-/* A stack of `depth` frames that lie one behind the other, as PHP's do. Returns the running one. */
+/* Makes a stack of `depth` adjacent frames, like PHP's. Returns the running one. */
 static u64 stack_at(size_t place, const struct php_layout *l, unsigned depth)
 {
 	u8 *frames, *prev = NULL;
@@ -154,7 +154,7 @@ TEST(frames_at_the_edge_of_mapped_memory_are_read)
 	u8 *two = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	used = 4096;
-	munmap(two, (size_t)page);	/* nothing can be read before the frame */
+	munmap(two, (size_t)page);	/* nothing before the frame can be read */
 	put(two + page + b.layout.func, (u64)function(&b.layout, 1), 8);
 	CHECK(walk(&b, (u64)(two + page)));
 	CHECK_INT(w.count, 1);
@@ -170,7 +170,7 @@ TEST(what_cannot_be_read_is_left_out_and_the_rest_is_there)
 
 	remote_memory_select(getpid());
 	remote_memory_fetch(ranges, 5);
-	CHECK_INT(remote_memory_calls() - before, 4);	/* two together, each of them, the rest */
+	CHECK_INT(remote_memory_calls() - before, 4);	/* both together, each of them, and the rest */
 	for (unsigned i = 0; i < 3; i++) {
 		const u64 *there = remote_memory_find((u64)&words[i], 8);
 
@@ -187,7 +187,7 @@ TEST(a_gap_that_cannot_be_read_hides_nothing)
 	u8 *three = mmap(NULL, 3 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct remote_range ranges[4] = {
 		{ (u64)(three + page - 8), 8 },
-		{ (u64)(three + page), 8 },		/* is not mapped below */
+		{ (u64)(three + page), 8 },		/* nothing is mapped before it */
 		{ (u64)(three + 2 * page), 8 },
 		{ (u64)(three + 2 * page + 100), 4 },
 	};

@@ -1,4 +1,4 @@
-/* test_stack_registry.c: ids and counts become stacks. */
+/* test_stack_registry.c: tests that ids and counts become stacks. */
 
 #include "stack_registry.h"
 #include "test.h"
@@ -174,7 +174,7 @@ TEST(an_event_that_is_shorter_than_it_says_is_not_read)
 	stack_registry_free(b);
 }
 
-/* The last frame of a stack of each kind. */
+/* Checks the last frame of a stack of each kind. */
 static void check_leaves(const struct stack_registry_layers *layers, const char *on_cpu, const char *blocked)
 {
 	struct stack_registry *b = stack_registry_new();
@@ -211,7 +211,7 @@ TEST(waits_may_end_in_the_function_that_waits)
 	check_leaves(&layers, "[kernel]_[k]", "sleep");
 }
 
-/* Without a frame of Perl's interpreter the native frames are left out of a stack of Perl, and put around one of PHP. */
+/* Without a frame of Perl's interpreter, native frames are left out of a Perl stack, but merged with a PHP stack. */
 TEST(stacks_of_perl_that_another_book_takes_over_are_still_those_of_perl)
 {
 	struct stack_registry *b = stack_registry_new(), *next = stack_registry_new();

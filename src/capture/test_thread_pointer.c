@@ -1,4 +1,5 @@
-/* test_thread_pointer.c: the records of threads in programs with glibc and with musl, static and not. */
+/* test_thread_pointer.c: tests finding the records of threads in programs with glibc and with musl, static and
+ * dynamic. */
 
 #include "mem.h"
 #include "test.h"
@@ -11,7 +12,7 @@
 
 #define THREADS	4
 
-/* A program of threads_of_test.c, until it is ended by its input. */
+/* A running program of threads_of_test.c, which ends when its input does. */
 struct program {
 	pid_t pid;
 	int input;

@@ -1,5 +1,5 @@
-/* test_unwind.c: the walker that BPF runs, as plain C: over this program's own stack, where libgcc walks too, and over a stack
- * that is made here, for rules that compilers seldom write. */
+/* test_unwind.c: runs the BPF walker as plain C: over this program's own stack, compared with libgcc, and over a
+ * made-up stack, for rules that compilers rarely generate. */
 
 #include "modules.h"
 
@@ -56,7 +56,7 @@ static const struct unwind_rule *unwind_find_rule(u32 number)
 static u64 made[64];			/* words from BASE on; NULL: the program's */
 static bool use_made;
 
-/* By a pipe, so that the kernel looks whether it is there; process_vm_readv is not in qemu's user mode. */
+/* Reads through a pipe, so that the kernel checks the address; qemu's user mode has no process_vm_readv. */
 static bool read_own(void *to, u32 size, u64 address)
 {
 	static int ends[2];
@@ -107,7 +107,7 @@ TEST(files_that_are_mapped_get_tables)
 	uint32_t number;
 	size_t n;
 
-	/* The first walk of libgcc loads it, and files are read as they are mapped now. */
+	/* The first walk loads libgcc, and files are read as they are mapped at that moment. */
 	backtrace((void *[1]){ NULL }, 1);
 	pages = xcalloc(UNWIND_PAGES, sizeof(*pages));
 	tables = unwind_tables_new(&sink);
@@ -130,7 +130,7 @@ static u64 frame_at(u64 address)
 
 static u64 interrupted_at;		/* by a signal; 0: not */
 
-/* Both walks begin where this is called, behind the two calls. */
+/* Both walks begin at the caller of this, two calls up. */
 static __attribute__((noinline)) void compare(size_t least)
 {
 	void *expected[NATIVE_DEPTH * 4];
@@ -138,7 +138,7 @@ static __attribute__((noinline)) void compare(size_t least)
 	const struct unwind *u;
 	ucontext_t c;
 
-	/* A sanitizer's backtrace() is in it, too. */
+	/* A sanitizer's backtrace() includes itself. */
 	while (caller < n && expected[caller] != __builtin_return_address(0))
 		caller++;
 	CHECK(caller < n);
@@ -173,7 +173,7 @@ static __attribute__((noinline)) int call(int depth)
 	return 0;
 }
 
-/* Its stack pointer is not known from the instruction, so it needs the frame pointer, as does its caller. */
+/* The stack pointer cannot be derived from the instruction, so the frame pointer is needed, as for its caller. */
 static __attribute__((noinline)) int call_with_variable_frame(size_t n, int depth)
 {
 	volatile char *room = __builtin_alloca(n);
@@ -263,7 +263,7 @@ TEST(names_come_from_the_files)
 #define CODE	0x400000ull
 #define LIBRARY	0x500000ull
 
-/* One file with a page of rows, the n-th rule from its n-th 16 bytes on; and generated code without rows. */
+/* Makes a file with a page of rows, the n-th rule covering its n-th 16 bytes; and generated code without rows. */
 static void make(const struct unwind_rule *list, u32 n)
 {
 	struct unwind_page *p = &pages[0];
@@ -314,7 +314,7 @@ TEST(a_saved_frame_pointer_is_the_one_of_the_caller)
 	CHECK_INT(u->stack.frames[2], NATIVE_FRAME(1, 0x23));
 }
 
-/* As where the dynamic linker binds a function at its first call: what it calls has saved rbx. */
+/* As where the dynamic linker binds a function at its first call: the function called there has saved rbx. */
 TEST(a_frame_can_lie_where_rbx_says)
 {
 	static const struct unwind_rule list[] = {
@@ -342,7 +342,7 @@ TEST(a_frame_can_lie_where_rbx_says)
 	CHECK_INT(u->stack.count, 5);
 	CHECK_INT(u->stack.frames[3], NATIVE_FRAME(1, 0x33));
 	CHECK_INT(walk_from(ROW(2), WORD(8), 0, WORD(20), 0)->stack.end, NATIVE_OUTERMOST);
-	made[31] = ROW(3) + 4;			/* lost in the frame before */
+	made[31] = ROW(3) + 4;			/* lost in the previous frame */
 	CHECK_INT(walk_from(ROW(3), WORD(8), 0, WORD(30), 0)->stack.end, NATIVE_UNREADABLE);
 	made[31] = ROW(4) + 4;
 	made[40] = WORD(8);			/* a signal interrupted row 3 */
@@ -364,7 +364,7 @@ TEST(signal_frames_keep_everything_on_the_stack)
 	make(list, 3);
 	made[8 + 5] = WORD(41);			/* the frame pointer that was interrupted */
 	made[8 + 10] = WORD(32);
-	made[8 + 11] = ROW(1);			/* the first instruction of a function: not behind a call */
+	made[8 + 11] = ROW(1);			/* the first instruction of a function: not after a call */
 	made[40] = WORD(44);
 	made[44] = ROW(2) + 1;
 	u = walk(ROW(0), WORD(8), 0, 0);

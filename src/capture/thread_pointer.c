@@ -1,9 +1,9 @@
 /* thread_pointer.c: struct pthread of glibc and musl on x86-64.
  *
- * It begins with a pointer to itself, which compiled code uses to get at its address. glibc (2.2 to 2.41) has another one at
- * 16 and the number of the thread at 0x2d0, on which libthread_db relies too; musl (1.2) has the number at 48, behind the
- * neighbors in its list of threads. A thread's record lies at the end of its stack, the main thread's in a small mapping
- * of the dynamic linker, in the heap of a static program, or among musl's variables.
+ * It begins with a pointer to itself, from which compiled code gets its address. glibc (2.2 to 2.41) has another one
+ * at 16 and the number of the thread at 0x2d0, on which libthread_db relies, too; musl (1.2) has the number at 48,
+ * after the links of its list of threads. A thread's record is at the end of its stack, the main thread's in a small
+ * mapping of the dynamic linker, in the heap of a static program, or among musl's variables.
  */
 
 #include "thread_pointer.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ALIGNMENT	8u		/* musl's; glibc has 64 */
+#define ALIGNMENT	8u		/* musl's; glibc's is 64 */
 #define GLIBC_SELF	16u
 #define GLIBC_TID	0x2d0u
 #define MUSL_PREVIOUS	16u
@@ -45,7 +45,7 @@ static u32 number_at(const u8 *bytes, size_t at)
 	return v;
 }
 
-/* `left` is how many bytes there are; the number is small enough to occur anywhere by coincidence. */
+/* `left` is the number of remaining bytes; the number is small enough to occur anywhere by coincidence. */
 static bool is_record(const u8 *record, size_t left, u64 address, u32 number)
 {
 	if (word(record, GLIBC_SELF) == address && left >= RECORD_BYTES && number_at(record, GLIBC_TID) == number)
@@ -70,7 +70,8 @@ struct search {
 	u8 *bytes;
 };
 
-/* Records that lie across two windows are in both. From the end on, where the record is unless the kernel has joined the thread's stack with another mapping. */
+/* Windows overlap, so that each record is complete in one of them. Searches backwards, since the record is at the end
+ * unless the kernel has merged the thread's stack with another mapping. */
 static bool search_mapping(const struct search *s, u64 start, u64 end, u64 *ret)
 {
 	u64 low = end - start > MAPPING_MAX ? end - MAPPING_MAX : start;
@@ -94,7 +95,8 @@ static bool search_all(const struct search *s, const char *maps, bool whole, u64
 		char access[5];
 		int name = 0;
 
-		/* "7f00-7f10 rw-p 00000000 00:00 0 [heap]"; those of files have another inode, and only musl's variables are there */
+		/* "7f00-7f10 rw-p 00000000 00:00 0 [heap]"; mappings of files have an inode, and only musl's
+		 * variables are in one */
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s 00000000 00:00 0%n", &start, &end, access, &name) < 3 ||
 		    (!name && !whole) || strcmp(access, "rw-p"))
 			continue;

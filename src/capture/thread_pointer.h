@@ -1,7 +1,7 @@
 /* thread_pointer.h: finds the thread-local storage of a thread in another process.
  *
- * The register that points to it can only be read by stopping the thread. But the C library keeps a record of each thread
- * just there, with the thread's number and pointers to the record itself, and that can be found in memory.
+ * The register that points to it can only be read by stopping the thread. But the C library has a record of each
+ * thread at that address, with the thread's number and pointers to the record itself, which can be found in memory.
  */
 #ifndef CAPTURE_THREAD_POINTER_H
 #define CAPTURE_THREAD_POINTER_H
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Searches the memory of process `pid`, which takes milliseconds at worst, so it is done once per thread. False if it is not
- * found: a C library other than glibc and musl, another machine, or no permission. */
+/* Searches the memory of process `pid`. This may take milliseconds, so do it only once per thread. Returns false if
+ * not found: a C library other than glibc and musl, another architecture, or no permission. */
 bool thread_pointer_find(pid_t pid, pid_t tid, u64 *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* thread_watch.c: /proc/PID/task/TID/stat and schedstat. */
+/* thread_watch.c: reads /proc/PID/task/TID/stat and schedstat. */
 
 #include "thread_watch.h"
 
@@ -53,7 +53,7 @@ static bool read_line(int fd, char *text, size_t size)
 	return true;
 }
 
-/* The fields behind the name, which may have blanks and parentheses in it. */
+/* Parses the fields after the name, which may contain blanks and parentheses. */
 static bool parse_stat(const char *text, struct thread_snapshot *ret, uint64_t *ret_ticks)
 {
 	const char *p = strrchr(text, ')');
@@ -73,7 +73,7 @@ static bool parse_stat(const char *text, struct thread_snapshot *ret, uint64_t *
 	return p;
 }
 
-/* Kernels without CONFIG_SCHED_INFO have no such file, or "0 0 0" in it. */
+/* Kernels without CONFIG_SCHED_INFO have no such file, or it contains "0 0 0". */
 static bool read_schedstat(const struct thread_watch *w, struct thread_snapshot *ret)
 {
 	char text[96], *end;
@@ -93,7 +93,7 @@ bool thread_watch_read(const struct thread_watch *w, struct thread_snapshot *ret
 	uint64_t ticks;
 	bool exact = read_schedstat(w, ret);
 
-	/* The account comes first: if the thread begins to run between the two, the account is the older one. */
+	/* The accounting is read first: if the thread starts to run between the two reads, it is the older one. */
 	if (!read_line(w->stat, text, sizeof(text)) || !parse_stat(text, ret, &ticks) || strchr("ZXx", ret->state))
 		return false;
 	if (exact)

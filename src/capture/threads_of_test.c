@@ -1,5 +1,5 @@
-/* threads_of_test.c: a program that test_thread_pointer.c looks into, compiled with glibc and with musl. Its threads print their
- * numbers and thread pointers, "TID POINTER", and sleep until the input ends. */
+/* threads_of_test.c: a program inspected by test_thread_pointer.c, compiled with glibc and with musl. Its threads
+ * print their numbers and thread pointers, "TID POINTER", and sleep until the input ends. */
 
 #include <pthread.h>
 #include <stdio.h>

@@ -35,7 +35,7 @@ static struct time_offsets read_offsets(const char *path)
 	_cleanup_(buf_done) struct buf text = { 0 };
 
 	buf_init(&text);
-	/* Kernels before 5.6 have neither the file nor such namespaces. */
+	/* Kernels before 5.6 have neither the file nor time namespaces. */
 	if (io_read_file(path, &text, TEXT_MAX, NULL) < 0 || !text.size)
 		return (struct time_offsets){ 0 };
 	return time_namespace_parse(text.data);
@@ -46,7 +46,7 @@ struct time_offsets time_namespace_offsets(void)
 	return read_offsets("/proc/self/timens_offsets");
 }
 
-/* Such as "time:[4026531834]"; empty if it cannot be read. */
+/* Reads a name such as "time:[4026531834]"; empty if it cannot be read. */
 static void read_name(const char *process, const char *namespace, char ret[NAME_MAX_SIZE])
 {
 	char path[64];

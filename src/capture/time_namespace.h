@@ -16,13 +16,14 @@ struct time_offsets {
 
 struct time_offsets time_namespace_offsets(void);
 
-/* The offsets of another process. False if they are unknown: a process that has chosen a namespace for its children shows theirs. */
+/* Returns the offsets of another process. False if unknown: a process that has chosen a namespace for its children
+ * shows theirs. */
 bool time_namespace_offsets_of(pid_t pid, struct time_offsets *ret);
 
-/* A time of clock_monotonic_ns() as bpf_ktime_get_ns() has it. */
+/* Converts a time of clock_monotonic_ns() to bpf_ktime_get_ns(). */
 uint64_t time_namespace_kernel_ns(int64_t monotonic_ns);
 
-/* From the text of /proc/PID/timens_offsets. */
+/* Parses the text of /proc/PID/timens_offsets. */
 struct time_offsets time_namespace_parse(const char *text);
 
 #endif

@@ -21,7 +21,7 @@ struct unwind_tables {
 	struct unwind_page page;
 };
 
-/* The number that a rule of a file has among those of all files. */
+/* Returns the number of a file's rule among the rules of all files. */
 static int rule_number(struct unwind_tables *t, const struct unwind_rule *rule, uint16_t *ret, struct err *err)
 {
 	size_t known = t->rules.count;
@@ -49,7 +49,7 @@ struct unwind_tables *unwind_tables_new(const struct unwind_sink *sink)
 	t->sink = *sink;
 	t->layouts = xcalloc(sink->layouts, sizeof(*t->layouts));
 	intern_init(&t->rules);
-	/* The one that says nothing is 0. */
+	/* Number 0 is the empty rule. */
 	rule_number(t, &none, &zero, NULL);
 	return t;
 }

@@ -1,7 +1,8 @@
-/* unwind_tables.h: writes the tables that native stacks are unwound by (bpf/unwind_layout.h).
+/* unwind_tables.h: writes the tables for unwinding native stacks (bpf/unwind_layout.h).
  *
- * Rows of files and layouts of processes come in, pages, rules and layouts go out to a sink: the maps of the BPF programs,
- * or arrays of a test. Equal rules of different files are one, as are equal layouts. Tables are not kept here.
+ * Input is rows of files and layouts of processes, output is pages, rules and layouts for a sink: the maps of the BPF
+ * programs, or arrays in a test. Equal rules of different files are shared, as are equal layouts. Tables are not kept
+ * in memory.
  */
 #ifndef CAPTURE_UNWIND_TABLES_H
 #define CAPTURE_UNWIND_TABLES_H
@@ -15,10 +16,10 @@ struct unwind_sink {
 	int (*rule)(void *arg, uint32_t number, const struct unwind_rule *r);
 	int (*layout)(void *arg, uint32_t number, const struct unwind_layout *l);
 	void *arg;
-	uint32_t pages, rules, layouts;		/* room for so many */
+	uint32_t pages, rules, layouts;		/* capacities */
 };
 
-/* The place of a file's rows; no pages: nowhere. */
+/* The location of a file's rows; no pages: none. */
 struct unwind_place {
 	uint32_t page, pages;
 };
@@ -26,22 +27,23 @@ struct unwind_place {
 struct unwind_tables *unwind_tables_new(const struct unwind_sink *sink);
 struct unwind_tables *unwind_tables_free(struct unwind_tables *t);
 
-/* Adds the rows of a file. -ENOSPC if there is no room for them: it cannot be unwound then. */
+/* Adds the rows of a file. Returns -ENOSPC if they do not fit: the file then cannot be unwound. */
 int unwind_tables_add(struct unwind_tables *t, const struct cfi_table *rows, struct unwind_place *ret, struct err *err);
 
-/* Ranges may come in any order; those beyond UNWIND_RANGES are left out, the smallest first. */
+/* Ranges may be in any order; those beyond UNWIND_RANGES are left out, the smallest first. */
 struct unwind_part {
 	uint64_t start;
 	struct unwind_range range;
 };
 
-/* The number of the layout with these ranges. -ENOSPC if there is no room for another one. `parts` are sorted by it. */
+/* Returns the number of the layout with these ranges, and sorts `parts`. Returns -ENOSPC if there is no room for
+ * another layout. */
 int unwind_tables_add_layout(struct unwind_tables *t, struct unwind_part *parts, size_t n, uint32_t *ret, struct err *err);
 
 /* Tables that no process uses may be overwritten. `used` has a byte for each. */
 void unwind_tables_drop_unused(struct unwind_tables *t, const uint8_t *used);
 
-/* A rule beside those of files; 0 if there is no room for it. */
+/* Adds a rule that is not from a file; returns 0 if there is no room. */
 uint32_t unwind_tables_add_rule(struct unwind_tables *t, const struct unwind_rule *rule);
 
 #endif

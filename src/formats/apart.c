@@ -1,4 +1,4 @@
-/* apart.c: fork, limits, an input file in memory, and a pipe whose end is the child's. */
+/* apart.c: forks, sets limits, uses a file in memory, and a pipe that closes when the child ends. */
 #include "apart.h"
 
 #include "clock.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define PROFILE_MAX	((size_t)256 << 20)	/* bytes of a profile, once decompressed */
+#define PROFILE_MAX	((size_t)256 << 20)	/* limit of a profile, decompressed */
 
 /* The child's first write; messages follow. */
 struct reply {
@@ -65,7 +65,7 @@ static int read_profile(struct apart_input *in, struct buf *messages, struct err
 	profile_keep_lines(p, true);
 	if (code >= 0)
 		code = format_load_limited(in->name, in->bytes, in->n, PROFILE_MAX, p, err);
-	if (code > 0)		/* half a profile would pass for a whole one later */
+	if (code > 0)		/* an incomplete profile would later be mistaken for a complete one */
 		code = -EINVAL;
 	if (code >= 0 && !profile_has_samples(p))
 		code = err_set(err, -EINVAL, "the profile has no values: all of its %u stacks are empty",
@@ -108,7 +108,7 @@ int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
 		struct apart_input own = *in;
 		int keep = own.fd >= 0 ? own.fd : result;
 
-		/* Both ends that the child keeps are its own; the pipe closes when it ends, for any reason. */
+		/* The child has the only copies of these ends, so the pipe closes when it ends, for any reason. */
 		confine_be_quiet();
 		dup2(theirs, STDIN_FILENO);
 		confine_close_others(result, keep);
@@ -140,8 +140,8 @@ static int err_ended(const struct apart *a, int status, bool late, struct err *e
 {
 	if (late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
 		return err_time(err);
-	/* Memory ends with 2 (base/mem.h), and where the machine has none left with SIGKILL; that of a library may end
-	 * otherwise. */
+	/* When memory runs out, the child exits with 2 (base/mem.h), or is killed by SIGKILL if the machine has none
+	 * left; libraries may fail in other ways. */
 	if ((WIFEXITED(status) && WEXITSTATUS(status) == 2) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
 		return err_memory(a->memory, err);
 	if (WIFSIGNALED(status))
@@ -186,7 +186,7 @@ int apart_end(struct apart *a, const char **ret, size_t *ret_size, struct err *e
 
 	*ret = NULL;
 	*ret_size = 0;
-	kill(a->pid, SIGKILL);		/* no harm to one that has ended and was not waited for */
+	kill(a->pid, SIGKILL);		/* harmless if it has ended, since nobody has waited for it */
 	while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	r = status ? err_ended(a, status, late, err) : take_result(a->result, ret, ret_size, err);

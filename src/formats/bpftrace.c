@@ -1,4 +1,4 @@
-/* bpftrace.c: maps that bpftrace prints, with stacks as keys: kstack, ustack and whatever else stands in a key.
+/* bpftrace.c: maps printed by bpftrace, with stacks as keys: kstack, ustack and anything else in the key.
  *
  *	@[
  *	    vfs_read+142
@@ -16,11 +16,11 @@
  *	]: 7
  *
  * Frames are leaf first and keep their offsets. Text in the key before the first or after the last stack becomes the
- * root, one frame as printed. The line that divides two stacks is a frame ", "; the first of them is called from the
- * second. An entry whose value is not a number, such as a histogram, is left out, and maps without stacks are skipped.
+ * root, one frame as printed. The line between two stacks is a frame ", "; the first stack is called from the second.
+ * An entry whose value is not a number, such as a histogram, is left out, and maps without stacks are skipped.
  *
  * With `-f json` each line is an object, {"type": "map", "data": {"@": {"\n vfs_read+142\n…,php": 3}}}, of which only
- * keys with newlines are read. Such a line may have LINE_MAX_BYTES.
+ * keys with newlines are read. Such a line may be up to LINE_MAX_BYTES long.
  */
 #include "format.h"
 #include "stacks.h"
@@ -43,7 +43,8 @@ static const char *entry_start(struct str line)
 	return i < line.n && line.p[i] == '[' ? line.p + i + 1 : NULL;
 }
 
-/* Splits "…]: 12" into the text before and the number. 1: done; -1: the value is not a number; 0: no such line. */
+/* Splits "…]: 12" into the text before and the number. Returns 1 if done, -1 if the value is not a number, 0 for
+ * other lines. */
 static int entry_end(struct str line, struct str *ret_before, int64_t *ret_value)
 {
 	struct str rest;
@@ -97,7 +98,7 @@ struct reader {
 	uint64_t start;			/* … that begins in this line */
 };
 
-/* A line inside of an entry. */
+/* Handles a line inside an entry. */
 static void inside(struct reader *r, uint64_t number, struct str line, struct err *err)
 {
 	struct stacks *s = &r->stacks;
@@ -123,7 +124,7 @@ static void inside(struct reader *r, uint64_t number, struct str line, struct er
 	add(s, value, r->order);
 }
 
-/* A line between entries. */
+/* Handles a line between entries. */
 static void outside(struct reader *r, uint64_t number, struct str line, struct err *err)
 {
 	const char *key = entry_start(line);
@@ -135,7 +136,7 @@ static void outside(struct reader *r, uint64_t number, struct str line, struct e
 	line = (struct str){ key, (size_t)(line.p + line.n - key) };
 	buf_reset(&r->root);
 	if (entry_end(line, &before, &value)) {
-		/* In one line: without any frame, or a map without stacks. */
+		/* An entry on one line: either without any frame, or in a map without stacks. */
 		if (*line.p == ',')
 			inside(r, number, line, err);
 		return;

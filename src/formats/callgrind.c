@@ -1,24 +1,24 @@
-/* callgrind.c: the files of Valgrind's callgrind, that KCachegrind and callgrind_annotate read.
+/* callgrind.c: files of Valgrind's callgrind, as read by KCachegrind and callgrind_annotate.
  *
  *	file	= header… "events:" word… newline, body…	# begins a comment, empty lines mean nothing
  *	header	= "version: 1", "creator: …", "cmd: …", "desc: key: value", "positions: " ["instr"] ["line"] (line unless said),
  *		  "event: word : long name", "part:", "pid:", "thread:", "summary:", "totals:"
- *	body	= "fl=" name	the file that the next functions are of; "fi=", "fe=" the file that lines are of meanwhile
- *		| "fn=" name	the function that what follows is of; "ob=" name its object
- *		| position… cost…		what it took itself, at a line; costs that are missing are 0
+ *	body	= "fl=" name	the file of the next functions; "fi=", "fe=" the file of lines until then
+ *		| "fn=" name	the function of what follows; "ob=" name its object
+ *		| position… cost…		self cost, at a line; missing costs are 0
  *		| ["cob=" name] ["cfi=" or "cfl=" name] "cfn=" name
- *		  "calls=" count position… newline position… cost…	a call of another: what it took with all below
- *		| "jump=", "jcnd=", "jfi=", "jfn="	passed over
- *	name	= text | "(" number ")" text	which gives it that number | "(" number ")"	the name of that number
- *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in what we wrote: where
- *		  functions begin
+ *		  "calls=" count position… newline position… cost…	a call: its inclusive cost
+ *		| "jump=", "jcnd=", "jfi=", "jfn="	ignored
+ *	name	= text | "(" number ")" text which defines that number | "(" number ")"	the name of that number
+ *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in our own files: where functions begin
  *
- * The format does not tell which stack a call came from: edge_list.h says what is made of pairs. Self values of
- * functions stay exact; so do totals, unless functions call one another in a circle, where only a limit is known. foo'2
- * is foo within foo (valgrind's --separate-recs, 2 by default: then foo is never within foo). A function without a file
- * name is of its object. calls= makes the column "calls". Unexpected lines are counted, and the first one is shown.
+ * The format does not record which stack a call came from: see edge_list.h for the handling of pairs. Self values of
+ * functions stay exact; so do totals, unless functions call each other in a cycle, where only a limit is known. foo'2
+ * is foo within foo (valgrind's --separate-recs, 2 by default: then foo is never within foo). A function without a
+ * file name belongs to its object. calls= makes the column "calls". Unexpected lines are counted, and the first one
+ * is shown.
  *
- * Caps: EVENTS_MAX events, EDGE_LIST_MAX pairs, NAMES_MAX names, lines as input.h has them.
+ * Caps: EVENTS_MAX events, EDGE_LIST_MAX pairs, NAMES_MAX names, and the limits of lines in input.h.
  */
 #include "callgrind.h"
 #include "edge_list.h"
@@ -36,7 +36,7 @@
 #define NAMES_MAX	(8u << 20)
 #define NONE		UINT32_MAX
 
-/* Names with numbers: of files, functions and objects apart. */
+/* Names with numbers: files, functions and objects are numbered separately. */
 struct names {
 	struct map by_number;		/* to a name */
 };
@@ -52,18 +52,18 @@ struct reader {
 	char event_names[EVENTS_MAX][64], event_units[EVENTS_MAX][64];
 	struct edge_list_column columns[EDGE_LIST_COLUMNS];
 	unsigned events, positions;
-	struct edge_list *edges;		/* from the line with events on */
+	struct edge_list *edges;		/* created at the line with the events */
 	struct map strings;		/* edges' strings, by name */
 	struct map function_ids;	/* edges' functions, by file and name */
 	struct function *list;
 	size_t list_count, list_capacity;
 	uint32_t object, file, current_file, function;	/* names, and a function of edges */
 	uint32_t called_file, called_object, called;
-	uint64_t calls;			/* calls in the line before; 0 if that was no call */
+	uint64_t calls;			/* number of calls on the previous line; 0 if it was not a call */
 	uint32_t called_line;		/* behind it */
 	bool is_ours, no_calls, no_levels, calls_are_event, lines_ran;
 	struct labels labels;
-	struct intern units;		/* "name\0unit" as event: lines have them */
+	struct intern units;		/* "name\0unit" from event: lines */
 	uint64_t skipped;
 	struct err *err;
 };
@@ -84,7 +84,7 @@ static struct str trimmed(struct str s)
 	return s;
 }
 
-/* The next word, which is taken off. */
+/* Removes and returns the next word. */
 static struct str take_word(struct str *s)
 {
 	struct str word;
@@ -98,7 +98,7 @@ static struct str take_word(struct str *s)
 	return word;
 }
 
-/* Decimal or 0x…; numbers above 63 bits are INT64_MAX. */
+/* Parses decimal or 0x…; numbers above 63 bits become INT64_MAX. */
 static bool parse_number(struct str s, int64_t *ret)
 {
 	unsigned base = text_starts(s, "0x") ? 16 : 10;
@@ -128,7 +128,7 @@ static int too_many_names(struct reader *r)
 	return err_set(r->err, -E2BIG, "it exceeds the limit of %u names", NAMES_MAX);
 }
 
-/* Text, "(12) text" or "(12)". */
+/* Reads "text", "(12) text" or "(12)". */
 static int read_name(struct reader *r, struct names *of, struct str s, uint32_t *ret)
 {
 	const char *end = s.n && *s.p == '(' ? memchr(s.p, ')', s.n) : NULL;
@@ -171,7 +171,7 @@ static uint32_t string_of(struct reader *r, uint32_t name)
 	return *slot;
 }
 
-/* The function of a name in a file, or in an object if there is no file. */
+/* Returns the function with this name in a file, or in an object if there is no file. */
 static uint32_t function_of(struct reader *r, uint32_t file, uint32_t object, uint32_t name)
 {
 	uint32_t place = is_known(r, file) ? file : is_known(r, object) ? object : NONE, *slot;
@@ -251,7 +251,7 @@ static int add_call(struct reader *r, int64_t *values, uint32_t line)
 		edge_list_set_line(r->edges, r->function, line);
 	if (edge_list_add_pair(r->edges, r->function, callee, values, set_of(r)) < 0)
 		return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee", EDGE_LIST_MAX);
-	/* Calls of a function by itself are part of its own total. */
+	/* A function's calls of itself are part of its own total. */
 	if (callee == r->function)
 		return 0;
 	r->list[callee].has_caller = true;
@@ -260,7 +260,7 @@ static int add_call(struct reader *r, int64_t *values, uint32_t line)
 	return 0;
 }
 
-/* Returns 1 if it is no such line. */
+/* Returns 1 for other lines. */
 static int read_costs(struct reader *r, struct str line)
 {
 	int64_t values[EDGE_LIST_COLUMNS];
@@ -282,7 +282,7 @@ static int read_costs(struct reader *r, struct str line)
 
 /* --- Lines --- */
 
-/* "event: wall_ns : wall_ns (nanoseconds)" */
+/* Reads "event: wall_ns : wall_ns (nanoseconds)". */
 static void read_long_name(struct reader *r, struct str s)
 {
 	struct str name = take_word(&s);
@@ -312,7 +312,7 @@ static const char *unit_of(const struct reader *r, const char *name)
 	return text_ends(s, "_ns") ? "nanoseconds" : text_ends(s, "_bytes") ? "bytes" : "count";
 }
 
-/* Events whose names have a unit: Xdebug's. */
+/* Events whose names include a unit: Xdebug's. */
 static const struct {
 	const char *event;
 	struct edge_list_column column;
@@ -370,7 +370,7 @@ static void read_positions(struct reader *r, struct str s)
 	r->positions = n ? n : 1;
 }
 
-/* In our own files, labels are "desc: key: value". */
+/* Our own files have labels as "desc: key: value". */
 static void read_label(struct reader *r, const char *key, size_t n, struct str value)
 {
 	value = trimmed(value);
@@ -512,7 +512,7 @@ static int read_lines(struct reader *r, struct input *in)
 
 /* --- The profile --- */
 
-/* Functions without a caller begin a stack; all keep their own self value. */
+/* Functions without a caller begin a stack; all keep their self values. */
 static int finish_pairs(struct reader *r)
 {
 	for (uint32_t f = 0; f < r->list_count; f++) {
@@ -539,7 +539,7 @@ static int add_profile(struct reader *r, struct profile *p)
 	const struct edge_list_meaning meaning = {
 		.level_mark = '\'', .level_base = 1, .levels = r->no_levels ? EDGE_LEVELS_NONE : r->is_ours ? EDGE_LEVELS_ALL : EDGE_LEVELS_OUTERMOST,
 		.root = r->is_ours ? CALLGRIND_ROOT : NULL, .calls_of_root = r->calls_are_event,
-		.calls_last = true,	/* so that the first event is the one shown */
+		.calls_last = true,	/* so that the first event is the default column */
 	};
 	_cleanup_(profile_freep) struct profile *whole = profile_new();
 
@@ -619,7 +619,7 @@ static bool begins_as_callgrind(struct str s)
 	return false;
 }
 
-/* Other text may begin with such a word. Costs may come later than the sniffed bytes. */
+/* Other text may begin with such a word. Costs may come after the sniffed bytes. */
 static bool has_costs(struct str s)
 {
 	return text_has(s, "events:") &&

@@ -1,4 +1,4 @@
-/* callgrind_lines.c: each node of the tree adds to a line of its function, and to a line of its caller's calls. */
+/* callgrind_lines.c: adds each node of the tree to a line of its function, and to a line of its caller's calls. */
 #include "callgrind_lines.h"
 #include "mem.h"
 #include "saturate.h"

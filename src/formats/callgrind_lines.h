@@ -7,16 +7,16 @@
 #include "map.h"
 
 struct callgrind_cost {
-	uint32_t line, next;		/* the next one of the same function, or pair; UINT32_MAX ends */
+	uint32_t line, next;		/* next entry of the same function, or pair; UINT32_MAX: none */
 	uint32_t stacks;
 	int64_t values[PROFILE_COLUMNS];
 };
 
-/* Costs of one kind of things, by the number of the thing. */
+/* Costs of functions or of pairs, by their number. */
 struct callgrind_costs {
 	struct callgrind_cost *list;
 	size_t count, capacity;
-	uint32_t *first;		/* by thing; UINT32_MAX: it has none */
+	uint32_t *first;		/* by number; UINT32_MAX: none */
 
 	/* private */
 	uint32_t *last;
@@ -27,8 +27,8 @@ struct callgrind_lines {
 	struct callgrind_costs functions, pairs;
 };
 
-/* For a profile with lines and without edges; `e` is edges_of it, with values above zero, which set in `nodes` and
- * `pairs` what each node of the tree is there. */
+/* For a profile with lines and without edges; `e` is the result of edges_of with above_zero, which set `nodes` and
+ * `pairs` for each node of the tree. */
 void callgrind_lines_init(struct callgrind_lines *l, const struct profile *p, const struct edges *e, const uint32_t *nodes,
 			  const uint32_t *pairs);
 void callgrind_lines_done(struct callgrind_lines *l);

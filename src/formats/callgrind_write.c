@@ -1,9 +1,9 @@
-/* callgrind_write.c: a function per name and file, and how deep it is in itself; callgrind.c has the grammar.
+/* callgrind_write.c: writes a function per name, file and level of recursion; callgrind.c has the grammar.
  *
  * A recursive function, direct or indirect, is foo, foo'2, foo'3 …, as in callgrind with --separate-recs, so the
- * inclusive cost of foo in calls= lines counts nothing twice. Columns are events, but "calls" is the count of calls=
- * lines; without that column the count is the number of stacks. Costs are attributed to executed lines where known,
- * else to the first line of the function.
+ * inclusive cost of foo in calls= lines counts nothing twice. Columns are events, except "calls", which is the count
+ * on calls= lines; without that column the count is the number of stacks. Costs are attributed to executed lines
+ * where known, else to the first line of the function.
  */
 #include "callgrind.h"
 #include "callgrind_lines.h"
@@ -16,17 +16,17 @@
 struct writer {
 	const struct profile *profile;
 	struct edges *edges;
-	struct callgrind_lines *lines;	/* NULL: none are known */
+	struct callgrind_lines *lines;	/* NULL: no lines are known */
 	struct buf *out;
 	struct notes notes;
 	uint32_t columns[PROFILE_COLUMNS], column_count, calls;
-	uint32_t *first, *next;		/* pairs by caller; UINT32_MAX ends */
-	bool *file_known, *function_known;	/* were written with their names */
+	uint32_t *first, *next;		/* lists of pairs by caller; UINT32_MAX: end */
+	bool *file_known, *function_known;	/* already written with their names */
 	uint32_t file;			/* file of the last fl= line, a string */
-	uint64_t ended;			/* names that would end their line */
+	uint64_t ended;			/* number of names with characters that would end the line */
 };
 
-/* Without what would end the line. */
+/* Replaces characters that would end the line. */
 static void put_text(struct writer *w, struct str s, const char *none)
 {
 	bool changed = false;
@@ -45,7 +45,7 @@ static void put_text(struct writer *w, struct str s, const char *none)
 	w->ended += changed;
 }
 
-/* "fl=(3) /src/a.php", and from then on "fl=(3)" */
+/* Puts "fl=(3) /src/a.php" at first, then "fl=(3)". */
 static void put_file(struct writer *w, const char *key, uint32_t file)
 {
 	buf_printf(w->out, "%s=(%u)", key, file + 1);
@@ -109,7 +109,7 @@ static void put_call(struct writer *w, const struct edges_pair *p, uint32_t line
 	if (callee->file != w->file)
 		put_file(w, "cfi", callee->file);
 	put_function(w, "cfn", p->callee);
-	/* No calls would make readers take the line for the caller's own. */
+	/* With 0 calls, readers would treat the line as the caller's own. */
 	buf_printf(w->out, "calls=%lld %u\n", (long long)(calls > 0 ? calls : 1), callee->line);
 	put_costs(w, line ? line : line_of(w, p->caller), values);
 }
@@ -191,7 +191,7 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Events are words; the unit is said in the long name. */
+/* Event names must be words; the long name has the unit. */
 static void put_event(struct writer *w, const char *name)
 {
 	for (const char *p = *name ? name : "unnamed"; *p; p++)
@@ -233,7 +233,7 @@ static void put_totals(struct writer *w)
 	buf_putc(w->out, '\n');
 }
 
-/* From the back, so that callees stand in the order of the tree. */
+/* Backwards, so that callees are in the order of the tree. */
 static void link_pairs(struct writer *w)
 {
 	const struct edges *e = w->edges;
@@ -301,7 +301,7 @@ int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, s
 	w.edges = edges_of(p, &o);
 	if (has_lines)
 		take_lines(&w, &lines, &o);
-	/* The root has no file, and there may be none without a name. */
+	/* The root has no file, and there may be no other function without one. */
 	put_all(&w, no_file == UINT32_MAX ? (uint32_t)p->strings.count : no_file);
 	r = notes_result(&w.notes, out, "file", err);
 	edges_free(w.edges);

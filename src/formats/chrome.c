@@ -1,20 +1,20 @@
-/* chrome.c: the trace events of Chrome's about:tracing, Perfetto and many programs beside them.
+/* chrome.c: trace events as used by Chrome's about:tracing, Perfetto and many other programs.
  *
  *	{ "traceEvents": [ event, … ], "displayTimeUnit": …, "otherData": { … } }	or only	[ event, …
  *	event = { "ph": "X", "name", "ts", "dur", "pid", "tid", "cat", "args" }	a span, in microseconds
- *	      | { "ph": "B", "name", "ts", "pid", "tid", … }			where one begins
- *	      | { "ph": "E", "ts", "pid", "tid", … }				where the one that began last ends
- *	      | others, which are passed over (M, C, i, b, e, s, f, …)
+ *	      | { "ph": "B", "name", "ts", "pid", "tid", … }			the start of a span
+ *	      | { "ph": "E", "ts", "pid", "tid", … }				the end of the innermost open span
+ *	      | others, which are ignored (M, C, i, b, e, s, f, …)
  *
- * Spans of one thread that lie within one another are calls. So a stack is the names of the open spans, its wall_ns the
- * time of the innermost without spans inside it, and "calls" the number of spans. All threads are one profile. A span
- * that begins within another one and ends after it is cut off there. A span that does not end lasts until the thread's
- * last event; an end without a beginning is skipped and counted. An array may lack its end.
+ * Nested spans of a thread are calls. So a stack consists of the names of the open spans, its wall_ns is the time of
+ * the innermost one without spans inside it, and "calls" is the number of spans. All threads become one profile. A
+ * span that begins within another one and ends after it is truncated. A span that does not end lasts until the thread's
+ * last event; an end without a start is skipped and counted. The end of an array may be missing.
  *
- * We write such a trace of an invented time line: see chrome_write.c. It is recognized by "otherData", and each event
- * has its own value as a whole number, so that it is read back unchanged.
+ * Our own traces have a made-up timeline: see chrome_write.c. They are recognized by "otherData", and each event has
+ * its value as an integer, so that it is read back unchanged.
  *
- * Caps: JSON_TEXT_MAX bytes, DEPTH_MAX spans within one another.
+ * Caps: JSON_TEXT_MAX bytes, DEPTH_MAX nested spans.
  */
 #include "chrome.h"
 #include "format.h"
@@ -30,13 +30,13 @@
 
 struct event {
 	uint32_t thread, frame;
-	int64_t start, end;		/* nanoseconds; INT64_MAX while the end is not known */
-	size_t number;			/* in the file */
+	int64_t start, end;		/* nanoseconds; INT64_MAX while the end is unknown */
+	size_t number;			/* index in the file */
 };
 
-/* Spans that began and did not end yet, of one thread: the last one and what lies below it. */
+/* The open spans of one thread: the innermost one, and those around it. */
 struct thread {
-	size_t open;			/* number of an event + 1; 0: none */
+	size_t open;			/* index of an event + 1; 0: none */
 	int64_t last;			/* time of its last event */
 };
 
@@ -44,7 +44,7 @@ struct reader {
 	struct profile *profile;
 	struct event *events;
 	size_t count, capacity;
-	size_t *below;			/* by event that was opened by B: the one below it + 1 */
+	size_t *below;			/* by event opened by B: the enclosing one + 1 */
 	size_t below_capacity;
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
@@ -63,7 +63,7 @@ static uint64_t hash_of(json_t *id)
 	return text.n ? XXH3_64bits(text.p, text.n) : 0;
 }
 
-/* By process and thread, which are numbers or words. */
+/* Finds the thread by process and thread id, which are numbers or words. */
 static uint32_t thread_of(struct reader *r, json_t *event)
 {
 	uint64_t key = hash_of(json_object_get(event, "pid")) * 31 + hash_of(json_object_get(event, "tid"));
@@ -77,7 +77,7 @@ static uint32_t thread_of(struct reader *r, json_t *event)
 	return *slot;
 }
 
-/* Microseconds, mostly with a fraction, of nanoseconds. */
+/* Converts microseconds, mostly with a fraction, to nanoseconds. */
 static int64_t time_of(json_t *number)
 {
 	return json_scaled(number, 1000, NULL);
@@ -221,7 +221,7 @@ static int make_tree(struct reader *r)
 	struct stack s = { 0 };
 	int code = 0;
 
-	/* Ours are in order, of calls that took no time, too. */
+	/* Our own are in order, even calls without any duration. */
 	if (!r->is_ours)
 		qsort(r->events, r->count, sizeof(*r->events), compare_events);
 	for (size_t i = 0; i < r->count && !code; i++) {
@@ -233,7 +233,7 @@ static int make_tree(struct reader *r)
 	return code;
 }
 
-/* Events are nodes, with their parents before them: "parent" is the number of one, from 1. */
+/* Our events are nodes, parents first: "parent" is the number of one, from 1. */
 static int make_own_tree(struct reader *r, json_t *list, json_t *facts)
 {
 	_cleanup_(freep) uint32_t *nodes = xmalloc((json_array_size(list) + 1) * sizeof(*nodes));

@@ -1,4 +1,4 @@
-/* chrome.h: writes what chrome.c draws. */
+/* chrome.h: writes the format described in chrome.c. */
 #ifndef FORMATS_CHROME_H
 #define FORMATS_CHROME_H
 

@@ -1,10 +1,11 @@
-/* chrome_write.c: the flame chart of a run, if it has one and time is what is requested. Most profiles have no time line, so
- * that one is made: each node is one span, as long as it took in all; the children lie in it side by side from its beginning, and
- * what it took itself is the rest. Samples are as long as their period, and what is no time at all is a microsecond each.
+/* chrome_write.c: writes the flame chart of a run, if it has one and time is requested. Most profiles have no
+ * timeline, so one is made up: each node is one span whose length is its total; its children are adjacent from its
+ * start on, and its self value is the rest. Samples are as long as their period, and units that are not time are a
+ * microsecond each.
  *
- * Lengths are nanoseconds with three digits behind the point. "args" has what comes back: the node's own value, the
- * number of its parent's event, file and line. With "chart" in "otherData" the events are calls, whose "args" have file and
- * line only, and are read as those of any other program.
+ * Times are microseconds with three decimals. "args" has what is needed to read it back: the node's self value, the
+ * number of its parent's event, file and line. With "chart" in "otherData" the events are calls, whose "args" only
+ * have file and line, and are read like those of any other program.
  */
 #include "chrome.h"
 #include "chart.h"
@@ -20,9 +21,9 @@ struct writer {
 	struct buf *out;
 	struct notes notes;
 	uint32_t column;
-	int64_t scale;			/* nanoseconds of one */
+	int64_t scale;			/* nanoseconds per unit */
 	bool charted;
-	int64_t *totals, *starts;	/* by node, of values above zero */
+	int64_t *totals, *starts;	/* by node, counting only values above zero */
 	uint32_t *numbers;		/* by node: number of its event, from 1 */
 };
 
@@ -57,7 +58,7 @@ static void find_places(struct writer *w)
 	}
 }
 
-/* Microseconds. */
+/* Puts nanoseconds as microseconds. */
 static void put_ns(struct writer *w, const char *key, int64_t ns)
 {
 	buf_printf(w->out, ",\"%s\":%lld.%03lld", key, (long long)(ns / 1000), (long long)(ns % 1000));
@@ -68,7 +69,7 @@ static void put_time(struct writer *w, const char *key, int64_t value)
 	put_ns(w, key, scaled(value, w->scale));
 }
 
-/* Items of "args", the first of which follows `separator`. */
+/* Puts items of "args", the first of which follows `separator`. */
 static void put_place(struct writer *w, uint32_t frame, const char *separator)
 {
 	struct str file = profile_file(w->profile, frame);

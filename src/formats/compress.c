@@ -12,11 +12,11 @@
 #include <zstd.h>
 
 #define STEP		((size_t)256 << 10)
-#define WINDOW_GZIP	(15 + 16)	/* the largest window; + 16 asks for gzip's header instead of zlib's */
+#define WINDOW_GZIP	(15 + 16)	/* largest window; + 16 selects gzip's header instead of zlib's */
 
 struct compressor {
 	int fd;
-	bool deflating;			/* z is to be ended */
+	bool deflating;			/* deflateEnd must be called */
 	z_stream z;
 	gz_header header;
 	ZSTD_CCtx *zstd;		/* NULL: gzip */
@@ -29,7 +29,7 @@ static int start_gzip(struct compressor *c, const struct compress_options *o, st
 	if (deflateInit2(&c->z, o->level, Z_DEFLATED, WINDOW_GZIP, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return err_set(err, -ENOMEM, "not enough memory to compress");
 	c->deflating = true;
-	/* 3 is Unix. zlib does not write to these strings. */
+	/* 3 means Unix. zlib does not modify these strings. */
 	c->header = (gz_header){ .os = 3, .time = o->mtime, .name = (Bytef *)o->name, .comment = (Bytef *)o->comment };
 	deflateSetHeader(&c->z, &c->header);
 	return 0;
@@ -144,7 +144,7 @@ void compress_freep(struct compressor **c)
 
 enum { HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16 };
 
-/* Behind the string that begins at `at`; 0 if it does not end in here. */
+/* Returns the offset after the string at `at`; 0 if it does not end within the bytes. */
 static size_t behind_string(const uint8_t *bytes, size_t n, size_t at)
 {
 	const uint8_t *end = at < n ? memchr(bytes + at, 0, n - at) : NULL;
@@ -183,7 +183,7 @@ static bool read_comment_frame(int fd, char ret[COMPRESS_COMMENT_MAX + 1])
 
 bool compress_read_comment(int fd, char ret[COMPRESS_COMMENT_MAX + 1])
 {
-	uint8_t head[10 + 256 + COMPRESS_COMMENT_MAX + 1];	/* a file's name has up to 255 bytes */
+	uint8_t head[10 + 256 + COMPRESS_COMMENT_MAX + 1];	/* a file name has up to 255 bytes */
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 
 	return (n > 0 && compress_comment(head, (size_t)n, ret, COMPRESS_COMMENT_MAX + 1)) ||

@@ -1,5 +1,5 @@
-/* compress.h: bytes to a descriptor as a .gz or .zst file, piece by piece, so that a log of gigabytes takes a
- * megabyte. */
+/* compress.h: writes bytes to a descriptor as a .gz or .zst file, piece by piece, so that a log of gigabytes takes a
+ * megabyte of memory. */
 #ifndef FORMATS_COMPRESS_H
 #define FORMATS_COMPRESS_H
 
@@ -12,21 +12,21 @@
 
 struct compressor;
 
-/* The comment of a .gz stands in its header. A .zst has none: there it is a frame behind the others, which those who
- * decompress pass over (RFC 8878, 3.1.2):
+/* The comment of a .gz is in its header. A .zst has none, so it is in an additional frame at the end, which
+ * decompressors skip (RFC 8878, 3.1.2):
  *
  *	offset	bytes
  *	0	4	50 2a 4d 18
- *	4	4	80 00 00 00: so many follow
+ *	4	4	80 00 00 00: bytes that follow
  *	8	128	the comment, and NUL up to the end
  */
 struct compress_options {
 	bool zstd;			/* instead of gzip */
 	int level;
-	const char *name;		/* kept in the header of a .gz, as `gzip -N` does; NULL: none. */
-	uint32_t mtime;			/* the same; seconds since 1970, 0: none */
-	const char *comment;		/* up to COMPRESS_COMMENT_MAX bytes; NULL: none. All three must stay until
-					 * compress_end */
+	const char *name;		/* stored in the header of a .gz, like `gzip -N`; NULL: none. */
+	uint32_t mtime;			/* also in the header; seconds since 1970, 0: none */
+	const char *comment;		/* up to COMPRESS_COMMENT_MAX bytes; NULL: none. All three must stay valid
+					 * until compress_end */
 };
 
 /* Writes to `fd`, which stays the caller's. */
@@ -39,11 +39,11 @@ int compress_end(struct compressor *c, struct err *err);
 struct compressor *compress_free(struct compressor *c);		/* NULL is fine; returns NULL */
 void compress_freep(struct compressor **c);
 
-/* The comment of a .gz whose first bytes these are, as a string of at most `capacity` bytes; false if it has none, or one
- * that does not fit or is not complete in here. */
+/* Returns the comment of a .gz that begins with these bytes, as a string of at most `capacity` bytes; false if it has
+ * none, or it does not fit or is incomplete. */
 bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t capacity);
 
-/* The comment of the .gz or .zst that is open as `fd`, which is not moved. */
+/* Returns the comment of a .gz or .zst opened as `fd`, whose position does not change. */
 bool compress_read_comment(int fd, char ret[COMPRESS_COMMENT_MAX + 1]);
 
 #endif

@@ -1,7 +1,7 @@
-/* count_steps.h: counts the steps that code takes, the same number on each machine and under any load.
+/* count_steps.h: counts the steps of executed code: the same number on each machine and under any load.
  *
- * A step is a basic block of code compiled with -fsanitize-coverage=trace-pc, or 16 bytes that a function of the
- * C library or of libxxhash has read: those are linked with --wrap (see meson.build). Include it once per program.
+ * A step is a basic block of code compiled with -fsanitize-coverage=trace-pc, or 16 bytes read by a function of the C
+ * library or of libxxhash, which are linked with --wrap (see meson.build). Include it once per program.
  */
 #ifndef FORMATS_COUNT_STEPS_H
 #define FORMATS_COUNT_STEPS_H
@@ -24,7 +24,7 @@ static inline void count_bytes(size_t n)
 	steps += 1 + n / 16;
 }
 
-/* The distance of a search: to the match, or to the end. */
+/* Returns the distance of a search: to the match, or to the end. */
 static inline size_t bytes_to(const void *start, const void *found, size_t n)
 {
 	return found ? (size_t)((const char *)found - (const char *)start) : n;

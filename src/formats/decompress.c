@@ -81,7 +81,7 @@ static ssize_t gunzip(struct decompressor *d, const char *in, size_t n, bool las
 	if (d->between) {
 		if (n < 2 && !last)
 			return 0;
-		/* Another member may follow; anything else behind the end is padding, as gzip has it. */
+		/* Another member may follow; anything else after the end is padding, as in gzip. */
 		d->ended = !is_gzip(in, n);
 		if (d->ended)
 			return 0;

@@ -1,4 +1,4 @@
-/* dtrace.c: aggregated stacks as DTrace prints them, the leaf first, then the count.
+/* dtrace.c: aggregated stacks printed by DTrace, leaf first, then the count.
  *
  *	CPU     ID                    FUNCTION:NAME
  *	  0  64091                        :tick-60s
@@ -7,12 +7,12 @@
  *	              unix`idle+0x114
  *	             1641
  *
- * The first three lines are the header. A frame is what stands before the last "+", without spaces at the start; of a
- * C++ name ("::") also without what begins with the last "(" or "<". "-" if that is nothing. Empty lines mean nothing,
- * and a count that has no frames before it is a stack "[unknown]".
+ * The first three lines are the header. A frame is the text before the last "+", without leading spaces; C++ names
+ * ("::") are also cut at the last "(" or "<". If nothing remains, it is "-". Empty lines are ignored, and a count
+ * without frames before it is a stack "[unknown]".
  *
- * `dtrace -q` prints no header: if a frame with an offset (module`function+0x…) is among the first three lines, they
- * are none.
+ * `dtrace -q` prints no header: if a frame with an offset (module`function+0x…) is among the first three lines, there
+ * is no header.
  */
 #include "format.h"
 #include "stacks.h"
@@ -31,7 +31,7 @@ static struct str frame_name(struct str line)
 	return (struct str){ line.p, n };
 }
 
-/* module`function+0x12 */
+/* Matches module`function+0x12. */
 static bool has_offset(struct str line)
 {
 	const char *tick = memchr(line.p, '`', line.n);

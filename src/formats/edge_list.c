@@ -1,4 +1,4 @@
-/* edge_list.c: functions and pairs as a reader finds them. */
+/* edge_list.c: collects functions and pairs found by a reader. */
 #include "edge_list.h"
 #include "edge_list_private.h"
 #include "mem.h"

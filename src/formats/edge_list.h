@@ -1,32 +1,31 @@
 /* edge_list.h: a profile from values counted per caller and callee.
  *
- * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other
- * and what those calls took, with all that they called. The stack of a call is lost. These pairs are the profile's
- * edges (edges.h), which are exact. Its tree is made so:
+ * xhprof, tideways_xhprof and uprofiler record, for each pair of caller and callee, the number of calls and their
+ * inclusive values. The stack of a call is lost. These pairs become the profile's edges (edges.h), which are exact.
+ * Its tree is built as follows:
  *
  *   1. It begins at main(), with the values of the entry "main()" that has no caller; then at every other function
  *      that has no caller.
- *   2. Where a function was called from several places, each of its callees is divided among those places in
- *      proportion: of time by the time that the function took there, of all else (calls, memory, allocations) by how
- *      often it was called there. The pieces add up to what was measured, and a function with one caller keeps it
- *      whole.
+ *   2. If a function was called from several places, each of its callees is divided among those places in proportion:
+ *      time by the function's time in each place, everything else (calls, memory, allocations) by its number of calls
+ *      there. The pieces add up to the measured values, and a function with one caller is not divided.
  *   3. The self value of a node is its total less the totals of its callees.
- *   4. A function that calls itself stands once per level, as these extensions count it: "foo", "foo@1", "foo@2",
- *      which are levels of one function.
- *   5. Where the pairs go round in a circle, a function is not opened again below itself. The widest places are opened
- *      first; once there are EDGE_LIST_NODES nodes, or a place holds nothing any more, it is left closed. The callees
- *      of a closed place are below it as "[folded]". After 20 million visits to pairs no place is opened any
- *      more, so that pairs of all with all take seconds and not minutes.
+ *   4. A recursive function occurs once per level, as in these extensions: "foo", "foo@1", "foo@2", which are levels
+ *      of one function.
+ *   5. If pairs form a cycle, a function is not expanded again below itself. The largest places are expanded first;
+ *      once there are EDGE_LIST_NODES nodes, or a place has no value left, it is not expanded. Its callees are then
+ *      combined below it as "[folded]". After 20 million visits to pairs no place is expanded, so that a complete
+ *      graph takes seconds rather than minutes.
  *
- * If every function has one caller, nothing is divided: the tree is exact and has no edges beside it.
+ * If every function has one caller, nothing is divided: the tree is exact, and the profile has no edges.
  */
 #ifndef FORMATS_EDGE_LIST_H
 #define FORMATS_EDGE_LIST_H
 
 #include "profile.h"
 
-#define EDGE_LIST_NODES	200000u		/* nodes of a tree that is made */
-#define EDGE_LIST_MAX	2000000u	/* pairs that are read */
+#define EDGE_LIST_NODES	200000u		/* limit of the tree */
+#define EDGE_LIST_MAX	2000000u	/* limit of pairs */
 
 /* The values of these extensions' keys, in order. The first column is always calls. */
 enum edge_value {
@@ -38,16 +37,16 @@ enum edge_value {
 	EDGE_ALLOCATIONS,	/* mem.na */
 	EDGE_FREES,		/* mem.nf */
 	EDGE_ALLOCATED,		/* mem.aa */
-	EDGE_SAMPLES,		/* samples: of a profile that was sampled */
+	EDGE_SAMPLES,		/* samples: of a sampled profile */
 	EDGE_VALUES
 };
 
-#define EDGE_LIST_COLUMNS	16u		/* values of one pair */
+#define EDGE_LIST_COLUMNS	16u		/* values per pair */
 
 struct edge_list_column {
 	const char *column, *unit;
-	int64_t scale;			/* from the input to the unit */
-	bool divided_by_itself;		/* else by calls */
+	int64_t scale;			/* factor from the input's unit */
+	bool divided_by_itself;		/* otherwise by calls */
 	const char *key;		/* name in xhprof's arrays */
 };
 
@@ -63,43 +62,43 @@ struct edge_list *edge_list_free(struct edge_list *e);	/* NULL is fine; returns 
 enum edge_value edge_list_value(struct str key);
 enum edge_value edge_list_value_of_column(const char *column);
 
-/* Adds "caller==>callee", or a function without a caller. `set` has a bit per value that was measured. Returns -E2BIG
- * when there are EDGE_LIST_MAX already. */
+/* Adds "caller==>callee", or a function without a caller. `set` has a bit for each measured value. Returns -E2BIG if
+ * there are EDGE_LIST_MAX already. */
 int edge_list_add(struct edge_list *e, struct str pair, const int64_t *value, unsigned set);
 
-/* The same in steps, for functions with a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
- * functions must be added the one way or all the other. */
+/* The same in steps, for functions with a file, and optionally a line. `caller` is UINT32_MAX if there is none. All
+ * functions must be added in the same way. */
 uint32_t edge_list_string(struct edge_list *e, struct str s);
 uint32_t edge_list_function(struct edge_list *e, uint32_t name, uint32_t file);	/* strings */
 int edge_list_add_pair(struct edge_list *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
 
 void edge_list_set_line(struct edge_list *e, uint32_t function, uint32_t line);	/* unless it has one; 0: none */
 
-/* Adds to the self value given for a function. Its places in the tree then share that, as they share the rest of the
- * pairs, and there is no "[folded]": if pairs form a circle, this value stays exact. */
+/* Adds to the measured self value of a function. Its places in the tree then share that, as they share the rest of
+ * the pairs, and there is no "[folded]": even if pairs form a cycle, this value stays exact. */
 void edge_list_add_own(struct edge_list *e, uint32_t function, const int64_t *value);
 
 size_t edge_list_count(const struct edge_list *e);
 
-/* Says which recursive functions have a name of their own per level. */
+/* Tells which recursive functions have a different name per level. */
 enum edge_levels {
 	EDGE_LEVELS_NONE,
 	EDGE_LEVELS_OUTERMOST,		/* those with a second name; deeper levels may share that */
-	EDGE_LEVELS_ALL,		/* every one at every level, unless the values say otherwise */
+	EDGE_LEVELS_ALL,		/* every one at every level, unless the values contradict it */
 };
 
-/* The spelling of names in a format, and its consequences. */
+/* A format's spelling of names, and its consequences. */
 struct edge_list_meaning {
-	char level_mark;		/* stands before the number of a level in a name: foo@7, foo'7 */
-	unsigned level_base;		/* the number of the outermost level, which is not written */
+	char level_mark;		/* precedes the number of a level in a name: foo@7, foo'7 */
+	unsigned level_base;		/* number of the outermost level, which is not written */
 	enum edge_levels levels;
-	const char *root;		/* a function at the top of this name is the root; NULL: none is */
-	bool calls_of_root;		/* the root's "calls" are an event, not that it was called once */
-	bool calls_last;		/* the column of calls is the last */
+	const char *root;		/* a function with this name at the top is the root; NULL: none is */
+	bool calls_of_root;		/* the root's "calls" are events, rather than 1 call */
+	bool calls_last;		/* the column of calls comes last */
 };
 
-/* Adds tree and edges to `p`, time in nanoseconds and with off_cpu_ns where both clocks were measured. -E2BIG if `p` has
- * no room for the columns. */
+/* Adds tree and edges to `p`, with times in nanoseconds, and off_cpu_ns if both clocks were measured. Returns -E2BIG
+ * if `p` has no room for the columns. */
 int edge_list_to_profile(const struct edge_list *e, const struct edge_list_meaning *m, struct profile *p);
 
 #endif

@@ -15,12 +15,12 @@ struct edge_list {
 	struct intern strings;
 	struct edge_list_function {
 		uint32_t name, file;	/* strings */
-		uint32_t line;		/* 0: it is not known */
+		uint32_t line;		/* 0: unknown */
 	} *functions;
 	size_t function_count, function_capacity;
 	struct map by_name;		/* functions, by name and file */
-	uint32_t no_file;		/* the string "" */
-	int64_t (*own)[EDGE_LIST_COLUMNS];	/* by function; NULL if it is not known */
+	uint32_t no_file;		/* index of the string "" */
+	int64_t (*own)[EDGE_LIST_COLUMNS];	/* by function; NULL if unknown */
 	size_t own_capacity, own_count;
 	struct edge *items;
 	size_t count, capacity;
@@ -28,15 +28,15 @@ struct edge_list {
 	unsigned set;
 };
 
-/* Facts that the tree itself does not hold; the caller frees both arrays. */
+/* Facts that the tree itself does not contain; the caller frees both arrays. */
 struct edge_tree {
-	uint32_t *frames;		/* by function: its frame, by the whole name with the level in it */
-	bool *is_top;			/* by function: a top-level function: nothing, or nothing outside its circle, called it */
-	bool has_off_cpu;		/* there is a column of the difference of both clocks */
+	uint32_t *frames;		/* by function: its frame, with the level in the name */
+	bool *is_top;			/* by function: a top-level function: called by nothing, or nothing outside its cycle */
+	bool has_off_cpu;		/* has a column for the difference of both clocks */
 	bool estimated;			/* something was divided among several places, or folded */
 };
 
-/* Adds the tree to `p`, which has no nodes. -E2BIG if it has no room for the columns. */
+/* Adds the tree to `p`, which must have no nodes. Returns -E2BIG if it has no room for the columns. */
 int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tree *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* edge_profile.c: both forms of a call graph: the tree, with levels taken out of names, and the edges. */
+/* edge_profile.c: builds both forms of a call graph: the tree, with levels removed from names, and the edges. */
 #include "edge_list_private.h"
 #include "edges.h"
 #include "mem.h"
@@ -8,19 +8,19 @@
 struct making {
 	const struct edge_list *list;
 	const struct edge_list_meaning *meaning;
-	const struct profile *tree;	/* with levels in the names */
+	const struct profile *tree;	/* has levels in the names */
 	struct profile *profile;
 	struct edge_tree facts;
-	uint32_t columns[PROFILE_COLUMNS];	/* columns of the profile, by column of the tree */
-	uint32_t of_value[EDGE_LIST_COLUMNS];	/* columns of the profile, by value; UINT32_MAX: not measured */
+	uint32_t columns[PROFILE_COLUMNS];	/* columns of the profile by those of the tree */
+	uint32_t of_value[EDGE_LIST_COLUMNS];	/* columns of the profile by value; UINT32_MAX: not measured */
 	uint32_t wall, cpu, off_cpu, calls;	/* columns of the profile */
-	uint32_t *frames, *levels;	/* by frame of the tree: frame of the profile, and its level */
-	uint32_t *nodes;		/* nodes of the edges, by function */
+	uint32_t *frames, *levels;	/* by frame of the tree: frame of the profile, and level */
+	uint32_t *nodes;		/* nodes of the edges by function */
 	int64_t (*in)[EDGE_LIST_COLUMNS], (*out)[EDGE_LIST_COLUMNS];	/* by function */
-	bool *entered;			/* by function: it has an entry without a caller */
+	bool *entered;			/* by function: whether it has an entry without a caller */
 };
 
-/* Takes the level off a name: 7 of foo@7. */
+/* Splits the level from a name: 7 in foo@7. */
 static uint32_t split_level(const struct edge_list_meaning *m, struct str *name)
 {
 	uint64_t level = 0;
@@ -37,7 +37,7 @@ static uint32_t split_level(const struct edge_list_meaning *m, struct str *name)
 	return level > m->level_base ? (uint32_t)level - m->level_base : 0;
 }
 
-/* Functions of one file share its name, and a name is examined once. */
+/* Functions of one file share its name; each name is examined once. */
 static void make_frames(struct making *m)
 {
 	_cleanup_(freep) uint32_t *names = profile_string_ids(m->tree), *files = profile_string_ids(m->tree);
@@ -156,7 +156,7 @@ static void add_pairs(struct making *m)
 	}
 }
 
-/* A function at the top without an entry of its own was called once, and took what its callees took. */
+/* A top-level function without an entry was called once, and its value is the sum of its callees. */
 static void add_missing(struct making *m, size_t function)
 {
 	int64_t missing[EDGE_LIST_COLUMNS] = { 1 };
@@ -169,7 +169,7 @@ static void add_missing(struct making *m, size_t function)
 	add_pair(m, EDGES_ROOT, m->nodes[function], missing);
 }
 
-/* By its own account, or what it took less what its callees took. */
+/* Adds the self value that was measured, or else the total less the callees. */
 static void add_self(struct making *m, size_t function)
 {
 	uint32_t node = m->nodes[function];
@@ -187,7 +187,7 @@ static void add_self(struct making *m, size_t function)
 	add_values(m, m->profile->edges->nodes[node].self, self);
 }
 
-/* With levels no function takes more than there is; a little more is rounding. */
+/* With levels, no function's total exceeds the overall total, except by rounding. */
 static bool values_have_levels(const struct making *m)
 {
 	const struct edges *e = m->profile->edges;
@@ -210,7 +210,7 @@ static bool values_have_levels(const struct making *m)
 	return true;
 }
 
-/* A function of which there is a deeper level has none of its calls at the outermost one within another. */
+/* If a function has a deeper level, none of its calls at the outermost level is within another one. */
 static void keep_outermost(struct making *m)
 {
 	_cleanup_(freep) bool *has_levels = xcalloc((size_t)m->profile->frame_count + 1, sizeof(*has_levels));

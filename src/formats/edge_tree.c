@@ -1,4 +1,4 @@
-/* edge_tree.c: opens the widest place first, until all are open or there are nodes enough. */
+/* edge_tree.c: expands the largest place first, until all are expanded or the tree is large enough. */
 #include "edge_tree_private.h"
 #include "mem.h"
 #include "saturate.h"
@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
-#define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer visited one by one */
-#define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
+#define LOOKS		20000000u	/* visits of edges, 2 s; after that, callees are not visited individually */
+#define CYCLE_LOOK	256		/* levels up in which a function is searched before it is expanded again */
 
 static bool is_wider(const struct edge_tree_building *t, uint32_t a, uint32_t b)
 {
@@ -48,7 +48,7 @@ static uint32_t heap_pop(struct edge_tree_building *t)
 	return top;
 }
 
-/* `ids` are the strings as those of the profile, UINT32_MAX until a frame needs it. */
+/* Returns a string of the profile; `ids` caches the strings, UINT32_MAX until first used. */
 static uint32_t string_of(const struct edge_tree_building *t, uint32_t string, uint32_t *ids)
 {
 	struct str s = intern_get(&t->edges->strings, string);
@@ -78,12 +78,12 @@ static void sum_up_functions(struct edge_tree_building *t)
 		t->functions[i].first = UINT32_MAX;
 		t->functions[i].frame = frame_of(t, (uint32_t)i, ids);
 	}
-	/* From the back, so that callees stand in the order in which they came. */
+	/* Backwards, so that callees keep the order of the input. */
 	for (size_t i = e->count; i-- > 0;) {
 		const struct edge *edge = &e->items[i];
 		struct edge_tree_function *callee = &t->functions[edge->callee];
 
-		/* A function's own account has what it took within itself. */
+		/* A function's measured self value includes its calls of itself. */
 		if (e->own && edge->caller == edge->callee) {
 			t->estimated = true;
 			continue;
@@ -100,7 +100,7 @@ static void sum_up_functions(struct edge_tree_building *t)
 	}
 }
 
-/* A function without an entry of its own gets the sum of its callees. */
+/* A function without an entry gets the sum of its callees. */
 static void add_missing_values(struct edge_tree_building *t, uint32_t function)
 {
 	struct edge_tree_function *f = &t->functions[function];
@@ -137,8 +137,8 @@ static int64_t part_of(int64_t v, int64_t part, int64_t whole)
 	return product > INT64_MAX ? INT64_MAX : product < INT64_MIN ? INT64_MIN : (int64_t)product;
 }
 
-/* Computes the value of an edge's calls below the place being opened, which `done` does not include yet. Each piece is
- * the share due so far less the share due before, so that all pieces add up to the edge. */
+/* Computes the value of an edge's calls below the place being expanded, which `done` does not include yet. Each piece
+ * is the cumulative share so far less the cumulative share before, so that all pieces add up to the edge. */
 static void value_below(const struct edge_tree_building *t, const struct edge_tree_place *p, const struct edge *e, int64_t *ret)
 {
 	const struct edge_tree_function *f = &t->functions[p->function];
@@ -218,7 +218,7 @@ static void close_place(struct edge_tree_building *t, uint32_t at)
 	put_folded(t, p->node, folded);
 }
 
-/* Divides a place into its self value and its callees; those that may not be opened are put together. */
+/* Divides a place into its self value and its callees; those that may not be expanded are combined. */
 static void open_place(struct edge_tree_building *t, uint32_t at)
 {
 	struct edge_tree_place p = t->places[at];		/* a copy: the array grows */
@@ -245,7 +245,7 @@ static void open_place(struct edge_tree_building *t, uint32_t at)
 	put_folded(t, p.node, folded);
 }
 
-/* Marks all functions reachable from one, to find circles without outside callers. */
+/* Marks all functions reachable from one, to find cycles without outside callers. */
 static void mark(struct edge_tree_building *t, uint32_t function, uint32_t *stack)
 {
 	size_t n = 0;
@@ -326,7 +326,7 @@ static int add_columns(struct edge_tree_building *t)
 	return 0;
 }
 
-/* The first value that is measured, but calls if nothing else is. */
+/* Returns the first measured value other than calls, or calls if there is no other. */
 static unsigned pick_width(const struct edge_list *e)
 {
 	for (unsigned v = 1; v < e->column_count; v++)

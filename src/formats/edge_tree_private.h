@@ -5,19 +5,18 @@
 #include "edge_list_private.h"
 #include "profile.h"
 
-/* One function over all of its callers. */
+/* A function, as the sum over all its callers. */
 struct edge_tree_function {
-	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
+	uint32_t first;			/* first edge to a callee; UINT32_MAX if it called nothing */
 	uint32_t frame;			/* frame in the profile */
 	bool is_callee, is_top, reached, opened;
-	bool uneven[EDGE_LIST_COLUMNS];	/* some callers gave it a value below zero, so that shares are
-					 * undefined */
+	bool uneven[EDGE_LIST_COLUMNS];	/* some callers gave it a negative value, so that shares are undefined */
 	int64_t value[EDGE_LIST_COLUMNS];	/* inclusive */
-	int64_t done[EDGE_LIST_COLUMNS];	/* sums of the places that were opened */
+	int64_t done[EDGE_LIST_COLUMNS];	/* sums of the places expanded so far */
 	struct edge *callees;		/* sum of its edges; NULL until used */
 };
 
-/* A place in the tree that may be opened. */
+/* A place in the tree that may be expanded. */
 struct edge_tree_place {
 	uint32_t node, parent, function;	/* parent: a place, UINT32_MAX at the top */
 	int64_t value[EDGE_LIST_COLUMNS];		/* inclusive */
@@ -30,14 +29,14 @@ struct edge_tree_building {
 	uint32_t *next;			/* by edge: the next one of the same caller */
 	struct edge_tree_place *places;
 	size_t count, capacity;
-	uint32_t *heap;			/* places to open, the widest first */
+	uint32_t *heap;			/* places to expand, the largest first */
 	size_t heap_count, heap_capacity;
 	uint32_t columns[EDGE_LIST_COLUMNS], off_cpu;
-	unsigned width;			/* the column by which places are wide */
+	unsigned width;			/* the column that determines the size of places */
 	unsigned wall, cpu;		/* columns; both or UINT_MAX */
-	uint32_t folded;		/* frame; UINT32_MAX until it is needed */
-	uint32_t nodes;			/* made here */
-	uint32_t looks;			/* at edges */
+	uint32_t folded;		/* frame; UINT32_MAX until first used */
+	uint32_t nodes;			/* nodes created here */
+	uint32_t looks;			/* visits of edges */
 	bool estimated;
 };
 
@@ -46,13 +45,13 @@ void edge_tree_add_values(struct edge_tree_building *t, uint32_t node, const int
 
 bool edge_tree_is_zero(const struct edge_tree_building *t, const int64_t *value);
 
-/* Returns the node of folded calls below `node`, made when it is first requested. */
+/* Returns the node of folded calls below `node`, creating it on first use. */
 uint32_t edge_tree_folded_child(struct edge_tree_building *t, uint32_t node);
 
-/* The tree gets the self values of the functions' own accounts. */
+/* Distributes the measured self values of functions over the tree. */
 void edge_tree_share_own(struct edge_tree_building *t);
 
-/* Each function gets all of its calls. */
+/* Distributes the calls of each function over the tree. */
 void edge_tree_share_calls(struct edge_tree_building *t);
 
 #endif

@@ -10,7 +10,7 @@ void edge_tree_add_values(struct edge_tree_building *t, uint32_t node, const int
 	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (t->edges->set & 1u << v)
 			profile_add(t->profile, node, t->columns[v], self[v]);
-	/* Both are whole microseconds, so that one less than nothing is rounding. */
+	/* Both are whole microseconds, so -1 is a rounding error. */
 	if (t->off_cpu != UINT32_MAX && !__builtin_sub_overflow(self[t->wall], self[t->cpu], &off) &&
 	    (off >= 0 || off < -1000))
 		profile_add(t->profile, node, t->off_cpu, off);
@@ -31,7 +31,7 @@ uint32_t edge_tree_folded_child(struct edge_tree_building *t, uint32_t node)
 	return profile_child(t->profile, node, t->folded);
 }
 
-/* A function that has no place in the tree adds its self value right below the root. */
+/* Adds the self value of a function without a place in the tree right below the root. */
 static void add_own_to_root(struct edge_tree_building *t, uint32_t function)
 {
 	const int64_t *own = t->edges->own[function];
@@ -40,8 +40,8 @@ static void add_own_to_root(struct edge_tree_building *t, uint32_t function)
 		edge_tree_add_values(t, profile_child(t->profile, PROFILE_ROOT, t->functions[function].frame), own);
 }
 
-/* Shares what the function took by its own account among its places, in proportion to what they have by now; where
- * they have nothing, to what they took with all that they called, and else the first one gets it. */
+/* Distributes a function's measured self value over its places, in proportion to their current self values; or, if
+ * these are zero, to their totals; or else to the first place. */
 static void share_own(struct edge_tree_building *t, unsigned v, uint32_t function, const uint32_t *next, uint32_t first)
 {
 	int64_t *self = t->profile->columns[t->columns[v]].self, own = t->edges->own[function][v], before = 0, weight;
@@ -66,7 +66,7 @@ static void share_own(struct edge_tree_building *t, unsigned v, uint32_t functio
 	}
 }
 
-/* The places of each function as a list: first[function], next[place]. */
+/* Lists the places of each function: first[function], next[place]. */
 static void list_places(const struct edge_tree_building *t, uint32_t *first, uint32_t *next)
 {
 	for (size_t f = 0; f < t->edges->function_count; f++)
@@ -77,8 +77,8 @@ static void list_places(const struct edge_tree_building *t, uint32_t *first, uin
 	}
 }
 
-/* Calls are no part of those around them, so that what recursion folds would be lost: each function's calls are shared among its
- * places in proportion to what they have; where they have nothing the first one gets them. */
+/* Calls are not included in those around them, so folded recursion would lose some: each function's calls are
+ * distributed over its places in proportion to their current calls; if these are zero, the first one gets them. */
 static void share_calls_of(struct edge_tree_building *t, uint32_t function, const uint32_t *next, uint32_t first)
 {
 	int64_t calls = t->functions[function].value[EDGE_CALLS], given = 0;

@@ -1,13 +1,13 @@
-/* eu_stack.c: stacks of eu-stack (elfutils), many runs one after the other.
+/* eu_stack.c: stacks printed by eu-stack (elfutils), often many runs in a row.
  *
  *	PID 1234 - process
  *	TID 1235:
  *	#0  0x00007f3e5c1d04d9 poll
  *	#1  0x000055e01b2c0a10
  *
- * A frame is what stands after the address, "[unknown]" if that is nothing. A stack ends with the next PID or TID line,
- * or where the number is 0 again, and counts 1. By options of the reader the process and the thread become the first
- * frames, "PID=1234" and "TID=1235".
+ * A frame is the text after the address, "[unknown]" if there is none. A stack ends with the next PID or TID line, or
+ * where the number is 0 again, and counts 1. Options of the reader make the process and the thread the first frames,
+ * "PID=1234" and "TID=1235".
  */
 #include "format.h"
 #include "stacks.h"
@@ -16,7 +16,7 @@
 struct eu_stack {
 	struct stacks stacks;
 	bool with_pid, with_tid;
-	char pid[32], tid[32];		/* "PID=1234"; without a number as long as there was none */
+	char pid[32], tid[32];		/* "PID=1234"; without a number until one is read */
 };
 
 static void end_stack(struct eu_stack *e)
@@ -30,7 +30,7 @@ static void end_stack(struct eu_stack *e)
 	stacks_add(&e->stacks, 1);
 }
 
-/* "PID 1234…" */
+/* Parses "PID 1234…". */
 static bool take_owner(struct str line, const char *word, char *owner, size_t size)
 {
 	int64_t number;
@@ -46,7 +46,7 @@ static bool take_owner(struct str line, const char *word, char *owner, size_t si
 	return true;
 }
 
-/* "#12 0x00007f3e5c1d04d9 poll": what stands after the address. */
+/* Parses "#12 0x00007f3e5c1d04d9 poll": returns the text after the address. */
 static bool take_frame(struct str line, int64_t *ret_number, struct str *ret_name)
 {
 	size_t i = 2;
@@ -110,7 +110,7 @@ static int eu_stack_sniff(const char *bytes, size_t n)
 		int64_t number;
 
 		threads += line_starts(line, "TID ") || line_starts(line, "PID ");
-		/* gdb has "in" after the address. */
+		/* In gdb's output, "in" follows the address. */
 		frames += take_frame(line, &number, &name) && !line_starts(name, "in ");
 	}
 	return threads && frames ? 92 : frames > 1 ? 60 : 0;

@@ -2,7 +2,8 @@
  *
  * A difference of two profiles has two counts on every line, "main;parse;read 10 12": before and after.
  *
- * Logs of a day have a million lines and a few ten thousand different stacks, so a line is first looked up whole. */
+ * The log of a day has a million lines but only tens of thousands of different stacks, so each line is first looked
+ * up as a whole. */
 #include "format.h"
 #include "folded_line.h"
 #include "folded_write.h"
@@ -17,10 +18,10 @@
 
 /* --- Known stacks --- */
 
-#define KNOWN_FIRST	1024	/* slots; a power of two, as all its doublings */
+#define KNOWN_FIRST	1024	/* slots; always a power of two */
 
-/* Stacks that were seen, by 128 bits of hash: two that differ do not meet in this. Counts are added up here, so that a
- * line costs one miss of the cache: the tree of a day is larger than any. */
+/* Stacks seen before, identified by 128 bits of hash, which is practically free of collisions. Counts are added up
+ * here, so that a line costs one cache miss: the tree of a day does not fit into any cache. */
 struct known {
 	struct known_stack {
 		uint64_t low, high;
@@ -28,7 +29,7 @@ struct known {
 		uint32_t node;		/* PROFILE_ROOT: free, because no line is the root */
 	} *slots;
 	size_t count, capacity;
-	void *memory;			/* that `slots` are in, aligned to their size */
+	void *memory;			/* contains `slots`, aligned to their size */
 };
 
 static void known_allocate(struct known *k, size_t capacity)
@@ -65,10 +66,10 @@ static void known_grow(struct known *k)
 
 struct step {
 	uint32_t node;
-	size_t end;		/* end of its frame in the line */
+	size_t end;		/* where its frame ends in the line */
 };
 
-/* A line whose place in the table of known stacks is being fetched while the next one is taken apart. */
+/* A line whose slot in the table of known stacks is being prefetched while the next line is parsed. */
 struct pending {
 	struct folded_line line;
 	XXH128_hash_t hash;
@@ -78,18 +79,18 @@ struct pending {
 struct folded_reader {
 	struct profile *profile;
 	bool two;			/* every line has two counts */
-	uint32_t column, before;	/* `before` only with two */
+	uint32_t column, before;	/* `before` is only used with two */
 	struct known known;
 	struct pending pending;
 
-	/* The last stack that was not known, frame by frame: the next one often begins with the same frames. */
+	/* The last new stack, frame by frame: the next one often begins with the same frames. */
 	struct buf last;
 	struct step *steps;
 	size_t depth, step_capacity;
 
 	struct intern names;		/* with `frames` by name: one lookup per frame instead of three */
 	uint32_t *frames;
-	struct str *frame_names;	/* by frame; only of frames that were read here, the others' are { 0 } */
+	struct str *frame_names;	/* by frame; only for frames that were read here, others are { 0 } */
 	size_t frame_capacity, name_capacity;
 
 	int64_t scale;			/* scale of the columns: 1, or that of refined ones */
@@ -97,7 +98,7 @@ struct folded_reader {
 	uint64_t line, stacks, skipped;
 };
 
-/* The number of frames at the start that the last stack has, too. */
+/* Returns the number of frames at the start that the last stack has as well. */
 static size_t common_depth(const struct folded_reader *r, struct str stack)
 {
 	size_t n = stack.n < r->last.size ? stack.n : r->last.size, same = 0, low = 0, high = r->depth;
@@ -137,7 +138,8 @@ static uint32_t frame_of(struct folded_reader *r, const char *name, size_t n)
 	return r->frames[id];
 }
 
-/* The first child of `node` if the line continues with it: then its name need not be looked up. 0 if not. */
+/* Returns the first child of `node` if the line continues with it, so that its name need not be looked up; otherwise
+ * 0. */
 static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node, struct str stack, size_t at,
 				   size_t *ret_end)
 {
@@ -147,7 +149,7 @@ static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node,
 	if (node >= r->profile->indexed_count)
 		return 0;
 	child = r->profile->first_children[node];
-	/* One with a line is at a place beyond all frames. */
+	/* A child with a line has a place beyond all frames. */
 	if (!child.node || child.place >= r->name_capacity)
 		return 0;
 	name = r->frame_names[child.place];
@@ -173,7 +175,8 @@ static inline uint32_t next_frame(struct folded_reader *r, struct str stack, siz
 	return frame_of(r, stack.p + at, *ret_end - at);
 }
 
-/* Follows the known part of a stack, from its first `at` bytes, which end at `node`. Returns where the rest begins. */
+/* Follows the known part of a stack, starting after its first `at` bytes, which end at `node`. Returns where the
+ * unknown rest begins. */
 static size_t walk(struct folded_reader *r, struct str stack, size_t at, uint32_t *node)
 {
 	uint32_t count = r->profile->node_count;
@@ -188,7 +191,7 @@ static size_t walk(struct folded_reader *r, struct str stack, size_t at, uint32_
 	return at;
 }
 
-/* Below a new node all are new. */
+/* Below a new node, all nodes are new. */
 static uint32_t add_stack(struct folded_reader *r, struct str stack)
 {
 	uint32_t node;
@@ -207,7 +210,7 @@ static uint32_t add_stack(struct folded_reader *r, struct str stack)
 	return node;
 }
 
-/* Rounds so that the sum of all lines stays right: what one count loses the next one gets. */
+/* Rounds so that the sum of all lines stays right: the error of one count is carried to the next. */
 static int64_t rounded(const struct folded_reader *r, double *carry, const struct folded_count *c)
 {
 	int64_t count;
@@ -276,7 +279,7 @@ static void add_counts(struct folded_reader *r)
 	}
 }
 
-/* From the first line on that has a part of a count. */
+/* Called at the first line with a fractional count. */
 static void refine(struct folded_reader *r)
 {
 	add_pending(r);
@@ -287,7 +290,7 @@ static void refine(struct folded_reader *r)
 	r->scale = profile_scale(r->profile, r->column);
 }
 
-/* Notes a line that is no stack; the first one is shown. */
+/* Notes a line that is not a stack; the first one is shown. */
 static void skip_line(struct folded_reader *r, const char *line, size_t n, enum folded_line_kind kind, struct err *err)
 {
 	if (kind == FOLDED_LARGE_COUNT)
@@ -333,7 +336,7 @@ static void read_lines(struct folded_reader *r, struct input *in, struct err *er
 	add_counts(r);
 }
 
-/* Whether the first lines, all of them, have two counts: a single one may be a name that ends in a number. */
+/* Tells whether all of the first lines have two counts: a single one may be a name that ends in a number. */
 static bool is_difference(struct input *in)
 {
 	size_t wanted = FORMAT_SNIFF_MAX;
@@ -348,7 +351,7 @@ static bool is_difference(struct input *in)
 		enum folded_line_kind kind;
 
 		newline = memchr(p, '\n', (size_t)(end - p));
-		/* The last line is whole only if nothing follows. */
+		/* The last line is only complete if nothing follows. */
 		if (!newline && start.n == wanted)
 			break;
 		newline = newline ? newline : end;
@@ -397,7 +400,7 @@ static int folded_read(struct profile *p, struct input *in, const struct format_
 
 /* --- Sniffing --- */
 
-/* Most of the first lines are stacks. A single line may be cut off by the end of the sniffed bytes. */
+/* Most of the first lines must be stacks. A single line may be truncated by the end of the sniffed bytes. */
 static int folded_sniff(const char *bytes, size_t n)
 {
 	const char *p = bytes, *end = bytes + n;
@@ -425,7 +428,8 @@ static int folded_sniff(const char *bytes, size_t n)
 	}
 	if (stacks == 0 || stacks < others)
 		return 0;
-	/* Tables of many programs end their lines with a number; among other lines only the separators of frames identify them. */
+	/* Tables of many programs have lines that end with a number; with other lines between, only frame separators
+	 * identify stacks. */
 	if (others && divided < others)
 		return 0;
 	return divided ? 70 : 40;

@@ -1,4 +1,4 @@
-/* folded_write.c: walks the tree in the order of names; no recursion, stacks may be any number of frames deep. */
+/* folded_write.c: walks the tree in the order of names, without recursion, since stacks may be of any depth. */
 #include "folded_write.h"
 #include "format.h"
 #include "amount.h"
@@ -8,11 +8,11 @@
 #include <limits.h>
 #include <string.h>
 
-/* Stacks are in the order of their bytes, as Perl sorts them in the scripts that others use. A node stands for its own
- * line, which ends with its name, and for those of its children, where ; follows: "read", "read64", "read;x". */
+/* Stacks are sorted by their bytes, like Perl does in other tools' scripts. A node has a key for its own line, which
+ * ends with its name, and one for those of its children, which continue with ;: "read", "read64", "read;x". */
 struct key {
 	uint32_t frame;
-	bool children;		/* the lines of the children, not the line itself */
+	bool children;		/* the lines of the children rather than its own */
 };
 
 static int compare_keys(const void *a, const void *b, void *data)
@@ -32,10 +32,10 @@ static int compare_keys(const void *a, const void *b, void *data)
 	return (i->frame > j->frame) - (i->frame < j->frame);
 }
 
-/* The numbers behind a stack: one count, or the two of a difference. */
+/* The numbers after a stack: one count, or the two of a difference. */
 struct counts {
 	uint32_t column, before;	/* before: UINT32_MAX, or the column of the first of two */
-	uint32_t measured;		/* UINT32_MAX, or a column for whose values there are lines too */
+	uint32_t measured;		/* UINT32_MAX, or a column whose values also require a line */
 };
 
 static bool is_above_zero(const struct profile *p, uint32_t node, uint32_t column)
@@ -50,12 +50,12 @@ static bool has_line(const struct profile *p, uint32_t node, struct counts c)
 }
 
 /* The first item below each node, and the next one after each line or group of children; 0: none. The item of a
- * node's line is twice the node's number, that of the group of its children one more. */
+ * node's line is twice the node's number, that of its group of children one more. */
 struct order {
 	uint32_t *first, *next;
 };
 
-/* Keys are sorted once, and nodes put into the lists of their parents in the order of their keys, from the back. */
+/* Sorts the keys once, and prepends the nodes to the lists of their parents in reverse order. */
 static void order_init(struct order *o, const struct profile *p, struct counts c)
 {
 	_cleanup_(freep) struct key *keys = xmalloc((size_t)p->frame_count * 2 * sizeof(*keys));
@@ -73,7 +73,7 @@ static void order_init(struct order *o, const struct profile *p, struct counts c
 		next[n] = first[p->node_frames[n]];
 		first[p->node_frames[n]] = n;
 	}
-	/* With a line somewhere below. */
+	/* Marks nodes with a line somewhere below. */
 	for (uint32_t n = p->node_count - 1; n > 0; n--)
 		if (inner[n] || has_line(p, n, c))
 			inner[p->parents[n]] = true;
@@ -95,7 +95,7 @@ static void order_done(struct order *o)
 	free(o->next);
 }
 
-/* Whether two frames have one name, such as the <main> of two files: folded stacks know names only. */
+/* Tells whether two frames have the same name, such as the <main> of two files: folded stacks only have names. */
 static bool has_equal_names(const struct profile *p)
 {
 	_cleanup_(freep) bool *seen = xcalloc(p->strings.count, sizeof(*seen));
@@ -122,7 +122,7 @@ static void add_value(struct profile *to, uint32_t node, uint32_t column, const 
 		profile_add(to, node, column, from->columns[c].self[n]);
 }
 
-/* These columns of `p` with frames that are names alone, so that each stack of names is there once. */
+/* Returns these columns of `p` with frames merged by name, so that each stack of names occurs once. */
 static struct profile *by_names(const struct profile *p, struct counts c, struct counts *ret_counts)
 {
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
@@ -145,7 +145,7 @@ static struct profile *by_names(const struct profile *p, struct counts c, struct
 	return names;
 }
 
-/* Parts of a count have as many digits as they need. */
+/* Puts a fractional count with as many digits as needed. */
 static void put_scaled(struct buf *out, int64_t count, int64_t scale)
 {
 	int64_t whole = count / scale, part = count % scale;
@@ -161,7 +161,7 @@ static void put_scaled(struct buf *out, int64_t count, int64_t scale)
 		buf_putc(out, (char)('0' + part * 10 / scale));
 }
 
-/* Values below zero have no place here. */
+/* Negative values are written as 0. */
 static void put_count(struct buf *out, const struct profile *p, uint32_t node, uint32_t column)
 {
 	int64_t count = p->columns[column].self[node];
@@ -185,7 +185,7 @@ static void put_line(struct buf *out, const struct buf *path, struct str leaf, c
 	buf_putc(out, '\n');
 }
 
-/* Readers of folded stacks draw widths from the numbers, so that negative ones are left out. */
+/* Readers of folded stacks draw widths from the numbers, so negative ones are left out. */
 static int report_below_zero(const struct profile *p, uint32_t column, struct err *err)
 {
 	_cleanup_(buf_done) struct buf amount = { 0 };
@@ -206,7 +206,7 @@ static int report_below_zero(const struct profile *p, uint32_t column, struct er
 
 static void put_lines(const struct profile *p, struct counts c, struct buf *out)
 {
-	/* The end of the path above each depth. */
+	/* The end of the path at each depth. */
 	_cleanup_(freep) size_t *ends = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*ends));
 	uint32_t depth = 0;
 	struct order o;
@@ -278,7 +278,7 @@ int folded_write_difference(const struct profile *p, uint32_t before, uint32_t a
 	return left_out ? left_out : report_below_zero(p, before, err);
 }
 
-/* The frames of a stack, from the root. */
+/* Puts the frames of a stack, root first. */
 static void put_stack(const struct profile *p, uint32_t node, uint32_t *path, struct buf *out)
 {
 	uint32_t depth = 0;

@@ -1,4 +1,4 @@
-/* format.c: the list of formats, and reading files of any of them. */
+/* format.c: the list of formats, and reading files of any format. */
 #include "format.h"
 
 #include "chart.h"
@@ -37,13 +37,13 @@ const struct format *format_by_name(const char *name)
 	return NULL;
 }
 
-/* Whether `name` is `suffix`, or ends with a point and it. */
+/* Tells whether `name` is `suffix`, or ends with a dot and it. */
 static bool ends_with(struct str name, const char *suffix, size_t n)
 {
 	return name.n >= n && !memcmp(name.p + name.n - n, suffix, n) && (name.n == n || name.p[name.n - n - 1] == '.');
 }
 
-/* The length of the longest of the space separated suffixes that fits; 0 if none does. */
+/* Returns the length of the longest matching suffix in the space separated list; 0 if none matches. */
 static size_t suffix_length(const char *list, struct str name)
 {
 	size_t longest = 0;
@@ -73,9 +73,9 @@ const struct format *format_by_path(const char *path)
 	const struct format *best = NULL;
 	size_t longest = 0;
 
-	/* The suffix of a compressed file is the one before .gz and the like. */
+	/* The suffix of a compressed file is the one before .gz or .zst. */
 	name.n -= suffix_length("gz", name) ? 3 : suffix_length("zst", name) ? 4 : 0;
-	/* As valgrind names its files, with the number of the process behind. */
+	/* Valgrind's file names end with the number of the process. */
 	if (name.n >= 13 && !memcmp(name.p, "callgrind.out", 13))
 		return &format_callgrind;
 	for (const struct format *const *f = formats; *f; f++) {
@@ -144,8 +144,8 @@ static int read_beside(const struct format *f, struct input *in, struct profile 
 	return r;
 }
 
-/* Readers add whole counts to the tree, or make counts finer themselves: beside parts of counts, and beside edges, which have to
- * get the same, they read alone. */
+/* Readers add whole counts to the tree, or make counts finer themselves. If `p` has fractional counts or edges, which
+ * have to match, they read into a separate profile. */
 static int load_as(const struct format *f, struct input *in, struct profile *p, const struct format_options *o,
 		   struct err *err)
 {
@@ -158,7 +158,7 @@ static int load_as(const struct format *f, struct input *in, struct profile *p, 
 	r = p->edges || has_parts(p) ? read_beside(f, in, p, o, err) : f->read(p, in, o, err);
 	if (more)
 		p->chart = chart_free(p->chart);
-	/* Folded stacks have been symbolized by others, and are compared with theirs. */
+	/* Folded stacks were symbolized by other tools, and must stay comparable with theirs. */
 	if (r >= 0 && f != &format_folded && !o->script_values)
 		demangle_profile(p);
 	return r;
@@ -176,8 +176,8 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (start.n == 0)
 		return err_set(err, -ENODATA, "'%s' is empty, so it has no profile", in->name);
-	/* A caller of take_line accepts any text and reports lines that are no stacks itself; and text that may be
-	 * folded stacks is not taken for another format. */
+	/* A caller with take_line accepts any text and reports invalid lines itself; and text that may be folded
+	 * stacks is not detected as another format. */
 	if (o && o->take_line && !o->format &&
 	    ((!f && !memchr(start.p, 0, start.n)) || format_folded.sniff(start.p, start.n) >= 70))
 		f = &format_folded;
@@ -187,7 +187,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 		return err_set(err, -ENOTSUP, "'%s' (%s) has no timestamps, so no time "
 					      "range can be selected", in->name, f->name);
 	r = load_as(f, in, p, o ? o : &defaults, &why);
-	/* A read error is the cause, not what the reader says about the input that broke off. */
+	/* A read error is the cause, rather than the reader's complaint about truncated input. */
 	if (in->err.code)
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (r)
@@ -235,7 +235,7 @@ int format_read_bytes(const struct format *f, struct profile *p, const char *byt
 	struct input in;
 	int r = input_memory(&in, "memory", bytes, n, UINT64_MAX, err);
 
-	/* As it is: bytes that happen to begin like a compressed file are bytes. */
+	/* Reads the bytes unchanged, even if they happen to begin like a compressed file. */
 	if (r < 0 || in.packed) {
 		input_close(&in);
 		return r < 0 ? r : err_set(err, -EINVAL, "it is compressed");

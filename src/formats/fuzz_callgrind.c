@@ -1,4 +1,5 @@
-/* fuzz_callgrind.c: any bytes as a file of callgrind; what is accepted is a tree, and is written and read again. */
+/* fuzz_callgrind.c: reads any bytes as a callgrind file; an accepted one must be a tree, and is written and read
+ * again. */
 #include "format.h"
 #include "edge_list.h"
 #include "round_trip.h"

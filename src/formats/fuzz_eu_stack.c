@@ -1,4 +1,4 @@
-/* fuzz_eu_stack.c: any bytes as stacks of eu-stack. */
+/* fuzz_eu_stack.c: reads any bytes as output of eu-stack. */
 #include "fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,11 +1,11 @@
-/* fuzz_folded.c: any bytes as folded stacks; what was accepted is written and read
- * again until it must be the same. */
+/* fuzz_folded.c: reads any bytes as folded stacks; accepted ones are written and read again until the result must be
+ * the same. */
 #include "format.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A first name that begins as a compressed file does. */
+/* Tells whether the first name begins like a compressed file. */
 static bool looks_compressed(const struct buf *b)
 {
 	return !strncmp(b->data, "\x1f\x8b", 2) || !strncmp(b->data, "\x28\xb5\x2f\xfd", 4);
@@ -23,8 +23,8 @@ static int read_bytes(struct profile *p, const char *bytes, size_t n, struct err
 	return r;
 }
 
-/* Reads the folded text of `in`, which we wrote, and writes it again. False if that is read as something else: as a
- * difference, because all names in it end in numbers, or as compressed. */
+/* Reads our own folded text `in` and writes it again. Returns false if it is read as something else: as a difference,
+ * because all names in it end in numbers, or as compressed. */
 static bool again(const struct buf *in, struct buf *out)
 {
 	struct profile *p = profile_new();
@@ -59,7 +59,7 @@ static void there_and_back(const uint8_t *data, size_t size)
 	if (read_bytes(p, (const char *)data, size, &err) >= 0) {
 		if (format_folded.write(p, UINT32_MAX, &one, &err) < 0)
 			abort();
-		/* Names that were made safe can become equal, so the first reading may still join lines. */
+		/* Sanitized names may become equal, so the first reading may still merge lines. */
 		if (again(&one, &two) && again(&two, &three) &&
 		    (two.size != three.size || memcmp(two.data, three.data, two.size)))
 			abort();

@@ -1,4 +1,4 @@
-/* fuzz_format.c: any bytes as a file of the format FORMAT, which the build defines: format_gdb, … */
+/* fuzz_format.c: reads any bytes as a file of the format FORMAT, which the build defines: format_gdb, … */
 #include "fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

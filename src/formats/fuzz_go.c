@@ -1,4 +1,4 @@
-/* fuzz_go.c: any bytes as raw text of pprof. */
+/* fuzz_go.c: reads any bytes as raw text of pprof. */
 #include "fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

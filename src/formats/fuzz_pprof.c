@@ -1,4 +1,4 @@
-/* fuzz_pprof.c: any bytes as profile.proto; what is accepted is written and must come back. */
+/* fuzz_pprof.c: reads any bytes as profile.proto; accepted ones must survive being written and read. */
 #include "format.h"
 #include "round_trip.h"
 
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!err.code)
 			abort();
 	} else if (p->column_count) {
-		/* Names that were made safe can become equal, so that the second time all has to stay. */
+		/* Sanitized names may become equal, so only the second round trip must keep everything. */
 		if (format_pprof.write(p, UINT32_MAX, &one, &err) < 0 ||
 		    format_load_bytes("one", one.data, one.size, back, &err) < 0 ||
 		    format_pprof.write(back, UINT32_MAX, &two, &err) < 0 ||

@@ -1,5 +1,5 @@
-/* fuzz_strobe.c: any bytes as a file of unknown format, compressed or not; what was accepted is written natively and
- * must come back. */
+/* fuzz_strobe.c: reads any bytes as a file of unknown format, compressed or not; accepted ones must survive being
+ * written and read natively. */
 #include "chart.h"
 #include "format.h"
 #include "test_same_edges.h"
@@ -20,7 +20,7 @@ static bool same(const struct profile *a, const struct profile *b)
 	return !memcmp(a->parents, b->parents, a->node_count * sizeof(*a->parents));
 }
 
-/* One that is too large beside all else is left out. */
+/* A chart that does not fit into the message is left out. */
 static bool same_chart(const struct chart *a, const struct chart *b)
 {
 	if (!a || !a->count || !b)
@@ -44,7 +44,7 @@ static void check_chart(const struct profile *p)
 			abort();
 		for (before = i; before > 0 && c->calls[before - 1].depth > call->depth;)
 			before--;
-		/* The nearest one before at its depth or above is its sibling, or the call that it lies in. */
+		/* The nearest earlier call at the same depth or above is a sibling, or the call around this one. */
 		if (before > 0 && c->calls[before - 1].depth == call->depth && c->calls[before - 1].end_ns > call->start_ns)
 			abort();
 		if (i - before > 1000)

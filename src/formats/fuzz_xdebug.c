@@ -1,4 +1,4 @@
-/* fuzz_xdebug.c: any bytes as traces of Xdebug. */
+/* fuzz_xdebug.c: reads any bytes as traces of Xdebug. */
 #include "fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

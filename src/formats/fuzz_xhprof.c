@@ -1,5 +1,5 @@
-/* fuzz_xhprof.c: any bytes as pairs of caller and callee; what is accepted must be a tree that can be used, and
- * written and read again. */
+/* fuzz_xhprof.c: reads any bytes as pairs of caller and callee; accepted ones must be a valid tree, which is written
+ * and read again. */
 #include "format.h"
 #include "edge_list.h"
 #include "wire_profile.h"

@@ -1,4 +1,4 @@
-/* gdb.c: backtraces of gdb, such as many runs of `gdb -batch -ex "thread apply all bt" -p PID` one after the other.
+/* gdb.c: backtraces of gdb, such as many runs of `gdb -batch -ex "thread apply all bt" -p PID` in a row.
  *
  *	Thread 2 (Thread 0x7f08e6ffd700 (LWP 12345)):
  *	#0  0x00007f08f1d2b4d9 in poll () from /lib/x86_64-linux-gnu/libc.so.6
@@ -6,15 +6,15 @@
  *	#2  <signal handler called>
  *	#3  0x000055d7c1a0 in main ()
  *
- * A frame is a line with # and its number: what stands behind "0x… in" and before the arguments, or all of "<…>". Names of
- * C++ have blanks and brackets: "std::function<void (int)>::operator()(int) const (this=0x7f01)". Stacks end with
- * any other line, with "Thread …", and where the number is 0 again. Lines that begin with a space go on with the line
- * before them, and those of `bt full` about locals say nothing. Each stack counts 1.
+ * A frame is a line with # and its number: the text after "0x… in" and before the arguments, or all of "<…>". C++
+ * names contain blanks and parentheses: "std::function<void (int)>::operator()(int) const (this=0x7f01)". Stacks end
+ * with any other line, with "Thread …", and where the number is 0 again. Lines that begin with a space continue the
+ * previous line, and lines of `bt full` with locals are ignored. Each stack counts 1.
  */
 #include "format.h"
 #include "stacks.h"
 
-/* The word at the start of `line`, which is cut off together with one space after it. */
+/* Removes and returns the word at the start of `line`, together with one space after it. */
 static struct str take_word(struct str *line)
 {
 	const char *space = memchr(line->p, ' ', line->n);
@@ -25,7 +25,7 @@ static struct str take_word(struct str *line)
 	return word;
 }
 
-/* "#12  " as the start of a line, which is cut off. */
+/* Removes "#12  " from the start of a line. */
 static bool take_frame_number(struct str *line, int64_t *ret)
 {
 	struct str rest = *line;
@@ -44,7 +44,7 @@ static bool take_frame_number(struct str *line, int64_t *ret)
 	return true;
 }
 
-/* The length of the name in "name (this=0x7f01) at a.cc:3"; 0 if there are no arguments. */
+/* Returns the length of the name in "name (this=0x7f01) at a.cc:3"; 0 if there are no arguments. */
 static size_t before_arguments(struct str s)
 {
 	int depth = 0;
@@ -56,7 +56,7 @@ static size_t before_arguments(struct str s)
 		if (c == '(' && depth == 0 && i && s.p[i - 1] == ' ')
 			return i - 1;
 		if (of_operator && (c == '<' || c == '>' || c == '-')) {
-			/* operator<<, operator->* and the like have no brackets */
+			/* operator<<, operator->* and similar ones have no closing bracket */
 			while (i + 1 < s.n && memchr("<>=*", s.p[i + 1], 4))
 				i++;
 			continue;

@@ -13,15 +13,15 @@
  *	Mappings
  *	1: 0x1000000/0x1400000/0x0 /tmp/a [FN]
  *
- * The line after "Samples:" names the values; samples have one number for each and the locations of their stack, leaf first.
- * The value with "[dflt]" behind it, or else the last one, is what pprof shows, and becomes the first column unless
- * `script_values` asks for the first one of the line. Labels below a sample are ignored. A location is named by what stands between
- * its mapping and its file, or by its address; the lines below it are the functions that it was inlined into, which make
- * frames of their own, for `script_values` only if the option `inlined` asks for them. Lines before "Samples:" and
- * from "Mappings" on are ignored.
+ * The line after "Samples:" names the values; samples have one number for each, and the locations of their stack,
+ * leaf first. The value marked "[dflt]", or else the last one, is pprof's default, and becomes the first column
+ * unless `script_values` selects the first one of the line. Labels below a sample are ignored. A location is named by
+ * the text between its mapping and its file, or by its address; the lines below it are the functions that it was
+ * inlined into, which become separate frames, with `script_values` only if the option `inlined` is set. Lines before
+ * "Samples:" and from "Mappings" on are ignored.
  *
- * Times become cpu_ns or wall_ns, the rest keeps its name. Limits: LOCATIONS_MAX locations, STACKS_MAX numbers of
- * locations in all samples together.
+ * Times become cpu_ns or wall_ns, other values keep their names. Limits: LOCATIONS_MAX locations, STACKS_MAX
+ * references to locations in all samples together.
  */
 #include "format.h"
 #include "stacks.h"
@@ -32,7 +32,7 @@
 #define LOCATIONS_MAX	((size_t)16 << 20)
 #define STACKS_MAX	((size_t)64 << 20)
 #define DEFAULT_MARK	"[dflt]"
-#define INLINED_MAX	64u		/* functions of a location: many samples may have it, and often */
+#define INLINED_MAX	64u		/* functions per location: many samples may refer to it, repeatedly */
 
 struct sample {
 	size_t start, end;		/* range of its locations */
@@ -42,17 +42,17 @@ struct sample {
 struct go {
 	struct profile *profile;
 	bool with_inlined;
-	bool first_value;		/* is the first column, as the script that collapses such files has it */
+	bool first_value;		/* make this the first column, like the script that collapses such files */
 	unsigned inlined;		/* functions that the last location was inlined into */
 	uint32_t columns[PROFILE_COLUMNS], column_count;
 
 	struct sample *samples;
 	size_t sample_count, sample_capacity;
-	int64_t *stack;			/* the locations of all samples one after the other */
+	int64_t *stack;			/* the locations of all samples, back to back */
 	size_t stack_count, stack_capacity;
 
-	struct map locations;		/* number of the location, to the first of its frames in `frames` */
-	uint32_t *frames;		/* leaf first; each location's end with UINT32_MAX */
+	struct map locations;		/* number of the location -> index of its first frame in `frames` */
+	uint32_t *frames;		/* leaf first; UINT32_MAX ends each location */
 	size_t frame_count, frame_capacity;
 	uint64_t skipped;
 };
@@ -72,7 +72,7 @@ static struct str take_word(struct str *line)
 
 /* --- The names of values --- */
 
-/* The number of the column that "cpu/nanoseconds" names; found or added. */
+/* Finds or adds the column of "cpu/nanoseconds". */
 static int find_column(struct go *g, struct str word, uint32_t *ret, struct err *err)
 {
 	const char *slash = memchr(word.p, '/', word.n);
@@ -93,7 +93,8 @@ static int find_column(struct go *g, struct str word, uint32_t *ret, struct err 
 							 "columns in all", PROFILE_COLUMNS) : 0;
 }
 
-/* The value that pprof shows: the marked one, or else the last; empty if calls stand in front, which stay there. */
+/* Returns pprof's default value: the marked one, or else the last; empty if calls come first, which then stay the
+ * first column. */
 static struct str default_word(struct str line)
 {
 	struct str chosen = { NULL, 0 }, word = take_word(&line);
@@ -125,7 +126,7 @@ static int read_columns(struct go *g, struct str line, struct err *err)
 
 /* --- Samples --- */
 
-/* A number that may be negative, as in differences. */
+/* Reads a number that may be negative, as in differences. */
 static bool take_value(struct str *line, int64_t *ret)
 {
 	bool negative = line->n && *line->p == '-';
@@ -140,7 +141,7 @@ static bool take_value(struct str *line, int64_t *ret)
 	return true;
 }
 
-/* "  19  190000000: 1 2 3"; false if malformed. */
+/* Reads "  19  190000000: 1 2 3"; false if malformed. */
 static bool add_sample(struct go *g, struct str line)
 {
 	struct sample s = { .start = g->stack_count };
@@ -169,7 +170,7 @@ static bool add_sample(struct go *g, struct str line)
 	return true;
 }
 
-/* "                bytes:[1024]" or "  key:["a" "b"]  other:[…]" below a sample. */
+/* Matches "                bytes:[1024]" or "  key:["a" "b"]  other:[…]" below a sample. */
 static bool is_label(struct str line)
 {
 	return line.n && line_is_space(*line.p) && line_has(line, ":[");
@@ -184,8 +185,8 @@ static void add_frame(struct go *g, struct str name)
 	g->frames[g->frame_count] = UINT32_MAX;
 }
 
-/* The name in "std::map<int, int>::at /src/a.cc:12:3 s=10": what stands before " FILE:LINE", where the file is empty or without
- * blanks, or begins with a slash. */
+/* Returns the name in "std::map<int, int>::at /src/a.cc:12:3 s=10": the text before " FILE:LINE", where the file is
+ * empty, has no blanks, or begins with a slash. */
 static struct str name_before_file(struct str s)
 {
 	const char *start = memmem(s.p, s.n, " s=", 3), *file;
@@ -203,7 +204,7 @@ static struct str name_before_file(struct str s)
 	return s;
 }
 
-/* The function's name: it follows an address, a mapping and "[F]" for folded locations. */
+/* Returns the function's name, which follows an address, a mapping and "[F]" for folded locations. */
 static struct str function_name(struct str line)
 {
 	struct str address = take_word(&line), rest = line, word = take_word(&rest);
@@ -218,7 +219,7 @@ static struct str function_name(struct str line)
 	return word.n ? word : address;
 }
 
-/* "  1: 0x1372f7f M=1 main.computeSum /src/main.go:39 s=0", or a function it was inlined into. */
+/* Reads "  1: 0x1372f7f M=1 main.computeSum /src/main.go:39 s=0", or a function that it was inlined into. */
 static bool add_location(struct go *g, struct str line)
 {
 	struct str rest = line_trim_start(line);

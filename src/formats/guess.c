@@ -33,7 +33,7 @@ static const struct {
 #undef START
 };
 
-/* As far as the first bytes show. */
+/* Judges by the first bytes only. */
 static bool is_text(const char *bytes, size_t n)
 {
 	for (size_t i = 0; i < n && i < 4096; i++) {
@@ -45,7 +45,7 @@ static bool is_text(const char *bytes, size_t n)
 	return true;
 }
 
-/* Names the first line that does not end with a count. */
+/* Appends the first line that does not end with a count. */
 static void put_odd_line(const char *bytes, size_t n, struct buf *out)
 {
 	const char *end = bytes + n, *newline;

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <zlib.h>
 
-#define WINDOW_GZIP	(15 + 16)	/* the largest window; + 16 asks for gzip's header instead of zlib's */
+#define WINDOW_GZIP	(15 + 16)	/* largest window; + 16 selects gzip's header instead of zlib's */
 #define STEP		((size_t)256 * 1024)
 
 static int compress_all(z_stream *z, struct buf *out, size_t n)

@@ -89,14 +89,14 @@ static void check_limit(struct input *in)
 	fail(in, &why);
 }
 
-/* Adds bytes behind in->end, for which there is room. */
+/* Reads bytes after in->end, where there is room. */
 static void fill(struct input *in)
 {
 	size_t capacity = in->capacity - (size_t)(in->end - in->data);
 	char *to = in->data + (in->end - in->data);
 	ssize_t r;
 
-	/* One byte more than may be there, so that too many are seen. */
+	/* One byte more than the limit, to detect larger input. */
 	if (in->given <= in->limit && in->limit - in->given < capacity)
 		capacity = (size_t)(in->limit - in->given) + 1;
 	r = in->packed ? unpack_some(in, to, capacity) : read_some(in, to, capacity);
@@ -109,7 +109,7 @@ static void fill(struct input *in)
 	check_limit(in);
 }
 
-/* Makes room behind in->end: by moving unread bytes to the front, or by a larger buffer. */
+/* Makes room after in->end: by moving unread bytes to the front, or enlarging the buffer. */
 static void make_room(struct input *in)
 {
 	size_t left = (size_t)(in->end - in->at);
@@ -137,7 +137,7 @@ static void read_until(struct input *in, size_t wanted)
 	}
 }
 
-/* From what the bytes begin with it follows how the others are read. */
+/* The first bytes determine how the others are read. */
 static int start_packed(struct input *in, struct err *err)
 {
 	struct str start = input_peek(in, DECOMPRESS_MAGIC);
@@ -191,7 +191,7 @@ int input_open_fd(struct input *in, const char *name, int fd, uint64_t limit, st
 	int r;
 
 	*in = (struct input){ .name = name, .limit = UINT64_MAX, .fd = fd };
-	/* So small at first that what is compressed fits the other buffer. */
+	/* Initially this small, so that compressed data fits into the other buffer. */
 	in->capacity = PACKED_BYTES;
 	in->data = xmalloc(in->capacity);
 	in->at = in->end = in->data;

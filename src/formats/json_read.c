@@ -13,7 +13,7 @@ void json_decrefp_(json_t **j)
 	json_decref(*j);
 }
 
-/* Up to the last object that is whole: "[{…}, {…}, {…" becomes "[{…}, {…}]". */
+/* Parses up to the last complete object: "[{…}, {…}, {…" becomes "[{…}, {…}]". */
 static json_t *read_open_array(struct str all, json_error_t *why)
 {
 	size_t n = all.n;

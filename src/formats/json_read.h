@@ -1,6 +1,6 @@
-/* json_read.h: shared by the formats in JSON: reading the text, and numbers that are time.
+/* json_read.h: shared by JSON formats: reads the text, and numbers with a scale.
  *
- * Jansson holds a file as a tree, about twenty times its size, so that the text has a limit.
+ * Jansson's tree takes about twenty times the size of the file, so the text has a limit.
  */
 #ifndef FORMATS_JSON_READ_H
 #define FORMATS_JSON_READ_H
@@ -13,20 +13,20 @@
 
 #define JSON_TEXT_MAX	((size_t)256 << 20)
 
-/* The whole input; the caller drops it with json_decref. With `may_be_open` an array may lack its end, as the traces of
- * programs that were killed do. NULL with a sentence. */
+/* Reads the whole input; the caller frees the result with json_decref. With `may_be_open`, the end of an array may be
+ * missing, as in traces of programs that were killed. Returns NULL with a sentence on failure. */
 json_t *json_read(struct input *in, bool may_be_open, struct err *err);
 void json_decrefp_(json_t **j);
 
-/* `number` × scale as a whole number; the fraction is carried to the next one by *carry (NULL: it is rounded). */
+/* Returns `number` × scale as an integer; *carry passes the fraction on to the next one (NULL: it is rounded). */
 int64_t json_scaled(json_t *number, int64_t scale, double *carry);
 
 struct str json_text(json_t *string);		/* "" for other types */
 
-/* The line of a frame; 0 if invalid. */
+/* Returns the line of a frame; 0 if invalid. */
 uint32_t json_line(json_t *number);
 
-/* Times, period and labels, as an object that speedscope and others ignore; and back. */
+/* Write and read times, period and labels as an object that speedscope and others ignore. */
 struct notes;
 void json_put_metadata(struct notes *notes, struct buf *out, const struct profile *p);
 void json_read_metadata(json_t *facts, struct profile *p);

@@ -1,4 +1,4 @@
-/* line_places.c: places, numbered in the order of their nodes. */
+/* line_places.c: numbers places in the order of their nodes. */
 #include "line_places.h"
 #include "map.h"
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* notes.c: notes of writers about data that the format cannot hold. */
+/* notes.c: collects notes of writers about data that the format cannot represent. */
 #include "notes.h"
 #include "amount.h"
 #include "edges.h"

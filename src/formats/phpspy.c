@@ -1,4 +1,4 @@
-/* phpspy.c: traces as phpspy prints them: a line for each frame, leaf first, and an empty line or a comment after each
+/* phpspy.c: traces printed by phpspy: a line for each frame, leaf first, and an empty line or a comment after each
  * trace.
  *
  *	0 sleep <internal>:-1
@@ -7,14 +7,14 @@
  *	# uri = /cart
  *	# - - -
  *
- * A frame is its depth, the function up to the next space, and its file with a line, of which the file is kept. A trace
- * ends where the depth is 0 again, with an empty line, or with the comment "# - - -"; other lines with # say something
- * of the trace and end nothing. Each trace counts 1.
+ * A frame consists of its depth, the function up to the next space, and its file and line; the line is dropped. A
+ * trace ends where the depth is 0 again, with an empty line, or with the comment "# - - -"; other lines with # are
+ * about the trace and do not end it. Each trace counts 1.
  */
 #include "format.h"
 #include "stacks.h"
 
-/* "/srv/shop/index.php:25": the file, or none of "<internal>:-1". */
+/* Returns the file in "/srv/shop/index.php:25", or "" for "<internal>:-1". */
 static struct str file_of(struct str where)
 {
 	const char *colon = memrchr(where.p, ':', where.n);
@@ -24,7 +24,7 @@ static struct str file_of(struct str where)
 	return (struct str){ where.p, (size_t)(colon - where.p) };
 }
 
-/* "1 Shop\Cart::total /srv/shop/src/Cart.php:12" */
+/* Parses "1 Shop\Cart::total /srv/shop/src/Cart.php:12". */
 static bool take_frame(struct str line, int64_t *ret_depth, struct str *ret_name, struct str *ret_where)
 {
 	const char *space;
@@ -63,7 +63,7 @@ static int phpspy_read(struct profile *p, struct input *in, const struct format_
 	return stacks_read_lines(p, in, read_line, "there is no trace in it", err);
 }
 
-/* Traces whose depths count up from 0. */
+/* Detects traces whose depths count up from 0. */
 static int phpspy_sniff(const char *bytes, size_t n)
 {
 	struct str rest = { bytes, n }, line;

@@ -1,17 +1,17 @@
-/* pprof.c: profile.proto, as Go's runtime, pprof, Pyroscope and Parca have it; pprof.h has the layout.
+/* pprof.c: profile.proto, as written by Go's runtime, pprof, Pyroscope and Parca; pprof.h has the layout.
  *
  * A file is valid if, checked in this order:
- *	1. The whole is fields of a message; unknown ones are skipped.
- *	2. The first string is ""; an index beyond the last one stands for it, too.
- *	3. No two locations and no two functions have one id, and none has 0.
+ *	1. It consists of fields of a message; unknown ones are skipped.
+ *	2. The first string is ""; an index beyond the last one means "", too.
+ *	3. Ids of locations and of functions are unique and not 0.
  *	4. Each sample has one value per sample_type, and its locations exist; so do the functions of locations.
  *
- * Columns are the sample types; of several that are one column only the first is read, as pprof finds types by name, and pushes are
- * refused. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of
- * time are the columns cpu_ns and wall_ns. The type shown by default comes first. A location with several lines is
- * inlined functions; one without any is its address, in the file of its mapping. A function begins at its start_line,
- * and the line of a location is the executed one. A file in which all lines are the starts of their functions knows
- * none. Labels are the comments "key=value", and the labels that all samples share.
+ * Columns are the sample types; if several map to one column only the first is read, since pprof finds types by name;
+ * pushes are refused. Times are converted to nanoseconds, sizes to bytes, and the times "cpu" and "wall" become the
+ * columns cpu_ns and wall_ns. The default type comes first. Several lines of a location are inlined functions; a
+ * location without lines is named by its address, in the file of its mapping. A function begins at its start_line,
+ * and the line of a location is the executed one. If all lines in a file are the starts of their functions, it has no
+ * executed lines. Labels are the comments "key=value", and the labels that all samples share.
  *
  * Caps: 1 GB, PROFILE_COLUMNS types, PPROF_LINES_MAX lines of a location, DEPTH_MAX frames of a stack, NODES_MAX stacks.
  */
@@ -146,7 +146,7 @@ static int64_t period_of(struct pprof_reader *r)
 	return ns && r->period <= INT64_MAX ? scaled((int64_t)r->period, ns) : 0;
 }
 
-/* Columns stand in another order than types. */
+/* Columns have another order than types. */
 static int take_sample(struct pprof_reader *r, const int64_t *values, size_t depth)
 {
 	int64_t by_column[PROFILE_COLUMNS] = { 0 };
@@ -236,7 +236,7 @@ static int read_sample(struct pprof_reader *r, struct protobuf m)
 	return add_sample(r, values, count, depth);
 }
 
-/* "key=value" is how labels of all samples are written. */
+/* Reads "key=value", the form in which labels of all samples are written. */
 static void read_comment(struct pprof_reader *r, struct str s)
 {
 	const char *equals = s.n ? memchr(s.p, '=', s.n) : NULL;
@@ -377,7 +377,7 @@ int pprof_each(const void *bytes, size_t n, size_t depth, int (*take)(void *data
 	return code;
 }
 
-/* The types of the fields of a Profile: what has another one is none. */
+/* Tells whether a field has the type it should have in a Profile. */
 static bool is_field(const struct protobuf_field *f)
 {
 	if (f->number >= PPROF_SAMPLE_TYPE && f->number <= PPROF_STRING)
@@ -387,8 +387,8 @@ static bool is_field(const struct protobuf_field *f)
 	return f->number == PPROF_COMMENT ? f->type == 2 || f->type == 0 : f->number <= 15 && f->type == 0;
 }
 
-/* Every field up to the end, or to the one that is cut off by the end of what is seen here, is one of a Profile; and
- * one of them says a type, or is a sample with values. */
+/* Every field up to the end, or to the one truncated by the end of the sniffed bytes, must belong to a Profile; and
+ * at least one must be a type, or a sample with values. */
 static int pprof_sniff(const char *bytes, size_t n)
 {
 	struct protobuf m = { (const uint8_t *)bytes, (const uint8_t *)bytes + n };

@@ -1,4 +1,4 @@
-/* pprof_columns.c: sample types as columns. */
+/* pprof_columns.c: converts sample types to columns. */
 #include "mem.h"
 #include "pprof_private.h"
 
@@ -23,7 +23,7 @@ int64_t pprof_unit_ns(struct str unit)
 	return 0;
 }
 
-/* A name or unit that columns take; others are cut. */
+/* Copies a name or unit, truncated to the size of a column's. */
 static void copy_word(struct str s, const char *none, char out[64])
 {
 	size_t n = strnlen(s.p, s.n < 63 ? s.n : 63);
@@ -60,7 +60,7 @@ static int add_column(struct pprof_reader *r, uint32_t type)
 	return r->columns[type] == UINT32_MAX ? pprof_bad(r, "there is no room for its columns") : 0;
 }
 
-/* Values of one sample are not to be added up: some say the same again, in another unit. */
+/* Drops types that repeat the values of another one in a different unit; they must not be added up. */
 static int drop_repeated(struct pprof_reader *r)
 {
 	for (uint32_t i = 1; i < r->type_count; i++)
@@ -76,7 +76,7 @@ static int drop_repeated(struct pprof_reader *r)
 	return 0;
 }
 
-/* The column that pprof shows by default comes first: the named type, or else the last one. But calls stay before time. */
+/* pprof's default comes first: the named type, or else the last one. But calls stay before time. */
 int pprof_add_columns(struct pprof_reader *r)
 {
 	uint32_t first = r->type_count ? r->type_count - 1 : 0;

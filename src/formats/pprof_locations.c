@@ -1,8 +1,8 @@
-/* pprof_locations.c: functions and mappings by their ids, and the frames of each location. */
+/* pprof_locations.c: reads functions and mappings by their ids, and the frames of each location. */
 #include "mem.h"
 #include "pprof_private.h"
 
-/* Many functions have one file: it is looked up once. */
+/* Looks up each file once, since many functions share one. */
 static uint32_t string_of(struct pprof_reader *r, uint64_t index)
 {
 	struct str s = pprof_text(r, index);
@@ -100,7 +100,7 @@ static int read_line(struct pprof_reader *r, struct protobuf m, struct pprof_loc
 	return 0;
 }
 
-/* Without a function there is the address. */
+/* A location without a function is named by its address. */
 static void name_by_address(struct pprof_reader *r, struct pprof_location *l, uint64_t address, uint64_t mapping)
 {
 	uint32_t file = map_get(&r->mappings, mapping);

@@ -1,4 +1,4 @@
-/* pprof_private.h: the state of a reader of profile.proto, between its parts. */
+/* pprof_private.h: the state of the reader of profile.proto, shared by its parts. */
 #ifndef FORMATS_PPROF_PRIVATE_H
 #define FORMATS_PPROF_PRIVATE_H
 
@@ -8,41 +8,41 @@
 
 #include <string.h>
 
-#define PPROF_LINES_MAX	1024u		/* lines in one location */
+#define PPROF_LINES_MAX	1024u		/* limit per location */
 
 struct pprof_location {
 	uint32_t first, count;		/* range in `lines` */
 };
 
 struct pprof_reader {
-	struct profile *profile;	/* one of its own */
+	struct profile *profile;	/* a separate profile */
 	struct protobuf all;
 	struct str *strings;
-	uint32_t *string_ids;		/* in the profile; UINT32_MAX until a frame needs it */
+	uint32_t *string_ids;		/* strings of the profile; UINT32_MAX until first used */
 	size_t string_count, string_capacity;
 	struct {
 		uint64_t type, unit;
-	} types[PROFILE_COLUMNS]; /* strings */
+	} types[PROFILE_COLUMNS]; /* indices of strings */
 	uint32_t type_count, columns[PROFILE_COLUMNS];
 	int64_t scales[PROFILE_COLUMNS];
-	struct map functions;		/* id to frame */
-	struct map mappings;		/* id to string */
+	struct map functions;		/* id -> frame */
+	struct map mappings;		/* id -> string */
 	struct map location_ids;
 	struct pprof_location *locations;
-	struct line_place *lines;		/* the innermost first */
+	struct line_place *lines;		/* innermost first */
 	size_t location_count, location_capacity, line_count, line_capacity;
 	bool has_lines;			/* executed lines are known */
-	struct line_place *stack;		/* the leaf first */
+	struct line_place *stack;		/* leaf first */
 	size_t stack_capacity;
 	uint64_t samples, default_type, period, period_type, period_unit;
 	int64_t time, duration;
-	struct labels labels;		/* those that all samples have */
+	struct labels labels;		/* labels common to all samples */
 
-	/* for pprof_each: samples go there instead of into the profile */
+	/* for pprof_each: samples are passed to `take` instead of being added */
 	int (*take)(void *data, const struct pprof_sample *s, struct err *err);
 	void *take_data;
 	size_t depth_max;
-	bool bad_index;			/* beyond the last string */
+	bool bad_index;			/* an index was beyond the last string */
 	struct pprof_label *sample_labels;
 	size_t sample_label_count, sample_label_capacity;
 	struct err *err;
@@ -53,7 +53,7 @@ static inline int pprof_bad(struct pprof_reader *r, const char *what)
 	return err_set(r->err, -EINVAL, "%s", what);
 }
 
-/* Whether the message ended where its last field did. */
+/* Checks that the message ended where its last field did. */
 static inline int pprof_check_end(struct pprof_reader *r, const struct protobuf *m)
 {
 	if (m->p == m->end)
@@ -73,13 +73,13 @@ static inline bool pprof_is_text(struct str s, const char *word)
 	return s.n == strlen(word) && !memcmp(s.p, word, s.n);
 }
 
-/* Nanoseconds of a unit of time; 0 for others. */
+/* Returns the nanoseconds of a unit of time; 0 for others. */
 int64_t pprof_unit_ns(struct str unit);
 
 /* Makes a column of each sample type. */
 int pprof_add_columns(struct pprof_reader *r);
 
-/* Functions and mappings, which locations refer to. */
+/* Reads functions and mappings, which locations refer to. */
 int pprof_read_named(struct pprof_reader *r);
 int pprof_read_location(struct pprof_reader *r, struct protobuf m);
 

@@ -1,6 +1,6 @@
-/* pprof_write.c: a sample per stack that has values; what is common to all (labels) are comments "key=value".
+/* pprof_write.c: writes a sample per stack with values; labels common to all are comments "key=value".
  *
- * Columns keep their names and units. Strings of a proto have to be UTF-8; invalid bytes become U+FFFD, with a warning.
+ * Columns keep their names and units. Strings in protobuf must be UTF-8; invalid bytes become U+FFFD, with a warning.
  */
 #include "pprof.h"
 #include "gzip.h"
@@ -15,13 +15,13 @@ struct writer {
 	const struct profile *profile;
 	struct line_places places;
 	uint32_t columns[PROFILE_COLUMNS], column_count;
-	const char *period_type;	/* for pushes; NULL: a file, whose columns keep their names */
+	const char *period_type;	/* for pushes; NULL: for a file, whose columns keep their names */
 	struct buf out, message, inner;
 	struct intern strings;
 	struct notes notes;
 };
 
-/* As UTF-8, control characters and all. */
+/* Adds a string as UTF-8; control characters are kept. */
 static uint64_t string(struct writer *w, struct str s)
 {
 	_cleanup_(buf_done) struct buf safe = { 0 };
@@ -58,7 +58,7 @@ static bool has_values(const struct writer *w, uint32_t node)
 	return false;
 }
 
-/* A location is a function and a line of it. */
+/* A location is a function and one of its lines. */
 static void put_sample(struct writer *w, uint32_t node)
 {
 	const struct profile *p = w->profile;
@@ -75,7 +75,7 @@ static void put_sample(struct writer *w, uint32_t node)
 	put_message(w, PPROF_SAMPLE);
 }
 
-/* One mapping that has all names, or pprof looks for symbols. */
+/* Puts one mapping that claims to have all names; otherwise pprof would look for symbols. */
 static void put_mapping(struct writer *w)
 {
 	const char *entry = labels_get(&w->profile->labels, "entry");
@@ -87,8 +87,8 @@ static void put_mapping(struct writer *w)
 	put_message(w, PPROF_MAPPING);
 }
 
-/* With the executed line. In a profile without executed lines it is that of the definition, which readers treat as
- * none. */
+/* Puts a location with its executed line. Profiles without executed lines have the line of the definition, which
+ * readers treat as unknown. */
 static void put_location(struct writer *w, uint32_t i)
 {
 	const struct line_place *l = &w->places.list[i];
@@ -154,7 +154,7 @@ static void put_facts(struct writer *w)
 	protobuf_put_number(&w->out, PPROF_DEFAULT_TYPE, c_string(w, type_of(w, shown)));
 }
 
-/* Each function behind the first location in it. */
+/* Puts each function after the first location that uses it. */
 static void put_named(struct writer *w)
 {
 	_cleanup_(freep) bool *known = xcalloc((size_t)w->profile->frame_count + 1, sizeof(*known));
@@ -182,7 +182,7 @@ static void put_all(struct writer *w)
 	put_mapping(w);
 	put_named(w);
 	put_facts(w);
-	/* Last, when all are known; the order of fields means nothing. */
+	/* Strings come last, when all are known; the order of fields does not matter. */
 	for (size_t i = 0; i < w->strings.count; i++) {
 		struct str s = intern_get(&w->strings, (uint32_t)i);
 

@@ -1,4 +1,5 @@
-/* preorder.c: parents have smaller numbers than children, so that sizes of subtrees give each node its place. */
+/* preorder.c: computes each node's position from the sizes of subtrees, since parents have smaller numbers than
+ * children. */
 #include "preorder.h"
 #include "mem.h"
 
@@ -6,7 +7,7 @@ uint32_t *preorder_new(const struct profile *p)
 {
 	uint32_t *order = xmalloc(p->node_count * sizeof(*order));
 	_cleanup_(freep) uint32_t *sizes = xmalloc(p->node_count * sizeof(*sizes));
-	/* the place of the next child */
+	/* position of the next child */
 	_cleanup_(freep) uint32_t *next = xmalloc(p->node_count * sizeof(*next));
 
 	for (uint32_t n = 0; n < p->node_count; n++)

@@ -1,4 +1,4 @@
-/* round_trip.h: for tests: random trees, and profiles written and read back. */
+/* round_trip.h: random trees, and profiles written and read back, for tests. */
 #ifndef FORMATS_ROUND_TRIP_H
 #define FORMATS_ROUND_TRIP_H
 
@@ -13,14 +13,14 @@
 
 struct tree_options {
 	uint32_t nodes, names, columns;
-	const char *const *column_names;	/* with their units behind: "samples", "count", … */
-	bool layered;		/* a function has one depth, so that no pairs go round in a circle */
-	bool below_zero;	/* some values are */
+	const char *const *column_names;	/* each followed by its unit: "samples", "count", … */
+	bool layered;		/* each function has only one depth, so that pairs form no cycles */
+	bool below_zero;	/* some values are negative */
 	bool files;
 	bool executed;		/* nodes have executed lines */
 };
 
-/* A tree in which every node has a value in every column. */
+/* Makes a random tree in which every node has a value in every column. */
 static inline struct profile *tree_by_chance(const struct tree_options *o)
 {
 	struct profile *p = profile_new();
@@ -54,7 +54,7 @@ static inline int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By name, because formats need not keep the order of columns. */
+/* Puts values by name, because formats need not keep the order of columns. */
 static inline bool put_values(const struct profile *p, uint32_t node, struct buf *b)
 {
 	uint32_t order[PROFILE_COLUMNS];
@@ -78,7 +78,7 @@ static inline bool put_values(const struct profile *p, uint32_t node, struct buf
 	return any;
 }
 
-/* One line per node that has values: its stack with files and lines, and its values by name of column. Sorted. */
+/* Puts one line per node with values: its stack with files and lines, and its values by column name. Sorted. */
 static inline void put_lines(const struct profile *p, struct buf *out)
 {
 	char **lines = xcalloc(p->node_count, sizeof(*lines));
@@ -143,7 +143,8 @@ static inline bool same_lines(const struct profile *a, const struct profile *b)
 	return same;
 }
 
-/* Writes as `f` and reads back, as a file of unknown format; NULL with a line about why. */
+/* Writes in the format `f` and reads back, as a file of unknown format; on failure, prints the reason and returns
+ * NULL. */
 static inline struct profile *there_and_back(const struct format *f, const struct profile *p, uint32_t column)
 {
 	struct profile *back = profile_new();
@@ -160,7 +161,8 @@ static inline struct profile *there_and_back(const struct format *f, const struc
 	return back;
 }
 
-/* Returns the total of a function, once per stack, by the profile's tree: slow, and shares no code with the profile. */
+/* Computes the total of a function, once per stack, from the profile's tree: slow, and shares no code with the
+ * profile. */
 static inline int64_t total_in_tree(const struct profile *p, uint32_t column, struct str name, struct str file)
 {
 	int64_t sum = 0;
@@ -177,7 +179,7 @@ static inline int64_t total_in_tree(const struct profile *p, uint32_t column, st
 	return sum;
 }
 
-/* Whether each function of `p` has the same self and total values in `back`. */
+/* Tells whether each function of `p` has the same self and total values in `back`. */
 static inline bool same_functions(const struct profile *p, const struct profile *back)
 {
 	struct edges_sums sums = { 0 };

@@ -1,4 +1,4 @@
-/* run_name.c: names of runs from names of files, and from what is in them. */
+/* run_name.c: names runs by their file names, or by their content. */
 
 #include "run_name.h"
 
@@ -50,7 +50,7 @@ bool run_name_of_profile(const struct profile *p, char ret_id[STROBE_WIRE_RUN_KE
 	buf_init(&message);
 	memset(&view.labels, 0, sizeof(view.labels));
 	labels_copy(&view.labels, &p->labels);
-	/* A run must have them. */
+	/* Runs must have these labels. */
 	if (!labels_get(&view.labels, "source"))
 		labels_set(&view.labels, "source", 6, "default", 7);
 	labels_set(&view.labels, "id", 2, "-", 1);

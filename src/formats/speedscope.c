@@ -4,19 +4,18 @@
  *	  "shared": { "frames": [ { "name", "file", "line", "col" }, … ] },
  *	  "profiles": [
  *	    { "type": "sampled", "name", "unit", "startValue", "endValue",
- *	      "samples": [ [frame, frame, …], … ],	the root first, indexes of shared.frames
+ *	      "samples": [ [frame, frame, …], … ],	root first, indices of shared.frames
  *	      "weights": [ number, … ] },		one per sample
  *	    { "type": "evented", "name", "unit", "startValue", "endValue",
  *	      "events": [ { "type": "O" or "C", "frame", "at" }, … ] } ],
  *	  "name", "activeProfileIndex", "exporter" }
  *
  * unit is none, nanoseconds, microseconds, milliseconds, seconds or bytes. Our own files have one sampled profile per
- * column, named like it, and "strobe" with times, period and labels. The line of a frame is where its function
- * begins; if there is a list "strobe_starts", that has those, one per frame, and the line of a frame is the executed
- * one. In what others write, profiles are threads: all with a unit of time make wall_ns, of bytes memory_bytes, of
- * none samples.
+ * column, named after it, and "strobe" with times, period and labels. The line of a frame is where its function
+ * begins; but if there is a list "strobe_starts" with the starts, one per frame, the line of a frame is the executed
+ * one. In files of other programs, profiles are threads: units of time become wall_ns, bytes memory_bytes, none samples.
  *
- * An event that closes a frame closes those that were opened inside; one whose frame is not open is skipped and
+ * An event that closes a frame also closes frames opened inside it; one whose frame is not open is skipped and
  * counted. Caps: JSON_TEXT_MAX bytes, DEPTH_MAX frames of a stack.
  */
 #include "speedscope.h"
@@ -30,7 +29,7 @@
 #include <string.h>
 
 #define DEPTH_MAX	65536u
-#define CLOSE_LOOK	1000u		/* levels up in which the frame of a closing event is looked for */
+#define CLOSE_LOOK	1000u		/* levels up in which the frame of a closing event is searched */
 
 static const struct {
 	const char *unit, *column, *column_unit;
@@ -46,10 +45,10 @@ static const struct {
 
 struct reader {
 	struct profile *profile;
-	struct line_place *frames;		/* frames of the profile, with the executed line */
+	struct line_place *frames;		/* frames of the profile, with executed lines */
 	size_t frame_count;
 	bool is_ours;
-	uint32_t column;		/* column of the profile that is being read */
+	uint32_t column;		/* column for the profile that is being read */
 	int64_t scale;
 	size_t number;			/* number of that profile, from 1 */
 	size_t skipped;
@@ -89,7 +88,7 @@ static bool has_fractions(json_t *weights)
 	return false;
 }
 
-/* By the unit; of what we wrote by the name. */
+/* Chooses by unit; in our own files by name. */
 static int choose_column(struct reader *r, json_t *profile)
 {
 	const char *unit = json_string_value(json_object_get(profile, "unit"));
@@ -156,7 +155,7 @@ static int read_samples(struct reader *r, json_t *profile)
 	return 0;
 }
 
-/* Up to where `frame` is closed; the node itself if it is not open, as far as is looked. */
+/* Returns the node after closing `frame`; the node itself if it is not open within CLOSE_LOOK levels. */
 static uint32_t closed(const struct profile *p, uint32_t node, uint32_t frame)
 {
 	uint32_t up = node;
@@ -190,7 +189,7 @@ static int read_events(struct reader *r, json_t *profile)
 
 		if (!take_frame(r, json_object_get(event, "frame"), &place))
 			return no_such_frame(r, "event", i);
-		/* Time outside of all frames is not attributed. */
+		/* Time outside all frames is not attributed. */
 		if (node != PROFILE_ROOT)
 			profile_add(r->profile, node, r->column, difference(at, before));
 		before = i && at < before ? before : at;
@@ -277,10 +276,10 @@ static int speedscope_sniff(const char *bytes, size_t n)
 		i++;
 	if (i == n || bytes[i] != '{')
 		return 0;
-	/* A name cannot hold the quotes of a key without a backslash behind the word. */
+	/* Inside a name, the quotes of a key would be preceded by a backslash. */
 	if (text_has(s, "\"$schema\"") && text_has(s, "speedscope.app/file-format-schema"))
 		return 98;
-	/* The frames may stand behind what is seen here. */
+	/* The frames may be beyond the sniffed bytes. */
 	return text_has(s, "\"profiles\"") && (text_has(s, "\"sampled\"") || text_has(s, "\"evented\"")) ? 92 : 0;
 }
 

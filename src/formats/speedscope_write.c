@@ -1,4 +1,5 @@
-/* speedscope_write.c: one sampled profile per column; for the time of a run with a flame chart an evented one, which is that. */
+/* speedscope_write.c: writes one sampled profile per column; the time of a run with a flame chart is an evented one,
+ * the chart. */
 #include "speedscope.h"
 #include "amount.h"
 #include "chart.h"
@@ -14,8 +15,8 @@ struct writer {
 	struct buf *out;
 	struct notes notes;
 	struct line_places places;		/* frames of the file */
-	uint32_t *order, *path;		/* nodes as a walk meets them; places from the root down */
-	size_t events;			/* events of a chart, so far */
+	uint32_t *order, *path;		/* nodes in preorder; places from the root down */
+	size_t events;			/* number of events of a chart so far */
 };
 
 static void put_frames(struct writer *w)
@@ -157,7 +158,7 @@ static void put_profile(struct writer *w, uint32_t column)
 	buf_putc(w->out, '}');
 }
 
-/* The first lines of functions, by frame of the file: its frames have one line, the executed one. */
+/* Puts the first lines of functions, by frame of the file, since frames only have one line, the executed one. */
 static void put_starts(struct writer *w)
 {
 	buf_puts(w->out, ",\n\"strobe_starts\":[");

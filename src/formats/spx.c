@@ -1,7 +1,7 @@
-/* spx.c: full reports of SPX: KEY.txt.gz with the events, and KEY.json beside it, which names their values.
+/* spx.c: full reports of SPX: KEY.txt.gz with the events, and KEY.json next to it, which names their values.
  *
  *	[events]
- *	0 1 0.0000 392416.0000		number of the function, 1 where it begins, 0 where it ends, the values so far
+ *	0 1 0.0000 392416.0000		number of the function, 1 at its start, 0 at its end, the values so far
  *	1 1 1250.0000 393000.0000
  *	1 0 9800.0000 401120.0000
  *	0 0 12000.0000 392416.0000
@@ -9,16 +9,16 @@
  *	/srv/shop/index.php		one per line, by their numbers from 0
  *	Shop\Cart::total
  *
- * Later versions also put the line of the call at the end of what begins, write /file:line:function, and have shorter
- * events:
+ * Later versions also put the line of the call at the end of starts, write /file:line:function, and have shorter events:
  *
- *	1f|0|a0|a392416			line of the call, function, values: aN is N, N is that much more than the event before
+ *	1f|0|a0|a392416			line of the call, function, values: aN is N, N is the increase since the previous event
  *	2a|1|1250|584
- *	-r1|8550|7536			an end; rN is the function of the Nth event before, at most the 20th
+ *	-r1|8550|7536			an end; rN is the function of the Nth previous event, at most the 20th
  *
- * The time from one event to the next is the running function's. enabled_metrics in the .json file gives the columns:
- * wt wall_ns, ct cpu_ns, zm memory_bytes and so on; without it the defaults of SPX are assumed, wt and zm. Calls are
- * counted. Reading KEY.json reads the report beside it. Limits: FUNCTIONS_MAX, VALUES_MAX, META_MAX.
+ * The time from one event to the next belongs to the running function. enabled_metrics in the .json file gives the
+ * columns: wt wall_ns, ct cpu_ns, zm memory_bytes and so on; without it the defaults of SPX are assumed, wt and zm.
+ * Calls are
+ * counted. Reading KEY.json reads the report next to it. Limits: FUNCTIONS_MAX, VALUES_MAX, META_MAX.
  */
 #include "format.h"
 #include "stacks.h"
@@ -28,9 +28,9 @@
 #include <stdio.h>
 
 #define FUNCTIONS_MAX	((int64_t)1 << 24)
-#define VALUES_MAX	(PROFILE_COLUMNS - 1)	/* values of one event; the calls are a column too */
+#define VALUES_MAX	(PROFILE_COLUMNS - 1)	/* values per event; the calls are a column, too */
 #define META_MAX	((size_t)1 << 20)	/* bytes of KEY.json */
-#define RECENT		20			/* events that later ones refer to */
+#define RECENT		20			/* previous events that later ones may refer to */
 #define REPORT_MAX	((uint64_t)64 << 30)	/* bytes of KEY.txt */
 
 static const struct {
@@ -48,7 +48,7 @@ struct event {
 	int64_t values[VALUES_MAX];
 };
 
-/* The tree by numbers of functions, whose names come last. */
+/* The tree, by numbers of functions, whose names come last. */
 struct node {
 	uint32_t parent;
 	uint32_t function;
@@ -66,10 +66,10 @@ struct spx {
 	uint32_t *stack;
 	size_t depth, depth_capacity;
 
-	struct event recent[RECENT];	/* a ring; the last one is at (event_count - 1) % RECENT */
+	struct event recent[RECENT];	/* ring buffer; the last one is at (event_count - 1) % RECENT */
 	uint64_t event_count, skipped;
 
-	uint32_t *names, *files, *lines;	/* by function number; strings in `strings` */
+	uint32_t *names, *files, *lines;	/* by function number; indices into `strings` */
 	size_t function_count, name_capacity, file_capacity, line_capacity;
 	struct intern strings;
 };
@@ -105,7 +105,7 @@ static void take_request(struct profile *p, json_t *meta)
 		p->start_ns = p->end_ns = seconds * 1000000000;
 }
 
-/* The path of the report without .txt.gz and the like, or of KEY.json without .json, into `base`. */
+/* Puts the path of the report without .txt.gz or similar, or of KEY.json without .json, into `base`. */
 static bool base_of(const char *path, struct buf *base)
 {
 	static const char *const ends[] = { ".txt.gz", ".txt.zst", ".txt", ".json" };
@@ -127,7 +127,7 @@ static bool is_file(const struct input *in)
 	return in->fd > 0;
 }
 
-/* The names of the values, from beside the report, if they are there. */
+/* Reads the names of the values from the file next to the report, if it exists. */
 static void read_beside(struct spx *s, struct profile *one, const struct input *in)
 {
 	_cleanup_(json_decrefp_) json_t *meta = NULL;
@@ -157,7 +157,7 @@ static const struct event *recent(const struct spx *s, int64_t back)
 	return &s->recent[(s->event_count - (uint64_t)back) % RECENT];
 }
 
-/* "1 0 9800.0000 401120.0000", and the line of the call. */
+/* Parses "1 0 9800.0000 401120.0000", and the line of the call. */
 static bool parse_long(struct spx *s, struct str line, struct event *e)
 {
 	int64_t starts;
@@ -176,7 +176,7 @@ static bool parse_long(struct spx *s, struct str line, struct event *e)
 	return line.n == 0 || *line.p == ' ';
 }
 
-/* Returns the text before the next | and cuts both off. */
+/* Removes and returns the text before the next |. */
 static struct str take_part(struct str *line)
 {
 	const char *bar = memchr(line->p, '|', line->n);
@@ -204,7 +204,7 @@ static bool parse_function(const struct spx *s, struct str part, int64_t *ret)
 	return e != NULL;
 }
 
-/* "a392416", "584", "-12" or "" */
+/* Parses "a392416", "584", "-12" or "". */
 static bool parse_value(struct str part, const struct event *before, size_t i, int64_t *ret)
 {
 	bool absolute = part.n && *part.p == 'a';
@@ -217,7 +217,7 @@ static bool parse_value(struct str part, const struct event *before, size_t i, i
 	return absolute || (before && !__builtin_add_overflow(*ret, before->values[i], ret));
 }
 
-/* "2a|1|1250|584" or "-r1|8550|7536" */
+/* Parses "2a|1|1250|584" or "-r1|8550|7536". */
 static bool parse_short(struct spx *s, struct str line, struct event *e)
 {
 	const struct event *before = recent(s, 1);
@@ -284,7 +284,7 @@ static void read_event(struct spx *s, uint64_t number, struct str line, struct e
 		add_event(s, &e);
 }
 
-/* The number of values of an event: that of an end, since a begin may have the line of the call, too. */
+/* Returns the number of values of an event: that of an end, since a start may also have the line of the call. */
 static size_t count_values(struct str start)
 {
 	struct str line;
@@ -306,7 +306,7 @@ static size_t count_values(struct str start)
 
 /* --- Functions --- */
 
-/* "Shop\Cart::total" or "/srv/shop/src/Cart.php:12:Shop\Cart::total" */
+/* Adds "Shop\Cart::total" or "/srv/shop/src/Cart.php:12:Shop\Cart::total". */
 static void add_function(struct spx *s, struct str line)
 {
 	const char *colon = memchr(line.p, ':', line.n);
@@ -443,7 +443,7 @@ static int read_report(struct profile *p, struct input *in, struct err *err)
 	return r;
 }
 
-/* KEY.json was given: the report is beside it. */
+/* Reads by KEY.json: the report is next to it. */
 static int read_by_meta(struct profile *p, struct input *in, struct err *err)
 {
 	static const char *const ends[] = { ".txt.gz", ".txt.zst", ".txt" };

@@ -1,4 +1,4 @@
-/* stacks.c: frames one by one, and stacks that end with their count. */
+/* stacks.c: collects frames one by one, and stacks that end with their count. */
 #include "stacks.h"
 #include "hash.h"
 #include "mem.h"
@@ -123,11 +123,11 @@ int stacks_read_lines(struct profile *p, struct input *in,
 struct counted {
 	struct stacks stacks;
 	struct str (*frame)(struct str line);
-	char *text;			/* lines of the current stack that the input may not hold any more */
+	char *text;			/* lines of the current stack that may no longer be in the input's buffer */
 	size_t size, capacity;
-	struct str held;		/* those behind them, which are in the input's buffer, without the last
+	struct str held;		/* the lines after them, which are in the input's buffer, without the last
 					 * newline */
-	uint64_t start;			/* number of the first of them; 0: there is none */
+	uint64_t start;			/* number of the first line; 0: there is none */
 	bool too_long;
 };
 
@@ -136,7 +136,7 @@ static struct str trimmed(struct str line)
 	return line_trim_start(line_without_return(line));
 }
 
-/* Takes the lines apart; returns the node. */
+/* Parses the lines; returns the node. */
 static uint32_t add_text(struct counted *c, struct str text, int64_t count)
 {
 	struct str line;
@@ -153,7 +153,7 @@ static uint32_t add_text(struct counted *c, struct str text, int64_t count)
 	return stacks_add(&c->stacks, count);
 }
 
-/* Copies what the input is about to forget. */
+/* Copies the lines that the input is about to discard. */
 static void keep_held(struct counted *c)
 {
 	if (c->held.n == 0)
@@ -196,7 +196,7 @@ static void end_stack(struct counted *c, int64_t count, struct err *err)
 	begin_stack(c);
 }
 
-/* `line` is unchanged from the input. */
+/* `line` must be unchanged from the input. */
 static void add_line(struct counted *c, uint64_t number, struct str line)
 {
 	if (!c->start)
@@ -218,7 +218,7 @@ static void read_line(struct counted *c, uint64_t number, struct str line, struc
 	int64_t count;
 	int kind;
 
-	/* Frames, nearly always. */
+	/* The usual case: a frame. */
 	if (line.n && line.p[line.n - 1] > '9') {
 		add_line(c, number, line);
 		return;
@@ -237,7 +237,7 @@ static void read_line(struct counted *c, uint64_t number, struct str line, struc
 	}
 }
 
-/* The current lines are valid as long as the next one is, too. */
+/* The current lines are valid only as long as the next one is. */
 static bool next_line(struct counted *c, struct input *in, struct str *ret)
 {
 	if (input_line_at_hand(in, ret))
@@ -331,7 +331,7 @@ bool line_take_decimal(struct str *line, int decimals, int64_t *ret)
 
 int line_count(struct str line, int64_t *ret)
 {
-	/* Frames end with other things, nearly always. */
+	/* Frames nearly always end with something else. */
 	if (line.n == 0 || !line_is_digit(line.p[line.n - 1]))
 		return 0;
 	line = line_trim_start(line);

@@ -1,12 +1,12 @@
-/* stap.c: stacks as SystemTap scripts print them, such as sample-bt and its kin (.bt): the leaf first, then the count.
+/* stap.c: stacks printed by SystemTap scripts such as sample-bt (.bt): leaf first, then the count.
  *
  *	 0xffffffff8103ce3b : native_safe_halt+0xb/0x10 [kernel]
  *	 0xffffffff81013236 : cpu_idle+0xd6/0x120 [kernel]
  *		2404
  *
- * A frame is what stands after the last " : " and before the last "+", without spaces at the start; "-" if that is
- * nothing. Lines of frames may also be names alone, as scripts of PHP or Lua stacks print them. Empty lines mean
- * nothing, and a count that has no frames before it is a stack "[unknown]".
+ * A frame is the text after the last " : " and before the last "+", without leading spaces; "-" if nothing remains.
+ * Frames may also be just names, as printed by scripts for PHP or Lua stacks. Empty lines are ignored, and a count
+ * without frames before it is a stack "[unknown]".
  */
 #include "format.h"
 #include "stacks.h"
@@ -29,7 +29,7 @@ static int stap_read(struct profile *p, struct input *in, const struct format_op
 	return stacks_read_counted(p, in, 0, frame_name, err);
 }
 
-/* " 0xffffffff8103ce3b : name…", also "0x7f… [file+0x…]" for what has no symbol. */
+/* Matches " 0xffffffff8103ce3b : name…", and "0x7f… [file+0x…]" for a frame without a symbol. */
 static bool is_address_line(struct str line)
 {
 	size_t i = 2;
@@ -68,7 +68,7 @@ static int stap_sniff(const char *bytes, size_t n)
 	}
 	if (addresses > others)
 		return counts || !whole ? 90 : 50;
-	/* Names and counts, of any script. */
+	/* Names and counts may come from any script. */
 	return stacks && counts && (last > 0 || !whole) ? 15 : 0;
 }
 

@@ -1,4 +1,4 @@
-/* stap_write.c: one stack per node that has a value itself. */
+/* stap_write.c: writes one stack per node with a self value. */
 
 #include "stap_write.h"
 
@@ -21,7 +21,7 @@ static int by_count(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Readers look for the name between " : " and "+", take a line of digits for a count, and pass over empty ones. */
+/* Readers look for the name between " : " and "+", treat a line of digits as a count, and skip empty ones. */
 static bool is_plain(struct str name)
 {
 	bool digits = true;

@@ -1,4 +1,4 @@
-/* stap_write.h: stacks as SystemTap's scripts print them: the leaf first, then the count, hottest stacks first. */
+/* stap_write.h: writes stacks like SystemTap's scripts: leaf first, then the count, hottest stacks first. */
 #ifndef FORMATS_STAP_WRITE_H
 #define FORMATS_STAP_WRITE_H
 
@@ -6,7 +6,7 @@
 #include "err.h"
 #include "profile.h"
 
-/* As `write` of struct format, but for one column; values below one are left out. */
+/* Like `write` of struct format, but for one column; values below 1 are left out. */
 int stap_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
 #endif

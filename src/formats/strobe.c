@@ -1,4 +1,4 @@
-/* strobe.c: the native format: messages of wire/strobe_wire.h one after another, as they were received. */
+/* strobe.c: the native format: consecutive messages of wire/strobe_wire.h, as received. */
 #include "edges.h"
 #include "format.h"
 #include "mem.h"
@@ -31,7 +31,7 @@ static void describe(struct profile *p, const struct strobe_wire_message *m)
 	_cleanup_(labels_done) struct labels labels = { 0 };
 
 	profile_cover(p, (int64_t)m->info.start_ns, (int64_t)m->info.end_ns);
-	/* A message without samples tells nothing about the others. */
+	/* A message without samples must not affect the others' metadata. */
 	if (m->nodes == 0 && p->node_count > 1)
 		return;
 	labels_init(&labels);
@@ -40,7 +40,7 @@ static void describe(struct profile *p, const struct strobe_wire_message *m)
 	profile_describe(p, (int64_t)m->info.period_ns, false, &labels);
 }
 
-/* Returns the size in the header at `bytes`, limited to the bytes left. */
+/* Returns the size in the header at `bytes`, limited to the remaining bytes. */
 static size_t message_size(const char *bytes, size_t left)
 {
 	size_t size;
@@ -59,7 +59,8 @@ struct reading {
 	struct err *err;
 };
 
-/* The unfinished end of a file whose writer was killed is left out, which is 1; damaged messages are errors. */
+/* An incomplete message at the end of a file whose writer was killed is left out, and 1 is returned; damaged messages
+ * are errors. */
 static int parse_message(struct reading *r, struct strobe_wire_message *m)
 {
 	size_t size = message_size(r->all.p + r->at, r->all.n - r->at);
@@ -80,7 +81,7 @@ static int add_message(struct reading *r, struct profile *p, const struct strobe
 	return 0;
 }
 
-/* A profile that does not simply add up: from its first message to its last. */
+/* Reads a profile that does not simply add up: from its first message to its last. */
 static int read_estimate(struct reading *r, struct profile *p, struct strobe_wire_message *m)
 {
 	_cleanup_(profile_freep) struct profile *one = profile_new();
@@ -130,7 +131,7 @@ static int strobe_read(struct profile *p, struct input *in, const struct format_
 	return code;
 }
 
-/* The edges with values of one column, which is the first. */
+/* Returns the edges with values of only one column, which becomes the first. */
 static struct edges *edges_of_column(const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) uint32_t *frames = xmalloc(((size_t)p->frame_count + 1) * sizeof(*frames));
@@ -148,7 +149,7 @@ static struct edges *edges_of_column(const struct profile *p, uint32_t column)
 
 static int strobe_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
 {
-	struct profile one = *p;	/* borrows everything but edges */
+	struct profile one = *p;	/* shares everything but the edges */
 	int r;
 
 	if (column == UINT32_MAX)

@@ -1,11 +1,11 @@
-/* test_callgrind.c: functions and their calls, there and back, and what callgrind writes. */
+/* test_callgrind.c: tests round trips of functions and their calls, and files written by callgrind. */
 #include "test.h"
 #include "edges.h"
 #include "test_read.h"
 
 static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
 
-/* The same, and the profile is done. */
+/* The same, but frees the profile. */
 static const char *last_lines_of(struct profile *p)
 {
 	const char *text = lines_of(p);
@@ -45,7 +45,7 @@ TEST(a_function_within_itself_is_another_one_so_that_sums_are_right)
 		  "a[:0];b[:0];a[:0];b[:0]; samples(count)=8\n");
 }
 
-/* One caller per function: then nothing is lost. */
+/* With one caller per function, nothing is lost. */
 TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 {
 	static const struct tree_options o = {
@@ -80,7 +80,7 @@ static int64_t self_of(const struct profile *p, uint32_t column, const struct pr
 	return sum;
 }
 
-/* Any callers, recursion of any kind and functions that call one another in a circle. */
+/* Any callers, recursion of any kind, and functions that call each other in a cycle. */
 TEST(every_function_of_any_tree_keeps_what_it_took)
 {
 	struct tree_options o = { .nodes = 200, .names = 4, .columns = 3, .column_names = columns, .files = true };
@@ -109,7 +109,7 @@ TEST(every_function_of_any_tree_keeps_what_it_took)
 	}
 }
 
-/* f is called from two lines of the script, g from one of f, which also takes time in two lines. */
+/* f is called from two lines of the script, g from one line of f, which also has self time on two lines. */
 TEST(costs_stand_in_the_lines_that_ran)
 {
 	static const struct { uint32_t main, f, g, samples; } stacks[] = {
@@ -158,7 +158,7 @@ TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
 	profile_free(p);
 }
 
-/* The tree that is made of pairs has parts of nanoseconds less here and there; what is written are the pairs. */
+/* Rounding in the tree built from pairs may lose nanoseconds; but the pairs are what is written. */
 TEST(pairs_are_written_without_a_word_about_the_tree)
 {
 	struct profile *p = profile_new();
@@ -204,7 +204,7 @@ TEST(what_callgrind_writes_is_read)
 	CHECK_STR(err.text, "");
 }
 
-/* main -> a -> b -> a: the file has them as three pairs, and what a and b took in all is more than there is. */
+/* main -> a -> b -> a: the file has them as three pairs, and the totals of a and b exceed the overall total. */
 TEST(functions_that_call_one_another_in_a_circle_keep_what_they_took_themselves)
 {
 	struct profile *p = read_text("events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 90\n\nfn=a\n1 30\ncfn=b\n"
@@ -221,7 +221,8 @@ TEST(functions_that_call_one_another_in_a_circle_keep_what_they_took_themselves)
 }
 
 /* valgrind's --separate-recs=2, its default: foo is never within foo, foo'2 may be within foo'2. The costs are those
- * of a program with two functions that call each other; callgrind_annotate --inclusive=yes says 4,722 of a and 4,906 of b. */
+ * of a program with two functions that call each other; callgrind_annotate --inclusive=yes reports 4,722 for a and
+ * 4,906 for b. */
 static int64_t inclusive(const struct profile *p, const char *name)
 {
 	struct edges_sums sums;

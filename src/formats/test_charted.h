@@ -1,10 +1,10 @@
-/* test_charted.h: a profile with a flame chart, for the tests of formats that have one. */
+/* test_charted.h: a profile with a flame chart, for the tests of formats that support it. */
 #ifndef FORMATS_TEST_CHARTED_H
 #define FORMATS_TEST_CHARTED_H
 
 #include "chart.h"
 
-/* a calls b twice, with another b and a c between: merged, they are not in this order. */
+/* a calls b twice, with another b and a c in between: merged, they are not in this order. */
 static struct profile *charted(void)
 {
 	struct profile *p = profile_new();

@@ -1,4 +1,4 @@
-/* test_chrome.c: trace events of any program, and a time line that was made of a profile. */
+/* test_chrome.c: tests trace events of other programs, and timelines made up from profiles. */
 #include "chart.h"
 #include "format.h"
 #include "round_trip.h"
@@ -78,7 +78,7 @@ TEST(damage_is_named)
 	CHECK_STR(read_lines("{\"traceEvents\":["), "'x' (chrome): line 1: ']' expected near end of file");
 }
 
-/* Each column alone, as the format has one. */
+/* Tests each column separately, since the format only has one. */
 TEST(each_column_survives_a_round_trip)
 {
 	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 3, .column_names = columns,
@@ -100,7 +100,7 @@ TEST(each_column_survives_a_round_trip)
 	}
 }
 
-/* Whoever does not know what we put beside sees the same, from lengths alone. */
+/* A reader that ignores our additions sees the same values, from durations alone. */
 TEST(the_time_line_itself_says_the_same)
 {
 	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 2, .column_names = columns };
@@ -118,7 +118,7 @@ TEST(the_time_line_itself_says_the_same)
 	CHECK_INT(format_load_bytes("x", b.data, b.size, back, &err), 0);
 	wall = profile_find_column(back, "wall_ns");
 	CHECK_INT(profile_sum(back, wall), profile_sum(p, 1));
-	/* But for calls, which nobody can know. */
+	/* Except for calls, which cannot be known. */
 	memset(back->columns[profile_find_column(back, "calls")].self, 0, back->node_count * sizeof(int64_t));
 	CHECK(alone && same_lines(alone, back));
 	buf_done(&b);
@@ -142,7 +142,7 @@ TEST(a_flame_chart_is_the_time_line)
 	CHECK_STR(read_lines(b.data), "a[/a.php:3]; calls(count)=1 wall_ns(nanoseconds)=3499\n"
 				      "a[/a.php:3];b[:0]; calls(count)=2 wall_ns(nanoseconds)=1501\n"
 				      "a[/a.php:3];c[:0]; calls(count)=1\n");
-	/* The timeline is made up if the values are no times. */
+	/* The timeline is made up if the values are not times. */
 	buf_reset(&b);
 	CHECK_INT(format_chrome.write(p, 0, &b, &err), 0);
 	CHECK(strstr(b.data, "\"self\":2") != NULL);

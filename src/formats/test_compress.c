@@ -57,7 +57,7 @@ TEST(gzip_and_zstd_give_back_what_was_put)
 	CHECK_INT(count_lines(piece), 0);
 }
 
-/* The comment, or "-". */
+/* Returns the comment, or "-". */
 static const char *comment(size_t room)
 {
 	static char out[64];
@@ -83,7 +83,7 @@ TEST(the_comment_of_a_gz_is_read_again)
 	CHECK_STR(comment(64), "-");
 }
 
-/* The same of a file of either kind, which is complete in spite of it. */
+/* The same for a file of either kind, which must still be complete. */
 static const char *comment_in_file(void)
 {
 	static char out[COMPRESS_COMMENT_MAX + 1];

@@ -1,4 +1,4 @@
-/* test_folded.c: folded stacks in and out. */
+/* test_folded.c: tests reading and writing folded stacks. */
 #include "format.h"
 #include "mem.h"
 #include "test.h"
@@ -6,9 +6,10 @@
 static struct err err;
 static char written[1 << 16];
 
-/* Reads `n` bytes as folded and returns them as we write them; NULL after an error. *ret is what read returned. */
+/* Reads `n` bytes as folded stacks and returns them as we write them; NULL after an error. *ret is the reader's
+ * result. */
 static struct err err_of_write;
-static int below_zero;		/* stacks that writing left out */
+static int below_zero;		/* stacks left out by the writer */
 
 static const char *through_n(const char *text, size_t n, int *ret)
 {
@@ -46,7 +47,7 @@ TEST(stacks_are_added_up_and_written_in_the_order_of_names)
 	CHECK_STR(through("b 1\na 2\n"), through("a 2\nb 1\n"));
 }
 
-/* Perl's sort of whole stacks, not of frame after frame: the dot and the digits stand before the semicolon. */
+/* The order of Perl's sort on whole stacks, rather than frame by frame: the dot and digits come before the semicolon. */
 TEST(stacks_are_in_the_order_of_their_bytes)
 {
 	CHECK_STR(through("f;x 1\nf 2\nf64 3\nf.cold 4\nf.cold;y 5\nfa 6\n"),
@@ -109,7 +110,7 @@ TEST(parts_of_counts_are_kept)
 	CHECK_STR(through("a 0.4\na 0.4\na 0.4\na 0.4\na 0.4\n"), "a 2\n");
 	CHECK_STR(through("a 1.5\nb 1.5\nc 2.0\nd 7.\n"), "a 1.5\nb 1.5\nc 2\nd 7\n");
 	CHECK_STR(through("a 2.5\nb -0.5\n"), "a 2.5\n");
-	/* To a millionth, and so that the sum stays right. */
+	/* Rounded to a millionth, keeping the sum. */
 	CHECK_STR(through("a 0.0000004\nb 0.0000004\nc 0.0000004\n"), "b 0.000001\n");
 }
 
@@ -160,7 +161,7 @@ TEST(without_any_stack_it_is_an_error)
 	CHECK(!through_n("a +1\n", 5, &r));
 }
 
-/* The shortcut by the last line must see only whole frames. */
+/* The shortcut by the previous line must compare whole frames. */
 TEST(stacks_with_a_common_start_are_kept_apart)
 {
 	CHECK_STR(through("a;bc 1\na;b 2\na;bcd 3\na 4\nab 5\na;bc;d 6\na;b;c 7\na;bc 8\n;x 9\nx 10\n;x;y 11\n"),
@@ -189,7 +190,7 @@ TEST(one_line_with_one_count_makes_it_no_difference)
 	CHECK_STR(through("a;php 8 12\na;php 7 3\na;b 1\n"), "a;b 1\na;php 7 3\na;php 8 12\n");
 }
 
-/* Behind what is looked at to see that it is a difference. */
+/* After the lines that are used to detect a difference. */
 TEST(a_difference_whose_later_line_has_one_count_says_which)
 {
 	struct profile *p = profile_new();
@@ -233,7 +234,7 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)(state >> 33) % n;
 }
 
-/* Against a model without any shortcut: the same lines through profile_stack. */
+/* Compares with a model without any shortcut: the same lines through profile_stack. */
 TEST(random_stacks_give_the_tree_that_one_by_one_gives)
 {
 	for (int round = 0; round < 30; round++) {

@@ -1,4 +1,4 @@
-/* test_format.c: files of every format and compression, and the sentences about those that are none. */
+/* test_format.c: tests files of every format and compression, and the errors for other files. */
 #include "format.h"
 #include "io.h"
 #include "mem.h"
@@ -23,7 +23,7 @@ __attribute__((destructor)) static void tear_down(void)
 	unlink(path);
 }
 
-/* Loads `n` bytes by way of a file; returns the result and the sum of the first column in *ret_sum. */
+/* Loads `n` bytes from a file; returns the result, and the sum of the first column in *ret_sum. */
 static int load(const void *bytes, size_t n, int64_t *ret_sum)
 {
 	struct profile *p = profile_new();
@@ -37,7 +37,7 @@ static int load(const void *bytes, size_t n, int64_t *ret_sum)
 	return r;
 }
 
-/* The sentence about such a file, without its name. */
+/* Returns the error for such a file, without its name. */
 static const char *complaint(const void *bytes, size_t n)
 {
 	int64_t sum;

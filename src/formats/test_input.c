@@ -1,4 +1,4 @@
-/* test_input.c: lines and wholes, from memory and files, plain and compressed, of any length. */
+/* test_input.c: tests reading by line and as a whole, from memory and files, plain and compressed, of any length. */
 #include "input.h"
 
 #include "io.h"
@@ -9,7 +9,7 @@
 
 static struct err err;
 
-/* Lines of `text` must come back as they are, in the end in one piece. */
+/* The lines of `text` must be returned unchanged, and finally all of it in one piece. */
 static void check_lines(struct input *in, const char *text, size_t n)
 {
 	size_t at = 0;

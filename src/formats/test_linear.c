@@ -1,9 +1,8 @@
-/* test_linear.c: reading takes time linear in the size of the input, whatever its content.
+/* test_linear.c: tests that reading takes time linear in the size of the input, for any content.
  *
- * Each sample gets a run of something at each place where a word of it begins or ends, of three lengths, and the steps
- * of reading are counted: of detection, and of each reader. Twice as long a run may take twice as many more steps, and
- * where it takes four times as many there is a loop in a loop. The steps for doubling arrays and tables are between
- * the two.
+ * Into each sample, a run of something is inserted wherever a word begins or ends, in three lengths, and the steps of
+ * reading are counted: of detection, and of each reader. Doubling the run may double the additional steps; if it
+ * quadruples them, there is a loop within a loop. The steps for doubling arrays and tables are in between.
  */
 #include "buf.h"
 #include "count_steps.h"
@@ -17,8 +16,8 @@
 #include <zlib.h>
 
 #define SHORT		256u	/* bytes of the shortest run in a sample */
-#define LONGER		8192u	/* the same of two things: what is copied or hashed shows only when it is long */
-#define SLACK		6000u	/* steps, of tables that happen to grow */
+#define LONGER		8192u	/* the same for two things: copying or hashing only shows in long runs */
+#define SLACK		6000u	/* steps, for tables that happen to grow */
 
 static const struct format_options by_default;
 static const struct format_options all_options = {
@@ -29,7 +28,7 @@ static const struct format_options all_options = {
 
 /* --- Measuring --- */
 
-/* Steps of reading as `f`, or with NULL of detecting the format and reading it. */
+/* Counts the steps of reading as `f`, or, with NULL, of detecting the format and reading it. */
 static uint64_t steps_of_reading(const struct format *f, const struct format_options *options, const struct buf *text)
 {
 	struct format_options o = *options;
@@ -46,7 +45,7 @@ static uint64_t steps_of_reading(const struct format *f, const struct format_opt
 	return steps;
 }
 
-/* Makes a text with so many bytes (more or less) of what comes again. */
+/* Makes a text with about `n` bytes of repetitions. */
 typedef void make_fn(const void *what, size_t n, struct buf *out);
 
 static const char *described(const void *what, make_fn *make)
@@ -64,7 +63,7 @@ static const char *described(const void *what, make_fn *make)
 	return text;
 }
 
-/* Unless this is set, reading is what is measured. */
+/* If set, measures this instead of reading. */
 static uint64_t (*measured)(const struct buf *text);
 
 static uint64_t steps_of(const struct format *f, const struct format_options *o, const struct buf *text)
@@ -86,7 +85,7 @@ static bool grows_linearly(const struct format *f, const struct format_options *
 	return s[2] < s[1] || s[1] < s[0] || s[2] - s[1] <= 3 * (s[1] - s[0]) + SLACK;
 }
 
-/* If a longer input is detected as another format there is a step, which is gone once all lengths are longer. */
+/* If a longer input is detected as another format, the steps jump; the jump disappears once all lengths are longer. */
 static bool is_linear(const struct format *f, const struct format_options *o, const void *what, make_fn *make,
 		      size_t shortest)
 {
@@ -105,7 +104,7 @@ static bool is_linear(const struct format *f, const struct format_options *o, co
 struct run {
 	const char *sample;
 	size_t at;
-	const char *first, *second;	/* half of the run is the one, half the other; NULL: all is the first */
+	const char *first, *second;	/* half of the run is the first, half the second; NULL: all is the first */
 	size_t first_size, second_size;
 };
 
@@ -131,13 +130,13 @@ static int kind_of(char c)
 	return isalpha((unsigned char)c) ? 'a' : isdigit((unsigned char)c) ? '0' : c;
 }
 
-/* Before the `i`th byte, or behind all of them. */
+/* Tells whether a word begins or ends before byte `i`, or whether it is the end. */
 static bool is_boundary(const char *text, size_t i)
 {
 	return i == 0 || !text[i] || kind_of(text[i - 1]) != kind_of(text[i]);
 }
 
-/* Calls `check` for each sample, as itself and as whatever it is taken for, at each boundary. */
+/* Calls `check` for each sample, as its own format and as the one detected, at each boundary. */
 static void at_each_boundary(bool (*check)(const struct format *f, const char *sample, size_t at))
 {
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
@@ -154,10 +153,10 @@ static void at_each_boundary(bool (*check)(const struct format *f, const char *s
 	}
 }
 
-/* Bytes that are something to some format, and one of each other kind. */
+/* Bytes that have a meaning in some format, and one of each other kind. */
 static const char odd[] = "\0\t\n\v\f\r !\"#$%&'()*+,-./09:;<=>?@AR[\\]^_`aefx{|}~\x7f\x80\xc3\xff";
 
-/* Every byte at each boundary in full; otherwise every third, and other ones at the next boundary. */
+/* In full runs, every byte at each boundary; otherwise every third, and others at the next boundary. */
 static size_t stride(void)
 {
 	return getenv("STROBE_TEST_IN_FULL") ? 1 : 3;
@@ -196,7 +195,7 @@ TEST(blanks_and_then_words_of_any_byte_cost_what_their_length_is)
 	at_each_boundary(check_words);
 }
 
-/* Repeats the text from here to the next boundary, to the end of its line, and to the end of the line after that. */
+/* Repeats the text from here to the next boundary, to the end of its line, and to the end of the next line. */
 static bool check_pieces(const struct format *f, const char *sample, size_t at)
 {
 	const char *p = sample + at, *end = p, *line = p;
@@ -222,19 +221,19 @@ TEST(a_repeated_piece_costs_time_linear_in_its_length)
 	at_each_boundary(check_pieces);
 }
 
-/* --- Two things that come again, each of which is fine alone --- */
+/* --- Two repeated things, each of which is harmless alone --- */
 
 static const struct pair {
-	const char *format, *head, *first, *middle, *second, *tail;	/* a % in what comes again is how often it has */
+	const char *format, *head, *first, *middle, *second, *tail;	/* % is the number of repetitions */
 } pairs[] = {
-	/* Names that have a long module in common. */
+	/* Names that share a long module. */
 	{ "perf", "php 1 1.0: 1 cycles:\n\t 1 ", "a->", "b (/", "m", ")\n\n" },
 	{ "perf", "php 1 1.0: 1 cycles:\n\t 1 ", "[unknown]->", "[unknown] (/", "m", ")\n\n" },
 	{ "perf", "php 1 1.0: 1 cycles:\n", "\t 1 a (/b)\n", "\t 1 ", "x", " (/b)\n\n" },
 	{ "perf", "php 1 1.0: 1 cycles:\n\t 1 a (/b)\n ", "[", "x", "]", "\n\t 1 b (/b)\n\n" },
 	{ "perf-sched", "php 1/1 1.0: sched:sched_switch: prev_comm=php", " next_comm=", " prev_pid=1", " next_pid=",
 	  "\n\n" },
-	/* Functions that have a long file in common. */
+	/* Functions that share a long file. */
 	{ "callgrind", "events: Ir\nfl=(1) ", "x", "\n", "fn=f%\n1 1\n", "" },
 	{ "callgrind", "events: Ir\nfn=(1) ", "x", "\n", "fl=f%\nfn=(1)\n1 1\n", "" },
 	{ "callgrind", "events: Ir\nob=(1) ", "x", "\n", "fn=f%\n1 1\n", "" },
@@ -294,7 +293,7 @@ static void put_member(struct buf *out, char c)
 	buf_put(out, member, sizeof(member));
 }
 
-/* A file of gzip whose members have a byte each is decompressed byte by byte, behind what detection looks at. */
+/* A gzip file with a byte per member is decompressed byte by byte, after the bytes used for detection. */
 static void make_members(const void *what, size_t n, struct buf *out)
 {
 	const char *const *parts = what;
@@ -325,7 +324,7 @@ TEST(input_that_comes_byte_by_byte_costs_what_its_length_is)
 
 /* --- Comparing --- */
 
-/* Makes a function of each line, with the directory of a release in place of each \1. */
+/* Makes a function of each line, replacing each \1 with the directory of a release. */
 static struct profile *functions_of(const struct buf *text, const char *release)
 {
 	struct profile *p = profile_new();

@@ -1,4 +1,4 @@
-/* test_lines.c: executed lines survive formats that can hold them, and change nothing in others. */
+/* test_lines.c: tests that executed lines survive formats that support them, and change nothing in others. */
 #include "format.h"
 #include "round_trip.h"
 #include "test.h"
@@ -55,7 +55,7 @@ TEST(readers_of_functions_get_functions)
 	}
 }
 
-/* Nor does a profile without lines get some because a file has one number for definition and line. */
+/* Conversely, a profile without lines must not get any from a file with one number for definition and line. */
 TEST(no_lines_come_of_nothing)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(with_lines); i++) {
@@ -91,7 +91,7 @@ TEST(formats_without_lines_are_written_by_function)
 	}
 }
 
-/* One function, and a line of it that some other program noted. */
+/* A file with one function, and one of its lines, written by another program. */
 TEST(speedscope_files_of_others_have_one_line_per_frame)
 {
 	static const char text[] = "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":["

@@ -1,4 +1,4 @@
-/* test_pprof.c: profile.proto there and back, and what others write in it. */
+/* test_pprof.c: tests round trips of profile.proto, and files of other writers. */
 #include "format.h"
 #include "pprof.h"
 #include "protobuf.h"
@@ -65,7 +65,7 @@ TEST(one_column_alone_is_written)
 	profile_free(back);
 }
 
-/* "\0" is a character like others there, what is not UTF-8 is none. */
+/* "\0" is a normal character there, but invalid UTF-8 is not allowed. */
 TEST(names_of_any_bytes_are_made_safe_and_that_is_said)
 {
 	struct profile *p = profile_new(), *back;
@@ -129,7 +129,7 @@ static void put_label(struct buf *sample, uint64_t key, uint64_t value)
 	buf_done(&m);
 }
 
-/* Location 10 is inlined() within main.main(), 11 an address; values that are not packed; two labels per sample. */
+/* Location 10 is inlined() within main.main(), 11 an address; values are not packed; two labels per sample. */
 static void put_foreign(struct buf *b, uint64_t location)
 {
 	struct buf m, line;
@@ -221,7 +221,7 @@ static int count_samples(void *data, const struct pprof_sample *s, struct err *e
 	return 0;
 }
 
-/* The same time again in seconds, and the number of samples again. */
+/* The same time again in seconds, and the same number of samples again. */
 TEST(values_of_one_column_are_not_added_up)
 {
 	struct profile *p = profile_new();

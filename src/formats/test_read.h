@@ -1,4 +1,4 @@
-/* test_read.h: for tests of readers: a text becomes a profile, and a profile lines. */
+/* test_read.h: converts texts to profiles, and profiles to lines, for tests of readers. */
 #ifndef FORMATS_TEST_READ_H
 #define FORMATS_TEST_READ_H
 
@@ -7,7 +7,7 @@
 
 static struct err err;		/* error of the last read_text */
 
-/* NULL if it cannot be read. */
+/* Returns NULL if it cannot be read. */
 static inline struct profile *read_text(const char *text)
 {
 	struct profile *p = profile_new();
@@ -18,7 +18,7 @@ static inline struct profile *read_text(const char *text)
 	return p;
 }
 
-/* Or why there is no profile; holds until the next call. */
+/* Returns the lines, or why there is no profile; valid until the next call. */
 static inline const char *lines_of(const struct profile *p)
 {
 	static char text[8000];

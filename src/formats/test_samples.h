@@ -1,6 +1,6 @@
-/* test_samples.h: inputs of each format, for tests of detection and of what reading costs.
+/* test_samples.h: inputs of each format, for tests of detection and of the cost of reading.
  *
- * A new format gets a line here: its shortest usual input, and odd ones that look like another's. */
+ * Add a line here for each new format: its shortest usual input, and odd ones that look like another format. */
 #ifndef FORMATS_TEST_SAMPLES_H
 #define FORMATS_TEST_SAMPLES_H
 
@@ -26,8 +26,7 @@ static const struct {
 	{ "perf", "php 4152 12.345678:     250000 cpu-clock: \n"
 	  "\t    55d1534c0bdb zend_hash_find+0x11 (/usr/bin/php8.2)\n"
 	  "\t    55d1534c0a00 main+0x5 (/usr/bin/php8.2)\n\n" },
-	/* Events of the scheduler are perf script too: perf-sched, which reads their times, is asked for by its
-	 * name. */
+	/* Events of the scheduler are perf script, too: perf-sched, which reads their times, must be selected by name. */
 	{ "perf", "php  4152 [000]   7.500000: sched:sched_switch: prev_comm=php prev_pid=4152 prev_prio=120 "
 	  "prev_state=S ==> next_comm=cat next_pid=8 next_prio=120\n"
 	  "\t    7f0855d10bdb poll+0x2f (/lib/libc.so.6)\n\n" },

@@ -1,12 +1,12 @@
-/* test_sniff.c: each format's sample is taken for that format, and by no other reader for more. */
+/* test_sniff.c: tests that each format's sample is detected as that format, with the highest confidence. */
 #include "format.h"
 #include "mem.h"
 #include "test.h"
 #include "test_samples.h"
 #include <string.h>
 
-/* Returns the format whose reader is the surest of the first `n` bytes, NULL if none is. They are copied, so that a
- * memory checker finds reads behind them. */
+/* Returns the format with the highest confidence for the first `n` bytes, NULL if there is none. They are copied, so
+ * that a memory checker detects reads beyond them. */
 static const char *surest(const char *text, size_t n)
 {
 	_cleanup_(freep) char *copy = xmalloc(n);
@@ -35,14 +35,14 @@ TEST(each_sample_is_taken_for_what_it_is)
 	}
 }
 
-/* A text may be cut off anywhere: it is that format's or nobody's, and nothing is read behind its end. */
+/* A text may be truncated anywhere: it must be detected as its format or as none, without reading beyond its end. */
 TEST(the_start_of_a_sample_is_no_other_format)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		for (size_t n = strlen(samples[i].text); n > 0; n--) {
 			const char *best = surest(samples[i].text, n);
 
-			/* So far a single line that ends with a number may be folded stacks of one frame. */
+			/* Until then, a single line that ends with a number may be folded stacks of one frame. */
 			if (n > 20 && samples[i].format[0] != 'f' && best && strcmp(best, "folded"))
 				CHECK_STR(best, samples[i].format);
 		}
@@ -53,7 +53,7 @@ TEST(other_files_match_no_format)
 	static const char *const others[] = {
 		"hello\nworld\n", "<?php\necho 1;\n", "a,b,c\n1,2,3\n", "#!/bin/sh\necho no\n", "{\"a\": 1}\n",
 		"# Title\n\nText (see #1).\n", "1\n2\n3\n", "name:\n  - a\n", "chapter\n12",
-		/* Two of GHC's profiles, and a table. */
+		/* Two profiles of GHC, and a table. */
 		"\tMon Nov 23 06:40 2026 Time and Allocation Profiling Report  (Final)\n\n\t   prog +RTS -p -RTS 1000\n\n"
 		"COST CENTRE MODULE    SRC                 %time %alloc\n\n"
 		"sieve       Main      prog.hs:(4,1)-(6,50) 86.5   60.1\nmain        Main      prog.hs:10:1-30      11.5   39.8\n"

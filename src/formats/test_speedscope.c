@@ -1,4 +1,4 @@
-/* test_speedscope.c: speedscope's files there and back, and those of others. */
+/* test_speedscope.c: tests round trips of speedscope files, and those of other writers. */
 #include "chart.h"
 #include "test.h"
 #include "test_charted.h"
@@ -18,7 +18,7 @@ TEST(a_profile_survives_a_round_trip)
 		p->start_ns = 1700000000000000001;
 		p->end_ns = 1700000000500000002;
 		p->period_ns = 10000000;
-		/* Above what a double holds. */
+		/* More than a double can represent. */
 		profile_add(p, 3, 1, (INT64_C(1) << 53) + 1);
 		back = there_and_back(&format_speedscope, p, UINT32_MAX);
 		CHECK(back && same_lines(p, back));

@@ -1,4 +1,4 @@
-/* test_stacks.c: stacks printed by other tools, and the differences to the scripts that collapse them. */
+/* test_stacks.c: tests stacks printed by other tools, and the differences from the scripts that collapse them. */
 #include "format.h"
 #include "mem.h"
 #include "stacks.h"
@@ -8,7 +8,7 @@ static struct err err;
 static char written[1 << 16];
 static int skipped;		/* result of reading */
 
-/* `text` read and written as folded stacks, "" after an error. */
+/* Reads `text` and returns it as folded stacks, "" after an error. */
 static const char *with(const struct format *f, const struct format_options *o, const char *text)
 {
 	struct profile *p = profile_new();
@@ -149,7 +149,7 @@ TEST(three_lines_of_dtrace_are_a_header)
 	CHECK_STR(collapse(&format_dtrace, "a\nb\nc\nd\n1\n"), "d 1\n");
 }
 
-/* stackcollapse.pl takes the leaves of the first stack for the header. */
+/* stackcollapse.pl mistakes the leaves of the first stack for the header. */
 TEST(dtrace_without_a_header_loses_no_frame)
 {
 	CHECK_STR(collapse(&format_dtrace, "\n m`leaf+0x1\n m`mid+0x2\n m`root+0x1\n 2\n"), "m`root;m`mid;m`leaf 2\n");
@@ -172,7 +172,7 @@ TEST(what_else_is_in_the_key_of_a_map_is_the_root)
 	CHECK_STR(collapse(&format_bpftrace, "@[, php]: 4\n"), "php 4\n");
 }
 
-/* stackcollapse-bpftrace.pl knows neither. */
+/* stackcollapse-bpftrace.pl supports neither. */
 TEST(maps_may_have_names_and_stacks_may_stand_last_in_the_key)
 {
 	CHECK_STR(collapse(&format_bpftrace, "@on_cpu[\n b\n a\n]: 3\n@[php, \n c\n]: 2\n"), "a;b 3\nphp;c 2\n");
@@ -214,7 +214,7 @@ TEST(each_backtrace_of_gdb_counts_one)
 		  "poll 2\n");
 }
 
-/* stackcollapse-gdb.pl loses or joins some stacks of each of these inputs. */
+/* stackcollapse-gdb.pl loses or merges some stacks of each of these inputs. */
 TEST(backtraces_of_gdb_need_no_empty_line_between_them)
 {
 	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#1  0x2 in main () from x\nThread 2 (LWP 5):\n"
@@ -308,7 +308,7 @@ TEST(all_values_of_go_are_columns)
 	profile_free(p);
 }
 
-/* stackcollapse-go.pl reads samples of exactly two values, and takes "12: 1" for a count of 1. */
+/* stackcollapse-go.pl only reads samples with exactly two values, and treats "12: 1" as a count of 1. */
 TEST(samples_of_go_may_have_any_number_of_values)
 {
 	CHECK_STR(collapse(&format_go, "Samples:\ngoroutine/count[dflt]\n 12: 1\nLocations\n 1: 0x1 M=1 f a:1 s=0\n"),

@@ -1,4 +1,4 @@
-/* test_traces.c: traces of every call: Xdebug's and SPX's. */
+/* test_traces.c: tests traces of every call: Xdebug's and SPX's. */
 #include "format.h"
 #include "mem.h"
 #include "test.h"
@@ -9,7 +9,7 @@ static struct err err;
 static char written[1 << 14];
 static int skipped;
 
-/* One column of `text` as folded stacks, with what is below zero as well; "" after an error. */
+/* Returns one column of `text` as folded stacks, including negative values; "" after an error. */
 static const char *column(const struct format *f, const struct format_options *o, const char *text, const char *name)
 {
 	struct profile *p = profile_new();
@@ -77,7 +77,7 @@ TEST(a_trace_may_begin_inside_of_a_function)
 {
 	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t5\t1\t3\t0\n",
 			 NULL), "a 1000000000\n");
-	/* exit() ends what had begun before. */
+	/* exit() ends functions that had begun before the trace. */
 	CHECK_INT(skipped, 0);
 	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t10\t1\t3\t0\n",
 			 NULL), "a 1000000000\n");
@@ -112,7 +112,7 @@ static const char spx[] =
 	"1 0 3000.0000 120.0000\n1 1 3000.0000 120.0000\n1 0 3500.0000 120.0000\n0 0 4000.0000 90.0000\n"
 	"[functions]\n/a.php\nA::f\nstrlen\n";
 
-/* The same as later versions write it. */
+/* The same in the format of later versions. */
 static const char shorter[] =
 	"[events]\n0|0|a0|a100\n5|1|1000|50\n1f|2|500|\n-r1|100|100\n-1|1400|-130\n6|r1||\n-r1|500|\n-0|500|-30\n"
 	"[functions]\n/a.php:1:/a.php\n/a.php:3:A::f\n:0:strlen\n";

@@ -1,4 +1,4 @@
-/* test_xhprof.c: pairs of caller and callee become a tree whose tables are theirs. */
+/* test_xhprof.c: tests that pairs of caller and callee become a tree whose tables have the measured values. */
 #include "edge_list.h"
 #include "edges.h"
 #include "format.h"
@@ -18,7 +18,7 @@ static struct profile *read_text(const char *text)
 	return p;
 }
 
-/* "main() 5,main();a 3": one column, in the order of nodes. */
+/* Returns "main() 5,main();a 3": one column, in the order of nodes. */
 static const char *tree_of(const struct profile *p, const char *column)
 {
 	static char text[4000];
@@ -86,7 +86,7 @@ TEST(json_is_read_the_same_and_both_clocks_give_the_time_off_the_cpu)
 	CHECK_STR(tree_of(p, "allocated_bytes"), "main() 999,main();sleep 0");
 	CHECK_STR(p->columns[3].name, "off_cpu_ns");
 	profile_free(p);
-	/* A microsecond less than nothing is rounding. */
+	/* A microsecond below zero is a rounding error. */
 	p = read_text("{\"main()\":{\"ct\":1,\"wt\":100,\"cpu\":30},\"main()==>f\":{\"ct\":1,\"wt\":15,\"cpu\":16}}");
 	CHECK_STR(p ? tree_of(p, "off_cpu_ns") : "nothing", "main() 71000,main();f 0");
 	profile_free(p);
@@ -116,7 +116,7 @@ TEST(an_export_has_a_request_per_line)
 
 TEST(what_a_function_called_is_divided_among_its_callers_and_adds_up)
 {
-	/* c took 30 below a and 10 below b: three quarters and one of what it called; its calls were 1 and 2. */
+	/* c took 30 below a and 10 below b: three quarters and one quarter of its callees; its calls were 1 and 2. */
 	struct profile *p = read_text(
 		"{\"main()\":{\"ct\":1,\"wt\":100,\"mu\":90},\"main()==>a\":{\"ct\":1,\"wt\":50,\"mu\":0},"
 		"\"main()==>b\":{\"ct\":1,\"wt\":20,\"mu\":0},\"a==>c\":{\"ct\":1,\"wt\":30,\"mu\":1000},"
@@ -148,7 +148,7 @@ TEST(recursion_stands_once_per_level_and_circles_end)
 		return;
 	CHECK_STR(tree_of(p, "wall_ns"), "main() 1000,main();r 3000,main();r;r 4000,main();r;r;r 2000");
 	profile_free(p);
-	/* a calls b, b calls a, and nobody else does; and one that calls itself. */
+	/* a calls b, b calls a, and nothing else calls them; and a function that calls itself. */
 	p = read_text("{\"a==>b\":{\"ct\":3,\"wt\":6},\"b==>a\":{\"ct\":2,\"wt\":4},\"s==>s\":{\"ct\":1,\"wt\":1}}");
 	CHECK(p != NULL);
 	if (!p)
@@ -196,7 +196,7 @@ TEST(a_hundred_thousand_levels_are_a_tree)
 	profile_free(p);
 }
 
-/* Twenty layers of four functions that all call all of the next: 4^20 stacks. */
+/* Twenty layers of four functions that each call all of the next: 4^20 stacks. */
 TEST(pairs_that_stand_for_more_stacks_than_there_is_memory_are_folded_visibly)
 {
 	struct profile *p;
@@ -337,7 +337,7 @@ TEST(a_function_that_is_above_itself_has_the_level_in_its_name)
 	profile_free(p);
 }
 
-/* One caller per function: then nothing is lost but what is below a microsecond, and the trees have none of that. */
+/* With one caller per function, only fractions of microseconds are lost, and these trees have none. */
 TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 {
 	const struct format *const both[] = { &format_xhprof, &format_xhprof_json };
@@ -349,7 +349,7 @@ TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 		uint32_t calls = profile_column(top, "calls", "count");
 		uint32_t off = profile_column(p, "off_cpu_ns", "nanoseconds");
 
-		/* The tree below main(), with the column that is made on reading. */
+		/* The tree below main(), with the column that is added on reading. */
 		for (uint32_t n = 1; n < p->node_count; n++)
 			if (p->columns[1].self[n] - p->columns[2].self[n] != -1000)
 				profile_add(p, n, off, p->columns[1].self[n] - p->columns[2].self[n]);
@@ -358,7 +358,7 @@ TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 		profile_add(top, profile_child(top, PROFILE_ROOT, main), calls, 1);
 		for (uint32_t n = 1; n < p->node_count; n++) {
 			uint32_t f = profile_frame(top, profile_name(p, p->node_frames[n]), (struct str){ "", 0 }, 0);
-			/* Nodes of `top` are one more than those of `p`. */
+			/* Numbers of nodes in `top` are one higher than in `p`. */
 			uint32_t node = profile_child(top, p->parents[n] + 1, f);
 
 			CHECK_INT(node, n + 1);
@@ -373,8 +373,7 @@ TEST(trees_whose_functions_have_one_caller_survive_a_round_trip)
 	}
 }
 
-/* Functions with many callers: where their callees were called from is divided by what they took, and what each took
- * itself stays. */
+/* For functions with many callers, the callees are divided by time, and self values stay the same. */
 TEST(self_values_survive_a_round_trip_of_any_layered_tree)
 {
 	static const struct tree_options o = {
@@ -384,7 +383,7 @@ TEST(self_values_survive_a_round_trip_of_any_layered_tree)
 	for (int i = 0; i < 20; i++) {
 		struct profile *p = tree_by_chance(&o), *back;
 
-		/* Only memory can be below zero. */
+		/* Only memory may be negative. */
 		for (uint32_t n = 0; n < p->node_count; n++)
 			for (uint32_t c = 0; c < 3; c++)
 				p->columns[c].self[n] = llabs(p->columns[c].self[n]);
@@ -402,7 +401,7 @@ TEST(self_values_survive_a_round_trip_of_any_layered_tree)
 	}
 }
 
-/* Any callers, recursion of any kind, and functions that call one another in a circle. */
+/* Any callers, recursion of any kind, and functions that call each other in a cycle. */
 TEST(every_function_of_any_tree_keeps_what_it_took)
 {
 	struct tree_options o = { .nodes = 100, .columns = 3, .column_names = traced };
@@ -442,7 +441,7 @@ static int64_t total_of(const struct profile *p, const char *name, bool *ret_at_
 	return total;
 }
 
-/* Limits from callgrind without levels stay limits when written as xhprof's pairs. */
+/* Limits read from callgrind without levels stay limits when written as xhprof's pairs. */
 TEST(circles_without_levels_stay_limits)
 {
 	static const char text[] = "version: 1\ncreator: callgrind-3\nevents: wall_ns\nfn=main\n1 10000\ncfn=a\ncalls=1 1\n"
@@ -466,7 +465,7 @@ TEST(circles_without_levels_stay_limits)
 	profile_free(back);
 }
 
-/* c took nothing, so that the tree that is made of callgrind's pairs has it beside main(). */
+/* c has no time, so the tree built from callgrind's pairs has it next to main(). */
 TEST(main_stays_one_function_that_was_called_once)
 {
 	static const char text[] = "{\"main()\": {\"ct\": 1, \"wt\": 3}, \"main()==>a\": {\"ct\": 1, \"wt\": 3}, "

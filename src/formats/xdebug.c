@@ -1,4 +1,4 @@
-/* xdebug.c: traces of Xdebug in its format for computers (xdebug.trace_format=1), files *.xt.
+/* xdebug.c: traces of Xdebug in its machine-readable format (xdebug.trace_format=1), files *.xt.
  *
  *	Version: 3.2.0
  *	File format: 4
@@ -10,21 +10,20 @@
  *	               0.038424  114112
  *	TRACE END   [2024-05-06 18:29:01.161547]
  *
- * Fields are divided by a tab: level, number of the call, 0 where a function begins, 1 where it ends (R and A are
- * values that say nothing here), seconds since the start, bytes in use, and the name. The difference between one line
- * and the next belongs to the running function. A call whose end is missing ends where a function of its level or a
- * lower one begins. In a trace that xdebug_start_trace() began, exit() also ends functions that had begun before:
- * their numbers are lower than that of the first call. There may be several traces in one file.
+ * Fields are separated by tabs: level, number of the call, 0 at the start of a function, 1 at its end (R and A are
+ * values, which are ignored), seconds since the start, bytes in use, and the name. The difference between one line
+ * and the next belongs to the running function. A call whose end is missing ends where a function at its level or
+ * below begins. In a trace started by xdebug_start_trace(), exit() also ends functions that had begun before: their
+ * numbers are lower than that of the first call. There may be several traces in one file.
  *
- * Columns: calls, wall_ns, memory_bytes (which a function can give back, so that it is below zero). For
- * `script_values`, which is what stackcollapse-xdebug.php says: microseconds in a column wall_us; and with `calls`, how
- * often each function was called that called none itself.
+ * Columns: calls, wall_ns, memory_bytes (negative if a function frees memory). With `script_values`, like
+ * stackcollapse-xdebug.php: microseconds in a column wall_us; and with `calls`, how often each leaf function was called.
  */
 #include "format.h"
 #include "stacks.h"
 #include "mem.h"
 
-#define FIELDS 6	/* as many as are read of a line */
+#define FIELDS 6	/* fields that are read */
 
 struct call {
 	uint32_t node;
@@ -43,8 +42,8 @@ struct xdebug {
 	size_t frame_capacity;
 
 	bool started, was_start;
-	int64_t first_call;			/* number of the first call of this trace, INT64_MAX before it */
-	int64_t time, bytes;			/* values in the line before */
+	int64_t first_call;			/* number of the first call of this trace; INT64_MAX before it */
+	int64_t time, bytes;			/* values on the previous line */
 	uint64_t events, skipped;
 };
 
@@ -69,7 +68,7 @@ static bool is_word(struct str field, char c)
 	return field.n == 1 && *field.p == c;
 }
 
-/* Time and memory since the line before belong to the function on top. */
+/* Time and memory since the previous line belong to the function on top. */
 static void account(struct xdebug *x, int64_t time, int64_t bytes)
 {
 	if (x->depth) {
@@ -113,7 +112,7 @@ static void begin_call(struct xdebug *x, int64_t level, struct str name)
 	x->was_start = true;
 }
 
-/* False if no such call has begun. */
+/* Returns false if no such call has begun. */
 static bool end_call(struct xdebug *x, int64_t level)
 {
 	while (x->depth && x->stack[x->depth - 1].level > level)
@@ -217,7 +216,7 @@ static int xdebug_read(struct profile *p, struct input *in, const struct format_
 	return x.skipped < INT32_MAX ? (int)x.skipped : INT32_MAX;
 }
 
-/* A trace in the format for people has "->" where this one has tabs. */
+/* In the human-readable format, a trace has "->" where this one has tabs. */
 static int xdebug_sniff(const char *bytes, size_t n)
 {
 	struct str rest = { bytes, n }, line, fields[FIELDS];

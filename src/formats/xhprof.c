@@ -1,17 +1,17 @@
-/* xhprof.c: reads profiles of xhprof, tideways_xhprof and uprofiler, by PHP's serialize() or as JSON:
+/* xhprof.c: reads profiles of xhprof, tideways_xhprof and uprofiler, in PHP's serialize() format or JSON:
  * {"main()": {"ct": 1, "wt": 1234, "mu": …}, "main()==>foo": {…}, …}, times in microseconds.
  *
  *   serialized   a:2:{s:6:"main()";a:2:{s:2:"ct";i:1;s:2:"wt";i:1234;}s:13:"main()==>foo";a:…}
  *   JSON         the same object; also as "profile" of an object that has "meta", as XHGui exports it, whose "url" and
- *                "request_ts_micro" or "SERVER" are taken too where they are there
+ *                "request_ts_micro" or "SERVER" are used, too, if present
  *
- *   samples      {"1380818838.141923": "main()==>foo==>bar", …}: what xhprof_sample_disable() returns, the time of each
- *                sample in seconds and its stack; in both ways of writing
+ *   samples      {"1380818838.141923": "main()==>foo==>bar", …}: what xhprof_sample_disable() returns, the time of
+ *                each sample in seconds and its stack; in either format
  *
- * edge_list.h says how the pairs become a profile. Keys of values that are not known there are passed over; a pair without
- * any known one is none. Numbers may be written as integers or fractions; what cannot be a number, does not fit into 64 bits or
- * counts less than none is an error. Times and memory below zero are kept: clocks were set back, and memory is given back. Where
- * "samples" were counted, as xhprof_write.c does it for sampling profiles, ct says the same and is not taken for calls.
+ * edge_list.h says how the pairs become a profile. Unknown keys are ignored, and so is a pair without any known one.
+ * Numbers may be integers or fractions; anything else, numbers that do not fit into 64 bits, and negative counts are
+ * errors. Negative times and memory are kept: clocks may be set back, and memory is freed. If there are "samples", as
+ * xhprof_write.c writes for sampling profiles, ct has the same value and does not count calls.
  *
  * Caps: 256 MB of text, EDGE_LIST_MAX pairs, 128 KB of a pair's name, 4 MB of a sample's stack.
  */
@@ -27,9 +27,9 @@
 #include <math.h>
 #include <string.h>
 
-#define TEXT_MAX	((size_t)256 << 20)	/* bytes of one such file */
+#define TEXT_MAX	((size_t)256 << 20)	/* limit of a file */
 #define NAME_MAX_BYTES	(2u * 65536)		/* two names and the arrow */
-#define STACK_MAX	(4u << 20)		/* bytes of one sample */
+#define STACK_MAX	(4u << 20)		/* limit of one sample */
 #define MILLION		1000000
 
 /* The input being read: pairs, or samples. */
@@ -37,8 +37,8 @@ struct xhprof {
 	struct edge_list *edges;
 	struct profile *profile;
 	size_t samples;
-	int64_t units[EDGE_VALUES];	/* units of the profile per unit of the input */
-	bool has_parts;			/* parts of a sample were met */
+	int64_t units[EDGE_VALUES];	/* the profile's units per unit of the input */
+	bool has_parts;			/* fractional samples were found */
 };
 
 /* The values of one pair read so far. */
@@ -47,14 +47,14 @@ struct values {
 	unsigned set;
 };
 
-/* A number as it is written: whole, or a real one, as in averages. */
+/* A number as written: an integer, or a fraction, as in averages. */
 struct number {
 	bool is_real, is_too_large;
 	int64_t whole;
 	double real;
 };
 
-/* Whether `n` times `unit` fits. */
+/* Multiplies `n` by `unit`; returns whether the result fits. */
 static bool scale(const struct number *n, int64_t unit, int64_t *ret)
 {
 	double real = n->real * (double)unit;
@@ -120,7 +120,7 @@ static void cover(struct profile *p, struct str key)
 	profile_cover(p, at, at);
 }
 
-/* "main()==>foo==>bar" */
+/* Adds "main()==>foo==>bar". */
 static int add_sample(struct xhprof *x, struct str key, struct str stack, struct err *err)
 {
 	uint32_t node = PROFILE_ROOT, column = profile_column(x->profile, "samples", "count");
@@ -170,7 +170,7 @@ static bool take(struct text *t, const char *word)
 	return true;
 }
 
-/* Digits up to the character `until`, which is taken too. */
+/* Reads digits up to and including the character `until`. */
 static bool take_size(struct text *t, char until, size_t *ret)
 {
 	size_t n = 0;
@@ -285,7 +285,7 @@ static int read_serialized(struct xhprof *x, const char *bytes, size_t n, struct
 
 /* --- JSON --- */
 
-/* As mongoexport writes what does not fit into a double: {"$numberLong": "5"}. */
+/* mongoexport writes numbers that do not fit into a double as {"$numberLong": "5"}. */
 static bool read_long_number(const char *text, struct number *ret)
 {
 	char *end;
@@ -365,7 +365,8 @@ static void read_meta(struct profile *p, json_t *meta, bool is_first)
 		profile_cover(p, (int64_t)seconds * 1000000000 + ns, (int64_t)seconds * 1000000000 + ns);
 }
 
-/* Jansson takes no NUL in a key, and the names of PHP's anonymous classes have one: it becomes its symbol, U+2400. */
+/* Jansson rejects NULs in keys, but names of PHP's anonymous classes contain one: it is replaced by its symbol,
+ * U+2400. */
 static char *without_nul(const char *bytes, size_t n)
 {
 	char *copy, *p;
@@ -376,7 +377,7 @@ static char *without_nul(const char *bytes, size_t n)
 	while ((p = memchr(p, '\\', (size_t)(copy + n - p)))) {
 		if (copy + n - p >= 6 && !memcmp(p, "\\u0000", 6))
 			memcpy(p, "\\u2400", 6);
-		p += copy + n - p > 1 ? 2 : 1;		/* an escaped backslash begins nothing */
+		p += copy + n - p > 1 ? 2 : 1;		/* skips an escaped backslash */
 	}
 	return copy;
 }
@@ -405,7 +406,7 @@ static unsigned lines_in(const char *p, const char *end)
 	return n;
 }
 
-/* XHGui exports a request per line. */
+/* XHGui exports one request per line. */
 static int read_json(struct xhprof *x, const char *bytes, size_t n, struct err *err)
 {
 	_cleanup_(freep) char *copy = without_nul(bytes, n);
@@ -448,7 +449,7 @@ static bool is_json_sample(const char *p, const char *end)
 	return end - value > 7 && !memcmp(value, "\"main()", 7);
 }
 
-/* Both begin with a name, and soon after has to stand what xhprof counts. */
+/* Both formats begin with a name, soon followed by one of xhprof's keys. */
 static int xhprof_sniff(const char *bytes, size_t n)
 {
 	const char *p = skip_space(bytes, bytes + n);
@@ -486,8 +487,8 @@ static int read_all(struct xhprof *x, const char *bytes, size_t n, struct profil
 	return r < 0 || (x->has_parts && x->units[EDGE_SAMPLES] == 1) ? r : add_all(x, p, err);
 }
 
-/* Values are read in the units of the profile. Samples are counted in whole ones, or, from their beginning, in millionths, once
- * parts of one have been met. */
+/* Values are read in the units of the profile. Samples are counted as integers, or, starting over, in millionths once
+ * a fraction is found. */
 static int read_in(int64_t samples, const char *bytes, size_t n, struct profile *p, bool *ret_has_parts, struct err *err)
 {
 	struct edge_list_column columns[EDGE_VALUES];
@@ -536,6 +537,6 @@ const struct format format_xhprof = {
 	.has_edges = true,
 };
 
-/* The same to read: content tells how it is written. */
+/* Reading is the same: the content determines the format. */
 const struct format format_xhprof_json = { "xhprof-json", "xhprof.json", NULL, xhprof_read, xhprof_write_json,
 	.about = "the same as JSON", .has_edges = true };

@@ -1,17 +1,16 @@
-/* xhprof_write.c: pairs of caller and callee, by PHP's serialize() or as JSON; xhprof.c has the layout.
+/* xhprof_write.c: pairs of caller and callee, in PHP's serialize() format or JSON; xhprof.c has the layout.
  *
  *	key	column			per pair
- *	ct	calls			how often it was called; where calls were not counted, how many samples were below
- *	wt	wall_ns / 1000		with all that was called; of a sampling profile it is samples × period
+ *	ct	calls			number of calls; if calls were not counted, the number of samples below
+ *	wt	wall_ns / 1000		inclusive; in a sampling profile, samples × period
  *	cpu	cpu_ns / 1000
  *	mu	memory_bytes
  *	pmu	peak_memory_bytes
  *	mem.na, mem.nf, mem.aa		allocations, frees, allocated_bytes
- *	samples	samples			which the originals' page knows, too
+ *	samples	samples			also supported by the originals' web page
  *
- * Times are cut down to whole microseconds, never rounded up: so no function takes less than what it calls. The root is
- * main(), unless the profile has one main() below it that holds everything. off_cpu_ns is wt less cpu when it is read
- * again.
+ * Times are truncated to whole microseconds, never rounded up, so that no function has less than its callees. The
+ * root is main(), unless a single main() below it has everything. off_cpu_ns is computed as wt less cpu on reading.
  */
 #include "xhprof_write.h"
 #include "amount.h"
@@ -29,11 +28,11 @@ struct writer {
 	struct buf *out, key;		/* key: "caller==>callee" */
 	struct notes notes;
 	bool json;
-	uint32_t calls, samples;	/* columns; UINT32_MAX if they are not there */
+	uint32_t calls, samples;	/* columns; UINT32_MAX if missing */
 	struct {
 		uint32_t column;
 		enum edge_value value;
-	} values[EDGE_VALUES];		/* those that are written, without ct */
+	} values[EDGE_VALUES];		/* values to be written, without ct */
 	unsigned value_count;
 };
 
@@ -79,8 +78,8 @@ static bool edges_have_main(const struct profile *p)
 	return found;
 }
 
-/* Nothing but main() stands below the root. A tree that was made of edges may have other functions there, for which it
- * found no place. */
+/* Tells whether main() is the only function below the root. A tree built from edges may have other functions there,
+ * for which it found no place. */
 static bool has_main(const struct profile *p)
 {
 	return p->edges ? edges_have_main(p) : tree_has_main(p);
@@ -115,7 +114,7 @@ static void choose_values(struct writer *w, uint32_t column)
 	}
 }
 
-/* Replaces the arrow in a name by a placeholder and keeps all else. */
+/* Replaces the arrow in a name with a placeholder. */
 static void put_name_bytes(struct writer *w, struct str name)
 {
 	const char *arrow;
@@ -155,7 +154,7 @@ static void put_text(struct writer *w, struct str s)
 	}
 }
 
-/* Returns the value of one sample in the profile: a million if there are fractions of counts. */
+/* Returns the value of one sample in the profile: a million if there are fractional counts. */
 static int64_t scale_of_samples(const struct writer *w)
 {
 	return w->samples == UINT32_MAX ? 1 : profile_scale(w->profile, w->samples);
@@ -180,7 +179,7 @@ static int64_t scaled_down(int64_t v, int64_t scale)
 	return v / scale - (v % scale < 0);
 }
 
-/* `inclusive` gives what a column has for this pair. */
+/* `inclusive` returns a column's value for this pair. */
 static void put_values(struct writer *w, int64_t calls, int64_t (*inclusive)(const struct writer *, uint32_t, uint32_t),
 		       uint32_t pair)
 {
@@ -251,8 +250,8 @@ static void put_pair(struct writer *w, uint32_t pair, bool alone)
 	put_values(w, calls_of(w, pair), of_pair, pair);
 }
 
-/* Returns the function to write as a mark, or UINT32_MAX. Profilers of this format never write a function as its own caller
- * under one name, so such a pair tells our reader that recursion levels do not separate cycles of calls. */
+/* Returns the function to write as a mark, or UINT32_MAX. Profilers of this format never write a function as its own
+ * caller under the same name, so such a pair tells our reader that recursion levels do not separate cycles of calls. */
 static uint32_t find_mark(const struct writer *w)
 {
 	const struct edges *e = w->edges;

@@ -1,4 +1,4 @@
-/* xhprof_write.h: a profile as what xhprof, tideways_xhprof and uprofiler return. */
+/* xhprof_write.h: writes a profile in the form returned by xhprof, tideways_xhprof and uprofiler. */
 #ifndef FORMATS_XHPROF_WRITE_H
 #define FORMATS_XHPROF_WRITE_H
 

@@ -1,4 +1,4 @@
-/* amount.c: values of columns as people read them; web/src/amount.ts has the same rules. */
+/* amount.c: formats values of columns for people; web/src/amount.ts has the same rules. */
 
 #include "amount.h"
 
@@ -51,7 +51,7 @@ void amount_put_millionths(struct buf *b, int64_t value)
 		buf_putc(b, (char)('0' + part * 10 / 1000000));
 }
 
-/* Digits behind the point that make three in all. */
+/* Returns the number of decimals for three digits in all. */
 static int decimals_of(double v, int most)
 {
 	int n = 0;
@@ -61,7 +61,7 @@ static int decimals_of(double v, int most)
 	return n;
 }
 
-/* Half of the last digit is rounded up, as JavaScript does. The product is exact: it has 60 bits at most. */
+/* Rounds half of the last digit up, like JavaScript. The product is exact: it has 60 bits at most. */
 static double rounded(double v, int decimals)
 {
 	static const double powers[] = { 1, 10, 100 };
@@ -80,7 +80,8 @@ static double unit_of(const struct step *step)
 	return step->size == 600e9 ? 60e9 : step->size;
 }
 
-/* A value that is rounded up to the next unit has that one: 1.00 s, not 1000 ms. Never fewer digits than the whole part has, and none behind the point of the smallest unit. */
+/* A value that rounds up to the next unit is shown in that unit: 1.00 s, not 1000 ms. All digits of the integer part
+ * are shown, and the smallest unit has no decimals. */
 static void put_scaled(struct buf *b, int64_t value, const struct step *steps, size_t n)
 {
 	double magnitude = value < 0 ? -(double)value : (double)value, shown;
@@ -99,7 +100,7 @@ static void put_scaled(struct buf *b, int64_t value, const struct step *steps, s
 	buf_puts(b, steps[i].name);
 }
 
-/* Without zeros at the end. */
+/* Omits trailing zeros. */
 static void put_parts(struct buf *b, int64_t value)
 {
 	uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value, unit = 1000000, rounded, part;

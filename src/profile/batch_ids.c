@@ -1,4 +1,4 @@
-/* batch_ids.c: an array in order, and a map of the same ids. */
+/* batch_ids.c: keeps an ordered array and a map of the same ids. */
 #include "batch_ids.h"
 
 #include "mem.h"
@@ -47,7 +47,7 @@ void batch_ids_keep(struct batch_ids *b, const uint64_t *open, size_t open_count
 	for (size_t i = 0; i < open_count; i++)
 		map_set(&is_open, open[i], 1);
 	b->count = 0;
-	map_clear(&b->known);		/* a map has no removal */
+	map_clear(&b->known);		/* maps do not support removal */
 	for (size_t i = 0; i < before; i++) {
 		if (i + last < before && map_get(&is_open, b->ids[i]) == MAP_NONE)
 			continue;

@@ -1,7 +1,7 @@
-/* batch_ids.h: the ids of committed batches, by which a sink recognizes one that is delivered again.
+/* batch_ids.h: the ids of committed batches, by which a sink recognizes redelivered batches.
  *
- * Ids are kept in the order in which they were added, BATCH_IDS_MAX at most. Their owner drops those that nobody can
- * deliver again; where they are saved is its affair, too.
+ * At most BATCH_IDS_MAX ids are kept, in the order in which they were added. Their owner saves them, and drops those
+ * that can no longer be redelivered.
  */
 #ifndef PROFILE_BATCH_IDS_H
 #define PROFILE_BATCH_IDS_H
@@ -24,8 +24,8 @@ struct batch_ids {
 void batch_ids_init(struct batch_ids *b);
 void batch_ids_done(struct batch_ids *b);
 
-bool batch_ids_has(const struct batch_ids *b, uint64_t id);	/* 0 is no id and never there */
-void batch_ids_add(struct batch_ids *b, uint64_t id);		/* 0, and one that is there, change nothing */
+bool batch_ids_has(const struct batch_ids *b, uint64_t id);	/* always false for 0, which means no id */
+void batch_ids_add(struct batch_ids *b, uint64_t id);		/* does nothing for 0 and for known ids */
 
 /* Drops all ids but the last `last` ones and those in `open`. */
 void batch_ids_keep(struct batch_ids *b, const uint64_t *open, size_t open_count, size_t last);

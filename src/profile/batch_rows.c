@@ -1,4 +1,4 @@
-/* batch_rows.c: rows of nodes and values, and the profiles that they stand for. */
+/* batch_rows.c: sorts and merges rows of nodes and values, and converts them to profiles. */
 #include "batch_rows.h"
 #include "mem.h"
 #include "saturate.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MERGED_LEAST	256u		/* below that, rows are not worth merging before the end */
+#define MERGED_LEAST	256u		/* fewer rows are not merged before the end */
 
 static bool is_in_order(const struct batch_rows *r)
 {
@@ -23,7 +23,7 @@ static int compare_keys(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Nodes with their row, in order. */
+/* Returns the nodes with their row, in order. */
 static uint64_t *sorted_keys(const struct batch_rows *r)
 {
 	uint64_t *keys = xmalloc(r->count * sizeof(*keys));
@@ -92,7 +92,7 @@ void batch_rows_done(struct batch_rows *r)
 /* The nodes of the current profile, by shared node. */
 struct places {
 	const struct profile *stacks;
-	uint64_t *nodes;			/* the number of the entry, from 1, and the node */
+	uint64_t *nodes;			/* number of the entry, from 1, and node */
 	uint32_t *path;
 	size_t path_capacity;
 };

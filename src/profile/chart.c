@@ -1,4 +1,4 @@
-/* chart.c: keeps charts consistent while they are made. */
+/* chart.c: keeps charts consistent while they are built. */
 #include "chart.h"
 #include "mem.h"
 #include <assert.h>
@@ -22,7 +22,7 @@ struct chart *chart_free(struct chart *c)
 	return NULL;
 }
 
-/* Open calls above `depth` have ended by `at`. */
+/* Ends the open calls above `depth`, by `at` at the latest. */
 static void end_above(struct chart *c, uint32_t depth, int64_t at)
 {
 	for (; c->depth > depth; c->depth--) {
@@ -32,7 +32,7 @@ static void end_above(struct chart *c, uint32_t depth, int64_t at)
 	}
 }
 
-/* Nesting goes by nodes rather than by times, many of which are equal. */
+/* Nesting is determined by nodes rather than by times, many of which are equal. */
 static uint32_t depth_of(const struct chart *c, const struct profile *p, uint32_t node)
 {
 	uint32_t depth = c->depth, parent = p->parents[node];
@@ -93,7 +93,7 @@ void chart_walk(const struct chart *c, void (*open)(void *data, uint32_t call), 
 	for (uint32_t i = 0; i <= c->count; i++) {
 		uint32_t left = i < c->count ? c->calls[i].depth : 0;
 
-		assert(left <= depth);		/* a call lies in one that stands before it */
+		assert(left <= depth);		/* a call is nested in an earlier one */
 		while (depth > left)
 			close(data, stack[--depth]);
 		if (i == c->count)

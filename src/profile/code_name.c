@@ -1,4 +1,4 @@
-/* code_name.c: takes paths and lines out of names. */
+/* code_name.c: extracts paths and lines from names. */
 
 #include "code_name.h"
 
@@ -9,8 +9,8 @@
 
 #define EVAL " : eval()'d code"
 
-/* Prefixes of a path that is not the whole name. xhprof keeps the last two parts of paths, so behind these a path may
- * begin without a slash. */
+/* Prefixes of a path within a name. xhprof keeps only the last two parts of paths, so a path after these may begin
+ * without a slash. */
 static const char *const marks[] = { "compile ", "run_init::", "load::", "eval::", "{closure}::" };
 
 static bool is_digit(char c)
@@ -32,8 +32,8 @@ bool code_name_is_closure(struct str name)
 	return text_has(name, "{closure");
 }
 
-/* Bytes of a line at `at`, 0 if there is none: "(41)" before the end of a closure or eval, ":41" before the end of a
- * closure, ":41$0" in an anonymous class, "/3-5" or "/3" behind a closure. */
+/* Returns the size of a line number at `at`, 0 if there is none: "(41)" before the end of a closure or eval, ":41"
+ * before the end of a closure, ":41$0" in an anonymous class, "/3-5" or "/3" after a closure. */
 static size_t line_at(struct str s, size_t at, bool closure, size_t *ret_number)
 {
 	size_t n = strchr("(:/", s.p[at]) && s.p[at] ? digits(s, at + 1) : 0, end = at + 1 + n;
@@ -59,7 +59,8 @@ static size_t line_at(struct str s, size_t at, bool closure, size_t *ret_number)
 	return at + 1 + n == s.n ? n + 1 : 0;
 }
 
-/* Behind the scheme of a stream, as of "phar:///srv/shop.phar/cart.php", which belongs to the name and not to the path. */
+/* Skips the scheme of a stream, as in "phar:///srv/shop.phar/cart.php", which belongs to the name rather than the
+ * path. */
 static size_t behind_scheme(struct str name, size_t at)
 {
 	size_t i = at;
@@ -69,7 +70,7 @@ static size_t behind_scheme(struct str name, size_t at)
 	return i > at && text_starts((struct str){ name.p + i, name.n - i }, "://") ? i + 3 : at;
 }
 
-/* The start of the absolute path that stands at `at`, SIZE_MAX if there is none. */
+/* Returns the start of the absolute path at `at`, SIZE_MAX if there is none. */
 static size_t absolute_path(struct str name, size_t at)
 {
 	size_t begin = at < name.n ? behind_scheme(name, at) : at;
@@ -102,7 +103,7 @@ static size_t path_begin(struct str name)
 	begin = path_of_closure(name);
 	if (begin != SIZE_MAX)
 		return begin;
-	/* One byte lies between, which is a NUL unless a format had no place for it. */
+	/* One byte precedes the path: a NUL unless a format could not store it. */
 	at = memmem(name.p, name.n, "@anonymous", 10);
 	return at ? absolute_path(name, (size_t)(at - name.p) + 11) : SIZE_MAX;
 }
@@ -137,7 +138,7 @@ void code_name_put(struct buf *b, struct str name, struct str path, uint32_t *re
 			buf_putc(b, name.p[i++]);
 			continue;
 		}
-		/* A line has no more than ten digits. */
+		/* A line has at most ten digits. */
 		for (*ret_line = 0; number < name.n && is_digit(name.p[number]); number++)
 			*ret_line = *ret_line * 10 + (uint32_t)(name.p[number] - '0');
 		i += n;
@@ -158,7 +159,7 @@ bool code_name_put_generated(struct buf *b, struct str name)
 	bool any = false;
 
 	for (size_t i = 0, n; i < name.n; i += n ? n : 1) {
-		/* Not the end of a word. */
+		/* Must not continue a word. */
 		n = i && isalnum((unsigned char)name.p[i - 1]) ? 0 : hash_at(name, i);
 		buf_putc(b, n ? '*' : name.p[i]);
 		any |= n > 0;

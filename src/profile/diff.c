@@ -1,4 +1,4 @@
-/* diff.c: the union of two trees, one of them scaled to the other. */
+/* diff.c: unites two trees, one of them scaled to the other. */
 
 #include "diff.h"
 
@@ -26,7 +26,7 @@ static void add_stacks(struct profile *into, uint32_t to, const struct profile *
 	}
 }
 
-/* Their edges, where one of them has some. */
+/* Unites edges, if either has some. */
 static void unite_edges(struct profile *into, const struct profile *from, uint32_t column, uint32_t to,
 			const uint32_t *frames)
 {
@@ -50,7 +50,7 @@ static bool have_edges(const struct profile *a, const struct profile *b)
 
 /* --- Scaling --- */
 
-/* Nodes by the rank of their frames: how values are rounded does not depend on the store that they came from. */
+/* Sorts nodes by the rank of their frames, so that rounding does not depend on the store they came from. */
 static uint32_t *nodes_by_rank(const struct profile *p)
 {
 	_cleanup_(freep) uint32_t *ranks = profile_rank_frames(p), *ends = xcalloc((size_t)p->frame_count + 1, sizeof(*ends));
@@ -65,8 +65,8 @@ static uint32_t *nodes_by_rank(const struct profile *p)
 	return list;
 }
 
-/* Visits nodes parents first, and each subtree as a whole: the sum so far is rounded, and a node gets by how much it
- * grew. So the sum of a subtree is off by less than one, as is that of everything. */
+/* Visits nodes parents first, each subtree as a whole: the running sum is rounded, and a node gets its increase. So
+ * the sum of a subtree is off by less than one, and so is the total. */
 static void scale_column(struct profile *p, uint32_t to)
 {
 	const struct profile_scaling *scaling = &p->columns[to].scaling;
@@ -101,7 +101,7 @@ static void scale_column(struct profile *p, uint32_t to)
 	}
 }
 
-/* As difffolded.pl -n, in the order of its operations. */
+/* Like difffolded.pl -n, with the same order of operations. */
 static void scale_truncating(struct profile *p, uint32_t to, uint32_t from, int64_t numerator, int64_t denominator)
 {
 	for (uint32_t n = 0; n < p->node_count; n++) {
@@ -111,7 +111,7 @@ static void scale_truncating(struct profile *p, uint32_t to, uint32_t from, int6
 	}
 }
 
-/* A side, and what it was before its stacks were filtered. */
+/* One side, and its total before its stacks were filtered. */
 struct measure {
 	const struct profile *p, *whole;
 	uint32_t column, whole_column;
@@ -124,7 +124,7 @@ static struct measure measure(const struct profile *p, uint32_t column, const st
 	return found == UINT32_MAX ? (struct measure){ p, p, column, column } : (struct measure){ p, whole, column, found };
 }
 
-/* In the unit that the side has by now. */
+/* Converts to the current unit of the side. */
 static double in_unit(const struct measure *m, double v)
 {
 	return v * (double)profile_scale(m->p, m->column) / (double)profile_scale(m->whole, m->whole_column);
@@ -140,7 +140,8 @@ static double weight_of(const struct measure *m)
 	return in_unit(m, diff_sample_weight(m->whole, m->whole_column));
 }
 
-/* Millionths: a label that says so, or how often the outermost functions of a trace were called. 0 if neither is known. */
+/* Returns the number of requests in millionths: from a label, or from how often the outermost functions of a trace
+ * were called. 0 if unknown. */
 static int64_t requests_of(const struct profile *p)
 {
 	const char *label = labels_get(&p->labels, "requests");
@@ -162,7 +163,7 @@ static int64_t duration_of(const struct profile *p)
 	return p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0;
 }
 
-/* The scale of `before`, as a multiplier and a divisor; not above zero if it is unknown. */
+/* Computes the scale of `before` as a multiplier and a divisor; not above zero if it is unknown. */
 static void find_fraction(const struct measure *a, const struct measure *b, enum diff_scale scale, int64_t *ret_numerator, int64_t *ret_denominator)
 {
 	*ret_numerator = *ret_denominator = 1;

@@ -1,11 +1,11 @@
 /* diff.h: compares two profiles stack by stack.
  *
  * The result is a profile with the stacks of both and two columns of self values, "before" and "after", so that
- * removed stacks are as visible as new ones. Where the two cover different amounts (one hour against one day), `before` is
- * scaled to `after`: by a fraction of whole numbers and rounded along the walk of the
- * tree, so that every subtree is right to one unit and the sum of all self deltas is the delta of the totals, always.
+ * removed stacks are as visible as new ones. If the two cover different amounts (an hour and a day), `before` is
+ * scaled to `after`, by a fraction of integers, and rounded while walking the tree, so that every subtree is accurate
+ * to one unit, and the self deltas always add up to the delta of the totals.
  *
- * Two samples of one thing are never equal. diff_noise tells how much of a change may be noise.
+ * Two samples of the same program are never equal. diff_noise estimates how much of a change may be noise.
  */
 #ifndef PROFILE_DIFF_H
 #define PROFILE_DIFF_H
@@ -15,86 +15,87 @@
 
 enum diff_scale {
 	DIFF_AS_IT_IS,
-	DIFF_BY_TOTAL,		/* as if both had the same total: shares are compared */
+	DIFF_BY_TOTAL,		/* as if both had the same total: compares shares */
 	DIFF_BY_RATE,		/* as if both covered the same time */
-	DIFF_BY_REQUESTS,	/* as if both had as many requests */
+	DIFF_BY_REQUESTS,	/* as if both had the same number of requests */
 };
 
 struct diff_options {
 	enum diff_scale scale;
-	const struct profile *whole_a, *whole_b;	/* both sides before their stacks were filtered, or their outlines, which give the scale;
-							 * NULL: the sides themselves */
-	const char *scale_key;		/* names the choice of the scale in sentences: "scale="; NULL: "--normalize " */
-	bool strip_hex;			/* 0x… in names becomes 0x..., so that addresses do not keep stacks apart */
-	bool as_written;		/* paths and lines in names are compared too, as difffolded.pl does */
-	bool truncate;			/* scaled values are cut to whole numbers each, as difffolded.pl does: loses
-					 * sums */
+	const struct profile *whole_a, *whole_b;	/* both sides before their stacks were filtered, or their
+							 * outlines, which determine the scale; NULL: the sides
+							 * themselves */
+	const char *scale_key;		/* how errors name the option for the scale: "scale="; NULL: "--normalize " */
+	bool strip_hex;			/* 0x… in names becomes 0x..., so that addresses do not separate stacks */
+	bool as_written;		/* compare paths and lines in names, too, like difffolded.pl */
+	bool truncate;			/* truncate each scaled value to an integer, like difffolded.pl: sums become
+					 * inaccurate */
 };
 
 struct diff {
 	struct profile *profile;
-	uint32_t before, after;		/* its columns, self values, both in the scale of `after` */
-	uint32_t measured;		/* `before` as it was measured; the same column if nothing is scaled */
-	struct profile_scaling scaling;	/* measured to before, of what is taken together: a function, an arrow, everything */
-	uint32_t *files_before;		/* by frame: its file before, a string of `profile`; that of the frame itself if it has not moved */
+	uint32_t before, after;		/* its columns: self values, both in the scale of `after` */
+	uint32_t measured;		/* `before` as measured; the same column if nothing is scaled */
+	struct profile_scaling scaling;	/* from `measured` to `before`, for sums: a function, an arrow, everything */
+	uint32_t *files_before;		/* by frame: its file before, a string of `profile`; unchanged if it has not moved */
 	double factor;			/* the same as a number */
 	double unfiltered_after;		/* the total of `after` before its stacks were filtered; 0: they are not */
-	double before_weight, after_weight;	/* value of one sample here; 0: not sampled but measured */
+	double before_weight, after_weight;	/* value of one sample here; 0: measured, not sampled */
 	bool shares;			/* scaled by total */
 	bool truncated;			/* scaled values are cut, as requested */
 };
 
-/* Compares a column of `a` (before) with one of `b` (after), function by function as pair_frames.h pairs them. Returns -EINVAL when it cannot be scaled as requested:
- * nothing is known of times or requests, or a total is not above zero. diff_done frees what is in `ret`. */
+/* Compares a column of `a` (before) with one of `b` (after), function by function, paired by pair_frames.h. Returns
+ * -EINVAL if it cannot be scaled as requested: times or requests are unknown, or a total is not above zero. The
+ * caller frees `ret` with diff_done. */
 int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
 		 const struct diff_options *o, struct diff *ret, struct err *err);
 void diff_done(struct diff *d);
 
-/* Everything that scales and noise depend on, in three nodes: the totals, those of the outermost functions, times and
- * labels. So a filter of stacks
- * need not keep the profile that it was given. */
+/* Reduces a profile to three nodes with everything that scales and noise depend on: the total, those of the outermost
+ * functions, times and labels. So a filter of stacks need not keep its input. */
 struct profile *diff_outline(const struct profile *p);
 
-/* Whether they can be scaled that way. */
+/* Tells whether the profiles can be scaled that way. */
 bool diff_can_scale(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b, enum diff_scale scale);
 
-/* The columns to compare: `wanted` if it is not NULL, else the one that is shown of `a`, or of `b`, or the first that
- * both have. Without such a column, each side's own shown one, which diff_check refuses. UINT32_MAX: missing. */
+/* Finds the columns to compare: `wanted` if it is not NULL, else the default column of `a`, or of `b`, or the first
+ * that both have. Without a common column, each side's own default, which diff_check refuses. UINT32_MAX: missing. */
 void diff_columns(const struct profile *a, const struct profile *b, const char *wanted, uint32_t *ret_a,
 		  uint32_t *ret_b);
 
-/* Parts of counts (PROFILE_MILLIONTHS) are in both columns, or in none: a column of whole counts becomes one with parts where the other
- * one has them. */
+/* Makes both columns have parts of counts (PROFILE_MILLIONTHS), or neither: a column of whole counts is converted if
+ * the other one has parts. */
 void diff_align(struct profile *a, uint32_t column_a, struct profile *b, uint32_t column_b);
 
-/* Standard error of the difference between two values, in the scale of `after`; 0 if both were measured. `whole_after`
- * is what shares are of, unless stacks were filtered: then they are of all stacks. */
+/* Returns the standard error of the difference between two values, in the scale of `after`; 0 if both were measured.
+ * `whole_after` is the total that shares refer to; if stacks were filtered, shares refer to all stacks. */
 double diff_error(const struct diff *d, double before, double after, double whole_after);
 
-/* The least significant difference: `sigma` standard errors, and half a sample more. */
+/* Returns the smallest significant difference: `sigma` standard errors plus half a sample. */
 double diff_noise(const struct diff *d, double sigma, double before, double after, double whole_after);
 
-/* The number of standard errors above which chance alone shows one of `count` values as changed in less than
- * one of twenty comparisons. */
+/* Returns the number of standard errors that one of `count` values exceeds by chance in fewer than one in twenty
+ * comparisons. */
 double diff_sigma(size_t count);
 
 /* The number of standard errors for the functions of a difference, and the total that its shares refer to. */
 double diff_usual_sigma(const struct diff *d);
 double diff_total_after(const struct diff *d);
 
-/* The value of one sample in a column, 0 if its values are not samples. */
+/* Returns the value of one sample in a column, 0 if its values are not samples. */
 double diff_sample_weight(const struct profile *p, uint32_t column);
 
-/* Why a comparison says little, or nothing at all. */
+/* A reason why a comparison is of little use, or of none. */
 struct diff_doubts {
 	struct diff_doubt {
-		bool fatal;		/* it makes no sense */
+		bool fatal;		/* the comparison makes no sense */
 		char text[320];		/* a sentence without a full stop */
 	} items[8];
 	size_t count;
 };
 
-/* `name_a` and `name_b` are for the sentences. */
+/* `name_a` and `name_b` are used in the sentences. */
 void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, const struct profile *b,
 		uint32_t column_b, const char *name_b, enum diff_scale scale, struct diff_doubts *ret);
 

@@ -1,8 +1,8 @@
 /* diff_check.c: checks that two profiles are comparable, and estimates the noise of a difference.
  *
- * A function that n of N samples hit would be hit by another number of another N samples: the standard error of n is
- * sqrt(n (1 - n/N)). Samples are taken as independent here. They are less than that where one slow request has many,
- * so that this noise is the least that there is.
+ * If n of N samples hit a function, another N samples would hit it a different number of times: the standard error of
+ * n is sqrt(n (1 - n/N)). This assumes that samples are independent. If one slow request has many, they are not, so
+ * the estimate is a lower limit.
  */
 
 #include "diff.h"
@@ -44,14 +44,14 @@ void diff_columns(const struct profile *a, const struct profile *b, const char *
 			return;
 }
 
-/* The first of two counts of a difference. */
+/* Tells whether this is the first of two counts of a difference. */
 static bool is_before(const char *name)
 {
 	return !strcmp(name, "before") || !strcmp(name, "before_measured");
 }
 
-/* Samples count as one, time that was made of samples as what one stands for. Two counts of folded stacks are taken for
- * samples too: they mostly are. */
+/* Columns of samples have weight 1, times made of samples the time of one sample. The two counts of a folded
+ * difference are also treated as samples, which they mostly are. */
 double diff_sample_weight(const struct profile *p, uint32_t column)
 {
 	const struct profile_column *c = &p->columns[column];
@@ -76,7 +76,7 @@ double diff_error(const struct diff *d, double before, double after, double whol
 	after = after > 0 ? after : 0;
 	if (wa <= 0 && wb <= 0)
 		return 0;
-	/* The share that both would have if nothing had changed, as far as both together tell. */
+	/* The share that both would have if nothing had changed, estimated from both together. */
 	if (wa <= 0)
 		expected = before;
 	else if (wb <= 0)
@@ -84,7 +84,7 @@ double diff_error(const struct diff *d, double before, double after, double whol
 	else
 		expected = (before / wa + after / wb) / (1 / wa + 1 / wb);
 	variance = expected * (wa + wb);
-	/* With few samples on one side that is too good to be true. */
+	/* With few samples on one side, this is too optimistic. */
 	apart = before * wa + after * wb;
 	variance = apart > variance ? apart : variance;
 	if (d->shares && whole_after > 0)

@@ -1,4 +1,4 @@
-/* edges.c: nodes and pairs, found by number; how edges of several profiles become one's. */
+/* edges.c: finds nodes and pairs by number, and merges the edges of several profiles. */
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"
@@ -78,7 +78,7 @@ void edges_add(struct edges *into, const struct edges *from, const struct edges_
 
 		nodes[n] = n == EDGES_ROOT ? EDGES_ROOT :
 					     edges_node(into, to->frames[node->frame], to->fold ? 0 : node->level);
-		/* Two that become one may have called each other. */
+		/* Two nodes that are merged may have called each other. */
 		if (!node->once || taken[nodes[n]] || (to->fold && n != EDGES_ROOT))
 			edges_not_once(into, nodes[n]);
 		taken[nodes[n]] = true;
@@ -103,7 +103,7 @@ static int64_t scaled(int64_t v, int64_t numerator, int64_t denominator)
 	return quotient > INT64_MAX ? INT64_MAX : quotient < INT64_MIN ? INT64_MIN : (int64_t)quotient;
 }
 
-/* Self values are rounded along the row of nodes, so that all of them are the whole. */
+/* Rounds self values cumulatively over the nodes, so that they add up to the rounded total. */
 void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator, int64_t denominator)
 {
 	int64_t sum = 0, given = 0;

@@ -6,9 +6,9 @@
 
 #define NONE UINT32_MAX
 
-/* The pairs sorted by one of their ends. */
+/* The pairs, sorted by one of their ends. */
 struct by_end {
-	uint32_t *first;	/* by node, and one more: where its pairs begin in the list */
+	uint32_t *first;	/* by node, plus one: index of its first pair in the list */
 	uint32_t *list;
 };
 
@@ -33,10 +33,10 @@ static void by_end_done(struct by_end *b)
 struct search {
 	const struct edges *e;
 	struct by_end callees;
-	uint32_t *number, *lowest;	/* by node: in the order in which they were met; NONE: not yet */
-	uint32_t *next;			/* by node: the next of its pairs to visit */
-	uint32_t *path, path_count;	/* from where the search began to where it is */
-	uint32_t *open, open_count;	/* met, and of no circle yet */
+	uint32_t *number, *lowest;	/* by node: order in which they were visited; NONE: not yet */
+	uint32_t *next;			/* by node: the next of its pairs to be visited */
+	uint32_t *path, path_count;	/* from the start of the search to the current node */
+	uint32_t *open, open_count;	/* visited, but not part of a cycle yet */
 	uint32_t *circle, circles, met;
 };
 

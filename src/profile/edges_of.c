@@ -1,6 +1,6 @@
 /* edges_of.c: the edges of any profile, with functions as fine-grained as the caller wants.
  *
- * In a tree, one walk finds function and level of each node, then each column is added up. */
+ * For a tree, one walk determines the function and level of each node, then each column is added up. */
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"
@@ -13,7 +13,7 @@ struct conversion {
 	const struct edges_options *options;
 	struct edges *edges;
 	uint32_t *identities;	/* by frame: the first frame that is the same function */
-	bool *is_root;		/* by frame: it has the root's name; NULL if the root has none */
+	bool *is_root;		/* by frame: whether it has the root's name; NULL if the root has no name */
 };
 
 static uint32_t *find_identities(const struct profile *p, enum edges_identity by)
@@ -156,7 +156,7 @@ struct edges *edges_of(const struct profile *p, const struct edges_options *o)
 	_cleanup_(freep) bool *is_root = find_root(p, o->root);
 	struct conversion c = { p, o, edges_new(), identities, is_root };
 
-	assert(!p->edges || (!o->ret_nodes && !o->ret_pairs));		/* they are about a tree */
+	assert(!p->edges || (!o->ret_nodes && !o->ret_pairs));		/* these are only for trees */
 	if (p->edges)
 		add_edges(&c);
 	else

@@ -1,13 +1,14 @@
 /* edges_sums.c: computes the self and total value of each function.
  *
- * If a function has one node at its outermost level, its total is the value of the calls of that node. If not:
+ * If a function's outermost level is a node that occurs once per stack, its total is the value of the calls of that
+ * node. Otherwise:
  *
- *   - A function that cannot come back to itself through others took what it took itself and what its callees took.
- *   - Functions that call each other in a circle took together what each took itself and what was called from the
- *     circle. That is also what the only one of them took that is called from outside.
- *   - Any other of them took no more than that, and no more than its calls took, which count what is below two of
- *     them twice; and no less than itself with what it called outside of the circle. Where values are below zero, as
- *     of memory that was given back, these are no limits, but all that is known.
+ *   - The total of a function that cannot be reached again from its callees is its self value plus its callees.
+ *   - The joint total of functions that call each other in a cycle is the sum of their self values and of calls out
+ *     of the cycle. If only one of them is called from outside, this is also its total.
+ *   - For any other function in a cycle this is an upper limit, and so is the value of its calls, which count some
+ *     calls twice; its self value plus its calls out of the cycle is a lower limit. With negative values, as for
+ *     freed memory, these are not limits, but the best estimates available.
  */
 #include "edges.h"
 #include "mem.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 struct circle {
-	uint32_t nodes, entries;	/* entries: how many of them are called from outside */
+	uint32_t nodes, entries;	/* entries: how many of the nodes are called from outside */
 	int64_t value[PROFILE_COLUMNS];
 };
 
@@ -25,13 +26,13 @@ struct summing {
 	uint32_t columns;
 	const struct profile_column *column;
 	struct edges_sums *sums;
-	uint32_t *base;			/* by frame: the node of its outermost level; UINT32_MAX: none */
-	uint32_t *of;			/* by node: its circle */
+	uint32_t *base;			/* by frame: node of its outermost level; UINT32_MAX: none */
+	uint32_t *of;			/* by node: its cycle */
 	bool *is_entry;			/* by node */
 	struct circle *circles;
-	bool below_zero[PROFILE_COLUMNS];	/* somewhere */
-	int64_t (*in)[PROFILE_COLUMNS], (*out)[PROFILE_COLUMNS];	/* by node: of calls by other functions, and of
-									 * calls out of its circle */
+	bool below_zero[PROFILE_COLUMNS];	/* some value is negative */
+	int64_t (*in)[PROFILE_COLUMNS], (*out)[PROFILE_COLUMNS];	/* by node: calls by other functions, and
+									 * calls out of its cycle */
 };
 
 static void add(const struct summing *s, int64_t *sum, const int64_t *value)
@@ -94,7 +95,7 @@ static void add_circles(struct summing *s)
 	}
 }
 
-/* A function in a circle that has other entrances. */
+/* Computes limits for a function in a cycle with several entries. */
 static void bound(struct summing *s, uint32_t frame, uint32_t node)
 {
 	const struct circle *circle = &s->circles[s->of[node]];
@@ -127,7 +128,7 @@ static void find_total(struct summing *s, uint32_t frame)
 		add(s, total, circle->value);
 	else
 		bound(s, frame, node);
-	/* A total of calls, one's own and those of callees, means nothing. */
+	/* Adding a function's calls to those of its callees would be meaningless. */
 	for (uint32_t c = 0; c < s->columns; c++)
 		if (s->column[c].counts_calls)
 			total[c] = s->sums->self[frame][c];

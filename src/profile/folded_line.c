@@ -1,4 +1,4 @@
-/* folded_line.c: takes a line apart from its end, because names may hold spaces and digits. */
+/* folded_line.c: parses a line from its end, because names may contain spaces and digits. */
 #include "folded_line.h"
 
 static bool is_space(char c)
@@ -11,7 +11,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* "12", "-12", "12.", "12.5". */
+/* Parses "12", "-12", "12.", "12.5". */
 static enum folded_line_kind parse_count(const char *p, const char *end, struct folded_count *ret)
 {
 	bool negative = p < end && *p == '-', overflow = false;
@@ -36,7 +36,7 @@ static enum folded_line_kind parse_count(const char *p, const char *end, struct 
 	return FOLDED_STACK;
 }
 
-/* Takes the number off the end of a line; *end is then where it began. */
+/* Removes the number from the end of a line; *end is then where it began. */
 static enum folded_line_kind take_count(const char *line, const char **end, struct folded_count *ret)
 {
 	const char *count = *end;

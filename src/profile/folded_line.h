@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 enum folded_line_kind {
-	FOLDED_BLANK,		/* nothing but spaces */
+	FOLDED_BLANK,		/* only spaces */
 	FOLDED_STACK,
-	FOLDED_NO_COUNT,	/* does not end with a number, or nothing stands before it */
-	FOLDED_ONE_COUNT,	/* one count only, though two were requested */
-	FOLDED_LARGE_COUNT,	/* above what fits into 63 bits */
+	FOLDED_NO_COUNT,	/* does not end with a number, or has nothing before it */
+	FOLDED_ONE_COUNT,	/* only one count, though two were requested */
+	FOLDED_LARGE_COUNT,	/* does not fit into 63 bits */
 };
 
 struct folded_count {
@@ -19,13 +19,13 @@ struct folded_count {
 };
 
 struct folded_line {
-	struct str stack;		/* "root;…;leaf", into the line; no ; at its end */
+	struct str stack;		/* "root;…;leaf", points into the line; without a trailing ; */
 	struct folded_count count;	/* the last number */
 	struct folded_count before;	/* the one before it, if two were requested */
 };
 
-/* Takes a line without its newline; a CR at its end is no part of it. With `two` it is one of a difference, "root;leaf
- * 10 12"; otherwise the 10 would belong to the name. */
+/* Parses a line without its newline; a trailing CR is ignored. With `two` the line is one of a difference, "root;leaf
+ * 10 12"; otherwise the 10 would be part of the name. */
 enum folded_line_kind folded_line_parse(const char *line, size_t n, bool two, struct folded_line *ret);
 
 #endif

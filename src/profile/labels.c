@@ -23,7 +23,7 @@ void labels_done(struct labels *l)
 	labels_init(l);
 }
 
-/* The index of `key`, or the one at which to insert it. */
+/* Returns the index of `key`, or where to insert it. */
 static size_t find(const struct labels *l, const char *key, size_t n, bool *ret_found)
 {
 	size_t low = 0, high = l->count;
@@ -150,7 +150,7 @@ void labels_put(const struct labels *l, struct buf *out)
 	}
 }
 
-/* Appends the text of [p, end) with %XX decoded. */
+/* Appends [p, end) with %XX decoded. */
 static void unescape(struct buf *out, const char *p, const char *end)
 {
 	while (p < end) {
@@ -178,7 +178,7 @@ int labels_parse(const char *text, struct labels *ret, struct err *err)
 {
 	_cleanup_(labels_done) struct labels l = { 0 };
 
-	/* People write "pool=api, deploy=7"; keys have no spaces, so those before one are no part of anything. */
+	/* People write "pool=api, deploy=7"; keys have no spaces, so leading ones are skipped. */
 	for (text += strspn(text, ", "); *text; text += strspn(text, ", ")) {
 		const char *end = text + strcspn(text, ",");
 		const char *equals = memchr(text, '=', (size_t)(end - text));

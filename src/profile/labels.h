@@ -1,7 +1,7 @@
 /* labels.h: the labels of a series of samples: entry=index, host=web3, sapi=fpm-fcgi …
  *
- * Sorted by key, each key once, so that equal sets have equal text. Keys match [A-Za-z_][A-Za-z0-9_]* and values are
- * any bytes; readers of labels from outside enforce the caps of wire/strobe_wire.h. */
+ * Sorted by key, each key once, so that equal sets have equal text. Keys match [A-Za-z_][A-Za-z0-9_]* and values may
+ * be any bytes; code that reads external labels enforces the caps of wire/strobe_wire.h. */
 #ifndef PROFILE_LABELS_H
 #define PROFILE_LABELS_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct label {
-	char *key, *value;	/* NUL-terminated; bytes after a NUL of a value are dropped when it is set */
+	char *key, *value;	/* NUL-terminated; a value is truncated at its first NUL */
 };
 
 struct labels {
@@ -25,15 +25,15 @@ void labels_done(struct labels *l);
 void labels_set(struct labels *l, const char *key, size_t key_size, const char *value, size_t value_size);
 const char *labels_get(const struct labels *l, const char *key);	/* NULL if there is none */
 void labels_copy(struct labels *to, const struct labels *from);		/* `to` is replaced */
-void labels_keep_common(struct labels *l, const struct labels *other);	/* drops what differs */
+void labels_keep_common(struct labels *l, const struct labels *other);	/* drops labels that differ */
 
-/* span_id, trace_id and profile_id: every request has its own, so that only runs keep them. */
+/* Tells whether a label is span_id, trace_id or profile_id: they differ in every request, so only runs keep them. */
 bool label_is_of_runs(const char *key, size_t key_size);
 
-/* One unambiguous text per set, key=value joined by commas, with % , = and control bytes of values as %XX. */
+/* Puts an unambiguous text: key=value joined by commas, with % , = and control bytes of values as %XX. */
 void labels_put(const struct labels *l, struct buf *out);
 
-/* Reads such a text; -EINVAL with a sentence for a bad key or no "=". */
+/* Parses such a text; returns -EINVAL with a sentence for an invalid key or a missing "=". */
 int labels_parse(const char *text, struct labels *ret, struct err *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* names.c: visible names of functions. */
+/* names.c: makes names of functions visible. */
 #include "profile.h"
 
 #include "text.h"
 
-/* Spaces of Unicode, and code points without width. */
+/* Tells whether it is a Unicode space or a code point without width. */
 static bool is_blank(uint32_t c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200f) ||
@@ -42,7 +42,7 @@ struct profile *profile_show_names(struct profile *p)
 		}
 	if (!changed)
 		return p;
-	/* Two frames may be the same now. */
+	/* Different frames may have become equal. */
 	r = profile_new();
 	profile_keep_lines(r, p->keeps_lines);
 	profile_keep_chart(r, p->keeps_chart);

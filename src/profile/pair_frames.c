@@ -13,17 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above so many possible pairs of functions with one name in one file, only the order of their lines is used. */
+/* With more possible pairs of functions with the same name and file, only the order of their lines is used. */
 #define PAIRS_MAX 250000u
 
 struct candidate {
-	struct str shown;	/* the name that the result has */
-	struct str name, file;	/* keys of the comparison */
+	struct str shown;	/* the name in the result */
+	struct str name, file;	/* keys for comparison */
 	uint32_t line, frame;
 	bool is_after;
 	uint32_t partner;	/* index of the same function on the other side + 1; 0: none */
-	uint32_t anchor;	/* number of the last function above that both sides have, in this file */
-	int64_t offset;		/* lines from there */
+	uint32_t anchor;	/* number of the last common function before it in this file */
+	int64_t offset;		/* lines from the anchor */
 };
 
 static int by_name_file_line(const void *a, const void *b)
@@ -39,7 +39,7 @@ static int by_name_file_line(const void *a, const void *b)
 
 /* --- Keys of frames --- */
 
-/* Hexadecimal numbers become 0x... */
+/* Replaces hexadecimal numbers by 0x... */
 static struct str without_hex(struct str s, struct intern *names)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -57,7 +57,7 @@ static struct str without_hex(struct str s, struct intern *names)
 	return intern_get(names, intern_add(names, b.data, b.size));
 }
 
-/* A name or file without its lines, and with the path that it has after. */
+/* Removes the lines from a name or file, and maps its path to the later release. */
 static struct str without_place(struct str s, const struct releases *r, bool is_after, struct intern *names,
 				uint32_t *ret_line)
 {
@@ -126,8 +126,7 @@ static size_t next_free(const struct candidate *list, size_t i, size_t end, bool
 	return i;
 }
 
-/* Pairs what has none yet in the order of files and lines, so that functions that moved down together stay
- * themselves. */
+/* Pairs the remaining functions in the order of files and lines, so that functions that moved together stay paired. */
 static void pair_in_order(struct candidate *list, size_t from, size_t end)
 {
 	size_t i = from, j = from;
@@ -141,7 +140,7 @@ static void pair_in_order(struct candidate *list, size_t from, size_t end)
 	}
 }
 
-/* The end of the stretch from `from` on that agrees by name, or by name and file. */
+/* Returns the end of the stretch from `from` on with the same name, or with the same name and file. */
 enum likeness { SAME_NAME, SAME_FILE };
 
 static size_t stretch(const struct candidate *list, size_t from, size_t end, enum likeness likeness)
@@ -166,10 +165,10 @@ static void count_free(const struct candidate *list, size_t from, size_t end, si
 
 /* --- Several functions of one name in one file --- */
 
-/* A function that both sides have, and that is the only one of its name in its file. */
+/* A function on both sides that is the only one with its name in its file. */
 struct anchor {
 	struct str file;
-	uint32_t before, after;		/* its lines */
+	uint32_t before, after;		/* its lines on either side */
 	uint32_t number;
 };
 
@@ -208,7 +207,7 @@ static void find_anchors(const struct candidate *list, size_t n, struct anchors 
 	}
 }
 
-/* The last one above `c`, on the side that the anchors are sorted by. */
+/* Returns the last anchor above `c`, on the side by which the anchors are sorted. */
 static const struct anchor *anchor_above(const struct anchors *a, const struct candidate *c)
 {
 	size_t low = 0, high = a->count;
@@ -250,10 +249,10 @@ static int by_anchor(const void *a, const void *b)
 	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-/* Code that moves keeps its order: where a function may be after, between its neighbors that are paired already. Where both moved
- * by the same number of lines, so did what stands between them. */
+/* Code that moves keeps its order, so a function can only be between its neighbors that are already paired. If both
+ * moved by the same number of lines, so did everything between them. */
 struct span {
-	uint32_t above, above_after, below, below_after;	/* lines of these neighbors; 0, UINT32_MAX: there is none */
+	uint32_t above, above_after, below, below_after;	/* lines of these neighbors; 0, UINT32_MAX: none */
 };
 
 static struct span span_of(const struct candidate *list, size_t from, size_t end, size_t i)
@@ -283,7 +282,8 @@ static bool may_move(struct span s, const struct candidate *before, const struct
 	return after->line >= s.above_after && after->line <= s.below_after;
 }
 
-/* By how many lines most of them moved together; with equal numbers, those that moved least. Returns their number. */
+/* Finds the number of lines by which most of them moved together; for equal counts, the smallest move. Returns the
+ * number of functions. */
 static uint32_t common_shift(const struct candidate *list, size_t from, size_t end, int64_t *ret_shift)
 {
 	struct map counts;
@@ -326,8 +326,8 @@ static void pair_by_shift(struct candidate *list, size_t from, size_t end, int64
 	}
 }
 
-/* All of one function: most of them moved by the same number of lines, past none that is paired. Other closures may
- * have run on one side only, so their order means nothing unless each side has at most one. */
+/* Pairs the closures of one function: most of them moved by the same number of lines, without crossing a paired one.
+ * Other closures may have run on only one side, so their order means nothing unless each side has at most one. */
 static void pair_in_function(struct candidate *list, size_t from, size_t end)
 {
 	bool closures = code_name_is_closure(list[from].name);
@@ -374,7 +374,7 @@ static int by_name_file_frame(const void *a, const void *b)
 	return order ? order : (int)x->is_after - (int)y->is_after;
 }
 
-/* Moves candidates without a partner and with a hash in their name to the end, under the name without it. Returns where they
+/* Moves unpaired candidates with a hash in their name to the end, under the name without the hash. Returns where they
  * begin. */
 static size_t part_generated(struct candidate *list, size_t n, struct intern *names, uint32_t *moved)
 {
@@ -428,7 +428,8 @@ static void pair_only_ones(struct candidate *list, size_t n)
 	}
 }
 
-/* First the only ones of their name in a file, then those among several, then what moved to another file. */
+/* Pairs functions that are unique in a file first, then those with equal names in it, then those that moved to
+ * another file. */
 static void pair_all(struct candidate *list, size_t n)
 {
 	struct anchors anchors = { 0 };
@@ -445,7 +446,7 @@ static void pair_all(struct candidate *list, size_t n)
 		if (before && after)
 			pair_by_place(list, i, end);
 	}
-	/* Closures of one name are as many functions as there are files. */
+	/* Closures with equal names in different files are different functions. */
 	for (size_t i = 0, end; i < n; i = end) {
 		end = stretch(list, i, n, SAME_NAME);
 		if (!text_starts(list[i].name, "{closure"))

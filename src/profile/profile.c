@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Frames are found by a hash of what they are; two frames with one hash go to the next key. */
+/* Frames are found by a hash of their content; on a collision, the next key is used. */
 static uint64_t frame_key(uint32_t name, uint32_t file, uint32_t line)
 {
 	uint64_t h = map_pair(name, file) * 0x9e3779b97f4a7c15ull;
@@ -201,7 +201,7 @@ void profile_refine(struct profile *p, uint32_t column)
 		edges_scale(p->edges, column, column, profile_scale(p, column), 1);
 }
 
-/* Doubles the room for nodes in every array that has one entry per node. Unused room is not touched, so it takes no
+/* Doubles the capacity of every array that has one entry per node. Unused capacity is not touched, so it takes no
  * memory. */
 static __attribute__((noinline)) void set_capacity(struct profile *p, size_t n)
 {
@@ -283,7 +283,7 @@ void profile_take_nodes(struct profile *p, uint32_t count, uint32_t *parents, ui
 	p->node_capacity = count;
 }
 
-/* A number for a frame and a line, by which children are found; without a line it is the frame's. */
+/* Returns the number of a frame and a line, by which children are found; without a line, it is the frame's. */
 #define PLACE_WITH_LINE	0x80000000u
 
 static uint32_t place_of(struct profile *p, uint32_t frame, uint32_t line)
@@ -299,7 +299,7 @@ static uint32_t place_of(struct profile *p, uint32_t frame, uint32_t line)
 	return *slot;
 }
 
-/* Makes the children findable that were only appended. */
+/* Indexes children that were only appended. */
 static void index_children(struct profile *p)
 {
 	assert(p->indexed_count >= 1 && p->indexed_count <= p->node_count);

@@ -1,4 +1,4 @@
-/* profile_merge.c: profiles added to others, and profiles made of parts of others. */
+/* profile_merge.c: merges profiles, and makes profiles from parts of others. */
 
 #include "profile.h"
 
@@ -10,7 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maps the columns of `from` to those of the sum, UINT32_MAX without room, with the multiplier of their values. */
+/* Maps the columns of `from` to those of the sum, UINT32_MAX if there is no room, with the multipliers of their
+ * values. */
 struct merged_columns {
 	uint32_t number[PROFILE_COLUMNS];
 	int64_t factor[PROFILE_COLUMNS];
@@ -39,7 +40,7 @@ static void add_values(struct profile *into, uint32_t to, const struct profile *
 				    saturating_product(from->columns[i].self[node], columns->factor[i]));
 }
 
-/* The frames of `from` as numbers of `into`; the caller frees. */
+/* Returns the frames of `from` as numbers of `into`; the caller frees. */
 static uint32_t *merge_frames(struct profile *into, const struct profile *from)
 {
 	uint32_t *frames = xmalloc((from->frame_count + 1) * sizeof(*frames));
@@ -79,7 +80,7 @@ void profile_describe(struct profile *p, int64_t period_ns, bool mixed_periods, 
 	labels_keep_common(&p->labels, labels);
 }
 
-/* If one of them has edges, both get them; but an estimate that lost its own has none to give. */
+/* If one of them has edges, both get some; but an estimate that lost its own cannot provide any. */
 static void prepare_edges(struct profile *into, const struct profile *from)
 {
 	static const struct edges_options all = { .column = UINT32_MAX };
@@ -99,7 +100,7 @@ static void merge_edges(struct profile *into, const struct profile *from, const 
 	const struct edges_places to = { columns->number, frames, columns->factor, from->column_count, false };
 	struct edges *made = from->edges ? NULL : edges_of(from, &all);
 
-	assert(from->edges || !from->estimated);		/* prepare_edges has seen to that */
+	assert(from->edges || !from->estimated);		/* prepare_edges has ensured that */
 	edges_add(into->edges, made ? made : from->edges, &to);
 	edges_free(made);
 }
@@ -224,7 +225,7 @@ struct profile *profile_filter(const struct profile *p, const bool *keep)
 	return r;
 }
 
-/* Edges know no lines, and stay as they are. */
+/* Edges have no lines, so they stay as they are. */
 struct profile *profile_without_lines(const struct profile *p)
 {
 	struct profile *r = profile_new();

@@ -1,11 +1,11 @@
-/* prune.c: a profile with fewer nodes, whose sums are still right. */
+/* prune.c: reduces the nodes of a profile, keeping its sums. */
 #include "mem.h"
 #include "profile.h"
 #include <assert.h>
 #include <string.h>
 
-/* Totals are counted by their highest five bits: each up to 15 by itself, then 16 parts of each power of two, so that the
- * bound is at most 1/16 above the best one. */
+/* Totals are counted by their highest five bits: up to 15 individually, then in 16 parts per power of two, so that
+ * the limit is at most 1/16 above the best one. */
 #define PARTS		16u
 #define PARTS_BITS	4u
 #define CLASSES		(PARTS + (63u - PARTS_BITS) * PARTS)

@@ -1,4 +1,4 @@
-/* recursion.c: stacks without direct recursion, so that a recursive function is one box at any depth. */
+/* recursion.c: removes direct recursion from stacks, so that a recursive function is one box at any depth. */
 #include "profile.h"
 
 #include "mem.h"

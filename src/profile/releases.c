@@ -1,4 +1,4 @@
-/* releases.c: files vote for the directory of their release. */
+/* releases.c: lets files vote for the directory of their release. */
 
 #include "releases.h"
 
@@ -16,7 +16,7 @@ struct path {
 	bool is_after;
 };
 
-/* From one directory to another. */
+/* A directory that became another one. */
 struct move {
 	struct str from, to;
 	bool absolute;
@@ -53,7 +53,7 @@ void releases_add(struct releases *r, bool is_after, struct str path)
 	r->paths[r->count++] = (struct path){ path, is_after };
 }
 
-/* By their last bytes first, so that paths that end alike are neighbors. */
+/* Compares from the last byte, so that paths with the same end are adjacent. */
 static int compare_ends(struct str a, struct str b)
 {
 	size_t i = a.n, j = b.n;
@@ -80,7 +80,7 @@ static bool equal(struct str a, struct str b)
 	return a.n == b.n && !memcmp(a.p, b.p, a.n);
 }
 
-/* Leaves each path once, and returns those that both sides have in `ret_both`. */
+/* Removes duplicates of paths, and collects those that both sides have in `ret_both`. */
 static size_t take_out_common(struct path *paths, size_t n, struct str *ret_both, size_t *ret_both_count)
 {
 	size_t kept = 0;
@@ -97,7 +97,7 @@ static size_t take_out_common(struct path *paths, size_t n, struct str *ret_both
 	return kept;
 }
 
-/* Cuts the names of files and directories that both end with; false if the last ones differ. */
+/* Removes the common file name and directories from the end of both; returns false if the last ones differ. */
 static bool cut_common_end(struct str *a, struct str *b)
 {
 	size_t n = 0, whole = 0;
@@ -105,7 +105,7 @@ static bool cut_common_end(struct str *a, struct str *b)
 	while (n < a->n && n < b->n && a->p[a->n - n - 1] == b->p[b->n - n - 1])
 		if (a->p[a->n - ++n] == '/')
 			whole = n;
-	/* One path may be the whole end of the other: "lib/a.php" and "new/lib/a.php". */
+	/* One path may be a suffix of the other: "lib/a.php" and "new/lib/a.php". */
 	if (n > whole && ((n == a->n && n < b->n && b->p[b->n - n - 1] == '/') ||
 			  (n == b->n && n < a->n && a->p[a->n - n - 1] == '/')))
 		whole = n;
@@ -121,7 +121,7 @@ static bool is_below(struct str path, struct str directory)
 		directory.p[directory.n - 1] == '/');
 }
 
-/* Makes `m` the move that one path and its neighbor on the other side vote for, if that is a shorter way than `m` is. */
+/* Sets `m` to the move that one path and its neighbor on the other side vote for, if that is a shorter one. */
 static void vote_for(struct str from, const struct path *neighbor, struct move *m)
 {
 	struct str to;
@@ -134,7 +134,7 @@ static void vote_for(struct str from, const struct path *neighbor, struct move *
 		*m = (struct move){ from, to, neighbor->text.p[0] == '/', 1 };
 }
 
-/* Each path before votes by the nearest one after, in the order of their ends. Returns the number of votes. */
+/* Each earlier path votes for the closest later one, in the order of their ends. Returns the number of votes. */
 static size_t vote(const struct path *paths, size_t n, struct move *votes)
 {
 	_cleanup_(freep) struct move *list = xcalloc(n + 1, sizeof(*list));
@@ -179,8 +179,8 @@ static size_t count_votes(struct move *votes, size_t n)
 	return kept;
 }
 
-/* A directory with a file that stayed where it was has not moved. And where files of the program stayed, one other file of a
- * common name, such as index.php, says too little. */
+/* A directory with a file that stayed in place has not moved. And if files of the program stayed, another file with a
+ * common name, such as index.php, is not enough evidence. */
 static bool is_believable(const struct move *m, const struct str *both, size_t both_count)
 {
 	for (size_t i = 0; i < both_count; i++)
@@ -214,7 +214,7 @@ static int by_votes(const void *a, const void *b)
 	return order ? order : by_directories(a, b);
 }
 
-/* Takes the directories with the most votes; below these nothing else has moved. */
+/* Elects the directories with the most votes; nothing else can have moved below these. */
 static void elect(struct releases *r, struct move *votes, size_t n, const struct str *both, size_t both_count)
 {
 	if (n)

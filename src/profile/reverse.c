@@ -1,8 +1,8 @@
-/* reverse.c: turns a profile over: every stack from its leaf to its root.
+/* reverse.c: reverses a profile: every stack from its leaf to its root.
  *
- * Stacks that end alike go together: at first all of them are one group, behind the root. A group is divided by the
- * frame that comes next on the way to the root; each part is a child, and a group again. So the children of a node are
- * known at once and nothing has to be looked up, and a group that is too small to be seen need not be divided.
+ * Stacks with the same end are grouped: initially, all of them are one group, below the root. A group is divided by
+ * the next frame on the way to the root; each part becomes a child, and a group again. So the children of a node are
+ * found together, without lookups, and groups too small to be visible need not be divided.
  */
 #include "profile.h"
 
@@ -13,10 +13,10 @@
 
 struct stack {
 	uint32_t source;	/* node that has the values */
-	uint32_t at;		/* the next on the way to the root */
+	uint32_t at;		/* next node on the way to the root */
 };
 
-/* stacks[first] to stacks[end - 1] stand behind `node` of the turned profile. */
+/* The stacks[first] to stacks[end - 1], which are below `node` of the reversed profile. */
 struct group {
 	uint32_t node;
 	size_t first, end;
@@ -31,14 +31,14 @@ struct reverser {
 	struct stack *stacks, *scratch;
 	size_t count;
 
-	struct group *groups;		/* that are still to be divided */
+	struct group *groups;		/* groups to be divided */
 	size_t group_count, group_capacity;
 
-	uint32_t *places;		/* by frame: the number of stacks that continue with it, then the index for the next of them */
-	uint32_t *frames;		/* those that are in use there, in the order in which they came */
+	uint32_t *places;		/* by frame: number of stacks that continue with it, then the index for the next one */
+	uint32_t *frames;		/* frames in use, in order of occurrence */
 };
 
-/* The stacks that have any value; those of the root itself are no stacks. */
+/* Lists the stacks that have any value; the root itself is not a stack. */
 static void list_stacks(struct reverser *r)
 {
 	for (uint32_t n = 1; n < r->from->node_count; n++)
@@ -57,7 +57,7 @@ static void add_group(struct reverser *r, uint32_t node, size_t first, size_t en
 	r->groups[r->group_count++] = (struct group){ node, first, end };
 }
 
-/* A stack that shares its way with no other. */
+/* Adds the rest of a stack that has its path to itself. */
 static void add_rest(struct reverser *r, uint32_t node, const struct stack *s)
 {
 	for (uint32_t at = s->at; at != PROFILE_ROOT; at = r->from->parents[at])
@@ -76,8 +76,8 @@ static bool is_wide(const struct reverser *r, const struct group *g)
 	return sum >= r->least;
 }
 
-/* Brings stacks with the same next frame together, in the order in which they were; those that have arrived at the root
- * are taken out. Returns how many frames there are, and what goes with them is from *first on. */
+/* Groups stacks with the same next frame, keeping their order, and removes those that have reached the root. Returns
+ * the number of frames; their stacks begin at *first. */
 static size_t sort_stacks(struct reverser *r, const struct group *g, size_t *first)
 {
 	size_t frames = 0, left = 0, at;

@@ -1,4 +1,4 @@
-/* saturate.h: sums, differences and products that stop at the ends of their type, as profile_add does. */
+/* saturate.h: sums, differences and products that saturate at the ends of their type, like profile_add. */
 #ifndef PROFILE_SATURATE_H
 #define PROFILE_SATURATE_H
 

@@ -1,4 +1,4 @@
-/* stack_values.c: a profile as values, and values cut to a profile. */
+/* stack_values.c: converts profiles to values, and prunes values into a profile. */
 #include "stack_values.h"
 
 #include "mem.h"

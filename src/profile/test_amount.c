@@ -1,4 +1,4 @@
-/* test_amount.c: values as people read them. */
+/* test_amount.c: tests values formatted for people. */
 
 #include "amount.h"
 
@@ -67,7 +67,7 @@ TEST(parts_of_a_count_are_shown_behind_the_point)
 	CHECK_STR(amount(INT64_MIN, AMOUNT_MILLIONTHS), "-9,223,372,036,855");
 }
 
-/* "unit, value, words"; of a share the value is "part/whole". tests/web/test_amounts.mjs reads the same table. */
+/* "unit, value, words"; for a share the value is "part/whole". tests/web/test_amounts.mjs reads the same table. */
 static void check_line(char *line)
 {
 	char *value = strchr(line, '\t'), *words = value ? strchr(value + 1, '\t') : NULL, *slash;

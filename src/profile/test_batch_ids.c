@@ -1,4 +1,4 @@
-/* test_batch_ids.c: ids that are known, and those that are dropped. */
+/* test_batch_ids.c: tests which ids are known, and which are dropped. */
 #include "batch_ids.h"
 
 #include "mem.h"

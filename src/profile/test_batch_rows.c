@@ -1,4 +1,5 @@
-/* test_batch_rows.c: rows over shared stacks stand for the same profiles as messages of each series by themselves. */
+/* test_batch_rows.c: tests that rows over shared stacks give the same profiles as adding the messages of each series
+ * separately. */
 #include "batch_rows.h"
 #include "mem.h"
 #include "test.h"
@@ -65,7 +66,7 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)(seed >> 33) % n;
 }
 
-/* A message of random stacks of few functions, with values of either sign. */
+/* Puts a message of random stacks of few functions, with values of either sign. */
 static void put_message(struct buf *out)
 {
 	struct profile *p = profile_new();
@@ -94,7 +95,7 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Each stack with values as a line, sorted; the caller frees. */
+/* Returns each stack with values as a line, sorted; the caller frees. */
 static char *text_of(const struct profile *p)
 {
 	char **lines = xcalloc(p->node_count, sizeof(*lines));
@@ -154,7 +155,7 @@ TEST(they_stand_for_the_profiles_that_the_messages_make)
 			put_message(&bytes);
 			CHECK_INT(strobe_wire_parse(bytes.data, bytes.size, &m), STROBE_WIRE_OK);
 			CHECK_INT(wire_profile_add(alone[k], &m), 0);
-			/* Entries may have both. */
+			/* Entries may have both forms. */
 			CHECK_INT(below(4) ? wire_profile_add_rows(columns[k], stacks, &entries[k].rows, &m) : wire_profile_add(columns[k], &m), 0);
 			buf_done(&bytes);
 		}

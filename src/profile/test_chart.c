@@ -1,4 +1,4 @@
-/* test_chart.c: a chart is consistent whatever it is made from, and goes through files and merges as chart.h says. */
+/* test_chart.c: tests that charts are consistent for any input, and survive files and merges as described in chart.h. */
 #include "chart.h"
 #include "mem.h"
 #include "test.h"
@@ -29,7 +29,7 @@ static struct profile *any_tree(uint32_t nodes)
 	return p;
 }
 
-/* Looks at all pairs, by the definition. */
+/* Checks all pairs against the definition. */
 static bool is_consistent(const struct profile *p, const struct chart *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -63,7 +63,7 @@ static bool same(const struct chart *a, const struct chart *b)
 	return true;
 }
 
-/* Calls as a program makes them. */
+/* Makes calls like a program. */
 static void make_calls(struct profile *p, uint32_t node, int64_t *now)
 {
 	int64_t start = *now;
@@ -145,7 +145,7 @@ TEST(a_walk_opens_and_closes_in_order)
 	struct buf out;
 
 	buf_init(&out);
-	/* Calls without any length, so that only the nodes tell what lies in what. */
+	/* Calls without any length, so that only the nodes tell how they are nested. */
 	chart_add(chart, p, a, 5, 0);
 	chart_add(chart, p, b, 5, 0);
 	chart_add(chart, p, c, 5, 0);
@@ -191,7 +191,7 @@ TEST(a_chart_survives_encoding_on_request)
 	}
 }
 
-/* As where a child that began earlier was merged into it. */
+/* As if a child that began earlier had been merged into it. */
 TEST(a_chart_that_begins_after_its_profile_keeps_its_distance)
 {
 	struct profile *p = any_run(), *back;

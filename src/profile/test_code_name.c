@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The name with its path as <path>, and the line behind it. */
+/* Returns the name with its path as <path>, followed by the line. */
 static const char *shown(const char *name)
 {
 	static char text[300];

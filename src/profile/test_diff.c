@@ -1,5 +1,5 @@
-/* test_diff.c: sums stay right whatever is compared, chance is not taken for change, and what makes no sense is
- * said. */
+/* test_diff.c: tests that sums stay correct in any comparison, noise is not reported as change, and doubtful
+ * comparisons are reported. */
 
 #include "diff.h"
 #include "edges.h"
@@ -28,7 +28,7 @@ static struct profile *random_profile(uint32_t nodes, uint32_t frames, int64_t m
 	return p;
 }
 
-/* "a;b" with frames of no file. */
+/* Adds a stack such as "a;b", with frames without a file. */
 static void add(struct profile *p, const char *stack, int64_t value)
 {
 	uint32_t column = profile_column(p, "samples", "count"), node = PROFILE_ROOT;
@@ -256,7 +256,7 @@ TEST(a_profile_that_cannot_be_scaled_says_why)
 	CHECK(strstr(err.text, "requests") != NULL);
 }
 
-/* A tree that was made of pairs may lack some of what they have. */
+/* A tree built from pairs may lack some of their values. */
 TEST(pairs_are_scaled_by_their_own_sums_regardless_of_their_trees)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
@@ -290,7 +290,8 @@ TEST(requests_are_counted_by_the_calls_of_what_is_outermost)
 	CHECK(d.factor == 3);
 }
 
-/* `samples` samples of functions of which f0 is the most frequent; f7 is `slower` times as frequent as it was. */
+/* Returns a profile of `samples` samples, f0 being the most frequent function; f7 is `slower` times as frequent as
+ * before. */
 static struct profile *sampled(uint32_t samples, double slower)
 {
 	struct profile *p = profile_new();
@@ -312,7 +313,7 @@ static struct profile *sampled(uint32_t samples, double slower)
 	return p;
 }
 
-/* The number of functions that changed by more than noise; `ret_seventh`: is f7 one of them? */
+/* Returns the number of functions that changed by more than noise; `ret_seventh`: whether f7 is one of them. */
 static unsigned changed(const struct profile *a, const struct profile *b, enum diff_scale scale, bool *ret_seventh)
 {
 	struct diff_options o = { .scale = scale };
@@ -354,7 +355,7 @@ TEST(two_samples_of_one_thing_show_no_change_and_a_slower_function_is_found)
 			if (sizes[i][0] == sizes[i][1])
 				wrong += changed(a, b, DIFF_AS_IT_IS, &seventh) > 0;
 		}
-	CHECK(wrong <= 6);		/* one of twenty at most: 120 comparisons */
+	CHECK(wrong <= 6);		/* at most one in twenty: 120 comparisons */
 	for (int round = 0; round < 10; round++) {
 		_cleanup_(profile_freep) struct profile *a = sampled(9000, 1), *b = sampled(9000, 2);
 
@@ -385,7 +386,7 @@ static struct profile *by_clock(const char *clock, int64_t period, int64_t sampl
 	return p;
 }
 
-/* The doubts as lines, fatal ones with a "!". */
+/* Returns the doubts as lines, with a "!" for fatal ones. */
 static const char *doubts(const struct profile *a, const struct profile *b, const char *wanted, enum diff_scale scale)
 {
 	static char text[4000];

@@ -1,4 +1,4 @@
-/* test_edges.c: the pairs of any tree give what the tree gives; what they cannot give is a limit. */
+/* test_edges.c: tests that the pairs of any tree give the same values as the tree, or else a limit. */
 #include "edges.h"
 #include "mem.h"
 #include "test.h"
@@ -10,7 +10,7 @@
 
 static const struct edges_options all = { .column = UINT32_MAX };
 
-/* A few functions that call each other in any way. */
+/* Returns a tree of a few functions that call each other at random. */
 static struct profile *any_tree(uint32_t nodes, uint32_t functions)
 {
 	struct profile *p = profile_new();
@@ -28,7 +28,7 @@ static struct profile *any_tree(uint32_t nodes, uint32_t functions)
 	return p;
 }
 
-/* By frame, counted once per stack. */
+/* Computes values by frame, counted once per stack. */
 static void totals_of(const struct profile *p, uint32_t column, int64_t *self, int64_t *total)
 {
 	for (uint32_t n = 1; n < p->node_count; n++) {
@@ -61,7 +61,7 @@ TEST(edges_of_any_tree_give_every_function_what_the_tree_gives_it)
 	}
 }
 
-/* As callgrind without levels has it. */
+/* Makes edges like those of callgrind without levels. */
 static struct edges *without_levels(const struct profile *p, const struct edges *e)
 {
 	uint32_t frames[26], columns[PROFILE_COLUMNS];
@@ -103,7 +103,7 @@ TEST(totals_without_levels_are_right_or_marked_as_a_limit_that_holds)
 	CHECK(exact > 200 && limits > 200);
 }
 
-/* main calls a, which calls itself, and b, which only a circle with c calls again. */
+/* main calls a, which calls itself, and b, which only a cycle with c calls again. */
 TEST(a_circle_with_one_entrance_has_a_total)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -155,7 +155,7 @@ TEST(a_profile_with_edges_and_one_without_add_up_in_either_order)
 	}
 }
 
-/* An estimate that was filtered by stacks has no edges, and a sum of it with others has none either. */
+/* An estimate that was filtered by stacks has no edges, and nor does a sum that includes it. */
 TEST(an_estimate_without_edges_is_no_part_of_exact_sums)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();

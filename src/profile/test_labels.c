@@ -1,4 +1,4 @@
-/* test_labels.c: equal sets have equal text, and the text is read back. */
+/* test_labels.c: tests that equal sets have equal text, and that the text can be read back. */
 #include "labels.h"
 #include "test.h"
 

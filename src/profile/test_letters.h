@@ -1,4 +1,4 @@
-/* test_letters.h: for tests: profiles of functions whose names are one letter. */
+/* test_letters.h: profiles of functions with one-letter names, for tests. */
 #ifndef PROFILE_TEST_LETTERS_H
 #define PROFILE_TEST_LETTERS_H
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The node of a stack: "fgf". */
+/* Returns the node of a stack such as "fgf". */
 static inline uint32_t stack(struct profile *p, const char *letters)
 {
 	uint32_t frames[64];

@@ -1,4 +1,4 @@
-/* test_lines.c: executed lines are kept where requested, and change nothing elsewhere. */
+/* test_lines.c: tests that executed lines are kept on request, and make no difference otherwise. */
 #include "mem.h"
 #include "profile.h"
 #include "test.h"
@@ -37,7 +37,7 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A line per node that has samples, sorted. */
+/* Returns a line per node that has samples, sorted. */
 static char *text_of(const struct profile *p)
 {
 	char **lines = xcalloc(p->node_count, sizeof(*lines));
@@ -78,7 +78,7 @@ static bool equal(const struct profile *a, const struct profile *b)
 	return same;
 }
 
-/* The same stacks with lines, and made without them from the start. */
+/* The same stacks with lines, and built without them. */
 struct both {
 	struct profile *lined, *plain;
 };
@@ -218,7 +218,7 @@ TEST(a_message_carries_lines_for_profiles_that_keep_them)
 	CHECK(equal(lined, b.lined));
 	CHECK(equal(plain, b.plain));
 
-	/* Without lines nothing is written differently, so that older readers take it. */
+	/* Without lines the output must not change, so that older readers accept it. */
 	buf_reset(&bytes);
 	CHECK_INT(wire_profile_write(b.plain, &bytes, NULL), 0);
 	CHECK_INT(strobe_wire_parse(bytes.data, bytes.size, &m), STROBE_WIRE_OK);

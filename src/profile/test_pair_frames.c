@@ -11,13 +11,13 @@ static struct str s(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-/* The lines of `b` that closures of these lines of `a` are paired with, 0 for none; each list ends with 0. */
+/* Returns the lines of `b` that closures on these lines of `a` are paired with, 0 for none; each list ends with 0. */
 static void paired(const char *name, const uint32_t *before, const uint32_t *after, uint32_t ret[8])
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
 	uint32_t in_a[16] = { 0 }, in_b[16] = { 0 };
 
-	/* Two functions that both sides have. */
+	/* Two functions on both sides. */
 	profile_frame(a, s("first"), s("/r/7/a.php"), 10);
 	profile_frame(b, s("first"), s("/r/8/a.php"), 12);
 	profile_frame(a, s("second"), s("/r/7/a.php"), 100);
@@ -55,7 +55,7 @@ TEST(closures_belong_to_the_function_that_they_stand_in)
 {
 	uint32_t got[8];
 
-	/* Each side has one that the other was not seen in. */
+	/* Each side has one that the other side lacks. */
 	paired("{closure}", LINES(20, 110), LINES(143, 150), got);
 	CHECK_INT(got[1], 143);
 	CHECK_INT(got[0], 0);
@@ -65,7 +65,7 @@ TEST(closures_belong_to_the_function_that_they_stand_in)
 	CHECK_INT(got[2], 143);
 }
 
-/* `first` moved by two lines, and what stands in it. */
+/* `first` moved by two lines, including its closures. */
 TEST(closures_do_not_move_past_others_that_stayed)
 {
 	static const uint32_t wanted[] = { 0, 39, 0, 60, 73 }, below[] = { 22, 32, 82, 92 };
@@ -75,13 +75,13 @@ TEST(closures_do_not_move_past_others_that_stayed)
 	paired("{closure}", LINES(20, 37, 45, 58, 71), LINES(39, 60, 61, 73, 86), got);
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		CHECK_INT(got[i], wanted[i]);
-	/* New code above these two. */
+	/* New code before these two. */
 	paired("{closure}", LINES(20, 30, 40, 50), LINES(22, 32, 82, 92), got);
 	for (size_t i = 0; i < ARRAY_SIZE(below); i++)
 		CHECK_INT(got[i], below[i]);
 }
 
-/* Samples of one file find other closures each time. */
+/* Samples of the same file contain other closures each time. */
 TEST(closures_that_only_one_side_ran_are_not_paired_with_others)
 {
 	uint32_t got[8];

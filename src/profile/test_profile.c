@@ -1,4 +1,4 @@
-/* test_profile.c: the tree keeps what is put into it, through merging, turning over and filtering. */
+/* test_profile.c: tests that the tree keeps its content through merging, reversing and filtering. */
 #include "stack_values.h"
 #include "mem.h"
 #include "test.h"
@@ -16,7 +16,7 @@ static uint32_t frame(struct profile *p, const char *name)
 	return profile_frame(p, s(name), s(""), 0);
 }
 
-/* A tree of `nodes` at random over `frames` names, with values in two columns. */
+/* Returns a tree of `nodes` random nodes over `frames` names, with values in two columns. */
 static struct profile *random_profile(uint32_t nodes, uint32_t frames)
 {
 	struct profile *p = profile_new();
@@ -39,7 +39,7 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Every stack that has values as a line, sorted: equal for equal profiles whatever the order of their nodes. */
+/* Returns every stack with values as a line, sorted: equal for equal profiles regardless of the order of their nodes. */
 static char *text_of(const struct profile *p, const char *column)
 {
 	char **lines = xcalloc(p->node_count, sizeof(*lines));
@@ -311,7 +311,7 @@ TEST(merging_keeps_the_labels_that_agree_and_the_whole_time)
 	CHECK_INT(all->start_ns, 50);
 	CHECK_INT(all->end_ns, 200);
 	CHECK_INT(all->period_ns, 10);
-	/* A profile without samples has no say. */
+	/* A profile without samples has no influence. */
 	profile_merge(all, none);
 	CHECK_INT(all->labels.count, 1);
 	CHECK(!all->mixed_periods);
@@ -363,8 +363,8 @@ TEST(turned_over_the_root_has_the_leaves)
 	profile_free(r);
 }
 
-/* The nodes of the whole that have at least `least` are in the cut one with the same total; it has nothing behind
- * others. */
+/* Checks that all nodes with at least `least` are in the pruned profile with the same total, and that nothing is
+ * below a pruned node. */
 static void check_cut(const struct profile *whole, struct profile *cut, int64_t least)
 {
 	_cleanup_(freep) int64_t *totals = profile_totals(whole, 0), *cut_totals = profile_totals(cut, 0);
@@ -412,7 +412,7 @@ TEST(with_values_below_zero_nothing_is_cut)
 	profile_free(r);
 }
 
-/* Both only append nodes, which are to be found when more is added. */
+/* Both only append nodes, which must be found when more is added. */
 TEST(reversed_and_filtered_profiles_can_be_added_to)
 {
 	for (int i = 0; i < 50; i++) {
@@ -458,7 +458,7 @@ TEST(filtering_divides_a_profile_into_what_has_a_frame_and_what_has_not)
 		}
 		kept = profile_filter(p, keep);
 		CHECK_INT(profile_sum(kept, 0), expected);
-		/* Again by the same names nothing more is lost. */
+		/* Filtering again by the same names drops nothing more. */
 		for (uint32_t n = 1; n < kept->node_count; n++)
 			CHECK(kept->parents[n] < n);
 		profile_free(p);
@@ -586,7 +586,7 @@ TEST(functions_whose_name_cannot_be_seen_are_shown_as_one)
 
 #define S(text) ((struct str){ text, strlen(text) })
 
-/* Ten groups of leaves, of which number i has i + 1 samples. */
+/* Returns ten groups of leaves; leaf i has i + 1 samples. */
 static struct profile *wide_profile(uint32_t leaves)
 {
 	struct profile *p = profile_new();

@@ -11,7 +11,7 @@ static void add_all(struct releases *r, bool is_after, const char *const *paths)
 		releases_add(r, is_after, (struct str){ *paths, strlen(*paths) });
 }
 
-/* The place of `path` in the later release, when these are the paths of both. */
+/* Returns `path` as in the later release, if these are the paths of both. */
 static const char *after(const char *path, const char *const *before_paths, const char *const *after_paths)
 {
 	static char text[100];

@@ -1,4 +1,4 @@
-/* test_wire_cut.c: messages for which there is no room, read in part. */
+/* test_wire_cut.c: tests that oversized messages are read in part. */
 #include "edges.h"
 #include "mem.h"
 #include "test.h"
@@ -16,7 +16,8 @@ static uint32_t number(struct profile *p, const char *format, uint32_t i)
 	return profile_frame(p, (struct str){ name, (size_t)snprintf(name, sizeof(name), format, i) }, s(""), i);
 }
 
-/* A main() that calls function i of `functions` for i microseconds, each of which calls g for one; calls come first. */
+/* Returns a profile of main() calling function i of `functions` for i microseconds, each calling g for one; the
+ * column of calls is the first. */
 static struct profile *wide(uint32_t functions)
 {
 	struct profile *p = profile_new();
@@ -51,7 +52,7 @@ static struct profile *through(struct profile *p, const struct wire_room *room, 
 	return back;
 }
 
-/* The total of the one child of that name. */
+/* Returns the total of the only child with that name. */
 static int64_t total_of(const struct profile *p, uint32_t column, const char *name)
 {
 	_cleanup_(freep) int64_t *totals = profile_totals(p, column);
@@ -83,7 +84,7 @@ TEST(the_least_stacks_are_cut_and_the_sums_stay)
 	CHECK_INT(total_of(p, 1, "f0"), -1);
 	CHECK(total_of(p, 1, PROFILE_PRUNED) > 0);
 	profile_free(p);
-	/* Another column, other stacks. */
+	/* By another column, other stacks are kept. */
 	p = through(wide(1000), &by_calls, 1);
 	CHECK_INT(total_of(p, 0, "f0"), 1001);
 	CHECK_INT(total_of(p, 1, "f999"), -1);
@@ -111,7 +112,7 @@ TEST(one_deep_stack_is_cut_where_the_rest_is_nothing)
 
 static const struct edges_options all = { .column = UINT32_MAX };
 
-/* The same as pairs, and calls to and fro between those that take most. */
+/* Returns the same as pairs, with additional calls between the most expensive functions. */
 static struct profile *wide_edges(uint32_t functions)
 {
 	struct profile *p = wide(functions);
@@ -146,7 +147,7 @@ TEST(functions_of_edges_that_are_kept_keep_their_values)
 	struct edges_sums a, b;
 	unsigned kept = 0;
 
-	CHECK(p->node_count <= 2 * p->edges->node_count);	/* there was room for the tree, but not for its functions */
+	CHECK(p->node_count <= 2 * p->edges->node_count);	/* there was room for the tree, but not for all functions */
 	CHECK_INT(profile_sum(p, 1), profile_sum(whole, 1));
 	CHECK(p->edges->node_count <= 102 && p->edges->node_count > 80);
 	CHECK(p->edges->pair_count <= 400);
@@ -167,7 +168,7 @@ TEST(functions_of_edges_that_are_kept_keep_their_values)
 		}
 		CHECK_INT(b.at_most[here], a.at_most[f]);
 	}
-	CHECK_INT(kept, p->edges->node_count - 2);		/* but the root, and what was pruned */
+	CHECK_INT(kept, p->edges->node_count - 2);		/* all but the root and the pruned function */
 	CHECK(b.known[frame_named(p, "g")] && b.known[frame_named(p, "f999")]);
 	for (int c = 0; c < 2; c++)
 		pruned[c] = b.self[frame_named(p, PROFILE_PRUNED)][c];

@@ -1,4 +1,4 @@
-/* test_wire_labels.c: labels that are put into a message, and all else as it was. */
+/* test_wire_labels.c: tests that labels are added to a message, and all else is unchanged. */
 #include "mem.h"
 #include "test.h"
 #include "wire_labels.h"
@@ -14,7 +14,7 @@ static void set(struct labels *l, const char *key, const char *value)
 	labels_set(l, key, strlen(key), value, strlen(value));
 }
 
-/* A run with a label of its own and `functions` functions, as bytes in `b` and parsed in `m`. */
+/* Makes a run with a label and `functions` functions: its bytes in `b`, parsed in `m`. */
 static void make(uint32_t functions, struct buf *b, struct strobe_wire_message *m)
 {
 	struct profile *p = profile_new();
@@ -52,7 +52,7 @@ static char *folded_labels(const struct strobe_wire_message *m)
 	return buf_take(&b, NULL);
 }
 
-/* The same nodes, frames, lines and values. */
+/* Checks that nodes, frames, lines and values are the same. */
 static void check_same(const struct strobe_wire_message *a, const struct strobe_wire_message *b)
 {
 	struct profile *p = profile_new(), *q = profile_new();
@@ -84,7 +84,7 @@ TEST(a_message_gets_the_labels_that_it_lacks)
 	make(300, &b, &m);
 	buf_init(&out);
 	labels_init(&more);
-	set(&more, "pod", "f12");		/* a string that the message has */
+	set(&more, "pod", "f12");		/* a string that the message has already */
 	set(&more, "node", "n1");
 	set(&more, "zone", "n1");
 	set(&more, "url", "/other");
@@ -99,7 +99,7 @@ TEST(a_message_gets_the_labels_that_it_lacks)
 	CHECK_INT(with.strings, m.strings + 4);		/* pod, node, n1, zone */
 	check_same(&m, &with);
 
-	/* Again: it lacks none of them. */
+	/* Now it lacks none of them. */
 	CHECK(!wire_labels_add(&with, &more, &b));
 	labels_done(&more);
 }

@@ -1,4 +1,4 @@
-/* test_wire_profile.c: a profile goes through the wire format and comes back. */
+/* test_wire_profile.c: tests that profiles survive the wire format. */
 #include "wire_profile.h"
 #include "mem.h"
 #include "test.h"
@@ -70,7 +70,7 @@ TEST(a_profile_survives_encoding_unchanged)
 	wire_profile_labels(&m, &labels);
 	labels_put(&labels, &text);
 	CHECK_STR(text.data, "clock=cpu,entry=index,host=web3");
-	/* Only what nodes call is in it. */
+	/* It only has functions that nodes call. */
 	CHECK(!memmem(b.data, b.size, "unused.php", 10));
 	CHECK_INT(back->labels.count, 0);
 	CHECK_INT(back->end_ns, 0);
@@ -182,7 +182,7 @@ TEST(a_name_above_the_cap_is_refused_by_its_size)
 	buf_done(&b);
 }
 
-/* Messages of one profile, one after another. */
+/* Reads consecutive messages of one profile. */
 static struct profile *read_all(const struct buf *b, unsigned *ret_messages)
 {
 	struct profile *p = profile_new();
@@ -212,7 +212,7 @@ TEST(what_is_too_large_for_one_message_becomes_several_that_add_up)
 
 	buf_init(&b);
 	memset(name, 'n', 60000);
-	/* 1,500 names of 60 kB are 90 MB; a stack of 20 so that pieces share ancestors. */
+	/* 1,500 names of 60 kB are 90 MB; stacks of 20, so that pieces share ancestors. */
 	for (uint32_t i = 0; i < 1500; i++) {
 		uint32_t node;
 
@@ -250,7 +250,7 @@ TEST(edges_survive_encoding_unchanged)
 	buf_init(&b);
 	p->edges = edges_of(p, &all);
 	p->estimated = true;
-	/* Functions that only the pairs know. */
+	/* Functions that occur only in pairs. */
 	set_pair(p->edges, 1, edges_node(p->edges, profile_frame(p, s("elsewhere"), s("e.php"), 3), 7), 1, INT64_MIN);
 	p->edges->nodes[EDGES_ROOT].self[0] = 12;
 	edges_not_once(p->edges, 2);
@@ -259,7 +259,7 @@ TEST(edges_survive_encoding_unchanged)
 	back = read_all(&b, &messages);
 	CHECK_INT(messages, 1);
 	CHECK(same_tree(p, back) && same_edges(p->edges, back->edges) && back->estimated);
-	/* Into a profile of others they are not added: its edges would not be those of all. */
+	/* They are not added to a profile with other content: its edges would be incomplete. */
 	profile_free(TAKE_PTR(back));
 	back = profile_new();
 	CHECK_INT(strobe_wire_parse(b.data, b.size, &m), STROBE_WIRE_OK);

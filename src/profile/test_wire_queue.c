@@ -1,4 +1,4 @@
-/* test_wire_queue.c: messages that wait, and the order in which they come out. */
+/* test_wire_queue.c: tests queued messages, and the order in which they are taken. */
 #include "wire_queue.h"
 
 #include "test.h"
@@ -7,7 +7,7 @@
 
 static struct wire_queue w;
 
-/* A message of one function, with this name; its bytes are gone when the function returns. */
+/* Adds a message of one function with this name; its bytes are invalid when the function returns. */
 static void add(uint32_t series, const char *name)
 {
 	struct strobe_wire_info info = { .kind = STROBE_WIRE_SAMPLES };
@@ -27,7 +27,7 @@ static void add(uint32_t series, const char *name)
 	memset(bytes, 0xee, sizeof(bytes));
 }
 
-/* Takes at most `n` and writes them as "series:name ". */
+/* Takes at most `n` messages and formats them as "series:name ". */
 static const char *take(unsigned n)
 {
 	static char text[200];

@@ -1,4 +1,4 @@
-/* walk.c: depth first through a tree that is kept as an array of parents. */
+/* walk.c: walks a tree that is stored as an array of parents, depth first. */
 
 #include "walk.h"
 

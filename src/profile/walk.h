@@ -1,4 +1,4 @@
-/* walk.h: a profile's tree depth first, without recursion at any depth.
+/* walk.h: walks a profile's tree depth first, without recursion at any depth.
  *
  *	walk_init(&w, p);
  *	while (walk_next(&w))

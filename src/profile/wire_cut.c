@@ -1,4 +1,4 @@
-/* wire_cut.c: totals first, then the least of them for which there is room. */
+/* wire_cut.c: computes totals first, then the smallest that still fits. */
 #include "wire_cut.h"
 #include "mem.h"
 #include "saturate.h"
@@ -19,7 +19,7 @@ static int64_t next_value(const struct strobe_wire_message *m, const uint8_t **a
 
 /* --- The tree --- */
 
-/* Totals of the nodes, and which are of functions that are cut from the edges. */
+/* Computes the totals of the nodes, and marks nodes of functions that are cut from the edges. */
 static int64_t *node_totals(const struct strobe_wire_message *m, uint32_t column, const bool *cut_frames, bool *cut)
 {
 	int64_t *totals = xcalloc((size_t)m->nodes + 1, sizeof(*totals));
@@ -41,7 +41,7 @@ static int64_t *node_totals(const struct strobe_wire_message *m, uint32_t column
 	return totals;
 }
 
-/* A node that is kept may get a child that stands for what was cut below it, hence the half. */
+/* A kept node may get an additional child for everything cut below it, so only half of the space is used. */
 static bool *cut_nodes(const struct strobe_wire_message *m, uint32_t column, const bool *cut_frames, uint32_t most)
 {
 	bool *cut = xcalloc((size_t)m->nodes + 1, sizeof(*cut));
@@ -56,9 +56,9 @@ static bool *cut_nodes(const struct strobe_wire_message *m, uint32_t column, con
 /* --- The edges --- */
 
 struct edge_values {
-	uint32_t *frames;	/* by edge node: its frame + 1, 0 is the root */
-	int64_t *nodes;		/* by edge node: at first its self value, at last the largest value of any level of its function */
-	int64_t *pairs;		/* value of the lesser of its two ends */
+	uint32_t *frames;	/* by edge node: its frame + 1, 0 for the root */
+	int64_t *nodes;		/* by edge node: first its self value, finally the largest value of any level of its function */
+	int64_t *pairs;		/* the smaller value of its two ends */
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -66,7 +66,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* A function took what its calls took, or at least what it took itself. */
+/* The value of a function is that of its calls, or at least its self value. */
 static void weigh_nodes(struct edge_values *v, const struct strobe_wire_message *m, uint32_t column)
 {
 	_cleanup_(freep) int64_t *self = xcalloc((size_t)m->edge_nodes + 1, sizeof(*self));
@@ -104,7 +104,7 @@ static void weigh_pairs(struct edge_values *v, const struct strobe_wire_message 
 	}
 }
 
-/* Each kept node gets at most two pairs more: with what was cut, as caller and as callee. */
+/* Each kept node gets up to two more pairs with the pruned function, as caller and as callee. */
 static bool *cut_functions(const struct strobe_wire_message *m, uint32_t column, const struct wire_room *room)
 {
 	struct edge_values v = { .frames = xmalloc((size_t)m->edge_nodes * sizeof(*v.frames)),
@@ -128,7 +128,7 @@ static bool *cut_functions(const struct strobe_wire_message *m, uint32_t column,
 
 void wire_cut_find(struct wire_cut *c, const struct strobe_wire_message *m, uint32_t column, const struct wire_room *room)
 {
-	assert(column <= m->columns);		/* the end: none of them */
+	assert(column <= m->columns);		/* the end: there is none */
 	*c = (struct wire_cut){ 0 };
 	if (m->edge_nodes > room->edge_nodes || m->edge_pairs > room->edge_pairs)
 		c->frames = cut_functions(m, column, room);

@@ -1,7 +1,7 @@
 /* wire_cut.h: selects the smallest parts of an oversized message, to be dropped.
  *
- * It only reads the message's numbers, which takes 13 bytes a node and 8 a pair meanwhile: a tenth of what they would take as
- * parts of a profile.
+ * It only reads the message's numbers, and temporarily needs 13 bytes per node and 8 per pair: a tenth of their size
+ * as parts of a profile.
  */
 #ifndef PROFILE_WIRE_CUT_H
 #define PROFILE_WIRE_CUT_H
@@ -9,11 +9,11 @@
 #include "wire_profile.h"
 
 struct wire_cut {
-	bool *nodes;		/* by node of the message, of those whose caller is not cut; NULL: none is */
-	bool *frames;		/* by frame of the message, whose functions are cut from the edges; NULL: none is */
+	bool *nodes;		/* by node of the message; set if it is cut, but its caller is not; NULL: none is */
+	bool *frames;		/* by frame of the message; set if cut from the edges; NULL: none is */
 };
 
-/* `column` is one of the message's, by which nodes and functions are worth more or less. */
+/* `column` is the column of the message that decides which nodes and functions are cut. */
 void wire_cut_find(struct wire_cut *c, const struct strobe_wire_message *m, uint32_t column, const struct wire_room *room);
 void wire_cut_done(struct wire_cut *c);
 

@@ -1,4 +1,5 @@
-/* wire_labels.c: new strings go in front, where labels may refer to them, so that references behind move on by their number. */
+/* wire_labels.c: inserts new strings at the front, where labels may refer to them, and increases all other references
+ * by their number. */
 #include "wire_labels.h"
 
 #include "wire_profile.h"
@@ -19,7 +20,7 @@ static bool may_be_added(const char *key, size_t n)
 	       strcmp(key, "id") && strcmp(key, "discarded");
 }
 
-/* The reference that finds this text among the first strings of the message; 0: none does. */
+/* Returns the reference of this text among the first strings of the message; 0 if it is not there. */
 static uint64_t reference_of(const struct strobe_wire_message *m, struct str text)
 {
 	const uint8_t *p = m->at_strings;
@@ -75,7 +76,7 @@ struct moving {
 	const struct strobe_wire_message *m;
 	const struct added *added;
 	struct buf *out;
-	bool too_far;			/* a label or a column would refer to a string that it may not */
+	bool too_far;			/* a label or a column would need an invalid reference */
 };
 
 static void put_reference(struct moving *w, uint64_t reference, bool named)

@@ -1,4 +1,4 @@
-/* wire_profile.c: messages into profiles, for every message that arrives. */
+/* wire_profile.c: adds received messages to profiles. */
 #include "wire_profile.h"
 #include "batch_rows.h"
 #include "chart.h"
@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The strings of a message's frames, looked up when a node needs them: strings that only labels use stay out. */
+/* The strings of a message's frames, looked up when a node needs them: strings used only by labels are not added. */
 struct reader {
 	struct str *strings;			/* by reference; 0 is "" */
 	uint32_t *ids;				/* their ids in the profile; UINT32_MAX until a frame needs them */
@@ -17,9 +17,9 @@ struct reader {
 		uint32_t name, file, line;	/* references */
 		uint32_t number;		/* in the profile; UINT32_MAX until a node needs it */
 	} *frames;
-	uint32_t *nodes;			/* numbers in the profile */
-	uint32_t columns[STROBE_WIRE_COLUMNS];	/* the same */
-	uint32_t pruned;			/* the frame for what is cut, if anything is */
+	uint32_t *nodes;			/* their numbers in the profile */
+	uint32_t columns[STROBE_WIRE_COLUMNS];	/* their numbers in the profile */
+	uint32_t pruned;			/* the frame for pruned parts, if there are any */
 };
 
 static void reader_init(struct reader *r, const struct strobe_wire_message *m)
@@ -53,8 +53,8 @@ static void reader_done(struct reader *r)
 	free(r->nodes);
 }
 
-/* The message's name of a column as a C string; what stands behind a NUL byte is dropped, and none at all would be
- * a column that cannot be requested, nor written. */
+/* Copies the message's name of a column as a C string; anything after a NUL is dropped, and an empty name is replaced
+ * by `none`, since such a column could neither be requested nor written. */
 static void copy_name(const struct strobe_wire_message *m, uint64_t reference, const char *none, char out[64])
 {
 	size_t n;
@@ -67,7 +67,7 @@ static void copy_name(const struct strobe_wire_message *m, uint64_t reference, c
 		memcpy(out, none, strlen(none) + 1);
 }
 
-/* Whether the profile's first columns are those of the message, as mostly, and which. */
+/* Tells whether the profile's first columns are those of the message, the usual case, and returns them. */
 static bool has_columns(struct profile *p, const struct strobe_wire_message *m, uint32_t *numbers)
 {
 	const uint8_t *at = m->at_columns;
@@ -88,7 +88,7 @@ static bool has_columns(struct profile *p, const struct strobe_wire_message *m, 
 	return true;
 }
 
-/* Finds or adds the message's columns. -E2BIG with nothing added when they do not all fit. */
+/* Finds or adds the message's columns. Returns -E2BIG, and adds nothing, if they do not all fit. */
 static int map_columns(struct profile *p, const struct strobe_wire_message *m, uint32_t *numbers)
 {
 	char names[STROBE_WIRE_COLUMNS][64], units[STROBE_WIRE_COLUMNS][64];
@@ -102,7 +102,7 @@ static int map_columns(struct profile *p, const struct strobe_wire_message *m, u
 		copy_name(m, strobe_wire_next(&at), "", units[i]);
 		added += profile_find_column(p, names[i]) == UINT32_MAX;
 	}
-	/* One name twice among them counts twice here, and is no message that a sender of ours makes. */
+	/* Duplicate names count twice here; our senders make no such messages. */
 	if (p->column_count + added > PROFILE_COLUMNS)
 		return -E2BIG;
 	for (uint32_t i = 0; i < m->columns; i++)
@@ -128,7 +128,7 @@ static uint32_t map_frame(struct profile *p, const struct reader *r, struct wire
 	return f->number;
 }
 
-/* The node for one of the message that may be cut, or below one that is. */
+/* Returns the node for a node of the message that may be cut, or below one that is. */
 static inline uint32_t place_of(struct profile *p, struct reader *r, bool *cut, uint32_t i, uint32_t parent, uint32_t frame,
 			 uint32_t line)
 {
@@ -152,7 +152,7 @@ static inline uint32_t next_node(struct profile *p, const struct strobe_wire_mes
 	return r->nodes[i] = place_of(p, r, cut, i, parent, frame, line);
 }
 
-/* The tree. */
+/* Adds the tree. */
 static void add_nodes(struct profile *p, const struct strobe_wire_message *m, struct reader *r, bool *cut)
 {
 	const uint8_t *at = m->at_nodes;
@@ -170,7 +170,7 @@ static void add_nodes(struct profile *p, const struct strobe_wire_message *m, st
 	}
 }
 
-/* The tree as nodes of `stacks`, its values as rows. */
+/* Adds the tree as nodes of `stacks`, and its values as rows. */
 static void add_rows(struct profile *stacks, struct batch_rows *rows, uint32_t columns, const struct strobe_wire_message *m,
 		     struct reader *r)
 {
@@ -205,7 +205,7 @@ static void skip_values(const struct strobe_wire_message *m, const uint8_t **at)
 		strobe_wire_next(at);
 }
 
-/* All functions that are cut are one, which may call itself. */
+/* All functions that are cut become one, which may call itself. */
 static uint32_t edge_node_of(struct profile *p, struct reader *r, const bool *cut, uint32_t frame, uint32_t level)
 {
 	if (cut && cut[frame])
@@ -227,7 +227,7 @@ static void add_edges(struct profile *p, const struct strobe_wire_message *m, st
 		uint64_t level = strobe_wire_next(&at);
 
 		nodes[i] = frame ? edge_node_of(p, r, cut, frame - 1, (uint32_t)(level / 2)) : EDGES_ROOT;
-		/* Two that become one, since their frames do, may have called each other. */
+		/* Two nodes that are merged, since their frames are, may have called each other. */
 		if (level % 2 || is_taken[nodes[i]] || (frame && cut && cut[frame - 1]))
 			edges_not_once(p->edges, nodes[i]);
 		is_taken[nodes[i]] = true;
@@ -237,7 +237,7 @@ static void add_edges(struct profile *p, const struct strobe_wire_message *m, st
 		uint32_t caller = nodes[strobe_wire_next(&at)], callee = nodes[strobe_wire_next(&at)];
 		uint32_t pair;
 
-		/* Both were cut: the values are what they took themselves, and there is no call of the one by the other. */
+		/* Both were cut: their values are self values, and a call between them does not count. */
 		if (caller == callee && cut && p->edges->nodes[caller].frame == r->pruned) {
 			skip_values(m, &at);
 			continue;
@@ -247,7 +247,7 @@ static void add_edges(struct profile *p, const struct strobe_wire_message *m, st
 	}
 }
 
-/* The nodes of the message that are one with their parent, since they were cut. */
+/* Marks the nodes of the message that are merged with their parent because they were cut. */
 static bool *merged_nodes(const struct strobe_wire_message *m, const struct reader *r)
 {
 	bool *merged = xcalloc((size_t)m->nodes + 1, sizeof(*merged));
@@ -320,7 +320,7 @@ int wire_profile_add_charted(struct profile *p, const struct strobe_wire_message
 	return 0;
 }
 
-/* The message's default column for pictures. */
+/* Returns the message's default column for pictures. */
 static uint32_t weighing_column(const struct profile *p, const struct strobe_wire_message *m, const struct reader *r,
 				const char *wanted)
 {

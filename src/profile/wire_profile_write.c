@@ -1,4 +1,4 @@
-/* wire_profile_write.c: profiles into messages, for files and stores. */
+/* wire_profile_write.c: writes profiles as messages, for files and stores. */
 #include "chart.h"
 #include "edges.h"
 #include "mem.h"
@@ -6,23 +6,24 @@
 #include <assert.h>
 #include <string.h>
 
-#define MEASURE_BYTES	((size_t)4 << 20)	/* messages that may be larger are measured before they are written */
+#define MEASURE_BYTES	((size_t)4 << 20)	/* potentially larger messages are measured before they are written */
 
-/* A profile is a row of items: the nodes of its tree but the root, the nodes of its edges, and the pairs. */
+/* A profile is treated as a sequence of items: the nodes of its tree except the root, the nodes of its edges, and the
+ * pairs. */
 struct range {
 	uint32_t first, end;
 };
 
-/* The part of a profile that goes into one message: of each kind of items a range. Ancestors of nodes and the ends of
- * pairs are there as well, for their place only: they have their values elsewhere. */
+/* The part of a profile that goes into one message: a range of each kind of items. Ancestors of nodes and the ends of
+ * pairs are included without values, which are in another part. */
 struct part {
 	const struct profile *profile;
 	enum strobe_wire_kind kind;
 	bool continued;
 	struct range tree, edges, pairs;
 	bool has_chart;
-	uint32_t *nodes;		/* number in the message by node; 0 is not in it */
-	uint32_t *edge_nodes;		/* number in the message + 1 by node of the edges, 0 is not in it; NULL */
+	uint32_t *nodes;		/* number in the message by node; 0: not in it */
+	uint32_t *edge_nodes;		/* number in the message + 1 by node of the edges, 0: not in it; NULL */
 	uint32_t edge_node_count;
 	uint32_t *frames;		/* index in the message + 1 by frame */
 	uint32_t *strings;		/* reference by string */
@@ -48,7 +49,7 @@ static void add_frame(struct part *t, uint32_t frame)
 	add_string(t, t->profile->frames[frame].file);
 }
 
-/* Up from each node until one is marked already, so that every node is visited once. */
+/* Walks up from each node until one is already marked, so that every node is visited once. */
 static void add_nodes(struct part *t)
 {
 	const struct profile *p = t->profile;
@@ -115,7 +116,7 @@ static bool part_fits(const struct part *t)
 	       t->string_count <= STROBE_WIRE_STRINGS - 2 * (STROBE_WIRE_LABELS + STROBE_WIRE_COLUMNS);
 }
 
-/* Labels and columns name the first strings, each its own pair, so that readers find them near the start. */
+/* Labels and columns refer to the first strings, a separate pair each, so that readers find them near the start. */
 static void put_named(struct strobe_wire_writer *w, const struct profile *p)
 {
 	for (size_t i = 0; i < p->labels.count; i++) {
@@ -167,14 +168,14 @@ static void put_edges(struct strobe_wire_writer *w, const struct part *t)
 	}
 }
 
-/* Since the start of the profile, which may begin before its chart. */
+/* Times are relative to the start of the profile, which may begin before its chart. */
 static void put_calls(struct strobe_wire_writer *w, const struct part *t)
 {
 	const struct chart *c = t->profile->chart;
 	int64_t before = c->start_ns - (t->profile->start_ns > 0 ? t->profile->start_ns : 0), end;
 	uint64_t last = 0;
 
-	/* Calls are in the order of their start, so the last one is known to be the latest. */
+	/* Calls are sorted by start, so the last one has the latest start. */
 	if (before < 0 || (c->count && __builtin_add_overflow(c->calls[c->count - 1].start_ns, before, &end)))
 		before = 0;
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -213,7 +214,7 @@ static struct strobe_wire_info info_of(const struct part *t)
 	};
 }
 
-/* Writes the part into `buffer`, or measures it with NULL and 0. Returns the size. */
+/* Writes the part to `buffer`, or measures it if `buffer` is NULL and `capacity` 0. Returns the size. */
 static size_t part_write(const struct part *t, void *buffer, size_t capacity)
 {
 	const struct profile *p = t->profile;
@@ -245,7 +246,7 @@ static size_t part_write(const struct part *t, void *buffer, size_t capacity)
 	return strobe_wire_end(&w);
 }
 
-/* No message of the part is larger: varints of 32 bits have 5 bytes, others 10. */
+/* An upper limit of the part's size: varints of 32 bits have at most 5 bytes, others 10. */
 static size_t part_bound(const struct part *t)
 {
 	const struct profile *p = t->profile;
@@ -260,7 +261,8 @@ static size_t part_bound(const struct part *t)
 	       (t->pairs.end - t->pairs.first) * (10 + values);
 }
 
-/* Items [first, end) of one kind, of which there are those up to `count` behind `before` items of other kinds. */
+/* Returns the part of the items [first, end) that belongs to one kind, which has `count` items after the `before`
+ * items of other kinds. */
 static struct range part_of(struct range items, uint32_t before, uint32_t count, uint32_t lowest)
 {
 	uint32_t first = items.first > before ? items.first - before : 0;
@@ -269,8 +271,8 @@ static struct range part_of(struct range items, uint32_t before, uint32_t count,
 	return (struct range){ lowest + (first < count ? first : count), lowest + (end < count ? end : count) };
 }
 
-/* Appends some items as one message, all of them with the chart if `charted`. 0 if they were too large for one, and nothing was
- * appended. */
+/* Appends some items as one message, all of them with the chart if `charted`. Returns 0, and appends nothing, if they
+ * are too large for one. */
 static int append_part(const struct profile *p, enum strobe_wire_kind kind, struct range items, bool charted, struct buf *out,
 		       struct err *err)
 {
@@ -287,7 +289,7 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, stru
 	bool fits;
 
 	part_init(&t);
-	/* Measuring takes as long as writing, so a small one is not measured. */
+	/* Measuring takes as long as writing, so small ones are not measured. */
 	fits = part_fits(&t) && ((size = part_bound(&t)) <= MEASURE_BYTES ||
 				 (size = part_write(&t, NULL, 0)) <= STROBE_WIRE_MAX);
 	if (fits && (room = buf_reserve(out, size))) {
@@ -302,7 +304,7 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, stru
 	return fits;
 }
 
-/* Limits that splitting cannot help with. */
+/* Checks limits that splitting cannot help with. */
 static int check_caps(const struct profile *p, struct err *err)
 {
 	if (p->labels.count > STROBE_WIRE_LABELS)
@@ -331,7 +333,7 @@ static int write_as(enum strobe_wire_kind kind, const struct profile *p, struct 
 		return r;
 	if (p->chart && p->chart->count && (r = append_part(p, kind, (struct range){ 0, items }, true, out, err)))
 		return r < 0 ? r : 0;
-	/* Goes on from item to item with pieces that are halved until they fit; nearly always one piece is enough. */
+	/* Writes consecutive pieces, which are halved until they fit; nearly always, one piece is enough. */
 	do {
 		count = count < items - first ? count : items - first;
 		r = append_part(p, kind, (struct range){ first, first + count }, false, out, err);

@@ -49,8 +49,8 @@ static int compare(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* It was written a second ago or more. While one message is added, the bytes of the next come into the processor's
- * cache. */
+/* The message was written a second ago or earlier. While one message is added, the bytes of the next are prefetched
+ * into the cache. */
 static void prefetch(const struct strobe_wire_message *m)
 {
 	const uint8_t *bytes = wire_message_bytes(m);

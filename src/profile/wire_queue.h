@@ -1,8 +1,8 @@
 /* wire_queue.h: queues messages to be added to profiles, many at once and series by series.
  *
- * Adding a message accesses the profile in a hundred places, and a profile that was not used for some milliseconds
- * has left the processor's cache. So receivers of messages of many series in turn keep them here for a while. A
- * series is identified by a number that the owner chose. */
+ * Adding a message accesses the profile in a hundred places, and a profile that was not used for a few milliseconds
+ * has been evicted from the cache. So receivers of interleaved messages of many series queue them here for a while. A
+ * series is identified by a number chosen by the owner. */
 #ifndef PROFILE_WIRE_QUEUE_H
 #define PROFILE_WIRE_QUEUE_H
 
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 
 struct wire_queue_entry {
-	uint32_t series, number;		/* `number`: in the order in which they came */
+	uint32_t series, number;		/* `number`: in order of arrival */
 	struct strobe_wire_message message;
 };
 
-/* Open for reading; it is changed through the functions below only. */
+/* Read the struct directly, but change it only through the functions below. */
 struct wire_queue {
 	struct wire_queue_entry *list;
 	size_t count, capacity;
@@ -28,14 +28,14 @@ struct wire_queue {
 void wire_queue_init(struct wire_queue *w);
 void wire_queue_done(struct wire_queue *w);
 
-/* Drops all; keeps the list's memory, but not the messages'. */
+/* Drops all messages; keeps the list's memory, but not the messages'. */
 void wire_queue_clear(struct wire_queue *w);
 
-/* Copies a message that strobe_wire_parse accepted. Not between two calls of wire_queue_take. */
+/* Copies a message accepted by strobe_wire_parse. Do not call it between two calls of wire_queue_take. */
 void wire_queue_add(struct wire_queue *w, uint32_t series, const struct strobe_wire_message *m);
 
-/* The next one: in the order of the series, and within one in that in which they came. NULL, and the queue is empty,
- * when there is none. It is there until wire_queue_clear, or until NULL was returned. */
+/* Returns the next message, sorted by series and then by arrival. Returns NULL, and the queue is empty, if there is
+ * none. The result is valid until wire_queue_clear, or until NULL is returned. */
 const struct wire_queue_entry *wire_queue_take(struct wire_queue *w);
 
 bool wire_queue_is_empty(const struct wire_queue *w);

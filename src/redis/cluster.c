@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES_MAX	(2 * CLUSTER_SLOTS)	/* ranges in one answer */
+#define RANGES_MAX	(2 * CLUSTER_SLOTS)	/* ranges per reply */
 
-/* CRC16 of the XMODEM kind: polynomial 0x1021, starting with 0. Keys are short, so bit by bit is fast enough. */
+/* CRC16/XMODEM: polynomial 0x1021, initial value 0. Keys are short, so bit by bit is fast enough. */
 static unsigned crc16(const char *p, size_t n)
 {
 	unsigned crc = 0;
@@ -77,7 +77,7 @@ static bool is_slot(const redisReply *r)
 	return r->type == REDIS_REPLY_INTEGER && r->integer >= 0 && r->integer < CLUSTER_SLOTS;
 }
 
-/* A range is first slot, last slot, master {host, port, …}, replicas …; a host that is not known is nil or empty. */
+/* A range is first slot, last slot, master {host, port, …}, replicas …; an unknown host is nil or empty. */
 static bool is_range(const redisReply *r)
 {
 	const redisReply *master;
@@ -133,7 +133,8 @@ static bool take_number(const char **p, const char *end, unsigned max, unsigned 
 	return *p > start;
 }
 
-/* "MOVED 3999 127.0.0.1:6381", "ASK 3999 ::1:6381", "MOVED 3999 :6381". No server sends us to a unix socket. */
+/* Parses "MOVED 3999 127.0.0.1:6381", "ASK 3999 ::1:6381", "MOVED 3999 :6381". Servers never redirect to a unix
+ * socket. */
 bool cluster_redirect_parse(const char *text, size_t n, struct cluster_redirect *ret)
 {
 	const char *p = text, *end = text + n, *colon;

@@ -1,8 +1,8 @@
-/* cluster.h: maps keys to nodes of a Redis Cluster. Knows slots and nothing of sockets.
+/* cluster.h: maps keys to nodes of a Redis Cluster. Knows slots, but nothing about sockets.
  *
  * A cluster has 16,384 slots; a key's slot is the CRC16 of the text between its first { and the next }, or of the whole
- * key if there is none. The map comes from CLUSTER SLOTS, and single slots of it from MOVED. A Redis that is no cluster
- * is one node with all slots. Keys that share the load of one stream are {0}strobe, {1}strobe, … */
+ * key if there is none. The map comes from CLUSTER SLOTS, with updates of single slots from MOVED. A Redis without a
+ * cluster is one node with all slots. The keys that a stream is split into are {0}strobe, {1}strobe, … */
 #ifndef REDIS_CLUSTER_H
 #define REDIS_CLUSTER_H
 
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #define CLUSTER_SLOTS	16384u
-#define CLUSTER_NODES	1024u			/* masters that are remembered */
-#define CLUSTER_KEYS	1024u			/* keys of one stream */
+#define CLUSTER_NODES	1024u			/* known masters */
+#define CLUSTER_KEYS	1024u			/* keys per stream */
 
 struct redisReply;
 
@@ -22,14 +22,14 @@ struct cluster_node {
 	unsigned port;
 };
 
-/* Node 0 is the one of the URL. */
+/* Node 0 is the one in the URL. */
 struct cluster {
 	struct cluster_node *nodes;
 	size_t node_count, node_capacity;
-	uint16_t slots[CLUSTER_SLOTS];		/* to the number of a node */
+	uint16_t slots[CLUSTER_SLOTS];		/* number of the slot's node */
 };
 
-/* Another node than the queried one has the slot: for good (MOVED), or for this one command, after ASKING (ASK). */
+/* Another node than the queried one has the slot: permanently (MOVED), or for this one command, after ASKING (ASK). */
 struct cluster_redirect {
 	bool is_ask;
 	unsigned slot;
@@ -37,7 +37,7 @@ struct cluster_redirect {
 	unsigned port;
 };
 
-/* All slots are of this node until more is known. */
+/* Assigns all slots to this node until more is known. */
 void cluster_init(struct cluster *c, const char *host, unsigned port);
 void cluster_done(struct cluster *c);
 
@@ -46,21 +46,22 @@ unsigned cluster_slot(const char *key, size_t n);
 /* Returns the number of the node that has the key. */
 unsigned cluster_find(const struct cluster *c, const char *key);
 
-/* Returns the number of this node, added if it is new; -ENOSPC above CLUSTER_NODES. `host` "" is that of node `asked`,
- * or 127.0.0.1 if that one was reached by a unix socket. */
+/* Returns the number of this node, adding it if it is new; -ENOSPC above CLUSTER_NODES. If `host` is "", it is that
+ * of node `asked`, or 127.0.0.1 if that was reached through a unix socket. */
 int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked);
 
-/* Takes the reply of node `asked` to CLUSTER SLOTS as the map. Unassigned slots stay where they were. Nodes keep their
- * numbers. -EINVAL with a sentence, and nothing changed, for any other reply. */
+/* Updates the map from the reply of node `asked` to CLUSTER SLOTS. Unassigned slots stay where they were. Nodes keep
+ * their numbers. Returns -EINVAL with a sentence, and changes nothing, for any other reply. */
 int cluster_read_slots(struct cluster *c, const struct redisReply *reply, unsigned asked, struct err *err);
 
-/* Whether an error reply is MOVED or ASK. */
+/* Tells whether an error reply is MOVED or ASK. */
 bool cluster_redirect_parse(const char *text, size_t n, struct cluster_redirect *ret);
 
-/* Enters a MOVED from node `asked` into the map. Returns the number of the node. */
+/* Updates the map after a MOVED from node `asked`. Returns the number of the node. */
 int cluster_moved(struct cluster *c, const struct cluster_redirect *r, unsigned asked);
 
-/* The name of key number `i` of `keys` of a stream: the stream's own with `keys` 0. The caller frees it. */
+/* Returns the name of key number `i` of a stream's `keys` keys; the stream's own name if `keys` is 0. The caller
+ * frees it. */
 char *cluster_key(const char *stream, unsigned i, unsigned keys);
 
 #endif

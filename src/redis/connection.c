@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 
 #define TICK_NS			(NS_PER_SECOND / 4)
-#define STABLE_NS		NS_PER_SECOND	/* a connection dropped before that keeps its backoff */
-#define PASSING_RETRY_NS	NS_PER_SECOND	/* while it is loading, and the like */
+#define STABLE_NS		NS_PER_SECOND	/* a connection lost sooner keeps its backoff */
+#define PASSING_RETRY_NS	NS_PER_SECOND	/* for temporary problems, such as loading */
 
 void redis_connection_default_options(struct redis_connection_options *o)
 {
@@ -114,7 +114,7 @@ void connection_leave(struct redis_connection *c)
 		destroy(c);
 }
 
-/* Between half of the wait and all of it, so that a fleet does not reconnect at the same moment. */
+/* Returns a random time between half of the wait and all of it, so that a fleet does not reconnect at the same moment. */
 static int64_t by_chance(int64_t wait_ns)
 {
 	uint32_t random = 0;
@@ -265,7 +265,7 @@ static void connect_done(struct redis_connection *c)
 		connection_log_in(c);
 }
 
-/* A peer that vanished is seen by our own questions; the kernel's help is for what waits to be sent. */
+/* A vanished peer is detected by our own PINGs; the kernel's timeout covers unsent data. */
 static void set_options(const struct redis_connection *c)
 {
 	const int on = 1;
@@ -363,7 +363,7 @@ static void socket_ready(struct watch *w, uint32_t events)
 	} else if (c->phase == TLS_HANDSHAKE) {
 		connection_continue_tls(c);
 	} else if (connection_is_paused(c) && (events & (EPOLLHUP | EPOLLERR))) {
-		loop_remove(c->loop, w);	/* level-triggered, it would be reported again at once; it is noticed when reading resumes */
+		loop_remove(c->loop, w);	/* level-triggered: would fire again at once; noticed when reading resumes */
 	} else {
 		read_and_flush(c, events & (EPOLLIN | EPOLLHUP | EPOLLERR));
 	}
@@ -418,7 +418,7 @@ static void tick(struct watch *w, uint32_t events)
 	if (!loop_timer_read(w))
 		return;
 	c->last_tick_ns = now;
-	/* We were stopped or busy ourselves, and what the peer sent meanwhile was not read yet. */
+	/* We were stopped or busy ourselves, so there may be unread input from the peer. */
 	if (missed > TICK_NS) {
 		c->last_in_ns += missed;
 		c->head_ns += missed;

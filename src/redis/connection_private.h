@@ -18,8 +18,8 @@ struct command {
 	redis_reply_fn *fn;
 	void *data;
 	int64_t timeout_ns;
-	int step;				/* step of the login; -1: none */
-	char name[24];				/* "XADD", for sentences */
+	int step;				/* login step; -1: none */
+	char name[24];				/* "XADD", for errors */
 };
 
 struct redis_connection {
@@ -28,18 +28,18 @@ struct redis_connection {
 	struct redis_login login;
 	struct redis_connection_counters counters;
 	enum phase phase;
-	unsigned generation;			/* changes with the socket: checked after callbacks, which may replace it */
-	unsigned entered;			/* calls from the loop in progress */
-	bool dead;				/* freed when the last of them returns */
+	unsigned generation;			/* changes with the socket: check it after callbacks */
+	unsigned entered;			/* number of calls from the loop in progress */
+	bool dead;				/* to be freed when the last of them returns */
 	bool paused;
-	bool reads, wants_write;		/* events that the loop watches for; writing also for another turn with data
-						 * that was read ahead */
+	bool reads, wants_write;		/* events that the loop watches for; writing also to get another turn
+						 * for data that was read ahead */
 
 	struct watch timer, watch;
 	int fd;
 	struct redis_tls *tls;			/* NULL: plain */
 	struct resolve *resolve;
-	struct addrinfo *addresses, *address;	/* all; the one that is tried */
+	struct addrinfo *addresses, *address;	/* all addresses; the one being tried */
 	char *last_failure;			/* failure of an address, reported after the last one */
 
 	struct reply_reader *reader;
@@ -48,16 +48,16 @@ struct redis_connection {
 	size_t out_at;
 	struct command *first, **last;
 
-	int64_t deadline_ns;			/* deadline of the phase: the next attempt, or the end of this one */
-	int64_t backoff_ns, backoff_before_ns;	/* the next wait; what it was before it became ready */
-	int64_t ready_ns;			/* since when */
-	int64_t last_in_ns;			/* when the last byte came */
-	int64_t head_ns;			/* since when the first command is the first */
+	int64_t deadline_ns;			/* when the phase ends: the next attempt, or the end of this one */
+	int64_t backoff_ns, backoff_before_ns;	/* the next wait; its value before the connection became ready */
+	int64_t ready_ns;			/* since when it has been ready */
+	int64_t last_in_ns;			/* when the last byte arrived */
+	int64_t head_ns;			/* since when the first command has been the first */
 	int64_t last_tick_ns;
 
 	bool logged_up;
 	char *logged;
-	char problem_of[24];			/* the command that the server refuses in its present state; "" none */
+	char problem_of[24];			/* the command that the server refuses in its current state; "" */
 };
 
 /* --- connection.c --- */
@@ -70,7 +70,7 @@ void connection_report_connected(struct redis_connection *c);
 void connection_fail(struct redis_connection *c, bool passes, const char *sentence);
 void connection_failf(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
 
-/* Around calls from the loop: the connection is freed by the last of them if that was requested meanwhile. */
+/* Wrap calls from the loop: the last one to return frees the connection if that was requested in the meantime. */
 void connection_enter(struct redis_connection *c);
 void connection_leave(struct redis_connection *c);
 
@@ -81,13 +81,13 @@ void connection_log_in(struct redis_connection *c);
 
 /* --- connection_tls.c --- */
 
-/* The handshake with a peer to which the socket is connected; then the login. */
+/* Starts the handshake with the connected peer; the login follows. */
 void connection_start_tls(struct redis_connection *c);
 void connection_continue_tls(struct redis_connection *c);
 
 /* --- connection_send.c --- */
 
-/* `step` is that of the login, or -1. */
+/* `step` is the step of the login, or -1. */
 void connection_queue(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data, int step,
 		      const char *bytes, size_t n);
 void connection_flush(struct redis_connection *c);	/* sends what it can */
@@ -98,7 +98,7 @@ bool connection_has_input(const struct redis_connection *c);
 
 /* --- connection_read.c --- */
 
-/* Empties the socket, and parses a part of the bytes. */
+/* Empties the socket, and parses some of the data. */
 void connection_read(struct redis_connection *c, bool readable);
 
 #endif

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CHUNKS_PER_TURN		4		/* are parsed; then it is other descriptors' turn */
+#define CHUNKS_PER_TURN		4		/* chunks parsed before other descriptors get their turn */
 
-/* The loop is not woken for each message while few come; ends of the connection wake it at once. */
+/* Avoids waking the loop for each message while there are few; the end of the connection wakes it at once. */
 static void read_together(struct redis_connection *c)
 {
 	const int bytes = (int)c->o.read_together;
@@ -42,14 +42,14 @@ static void on_login_reply(struct redis_connection *c, int step, const redisRepl
 		c->o.ready(c, c->o.data);
 }
 
-/* READONLY and its like are reported when they begin, and when the same command succeeds again. */
+/* Reports READONLY and similar problems when they begin, and when the same command succeeds again. */
 static void note_problem(struct redis_connection *c, const char *name, const redisReply *reply)
 {
 	enum redis_problem p = redis_problem(reply);
 	struct err err;
 
 	if (!strcmp(name, "INFO"))
-		return;				/* good to know where it is allowed */
+		return;				/* INFO is optional, and may be forbidden */
 	if (redis_problem_is_state(p)) {
 		redis_problem_explain(reply, c->login.where, name, &err);
 		snprintf(c->problem_of, sizeof(c->problem_of), "%s", name);
@@ -78,8 +78,8 @@ static bool is_word(const redisReply *r, const char *word)
 	return (r->type == REDIS_REPLY_STRING || r->type == REDIS_REPLY_STATUS) && !strcasecmp(r->str, word);
 }
 
-/* Recognizes messages to subscribers: arrays that begin with one of these words. In version 2 of the protocol no other
- * command is allowed beside a subscription, so an answer is never taken for one of them. */
+/* Recognizes messages to subscribers: arrays that begin with one of these words. In version 2 of the protocol no
+ * other command is allowed while subscribed, so replies cannot be mistaken for messages. */
 static bool is_push(const redisReply *r)
 {
 	static const char *const words[] = { "message", "pmessage", "subscribe", "unsubscribe", "psubscribe",
@@ -93,7 +93,7 @@ static bool is_push(const redisReply *r)
 	return false;
 }
 
-/* One that came in two reads. */
+/* Handles a message that arrived in several reads. */
 static bool on_message(struct redis_connection *c, const redisReply *r)
 {
 	size_t at = r->type != REDIS_REPLY_ARRAY ? 0 : r->elements == 3 && is_word(r->element[0], "message") ? 1 :
@@ -123,7 +123,7 @@ static void on_reply(struct redis_connection *c, const redisReply *reply)
 
 /* --- Reading --- */
 
-/* Takes the messages that `bytes` begin with. Returns false if the connection is another one now. */
+/* Handles the messages at the start of `bytes`. Returns false if the connection was replaced. */
 static bool on_messages(struct redis_connection *c, const char **bytes, size_t *n)
 {
 	unsigned generation = c->generation;
@@ -142,7 +142,7 @@ static bool on_messages(struct redis_connection *c, const char **bytes, size_t *
 	return true;
 }
 
-/* Returns false if the connection is another one now. */
+/* Returns false if the connection was replaced. */
 static bool on_bytes(struct redis_connection *c, const char *bytes, size_t n)
 {
 	unsigned generation = c->generation;
@@ -182,7 +182,7 @@ static void closed_by_peer(struct redis_connection *c, int e)
 		connection_failf(c, "Redis at %s: the connection is lost: %s", c->login.where, why);
 }
 
-/* Empties the socket, and parses a part of the bytes. */
+/* Empties the socket, and parses some of the data. */
 void connection_read(struct redis_connection *c, bool readable)
 {
 	unsigned generation = c->generation;

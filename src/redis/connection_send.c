@@ -1,4 +1,4 @@
-/* connection_send.c: commands on their way to the server, and what the loop watches for. */
+/* connection_send.c: sends commands to the server, and updates the events that the loop watches for. */
 #include "connection_private.h"
 
 #include "clock.h"
@@ -39,7 +39,7 @@ void connection_watch(struct redis_connection *c)
 	}
 }
 
-/* Unsent output needs room in the socket; unparsed input needs another turn, which a socket with room gives at once. */
+/* Unsent output needs room in the socket; unparsed input needs another turn, which a writable socket gives at once. */
 void connection_update_watch(struct redis_connection *c)
 {
 	bool wants_write = c->out_at < c->out.size || (connection_has_input(c) && !connection_is_paused(c));
@@ -59,7 +59,7 @@ static void cannot_send(struct redis_connection *c, int e)
 			 problem ? problem : strerror(e));
 }
 
-/* Sends as much as the socket takes. */
+/* Sends as much as the socket accepts. */
 void connection_flush(struct redis_connection *c)
 {
 	while (c->out_at < c->out.size) {
@@ -84,7 +84,7 @@ void connection_flush(struct redis_connection *c)
 	connection_update_watch(c);
 }
 
-/* "XADD" of "*5\r\n$4\r\nXADD\r\n…", which is what hiredis writes. */
+/* Extracts "XADD" from "*5\r\n$4\r\nXADD\r\n…", the format that hiredis writes. */
 static void name_of(const char *bytes, size_t n, char *ret, size_t size)
 {
 	const char *p = memchr(bytes, '\n', n);
@@ -121,7 +121,7 @@ static int check_sendable(const struct redis_connection *c)
 	return c->out.size - c->out_at > UNSENT_MAX ? -ENOBUFS : 0;
 }
 
-/* Commands made within one call of the loop are sent together after it. */
+/* Commands made within one call of the loop are sent together afterwards. */
 static void flush_outside(struct redis_connection *c)
 {
 	if (c->entered)
@@ -131,7 +131,7 @@ static void flush_outside(struct redis_connection *c)
 	connection_leave(c);
 }
 
-/* The bytes of a command, for redisFreeCommand, and how many; negative if it cannot be sent now. */
+/* Formats a command (freed by redisFreeCommand) and returns its size; negative if it cannot be sent now. */
 static long long format_argv(const struct redis_connection *c, int argc, const char *const *argv, const size_t *sizes,
 			     char **ret)
 {

@@ -1,4 +1,4 @@
-/* connection_tls.c: TLS between connecting and the login. Its deadline is that of connecting. */
+/* connection_tls.c: TLS between connecting and the login, with the same deadline as connecting. */
 #include "connection_private.h"
 
 void connection_start_tls(struct redis_connection *c)

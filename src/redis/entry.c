@@ -1,4 +1,4 @@
-/* entry.c: finds what counts among the fields. */
+/* entry.c: finds the relevant fields. */
 #include "entry.h"
 
 #include "mem.h"
@@ -12,7 +12,7 @@ static bool is(struct str s, const char *text)
 	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
 }
 
-/* Returns the index of the field's value, of the first such field; -1 if there is none. */
+/* Returns the index of the value of the first such field; -1 if there is none. */
 static long find(const struct str *fields, size_t count, const char *name)
 {
 	for (size_t i = 0; i + 1 < count; i += 2)
@@ -47,7 +47,7 @@ static bool is_label(struct str s)
 	return true;
 }
 
-/* Skips names that labels cannot have. */
+/* Skips names that are invalid for labels. */
 static void add_label(struct labels *l, struct str name, struct str value)
 {
 	if (is_label(name) && l->count < STROBE_WIRE_LABELS)

@@ -1,6 +1,6 @@
-/* fuzz_entry.c: any fields as an entry: what comes out lies in what went in, and labels keep to their caps.
+/* fuzz_entry.c: parses any fields as an entry: the result must point into the input, and labels must respect their caps.
  *
- * A field is one byte for its length and that many bytes; 255 is all that is left. */
+ * A field is one byte for its length and that many bytes; 255 is all remaining bytes. */
 #include "entry.h"
 
 #include "strobe_wire.h"

@@ -1,5 +1,5 @@
-/* fuzz_redis_url.c: any text as the address of a Redis: what is accepted has a host and a port, and what is shown of it
- * names the same place. */
+/* fuzz_redis_url.c: parses any text as the address of a Redis: an accepted URL must have a host and a port, and its
+ * shown form must name the same place. */
 #include "mem.h"
 #include "redis_url.h"
 
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (redis_url_parse(text, &u, &err) == 0) {
 		if (!u.host[0] || u.port < 1 || u.port > 65535 || u.parameter_count > URL_PARAMETERS)
 			abort();
-		/* Without its password it may be longer by three bytes. */
+		/* The form without the password may be longer by three bytes. */
 		if (strlen(u.shown) <= URL_MAX) {
 			if (redis_url_parse(u.shown, &shown, &err) < 0 || strcmp(shown.host, u.host) ||
 			    shown.port != u.port ||

@@ -1,5 +1,5 @@
-/* fuzz_reply_reader.c: any bytes as what a server sends: the replies are the same in whatever pieces they come, and an
- * end is an end with a sentence. */
+/* fuzz_reply_reader.c: reads any bytes as a server's output: the replies must be the same no matter how they are
+ * split, and an error must have a sentence. */
 #include "push.h"
 #include "reply_reader.h"
 
@@ -47,7 +47,7 @@ static void read_all(const uint8_t *data, size_t size, size_t step, struct buf *
 	reply_reader_free(r);
 }
 
-/* The reader finds the same messages as push_parse alone. */
+/* The reader must find the same messages as push_parse alone. */
 static void check_push(const uint8_t *data, size_t size)
 {
 	struct reply_reader *r = reply_reader_new(REPLY_MAX);

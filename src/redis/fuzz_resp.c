@@ -1,4 +1,4 @@
-/* fuzz_resp.c: any bytes as a client's: wherever they are cut, the same commands come out. */
+/* fuzz_resp.c: parses any bytes as a client's input: the commands must be the same no matter how they are split. */
 #include "resp.h"
 
 #include "mem.h"
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Writes down all commands, each in a copy of just the bytes that are there, `step` more at a time. */
+/* Prints all commands, parsing a copy with exactly the bytes received so far, `step` more at a time. */
 static void read_all(const uint8_t *data, size_t size, size_t step, bool stranger, struct buf *out)
 {
 	size_t start = 0, known = 0, commands = 0;

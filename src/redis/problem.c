@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const struct meaning {
-	const char *word;		/* with which the reply begins */
+	const char *word;		/* first word of the reply */
 	int code;
 	bool is_state, passes;
-	const char *sentence;		/* behind the place */
+	const char *sentence;		/* follows the address */
 } meanings[REDIS_PROBLEMS] = {
 	[REDIS_OTHER] = { "", -EIO, false, false, NULL },
 	[REDIS_LOADING] = { "LOADING", -EAGAIN, true, true, "is loading its data; retrying until it is done" },
@@ -54,7 +54,7 @@ static bool begins(const char *text, size_t n, const char *word)
 	return n >= size && !memcmp(text, word, size) && (n == size || text[size] == ' ' || text[size] == '\r');
 }
 
-/* Before version 6 it had no word of its own. */
+/* Before version 6, this error had no word of its own. */
 static enum redis_problem old_problem(const char *text, size_t n)
 {
 	static const char refused[] = "ERR invalid password";

@@ -9,11 +9,11 @@
 struct redisReply;
 
 enum redis_problem {
-	REDIS_FINE,			/* no error reply */
-	REDIS_OTHER,			/* an error that is not among these */
-	REDIS_LOADING,			/* reads its data from disk; over by itself */
-	REDIS_BUSY,			/* runs a script; over by itself, mostly */
-	REDIS_MASTERDOWN,		/* a replica without its master that does not serve old data */
+	REDIS_FINE,			/* not an error reply */
+	REDIS_OTHER,			/* any other error */
+	REDIS_LOADING,			/* loads its data from disk; temporary */
+	REDIS_BUSY,			/* runs a script; mostly temporary */
+	REDIS_MASTERDOWN,		/* a replica without its master that does not serve stale data */
 	REDIS_CLUSTERDOWN,
 	REDIS_TRYAGAIN, /* a slot is being moved */
 	REDIS_MOVED,
@@ -30,22 +30,23 @@ enum redis_problem {
 	REDIS_WRONGTYPE,
 	REDIS_NOGROUP,
 	REDIS_BUSYGROUP,
-	REDIS_NOSCRIPT, /* ordinary answers, for the caller to handle */
+	REDIS_NOSCRIPT, /* ordinary replies, for the caller to handle */
 	REDIS_PROBLEMS
 };
 
-/* REDIS_FINE for anything but an error reply. NULL is fine. */
+/* Returns REDIS_FINE for anything but an error reply. NULL is fine. */
 enum redis_problem redis_problem(const struct redisReply *reply);
 enum redis_problem redis_problem_of_text(const char *text, size_t n);
 
-/* It is about the state of the server and not about this one command. */
+/* Tells whether the problem is the state of the server rather than this one command. */
 bool redis_problem_is_state(enum redis_problem p);
 
-/* It is temporary: retried soon. */
+/* Tells whether the problem is temporary and can be retried soon. */
 bool redis_problem_passes(enum redis_problem p);
 
-/* "127.0.0.1:6379 is loading its data; …": what, where, remedy; `what` is the command, such as "XADD". The server's own
- * text stands in it with bytes that are no printable ASCII as '?', and cut. Returns -EIO, -EACCES, … */
+/* Makes a sentence with what, where and remedy: "127.0.0.1:6379 is loading its data; …"; `what` is the command, such
+ * as "XADD". The server's own text is included, truncated, and with '?' for bytes that are not printable ASCII.
+ * Returns -EIO, -EACCES, … */
 int redis_problem_explain(const struct redisReply *reply, const char *where, const char *what, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DIGITS_MAX	9		/* digits of a length: below a gigabyte */
+#define DIGITS_MAX	9		/* digits of a length: less than a gigabyte */
 
 struct cursor {
 	const char *p, *end;
@@ -19,7 +19,7 @@ static bool skip(struct cursor *c, const char *text, size_t n)
 }
 #define SKIP(c, text) skip(c, text, sizeof(text) - 1)
 
-/* "$5\r\nhello\r\n" */
+/* Parses "$5\r\nhello\r\n". */
 static bool take(struct cursor *c, struct str *ret)
 {
 	size_t size = 0, digits = 0;

@@ -1,4 +1,4 @@
-/* read_ahead.c: a list of chunks, in the order in which they came. */
+/* read_ahead.c: a list of chunks, in order of arrival. */
 #include "read_ahead.h"
 
 #include "mem.h"
@@ -43,7 +43,7 @@ bool read_ahead_is_full(const struct read_ahead *q)
 	return q->memory + READ_AHEAD_CHUNK > q->max && (!q->last || q->last->size > READ_AHEAD_CHUNK / 2);
 }
 
-/* One with room for at least half a chunk; NULL if there is no memory left. */
+/* Returns a chunk with room for at least half its size; NULL if the memory limit is reached. */
 static struct read_ahead_chunk *with_room(struct read_ahead *q)
 {
 	struct read_ahead_chunk *c = q->last;
@@ -83,7 +83,7 @@ size_t read_ahead_fill(struct read_ahead *q, int fd, struct redis_tls *tls)
 			break;
 		c->size += (size_t)n;
 		sum += (size_t)n;
-		if ((size_t)n < room && !tls)		/* the socket is empty; TLS brings one record after the other */
+		if ((size_t)n < room && !tls)		/* the socket is empty; TLS returns one record at a time */
 			break;
 	}
 	return sum;

@@ -1,4 +1,4 @@
-/* redis_address.c: getaddrinfo, and an answer of the same form for paths. */
+/* redis_address.c: calls getaddrinfo, and returns the same structure for paths. */
 #include "redis_address.h"
 
 #include "mem.h"
@@ -12,7 +12,7 @@
 #include <sys/un.h>
 
 struct path_address {
-	struct addrinfo info;		/* the first: address_free gets its address */
+	struct addrinfo info;		/* first, so that address_free can convert its address */
 	struct sockaddr_un name;
 };
 

@@ -1,4 +1,4 @@
-/* redis_client.c: a blocking socket with a deadline, TLS if it is wanted; hiredis' reader and writer. */
+/* redis_client.c: a blocking socket with a deadline, optionally with TLS; uses hiredis' reader and writer. */
 #include "redis_client.h"
 
 #include "cluster.h"
@@ -30,7 +30,7 @@ struct redis_client {
 	int64_t connect_timeout_ns, answer_timeout_ns;
 	int fd;				/* -1: not connected */
 	struct redis_tls *tls;		/* NULL: plain */
-	int canceled;			/* an eventfd, readable from the cancellation on */
+	int canceled;			/* an eventfd that becomes readable on cancellation */
 	_Atomic bool is_canceled;
 	struct reply_reader *reader;
 	char *input;
@@ -116,7 +116,7 @@ void redis_client_cancel(struct redis_client *a)
 		return;			/* it is readable already */
 }
 
-/* Waits for POLLIN or POLLOUT. -ETIMEDOUT, -ECANCELED, or 0. */
+/* Waits for POLLIN or POLLOUT. Returns -ETIMEDOUT, -ECANCELED, or 0. */
 static int wait_for(struct redis_client *a, short events, int64_t deadline_ns)
 {
 	struct pollfd p[2] = { { .fd = a->fd, .events = events }, { .fd = a->canceled, .events = POLLIN } };
@@ -135,7 +135,7 @@ static int wait_for(struct redis_client *a, short events, int64_t deadline_ns)
 	}
 }
 
-/* Why the connection is lost. */
+/* Returns the reason for the loss of the connection. */
 static const char *reason(const struct redis_client *a, int r)
 {
 	const char *problem = a->tls ? redis_tls_problem(a->tls) : NULL;
@@ -143,7 +143,7 @@ static const char *reason(const struct redis_client *a, int r)
 	return problem ? problem : strerror(-r);
 }
 
-/* As long as bytes go out there are `more_ns` from then on: a large value may take its time. */
+/* Progress extends the deadline to `more_ns` from then: a large value may take its time. */
 static int send_all(struct redis_client *a, const char *bytes, size_t size, int64_t deadline_ns, int64_t more_ns)
 {
 	while (size) {

@@ -1,4 +1,4 @@
-/* redis_login.c: the first commands of a connection, and what their answers mean. */
+/* redis_login.c: the first commands of a connection, and the meaning of their replies. */
 #include "redis_login.h"
 
 #include "redis_address.h"
@@ -55,7 +55,7 @@ void redis_login_done(struct redis_login *l)
 	*l = (struct redis_login){ 0 };
 }
 
-/* Takes the password from the URL or else the file. `*ret` is NULL without a password. */
+/* Returns the password from the URL, or else from the file; NULL in `*ret` if there is none. */
 static int get_password(const struct redis_login *l, char **ret, struct err *err)
 {
 	struct buf b;
@@ -139,7 +139,8 @@ int redis_login_check(const struct redis_login *l, enum redis_login_step step, c
 {
 	enum redis_problem p = redis_problem(reply);
 
-	/* A server without a password refuses one, which does no harm; a user may be forbidden the name and PING. */
+	/* Harmless: a server without a password refuses one, and a user may not have permission for CLIENT SETNAME
+	 * and PING. */
 	if (p == REDIS_FINE && reply->type == REDIS_REPLY_STATUS)
 		return 0;
 	if (step == REDIS_LOGIN_NAME || (step == REDIS_LOGIN_PING && p == REDIS_NOPERM) ||

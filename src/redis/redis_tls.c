@@ -1,4 +1,4 @@
-/* redis_tls.c: a session of GnuTLS, and its numbers as those of a socket. */
+/* redis_tls.c: a session of GnuTLS, with its errors converted to those of a socket. */
 #include "redis_tls.h"
 
 #include "mem.h"
@@ -15,11 +15,11 @@
 struct redis_tls {
 	gnutls_session_t session;
 	gnutls_certificate_credentials_t credentials;
-	gnutls_typed_vdata_st expected[2];	/* expected certificate; GnuTLS keeps a pointer */
+	gnutls_typed_vdata_st expected[2];	/* the expected certificate; GnuTLS keeps a pointer */
 	const struct redis_tls_options *o;
 	const char *name, *where;
-	bool is_up;				/* the handshake is done, and no end was seen */
-	bool is_sending;			/* GnuTLS has a record that the socket had no room for */
+	bool is_up;				/* the handshake is complete, and the connection has not ended */
+	bool is_sending;			/* GnuTLS has a record that did not fit into the socket */
 	char problem[512];			/* "" none */
 };
 
@@ -80,7 +80,7 @@ int redis_tls_check_files(const struct redis_tls_options *o, struct err *err)
 
 /* --- Life --- */
 
-/* RFC 6066 has no addresses in the name that is sent; the certificate is compared with either. */
+/* RFC 6066 does not allow addresses as the server name; the certificate is still checked for them. */
 static bool is_numeric(const char *host)
 {
 	unsigned char address[16];
@@ -96,7 +96,7 @@ static void expect_server(struct redis_tls *t)
 	gnutls_session_set_verify_cert2(t->session, t->expected, 2, 0);
 }
 
-/* Returns an error of GnuTLS. */
+/* Returns a GnuTLS error. */
 static int set_up_session(struct redis_tls *t, int fd)
 {
 	int r = gnutls_init(&t->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
@@ -162,7 +162,7 @@ static void describe(struct redis_tls *t, int code)
 	redis_tls_problem_describe(t->session, code, t->o, t->problem, sizeof(t->problem));
 }
 
-/* GnuTLS leaves the errno of the socket in place, with one exception. */
+/* GnuTLS preserves the errno of the socket, with one exception. */
 static int errno_of(int code)
 {
 	if (code == GNUTLS_E_PREMATURE_TERMINATION)
@@ -172,7 +172,7 @@ static int errno_of(int code)
 	return errno && errno != EAGAIN ? errno : EIO;
 }
 
-/* Sets errno to a socket's; non-fatal ones, such as a session ticket, are ignored. */
+/* Sets errno like a socket; non-fatal errors, such as a session ticket, are ignored. */
 static ssize_t fail(struct redis_tls *t, ssize_t code)
 {
 	int e = gnutls_error_is_fatal((int)code) ? errno_of((int)code) : EAGAIN;
@@ -186,7 +186,7 @@ static ssize_t fail(struct redis_tls *t, ssize_t code)
 
 /* --- Talking --- */
 
-/* Frees the system's certificate authorities: they take 4 MB, and are not needed again. */
+/* Frees the system's certificate authorities: they take 4 MB, and are no longer needed. */
 static void forget_authorities(struct redis_tls *t)
 {
 	gnutls_x509_trust_list_t none;
@@ -223,7 +223,7 @@ bool redis_tls_wants_write(const struct redis_tls *t)
 	return gnutls_record_get_direction(t->session) == 1;
 }
 
-/* A peer that refuses us says why before it closes: what we send later fails first. */
+/* A peer that rejects us sends an alert before it closes, but our next write fails first. */
 static void read_last_alert(struct redis_tls *t)
 {
 	_cleanup_(freep) char *rest = xmalloc(REDIS_TLS_RECORD);
@@ -233,8 +233,8 @@ static void read_last_alert(struct redis_tls *t)
 		describe(t, (int)r);
 }
 
-/* A record that was made and not sent is given to the socket again, and counts when it is gone: its bytes are those that
- * the caller has at the front. */
+/* A record that was encrypted but not sent is offered to the socket again, and counts once it is sent; the caller
+ * still has its bytes at the front. */
 ssize_t redis_tls_send(struct redis_tls *t, const void *bytes, size_t n)
 {
 	ssize_t r;
@@ -264,7 +264,7 @@ ssize_t redis_tls_recv(struct redis_tls *t, void *bytes, size_t n)
 	assert(r <= 0 || gnutls_record_check_pending(t->session) == 0);
 	if (r > 0)
 		return r;
-	/* Without its last word, too, or within a record: the protocol says where a reply ends. */
+	/* The end may come without a closure alert, or within a record: the protocol determines where a reply ends. */
 	if (r == 0 || r == GNUTLS_E_PREMATURE_TERMINATION || r == GNUTLS_E_UNEXPECTED_PACKET_LENGTH) {
 		t->is_up = false;
 		return 0;

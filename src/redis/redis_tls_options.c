@@ -1,4 +1,4 @@
-/* redis_tls_options.c: from the parameters of a URL. */
+/* redis_tls_options.c: copies and checks the parameters of a URL. */
 #include "redis_tls_options.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* redis_tls_problem.c: certificates, alerts, and peers that do not speak TLS. */
+/* redis_tls_problem.c: explains errors about certificates, alerts, and peers that do not speak TLS. */
 #include "redis_tls_problem.h"
 
 #include <stdio.h>

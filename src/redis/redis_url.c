@@ -14,7 +14,7 @@ static const struct url_kind plain_kind = {
 	.form = "a Redis URL looks like redis://host:6379/0?channel=excimer",
 };
 
-/* Our own listener; all but the scheme is as with a Redis. */
+/* Our own listener; everything but the scheme is the same as for a Redis. */
 static const struct url_kind listener_kind = {
 	.scheme = "resp",
 	.port = 6379,
@@ -32,7 +32,7 @@ bool redis_url_has_scheme(const char *url)
 	return !strncmp(url, "redis:", 6) || !strncmp(url, "rediss:", 7);
 }
 
-/* "/0"; nothing, as "/" alone, is 0. */
+/* Parses "/0"; empty or just "/" means 0. */
 static int parse_database(const char *path, unsigned *ret)
 {
 	unsigned v = 0;

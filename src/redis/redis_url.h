@@ -5,7 +5,7 @@
  *	resp://…				our own listener
  *
  * Parts may be percent-encoded. A host that begins with a '/', so "%2Frun%2Fredis.sock" in the URL, is the path of a
- * unix socket. No other part of the program sees the password. */
+ * unix socket. The rest of the program does not see the password. */
 #ifndef REDIS_REDIS_URL_H
 #define REDIS_REDIS_URL_H
 
@@ -22,20 +22,20 @@ struct redis_url {
 	size_t parameter_count;
 };
 
-/* -EINVAL with a sentence for what is no such URL. The caller frees with redis_url_done, also after an error. */
+/* Returns -EINVAL with a sentence for an invalid URL. The caller frees with redis_url_done, also after an error. */
 int redis_url_parse(const char *url, struct redis_url *ret, struct err *err);
 void redis_url_done(struct redis_url *u);
 
-const char *redis_url_get(const struct redis_url *u, const char *name);	/* NULL if it is not there */
+const char *redis_url_get(const struct redis_url *u, const char *name);	/* NULL if it is missing */
 
-/* Whether a parameter belongs to the connection itself: 1 or 0; -EINVAL with a sentence if this URL
- * cannot have it. */
+/* Tells whether a parameter belongs to the connection itself: 1 or 0; -EINVAL with a sentence if this URL cannot have
+ * it. */
 int redis_url_is_own(const struct redis_url *u, const char *name, struct err *err);
 
-/* Their names, to end a list with: " and password-file". */
+/* Returns their names, as the end of a list: " and password-file". */
 const char *redis_url_own_names(const struct redis_url *u);
 
-/* Whether a URL has one of the two schemes; the rest is ignored. */
+/* Tells whether a URL has one of the two schemes; the rest is ignored. */
 bool redis_url_has_scheme(const char *url);
 
 #endif

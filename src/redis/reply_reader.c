@@ -1,4 +1,4 @@
-/* reply_reader.c: slices, and the bounds. */
+/* reply_reader.c: feeds hiredis' reader in slices, and enforces the limits. */
 #include "reply_reader.h"
 
 #include "mem.h"
@@ -9,15 +9,15 @@
 
 #define SLICE		(16u * 1024)
 #define TLS_ALERT	'\x15'			/* begins a record; no reply begins with it */
-#define ELEMENTS_MAX	(1u << 20)		/* in all arrays of a reply; hiredis makes room before the first has come */
+#define ELEMENTS_MAX	(1u << 20)		/* in all arrays of a reply; hiredis allocates them in advance */
 
 struct reply_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
-	const redisReplyObjectFunctions *of_hiredis;	/* taken from a reader, since hiredis does not export them */
+	const redisReplyObjectFunctions *of_hiredis;	/* copied from a reader, since hiredis does not export them */
 	size_t reply_max;
 	size_t fed, elements;			/* bytes and elements since the last reply */
-	char first;				/* first of the bytes fed */
+	char first;				/* first byte fed */
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -91,7 +91,7 @@ static int too_large(const struct reply_reader *r, struct err *err)
 		       r->reply_max >> 20, ELEMENTS_MAX);
 }
 
-/* An alert of TLS, which is how a server that wants it answers. */
+/* A TLS alert is how a server that requires TLS responds. */
 static int not_redis(const struct reply_reader *r, struct err *err)
 {
 	if (r->first == TLS_ALERT)

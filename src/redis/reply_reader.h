@@ -1,6 +1,6 @@
 /* reply_reader.h: hiredis' reader with limits on sizes and depths.
  *
- * It is fed in slices of 16 KB, because for each reply it moves unread bytes to the front. */
+ * It is fed in slices of 16 KB, because it moves unread bytes to the front after each reply. */
 #ifndef REDIS_REPLY_READER_H
 #define REDIS_REPLY_READER_H
 
@@ -14,14 +14,15 @@ struct redisReply;
 struct reply_reader *reply_reader_new(size_t reply_max);
 struct reply_reader *reply_reader_free(struct reply_reader *r);		/* NULL is fine; returns NULL */
 
-/* 1: a reply, the caller's (freeReplyObject); call again. 0: all `*n` bytes are used up, more are needed. Negative: the
- * peer does not speak Redis' protocol, or a reply is larger than `reply_max`; the reader cannot be used any more. */
+/* Returns 1 with a reply, which the caller frees (freeReplyObject); call again. 0: all `*n` bytes are used, and more
+ * are needed. Negative: the peer does not speak Redis' protocol, or a reply is larger than `reply_max`; the reader is
+ * then unusable. */
 int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, struct redisReply **ret, struct err *err);
 
-/* True if it has no bytes of an incomplete reply. */
+/* Tells whether it has no bytes of an incomplete reply. */
 bool reply_reader_is_empty(const struct reply_reader *r);
 
-/* After a reply: takes back the bytes of the last call that do not belong to it. */
+/* Call after a reply: returns the bytes of the last call that are not part of it. */
 void reply_reader_give_back(struct reply_reader *r, const char **bytes, size_t *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* resolve.c: getaddrinfo in a thread, its answer through an eventfd. */
+/* resolve.c: runs getaddrinfo in a thread, and gets its result through an eventfd. */
 #include "resolve.h"
 
 #include "redis_address.h"
@@ -22,7 +22,7 @@ struct resolve {
 	void *data;
 	struct resolve **owner;
 
-	/* Shared with the thread; the last of both frees. */
+	/* Shared with the thread; the last user frees it. */
 	atomic_int users;
 	int event_fd;
 	char *host;
@@ -48,7 +48,7 @@ static void *resolve_thread(void *data)
 
 	r->result = address_look_up(r->host, r->port, AI_ADDRCONFIG, &r->addresses);
 	if (write(r->event_fd, &one, sizeof(one)) < 0)
-		r->result = EAI_SYSTEM;		/* cannot be: the counter is 0 */
+		r->result = EAI_SYSTEM;		/* impossible: the counter is 0 */
 	leave(r);
 	return NULL;
 }
@@ -119,7 +119,7 @@ int resolve_start(const char *host, unsigned port, struct loop *loop,
 	*ret = r;
 	e = start_thread(r);
 	if (e) {
-		leave(r);			/* the thread's share */
+		leave(r);			/* releases the thread's share */
 		*ret = resolve_cancel(r);
 		return err_set(err, -e, "cannot resolve '%s': cannot start a thread: %s", host, strerror(e));
 	}

@@ -1,4 +1,4 @@
-/* resp.c: commands as they arrive, piece by piece, and answers to them. */
+/* resp.c: parses commands as they arrive, piece by piece, and writes replies. */
 #include "resp.h"
 
 #include "mem.h"
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define NUMBER_MAX	32u		/* bytes of a count or length with its line end */
+#define NUMBER_MAX	32u		/* bytes of a count or length, including its line end */
 #define ERROR_MAX	512u
 
 void resp_init(struct resp_parser *p)
@@ -59,7 +59,8 @@ static const char *unescape(struct buf *out, const char *at, const char *end)
 	return at + 1;
 }
 
-/* Reads a quoted string, from behind the first quote to behind the last; NULL if that is missing. */
+/* Reads a quoted string, from after the opening quote; returns the position after the closing quote, or NULL if that
+ * is missing. */
 static const char *take_quoted(struct buf *out, char quote, const char *at, const char *end)
 {
 	while (at < end && *at != quote) {
@@ -121,7 +122,8 @@ static ssize_t next_line(struct resp_parser *p, const char *data, size_t n)
 
 /* --- Commands as arrays --- */
 
-/* A number and its line end at `at`. Returns how many bytes they take, 0 if they are cut, -1 if that is no number. */
+/* Reads a number and its line end at `at`. Returns the number of bytes, 0 if they are incomplete, -1 if it is not a
+ * number. */
 static int take_number(const char *at, const char *end, int64_t *ret)
 {
 	const char *p = at, *limit = end - at > NUMBER_MAX ? at + NUMBER_MAX : end;
@@ -144,7 +146,7 @@ static int take_number(const char *at, const char *end, int64_t *ret)
 	return (int)(p + 2 - at);
 }
 
-/* Reads the number of arguments. Returns 1 when it is complete, else as resp_next. */
+/* Reads the number of arguments. Returns 1 when it is complete, otherwise the same as resp_next. */
 static int take_count(struct resp_parser *p, const char *data, size_t n)
 {
 	int64_t count;
@@ -160,7 +162,7 @@ static int take_count(struct resp_parser *p, const char *data, size_t n)
 	return 1;
 }
 
-/* One argument; the same. */
+/* Reads one argument, with the same results. */
 static int take_argument(struct resp_parser *p, const char *data, size_t n)
 {
 	int64_t length;
@@ -178,7 +180,7 @@ static int take_argument(struct resp_parser *p, const char *data, size_t n)
 		return bad(p, p->argument_max == RESP_STRANGER_ARGUMENT_MAX ? "unauthenticated bulk length" :
 									      "invalid bulk length");
 	start = p->at + 1 + (size_t)r;
-	/* Known now, so that the reader can make room for all of it at once. */
+	/* Known now, so the caller can make room for all of it at once. */
 	p->scanned = start + (size_t)length + 2;
 	if (n < p->scanned)
 		return 0;
@@ -200,7 +202,7 @@ static ssize_t next_array(struct resp_parser *p, const char *data, size_t n)
 	return r <= 0 ? r : (ssize_t)p->at;
 }
 
-/* The command is complete: points its arguments to where the data is now. */
+/* The command is complete: points its arguments to the current location of the data. */
 static void point(struct resp_parser *p, const char *bytes)
 {
 	GROW(&p->arguments, &p->capacity, p->part_count + 1);

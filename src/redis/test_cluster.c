@@ -1,4 +1,4 @@
-/* test_cluster.c: slots as Redis counts them, and maps and redirects of any shape. */
+/* test_cluster.c: tests slots against Redis' own, and maps and redirects of any form. */
 #include "cluster.h"
 
 #include "test.h"
@@ -6,7 +6,7 @@
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
 
-/* The answers of CLUSTER KEYSLOT of Redis 7.0.15. */
+/* The replies of Redis 7.0.15 to CLUSTER KEYSLOT. */
 TEST(keys_have_the_slots_that_redis_gives_them)
 {
 	CHECK_INT(cluster_slot("123456789", 9), 12739);
@@ -51,7 +51,7 @@ TEST(the_map_says_which_node_has_a_key)
 			     "*4\r\n:5461\r\n:10922\r\n*2\r\n$9\r\n127.0.0.1\r\n:7002\r\n*2\r\n$1\r\nx\r\n:7009\r\n"
 			     "*3\r\n:10923\r\n:16383\r\n*2\r\n$0\r\n\r\n:7000\r\n", NULL), 0);
 	CHECK_INT(c.node_count, 3);
-	CHECK_INT(cluster_find(&c, "foo"), 0);			/* a node without a name is the host that was asked */
+	CHECK_INT(cluster_find(&c, "foo"), 0);			/* a node without a name is the host that was queried */
 	CHECK_INT(cluster_find(&c, "{foo}x"), 0);
 	CHECK_INT(c.nodes[cluster_find(&c, "strobe")].port, 7002);
 	CHECK_STR(c.nodes[cluster_find(&c, "strobe")].host, "127.0.0.1");
@@ -112,7 +112,7 @@ TEST(redirects_are_followed_into_the_map)
 	cluster_done(&c);
 }
 
-/* Its path would lead back to the node that has just said that the key is elsewhere. */
+/* Its path would lead back to the node that has just redirected us. */
 TEST(behind_a_unix_socket_the_queried_host_is_this_machine)
 {
 	struct cluster_redirect r;

@@ -7,7 +7,7 @@
 
 #include <hiredis/hiredis.h>
 
-/* The events of one connection, and the counts that end its loop. */
+/* The events of one connection, and the counts that stop its loop. */
 struct heard {
 	struct loop *loop;
 	struct redis_connection *c;
@@ -120,7 +120,7 @@ static struct redis_connection_options quick(struct heard *h)
 	return o;
 }
 
-/* Runs until `h` has heard what it waits for; at most 20 seconds. */
+/* Runs until `h` has the expected events; at most 20 seconds. */
 static void run(struct heard *h, const char *url, struct redis_connection_options o)
 {
 	struct redis_url u = parse(url);
@@ -200,7 +200,7 @@ TEST(an_unreachable_server_is_reported_with_a_remedy)
 	_cleanup_(freep) char *url = xasprintf("redis://127.0.0.1:%u", s.port);
 	int64_t start = clock_monotonic_ns();
 
-	test_server_stop(&s);			/* its port is free now */
+	test_server_stop(&s);			/* frees its port */
 	run(&h, url, quick(&h));
 	CHECK(!h.up[0] && strstr(h.text[0], "cannot connect to Redis at 127.0.0.1:") &&
 	      strstr(h.text[0], "Connection refused; is Redis running?"));
@@ -224,7 +224,7 @@ TEST(a_password_that_is_wrong_or_missing_is_said_without_the_password)
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "", quick(&h));
 	CHECK(strstr(h.text[0], "requires a password; set password-file="));
-	/* The one that it hangs up on is the right one, decoded. */
+	/* The password that is refused is the right one, decoded. */
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "u%3Ar:p%40s@", quick(&h));
 	CHECK(strstr(h.text[0], "ended the connection before it was ready"));
@@ -378,7 +378,7 @@ TEST(a_server_without_tls_ends_the_handshake)
 	test_server_stop(&s);
 }
 
-/* The kernel accepts, and nobody reads. */
+/* The kernel accepts the connection, but nobody reads. */
 TEST(a_handshake_has_the_deadline_of_connecting)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -434,7 +434,7 @@ TEST(nothing_can_be_sent_before_it_is_ready)
 	redis_url_done(&u);
 }
 
-/* 4,000 messages of 1 KB at once, after which it closes. */
+/* Sends 4,000 messages of 1 KB at once, then closes. */
 static const char *answer_flood(int connection, char **words, int count)
 {
 	static char flood[4000 * 1100 + 200];
@@ -461,7 +461,7 @@ static void resume_reading(struct watch *w, uint32_t events)
 	redis_connection_pause(h->c, false);
 }
 
-/* Full, for a moment. */
+/* Pauses for a moment, as if full. */
 static void rest_at_1000(struct heard *h)
 {
 	if (h->pushes != 1000)
@@ -503,14 +503,14 @@ TEST(a_paused_connection_buffers_its_input_and_resumes_to_the_end)
 		o.message = ahead ? on_published : NULL;
 		o.read_ahead = ahead ? (size_t)64 << 20 : 0;
 		run_server(&h, answer_flood, "", o);
-		/* The rest of its chunk is still handed over. */
+		/* The rest of its chunk is still delivered. */
 		CHECK(h.pushes_when_resumed >= 1000 && h.pushes_when_resumed < 1300);
 		CHECK_INT(h.pushes, 4002);
 		CHECK(!h.up[1] && strstr(h.text[1], "does not speak the Redis protocol"));
 	}
 }
 
-/* --- The one that waits --- */
+/* --- The blocking client --- */
 
 static struct redis_client *asker(const struct test_server *s, const char *before)
 {
@@ -551,7 +551,7 @@ TEST(a_question_goes_to_a_unix_socket)
 	freeReplyObject(reply);
 	test_server_stop(&s);
 	unlink("test_connection.sock");
-	CHECK(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or a broken pipe */
+	CHECK(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or broken pipe */
 	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ENOENT);
 	CHECK_STR(err.text, "cannot connect to Redis at /proc/self/cwd/test_connection.sock: No such file or "
 			    "directory; is Redis running?");

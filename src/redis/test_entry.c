@@ -8,7 +8,7 @@
 
 #define FIELDS_MAX 160u
 
-/* Reads an entry of texts, up to a NULL. */
+/* Reads an entry of strings that ends with a NULL. */
 static int read_texts(const char *const *texts, struct entry *ret, struct err *err)
 {
 	struct str fields[FIELDS_MAX];

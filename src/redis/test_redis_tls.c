@@ -1,5 +1,5 @@
-/* test_redis_tls.c: a peer of GnuTLS in a thread, at the other end of a pair of sockets that hold little, with certificates
- * that were made for this test. */
+/* test_redis_tls.c: tests against a GnuTLS peer in a thread, through a socket pair with small buffers, with
+ * certificates generated for this test. */
 #include "redis_tls.h"
 
 #include "mem.h"
@@ -17,7 +17,7 @@ static char directory[] = "/tmp/test_redis_tls_XXXXXX";
 
 static char *path_of(const char *name)
 {
-	static char path[128][64];	/* the peer has some of them */
+	static char path[128][64];	/* some are the peer's */
 	static _Atomic unsigned next;
 	char *p = path[next++ % ARRAY_SIZE(path)];
 
@@ -46,7 +46,7 @@ static void remove_certificates(void)
 
 static bool have_certificates;
 
-/* Before the first test names one of them. */
+/* Runs before any test uses their paths. */
 __attribute__((constructor)) static void make_certificates(void)
 {
 	have_certificates = mkdtemp(directory) &&
@@ -58,11 +58,11 @@ __attribute__((constructor)) static void make_certificates(void)
 /* --- The peer --- */
 
 struct peer {
-	int fd, ours;			/* its end and ours */
+	int fd, ours;			/* its end and our end */
 	const char *certificate;	/* "server" */
 	bool wants_certificate;
-	const char *plain;		/* says only this, without TLS */
-	size_t echo;			/* reads so many bytes, and then sends them back */
+	const char *plain;		/* sends only this, without TLS */
+	size_t echo;			/* reads this many bytes, then sends them back */
 	pthread_t thread;
 };
 
@@ -240,7 +240,7 @@ TEST(a_peer_without_tls_is_said)
 	check_peer((struct peer){ .plain = "" }, "it closed the connection during the TLS handshake");
 }
 
-/* Since TLS 1.3 our handshake is over before the server has looked. */
+/* Since TLS 1.3 our handshake completes before the server has checked. */
 TEST(a_server_that_wants_a_certificate_is_said)
 {
 	struct redis_tls_options o = { .is_wanted = true, .ca_file = path_of("server.pem") };
@@ -274,7 +274,7 @@ TEST(a_server_that_wants_a_certificate_is_said)
 	free(bytes);
 }
 
-/* As the buffer of a connection, which may move and grow while it waits. Returns how often there was no room. */
+/* Sends like a connection with a buffer that may move and grow while it waits. Returns how often there was no room. */
 static unsigned send_slowly(struct redis_tls *t, int fd, const char *bytes, size_t size)
 {
 	unsigned waits = 0;

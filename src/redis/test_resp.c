@@ -4,7 +4,8 @@
 #include "mem.h"
 #include "test.h"
 
-/* All commands of some bytes as text, "[PUBLISH][excimer][main 1]\n" each, and what was wrong in the end. */
+/* Returns all commands as text, "[PUBLISH][excimer][main 1]
+ * " each, followed by the error, if any. */
 static char *commands(const char *data, size_t n, size_t step)
 {
 	struct resp_parser p;
@@ -40,7 +41,7 @@ static char *commands(const char *data, size_t n, size_t step)
 	return buf_take(&out, NULL);
 }
 
-/* Cut anywhere, the same commands come out. */
+/* The commands must be the same no matter how the input is split. */
 static void check_commands(const char *data, size_t n, const char *wanted)
 {
 	for (size_t step = n ? n : 1; step > 0; step = step > 7 ? step / 3 : step - 1) {

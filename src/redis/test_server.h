@@ -1,4 +1,4 @@
-/* test_server.h: a process that answers as a Redis would, or as a bad one, for the unit tests. */
+/* test_server.h: a process that responds like a Redis, or a faulty one, for the unit tests. */
 #ifndef REDIS_TEST_SERVER_H
 #define REDIS_TEST_SERVER_H
 
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Answers a command, NULL: closes the connection, "": nothing. `connection` counts from 0; `words` are its
- * arguments. */
+/* Returns the response to a command. NULL: closes the connection, "": no response. `connection` counts from 0;
+ * `words` are its arguments. */
 typedef const char *test_answer_fn(int connection, char **words, int count);
 
 struct test_server {
@@ -102,7 +102,7 @@ static inline struct test_server test_server_start(test_answer_fn *answer)
 	return (struct test_server){ .pid = test_server_fork(listener, answer), .port = ntohs(address.sin_port) };
 }
 
-/* At a unix socket, which is the caller's to remove. */
+/* Listens on a unix socket, which the caller must remove. */
 static inline struct test_server test_server_start_at(const char *path, test_answer_fn *answer)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -122,7 +122,7 @@ static inline void test_server_stop(struct test_server *s)
 	waitpid(s->pid, NULL, 0);
 }
 
-/* An ordinary one, for the commands that a connection begins with. */
+/* Responds as usual to the commands that a connection begins with. */
 static inline const char *test_answer_ordinary(int connection, char **words, int count)
 {
 	(void)connection;

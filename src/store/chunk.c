@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define ALL_EQUAL	63u		/* in the place of k */
+#define ALL_EQUAL	63u		/* as k: all values are equal */
 #define K_MAX		40u
 #define BUCKET_BITS	9u		/* bits of a row's key */
 
@@ -97,7 +97,7 @@ static void sort(struct chunk_rows *rows)
 	rows->value_capacity = rows->count * rows->columns;
 }
 
-/* Adds up equal keys and drops rows of zeros; the rows are sorted. */
+/* Adds up rows with equal keys and drops rows of zeros; the rows must be sorted. */
 static void merge(struct chunk_rows *rows)
 {
 	uint32_t columns = rows->columns;
@@ -145,7 +145,7 @@ static void put_bits(struct bit_writer *w, uint64_t v, unsigned n)
 	assert(n == 32 || v >> n == 0);
 	w->bits = w->bits << n | v;
 	w->count += n;
-	/* All of them at once; the next call writes over what is not a whole byte. */
+	/* Writes all of them at once; the next call overwrites the incomplete byte. */
 	next = w->count ? w->bits << (64 - w->count) : 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	next = __builtin_bswap64(next);
@@ -161,7 +161,7 @@ static unsigned bit_length(uint64_t v)
 	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
 }
 
-/* Length of q + 1, also where that is 2^64. */
+/* Returns the bit length of q + 1, even if that is 2^64. */
 static unsigned code_length(uint64_t q)
 {
 	return q == UINT64_MAX ? 65 : bit_length(q + 1);
@@ -172,7 +172,7 @@ static void put_code(struct bit_writer *w, uint64_t v, unsigned k)
 	uint64_t q = v >> k;
 	unsigned n = code_length(q);
 
-	if (2 * n - 1 + k <= 32) {		/* nearly all; the zeros in front are those of the number */
+	if (2 * n - 1 + k <= 32) {		/* the common case; leading zeros are the number's */
 		put_bits(w, (q + 1) << k | (v & ((1ull << k) - 1)), 2 * n - 1 + k);
 		return;
 	}
@@ -183,12 +183,12 @@ static void put_code(struct bit_writer *w, uint64_t v, unsigned k)
 	put_bits(w, k ? v & (UINT64_MAX >> (64 - k)) : 0, k);
 }
 
-/* The frequency of each bit length, which is all that the best k depends on, nearly. */
+/* Counts how often each bit length occurs: nearly all that the best k depends on. */
 struct lengths {
 	unsigned count;
 	uint64_t largest, occurs[2];	/* a bit per length */
-	uint64_t of[65];		/* only those that occur are set: most chunks have a row or two */
-	uint8_t seen[65];		/* those that occur, `count` of them */
+	uint64_t of[65];		/* only set for lengths that occur: most chunks have a row or two */
+	uint8_t seen[65];		/* the lengths that occur, `count` of them */
 };
 
 static void lengths_init(struct lengths *l)
@@ -216,13 +216,13 @@ static unsigned best_k(const struct lengths *l)
 	uint64_t best = UINT64_MAX;
 	unsigned best_k = 0, most = bit_length(l->largest);
 
-	/* Numbers of n bits take n + 1 below k = n, and more with any other. */
+	/* Numbers of n bits take n + 1 bits with k = n, and more with any other k. */
 	if (l->count == 1 && most <= K_MAX)
 		return most;
 	for (unsigned k = 0; k <= K_MAX && k <= most; k++) {
 		uint64_t cost = 0;
 
-		/* A number in the middle of those with n bits stands for all of them. */
+		/* Estimates with the middle of the range of n-bit numbers. */
 		for (unsigned i = 0; i < l->count; i++) {
 			unsigned n = l->seen[i];
 			uint64_t v = n < 2 ? n : 3ull << (n - 2);
@@ -237,7 +237,7 @@ static unsigned best_k(const struct lengths *l)
 	return best_k;
 }
 
-/* The contents of a chunk's header. */
+/* The values of a chunk's header. */
 struct plan {
 	unsigned first_bucket, last_bucket, k_stack, k_bucket;
 	int64_t total, smallest[PROFILE_COLUMNS];
@@ -292,7 +292,7 @@ static void plan_values(const struct chunk_rows *rows, struct plan *p)
 
 static void put_header(const struct chunk_rows *rows, const struct plan *p, struct buf *out)
 {
-	/* A reader takes no other. */
+	/* Readers refuse anything larger. */
 	assert(p->k_stack <= K_MAX && p->k_bucket <= K_MAX);
 	buf_put_varint(out, rows->count);
 	buf_put_varint(out, p->first_bucket);
@@ -307,7 +307,7 @@ static void put_header(const struct chunk_rows *rows, const struct plan *p, stru
 	}
 }
 
-/* A code has 169 bits at most: 64 zeros, 65 of the number, K_MAX below it. */
+/* A code has at most 169 bits: 64 zeros, 65 bits of the number, and K_MAX low bits. */
 #define CODE_BYTES	22u
 
 static void put_row(struct bit_writer *w, const struct chunk_rows *rows, const struct plan *p, size_t i)
@@ -362,7 +362,7 @@ bool chunk_encode(struct chunk_rows *rows, struct buf *out)
 
 /* --- Reading bits --- */
 
-/* Fills `bits` from the top; bytes after the end are zero, and taking more bits than there are is noticed. */
+/* Fills `bits` from the top. Bytes after the end are read as zero; taking too many bits is detected later. */
 static inline void refill(struct chunk_reader *r)
 {
 	assert(r->bit_count < 64);
@@ -378,13 +378,13 @@ static inline void refill(struct chunk_reader *r)
 		r->bit_count |= 56;
 		return;
 	}
-	while (r->bit_count < 56 && r->p < r->end) {	/* below 64, which no shift may reach */
+	while (r->bit_count < 56 && r->p < r->end) {	/* below 64, since shifting by 64 is undefined */
 		r->bits |= (uint64_t)*r->p++ << (56 - r->bit_count);
 		r->bit_count += 8;
 	}
 }
 
-/* At most 56 bits at once. */
+/* Reads at most 56 bits at a time. */
 static inline bool get_bits(struct chunk_reader *r, unsigned n, uint64_t *ret)
 {
 	assert(n <= 56);
@@ -410,7 +410,7 @@ static bool get_long_bits(struct chunk_reader *r, unsigned n, uint64_t *ret)
 	return true;
 }
 
-/* A code that is not all in the buffer: rare, so bit by bit. */
+/* Reads a code that is not completely in `bits`. This is rare, so it reads bit by bit. */
 static bool get_long_code(struct chunk_reader *r, unsigned k, uint64_t *ret)
 {
 	unsigned zeros = 0;
@@ -474,7 +474,7 @@ static int read_header(struct chunk_reader *r, struct strobe_wire_cursor *c)
 	if (!strobe_wire_get_varint(c, &rows) || !strobe_wire_get_varint(c, &first) ||
 	    !strobe_wire_get_varint(c, &span) || !strobe_wire_get_varint(c, &total))
 		return -EBADMSG;
-	/* Each row takes a bit at least, so a short chunk cannot claim many rows. */
+	/* Each row takes at least one bit, so a short chunk cannot claim many rows. */
 	if (rows == 0 || rows > UINT32_MAX || rows > (uint64_t)(c->end - c->p) * 8)
 		return -EBADMSG;
 	if (first >= CHUNK_BUCKETS || span >= CHUNK_BUCKETS - first)
@@ -518,7 +518,7 @@ int chunk_open(struct chunk_reader *r, const void *data, size_t size, uint32_t c
 	return 0;
 }
 
-/* After the last row: less than a byte is left, and it is zero. */
+/* Checks that after the last row less than a byte remains, and that it is zero. */
 static bool is_at_end(const struct chunk_reader *r)
 {
 	return r->p == r->end && r->bit_count < 8 && r->bits == 0;

@@ -1,9 +1,9 @@
 /* chunk.h: the on-disk format of one series' samples of one hour.
  *
- * A chunk is a sorted list of rows {stack, bucket, values[]}: which stack, in which 10-second bucket of the hour, with
- * one value per column of the series. It does not know which series, hour or file it belongs to. Few series and a
- * long hour, or many series with a handful of samples each: both must cost two to three bytes per sample, and byte
- * aligned varints cost four and more, so the rows are a stream of bits.
+ * A chunk is a sorted list of rows {stack, bucket, values[]}: a stack, a 10-second bucket of the hour, and one value
+ * per column of the series. It does not know which series, hour or file it belongs to. Few series and a long hour, or
+ * many series with a handful of samples each: both must cost two to three bytes per sample, and byte aligned varints
+ * cost four and more, so the rows are a stream of bits.
  *
  *   size     content of a chunk, after it is unpacked (pack.h)
  *   varint   rows, at least 1
@@ -37,7 +37,7 @@
 
 #define CHUNK_BUCKETS	360u			/* number of BATCH_BUCKET_NS in an hour */
 
-/* Rows on their way into a chunk, in any order; equal stacks and buckets add up. */
+/* Rows to be encoded as a chunk, in any order; rows with equal stack and bucket are added up. */
 struct chunk_rows {
 	uint32_t columns;
 	uint64_t *keys;				/* stack << 9 | bucket */
@@ -53,8 +53,8 @@ void chunk_rows_done(struct chunk_rows *rows);
 void chunk_rows_reset(struct chunk_rows *rows, uint32_t columns);	/* empties it; 1 to PROFILE_COLUMNS columns */
 void chunk_rows_add(struct chunk_rows *rows, uint32_t stack, unsigned bucket, const int64_t *values);
 
-/* Sorts and merges the rows, leaves out those without values, and appends the chunk. Appends nothing and returns
- * false if no row is left. */
+/* Sorts and merges the rows, drops those without values, and appends the chunk. Appends nothing and returns false if
+ * no row remains. */
 bool chunk_encode(struct chunk_rows *rows, struct buf *out);
 
 struct chunk_reader {
@@ -73,14 +73,14 @@ struct chunk_reader {
 	unsigned bucket;
 };
 
-/* Reads the header. `data` and `scratch` (memory for unpacking) must live on while rows are read. -EBADMSG if the
- * bytes are no chunk of so many columns. */
+/* Reads the header. `data` and `scratch` (memory for unpacking) must stay valid while rows are read. Returns -EBADMSG
+ * if the bytes are not a chunk with this number of columns. */
 int chunk_open(struct chunk_reader *r, const void *data, size_t size, uint32_t columns, struct buf *scratch);
 
-/* The next row: 1, or 0 after the last one, or -EBADMSG. */
+/* Reads the next row. Returns 1, 0 after the last one, or -EBADMSG. */
 int chunk_next(struct chunk_reader *r, uint32_t *ret_stack, unsigned *ret_bucket, int64_t *values);
 
-/* Adds all rows of a chunk to `rows`, or none. */
+/* Adds all rows of a chunk to `rows`, or none if it is damaged. */
 int chunk_rows_add_chunk(struct chunk_rows *rows, const void *data, size_t size, struct buf *scratch);
 
 #endif

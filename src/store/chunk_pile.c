@@ -1,4 +1,4 @@
-/* chunk_pile.c: bytes in the order in which they came, and a list of them that is sorted. */
+/* chunk_pile.c: bytes in the order of arrival, and a sorted list of their positions. */
 #include "chunk_pile.h"
 #include "mem.h"
 #include <assert.h>

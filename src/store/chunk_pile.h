@@ -1,4 +1,4 @@
-/* chunk_pile.h: encoded chunks with a key each, in one piece of memory, to be taken in the order of their keys.
+/* chunk_pile.h: encoded chunks with a key each, in one block of memory, to be read in the order of their keys.
  *
  * A commit collects rows bucket by bucket, compaction an hour series by series. */
 #ifndef STORE_CHUNK_PILE_H
@@ -24,7 +24,7 @@ void chunk_pile_clear(struct chunk_pile *p);	/* keeps the memory */
 /* Adds the bytes appended to `bytes` since it had `start` bytes as a chunk. */
 void chunk_pile_add(struct chunk_pile *p, uint64_t key, size_t start);
 
-/* Sorts by key, and those of one key as they came. */
+/* Sorts by key; chunks with equal keys stay in the order they were added. */
 void chunk_pile_sort(struct chunk_pile *p);
 
 #endif

@@ -1,14 +1,14 @@
 /* clickhouse_append.c: a batch into the tables, so that it counts once.
  *
- * Dictionaries come first; to send them again changes nothing. Then each piece (the samples of one shard and day, or a part
- * of them) is inserted as one block, which is one part of one partition: all of it is there or nothing. With it goes a
- * row that says so, its marker: kind 0, the batch's id as the stack, the number of the piece as the series, and its first
- * and last bucket.
+ * Dictionaries come first; sending them again is harmless. Then each piece (the samples of one shard and day, or a
+ * part of them) is inserted as one block, which is one part of one partition: it is stored completely or not at all.
+ * Each piece includes a marker row, which records that it is stored: kind 0, the batch's id as the stack, the number
+ * of the piece as the series, and its first and last bucket.
  *
  * Whether a piece is stored is queried before anything is sent, and once more by the insert itself, which inserts
- * nothing if there is a marker. The insert has a query id made of the same names, and ClickHouse runs one
- * query of an id at a time. So it does not matter whether an earlier insert, of which no answer came, was lost, is done, is
- * running, or is still on its way. */
+ * nothing if there is a marker. The query id of the insert is derived from the same names, and ClickHouse runs only
+ * one query per id at a time. So it does not matter whether an earlier insert without a response was lost, has
+ * finished, is running, or is still in transit. */
 #include "clickhouse_ask.h"
 #include "clickhouse_batch.h"
 #include "clickhouse_cluster.h"
@@ -115,7 +115,7 @@ static int send_piece(struct clickhouse_store *s, struct clickhouse_piece *p, ui
 	return clickhouse_ask(s, p->shard, &r, NULL, err);
 }
 
-/* Returns how many pieces were sent. */
+/* Returns the number of pieces sent. */
 static int send_to_shard(struct clickhouse_store *s, unsigned shard, uint64_t id, struct clickhouse_rows *rows,
 			 struct err *err)
 {
@@ -159,7 +159,7 @@ static int check_days(const struct batch *b, struct err *err)
 	return 0;
 }
 
-/* Batches that are never redelivered have a marker, too: the range of the store is that of all markers. */
+/* Batches that are never redelivered have a marker, too: the range of the store is computed from all markers. */
 static uint64_t id_of(const struct batch *b)
 {
 	uint64_t id = b->id;
@@ -169,7 +169,7 @@ static uint64_t id_of(const struct batch *b)
 	return id;
 }
 
-/* Returns whether there is a day that the statistics do not know. */
+/* Returns whether any day is missing from the statistics. */
 static bool count(struct clickhouse_store *s, const struct clickhouse_rows *rows, int sent, int64_t took_ns)
 {
 	struct store_stats *t = &s->stats;

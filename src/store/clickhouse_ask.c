@@ -1,4 +1,4 @@
-/* clickhouse_ask.c: requests, their limits, and the errors of ClickHouse in our words. */
+/* clickhouse_ask.c: requests, their limits, and ClickHouse's errors translated into ours. */
 #include "clickhouse_ask.h"
 #include "clickhouse_cache.h"
 #include "clickhouse_wire.h"
@@ -12,15 +12,15 @@
 #define ANSWER_MAX	((size_t)1 << 30)
 #define INSERT_NS	(60 * NS_PER_SECOND)
 #define GRACE_NS	(2 * NS_PER_SECOND)	/* for the server to report the timeout itself */
-#define DDL_SECONDS	30			/* below INSERT_NS, so that the server says which replicas did not answer */
+#define DDL_SECONDS	30			/* below INSERT_NS, so that the server reports missing replicas */
 #define ALIVE_NS	(5 * NS_PER_SECOND)	/* for a server to respond: less than the limit of any query */
-#define PING_PERCENT	30			/* percentage of the time that is left … */
-#define ANSWER_PERCENT	85			/* … since what the others said is to be drawn, too */
+#define PING_PERCENT	30			/* percentage of the remaining time … */
+#define ANSWER_PERCENT	85			/* … since the other shards' results have to be drawn, too */
 #define LEAST_NS	(NS_PER_SECOND / 20)
-#define SILENT_NS	(10 * NS_PER_SECOND)	/* for as long, all queries ask one that did not … */
-#define BRIEF_NS	(NS_PER_SECOND / 2)	/* … for only so long whether it is back */
-#define READY_NS	(3 * NS_PER_SECOND)	/* limit of a probe, which blocks the thread that answers it */
-#define ANSWER_MEMORY	(32u << 20)		/* the server writes more than that to a file before it sends it */
+#define SILENT_NS	(10 * NS_PER_SECOND)	/* how long a silent server is skipped by all queries but … */
+#define BRIEF_NS	(NS_PER_SECOND / 2)	/* … a check this short whether it is back */
+#define READY_NS	(3 * NS_PER_SECOND)	/* limit of a readiness probe, which blocks the calling thread */
+#define ANSWER_MEMORY	(32u << 20)		/* the server buffers larger answers in a file */
 #define IDLE_MAX	64u
 #define BOUNDARY	"strobe7c1f0a5e9b3d4826strobe"
 
@@ -107,7 +107,7 @@ static int refused(const struct clickhouse_store *s, unsigned shard, int status,
 	return err_set(err, -EIO, "ClickHouse at %s answered %d: %.300s", server, status, answer->data);
 }
 
-/* A server was restored without its disk, or a table was dropped: they are created before the next attempt. */
+/* The server was restored without its disk, or a table was dropped. Both are recreated before the next attempt. */
 static void forget_tables(struct clickhouse_store *s)
 {
 	lock_take(&s->lock);
@@ -137,8 +137,8 @@ static void put_part(struct buf *b, const char *name, bool is_table, const void 
 	buf_puts(b, "\r\n");
 }
 
-/* Rows and SQL as ClickHouse takes them: SQL alone is the body, rows to insert are the body and SQL a parameter, and a table
- * beside the query makes it a form. */
+/* Puts rows and SQL where ClickHouse expects them. SQL alone is the body. With rows to insert, these are the body and
+ * the SQL is a parameter. A table beside the query requires a form. */
 static const char *put_body(const struct clickhouse_request *r, struct buf *parameters, struct buf *body)
 {
 	if (!r->rows) {
@@ -157,7 +157,7 @@ static const char *put_body(const struct clickhouse_request *r, struct buf *para
 	return "multipart/form-data; boundary=" BOUNDARY;
 }
 
-/* `ns`, or this percentage of the time that is left, if it is less. */
+/* Returns `ns`, or this percentage of the remaining time if that is shorter. */
 static int64_t until_answer(const struct clickhouse_store *s, int64_t ns, int64_t percent)
 {
 	int64_t left = s->until_ns - clock_monotonic_ns();
@@ -175,8 +175,8 @@ static int64_t time_limit_ns(const struct clickhouse_store *s, const struct clic
 	return r->within_ns && r->within_ns < ns ? r->within_ns : ns;
 }
 
-/* Results are complete or fail: an error after the first rows would otherwise look like an answer that ends
- * there. An insert becomes one block, and so one part of one partition, which is there or not. */
+/* Results must be complete or fail: otherwise, an error after the first rows would look like the end of the answer.
+ * An insert becomes one block, and so one part of one partition, which is stored completely or not at all. */
 static void put_settings(const struct clickhouse_store *s, const struct clickhouse_request *r, struct buf *p)
 {
 	if (!r->anywhere)
@@ -196,7 +196,7 @@ static void put_settings(const struct clickhouse_store *s, const struct clickhou
 		buf_printf(p, "&distributed_ddl_task_timeout=%d", DDL_SECONDS);
 }
 
-/* Sends it, and takes the status and the body of the answer. */
+/* Sends the request and receives the status and body of the answer. */
 static int post(struct clickhouse_store *s, unsigned shard, const struct clickhouse_request *r, struct http_answer *answer,
 		struct err *err)
 {
@@ -222,9 +222,8 @@ static int post(struct clickhouse_store *s, unsigned shard, const struct clickho
 	request.body = body.size ? body.data : r->rows->data;
 	request.size = body.size ? body.size : r->rows->size;
 	rc = http_request(h, &request, answer, err);
-	/* The server reads a form to its last boundary, and a body that it refuses not at all: the rest would be parsed as the
-	 * beginning
-	 * of the next request, which it answers with an empty 400. */
+	/* The server reads a form to its last boundary, but does not read a body that it refuses: it would parse the
+	 * rest as the beginning of the next request, and answer with an empty 400. */
 	if (rc != 200 || r->table)
 		http_client_free(h);
 	else
@@ -246,7 +245,7 @@ int clickhouse_ask(struct clickhouse_store *s, unsigned shard, const struct clic
 		if (rc == -ENOENT)
 			forget_tables(s);
 	}
-	if (rc >= 0 && ret && !ret->size) {		/* mostly */
+	if (rc >= 0 && ret && !ret->size) {		/* the usual case */
 		buf_done(ret);
 		*ret = answer.body;
 		buf_init(&answer.body);
@@ -286,7 +285,7 @@ struct shard_thread {
 	struct err err;
 };
 
-/* Whether a list such as "db1:8123, db2:8123" has this server. */
+/* Tells whether a list such as "db1:8123, db2:8123" contains this server. */
 static bool has_server(const char *list, const char *server)
 {
 	size_t n = strlen(server);
@@ -308,7 +307,7 @@ static void note_missing(struct clickhouse_store *s, const char *server)
 	lock_release(&s->lock);
 }
 
-/* One that an answer with a deadline has missed is not waited for again. */
+/* Tells whether an answer with a deadline has already missed this shard, which is not waited for again. */
 static bool was_missed(struct clickhouse_store *s, unsigned shard)
 {
 	bool missed;
@@ -319,7 +318,7 @@ static bool was_missed(struct clickhouse_store *s, unsigned shard)
 	return missed;
 }
 
-/* A hanging server accepts connections and queries, and would block for the longest query timeout. Any reply to a
+/* A hanging server accepts connections and queries, and would block until the longest query timeout. Any reply to a
  * ping proves that it is alive. */
 static int check_alive(struct clickhouse_store *s, unsigned shard, struct err *err)
 {

@@ -11,7 +11,7 @@
 
 const char *const clickhouse_dictionary_names[CLICKHOUSE_DICTIONARIES] = { "kinds", "series", "frames", "stacks" };
 
-/* One entry of the batch on its way. */
+/* One entry of the batch while it is converted. */
 struct entry {
 	const struct batch_entry *e;
 	const struct profile *p;		/* its columns */
@@ -78,7 +78,7 @@ static void need_frame(struct entry *n, const struct clickhouse_tree *t, unsigne
 	row_put(row, t->p->frames[frame].line, 4);
 }
 
-/* One row, of the frames below the base, root first. Returns the node that is the base. */
+/* Puts one row: the frames between the node and its base, root first. Returns the base node. */
 static uint32_t put_stack(struct entry *n, const struct clickhouse_tree *t, unsigned shard, uint32_t node)
 {
 	const struct profile *p = t->p;
@@ -212,7 +212,8 @@ static struct stack_row *sorted_rows(const struct clickhouse_tree *t, const stru
 	return order;
 }
 
-/* By stack where the numbers of nodes, which follow from the order of input, would decide what goes into which piece. */
+/* Sorted by stack where node numbers, which depend on the order of input, would decide which rows go into which
+ * piece. */
 static void put_rows(struct entry *n, struct clickhouse_tree *shared, bool by_stack)
 {
 	const struct batch_rows *r = &n->e->rows;

@@ -1,4 +1,4 @@
-/* clickhouse_cache.c: hash tables and what they lead to, each of a fixed size, in one mapping. */
+/* clickhouse_cache.c: hash tables and their entries, each of a fixed size, in one mapping. */
 #include "clickhouse_cache.h"
 #include "clock.h"
 #include <assert.h>
@@ -20,15 +20,15 @@
 
 struct slot {
 	uint64_t name;
-	_Atomic uint32_t value;			/* from 1; 0: free, for any name */
+	_Atomic uint32_t value;			/* from 1; 0: unused */
 };
 
 struct frame {
-	uint32_t name, name_size, file, file_size, line;	/* places in `text` */
+	uint32_t name, name_size, file, file_size, line;	/* offsets in `text` */
 };
 
 struct clickhouse_cache {
-	pthread_mutex_t lock;			/* held while adding; robust, since a process may be killed meanwhile */
+	pthread_mutex_t lock;			/* held while adding; robust, since its owner may be killed */
 	int64_t made_ns;
 	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];
 	_Atomic bool full;
@@ -38,10 +38,10 @@ struct clickhouse_cache {
 	struct cached_node nodes[NODES_MAX];
 	char text[TEXT_BYTES];
 
-	/* Only while the lock is held. */
+	/* Valid only while the lock is held. */
 	uint32_t stack_count, text_used;
-	_Atomic uint32_t node_count;		/* incremented when the node is whole */
-	uint32_t node_slots[NODE_SLOTS];	/* 0: free; others may be wrong after a killed process, see find_node() */
+	_Atomic uint32_t node_count;		/* incremented once the node is complete */
+	uint32_t node_slots[NODE_SLOTS];	/* 0: free; may be stale after a kill, see find_node() */
 };
 
 static int lock_init_shared(pthread_mutex_t *lock)
@@ -71,7 +71,7 @@ struct clickhouse_cache *clickhouse_cache_new(void)
 	return lock_init_shared(&c->lock) ? clickhouse_cache_free(c) : c;
 }
 
-/* The lock stays as it is: others may hold it. */
+/* Does not touch the lock: other processes may hold it. */
 struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c)
 {
 	if (c)
@@ -91,7 +91,7 @@ bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns)
 
 /* --- Reading --- */
 
-/* Names are hashes already. */
+/* Needs no hashing, since names are hashes. */
 static uint32_t find(const struct slot *slots, uint32_t count, uint64_t name)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
@@ -143,7 +143,7 @@ bool clickhouse_cache_begin(struct clickhouse_cache *c)
 {
 	int r = c && !atomic_load(&c->full) ? pthread_mutex_trylock(&c->lock) : EBUSY;
 
-	/* Everything that the other process had published is complete, and the rest is unreachable. */
+	/* Everything that the killed process had published is complete, and the rest is unreachable. */
 	if (r == EOWNERDEAD)
 		r = pthread_mutex_consistent(&c->lock);
 	return !r;
@@ -203,8 +203,8 @@ uint32_t clickhouse_cache_add_frame(struct clickhouse_cache *c, uint64_t name, c
 	return UINT32_MAX;
 }
 
-/* The slot of a node: that has its number, or is free, or has a number that a killed process left, whose node is
- * another one's now. NULL: there are too many others. */
+/* Returns the slot for a node: one with its number, a free one, or one left behind by a killed process whose number
+ * now belongs to another node. NULL if the table is too full. */
 static uint32_t *find_node(struct clickhouse_cache *c, uint32_t count, uint32_t parent, uint32_t frame, uint32_t line)
 {
 	uint64_t hash = (parent | (uint64_t)frame << 32) * 0x9e3779b97f4a7c15u;

@@ -1,9 +1,9 @@
 /* clickhouse_cache.h: frames and stacks that queries have read, in memory that processes forked later share.
  *
  * A stack's name is a hash of its content, so a stack never changes once read. Each query is a process of its own: without this memory
- * it would fetch tens of thousands of stacks that the previous query has just read, and put them together to a tree, which takes longer
- * than the sums. So stacks are kept as that tree, with each node behind its parent. Readers take no lock: writers append, and publish
- * last. */
+ * it would fetch tens of thousands of stacks that the previous query has just read, and build a tree of them, which
+ * takes longer than the sums. So the cache stores stacks as that tree, with parents before children. Readers take no
+ * lock: writers append, and publish last. */
 #ifndef STORE_CLICKHOUSE_CACHE_H
 #define STORE_CLICKHOUSE_CACHE_H
 
@@ -14,25 +14,26 @@
 
 struct clickhouse_cache;
 
-/* NULL: out of memory. Grows with its content to 80 MB at most. */
+/* Returns NULL if out of memory. Grows with its content, up to 80 MB. */
 struct clickhouse_cache *clickhouse_cache_new(void);
 struct clickhouse_cache *clickhouse_cache_free(struct clickhouse_cache *c);	/* NULL is fine; returns NULL */
 
-/* Whether it is full and so old that most of it may be unused. Processes that share it keep their copy. */
+/* Tells whether the cache is full and so old that most of it may be unused. Processes that share it keep their
+ * copy. */
 bool clickhouse_cache_is_old(const struct clickhouse_cache *c, int64_t now_ns);
 
-/* By shard, the time (monotonic) until which it is not queried, because it did not respond a moment ago: else each query
- * would wait for it. */
+/* Returns an array with one (monotonic) time per shard. Until then the shard is not queried, because it did not
+ * respond a moment ago; otherwise each query would wait for it. */
 _Atomic int64_t *clickhouse_cache_silent(struct clickhouse_cache *c);
 
 #define CLICKHOUSE_NO_NODE	UINT32_MAX
 
-/* Node 0 is the root, which calls nothing. */
+/* Node 0 is the root; it has no frame. */
 struct cached_node {
-	uint32_t parent;			/* smaller than its own number */
-	uint32_t frame;				/* its number */
-	uint32_t line;				/* executed; 0: not known */
-	uint32_t plain;				/* the same stack without lines; its own number if it has none */
+	uint32_t parent;			/* smaller than the node's number */
+	uint32_t frame;				/* number of the frame */
+	uint32_t line;				/* executed line; 0 if unknown */
+	uint32_t plain;				/* the same stack without lines; itself if it has none */
 };
 
 struct cached_frame {
@@ -40,18 +41,21 @@ struct cached_frame {
 	uint32_t line;
 };
 
-/* CLICKHOUSE_NO_NODE, UINT32_MAX: not found. Results are valid as long as the cache. NULL is an empty cache. */
+/* Return CLICKHOUSE_NO_NODE or UINT32_MAX if not found. Results are valid as long as the cache. NULL is treated as an
+ * empty cache. */
 uint32_t clickhouse_cache_stack(const struct clickhouse_cache *c, uint64_t name);
 const struct cached_node *clickhouse_cache_nodes(const struct clickhouse_cache *c);
 uint32_t clickhouse_cache_find_frame(const struct clickhouse_cache *c, uint64_t name);
 struct cached_frame clickhouse_cache_frame(const struct clickhouse_cache *c, uint32_t number);
-uint32_t clickhouse_cache_frames(const struct clickhouse_cache *c);	/* all numbers so far are below it */
+uint32_t clickhouse_cache_frames(const struct clickhouse_cache *c);	/* number of frames so far */
 
-/* False while another thread or process is adding, or without a cache with room; otherwise call clickhouse_cache_end. */
+/* Returns false while another thread or process is adding, or if the cache is missing or full; otherwise call
+ * clickhouse_cache_end. */
 bool clickhouse_cache_begin(struct clickhouse_cache *c);
 void clickhouse_cache_end(struct clickhouse_cache *c);
 
-/* Between the two. Known names are not added again; UINT32_MAX, CLICKHOUSE_NO_NODE: no room. */
+/* Call between clickhouse_cache_begin and clickhouse_cache_end. Known names are not added again. Return UINT32_MAX or
+ * CLICKHOUSE_NO_NODE if there is no room. */
 uint32_t clickhouse_cache_add_frame(struct clickhouse_cache *c, uint64_t name, const struct cached_frame *f);
 uint32_t clickhouse_cache_add_node(struct clickhouse_cache *c, uint32_t parent, uint32_t frame, uint32_t line);
 void clickhouse_cache_add_stack(struct clickhouse_cache *c, uint64_t name, uint32_t node);

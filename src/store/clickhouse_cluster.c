@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* As a server sees the cluster. */
+/* The cluster as one server reports it. */
 struct seen {
 	uint64_t shards;
-	uint64_t own;				/* the number of its own shard, from 1; 0: it does not recognize itself */
+	uint64_t own;				/* its own shard, from 1; 0: the server does not recognize itself */
 	uint64_t most_replicas;
 };
 
@@ -35,7 +35,8 @@ static int ask_cluster(struct clickhouse_store *s, unsigned shard, struct seen *
 	return 0;
 }
 
-/* Not -EINVAL, which would drop a batch that only found the server after it was started again with another configuration. */
+/* Returns -ENOTSUP rather than -EINVAL, which would drop a batch because the server restarted with another
+ * configuration. */
 static int check_shards(const struct clickhouse_store *s, unsigned shard, const struct seen *seen, struct err *err)
 {
 	const char *server = s->url.servers[shard].name, *cluster = s->url.cluster;
@@ -63,7 +64,7 @@ int clickhouse_check_cluster(struct clickhouse_store *s, unsigned shard, bool *r
 	return rc < 0 || !s->url.cluster ? rc : check_shards(s, shard, &seen, err);
 }
 
-/* The path of the replica in ZooKeeper, if the server is not sure of some part; else `ret` stays empty. */
+/* Finds the ZooKeeper path of the replica if the server has parts to verify; otherwise `ret` stays empty. */
 static int find_unchecked_replica(struct clickhouse_store *s, unsigned shard, const char *table, struct buf *ret, struct err *err)
 {
 	_cleanup_(freep) char *sql = xasprintf("SELECT replica_path FROM system.replicas WHERE database = currentDatabase() AND table = '%s'"
@@ -136,7 +137,7 @@ int clickhouse_check_paths(struct clickhouse_store *s, struct err *err)
 	return rc;
 }
 
-/* A temporary table belongs to a session of one server, and nothing of it stays. */
+/* Creates a temporary table on each server; it exists only in the session of that server, and disappears with it. */
 int clickhouse_check_servers(struct clickhouse_store *s, struct err *err)
 {
 	_cleanup_(freep) char *session = NULL;

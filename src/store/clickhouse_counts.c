@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Two sums, as the first wraps where the second says that it is above 2^64. */
+/* Two sums: the first wraps, and the second tells whether the total is above 2^64. */
 #define COUNT		"sumIf(toUInt64(value), value > 0), sumIf(toFloat64(value), value > 0)"
 #define COUNT_IF(c)	"sumIf(toUInt64(value), value > 0 AND " c "), sumIf(toFloat64(value), value > 0 AND " c ")"
 
@@ -27,7 +27,7 @@ struct counts {
 	const struct store_query *q;
 	int64_t step_ns;			/* 0: per series */
 	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
-	struct clickhouse_kinds kinds;		/* those that any shard knows */
+	struct clickhouse_kinds kinds;		/* known to any shard */
 	uint64_t kindless;
 };
 
@@ -55,7 +55,7 @@ static bool is_of_samples(const struct clickhouse_kind *k)
 	return !strcmp(k->column, "samples");
 }
 
-/* "kind IN (0, 1, 2)": those of samples; 0 is never counted. */
+/* Puts "kind IN (0, 1, 2)" with the kinds of samples; 0 is never counted. */
 static void put_sample_kinds(struct buf *sql, const struct clickhouse_kinds *k)
 {
 	buf_puts(sql, "kind IN (0");
@@ -65,7 +65,8 @@ static void put_sample_kinds(struct buf *sql, const struct clickhouse_kinds *k)
 	buf_puts(sql, ")");
 }
 
-/* The range, the labels, and the end of a SELECT by `what` of kinds that the shard knows; and another one of those it does not know. */
+/* Puts the range, the labels, and the end of a SELECT by `what` for kinds that the shard knows, followed by a SELECT
+ * for all other kinds. */
 static void put_rest(struct buf *sql, const struct store_query *q, const struct clickhouse_kinds *k, const char *what, const char *name)
 {
 	sql_put_range(sql, q);
@@ -77,7 +78,7 @@ static void put_rest(struct buf *sql, const struct store_query *q, const struct 
 	buf_printf(sql, " GROUP BY %s, kind FORMAT RowBinary", name);
 }
 
-/* Whether a row of this kind counts; 0: the shard knew it, and counted samples only. */
+/* Tells whether a row of this kind counts. Kind 0 means that the shard already counted samples only. */
 static bool counts(struct counts *n, uint64_t kind)
 {
 	const struct clickhouse_kind *k = kind ? clickhouse_find_kind(&n->kinds, kind) : NULL;
@@ -86,7 +87,7 @@ static bool counts(struct counts *n, uint64_t kind)
 	return !kind || (k && is_of_samples(k));
 }
 
-/* The kinds of all shards, before rows are added. */
+/* Collects the kinds of all shards, before rows are added. */
 static void gather_kinds(struct counts *n, unsigned shards)
 {
 	for (unsigned i = 0; i < shards; i++)
@@ -97,13 +98,14 @@ static int ask_rows(struct clickhouse_store *s, unsigned shard, const char *sql,
 {
 	int rc = clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql }, &p->rows, err);
 
-	/* Some may be new, and are only in the rows then. */
+	/* New kinds may appear only in the rows. */
 	return rc < 0 || !p->rows.size ? rc : clickhouse_fetch_kinds(s, shard, &p->kinds, err);
 }
 
 /* --- Over time --- */
 
-/* Times as numbers that fit: a range that begins before 1970 is added up per bucket, and put into steps here. */
+/* Converts times to small enough numbers: a range that begins before 1970 is summed per bucket, and assigned to steps
+ * here. */
 static void put_steps(struct buf *sql, const struct store_query *q, int64_t step_ns)
 {
 	if (q->from_ns < 0)

@@ -1,15 +1,15 @@
-/* clickhouse_ddl.c: creates the tables, with types that ClickHouse 18.16 has. */
+/* clickhouse_ddl.c: creates the tables, with types that ClickHouse 18.16 supports. */
 #include "clickhouse_ddl.h"
 #include "buf.h"
 #include "mem.h"
 #include <assert.h>
 
-#define CODECS_SINCE	20u		/* the first version whose ALTER takes codecs and a TTL without a setting */
+#define CODECS_SINCE	20u		/* the first version whose ALTER accepts codecs and a TTL without a setting */
 
-/* `stack` stands before the time in the order of samples: its 8 random bytes then take 0.2 bytes per sample. */
+/* `stack` precedes the time in the sort order of samples: its 8 random bytes then take 0.2 bytes per sample. */
 static const struct table {
 	const char *name, *columns, *engine, *rest;
-	bool is_read;				/* by SQL that people write */
+	bool is_read;				/* queried by users' SQL */
 } tables[] = {
 	{ "schema",
 	  "version UInt32",
@@ -69,7 +69,7 @@ static int run_text(clickhouse_run_ddl *run, void *data, char *sql, struct err *
 	return rc;
 }
 
-/* Only where there are replicas: those that we do not insert into get their tables this way. */
+/* Only with replicas: this creates the tables of those that we do not insert into. */
 static char *on_cluster(const struct clickhouse_form *f)
 {
 	assert(f->cluster || !f->replicated);
@@ -83,7 +83,7 @@ int clickhouse_ddl_database(const struct clickhouse_form *f, clickhouse_run_ddl 
 	return run_text(run, data, xasprintf("CREATE DATABASE IF NOT EXISTS `%s`%s", f->database, where), err);
 }
 
-/* "MergeTree", or the same with its path in ZooKeeper. */
+/* Returns "MergeTree", or its replicated form with the path in ZooKeeper. */
 static char *engine(const struct clickhouse_form *f, const struct table *t)
 {
 	return f->replicated ? xasprintf("Replicated%s('/clickhouse/tables/{shard}/%s/%s', '{replica}')", t->engine, f->database, t->name)

@@ -22,15 +22,16 @@ typedef int clickhouse_run_ddl(void *data, const char *sql, struct err *err);
 
 int clickhouse_ddl_database(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
 int clickhouse_ddl_tables(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
-/* Their names, quoted and separated by commas. The caller frees it. */
+/* Returns the tables' names, quoted and separated by commas. The caller frees it. */
 char *clickhouse_ddl_names(void);
 int clickhouse_ddl_codecs(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
 
-/* `samples_all` of `samples`, and so on: tables that read all shards of the cluster. They have no sharding key, which is why a
- * cluster of several shards refuses inserts through them: a batch goes to each shard itself, with its marker. */
+/* Creates `samples_all` for `samples`, and so on: tables that read all shards of the cluster. They have no sharding
+ * key, so a cluster of several shards refuses inserts through them: we insert each batch into the shards directly,
+ * with its marker. */
 int clickhouse_ddl_distributed(const struct clickhouse_form *f, clickhouse_run_ddl *run, void *data, struct err *err);
 
-/* -ENOTSUP for servers whose tables have no TTL. */
+/* Returns -ENOTSUP for servers that do not support TTLs of tables. */
 int clickhouse_ddl_check_ttl(uint64_t major, struct err *err);
 int clickhouse_ddl_ttl(uint32_t days, clickhouse_run_ddl *run, void *data, struct err *err);
 

@@ -1,4 +1,4 @@
-/* clickhouse_known.c: a map that starts again when it is full, or a day old. */
+/* clickhouse_known.c: a map that is cleared when it is full, or a day old. */
 #include "clickhouse_known.h"
 #include "clickhouse_url.h"
 #include "clock.h"
@@ -10,7 +10,7 @@
 static_assert(CLICKHOUSE_SHARDS <= 256, "the number of a shard takes one byte of the place");
 
 struct clickhouse_known {
-	struct map proofs;			/* 31 bits, by name, table, shard and part */
+	struct map proofs;			/* 31 bits, keyed by name, table, shard and part */
 	uint32_t most;
 	int64_t since_ns;			/* monotonic */
 };

@@ -1,4 +1,4 @@
-/* clickhouse_largest.c: the value at a rank, and the rows above it. */
+/* clickhouse_largest.c: finds the value at a rank, and the rows above it. */
 #include "clickhouse_largest.h"
 #include "clickhouse_wire.h"
 #include "map.h"
@@ -38,8 +38,8 @@ static int compare_values(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The value of rank `most` among rows of samples; `ret_equal` is how many of that value are above this rank. Rows of other kinds rank
- * behind all of them. */
+/* Returns the value of rank `most` among rows of samples; `ret_equal` is the number of rows with this value that are
+ * still within the rank. Rows of other kinds rank after all of them. */
 static int64_t least_kept(const struct buf *sums, const struct clickhouse_kinds *kinds, uint32_t most, uint32_t *ret_equal)
 {
 	size_t count = sums->size / ROW_BYTES, n = 0;
@@ -57,7 +57,7 @@ static int64_t least_kept(const struct buf *sums, const struct clickhouse_kinds 
 	return values[at];
 }
 
-/* The names of the rows that are kept. */
+/* Collects the names of the rows that are kept. */
 static void note_kept(const struct buf *sums, const struct clickhouse_kinds *kinds, uint32_t most, struct map *kept)
 {
 	struct row_reader r = row_reader_of(sums);

@@ -1,6 +1,6 @@
 /* clickhouse_lost_series.c: finds days that have lost their labels by their partitions, which reads no data.
  *
- * Most series are on several servers, as a series has many stacks and each of them is on one server. */
+ * Most series are on several servers, since a series has many stacks, each on one server. */
 #include "clickhouse_lost_series.h"
 #include "clickhouse_ask.h"
 #include "clickhouse_known.h"
@@ -27,7 +27,7 @@ static int copy_series(struct clickhouse_store *s, unsigned from, unsigned to, u
 	return rc < 0 || !rows.size ? rc : clickhouse_ask(s, to, &insert, NULL, err);
 }
 
-static int count_unlabelled(struct clickhouse_store *s, unsigned shard, uint32_t day, uint64_t *ret, struct err *err)
+static int count_unlabeled(struct clickhouse_store *s, unsigned shard, uint32_t day, uint64_t *ret, struct err *err)
 {
 	_cleanup_(freep) char *sql = xasprintf("SELECT count() FROM samples WHERE kind > 0 AND day = toDate(%u) AND series NOT IN"
 					       " (SELECT series FROM series WHERE day = toDate(%u))",
@@ -36,7 +36,7 @@ static int count_unlabelled(struct clickhouse_store *s, unsigned shard, uint32_t
 	return clickhouse_ask_number(s, shard, sql, ret, err);
 }
 
-/* Days, for one line of the log. */
+/* A set of days, for one log message. */
 struct lost_days {
 	uint32_t first, last;		/* days since 1970 */
 	unsigned count;
@@ -51,7 +51,7 @@ static void add_day(struct lost_days *l, uint32_t day, uint64_t rows)
 	l->rows += rows;
 }
 
-/* "its rows of 2026-06-10", or "its rows of 364 days from 2025-11-30 to 2026-11-28". */
+/* Formats "its rows of 2026-06-10", or "its rows of 364 days from 2025-11-30 to 2026-11-28". */
 static void put_days(const struct lost_days *l, char *ret, size_t size)
 {
 	char first[24], last[24];
@@ -84,7 +84,7 @@ static int restore_day(struct clickhouse_store *s, unsigned shard, uint32_t day,
 		       struct err *err)
 {
 	uint64_t before, left;
-	int rc = count_unlabelled(s, shard, day, &before, err);
+	int rc = count_unlabeled(s, shard, day, &before, err);
 
 	if (rc < 0 || !before)
 		return rc;
@@ -92,7 +92,7 @@ static int restore_day(struct clickhouse_store *s, unsigned shard, uint32_t day,
 		if (i != shard)
 			rc = copy_series(s, i, shard, day, err);
 	if (rc >= 0)
-		rc = count_unlabelled(s, shard, day, &left, err);
+		rc = count_unlabeled(s, shard, day, &left, err);
 	if (rc >= 0)
 		add_day(left ? lost : restored, day, left);
 	return rc;

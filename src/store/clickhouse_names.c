@@ -14,7 +14,7 @@ static XXH128_hash_t name_frame(const struct profile *p, uint32_t frame, struct 
 	struct str name = profile_name(p, frame), file = profile_file(p, frame);
 
 	buf_reset(scratch);
-	row_put_string(scratch, name.p, name.n);	/* with their lengths, since they may have any bytes */
+	row_put_string(scratch, name.p, name.n);	/* length-prefixed, since names may contain any bytes */
 	row_put_string(scratch, file.p, file.n);
 	row_put(scratch, p->frames[frame].line, 4);
 	return XXH3_128bits(scratch->data, scratch->size);
@@ -101,7 +101,7 @@ uint32_t clickhouse_name_month(struct clickhouse_naming *n, int64_t day)
 	return n->month;
 }
 
-/* Time follows from samples where the clock and the period are known, and was not measured itself. */
+/* Finds columns from which time can be derived: clock and period are known, and time was not measured itself. */
 static void find_timed(const struct batch_entry *e, struct clickhouse_kinds_named *kinds)
 {
 	struct series s = { .clock = e->clock, .period_ns = e->period_ns, .samples = UINT32_MAX };

@@ -1,4 +1,4 @@
-/* clickhouse_part.c: begins and forgets the answers of one shard. */
+/* clickhouse_part.c: resets and frees the answers of one shard. */
 #include "clickhouse_part.h"
 
 void clickhouse_part_init(struct clickhouse_part *p)

@@ -1,7 +1,7 @@
-/* clickhouse_query.c: any range of time and any filter, merged into one profile.
+/* clickhouse_query.c: merges any time range and label filter into one profile.
  *
- * Each shard adds up the values of each stack and kind, and returns its stacks. A stack is on one shard, so that
- * here nothing is added twice; series are on several. */
+ * Each shard adds up the values of each stack and kind, and returns its stacks. A stack is on one shard, so no stacks
+ * have to be merged here; series are on several. */
 #include "clickhouse_ask.h"
 #include "clickhouse_largest.h"
 #include "clickhouse_part.h"
@@ -15,9 +15,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#define STACK_NODES	8u		/* nodes of a tree for each stack; what is requested and read takes as much again */
-#define KINDS_APART	8u		/* more of them are added up in one pass */
-#define STACKS_MIN	4096u		/* fit into the least memory that a query is given */
+#define STACK_NODES	8u		/* tree nodes per stack; query and answer take as much again */
+#define KINDS_APART	8u		/* with more kinds, all are summed in one pass */
+#define STACKS_MIN	4096u		/* fits into the least memory that a query can have */
 
 struct query {
 	const struct store_query *what;
@@ -25,7 +25,7 @@ struct query {
 
 	struct profile *profile;
 	struct clickhouse_series series;
-	struct clickhouse_kinds kinds;		/* those that any shard knows */
+	struct clickhouse_kinds kinds;		/* known to any shard */
 	struct labels labels;
 	uint64_t samples, rows, kindless;
 	int64_t first, end;			/* buckets with samples: [first, end) */
@@ -49,8 +49,8 @@ static int ask_all_sums(struct clickhouse_store *s, unsigned shard, const struct
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
 }
 
-/* Kind by kind, the rows of a stack follow each other in the table, and the server adds them up three times as fast. Hardly any are of
- * other kinds. */
+/* Queries kind by kind: the rows of a stack are then adjacent in the table, and the server sums three times as fast.
+ * Rows of other kinds are rare. */
 static int ask_sums_of(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct clickhouse_kinds *kinds,
 		       struct buf *ret, struct err *err)
 {
@@ -74,7 +74,7 @@ static int ask_sums_of(struct clickhouse_store *s, unsigned shard, const struct 
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
 }
 
-/* Learns the kinds as well: those that were there before and after the sums were made. */
+/* Also fetches the kinds before and after the sums, as new ones may appear while they are computed. */
 static int ask_sums(struct clickhouse_store *s, unsigned shard, const struct store_query *q, struct clickhouse_part *p, struct err *err)
 {
 	int rc = clickhouse_fetch_kinds(s, shard, &p->kinds, err);
@@ -102,7 +102,7 @@ static int ask_ranges(struct clickhouse_store *s, unsigned shard, const struct s
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = sql.data }, ret, err);
 }
 
-/* Each day with its first and last bucket, of markers: there are few. */
+/* Asks for each day's first and last bucket. It reads markers only, which are few. */
 static int ask_days(struct clickhouse_store *s, unsigned shard, struct buf *ret, struct err *err)
 {
 	struct clickhouse_request r = {
@@ -112,7 +112,7 @@ static int ask_days(struct clickhouse_store *s, unsigned shard, struct buf *ret,
 	return clickhouse_ask(s, shard, &r, ret, err);
 }
 
-/* The names of stacks, of which each may have several kinds. */
+/* Collects the names of stacks, each of which may have several kinds. */
 static void names_of(const struct buf *sums, struct buf *ret)
 {
 	_cleanup_(map_done) struct map seen = { 0 };
@@ -130,7 +130,7 @@ static void names_of(const struct buf *sums, struct buf *ret)
 	}
 }
 
-/* A tree of all stacks may take more memory than there is, so it is not made first and pruned then. */
+/* A tree of all stacks may not fit into memory, so stacks are dropped before the tree is built. */
 static void cut(const struct clickhouse_store *s, const struct store_query *q, struct clickhouse_part *p)
 {
 	uint32_t most = q->max_nodes / STACK_NODES;
@@ -140,7 +140,7 @@ static void cut(const struct clickhouse_store *s, const struct store_query *q, s
 		p->is_cut = clickhouse_keep_largest(&p->rows, &p->kinds, most);
 }
 
-/* The series of a shard, while others ask for its stacks. */
+/* Fetches the series of a shard while other threads fetch its stacks. */
 struct side_question {
 	struct clickhouse_store *store;
 	unsigned shard;
@@ -152,7 +152,7 @@ struct side_question {
 	struct err err;
 };
 
-/* Here as below: samples before what they refer to, which is always there before them. */
+/* Here as below, samples are read before the data they refer to, which was written before them. */
 static void *ask_series(void *data)
 {
 	struct side_question *a = data;
@@ -260,7 +260,7 @@ static void add_ranges(struct query *q, const struct buf *ranges)
 
 /* --- Columns --- */
 
-/* The order of query_columns.h. */
+/* Sorts in the order of query_columns.h. */
 static int compare_kinds(const void *a, const void *b)
 {
 	const struct clickhouse_kind *x = *(const struct clickhouse_kind *const *)a;
@@ -316,7 +316,7 @@ static size_t kinds_of(const struct query *q, unsigned shards, const struct clic
 	return count;
 }
 
-/* Columns are found before anything is added up, so that those that follow from others come last. */
+/* Adds all measured columns before the sums, so that derived columns come last. */
 static void add_columns(struct query *q, unsigned shards)
 {
 	_cleanup_(freep) const struct clickhouse_kind **kinds = NULL;
@@ -337,7 +337,7 @@ static void add_columns(struct query *q, unsigned shards)
 
 struct values {
 	const struct clickhouse_kind *kind;
-	uint32_t column, times;			/* UINT32_MAX: none, as a profile has its limits */
+	uint32_t column, times;			/* UINT32_MAX: none, since the number of columns is limited */
 	bool is_samples;
 };
 
@@ -364,7 +364,7 @@ static void add_value(struct query *q, const struct values *v, uint32_t node, in
 		saturating_count(&q->samples, (uint64_t)value);
 }
 
-/* `found` is in the tables; MAP_NONE: it is not. */
+/* `found` is the node in the tables; MAP_NONE if it is missing. */
 static uint32_t node_of(struct query *q, uint64_t name, uint32_t found)
 {
 	if (!name)

@@ -1,8 +1,8 @@
 /* clickhouse_retention.c: drops days by age or total size, and measures the stored data.
  *
  * A day is a partition of each shard: dropping it is immediate and reads nothing. Its series are a partition of another table;
- * names of stacks and frames are kept by the month. Both go when no samples of that day or month are left, but not yet while
- * another daemon may be about to write more of them and remembers that it has sent their names (see NAMES_STAY_NS). */
+ * names of stacks and frames are kept by the month. Both are dropped once that day or month has no samples, but not
+ * while another daemon that has already sent the names may still write samples with them (see NAMES_STAY_NS). */
 #include "clickhouse_ask.h"
 #include "clickhouse_known.h"
 #include "clickhouse_lost_series.h"
@@ -14,25 +14,26 @@
 #include <assert.h>
 #include <string.h>
 
-/* A daemon remembers names for a day (clickhouse_known.h): those of older parts it would send again. */
+/* A daemon remembers for a day which names it has sent (clickhouse_known.h); it would send those of older parts
+ * again. */
 #define NAMES_STAY_NS	(26 * 60 * 60 * NS_PER_SECOND)
 
-/* Days since 1970 or months (202611) of some tables, over all shards. */
+/* Days since 1970, or months (such as 202611), of some tables, over all shards. */
 struct partitions {
 	struct partition {
 		uint32_t number;
 		uint64_t bytes;
-		int64_t written_s;		/* its newest part: inserted or merged, unix time */
+		int64_t written_s;		/* when its newest part was inserted or merged, unix time */
 	} *items;
 	size_t count, capacity;
 };
 
-/* The samples that shards have. */
+/* The stored samples of all shards. */
 struct there {
 	struct partitions days;			/* oldest first */
 	struct partitions series;		/* by the day */
 	struct partitions months;		/* months with names of stacks and frames */
-	uint64_t other_bytes;			/* bytes of kinds */
+	uint64_t other_bytes;			/* size of the table of kinds */
 	uint64_t runs, runs_bytes;
 };
 
@@ -158,7 +159,7 @@ static int read_extent(struct clickhouse_store *s, unsigned shard, const struct 
 	return 0;
 }
 
-/* The bytes of partitions before `number`. */
+/* Returns the size of the partitions before `number`. */
 static uint64_t bytes_before(const struct partitions *t, uint32_t number)
 {
 	uint64_t bytes = 0;
@@ -203,7 +204,8 @@ int clickhouse_measure(struct clickhouse_store *s, struct err *err)
 
 /* --- Limits --- */
 
-/* Names without samples once the days before `oldest` are gone. They count as gone with these days, though they may stay a while. */
+/* Returns the size of names without samples once the days before `oldest` are dropped. They count as dropped with
+ * these days, though they may stay for a while. */
 static uint64_t dead_bytes(const struct there *t, size_t oldest)
 {
 	uint32_t day = t->days.items[oldest].number;
@@ -212,7 +214,7 @@ static uint64_t dead_bytes(const struct there *t, size_t oldest)
 	return bytes_before(&t->series, day) + bytes_before(&t->months, clickhouse_month(day));
 }
 
-/* The newest day, the one that is being written, always stays. */
+/* Chooses days to drop. The newest day, which is being written, always stays. */
 static size_t choose(struct there *t, const struct store_limits *l, int64_t now_ns)
 {
 	uint64_t bytes = bytes_of(t);
@@ -339,7 +341,7 @@ static int retain_days(struct clickhouse_store *s, const struct store_limits *l,
 	return rc;
 }
 
-/* Batches do not need all tables, queries do. */
+/* Checks for tables that only queries need. */
 static int check_tables(struct clickhouse_store *s, struct err *err)
 {
 	int rc = 0;

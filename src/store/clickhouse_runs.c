@@ -1,10 +1,11 @@
 /* clickhouse_runs.c: adding runs, and removing them.
  *
- * ClickHouse has no unique keys. Instead all inserts into `runs` of one server have the same query id, of which it runs one at a
- * time, and insert only names that are not there: of two daemons that add a run of one name, one comes second and sees
- * the other's. A number in each row, its token, tells which daemon added it.
+ * ClickHouse has no unique keys. Instead, all inserts into `runs` on one server share a query id, so that the server
+ * runs one at a time, and they insert only names that do not exist yet: if two daemons add runs with the same name,
+ * the second one sees the first one's run. A number in each row, its token, tells which daemon added it.
  *
- * A run goes to the shard of its name. Since that is another one when shards are added or removed, names are looked up on all of them. */
+ * The name of a run determines its shard. Since that changes when shards are added or removed, names are looked up on
+ * all of them. */
 #include "clickhouse_runs.h"
 #include "clickhouse_batch.h"
 #include "clickhouse_cluster.h"
@@ -19,9 +20,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define ROW_BYTES	600			/* size of a run beside its profile, roughly */
-#define ROUND_BYTES	((size_t)64 << 20)	/* in one insert, and what one run has more */
-#define TURN_NS		(20 * NS_PER_SECOND)	/* the longest wait for other daemons' inserts */
+#define ROW_BYTES	600			/* approximate size of a run without its profile */
+#define ROUND_BYTES	((size_t)64 << 20)	/* size of one insert, except for a larger single run */
+#define TURN_NS		(20 * NS_PER_SECOND)	/* how long to wait for other daemons' inserts */
 
 static const char columns[] =
 	"month, source, id, seq, token, digest, start_ns, duration_ns, stored_ns, has, url, name, title, keys, vals, totals, nodes,"
@@ -66,7 +67,8 @@ static uint64_t random_number(void)
 	return n;
 }
 
-/* The order in which runs were stored, also by several daemons as far as their clocks agree. */
+/* Returns a number that increases in the order in which runs are stored, across daemons only as precisely as their
+ * clocks agree. */
 static uint64_t next_seq(struct clickhouse_store *s)
 {
 	uint64_t seq = (uint64_t)clock_wall_ns();
@@ -80,18 +82,18 @@ static uint64_t next_seq(struct clickhouse_store *s)
 
 /* --- One row --- */
 
-/* A run on its way. */
+/* A run that is being added. */
 struct adding {
 	struct store_new_run *run;
 	struct run_bytes bytes;
 	unsigned shard;
 	uint64_t token, size;
 	bool settled;				/* its result is known */
-	bool made_id, waits;			/* for another run of its name in this call */
+	bool made_id, waits;			/* `waits`: an earlier run of this call has the same name */
 	int tries;
 };
 
-/* By which lists are sorted. */
+/* Returns the text by which lists are sorted by name. */
 static struct str title_of(const struct store_new_run *run, const char *url, const char *name)
 {
 	struct str title = str_of(name ? name : url ? url : run->id);
@@ -182,12 +184,12 @@ static void settle_by_row(struct adding *a, uint64_t token, struct str digest)
 	else if (same)
 		settle(a, 0);
 	else if (a->made_id && ++a->tries < RUN_MADE_IDS)
-		*a->run->id = 0;		/* another id is tried */
+		*a->run->id = 0;		/* retry with another id */
 	else
 		settle(a, -EEXIST);
 }
 
-/* Settles those for `shard` whose name is on the server `at`. */
+/* Settles the runs of `shard` whose names exist on the server `at`. */
 static int settle_known_at(struct clickhouse_store *s, unsigned at, unsigned shard, struct adding *list, size_t count, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 }, answer = { 0 };
@@ -219,7 +221,7 @@ static int settle_known(struct clickhouse_store *s, unsigned shard, struct addin
 	return settle_known_at(s, shard, shard, list, count, err);
 }
 
-/* Waits for its turn. */
+/* Waits while another insert is running. */
 static int insert(struct clickhouse_store *s, unsigned shard, const struct clickhouse_request *r, struct err *err)
 {
 	int64_t until_ns = clock_monotonic_ns() + TURN_NS;
@@ -292,7 +294,8 @@ static int settle_known_of_any_shard(struct clickhouse_store *s, unsigned shard,
 	return settle_known_at(s, shard, ANY_SHARD, a->list, a->count, err);
 }
 
-/* Finds runs that were stored when there were more or fewer shards. One that is away cannot say, and does not hold up the others' runs. */
+/* Finds runs that were stored when the number of shards was different. A shard that is unavailable is skipped, so
+ * that it does not block the others' runs. */
 static int settle_known_everywhere(struct clickhouse_store *s, struct adding_all *a, struct err *err)
 {
 	for (unsigned at = 0; s->url.server_count > 1 && at < s->url.server_count && has_any(a->list, a->count, ANY_SHARD); at++) {
@@ -305,7 +308,7 @@ static int settle_known_everywhere(struct clickhouse_store *s, struct adding_all
 	return 0;
 }
 
-/* Packs the run under its own name or a free one. A run that can never be stored is settled. */
+/* Packs the run under its own name or a free one. A run that can never be stored is settled with its error. */
 static int pack(struct clickhouse_store *s, struct adding *a, int64_t now_ns, struct err *err)
 {
 	int rc;
@@ -336,7 +339,7 @@ static bool has_a_predecessor(const struct adding *list, size_t i)
 	return false;
 }
 
-/* Runs of one name come one after another, and no insert is much larger than ROUND_BYTES. */
+/* Runs with the same name are added one after another, and no insert is much larger than ROUND_BYTES. */
 static int add_round(struct clickhouse_store *s, struct adding *list, size_t count, int64_t now_ns, struct err *err)
 {
 	struct adding_all all = { list, count, now_ns };

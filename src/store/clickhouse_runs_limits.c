@@ -1,7 +1,9 @@
-/* clickhouse_runs_limits.c: removes the runs above the limits of age, number and size, and sweeps up behind removed ones.
+/* clickhouse_runs_limits.c: removes runs above the limits of age, number and size, and deletes the rows of removed
+ * runs.
  *
- * A run is removed by a note in `runs_removed`. Its row is deleted later, by a mutation for many of them, and then the note: each query leaves out the runs
- * that notes name, and would take longer with each run that there ever was. */
+ * A run is removed by a note in `runs_removed`. A later mutation deletes the rows of many removed runs, and then
+ * their notes are deleted: each query has to skip the runs that have notes, so it would otherwise slow down with each
+ * run ever removed. */
 #include "clickhouse_runs.h"
 #include "clickhouse_wire.h"
 #include "clock.h"
@@ -10,11 +12,11 @@
 #include "mem.h"
 #include <assert.h>
 
-#define SWEPT_MAX	"5000"			/* their numbers fit into a statement */
-#define NOTES_MIN	1000u			/* for fewer no mutation is worth it */
+#define SWEPT_MAX	"5000"			/* rows per statement, which lists their numbers */
+#define NOTES_MIN	1000u			/* fewer are not worth a mutation */
 #define DEAD		"seq IN (SELECT seq FROM runs_removed)"
-#define DEAD_SHARE	"8"			/* one in eight bytes of all runs is worth it, and once a day any */
-#define NOTE_KEPT_NS	(3600 * NS_PER_SECOND)	/* from when the run was stored */
+#define DEAD_SHARE	"8"			/* rewrite to free an eighth of the bytes, or any once a day */
+#define NOTE_KEPT_NS	(3600 * NS_PER_SECOND)	/* counted from when the run was stored */
 
 struct kept_run {
 	uint64_t seq, bytes;
@@ -121,7 +123,8 @@ static int delete_from(struct clickhouse_store *s, unsigned shard, const char *t
 	return clickhouse_run(s, shard, sql, err);
 }
 
-/* Replicas each execute the statement by themselves, and one that lags behind would find other rows by a subquery. */
+/* Lists the numbers: each replica executes the statement itself, and a subquery on a lagging replica would find other
+ * rows. */
 static int delete_by_number(struct clickhouse_store *s, unsigned shard, const char *table, const char *condition, struct err *err)
 {
 	_cleanup_(freep) char *ask = xasprintf("SELECT seq FROM %s WHERE %s LIMIT " SWEPT_MAX " FORMAT RowBinary", table, condition);
@@ -142,7 +145,7 @@ static int delete_by_number(struct clickhouse_store *s, unsigned shard, const ch
 	return delete_from(s, shard, table, numbers.data, err);
 }
 
-/* Deletes these rows of the table, if there are at least so many, and the previous deletion has finished. */
+/* Deletes these rows of the table if there are at least `least`, and the previous deletion has finished. */
 static int sweep_table(struct clickhouse_store *s, unsigned shard, const char *table, const char *condition, uint64_t least, struct err *err)
 {
 	_cleanup_(freep) char *how_many = xasprintf("SELECT count() FROM %s WHERE %s", table, condition);
@@ -159,7 +162,8 @@ static int sweep_table(struct clickhouse_store *s, unsigned shard, const char *t
 	return s->url.cluster ? delete_by_number(s, shard, table, condition, err) : delete_from(s, shard, table, condition, err);
 }
 
-/* A mutation rewrites all runs of the parts that it finds rows in, so with one for each run that expires the disk would never rest. */
+/* A mutation rewrites all parts that contain matching rows, so one mutation per expired run would keep the disk busy
+ * forever. */
 static int are_worth_rewriting(struct clickhouse_store *s, unsigned shard, uint64_t *ret, struct err *err)
 {
 	return clickhouse_ask_number(s, shard,
@@ -169,8 +173,8 @@ static int are_worth_rewriting(struct clickhouse_store *s, unsigned shard, uint6
 				     ret, err);
 }
 
-/* Frees the room of removed runs, and then the notes about those that are no longer there. A run that a replica has not got yet is not
- * there either, so notes about new ones stay. */
+/* Deletes the rows of removed runs, and then the notes about runs that no longer exist. A run that a replica has not
+ * received yet is missing, too, so recent notes stay. */
 static int sweep(struct clickhouse_store *s, unsigned shard, int64_t now_ns, struct err *err)
 {
 	_cleanup_(freep) char *done = xasprintf("seq < %lld AND seq NOT IN (SELECT seq FROM runs)", (long long)(now_ns - NOTE_KEPT_NS));

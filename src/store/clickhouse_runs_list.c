@@ -128,7 +128,7 @@ static void put_wanted(struct buf *sql, const struct store_run_query *q)
 	sql_put_filters(sql, q->filters, q->filter_count);
 }
 
-/* Conditions on what comes behind the place. */
+/* Puts the conditions for runs after the cursor. */
 static void put_after(struct buf *sql, const struct store_run_query *q, const struct run_cursor *after)
 {
 	const struct order *o = &orders[q->order];
@@ -156,7 +156,7 @@ static int ask_list(struct clickhouse_store *s, unsigned shard, void *data, stru
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = l->sql }, &l->answers[shard], err);
 }
 
-/* The next row of a shard. */
+/* The next row of a shard's list. */
 struct head {
 	struct row_reader reader;
 	bool any;
@@ -306,7 +306,7 @@ int clickhouse_run_sources(struct store *store, struct store_label *ret, struct 
 
 /* --- One --- */
 
-/* One message after another. Returns 1 if some were pruned. */
+/* Unpacks messages one after another. Returns 1 if any were pruned. */
 static int unpack(struct str packed, struct profile *p, const struct store_profile_limits *most)
 {
 	_cleanup_(buf_done) struct buf scratch = { 0 };
@@ -344,7 +344,8 @@ static int ask_run(struct clickhouse_store *s, unsigned shard, void *data, struc
 	return clickhouse_ask(s, shard, &(struct clickhouse_request){ .sql = q->sql }, q->answer, err);
 }
 
-/* On the shard of its name; or on another one, if it was stored when there were more or fewer shards. */
+/* Looks on the shard of the name first, then on the others: the run may have been stored when the number of shards
+ * was different. */
 static int find_run(struct clickhouse_store *s, const char *source, const char *id, struct buf *answer, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };

@@ -9,12 +9,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define START_JITTER_S	2			/* both numbers that give the start of a server are whole seconds */
+#define START_JITTER_S	2			/* a server's start time is the difference of two whole seconds */
 
 struct one {
 	struct clickhouse_store *store;
 	unsigned shard;
-	bool anywhere;				/* the database that requests name must exist before one can name it */
+	bool anywhere;				/* does not depend on the database, which may not exist yet */
 };
 
 static int run_one(void *data, const char *sql, struct err *err)
@@ -91,7 +91,7 @@ static int count_tables(struct one *o, const char *condition, uint64_t *ret, str
 
 /* --- Options of the URL, at each start --- */
 
-/* With replicas, all of them have to be there to create a table, but not for us to start when it exists. */
+/* Creating a table requires all replicas, but starting with an existing one does not. */
 static int create_distributed(struct one *o, const struct clickhouse_form *f, struct err *err)
 {
 	uint64_t count = 0;
@@ -100,7 +100,7 @@ static int create_distributed(struct one *o, const struct clickhouse_form *f, st
 	return rc < 0 || !f->cluster || count >= CLICKHOUSE_DISTRIBUTED ? rc : clickhouse_ddl_distributed(f, run_one, o, err);
 }
 
-/* Changing it makes the server check all parts, so it is only set if it differs. */
+/* Setting it makes the server check all parts, so it is set only if it differs. */
 static int set_ttl(struct one *o, struct err *err)
 {
 	uint32_t days = o->store->url.ttl_days;
@@ -113,7 +113,7 @@ static int set_ttl(struct one *o, struct err *err)
 
 /* --- Creating --- */
 
-/* With replicas, the first shard has created the tables of all. */
+/* With replicas, the first shard creates the tables on all servers. */
 static int create_tables(struct one *o, const struct clickhouse_form *f, struct err *err)
 {
 	uint64_t count = 0;
@@ -133,11 +133,11 @@ static int create(struct one *o, struct clickhouse_form *f, struct err *err)
 		rc = create_tables(o, f, err);
 	if (rc >= 0)
 		rc = clickhouse_ddl_codecs(f, run_one, o, err);
-	/* The version comes last: tables without it are completed by the next process that opens them. */
+	/* The version comes last: a schema without it is completed by the next process that opens the store. */
 	return rc < 0 ? rc : run_one(o, "INSERT INTO schema VALUES (1)", err);
 }
 
-/* Also if one of them was dropped. */
+/* Also handles a single dropped table. */
 static int create_missing(struct one *o, struct clickhouse_form *f, struct err *err)
 {
 	_cleanup_(freep) char *names = clickhouse_ddl_names(), *ours = xasprintf("name IN (%s)", names);
@@ -178,7 +178,7 @@ static int create_at(struct one *o, struct clickhouse_form *f, struct err *err)
 	return rc < 0 ? rc : create_missing(o, f, err);
 }
 
-/* Additions to tables that may have been created with another URL. */
+/* Adds options to tables that may have been created with another URL. */
 static int add_to(struct one *o, const struct clickhouse_form *f, struct err *err)
 {
 	int rc = create_distributed(o, f, err);

@@ -29,7 +29,7 @@ uint32_t clickhouse_month(int64_t day)
 	return (uint32_t)(tm.tm_year + 1900) * 100 + (uint32_t)tm.tm_mon + 1;
 }
 
-/* Buckets [first, end) of the range that a Date can say. */
+/* Computes the buckets [first, end) of the range, clamped to what a Date can represent. */
 static bool buckets_of(const struct store_query *q, int64_t *ret_first, int64_t *ret_end)
 {
 	int64_t most = (int64_t)CLICKHOUSE_DAYS * DAY_BUCKETS;
@@ -88,7 +88,7 @@ static void put_filter(struct buf *sql, const struct label_filter *f)
 
 	if (is_prefix)
 		buf_puts(sql, f->match == LABEL_IS_PREFIX ? "startsWith(" : "NOT startsWith(");
-	buf_puts(sql, "vals[indexOf(keys, ");		/* [0], of a label that is not there, is '' */
+	buf_puts(sql, "vals[indexOf(keys, ");		/* [0], for a missing label, is '' */
 	sql_put_string(sql, key);
 	buf_puts(sql, is_prefix ? ")], " : f->match == LABEL_IS ? ")] = " : ")] != ");
 	sql_put_string(sql, value);
@@ -104,7 +104,7 @@ static bool is_first_of_its_key(const struct label_filter *filters, size_t i)
 	return true;
 }
 
-/* Filters of one key that include values are alternatives. */
+/* Filters for the same key that include values are alternatives. */
 static void put_alternatives(struct buf *sql, const struct label_filter *filters, size_t first, size_t count)
 {
 	assert(first < count && !label_filter_excludes(&filters[first]));

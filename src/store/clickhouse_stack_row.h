@@ -5,8 +5,9 @@
 #include "clickhouse_batch.h"
 #include "clickhouse_wire.h"
 
-/* One row of `stacks`, in place. Its frames are hashes first, then numbers within the shard's answers, and while nodes are made, frames of the
- * profile with their lines: the largest part of an answer is never copied. */
+/* One row of `stacks`, in place. Its frames are at first hashes, then become numbers within the shard's answers, and
+ * finally, while nodes are created, frames of the profile with their lines. So the largest part of an answer is never
+ * copied. */
 struct stack_row {
 	uint64_t name, proof, base;
 	uint8_t *frames;			/* 8 bytes each */

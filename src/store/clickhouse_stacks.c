@@ -14,7 +14,7 @@ static uint64_t name_at(const struct buf *names, size_t i)
 
 /* --- Asking --- */
 
-/* Whether so many names are most of the table's: then reading all rows costs less than checking each. */
+/* Tells whether the names are most of the table: then reading all rows is faster than checking each. */
 static int wants_most(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const char *table, size_t names,
 		      bool *ret, struct err *err)
 {
@@ -31,7 +31,7 @@ static int wants_most(struct clickhouse_store *s, unsigned shard, const struct s
 	return rc;
 }
 
-/* Rows of a table by their names, which are in its column `key`; perhaps others, too. */
+/* Requests rows of a table by their names in column `key`; may return others, too. */
 static int ask_rows(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const char *table, const char *key,
 		    const char *columns, const struct buf *names, struct buf *ret, struct err *err)
 {
@@ -93,7 +93,7 @@ static void number_frames(const struct stack_row *row, struct map *numbers, stru
 	}
 }
 
-/* Numbers the frames of an answer; finds bases that have not been requested yet, and frames that are new. */
+/* Numbers the frames of an answer; collects bases that have not been requested yet, and new frames. */
 static void note_parts(const struct buf *answer, struct map *asked, struct map *numbers, struct buf *bases, struct buf *frames)
 {
 	struct row_reader r = row_reader_of(answer);
@@ -116,7 +116,7 @@ static void note_asked(struct map *asked, const struct buf *names)
 		map_set(asked, name_at(names, i), 1);
 }
 
-/* Stacks above CLICKHOUSE_STACK frames continue others, which are requested in the next round. */
+/* Stacks with more than CLICKHOUSE_STACK frames continue others, which are requested in the next round. */
 static int ask_rounds(struct clickhouse_store *s, unsigned shard, const struct store_query *q, const struct buf *names,
 		      struct clickhouse_stacks *ret, struct buf *frames, struct err *err)
 {
@@ -156,7 +156,7 @@ static bool take_cached(const struct clickhouse_cache *c, uint64_t name, struct 
 	return true;
 }
 
-/* `names` are in the order of their numbers. */
+/* `names` is in the order of their numbers. */
 static void take_cached_frames(const struct clickhouse_cache *c, const struct buf *names, struct clickhouse_stacks *ret, struct buf *want)
 {
 	size_t count = names->size / 8;
@@ -185,7 +185,7 @@ static void add_frames(struct clickhouse_cache *c, struct clickhouse_stacks *t)
 	}
 }
 
-/* CLICKHOUSE_NO_NODE: there is no room, or what it continues is not there. */
+/* Returns CLICKHOUSE_NO_NODE if the cache is full, or lacks the stack that the row continues. */
 static uint32_t add_path(struct clickhouse_cache *c, const struct clickhouse_stacks *t, const struct stack_row *row)
 {
 	uint32_t node = row->base ? clickhouse_cache_stack(c, row->base) : 0;
@@ -218,7 +218,7 @@ static void add_to_cache(struct clickhouse_cache *c, struct clickhouse_stacks *t
 	if (!t->count || !clickhouse_cache_begin(c))
 		return;
 	add_frames(c, t);
-	/* Stacks come after what they continue. */
+	/* Added in reverse, since bases are in later answers than the stacks that continue them. */
 	for (size_t i = t->count; i--; )
 		add_stacks(c, t, &t->stacks[i]);
 	clickhouse_cache_end(c);

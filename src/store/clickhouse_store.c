@@ -72,7 +72,7 @@ static void missing(struct store *store, char *ret, size_t size)
 	lock_release(&s->lock);
 }
 
-/* The servers keep their days by themselves, so there is only something to say. */
+/* Only logs the damage: the servers manage their data themselves. */
 static void note_damage(struct store *store, int64_t day_ns, const char *why)
 {
 	struct clickhouse_store *s = clickhouse_of(store);
@@ -133,7 +133,7 @@ static int check_one(struct clickhouse_store *s, unsigned shard, void *data, str
 	return clickhouse_check(s, shard, err);
 }
 
-/* Servers that are down now may be up before the first batch is due. */
+/* Servers that are down now may be up by the time the first batch is sent. */
 static int start(struct clickhouse_store *s, struct err *err)
 {
 	struct err why = { 0 };

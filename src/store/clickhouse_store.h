@@ -1,8 +1,8 @@
 /* clickhouse_store.h: a store in one database of a ClickHouse, or in the same database of several, its shards.
  *
- * Each shard has all that its samples need, so that each of them is queried separately and the results are merged
- * here: no setup between the servers is needed. Several daemons may write and read at the same time; they share no
- * state but the database. docs/clickhouse.md describes tables, queries and guarantees. */
+ * Each shard has all data that its samples refer to, so shards are queried separately and the results are merged
+ * here: the servers need no connections to each other. Several daemons may write and read at the same time; they
+ * share nothing but the database. docs/clickhouse.md describes tables, queries and guarantees. */
 #ifndef STORE_CLICKHOUSE_STORE_H
 #define STORE_CLICKHOUSE_STORE_H
 
@@ -24,7 +24,7 @@ struct clickhouse_store {
 	struct clickhouse_cache *cache;		/* shared by the process; may be NULL */
 
 	int64_t until_ns;			/* deadline of answers, monotonic; 0: none */
-	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* without a cache, which has the same */
+	_Atomic int64_t silent_until_ns[CLICKHOUSE_SHARDS];	/* used without a cache, which has the same array */
 
 	struct lock lock;			/* guards the members below, up to the next lock */
 	struct clickhouse_idle {
@@ -32,28 +32,28 @@ struct clickhouse_store {
 		unsigned shard;
 	} *idle;				/* connections without a request */
 	size_t idle_count, idle_capacity;
-	bool prepared;				/* the tables are there, in our version */
-	bool lost_tables;			/* they were, and are no more */
+	bool prepared;				/* the tables exist, in our version */
+	bool lost_tables;			/* the tables existed, but have disappeared */
 	bool replicated;			/* they are Replicated; known when prepared */
 	struct store_stats stats;
 	int64_t unready_until_ns;		/* monotonic: clickhouse_ready failed a moment ago … */
 	struct err unready;			/* … like this */
 	int64_t next_damage_log_ns;
-	int64_t next_restore_ns;		/* lost series are looked for again by maintenance */
-	char missing[256];			/* shards that an answer of this store missed; "" if none */
+	int64_t next_restore_ns;		/* when maintenance next looks for lost series */
+	char missing[256];			/* shards missing from any answer of this store; "" if none */
 	uint64_t last_seq;			/* number of the last run added */
 
 	struct lock writer;			/* guards the members below; held while samples are sent, and days are dropped */
 	struct clickhouse_known *known;
 	int64_t started_s[CLICKHOUSE_SHARDS];	/* start of the server, unix time; 0: not known yet */
-	uint64_t names_made[CLICKHOUSE_SHARDS];	/* when the tables of names were, in all; 0: not known yet */
+	uint64_t names_made[CLICKHOUSE_SHARDS];	/* when the tables of names were created, as a sum; 0: unknown */
 };
 
-/* Makes the cache of stores that are opened from now on, here and in processes that are forked, or another one if it is full of what may be
- * unused. */
+/* Creates the cache for stores opened from now on, in this process and those forked from it, or replaces one that is
+ * full of possibly unused entries. */
 void clickhouse_renew_cache(void);
 
-/* `until_ns` as in store_open_until; 0: no deadline. */
+/* `until_ns` is the deadline of store_open_until; 0: no deadline. */
 int clickhouse_store_open(const char *url, enum clickhouse_mode mode, int64_t until_ns, struct store **ret, struct err *err);
 
 static inline struct clickhouse_store *clickhouse_of(struct store *s)
@@ -61,11 +61,11 @@ static inline struct clickhouse_store *clickhouse_of(struct store *s)
 	return (struct clickhouse_store *)s;
 }
 
-/* Creates what is missing on each shard, once. -EROFS for stores opened to read. */
+/* Creates missing tables on each shard, once. Returns -EROFS for stores opened to read. */
 int clickhouse_prepare(struct clickhouse_store *s, struct err *err);
 bool clickhouse_is_replicated(struct clickhouse_store *s);
 
-/* Logs the reason why an answer is not what it should be, once a minute; a reader in a process of its own has the daemon do it. */
+/* Logs why an answer is incomplete, once a minute; a reader in a separate process has the daemon log it. */
 void clickhouse_note(struct clickhouse_store *s, const char *why);
 
 /* --- clickhouse_append.c --- */

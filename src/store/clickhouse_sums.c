@@ -1,7 +1,7 @@
 /* clickhouse_sums.c: sums the values of each series over time, without stacks.
  *
- * Each shard adds up per series, kind and step. A series is on several shards, so that sums are put together here before
- * they are handed over, an hour of a series at a time. */
+ * Each shard adds up per series, kind and step. A series is on several shards, so their sums are added up here before
+ * they are passed on, one hour of a series at a time. */
 #include "clickhouse_ask.h"
 #include "clickhouse_part.h"
 #include "clickhouse_series.h"
@@ -16,7 +16,7 @@
 
 /* One sum. */
 struct cell {
-	uint32_t series;			/* its number in `series` */
+	uint32_t series;			/* index in `series` */
 	uint32_t column;
 	int64_t step, value;
 };
@@ -24,16 +24,16 @@ struct cell {
 struct sums {
 	const struct store_query *q;
 	const char *sql;
-	int64_t buckets;			/* buckets of a step; 0: only the series are wanted */
+	int64_t buckets;			/* buckets per step; 0: only the series are requested */
 	struct clickhouse_part parts[CLICKHOUSE_SHARDS];
 
 	struct clickhouse_series series;
-	struct clickhouse_kinds kinds;		/* those that any shard knows */
+	struct clickhouse_kinds kinds;		/* known to any shard */
 	uint64_t kindless;
 	struct described {
 		struct store_series series;
-		uint32_t positions[PROFILE_COLUMNS];	/* positions of its columns without time */
-	} *described;				/* by the number in `series` */
+		uint32_t positions[PROFILE_COLUMNS];	/* positions of its columns, except derived time */
+	} *described;				/* by index in `series` */
 	struct cell *cells;
 	size_t count, capacity;
 	int64_t values[HOUR_BUCKETS * (PROFILE_COLUMNS + 1)];
@@ -41,8 +41,8 @@ struct sums {
 
 /* A row: series, kind, step, sum. */
 struct row {
-	uint32_t series;			/* its number, MAP_NONE if it is not known */
-	const struct clickhouse_kind *kind;	/* NULL: not known */
+	uint32_t series;			/* index in `series`; MAP_NONE if unknown */
+	const struct clickhouse_kind *kind;	/* NULL if unknown */
 	int64_t step, value;
 };
 
@@ -70,7 +70,7 @@ static uint32_t find_column(const struct store_series *s, const char *name)
 	return UINT32_MAX;
 }
 
-/* In the order of their places in the series. */
+/* Keeps columns in the order of their positions in the series. */
 static void add_column(struct described *d, const struct clickhouse_kind *k)
 {
 	struct store_series *s = &d->series;
@@ -98,7 +98,7 @@ static void add_time(struct store_series *s, const struct clickhouse_kind *k)
 	snprintf(s->columns[s->column_count++].unit, sizeof(s->columns[0].unit), "nanoseconds");
 }
 
-/* Columns of time come last, after all shards have returned the others. */
+/* Adds derived time columns last, after all shards have returned the others. */
 static void describe(struct sums *n, unsigned shards)
 {
 	n->described = xcalloc(n->series.count + 1, sizeof(*n->described));
@@ -161,7 +161,7 @@ static int compare_cells(const void *a, const void *b)
 	return x->step < y->step ? -1 : x->step > y->step;
 }
 
-/* Hands over the cells of one series and hour that begin at `first`; returns how many there are. */
+/* Passes on the cells of one series and hour, beginning with cell `first`; returns their number. */
 static size_t hand_over(struct sums *n, size_t first, store_sums_callback *take, void *data)
 {
 	const struct cell *c = &n->cells[first];
@@ -209,7 +209,7 @@ static int ask_shard(struct clickhouse_store *s, unsigned shard, void *data, str
 	return rc;
 }
 
-/* False if the range is empty. */
+/* Returns false if the range is empty. */
 static bool put_sql(struct buf *sql, const struct store_query *q, int64_t buckets)
 {
 	if (buckets)
@@ -242,7 +242,7 @@ static void sums_free(struct sums *n)
 		clickhouse_part_done(&n->parts[i]);
 	clickhouse_series_done(&n->series);
 	clickhouse_kinds_done(&n->kinds);
-	free(n->described);		/* labels are those of the series */
+	free(n->described);		/* its labels belong to the series */
 	free(n->cells);
 	free(n);
 }

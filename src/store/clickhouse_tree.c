@@ -1,4 +1,4 @@
-/* clickhouse_tree.c: stacks as nodes: rows of answers in place, those of the cache, and the order that makes it quick. */
+/* clickhouse_tree.c: turns stacks from answers and from the cache into nodes, in an order that makes it fast. */
 #include "clickhouse_stack_row.h"
 #include "clickhouse_stacks.h"
 #include "mem.h"
@@ -15,18 +15,18 @@ uint32_t clickhouse_unknown_stack(struct profile *p)
 	return profile_child(p, PROFILE_ROOT, unknown_frame(p));
 }
 
-/* A stack whose nodes are identified by frames and lines alone. */
+/* A stack, as the list of frames and lines from its root. */
 struct path {
 	const uint8_t *steps;			/* 8 bytes each: frame, line */
 	uint64_t name;
 	uint32_t count;
 };
 
-/* All rows of the answers, each name once, and stacks of the cache. */
+/* All rows of the answers, without duplicates, and the stacks of the cache. */
 struct placing {
 	struct profile *profile;
 	const struct clickhouse_cache *cache;
-	uint32_t *cached_frames;		/* by the cache's numbers: in the profile; MAP_NONE: not yet */
+	uint32_t *cached_frames;		/* the profile's, by the cache's numbers; MAP_NONE: not added yet */
 	struct map by_name;
 	struct map *nodes;
 	struct stack_row *rows;
@@ -48,7 +48,7 @@ static uint32_t place_cached_frame(struct placing *g, uint32_t number)
 	return g->cached_frames[number];
 }
 
-/* The shard's frames by their numbers, as frames of the profile; MAP_NONE: not in its tables. */
+/* Maps the shard's frame numbers to frames of the profile; MAP_NONE: missing from its tables. */
 static uint32_t *place_frames(struct placing *g, const struct clickhouse_stacks *t)
 {
 	size_t count = t->numbers.count;
@@ -84,7 +84,8 @@ static void put_step(uint8_t *at, uint32_t frame, uint32_t line)
 
 #define WANTED	(MAP_NONE - 1)
 
-/* In the cache each node is behind its parent, and none is there twice: two passes in its order, in which nothing is looked up. */
+/* In the cache, parents precede their children and nodes are unique, so two passes in its order suffice, without any
+ * lookups. */
 static void append_wanted(struct placing *g, const struct cached_node *nodes, uint32_t *made, uint32_t end)
 {
 	assert(g->profile->node_count == 1);
@@ -101,7 +102,7 @@ static void append_wanted(struct placing *g, const struct cached_node *nodes, ui
 	}
 }
 
-/* With or without lines, as the profile is. Returns the end of their numbers. */
+/* Chooses nodes with or without lines, as the profile requires. Returns the end of their numbers. */
 static uint32_t choose_nodes(const struct placing *g, struct clickhouse_stacks *const *t, size_t count, const struct cached_node *nodes)
 {
 	uint32_t end = 1;
@@ -132,7 +133,8 @@ static void place_cached(struct placing *g, struct clickhouse_stacks *const *t, 
 			map_set(g->nodes, t[i]->cached[k].name, made[t[i]->cached[k].node]);
 }
 
-/* Frames of the shard become frames of the profile, with their lines. False if one of them is not known. */
+/* Converts frames of the shard to frames of the profile, with their lines. Returns false if one of them is
+ * unknown. */
 static bool make_steps(const struct stack_row *row, const uint32_t *frames, bool lines)
 {
 	bool known = true;
@@ -146,7 +148,7 @@ static bool make_steps(const struct stack_row *row, const uint32_t *frames, bool
 	return known;
 }
 
-/* The table may have a row twice until it has merged its parts, and each month has its own. */
+/* The table may contain duplicates of a row until it merges its parts, and one per month. */
 static void collect(struct placing *g, const struct buf *answer, const uint32_t *frames)
 {
 	struct row_reader r = row_reader_of(answer);
@@ -178,7 +180,7 @@ static uint32_t place_below(struct placing *g, const struct stack_row *row, uint
 	return node;
 }
 
-/* The node of a base; MAP_NONE while it is a row that is still to be placed. */
+/* Returns the node of a row's base; MAP_NONE while that is a row that has not been placed yet. */
 static uint32_t base_of(struct placing *g, const struct stack_row *row)
 {
 	uint32_t node;
@@ -191,7 +193,7 @@ static uint32_t base_of(struct placing *g, const struct stack_row *row)
 	return node;
 }
 
-/* With all that the row continues, the first of them first. */
+/* Places a row after all rows that it continues. */
 static void place(struct placing *g, uint32_t number)
 {
 	_cleanup_(freep) uint32_t *chain = NULL;
@@ -201,7 +203,7 @@ static void place(struct placing *g, uint32_t number)
 		const struct stack_row *row = &g->rows[number];
 		uint32_t base = base_of(g, row);
 
-		if (base == MAP_NONE && n < g->count) {		/* rows in a circle are none of ours */
+		if (base == MAP_NONE && n < g->count) {		/* a cycle of rows is corrupt data */
 			GROW(&chain, &capacity, n + 1);
 			chain[n++] = number;
 			number = map_get(&g->by_name, row->base);
@@ -216,7 +218,7 @@ static void place(struct placing *g, uint32_t number)
 
 /* --- In order --- */
 
-/* Any order in which paths with a common beginning are neighbors. */
+/* Any order will do in which paths with a common beginning are adjacent. */
 static int compare_paths(const void *x, const void *y)
 {
 	const struct path *a = x, *b = y;
@@ -230,7 +232,7 @@ static inline uint64_t step_of(const struct path *p, uint32_t i)
 	return strobe_wire_get_le(p->steps + 8 * (size_t)i, 8);
 }
 
-/* The number of steps that two paths have in common. */
+/* Returns the number of steps that two paths share. */
 static uint32_t common(const struct path *a, const struct path *b)
 {
 	uint32_t most = a->count < b->count ? a->count : b->count, i = 0;
@@ -247,8 +249,8 @@ static uint32_t place_step(struct placing *g, bool append, uint32_t parent, uint
 	return append ? profile_append_at(g->profile, parent, frame, line) : profile_child_at(g->profile, parent, frame, line);
 }
 
-/* In order, a stack shares its first nodes with the one before, and the others are new: nothing is looked up, unless the cache had
- * some. */
+/* In sorted order, a stack shares its first nodes with the previous stack, and the others are new: no lookups are
+ * needed, unless the cache had some of them. */
 static void place_in_order(struct placing *g)
 {
 	uint32_t nodes[CLICKHOUSE_STACK + 1] = { PROFILE_ROOT };

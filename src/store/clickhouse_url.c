@@ -10,7 +10,7 @@
 #define TIMEOUT_NS	(30 * NS_PER_SECOND)
 #define MEMORY_BYTES	((uint64_t)4 << 30)
 #define TLS_PORT	8443
-#define TTL_DAYS_MAX	36500		/* a Date ends in 2149, and begins again */
+#define TTL_DAYS_MAX	36500		/* a Date wraps in 2149 */
 
 static const struct url_kind kind = {
 	.scheme = "clickhouse",
@@ -139,7 +139,7 @@ static int compare_servers(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-/* ClickHouse speaks TLS at another port. */
+/* ClickHouse uses another port for TLS. */
 static int parse_base(const char *text, struct clickhouse_url *ret, struct err *err)
 {
 	struct url_kind secure = kind;
@@ -172,8 +172,8 @@ int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct er
 	if (rc >= 0 && !ret->server_count)
 		rc = add_server(ret, ret->url.host, strlen(ret->url.host), ret->url.port, err);
 	assert(rc < 0 || ret->server_count > 0);
-	/* A server's number determines the data on it, so it must not depend on the order in the URL. A cluster
-	 * numbers its own. */
+	/* A server's number determines its data, so it must not depend on the order in the URL. A cluster has its own
+	 * numbers. */
 	if (rc >= 0 && !ret->cluster)
 		qsort(ret->servers, ret->server_count, sizeof(*ret->servers), compare_servers);
 	return rc < 0 ? rc : 0;

@@ -21,19 +21,20 @@ struct clickhouse_url {
 	struct url url;
 	char *database;				/* letters, digits and _, not first a digit */
 	struct clickhouse_server {
-		char *name;			/* "db1:8123", as people write it */
+		char *name;			/* "db1:8123", as in the URL */
 		char *host;
 		unsigned port;
 	} servers[CLICKHOUSE_SHARDS];
 	unsigned server_count;
-	struct http_options http;		/* but for host and port; points into `url` */
+	struct http_options http;		/* all but host and port; points into `url` */
 	int64_t timeout_ns;
 	uint64_t memory_bytes;
 	char *cluster;				/* letters, digits, '_', '-' and '.'; NULL: none */
 	uint32_t ttl_days;			/* 0: none */
 };
 
-/* -EINVAL with a sentence for what is no such URL. The caller frees with clickhouse_url_done, also after an error. */
+/* Returns -EINVAL with a sentence for an invalid URL. The caller frees with clickhouse_url_done, also after an
+ * error. */
 int clickhouse_url_parse(const char *text, struct clickhouse_url *ret, struct err *err);
 void clickhouse_url_done(struct clickhouse_url *u);
 

@@ -13,7 +13,7 @@ void row_put_labels(struct buf *b, const struct labels *l)
 		row_put_string(b, l->items[i].value, strlen(l->items[i].value));
 }
 
-/* The rest of a row with more values than keys is left out. */
+/* Ignores values without a key. */
 void row_get_labels(struct row_reader *r, struct labels *ret)
 {
 	size_t n = row_get_count(r, 1), values;

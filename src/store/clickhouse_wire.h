@@ -1,10 +1,10 @@
 /* clickhouse_wire.h: ClickHouse's format RowBinary: rows of values without names, least byte first.
  *
- *	UInt8 … UInt64, Int64, Date (UInt16: days since 1970)	as they stand in memory of x86
+ *	UInt8 … UInt64, Int64, Date (UInt16: days since 1970)	little-endian
  *	String		length (varint of strobe_wire.h), bytes
  *	Array(T)	number of elements (varint), elements
  *
- * A premature end gives zeros and sets `bad`. */
+ * After a premature end, zeros are read and `bad` is set. */
 #ifndef STORE_CLICKHOUSE_WIRE_H
 #define STORE_CLICKHOUSE_WIRE_H
 
@@ -58,7 +58,7 @@ static inline uint64_t row_get(struct row_reader *r, unsigned bytes)
 	return v;
 }
 
-/* A count of elements of at least `size` bytes each, which the rest has room for. */
+/* Reads a count of elements of at least `size` bytes each; one that exceeds the remaining bytes is an error. */
 static inline size_t row_get_count(struct row_reader *r, size_t size)
 {
 	uint64_t n;
@@ -81,7 +81,7 @@ static inline struct str row_get_string(struct row_reader *r)
 	return s;
 }
 
-/* The columns `keys` and `vals`. Replaces `ret`. */
+/* Put and get the columns `keys` and `vals`; row_get_labels replaces `ret`. */
 void row_put_labels(struct buf *b, const struct labels *l);
 void row_get_labels(struct row_reader *r, struct labels *ret);
 

@@ -1,7 +1,7 @@
-/* conformance.h: a store for the tests of what every store promises.
+/* conformance.h: a store for the tests of the guarantees of every store.
  *
- * Every test gets a new, empty store: a directory with SQLite files, or, by STORE_URL, a database of a ClickHouse: in
- * "clickhouse://127.0.0.1:8123/NEW" the word NEW becomes a name that no other test has. */
+ * Every test gets a new, empty store: a directory with SQLite files, or, with STORE_URL, a ClickHouse database: in
+ * "clickhouse://127.0.0.1:8123/NEW" NEW is replaced by a unique name. */
 #ifndef STORE_CONFORMANCE_H
 #define STORE_CONFORMANCE_H
 
@@ -25,13 +25,13 @@ static inline char *fixture_new_url(const char *pattern)
 	return xasprintf("%.*stest_%ld_%u%s", (int)(at - pattern), pattern, (long)getpid(), ++number, at + 3);
 }
 
-/* Some promises are about files that only SQLite has, or are kept otherwise: docs/clickhouse.md. */
+/* Some guarantees concern files that only SQLite has, or work differently: docs/clickhouse.md. */
 static inline bool is_sqlite(const struct fixture *f)
 {
 	return !strncmp(f->url, "sqlite:", 7);
 }
 
-/* A batch is one transaction where one server has all of it. */
+/* A batch is one transaction only if it is all on one server. */
 static inline bool is_one_server(const struct fixture *f)
 {
 	return !strstr(f->url, "shards=");
@@ -48,7 +48,7 @@ static inline struct fixture open_store(void)
 		f.directory = fixture_fast_directory();
 		f.url = xasprintf("sqlite:%s", f.directory);
 	}
-	/* With the memory that queries share, and without. */
+	/* Tests run both with the memory that queries share, and without. */
 	if (getenv("STROBE_TEST_ROWS"))
 		store_before_fork(f.url);
 	if (store_open(f.url, false, &f.store, &err) < 0) {

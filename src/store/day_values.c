@@ -1,16 +1,16 @@
-/* day_values.c: from rows to arrays, and from samples to time. */
+/* day_values.c: adds rows to arrays, and computes time from samples. */
 #include "day_values.h"
 #include "mem.h"
 #include "saturate.h"
 #include <assert.h>
 #include <string.h>
 
-#define AHEAD	32u			/* rows that are read before the first of them is added */
+#define AHEAD	32u			/* rows that are read ahead before the first of them is added */
 
-/* The arrays that the rows of a series are added to, by column of the series; NULL is nowhere. */
+/* The arrays that the rows of a series are added to, by column of the series; NULL: the column is ignored. */
 struct places {
 	int64_t *columns[PROFILE_COLUMNS], *times;
-	int64_t *first;			/* the one whose memory is fetched ahead */
+	int64_t *first;			/* the array to prefetch */
 };
 
 void day_values_init(struct day_values *v, struct profile *p)
@@ -29,7 +29,7 @@ void day_values_done(struct day_values *v)
 
 static int64_t *column_of(struct day_values *v, uint32_t column)
 {
-	if (column == UINT32_MAX)	/* more columns than a profile holds; the first ones are shown */
+	if (column == UINT32_MAX)	/* a profile has a limited number of columns; the first ones are shown */
 		return NULL;
 	assert(column < PROFILE_COLUMNS && v->node_count > 0);
 	if (!v->columns[column])
@@ -37,7 +37,7 @@ static int64_t *column_of(struct day_values *v, uint32_t column)
 	return v->columns[column];
 }
 
-/* Samples that were taken at this period; NULL if there are too many of those. */
+/* Returns the array for samples taken at this period; NULL if there are too many different ones. */
 static int64_t *weighed_of(struct day_values *v, uint32_t samples, uint32_t time, int64_t period_ns)
 {
 	struct weighed *w;
@@ -130,7 +130,7 @@ int day_values_add(struct day_values *v, const struct stack_tree *tree, const st
 	return rc;
 }
 
-/* The only samples of their column become that column, without a copy. */
+/* If these are the only samples of their column, they become the column without a copy. */
 static void add_samples(struct day_values *v, struct weighed *w)
 {
 	if (!v->columns[w->samples]) {
@@ -190,7 +190,7 @@ static void keep_nodes(struct day_values *v, struct stack_tree *t, const bool *n
 
 static void weigh(struct day_values *v)
 {
-	/* Times first, while each array still holds the samples of one period. */
+	/* Times are computed first, while each array still has the samples of only one period. */
 	for (uint32_t n = 0; n < v->weighed_count; n++) {
 		const struct weighed *w = &v->weighed[n];
 		int64_t *times = column_of(v, w->time);

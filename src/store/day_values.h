@@ -1,18 +1,18 @@
 /* day_values.h: adds up the rows of a day's chunks, by column and node.
  *
- * A large query spends most of its time here, waiting for memory: each row is for one of half a million nodes. So a row writes to one
- * array for both samples and their time, which is computed per period when the day is complete, and rows are decoded and prefetched in
- * groups before they are added. */
+ * A large query spends most of its time here, waiting for memory: each row is for one of half a million nodes. So a
+ * row writes to only one array for samples and time (time is computed per period once the day is complete), and rows
+ * are decoded and prefetched in groups before they are added. */
 #ifndef STORE_DAY_VALUES_H
 #define STORE_DAY_VALUES_H
 
 #include "sqlite_scan.h"
 #include "stack_tree.h"
 
-#define DAY_VALUES_PERIODS	4u		/* clocks and periods of one day whose time is worked out at the end */
+#define DAY_VALUES_PERIODS	4u		/* clocks and periods of one day whose time is computed at the end */
 
 struct day_values {
-	struct profile *profile;		/* the one that has the columns */
+	struct profile *profile;		/* the profile that has the columns */
 	int64_t *columns[PROFILE_COLUMNS];	/* by column of the profile, then by node; NULL if all are 0 */
 
 	/* private */
@@ -24,7 +24,8 @@ struct day_values {
 	uint32_t weighed_count, node_count;
 };
 
-/* The buckets of a chunk's hour in which rows were added, [first, end), and their samples. Nothing was added: end is 0. */
+/* The buckets of a chunk's hour in which rows were added, [first, end), and their samples. `end` is 0 if no rows were
+ * added. */
 struct rows_added {
 	unsigned first, end;
 	uint64_t samples;
@@ -33,11 +34,11 @@ struct rows_added {
 void day_values_init(struct day_values *v, struct profile *p);
 void day_values_done(struct day_values *v);
 
-/* Adds the rows that are requested; `tree` is the day's. 0, or -EBADMSG, with what was right before the damage added. */
+/* Adds the requested rows; `tree` is the day's. Returns 0, or -EBADMSG after adding the rows before the damage. */
 int day_values_add(struct day_values *v, const struct stack_tree *tree, const struct scan_chunk *c, struct rows_added *ret);
 
-/* Once, when all chunks of the day were added and before `columns` is read: leaves of the tree, and of the values, only the nodes that
- * have values or lead to one, under numbers without gaps. */
+/* Call once, after all chunks of the day were added and before reading `columns`: removes from the tree and the
+ * values all nodes that neither have values nor lead to one, and renumbers the rest without gaps. */
 void day_values_finish(struct day_values *v, struct stack_tree *tree);
 
 #endif

@@ -18,7 +18,7 @@ static sqlite3_file *real(sqlite3_file *f)
 	return ((struct failing_file *)f)->real;
 }
 
-/* True if this operation is the one, or comes after it on a disk that stays broken. */
+/* Tells whether this operation fails: it is the chosen one, or comes after it on a disk that stays broken. */
 static bool fails(const char *what)
 {
 	if (countdown == 0)
@@ -47,7 +47,7 @@ static int f_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 static int f_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
 {
 	if (fails("write")) {
-		/* A disk that fails has often taken the first half. */
+		/* A failing disk has often written the first half. */
 		real(f)->pMethods->xWrite(real(f), from, n / 2, at);
 		return failure;
 	}

@@ -11,10 +11,11 @@
 void failing_vfs_register(void);
 void failing_vfs_unregister(void);
 
-/* Lets operation `n`, counted from 1 from now on, fail with `error`; with `forever` also all after it. 0 is never. */
+/* Makes operation `n`, counted from 1 starting now, fail with `error`; with `forever` all later ones fail, too. 0
+ * means never. */
 void failing_vfs_arm(unsigned n, bool forever, int error);
 
-/* No more failures; true if there was one. */
+/* Stops the failures; returns whether there was one. */
 bool failing_vfs_disarm(void);
 
 const char *failing_vfs_last(void);	/* the last failed call: "write", "sync" … */

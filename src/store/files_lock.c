@@ -28,7 +28,7 @@ static bool lock_byte(int fd, int command, short type)
 	return fcntl(fd, command, &byte) == 0;
 }
 
-/* If the file cannot be opened, there is no writer, or none that can be coordinated with. */
+/* If the file cannot be opened, there is either no writer or no way to coordinate with one. */
 int files_lock_shared(struct files_lock *l)
 {
 	int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -39,7 +39,7 @@ int files_lock_shared(struct files_lock *l)
 	return fd;
 }
 
-/* The other processes first, so that threads never wait for them. */
+/* Locks out other processes first, so that threads never wait for them. */
 int files_lock_exclusive(struct files_lock *l)
 {
 	int fd = open(l->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);

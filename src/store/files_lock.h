@@ -17,8 +17,8 @@ struct files_lock {
 void files_lock_init(struct files_lock *l, const char *directory);
 void files_lock_done(struct files_lock *l);
 
-/* Both return the argument of files_lock_release. An exclusive lock waits 10 seconds for readers in other processes, and not
- * longer, since one may have been stopped. */
+/* Both return the argument of files_lock_release. An exclusive lock waits only 10 seconds for readers in other
+ * processes, since one of them may be stopped. */
 int files_lock_shared(struct files_lock *l);
 int files_lock_exclusive(struct files_lock *l);
 void files_lock_release(struct files_lock *l, int held);

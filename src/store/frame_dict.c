@@ -1,4 +1,4 @@
-/* frame_dict.c: frames by the hashes of their parts, compared with the record in full. */
+/* frame_dict.c: finds frames by the hashes of their parts, and compares the complete record. */
 #include "frame_dict.h"
 #include "mem.h"
 #include "strobe_wire.h"
@@ -52,7 +52,7 @@ static bool is_hole(const struct frame_dict *d, uint32_t frame)
 	return frame < d->hole_count && d->is_hole[frame];
 }
 
-/* The key under which the frame is, and its number; or the one under which it belongs, and FRAME_NONE. */
+/* Returns the key of the frame and its number; or a free key for it, and FRAME_NONE. */
 static uint64_t find(const struct frame_dict *d, const struct frame_parts *f, uint32_t *ret_number)
 {
 	for (uint64_t key = key_of(f);; key++) {
@@ -101,7 +101,7 @@ static struct str make_record(struct frame_dict *d, const struct frame_parts *f)
 	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
-	b.limit = SIZE_MAX / 2;		/* a record is whole, or reading it would go astray */
+	b.limit = SIZE_MAX / 2;		/* a truncated record would corrupt everything after it */
 	buf_put_varint(&b, f->name.n);
 	buf_put(&b, f->name.p, f->name.n);
 	buf_put_varint(&b, f->file.n);
@@ -136,7 +136,7 @@ static struct frame_parts parts_of(struct str record)
 	return f;
 }
 
-/* The hash of holes, and of a frame without a name. */
+/* Tells whether the hash is that of holes and of a frame without a name. */
 static bool is_unnamed(const struct frame_parts *f)
 {
 	return !f->name.n && !f->file.n && !f->line;
@@ -148,7 +148,7 @@ bool frame_dict_load(struct frame_dict *d, struct str record)
 	uint32_t number;
 	uint64_t key = find(d, &f, &number);
 
-	/* The first of several holes is found by its bytes, and the others are unreachable. */
+	/* Lookup by bytes finds the first of several holes; the others are unreachable. */
 	if (number != FRAME_NONE && !is_unnamed(&f))
 		return false;
 	record.p = arena_copy(&d->bytes, record.p, record.n);

@@ -1,4 +1,4 @@
-/* fuzz_bundle.c: a bundle of any bytes is read or refused; the chunks that were read survive being bundled again.
+/* fuzz_bundle.c: any bytes are read as a bundle or refused; the chunks read are the same after bundling them again.
  *
  * The first byte chooses between a bundle and the row of an earlier version, and the number of columns; the rest is the row. */
 #include "bundle.h"
@@ -21,7 +21,7 @@ static void read_chunk(struct str chunk, uint32_t columns)
 	chunk_rows_done(&rows);
 }
 
-/* Bundles up to the damage, if there is any. */
+/* Bundles all chunks before the damage, if there is any. */
 static void bundle_again(struct bundle_reader *r, uint32_t columns, struct buf *out)
 {
 	struct str chunk;

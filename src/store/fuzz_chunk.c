@@ -1,6 +1,6 @@
-/* fuzz_chunk.c: a chunk of any bytes is read or refused; one that was read survives being written again.
+/* fuzz_chunk.c: any bytes are read as a chunk or refused; the rows read are the same after encoding them again.
  *
- * The first byte chooses the number of columns, the rest is the chunk as it stands in a row. */
+ * The first byte chooses the number of columns, the rest is the chunk as stored in a row. */
 #include "chunk.h"
 #include <stdlib.h>
 #include <string.h>

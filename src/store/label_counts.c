@@ -33,7 +33,7 @@ static struct store_label *find_label(struct label_counts *n, const char *key, u
 	return &l->items[l->count++];
 }
 
-/* Profiles saturate there, so that no count of samples is above theirs. */
+/* Saturates like profiles, so that no count of samples exceeds theirs. */
 static void add_samples(uint64_t *sum, uint64_t samples)
 {
 	saturating_count(sum, samples);
@@ -50,7 +50,7 @@ static void count_label(struct label_counts *n, const struct label *label, uint6
 	assert(number <= known);
 	if (number == known) {
 		l = find_label(n, label->key, &at);
-		/* Doubled when the count is a power of two; there is no place for a capacity in the answer. */
+		/* Doubles the capacity when the count is a power of two; the answer has no field for a capacity. */
 		if ((l->value_count & (l->value_count - 1)) == 0)
 			l->values = xrealloc(l->values, (l->value_count ? 2 * l->value_count : 1) * sizeof(*l->values));
 		l->values[l->value_count].value = xstrdup(label->value);

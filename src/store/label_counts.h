@@ -9,14 +9,14 @@ struct label_counts {
 	struct store_labels *labels;
 	size_t label_capacity;
 	struct intern texts;		/* key=value */
-	struct { uint32_t label, value; } *values;	/* by number of the text: where it stands in `labels` */
+	struct { uint32_t label, value; } *values;	/* by number of the text: position in `labels` */
 	size_t value_capacity;
 };
 
 void label_counts_init(struct label_counts *n, struct store_labels *ret);
 void label_counts_done(struct label_counts *n);
 
-/* A series that has samples, or at least rows. */
+/* Adds a series that has samples, or at least rows. */
 void label_counts_add(struct label_counts *n, const struct labels *labels, uint64_t samples);
 
 /* Sorts what was counted. */

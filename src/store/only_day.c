@@ -1,4 +1,4 @@
-/* only_day.c: a tree from a day file behind the functions of stack_values.h. */
+/* only_day.c: provides the functions of stack_values.h for the tree of a day file. */
 #include "only_day.h"
 #include "mem.h"
 

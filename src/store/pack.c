@@ -65,7 +65,8 @@ int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t *
 	}
 	if (p[0] != PACK_ZSTD || !strobe_wire_get_varint(&c, &n) || n > PACK_MAX)
 		return -EBADMSG;
-	/* The frame states its size too; believing ours alone would reserve memory for a lie. */
+	/* The frame header has the size as well; trusting only our field would let bad data reserve any amount of
+	 * memory. */
 	if (ZSTD_getFrameContentSize(c.p, (size_t)(c.end - c.p)) != n)
 		return -EBADMSG;
 	buf_reset(scratch);
@@ -73,7 +74,7 @@ int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t *
 	if (!to)
 		return -EBADMSG;
 	unpacked = ZSTD_decompress(to, n, c.p, (size_t)(c.end - c.p));
-	if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)	/* out of memory is no damage */
+	if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)	/* no damage */
 		mem_exhausted(n);
 	if (unpacked != n)
 		return -EBADMSG;

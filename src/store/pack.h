@@ -17,11 +17,12 @@ enum { PACK_PLAIN = 1, PACK_ZSTD = 2 };
 /* Appends `n` bytes packed. Small pieces are not worth the attempt and stay plain. */
 void pack_put(struct buf *out, const void *bytes, size_t n);
 
-/* The size of what is packed, by the first PACK_HEAD bytes of it; 0 if unknown. */
+/* The size of the packed content, from its first PACK_HEAD bytes; 0 if unknown. */
 #define PACK_HEAD 11u
 size_t pack_plain_size(const void *head, size_t n, size_t size);
 
-/* Unpacks; the result points into `data` or into `scratch`, which is overwritten. -EBADMSG if it cannot be. */
+/* Unpacks; the result points into `data` or into `scratch`, which is overwritten. Returns -EBADMSG if the bytes are
+ * invalid. */
 int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t **ret_bytes, size_t *ret_size);
 
 #endif

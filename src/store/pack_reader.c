@@ -1,4 +1,4 @@
-/* pack_reader.c: incremental reads of the row, and zstd's streaming form behind them. */
+/* pack_reader.c: incremental reads of the row, decompressed with zstd's streaming API. */
 #include "pack_reader.h"
 #include "cleanup.h"
 #include "mem.h"
@@ -16,7 +16,7 @@ struct pack_reader {
 	sqlite3 *db;
 	const char *path;
 	sqlite3_blob *row;
-	size_t row_size, row_at;	/* bytes read of it */
+	size_t row_size, row_at;	/* `row_at`: number of bytes read */
 	ZSTD_DStream *zstd;		/* NULL: plain */
 	uint64_t left;
 	ZSTD_inBuffer in;		/* the unused rest of `bytes` */
@@ -25,12 +25,12 @@ struct pack_reader {
 
 DEFINE_FREEP(struct pack_reader, pack_reader_free)
 
-/* The next piece; -EBADMSG at the end. */
+/* Reads the next piece; returns -EBADMSG at the end. */
 static int fill(struct pack_reader *r, struct err *err)
 {
 	size_t n = r->row_size - r->row_at < PIECE ? r->row_size - r->row_at : PIECE;
 
-	assert(r->in.pos == r->in.size);		/* all of the piece before is used */
+	assert(r->in.pos == r->in.size);		/* the previous piece is used up */
 	if (n == 0)
 		return -EBADMSG;
 	if (sqlite3_blob_read(r->row, r->bytes, (int)n, (int)r->row_at))
@@ -40,7 +40,7 @@ static int fill(struct pack_reader *r, struct err *err)
 	return 0;
 }
 
-/* pack.h's first bytes. */
+/* Reads the first bytes, as described in pack.h. */
 static int read_head(struct pack_reader *r, struct err *err)
 {
 	struct strobe_wire_cursor c;
@@ -98,9 +98,9 @@ static int decompress(struct pack_reader *r, ZSTD_outBuffer *out)
 {
 	size_t before = out->pos, result = ZSTD_decompressStream(r->zstd, out, &r->in);
 
-	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)	/* out of memory is no damage */
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)	/* no damage */
 		mem_exhausted(out->size);
-	/* The end of the frame, before what it promised. */
+	/* The frame ended before the promised size. */
 	if (ZSTD_isError(result) || (result == 0 && out->pos < out->size && before == out->pos))
 		return -EBADMSG;
 	return 0;
@@ -128,7 +128,7 @@ int pack_reader_read(struct pack_reader *r, void *to, size_t n, struct err *err)
 			rc = decompress(r, &out);
 		else
 			copy(r, &out);
-		/* zstd may have more to give without more to read. */
+		/* zstd may have more output even without more input. */
 		if (rc >= 0 && out.pos == before && r->in.pos == r->in.size)
 			rc = fill(r, err);
 	}

@@ -1,6 +1,6 @@
-/* pack_reader.h: packed bytes (pack.h) of a row, from their beginning to their end, without all of them in memory.
+/* pack_reader.h: packed bytes (pack.h) of a row, read sequentially, without holding all of them in memory.
  *
- * The row is read in pieces, and what they hold is handed out in pieces of the caller's size.
+ * The row is read in pieces, and returned in pieces of the caller's size.
  */
 #ifndef STORE_PACK_READER_H
 #define STORE_PACK_READER_H

@@ -1,9 +1,9 @@
-/* profile_fetch.c: prefetches, which may fetch in vain and never fail. */
+/* profile_fetch.c: prefetches, which may be useless but never fail. */
 #include "profile_fetch.h"
 #include <assert.h>
 
 #define CACHE_LINE	64u
-#define AT_ONCE		((size_t)4 << 10)	/* per array: a larger profile is read faster than it could be fetched ahead */
+#define AT_ONCE		((size_t)4 << 10)	/* per array: reading a larger profile is faster than prefetching it */
 
 static void fetch(const void *memory, size_t size)
 {
@@ -13,7 +13,7 @@ static void fetch(const void *memory, size_t size)
 		__builtin_prefetch(p + i);
 }
 
-/* Names mostly lie in the order of their numbers. */
+/* Names are mostly stored in the order of their numbers. */
 static void fetch_names(const struct intern *strings)
 {
 	const char *first, *last;

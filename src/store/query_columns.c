@@ -1,4 +1,4 @@
-/* query_columns.c: places of columns, and sorting by them. */
+/* query_columns.c: notes the positions of columns, and sorts by them. */
 #include "query_columns.h"
 
 #include <assert.h>

@@ -129,8 +129,9 @@ bool run_is_final(int result)
 
 /* --- Reading --- */
 
-/* The room for a message of `size` bytes, of a profile whose messages have `whole` bytes. Beside edges the
- * tree gets half; a function of them takes as much as eight nodes, with what tables make of it, and a pair as much as two. */
+/* Returns the space for a message of `size` bytes, if all messages of the profile have `whole` bytes. If the profile
+ * has edges, the tree gets half; a function of the edges takes as much memory as eight nodes, including the tables
+ * built from it, and a pair as much as two. */
 static struct wire_room room_of(const struct store_profile_limits *most, const struct strobe_wire_message *m, size_t size, uint64_t whole)
 {
 	uint32_t nodes = (uint32_t)((uint64_t)most->nodes * size / whole);

@@ -1,4 +1,4 @@
-/* run_cursor.c: cursors to text and back. */
+/* run_cursor.c: converts cursors to text and back. */
 #include "run_cursor.h"
 #include "text.h"
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* run_cursor.h: the cursor of a list of runs: "VALUE.ID" of the last run of a page; a text is "x" and its bytes in
- * hexadecimal. */
+/* run_cursor.h: the cursor of a list of runs: "VALUE.ID" of the last run of a page; text values are written as "x"
+ * and their bytes in hexadecimal. */
 #ifndef STORE_RUN_CURSOR_H
 #define STORE_RUN_CURSOR_H
 
@@ -13,7 +13,7 @@ struct run_cursor {
 	size_t n;
 };
 
-/* Reads `after` of the query, nothing if there is none; -EINVAL with a sentence for an invalid cursor. */
+/* Parses `after` of the query, if any; returns -EINVAL with a sentence for an invalid cursor. */
 int run_cursor_parse(const struct store_run_query *q, bool is_number, struct run_cursor *ret, struct err *err);
 void run_cursor_format(const struct run_cursor *p, bool is_number, char ret[STORE_RUNS_NEXT]);
 

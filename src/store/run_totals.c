@@ -1,4 +1,4 @@
-/* run_totals.c: totals to bytes and back. */
+/* run_totals.c: encodes and decodes totals. */
 #include "run_totals.h"
 #include "edges.h"
 #include "mem.h"
@@ -11,7 +11,7 @@ const char *const run_totals_sorted[RUN_TOTALS_SORTED] = {
 
 static void put_text(struct buf *b, const char *text)
 {
-	assert(strlen(text) < sizeof(((struct store_run_total *)NULL)->name));	/* a reader takes no more */
+	assert(strlen(text) < sizeof(((struct store_run_total *)NULL)->name));	/* readers refuse longer ones */
 	buf_put_varint(b, strlen(text));
 	buf_puts(b, text);
 }

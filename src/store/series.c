@@ -77,7 +77,7 @@ void series_put_key(struct buf *out, struct str labels, enum strobe_clock clock,
 		    struct str columns)
 {
 	buf_put(out, labels.p, labels.n);
-	buf_putc(out, 0);		/* the text of labels never has a NUL */
+	buf_putc(out, 0);		/* the text of labels never contains a NUL */
 	buf_put_varint(out, clock);
 	buf_put_varint(out, (uint64_t)period_ns);
 	buf_put(out, columns.p, columns.n);
@@ -109,7 +109,7 @@ static bool filter_holds(const struct series *s, const struct label_filter *f)
 	return false;
 }
 
-/* Several filters of one key that say what it is or begins with are alternatives; one that holds is enough. */
+/* Filters for the same key that match equality or a prefix are alternatives: one of them is enough. */
 static bool any_is(const struct series *s, const char *key, const struct label_filter *filters, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

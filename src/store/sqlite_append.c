@@ -1,4 +1,4 @@
-/* sqlite_append.c: one batch into one day file, in one transaction. */
+/* sqlite_append.c: appends a batch to a day file, in one transaction. */
 #include "chunk.h"
 #include "chunk_pile.h"
 #include "log.h"
@@ -24,7 +24,7 @@ static int load_series(struct day *d, struct err *err)
 		int64_t id = sqlite3_column_int64(s, 0);
 
 		series_key_of_row(s, 1, &key);
-		if (series_row_is_hole(s, 1)) {		/* takes its number; no key is as short */
+		if (series_row_is_hole(s, 1)) {		/* a hole takes a number; no real key is as short */
 			buf_reset(&key);
 			buf_put(&key, &id, sizeof(uint32_t));
 		}
@@ -110,7 +110,7 @@ static void count_samples(uint32_t samples, const int64_t *values, uint64_t *sum
 		saturating_count(sum, (uint64_t)values[samples]);
 }
 
-/* The profile's nodes as rows of a chunk; adds up "samples". */
+/* Adds the profile's nodes as rows of a chunk; adds their "samples" to `sum`. */
 static void add_nodes(struct chunk_rows *rows, const struct profile *p, const uint32_t *nodes, unsigned bucket, uint64_t *sum)
 {
 	uint32_t samples = profile_find_column(p, "samples");
@@ -127,7 +127,7 @@ static void add_nodes(struct chunk_rows *rows, const struct profile *p, const ui
 	}
 }
 
-/* The same for rows over the batch's stacks. */
+/* The same for an entry with rows over the batch's stacks. */
 static void add_rows(struct chunk_rows *rows, const struct batch_entry *e, const uint32_t *shared, unsigned bucket, uint64_t *sum)
 {
 	uint32_t samples = profile_find_column(e->profile, "samples"), columns = e->profile->column_count;
@@ -143,8 +143,8 @@ static void add_rows(struct chunk_rows *rows, const struct batch_entry *e, const
 /* State shared by the entries of one batch. */
 struct append {
 	struct day *day;
-	sqlite3_stmt *insert_series;		/* only once it is needed */
-	struct chunk_pile pile;			/* by bucket and series */
+	sqlite3_stmt *insert_series;		/* prepared on first use */
+	struct chunk_pile pile;			/* sorted by bucket and series */
 	struct chunk_rows rows;
 	struct buf labels, columns, key;	/* texts of the current entry */
 	uint32_t *nodes;
@@ -212,7 +212,7 @@ static int find_series(struct append *a, const struct batch_entry *e, uint32_t *
 	series_put_columns(e->profile, &a->columns);
 	l = (struct str){ a->labels.data, a->labels.size };
 	c = (struct str){ a->columns.data, a->columns.size };
-	assert(!memchr(l.p, 0, l.n));		/* a NUL ends them in the key */
+	assert(!memchr(l.p, 0, l.n));		/* a NUL terminates them in the key */
 	series_put_key(&a->key, l, e->clock, e->period_ns, c);
 	number = intern_add(series, a->key.data, a->key.size);
 	*ret_id = number + 1;
@@ -334,7 +334,7 @@ static bool in_day(const struct day *d, const struct batch_entry *e)
 	return from_midnight >= 0 && from_midnight < (int64_t)DAY_BUCKETS * BATCH_BUCKET_NS;
 }
 
-/* The stacks of rows of this day; NULL if those are all that the batch has. */
+/* Returns the stacks that this day's rows use; NULL if they use all of the batch's stacks. */
 static bool *needed_stacks(const struct day *d, const struct batch *b, bool *ret_any)
 {
 	const struct profile *p = b->stacks;
@@ -370,7 +370,7 @@ static void add_shared_stacks(struct append *a, const struct batch *b)
 	a->added.nodes_cut += stack_dict_add(a->day->stacks, b->stacks, needed, a->shared);
 }
 
-/* Fetches what entries behind `i` are made of. */
+/* Prefetches the data of the entries after `i`. */
 static void fetch_ahead(const struct batch *b, size_t i)
 {
 	for (unsigned step = 0; step < PROFILE_FETCH_STEPS; step++) {

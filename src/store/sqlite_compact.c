@@ -1,8 +1,8 @@
-/* sqlite_compact.c: compacts past hours from many small chunks to one per series.
+/* sqlite_compact.c: merges the many small chunks of past hours into one per series.
  *
  * Commits leave some hundred thousand chunks per hour, each with a handful of samples. Merged and sorted they take a
- * quarter of the space, and a query reads them in a tenth of the time. Samples that come late stand in `recent` like
- * any others, and only the series they belong to are written again. */
+ * quarter of the space, and a query reads them in a tenth of the time. Late samples are in `recent` like any others,
+ * and only their series are rewritten. */
 #include "chunk.h"
 #include "chunk_pile.h"
 #include "clock.h"
@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 
 #define NS_PER_HOUR	(CHUNK_BUCKETS * BATCH_BUCKET_NS)
-#define GRACE_NS	(60 * NS_PER_SECOND)	/* late samples, as of a long request, still arrive by then */
+#define GRACE_NS	(60 * NS_PER_SECOND)	/* late samples, such as from a long request, still arrive by then */
 #define BLOCK_BYTES	((size_t)1 << 20)	/* blocks of stacks are merged up to this size, unpacked */
-#define BATCH_IDS_NS	(2 * NS_PER_DAY)	/* time in which a batch may be redelivered */
-#define FREE_SHARE	4			/* pages are freed when a fourth of the file is unused */
+#define BATCH_IDS_NS	(2 * NS_PER_DAY)	/* how long a batch may be redelivered */
+#define FREE_SHARE	4			/* free pages when a quarter of the file is unused */
 
 static int step(struct day *d, sqlite3_stmt *s, struct err *err)
 {
@@ -81,7 +81,7 @@ static int prepare(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* The number of columns of a series' chunks; 0 if there is no such series. */
+/* Returns the number of columns of a series' chunks; 0 if the series does not exist. */
 static uint32_t column_count(struct merge *m, int64_t series)
 {
 	uint32_t count = 0;
@@ -142,7 +142,7 @@ static void add_chunk(struct merge *m, const void *data, size_t size)
 		m->damaged++;
 }
 
-/* Merges `count` recent chunks, all of one series, into what the hour has of it. */
+/* Merges `count` recent chunks, all of one series, with the series' chunk of this hour. */
 static int merge_series(struct merge *m, const struct piled_chunk *chunks, size_t count, struct err *err)
 {
 	int64_t series = (int64_t)chunks->key;
@@ -238,7 +238,7 @@ static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, st
 
 /* --- Blocks of stacks --- */
 
-/* Writes the blocks from `first` up to and including `last` as the one in `plain`. */
+/* Replaces the blocks from `first` to `last` (inclusive) by the one in `plain`. */
 static int replace_blocks(struct day *d, const char *table, int64_t first, int64_t last, const struct buf *plain,
 			  struct err *err)
 {
@@ -340,7 +340,7 @@ static uint32_t hours_with_recent(struct day *d)
 	return hours;
 }
 
-/* When the day was last written, by its file; the log is newer while there is one. */
+/* Returns when the day was last written, by the file's time; the log is newer while it exists. */
 static int64_t written_ns(const struct day *d)
 {
 	_cleanup_(freep) char *log = xasprintf("%s-wal", d->path);
@@ -354,7 +354,7 @@ static int64_t written_ns(const struct day *d)
 	return ns;
 }
 
-/* Ids only matter while the batch may still be delivered again. */
+/* Drops ids of batches that can no longer be redelivered. */
 static int drop_batch_ids(struct day *d, int64_t now_ns, struct err *err)
 {
 	if (now_ns - written_ns(d) < BATCH_IDS_NS || now_ns - day_start_ns(d->number + 1) < BATCH_IDS_NS)
@@ -363,7 +363,7 @@ static int drop_batch_ids(struct day *d, int64_t now_ns, struct err *err)
 	return day_exec(d, "DELETE FROM batch", "compact", err);
 }
 
-/* Free pages are used again by the next hour, so giving them back pays at the end of the day or after a flood. */
+/* The next hour reuses free pages, so returning them pays only at the end of the day or after a flood. */
 static int return_space(struct day *d, bool day_is_over, struct err *err)
 {
 	return day_release_space(d, day_is_over ? 0 : day_number(d, "PRAGMA page_count", 1) / FREE_SHARE, "compact", err);
@@ -409,7 +409,7 @@ static bool has_batch_ids(struct day *d)
 	return day_number(d, "SELECT count(*) FROM (SELECT 1 FROM batch LIMIT 1)", 1) != 0;
 }
 
-/* Returns 1 if more is to be done at once; *ret_settled: nothing will remain to be done for this day. */
+/* Returns 1 if there is more to do now; *ret_settled: the day will never need compaction again. */
 static int compact_day(struct sqlite_store *s, struct day *d, int64_t now_ns, bool *ret_settled, struct err *err)
 {
 	bool day_is_over = now_ns >= day_start_ns(d->number + 1) + GRACE_NS;
@@ -464,8 +464,8 @@ static int check_tables(struct day *d, struct err *err)
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "check", d->path, err);
 }
 
-/* Whether everything in the file can be read, as far as that can be known without reading every chunk: -EBADMSG if it is
- * damaged, and what keeps it from being read. */
+/* Checks whether everything in the file can be read, as far as possible without reading every chunk. Returns -EBADMSG
+ * if it is damaged, or the reason why it cannot be read. */
 static int verify_day(struct sqlite_store *s, int64_t number, struct err *why)
 {
 	_cleanup_(stack_tree_done) struct stack_tree t = { 0 };
@@ -484,7 +484,7 @@ static int verify_day(struct sqlite_store *s, int64_t number, struct err *why)
 	return rc;
 }
 
-/* Verifies a day that a query found damaged; here the writer is locked, so it may be renamed. */
+/* Verifies a day that a query found damaged; the writer is locked here, so the day may be renamed. */
 static int examine(struct sqlite_store *s, int64_t number, struct err *err)
 {
 	struct err why = { 0 };
@@ -500,7 +500,7 @@ static int examine(struct sqlite_store *s, int64_t number, struct err *err)
 	found = verify_day(s, number, &why);
 	if (found == -EBADMSG)
 		rc = sqlite_store_set_aside(s, number, why.text, err);
-	/* One that cannot be read now is counted until it can be. */
+	/* A day that cannot be read now is counted until it can. */
 	if (found == -EIO || found == -EACCES)
 		return 0;
 	lock_take(&s->counting);
@@ -509,7 +509,7 @@ static int examine(struct sqlite_store *s, int64_t number, struct err *err)
 	return rc < 0 ? rc : found == -EBADMSG;
 }
 
-/* Returns 1 if there is more to do at once. */
+/* Returns 1 if there is more to do now. */
 static int compact(struct sqlite_store *s, int64_t number, int64_t now_ns, struct err *err)
 {
 	struct day *open = sqlite_store_open_day(s, number), *d = open;
@@ -547,7 +547,7 @@ int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err)
 	for (size_t i = 0; i < count; i++) {
 		int rc;
 
-		/* Between two hours an append that waits gets its turn. */
+		/* Releases the lock between two hours, so that a waiting append gets its turn. */
 		do {
 			struct err *first = result < 0 ? NULL : err;
 

@@ -48,7 +48,7 @@ int sqlite_timeline(struct store *store, const struct store_query *q, int64_t st
 /* --- Per label --- */
 
 struct counts {
-	uint64_t *of_series;		/* samples of the day, by id - 1, and one more if it had any row */
+	uint64_t *of_series;		/* samples of the day, by id - 1, plus one if it had any row */
 	size_t capacity;
 	struct label_counts labels;
 };

@@ -1,4 +1,4 @@
-/* sqlite_day.c: a day file from its creation to being closed; appending stands in sqlite_append.c. */
+/* sqlite_day.c: creates, opens and closes day files; appending is in sqlite_append.c. */
 #include "sqlite_day.h"
 #include "chunk.h"
 #include "clock.h"
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define BUSY_MS		5000	/* another process may be checking the log of a writer that died */
-#define CUT_BUSY_MS	200	/* readers may be in the log */
+#define CUT_BUSY_MS	200	/* readers may be using the log */
 
 static_assert(DAY_BUCKETS * BATCH_BUCKET_NS == NS_PER_DAY, "buckets divide a day");
 
@@ -41,7 +41,7 @@ int64_t day_of_name(const char *name)
 	tm.tm_mon = atoi(name + 5) - 1;
 	tm.tm_mday = atoi(name + 8);
 	number = timegm(&tm) / 86400;
-	/* timegm makes 1 March of 29 February; only a name that we would write is one. */
+	/* timegm turns 29 February of other years into 1 March; accept only names that we would write. */
 	again = day_path("", number, "");
 	return number >= 0 && !strcmp(again + 1, name) ? number : -1;
 }
@@ -101,10 +101,10 @@ int day_release_space(struct day *d, int64_t keep, const char *doing, struct err
 {
 	int rc = 0;
 
-	assert(sqlite3_get_autocommit(d->db));		/* neither works inside a transaction */
+	assert(sqlite3_get_autocommit(d->db));		/* neither pragma works inside a transaction */
 	if (day_number(d, "PRAGMA freelist_count", 0) > keep)
 		rc = day_exec(d, "PRAGMA incremental_vacuum", doing, err);
-	/* Commits wait meanwhile, so a long query is not waited for. */
+	/* Commits wait, so don't wait for a long query. */
 	sqlite3_busy_timeout(d->db, CUT_BUSY_MS);
 	sqlite3_wal_checkpoint_v2(d->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
@@ -158,7 +158,8 @@ static int create_schema(struct day *d, struct err *err)
 	_cleanup_(freep) char *sql = NULL;
 	int rc;
 
-	/* One transaction, so that a crash leaves either an empty database, which is tried again, or all of it. */
+	/* One transaction, so that a crash leaves either an empty database, for which this is repeated, or the
+	 * complete schema. */
 	sql = xasprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT;", schema,
 			DAY_APPLICATION, DAY_BUNDLES);
 	rc = day_exec(d, sql, "create", err);
@@ -179,13 +180,13 @@ int day_raise_schema(struct day *d, int64_t needed, struct err *err)
 	return rc < 0 || version >= needed ? rc : day_exec(d, sql, "write to", err);
 }
 
-/* 1 if it is a day file, 0 if it is an empty database. */
+/* Returns 1 if it is a day file, 0 if it is an empty database. */
 static int check_schema(struct day *d, struct err *err)
 {
 	int64_t application = 0, version = 0, tables = 0;
 	int rc;
 
-	/* In one transaction: another process may be creating it. */
+	/* Checks in one transaction: another process may be creating the file. */
 	rc = day_exec(d, "BEGIN", "open", err);
 	if (rc >= 0)
 		rc = get_number(d, "PRAGMA application_id", &application, err);
@@ -233,7 +234,7 @@ static int open_writer(struct day *d, struct err *err)
 	if (sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
 		return sqlite_failed(d->db, "open", d->path, err);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
-	/* It only applies to an empty file; on any other it would write the first page at each opening. */
+	/* Only works on an empty file; on any other it would write the first page at each opening. */
 	rc = st.st_size == 0 ? day_exec(d, "PRAGMA auto_vacuum=INCREMENTAL", "create", err) : 0;
 	/* FULL: a commit that returned has reached the disk, not only the kernel. */
 	if (rc >= 0)
@@ -247,7 +248,7 @@ static int open_writer(struct day *d, struct err *err)
 	return rc;
 }
 
-/* For readers that may not create the log's index beside it: without a log, the file is complete. */
+/* Opens the file for readers that may not create the log's index: without a log, the file is complete. */
 static int open_immutable(struct day *d, struct err *err)
 {
 	_cleanup_(freep) char *log = xasprintf("%s-wal", d->path), *uri = NULL;
@@ -296,7 +297,7 @@ static int open_reader(struct day *d, struct err *err)
 	rc = day_exec(d, "PRAGMA trusted_schema=OFF", "open", err);
 	if (rc >= 0)
 		rc = check_schema(d, err);
-	if (rc == 0)	/* created at this moment, nothing in it yet */
+	if (rc == 0)	/* being created right now, still empty */
 		return err_set(err, -ENOENT, "'%s' is empty", d->path);
 	return rc;
 }
@@ -325,7 +326,7 @@ static int open_once(const char *directory, int64_t number, enum day_mode mode, 
 		rc = mode == DAY_WRITE ? open_writer(d, err) : open_reader(d, err);
 	if (rc < 0)
 		return rc;
-	d->hours_to_compact = (1u << 24) - 1;	/* until compaction has looked */
+	d->hours_to_compact = (1u << 24) - 1;	/* until compaction has checked */
 	*ret = TAKE_PTR(d);
 	return 0;
 }
@@ -354,7 +355,7 @@ struct day *day_close(struct day *d)
 	return NULL;
 }
 
-/* Buckets of a compacted hour, from the headers of its chunks. */
+/* Finds the buckets of a compacted hour from the headers of its chunks. */
 static void hour_extent(struct day *d, int64_t hour, unsigned *first, unsigned *end)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
@@ -369,7 +370,7 @@ static void hour_extent(struct day *d, int64_t hour, unsigned *first, unsigned *
 		const void *data = sqlite3_column_blob(s, 0);
 		struct chunk_reader r;
 
-		/* The header does not depend on how many columns follow, so one will do. */
+		/* The number of columns does not affect the part of the header that is needed, so 1 will do. */
 		if (chunk_open(&r, data, (size_t)sqlite3_column_bytes(s, 0), 1, &scratch) < 0)
 			continue;
 		if (hour * CHUNK_BUCKETS + r.first_bucket < *first)

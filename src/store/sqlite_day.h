@@ -1,7 +1,7 @@
 /* sqlite_day.h: one day in one self-contained SQLite file, DIRECTORY/YYYY-MM-DD.db (UTC).
  *
  *   frame_block, node_block   first, data            the day's stacks, see stack_tree.h
- *   line_block                first, data            executed lines of nodes; only there once a node has one. Readers without
+ *   line_block                first, data            executed lines of nodes; exists once a node has one. Readers without
  *                                                    this table see functions: a node per line, which add up
  *   series                    id, labels, clock, period_ns, columns       see series.h; without columns: a hole, whose number
  *                                                          no sample uses any more
@@ -35,40 +35,40 @@ struct day {
 	int64_t number;			/* days since 1970 */
 	char *path;
 	sqlite3 *db;
-	uint32_t hours_to_compact;	/* bit per hour that has rows in `recent`; maintained by the writer */
-	uint64_t used;			/* when the store used it last, for closing the one unused longest */
+	uint32_t hours_to_compact;	/* one bit per hour with rows in `recent`; maintained by the writer */
+	uint64_t used;			/* when the store last used it; the least recently used day is closed first */
 
-	/* private: what a writer knows of the file, loaded by the first append and dropped by one that failed */
+	/* private: the writer's view of the file, loaded by the first append and dropped by one that failed */
 	struct stack_dict *stacks;
-	struct intern series;		/* keys; the number is the id - 1 */
+	struct intern series;		/* keys; number + 1 is the id */
 	struct map batches;
 	bool loaded, cut_reported;
 	dev_t device;
 	ino_t inode;
 };
 
-/* "DIRECTORY/2026-11-21.db" with `suffix` behind it; the caller frees. */
+/* Returns "DIRECTORY/2026-11-21.db" followed by `suffix`; the caller frees it. */
 char *day_path(const char *directory, int64_t number, const char *suffix);
 
-/* The number of the day whose file has this name, or -1 if it is no day file's. */
+/* Returns the number of the day with this file name, or -1 if it is not the name of a day file. */
 int64_t day_of_name(const char *name);
 
-/* The number of the day that a file of this name belongs to: its own, log, index or journal, or what was set aside of it,
- * which is said then; -1 if it belongs to none. */
+/* Returns the day that a file of this name belongs to: a day file, its log, index or journal, or a file that was set
+ * aside (see ret_set_aside); -1 if none. */
 int64_t day_of_piece(const char *name, bool *ret_set_aside);
 
 enum day_mode { DAY_READ, DAY_WRITE };
 
-/* Opens the file; with DAY_WRITE it is created when it is not there. -ENOENT: it is not there. -EBADMSG: damaged or
- * foreign, or written by a newer Strobe. Otherwise as sqlite_failed has it. */
+/* Opens the file; DAY_WRITE creates it if it does not exist. -ENOENT: does not exist. -EBADMSG: damaged or foreign,
+ * or written by a newer Strobe. Other errors as in sqlite_failed. */
 int day_open(const char *directory, int64_t number, enum day_mode mode, struct day **ret, struct err *err);
 struct day *day_close(struct day *d);		/* NULL is fine; returns NULL */
 
-/* False once the file was removed or replaced; further writes would be lost. */
+/* Returns false once the file has been removed or replaced; further writes would be lost. */
 bool day_is_current(const struct day *d);
 
-/* Stores what of the batch falls into this day, all or nothing. Returns 1, or 0 if a batch of that id is in the file.
- * Adds to `ret` what was stored. */
+/* Stores the part of the batch that falls into this day, or nothing. Returns 1, or 0 if the file already has a batch
+ * with that id. Adds to `ret` the amount stored. */
 struct day_appended {
 	uint64_t samples;		/* sum of the column "samples" */
 	uint64_t nodes_cut;		/* stacks that were cut at a known caller: the day has too many */
@@ -79,34 +79,35 @@ int day_append(struct day *d, const struct batch *b, struct day_appended *ret, s
  * that failed, memory is ahead of it. */
 void day_forget(struct day *d);
 
-/* The same for what the file has no longer, see stack_dict_make_holes; and for series that are holes now. */
+/* The same for nodes and frames that became holes in the file, see stack_dict_make_holes, and for such series. */
 void day_make_holes(struct day *d, const uint8_t *nodes, const uint8_t *frames);
 
-/* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
+/* Runs SQL without results; `doing` is used in the error: "cannot DOING 'PATH': …". */
 int day_exec(struct day *d, const char *sql, const char *doing, struct err *err);
 int day_prepare(struct day *d, const char *sql, sqlite3_stmt **ret, struct err *err);
 
-/* Returns unused pages to the file system if they are more than `keep`, and truncates the WAL. A reader may prevent that;
- * then it is truncated the next time. */
+/* Returns unused pages to the file system if there are more than `keep`, and truncates the WAL. A reader may prevent
+ * the truncation; it is then left to the next call. */
 int day_release_space(struct day *d, int64_t keep, const char *doing, struct err *err);
 
-/* One number, or `otherwise` if the statement returns none or fails. */
+/* Returns one number, or `otherwise` if the statement has no result or fails. */
 int64_t day_number(struct day *d, const char *sql, int64_t otherwise);
 
-/* Raises user_version to `needed` if it is lower, in the transaction that makes it necessary. */
+/* Raises user_version to `needed` if it is lower. Call it in the transaction that makes it necessary. */
 int day_raise_schema(struct day *d, int64_t needed, struct err *err);
 
-/* The bytes of a column, "" if it has none; and the samples in a row of `recent` whose columns series and data begin at `column`.
- * Both last until the statement's next step. */
+/* The bytes of a column, "" if NULL; and the samples of a row of `recent` whose columns series and data begin at
+ * `column`. Both are valid until the statement's next step. */
 struct str day_bytes(sqlite3_stmt *row, int column);
 void bundle_of_row(struct bundle_reader *r, sqlite3_stmt *row, int column);
 
-/* The series in a row whose columns labels, clock, period_ns and columns begin at `column`. -EBADMSG if malformed. */
+/* Reads the series from a row whose columns labels, clock, period_ns and columns begin at `column`. Returns -EBADMSG
+ * if malformed. */
 int series_of_row(sqlite3_stmt *row, int column, struct series *ret);
-void series_key_of_row(sqlite3_stmt *row, int column, struct buf *out);	/* replaces what is in `out` */
+void series_key_of_row(sqlite3_stmt *row, int column, struct buf *out);	/* replaces the content of `out` */
 bool series_row_is_hole(sqlite3_stmt *row, int column);
 
-/* First and one after the last bucket of the day that has samples; false if there are none. */
+/* Finds the first bucket of the day that has samples and the one after the last; returns false if there are none. */
 bool day_extent(struct day *d, unsigned *ret_first, unsigned *ret_end);
 
 static inline int64_t day_start_ns(int64_t number)

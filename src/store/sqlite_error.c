@@ -1,4 +1,4 @@
-/* sqlite_error.c: one place that knows which of SQLite's codes mean what to an administrator. */
+/* sqlite_error.c: maps SQLite's codes to errors that an administrator understands. */
 #include "sqlite_error.h"
 #include "clock.h"
 #include <errno.h>

@@ -11,16 +11,17 @@
  * is full, -EBADMSG when the file is damaged or no database, -EBUSY, -ENOMEM, -EACCES, -EFBIG, -EMFILE, otherwise -EIO. */
 int sqlite_failed(sqlite3 *db, const char *doing, const char *path, struct err *err);
 
-/* Before SQLite opens a file: -EBADMSG if a pipe, which would keep it waiting forever, or a device stands in its place; -EIO for
- * a link that leads nowhere, as to a disk that is not mounted. A file that is not there is no error. */
+/* Call before SQLite opens a file. Returns -EBADMSG for a pipe, which would block forever, or a device; -EIO for a
+ * dangling link, such as to a disk that is not mounted. A missing file is not an error. */
 int sqlite_check_file(const char *path, struct err *err);
 
-/* Prepares a statement of ours; -EBADMSG if the file's tables do not fit it, otherwise as sqlite_failed has it. */
+/* Prepares one of our statements; returns -EBADMSG if the file's tables do not match it, otherwise errors as in
+ * sqlite_failed. */
 int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt **ret, struct err *err);
 
-/* Whether what ended with `result` should be tried again: true, after a moment, if it was -EBUSY and the monotonic clock
- * is not past `deadline_ns`. SQLite's busy timeout does not cover all of opening: switching an empty file to WAL
- * (journal_mode) while another connection reads it fails at once as locked. */
+/* Tells whether an operation that returned `result` should be retried: waits a moment and returns true if it was
+ * -EBUSY and the monotonic clock is not past `deadline_ns`. SQLite's busy timeout does not cover all of opening:
+ * switching an empty file to WAL (journal_mode) fails at once as locked while another connection reads the file. */
 bool sqlite_wait_to_retry(int result, int64_t deadline_ns);
 
 static inline void stmt_finalizep(sqlite3_stmt **s)

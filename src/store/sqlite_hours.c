@@ -1,5 +1,5 @@
-/* sqlite_hours.c: the oldest hours of a day that is being written, for when even that day is too large: whole hours, and at last
- * the beginning of the newest one. */
+/* sqlite_hours.c: removes the oldest hours of the day being written, if that day alone is too large: whole hours, and
+ * finally the beginning of the newest one. */
 #include "chunk.h"
 #include "clock.h"
 #include "mem.h"
@@ -9,9 +9,9 @@
 
 #include <assert.h>
 
-#define KEPT_BUCKETS	6u	/* the newest minute stays, for any limit */
+#define KEPT_BUCKETS	6u	/* the newest minute always stays */
 #define VACUUM_PAGES	1024u
-#define STACKS_SHARE	4	/* share of the file: freeing stacks means reading all samples, and waits until they are worth that */
+#define STACKS_SHARE	4	/* freeing stacks reads all samples, so it waits until a quarter of the file may go */
 
 static uint64_t pages(struct day *d, const char *pragma)
 {
@@ -20,7 +20,7 @@ static uint64_t pages(struct day *d, const char *pragma)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* Returns the bytes in use, however large the file is at the moment. */
+/* Returns the bytes in use, regardless of the current size of the file. */
 static uint64_t used_bytes(struct day *d)
 {
 	uint64_t all = pages(d, "PRAGMA page_count"), unused = pages(d, "PRAGMA freelist_count");
@@ -110,7 +110,7 @@ static int cut_chunks(struct day *d, unsigned before, struct err *err)
 	return rc;
 }
 
-/* Removes all that is older than bucket `before` of the day. */
+/* Removes everything before bucket `before` of the day. */
 static int drop_before(struct day *d, unsigned before, struct err *err)
 {
 	_cleanup_(freep) char *sql =
@@ -132,7 +132,8 @@ static int drop_before(struct day *d, unsigned before, struct err *err)
 	return rc;
 }
 
-/* The bucket up to which samples go next: the oldest hour, or an eighth of the only one. 0 if all must stay. */
+/* Returns the bucket before which samples are removed next: the oldest hour, or an eighth of the only one. 0 if all
+ * must stay. */
 static unsigned next_cut(unsigned first, unsigned end)
 {
 	unsigned next_hour = (first / CHUNK_BUCKETS + 1) * CHUNK_BUCKETS;
@@ -151,13 +152,13 @@ struct shrink {
 	struct sqlite_store *store;
 	int64_t number;
 	uint64_t keep;			/* bytes */
-	unsigned hours, buckets;	/* removed: hours that were over, and buckets of the newest one */
-	bool swept;			/* nothing was removed since stacks were freed */
+	unsigned hours, buckets;	/* removed: complete hours, and buckets of the newest one */
+	bool swept;			/* nothing was removed since stacks were last freed */
 };
 
 enum step { DONE, SWEEP, AGAIN };
 
-/* One removal, so that an append that waits gets its turn before the next. Returns what comes next. */
+/* Performs one removal, so that a waiting append gets its turn before the next. Returns what to do next. */
 static int remove_oldest(struct shrink *k, struct day *d, struct err *err)
 {
 	unsigned first, end, before;
@@ -171,7 +172,7 @@ static int remove_oldest(struct shrink *k, struct day *d, struct err *err)
 		return SWEEP;
 	if (!before)
 		return DONE;
-	assert(before > first && before < end);		/* something goes, and something stays */
+	assert(before > first && before < end);		/* something is removed, and something stays */
 	rc = drop_before(d, before, err);
 	if (rc < 0)
 		return rc;
@@ -183,7 +184,7 @@ static int remove_oldest(struct shrink *k, struct day *d, struct err *err)
 	return AGAIN;
 }
 
-/* Stacks are freed before any sample is removed too: earlier removals may have left some. */
+/* Stacks are also freed before any sample is removed: earlier removals may have left some. */
 static int shrink(struct shrink *k, struct err *err)
 {
 	struct day *d;
@@ -204,8 +205,8 @@ static int shrink(struct shrink *k, struct err *err)
 	return rc;
 }
 
-/* Free pages are returned to the disk a few at a time, so that commits have their turn. A failure now is retried by the
- * next maintenance. */
+/* Returns free pages to the file system a few at a time, so that commits get their turn. The next maintenance retries
+ * after a failure. */
 static int return_space(struct shrink *k, struct err *err)
 {
 	_cleanup_(freep) char *some = xasprintf("PRAGMA incremental_vacuum(%u)", VACUUM_PAGES);

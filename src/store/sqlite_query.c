@@ -1,8 +1,8 @@
-/* sqlite_query.c: any range of time and any filter, merged into one profile.
+/* sqlite_query.c: merges any time range and label filter into one profile.
  *
- * Per day the values of each stack are added up in arrays, by node number; that costs a few nanoseconds per row,
- * however the rows are spread over series and hours. Only then what has values becomes part of the profile: its arrays, where
- * it is the first day, and else node by node, parents before children. */
+ * Per day the values of each stack are added up in arrays, by node number; that costs a few nanoseconds per row, no
+ * matter how the rows are spread over series and hours. Only then nodes with values are moved to the profile: as
+ * whole arrays for the first day, and node by node, parents before children, for others. */
 #include "day_values.h"
 #include "mem.h"
 #include "only_day.h"
@@ -17,17 +17,17 @@ struct query {
 	uint64_t samples;
 	int64_t first, end;		/* buckets with samples: [first, end) */
 	struct labels labels;
-	bool any;			/* there was a row; labels, period and buckets are known */
+	bool any;			/* a row was found; labels, period and buckets are known */
 	uint32_t max_nodes;		/* as in store_query, but never 0 */
-	bool pruned, refused;		/* there were more nodes than max_nodes, or than may be */
-	const char *times[2];		/* columns that follow from others: one per clock */
+	bool pruned, refused;		/* there were more nodes than max_nodes, or than allowed */
+	const char *times[2];		/* derived columns: one per clock */
 	unsigned time_count, times_added;
 	struct query_columns columns;
 
-	/* for the day being read, and then until the next one begins */
+	/* for the current day, kept until the next one begins */
 	struct stack_tree tree;
 	struct day_values values;
-	bool *noted;			/* by number of a series: note_series was called */
+	bool *noted;			/* by number of a series: note_series was called for it */
 	size_t noted_capacity;
 	bool finished;			/* all of the day was read */
 	bool profile_begun;		/* the profile has values of an earlier day */
@@ -44,7 +44,7 @@ static void note_time(struct query *q, const char *name)
 	q->times[q->time_count++] = name;
 }
 
-/* Only when the others are known, so that these come last. */
+/* Call once the others are known, so that these columns come last. */
 static void add_times(struct query *q)
 {
 	for (; q->times_added < q->time_count; q->times_added++)
@@ -83,7 +83,7 @@ static void note_series(struct query *q, const struct scan_chunk *c)
 	query_columns_note(&q->columns, p, c->series);
 }
 
-/* Whether all stacks of the day are requested, so that the profile has about as many nodes. */
+/* Tells whether all stacks of the day are requested, so that the profile will have about as many nodes. */
 static bool is_all_of(const struct store_query *what, int64_t day)
 {
 	int64_t start = day * DAY_BUCKETS * BATCH_BUCKET_NS;
@@ -151,7 +151,7 @@ static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, stru
 	return rc;
 }
 
-/* Returns the column by which nodes are weighed. */
+/* Returns the column whose values decide which nodes are pruned. */
 static uint32_t weighing_column(const struct profile *p)
 {
 	uint32_t column = profile_find_column(p, "samples");
@@ -159,7 +159,8 @@ static uint32_t weighing_column(const struct profile *p)
 	return column == UINT32_MAX ? 0 : column;
 }
 
-/* For the nodes whose caller is kept: whether they are cut to PROFILE_PRUNED themselves. NULL: none is. The caller frees. */
+/* Marks the nodes to be cut, by their values, for nodes whose caller is kept: these become PROFILE_PRUNED. NULL: none
+ * is cut. The caller frees. */
 static bool *cut_nodes(struct query *q)
 {
 	const struct stack_tree *t = &q->tree;
@@ -195,24 +196,25 @@ static uint32_t frame_of(struct query *q, uint32_t *frames, uint32_t number)
 	return frames[number];
 }
 
-/* A day's nodes on their way into the profile. */
+/* The state of copying a day's nodes into the profile. */
 struct copy {
-	uint32_t *frames, *nodes;	/* the profile's, by the day's; of frames UINT32_MAX: not copied yet */
-	bool *cut;			/* by the day's node: it becomes PROFILE_PRUNED; NULL: none does */
+	uint32_t *frames, *nodes;	/* in the profile, by the day's; frames: UINT32_MAX: not copied yet */
+	bool *cut;			/* by node of the day: becomes PROFILE_PRUNED; NULL: none does */
 };
 
-/* Stacks of a day differ, except for lines that were not requested, and those that are cut share a node. */
+/* Tells whether nodes may coincide: a day's stacks are unique, unless lines that were not requested are dropped, or
+ * cut nodes become one. */
 static bool may_meet(const struct query *q, const bool *cut)
 {
 	return q->profile->node_count > 1 || cut || (q->tree.node_lines && !q->what->lines);
 }
 
-/* The node of the profile for one of the day whose caller has one. */
+/* Returns the profile's node for a node of the day whose caller has one. */
 static uint32_t place_of(struct query *q, struct copy *c, uint32_t node, uint32_t parent)
 {
 	const struct stack_tree *t = &q->tree;
 
-	assert(node > 0 && !stack_tree_is_hole(t, node));		/* they have no values, and no children */
+	assert(node > 0 && !stack_tree_is_hole(t, node));		/* holes have neither values nor children */
 	if (c->cut && c->cut[node])
 		return profile_child(q->profile, parent, profile_pruned_frame(q->profile));
 	return profile_child_at(q->profile, parent, frame_of(q, c->frames, t->node_frames[node]),
@@ -243,7 +245,7 @@ static void copy_nodes(struct query *q, struct copy *c)
 	free(c->nodes);
 }
 
-/* The arrays of the day become those of the profile. */
+/* Turns the arrays of the day into those of the profile. */
 static void move_nodes(struct query *q, struct copy *c)
 {
 	struct stack_tree *t = &q->tree;
@@ -269,7 +271,7 @@ static void add_nodes(struct query *q)
 		move_nodes(q, &c);
 }
 
-/* Prunes again, as several days together may exceed the limit. */
+/* Prunes again, since several days together may exceed the limit. */
 static void prune(struct query *q)
 {
 	struct profile *pruned;
@@ -317,7 +319,7 @@ static void add_day(struct query *q)
 	prune(q);
 }
 
-/* The day is kept as it is until the next one begins: it may be the only one. */
+/* Keeps the day as it is until the next one begins: it may be the only one. */
 static void end_day(void *data, const struct series *series, size_t count)
 {
 	struct query *q = data;
@@ -338,7 +340,7 @@ static bool is_one_day(const struct store_query *what)
 	return what->from_ns >= 0 && what->to_ns > what->from_ns && what->from_ns / day_ns == (what->to_ns - 1) / day_ns;
 }
 
-/* Columns are found before anything is added up. */
+/* Columns are determined before any values are added. */
 static int run(struct query *q, struct sqlite_store *s, struct store_query_stats *stats, struct err *err)
 {
 	const struct scan_visitor columns = { .series = note_columns, .data = q };
@@ -392,7 +394,7 @@ static void fill_stats(struct query *q, struct sqlite_store *s, struct store_que
 	stats->pruned_samples = q->pruned ? pruned_samples(q) : 0;
 }
 
-/* All of it as a profile. */
+/* Returns the result as a profile. */
 static int complete(struct query *q, struct err *err)
 {
 	if (q->finished)
@@ -402,7 +404,7 @@ static int complete(struct query *q, struct err *err)
 	if (q->any)
 		describe(q);
 	query_columns_sort(&q->columns, q->profile);
-	/* A day's tree has the lines of all series. */
+	/* A day's tree has the lines of all series, requested or not. */
 	profile_drop_unused_lines(q->profile);
 	return 0;
 }
@@ -428,7 +430,7 @@ int sqlite_query(struct store *store, const struct store_query *what, struct pro
 
 /* --- One column of a single day, without a profile --- */
 
-/* Moves the day, which is all there is and within the limits, out of the query. */
+/* Moves the day, the only one and within the limits, out of the query. */
 static void take_day(struct query *q, uint32_t column, struct stack_values *ret)
 {
 	int64_t *self = NULL;
@@ -439,7 +441,7 @@ static void take_day(struct query *q, uint32_t column, struct stack_values *ret)
 	only_day_take(&q->tree, self, TAKE_PTR(q->profile), q->what->lines, ret);
 }
 
-/* Whether the day being kept is the only one with samples, and none of its nodes have to be pruned. */
+/* Tells whether the current day is the only one with samples, and none of its nodes must be pruned. */
 static bool is_only_day(const struct query *q)
 {
 	return q->finished && q->any && !q->profile_begun && q->tree.node_count <= q->max_nodes;

@@ -1,5 +1,5 @@
-/* sqlite_retention.c: old days go as whole files, so that removing them costs nothing and needs no space. Only when the day that is
- * being written is too large by itself its oldest hours go. */
+/* sqlite_retention.c: removes old days as whole files, so that removing is cheap and needs no space. Only if the day
+ * being written is too large by itself are its oldest hours removed. */
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -14,7 +14,7 @@
 #define RESERVE_SHARE	4	/* share of the limit, at most */
 #define DISK_RESERVE_SHARE	2	/* share of the disk, at most */
 
-/* One name in the directory that belongs to a day: its file, log, index, or one that was set aside. */
+/* A file in the directory that belongs to a day: its database, log or index, or a file that was set aside. */
 struct piece {
 	int64_t day;
 	uint64_t bytes;
@@ -90,7 +90,7 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 	return 0;
 }
 
-/* Reports a cap that is too low once, until it holds again. */
+/* Logs a cap that is too low, once until it is met again. */
 static void report_cap(struct sqlite_store *s, const struct store_limits *l, uint64_t bytes, uint64_t cap)
 {
 	if (!s->cap_reported && (!l->max_bytes || cap < l->max_bytes))
@@ -128,7 +128,7 @@ static uint64_t floor_of(const struct store_limits *l, uint64_t size)
 	return l->min_free_is_guess && l->min_free_bytes > size / 10 ? size / 10 : l->min_free_bytes;
 }
 
-/* The space that the disk lacks. */
+/* Returns the space missing on the disk. */
 static uint64_t room_lacking(const struct sqlite_store *s, const struct store_limits *l)
 {
 	uint64_t room, size, wanted;
@@ -149,15 +149,15 @@ static uint64_t at_most(uint64_t n, uint64_t most)
 	return n < most ? n : most;
 }
 
-/* The limits that leave room for what comes until the next maintenance, which is about as much as came since the one before:
- * they hold between the two, too. */
+/* Lowers the limits by the expected growth until the next maintenance (about as much as since the previous one), so
+ * that they hold in between, too. */
 static struct store_limits limits_now(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
 	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0, room, size;
 	struct store_limits aim = *l;
 
 	aim.max_bytes -= at_most(came, l->max_bytes / RESERVE_SHARE);
-	assert(aim.max_bytes || !l->max_bytes);		/* 0 would be no limit */
+	assert(aim.max_bytes || !l->max_bytes);		/* 0 would mean no limit */
 	if (l->min_free_bytes && ask_disk(s, &room, &size)) {
 		aim.min_free_bytes = floor_of(l, size) + at_most(came, size / DISK_RESERVE_SHARE);
 		aim.min_free_is_guess = false;
@@ -165,7 +165,7 @@ static struct store_limits limits_now(const struct sqlite_store *s, const struct
 	return aim;
 }
 
-/* The size that the store may have now, where it takes so many bytes. */
+/* Returns the size that the store may have now, if it takes `bytes`. */
 static uint64_t cap_of(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
 	uint64_t cap = l->max_bytes ? l->max_bytes : UINT64_MAX, lacking = room_lacking(s, l), left;
@@ -185,7 +185,7 @@ static uint64_t bytes_of(const struct pieces *p)
 	return bytes;
 }
 
-/* Whole days, oldest first. Days that may still be written to stay. */
+/* Removes whole days, oldest first. Days that may still be written to stay. */
 static int remove_days(struct sqlite_store *s, const struct pieces *p, const struct store_limits *l, int64_t now_ns, uint64_t cap,
 		       struct err *err)
 {
@@ -228,7 +228,7 @@ static uint64_t room_of_day(const struct pieces *p, int64_t day, uint64_t cap)
 	return cap > others ? cap - others : 0;
 }
 
-/* Removes hours of the remaining days if these alone are above the cap. */
+/* Removes hours of the remaining days if they still exceed the cap. */
 static int remove_hours(struct sqlite_store *s, const struct store_limits *l, struct err *err)
 {
 	struct sqlite_store_shrunk shrunk = { 0 };

@@ -8,10 +8,10 @@
 #include <assert.h>
 #include <string.h>
 
-#define ROW_BYTES	600	/* size of a run beside its profile, with its places in the indexes, roughly */
-#define EXPIRE_ROWS	200	/* removed in one transaction, so that others do not wait long for the file */
+#define ROW_BYTES	600	/* approximate size of a run without its profile, including index entries */
+#define EXPIRE_ROWS	200	/* rows per transaction, so that other writers do not wait long for the file */
 
-/* The writer's connection. The lock `runs_writer` is held. */
+/* Opens the writer's connection. The lock `runs_writer` must be held. */
 static int open_file(struct sqlite_store *s, struct err *err)
 {
 	struct err why = { 0 };
@@ -28,7 +28,7 @@ static int open_file(struct sqlite_store *s, struct err *err)
 	if (s->runs)
 		return 0;
 	rc = runs_file_open(s->directory, true, &s->runs, &why);
-	/* Only a process that has the directory for itself may rename a file that others may have open. */
+	/* Only a process that has exclusive use of the directory may rename a file that others may have open. */
 	if (rc == -EBADMSG && s->mode == SQLITE_STORE_WRITE) {
 		_cleanup_(freep) char *path = runs_file_path(s->directory);
 
@@ -40,7 +40,7 @@ static int open_file(struct sqlite_store *s, struct err *err)
 	return rc < 0 ? err_set(err, rc, "%s", why.text) : 0;
 }
 
-/* After a failure. A connection that has met a full disk recovers; what else it may have met is not worth guessing. */
+/* Handles a failure. A connection recovers from a full disk; after any other error it is closed. */
 static void give_up(struct sqlite_store *s, int code)
 {
 	assert(lock_is_held(&s->runs_writer) && code < 0);
@@ -53,7 +53,8 @@ static void give_up(struct sqlite_store *s, int code)
 
 /* --- Adding --- */
 
-/* 1 if the run exists with this digest, 0 if none has its name, -EEXIST if another one has. */
+/* Returns 1 if the run exists with this digest, 0 if there is no run of its name, -EEXIST if another run has its
+ * name. */
 static int find_same(struct runs_file *f, const char *source, const char *id, const struct run_bytes *e, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
@@ -124,7 +125,7 @@ static int insert_profile(struct runs_file *f, const struct run_bytes *e, struct
 	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
 }
 
-/* Encodes the run under its own name or a free one. 1 if it exists already, 0 if not. */
+/* Encodes the run under its own name or a free one. Returns 1 if it exists already, 0 if not. */
 static int settle(struct runs_file *f, struct store_new_run *run, struct run_bytes *e, int64_t now_ns, struct err *err)
 {
 	bool made = !*run->id;
@@ -157,7 +158,7 @@ static int add_run(struct runs_file *f, struct store_new_run *run, int64_t now_n
 	return rc < 0 ? rc : 1;
 }
 
-/* Each one's result, under one transaction. */
+/* Adds all runs in one transaction, and sets each one's result. */
 static int add_all(struct runs_file *f, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err)
 {
 	int rc;
@@ -243,7 +244,7 @@ int sqlite_remove_run(struct store *store, const char *source, const char *id, s
 	return 0;
 }
 
-/* Removes what `rule` selects, whose only parameter is `limit`, some at a time. Returns how many that were. */
+/* Removes the runs selected by `rule`, whose only parameter is `limit`, a few at a time. Returns their number. */
 static int64_t remove_by(struct runs_file *f, const char *rule, int64_t limit, struct err *err)
 {
 	_cleanup_(freep) char *sql = xasprintf("DELETE FROM run WHERE id IN (%s LIMIT %d)", rule, EXPIRE_ROWS);

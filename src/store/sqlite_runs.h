@@ -7,7 +7,7 @@
  *             labels        the others, see labels_put
  *             totals        of all columns, see run_totals.h
  *             wall_ns, cpu_ns, memory_bytes, peak_memory_bytes, calls
- *                           the totals that lists are sorted by, RUN_TOTAL_MISSING where there is none (since schema 2)
+ *                           the totals that lists are sorted by, RUN_TOTAL_MISSING if missing (since schema 2)
  *             nodes         of the profile
  *             digest        XXH3 (128 bits) of the message below: identity of a run
  *             bytes         approximate size here
@@ -15,8 +15,8 @@
  *                           and end after the duration, so that the same profile gives the same digest whenever it is
  *                           stored
  *
- * Each order of a list has its index, whose rows end with the id. Schema 1 had no columns and indexes of totals: who
- * writes adds them, who only reads computes them.
+ * Each order of a list has its index, whose rows end with the id. Schema 1 had no columns and indexes of totals:
+ * writers add them, readers compute the totals.
  *
  * Removing a row of `run` removes its profile. PRAGMA application_id is RUNS_APPLICATION, user_version RUNS_SCHEMA.
  *
@@ -39,23 +39,23 @@
 struct runs_file {
 	char *path;
 	sqlite3 *db;
-	int64_t schema;				/* that it has; below RUNS_SCHEMA only for readers */
+	int64_t schema;				/* schema of the file; below RUNS_SCHEMA only for readers */
 	dev_t device;
 	ino_t inode;
 };
 
-/* The name of a run as far as lists are sorted by it. */
+/* The name of a run, cut to the length by which lists are sorted. */
 #define RUNS_NAME_SQL	"substr(CAST(coalesce(name, url, run) AS BLOB), 1, 200)"
 
 char *runs_file_path(const char *directory);		/* the caller frees */
 
-/* Opens it; for writing, creates it if missing. -ENOENT: it does not exist, so there are no runs. -EBADMSG: damaged or
- * foreign. -ENOTSUP: written by a newer Strobe. Otherwise as sqlite_failed. */
+/* Opens the file; for writing, creates it if missing. -ENOENT: it does not exist, so there are no runs. -EBADMSG:
+ * damaged or foreign. -ENOTSUP: written by a newer Strobe. Other errors as in sqlite_failed. */
 int runs_file_open(const char *directory, bool to_write, struct runs_file **ret, struct err *err);
 struct runs_file *runs_file_close(struct runs_file *f);	/* NULL is fine; returns NULL */
 bool runs_file_is_current(const struct runs_file *f);
 
-/* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
+/* Runs SQL without results; `doing` is used in the error: "cannot DOING 'PATH': …". */
 int runs_file_exec(struct runs_file *f, const char *sql, const char *doing, struct err *err);
 
 /* The number of runs and their size; zeros if unknown. */

@@ -1,4 +1,4 @@
-/* sqlite_runs_file.c: the file of runs from its creation to being closed. */
+/* sqlite_runs_file.c: creates, opens and closes the file of runs. */
 #include "sqlite_runs.h"
 #include "cleanup.h"
 #include "clock.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BUSY_MS		20000		/* a run of 64 MB takes another writer a second or two */
+#define BUSY_MS		20000		/* another writer needs a second or two for a run of 64 MB */
 
 char *runs_file_path(const char *directory)
 {
@@ -55,7 +55,7 @@ static const char orders[] =
 	"CREATE INDEX run_by_run ON run(run);"
 	"CREATE INDEX run_by_name ON run(" RUNS_NAME_SQL ");";
 
-/* Columns first, so that each row is written once. */
+/* Columns first, so that each row is rewritten only once. */
 static void put_totals_sql(struct buf *sql)
 {
 	for (size_t i = 0; i < RUN_TOTALS_SORTED; i++)
@@ -68,7 +68,7 @@ static void put_totals_sql(struct buf *sql)
 		buf_printf(sql, ";CREATE INDEX run_by_%s ON run(%s)", run_totals_sorted[i], run_totals_sorted[i]);
 }
 
-/* From schema 1. Readers see the old one until all of it is committed. */
+/* Upgrades from schema 1. Readers see the old schema until everything is committed. */
 static int upgrade(struct runs_file *f, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
@@ -82,7 +82,8 @@ static int upgrade(struct runs_file *f, struct err *err)
 	return runs_file_exec(f, sql.data, "upgrade", err);
 }
 
-/* The transaction is open: another process may be at it too. Returns 1 if the file is one of runs, 0 if it is empty. */
+/* Call within a transaction: another process may be creating the file, too. Returns 1 if it is a file of runs, 0 if
+ * it is empty. */
 static int check_schema(struct runs_file *f, struct err *err)
 {
 	int64_t application = 0, version = 0, tables = 0;
@@ -134,8 +135,8 @@ static int check_or_create(struct runs_file *f, bool to_write, struct err *err)
 	return rc == 0 ? err_set(err, -ENOENT, "'%s' is empty", f->path) : rc;
 }
 
-/* SQLite would create it readable by everybody. Imports by root belong to the daemon's user, as the directory does;
- * SQLite gives log and index the owner of this file. */
+/* SQLite would make the file readable by everybody. After imports by root, the file belongs to the daemon's user,
+ * like the directory; SQLite gives log and index the same owner. */
 static int create_file(const char *directory, const char *path, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
@@ -165,7 +166,7 @@ static int open_writer(struct runs_file *f, const char *directory, struct err *e
 		return sqlite_failed(f->db, "open", f->path, err);
 	sqlite3_busy_timeout(f->db, BUSY_MS);
 	rc = st.st_size == 0 ? runs_file_exec(f, "PRAGMA auto_vacuum=INCREMENTAL", "create", err) : 0;
-	/* FULL: a commit that returned has reached the disk. The log is cut after a large run. */
+	/* FULL: a commit that returned has reached the disk. The log is truncated after a large run. */
 	if (rc >= 0)
 		rc = runs_file_exec(f, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
 				       "PRAGMA journal_size_limit=33554432; PRAGMA trusted_schema=OFF", "open", err);

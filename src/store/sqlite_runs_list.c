@@ -1,7 +1,7 @@
 /* sqlite_runs_list.c: lists of runs, sorted and filtered.
  *
- * One statement walks the index of the order and gives ids, another one reads the row of each: sorting, where it is needed,
- * moves no whole rows, and a list that is long enough stops the walk. */
+ * One statement walks the index of the sort order and returns ids, another one reads the row of each: if sorting is
+ * needed it moves only ids, and the walk stops once the list is long enough. */
 #include "mem.h"
 #include "run_cursor.h"
 #include "run_totals.h"
@@ -14,7 +14,7 @@
 
 DEFINE_FREEP(struct runs_file, runs_file_close)
 
-/* The sort keys of runs, as SQL; for schema 1, which lacks the columns of totals, if that differs. */
+/* The sort keys of runs, as SQL; and for schema 1, which lacks the columns of totals, if different. */
 static const struct order {
 	const char *sql, *sql_1;
 	enum { KEY_NUMBER, KEY_TEXT, KEY_BYTES } type;
@@ -33,7 +33,7 @@ static const struct order {
 
 /* --- The place in a list --- */
 
-/* Reads the place of the current row of the statement of ids. */
+/* Reads the cursor of the current row of the statement of ids. */
 static void get_place(sqlite3_stmt *ids, const struct order *o, struct run_cursor *ret)
 {
 	const void *bytes;
@@ -95,7 +95,7 @@ static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const s
 		sqlite3_bind_blob(s, key, after->bytes, (int)after->n, SQLITE_STATIC);
 }
 
-/* `after` has to live as long as the statement. */
+/* `after` must live as long as the statement. */
 static int prepare_ids(struct runs_file *f, const struct store_run_query *q, const struct run_cursor *after,
 		       sqlite3_stmt **ret, struct err *err)
 {
@@ -118,7 +118,7 @@ static int prepare_ids(struct runs_file *f, const struct store_run_query *q, con
 
 /* --- Filters that are no columns --- */
 
-/* They read the row in place: most rows of a long list are not wanted, and copying one takes longer. */
+/* Filters read the row in place: most rows of a long list do not match, and copying them would take longer. */
 
 static bool has(sqlite3_stmt *row, int column, const char *part)
 {
@@ -142,7 +142,7 @@ static bool is_escaped_in_labels(const char *text)
 	return false;
 }
 
-/* Several filters of one key may be alternatives. */
+/* Tells whether the filter has no alternatives, which are other filters for the same key. */
 static bool is_only_one(const struct store_run_query *q, const struct label_filter *f)
 {
 	for (size_t i = 0; i < q->filter_count; i++)
@@ -161,7 +161,7 @@ static bool has_label(const char *labels, const struct label_filter *f)
 	return false;
 }
 
-/* False if the text of all labels cannot hold the requested ones; parsing it takes ten times longer. */
+/* Returns false if the text of all labels cannot contain the requested ones; parsing it takes ten times longer. */
 static bool labels_may_be_wanted(sqlite3_stmt *row, const struct store_run_query *q)
 {
 	const char *labels = (const char *)sqlite3_column_text(row, ROW_LABELS);

@@ -1,4 +1,4 @@
-/* sqlite_runs_query.c: one run with its profile, and the sources. */
+/* sqlite_runs_query.c: reads one run with its profile, and lists the sources. */
 #include "chart.h"
 #include "mem.h"
 #include "pack_reader.h"
@@ -88,7 +88,7 @@ int sqlite_run_sources(struct store *store, struct store_label *ret, struct err 
 
 /* --- One --- */
 
-/* One message after another. Returns 1 if some were pruned; -EBADMSG without a sentence. */
+/* Unpacks messages one after another. Returns 1 if any were pruned; -EBADMSG without a sentence. */
 static int unpack(struct pack_reader *data, struct profile *p, const struct store_profile_limits *most, struct err *err)
 {
 	_cleanup_(freep) uint8_t *bytes = xmalloc(STROBE_WIRE_HEADER);
@@ -115,7 +115,7 @@ static int unpack(struct pack_reader *data, struct profile *p, const struct stor
 	return pruned;
 }
 
-/* The row of the run; 0 if there is none. */
+/* Finds the row of the run; returns 0 if there is none. */
 static int find_row(struct runs_file *f, const char *source, const char *id, sqlite3_stmt **ret, struct err *err)
 {
 	int rc = sqlite_prepare(f->db, "SELECT " SQLITE_RUN_COLUMNS ", typeof(p.data) FROM run r LEFT JOIN profile p ON p.id = r.id"

@@ -1,4 +1,4 @@
-/* sqlite_scan.c: from a range of time to the rows of day files. */
+/* sqlite_scan.c: finds the rows of day files in a time range. */
 #include "sqlite_scan.h"
 #include "mem.h"
 #include "sqlite_error.h"
@@ -14,10 +14,10 @@ struct scan {
 	struct intern seen, matched;	/* keys of series */
 	struct buf scratch, key;
 
-	int64_t *damaged;		/* days of which something is missing */
+	int64_t *damaged;		/* days with missing data */
 	size_t damaged_count, damaged_capacity;
 
-	/* for the day being read */
+	/* for the current day */
 	struct day *day;
 	struct series *series;		/* by id - 1 */
 	bool *matches;
@@ -41,7 +41,7 @@ static bool is_selected(const struct scan *s, int64_t number)
 	return start < s->end && start + DAY_BUCKETS > s->first;
 }
 
-/* Days that were set aside count as missing, too. */
+/* Notes days that were set aside, which count as missing, too. */
 static void note_set_aside(struct scan *s)
 {
 	_cleanup_(freep) int64_t *days = NULL;
@@ -110,7 +110,7 @@ static void note_damaged_piece(struct scan *s)
 	note_damage(s, s->day->number);
 }
 
-/* Visits a chunk of `hour`, for the buckets from `from` to before `to` of the day. */
+/* Visits a chunk of `hour`, limited to buckets [from, to) of the day. */
 static int visit(struct scan *s, struct str chunk, unsigned hour, int64_t series, unsigned from, unsigned to, struct err *err)
 {
 	unsigned first = hour * CHUNK_BUCKETS;
@@ -200,7 +200,8 @@ static int visit_recent(struct scan *s, unsigned from, unsigned to, struct err *
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(s->day->db, "read", s->day->path, err);
 }
 
-/* A damaged file, a bad sector, a foreign file: other days are answered all the same. */
+/* Tells whether an error concerns only this file (damaged, foreign, on a bad sector), so that other days are still
+ * answered. */
 static bool is_of_this_file(int rc)
 {
 	return rc == -EBADMSG || rc == -EIO || rc == -EACCES;
@@ -214,7 +215,7 @@ static int read_day(struct scan *s, struct err *err)
 	int rc;
 
 	assert(from < to && to <= DAY_BUCKETS);
-	assert(!s->series_count);		/* those of the day before are forgotten */
+	assert(!s->series_count);		/* the previous day's were freed */
 	rc = day_exec(s->day, "BEGIN", "read", err);
 	if (rc >= 0)
 		rc = read_series(s, err);
@@ -235,7 +236,7 @@ static int scan_day(struct scan *s, int64_t number, struct err *err)
 
 	assert(!s->day);
 	rc = day_open(s->store->directory, number, DAY_READ, &s->day, &why);
-	if (rc == -ENOENT)	/* removed since the directory was read, or created at this moment */
+	if (rc == -ENOENT)	/* removed since the directory was read, or being created right now */
 		return 0;
 	if (rc >= 0) {
 		if (s->stats)

@@ -11,25 +11,25 @@
 struct scan_chunk {
 	const struct series *series;
 	uint32_t id;			/* id of the series within its day */
-	struct chunk_reader *reader;	/* its header is read, no row yet */
-	int64_t hour_bucket;		/* first bucket of its hour, since 1970 */
-	unsigned from, to;		/* buckets of the hour that are requested: [from, to) */
+	struct chunk_reader *reader;	/* its header has been read, but no row yet */
+	int64_t hour_bucket;		/* first bucket of the chunk's hour, since 1970 */
+	unsigned from, to;		/* requested buckets of the hour: [from, to) */
 };
 
-/* All may be NULL; without `chunk` chunks are not read. Negative results end the scan, but for -EBADMSG: damaged
+/* All may be NULL; without `chunk`, chunks are not read. A negative result ends the scan, except -EBADMSG: damaged
  * parts are skipped. */
 struct scan_visitor {
-	int (*series)(void *data, const struct series *s);		/* each one that matches, of each day */
+	int (*series)(void *data, const struct series *s);		/* called for each matching series of each day */
 	int (*chunk)(void *data, struct day *d, const struct scan_chunk *c, struct err *err);
 	void (*day_end)(void *data, const struct series *series, size_t count);	/* series by id - 1 */
 	void *data;
 };
 
-/* `stats` is added to, except samples, first_ns and last_ns, which the visitor knows; may be NULL. */
+/* Adds to `stats` (may be NULL), except samples, first_ns and last_ns, which the visitor computes. */
 int sqlite_scan(struct sqlite_store *s, const struct store_query *q, const struct scan_visitor *v,
 		struct store_query_stats *stats, struct err *err);
 
-/* The next row that is requested: 1, 0 after the last, or -EBADMSG. */
+/* Reads the next requested row. Returns 1, 0 after the last one, or -EBADMSG. */
 static inline int scan_next(const struct scan_chunk *c, uint32_t *ret_stack, unsigned *ret_bucket, int64_t *values)
 {
 	int rc;

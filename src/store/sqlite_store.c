@@ -12,7 +12,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define SET_ASIDE_MAX	1000	/* files of one day; beyond it something is wrong that renaming does not cure */
+#define SET_ASIDE_MAX	1000	/* files per day; more would mean a problem that renaming does not cure */
 
 static struct sqlite_store *of(struct store *s)
 {
@@ -134,7 +134,7 @@ void sqlite_store_close_day(struct sqlite_store *s, int64_t number)
 			s->days[i] = day_close(s->days[i]);
 }
 
-/* A free place, if need be that of the day unused longest. */
+/* Returns a free slot, closing the least recently used day if necessary. */
 static struct day **free_place(struct sqlite_store *s)
 {
 	struct day **oldest = &s->days[0];
@@ -166,7 +166,7 @@ int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const 
 	}
 	aside_log = xasprintf("%s-wal", aside);
 	held = files_lock_exclusive(&s->files);
-	/* The log first: one that stays behind would be taken for that of the next file of this name. */
+	/* The log is removed first: a leftover one would be used for the next file of this name. */
 	if (stat(log, &st) == 0 && st.st_size == 0)
 		unlink(log);
 	if (rename(log, aside_log) < 0 && errno != ENOENT)
@@ -225,7 +225,7 @@ int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, s
 
 /* --- Appending --- */
 
-/* The smallest day of the batch above `after`, or -1. */
+/* Returns the first day of the batch after `after`, or -1. */
 static int64_t next_day(const struct batch *b, int64_t after)
 {
 	int64_t next = -1;
@@ -254,7 +254,7 @@ static int append_to_day(struct sqlite_store *s, int64_t number, const struct ba
 		rc = day_append(d, b, ret, &why);
 		if (rc >= 0)
 			break;
-		/* A connection that has met a full disk recovers; what else it may have met is not worth guessing. */
+		/* A connection recovers from a full disk; after other errors it is closed. */
 		if (rc != -ENOSPC && rc != -EBUSY && rc != -E2BIG && rc != -EFBIG)
 			sqlite_store_close_day(s, number);
 		if (rc != -EBADMSG || attempt > 0)
@@ -312,7 +312,7 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 
 /* --- The rest of what a store does --- */
 
-/* The first day that has samples, or the last one: nearly always the very first or last file. */
+/* Finds the first day with samples, or the last one: nearly always the very first or last file. */
 static bool find_extent(const struct sqlite_store *s, const int64_t *days, size_t count, bool last, int64_t *ret_ns)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -353,7 +353,7 @@ static int maintain(struct store *store, const struct store_limits *l, int64_t n
 	if (s->mode != SQLITE_STORE_WRITE)
 		return refuse_mode(s, err);
 	rc = sqlite_compact(s, now_ns, err);
-	/* Also when compaction failed: removing days may be what gives it room. */
+	/* Runs even if compaction failed: removing days may make the room that it needs. */
 	rc2 = sqlite_retain(s, l, now_ns, rc < 0 ? &second : err);
 	rc3 = sqlite_retain_runs(s, l, now_ns, rc < 0 || rc2 < 0 ? &second : err);
 	if (rc < 0 || rc2 < 0 || rc3 < 0)
@@ -366,7 +366,7 @@ static bool is_low_on_space(struct store *store, const struct store_limits *l)
 	return sqlite_store_is_short(of(store), l);
 }
 
-/* Days that a query could not read whole, and of which nothing has been set aside. */
+/* Counts days that a query could not read completely, and of which nothing has been set aside. */
 static uint64_t count_suspects(struct sqlite_store *s, const int64_t *days, size_t count, const int64_t *damaged,
 			       size_t damaged_count)
 {
@@ -467,13 +467,13 @@ static int take_lock(struct sqlite_store *s, struct err *err)
 	}
 	n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) < 0)
-		log_warning("cannot write '%s': %s", path, strerror(errno));	/* it is only for people */
+		log_warning("cannot write '%s': %s", path, strerror(errno));	/* its content is only for people */
 	s->lock_fd = TAKE_FD(fd);
 	return 0;
 }
 
-/* -EBADMSG with a sentence for a file that has to go. The newest day may be empty, for it may have been created when the
- * machine stopped. */
+/* Returns -EBADMSG with a sentence for a file to be set aside. The newest day may be empty: it may have been created
+ * just before the machine stopped. */
 static int check_day(const struct sqlite_store *s, int64_t number, bool is_newest, struct err *why)
 {
 	_cleanup_(freep) char *path = day_path(s->directory, number, "");

@@ -19,24 +19,24 @@
 
 #define SQLITE_STORE_OPEN_DAYS	4	/* with their dictionaries in memory */
 
-/* RUNS: adds runs beside the writer, and appends no samples. */
+/* RUNS: adds runs while another process writes samples. */
 enum sqlite_store_mode { SQLITE_STORE_READ, SQLITE_STORE_WRITE, SQLITE_STORE_RUNS };
 
 struct sqlite_store {
-	struct store store;		/* first, so that one is the other */
+	struct store store;		/* first, so that pointers can be converted */
 	char *directory;
 	enum sqlite_store_mode mode;
 	int lock_fd;
 
-	struct lock runs_writer;	/* `runs`, and writing to it */
-	struct runs_file *runs;		/* open for writing; NULL until it is needed */
+	struct lock runs_writer;	/* guards `runs`, and writing to it */
+	struct runs_file *runs;		/* opened for writing on first use */
 
-	struct lock writer;		/* everything down to `cap_reported`, and writing as such */
+	struct lock writer;		/* guards everything down to `cap_reported`, and all writing */
 	struct day *days[SQLITE_STORE_OPEN_DAYS];
 	uint64_t uses;
-	struct map settled;		/* days that need no compaction */
+	struct map settled;		/* days that need no further compaction */
 	bool cap_reported;
-	uint64_t bytes_before;		/* size of the days, after the maintenance before; 0: there was none */
+	uint64_t bytes_before;		/* size of the days after the previous maintenance; 0: none yet */
 
 	struct files_lock files;
 
@@ -47,32 +47,33 @@ struct sqlite_store {
 
 int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct store **ret, struct err *err);
 
-/* Days that have a file, ascending. The caller frees. */
+/* Lists the days that have a file, in ascending order. The caller frees the list. */
 int sqlite_store_days(const struct sqlite_store *s, int64_t **ret, size_t *ret_count, struct err *err);
 
-/* The writer's connection to a day; stays the store's. Opens it, sets a damaged file aside. The writer mutex is
- * held. */
+/* Returns the writer's connection to a day, which stays the store's. Opens the file, and sets a damaged one aside.
+ * The writer lock must be held. */
 int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, struct err *err);
-struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number);	/* NULL if the writer has it not open */
+struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number);	/* NULL if it is not open */
 void sqlite_store_close_day(struct sqlite_store *s, int64_t number);
 
-/* Renames a damaged file to .corrupt-N, logs and counts it. The writer mutex is held. */
+/* Renames a damaged file to .corrupt-N, logs and counts it. The writer lock must be held. */
 int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err);
 
-/* The same for any file of the directory, which must not be open here. */
+/* The same for any file of the directory, which must not be open in this process. */
 int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *outcome,
 				struct err *err);
 
-/* Days of which something was set aside, in no order. Returns how many; the caller frees. */
+/* Lists the days of which something was set aside, in no particular order. Returns their number; the caller frees the
+ * list. */
 size_t sqlite_store_damaged(const struct sqlite_store *s, int64_t **ret);
 
 void sqlite_store_count_error(struct sqlite_store *s);
 
-/* Notes that a reader found the day damaged: counted, logged once, examined by the next maintenance. */
-void sqlite_store_note_piece(struct sqlite_store *s, int64_t number);	/* a chunk of it: only counted */
+/* Notes that a reader found the day damaged: it is counted, logged once, and examined by the next maintenance. */
+void sqlite_store_note_piece(struct sqlite_store *s, int64_t number);	/* one damaged chunk: only counted */
 void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why);
 
-/* The other files of this folder. */
+/* Defined in the other files of this folder. */
 int sqlite_query(struct store *store, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		 struct err *err);
 int sqlite_values(struct store *store, const struct store_query *q, const char *column, struct stack_values *ret,
@@ -83,26 +84,26 @@ int sqlite_sums(struct store *store, const struct store_query *q, int64_t step_n
 		struct err *err);
 int sqlite_labels(struct store *store, const struct store_query *q, struct store_labels *ret, struct err *err);
 
-/* Compacts the hours of all days that are over at `now_ns`. The writer mutex is not held. */
+/* Compacts the hours of all days that are over at `now_ns`. The writer lock must not be held. */
 int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err);
 
-/* The approximate limit of an hour's `recent` held in memory at a time: an hour of a large fleet has more,
- * and is read in several passes, each for other series. Tests set it. */
+/* The approximate number of bytes of an hour's `recent` held in memory at a time. An hour of a large fleet has more,
+ * and is read in several passes, each for other series. Tests change it. */
 extern int64_t sqlite_compact_bytes;
 
-/* Removes what is above the limits. The writer mutex is not held. */
+/* Removes data above the limits. The writer lock must not be held. */
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
-/* Removes the oldest hours of a day, and at last the beginning of the newest one, until its file takes no more than `keep` bytes; the
- * newest minute stays. Adds to `ret`. The writer mutex is not held. */
+/* Removes the oldest hours of a day, and finally the beginning of the newest one, until its file takes no more than
+ * `keep` bytes; the newest minute stays. Adds to `ret`. The writer lock must not be held. */
 struct sqlite_store_shrunk {
 	uint64_t hours, seconds;	/* whole hours, and seconds of the newest one */
 };
 int sqlite_store_shrink_day(struct sqlite_store *s, int64_t number, uint64_t keep, struct sqlite_store_shrunk *ret,
 			    struct err *err);
 
-/* Frees stacks, frames and series that no sample of the day needs any more. The writer mutex is not held, and taken while the
- * file is written. */
+/* Frees stacks, frames and series that no sample of the day needs any longer. The writer lock must not be held; it is
+ * taken while the file is written. */
 int sqlite_store_sweep(struct sqlite_store *s, int64_t number, struct err *err);
 
 int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
@@ -112,10 +113,10 @@ int sqlite_get_run(struct store *store, const char *source, const char *id, cons
 		   struct store_run *ret, struct profile **ret_profile, struct err *err);
 int sqlite_remove_run(struct store *store, const char *source, const char *id, struct err *err);
 
-/* A connection for one query. Returns 0 without one if there are no runs at all. */
+/* Opens a connection for one query. Returns 0 without a connection if there are no runs at all. */
 int sqlite_runs_open(struct sqlite_store *s, struct runs_file **ret, struct err *err);
 
-/* A run from a row of these columns of the table `run r`; the caller frees what is in it. */
+/* Reads a run from a row with these columns of the table `run r`; the caller frees its members. */
 #define SQLITE_RUN_COLUMNS	"r.id, r.source, r.run, r.start_ns, r.duration_ns, r.stored_ns, r.url, r.name, r.labels, " \
 				"r.totals, r.nodes, r.bytes"
 enum { ROW_ROWID, ROW_SOURCE, ROW_ID, ROW_START, ROW_DURATION, ROW_STORED, ROW_URL, ROW_NAME, ROW_LABELS, ROW_TOTALS, ROW_NODES,
@@ -126,12 +127,12 @@ void sqlite_run_take(sqlite3_stmt *row, struct store_run *ret);
 int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
 uint64_t sqlite_store_bytes(const struct sqlite_store *s);
-uint64_t sqlite_store_free_bytes(const struct sqlite_store *s);		/* room on its disk; UINT64_MAX if it is not known */
+uint64_t sqlite_store_free_bytes(const struct sqlite_store *s);		/* free space on its disk; UINT64_MAX if unknown */
 
-/* Whether the disk has less room than must stay free. */
+/* Tells whether the disk has less free space than the limits require. */
 bool sqlite_store_is_short(const struct sqlite_store *s, const struct store_limits *l);
 
-/* When the first bucket with samples begins and the last one ends; false for an empty store. */
+/* Returns the start of the first bucket with samples and the end of the last one; false for an empty store. */
 bool sqlite_store_extent(const struct sqlite_store *s, int64_t *ret_first_ns, int64_t *ret_last_ns);
 
 #endif

@@ -9,10 +9,10 @@
 struct sums {
 	store_sums_callback *take;
 	void *data;
-	unsigned buckets;		/* buckets of a step; 0: only the series are wanted */
+	unsigned buckets;		/* buckets per step; 0: only the series are requested */
 
-	/* for the day being read */
-	struct store_series *series;	/* by id - 1; without columns until they are requested */
+	/* for the current day */
+	struct store_series *series;	/* by id - 1; columns are added when they are needed */
 	size_t count, capacity;
 	int64_t values[CHUNK_BUCKETS * (PROFILE_COLUMNS + 1)];
 };
@@ -45,7 +45,7 @@ static int take_series(void *data, const struct series *s)
 	return 0;
 }
 
-/* The series of a chunk, which is the same struct all through a day. */
+/* Returns the series of a chunk: the same struct for the whole day. */
 static struct store_series *series_of(struct sums *n, const struct scan_chunk *c)
 {
 	assert(c->id > 0);

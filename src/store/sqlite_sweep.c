@@ -1,11 +1,11 @@
 /* sqlite_sweep.c: frees stacks, frames and series that no sample of a day needs any more once its oldest hours are gone.
  *
- * Their numbers stay taken, since every row of samples would have to be written again otherwise; their records become
- * holes (stack_tree.h), which take no room.
+ * Their numbers are not reused, since otherwise every row of samples would have to be rewritten; their records become
+ * holes (stack_tree.h), which take no space.
  *
- * Determining the needed ones means reading every sample of the day, so that is done without the writer mutex, by a
- * connection of its own. Rows committed meanwhile are in `recent`, behind the last row seen, and are read under the
- * mutex. */
+ * Finding the ones in use means reading every sample of the day, so this is done without the writer lock, on a
+ * separate connection. Rows committed in the meantime are in `recent`, after the last row seen, and are read under
+ * the lock. */
 #include "chunk.h"
 #include "mem.h"
 #include "pack.h"
@@ -17,18 +17,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BLOCK_SHARE	8			/* share of a block that must be unneeded */
+#define BLOCK_SHARE	8			/* rewrite a block if at least this share of it is not needed */
 #define BLOCK_BYTES	((size_t)1 << 20)	/* records, unpacked */
-#define HOLE_BYTES	3			/* as the record of a frame */
+#define HOLE_BYTES	3			/* size of a frame's record that is a hole */
 
 struct marks {
-	uint8_t *nodes;			/* by node: needed */
+	uint8_t *nodes;			/* by node: whether it is needed */
 	size_t capacity;
 	int64_t last_recent;		/* id of the last row of `recent` that was read */
 	struct marked_series {
 		uint8_t columns;	/* 0: a hole */
-		bool needed;		/* by a row of `recent` */
-	} *series;			/* by id - 1, as far as they are known */
+		bool needed;		/* used by a row of `recent` */
+	} *series;			/* by id - 1 */
 	size_t series_count, series_capacity;
 	struct buf scratch;
 	dev_t device;			/* device of the file that was read */
@@ -79,7 +79,7 @@ static int mark_series(struct marks *m, struct day *d, struct err *err)
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
 }
 
-/* Rows behind damage are no part of any answer, so they need nothing either. */
+/* Rows after damage are never part of an answer, so nothing that only they use is needed. */
 static void mark_chunk(struct marks *m, int64_t series, struct str chunk)
 {
 	int64_t values[PROFILE_COLUMNS];
@@ -161,13 +161,13 @@ static int mark_day(struct sqlite_store *s, int64_t number, struct marks *m, str
 
 /* --- Making holes --- */
 
-/* A row of records, numbered from `first` to before `end`. */
+/* A block of records with the numbers [first, end). */
 struct block {
 	uint32_t first, end;
 	bool changes;
 };
 
-/* The blocks of a table, in order; the caller frees. */
+/* Lists the blocks of a table, in order; the caller frees the list. */
 static int list_blocks(struct day *d, const char *table, uint32_t end, struct block **ret, size_t *ret_count, struct err *err)
 {
 	_cleanup_(freep) char *sql = xasprintf("SELECT first FROM %s ORDER BY first", table);
@@ -193,7 +193,7 @@ static int list_blocks(struct day *d, const char *table, uint32_t end, struct bl
 struct holes {
 	struct day *day;
 	struct stack_tree tree;
-	uint8_t *nodes, *frames;	/* by number: stays */
+	uint8_t *nodes, *frames;	/* by number: whether it stays */
 	struct buf plain, packed;
 };
 
@@ -213,7 +213,8 @@ static void put_frame(struct holes *h, uint32_t frame)
 	buf_put(&h->plain, record.p, record.n);
 }
 
-/* Puts the line of a node that has one. A node not needed keeps its distance and loses its line, so other blocks stay. */
+/* Puts the line record of a node that has one. A node that is not needed keeps its distance and loses its line, so
+ * other blocks need no change. */
 static void put_line(struct holes *h, uint32_t node)
 {
 	const struct stack_tree *t = &h->tree;
@@ -229,13 +230,13 @@ static void put_line(struct holes *h, uint32_t node)
 	buf_put_varint(&h->plain, stays ? strobe_wire_zigzag((int64_t)t->node_lines[node] - t->starts[t->node_frames[node]]) : 0);
 }
 
-/* A block of which nearly all is needed stays as it is: packing is what takes time, and commits wait. */
+/* A block that is mostly needed stays as it is: packing takes the time, and commits wait. */
 static bool is_worth_it(uint32_t unneeded, const struct block *b)
 {
 	return unneeded > (b->end - b->first) / BLOCK_SHARE;
 }
 
-/* Keeps what a kept node refers to. */
+/* Marks what a kept node refers to. */
 static void keep_node(struct holes *h, uint32_t node)
 {
 	if (stack_tree_is_hole(&h->tree, node))
@@ -246,7 +247,7 @@ static void keep_node(struct holes *h, uint32_t node)
 	h->frames[h->tree.node_frames[node]] = 1;
 }
 
-/* From the last block to the first one, since callers have smaller numbers. */
+/* Goes from the last block to the first, since callers have smaller numbers. */
 static void choose_node_blocks(struct holes *h, struct block *blocks, size_t count)
 {
 	for (struct block *b = blocks + count; b-- > blocks;) {
@@ -290,7 +291,7 @@ static void choose_line_blocks(struct holes *h, struct block *blocks, size_t cou
 	}
 }
 
-/* Deleted and inserted, as SQLite gives no page back when a row is only replaced by a shorter one. */
+/* Deletes and inserts the row, since SQLite frees no pages when it replaces a row by a shorter one. */
 static int replace(struct holes *h, const char *table, uint32_t first, uint32_t end, struct err *err)
 {
 	_cleanup_(freep) char *delete = xasprintf("DELETE FROM %s WHERE first >= %u AND first < %u", table, first, end);
@@ -311,7 +312,7 @@ static int replace(struct holes *h, const char *table, uint32_t first, uint32_t 
 	return 0;
 }
 
-/* Blocks that change and follow each other become one, as in compaction. */
+/* Merges adjacent blocks that change, like compaction. */
 static int write_blocks(struct holes *h, const char *table, const struct block *blocks, size_t count,
 			void (*put)(struct holes *h, uint32_t number), struct err *err)
 {
@@ -334,7 +335,7 @@ static int write_blocks(struct holes *h, const char *table, const struct block *
 	return rc;
 }
 
-/* Fills `needed`, by id - 1, with the series that compacted hours or recent rows have. */
+/* Fills `needed`, by id - 1, with the series used by compacted hours or recent rows. */
 static int find_needed_series(const struct marks *m, struct day *d, bool *needed, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
@@ -409,7 +410,7 @@ static int make_holes(struct holes *h, const struct marks *m, struct err *err)
 	return rc < 0 ? rc : free_series(h->day, m, err);
 }
 
-/* In one transaction, with samples committed since the read. */
+/* Makes the change in one transaction, after reading the samples committed since. */
 static int change(struct holes *h, struct marks *m, struct err *err)
 {
 	struct day *d = h->day;

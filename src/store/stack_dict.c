@@ -1,11 +1,11 @@
-/* stack_dict.c: frames to numbers, stacks to nodes, and the records of those that are new.
+/* stack_dict.c: maps frames to numbers and stacks to nodes, and encodes the records of new ones.
  *
- * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is checked there
- * first, in memory that was just read, and only the others are in a map.
+ * A new stack gets consecutive numbers, so the first child of a node is mostly the next number: that is checked
+ * first, in memory that was just read, and only the other children are in a map.
  *
- * Most stacks are known, so a node is guessed before its frame is looked up: the one behind its parent, or the one that was found
- * last for a parent and a name like these. A guess is right if the frame's record has the same bytes. That needs no hash of the
- * names, which of most frames is never computed. */
+ * Most stacks are known, so a node is guessed before its frame is looked up: the node after its parent, or the last
+ * one found for a similar parent and name. A guess is right if the frame's record has the same bytes. This needs no
+ * hashes of the names, so for most frames none are computed. */
 #include "stack_dict.h"
 #include "frame_dict.h"
 #include "mem.h"
@@ -18,16 +18,16 @@ struct stack_dict {
 	struct frame_dict frames;
 	struct stack_link { uint32_t parent, place; } *links;	/* by node */
 	size_t link_capacity;
-	struct map places;		/* frame and executed line → a number, for nodes with a line */
-	struct lined { uint32_t frame, line; } *lined;	/* by that number */
+	struct map places;		/* frame and executed line → number, for nodes with a line */
+	struct lined { uint32_t frame, line; } *lined;	/* by these numbers */
 	size_t lined_capacity;
-	struct map children;		/* parent and place → node, but for the node behind its parent */
+	struct map children;		/* parent and place → node, except the node after its parent */
 	uint32_t node_count;
-	uint32_t *guesses;		/* by guess_of: a node, or 0 */
+	uint32_t *guesses;		/* by guess_of(): a node, or 0 */
 	struct buf new_frames, new_nodes, new_lines;	/* records since the last commit */
 	uint32_t saved_frames, saved_nodes;
 	uint32_t last_lined;		/* the last node with a line */
-	uint32_t first_new_lined;	/* the first of them since the last commit */
+	uint32_t first_new_lined;	/* the first such node since the last commit */
 	uint32_t *hashes, *numbers;	/* one profile's strings and frames, while it is added */
 	size_t hash_capacity, number_capacity;
 };
@@ -70,7 +70,7 @@ struct stack_dict *stack_dict_free(struct stack_dict *d)
 
 DEFINE_FREEP(struct stack_dict, stack_dict_free)
 
-/* Frames have 22 bits, and a place without a line is its frame. */
+/* Frame numbers have 22 bits; the place of a node without a line is its frame. */
 #define PLACE_WITH_LINE	0x80000000u
 
 static_assert(STACK_TREE_FRAMES <= PLACE_WITH_LINE && STACK_TREE_NODES <= PLACE_WITH_LINE, "a place says whether it has a line");
@@ -98,7 +98,7 @@ static struct lined parts_of_place(const struct stack_dict *d, uint32_t place)
 	return place & PLACE_WITH_LINE ? d->lined[place & ~PLACE_WITH_LINE] : (struct lined){ place, 0 };
 }
 
-/* UINT32_MAX if there is none. A hole that is still in the map has another parent by now. */
+/* Returns UINT32_MAX if there is none. A hole that is still in the map has another parent by now. */
 static uint32_t find_node(const struct stack_dict *d, uint32_t parent, uint32_t place)
 {
 	uint32_t next = parent + 1, number;
@@ -119,7 +119,7 @@ static void link_node(struct stack_dict *d, uint32_t parent, uint32_t place)
 	d->node_count++;
 }
 
-/* The root and holes have numbers, and nothing finds them. */
+/* The root and holes have numbers, but no lookup finds them. */
 static const struct stack_link hidden = { UINT32_MAX - 1, UINT32_MAX };
 
 static void link_hidden(struct stack_dict *d)
@@ -155,7 +155,7 @@ int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, stru
 	return 0;
 }
 
-/* The parts of a frame, without hashes. */
+/* Returns the parts of a frame, without hashes. */
 static inline struct frame_parts parts_of(const struct profile *p, uint32_t frame)
 {
 	const struct profile_frame *f = &p->frames[frame];
@@ -167,7 +167,7 @@ static inline struct frame_parts parts_of(const struct profile *p, uint32_t fram
 
 /* --- Guessing nodes --- */
 
-/* A name by its length and last bytes, in which methods of one class differ. */
+/* Hashes the length and the last bytes of a name, which differ between methods of one class. */
 static inline uint32_t *guess_of(const struct stack_dict *d, uint32_t parent, struct str name, uint32_t line)
 {
 	uint64_t look = 0;
@@ -181,7 +181,8 @@ static inline uint32_t *guess_of(const struct stack_dict *d, uint32_t parent, st
 	return &d->guesses[look >> (64 - GUESS_BITS)];
 }
 
-/* The frame of node `number` if that is this child of `parent`, or FRAME_NONE. Holes and the root are no children. */
+/* Returns the frame of node `number` if it is this child of `parent`, else FRAME_NONE. Holes and the root are not
+ * children. */
 static inline uint32_t check_guess(const struct stack_dict *d, uint32_t number, uint32_t parent, const struct frame_parts *f,
 				   uint32_t line)
 {
@@ -193,7 +194,8 @@ static inline uint32_t check_guess(const struct stack_dict *d, uint32_t number, 
 	return place.line == line && frame_dict_is(&d->frames, place.frame, f) ? place.frame : FRAME_NONE;
 }
 
-/* The child of `parent` with that frame and line, and the number of the frame; UINT32_MAX if the guesses were wrong. */
+/* Returns the child of `parent` with that frame and line, and the number of the frame; UINT32_MAX if all guesses were
+ * wrong. */
 static uint32_t guess_node(const struct stack_dict *d, uint32_t parent, const struct frame_parts *f, uint32_t line,
 			   uint32_t *ret_frame)
 {
@@ -211,12 +213,13 @@ static uint32_t guess_node(const struct stack_dict *d, uint32_t parent, const st
 
 #define FRAMES_AT_ONCE 64u
 
-/* One profile while it is added. Where guesses fail in a row, as for a new stack, frames are looked up ahead. */
+/* State while one profile is added. If guesses fail repeatedly, as for a new stack, frames are looked up in
+ * groups. */
 struct addition {
 	const struct profile *p;
-	uint32_t failed;		/* guesses since the last right one */
-	bool hashed;			/* d->hashes has those of all strings */
-	uint32_t begin, end;		/* frames that were looked up ahead */
+	uint32_t failed;		/* wrong guesses since the last right one */
+	bool hashed;			/* d->hashes is filled */
+	uint32_t begin, end;		/* frames that were looked up in advance */
 	struct frame_parts parts[FRAMES_AT_ONCE];
 };
 
@@ -248,7 +251,8 @@ static struct frame_parts find_parts(struct addition *a, struct stack_dict *d, u
 {
 	struct frame_parts parts;
 
-	/* They are mostly numbered as nodes first need them. Never back, or a profile in another order would cost 64 times as much. */
+	/* Frames are mostly numbered in the order in which nodes use them. Groups never go back, or a profile in
+	 * another order would cost 64 times as much. */
 	if (frame >= a->end && a->failed > 1)
 		prefetch_parts(a, d, frame);
 	if (frame >= a->begin && frame < a->end)
@@ -280,7 +284,8 @@ static void note_line(struct stack_dict *d, uint32_t node, uint32_t line, uint32
 	d->last_lined = node;
 }
 
-/* UINT32_MAX if the dictionary is full and has no such node. `start` is where the frame's function begins. */
+/* Returns UINT32_MAX if the dictionary is full and does not have the node. `start` is the first line of the frame's
+ * function. */
 static uint32_t add_node(struct stack_dict *d, uint32_t parent, uint32_t frame, uint32_t line, uint32_t start)
 {
 	uint32_t place = place_of(d, frame, line), number = find_node(d, parent, place);
@@ -296,7 +301,7 @@ static uint32_t add_node(struct stack_dict *d, uint32_t parent, uint32_t frame, 
 	return number;
 }
 
-/* The same for a frame that the profile had at no node yet. */
+/* The same for a frame that no node of the profile has used before. */
 static uint32_t add_node_of_new_frame(struct stack_dict *d, struct addition *a, uint32_t parent, uint32_t frame, uint32_t line)
 {
 	struct frame_parts parts = parts_of(a->p, frame);
@@ -316,7 +321,7 @@ static uint32_t add_node_of_new_frame(struct stack_dict *d, struct addition *a, 
 	return number;
 }
 
-/* A node that was cut has its parent's number, and what is below it cannot be known either. */
+/* Tells whether the node was cut; it then has its parent's number, and nodes below it are cut, too. */
 static bool is_cut(const struct profile *p, const uint32_t *nodes, uint32_t node)
 {
 	return node != PROFILE_ROOT && nodes[node] == nodes[p->parents[node]];
@@ -332,7 +337,7 @@ size_t stack_dict_add(struct stack_dict *d, const struct profile *p, const bool 
 	a.p = p;
 	a.failed = a.begin = a.end = 0;
 	a.hashed = false;
-	/* Frames that no node uses are not worth a place, so each is looked up when a node first needs it. */
+	/* Frames that no node uses should not be stored, so each is looked up when a node first uses it. */
 	GROW(&d->numbers, &d->number_capacity, p->frame_count + 1);
 	memset(d->numbers, 0xff, (p->frame_count + 1) * sizeof(*d->numbers));
 	nodes[PROFILE_ROOT] = 0;

@@ -1,4 +1,4 @@
-/* stack_tree.c: blocks of records from a day file into arrays, checked on the way. */
+/* stack_tree.c: loads blocks of records from a day file into arrays, and validates them. */
 #include "stack_tree.h"
 #include "mem.h"
 #include "pack.h"
@@ -42,7 +42,7 @@ static bool get_frame(struct strobe_wire_cursor *c, struct str *name, struct str
 	return get_text(c, name) && get_text(c, file) && strobe_wire_get_varint(c, line) && *line <= UINT32_MAX;
 }
 
-/* The number of varints in a block, whose last bytes are those below 0x80. */
+/* Counts the varints in a block: the bytes below 0x80 end one. */
 static size_t varints_in(const uint8_t *bytes, size_t n)
 {
 	size_t count = 0;
@@ -52,7 +52,7 @@ static size_t varints_in(const uint8_t *bytes, size_t n)
 	return count;
 }
 
-/* Keeps the memory of a block that was unpacked, and copies another one. */
+/* Keeps the memory of an unpacked block, and copies a block that was stored plain. */
 static const uint8_t *keep_bytes(struct stack_tree *t, struct buf *scratch, const uint8_t *bytes, size_t n)
 {
 	if ((const char *)bytes != scratch->data)
@@ -143,7 +143,7 @@ static int add_lines(struct stack_tree *t, const uint8_t *bytes, size_t n)
 	return 0;
 }
 
-/* The number that a block with these bytes has in its row. */
+/* Returns the first number that the row of such a block has. */
 static uint64_t first_of_lines(const struct stack_tree *t, const uint8_t *bytes, size_t n)
 {
 	struct strobe_wire_cursor c = { bytes, bytes + n };
@@ -240,7 +240,8 @@ int stack_tree_size(sqlite3 *db, const char *path, uint32_t *ret, struct err *er
 	return 0;
 }
 
-/* Room for all nodes at once: for those of the last block at most, of two bytes each. Memory that is not used is none. */
+/* Reserves memory for all nodes at once, assuming that those of the last block have two bytes each. Unused memory
+ * costs nothing. */
 static int reserve_all(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;

@@ -192,7 +192,7 @@ bool store_is_away(int code)
 	return code == -EAGAIN || clickhouse_is_away(code);
 }
 
-/* The range holds nothing, so that the answer costs next to nothing. */
+/* Queries an empty range, which costs next to nothing. */
 int store_ready(struct store *s, struct err *err)
 {
 	struct store_query q = { .from_ns = 0, .to_ns = BATCH_BUCKET_NS };

@@ -5,7 +5,7 @@
  * committed: once store_append returns 0, a crash of the program or the machine does not lose the batch.
  *
  * It also keeps runs: whole exact profiles, each by itself, under a source (a namespace) and an id. A run is stored
- * once: the same one again changes nothing, and another one under its name is refused.
+ * once: adding it again changes nothing, and a different run with the same name is refused.
  *
  * One writer (append, maintain) and any number of readers may work on one `struct store` from different threads;
  * each of the two writer calls must come from one thread at a time. Runs may be added and removed by any thread.
@@ -36,11 +36,11 @@ static inline bool label_filter_excludes(const struct label_filter *f)
 
 struct store_query {
 	int64_t from_ns, to_ns;			/* buckets that overlap [from, to) */
-	const struct label_filter *filters;	/* all must hold; of several of one key that exclude nothing, any */
+	const struct label_filter *filters;	/* all must match; of several for one key that exclude nothing, any */
 	size_t filter_count;
 	uint32_t max_nodes;			/* limit of the profile's nodes, at most 2^30; those beyond are pruned (profile_prune), the least first. 0 is no limit */
-	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as they are expected, which saves a
-						 * caller without the memory the work; 0 is no limit. A store may not know */
+	uint32_t refuse_above;			/* more nodes than this are -ENOMEM as soon as that is foreseeable, which
+						 * saves the work; 0 is no limit. Not every store can foresee it */
 	bool lines;				/* the profile keeps executed lines, and has a node for each */
 };
 
@@ -48,20 +48,20 @@ struct store_query {
 struct store_query_stats {
 	uint64_t days, series, series_matched, chunks, samples;
 	int64_t first_ns, last_ns;		/* range of the whole store; 0 and 0 if it is empty */
-	uint64_t damaged_days;			/* requested days with unreadable, missing data */
+	uint64_t damaged_days;			/* requested days with unreadable or missing data */
 	bool pruned;				/* the profile had more nodes than requested … */
-	int64_t pruned_samples;			/* … and so many samples were pruned */
+	int64_t pruned_samples;			/* … and this many samples were pruned */
 };
 
 struct store_limits {
 	int64_t max_age_ns;			/* days wholly older than this are removed; 0 keeps all */
-	uint64_t max_bytes;			/* the oldest days are removed above this, and then hours; 0 is no limit */
-	uint64_t min_free_bytes;		/* the same while the disk has less room than this; 0 is no limit */
+	uint64_t max_bytes;			/* above this, the oldest days, then hours are removed; 0 is no limit */
+	uint64_t min_free_bytes;		/* the same while the disk has less free space; 0 is no limit */
 	bool min_free_is_guess;			/* a default: a tenth of a smaller disk is enough */
 	/* Runs expire in the order in which they were stored, since a run may be imported long after it ran. */
-	int64_t runs_max_age_ns;		/* since they were stored; 0 keeps all */
-	uint64_t runs_max_count;		/* limit of each source; 0 is no limit */
-	uint64_t runs_max_bytes;		/* limit of all together; 0 is no limit */
+	int64_t runs_max_age_ns;		/* since it was stored; 0 keeps all */
+	uint64_t runs_max_count;		/* limit per source; 0 is no limit */
+	uint64_t runs_max_bytes;		/* limit of all runs together; 0 is no limit */
 };
 
 struct store_stats {
@@ -69,11 +69,11 @@ struct store_stats {
 	uint64_t compactions, days_expired, errors;
 	uint64_t hours_expired;			/* from the day being written */
 	uint64_t seconds_expired;		/* from the hour being written */
-	uint64_t stacks_cut;			/* nodes beyond the numbers of a day; they count for their callers */
-	uint64_t free_bytes;			/* room on the disk, now */
+	uint64_t stacks_cut;			/* nodes above the limit of a day; they count for their callers */
+	uint64_t free_bytes;			/* free space on the disk, now */
 	uint64_t days_damaged;			/* days with data set aside or unreadable now */
 	int64_t oldest_ns, newest_ns;
-	uint64_t runs, runs_bytes;		/* that are there now */
+	uint64_t runs, runs_bytes;		/* stored now */
 	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */
 };
 
@@ -86,22 +86,22 @@ struct store_run_total {
 struct store_run {
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	char *url, *name;			/* NULL if it has none */
-	int64_t start_ns, duration_ns;		/* since 1970; when it was stored if its time is not known */
+	int64_t start_ns, duration_ns;		/* since 1970; the time when it was stored if the start is unknown */
 	int64_t stored_ns;
 	struct labels labels;			/* without source, id, url and name */
 	struct store_run_total totals[PROFILE_COLUMNS];
 	size_t total_count;
 	uint32_t nodes;
-	uint64_t bytes;				/* that it takes in the store */
+	uint64_t bytes;				/* size in the store */
 };
 
-/* A run to add. Its source, id, url and name are labels of the profile; "default" is the source of one without, and an
- * id is made for one without. */
+/* A run to be added. Its source, id, url and name are labels of the profile; without a source it gets "default", and
+ * without an id a generated one. */
 struct store_new_run {
 	const struct profile *profile;
 
-	/* Filled in: the name of the run, and 1 if it is stored, 0 if it existed already, -EEXIST if another one has
-	 * its name, -EINVAL, -E2BIG or -EFBIG if it can never be stored; then `err` holds the reason. */
+	/* Filled in: the name of the run, and 1 if it is stored, 0 if it existed already, -EEXIST if a different run
+	 * has its name, or -EINVAL, -E2BIG or -EFBIG if it can never be stored; then `err` has the reason. */
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	int result;
 	struct err err;
@@ -111,7 +111,7 @@ struct store_new_run {
 enum store_run_order {
 	STORE_RUNS_BY_START, STORE_RUNS_BY_DURATION, STORE_RUNS_BY_WALL, STORE_RUNS_BY_CPU, STORE_RUNS_BY_MEMORY,
 	STORE_RUNS_BY_PEAK, STORE_RUNS_BY_CALLS, STORE_RUNS_BY_SOURCE, STORE_RUNS_BY_ID,
-	STORE_RUNS_BY_NAME,			/* else the URL, else the id; by the first 200 bytes */
+	STORE_RUNS_BY_NAME,			/* or the URL, or the id; only the first 200 bytes */
 	STORE_RUN_ORDERS
 };
 
@@ -126,13 +126,13 @@ struct store_run_query {
 	const struct label_filter *filters;	/* as in store_query */
 	size_t filter_count;
 	size_t limit;				/* at least 1 */
-	const char *after;			/* `next` of the answer before; NULL or "" for the first */
+	const char *after;			/* `next` of the previous answer; NULL or "" for the first page */
 };
 
 /* Limits of the profile of a run. */
 struct store_profile_limits {
-	uint32_t nodes;				/* as the size of so many nodes of a tree; 0: no limit */
-	const char *column;			/* the least of its values go first; NULL: that of pictures */
+	uint32_t nodes;				/* in memory equivalent to this many tree nodes; 0: no limit */
+	const char *column;			/* nodes with its least values are pruned first; NULL: the default */
 	bool chart;				/* with its flame chart, if it has one */
 	bool lines;				/* the profile keeps executed lines, and has a node for each */
 };
@@ -142,7 +142,7 @@ struct store_profile_limits {
 struct store_runs {
 	struct store_run *items;
 	size_t count;
-	char next[STORE_RUNS_NEXT];		/* made of the characters of a file name; "" if there are no more */
+	char next[STORE_RUNS_NEXT];		/* safe as a file name; "" if there are no more runs */
 	uint64_t examined;			/* runs that were read */
 };
 
@@ -164,7 +164,7 @@ struct store_series {
 	struct { char name[64], unit[64]; } columns[PROFILE_COLUMNS + 1];	/* its own, then `wall_ns` or `cpu_ns` if clock
 										 * and period are known */
 	uint32_t column_count;
-	uint32_t tag;				/* 0 at first, then free for the caller, to recognize the same struct in
+	uint32_t tag;				/* 0 at first, then free for the caller, to recognize the series in
 						 * later calls */
 };
 
@@ -172,7 +172,7 @@ struct store_series {
  * column; NULL if only series were requested. */
 typedef void store_sums_callback(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count);
 
-/* Called for each day that a reader finds damaged; `why` is NULL if it was one piece of it. */
+/* Called for each day that a reader finds damaged; `why` is NULL if only one piece was damaged. */
 typedef void store_damage_callback(void *data, int64_t day_ns, const char *why);
 
 struct store_ops;
@@ -189,7 +189,7 @@ struct store_ops {
 	int (*query)(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		     struct err *err);
 	int (*values)(struct store *s, const struct store_query *q, const char *column, struct stack_values *ret,
-		      struct store_query_stats *stats, struct err *err);	/* NULL: by `query` */
+		      struct store_query_stats *stats, struct err *err);	/* NULL: implemented with `query` */
 	int (*timeline)(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 			struct err *err);
 	int (*labels)(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
@@ -205,58 +205,58 @@ struct store_ops {
 		       struct store_run *ret, struct profile **ret_profile, struct err *err);
 	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
 	void (*note_damage)(struct store *s, int64_t day_ns, const char *why);
-	void (*missing)(struct store *s, char *ret, size_t size);	/* NULL: it is all there or fails */
-	int (*ready)(struct store *s, struct err *err);		/* NULL: a timeline of no samples says it */
+	void (*missing)(struct store *s, char *ret, size_t size);	/* NULL: answers are complete or fail */
+	int (*ready)(struct store *s, struct err *err);		/* NULL: checked by an empty timeline */
 	struct store *(*close)(struct store *s);
 };
 
-/* Opens, or creates, the store of `url`: "sqlite:/var/lib/strobe" (a directory), or "clickhouse://db1:8123/strobe"
- * (docs/clickhouse.md), whose servers need not be up yet. -EBUSY with a sentence when another
- * process writes to it; `read_only` opens beside such a writer and cannot append. */
+/* Opens or creates the store `url`: "sqlite:/var/lib/strobe" (a directory), or "clickhouse://db1:8123/strobe"
+ * (docs/clickhouse.md), whose servers need not be up yet. Returns -EBUSY with a sentence if another process writes to
+ * it; `read_only` works beside such a writer and cannot append. */
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err);
 
-/* Opens it to read with the deadline `until_ns` (monotonic): it waits for servers for a part of the remaining time, so
- * that the answer is in time and names the missing ones. */
+/* Opens the store to read with the deadline `until_ns` (monotonic): waiting for servers takes only a part of the
+ * remaining time, so that the answer is in time and names the missing servers. */
 int store_open_until(const char *url, int64_t until_ns, struct store **ret, struct err *err);
 
 /* Loads the libraries that a store of this URL needs, for programs that are about to restrict themselves. */
 int store_load(const char *url, struct err *err);
 
-/* In a process without threads or open stores, each time before it forks one that will read this store: they share what they have
- * learned. */
+/* Call in a process without threads or open stores, each time before it forks one that will read this store: the
+ * forked processes share a cache. */
 void store_before_fork(const char *url);
 
-/* Opens it only to add, list and remove runs, also while another process writes to it. */
+/* Opens the store only to add, list and remove runs, even while another process writes to it. */
 int store_open_runs(const char *url, struct store **ret, struct err *err);
 struct store *store_close(struct store *s);		/* NULL is fine; returns NULL */
 
-/* A batch whose id (not 0) is already stored is a replay: it changes nothing and is no error. */
+/* Commits a batch. A batch whose id (not 0) is already stored is a replay: it changes nothing and is not an error. */
 int store_append(struct store *s, const struct batch *b, struct err *err);
 
 /* The caller frees *ret, which is never NULL on success: an empty profile has one node. Its columns are those of the
- * series that matched and have rows in the range, then `wall_ns` or `cpu_ns` where clock and period are known, in the order of
- * query_columns.h. Its labels are those that all
- * matching series share. */
+ * matching series with rows in the range, then `wall_ns` or `cpu_ns` if clock and period are known, in the order of
+ * query_columns.h. Its labels are those that all matching series share. */
 int store_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_query_stats *stats,
 		struct err *err);
 
-/* The values of one column of the profile that store_query returns, without looking up names where the store can do without. The caller
- * frees with stack_values_done. Without lines a node may be there several times, once per line. */
+/* Returns the values of one column of the profile that store_query would return, looking up names only if the store
+ * has to. The caller frees with stack_values_done. Without lines, a node may be there several times, once per
+ * line. */
 int store_values(struct store *s, const struct store_query *q, const char *column, struct stack_values *ret,
 		 struct store_query_stats *stats, struct err *err);
 
-/* Samples per step: samples[i] covers from + i × step; `n` steps, step a multiple of BATCH_BUCKET_NS. */
+/* Counts samples per step: samples[i] covers from + i × step; `n` steps, step a multiple of BATCH_BUCKET_NS. */
 int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
 		   struct err *err);
 
-/* Calls `take` with the sums of each series that matches, in steps that begin at multiples of step_ns since 1970; step_ns
- * is a multiple of BATCH_BUCKET_NS by which an hour can be divided. A series and step may come several times, in any order:
- * they add up. With step_ns 0 only the series come, at least those with samples in the range and at most those of its days, which
- * takes milliseconds. */
+/* Calls `take` with the sums of each matching series, in steps that begin at multiples of step_ns since 1970; step_ns
+ * is a multiple of BATCH_BUCKET_NS that divides an hour. A series and step may come several times, in any order: they
+ * add up. With step_ns 0, only the series are passed, without values: at least those with samples in the range, and
+ * at most those of its days. This takes milliseconds. */
 int store_sums(struct store *s, const struct store_query *q, int64_t step_ns, store_sums_callback *take, void *data,
 	       struct err *err);
 
-/* The labels of the series that match and have samples in the range, with their values. */
+/* Returns the labels of the matching series with samples in the range, with their values. */
 int store_labels(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
 void store_labels_done(struct store_labels *l);
 
@@ -268,38 +268,40 @@ bool store_is_low_on_space(struct store *s, const struct store_limits *l);
 
 void store_stats(struct store *s, struct store_stats *ret);
 
-/* Readers tell the store that writes about damage they find. */
+/* Calls `told` for damage that a reader finds, so that it can tell the store that writes. */
 void store_on_damage(struct store *reader, store_damage_callback *told, void *data);
 void store_note_damage(struct store *s, int64_t day_ns, const char *why);
 
-/* The servers, of several, that were missing from any answer since the store was opened: "db2:8123, db3:8123". "" is none: all
- * answers were complete. */
+/* Lists the servers, if there are several, that were missing from any answer since the store was opened: "db2:8123,
+ * db3:8123"; "" if all answers were complete. */
 void store_missing(struct store *s, char *ret, size_t size);
 
 #define STORE_MISSING "no answer from %s: the samples and runs of that part of the store are missing here"
 
-/* Whether an error means that a server of the store is down, hangs, or has lost its tables, so that a retry may succeed. */
+/* Tells whether an error means that a server of the store is down, hangs, or has lost its tables, so that a retry may
+ * succeed. */
 bool store_is_away(int code);
 
-/* Whether all of its servers respond; takes a few seconds at most. The sentence names those that do not. */
+/* Checks whether all servers of the store respond; takes a few seconds at most. The error names those that do not. */
 int store_ready(struct store *s, struct err *err);
 
 /* --- Runs --- */
 
-/* Adds all of them at once: 0 means that all valid ones are committed, and each result tells whether the run is. After
- * an error nothing was stored, and the same call may be retried. */
+/* Adds all runs at once. Returns 0 if all valid ones are committed; each run's result tells whether it is. After an
+ * error nothing was stored, and the same call may be retried. */
 int store_add_runs(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 
-/* -EINVAL for an invalid cursor. */
+/* Returns -EINVAL for an invalid cursor. */
 int store_list_runs(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 void store_runs_done(struct store_runs *r);
 
-/* The sources with the number of their runs, most runs first: the values of a label with the key "source". */
+/* Returns the sources with their numbers of runs, most runs first, as the values of a label with the key "source". */
 int store_run_sources(struct store *s, struct store_label *ret, struct err *err);
 void store_label_done(struct store_label *l);
 
-/* -ENOENT with a sentence if there is none. The caller frees both; `ret_profile` has all labels of the run. Parts above
- * `most` (NULL: no limit) are pruned, and 1 is returned: see wire_room. */
+/* Reads a run and its profile, which has all labels of the run; the caller frees both. Returns -ENOENT with a
+ * sentence if it does not exist. If parts above the limits `most` (NULL: none) were pruned, returns 1: see
+ * wire_room. */
 int store_get_run(struct store *s, const char *source, const char *id, const struct store_profile_limits *most,
 		  struct store_run *ret, struct profile **ret_profile, struct err *err);
 void store_run_done(struct store_run *r);

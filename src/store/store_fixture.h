@@ -1,4 +1,4 @@
-/* store_fixture.h: batches and answers in a form that a test can write down and compare. Only tests include it. */
+/* store_fixture.h: batches and answers in a form that tests can write and compare. Only tests include it. */
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
 
@@ -46,7 +46,8 @@ static inline char *fixture_directory(void)
 	return fixture_directory_in(base && *base ? base : "/tmp");
 }
 
-/* In memory where that is possible: for thousands of commits, each of which would wait for the disk. */
+/* Creates a directory in memory if possible, for tests with thousands of commits that would each wait for the
+ * disk. */
 static inline char *fixture_fast_directory(void)
 {
 	return access("/dev/shm", W_OK) == 0 ? fixture_directory_in("/dev/shm") : fixture_directory();
@@ -78,7 +79,7 @@ static inline void fixture_share_entry(struct batch_entry *e, struct profile *st
 	}
 }
 
-/* The same batch with rows (batch_rows.h) instead of profiles, in every second entry or in all. */
+/* Appends the same batch with rows (batch_rows.h) instead of profiles, in every second entry or in all. */
 static inline int fixture_append_rows(struct store *s, const struct batch *b, struct err *err)
 {
 	struct batch_entry *entries = xcalloc(b->count + 1, sizeof(*entries));
@@ -105,7 +106,7 @@ static inline int fixture_append_rows(struct store *s, const struct batch *b, st
 	return rc;
 }
 
-/* All tests run with profiles, and with STROBE_TEST_ROWS=1. */
+/* All tests run with profiles, and again with STROBE_TEST_ROWS=1. */
 static inline int fixture_append(struct store *s, const struct batch *b, struct err *err)
 {
 	return getenv("STROBE_TEST_ROWS") ? fixture_append_rows(s, b, err) : store_append(s, b, err);
@@ -113,7 +114,7 @@ static inline int fixture_append(struct store *s, const struct batch *b, struct 
 
 #define store_append fixture_append
 
-/* A batch in the making; everything in it is freed by maker_done. */
+/* A batch under construction; maker_done frees everything in it. */
 struct maker {
 	struct batch batch;
 	struct batch_entry entries[256];
@@ -156,7 +157,7 @@ static inline void maker_series(struct maker *m, int64_t ns, const char *labels,
 	};
 }
 
-/* "main;f@12;g", root first, into the entry added last; 12 is the executed line. */
+/* Adds a value to the entry added last. `stack` is root first, as in "main;f@12;g"; 12 is the executed line. */
 static inline void maker_value(struct maker *m, const char *stack, const char *column, const char *unit, int64_t value)
 {
 	struct profile *p = m->profiles[m->batch.count - 1];
@@ -184,7 +185,7 @@ static inline void maker_add(struct maker *m, int64_t ns, const char *labels, co
 	maker_stack(m, stack, samples);
 }
 
-/* One stack of one series as a batch of its own. */
+/* Appends one stack of one series as a separate batch. */
 static inline int append_one(struct store *s, uint64_t id, int64_t ns, const char *labels, const char *stack,
 			     int64_t samples)
 {
@@ -223,7 +224,7 @@ static inline void fixture_path(const struct profile *p, uint32_t node, struct b
 	free(path);
 }
 
-/* "main;f 3,main;g 1": the stacks with values of one column, sorted. The caller frees. */
+/* Returns the stacks with values of one column, sorted: "main;f 3,main;g 1". The caller frees. */
 static inline char *folded(const struct profile *p, const char *column)
 {
 	uint32_t c = profile_find_column(p, column);
@@ -266,7 +267,7 @@ static inline struct profile *ask(struct store *s, int64_t from_ns, int64_t to_n
 	return p;
 }
 
-/* The samples of everything in a range, folded. */
+/* Returns the samples of everything in a range, folded. */
 static inline char *ask_folded(struct store *s, int64_t from_ns, int64_t to_ns)
 {
 	struct profile *p = ask(s, from_ns, to_ns, NULL, 0, NULL);

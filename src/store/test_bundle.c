@@ -1,4 +1,5 @@
-/* test_bundle.c: chunks come back from a bundle as they went in, and damaged bundles are refused where the damage begins. */
+/* test_bundle.c: tests that chunks survive being bundled, and that damaged bundles are refused where the damage
+ * begins. */
 #include "bundle.h"
 #include "chunk_pile.h"
 #include "sqlite_day.h"

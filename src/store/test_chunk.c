@@ -1,4 +1,4 @@
-/* test_chunk.c: rows come back from a chunk as they went in, and damaged chunks are refused. */
+/* test_chunk.c: tests that rows survive encoding, and that damaged chunks are refused. */
 #include "chunk.h"
 #include "mem.h"
 #include "pack.h"
@@ -93,7 +93,7 @@ TEST(numbers_of_every_length_survive_a_round_trip)
 		chunk_rows_add(&rows, i < 32 ? UINT32_MAX >> i : i, i * 5, v);
 	}
 	round_trip(&rows);
-	for (int i = 0; i < 64; i++) {	/* each alone, so that it meets its own k */
+	for (int i = 0; i < 64; i++) {	/* each by itself, so that it gets the best k */
 		int64_t v[] = { i % 2 ? -((int64_t)1 << i % 63) : (int64_t)1 << i % 63, 0, INT64_MIN };
 
 		chunk_rows_reset(&rows, 3);
@@ -176,7 +176,7 @@ TEST(a_chunk_that_is_truncated_or_too_long_is_refused)
 	CHECK(chunk_encode(&rows, &out));
 	CHECK_INT(read_all(out.data, out.size, 2), 0);
 	for (size_t n = 0; n < out.size; n++) {
-		char *copy = xmalloc(n + 1);	/* exactly so long, for the sanitizer */
+		char *copy = xmalloc(n + 1);	/* exactly this size, for the sanitizer */
 
 		memcpy(copy, out.data, n);
 		CHECK_INT(read_all(copy, n, 2), -EBADMSG);

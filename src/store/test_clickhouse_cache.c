@@ -1,4 +1,4 @@
-/* test_clickhouse_cache.c: memory that processes share, one of which may be killed at any moment. */
+/* test_clickhouse_cache.c: tests the memory shared by processes, any of which may be killed at any moment. */
 #include "clickhouse_cache.h"
 #include "clock.h"
 #include "hash.h"
@@ -69,7 +69,7 @@ static bool is_right(const struct clickhouse_cache *c, uint32_t i, uint32_t node
 	return right && !node && !plain;
 }
 
-/* The number of the first `count` that are there; -1: one of them is wrong. */
+/* Returns how many of the first `count` stacks are in the cache; -1 if one of them is wrong. */
 static int count_right(const struct clickhouse_cache *c, uint32_t count)
 {
 	int n = 0;
@@ -153,7 +153,7 @@ TEST(a_name_that_does_not_fit_is_not_added)
 	clickhouse_cache_free(c);
 }
 
-/* Adds from `first` on until it is killed, fewer than there is room for. */
+/* Forks a process that adds stacks from `first` on until it is killed, fewer than the cache can hold. */
 static pid_t start_adding(struct clickhouse_cache *c, uint32_t first)
 {
 	pid_t pid = fork();

@@ -1,4 +1,5 @@
-/* test_clickhouse_ddl.c: the statements for old and new servers, with and without a cluster; and what the URL says of it. */
+/* test_clickhouse_ddl.c: tests the statements for old and new servers, with and without a cluster, and the URL's
+ * options for them. */
 #include "buf.h"
 #include "clickhouse_ddl.h"
 #include "clickhouse_url.h"
@@ -15,7 +16,7 @@ static int note(void *data, const char *sql, struct err *err)
 	return 0;
 }
 
-/* All statements, each a line. The caller frees. */
+/* Returns all statements, one per line. The caller frees it. */
 static char *statements(const struct clickhouse_form *f)
 {
 	struct buf all;

@@ -1,4 +1,4 @@
-/* test_clickhouse_largest.c: the stacks of a shard that are kept when a query may not take the memory of all of them. */
+/* test_clickhouse_largest.c: tests which stacks of a shard are kept if a query lacks the memory for all of them. */
 #include "clickhouse_largest.h"
 #include "clickhouse_wire.h"
 #include "mem.h"

@@ -1,4 +1,5 @@
-/* test_clickhouse_tree.c: stacks from the cache and from answers become the tree that looking up each step would make. */
+/* test_clickhouse_tree.c: tests that stacks from the cache and from answers become the same tree as looking up each
+ * step would. */
 #include "clickhouse_stack_row.h"
 #include "clickhouse_stacks.h"
 #include "hash.h"
@@ -80,7 +81,7 @@ static void put_row(struct buf *b, uint32_t i)
 		row_put(b, s->lines[k], 4);
 }
 
-/* As an answer of which the frames are numbered, with those that are not in the cache. */
+/* Puts the frames that are not in the cache into an answer, with numbers. */
 static void put_frames(const struct clickhouse_cache *c, struct clickhouse_stacks *t)
 {
 	char text[16];

@@ -27,7 +27,7 @@ static uint32_t find(const struct frame_dict *d, struct frame_parts f)
 	return frame_dict_find(d, &f);
 }
 
-/* The dictionary as another process reads it: from the records alone. */
+/* Loads the dictionary like another process would: from the records alone. */
 static bool load(struct frame_dict *d, const struct frame_dict *from)
 {
 	frame_dict_init(d);
@@ -53,7 +53,7 @@ TEST(frames_differ_by_name_file_and_line)
 	CHECK_INT(add(&d, parts("main", "a.php", 2), &records), 1);
 	CHECK_INT(find(&d, parts("", "", 0)), 4);
 	CHECK_INT(find(&d, parts("main", "b.php", 2)), FRAME_NONE);
-	/* Only the first of equal ones has a record, and the records are all that a reader needs. */
+	/* Equal frames share one record, and readers need only the records. */
 	CHECK_STR(records.data, "\4main\5a.php\1\4main\5a.php\2\4main\5b.php\1\5other\5a.php\1");
 	CHECK_INT(records.size, 3 * 12 + 13 + 3);
 	CHECK(load(&again, &d));

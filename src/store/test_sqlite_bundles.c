@@ -1,4 +1,5 @@
-/* test_sqlite_bundles.c: rows of `recent` with many series, rows as earlier versions wrote them, and both in one file. */
+/* test_sqlite_bundles.c: tests rows of `recent` with many series, rows written by earlier versions, and both in one
+ * file. */
 #include "bundle.h"
 #include "sqlite_day.h"
 #include "sqlite_store.h"
@@ -58,7 +59,7 @@ static void append_three(struct store *s, uint64_t id, int64_t ns)
 	maker_free(m);
 }
 
-/* Replaces bundles by a row per chunk, as versions before them wrote the file. */
+/* Replaces bundles by one row per chunk, like versions before bundles wrote the file. */
 static void unbundle(const char *directory)
 {
 	sqlite3 *db = open_day(directory);
@@ -195,7 +196,7 @@ TEST(damage_in_a_bundle_costs_one_chunk_or_what_follows)
 		{ 2, "07", 4320 },		/* how the first chunk is packed */
 		{ 1, "7f", 20 },		/* its size */
 		{ 0, "00", 20 },		/* its series */
-		{ 0, "09", 20 },		/* a series that is not there: those after it are not, either */
+		{ 0, "09", 20 },		/* a series that does not exist: the ones after it do not, either */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

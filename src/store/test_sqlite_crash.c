@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
-/* Appends batches 1, 2, 3 … and says in shared memory which one was acknowledged last. */
+/* Appends batches 1, 2, 3 …, and notes in shared memory the last one acknowledged. */
 static void append_until_killed(const char *directory, uint64_t first, volatile uint64_t *acknowledged)
 {
 	struct store *s = open_in(directory, false, NULL);
@@ -54,7 +54,7 @@ TEST(kill_9_of_the_writer_loses_and_doubles_nothing)
 		waitpid(child, &status, 0);
 		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 
-		/* The one that was on its way may be there whole, in its first day, or not at all. */
+		/* The batch in flight may be stored completely, only in its first day, or not at all. */
 		s = open_in(directory, false, NULL);
 		first = ask_sum(s, 0, NOON + 12 * HOUR);
 		second = ask_sum(s, NOON + 12 * HOUR, INT64_MAX);
@@ -62,7 +62,7 @@ TEST(kill_9_of_the_writer_loses_and_doubles_nothing)
 		CHECK(second == (int64_t)*acknowledged || second == (int64_t)*acknowledged + 1);
 		CHECK(second <= first);
 
-		/* And it counts once when it is handed over again, as the next round does; here to be sure at once. */
+		/* Appending it again counts it once, as the next round would do; checked here at once. */
 		{
 			struct maker *m = maker_new(*acknowledged + 1);
 
@@ -101,7 +101,7 @@ static uint64_t append_until_full(struct store *s, uint64_t first, struct err *e
 	return 100000;
 }
 
-/* In a directory whose disk is nearly full. `make_room` lets it have more. */
+/* Runs in a directory whose disk is nearly full. `make_room` frees space on it. */
 static void survive_full_disk(const char *directory, void (*make_room)(const char *directory))
 {
 	struct store *s = open_in(directory, false, NULL);
@@ -115,7 +115,7 @@ static void survive_full_disk(const char *directory, void (*make_room)(const cha
 	CHECK(append_until_full(s, accepted + 1, &err) == 0);
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), (int64_t)accepted * 20);
 	make_room(directory);
-	for (more = 0; more < 50; more++)	/* the very batch that was refused comes first */
+	for (more = 0; more < 50; more++)	/* begins with the batch that was refused */
 		CHECK_INT(append_one(s, accepted + 1 + more, NOON, "entry=a", "main;after", 1), 0);
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), (int64_t)(accepted * 20 + more));
 	CHECK_INT(maintain_at(s, NOON + DAY), 0);
@@ -182,7 +182,8 @@ static void append_many(struct store *s, uint64_t first, int64_t at_ns)
 	}
 }
 
-/* On a small disk of its own: as much room as was taken between two times of maintenance stays free above what must. */
+/* Uses a small disk: beside the space that must stay free, as much stays free as was used between two maintenance
+ * runs. */
 static void check_reserve_of_disk(const char *directory)
 {
 	struct store *s = open_in(directory, false, NULL);
@@ -228,8 +229,8 @@ TEST(what_comes_in_a_minute_stays_free_above_what_must_be_free)
 		SKIP("no disk can be mounted here");
 }
 
-/* One day's life with operation number `fail_at` of its files failing: what was acknowledged is there afterwards,
- * and nothing twice. Returns false once there are not so many operations. */
+/* Writes one day while file operation number `fail_at` fails: acknowledged batches must exist afterwards, and none
+ * twice. Returns false once there are fewer operations. */
 static bool live_with_failure(unsigned fail_at, bool forever, int error)
 {
 	char *directory = fixture_fast_directory();
@@ -248,7 +249,7 @@ static bool live_with_failure(unsigned fail_at, bool forever, int error)
 		maker_free(m);
 		if (id == 6 || id == 12)
 			maintain_at(s, NOON + 2 * DAY);
-		if (id == 9) {	/* closing and opening meets failures, too */
+		if (id == 9) {	/* closing and opening can fail, too */
 			store_close(s);
 			s = open_in(directory, false, NULL);
 			if (!s) {
@@ -267,7 +268,7 @@ static bool live_with_failure(unsigned fail_at, bool forever, int error)
 		       (long long)found, (long long)expected);
 	CHECK(found >= expected && found <= 24);
 
-	/* Handed over again, every batch counts once. */
+	/* Appended again, every batch counts once. */
 	for (uint64_t id = 1; id <= 12; id++) {
 		struct maker *m = maker_new(id);
 
@@ -319,8 +320,8 @@ static void append_hour(struct store *s, int hour)
 	maker_free(m);
 }
 
-/* Removes all hours but the newest one while one operation on files fails. Whatever happens, each hour is whole or gone, and the
- * newest is there. Returns false once there are not so many operations. */
+/* Removes all hours but the newest one while one file operation fails. In any case each hour must be complete or
+ * gone, and the newest must exist. Returns false once there are fewer operations. */
 static bool remove_hours_with_failure(unsigned fail_at, bool forever, int error)
 {
 	const struct store_limits tight = { .max_bytes = 1 };
@@ -339,7 +340,7 @@ static bool remove_hours_with_failure(unsigned fail_at, bool forever, int error)
 		CHECK(sum == 2 || (sum == 0 && hour < 3));
 	}
 	CHECK_FOLDED(s, NOON + 3 * HOUR, NOON + 4 * HOUR, "main;f3 1,main;shared 1");
-	append_hour(s, 0);	/* its stack may be there, or gone */
+	append_hour(s, 0);	/* its stack may or may not exist still */
 	CHECK_INT(store_maintain(s, &tight, NOON + 3 * HOUR, NULL), 0);
 	append_hour(s, 1);
 	store_close(s);

@@ -16,7 +16,7 @@ TEST(a_file_that_is_no_database_is_set_aside)
 		CHECK_INT(files_like(directory, ".corrupt-"), i);
 		store_stats(s, &stats);
 		CHECK_INT(stats.errors, i);
-		/* Replaced while it is open, as a careless restore would. */
+		/* Replaces the file while it is open, like a careless restore would. */
 		CHECK_INT(unlink(path), 0);
 	}
 	store_close(s);
@@ -151,7 +151,7 @@ TEST(a_day_that_cannot_be_read_is_missing_in_answers_and_stays_where_it_is)
 	struct store *s = open_in(directory, false, NULL);
 	struct store_stats stats;
 
-	/* As good as a bad sector, also for root. */
+	/* A directory in its place acts like a bad sector, even for root. */
 	CHECK_INT(mkdir(path, 0700), 0);
 	CHECK_INT(append_one(s, 1, NOON + DAY, "entry=a", "main", 7), 0);
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 7);
@@ -163,7 +163,7 @@ TEST(a_day_that_cannot_be_read_is_missing_in_answers_and_stays_where_it_is)
 		CHECK_INT(stats.days_damaged, 1);
 		CHECK_INT(access(path, F_OK), 0);
 	}
-	/* Back again, it is read. */
+	/* Once it is back, it is read. */
 	CHECK_INT(rmdir(path), 0);
 	CHECK_INT(append_one(s, 2, NOON, "entry=a", "main", 2), 0);
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 9);
@@ -179,7 +179,7 @@ TEST(a_day_that_cannot_be_read_is_missing_in_answers_and_stays_where_it_is)
 TEST(one_bad_day_keeps_no_store_from_opening_and_answers_say_that_it_is_missing)
 {
 	static const struct {
-		off_t at;		/* in the file of the first of two days; -1: it is cut to nothing */
+		off_t at;		/* offset in the file of the first of two days; -1: the file is truncated */
 		const char *bytes;
 		size_t n;
 	} damages[] = { { 0, "T", 1 }, { 60, "\0\0\0\x09", 4 }, { -1, "", 0 }, { 0, "no database", 11 } };
@@ -214,7 +214,7 @@ TEST(one_bad_day_keeps_no_store_from_opening_and_answers_say_that_it_is_missing)
 	}
 }
 
-/* SQLite would wait for somebody to write into the pipe. */
+/* SQLite would block until somebody writes into the pipe. */
 TEST(a_pipe_is_set_aside_and_a_link_to_nowhere_stays_until_it_leads_somewhere)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
@@ -304,7 +304,7 @@ TEST(chunks_of_hours_that_no_day_has_are_no_part_of_the_range_of_a_store)
 	fixture_remove(directory);
 }
 
-/* As a process leaves it that was killed. */
+/* Leaves the change in the log, like a process that was killed. */
 static void tamper_in_log(const char *path, const char *sql)
 {
 	sqlite3 *db;

@@ -1,4 +1,5 @@
-/* test_sqlite_files.c: tests the lock of a SQLite store, and its files: which there are, whose they are, and when they go. */
+/* test_sqlite_files.c: tests the lock of a SQLite store, and its files: their names, owners, and when they are
+ * removed. */
 #include "sqlite_fixture.h"
 #include "sqlite_store.h"
 #include <sys/mman.h>
@@ -175,7 +176,7 @@ TEST(a_query_of_more_stacks_than_its_caller_has_room_for_is_refused)
 	profile_free(p);
 	q.filters = NULL;
 	q.filter_count = 0;
-	q.from_ns = NOON;		/* a part of a day is refused only for what it has */
+	q.from_ns = NOON;		/* a part of a day is refused only for the nodes that it has */
 	CHECK_INT(store_query(s, &q, &p, NULL, &err), 0);
 	CHECK_INT(profile_sum(p, 0), MANY + 1);
 	profile_free(p);
@@ -183,7 +184,7 @@ TEST(a_query_of_more_stacks_than_its_caller_has_room_for_is_refused)
 	fixture_remove(directory);
 }
 
-/* Most senders know no lines: what is stored of theirs is what it was before there were lines. */
+/* Most senders send no lines: their data is stored like before lines existed. */
 TEST(a_day_without_lines_has_no_table_for_them)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
@@ -229,7 +230,7 @@ TEST(batch_ids_are_kept_for_two_days_and_space_is_given_back)
 	CHECK_INT(maintain_at(s, NOON + DAY), 0);
 	CHECK(stat(path, &after) == 0);
 	CHECK(after.st_size < before.st_size / 2);
-	CHECK_INT(append_one(s, 7, NOON, "entry=a", "main", 1), 0);	/* known still */
+	CHECK_INT(append_one(s, 7, NOON, "entry=a", "main", 1), 0);	/* still known */
 	store_close(s);
 	CHECK_INT(utimensat(AT_FDCWD, path, old, 0), 0);
 	s = open_in(directory, false, NULL);
@@ -246,7 +247,7 @@ TEST(batch_ids_are_kept_for_two_days_and_space_is_given_back)
 	fixture_remove(directory);
 }
 
-/* The other process says in `shared` that it is about to let go. */
+/* Forks a reader that sets `shared` just before it releases the lock. */
 static pid_t read_elsewhere(const char *directory, int release_fd, _Atomic int *shared)
 {
 	pid_t pid = fork();

@@ -1,4 +1,5 @@
-/* test_sqlite_runs.c: the file of runs when it is damaged, foreign, killed at or out of disk. */
+/* test_sqlite_runs.c: tests the file of runs when it is damaged, foreign, its writer is killed, or the disk is
+ * full. */
 #include "failing_vfs.h"
 #include "sqlite_runs.h"
 #include "store_fixture.h"
@@ -55,7 +56,7 @@ static size_t count(struct store *s)
 	return n;
 }
 
-/* The profile of a run is whole. */
+/* Tells whether the profile of a run is complete. */
 static bool is_whole(struct store *s, unsigned id, int64_t value)
 {
 	struct store_run run;
@@ -132,7 +133,7 @@ TEST(a_damaged_or_foreign_file_is_set_aside_by_the_daemon_only)
 	CHECK_INT(files_like(directory, ".corrupt-1"), 1);
 	CHECK_INT(add(beside, 2, 5, NULL), 1);
 	CHECK_INT(count(s), 2);
-	/* Removed under our feet. */
+	/* The file is removed while it is open. */
 	CHECK_INT(unlink(path), 0);
 	CHECK_INT(count(s), 0);
 	CHECK_INT(add(s, 3, 5, NULL), 1);
@@ -143,7 +144,7 @@ TEST(a_damaged_or_foreign_file_is_set_aside_by_the_daemon_only)
 	fixture_remove(directory);
 }
 
-/* The ids, those that took longest first, read two at a time. */
+/* Returns the ids sorted by time, longest first, read two at a time. */
 static char *listed_by_wall(struct store *s)
 {
 	struct store_run_query q = { .limit = 2, .order = STORE_RUNS_BY_WALL };
@@ -186,7 +187,7 @@ static int64_t number_in(const char *directory, const char *sql)
 	return value;
 }
 
-/* Whether SQLite would sort all runs for this order, or read them all. */
+/* Tells whether SQLite would sort or read all runs for this order. */
 static bool reads_all(const char *directory, const char *key)
 {
 	_cleanup_(freep) char *path = runs_file_path(directory);
@@ -230,7 +231,7 @@ TEST(each_order_of_a_list_has_its_index)
 	fixture_remove(directory);
 }
 
-/* As Strobe wrote files before lists were sorted by totals. */
+/* Turns the file into one written before lists were sorted by totals. */
 static void make_schema_1(const char *directory)
 {
 	tamper(directory, "DROP INDEX run_by_duration; DROP INDEX run_by_only_source; DROP INDEX run_by_run;"
@@ -363,7 +364,7 @@ TEST(kill_9_of_the_writer_loses_no_run_that_was_acknowledged)
 	fixture_remove(directory);
 }
 
-/* SQLite itself does not wait when the file is to get a log and somebody else is about to write to it. */
+/* SQLite itself does not wait if the file is being switched to WAL while another process is about to write to it. */
 TEST(a_file_being_created_by_another_process_is_awaited)
 {
 	char *directory = fixture_fast_directory(), *path = runs_file_path(directory), ready;
@@ -408,7 +409,7 @@ TEST(several_processes_add_at_once_and_each_run_is_there_once)
 			struct store *own = open_in(directory, true, NULL);
 			int bad = !own;
 
-			/* Half of them are everybody's. */
+			/* Half of the records are shared. */
 			for (unsigned n = 1; n <= 40 && own; n++) {
 				struct err err = { 0 };
 
@@ -432,8 +433,8 @@ TEST(several_processes_add_at_once_and_each_run_is_there_once)
 	fixture_remove(directory);
 }
 
-/* With operation number `fail_at` of its files failing: what was acknowledged is there, whole and once. Returns false
- * once there are not so many operations. */
+/* Adds runs while file operation number `fail_at` fails: acknowledged runs must be complete and exist once. Returns
+ * false once there are fewer operations. */
 static bool live_with_failure(unsigned fail_at, bool forever, int error)
 {
 	char *directory = fixture_fast_directory();

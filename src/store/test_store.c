@@ -356,7 +356,7 @@ TEST(a_redelivered_batch_changes_nothing)
 	CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
 	CHECK_INT(append_one(f.store, 42, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(ask_sum(f.store, NOON, NOON + HOUR), 2);
-	/* Without an id nothing is recognized. */
+	/* Batches without an id are never duplicates. */
 	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
 	CHECK_INT(ask_sum(f.store, NOON, NOON + HOUR), 4);
@@ -384,7 +384,7 @@ TEST(a_batch_over_midnight_is_one_batch)
 	CHECK_INT(stats.batches, 1);
 	CHECK_INT(stats.replays, 1);
 	p = ask(f.store, midnight - DAY, midnight + DAY, NULL, 0, &query_stats);
-	CHECK_INT(query_stats.series, 1);	/* the same one on both days */
+	CHECK_INT(query_stats.series, 1);	/* the same series on both days */
 	CHECK_INT(query_stats.samples, 3);
 	CHECK(p && p->frame_count == 3);
 	profile_free(p);

@@ -33,7 +33,7 @@ struct reader {
 	unsigned wrong;
 };
 
-/* Every batch adds 1 to "a" and 2 to "b" together, so an answer that tears one apart shows. */
+/* Every batch adds 1 to "a" and 2 to "b", so an answer with only a part of a batch is detected. */
 static void *read_on(void *data)
 {
 	struct reader *r = data;
@@ -53,7 +53,7 @@ static void *read_on(void *data)
 	return NULL;
 }
 
-/* Stacks of their own, "main;PREFIXi;leaf" with i + 1 samples; one has 600 frames. */
+/* Appends unique stacks "main;PREFIXi;leaf" with i + 1 samples each; one has 600 frames. */
 static void append_many(struct store *s, int64_t ns, const char *prefix, int count)
 {
 	struct maker *m = maker_new((uint64_t)ns);
@@ -127,7 +127,7 @@ TEST(readers_on_other_threads_see_whole_batches_while_it_is_written_and_compacte
 		maker_free(m);
 		if (i % 20 == 19)
 			CHECK_INT(maintain(f.store, NOON + i * 20 * SECOND + HOUR + 100 * SECOND, 0, 0), 0);
-		/* A thread may get no processor for as long as all of this takes. */
+		/* A thread may not be scheduled for the duration of all this. */
 		while (i == 100 && !atomic_load(&r.asked))
 			usleep(1000);
 	}
@@ -151,7 +151,7 @@ TEST(a_query_of_too_many_stacks_is_pruned_and_says_so)
 	uint32_t pruned;
 	int64_t sum = 0;
 
-	/* 60 nodes on each of two days, of which most are the other one's, too. */
+	/* 60 nodes on each of two days, most of them in both. */
 	for (int day = 0; day < 2; day++) {
 		m = maker_new((uint64_t)day + 1);
 		for (int i = 0; i < 58; i++) {
@@ -172,7 +172,7 @@ TEST(a_query_of_too_many_stacks_is_pruned_and_says_so)
 	CHECK(sum > 0 && sum == query_stats.pruned_samples);
 	profile_free(p);
 
-	q.max_nodes = 65;		/* which is all there are, and the root */
+	q.max_nodes = 65;		/* all nodes, and the root */
 	CHECK_INT(store_query(f.store, &q, &p, &query_stats, NULL), 0);
 	CHECK(!query_stats.pruned && !query_stats.pruned_samples && p->node_count == 65);
 	profile_free(p);

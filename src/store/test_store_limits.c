@@ -4,7 +4,8 @@
 #include "test.h"
 #include <pthread.h>
 
-/* Only SQLite removes less than a day, and sees the disk: the oldest partitions of a ClickHouse go. */
+/* Tells whether limits remove whole days only: SQLite can remove less, and sees the disk; a ClickHouse drops its
+ * oldest partitions. */
 static bool goes_by_days(struct fixture *f)
 {
 	if (is_sqlite(f))
@@ -58,14 +59,14 @@ TEST(the_oldest_days_go_when_the_store_is_too_large_but_never_the_one_being_writ
 
 static void append_some(struct store *s, uint64_t id, int number, int stacks, int64_t ns);
 
-/* A day in each of five months, with stacks of its own. */
+/* Appends a day in each of five months, with unique stacks. */
 static void append_months(struct store *s)
 {
 	for (int i = 0; i < 5; i++)
 		append_some(s, 0, i, 4000, NOON + (i - 4) * 31 * DAY);
 }
 
-/* Far enough from now for ClickHouse to drop names that nobody may be about to use. */
+/* Runs maintenance far enough in the future for ClickHouse to drop names, which nobody can be about to use then. */
 static int maintain_later(struct store *s, int64_t oldest_ns, uint64_t max_bytes)
 {
 	int64_t now = clock_wall_ns() + 2 * DAY;
@@ -94,7 +95,7 @@ TEST(names_that_go_with_a_day_count_as_its_bytes)
 	struct fixture f = open_store();
 	struct store_stats before, after;
 
-	if (is_sqlite(&f)) {		/* its days have names of their own */
+	if (is_sqlite(&f)) {		/* each of its days has its own names */
 		done(&f);
 		return;
 	}
@@ -104,7 +105,7 @@ TEST(names_that_go_with_a_day_count_as_its_bytes)
 	CHECK_INT(maintain(f.store, NOON + HOUR, 0, before.bytes * 9 / 10), 0);
 	store_stats(f.store, &after);
 	CHECK_INT(after.days, 4);
-	/* They are there while another daemon may write samples with them, and then go at once. */
+	/* Names are kept while another daemon may write samples with them, and then dropped at once. */
 	CHECK(after.bytes > before.bytes * 9 / 10);
 	CHECK_INT(maintain_later(f.store, 0, before.bytes * 9 / 10), 0);
 	store_stats(f.store, &after);
@@ -113,7 +114,7 @@ TEST(names_that_go_with_a_day_count_as_its_bytes)
 	done(&f);
 }
 
-/* Two daemons have the same store open; one drops a day to which the other goes on writing. */
+/* Two daemons have the same store open; one drops a day that the other still writes to. */
 TEST(a_day_that_another_daemon_dropped_can_be_written_with_all_its_names)
 {
 	struct fixture f = open_store();
@@ -183,7 +184,7 @@ TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
 		for (unsigned hour = 0; hour < 6; hour++)
 			CHECK((samples_of_hour(f.store, (int)hour) > 0) == (hour >= after.hours_expired));
 		CHECK_INT(samples_of_hour(f.store, 5), newest);
-		/* Whatever the limit is, the newest minute stays, and the day can be written to. */
+		/* Regardless of the limit, the newest minute stays, and the day can be written to. */
 		newest = (uint64_t)ask_sum(f.store, NOON + 6 * HOUR - 60 * SECOND, NOON + 6 * HOUR);
 		CHECK(newest > 0);
 		CHECK_INT(maintain(f.store, NOON + 6 * HOUR, 0, 1), 0);
@@ -198,7 +199,7 @@ TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
 
 static bool with_lines;		/* every second stack has executed lines */
 
-/* A batch of stacks of its own: as many names and nodes as samples, which nothing makes smaller. */
+/* Appends a batch of unique stacks: as many names and nodes as samples, which cannot be made smaller. */
 static void append_some(struct store *s, uint64_t id, int number, int stacks, int64_t ns)
 {
 	struct maker *m = maker_new(id);
@@ -241,7 +242,7 @@ static char *ask_lines(struct store *s, int64_t from_ns, int64_t to_ns)
 	return text;
 }
 
-/* Without printing thousands of stacks when it does not hold. */
+/* Compares without printing thousands of stacks if it fails. */
 static bool has_stacks(struct store *s, int64_t from_ns, int64_t to_ns, const char *expected)
 {
 	char *stacks = ask_lines(s, from_ns, to_ns);
@@ -280,7 +281,7 @@ static void check_stacks_go(void)
 	CHECK_INT(labels.items[1].value_count, 3 * (6 - after.hours_expired));
 	store_labels_done(&labels);
 
-	/* Stacks that went come again, before and after a restart. */
+	/* Removed stacks can be stored again, before and after a restart. */
 	for (int hour = 6; hour < 8; hour++) {
 		for (int i = 0; i < 30; i++)
 			append_unique(f.store, 0, i, NOON + hour * HOUR + i * 120 * SECOND);
@@ -335,7 +336,7 @@ TEST(when_one_hour_is_too_large_its_beginning_goes_and_its_newest_minute_stays)
 	}
 }
 
-/* Appends stacks of hours that are being removed, until it is told to stop. */
+/* Appends stacks to hours that are being removed, until it is stopped. */
 struct appender {
 	struct store *store;
 	_Atomic int rounds;
@@ -370,7 +371,7 @@ TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
 	CHECK_INT(maintain(f.store, NOON + 6 * HOUR, 0, 0), 0);
 	store_stats(f.store, &stats);
 	CHECK_INT(pthread_create(&thread, NULL, append_old_stacks, &a), 0);
-	/* Hour by hour, so that the appender comes in at another moment each time. */
+	/* Removes hour by hour, so that the appender is at another point each time. */
 	for (int i = 0; i < 50 && stats.hours_expired < 3; i++) {
 		int seen = a.rounds;
 

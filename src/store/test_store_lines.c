@@ -1,4 +1,4 @@
-/* test_store_lines.c: promises of every store about executed lines. */
+/* test_store_lines.c: tests the guarantees of every store for executed lines. */
 #include "conformance.h"
 #include "test.h"
 
@@ -26,7 +26,8 @@ static char *ask_lines(struct store *s)
 #define LINES		"main 1,main@20;f@9 3,main@21 4,main@21;f@8 10,main@21;f@9 2,main@4000000000 7"
 #define FUNCTIONS	"main 12,main;f 15"
 
-/* Lines below that of the definition, which is 7, and far above; with lines and without; the same stack in two batches. */
+/* Lines before the definition's, which is 7, and far after it; with and without lines; the same stack in two
+ * batches. */
 static void fill(struct fixture *f, bool reopening)
 {
 	CHECK_INT(append_one(f->store, 1, NOON, "entry=a", "main@20;f@9", 3), 0);
@@ -88,7 +89,7 @@ TEST(compaction_keeps_them)
 	done(&f);
 }
 
-/* One stack by function may be many by line; those are what a limit counts. */
+/* One stack by function may be many by line, and the limit counts those. */
 TEST(a_query_that_is_pruned_keeps_the_lines_that_took_most)
 {
 	const struct store_query q = { .to_ns = INT64_MAX, .lines = true, .max_nodes = 20 };

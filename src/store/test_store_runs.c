@@ -3,7 +3,7 @@
 #include "edges.h"
 #include "test.h"
 
-/* A run as a traced request sends it; `labels` name it. */
+/* Creates a run like that of a traced request; `labels` name it. */
 static struct profile *a_run(const char *labels, int64_t start_ns, int64_t wall_ns, int64_t memory)
 {
 	struct profile *p = profile_new();
@@ -46,7 +46,7 @@ static int add_one_run(struct store *s, const char *labels, int64_t start_ns)
 	return add_profile(s, a_run(labels, start_ns, SECOND, 100), start_ns ? start_ns : NOON).result;
 }
 
-/* "b/2 a/1 ": what a list has, in its order. The caller frees. */
+/* Returns the runs of a list, in order: "b/2 a/1 ". The caller frees. */
 static char *listed(struct store *s, struct store_run_query q)
 {
 	struct store_runs runs;
@@ -146,7 +146,7 @@ TEST(a_run_keeps_its_edges_and_the_same_edges_are_the_same_run)
 	struct store_run run;
 
 	p->edges = edges_of(p, &all);
-	p->edges->nodes[1].self[1] += 5;	/* a value that the tree does not have */
+	p->edges->nodes[1].self[1] += 5;	/* a value that is missing in the tree */
 	p->estimated = true;
 	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
 	reopen(&f);
@@ -179,7 +179,7 @@ TEST(a_run_without_a_name_gets_one)
 	CHECK(!strncmp(one.id, "20251121-120000-", 16));
 	CHECK(strcmp(one.id, two.id) != 0);
 	CHECK_INT(store_get_run(f.store, "default", one.id, NULL, &run, &p, NULL), 0);
-	/* Its time is not known, so it ended when it was stored. */
+	/* Its start is unknown, so it ended when it was stored. */
 	CHECK_INT(run.start_ns, NOON - SECOND);
 	CHECK_INT(run.duration_ns, SECOND);
 	CHECK(run.url == NULL && run.name == NULL);
@@ -194,7 +194,7 @@ TEST(the_same_run_again_changes_nothing_and_another_one_of_its_name_is_refused)
 	struct store_new_run r;
 
 	CHECK_INT(add_profile(f.store, a_run("source=a,id=1", 0, SECOND, 5), NOON).result, 1);
-	/* Also later: when it was stored is no part of it. */
+	/* Also at a later time: when it was stored is not part of its identity. */
 	CHECK_INT(add_profile(f.store, a_run("source=a,id=1", 0, SECOND, 5), NOON + DAY).result, 0);
 	r = add_profile(f.store, a_run("source=a,id=1", 0, SECOND, 6), NOON);
 	CHECK_INT(r.result, -EEXIST);
@@ -295,7 +295,7 @@ TEST(a_long_list_is_read_piece_by_piece_also_when_runs_started_at_one_moment)
 	done(&f);
 }
 
-/* Four runs, two of them equal in nearly all; the third one has no times and no memory. */
+/* Adds four runs, two of them nearly equal; the third one has no times and no memory. */
 static void add_runs_to_sort(struct store *s)
 {
 	struct profile *p = profile_new();
@@ -311,7 +311,7 @@ static void add_runs_to_sort(struct store *s)
 	add_profile(s, a_run("source=a,id=2,url=/b?x=1", NOON + 3 * SECOND, 5 * SECOND, -20), NOON);
 }
 
-/* The list read with one run at a time. The caller frees. */
+/* Reads the list one run at a time. The caller frees. */
 static char *listed_piecemeal(struct store *s, struct store_run_query q)
 {
 	char after[STORE_RUNS_NEXT] = "";
@@ -448,7 +448,7 @@ TEST(runs_above_the_limits_of_age_count_and_size_are_removed_oldest_stored_first
 	struct store_stats stats;
 	char labels[40];
 
-	/* Stored in this order, however long ago they ran. */
+	/* They expire in the order in which they were stored, no matter how long ago they ran. */
 	for (int i = 0; i < 6; i++) {
 		snprintf(labels, sizeof(labels), "source=%s,id=%d", i % 2 ? "odd" : "even", i);
 		CHECK_INT(add_profile(f.store, a_run(labels, NOON - i * HOUR, SECOND, 0), NOON + i * HOUR).result, 1);
@@ -492,7 +492,7 @@ TEST(a_thousand_runs_expire_and_their_room_is_used_again)
 	CHECK_INT(maintain_runs(f.store, NOON, 0, 3, 0), 0);
 	store_stats(f.store, &after);
 	CHECK_INT(after.runs, 3);
-	CHECK(!is_sqlite(&f) || after.bytes < before.bytes / 2);	/* a ClickHouse counts and frees it later */
+	CHECK(!is_sqlite(&f) || after.bytes < before.bytes / 2);	/* a ClickHouse frees it later */
 	profile_free(p);
 	done(&f);
 }
@@ -517,7 +517,7 @@ TEST(a_run_of_a_stack_two_hundred_thousand_frames_deep_is_kept)
 	done(&f);
 }
 
-/* main() calls f0, f1, …, f<n> for a second each and for two the last one; `text` is a part of each name. */
+/* main() calls f0, f1, …, f<n> for a second each, except two for the last one; each name contains `text`. */
 static struct profile *a_wide_run(const char *labels, uint32_t n, const char *text)
 {
 	struct profile *p = a_run(labels, NOON, SECOND, 1);
@@ -574,7 +574,7 @@ TEST(a_run_in_several_messages_is_pruned_to_what_there_is_room_for)
 	struct fixture f = open_store();
 	char *text = calloc(1, 60001);
 
-	/* 1,500 names of 60 kB are more than one message may have; what has two seconds is in the last one. */
+	/* 1,500 names of 60 kB do not fit into one message; the function with two seconds is in the last one. */
 	memset(text, 'n', 60000);
 	CHECK_INT(add_profile(f.store, a_wide_run("source=wide,id=1", 1500, text), NOON).result, 1);
 	check_pruned(f.store, &few, 1500);

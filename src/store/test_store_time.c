@@ -2,7 +2,7 @@
 #include "conformance.h"
 #include "test.h"
 
-/* A few thousand samples of many stacks, series and buckets, the same every time. */
+/* Appends a few thousand samples of many stacks, series and buckets, always the same. */
 static void fill(struct store *s, int64_t from_ns, int hours, unsigned seed)
 {
 	uint64_t r = 88172645463325252ull + seed;
@@ -27,7 +27,7 @@ static void fill(struct store *s, int64_t from_ns, int hours, unsigned seed)
 	}
 }
 
-/* Everything that can be asked about three hours, as one text. */
+/* Returns the answers to all queries about three hours, as one text. */
 static char *all_answers(struct store *s, int64_t from_ns)
 {
 	static const struct label_filter filters[] = { { "host", "h1", LABEL_IS }, { "entry", "e", LABEL_IS_PREFIX } };
@@ -72,7 +72,7 @@ TEST(compaction_changes_no_answer)
 	fill(f.store, NOON, 3, 1);
 	before = all_answers(f.store, NOON);
 	CHECK(strlen(before) > 1000);
-	/* In the middle of the second hour only the first is compacted. */
+	/* In the middle of the second hour, only the first is compacted. */
 	CHECK_INT(maintain(f.store, NOON + HOUR + HOUR / 2, 0, 0), 0);
 	store_stats(f.store, &stats);
 	CHECK_INT(stats.compactions, is_sqlite(&f) ? 1 : 0);
@@ -146,7 +146,7 @@ struct taken {
 	int64_t from_ns;
 };
 
-/* "a wall_ns 0:10 2:20": the label entry, a column, and steps with their sums. */
+/* Formats "a wall_ns 0:10 2:20": the label entry, a column, and steps with their sums. */
 static void take_sums(void *data, struct store_series *s, int64_t from_ns, const int64_t *values, size_t count)
 {
 	struct taken *t = data;
@@ -193,7 +193,7 @@ TEST(sums_are_those_of_each_series_and_step)
 	q.filters = &a;
 	q.filter_count = 1;
 	CHECK_INT(store_sums(f.store, &q, 60 * SECOND, take_sums, &t, &err), 0);
-	/* Each bucket may come by itself before the hour is compacted; all come together afterwards. */
+	/* Buckets may come one by one before the hour is compacted; afterwards all come together. */
 	if (is_sqlite(&f)) {
 		CHECK(strstr(t.text.data, "a samples count 0:3\na wall_ns nanoseconds 0:30000000\n") != NULL);
 		CHECK(strstr(t.text.data, "a samples count 0:4\n") != NULL);

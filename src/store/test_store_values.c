@@ -1,4 +1,5 @@
-/* test_store_values.c: tests that every store returns the values of one column as the profile has them, by the same stacks. */
+/* test_store_values.c: tests that every store returns the values of one column equal to the profile's, for the same
+ * stacks. */
 #include "conformance.h"
 #include "test.h"
 
@@ -31,7 +32,7 @@ static void check_column(struct store *s, const struct store_query *q, const str
 	free(expected);
 }
 
-/* ClickHouse has no quicker way to the values of one column than the whole profile, so few columns are enough there. */
+/* ClickHouse reads the values of one column no faster than the whole profile, so a few columns are enough there. */
 static void check(struct store *s, const struct store_query *q)
 {
 	static const char *const columns[] = { "samples", "wall_ns", "nothing", "cpu_ns", "bytes" };

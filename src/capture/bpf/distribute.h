@@ -15,7 +15,7 @@ struct {
 	__type(value, struct distribution);
 } distributions SEC(".maps");
 
-/* One time, or `weight` of them. */
+/* Adds one time, or `weight` of them. */
 static __always_inline void distribute(u64 ns, u64 weight)
 {
 	u32 zero = 0;

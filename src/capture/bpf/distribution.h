@@ -7,8 +7,8 @@
 #include "file_event.h"
 #include "user_memory.h"
 
-/* Sum, least and most are in nanoseconds, the histogram is by microseconds: bucket 0 has what took less than one, bucket i
- * what took 2^(i-1) to 2^i - 1. */
+/* Sum, least and most are in nanoseconds. The histogram counts microseconds: bucket 0 is for times below one, bucket
+ * i for 2^(i-1) to 2^i - 1. */
 struct distribution {
 	u64 count, sum, min, max;
 	u64 buckets[HISTOGRAM_BUCKETS];

@@ -1,8 +1,8 @@
 /* event.h: the seam between the BPF programs and the daemon: shared structs, compiled by both compilers.
  *
- * All structs have fixed sizes and no hidden padding. Settings go in once, before the programs are loaded. Counts come
- * from two tables that alternate (`counts`), and what has a long description (a stack, a function, a binary) comes
- * once, as an event in the ring buffer. The event is written before the first count that refers to it.
+ * All structs have fixed sizes and no hidden padding. Settings are written once, before the programs are loaded.
+ * Counts are in two tables that alternate (`counts`). Anything with a long description (a stack, a function, a
+ * binary) is sent once, as an event in the ring buffer. The event is written before the first count that refers to it.
  */
 #ifndef CAPTURE_BPF_EVENT_H
 #define CAPTURE_BPF_EVENT_H
@@ -18,11 +18,11 @@ typedef __u64 u64;
 typedef __s64 s64;
 #endif
 
-#define PHP_DEPTH		256u	/* PHP frames of one stack, a power of 2; the root's side is cut */
+#define PHP_DEPTH		256u	/* PHP frames per stack, a power of 2; deeper stacks lose the root's side */
 #define KERNEL_DEPTH		64u	/* frames of the kernel, a power of 2 */
 #define NATIVE_DEPTH		128u	/* native frames, the same */
 #define COUNT_ENTRIES		16384u	/* in each of the two tables */
-#define CGROUPS_MAX		16u	/* that can be chosen */
+#define CGROUPS_MAX		16u	/* limit of selected control groups */
 
 #define NAME_SIZE		256u	/* bytes of a function's or a class' name, with its NUL */
 #define FILE_SIZE		512u
@@ -30,7 +30,7 @@ typedef __s64 s64;
 
 /* --- a PHP binary, as the programs need it */
 
-/* Byte offsets inside PHP's structs. Each is below 256, as are those of `function_bytes`, but for the first. */
+/* Byte offsets inside PHP's structs. Each is below 256, and so are those in `function_bytes` except the first. */
 struct php_layout {
 	u16 current_execute_data;	/* in executor_globals */
 	u16 opline, func, type_info, prev;	/* in zend_execute_data */
@@ -43,44 +43,44 @@ struct php_layout {
 	u16 generator_execute_data, generator_parent;	/* in zend_generator, node.parent; 0: not known */
 	u16 request_method, path_translated;	/* in sapi_globals */
 	u16 pad;
-	u32 immutable;			/* the bit of fn_flags that opcache's shared code has */
-	u32 call_top;			/* the bit of type_info of a frame that C code called */
+	u32 immutable;			/* the bit of fn_flags for opcache's shared code */
+	u32 call_top;			/* the bit of type_info for frames called from C code */
 };
 
 #include "perl_layout.h"
 
-/* Names an executable file; the same file has the same one wherever it is mounted. */
+/* Identifies an executable file, wherever it is mounted. */
 struct binary_key {
-	u32 dev;			/* as the kernel has it: major << 20 | minor */
+	u32 dev;			/* in the kernel's format: major << 20 | minor */
 	u32 pad;
 	u64 inode, size;
 };
 
 enum binary_kind {
-	BINARY_OTHER,			/* nothing that is sampled */
+	BINARY_OTHER,			/* not sampled */
 	BINARY_PHP,
 	BINARY_PERL,
-	BINARY_HOST,			/* may load libphp: `hosted` says where, by process */
+	BINARY_HOST,			/* may load libphp; `hosted` has its location, by process */
 };
 
-/* Addresses are those of the ELF file. */
+/* Addresses are those in the ELF file. */
 struct binary {
 	u32 kind;
 	u16 zts, hybrid;		/* thread-safe build; the interpreter keeps opline and frame in registers */
 	u32 fpm, pad;
 	u64 text;			/* address of the first executable segment, which the kernel knows as start_code */
-	u64 executor_globals;		/* ZTS: of executor_globals_offset */
+	u64 executor_globals;		/* ZTS: address of executor_globals_offset */
 	u64 sapi_globals;		/* the same */
-	s64 tls_offset;			/* ZTS: where, relative to the thread pointer, the pointer to the globals is */
-	u64 tls_slot;			/* ZTS: not 0: where the process has that number; only libraries do */
+	s64 tls_offset;			/* ZTS: offset from the thread pointer to the pointer to the globals */
+	u64 tls_slot;			/* ZTS: if not 0, where the process has that offset; only in libraries */
 	u64 execute_ex, execute_ex_end;	/* the interpreter's code */
 	struct php_layout layout;
 	struct perl_place perl;		/* BINARY_PERL: this, kind and text */
 };
 
-/* PHP as a library in a process. */
+/* PHP loaded as a library into a process. */
 struct hosted_php {
-	u64 start_ticks;		/* start of the process; another one may get its number */
+	u64 start_ticks;		/* start of the process, since its number may be reused */
 	u64 bias;			/* added to the file's addresses */
 	struct binary binary;
 };
@@ -97,17 +97,17 @@ enum target_kind {
 struct sampler_settings {
 	u32 target;			/* enum target_kind */
 	u32 pid_namespace;		/* inode of the caller's pid namespace; 0: the first one */
-	u64 boottime_offset_ns;		/* in the caller's time namespace, in which /proc tells when a process started */
+	u64 boottime_offset_ns;		/* in the caller's time namespace, which /proc uses for start times */
 	u64 period_ns;			/* between on-CPU samples */
-	u64 min_ns;			/* shorter off-CPU intervals are counted, not kept */
-	u8 kernel, native;		/* record those frames, too */
+	u64 min_ns;			/* shorter off-CPU intervals are counted, but not recorded */
+	u8 kernel, native;		/* also record those frames */
 	u8 idle;			/* keep waits without a PHP frame */
-	u8 per_process;			/* count processes apart */
-	u8 requests;			/* count scripts and methods apart */
-	u8 has_loop;			/* bpf_loop is there (5.17) */
-	u8 has_task_registers;		/* bpf_task_pt_regs is there (5.15) */
-	u8 has_task_pointer;		/* bpf_get_current_task_btf is there (5.11) */
-	u8 ask_programs;		/* whether a process that begins a program is a target: user space knows */
+	u8 per_process;			/* count processes separately */
+	u8 requests;			/* count scripts and methods separately */
+	u8 has_loop;			/* the kernel has bpf_loop (5.17) */
+	u8 has_task_registers;		/* the kernel has bpf_task_pt_regs (5.15) */
+	u8 has_task_pointer;		/* the kernel has bpf_get_current_task_btf (5.11) */
+	u8 ask_programs;		/* ask user space whether a process that starts a program is a target */
 	u8 languages;			/* bits 1 << BINARY_PHP, 1 << BINARY_PERL */
 };
 
@@ -123,9 +123,9 @@ enum event_type {
 	EVENT_PROCESS,			/* first sample of a process */
 	EVENT_HOST,			/* a process that may have loaded libphp */
 	EVENT_SLEEPER,			/* a thread that slept when the recording began */
-	EVENT_LAYOUT,			/* a process whose mapped files are not known */
+	EVENT_LAYOUT,			/* a process whose mapped files are unknown */
 	EVENT_NATIVE_STACK,
-	EVENT_PROGRAM,			/* a process has begun a program; a struct process_event, too */
+	EVENT_PROGRAM,			/* a process has started a program; a struct process_event, too */
 	EVENT_FILE = 32,		/* file_event.h */
 };
 
@@ -135,7 +135,7 @@ struct binary_event {
 	struct binary_key key;
 };
 
-/* Also EVENT_HOST and EVENT_PROGRAM. */
+/* Also used for EVENT_HOST and EVENT_PROGRAM. */
 struct process_event {
 	u32 type, pid;
 	u64 start_ticks;
@@ -143,32 +143,32 @@ struct process_event {
 	char comm[16];
 };
 
-/* Both numbers of the thread: in the first pid namespace, and in the caller's (0: not visible there). */
+/* The thread's number, in the first pid namespace and in the caller's (0: not visible there). */
 struct sleeper_event {
 	u32 type, pid;
 	u64 start_ticks;
 	u32 tid, visible_tid, tgid;
 	u32 runs_interpreter;		/* whether PHP or Perl may run in it */
 	u64 thread;			/* its thread pointer */
-	u64 switches;			/* away from the CPU, so far: it has not run since while they stay the same */
+	u64 switches;			/* how often it left the CPU so far; unchanged means that it has not run since */
 	u64 kernel;			/* id of the kernel's stack */
-	u64 bias;			/* load bias of the PHP in it */
+	u64 bias;			/* load bias of its PHP */
 	u64 executable_pages;		/* mapped */
-	u64 ip, sp, fp, bx, link;	/* in user mode; 0 where they are not known */
+	u64 ip, sp, fp, bx, link;	/* in user mode; 0 if unknown */
 	struct binary binary;
 };
 
 #define FUNCTION_WORDS	14u		/* words of zend_internal_function: its handler is among them in every version */
 
-/* A string that could not be read has size 0; one that was cut has a greater size than fits. */
+/* The size of a string is 0 if it could not be read; a truncated string has a size larger than fits. */
 struct function_event {
-	u32 type, kind;			/* as zend_function.type, or enum perl_kind */
+	u32 type, kind;			/* zend_function.type, or enum perl_kind */
 	u64 id;
 	u32 line_start, unreadable;	/* number of unreadable strings */
 	u32 name_size, class_size, file_size;
-	u32 tgid;			/* process in which it was seen, in the first pid namespace; 0: unknown */
+	u32 tgid;			/* process that was running it, in the first pid namespace; 0: unknown */
 	u64 start_ticks;
-	u64 words[FUNCTION_WORDS];	/* a function written in C: the struct from its start; 0 where it could not be read */
+	u64 words[FUNCTION_WORDS];	/* functions written in C: the start of the struct; 0 if unreadable */
 	char name[NAME_SIZE], scope[NAME_SIZE], file[FILE_SIZE];
 };
 
@@ -177,23 +177,23 @@ enum perl_kind {
 	PERL_SUB = 32,
 	PERL_FORMAT,
 	PERL_EVAL,			/* a block or a string */
-	PERL_REQUIRE,			/* `name` is the file that it looks for */
+	PERL_REQUIRE,			/* `name` is the file to be loaded */
 	PERL_FILE,			/* outside of subs: the program, or a file that is being required */
 };
 
-/* Frames without a function of their own. Real ids are hashes; these are never among them. */
+/* Ids of frames without a function of their own. Real ids are hashes, and never one of these. */
 #define FUNCTION_UNKNOWN	1ull	/* "[unknown php]" */
 #define FUNCTION_TRUNCATED	2ull	/* "[truncated]" */
 #define FUNCTION_UNKNOWN_PERL	3ull	/* "[unknown perl]" */
 #define FUNCTION_SPECIAL	16ull
 
-#define FRAME_TOP		1u	/* C code called it: the interpreter's own frame begins here */
-#define FRAME_DELEGATE		2u	/* a generator that waits in `yield from`; neighbors with it come root first */
-#define FRAME_RESUMES		4u	/* it runs a fiber, in which the next frame is */
+#define FRAME_TOP		1u	/* called from C code: a frame of the interpreter begins here */
+#define FRAME_DELEGATE		2u	/* a generator that waits in `yield from`; adjacent ones are root first */
+#define FRAME_RESUMES		4u	/* resumes a fiber; the next frame is in it */
 
 struct php_frame {
 	u64 function;
-	u32 line;			/* that runs, or from which the next frame was called; 0: no PHP code */
+	u32 line;			/* executed line, or that of the call; 0: no PHP code */
 	u32 flags;
 };
 
@@ -209,9 +209,9 @@ struct kernel_stack_event {
 	u64 frames[KERNEL_DEPTH];	/* leaf first */
 };
 
-/* Why a walk of native frames ended. */
+/* The reason why a walk of native frames ended. */
 enum native_end {
-	NATIVE_MORE,			/* it did not */
+	NATIVE_MORE,			/* the walk has not ended */
 	NATIVE_OUTERMOST,		/* complete */
 	NATIVE_TOO_DEEP,
 	NATIVE_NO_RANGE,		/* an address outside of all known mappings */
@@ -231,7 +231,7 @@ struct native_stack_event {
 struct layout_event {
 	u32 type, pid;			/* in the caller's pid namespace; 0: not visible there */
 	u64 start_ticks;
-	u64 executable_pages;		/* mapped when it was requested */
+	u64 executable_pages;		/* number when the layout was requested */
 	u32 tgid, pad;			/* in the first pid namespace */
 };
 
@@ -251,7 +251,7 @@ enum sample_kind {
 	SAMPLE_KINDS
 };
 
-/* A process is its number, in the first pid namespace, and the time when it started. */
+/* Identifies a process by its number, in the first pid namespace, and its start time. */
 #define PROCESS_KEY(tgid, start_ticks)	((u64)(u32)(start_ticks) << 32 | (tgid))
 
 struct count_key {
@@ -264,27 +264,27 @@ struct count {
 	u64 samples, ns;
 };
 
-/* A thread that is off CPU now, by tid in the first pid namespace. */
+/* A thread that is currently off CPU, by tid in the first pid namespace. */
 struct waiting {
 	struct count_key key;
-	u64 since_ns, woken_ns;		/* monotonic; woken 0: it still waits for something */
-	u32 weight;			/* switches that this one represents */
+	u64 since_ns, woken_ns;		/* monotonic; woken_ns 0: still blocked */
+	u32 weight;			/* number of switches that this one represents */
 	u32 preempted;
 };
 
-/* The fate of ticks and switches. Numbers of `counters`. */
+/* Results of ticks and switches: indexes of `counters`. */
 enum counter {
 	COUNTER_TICKS,			/* ticks of the sampling clock, on all CPUs */
 	COUNTER_TICKS_IDLE,		/* found no process on the CPU */
-	COUNTER_TICKS_OTHER,		/* found one that is no target, or no PHP */
+	COUNTER_TICKS_OTHER,		/* found one that is not a target, or runs no PHP */
 	COUNTER_SAMPLES,		/* on CPU, kept */
-	COUNTER_SWITCHES,		/* switches of targets, away from the CPU */
+	COUNTER_SWITCHES,		/* targets leaving the CPU */
 	COUNTER_SWITCHES_IDLE,		/* left out: no PHP frame, and `idle` was not set */
 	COUNTER_SWITCHES_SHORT,		/* left out: shorter than the minimum */
-	COUNTER_SWITCHES_SKIPPED,	/* skipped: others count for them */
-	COUNTER_FILE_OTHER_KINDS,	/* calls left out: of sockets, pipes, and files without a name */
-	COUNTER_FILE_NOT_OPEN,		/* calls left out: of a number that no open file has */
-	COUNTER_FILE_BEGUN_BEFORE,	/* calls left out: they had begun before the recording */
+	COUNTER_SWITCHES_SKIPPED,	/* skipped: represented by others */
+	COUNTER_FILE_OTHER_KINDS,	/* calls left out: on sockets, pipes, and files without a name */
+	COUNTER_FILE_NOT_OPEN,		/* calls left out: on a number that is not an open file */
+	COUNTER_FILE_BEGUN_BEFORE,	/* calls left out: begun before the recording */
 	COUNTER_FILE_SHORT,		/* calls left out: shorter than the minimum */
 	COUNTER_FILE_CUT,		/* names longer than FILE_PATH_SIZE */
 	COUNTER_NO_FRAMES,		/* samples of PHP outside of any function */
@@ -299,11 +299,11 @@ enum counter {
 	COUNTER_NATIVE_UNKNOWN,		/* samples whose process was not known yet */
 	COUNTER_NATIVE_NO_REGISTERS,	/* samples in the kernel, before 5.15 */
 	COUNTER_NATIVE_TRUNCATED,	/* stacks deeper than NATIVE_DEPTH */
-	COUNTER_NATIVE_INCOMPLETE,	/* stacks whose walk ended at a frame that cannot be left */
+	COUNTER_NATIVE_INCOMPLETE,	/* stacks whose walk ended at a frame that cannot be unwound */
 	COUNTER_LOST_TABLE,		/* samples lost: the table of counts was full, or busy */
 	COUNTER_LOST_WAITING,		/* waits lost: too many threads */
 	COUNTER_LOST_RETURNS,		/* waits that ended unseen: the kernel did not report the switch back */
-	COUNTER_LOST_EVENTS,		/* the ring buffer was full; tried again with the next sample */
+	COUNTER_LOST_EVENTS,		/* the ring buffer was full; retried with the next sample */
 	COUNTERS
 };
 

@@ -1,6 +1,6 @@
 /* file_event.h: the structs shared by the programs for file I/O (file_io.h) and the daemon: part of the seam event.h.
  *
- * A file comes once, as EVENT_FILE; calls are counted under its id, in two tables of their own that take turns.
+ * A file is described once, by an EVENT_FILE; calls are counted under its id, in two separate tables that alternate.
  */
 #ifndef CAPTURE_BPF_FILE_EVENT_H
 #define CAPTURE_BPF_FILE_EVENT_H
@@ -24,10 +24,10 @@ enum file_operation {
 
 /* The arguments of a system call that name the file. */
 enum file_form {
-	FORM_NONE,			/* no system call that is recorded */
-	FORM_FD,			/* the first is an open file */
+	FORM_NONE,			/* not recorded */
+	FORM_FD,			/* the first is a file descriptor */
 	FORM_PATH,			/* the first is a path */
-	FORM_AT,			/* an open directory and a path */
+	FORM_AT,			/* a directory's descriptor and a path */
 	FORM_TO_FROM,			/* sendfile(to, from): reads the second, writes the first */
 	FORM_FROM_TO,			/* copy_file_range(from, offset, to) */
 };
@@ -51,17 +51,17 @@ enum file_kind {
 };
 
 #define FILE_DELETED		1u
-#define FILE_UNREACHABLE	2u	/* outside of the process' root directory */
-#define FILE_CUT		4u	/* the path's begin is missing */
-#define FILE_UNREADABLE		8u	/* the name that the program gave could not be read */
+#define FILE_UNREACHABLE	2u	/* outside the process' root directory */
+#define FILE_CUT		4u	/* the beginning of the path is missing */
+#define FILE_UNREADABLE		8u	/* the name given by the program could not be read */
 
-/* Names of directories, leaf first, each with a NUL; behind them the name as the program gave it, below that directory
- * unless it begins with a slash. Only `names_size + given_size` bytes of `text` are sent. */
+/* Names of directories, leaf first, each with a NUL, followed by the name as the program gave it, which is relative
+ * to that directory unless it begins with a slash. Only `names_size + given_size` bytes of `text` are sent. */
 struct file_event {
 	u32 type, kind;
 	u64 id;
 	u32 flags, family;		/* family: of a socket */
-	u32 names_size, given_size;	/* given_size counts its NUL; 0: the program gave a number */
+	u32 names_size, given_size;	/* given_size includes the NUL; 0: the program used a descriptor */
 	char text[2 * FILE_PATH_SIZE + FILE_PATH_SIZE];
 };
 

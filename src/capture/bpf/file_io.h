@@ -1,8 +1,8 @@
-/* file_io.h: the programs that record file I/O: the begin and the end of a system call.
+/* file_io.h: the programs that record file I/O: at the start and the end of a system call.
  *
- * Every system call of the machine passes here while they are attached, so they are loaded in this mode only, and most
- * calls end at the first test. All that takes time is done at the end: the process still waits for its call, so its stack
- * is that of the call, and the time that this takes is not the call's.
+ * While they are attached they run for every system call of the machine, so they are only loaded in this mode, and
+ * return at the first test for most calls. All expensive work is done at the end: the process is still in its call,
+ * so its stack is that of the call, and the work is not measured as part of the call.
  */
 #ifndef CAPTURE_BPF_FILE_IO_H
 #define CAPTURE_BPF_FILE_IO_H
@@ -18,7 +18,7 @@ struct begun_call {
 	u32 number, pad;
 };
 
-/* By thread, so calls of several threads are apart. Threads may end within a call; the table forgets the oldest. */
+/* Keyed by thread, to separate calls of several threads. A thread may end within a call; the table evicts the oldest. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct begun_call);
 } begun_calls SEC(".maps");
 
-/* As `counts` in maps.h. */
+/* Like `counts` in maps.h. */
 struct file_count_table {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILE_COUNT_ENTRIES);
@@ -43,7 +43,7 @@ struct {
 	__array(values, struct file_count_table);
 } file_counts SEC(".maps") = { .values = { &first_file_counts } };
 
-/* Each member is read as the volatile that it is: compilers take a constant whose address is cast for the zeros that it begins with. */
+/* Reads each member as volatile: otherwise, compilers would use the zeros that the constant is initialized with. */
 static __always_inline struct file_call call_of(u64 number)
 {
 	u64 i = number & (SYSTEM_CALLS - 1);
@@ -97,7 +97,7 @@ static __always_inline void add_call(const struct file_key *key, const struct fi
 	if (!there && bpf_map_update_elem(table, key, c, BPF_NOEXIST) == 0)
 		return;
 	if (!there)
-		there = bpf_map_lookup_elem(table, key);	/* another CPU was first */
+		there = bpf_map_lookup_elem(table, key);	/* another CPU was faster */
 	if (!there) {
 		count(COUNTER_LOST_TABLE, c->calls);
 		return;
@@ -108,7 +108,7 @@ static __always_inline void add_call(const struct file_key *key, const struct fi
 	__sync_fetch_and_add(&there->ns, c->ns);
 }
 
-/* The file that the call refers to, or reads if it has two. */
+/* Finds the file that the call refers to, or reads from if it has two. */
 static __always_inline void find_file(const struct begun_call *c, struct file_call call, long result)
 {
 	if (call.operation == FILE_OPEN && result >= 0)
@@ -149,7 +149,7 @@ static __always_inline void end_call(void *ctx, struct task_struct *task, const 
 	add_call(&key, &n);
 	if (call.form != FORM_TO_FROM && call.form != FORM_FROM_TO)
 		return;
-	/* The same bytes go into another file; the time counts once. */
+	/* The same bytes are written to another file; the time counts only once. */
 	key.operation = FILE_WRITE;
 	file_by_number(c->args[call.form == FORM_TO_FROM ? 0 : 2]);
 	key.file = s->event.id;

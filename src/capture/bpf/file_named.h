@@ -1,8 +1,10 @@
-/* file_named.h: identifies the file of a system call, as the process sees it: an id, and once the names of its path.
+/* file_named.h: identifies the file of a system call, as the process sees it: by an id, and by the names of its path,
+ * reported once.
  *
- * bpf_d_path is for programs that many kernels do not allow, so the directories are walked here, from the file up to the
- * process' root and across mounts. The id is made of the entries that are passed and of the hashes that the kernel keeps of
- * their names: a file that is renamed or deleted gets another id, and its names are copied only when an id is new.
+ * bpf_d_path only works in program types that many kernels do not allow, so the directories are walked here, from the
+ * file up to the process' root and across mounts. The id is computed from the directory entries on the way and the
+ * hashes that the kernel keeps of their names: a file that is renamed or deleted gets another id. Names are copied
+ * only when an id is new.
  */
 #ifndef CAPTURE_BPF_FILE_NAMED_H
 #define CAPTURE_BPF_FILE_NAMED_H
@@ -11,10 +13,10 @@
 #include "file_types.h"
 #include "record_stack.h"
 
-#define PATH_STEPS	2304u		/* in one walk: 2,048 directories fit in a path, and mounts are steps, too */
+#define PATH_STEPS	2304u		/* per walk: a path has at most 2,048 directories, and mounts are steps, too */
 
 struct path_walk {
-	u64 dentry, mount;		/* its place; mount is a struct mount */
+	u64 dentry, mount;		/* its location; mount is a struct mount */
 	u64 root_dentry, root_mount;	/* root directory of the process */
 	u64 id;
 	u32 flags;			/* FILE_UNREACHABLE, FILE_CUT */
@@ -25,7 +27,7 @@ struct path_walk {
 
 struct file_scratch {
 	struct path_walk walk;
-	struct path from;		/* start of the walk */
+	struct path from;		/* where the walk starts */
 	u64 given_id;			/* id of the name in `given`, while it is computed */
 	u64 given_size;
 	char given[FILE_PATH_SIZE];
@@ -51,7 +53,7 @@ static __always_inline u64 mount_of(struct vfsmount *mnt)
 	return (u64)mnt - bpf_core_field_offset(struct mount, mnt);
 }
 
-/* Copies the name of one directory entry behind those that are there. */
+/* Appends the name of one directory entry to those collected. */
 static __always_inline bool collect_name(struct file_scratch *s, struct dentry *dentry)
 {
 	struct path_walk *w = &s->walk;
@@ -68,7 +70,7 @@ static __always_inline bool collect_name(struct file_scratch *s, struct dentry *
 	return true;
 }
 
-/* One directory entry, or one mount. Returns whether the walk is over. */
+/* Handles one directory entry, or one mount. Returns whether the walk is over. */
 static __always_inline long path_once(struct file_scratch *s)
 {
 	struct path_walk *w = &s->walk;
@@ -138,8 +140,8 @@ __noinline int hash_round(u32 i)
 	return !s || hash_once(s, i);
 }
 
-/* From `from` up. The verifier checks global functions once, however often they are called; they take
- * and return numbers. */
+/* Walks up from `from`. Global functions, which take and return numbers, are verified once, however often they are
+ * called. */
 __noinline int walk_path(u32 collect)
 {
 	struct task_struct___io *task = (void *)bpf_get_current_task();
@@ -169,7 +171,7 @@ __noinline int walk_path(u32 collect)
 	return 0;
 }
 
-/* The id of the name in `given`. */
+/* Computes the id of the name in `given`. */
 __noinline int hash_given(void)
 {
 	struct file_scratch *s = file_scratch();
@@ -219,7 +221,7 @@ static __always_inline bool is_deleted(struct dentry *dentry)
 	return !BPF_CORE_READ(dentry, d_hash.pprev) && BPF_CORE_READ(dentry, d_parent) != dentry;
 }
 
-/* The event is filled in but for the names. */
+/* Reports the file; all but the names must be filled in. */
 __noinline int report_file(u32 has_path)
 {
 	struct file_scratch *s = file_scratch();
@@ -239,7 +241,7 @@ __noinline int report_file(u32 has_path)
 	e->type = EVENT_FILE;
 	e->names_size = names;
 	e->given_size = given;
-	/* All of it: a size that varies is hard to prove, and this is done once per file. */
+	/* Copies everything: a variable size is hard to prove, and this is done only once per file. */
 	bpf_probe_read_kernel(e->text + names, FILE_PATH_SIZE, s->given);
 	if (e->flags & FILE_CUT)
 		count(COUNTER_FILE_CUT, 1);
@@ -253,7 +255,8 @@ __noinline int report_file(u32 has_path)
 	return 0;
 }
 
-/* Fills in the event of an open file. Its id is 0 if the file is of a kind that is left out, or if there is none of this number. */
+/* Fills in the event of an open file. Its id is 0 if files of this kind are left out, or the number is not an open
+ * file. */
 __noinline int file_by_number(u64 number)
 {
 	struct file___io *file = open_file((void *)bpf_get_current_task(), number);
@@ -279,14 +282,14 @@ __noinline int file_by_number(u64 number)
 	s->from.mnt = BPF_CORE_READ(file, f_path.mnt);
 	s->from.dentry = BPF_CORE_READ(file, f_path.dentry);
 	s->walk.id = 0;
-	/* Pipes and sockets have no path, but for those in a file system. */
+	/* Pipes and sockets have no path, except those in a file system. */
 	internal = BPF_CORE_READ(file, f_path.mnt, mnt_flags) & MNT_INTERNAL;
 	has_path = !internal;
 	if (has_path) {
 		walk_path(false);
 		e->flags = s->walk.flags | (is_deleted(s->from.dentry) ? FILE_DELETED : 0);
 	} else if (e->kind == FILE_ANONYMOUS) {
-		/* Each has an entry of its own, and many have one name. */
+		/* Each has its own entry, and many have the same name. */
 		s->walk.id = BPF_CORE_READ(file, f_path.dentry, d_name.hash_len);
 		if (bpf_probe_read_kernel_str(s->given, FILE_NAME_SIZE, BPF_CORE_READ(file, f_path.dentry, d_name.name)) > 0)
 			s->given_size = (u32)(s->walk.id >> 32) + 1;
@@ -295,7 +298,7 @@ __noinline int file_by_number(u64 number)
 	return report_file(has_path);
 }
 
-/* The same of a file by the name that the program gave; the kernel has read it, so it is in memory. */
+/* The same for a file that the program named; the kernel has just read the name, so it is in memory. */
 __noinline int file_by_name(u64 directory, u64 name)
 {
 	struct task_struct___io *task = (void *)bpf_get_current_task();

@@ -1,6 +1,6 @@
 /* file_types.h: the kernel structs behind a file's name, trimmed as in kernel_types.h.
  *
- * "___io" marks further views of structs that have one there; the kernel's struct is the one without it.
+ * "___io" marks additional views of structs that kernel_types.h has as well; the kernel's names are without it.
  */
 #ifndef CAPTURE_BPF_FILE_TYPES_H
 #define CAPTURE_BPF_FILE_TYPES_H

@@ -1,7 +1,8 @@
 /* follow.h: access to the running task and to pointers in kernel structs, on all kernels.
  *
- * Since 5.11 a helper gives the running task as a pointer that programs may follow as they would in C. Before, it is a number,
- * and each step is a read by a helper. `settings` is constant when a program is loaded, so the verifier sees one of them.
+ * Since 5.11 a helper returns the running task as a pointer that programs may follow as in C. Before, it was a
+ * number, and each step requires a call of a helper. `settings` is constant when a program is loaded, so the verifier
+ * sees only one variant.
  */
 #ifndef CAPTURE_BPF_FOLLOW_H
 #define CAPTURE_BPF_FOLLOW_H

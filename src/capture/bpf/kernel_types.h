@@ -1,7 +1,7 @@
 /* kernel_types.h: the few kernel structs that the programs read, trimmed to the fields they read.
  *
- * The real place of a field comes from the running kernel's BTF when a program is loaded (CO-RE), so neither order nor
- * size matters here, and no header of a kernel is needed to build.
+ * The real offsets come from the running kernel's BTF when a program is loaded (CO-RE), so neither order nor size
+ * matters here, and no kernel headers are needed to build.
  */
 #ifndef CAPTURE_BPF_KERNEL_TYPES_H
 #define CAPTURE_BPF_KERNEL_TYPES_H
@@ -98,7 +98,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* Before 5.14. */
+/* As it was before 5.14. */
 struct task_struct___old {
 	long state;
 };

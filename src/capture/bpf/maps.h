@@ -10,16 +10,16 @@
 
 const volatile struct sampler_settings settings;
 
-/* Raised when user space forgets all descriptions: everything is sent again. */
+/* Incremented when user space forgets all descriptions, so that everything is sent again. */
 u32 epoch = 1;
 
-/* One switch in 2^skip_shift is kept and stands for the others. */
+/* One in 2^skip_shift switches is recorded and represents the others. */
 u32 skip_shift;
 
-/* The walk over sleeping threads requests processes and reports no thread. */
+/* Makes the walk over sleeping threads request information about processes without reporting threads. */
 bool only_ask;
 
-/* Files: those that user space has described, and all that were requested. */
+/* Files that user space has described, and files it was asked about. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -34,7 +34,7 @@ struct {
 	__type(value, u32);
 } asked_binaries SEC(".maps");
 
-/* libphp by tgid, and when it was last requested for a process that may have loaded it. */
+/* Locations of libphp by tgid, and when user space was last asked about a process that may have loaded it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -53,8 +53,8 @@ struct {
 	__type(value, struct asked_host);
 } asked_hosts SEC(".maps");
 
-/* Processes to sample, by pid in the caller's namespace; the value is when they started, in clock ticks. Processes
- * that have ended make room for others; each second, user space adds those that match a pattern. */
+/* Processes to sample, by pid in the caller's namespace; the value is their start time in clock ticks. Ended
+ * processes are evicted; each second, user space adds those that match a pattern. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -71,7 +71,7 @@ struct {
 	__uint(value_size, 4);
 } cgroups SEC(".maps");
 
-/* Ids that user space has been told about; the value is the epoch. */
+/* Ids already reported to user space; the value is the epoch. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -93,8 +93,8 @@ struct {
 	__type(value, u64);
 } known_processes SEC(".maps");
 
-/* The table of counts that is in use. User space puts another one here and then reads this one: replacing an inner map
- * waits for the programs that still write to it, so nothing is lost and nothing counts twice. */
+/* The current table of counts. User space swaps in another one and then reads the previous one: replacing an inner
+ * map waits for programs that still write to it, so nothing is lost or counted twice. */
 struct count_table {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, COUNT_ENTRIES);
@@ -130,12 +130,12 @@ struct {
 	__type(value, u64);
 } counters SEC(".maps");
 
-/* One per program that can interrupt another one. */
+/* One per program that may interrupt another one. */
 enum context { CONTEXT_TICK, CONTEXT_SWITCH, CONTEXT_SLEEPERS, CONTEXT_FILE, CONTEXTS };
 
 struct scratch {
-	u32 language, pad;			/* enum binary_kind: whose frames are in `walk` */
-	struct php_layout layout;		/* the PHP that is walked */
+	u32 language, pad;			/* enum binary_kind: the language of the frames in `walk` */
+	struct php_layout layout;		/* that of the PHP being walked */
 	struct php_walk walk;
 	struct perl_layout perl_layout;
 	struct perl_walk perl;

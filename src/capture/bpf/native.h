@@ -1,4 +1,4 @@
-/* native.h: the native stack of the running thread: the location of its files, the walk, and the event that reports it.
+/* native.h: the native stack of the running thread: finds the layout of its files, walks it, and reports it as an event.
  *
  * The layout of a process is requested from user space at its first sample, and again when the number of its executable
  * pages has changed, because it loaded a library or generated code. Until the reply arrives, the old layout is used. A
@@ -10,17 +10,17 @@
 #include "target.h"
 #include "unwind.h"
 
-#define ASK_LAYOUT_FIRST_NS	10000000ull	/* a program maps its libraries within that */
+#define ASK_LAYOUT_FIRST_NS	10000000ull	/* programs map their libraries within this time */
 #define ASK_LAYOUT_LAST_NS	8000000000ull
 
-/* Registers of a thread in user mode: the instruction and what unwinding needs, and the two in which PHP's interpreter keeps what it
- * runs. Zero where they are not known. */
+/* Registers of a thread in user mode: the instruction pointer, those needed for unwinding, and the two in which PHP's
+ * interpreter keeps its state. Zero if unknown. */
 struct registers {
 	u64 ip, sp, fp, bx, link;
 	u64 frame, opline;
 };
 
-/* Page tables are sized when the programs are loaded: one entry each without native frames. */
+/* The map of pages is sized when the programs are loaded: one entry if native frames are off. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -42,7 +42,7 @@ struct {
 	__type(value, struct unwind_layout);
 } unwind_layouts SEC(".maps");
 
-/* By tgid in the first pid namespace. */
+/* Keyed by tgid in the first pid namespace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -74,7 +74,7 @@ static __always_inline const struct unwind_rule *unwind_find_rule(u32 number)
 	return bpf_map_lookup_elem(&unwind_rules, &number);
 }
 
-/* Failing requests for a process become less and less frequent: code generators map pages all the time. */
+/* Requests that keep failing for a process are sent at growing intervals: code generators map pages all the time. */
 static __always_inline void ask_for_layout(struct task_struct *task)
 {
 	struct layout_event e = { .type = EVENT_LAYOUT };
@@ -130,8 +130,8 @@ struct unwinding {
 	u32 context, layout;
 };
 
-/* One frame. The verifier checks a global function once, and code that a loop calls directly several times: 44,000
- * instructions for a tick with native frames instead of 186,000. */
+/* Unwinds one frame. The verifier checks a global function once, but inlined code repeatedly if a loop calls it: that
+ * is 44,000 instructions for a tick with native frames instead of 186,000. */
 __noinline int unwind_round(u32 context, u32 layout)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -140,8 +140,8 @@ __noinline int unwind_round(u32 context, u32 layout)
 	return !u || !l || !unwind_step(u, l);
 }
 
-/* The two kinds of loops as in record.h. The compiler may conclude from unwind_round that a comparison with 0 changes nothing
- * and leave it out, but to the verifier a global function returns any number, and a callback has to return 0 or 1. */
+/* The two kinds of loops as in record_stack.h. The compiler may conclude from unwind_round that a comparison with 0
+ * is redundant, but to the verifier a global function may return any number, and a callback must return 0 or 1. */
 static long unwind_loop_step(u32 i, void *data)
 {
 	struct unwinding *x = data;
@@ -173,7 +173,7 @@ static __always_inline void count_unwind(const struct unwind *u, bool fiber)
 		count(end, 1);
 }
 
-/* The id of the native stack; 0 if it cannot be walked yet. */
+/* Returns the id of the native stack; 0 if it cannot be walked yet. */
 static __always_inline u64 record_native(struct task_struct *task, u32 context, const struct registers *r, bool fiber)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);

@@ -1,7 +1,8 @@
-/* perl_key.h: the identity of a Perl sub, as a hash of its name and place in the source, not of its address.
+/* perl_key.h: the identity of a Perl sub: a hash of its name and location in the source, not of its address.
  *
- * Perl frees code and uses its memory again, and the children of a server run other programs at the addresses of their
- * parent's. So a key is made of the names' hashes, which Perl keeps (seeded for each process), and the text of the file.
+ * Perl frees code and reuses its memory, and the children of a server run other programs at the addresses of their
+ * parent's. So a key is computed from the names' hashes, which Perl keeps (seeded for each process), and the text of
+ * the file.
  *
  * Compiled for BPF and as plain C (user_memory.h).
  */
@@ -13,25 +14,25 @@
 #define SV_HEAD		24u		/* bytes: sv_any, refcnt, flags, sv_u */
 #define SV_UNION	16u
 #define SV_TYPE_MASK	0xffu
-#define SV_HAS_AUX	0x02000000u	/* SVf_OOK of a hash: it has struct xpvhv_aux */
+#define SV_HAS_AUX	0x02000000u	/* SVf_OOK of a hash: it has a struct xpvhv_aux */
 #define CODE_BYTES	104u		/* size of XPVCV */
 #define GLOB_BYTES	48u		/* size of XPVGV up to xgv_stash */
 #define HASH_BYTES		64u	/* size of a stash's body: XPVHV and xpvhv_aux up to xhv_name_count */
-#define CODE_NAMED	0x8000u		/* CVf_NAMED: the name is a HEK of its own, not that of a glob */
+#define CODE_NAMED	0x8000u		/* CVf_NAMED: it has a HEK as its name, instead of a glob */
 #define CODE_LEXICAL	0x10000u	/* CVf_LEXICAL: `my sub` */
-#define HEK_TEXT	8u		/* behind hash and length */
+#define HEK_TEXT	8u		/* after hash and length */
 #define ANON_SIZE	8u		/* bytes of "__ANON__" */
 
 /* A HEK is a string with its hash; a stash is a package. */
 struct perl_name {
-	u64 hek, stash;			/* stash 0: none is to be shown */
+	u64 hek, stash;			/* stash 0: not shown */
 };
 
 #define STASHES		8u		/* a power of 2 */
 #define TEXT_BLOCK	64u		/* bytes */
 
-/* A cache of the last ones: neighboring frames often share it, and most are of a few packages. Valid only within one
- * walk, during which nothing moves. */
+/* Caches the last results: adjacent frames often share a file, and most belong to a few packages. Valid only within
+ * one walk, during which nothing moves. */
 struct perl_cache {
 	u64 code, code_key, file, file_key;
 	u64 stashes[STASHES], stash_keys[STASHES];
@@ -43,7 +44,7 @@ static __always_inline u32 sv_flags(const u64 *head)
 	return (u32)(head[1] >> 32);
 }
 
-/* The name of a glob's original, as caller() has it. `bytes` has room for PHP_FUNCTION_MAX. */
+/* Finds the name of a glob's original, like caller(). `bytes` has room for PHP_FUNCTION_MAX. */
 static __always_inline bool perl_glob_name(const struct perl_layout *l, u64 glob, u8 *bytes, struct perl_name *ret)
 {
 	u64 head[3] = { 0 }, original = 0;
@@ -59,7 +60,7 @@ static __always_inline bool perl_glob_name(const struct perl_layout *l, u64 glob
 	return true;
 }
 
-/* The name of the code whose body is at `code`, which may be the same as `bytes`. */
+/* Finds the name of the code with this body; `code` may be equal to `bytes`. */
 static __always_inline bool perl_code_name(const struct perl_layout *l, const u8 *code, u8 *bytes, struct perl_name *ret)
 {
 	u32 flags = field32(code, l->cv_flags);
@@ -75,7 +76,7 @@ static __always_inline bool perl_code_name(const struct perl_layout *l, const u8
 	return true;
 }
 
-/* The name of a package; 0 if it has none any more, or it cannot be read. */
+/* Returns the name of a package; 0 if it no longer has one, or it cannot be read. */
 static __always_inline u64 perl_stash_hek(const struct perl_layout *l, u64 stash, u8 *bytes)
 {
 	u64 head[2] = { 0 }, name, first = 0;
@@ -104,14 +105,14 @@ static __always_inline u64 perl_stash_key(const struct perl_layout *l, struct pe
 	return c->stash_keys[at];
 }
 
-/* "(eval 42)" is the 42nd string that was evaluated: all of them are one file here, or a program that evaluates strings would
- * get new functions endlessly. */
+/* "(eval 42)" is the 42nd evaluated string. All of them count as one file here, or programs that evaluate strings
+ * would get new functions endlessly. */
 static __always_inline bool is_eval_file(const u64 *text)
 {
 	return *text << 16 == 0x206c617665280000ull;	/* the first 6 bytes are "(eval " */
 }
 
-/* Hashes a text of `n` bytes, 1 to FILE_SIZE. In blocks, since the verifier examines each possible end of the loop. */
+/* Hashes a text of `n` bytes, 1 to FILE_SIZE, in blocks, since the verifier examines each possible end of the loop. */
 static __always_inline u64 perl_text_hash(u64 *words, u32 n)
 {
 	u32 whole = n / 8;
@@ -119,7 +120,7 @@ static __always_inline u64 perl_text_hash(u64 *words, u32 n)
 
 	if (whole > FILE_SIZE / 8)
 		return 0;
-	/* Up to the end of a block, which still has bytes of an earlier text. */
+	/* Clears the rest of the block, which still has bytes of an earlier text. */
 	words[whole] &= n % 8 ? ~0ull >> (64 - n % 8 * 8) : 0;
 	for (u32 i = 1; i < TEXT_BLOCK / 8; i++)
 		words[whole + i] = 0;
@@ -129,7 +130,7 @@ static __always_inline u64 perl_text_hash(u64 *words, u32 n)
 	return h;
 }
 
-/* The key of a C string. */
+/* Returns the key of a C string. */
 static __always_inline u64 perl_text_key(struct perl_cache *c, u64 text)
 {
 	long n;
@@ -144,7 +145,7 @@ static __always_inline u64 perl_text_key(struct perl_cache *c, u64 text)
 	return c->file_key;
 }
 
-/* The file of a statement, as a C string; 0 if there is none. */
+/* Returns the file of a statement, as a C string; 0 if there is none. */
 static __always_inline u64 perl_file(const struct perl_layout *l, bool threads, u64 cop, u8 *bytes)
 {
 	u64 file = 0, body = 0, hek = 0;
@@ -164,7 +165,7 @@ static __always_inline u32 perl_line(const struct perl_layout *l, u64 cop)
 	return cop && read_user(&line, 4, cop + l->cop_line) ? line : 0;
 }
 
-/* The line of a sub's first statement; 0 if it has none. */
+/* Returns the line of a sub's first statement; 0 if it has none. */
 static __always_inline u32 perl_start_line(const struct perl_layout *l, const u8 *code)
 {
 	u64 op = field64(code, l->cv_start);

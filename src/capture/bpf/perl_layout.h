@@ -6,7 +6,7 @@
 #ifndef CAPTURE_BPF_PERL_LAYOUT_H
 #define CAPTURE_BPF_PERL_LAYOUT_H
 
-/* Byte offsets inside Perl's structs, by the names that its headers have. */
+/* Byte offsets inside Perl's structs, named as in its headers. */
 struct perl_layout {
 	u16 curstackinfo, curcop, defstash, defgv;	/* in the interpreter of a Perl with threads */
 	u16 si_cxstack, si_prev, si_cxsubix, si_type;	/* in PERL_SI */
@@ -21,11 +21,11 @@ struct perl_layout {
 	u16 type_code, type_format;	/* values of SvTYPE: SVt_PVCV and SVt_PVFM */
 };
 
-/* Addresses are those of the ELF file. */
+/* Addresses are those in the ELF file. */
 struct perl_place {
 	u32 threads, pad;
-	s64 tls_offset;			/* threads: of the pointer to the interpreter, from the thread pointer */
-	u64 tls_module;			/* threads, a library: where the process has the number of its thread-local block */
+	s64 tls_offset;			/* with threads: from the thread pointer to the interpreter's pointer */
+	u64 tls_module;			/* library with threads: address of its thread-local block's number */
 	u64 curstackinfo, curcop, defstash, defgv;	/* without threads */
 	struct perl_layout layout;
 };

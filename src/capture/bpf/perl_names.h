@@ -7,7 +7,7 @@
 
 #include "perl_walk.h"
 
-/* Returns how long the text is, as much of it as fits; 0 if it cannot be read. */
+/* Copies as much of the text as fits, and returns its length; 0 if it cannot be read. */
 static __always_inline u32 perl_copy_text(char *to, u32 capacity, u64 text)
 {
 	long n;
@@ -40,7 +40,7 @@ static __always_inline void perl_describe_code(const struct perl_layout *l, u64 
 	e->unreadable = !e->name_size;
 }
 
-/* The place of an eval, and what it reads. */
+/* Describes the location of an eval, and the file that it reads. */
 static __always_inline void perl_describe_eval(const struct perl_layout *l, bool threads, u64 where, u8 *context, u8 *bytes,
 					       struct function_event *e)
 {
@@ -58,7 +58,7 @@ static __always_inline void perl_describe_eval(const struct perl_layout *l, bool
 	e->unreadable = e->kind == PERL_REQUIRE && !e->name_size;
 }
 
-/* Fills in everything but type and id, for the frame `at` of a walk that has just ended. */
+/* Fills in everything but type and id, for frame `at` of a walk that has just ended. */
 static __always_inline void perl_describe(const struct perl_layout *l, struct php_walk *s, struct perl_walk *w, u32 at,
 					  struct function_event *e)
 {
@@ -84,7 +84,8 @@ static __always_inline void perl_describe(const struct perl_layout *l, struct ph
 	}
 }
 
-/* The program takes the place of a request's script: fills in all of the event; false, and id 0, if it is not known. */
+/* Reports the program in place of a request's script: fills in all of the event. Returns false, and id 0, if it is
+ * unknown. */
 static __always_inline bool perl_request(const struct perl_walk *w, struct request_event *e)
 {
 	e->type = EVENT_REQUEST;

@@ -10,7 +10,7 @@ static __always_inline long perl_walk_once(struct scratch *scratch)
 	return !perl_walk_step(&scratch->walk, &scratch->perl, &scratch->perl_layout);
 }
 
-/* In both forms of a loop, as in record.h. */
+/* Both forms of a loop, as in record_stack.h. */
 static long perl_walk_round(u32 i, void *data)
 {
 	struct scratch **scratch = data;
@@ -40,13 +40,13 @@ static __always_inline void perl_walk_all(struct scratch *scratch, u32 context)
 		php_walk_truncate(&scratch->walk);
 }
 
-/* Walks the stack into scratch->walk; false if Perl runs nothing there, or it cannot be read. */
+/* Walks the stack into scratch->walk; returns false if no Perl runs there, or it cannot be read. */
 static __always_inline bool walk_perl(struct scratch *scratch, u32 context, const struct perl_place *p, u64 bias, u64 thread)
 {
 	u64 interpreter = perl_interpreter(p, bias, thread);
 
 	scratch->perl.program = 0;
-	/* A thread of a host program that has no interpreter of its own. */
+	/* The thread belongs to a host program and has no interpreter. */
 	if (!interpreter)
 		return false;
 	if (!perl_walk_start(&scratch->walk, &scratch->perl, p, bias, interpreter)) {

@@ -1,9 +1,9 @@
-/* perl_walk.h: from Perl's context stack to the frames that caller() shows, leaf first.
+/* perl_walk.h: converts Perl's context stack to the frames that caller() shows, leaf first.
  *
  * A stack is a chain of stackinfos: a sort block, a tied variable, a signal handler, DESTROY each begin one, and si_prev
  * leads to the one that they interrupted. Each has an array of contexts, most of which are blocks and loops; si_cxsubix
- * and old_cxsubix link those of subs, formats and evals, so that all others are skipped. A frame's line is that of the
- * statement from which the next frame was called, which the next one's context has kept.
+ * and old_cxsubix link those of subs, formats and evals, so that all others are skipped. A frame's line is that of
+ * the statement that called the next frame, which is stored in the next frame's context.
  *
  * Compiled for BPF and as plain C, where tests run it over recorded memory. The frames go into a php_walk.
  */
@@ -23,21 +23,22 @@
 #define STACKINFO_MAIN		1u	/* PERLSI_MAIN: nothing is below it */
 
 struct perl_walk {
-	u64 stackinfo;			/* being visited; 0: the end */
-	u64 contexts;			/* its array */
-	s64 context;			/* number of the next frame's; less than 0: none is left there */
-	u64 program, program_key;	/* its file, as a C string, once the walk has come to it; 0: unknown */
-	u64 cop;			/* statement that runs in the next frame */
+	u64 stackinfo;			/* stackinfo to be visited; 0: the end */
+	u64 contexts;			/* its array of contexts */
+	s64 context;			/* index of the next frame's context; negative: none left */
+	u64 program, program_key;	/* its file, as a C string, once the walk has reached it; 0: unknown */
+	u64 cop;			/* statement being executed in the next frame */
 	u32 type;			/* type of the stackinfo */
 	u32 threads;
-	u32 unfinished;			/* frames left out: being entered or left */
+	u32 unfinished;			/* frames left out because they were being entered or left */
 	u32 entered;			/* the leaf has not reached its first statement */
 	struct perl_cache cache;
 	u64 bytes[PHP_FUNCTION_MAX / 8];
 	u8 kinds[PHP_DEPTH];		/* enum perl_kind, of each frame */
 };
 
-/* The running thread's interpreter, 0 if it has none; without threads any other number. `thread` is the thread pointer. */
+/* Returns the running thread's interpreter, 0 if it has none; without threads, any other number. `thread` is the
+ * thread pointer. */
 static __always_inline u64 perl_interpreter(const struct perl_place *p, u64 bias, u64 thread)
 {
 	u64 perl = 0, at = thread + p->tls_offset;
@@ -56,7 +57,7 @@ static __always_inline u64 perl_interpreter(const struct perl_place *p, u64 bias
 	return read_user(&perl, 8, at) ? perl : 0;
 }
 
-/* The address of a member of the interpreter: by its offset, or the address of the variable. */
+/* Returns the address of a member of the interpreter: by its offset, or that of the global variable. */
 static __always_inline u64 perl_member(const struct perl_place *p, u64 bias, u64 interpreter, u16 offset, u64 variable)
 {
 	return p->threads ? interpreter + offset : variable + bias;
@@ -89,7 +90,7 @@ static __always_inline void perl_walk_unknown(struct php_walk *s, u32 *counter)
 	php_walk_push(s, 0, FUNCTION_UNKNOWN_PERL, 0, 0);
 }
 
-/* Begins a walk; false if there is nothing to walk, as before the program is compiled. */
+/* Begins a walk; returns false if there is nothing to walk, such as before the program is compiled. */
 static __always_inline bool perl_walk_start(struct php_walk *s, struct perl_walk *w, const struct perl_place *p, u64 bias,
 					    u64 interpreter)
 {
@@ -114,8 +115,8 @@ enum perl_code {
 	PERL_CODE_UNREADABLE,
 };
 
-/* Reads the sub of a context. Perl writes a context step by step, so the one on top may still name what ran there before:
- * code that runs has a depth. */
+/* Reads the sub of a context. Perl writes a context step by step, so the top one may still refer to the sub before;
+ * code that is running has a depth. */
 static __always_inline enum perl_code perl_code_read(const struct perl_layout *l, u64 code, u8 *ret_body)
 {
 	u64 head[3] = { 0 };
@@ -151,7 +152,7 @@ static __always_inline enum perl_code perl_code_key(struct perl_cache *c, const 
 		return PERL_CODE_UNFINISHED;
 	key = mix(mix(kind, hek), perl_stash_key(l, c, name.stash, bytes));
 	key = mix(key, perl_text_key(c, field64(body, l->cv_file)));
-	/* Closures all have one name, and are distinguished by their start. */
+	/* All closures have the same name, and are distinguished by their first line. */
 	if (hek >> 32 == ANON_SIZE)
 		key = mix(key, perl_start_line(l, body));
 	c->code = code;
@@ -166,7 +167,7 @@ static __always_inline void perl_walk_code(struct php_walk *s, struct perl_walk 
 
 	switch (perl_code_key(&w->cache, l, code, kind, (u8 *)s->function, (u8 *)w->bytes, &key)) {
 	case PERL_CODE_RUNS:
-		/* Without an op to return to, C code called it, and a loop of ops of its own runs it. */
+		/* Without an op to return to, it was called from C code, which runs it in a separate loop over ops. */
 		perl_walk_push(s, w, kind, code, key, perl_line(l, w->cop), field64(context, l->cx_retop) ? 0 : FRAME_TOP);
 		break;
 	case PERL_CODE_UNFINISHED:
@@ -178,7 +179,7 @@ static __always_inline void perl_walk_code(struct php_walk *s, struct perl_walk 
 	}
 }
 
-/* An eval is identified by its place, and one that reads a file also by that file's name. */
+/* An eval is identified by its location, and one that reads a file also by that file's name. */
 static __always_inline void perl_walk_eval(struct php_walk *s, struct perl_walk *w, const struct perl_layout *l, u64 where,
 					   const u8 *context)
 {
@@ -191,7 +192,7 @@ static __always_inline void perl_walk_eval(struct php_walk *s, struct perl_walk 
 	perl_walk_push(s, w, kind, where, special_free(key), perl_line(l, w->cop), 0);
 }
 
-/* The stackinfo has no more frames: on to the one that it interrupted, or to the program's own code. */
+/* Continues after the last frame of a stackinfo: with the one that it interrupted, or the program's own code. */
 static __always_inline bool perl_walk_leave(struct php_walk *s, struct perl_walk *w, const struct perl_layout *l)
 {
 	u64 previous = 0, file;
@@ -214,7 +215,7 @@ static __always_inline bool perl_walk_leave(struct php_walk *s, struct perl_walk
 	return false;
 }
 
-/* The statement of the leaf is that of its caller until the first one of its own is reached. */
+/* Until the leaf reaches its first statement, its current statement is that of its caller. */
 static __always_inline void perl_walk_check_leaf(struct php_walk *s, struct perl_walk *w, u64 caller_cop)
 {
 	if (s->count == 1)
@@ -223,7 +224,7 @@ static __always_inline void perl_walk_check_leaf(struct php_walk *s, struct perl
 		s->frames[0].line = 0;
 }
 
-/* One frame. Returns whether there may be another one. */
+/* Handles one frame. Returns whether there may be another one. */
 static __always_inline bool perl_walk_step(struct php_walk *s, struct perl_walk *w, const struct perl_layout *l)
 {
 	u8 *context = (u8 *)s->execute_data;

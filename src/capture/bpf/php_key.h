@@ -1,9 +1,9 @@
-/* php_key.h: the identity of a PHP function, as a hash of its name, not of its address.
+/* php_key.h: the identity of a PHP function: a hash of its name, not of its address.
  *
- * Addresses are reused: with opcache off the next request puts other functions in their place, and of 322 samples of
- * one function 297 went to another one by address keys. So a key is made of content, by the hashes that PHP keeps in
- * its strings. Code in opcache's shared memory (immutable) lasts until opcache restarts, so there the addresses of
- * name, class and file represent their content, and the hash of the name detects a restart.
+ * Addresses are reused: with opcache off the next request puts other functions in their place, and with addresses as
+ * keys, 297 of 322 samples of a function were attributed to another one. So a key is computed from content, using the
+ * hashes in PHP's strings. Code in opcache's shared memory (immutable) lasts until opcache restarts, so there the
+ * addresses of name, class and file represent their content, and the hash of the name detects a restart.
  *
  * Compiled for BPF and as plain C (user_memory.h).
  */
@@ -14,7 +14,7 @@
 
 #define PHP_FUNCTION_MAX	256u	/* bytes of zend_function that are read */
 #define PHP_INTERNAL		1u	/* zend_function.type of functions written in C */
-#define PHP_COMMON_BYTES	40u	/* part of zend_function that every kind has */
+#define PHP_COMMON_BYTES	40u	/* the part of zend_function common to all kinds */
 #define PHP_OP_BYTES		32u	/* size of zend_op, in every version */
 
 static __always_inline u64 mix(u64 h, u64 x)
@@ -23,7 +23,7 @@ static __always_inline u64 mix(u64 h, u64 x)
 	return h ^ h >> 32;
 }
 
-/* A field of zend_function; offsets are multiples of 4, and the mask tells the verifier that they are small. */
+/* Returns a field of zend_function. Offsets are multiples of 4; the mask tells the verifier that they are small. */
 static __always_inline u64 field64(const u8 *bytes, u16 offset)
 {
 	return *(const u64 *)(bytes + (offset & (PHP_FUNCTION_MAX - 8)));
@@ -34,16 +34,16 @@ static __always_inline u32 field32(const u8 *bytes, u16 offset)
 	return *(const u32 *)(bytes + (offset & (PHP_FUNCTION_MAX - 4)));
 }
 
-#define TEXT_HASHED	256u		/* bytes at the end of a string without a hash that stand for it */
+#define TEXT_HASHED	256u		/* bytes at the end of a string that are hashed if it has no hash */
 
-/* A cache of the last string and the last class: neighbors on a stack often share them. Valid only within one walk,
- * during which nothing moves. */
+/* Caches the last string and the last class, which adjacent frames often share. Valid only within one walk, during
+ * which nothing moves. */
 struct key_cache {
 	u64 file, file_key, scope, scope_key;
 	u64 text[TEXT_HASHED / 8];
 };
 
-/* 0 if it cannot be read. */
+/* Returns 0 if the text cannot be read. */
 static __always_inline u64 text_hash(struct key_cache *cache, u64 text, u64 size)
 {
 	u32 n = size < TEXT_HASHED ? (u32)size : TEXT_HASHED;
@@ -57,8 +57,8 @@ static __always_inline u64 text_hash(struct key_cache *cache, u64 text, u64 size
 	return h;
 }
 
-/* 0 if it cannot be read. Most names are interned, so their hash is there. PHP computes the hash of the name of eval'd
- * code, "FILE(LINE) : eval()'d code", only on demand. */
+/* Returns 0 if the string cannot be read. Most names are interned, so they have a hash. PHP computes the hash of the
+ * name of eval'd code, "FILE(LINE) : eval()'d code", only on demand. */
 static __always_inline u64 string_key(const struct php_layout *l, struct key_cache *cache, u64 string)
 {
 	u64 head[2], size;
@@ -93,7 +93,7 @@ static __always_inline u64 scope_key(const struct php_layout *l, struct key_cach
 	return cache->scope_key;
 }
 
-/* The key of the zend_function whose first bytes are at `f`. */
+/* Returns the key of the zend_function whose first bytes are at `f`. */
 static __always_inline u64 function_key(const struct php_layout *l, struct key_cache *cache, const u8 *f)
 {
 	u64 name = field64(f, l->fn_name), scope = field64(f, l->fn_scope), file, h;

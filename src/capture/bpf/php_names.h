@@ -7,8 +7,8 @@
 
 #include "php_key.h"
 
-/* Copies a zend_string up to its first NUL: behind one, anonymous classes have an address. Returns its whole size, or the
- * size up to there if it is less; 0 if it cannot be read. */
+/* Copies a zend_string up to its first NUL, which is followed by an address in the names of anonymous classes.
+ * Returns the size of the string, or up to the NUL if that is less; 0 if it cannot be read. */
 static __always_inline u32 copy_string(const struct php_layout *l, char *to, u32 capacity, u64 string)
 {
 	u64 size = 0;
@@ -36,7 +36,7 @@ static __always_inline void copy_words(struct function_event *e, const u8 *bytes
 		e->words[i] = i < size / 8 ? words[i] : 0;
 }
 
-/* Fills in everything but type and id, and where it was seen. `scratch` has room for PHP_FUNCTION_MAX bytes, aligned as words. */
+/* Fills in everything but type, id and process. `scratch` has room for PHP_FUNCTION_MAX bytes, aligned as words. */
 static __always_inline void php_describe(const struct php_layout *l, u64 function, u8 *scratch, struct function_event *e)
 {
 	u64 name, scope, file = 0, class_name = 0;

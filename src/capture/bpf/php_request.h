@@ -7,7 +7,8 @@
 
 #include "php_key.h"
 
-/* Fills in all of the event; `sapi` is where sapi_globals are, or 0. Returns false, and id 0, if no request runs. */
+/* Fills in all of the event; `sapi` is the address of sapi_globals, or 0. Returns false, and id 0, if no request is
+ * running. */
 static __always_inline bool php_request(const struct php_layout *l, u64 sapi, struct request_event *e)
 {
 	u64 method = 0, script = 0, id = 1;
@@ -19,7 +20,7 @@ static __always_inline bool php_request(const struct php_layout *l, u64 sapi, st
 		return false;
 	read_user(&method, 8, sapi + l->request_method);
 	__builtin_memset(e->method, 0, sizeof(e->method));
-	/* The text behind the NUL is what an earlier request left here, so only what was copied is hashed. */
+	/* The bytes after the NUL are left from an earlier request, so only the copied part is hashed. */
 	n = script ? read_user_text(e->script, FILE_SIZE, script) : 0;
 	if (n <= 0)
 		n = 1, e->script[0] = 0;

@@ -1,7 +1,7 @@
-/* php_walk.h: from executor_globals to the frames of a PHP stack.
+/* php_walk.h: converts executor_globals to the frames of a PHP stack.
  *
  * A walk goes from the running frame to the outermost one, one php_walk_step per frame. It runs on the CPU of the
- * thread it walks, or over memory that does not change, so nothing moves meanwhile.
+ * thread it walks, or over memory that does not change, so nothing moves during the walk.
  *
  * Compiled for BPF and as plain C, where tests run it over recorded memory.
  */
@@ -10,23 +10,23 @@
 
 #include "php_key.h"
 
-#define PHP_STEPS		512u	/* in one walk: some frames are empty */
+#define PHP_STEPS		512u	/* per walk; more than PHP_DEPTH, since some frames are empty */
 #define EXECUTE_DATA_BYTES	56u
 #define PHP_IS_OBJECT		8u	/* the type of a value */
 #define GENERATOR_BYTES		1024u	/* zend_generator is smaller */
 
-/* Begun by php_walk_start. Large: in BPF it lies in a map. */
+/* Initialized by php_walk_start. It is large: in BPF it is in a map. */
 struct php_walk {
-	u64 frame;			/* zend_execute_data to visit next; 0: the end */
-	u64 delegate;			/* zend_generator to visit before that; 0: none */
-	u64 called;			/* the frame before: the one that `frame` called or resumed; 0: none */
-	u64 leaf_frame, leaf_opline;	/* being executed by the registers; 0: unknown */
+	u64 frame;			/* next zend_execute_data to be visited; 0: the end */
+	u64 delegate;			/* zend_generator to be visited before that; 0: none */
+	u64 called;			/* the previous frame: the one that `frame` called or resumed; 0: none */
+	u64 leaf_frame, leaf_opline;	/* in the registers of the running interpreter; 0: unknown */
 	u64 id;				/* id of the stack so far */
 	u32 count;			/* frames found */
 	u32 unreadable_frames, unreadable_functions;
 	u32 truncated;
 	u32 next_flags;			/* flags of the next frame */
-	u32 fibers;			/* that the stack goes through */
+	u32 fibers;			/* number of fibers on the stack */
 	struct key_cache cache;
 	u64 function[PHP_FUNCTION_MAX / 8];
 	u64 execute_data[PHP_FUNCTION_MAX / 8];
@@ -34,7 +34,7 @@ struct php_walk {
 	struct php_frame frames[PHP_DEPTH];
 };
 
-/* The thread's executor_globals; 0 if they cannot be read, or there are none yet. `thread` is the thread pointer. */
+/* Returns the thread's executor_globals; 0 if they do not exist yet or cannot be read. `thread` is the thread pointer. */
 static __always_inline u64 php_globals(const struct binary *b, u64 bias, u64 thread, u64 symbol)
 {
 	u64 cache = 0, offset = 0;
@@ -72,15 +72,15 @@ static __always_inline void php_walk_push(struct php_walk *w, u64 where, u64 fun
 	w->count = at + 1;
 }
 
-/* The stack is deeper than any that is recorded, or a circle. */
+/* Ends the walk: the stack is deeper than the limit, or a cycle. */
 static __always_inline void php_walk_truncate(struct php_walk *w)
 {
 	w->truncated = 1;
 	php_walk_push(w, 0, FUNCTION_TRUNCATED, 0, 0);
 }
 
-/* While an exception unwinds a function, as when destructors of its variables run, the instruction is a special one in
- * executor_globals, without a line. The instruction that threw is stored just before it. */
+/* While an exception unwinds a function, and destructors of its variables run, the current instruction is a special
+ * one in executor_globals, without a line. The instruction that threw is stored just before it. */
 static __always_inline u32 php_line_thrown(const struct php_layout *l, u64 opline)
 {
 	u64 thrown = 0;
@@ -91,14 +91,14 @@ static __always_inline u32 php_line_thrown(const struct php_layout *l, u64 oplin
 	return line;
 }
 
-/* Whether the instruction belongs to the function. While a call begins or ends, registers have the caller's
- * instruction beside the frame of the callee, or the other way round; and a new frame has what an old one has left. */
+/* Tells whether the instruction belongs to the function. While a call begins or ends, registers may have the caller's
+ * instruction with the frame of the callee, or vice versa; and a new frame has leftovers of an old one. */
 static __always_inline bool php_owns(const struct php_layout *l, const u8 *function, u64 opline)
 {
 	return !l->fn_opcodes || opline - field64(function, l->fn_opcodes) < (u64)field32(function, l->fn_last) * PHP_OP_BYTES;
 }
 
-/* The executed line, by the instruction; that of the definition if the instruction does not belong to this function. */
+/* Returns the executed line, by the instruction; or that of the definition if the instruction is not in this function. */
 static __always_inline u32 php_line(const struct php_layout *l, const u8 *function, u64 opline)
 {
 	u32 first = field32(function, l->fn_line_start), last = field32(function, l->fn_line_end), line = 0;
@@ -112,9 +112,9 @@ static __always_inline u32 php_line(const struct php_layout *l, const u8 *functi
 	return line < first || line > last ? first : line;
 }
 
-/* A generator that runs by `yield from` has below it an empty frame of the outermost generator, whose chain of parents leads
- * to the running one: the generators between them have frames, too, and they come root first. Takes one of them; 0 behind the last.
- * PHP 7.4 leaves a generator that has ended in the chain, as the parent of the one that continues. */
+/* A generator that runs by `yield from` is above an empty frame of the outermost generator, whose chain of parents
+ * leads to the running one. The generators in between have frames, too, root first. Takes one of them; returns 0
+ * after the last. PHP 7.4 leaves a finished generator in the chain, as the parent of the one that continues. */
 static __always_inline u64 php_walk_delegate(struct php_walk *w, const struct php_layout *l)
 {
 	u64 generator = w->delegate, frame = 0;
@@ -130,8 +130,8 @@ static __always_inline u64 php_walk_delegate(struct php_walk *w, const struct ph
 	return w->delegate ? frame : 0;
 }
 
-/* The empty frame is a part of the generator. PHP 7.4 has others, copies of a method's frame with the method's object: where
- * its code calls autoloaders and magic methods. */
+/* The empty frame belongs to the generator. PHP 7.4 has other empty frames: copies of a method's frame with the
+ * method's object, where C code calls autoloaders and magic methods. */
 static __always_inline void php_walk_enter_delegate(struct php_walk *w, const struct php_layout *l, const u8 *ex, u64 frame)
 {
 	u64 object = field64(ex, l->type_info - 8);
@@ -140,7 +140,7 @@ static __always_inline void php_walk_enter_delegate(struct php_walk *w, const st
 		w->delegate = object;
 }
 
-/* One frame. Returns whether there may be another one. */
+/* Handles one frame. Returns whether there may be another one. */
 static __always_inline bool php_walk_step(struct php_walk *w, const struct php_layout *l)
 {
 	u8 *ex = (u8 *)w->execute_data, *f = (u8 *)w->function;
@@ -171,7 +171,7 @@ static __always_inline bool php_walk_step(struct php_walk *w, const struct php_l
 		w->called = frame;
 	flags = delegate ? FRAME_DELEGATE : field32(ex, l->type_info) & l->call_top ? FRAME_TOP : 0;
 	if (!read_user(f, l->function_bytes & (PHP_FUNCTION_MAX - 1), func)) {
-		/* An internal function has less, and behind it memory may end. */
+		/* An internal function is smaller, and memory may end after it. */
 		if (!read_user(f, PHP_COMMON_BYTES, func) || f[0] != PHP_INTERNAL) {
 			w->unreadable_functions++;
 			php_walk_push(w, 0, FUNCTION_UNKNOWN, 0, flags);
@@ -179,7 +179,7 @@ static __always_inline bool php_walk_step(struct php_walk *w, const struct php_l
 		}
 	}
 	if (f[0] == PHP_INTERNAL) {
-		/* A fiber begins with one that has no name. */
+		/* A fiber begins with an internal function without a name. */
 		if (field64(f, l->fn_name))
 			php_walk_push(w, func, function_key(l, &w->cache, f), 0, flags);
 		else

@@ -1,4 +1,4 @@
-/* record_stack.h: one stack of the running thread: walked, reported to user space once, and counted under its id. */
+/* record_stack.h: walks a stack of the running thread, reports it to user space once, and counts it under its id. */
 #ifndef CAPTURE_BPF_RECORD_STACK_H
 #define CAPTURE_BPF_RECORD_STACK_H
 
@@ -21,7 +21,7 @@ static __always_inline void describe_php(struct scratch *scratch, u32 at, struct
 	e->start_ticks = start_ticks(task);
 }
 
-/* Reports the function of one frame to user space, unless it is known there. */
+/* Reports the function of one frame to user space, unless it was reported before. */
 static __always_inline long report_frame(struct scratch *scratch, u32 i)
 {
 	struct function_event *e = &scratch->function;
@@ -48,8 +48,8 @@ static __always_inline long report_frame(struct scratch *scratch, u32 i)
 	return 0;
 }
 
-/* A loop by bpf_loop calls a static function. A plain loop, for kernels without it, calls a global one, which the verifier
- * checks once and not once per iteration; its argument is a number, as passing pointers to such functions is newer. */
+/* bpf_loop calls a static function. Kernels without it need a plain loop that calls a global function, which the
+ * verifier checks once instead of once per iteration; its argument is a number, since pointers require newer kernels. */
 static long walk_step(u32 i, void *data)
 {
 	struct scratch **scratch = data;
@@ -154,7 +154,7 @@ static __always_inline bool walk_php(struct scratch *scratch, u32 context, const
 	return true;
 }
 
-/* The id of the stack of PHP or Perl; 0 if no function runs. */
+/* Returns the id of the PHP or Perl stack; 0 if no function is running. */
 static __always_inline u64 record_stack(struct scratch *scratch, u32 context, const struct binary *b, u64 bias, u64 thread,
 					const struct registers *r)
 {
@@ -188,7 +188,7 @@ static long kernel_step(u32 i, void *data)
 	return 0;
 }
 
-/* The id of the kernel's stack, which is in scratch->kernel.frames; 0 if there is none. */
+/* Returns the id of the kernel stack, which is in scratch->kernel.frames; 0 if there is none. */
 static __always_inline u64 report_kernel_stack(struct scratch *scratch, long bytes)
 {
 	struct kernel_stack_event *e = &scratch->kernel;
@@ -225,7 +225,8 @@ static __always_inline u64 record_kernel(void *ctx, struct scratch *scratch)
 	return report_kernel_stack(scratch, bpf_get_stack(ctx, scratch->kernel.frames, sizeof(scratch->kernel.frames), 0));
 }
 
-/* The id of the script and method of the request, or of the Perl program whose stack was just walked; 0 if there is none. */
+/* Returns the id of the request's script and method, or of the Perl program whose stack was just walked; 0 if there
+ * is none. */
 static __always_inline u64 record_request(struct scratch *scratch, const struct binary *b, u64 bias, u64 thread)
 {
 	struct request_event *e = &scratch->request;
@@ -257,7 +258,7 @@ static __always_inline void report_process(struct task_struct *task)
 		bpf_map_update_elem(&known_processes, &tgid, &version, BPF_ANY);
 }
 
-/* Adds to the table that is in use. False, and counted as lost, if it is full. */
+/* Adds to the current table. If it is full, counts the sample as lost and returns false. */
 static __always_inline bool add_count(const struct count_key *key, u64 samples, u64 ns)
 {
 	struct count fresh = { samples, ns }, *there;
@@ -270,7 +271,7 @@ static __always_inline bool add_count(const struct count_key *key, u64 samples, 
 	if (!there && bpf_map_update_elem(table, key, &fresh, BPF_NOEXIST) == 0)
 		return true;
 	if (!there)
-		there = bpf_map_lookup_elem(table, key);	/* another CPU was first */
+		there = bpf_map_lookup_elem(table, key);	/* another CPU was faster */
 	if (!there) {
 		count(COUNTER_LOST_TABLE, samples);
 		return false;
@@ -280,8 +281,8 @@ static __always_inline bool add_count(const struct count_key *key, u64 samples, 
 	return true;
 }
 
-/* Fills in what a sample of the running thread is counted under. `in_kernel` says that it may have a kernel stack.
- * Returns false if the process runs no PHP or Perl to sample. */
+/* Fills in the key under which a sample of the running thread is counted. `in_kernel`: it may have a kernel stack.
+ * Returns false if the process runs no PHP or Perl to be sampled. */
 static __always_inline bool record(void *ctx, u32 context, struct task_struct *task, const struct registers *r,
 				   bool in_kernel, struct count_key *key)
 {
@@ -292,11 +293,11 @@ static __always_inline bool record(void *ctx, u32 context, struct task_struct *t
 	if (!scratch || !(b = find_php(task, &bias)) || (settings.target == TARGET_FPM && !b->fpm))
 		return false;
 	thread = thread_pointer(task);
-	/* Always walked: whether a function is running decides about keeping the sample, even if its name is not
+	/* Always walked: whether a function is running decides whether to keep the sample, even if its name is not
 	 * needed. */
 	scratch->walk.fibers = 0;
 	key->php = runs_interpreter(task, b) ? record_stack(scratch, context, b, bias, thread, r) : 0;
-	/* At a switch it decides whether the native stack is needed, too. */
+	/* At a switch, this also decides whether the native stack is needed. */
 	if (settings.native && (key->php || settings.idle || context != CONTEXT_SWITCH))
 		key->native = record_native(task, context, r, scratch->walk.fibers);
 	if (settings.kernel && in_kernel)

@@ -1,7 +1,7 @@
 /* sampler.bpf.c: the programs: a tick of the sampling clock, a switch away from the CPU and back, a wake-up, an exec, a fork,
  * and an iteration over all sleeping threads.
  *
- * None needs kprobes or fentry, which many kernels leave out.
+ * None of them needs kprobes or fentry, which many kernels lack.
  */
 #include "distribute.h"
 #include "file_io.h"
@@ -97,8 +97,8 @@ static __always_inline void add_interval(struct waiting *w, u32 kind, u64 from, 
 	add_count(&key, w->weight, (to - from) * w->weight);
 }
 
-/* Linux 6.18 at least does not report every switch: one in a thousand where threads share CPUs. The wait lasted at
- * least until the thread was woken. Mostly that is unknown, too, and then the wait is only counted as lost. */
+/* Linux 6.18, at least, does not report every switch: one in a thousand is missing if threads share CPUs. The wait
+ * lasted at least until the thread was woken. Mostly that is unknown, too, and the wait is only counted as lost. */
 static __always_inline void end_unreported(u32 tid)
 {
 	struct waiting *w = bpf_map_lookup_elem(&waits, &tid);
@@ -113,7 +113,7 @@ static __always_inline void end_unreported(u32 tid)
 	bpf_map_delete_elem(&waits, &tid);
 }
 
-/* The thread that leaves the CPU is still the current one, so its memory can be read now, and not when it is back. */
+/* The thread that leaves the CPU is still the current one, so its memory can be read now, but not when it comes back. */
 static __always_inline void leave(void *ctx, struct task_struct *task, bool preempted)
 {
 	struct waiting w = { .preempted = preempted, .weight = 1 };
@@ -149,7 +149,7 @@ static __always_inline void leave(void *ctx, struct task_struct *task, bool pree
 		count(COUNTER_LOST_WAITING, 1);
 }
 
-/* One wait is up to two intervals: until something woke the thread, and until a CPU was free for it. */
+/* A wait consists of up to two intervals: until something woke the thread, and until a CPU was free for it. */
 static __always_inline void come_back(u32 tid)
 {
 	struct waiting *w = bpf_map_lookup_elem(&waits, &tid);
@@ -185,7 +185,7 @@ static __always_inline bool is_runnable(struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(off_cpu, bool preempted, struct task_struct *prev, struct task_struct *next)
 {
-	/* A thread that gives up its turn by itself, as sched_yield() does, is runnable too. */
+	/* A thread that yields voluntarily, as by sched_yield(), is runnable, too. */
 	leave(ctx, prev, preempted || is_runnable(prev));
 	come_back(next->pid);
 	return 0;
@@ -202,7 +202,7 @@ int BPF_PROG(wake_up, struct task_struct *task)
 	return 0;
 }
 
-/* So that a program that was never seen is known before its first tick. */
+/* Makes a new program known before its first tick. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(exec, struct task_struct *task)
 {
@@ -210,7 +210,7 @@ int BPF_PROG(exec, struct task_struct *task)
 	struct binary_key key;
 	u32 tgid = task->tgid;
 
-	bpf_map_delete_elem(&hosted, &tgid);		/* left by the program before */
+	bpf_map_delete_elem(&hosted, &tgid);		/* left over from the previous program */
 	bpf_map_delete_elem(&asked_hosts, &tgid);
 	if (settings.native) {
 		bpf_map_delete_elem(&unwind_processes, &tgid);
@@ -223,7 +223,7 @@ int BPF_PROG(exec, struct task_struct *task)
 	return 0;
 }
 
-/* A child has the same files at the same addresses, libphp among them, and need not be requested. */
+/* A child has the same files at the same addresses, including libphp, so there is no need to ask about it. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -240,8 +240,9 @@ int BPF_PROG(fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* The scheduler reports a sleeping thread when it wakes up, which may be never: user space requests once those that
- * sleep when the recording begins. Memory of other threads cannot be read from here, so it also walks their stacks. */
+/* The scheduler reports a sleeping thread only when it wakes up, which may be never, so user space asks once for
+ * those that sleep when the recording begins. This program cannot read the memory of other threads, so user space
+ * walks their stacks. */
 SEC("iter/task")
 int sleepers(struct bpf_iter__task *ctx)
 {

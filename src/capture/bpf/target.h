@@ -1,7 +1,7 @@
 /* target.h: decides whether to sample a task, and locates its PHP.
  *
- * A process is known by its executable file, not by its number, so one that lives for 30 ms is sampled before /proc is
- * read. A new file produces one event, and user space describes it.
+ * Processes are identified by their executable file, not by their number, so one that lives for only 30 ms is sampled
+ * without reading /proc first. A new file produces one event, and user space describes it.
  */
 #ifndef CAPTURE_BPF_TARGET_H
 #define CAPTURE_BPF_TARGET_H
@@ -17,7 +17,7 @@ static __always_inline u64 start_ticks(struct task_struct *task)
 	return (FOLLOW(task, group_leader, start_boottime) + settings.boottime_offset_ns) / NS_PER_TICK;
 }
 
-/* A number as the caller sees it; 0 if it does not. */
+/* Returns a number as the caller sees it; 0 if it is not visible there. */
 static __always_inline u32 visible_number(struct pid *pid, u32 number_here)
 {
 	u32 size = bpf_core_type_size(struct upid);
@@ -41,7 +41,7 @@ static __always_inline u32 visible_pid(struct task_struct *task)
 	return visible_number(FOLLOW(task, group_leader, thread_pid), FOLLOW(task, tgid));
 }
 
-/* `task` is the running one, unless control groups do not matter. */
+/* `task` must be the running one, unless control groups do not matter. */
 static __always_inline bool is_target(struct task_struct *task)
 {
 	switch (settings.target) {
@@ -93,7 +93,7 @@ static __always_inline void ask_for_binary(struct task_struct *task, const struc
 	e.pid = visible_pid(task);
 	e.start_ticks = start_ticks(task);
 	e.key = *key;
-	/* Before the event: user space removes the entry if it finds the process gone. */
+	/* Updated before the event: user space removes the entry if the process no longer exists. */
 	bpf_map_update_elem(&asked_binaries, key, &now, BPF_ANY);
 	if (bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP))
 		bpf_map_delete_elem(&asked_binaries, key);
@@ -110,7 +110,7 @@ static __always_inline void fill_process_event(struct task_struct *task, struct 
 	bpf_core_read(e->comm, sizeof(e->comm), &leader->comm);
 }
 
-/* User space finds processes by their command lines once a second, too rarely for short ones. */
+/* User space looks for processes by their command lines once a second, which is too late for short ones. */
 static __always_inline void ask_for_program(struct task_struct *task, const struct binary *known)
 {
 	struct process_event e = { .type = EVENT_PROGRAM };
@@ -121,7 +121,7 @@ static __always_inline void ask_for_program(struct task_struct *task, const stru
 		bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 }
 
-/* A child has its parent's command line until it begins a program. */
+/* A child has its parent's command line until it starts a program. */
 static __always_inline void inherit_target(struct task_struct *parent, struct task_struct *child)
 {
 	u32 from = visible_pid(parent), to = visible_pid(child);
@@ -131,8 +131,7 @@ static __always_inline void inherit_target(struct task_struct *parent, struct ta
 		bpf_map_update_elem(&targets, &to, &own, BPF_ANY);
 }
 
-/* Requests for a process whose program may load libphp are repeated, less and less often, since it may load it
- * later. */
+/* Requests for a process whose program may load libphp are repeated at growing intervals, since it may load it later. */
 static __always_inline struct hosted_php *find_hosted(struct task_struct *task)
 {
 	u32 tgid = FOLLOW(task, tgid);
@@ -155,7 +154,7 @@ static __always_inline struct hosted_php *find_hosted(struct task_struct *task)
 	return 0;
 }
 
-/* The PHP or Perl in the process, and the bias of its addresses; NULL if there is none, or it should not be
+/* Returns the PHP or Perl in the process, and the bias of its addresses; NULL if there is none, or it should not be
  * sampled. */
 static __always_inline struct binary *find_php(struct task_struct *task, u64 *ret_bias)
 {
@@ -181,14 +180,14 @@ static __always_inline struct binary *find_php(struct task_struct *task, u64 *re
 	return (b->kind == BINARY_PHP || b->kind == BINARY_PERL) && settings.languages & 1u << b->kind ? b : 0;
 }
 
-/* A constant where only PHP is sampled, so that the verifier drops the code for Perl. */
+/* Constant if only PHP is sampled, so that the verifier drops the code for Perl. */
 static __always_inline bool is_perl(const struct binary *b)
 {
 	return settings.languages & 1u << BINARY_PERL && b->kind == BINARY_PERL;
 }
 
-/* A build that is not thread-safe has one stack in a process, which is the first thread's. Other threads, such as those of libraries
- * and of the extension, run no PHP or Perl. */
+/* A process whose PHP or Perl is not thread-safe has one stack, the first thread's. Other threads, such as those of
+ * libraries and of the extension, run no PHP or Perl. */
 static __always_inline bool runs_interpreter(struct task_struct *task, const struct binary *b)
 {
 	return (is_perl(b) ? b->perl.threads : b->zts) || FOLLOW(task, pid) == FOLLOW(task, tgid);

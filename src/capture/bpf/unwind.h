@@ -1,4 +1,4 @@
-/* unwind.h: walks a native stack by tables (unwind_layout.h), without frame pointers.
+/* unwind.h: walks a native stack with tables (unwind_layout.h), without frame pointers.
  *
  * A walk goes from the interrupted instruction to the outermost frame, one unwind_step per frame. Searches have no
  * branches: they take the same time for each address, and the verifier sees one path through each.
@@ -11,20 +11,20 @@
 #include "unwind_layout.h"
 #include "user_memory.h"
 
-/* Return address and saved frame pointer lie closely below the CFA in most frames: one read instead of two. */
+/* In most frames, return address and saved frame pointer are close below the CFA: one read instead of two. */
 #define UNWIND_NEAR	64u
 
-/* Code that opcache compiles runs in a frame of the interpreter, below which it may have moved the stack pointer by so
- * much: the first one that leads to a return address is taken. PHP 8.4 has a frame pointer there. */
+/* Code compiled by opcache runs in a frame of the interpreter, but may have moved the stack pointer by up to this
+ * much: the first candidate that leads to a return address is used. PHP 8.4 has a frame pointer there. */
 #define UNWIND_PADDING		16u
 #define UNWIND_PADDINGS		5u
 
-/* NULL if there is none of that number. */
+/* Returns NULL if the page does not exist. */
 static __always_inline const struct unwind_page *unwind_find_page(u32 number);
 static __always_inline const struct unwind_rule *unwind_find_rule(u32 number);
 
-/* Callers are the same in most samples, so their rules are kept: tables never change once they are there. Searching for
- * each took two thirds of the time of a walk. */
+/* Most samples have the same callers, so their rules are cached: tables never change once written. Searching each
+ * time took two thirds of the time of a walk. */
 #define UNWIND_MEMOS		1024u	/* a power of 2 */
 
 struct unwind_memo {
@@ -32,7 +32,7 @@ struct unwind_memo {
 	struct unwind_rule rule;
 };
 
-/* Large: in BPF it lies in a map. Zeroed before its first walk. */
+/* Large: in BPF it is in a map. Must be zeroed before its first walk. */
 struct unwind {
 	u64 ip, sp, fp, bx;
 	u64 link;			/* arm64's link register */
@@ -57,20 +57,20 @@ static __always_inline void unwind_start(struct unwind *u, u64 ip, u64 sp, u64 f
 	u->stack.end = NATIVE_MORE;
 }
 
-/* For the verifier; GCC may ignore it. */
+/* Needed by the verifier; GCC may ignore it. */
 #ifdef __clang__
 #define UNWIND_UNROLL	_Pragma("clang loop unroll(full)")
 #else
 #define UNWIND_UNROLL
 #endif
 
-/* 1 if a <= b, for numbers below 2^63. */
+/* Returns 1 if a <= b, for numbers below 2^63. */
 static __always_inline u32 not_above(u64 a, u64 b)
 {
 	return (u32)((a - b - 1) >> 63);
 }
 
-/* The last row that does not begin after `pc`; the first one if all do. */
+/* Returns the last row that does not begin after `pc`; the first one if all do. */
 static __always_inline u32 unwind_row(const struct unwind_page *p, u32 pc)
 {
 	u32 at = 0;
@@ -81,7 +81,7 @@ static __always_inline u32 unwind_row(const struct unwind_page *p, u32 pc)
 	return at & (UNWIND_PAGE_ROWS - 1);
 }
 
-/* The range that may have `ip` in it. */
+/* Returns the range that may contain `ip`. */
 static __always_inline u32 unwind_range_at(const struct unwind_layout *l, u64 ip)
 {
 	u32 at = 0;
@@ -99,7 +99,7 @@ static __always_inline bool unwind_is_in(const struct unwind_layout *l, u32 rang
 	return ip >= start && ip - start < l->ranges[range & (UNWIND_RANGES - 1)].size;
 }
 
-/* The rule for an address of a file; NULL without. */
+/* Returns the rule for an address of a file, or NULL. */
 static __always_inline const struct unwind_rule *unwind_rule_at(const struct unwind_range *r, u32 address)
 {
 	const struct unwind_page *p = unwind_find_page(r->page);
@@ -119,7 +119,7 @@ static __always_inline const struct unwind_rule *unwind_rule_at(const struct unw
 	return unwind_find_rule(p->rules[row & (UNWIND_PAGE_ROWS - 1)]);
 }
 
-/* The same, from the memos if it is there. */
+/* The same, using the cached rules. */
 static __always_inline const struct unwind_rule *unwind_rule_of(struct unwind *u, const struct unwind_range *r, u64 frame)
 {
 	struct unwind_memo *m = &u->memos[(frame * 0x9E3779B97F4A7C15ull >> 54) & (UNWIND_MEMOS - 1)];
@@ -146,7 +146,7 @@ static __always_inline void unwind_push(struct unwind *u, u64 frame)
 	u->stack.count = at + 1;
 }
 
-/* The word saved at `address`, which may be near the CFA. */
+/* Reads the word saved at `address`, which may be near the CFA. */
 static __always_inline bool unwind_saved(struct unwind *u, u64 cfa, u64 address, bool have_near, u64 *ret)
 {
 	u64 below = cfa - address;
@@ -174,7 +174,7 @@ static __always_inline bool unwind_cfa(const struct unwind *u, const struct unwi
 	return true;
 }
 
-/* From a register in a frame to the one in its caller. */
+/* Restores a register of the caller. */
 static __always_inline bool unwind_restore(struct unwind *u, u64 cfa, u32 place, s64 offset, bool have_near, u64 *reg)
 {
 	if (place == UNWIND_REG_SAME)
@@ -186,7 +186,7 @@ static __always_inline bool unwind_restore(struct unwind *u, u64 cfa, u32 place,
 	return unwind_saved(u, cfa, (place == UNWIND_REG_AT_CFA ? cfa : place == UNWIND_REG_AT_SP ? u->sp : u->fp) + offset, have_near, reg);
 }
 
-/* From the registers in a frame to those in its caller. */
+/* Computes the caller's registers from those of a frame. */
 static __always_inline u32 unwind_leave(struct unwind *u, const struct unwind_rule *r)
 {
 	u64 cfa, ra = 0, fp = u->fp, bx = u->bx;
@@ -203,7 +203,7 @@ static __always_inline u32 unwind_leave(struct unwind *u, const struct unwind_ru
 	if (!unwind_restore(u, cfa, r->fp, r->fp_offset, have_near, &fp) || !unwind_restore(u, cfa, r->bx, r->bx_offset, have_near, &bx))
 		return NATIVE_UNREADABLE;
 #ifdef __TARGET_ARCH_arm64
-	ra &= 0x0000ffffffffffffull;		/* signed return addresses have their signature above */
+	ra &= 0x0000ffffffffffffull;		/* clears the signature of signed return addresses */
 #endif
 	u->interrupted = r->flags & UNWIND_SIGNAL;
 	u->ip = ra;
@@ -214,7 +214,7 @@ static __always_inline u32 unwind_leave(struct unwind *u, const struct unwind_ru
 	return ra ? NATIVE_MORE : NATIVE_OUTERMOST;
 }
 
-/* Out of compiled PHP code, into the caller of the interpreter. */
+/* Leaves compiled PHP code, and returns to the caller of the interpreter. */
 static __always_inline u32 unwind_leave_compiled(struct unwind *u, const struct unwind_layout *l, const struct unwind_rule *r)
 {
 	u64 cfa = (r->cfa == UNWIND_CFA_FP ? u->fp : u->sp) + (s64)r->cfa_offset, ra = 0;
@@ -222,7 +222,7 @@ static __always_inline u32 unwind_leave_compiled(struct unwind *u, const struct 
 	for (u32 i = 0; i < UNWIND_PADDINGS; i++, cfa += UNWIND_PADDING) {
 		u32 range;
 
-		/* A frame pointer does not move. */
+		/* A frame pointer is not affected. */
 		if (i && r->cfa == UNWIND_CFA_FP)
 			break;
 		if (!read_user(&ra, 8, cfa + (s64)r->ra_offset))
@@ -271,7 +271,7 @@ static __always_inline u32 unwind_one(struct unwind *u, const struct unwind_layo
 	return unwind_leave(u, r);
 }
 
-/* One frame. Returns whether there is another one. */
+/* Handles one frame. Returns whether there is another one. */
 static __always_inline bool unwind_step(struct unwind *u, const struct unwind_layout *l)
 {
 	if (u->stack.count >= NATIVE_DEPTH) {
@@ -282,14 +282,14 @@ static __always_inline bool unwind_step(struct unwind *u, const struct unwind_la
 	return u->stack.end == NATIVE_MORE;
 }
 
-/* The id under which the stack is reported. */
+/* Returns the id under which the stack is reported. */
 static __always_inline u64 unwind_id(const struct unwind *u)
 {
 	return (u->stack.id ^ u->stack.end) | 1;
 }
 
-/* Counts a walk that has ended without the outermost frame; COUNTERS if it is whole. The stack of a fiber begins in assembler
- * that nothing describes. */
+/* Returns the counter for a walk that ended before the outermost frame; COUNTERS if it is complete. A fiber's stack
+ * begins in assembler without call frame information. */
 static __always_inline u32 unwind_end_counter(const struct unwind *u, bool fiber)
 {
 	u32 end = u->stack.end;

@@ -1,7 +1,7 @@
 /* user_memory.h: the walkers' access to the memory of their thread.
  *
- * In BPF by the kernel's helpers. In plain C, the file that includes a walker defines both functions: for another
- * process, or for recorded memory.
+ * In BPF, these are the kernel's helpers. In plain C, the file that includes a walker defines both functions: for
+ * another process, or for recorded memory.
  */
 #ifndef CAPTURE_BPF_USER_MEMORY_H
 #define CAPTURE_BPF_USER_MEMORY_H
@@ -28,10 +28,11 @@ static __always_inline long read_user_text(char *to, u32 size, u64 address)
 #define __always_inline inline __attribute__((always_inline))
 #endif
 
-/* All of it or nothing. */
+/* Reads all of it or fails. */
 bool read_user(void *to, u32 size, u64 address);
 
-/* Copies up to a NUL, or as much as fits; always ends with a NUL. Returns how many bytes with it, or less than 0. */
+/* Copies up to a NUL, or as much as fits; always adds a NUL. Returns the number of bytes including it, or a negative
+ * error. */
 long read_user_text(char *to, u32 size, u64 address);
 #endif
 

@@ -1,5 +1,5 @@
-/* fuzz_perf.c: any bytes as text of perf script, with options that the first byte chooses; what is accepted must add
- * up. */
+/* fuzz_perf.c: reads any bytes as text of perf script, with options chosen by the first byte; the values of accepted
+ * ones must add up. */
 #include "format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

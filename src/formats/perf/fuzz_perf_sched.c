@@ -1,4 +1,4 @@
-/* fuzz_perf_sched.c: any bytes as events of the scheduler, with options that the first byte chooses. */
+/* fuzz_perf_sched.c: reads any bytes as events of the scheduler, with options chosen by the first byte. */
 #include "format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,11 +1,11 @@
-/* perf.c: output of `perf script`, a text of samples with their call chains (perf_line.h draws it).
+/* perf.c: output of `perf script`: samples with their call chains, as text (format: perf_line.h).
  *
- * A profile has some thousand different call chains and a few ten thousand different frames, while the text has
- * millions of lines. So a chain is first looked up whole, then compared with the last one from its root on, and then
- * line by line, before anything in it is parsed.
+ * A profile has thousands of different call chains and tens of thousands of different frames, while the text has
+ * millions of lines. So a chain is first looked up as a whole, then compared with the last one from its root on, and
+ * then looked up line by line, before anything in it is parsed.
  *
- * Each event counts its period: how many cycles, or nanoseconds of a clock, it stands for; 1 if perf did not write
- * that.
+ * Each event counts its period: the number of cycles, or nanoseconds of a clock, that it represents; 1 if perf did
+ * not write it.
  */
 #include "format.h"
 #include "mem.h"
@@ -24,10 +24,10 @@ struct perf_reader {
 	uint32_t value, samples;	/* columns; UINT32_MAX before the first sample */
 
 	struct seen chains;		/* nodes */
-	struct perf_chains lines;	/* their source */
+	struct perf_chains lines;	/* the lines of chains */
 
 	struct buf line, process;	/* scratch */
-	struct buf event;		/* the one that is counted */
+	struct buf event;		/* the event being counted */
 	bool event_by_default;
 	struct other {
 		char name[64];
@@ -36,13 +36,13 @@ struct perf_reader {
 	size_t other_names;
 	uint64_t other_samples, out_of_time, untimed;
 
-	double start;			/* start of the range of time; NAN before the first event */
+	double start;			/* start of the time range; NAN before the first event */
 	uint64_t taken;
 };
 
 /* --- Events --- */
 
-/* The node of "comm", "comm-PID" or "comm-PID/TID". */
+/* Returns the node of "comm", "comm-PID" or "comm-PID/TID". */
 static uint32_t process_of(struct perf_reader *r, const struct perf_event *e)
 {
 	bool two = e->tid.n && !(e->tid.n == 1 && *e->tid.p == '0');
@@ -83,7 +83,7 @@ static void count_other(struct perf_reader *r, struct str name)
 	r->others[i].samples++;
 }
 
-/* Cycles and instructions have nothing in common that could be added up, so that one event is taken. */
+/* Cycles and instructions cannot be added up, so only one event is used. */
 static bool is_event_wanted(struct perf_reader *r, struct str name)
 {
 	if (!name.n)
@@ -122,7 +122,7 @@ static bool is_time_wanted(struct perf_reader *r, struct str time)
 	return false;
 }
 
-/* Clocks count nanoseconds, all other events things. The first sample says whether there are periods. */
+/* Clocks count nanoseconds, all other events are plain counts. The first sample shows whether there are periods. */
 static int add_columns(struct perf_reader *r, const struct perf_event *e, struct err *err)
 {
 	bool clock = e->name.n >= 9 && (!memcmp(e->name.p, "cpu-clock", 9) ||
@@ -163,8 +163,9 @@ static int add_sample(struct perf_reader *r, const struct perf_event *e, struct 
 
 /* --- Lines --- */
 
-/* Whether an event is a sample: it has a chain, or an empty line in its place. Other events have neither: "PERF_RECORD_COMM:
- * …". At the end of the text, where that line may be missing, a sample is known by its event's name. */
+/* Tells whether an event is a sample: it is followed by a chain, or an empty line. Other events have neither:
+ * "PERF_RECORD_COMM: …". At the end of the text, where that line may be missing, samples are identified by their
+ * event's name. */
 static bool is_sample(const struct perf_event *e, struct str chain, struct str rest)
 {
 	const char *newline = memchr(rest.p, '\n', rest.n);
@@ -174,7 +175,7 @@ static bool is_sample(const struct perf_event *e, struct str chain, struct str r
 	return rest.n ? perf_line_is_empty(rest.p, newline ? newline : rest.p + rest.n) : e->name.n > 0;
 }
 
-/* An event, and the chain below its line. */
+/* Reads an event, and the chain below its line. */
 static int read_event(struct perf_reader *r, const struct perf_event *e, struct err *err)
 {
 	bool wanted = is_time_wanted(r, e->time) && is_event_wanted(r, e->name);
@@ -189,10 +190,10 @@ static int read_event(struct perf_reader *r, const struct perf_event *e, struct 
 	return add_sample(r, e, chain, number, err);
 }
 
-/* An event with its only frame behind it. */
+/* Reads an event whose only frame follows on the same line. */
 static int read_flat(struct perf_reader *r, const struct perf_event *e, const struct perf_frame *f, struct err *err)
 {
-	const char *end = f->module.p + f->module.n + 1;	/* behind its bracket */
+	const char *end = f->module.p + f->module.n + 1;	/* after its closing bracket */
 
 	if (!is_time_wanted(r, e->time) || !is_event_wanted(r, e->name))
 		return 0;
@@ -209,7 +210,7 @@ static int read_line(struct perf_reader *r, struct str line, struct err *err)
 		line.n--;
 	if (!line.n || line.p[0] == '#')
 		return 0;
-	/* It would not stay while the chain is read. */
+	/* The line would not stay valid while the chain is read. */
 	buf_reset(&r->line);
 	buf_put(&r->line, line.p, line.n);
 	line.p = r->line.data;
@@ -218,7 +219,7 @@ static int read_line(struct perf_reader *r, struct str line, struct err *err)
 		return read_flat(r, &flat, &f, err);
 	if (event)
 		return read_event(r, &e, err);
-	/* Frames whose event is missing stand at the start of a text that was cut. */
+	/* The start of a truncated text may have frames without an event. */
 	if (!perf_frame_parse(line, &f))
 		perf_chains_skip(&r->lines, line, r->in->line);
 	return 0;
@@ -316,7 +317,7 @@ static bool ends_with_colon(struct str line)
 	return line.n && line.p[line.n - 1] == ':';
 }
 
-/* The first lines that say something are an event and a frame or an empty line. */
+/* The first significant lines must be an event and a frame or an empty line. */
 static int perf_sniff(const char *bytes, size_t n)
 {
 	const char *p = bytes, *end = bytes + n;

@@ -1,5 +1,5 @@
-/* perf_chain.c: a chain is compared with the last one from its root on, and then line by line, before anything in it is
- * parsed: frames of a text are a few ten thousand different ones, and lines are millions. */
+/* perf_chain.c: compares a chain with the last one from its root on, and then looks it up line by line, before
+ * anything in it is parsed: a text has tens of thousands of different frames, but millions of lines. */
 #include "perf_chain.h"
 #include "hash.h"
 #include "mem.h"
@@ -9,15 +9,15 @@
 #include <string.h>
 
 struct perf_chain_step {
-	size_t bytes;		/* from where its line begins to the end of the chain */
+	size_t bytes;		/* from the start of its line to the end of the chain */
 	uint32_t node;
 };
 
 struct perf_chain_line {
 	struct str text;
 	XXH128_hash_t hash;
-	size_t bytes;		/* as of a step */
-	uint32_t frames;	/* as number_of says */
+	size_t bytes;		/* as in a step */
+	uint32_t frames;	/* result of number_of */
 };
 
 void perf_chains_init(struct perf_chains *c, struct profile *p, const struct format_options *o)
@@ -46,7 +46,7 @@ void perf_chains_skip(struct perf_chains *c, struct str line, uint64_t number)
 	line_skip(&c->unreadable, number, line, "is not a line of perf script", &c->first_unreadable);
 }
 
-/* Modules are files, unless perf says that it does not know them or that they are none. */
+/* Modules are files, unless perf marks them as unknown or as something else. */
 static struct str file_of(struct str module)
 {
 	bool none = (module.n == 9 && !memcmp(module.p, "[unknown]", 9)) ||
@@ -55,7 +55,7 @@ static struct str file_of(struct str module)
 	return none ? (struct str){ "", 0 } : module;
 }
 
-/* A string of the profile, looked up once for all names that are in it. */
+/* Returns a string of the profile, looked up once for all names in it. */
 static uint32_t string_of(struct perf_chains *c, struct str s)
 {
 	return intern_add(&c->profile->strings, s.p, s.n);
@@ -67,8 +67,8 @@ static void add_frame(struct perf_chains *c, struct str name, uint32_t file)
 	c->frames[c->frame_count++] = profile_frame_of(c->profile, string_of(c, name), file, 0);
 }
 
-/* The source line that follows a frame: "file.c:12", or module[address], of which nothing is left. Text that was
- * written without them has the next frame there. Returns where the next line begins. */
+/* Reads the source line that follows a frame: "file.c:12", or module[address], which is dropped. In text without
+ * source lines, the next frame follows. Returns where the next line begins. */
 static const char *take_source_line(const char *p, const char *end, struct buf *out)
 {
 	const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end, *last;
@@ -95,7 +95,7 @@ static const char *take_source_line(const char *p, const char *end, struct buf *
 	return newline ? newline + 1 : end;
 }
 
-/* Names with the source lines that stand below the frame. */
+/* Adds names with the source lines below the frame. */
 static const char *add_names_and_lines(struct perf_chains *c, uint32_t file, const char *next, const char *end)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
@@ -134,7 +134,7 @@ static bool add_inlined(struct perf_chains *c, const struct perf_frame *f)
 	}
 }
 
-/* Adds what the frame stands for to `frames`. Returns where the line after it begins. */
+/* Appends the frames of a line to `frames`. Returns where the line after it begins. */
 static const char *add_frames(struct perf_chains *c, const struct perf_frame *f, bool java, const char *next,
 			      const char *end)
 {
@@ -151,8 +151,8 @@ static const char *add_frames(struct perf_chains *c, const struct perf_frame *f,
 	return next;
 }
 
-/* The frames of a line as one number, so that those of most lines are known without a look elsewhere: twice the frame
- * and one for a single frame, twice the number of a span for others. It is never 0. */
+/* Encodes the frames of a line as one number, so that most lines need no further lookup: twice the frame plus one for
+ * a single frame, twice the number of a span for others. It is never 0. */
 static uint32_t number_of(struct perf_chains *c, struct perf_span span)
 {
 	assert(c->frame_count < UINT32_MAX / 2 && c->span_count < UINT32_MAX / 2 &&
@@ -165,7 +165,7 @@ static uint32_t number_of(struct perf_chains *c, struct perf_span span)
 	return (uint32_t)c->span_count++ * 2;
 }
 
-/* *next, where the line behind this one begins, moves on if that belongs to it. */
+/* *next, the start of the next line, is advanced if that line belongs to this one. */
 static uint32_t parse_line(struct perf_chains *c, struct str line, uint64_t number, bool java, const char **next,
 			   const char *end)
 {
@@ -183,7 +183,7 @@ static uint32_t parse_line(struct perf_chains *c, struct str line, uint64_t numb
 
 /* --- Call chains --- */
 
-/* The number of frames from the root on that the last chain has, too. */
+/* Returns the number of frames from the root on that the last chain has as well. */
 static size_t common_depth(const struct perf_chains *c, uint32_t process, struct str chain)
 {
 	size_t n = chain.n < c->last.size ? chain.n : c->last.size, same = 0, low = 0, high = c->depth;
@@ -195,7 +195,7 @@ static size_t common_depth(const struct perf_chains *c, uint32_t process, struct
 		same += 8;
 	while (same < n && a[-(ptrdiff_t)same - 1] == b[-(ptrdiff_t)same - 1])
 		same++;
-	/* A line is the same if all of it is, and another one or nothing stands before it in both. */
+	/* A line is the same if all of it is, and is preceded by another line or nothing in both. */
 	while (low < high) {
 		size_t middle = (low + high + 1) / 2, bytes = c->steps[middle - 1].bytes;
 
@@ -207,8 +207,8 @@ static size_t common_depth(const struct perf_chains *c, uint32_t process, struct
 	return low;
 }
 
-/* Looks for the lines of `chain` up to `stop`; `number` is that of the line before it. All are hashed before the first
- * is looked up, so that the cache misses of the look-ups overlap. Returns how many there are. */
+/* Looks up the lines of `chain` up to `stop`; `number` is that of the line before it. All are hashed before the first
+ * is looked up, so that cache misses overlap. Returns their number. */
 static size_t find_lines(struct perf_chains *c, bool java, struct str chain, const char *stop, uint64_t number)
 {
 	const char *end = chain.p + chain.n, *next;

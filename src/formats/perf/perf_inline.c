@@ -11,12 +11,12 @@
 
 struct perf_inline {
 	bool context;
-	int missing;			/* errno of what could not be run */
+	int missing;			/* errno of a program that could not be run */
 	struct intern asked;		/* "address module" */
-	struct str *answers;		/* by number in `asked`; n is 0 if there is none */
+	struct str *answers;		/* by index in `asked`; n is 0 if there is none */
 	size_t capacity;
 	struct arena bytes;
-	char *symbols_of;		/* the module of `symbols` */
+	char *symbols_of;		/* module of `symbols` */
 	struct buf symbols;		/* output of nm */
 };
 
@@ -54,13 +54,13 @@ static void read_all(int fd, struct buf *out)
 	while ((n = read(fd, bytes, sizeof(bytes))) != 0) {
 		if (n < 0 && errno != EINTR)
 			return;
-		/* Reads on beyond the limit, so that the program can exit. */
+		/* Keeps reading beyond the limit, so that the program can exit. */
 		if (n > 0 && out->size < ANSWER_BYTES)
 			buf_put(out, bytes, (size_t)n);
 	}
 }
 
-/* Replaces `out` by what the program writes. Returns 0, or why it cannot be run. */
+/* Replaces `out` with the output of the program. Returns 0, or why it cannot be run. */
 static int ask(char *const argv[], struct buf *out)
 {
 	_cleanup_(fd_closep) int from = -1;
@@ -91,7 +91,7 @@ static void ask_address(struct perf_inline *x, const char *address, const char *
 	char *const argv[] = { (char *)"addr2line", (char *)"-a", (char *)address, (char *)"-e", (char *)module,
 			       (char *)"-i", (char *)"-f", (char *)"-s", (char *)"-C", NULL };
 
-	/* A missing one is not tried a second time. */
+	/* A missing program is not tried again. */
 	if (!x->missing)
 		x->missing = ask(argv, out);
 }
@@ -142,8 +142,8 @@ static size_t without_discriminator(const char *line, size_t n)
 	return found ? (size_t)(found - line) : n;
 }
 
-/* Turns "0xADDRESS", and a line with the name and one with the place for each function from the inmost on, into names
- * from the outmost on. */
+/* Converts "0xADDRESS", followed by a line with the name and one with the location for each function from the
+ * innermost out, to names from the outermost in. */
 static void put_names(const struct perf_inline *x, const char *answer, struct buf *out)
 {
 	struct buf name;
@@ -184,7 +184,7 @@ static void find_names(struct perf_inline *x, const struct perf_frame *f, struct
 
 	buf_init(&answer);
 	ask_address(x, address, module, &answer);
-	/* The address may be that of the running process; the symbol and its offset are in the file. */
+	/* The address may be that in the running process; use the symbol and its offset in the file. */
 	if (strstr(answer.data, "??\n??:0") && find_start(x, module, f->symbol, &start)) {
 		snprintf(place, sizeof(place), "0x%llx", (unsigned long long)start);
 		ask_address(x, place, module, &answer);

@@ -1,7 +1,7 @@
 /* perf_inline.h: finds the functions inlined at an address, with addr2line of binutils.
  *
- * Each address costs a process, so that this is only done when it is requested; results are cached. Modules
- * are read from the paths in the text, so on the machine of the recording.
+ * Each address requires a process, so this is only done on request; results are cached. Modules are read from the
+ * paths in the text, so this must run on the machine of the recording.
  */
 #ifndef FORMATS_PERF_INLINE_H
 #define FORMATS_PERF_INLINE_H
@@ -11,15 +11,15 @@
 
 struct perf_inline;
 
-/* With `context` the source line is behind each name: "read:file.c:12". */
+/* With `context`, the source line is appended to each name: "read:file.c:12". */
 struct perf_inline *perf_inline_new(bool context);
 struct perf_inline *perf_inline_free(struct perf_inline *x);
 
-/* The names at this frame, callers first, with newlines between them; they stay. False if nothing is known: in
- * the kernel, in code compiled at run time, without debug information. */
+/* Returns the names at this frame, callers first, separated by newlines; they stay valid. False if nothing is known:
+ * in the kernel, in code compiled at run time, without debug information. */
 bool perf_inline_find(struct perf_inline *x, const struct perf_frame *f, struct str *ret);
 
-/* 0, or the error that addr2line is missing; `x` may be NULL. */
+/* Returns 0, or the error that addr2line is missing; `x` may be NULL. */
 int perf_inline_error(const struct perf_inline *x, struct err *err);
 
 #endif

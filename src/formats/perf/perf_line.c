@@ -1,5 +1,4 @@
-/* perf_line.c: parses the lines of perf script from their reliable parts: numbers behind the comm, brackets at the
- * end. */
+/* perf_line.c: parses the lines of perf script from their reliable parts: numbers after the comm, brackets at the end. */
 #include "perf_line.h"
 #include <string.h>
 
@@ -47,7 +46,7 @@ static const char *parse_ids(const char *p, const char *end, struct perf_event *
 	return p < end && perf_is_space(*p) ? p : NULL;
 }
 
-/* The word that ends at `end`, which has no space before it. */
+/* Returns the word that ends at `end`, which must not be preceded by a space. */
 static struct str last_word(const char *p, const char *end)
 {
 	const char *start = end;
@@ -74,7 +73,7 @@ static uint64_t number(struct str digits)
 	return n;
 }
 
-/* "TIME: PERIOD EVENT:" at the end of the line. */
+/* Parses "TIME: PERIOD EVENT:" at the end of the line. */
 static void parse_name(struct str line, struct perf_event *e)
 {
 	const char *end = skip_spaces_back(line.p, line.p + line.n);
@@ -89,7 +88,7 @@ static void parse_name(struct str line, struct perf_event *e)
 	before = last_word(line.p, end);
 	for (digits = between(end, end); digits.p > before.p && is_digit(digits.p[-1]); digits.n++)
 		digits.p--;
-	/* The text before the period, or before the event if there is none, ends with a colon. */
+	/* The text before the period, or before the event if there is none, must end with a colon. */
 	if (digits.n && digits.p == before.p)
 		before = between(line.p, skip_spaces_back(line.p, before.p));
 	else
@@ -100,7 +99,7 @@ static void parse_name(struct str line, struct perf_event *e)
 	e->period = number(digits);
 }
 
-/* The first word of digits and points with a colon behind it. */
+/* Returns the first word of digits and dots that is followed by a colon. */
 static struct str find_time(struct str rest)
 {
 	const char *p = rest.p, *end = rest.p + rest.n;
@@ -129,7 +128,7 @@ bool perf_event_parse(struct str line, struct perf_event *ret)
 
 		if (!perf_is_space(*p))
 			continue;
-		/* Each run of spaces is checked once: all of its bytes give the same result. */
+		/* Each run of spaces is checked only once: all of its bytes give the same result. */
 		p = skip_spaces(p, end);
 		rest = parse_ids(p, end, ret);
 		if (!rest)
@@ -173,7 +172,7 @@ bool perf_flat_parse(struct str line, struct perf_event *ret, struct perf_frame 
 	return perf_frame_parse(between(p, end), ret_frame) && is_hex(ret_frame->address);
 }
 
-/* "ADDRESS SYMBOL" before the bracket. The last byte of a single word is the symbol. */
+/* Parses "ADDRESS SYMBOL" before the bracket. If there is only one word, it is the symbol. */
 static bool parse_symbol(const char *p, const char *end, struct perf_frame *f)
 {
 	const char *word, *symbol;
@@ -191,7 +190,7 @@ static bool parse_symbol(const char *p, const char *end, struct perf_frame *f)
 	return true;
 }
 
-/* A file that was removed while it ran is "(/usr/bin/php (deleted))". */
+/* A file that was deleted while it ran is "(/usr/bin/php (deleted))". */
 static const char *without_deleted(struct str line, const char *close)
 {
 	static const char deleted[] = " (deleted)";
@@ -204,7 +203,7 @@ bool perf_frame_parse(struct str line, struct perf_frame *ret)
 {
 	const char *close = memrchr(line.p, ')', line.n), *open = skip_spaces(line.p, line.p + line.n);
 
-	/* Without an address no bracket makes a frame of it. */
+	/* Without an address, brackets do not make it a frame. */
 	if (!close || !is_word(*open))
 		return false;
 	close = without_deleted(line, close);
@@ -226,8 +225,8 @@ static bool ends_chain(const char *p, const char *stop)
 	return *p != ' ' && *p != '\t' && *p != '#' && perf_event_parse((struct str){ p, (size_t)(stop - p) }, &e);
 }
 
-/* Continues after the first `*size` bytes, which are `*lines` lines of the chain; up to `*seen` bytes there is no newline
- * behind them. True if these are all: behind them, or with `last` behind `b`, it ends. */
+/* Continues after the first `*size` bytes, which are `*lines` lines of the chain; the first `*seen` bytes after them
+ * have no newline. Returns true if the chain ends there, or with `last`, at the end of `b`. */
 static bool find_end(struct str b, bool last, size_t *size, size_t *seen, uint64_t *lines)
 {
 	const char *p = b.p + *size, *end = b.p + b.n, *from = b.p + *seen, *newline;

@@ -3,13 +3,13 @@
  *	php 24636/24640 [001] 75695.008865:     250000 cpu-clock:u:	an event
  *	COMM PID/TID [CPU] TIME: PERIOD EVENT:
  *
- * PID/ is only there when it was requested, CPU and PERIOD depend on how it was recorded, and COMM may have spaces and
- * digits. A trace point has its fields behind EVENT:. The call chain follows, leaf first, and an empty line ends it:
+ * PID/ is only present on request, CPU and PERIOD depend on the recording, and COMM may contain spaces and digits.
+ * The fields of a trace point follow EVENT:. The call chain follows, leaf first, and an empty line ends it:
  *
  *		    561be3f0 zend_call_function+0x2c0 (/usr/bin/php8.2)	a frame
  *		ADDRESS SYMBOL+OFFSET (MODULE)
  *
- * Recorded without call chains, an event has its only frame behind EVENT:, and COMM is indented.
+ * Recorded without call chains, the only frame of an event follows EVENT:, and COMM is indented.
  */
 #ifndef FORMATS_PERF_LINE_H
 #define FORMATS_PERF_LINE_H
@@ -19,7 +19,7 @@
 
 struct perf_event {
 	struct str comm;
-	struct str pid, tid;	/* `tid` is empty if there is one number only, which may be a PID or a TID */
+	struct str pid, tid;	/* `tid` is empty if there is only one number, which may be a PID or a TID */
 	struct str time;	/* "75695.008865" in seconds; empty if there is none */
 	struct str name;	/* "cpu-clock:u"; empty if the line does not end with it */
 	uint64_t period;	/* 0 if there is none */
@@ -30,21 +30,21 @@ struct perf_frame {
 	struct str address, symbol, module;	/* the symbol with its offset */
 };
 
-/* Whether `line` (no newline) begins an event, which it does at its first byte. */
+/* Tells whether `line` (without newline) begins an event; it must not be indented. */
 bool perf_event_parse(struct str line, struct perf_event *ret);
 
-/* Whether `line` is an event and its only frame; it may be indented. */
+/* Tells whether `line` is an event and its only frame; it may be indented. */
 bool perf_flat_parse(struct str line, struct perf_event *ret, struct perf_frame *ret_frame);
 
 bool perf_frame_parse(struct str line, struct perf_frame *ret);
 
 #define PERF_CHAIN_BYTES ((size_t)64 << 20)
 
-/* Reads the lines below an event up to an empty line, the next event or the end, in one piece and without the last
- * newline; valid until the next call. False if that is more than PERF_CHAIN_BYTES. */
+/* Reads the lines below an event up to an empty line, the next event or the end, as one text without the last
+ * newline; valid until the next call. Returns false if it is longer than PERF_CHAIN_BYTES. */
 bool perf_chain_take(struct input *in, struct str *ret);
 
-/* From `p` to where the line ends; a carriage return may be in it. */
+/* Checks from `p` to the end of the line, which may include a carriage return. */
 static inline bool perf_line_is_empty(const char *p, const char *stop)
 {
 	return p == stop || (*p == '\r' && p + 1 == stop);

@@ -1,5 +1,4 @@
-/* perf_name.c: names of frames as stackcollapse-perf.pl makes them, so that stacks compare with those that people
- * keep. */
+/* perf_name.c: names frames like stackcollapse-perf.pl, so that stacks are comparable with existing ones. */
 #include "perf_name.h"
 #include "mem.h"
 #include "text.h"
@@ -49,7 +48,7 @@ static void put_module(struct buf *b, const struct perf_frame *f, bool nowhere, 
 	buf_putc(b, ']');
 }
 
-/* net/http.(*Client).Do */
+/* Matches net/http.(*Client).Do. */
 static bool is_go_method(struct str name)
 {
 	const char *receiver = memmem(name.p, name.n, ".(", 2);
@@ -58,7 +57,7 @@ static bool is_go_method(struct str name)
 	return receiver && memmem(receiver + 2, left, ").", 2);
 }
 
-/* Behind the bracket that closes the one at `p`; NULL if none does. */
+/* Returns the position after the bracket that closes the one at `p`; NULL if there is none. */
 static const char *behind_brackets(const char *p, const char *end)
 {
 	int depth = 0;
@@ -80,8 +79,8 @@ static bool is_operator(const char *start, const char *p)
 
 static const char anonymous[] = "(anonymous namespace)";
 
-/* Whether the name continues after parameters, which are those of a function around it then:
- * "f(int) const::{lambda(int)#1}::operator()". */
+/* Tells whether the name continues after the parameters, which are then those of an enclosing function: "f(int)
+ * const::{lambda(int)#1}::operator()". */
 static bool continues(const char *p, const char *end)
 {
 	static const char *const between[] = { " const", " volatile", " &&", " &" };
@@ -95,8 +94,8 @@ static bool continues(const char *p, const char *end)
 	return end - p >= 2 && p[0] == ':' && p[1] == ':';
 }
 
-/* Returns the offset of the parameters. Brackets among the parameters of a template, in the braces of a lambda and of a
- * function around it are part of the name, as are those of (anonymous namespace), decltype(auto) and operator(). */
+/* Returns the offset of the parameters. Parentheses in template arguments, in the braces of a lambda and of an
+ * enclosing function are part of the name, as are those of (anonymous namespace), decltype(auto) and operator(). */
 static size_t find_parameters(struct str name)
 {
 	const char *p = name.p, *end = name.p + name.n, *next, *closed;
@@ -132,7 +131,7 @@ static size_t find_parameters(struct str name)
 	return name.n;
 }
 
-/* Tidies the text behind `start`. */
+/* Tidies the text from `start` on. */
 static void tidy(struct buf *b, size_t start, bool java)
 {
 	struct str name = { b->data + start, b->size - start };
@@ -147,8 +146,8 @@ static void tidy(struct buf *b, size_t start, bool java)
 	b->size = start + kept;
 }
 
-/* Perf itself writes modules of the kernel in square brackets, or the file of one: "/lib/modules/6.1/kernel/fs/xfs.ko.xz". The kernel's
- * own file may have its version behind it: "/usr/lib/debug/boot/vmlinux-6.1.0". */
+/* Perf writes kernel modules in square brackets, or their file: "/lib/modules/6.1/kernel/fs/xfs.ko.xz". The kernel's
+ * own file may include its version: "/usr/lib/debug/boot/vmlinux-6.1.0". */
 static bool is_kernel(struct str module)
 {
 	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.gz", ".ko.zst" };
@@ -163,7 +162,7 @@ static bool is_kernel(struct str module)
 	return (module.n && module.p[0] == '[') || text_is(file, "vmlinux") || (file.n > 8 && !memcmp(file.p, "vmlinux-", 8));
 }
 
-/* Whether `text` stands somewhere in a path, then a number, and then `end`. */
+/* Tells whether a path contains `text`, then a number, and then `end`. */
 static bool has_number_between(struct str path, const char *text, const char *end)
 {
 	const char *p = path.p, *stop = path.p + path.n, *digits;
@@ -179,7 +178,8 @@ static bool has_number_between(struct str path, const char *text, const char *en
 	return false;
 }
 
-/* /tmp/perf-PID.map, which compilers write while the program runs, and jitted-PID-N.so, which `perf inject --jit` makes. */
+/* Matches /tmp/perf-PID.map, which compilers write while the program runs, and jitted-PID-N.so, made by `perf inject
+ * --jit`. */
 static bool is_compiled_late(struct str module)
 {
 	return has_number_between(module, "/tmp/perf-", ".map") ||
@@ -206,7 +206,7 @@ static void add_name(struct perf_names *n, struct str symbol, const struct perf_
 	bool unknown = text_is(symbol, "[unknown]"), nowhere = unknown && text_is(f->module, "[unknown]");
 	size_t start = n->text.size;
 
-	/* Only the first part of a name is called as the module: module names may be long, and parts many. */
+	/* Only the first part of a name is named after the module: module names may be long, and parts many. */
 	if (unknown && (n->count == 0 || nowhere))
 		put_module(&n->text, f, nowhere, o->addresses);
 	else
@@ -223,10 +223,10 @@ void perf_names_of(struct perf_names *n, const struct perf_frame *f, const struc
 
 	buf_reset(&n->text);
 	n->count = 0;
-	/* A symbol in brackets is the name of a process. */
+	/* A symbol in parentheses is the name of a process. */
 	if (symbol.n && symbol.p[0] == '(' && !text_starts(symbol, anonymous))
 		return;
-	/* No function is called "" at the end of this. */
+	/* A trailing "->" would add an empty function name. */
 	while (symbol.n >= 2 && !memcmp(symbol.p + symbol.n - 2, "->", 2))
 		symbol.n -= 2;
 	while (symbol.n) {

@@ -1,8 +1,8 @@
 /* perf_name.h: names a frame of perf: its symbol without the parts that differ between calls of one function.
  *
- * Offsets, parameters, quotes and ; go; the parameters stay where the receiver of a Go method stands in brackets. A
- * frame without a symbol is called as its module, [libc.so.6]. `a->b` of Java's agents is b inlined into a, two
- * functions.
+ * Offsets, parameters, quotes and ; are removed; parameters stay in Go methods whose receiver is in parentheses. A
+ * frame without a symbol is named after its module, [libc.so.6]. `a->b`, written by Java's agents, is b inlined into
+ * a: two functions.
  */
 #ifndef FORMATS_PERF_NAME_H
 #define FORMATS_PERF_NAME_H
@@ -12,7 +12,7 @@
 #include "perf_line.h"
 
 struct perf_names {
-	struct buf text;		/* one name after the other */
+	struct buf text;		/* names, back to back */
 	struct perf_name {
 		size_t end;		/* in `text` */
 		bool nowhere;		/* neither the symbol nor the module is known */
@@ -30,8 +30,8 @@ static inline struct str perf_names_get(const struct perf_names *n, size_t i)
 	return (struct str){ n->text.data + start, n->names[i].end - start };
 }
 
-/* Replaces `n` by the names of this frame, callers first; none if it is no function. `o` selects additions
- * to the names; `java` says that the process is Java, whose names begin with L. */
+/* Replaces `n` with the names of this frame, callers first; none if it is not a function. `o` selects additions to
+ * the names; `java`: the process is Java, whose names begin with L. */
 void perf_names_of(struct perf_names *n, const struct perf_frame *f, const struct format_options *o, bool java);
 
 #endif

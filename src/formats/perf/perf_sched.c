@@ -7,12 +7,12 @@
  *	cat     7/7     4796.864: sched:sched_waking: comm=php pid=24640 …
  *	cat     7/7     4796.864: sched:sched_stat_sleep: comm=php pid=24640 delay=1000432 [ns]
  *
- * Below each stands the stack of the thread that was running. A thread falls asleep where sched_switch finds it, and it
- * sleeps until it is woken (sched_waking, sched_wakeup) or runs again (next_pid); one that could go on running (state
- * R) does not sleep. Kernels that write sched_stat_sleep and sched_stat_blocked say themselves how long it was: if
- * there is one of these, nothing else is counted.
+ * Each is followed by the stack of the running thread. A thread falls asleep at sched_switch, and sleeps until it is
+ * woken (sched_waking, sched_wakeup) or runs again (next_pid); a runnable one (state R) does not sleep. Kernels with
+ * sched_stat_sleep and sched_stat_blocked report the duration themselves: if there is any of these events, nothing
+ * else is counted.
  *
- * The value of a stack is whole microseconds; what is shorter in all is left out. Names stay as they are, with
+ * The value of a stack is in whole microseconds; stacks with less are left out. Names are not changed, and include
  * parameters.
  */
 #include "format.h"
@@ -21,7 +21,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define WAKE_FRAMES	((size_t)512)	/* frames of threads that wake one after the other, which may have no end */
+#define WAKE_FRAMES	((size_t)512)	/* frames of a chain of threads that wake each other, which may be endless */
 #define TIME_MAX_NS	((uint64_t)INT64_MAX)
 
 struct stack {
@@ -30,12 +30,12 @@ struct stack {
 };
 
 struct thread {
-	bool is_off;			/* switched out, and no sched_stat_… since then */
+	bool is_off;			/* switched out, and no sched_stat_… event since then */
 	bool is_asleep;			/* switched out, and neither woken nor running since then */
 	bool was_woken;
 	uint64_t since_ns;
-	struct stack stack;		/* where it was switched out, root first */
-	struct stack wake;		/* its stack and those who woke it, until it is switched out again */
+	struct stack stack;		/* when it was switched out, root first */
+	struct stack wake;		/* its stack and those of its wakers, until it is switched out again */
 };
 
 enum measure { BY_KERNEL, BY_TIMES, MEASURES };
@@ -51,7 +51,7 @@ struct sched_reader {
 
 	uint64_t *ns[MEASURES];		/* by node */
 	size_t node_capacity[MEASURES];
-	uint64_t events[MEASURES];	/* that have told how long a thread slept */
+	uint64_t events[MEASURES];	/* events that reported how long a thread slept */
 
 	struct stack running, path;	/* scratch */
 	struct buf text;
@@ -86,7 +86,7 @@ static uint64_t number(struct str s)
 	return n;
 }
 
-/* "4796.862830" */
+/* Parses "4796.862830". */
 static uint64_t time_ns(struct str s)
 {
 	const char *point = memchr(s.p, '.', s.n);
@@ -97,7 +97,7 @@ static uint64_t time_ns(struct str s)
 	return seconds > TIME_MAX_NS / 1000000000 - 1 ? TIME_MAX_NS : seconds * 1000000000 + ns;
 }
 
-/* Threads by number; the idle ones, 0, are none. */
+/* Finds the thread by its number; idle threads, 0, are ignored. */
 static struct thread *thread_of(struct sched_reader *r, struct str id)
 {
 	uint64_t tid = number(id);
@@ -133,7 +133,7 @@ static void push_name(struct sched_reader *r, struct stack *s, struct str name, 
 	push(s, profile_frame(r->profile, name, module, 0));
 }
 
-/* "comm", or "comm-ID" */
+/* Pushes "comm", or "comm-ID". */
 static void push_process(struct sched_reader *r, struct stack *s, struct str comm, struct str id)
 {
 	buf_reset(&r->text);
@@ -158,7 +158,7 @@ static struct str without_offset(struct str symbol)
 	return symbol;
 }
 
-/* `running` becomes the frames of `chain`, leaf first. */
+/* Sets `running` to the frames of `chain`, leaf first. */
 static void read_chain(struct sched_reader *r, struct str chain)
 {
 	const char *p = chain.p, *end = chain.p + chain.n, *newline;
@@ -184,8 +184,8 @@ static void copy_reversed(struct stack *to, const struct stack *from)
 
 /* --- Sleep --- */
 
-/* The thread with `comm` and `id` has slept: the threads that woke it go below its stack, if requested. `waker` is NULL
- * if unknown. */
+/* Adds the sleep of the thread `comm` and `id`, with the threads that woke it below its stack, if requested. `waker`
+ * is NULL if unknown. */
 static void add_sleep(struct sched_reader *r, enum measure m, struct str comm, struct str id, struct thread *t,
 		      const struct perf_event *waker, uint64_t ns)
 {
@@ -226,7 +226,7 @@ static void add_sleep(struct sched_reader *r, enum measure m, struct str comm, s
 		r->ns[m][node] = UINT64_MAX;
 }
 
-/* A thread sleeps no more, because it was woken or runs. */
+/* Ends a thread's sleep, because it was woken or runs. */
 static void end_sleep(struct sched_reader *r, struct str comm, struct str id, const struct perf_event *waker,
 		      uint64_t now)
 {
@@ -363,7 +363,7 @@ static int perf_sched_read(struct profile *p, struct input *in, const struct for
 	return code;
 }
 
-/* It looks as any text of perf script, so that it is taken for this only when that is said. */
+/* It looks like any other text of perf script, so it is only used if selected explicitly. */
 const struct format format_perf_sched = {
 	"perf-sched", "", NULL, perf_sched_read, NULL,
 	.about = "scheduler events of perf script, time that threads sleep"

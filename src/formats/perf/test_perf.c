@@ -1,4 +1,4 @@
-/* test_perf.c: text of perf script, line by line and as a whole. */
+/* test_perf.c: tests reading of perf script, line by line and as a whole. */
 #include "format.h"
 #include "perf_line.h"
 #include "perf_name.h"
@@ -8,7 +8,7 @@ static struct err err;
 static struct format_options options;
 static char written[1 << 16];
 
-/* Reads `text` with `options` and returns it folded; the options are gone afterwards. */
+/* Reads `text` with `options`, returns it folded, and resets the options. */
 static const char *folded(const char *text)
 {
 	struct profile *p = profile_new();
@@ -31,7 +31,7 @@ static const char *folded(const char *text)
 	return written;
 }
 
-/* The frame of a process called `comm` with this line. */
+/* Returns the frame of this line in a process called `comm`. */
 static const char *frame(const char *comm, const char *line)
 {
 	char text[512];
@@ -86,7 +86,7 @@ TEST(names_lose_the_parts_that_differ_between_calls)
 	CHECK_STR(frame("php", "\t7f01 std::function<void (int)>::operator()(int) const+0x1 (/srv/a)"),
 		  "std::function<void (int)>::operator() 1\n");
 	CHECK_STR(frame("php", "\t7f01 a::operator()<int>(int) const+0x1 (/srv/a)"), "a::operator()<int> 1\n");
-	/* Lambdas, as perf and as c++filt write them, are not the function that they stand in. */
+	/* Lambdas, as written by perf and by c++filt, are distinct from the enclosing function. */
 	CHECK_STR(frame("php", "\t7f01 main::{lambda(double)#1}::operator()+0x33 (/srv/a)"),
 		  "main::{lambda(double)#1}::operator() 1\n");
 	CHECK_STR(frame("php", "\t7f01 f(std::function<void ()>)::{lambda()#2}::operator()() const+0x1 (/srv/a)"),
