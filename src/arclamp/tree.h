@@ -4,8 +4,8 @@
  *	<base>/<period>/<time>.<tag>[.fn-<label>][.reversed].svgz	a picture of it
  *	<base>/<period>/<name of either>.tmp				a file being written, or left by an interruption
  *
- * <time> ends at the first point. A tag is an entry point, or a profiler and an entry point separated by its last
- * point: "2026-11-20.excimer-wall.index.log" is of the profiler "excimer-wall" and the entry point "index".
+ * <time> ends at the first dot. A tag is an entry point, or a profiler and an entry point separated by its last dot:
+ * "2026-11-20.excimer-wall.index.log" is of the profiler "excimer-wall" and the entry point "index".
  *
  * Only regular files directly inside a period's directory count. Symbolic links below the base are not followed, and
  * everything is opened relative to the directories that were read.

@@ -124,7 +124,7 @@ static int parse(int operands)
 		return command_usage(&spec, "--skip and --no-skip exclude each other");
 	if (!asked.from)
 		asked.from = "-2d";
-	/* Logs call it "index", but the usual notation is "index.php". */
+	/* Also accepts "index.php", as written in the header. */
 	if (n > 4 && n < sizeof(entrypoint) && !strcmp(asked.entrypoint + n - 4, ".php")) {
 		memcpy(entrypoint, asked.entrypoint, n - 4);
 		asked.entrypoint = entrypoint;
