@@ -48,14 +48,14 @@ static void warn_of_unknown(struct arclamp_config *c, const struct yaml_node *n,
 /* --- redis --- */
 
 struct redis_options {
-	const char *host, *socket, *user, *password;	/* the socket of a path instead of host and port */
+	const char *host, *socket, *user, *password;	/* `socket` is a path, and replaces host and port */
 	int64_t port, database;
 	bool tls, is_unverified;
 	const char *ca_file, *cert_file, *key_file;
-	struct buf channels;		/* percent-encoded names with commas between them */
+	struct buf channels;		/* percent-encoded names separated by commas */
 };
 
-/* Options of redis-py that are done here anyway or do not matter for a single connection that listens. */
+/* Options of redis-py that are always on here, or do not matter for a single listening connection. */
 static const char *const needless[] = {
 	"socket_timeout", "socket_connect_timeout", "socket_keepalive", "socket_keepalive_options", "socket_read_size",
 	"socket_type", "connection_pool", "charset", "encoding", "errors", "encoding_errors", "decode_responses",
@@ -87,7 +87,7 @@ static int read_number(const struct yaml_node *redis, const char *key, const cha
 	return yaml_is_null(n) ? 0 : yaml_get_number(n, what, min, max, ret, err);
 }
 
-/* For redis-py null is the same as "none"; "optional" is about servers. */
+/* redis-py treats null like "none"; "optional" matters only for servers. */
 static int read_verification(const struct yaml_node *redis, bool *is_unverified, struct err *err)
 {
 	static const char *const words[] = { "none", "optional", "required" };
@@ -141,7 +141,7 @@ static int read_redis(struct arclamp_config *c, const struct yaml_node *redis, s
 	return read_number(redis, "db", "redis: db", 0, 65535, &o->database, err);
 }
 
-/* One name, or several with commas between them. `*count` is how many there are so far. */
+/* Appends one name, or several separated by commas. `*count` is the number so far. */
 static int put_channels(const struct yaml_node *n, unsigned *count, struct buf *out, struct err *err)
 {
 	const char *name = NULL, *end;
@@ -196,7 +196,7 @@ static void put_parameter(struct buf *b, const char *name, const char *value)
 
 static char *make_url(const struct redis_options *o)
 {
-	bool tls = o->tls && !o->socket;	/* redis-py has none over a unix socket */
+	bool tls = o->tls && !o->socket;	/* redis-py does not use TLS over a unix socket */
 	unsigned char address[16];
 	const char *host = o->socket ? o->socket : o->host;
 	bool is_ipv6 = inet_pton(AF_INET6, host, address) == 1;
@@ -231,7 +231,7 @@ static char *make_url(const struct redis_options *o)
 	return buf_take(&b, NULL);
 }
 
-/* Checks the URL as the program that opens it will parse it. */
+/* Checks the URL with the parser that will open it. */
 static int check_url(const char *url, const struct yaml_node *redis, struct err *err)
 {
 	struct redis_url u = { 0 };
@@ -242,7 +242,7 @@ static int check_url(const char *url, const struct yaml_node *redis, struct err 
 	return r < 0 ? yaml_error(redis, err, "'redis' is not a valid address: %s", why.text) : 0;
 }
 
-/* No error of its own: another source may be named in its place. */
+/* Records an error instead of returning it, since another source may replace this one. */
 static void read_source(struct arclamp_config *c, const struct yaml_node *root)
 {
 	_cleanup_(freep) char *url = NULL;
@@ -268,7 +268,7 @@ static void read_source(struct arclamp_config *c, const struct yaml_node *root)
 	buf_done(&o.channels);
 }
 
-/* For a listener in the place of that Redis. */
+/* Keeps the channels for a listener that replaces that Redis. */
 static void keep_channels(struct arclamp_config *c, const struct yaml_node *root)
 {
 	struct err err = { 0 };
@@ -348,8 +348,7 @@ static int read_groups(struct arclamp_config *c, const struct yaml_node *root, s
 		return yaml_error(n, err, "'logs' has %u groups; use 1 to %u", n->count, LOGS_GROUPS);
 	c->logs.groups = xcalloc(n->count, sizeof(*c->logs.groups));
 	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next) {
-		/* Counted first: what is half read is freed, too; the period and the format are never NULL
-		 * elsewhere. */
+		/* Counted first, so that a half-read group is freed, too; only then may period and format be NULL. */
 		struct logs_group *g = &c->logs.groups[c->logs.group_count++];
 
 		r = read_group(c, i->value, g, err);

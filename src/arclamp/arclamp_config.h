@@ -1,4 +1,4 @@
-/* arclamp_config.h: arclamp-log's configuration file, unchanged.
+/* arclamp_config.h: reads arclamp-log's configuration file as it is.
  *
  *	base_path: /srv/arclamp/logs		this unless given
  *	redis: {host: …, port: …}		arguments of redis-py: host, port, db, username, password, unix_socket_path, ssl,
@@ -8,9 +8,9 @@
  *	logs:
  *	  - {period: hourly, format: "%Y-%m-%d_%H", retain: 336, sample_pop: 1, channel: excimer}
  *
- * Without redis_channel arclamp-log listens on "arclamp", while Arc Lamp's client publishes on "excimer": both are
- * taken. `channel` is our own: a group with it takes only what was published there, so that one process does the work
- * of several. Unknown keys are skipped with a warning. Errors name file and line.
+ * Without redis_channel arclamp-log listens on "arclamp", while Arc Lamp's client publishes on "excimer", so both are
+ * subscribed. `channel` is our addition: such a group receives only messages of that channel, so that one process
+ * replaces several. Unknown keys are skipped with a warning. Errors name file and line.
  */
 #ifndef ARCLAMP_ARCLAMP_CONFIG_H
 #define ARCLAMP_ARCLAMP_CONFIG_H
@@ -25,17 +25,17 @@ struct arclamp_config {
 	struct logs_options logs;
 	char *source_url;		/* "redis://user:password@host:6379/0?channel=excimer"; NULL if there is none
 					 * … */
-	char *source_problem;		/* … and the reason: matters only if no other source is configured */
+	char *source_problem;		/* … and then the reason, which matters only if no other source is configured */
 	char *channels;			/* redis_channel, as in that URL; NULL: not given, or wrong */
 	char *channels_problem;		/* the error in it, with file and line, or NULL */
 	char *warnings[ARCLAMP_WARNINGS];
 	size_t warning_count;
 };
 
-/* Whether this is such a file rather than Strobe's own: its `logs` is a list of groups. */
+/* Whether the file is arclamp-log's, not Strobe's: its `logs` is a list of groups. */
 bool arclamp_config_is(const struct yaml_node *root);
 
-/* The caller frees with arclamp_config_done, also after an error. */
+/* Free with arclamp_config_done, also after an error. */
 int arclamp_config_make(const struct yaml_node *root, struct arclamp_config *ret, struct err *err);
 int arclamp_config_read(const char *path, struct arclamp_config *ret, struct err *err);
 void arclamp_config_done(struct arclamp_config *c);

@@ -1,4 +1,4 @@
-/* arclamp_directory.c: one key of arclamp-log.yaml. */
+/* arclamp_directory.c: reads one key of arclamp-log.yaml. */
 
 #include "arclamp_directory.h"
 

@@ -6,8 +6,8 @@
 
 #define ARCLAMP_LOGS	"/srv/arclamp/logs"	/* Arc Lamp's own default */
 
-/* The directory: `logs` if it is not NULL, else base_path of the file `config`, else the default. Giving both is
- * -EINVAL. The caller frees. */
+/* Returns `logs` if it is not NULL, else base_path of the file `config`, else the default. -EINVAL if both are given.
+ * The caller frees. */
 int arclamp_directory(const char *logs, const char *config, char **ret, struct err *err);
 
 #endif

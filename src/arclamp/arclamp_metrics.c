@@ -1,4 +1,4 @@
-/* arclamp_metrics.c: one pass over the names, then one family after the other. */
+/* arclamp_metrics.c: scans all names once, then writes one family after the other. */
 
 #include "arclamp_metrics.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Oldest and newest of something. */
+/* The oldest and newest time of a kind of file. */
 struct span {
 	bool any;
 	int64_t oldest_ns, newest_ns;
@@ -24,7 +24,7 @@ struct series {
 struct metrics {
 	struct series *series;
 	size_t count, capacity;
-	struct intern names;		/* labels, by number of the series */
+	struct intern names;		/* labels, indexed like the series */
 	struct span temporary;
 };
 
@@ -53,7 +53,8 @@ static struct str plain_str(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-/* The awk of Arc Lamp takes the part before the entry point for the profiler, also of several. */
+/* Like Arc Lamp's awk script, takes everything before the entry point for the profiler, even if it has several
+ * parts. */
 static struct str last_part(struct str s)
 {
 	const char *point = s.n ? memrchr(s.p, '.', s.n) : NULL;
@@ -99,7 +100,7 @@ static void add_file(struct metrics *m, const struct tree *t, const struct tree_
 		return;
 	}
 	stretch(&s->svgs, f->mtime_ns);
-	/* As the script has it: less than 21 bytes, and more than 21. */
+	/* Same bounds as the script: less than 21 bytes, and more than 21. */
 	if (f->bytes < 21)
 		s->truncated++;
 	if (f->bytes > 21)

@@ -1,4 +1,4 @@
-/* arclamp_metrics.h: the series that dashboards and alerts of Arc Lamp are made of, from a tree of logs and its
+/* arclamp_metrics.h: the series used by Arc Lamp's dashboards and alerts, computed from a tree of logs and its
  * pictures.
  *
  *	arclamp_oldest_log_seconds, arclamp_newest_log_seconds	{period,profiler,entry,compressed="no|yes"}: when it was written
@@ -17,9 +17,9 @@
 #include "err.h"
 #include <stdint.h>
 
-#define ARCLAMP_SERIES_MAX	20000u	/* further ones count as entry="other" of their period */
+#define ARCLAMP_SERIES_MAX	20000u	/* excess series count as entry="other" of their period */
 
-/* Appends them in Prometheus' text format after one scan of both directories. `svgs` may be NULL or missing. */
+/* Scans both directories once and appends the series in Prometheus' text format. `svgs` may be NULL or missing. */
 int arclamp_metrics_put(const char *logs, const char *svgs, int64_t now_ns, struct buf *out, struct err *err);
 
 #endif

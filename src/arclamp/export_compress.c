@@ -27,8 +27,8 @@
 #include <sys/stat.h>
 
 #define LOCK		".export-compress.lock"
-#define SORT_BYTES	((uint64_t)256 << 20)	/* for the lines of one log, unless another limit is given */
-#define BESIDE_BYTES	((uint64_t)1 << 30)	/* for reading and writing, in addition */
+#define SORT_BYTES	((uint64_t)256 << 20)	/* memory to sort the lines of one log, by default */
+#define BESIDE_BYTES	((uint64_t)1 << 30)	/* additional memory, for reading and writing */
 #define QUIET_NS	(3600 * NS_PER_SECOND)	/* a log written to in the last hour is still in use */
 #define GZIP_LEVEL	9
 #define ZSTD_LEVEL	9
@@ -121,7 +121,7 @@ static int write_sorted(struct packing *p, int fd, struct err *err)
 	if (r >= 0)
 		r = compress_end(p->out, err);
 	p->out = compress_free(p->out);
-	/* The log is removed after this, so the new file must be on the disk. */
+	/* The log is removed next, so the new file must be on disk. */
 	if (r >= 0 && p->bytes_in != p->bytes_out)
 		return err_set(err, -EIO, "read %llu bytes, but wrote %llu", (unsigned long long)p->bytes_in,
 			       (unsigned long long)p->bytes_out);
@@ -139,7 +139,7 @@ static int check_unchanged(const struct packing *p, struct stat *ret, struct err
 	return 0;
 }
 
-/* Copies the log's time, mode and owner to the new file, as far as permitted. */
+/* Copies time, mode and owner of the log to the new file, as far as permitted. */
 static int dress(const struct packing *p, int fd, struct err *err)
 {
 	const struct timespec t = { p->log->mtime_ns / NS_PER_SECOND, p->log->mtime_ns % NS_PER_SECOND };
@@ -190,7 +190,7 @@ static int hand_on(const struct packing *p, struct err *err)
 	return r < 0 ? r : check_unchanged(p, &st, err);
 }
 
-/* The log goes last: while it exists, the next run does the rest. */
+/* The log is removed last: while it exists, the next run does the rest. */
 static void remove_others(const struct packing *p)
 {
 	for (size_t i = p->todo->at + p->todo->count; i-- > p->todo->at;)
@@ -198,8 +198,8 @@ static void remove_others(const struct packing *p)
 			unlinkat(p->dir, p->all->logs.files[i].name, 0);
 }
 
-/* A file that could not be uploaded keeps its log, so that both are tried again. The new file is then removed for
- * readers that do not know notes, unless earlier compressed forms went into it. */
+/* If the upload fails, the log is kept and both steps are retried. The new file is then removed, for readers that
+ * ignore notes, unless it contains earlier compressed forms. */
 static int replace(struct packing *p, struct err *err)
 {
 	int r = write_packed(p, err);
@@ -235,9 +235,10 @@ static void work(void *data, size_t number, struct job_result *result)
 	memcpy(result->text, err.text, sizeof(result->text));
 }
 
-/* --- The choice of logs --- */
+/* --- Choosing logs --- */
 
-/* As find -mtime +N: N whole days are over when the next one is. Parts of a day are exact, and 0 is any. */
+/* Like find -mtime +N: a file is older if N + 1 whole days have passed. Fractions of days are exact, and 0 means any
+ * age. */
 static double oldest_ns(double days)
 {
 	return (days >= 1 && days == (double)(int64_t)days ? days + 1 : days) * (double)NS_PER_DAY;
@@ -262,7 +263,7 @@ static void visit_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
 	}
 }
 
-/* Also removes the leftovers of an interrupted process: we have the lock. */
+/* Also removes temporary files of interrupted processes, which is safe because we hold the lock. */
 static void plan(struct pack *k)
 {
 	int64_t now_ns = clock_wall_ns();

@@ -1,4 +1,4 @@
-/* export_draw.c: reads a log once and draws its pictures: all stacks forward and reversed, and those of some
+/* export_draw.c: reads a log once and draws its pictures: all stacks forward and reversed, and those with certain
  * functions. */
 
 #include "export.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <xxhash.h>
 
-#define PICTURE_LEVEL	9	/* as `gzip -9` */
+#define PICTURE_LEVEL	9	/* same as `gzip -9` */
 
 bool export_has_variants(const struct export_options *o, const struct tree_name *log)
 {
@@ -35,7 +35,7 @@ void export_drawn_put(const struct export_options *o, const struct tree_name *lo
 
 /* --- Reading --- */
 
-/* Adds one form of the log. 0, 1 with a warning, or a negative errno. */
+/* Adds one form of the log. Returns 0, 1 with a warning, or a negative errno. */
 static int load(const struct draw *d, size_t i, struct profile *p, struct err *err)
 {
 	const struct format_options reading = { .format = &format_folded };
@@ -79,9 +79,9 @@ struct pictures {
 	const struct draw *d;
 	const struct tree_name *log;
 	const char *period;
-	int dir;			/* the period's pictures */
-	int64_t started_ns;		/* as files are stamped: what is written to the log after it makes the picture
-					 * old */
+	int dir;			/* the period's directory of pictures */
+	int64_t started_ns;		/* timestamp for the files: the picture is outdated if the log is written to
+					 * later */
 	char drawn[DRAWN_MAX];
 	uint32_t column;
 	unsigned count;
@@ -152,7 +152,7 @@ static void upload(struct pictures *s, const char *name)
 	s->not_uploaded = true;
 }
 
-/* "MediaWiki - daily - 2026-11-20 07.all": only the first _ of the name is a space. */
+/* Returns "MediaWiki - daily - 2026-11-20 07.all": only the first _ of the name becomes a space. */
 static char *title(const struct pictures *s, bool reversed)
 {
 	char *text = xasprintf("%s - %s - %.*s%s", s->d->o->name, s->period, (int)s->log->stem.n, s->log->stem.p,
@@ -224,7 +224,7 @@ static int draw_variant(struct pictures *s, const struct profile *p, const struc
 	return r < 0 ? r : draw_one(s, some, v->label, true, err);
 }
 
-/* The forward picture of all stacks comes last: it marks the others as complete. */
+/* The forward picture of all stacks is drawn last, because it marks the others as complete. */
 static int draw_all(struct pictures *s, const struct profile *p, struct err *err)
 {
 	int r = 0;
@@ -244,8 +244,8 @@ static int open_period(struct pictures *s, struct err *err)
 	return err_set(err, -errno, "cannot create the directory '%s/%s': %s", s->d->o->svgs, s->period, strerror(errno));
 }
 
-/* Pictures that could not be uploaded are drawn and uploaded again: the one that marks them as complete is made as old as the
- * log. */
+/* If an upload failed, the picture that marks the others as complete gets the log's time, so that all are drawn and
+ * uploaded again. */
 static void try_again(const struct pictures *s, int64_t log_ns)
 {
 	_cleanup_(freep) char *name = picture_name(s, NULL, false);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* "2026-11-20T07:00:00.123450", in UTC; 0 if malformed. */
+/* Parses "2026-11-20T07:00:00.123450", in UTC; 0 if malformed. */
 static int64_t time_of(const char *text)
 {
 	struct tm tm = { 0 };

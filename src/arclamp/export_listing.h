@@ -1,8 +1,8 @@
 /* export_listing.h: reads an object store's listings of a tree of logs and pictures.
  *
- * A listing is a JSON array of objects with name, bytes and last_modified, as Swift gives for ?format=json and our index has
- * them, or S3's {"Contents": [{"Key", "Size", "LastModified"}]}. The period is the last directory of a name, or said beside the
- * file: "daily=listing.json", where each period has a container of its own.
+ * A listing is a JSON array of objects with name, bytes and last_modified, as in Swift's ?format=json and our index,
+ * or S3's {"Contents": [{"Key", "Size", "LastModified"}]}. The period is the last directory of a name, or given with
+ * the file if each period has its own container: "daily=listing.json".
  */
 #ifndef ARCLAMP_EXPORT_LISTING_H
 #define ARCLAMP_EXPORT_LISTING_H
@@ -13,7 +13,7 @@
 struct export_listing {
 	struct tree_object *objects;
 	size_t count, capacity;
-	uint64_t others;		/* objects with no name of a log or picture, or without a period */
+	uint64_t others;		/* objects that are not logs or pictures, or without a period */
 
 	/* private */
 	struct arena text;

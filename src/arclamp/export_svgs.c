@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #define LOCK		".export-svgs.lock"
-#define MEMORY_BYTES	((uint64_t)4 << 30)	/* for one log, unless another limit is given */
+#define MEMORY_BYTES	((uint64_t)4 << 30)	/* memory limit for one log, by default */
 
 struct todo {
 	size_t at, count;		/* in the tree of logs */
@@ -47,7 +47,7 @@ static bool is_newer(const struct tree_file *picture, int64_t log_ns)
 	return picture && picture->bytes >= PICTURE_BYTES_MIN && picture->mtime_ns > log_ns;
 }
 
-/* The parts of a .svgz that are read: its beginning, and the size at its end. */
+/* The parts of a .svgz that are examined: its beginning, and the size at its end. */
 struct ends {
 	uint8_t head[128];
 	size_t head_size;
@@ -68,8 +68,8 @@ static bool read_ends(const struct svgs *s, const struct tree_file *f, struct en
 	return true;
 }
 
-/* Ours are complete when they have their name; other programs write where everybody sees it. A cut off file has other
- * bytes where the size stands; deflate makes things at most 1032 times as small, and no picture larger. */
+/* Our files are complete once they have their name, but other programs write in place. A truncated file has arbitrary
+ * bytes in place of the size; deflate shrinks data at most 1032 times, which bounds a plausible one. */
 static bool is_whole(const struct tree_file *f, const struct ends *e)
 {
 	return e->head[0] == 0x1f && e->head[1] == 0x8b && e->plain_size > f->bytes && e->plain_size / 1032 <= f->bytes;
@@ -90,7 +90,7 @@ static bool read_drawn(const struct svgs *s, const struct tree_file *f, char out
 	return read_ends(s, f, &e) && compress_comment(e.head, e.head_size, out, DRAWN_MAX);
 }
 
-/* Whether each function has its pictures, or is known to be in no stack. */
+/* Whether each function has its pictures, or is known to occur in no stack. */
 static bool has_variants(const struct svgs *s, size_t first, size_t n, const struct tree_file *all,
 			 const struct todo *t)
 {
@@ -123,7 +123,7 @@ static bool is_current(const struct svgs *s, const struct todo *t)
 	       is_complete(s, reversed) && has_variants(s, first, n, forward, t);
 }
 
-/* Newest first: people look at these. */
+/* Newest first, since those are looked at most. */
 static int newest_first(const void *a, const void *b)
 {
 	const struct todo *x = a, *y = b;
@@ -212,7 +212,7 @@ static int draw_all(struct svgs *s, struct err *err)
 
 /* --- Removal --- */
 
-/* Leftovers of an interrupted process: we have the lock. */
+/* Removes temporary files of interrupted processes, which is safe because we hold the lock. */
 static void remove_temporaries(const struct svgs *s)
 {
 	for (size_t i = 0; i < s->svgs.count; i++)
@@ -220,7 +220,7 @@ static void remove_temporaries(const struct svgs *s)
 			unlinkat(s->svgs.periods[s->svgs.files[i].period].fd, s->svgs.files[i].name, 0);
 }
 
-/* In the order in which a log becomes a compressed one, so that it is not missed meanwhile. */
+/* Checks names in the order in which a log becomes a compressed one, so that it is not missed during the change. */
 static bool has_log(int logs, const char *period, struct str stem)
 {
 	static const char *const endings[] = { ".log", ".log.gz", ".log.zst" };
@@ -289,7 +289,7 @@ static int run_forever(struct svgs *s, struct err *err)
 	remove_temporaries(s);
 	plan(s);
 	if (!s->log_count) {
-		/* A disk that is not mounted must not cost all pictures. */
+		/* If the disk is not mounted, pictures must not be removed. */
 		export_warn_no_log(s->o, &s->logs, "; pictures are left alone");
 		return 0;
 	}

@@ -1,5 +1,5 @@
-/* fuzz_arclamp_config.c: any bytes as arclamp-log.yaml. An accepted file must give file names that are recognized as
- * ours, and an address that parses again. */
+/* fuzz_arclamp_config.c: parses any bytes as arclamp-log.yaml. An accepted file must yield file names that are
+ * recognized as ours, and a URL that parses again. */
 #include "arclamp_config.h"
 
 #include "log_name.h"

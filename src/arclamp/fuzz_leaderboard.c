@@ -1,4 +1,5 @@
-/* Any names and any text to look for, the first line of the input: each sample is counted once, or said not to be. */
+/* fuzz_leaderboard.c: any names and any search text, which is the first line of the input: each sample must be
+ * counted once, or as skipped. */
 #include "leaderboard.h"
 
 #include "format.h"

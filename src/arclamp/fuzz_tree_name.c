@@ -1,4 +1,4 @@
-/* Any file name: the parts lie inside of it, and put together they are the stem. */
+/* fuzz_tree_name.c: parses any file name: the parts must be inside it, and add up to the stem. */
 #include "tree.h"
 
 #include "mem.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define USUAL_CHANNEL	"excimer"
-#define NAMED_MAX	12u		/* entry points and channels in a sentence */
+#define NAMED_MAX	12u		/* entry points and channels listed in a message */
 #define TIMEOUT_MS	60000
 #define ANSWER_MAX	((size_t)16 << 20)
 
@@ -38,14 +38,14 @@ void grep_inputs_done(struct grep_inputs *in)
 	buf_done(&in->warnings);
 }
 
-/* Takes over the text. */
+/* Takes ownership of the text. */
 static void add_source(struct grep_inputs *in, char *text)
 {
 	GROW(&in->sources.items, &in->sources.capacity, in->sources.count + 1);
 	in->sources.items[in->sources.count++] = text;
 }
 
-/* Collects a reader's warning; an input without samples is no error. */
+/* Collects a reader's warning; an input without samples is not an error. */
 static int loaded(struct grep_inputs *in, int r, const struct err *why)
 {
 	if (r > 0)
@@ -68,7 +68,7 @@ static bool is_requested(const struct tree *t, const struct tree_file *f, const 
 
 struct chosen {
 	const struct tree_file *file;
-	uint64_t begin;			/* start of the part that no other form has */
+	uint64_t begin;			/* start of the part that other forms lack */
 };
 
 static int oldest_first(const void *a, const void *b)
@@ -78,7 +78,7 @@ static int oldest_first(const void *a, const void *b)
 	return x->mtime_ns != y->mtime_ns ? (x->mtime_ns < y->mtime_ns ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* A bound of a slice as Python takes it: from the end if it is negative, and never outside. */
+/* Converts a slice bound as Python does: negative ones count from the end, and all are clamped. */
 static size_t bound(long at, size_t n)
 {
 	if (at < 0)
@@ -93,7 +93,7 @@ static int load_log(struct grep_inputs *in, const struct tree *t, const struct c
 	struct input input;
 	int fd = log_form_open(t, (size_t)(c->file - t->files), c->begin, err), r;
 
-	/* Old logs may be removed meanwhile. */
+	/* Old logs may have been removed since. */
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	r = input_open_fd(&input, path, fd, FORMAT_INPUT_MAX, err);
@@ -103,7 +103,7 @@ static int load_log(struct grep_inputs *in, const struct tree *t, const struct c
 	return loaded(in, r, err);
 }
 
-/* Adds `s` to "a, b and more" unless it stands there. */
+/* Adds `s` to "a, b and more" unless it is already there. */
 static void name_once(struct buf *list, unsigned *count, struct intern *known, struct str s)
 {
 	size_t n = known->count;
@@ -145,7 +145,7 @@ static void describe_logs(const struct tree *t, const struct grep_asked *a, stru
 		buf_printf(out, ", of the entry points %s and the channels %s", entries.data, channels.data);
 }
 
-/* The requested logs, oldest first; of several forms of one those that hold lines that no other does. */
+/* Chooses the requested logs, oldest first; of several forms of one log, those with lines that no other form has. */
 static struct chosen *choose(const struct tree *t, const struct grep_asked *a, size_t *ret_count)
 {
 	struct chosen *chosen = xcalloc(t->count + 1, sizeof(*chosen));
@@ -321,7 +321,7 @@ int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struc
 	buf_puts(&path, "/api/v1/profile?format=strobe");
 	put_parameter(&path, "from", "", a->from);
 	put_parameter(&path, "to", "", a->to);
-	/* The first = turns off special characters in the value. */
+	/* A leading = turns off special characters in the value. */
 	for (size_t i = 0; i < n; i++)
 		put_parameter(&path, filters[i].key, "%3D", filters[i].value);
 	if (r >= 0)

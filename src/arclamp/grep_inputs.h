@@ -1,4 +1,4 @@
-/* grep_inputs.h: the stacks that `strobe grep` counts, as one profile: from a tree of logs, files, a store or a
+/* grep_inputs.h: loads the stacks for `strobe grep` into one profile: from a tree of logs, files, a store or a
  * daemon. */
 #ifndef ARCLAMP_GREP_INPUTS_H
 #define ARCLAMP_GREP_INPUTS_H
@@ -10,26 +10,26 @@
 
 struct grep_asked {
 	const char *logs, *resolution;		/* a tree of logs and one of its periods */
-	const char *store, *url, *token_file;	/* instead: a store, a daemon; NULL: not them */
+	const char *store, *url, *token_file;	/* a store or a daemon instead; NULL: not used */
 	const char *from, *to;			/* time range in the store or the daemon */
-	const char *entrypoint;			/* "all" is every one */
-	const char *channel;			/* NULL: that of Arc Lamp, or none */
+	const char *entrypoint;			/* "all" selects every entry point */
+	const char *channel;			/* NULL: Arc Lamp's default, or none */
 	bool has_first, has_last;
-	long first, last;			/* the range of logs, oldest first, as [first:last] in Python */
+	long first, last;			/* slice of the logs, oldest first, as in Python's [first:last] */
 };
 
 struct grep_inputs {
 	struct profile *profile;
-	struct option_list sources;		/* inputs that were read, for messages; strings that are freed with it */
-	struct buf why;				/* if there are no samples: the reason */
-	struct buf warnings;			/* a line each */
+	struct option_list sources;		/* inputs that were read, for messages; freed with it */
+	struct buf why;				/* the reason, if there are no samples */
+	struct buf warnings;			/* one per line */
 };
 
-/* 0 or a negative errno; call grep_inputs_done in any case. */
+/* Returns 0 or a negative errno; call grep_inputs_done in any case. */
 int grep_inputs_logs(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
 int grep_inputs_files(struct grep_inputs *in, char **files, size_t count, struct err *err);
 
-/* Notes a source that the caller has added to the profile, or could not: `r` and `err` as format_load gives them. */
+/* Records a source that the caller added to the profile or failed to add: `r` and `err` are those of format_load. */
 int grep_inputs_add(struct grep_inputs *in, const char *name, int r, const struct err *err);
 int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct err *err);
 int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struct err *err);

@@ -1,4 +1,4 @@
-/* jobs.c: forks, and reads the results from shared memory. */
+/* jobs.c: forks jobs, and collects their results in shared memory. */
 
 #include "jobs.h"
 
@@ -9,14 +9,14 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* In shared memory; of it a job writes its result only. */
+/* Lives in shared memory; a job writes only its result. */
 struct slot {
 	pid_t pid;		/* 0: free */
 	size_t number;
 	struct job_result result;
 };
 
-/* ASan takes terabytes of addresses. */
+/* Skipped with ASan, which reserves terabytes of address space. */
 static void limit_memory(uint64_t bytes)
 {
 #if !defined(__SANITIZE_ADDRESS__)
@@ -72,7 +72,7 @@ static void end(const struct jobs *j, struct slot *s, int status)
 	j->ended(j->data, s->number, &s->result);
 }
 
-/* Waits until one of them has ended. */
+/* Waits until a job ends. */
 static void wait_one(const struct jobs *j, struct slot *slots)
 {
 	int status;

@@ -9,21 +9,21 @@
 #define JOBS_MAX	64u
 
 struct job_result {
-	int code;		/* returned by the job; -ECHILD if the process ended without a result */
-	unsigned count;		/* the caller's */
-	char text[1024];	/* a sentence; "" if there is none */
+	int code;		/* set by the job; -ECHILD if the process ended without a result */
+	unsigned count;		/* for use by the caller */
+	char text[1024];	/* a message, or "" */
 };
 
 struct jobs {
 	unsigned at_once;	/* 1 to JOBS_MAX */
-	uint64_t memory_bytes;	/* that one may have; 0: no limit */
-	int nice;		/* their niceness */
+	uint64_t memory_bytes;	/* limit per job; 0: none */
+	int nice;		/* niceness of the jobs */
 	void *data;
 
-	/* In the process of the job. */
+	/* Runs in the job's process. */
 	void (*work)(void *data, size_t number, struct job_result *result);
 
-	/* In the parent process, before a job begins and after it has ended. `started` may be NULL. */
+	/* Called in the parent before a job begins and after it has ended. `started` may be NULL. */
 	void (*started)(void *data, size_t number);
 	void (*ended)(void *data, size_t number, const struct job_result *result);
 };

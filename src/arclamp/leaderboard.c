@@ -1,4 +1,4 @@
-/* leaderboard.c: one pass over the frames, one over the tree. */
+/* leaderboard.c: one pass over the frames, then one over the tree. */
 
 #include "leaderboard.h"
 
@@ -18,7 +18,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The length of the version that ends at `at`, "1.27" or "1.45.0-"; 0 if there is none. */
+/* Returns the length of the version that ends at `at`, "1.27" or "1.45.0-"; 0 if there is none. */
 static size_t version_before(const char *start, const char *at)
 {
 	const char *p = at;
@@ -35,7 +35,7 @@ static size_t version_before(const char *start, const char *at)
 	return point ? (size_t)(at - p) : 0;
 }
 
-/* Bytes of "wmf10" or "wmf.3"; 0 for other text. */
+/* Returns the length of "wmf10" or "wmf.3"; 0 for other text. */
 static size_t branch_at(const char *p, const char *end)
 {
 	const char *digits;
@@ -86,7 +86,7 @@ static bool is_skipped(const struct leaderboard_options *o, struct str name, con
 	return false;
 }
 
-/* By frame: the number of the name that it counts as, or UINT32_MAX if it is skipped. */
+/* Returns, by frame, the index of the name that it counts as, or UINT32_MAX if it is skipped. */
 static uint32_t *name_frames(const struct profile *p, const struct leaderboard_options *o, struct intern *names)
 {
 	uint32_t *ret = xcalloc((size_t)p->frame_count + 1, sizeof(*ret));
@@ -102,12 +102,12 @@ static uint32_t *name_frames(const struct profile *p, const struct leaderboard_o
 	return ret;
 }
 
-/* --- The match of a stack --- */
+/* --- Matching stacks --- */
 
 struct needle {
-	struct str parts[PARTS_MAX];	/* between the ; */
+	struct str parts[PARTS_MAX];	/* text between semicolons */
 	size_t count;			/* 0: everything matches */
-	bool *ends;			/* by frame: it begins with the last part, or with one part: has it */
+	bool *ends;			/* by frame: begins with the last part, or contains the only part */
 };
 
 static void needle_init(struct needle *n, const struct profile *p, const char *grep)
@@ -136,7 +136,7 @@ static void needle_init(struct needle *n, const struct profile *p, const char *g
 	}
 }
 
-/* Whether the stack ends its match in this node: the frames above it are the other parts, the outermost ends with the
+/* Whether a match ends at this node: the frames above must equal the other parts, and the outermost must end with the
  * first. */
 static bool matches_at(const struct needle *n, const struct profile *p, uint32_t node)
 {

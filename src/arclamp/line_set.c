@@ -13,10 +13,10 @@
 
 #define PICTURE_PARTS 20000
 
-/* By 128 bits of hash: two lines that differ do not meet in this. */
+/* Identified by 128 bits of hash, so that collisions of different lines are practically impossible. */
 struct line_slot {
 	uint64_t low, high;
-	size_t line;			/* number + 1; 0: free */
+	size_t line;			/* index + 1; 0: free */
 };
 
 void line_set_init(struct line_set *s, bool keep_order)
@@ -118,11 +118,11 @@ int line_set_take_profile(struct line_set *s, const struct profile *p, uint32_t 
 	return r;
 }
 
-/* Pieces of a chart's time, each with the stack that ran. */
+/* Splits a chart's time into pieces, each with the stack that was running. */
 struct pieces {
 	const struct chart *chart;
 	struct buf order;		/* an array of struct format_stack */
-	int64_t least_ns, at;		/* up to when there are pieces */
+	int64_t least_ns, at;		/* shortest visible call, and the end of the pieces so far */
 	uint32_t *open, depth;		/* calls */
 	size_t capacity;
 };
@@ -132,7 +132,7 @@ static bool is_seen(const struct pieces *p, uint32_t call)
 	return p->chart->calls[call].end_ns - p->chart->calls[call].start_ns >= p->least_ns;
 }
 
-/* The time since the last piece is that of the innermost call. */
+/* Attributes the time since the last piece to the innermost call. */
 static void put_piece(struct pieces *p, int64_t until)
 {
 	struct format_stack piece = { .value = until - p->at };

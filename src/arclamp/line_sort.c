@@ -1,4 +1,4 @@
-/* line_sort.c: a set of lines, sorted; beyond its memory, sorted runs in files, merged. */
+/* line_sort.c: sorts lines in memory; beyond its limit, writes sorted runs to files and merges them. */
 
 #include "line_sort.h"
 
@@ -11,7 +11,7 @@
 
 #define PIECE		((size_t)256 << 10)
 #define SORTING		".sorting.tmp"
-#define OF_A_LINE	((size_t)96)		/* bytes of the tables of a line set for each, about */
+#define OF_A_LINE	((size_t)96)		/* approximate overhead of a line in the tables of a line set */
 
 void line_sort_init(struct line_sort *s, size_t memory_bytes, int dir)
 {
@@ -38,7 +38,7 @@ static void sort(struct line_set *lines)
 		qsort(lines->lines, lines->count, sizeof(*lines->lines), by_text);
 }
 
-/* --- Runs: records of how often, how long, and the line --- */
+/* --- Runs: records of count, length and line --- */
 
 struct record {
 	uint64_t repeat;
@@ -51,7 +51,7 @@ static FILE *open_run(struct line_sort *s, struct err *err)
 	FILE *f;
 
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-		/* A file system that has no nameless files. */
+		/* The file system does not support O_TMPFILE. */
 		fd = openat(s->dir, SORTING, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
 		if (fd >= 0)
 			unlinkat(s->dir, SORTING, 0);
@@ -143,7 +143,7 @@ struct head {
 	struct buf line;
 };
 
-/* The next record; 1, 0 at the end. */
+/* Reads the next record. Returns 1, or 0 at the end. */
 static int advance(struct head *h, struct err *err)
 {
 	struct record r;

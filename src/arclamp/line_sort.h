@@ -1,7 +1,7 @@
-/* line_sort.h: the lines of a log in the order of their bytes, in bounded memory.
+/* line_sort.h: sorts the lines of a log bytewise, in bounded memory.
  *
- * Equal lines are kept once with their number: a day of three million lines has a few ten thousand different ones.
- * Lines that do not fit go to a sorted temporary file, as often as needed, and these files are merged at the end.
+ * Equal lines are stored once with their count: a day of three million lines has only tens of thousands of distinct
+ * ones. Whenever memory is full, the lines go to a sorted temporary file; these files are merged at the end.
  */
 #ifndef ARCLAMP_LINE_SORT_H
 #define ARCLAMP_LINE_SORT_H
@@ -26,7 +26,7 @@ void line_sort_done(struct line_sort *s);
 /* Copies the line, which has no newline. */
 int line_sort_add(struct line_sort *s, struct str line, struct err *err);
 
-/* Gives all lines in order, each with its newline and as often as it came, to `put`, in large pieces. */
+/* Passes all lines to `put` in order, each with its newline and as often as it was added, in large pieces. */
 int line_sort_write(struct line_sort *s, int (*put)(void *data, const void *bytes, size_t n, struct err *err),
 		    void *data, struct err *err);
 

@@ -13,7 +13,7 @@
 
 struct note {
 	uint64_t bytes, hash;		/* size and hash of the log */
-	uint64_t other_bytes;		/* size of the other compressed file; 0: there was none */
+	uint64_t other_bytes;		/* size of the other compressed file; 0: none */
 	int64_t other_ns;
 };
 
@@ -29,7 +29,7 @@ static bool read_note(const struct tree *t, size_t i, struct note *ret)
 	       sscanf(text, NOTE_IN, &ret->bytes, &ret->hash, &ret->other_bytes, &ret->other_ns) == 4;
 }
 
-/* Hashes the first `n` bytes; -ENODATA if there are fewer. */
+/* Hashes the first `n` bytes; -ENODATA if the file is shorter. */
 static int hash_start(int fd, uint64_t n, uint64_t *ret, struct err *err)
 {
 	_cleanup_(freep) char *bytes = xmalloc(STEP);
@@ -54,7 +54,7 @@ static int hash_start(int fd, uint64_t n, uint64_t *ret, struct err *err)
 	return done < n ? err_set(err, -ENODATA, "it was truncated meanwhile") : 0;
 }
 
-/* The length of the note at the beginning of the log. */
+/* Returns the number of leading bytes of the log that the note covers. */
 static uint64_t bytes_of_log_in(const struct tree *t, size_t plain, const struct note *n)
 {
 	_cleanup_(fd_closep) int fd = tree_open(t, &t->files[plain], NULL);
@@ -72,7 +72,7 @@ static bool names(const struct note *n, const struct tree_file *f)
 	return n->other_bytes && n->other_bytes == f->bytes && n->other_ns == f->mtime_ns;
 }
 
-/* Returns the offset in files[i] of the first byte that files[k] does not hold. */
+/* Returns the offset in files[i] of the first byte that files[k] lacks. */
 static uint64_t begin_beside(const struct tree *t, size_t i, size_t k)
 {
 	struct note of_i, of_k;
@@ -80,7 +80,7 @@ static uint64_t begin_beside(const struct tree *t, size_t i, size_t k)
 
 	if (k_has_note && t->files[i].parts.packing == TREE_PLAIN)
 		return bytes_of_log_in(t, i, &of_k);
-	/* Should each be in the other, the first has all. */
+	/* If each contains the other, the first one counts as complete. */
 	if (k_has_note && names(&of_k, &t->files[i]))
 		return i_has_note && names(&of_i, &t->files[k]) && i < k ? 0 : LOG_FORM_NOTHING;
 	return !i_has_note && k < i && t->files[k].mtime_ns == t->files[i].mtime_ns ? LOG_FORM_NOTHING : 0;
@@ -121,7 +121,7 @@ int log_forms_note(const struct tree *t, size_t at, size_t plain, const char *na
 
 	if (r < 0)
 		return r;
-	/* The file of this name is replaced by the new one, so there is at most one other. */
+	/* A file of this name is replaced by the new one, so at most one other remains. */
 	for (size_t i = at; i < at + count; i++)
 		if (i != plain && strcmp(t->files[i].name, name) != 0) {
 			n.other_bytes = t->files[i].bytes;

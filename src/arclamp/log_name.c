@@ -1,4 +1,4 @@
-/* log_name.c: takes strftime formats apart, and names by them. */
+/* log_name.c: splits strftime formats into parts, and matches names against them. */
 #include "log_name.h"
 
 #include "buf.h"
@@ -27,7 +27,7 @@ static const struct conversion {
 	{ 'p', LETTER, 2, 2 }, { 'P', LETTER, 2, 2 },
 };
 
-/* Directives that mean several. Python knows no zone for utcnow(), and writes nothing for it. */
+/* Composite directives. Python has no zone for utcnow(), and writes nothing for it. */
 static const struct { char name; const char *expansion; } composites[] = {
 	{ 'F', "%Y-%m-%d" }, { 'T', "%H:%M:%S" }, { 'X', "%H:%M:%S" }, { 'R', "%H:%M" }, { 'r', "%I:%M:%S %p" },
 	{ 'c', "%a %b %e %H:%M:%S %Y" }, { 'h', "%b" }, { 'D', "%m/%d/%y" }, { 'x', "%m/%d/%y" },
@@ -105,7 +105,7 @@ static int add_format(struct log_name *n, struct buf *plain, const char *format,
 		}
 		flag_count = strspn(flags, FLAGS);
 		p = flags + flag_count;
-		p += *p == 'E' || *p == 'O';		/* other digits and eras, which the C locale has not */
+		p += *p == 'E' || *p == 'O';		/* alternative digits and eras, absent in the C locale */
 		inner = flag_count ? NULL : composite(*p);
 		if (!*p)
 			return err_set(err, -EINVAL, "it ends with a lone %%");
@@ -170,8 +170,8 @@ static bool fits(struct log_name_part part, char c)
 	return (unsigned char)c == part.literal;
 }
 
-/* Finds where a time of this format may end in `p`: ends[i] is true if it can be the first i bytes. All ways are
- * followed at once, so that no name costs more than its length for each part. */
+/* Finds where a time of this format may end in `p`: ends[i] is true if it can be the first i bytes. All alternatives
+ * are followed at once, so the cost is at most the name's length for each part. */
 static void find_ends(const struct log_name *n, const char *p, size_t size, bool ends[LOG_TIME_MAX + 1])
 {
 	bool next[LOG_TIME_MAX + 1];
@@ -204,7 +204,7 @@ static bool is_tag(const char *p, size_t n)
 	return true;
 }
 
-/* The length of the name without the ending, 0 if it has none. */
+/* Returns the length of the name without its ending, 0 if it has none. */
 static size_t stem(const char *file)
 {
 	static const char *const endings[] = { ".log", ".log.gz", ".log.zst" };

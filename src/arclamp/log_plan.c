@@ -1,4 +1,5 @@
-/* log_plan.c: assigns lines to files in one pass over the batch. Most lines of a second go to the same files as the line before. */
+/* log_plan.c: assigns lines to files in one pass over the batch. Lines of the same second usually go to the same
+ * files, so the last target is remembered. */
 #include "log_plan.h"
 
 #include "clock.h"
@@ -49,7 +50,7 @@ uint32_t log_plan_column(const struct profile *p)
 	return column != UINT32_MAX || !p->column_count ? column : 0;
 }
 
-/* Lines have their entry point as a label already; a message may have any label. */
+/* Lines already have their entry point as a label; messages may have any labels. */
 static struct entry_info *find_entry(struct log_plan *p, uint32_t i)
 {
 	const struct batch_entry *e = &p->batch->entries[i];

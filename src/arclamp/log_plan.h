@@ -4,21 +4,21 @@
 
 #include "log_tags.h"
 
-/* Stacks of an entry that came as messages. */
+/* Stacks of an entry that arrived as messages. */
 struct log_stacks {
 	uint32_t entry;
-	uint64_t popped;		/* the group's counter of sample_pop before them */
+	uint64_t popped;		/* the group's sample_pop counter before them */
 };
 
-/* One file and what is appended to it. */
+/* A file and the data to append to it. */
 struct log_target {
-	uint32_t group, time, tag;	/* `time` is a number in times */
+	uint32_t group, time, tag;	/* `time` is an index into `times` */
 	char *path;			/* below the base: "hourly/2026-11-21_18.index.log" */
 	uint32_t *lines;		/* lines of the batch, in their order */
 	size_t line_count, line_capacity;
-	struct log_stacks *stacks;	/* behind the lines */
+	struct log_stacks *stacks;	/* written after the lines */
 	size_t stack_count, stack_capacity;
-	uint64_t inode, length;		/* for the undo record: before the batch, 0 if it is not there */
+	uint64_t inode, length;		/* for the undo record: state before the batch, 0 if missing */
 };
 
 struct log_plan {
@@ -29,7 +29,7 @@ struct log_plan {
 
 	struct log_target *targets;
 	size_t target_count, target_capacity;
-	uint64_t popped[LOGS_GROUPS];	/* lines since the last that was written; set before, read afterwards */
+	uint64_t popped[LOGS_GROUPS];	/* lines since the last one written; set by the caller, updated by the plan */
 	uint64_t lines_other;
 
 	/* private */
@@ -45,10 +45,10 @@ void log_plan_init(struct log_plan *p, const struct logs_options *o, const struc
 void log_plan_done(struct log_plan *p);
 void log_plan_make(struct log_plan *p);
 
-/* The number of the next `n` that are written if every `pop`-th is; moves the counter. */
+/* Returns how many of the next `n` are written if every `pop`-th is; updates the counter. */
 uint64_t log_plan_pop(uint64_t *popped, unsigned pop, uint64_t n);
 
-/* The column with the samples of a profile; UINT32_MAX if it has none. */
+/* Returns the column with samples; UINT32_MAX if there is none. */
 uint32_t log_plan_column(const struct profile *p);
 
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WRITE_BYTES	((size_t)256 << 10)	/* at once; stays in the cache of a core */
+#define WRITE_BYTES	((size_t)256 << 10)	/* per write; fits into the cache of a core */
 #define SCAN_MINUTES	60u
 
 struct logs {
@@ -29,7 +29,7 @@ struct logs {
 	struct buf out;
 	uint32_t *path;				/* nodes of a stack */
 	size_t path_capacity;
-	unsigned minutes;			/* since the tags were found */
+	unsigned minutes;			/* since tags were last scanned */
 
 	struct logs_counters counters;
 	pthread_mutex_t lock;			/* guards the next two */
@@ -75,7 +75,7 @@ static int write_lines(struct writer *w, const struct batch *b, const struct log
 	return 0;
 }
 
-/* "frame;frame;frame", from the root; the root itself is no frame. */
+/* Appends "frame;frame;frame" from the root, which itself is not a frame. */
 static void put_stack(struct logs *l, const struct profile *p, uint32_t node)
 {
 	size_t depth = 0;
@@ -158,7 +158,7 @@ static int stat_files(struct logs *l, struct log_plan *p, struct err *err)
 
 struct written { const struct log_plan *plan; const char *period; };
 
-/* Whether the batch goes to this file. */
+/* Whether the batch writes to this file. */
 static bool is_written_to(void *data, const char *name)
 {
 	const struct written *w = data;
@@ -184,7 +184,7 @@ static void add_new_file(struct retention_tag *tags, size_t *count, struct str t
 	tags[(*count)++] = (struct retention_tag){ tag, 1 };
 }
 
-/* Before the new files are made: on a full disk this is what makes room for them. */
+/* Removes old files before new ones are created, which makes room on a full disk. */
 static void remove_old(struct logs *l, const struct log_plan *p, uint32_t group)
 {
 	_cleanup_(freep) struct retention_tag *tags = xcalloc(p->target_count + 1, sizeof(*tags));
@@ -260,7 +260,7 @@ static void count_plan(struct logs *l, const struct log_plan *p)
 	l->counters.tags = l->tags.names.count - LOG_TAG_FIRST;
 }
 
-/* --- Other groups while it runs --- */
+/* --- Changing groups at run time --- */
 
 static void free_options(struct logs_options *o)
 {
@@ -290,7 +290,7 @@ static bool same_options(const struct logs_options *a, const struct logs_options
 	return true;
 }
 
-/* Between two batches, in the thread that writes them. */
+/* Applies new options between two batches, in the writing thread. */
 static void take_next(struct logs *l)
 {
 	struct logs_options *next;
@@ -308,7 +308,7 @@ static void take_next(struct logs *l)
 	l->options = *next;
 	free(next);
 	for (size_t i = 0; i < l->options.group_count; i++)
-		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* the format was checked */
+		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* the format was already checked */
 	memset(l->popped, 0, sizeof(l->popped));
 	log_tags_scan(&l->tags, &l->options, l->names);
 	log_info("%s: reloaded %zu groups", l->url, l->options.group_count);
@@ -333,7 +333,7 @@ static int write_batch(struct logs *l, const struct batch *b, struct err *err)
 	} else {
 		l->counters.lines = lines;
 		l->counters.bytes = bytes;
-		undo_back(l->undo, NULL);		/* a failure is retried before the next batch */
+		undo_back(l->undo, NULL);		/* on failure it is retried before the next batch */
 	}
 	log_plan_done(&p);
 	return r;
@@ -365,8 +365,7 @@ static int commit(void *data, const struct batch *b, struct err *err)
 		return 0;
 	if (err)
 		*err = why;
-	/* The collector takes these for "never"; but a full disk may have been cleaned up by
-	 * then. */
+	/* The collector treats these as permanent, but a full disk may have space again later. */
 	return r == -EFBIG || r == -E2BIG || r == -EINVAL ? -EIO : r;
 }
 
@@ -483,7 +482,7 @@ static void copy_options(const struct logs_options *from, struct logs_options *t
 
 /* --- Life --- */
 
-/* "%F" is "%Y-%m-%d", which a log_name knows. */
+/* Compares formats after expansion: "%F" is "%Y-%m-%d". */
 static bool same_files(const struct logs_group *a, const struct log_name *a_name, const struct logs_group *b,
 		       const struct log_name *b_name)
 {

@@ -16,7 +16,7 @@
 
 static struct source fixture_source;
 
-/* A line as sources hand it over: the count behind the last space. */
+/* A line as passed on by sources: the count comes after the last space. */
 static inline void fixture_bytes(struct open_batch *b, const char *line, size_t n, const char *channel, int64_t time_ns)
 {
 	static const struct open_batch_rules rules = { .max_series = 10000, .keep_lines = true };
@@ -33,7 +33,7 @@ static inline void fixture_line(struct open_batch *b, const char *line, int64_t 
 	fixture_bytes(b, line, strlen(line), NULL, time_ns);
 }
 
-/* An entry that came as messages; its profile is the batch's. */
+/* An entry that arrived as messages; its profile belongs to the batch. */
 static inline struct profile *fixture_message(struct open_batch *b, const char *entry, int64_t time_ns)
 {
 	struct labels *labels = xcalloc(1, sizeof(*labels));
@@ -67,7 +67,7 @@ static inline int fixture_commit(struct logs *l, const struct open_batch *b, str
 	return s.commit(s.data, &b->batch, err);
 }
 
-/* Commits it and frees it. */
+/* Commits the batch and frees it. */
 static inline int fixture_give(struct logs *l, struct open_batch *b, struct err *err)
 {
 	int r = fixture_commit(l, b, err);
@@ -93,7 +93,7 @@ static inline char *fixture_directory(void)
 	return mkdtemp(base);
 }
 
-/* In memory, where nothing waits for a disk. */
+/* In memory, so that tests do not wait for a disk. */
 static inline char *fixture_fast_directory(void)
 {
 	char *base = xstrdup("/dev/shm/strobe-logs-XXXXXX");
@@ -104,7 +104,7 @@ static inline char *fixture_fast_directory(void)
 	return fixture_directory();
 }
 
-/* The content of a file, "(none)" if it is not there; the caller frees. */
+/* Returns the content of a file, "(none)" if it is missing; the caller frees. */
 static inline char *fixture_read(const char *base, const char *name, size_t *ret_size)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", base, name);

@@ -1,4 +1,4 @@
-/* retention.c: lists the files of tags that get new ones, and removes the oldest beyond the limit. */
+/* retention.c: lists the files of tags that get new ones, and removes the oldest ones beyond the limit. */
 #include "retention.h"
 
 #include "arena.h"
@@ -17,7 +17,7 @@ struct old_file {
 };
 
 struct scan {
-	struct intern tags;		/* in the order of the caller's */
+	struct intern tags;		/* in the caller's order */
 	struct old_file *files;
 	size_t count, capacity;
 	struct arena names;
@@ -42,7 +42,7 @@ static void visit(struct scan *s, int directory, const struct log_name *format, 
 	}
 }
 
-/* By tag, the newest first; of two that were written to at the same time the later name. */
+/* By tag, newest first; on equal times, by name in descending order. */
 static int compare(const void *a, const void *b)
 {
 	const struct old_file *x = a, *y = b;
@@ -72,7 +72,7 @@ void retention_apply(const char *directory, const struct log_name *format, unsig
 	int64_t room = 0;
 
 	if (!d)
-		return;			/* nothing there, nothing to remove */
+		return;			/* no directory yet, so nothing to remove */
 	intern_init(&s.tags);
 	arena_init(&s.names);
 	for (size_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /* retention.h: limits the number of log files per tag and period, counted like Arc Lamp.
  *
- * Applied when new files are about to be created. It keeps the newest existing files of the same format and tag (plain and
- * packed) by modification time, so many that `retain` + 1 remain, counting the new ones. */
+ * Applied when new files are about to be created. The newest files of a format and tag by modification time, plain or
+ * packed, are kept, so that `retain` + 1 remain including the new ones. */
 #ifndef ARCLAMP_RETENTION_H
 #define ARCLAMP_RETENTION_H
 
@@ -11,11 +11,11 @@
 
 struct retention_tag {
 	struct str tag;
-	unsigned new_files;		/* about to be made */
+	unsigned new_files;		/* about to be created */
 };
 
-/* Scans the directory once. `keep` says which files must stay as they are about to be written to. Files that
- * cannot be removed are logged. */
+/* Scans the directory once. `keep` tells which files must be kept, because they are about to be written to. Files
+ * that cannot be removed are logged. */
 void retention_apply(const char *directory, const struct log_name *format, unsigned retain,
 		     const struct retention_tag *tags, size_t count,
 		     bool (*keep)(void *data, const char *name), void *data, _Atomic uint64_t *removed);

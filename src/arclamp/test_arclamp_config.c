@@ -1,4 +1,4 @@
-/* test_arclamp_config.c: files of arclamp-log mean here what they meant there. */
+/* test_arclamp_config.c: arclamp-log's configuration files have the same meaning here. */
 #include "arclamp_config.h"
 
 #include "redis_url.h"
@@ -29,7 +29,7 @@ static const char *error_of(const char *text)
 	return problem.text;
 }
 
-/* The source, or why there is none. */
+/* Returns the source's URL, or the reason why there is none. */
 static const char *source_of(const char *text)
 {
 	CHECK(!make(text));
@@ -109,7 +109,7 @@ TEST(several_channels_are_a_list_or_have_commas_between_them)
 		  "redis://localhost:6379?channel=a,b,c%20d");
 	CHECK_STR(config.channels, "a,b,c%20d");
 	CHECK(!make(LOGS "redis_channel: a\n"));
-	CHECK_STR(config.channels, "a");		/* also for another source than that Redis */
+	CHECK_STR(config.channels, "a");		/* also for other sources than that Redis */
 	CHECK(!make(LOGS "redis: {}\n"));
 	CHECK(!config.channels);
 }

@@ -1,4 +1,4 @@
-/* The arclamp_* series and the index of a tree that is made here. */
+/* test_arclamp_metrics.c: the arclamp_* series and the index of a temporary tree. */
 #include "arclamp_metrics.h"
 
 #include "clock.h"
@@ -46,7 +46,7 @@ static void done(void)
 	free(svgs);
 }
 
-/* The lines that are no comments. */
+/* Returns all lines except comments. */
 static const char *metrics(const char *of_svgs)
 {
 	static struct buf b, samples;

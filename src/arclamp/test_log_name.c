@@ -1,4 +1,4 @@
-/* test_log_name.c: names are made by the operator's format, and only ours are taken for ours. */
+/* test_log_name.c: names follow the operator's format, and only our own are recognized. */
 #include "log_name.h"
 
 #include "test.h"
@@ -6,7 +6,7 @@
 
 static struct err problem;
 
-/* The time of a name, or the error. */
+/* Returns the time part of a name, or the error. */
 static const char *made(const char *format, int64_t seconds)
 {
 	static char text[1024];
@@ -20,7 +20,7 @@ static const char *made(const char *format, int64_t seconds)
 	return text;
 }
 
-/* The tags of a file, with blanks between them. */
+/* Returns the tags of a file, separated by blanks. */
 static const char *tags(const char *format, const char *file)
 {
 	struct str found[LOG_NAME_TAGS];

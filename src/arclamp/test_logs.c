@@ -1,4 +1,4 @@
-/* test_logs.c: the tree of trace logs: its names, its bytes, its age. */
+/* test_logs.c: the tree of trace logs: names, content and retention. */
 #include "logs.h"
 
 #include "logs_fixture.h"
@@ -72,7 +72,7 @@ static void check_file(const char *name, const char *content)
 	free(found);
 }
 
-/* Names in a directory, sorted, with blanks between them. */
+/* Returns the names in a directory, sorted, separated by blanks. */
 static const char *names(const char *period)
 {
 	char *path = xasprintf("%s/%s", base, period);
@@ -149,8 +149,7 @@ TEST(the_time_of_a_line_is_utc_in_any_time_zone)
 	setenv("TZ", "Europe/Berlin", 1);
 	tzset();
 	begin_usual();
-	write_line("a.php;x 1", 1792890000LL * NS_PER_SECOND - 1);		/* 2026-10-25T01:00Z: clocks go back
-										 * there */
+	write_line("a.php;x 1", 1792890000LL * NS_PER_SECOND - 1);		/* 2026-10-25T01:00Z: DST ends */
 	write_line("a.php;x 2", 1792890000LL * NS_PER_SECOND);
 	write_line("a.php;x 3", 1792890000LL * NS_PER_SECOND + 23 * 3600 * NS_PER_SECOND);
 	check_file("hourly/2026-10-25_00.a.log", "a.php;x 1\n");
@@ -186,7 +185,7 @@ TEST(hostile_entry_points_share_a_tag_and_never_become_a_path)
 	CHECK_STR(names("daily"), "2026-11-21.all.log 2026-11-21.other.log");
 	CHECK_STR(names("."), "daily hourly");
 	CHECK_INT(logs_counters(logs)->lines_other, 12);
-	write_line("../../etc/passwd;y 1", FIXTURE_TIME);	/* only the basename counts, and that one is harmless */
+	write_line("../../etc/passwd;y 1", FIXTURE_TIME);	/* only the basename counts, which is harmless here */
 	CHECK_STR(names("daily"), "2026-11-21.all.log 2026-11-21.other.log 2026-11-21.passwd.log");
 	end();
 }
@@ -215,16 +214,16 @@ TEST(files_that_are_kept_open_make_room_where_no_descriptor_is_left)
 	few.rlim_max = all.rlim_max;
 	CHECK(!setrlimit(RLIMIT_NOFILE, &few));
 	write_entries(0, 9);
-	CHECK_INT(logs_counters(logs)->files_open, 10);		/* one more has the lines of all */
+	CHECK_INT(logs_counters(logs)->files_open, 10);		/* one for the lines of all entry points */
 	while (count < 128 && (taken[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		count++;
 	write_entries(9, 9);
-	CHECK(logs_counters(logs)->files_open < 10);		/* the directory was opened, too */
+	CHECK(logs_counters(logs)->files_open < 10);		/* the directory took a descriptor, too */
 	while (count--)
 		close(taken[count]);
 	CHECK(!setrlimit(RLIMIT_NOFILE, &all));
 	check_file("daily/2026-11-21.e17.log", "e17.php;x 1\n");
-	/* A quarter of the descriptors is for the files, so that others have some. */
+	/* A quarter of the descriptors is for log files; the rest is left to others. */
 	few.rlim_cur = 32;
 	CHECK(!setrlimit(RLIMIT_NOFILE, &few));
 	write_entries(18, 20);
@@ -252,7 +251,7 @@ TEST(at_most_a_thousand_entry_points_have_files)
 		   "e1004.php;x 1\n");
 	check_file("daily/2026-11-21.e999.log", "e999.php;x 1\n");
 
-	/* The next process finds them again, and not those that were removed. */
+	/* The next process finds them again, except those that were removed. */
 	logs = logs_close(logs);
 	CHECK(!open_with(one, 1));
 	CHECK_INT(logs_counters(logs)->tags, 1000);
@@ -298,7 +297,7 @@ TEST(messages_are_written_as_folded_lines)
 	CHECK(!fixture_give(logs, b, &problem));
 	check_file("daily/2026-11-21.load.log", "/srv/w/load.php;main 5\n/srv/w/load.php;main;a_b 7\n");
 	check_file("daily/2026-11-21.all.log", "index.php;x 1\n/srv/w/load.php;main 5\n/srv/w/load.php;main;a_b 7\n");
-	check_file("hourly/2026-11-21_18.all.log", "/srv/w/load.php;main;a_b 1\n");	/* the tenth of 1 + 5 + 7 */
+	check_file("hourly/2026-11-21_18.all.log", "/srv/w/load.php;main;a_b 1\n");	/* every tenth of 1 + 5 + 7 */
 	check_file("hourly/2026-11-21_18.load.log", "/srv/w/load.php;main;a_b 1\n");
 	end();
 }
@@ -360,7 +359,7 @@ TEST(retention_counts_files_of_one_tag_and_leaves_neighbors_alone)
 		  "2026-11-21_09.index.log.gz.tmp 2026-11-21_09.wp-index.log 2026-11-21_12.index.log "
 		  "2026-11-21_13.index.log 2026-11-21_18.all.log 2026-11-21_18.index.log x.index.log");
 	CHECK_INT(logs_counters(logs)->files_removed, 2);
-	write_line("index.php;x 2", FIXTURE_TIME);		/* no new file, nothing is looked at */
+	write_line("index.php;x 2", FIXTURE_TIME);		/* no new file, so no retention */
 	CHECK_INT(logs_counters(logs)->files_removed, 2);
 	end();
 }
@@ -411,10 +410,10 @@ TEST(ids_outlive_the_renewal_of_their_file)
 	for (int i = 0; i < 3; i++)
 		write_line("a.php;x 1", FIXTURE_TIME);
 	logs = logs_close(logs);
-	/* Grows the file with zeros, as the records of many days would have. */
+	/* Extends the file with zeros, to the size of many days of records. */
 	CHECK(!truncate(path, 5 << 20));
 	CHECK(!open_with(one, 1));
-	CHECK(!stat(path, &st) && st.st_size < 4096);		/* the zeros are no records, and cut off */
+	CHECK(!stat(path, &st) && st.st_size < 4096);		/* zeros are not records, and are cut off */
 	for (uint64_t id = first; id <= last_id; id++) {
 		struct open_batch *b = open_batch_new(id);
 

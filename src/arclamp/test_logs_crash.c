@@ -1,4 +1,4 @@
-/* test_logs_crash.c: kill -9 at random points, and disks that are full: what was committed is there, once. */
+/* test_logs_crash.c: after kill -9 at random points, and on full disks, each committed batch is present once. */
 #include "logs.h"
 
 #include "logs_fixture.h"
@@ -13,7 +13,7 @@
 
 #define TAGS	3
 
-/* Lines and samples of a batch are an even number, since counters of sample_pop start anew with a process. */
+/* Each batch has an even number of lines and samples, because sample_pop counters restart with a process. */
 static struct logs_group groups[] = { { "hourly", "%Y-%m-%d_%H", NULL, 10000, 1 },
 				      { "daily", "%Y-%m-%d", NULL, 10000, 2 } };
 
@@ -28,7 +28,7 @@ static struct logs *open_logs(const char *base)
 	return l;
 }
 
-/* Always the same for an id. Now and then a new hour begins, so that files are made, too. */
+/* Depends only on the id. Sometimes begins a new hour, so that files are created, too. */
 static struct open_batch *make_batch(uint64_t id)
 {
 	struct open_batch *b = open_batch_new(id);
@@ -48,7 +48,7 @@ static struct open_batch *make_batch(uint64_t id)
 	return b;
 }
 
-/* All files of both trees have the same bytes. */
+/* Whether all files of both trees are identical. */
 static bool same_trees(const char *a, const char *b)
 {
 	_cleanup_(freep) char *command = xasprintf("diff -r -q -x .strobe -x filler %s %s", a, b);
@@ -56,7 +56,7 @@ static bool same_trees(const char *a, const char *b)
 	return system(command) == 0;
 }
 
-/* Commits batches until it is killed; each that is durable is noted where the parent sees it. */
+/* Commits batches until killed, and counts durable ones in memory shared with the parent. */
 static void work(const char *base, volatile uint64_t *committed)
 {
 	struct logs *l = open_logs(base);
@@ -75,8 +75,7 @@ static void kill_one(const char *base, volatile uint64_t *committed, unsigned us
 	if (pid == 0)
 		work(base, committed);
 	for (int i = 0; *committed == before && us % 3 && i < 1000; i++)
-		usleep(100);				/* two of three are killed after they have committed
-							 * something */
+		usleep(100);				/* two out of three are killed after committing something */
 	usleep(us);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
@@ -97,7 +96,7 @@ static void kill_many(char *base, int kills, unsigned max_us)
 		l = open_logs(base);
 		CHECK(l);
 		taken_back += logs_counters(l)->batches_taken_back;
-		/* The one that was under way comes again, as from a stream. */
+		/* The batch in flight is delivered again, as from a stream. */
 		++*committed;
 		CHECK(!fixture_give(l, make_batch(*committed), NULL));
 		logs_close(l);
@@ -118,14 +117,14 @@ static void kill_many(char *base, int kills, unsigned max_us)
 	free(model);
 }
 
-/* On a disk most of them die while they wait for it, in memory between any two calls. */
+/* On a disk, most are killed while waiting for it; in memory, between any two system calls. */
 TEST(a_process_killed_at_any_point_leaves_each_batch_once)
 {
 	kill_many(fixture_directory(), 20, 6000);
 	kill_many(fixture_fast_directory(), 100, 1500);
 }
 
-/* With each limit the first batches go well, then one fails in the middle of some file. */
+/* With each limit the first batches succeed, then one fails in the middle of some file. */
 TEST(a_file_that_can_not_grow_leaves_nothing_of_its_batch_and_no_doubt)
 {
 	char *base = fixture_fast_directory(), *model = fixture_fast_directory();
@@ -146,7 +145,7 @@ TEST(a_file_that_can_not_grow_leaves_nothing_of_its_batch_and_no_doubt)
 		setrlimit(RLIMIT_FSIZE, &all);
 		if (r < 0) {
 			failures++;
-			CHECK_INT(r, -EIO);		/* never one that the collector takes for hopeless */
+			CHECK_INT(r, -EIO);		/* never an error that the collector treats as permanent */
 			CHECK(same_trees(base, model));
 			CHECK(!fixture_commit(l, b, &err));
 		}
@@ -165,7 +164,7 @@ TEST(a_file_that_can_not_grow_leaves_nothing_of_its_batch_and_no_doubt)
 	free(model);
 }
 
-/* In a child, which may have a namespace of its own: 0 fine, 1 a check failed, 2 no file system. */
+/* Runs in a child with its own namespace, if possible. Returns 0: fine, 1: a check failed, 2: no file system. */
 static int fill_disk(const char *base, const char *model)
 {
 	char *filler = xasprintf("%s/filler", base);
@@ -183,7 +182,7 @@ static int fill_disk(const char *base, const char *model)
 		FILE *f = NULL;
 
 		if (id % 3 == 0) {
-			/* All the room there is but for some pages, each time another number of them. */
+			/* Fills the disk except for a few pages, a different number each time. */
 			f = fopen(filler, "w");
 			setvbuf(f, NULL, _IONBF, 0);
 			while (fwrite("0123456789abcdef", 16, 1, f) == 1)

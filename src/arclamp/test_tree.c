@@ -1,4 +1,4 @@
-/* Names of logs and pictures, and listing a tree without leaving it. */
+/* test_tree.c: names of logs and pictures, and listing a tree without leaving it. */
 #include "tree.h"
 
 #include "buf.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* "time|profiler|entry|packing" and what a picture has; "-" if it is no such name. */
+/* Returns "time|profiler|entry|packing" and the parts of a picture; "-" for any other name. */
 static const char *parts(const char *name)
 {
 	static char out[512];

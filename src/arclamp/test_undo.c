@@ -1,4 +1,4 @@
-/* test_undo.c: the record of what a batch does to files, cut off anywhere and full of lies. */
+/* test_undo.c: undo records that are truncated anywhere or have wrong content. */
 #include "undo.h"
 
 #include "log.h"
@@ -55,7 +55,7 @@ static void end(void)
 	free(base);
 }
 
-/* A batch that appends to one file and makes another one, and is never heard of again. */
+/* Begins a batch that appends to one file and creates another, and never ends it. */
 static void begin_batch(uint64_t id)
 {
 	struct undo_file files[2] = { { .path = "daily/old.log", .length = 4 }, { .path = "daily/new.log" } };
@@ -112,7 +112,7 @@ TEST(what_others_did_meanwhile_stays)
 	end();
 }
 
-/* As after a crash that has cut the file off, and as after a disk that has turned a bit. */
+/* Simulates a crash that truncated the file, and a disk that flipped a bit. */
 TEST(records_that_are_cut_off_or_damaged_are_no_records)
 {
 	char *path, *whole;
@@ -134,12 +134,12 @@ TEST(records_that_are_cut_off_or_damaged_are_no_records)
 			whole[cut - size] ^= 0x10;
 		write_half();
 		CHECK(!undo_open(base, &undo, &problem));
-		/* Damage before the last record must not cut back what came after it. */
+		/* Damage before the last record must not truncate files that have grown since. */
 		CHECK(undo_count(undo) <= (cut < size));
 		CHECK(!undo_knows(undo, 2));
 		CHECK(inode_of("daily/old.log"));		/* existing files are never removed */
 		reopen();
-		CHECK_INT(undo_count(undo), 0);			/* nor by the next process */
+		CHECK_INT(undo_count(undo), 0);			/* not by the next process either */
 	}
 	log_set_level(2);
 	free(whole);

@@ -1,4 +1,4 @@
-/* A command per file: words without a shell, its exit code, and an end to waiting. */
+/* test_upload.c: runs a command per file: word splitting without a shell, exit codes, and timeouts. */
 #include "upload.h"
 
 #include "io.h"

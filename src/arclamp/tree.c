@@ -23,7 +23,7 @@ static bool cut_end(struct str *s, const char *end)
 	return true;
 }
 
-/* Takes ".fn-<label>" off the end of a picture's name. */
+/* Removes ".fn-<label>" from the end of a picture's name. */
 static void parse_function(struct str *rest, struct tree_name *ret)
 {
 	const char *point = memrchr(rest->p, '.', rest->n);
@@ -83,7 +83,7 @@ static void dir_closep(DIR **d)
 		closedir(*d);
 }
 
-/* A stream of entries that leaves `fd` open. */
+/* Opens a stream of entries, which leaves `fd` open. */
 static DIR *open_stream(int fd)
 {
 	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -177,7 +177,7 @@ static int read_base(struct tree *t, struct err *err)
 	return r;
 }
 
-/* By stem before the ending, so that "a.log", "a.log.gz" stay together also beside "a.log.b.log". */
+/* Sorts by stem without the ending, so that "a.log" and "a.log.gz" stay together even beside "a.log.b.log". */
 static int by_period_and_name(const void *a, const void *b)
 {
 	const struct tree_file *f = a, *g = b;
@@ -231,7 +231,7 @@ char *tree_path(const struct tree *t, const struct tree_file *f)
 	return xasprintf("%s/%s/%s", t->base, tree_period(t, f), f->name);
 }
 
-/* Without waiting, should a pipe have taken its place meanwhile. */
+/* Does not block if the file was replaced by a pipe. */
 int tree_open(const struct tree *t, const struct tree_file *f, struct err *err)
 {
 	int fd = openat(t->periods[f->period].fd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -2,12 +2,12 @@
  *
  *	<base>/<period>/<time>.<tag>.log[.gz|.zst]			a log
  *	<base>/<period>/<time>.<tag>[.fn-<label>][.reversed].svgz	a picture of it
- *	<base>/<period>/<name of either>.tmp				what is being written, or was when something ended
+ *	<base>/<period>/<name of either>.tmp				a file being written, or left by an interruption
  *
- * <time> ends at the first point. A tag is an entry point, or a profiler and an entry point divided by the last point
- * of it: "2026-11-20.excimer-wall.index.log" is of the profiler "excimer-wall" and the entry point "index".
+ * <time> ends at the first dot. A tag is an entry point, or a profiler and an entry point separated by its last dot:
+ * "2026-11-20.excimer-wall.index.log" is of the profiler "excimer-wall" and the entry point "index".
  *
- * Only regular files directly in a period's directory are seen; no symbolic link below the base is followed, and
+ * Only regular files directly inside a period's directory count. Symbolic links below the base are not followed, and
  * everything is opened relative to the directories that were read.
  */
 #ifndef ARCLAMP_TREE_H
@@ -25,18 +25,18 @@
 enum tree_kind { TREE_LOG, TREE_PICTURE, TREE_TEMPORARY };
 enum tree_packing { TREE_PLAIN, TREE_GZIP, TREE_ZSTD };
 
-/* A name taken apart; the parts point into it. */
+/* A name split into parts, which point into it. */
 struct tree_name {
 	enum tree_kind kind;
 	struct str stem;		/* <time>.<tag>: what log and pictures share */
 	struct str time, tag;
-	struct str profiler, entry;	/* parts of the tag; profiler is empty if it has only an entry point */
+	struct str profiler, entry;	/* parts of the tag; profiler is empty if there is only an entry point */
 	enum tree_packing packing;	/* for a log */
-	struct str function;		/* for a picture: the label behind "fn-"; empty: it shows all stacks */
+	struct str function;		/* for a picture: the label after "fn-"; empty: all stacks */
 	bool reversed;
 };
 
-/* False for any other name. A temporary file has the parts of its final name. */
+/* Returns false for any other name. A temporary file has the parts of its final name. */
 bool tree_name_parse(const char *name, struct tree_name *ret);
 
 struct tree_file {
@@ -48,40 +48,40 @@ struct tree_file {
 };
 
 struct tree {
-	const char *base;		/* as given to tree_read, with no / at its end */
+	const char *base;		/* as passed to tree_read, without a trailing / */
 	struct tree_period { const char *name; int fd; uint64_t bytes; } *periods;	/* sorted by name */
 	uint32_t period_count;
 	struct tree_file *files;	/* sorted by period, stem and name: a log, its packed forms, its pictures */
 	size_t count;
-	uint64_t others;		/* files without such a name, and links, directories and the like */
+	uint64_t others;		/* other files, links, directories etc. */
 
 	/* private */
 	size_t period_capacity, capacity;
 	struct arena text;
 };
 
-/* Reads the whole tree; call tree_done in any case. Files that vanish meanwhile are skipped. -ENOENT if there is no
- * such directory, -E2BIG above the limits. `bytes` of a period are those of all regular files in it. */
+/* Reads the whole tree; call tree_done in any case. Files that disappear during the scan are skipped. -ENOENT if the
+ * directory does not exist, -E2BIG above the limits. `bytes` of a period are those of all regular files in it. */
 int tree_read(const char *base, struct tree *ret, struct err *err);
 void tree_done(struct tree *t);
 
 const char *tree_period(const struct tree *t, const struct tree_file *f);
 
-/* "<base>/<period>/<name>"; the caller frees. */
+/* Returns "<base>/<period>/<name>"; the caller frees. */
 char *tree_path(const struct tree *t, const struct tree_file *f);
 
-/* Opens the file to read; -ENOENT if it has gone. */
+/* Opens the file for reading; -ENOENT if it was removed. */
 int tree_open(const struct tree *t, const struct tree_file *f, struct err *err);
 
-/* The files that are logs of the same stem as files[at], which is the first of them: files[at] to files[at + result -
- * 1]. 0 if it is no log. */
+/* Returns the number of logs with the stem of files[at], the first of them: files[at] to files[at + result - 1]. 0 if
+ * it is not a log. */
 size_t tree_logs_at(const struct tree *t, size_t at);
 
-/* The files of a stem in the period of this name: the first and how many; 0 if there are none. */
+/* Returns the number of files with a stem in a period, and the index of the first. */
 size_t tree_find(const struct tree *t, const char *period, struct str stem, size_t *ret_first);
 
-/* The base of the pictures that belongs to the logs in `logs`: the last "logs" of the path as "svgs". NULL if no part
- * of it is "logs"; the caller frees. */
+/* Returns the base of the pictures for the logs in `logs`: the path with its last "logs" component replaced by
+ * "svgs". NULL if there is no such component; the caller frees. */
 char *tree_pictures_base(const char *logs);
 
 #endif

@@ -1,4 +1,4 @@
-/* tree_index.c: one object per file. */
+/* tree_index.c: writes one object per file. */
 
 #include "tree_index.h"
 
@@ -30,7 +30,7 @@ static void put_kind(struct json *j, const struct tree_name *n)
 	json_bool(j, n->reversed);
 }
 
-/* The last part of the base of a tree. */
+/* Returns the last component of a tree's base. */
 static const char *last_part(const char *base)
 {
 	const char *slash = strrchr(base, '/');

@@ -17,7 +17,7 @@
 
 #define RENEW_BYTES	((size_t)4 << 20)
 #define ID_BYTES	10u		/* a varint of random bits */
-#define ENDED_MAX	(LEDGER_HEADER + 11)	/* bytes of the record that a batch ended, or was taken back */
+#define ENDED_MAX	(LEDGER_HEADER + 11)	/* size of the record that a batch ended or was rolled back */
 
 enum record_kind { BEGUN = 1, ENDED = 2, TAKEN_BACK = 3, IDS = 4 };
 
@@ -27,9 +27,9 @@ struct undo {
 	struct ledger *file;
 	uint64_t taken_back;
 
-	struct batch_ids ids;			/* batches that ended */
+	struct batch_ids ids;			/* batches that have ended */
 
-	/* the batch that began and did not end */
+	/* a batch has begun and not ended */
 	bool is_begun;
 	uint64_t id;
 	struct undo_file *files;
@@ -76,7 +76,7 @@ uint64_t undo_count(const struct undo *u)
 	return u->taken_back;
 }
 
-/* --- Cutting back --- */
+/* --- Truncating --- */
 
 static int cut(const char *path, uint64_t length, struct err *err)
 {
@@ -88,7 +88,7 @@ static int cut(const char *path, uint64_t length, struct err *err)
 	return 0;
 }
 
-/* Files that somebody removed or put others in place of meanwhile are left alone. */
+/* Files that were removed or replaced by others in the meantime are left alone. */
 static int take_back(const struct undo *u, const struct undo_file *f, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", u->base, f->path);
@@ -125,7 +125,7 @@ static int append_id(struct undo *u, enum record_kind kind, struct err *err)
 	return ledger_append(u->file, &body, true, err);
 }
 
-/* The ids alone in place of all that was noted. */
+/* Replaces the file by one with the ids only. */
 static int renew(struct undo *u, struct err *err)
 {
 	_cleanup_(buf_done) struct buf body = { 0 }, all = { 0 };
@@ -140,7 +140,7 @@ static int renew(struct undo *u, struct err *err)
 	return ledger_replace(u->file, &all, err);
 }
 
-/* With many ids the file may be large without anything in it that could go. */
+/* With many ids the file may be large although nothing in it could be dropped. */
 static bool is_mostly_over(const struct undo *u)
 {
 	size_t size = ledger_size(u->file);
@@ -184,7 +184,7 @@ int undo_end(struct undo *u, struct err *err)
 	return 0;
 }
 
-/* Recording the rollback is optional, as repeating it changes nothing; but others may append later. */
+/* Recording the rollback is optional, since repeating it changes nothing; but later writers may append. */
 int undo_back(struct undo *u, struct err *err)
 {
 	int r;
@@ -224,7 +224,7 @@ static uint64_t next(struct reader *r)
 	return v;
 }
 
-/* "hourly/2026-11-21_18.index.log" and nothing that leads out of the base. */
+/* Accepts "hourly/2026-11-21_18.index.log", but nothing that leads out of the base. */
 static bool is_below(const char *path)
 {
 	const char *slash = strchr(path, '/');
@@ -298,8 +298,8 @@ static void read_record(void *data, const uint8_t *body, size_t n)
 	}
 }
 
-/* Behind the record that a batch began a crash can have cut off one of its end only. More than that is damage of
- * another kind, behind which the files may have grown for long: cutting them back would lose more than it saves. */
+/* After the record that a batch began, a crash can have truncated at most the record of its end. Anything more is
+ * damage of another kind, and files may have grown long since: truncating them would lose more than it saves. */
 static int check_rest(struct undo *u, size_t bytes, struct err *err)
 {
 	int r;
@@ -308,7 +308,7 @@ static int check_rest(struct undo *u, size_t bytes, struct err *err)
 		return 0;
 	log_warning("'%s' is damaged; nothing is rolled back, and some lines of the last batch may be duplicated",
 		    u->path);
-	/* The damage is cut off by now: the next reader would find the beginning last, and nothing after it. */
+	/* The damage has been truncated by now, so the next reader would find the batch begun, and nothing after it. */
 	r = append_id(u, TAKEN_BACK, err);
 	forget_begun(u);
 	return r;

@@ -15,7 +15,7 @@
 
 /* --- Words --- */
 
-/* One word from `*at` on into `word`; -ENODATA at the end, -EINVAL if a quote is not closed. */
+/* Reads the next word at `*at` into `word`; -ENODATA at the end, -EINVAL if a quote is not closed. */
 static int next_word(const char **at, struct buf *word)
 {
 	const char *p = *at + strspn(*at, " \t\n");
@@ -101,7 +101,7 @@ void upload_done(struct upload *u)
 
 /* --- Running --- */
 
-/* The last part of a path and the one before it; empty if there is none. */
+/* The last component of a path, and the one before it; empty if there is none. */
 static struct str name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -146,7 +146,7 @@ static void __attribute__((noreturn)) become(const struct upload *u, char **argv
 	sigset_t none;
 	int nothing = open("/dev/null", O_RDONLY);
 
-	/* It must not outlive us if we are killed. */
+	/* The command must not outlive us if we are killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
@@ -161,7 +161,7 @@ static void __attribute__((noreturn)) become(const struct upload *u, char **argv
 	_exit(127);
 }
 
-/* Kills it, and its descendants, when its time is over. */
+/* Waits for the command; kills it and its descendants on timeout. */
 static int wait_for(const struct upload *u, pid_t pid, int *ret_status)
 {
 	int64_t until = clock_monotonic_ns() + (int64_t)(u->timeout * (double)NS_PER_SECOND);

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define OTHERS	5u		/* files that are named behind the table */
+#define OTHERS	5u		/* files listed below the table */
 
 static struct format_options reading;
 static const char *from, *column, *focus, *ignore, *root;
@@ -71,11 +71,11 @@ static bool is_profile(const char *name)
 	return !strcmp(name, "-") || profile_url_is(name) || (!source_text_is_name(text) && access(name, F_OK) == 0);
 }
 
-/* The file or function to show; nothing is the file with the largest self value. */
+/* The file or function to show; by default the file with the largest self value. */
 struct target {
 	char *text;
-	char *file;			/* chooses between functions of that name; NULL: the one that took most */
-	bool is_function;		/* as the page of a function names it: no file */
+	char *file;			/* chooses between functions of that name; NULL: the largest one */
+	bool is_function;		/* from the URL of a function's page: not a file */
 };
 
 static void target_done(struct target *t)
@@ -98,7 +98,7 @@ static char *parameter(const char *url, const char *begin)
 	return NULL;
 }
 
-/* The page of a function is about that function, unless the command line names something else. */
+/* A URL of a function's page selects that function, unless the command line names something else. */
 static void take_target(struct target *t, const char *profile, const char *given)
 {
 	if (given) {
@@ -110,10 +110,10 @@ static void take_target(struct target *t, const char *profile, const char *given
 	}
 }
 
-/* --- The choice of lines --- */
+/* --- Choosing lines --- */
 
 struct choice {
-	struct profile *lines;		/* one of report_lines */
+	struct profile *lines;		/* result of report_lines */
 	bool *of;			/* by its frames */
 	struct str file, function;
 	uint32_t start;			/* first line of the function */
@@ -131,13 +131,13 @@ static bool equal(struct str a, struct str b)
 	return a.n == b.n && !memcmp(a.p, b.p, a.n);
 }
 
-/* "src/Cart.php" of "/srv/app/src/Cart.php" */
+/* Whether `end` is a whole-component suffix of `path`: "src/Cart.php" of "/srv/app/src/Cart.php". */
 static bool ends_path(struct str path, struct str end)
 {
 	return end.n && path.n > end.n && path.p[path.n - end.n - 1] == '/' && !memcmp(path.p + path.n - end.n, end.p, end.n);
 }
 
-/* Files as strings of the profile: those that have a line and are called so. */
+/* Returns, as strings of the profile, the files that have lines and match the name. */
 static uint32_t *files_called(const struct profile *lines, struct str name, bool whole, size_t *ret_count)
 {
 	_cleanup_(freep) bool *seen = xcalloc(lines->strings.count + 1, sizeof(*seen));
@@ -163,7 +163,7 @@ static void choose_file(struct choice *c, uint32_t file)
 		c->of[f] = c->lines->frames[f].file == file && c->lines->frames[f].line;
 }
 
-/* 1 if it was found, 0 if no file is called so. */
+/* Returns 1 if the file was found, 0 if no file matches. */
 static int find_file(struct choice *c, const char *target, struct err *err)
 {
 	struct str name = { target, strlen(target) };
@@ -188,7 +188,8 @@ static int find_file(struct choice *c, const char *target, struct err *err)
 	return code;
 }
 
-/* If several files have functions of that name, `file`, or without one the file whose lines took most. */
+/* If several files have functions of that name, keeps those of `file`, or of the file whose lines have the largest
+ * value. */
 static void keep_one_file(struct choice *c, const struct flat_row *rows, size_t count, const char *file)
 {
 	uint32_t frame = UINT32_MAX;
@@ -251,7 +252,7 @@ static int find_function(struct choice *c, const struct profile *p, uint32_t num
 	return 0;
 }
 
-/* --- Files, by what their lines took --- */
+/* --- Files by the values of their lines --- */
 
 struct file_sum {
 	uint32_t file;

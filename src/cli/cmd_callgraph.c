@@ -114,9 +114,8 @@ static void warn_reduced(const struct callgraph_fit *fit)
 			fit->plain ? ", and arrows without labels" : "");
 }
 
-/* Until when Graphviz may work: a fifth of the time is for what comes after, since on a busy machine a process is not
- * ended and a picture not written at once. Reading may have taken long; then a fifth of the time is for laying out in
- * any case. */
+/* The deadline of Graphviz: a fifth of the time limit is reserved for what follows, since killing a process and
+ * writing the picture take time on a busy machine. However long reading took, layout gets at least a fifth. */
 static int64_t end_of_layout(void)
 {
 	int64_t all = (int64_t)(1e9 * seconds), end = began_ns + all / 5 * 4, least = clock_monotonic_ns() + all / 5;
@@ -124,7 +123,7 @@ static int64_t end_of_layout(void)
 	return end > least ? end : least;
 }
 
-/* The picture, or the sentence why there is none. */
+/* Draws the picture, or prints why that failed. */
 static int lay_out(struct graphviz *graphviz, const struct profile *p, const struct callgraph_options *o,
 		   struct buf *picture, struct err *err)
 {

@@ -15,8 +15,8 @@
 static const char *output = "-", *column, *from;
 static const char *times;
 static bool all, without_recursion, time_raw, time_from_second;
-static struct format_options reading;		/* options of the readers: one line below for each */
-static struct buf order;			/* keeps the order of stacks, for formats whose script does */
+static struct format_options reading;		/* options of the readers, one per line below */
+static struct buf order;			/* keeps the order of stacks, for formats whose original script does */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
@@ -89,7 +89,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* Whether all that was read has an order of its own. */
+/* Whether all inputs have a meaningful order. */
 static bool is_in_order(const struct inputs *in)
 {
 	const struct format_stack *stacks = (const struct format_stack *)(const void *)order.data;
@@ -134,7 +134,7 @@ static int collapse(struct inputs *in)
 	return EXIT_OK;
 }
 
-/* A number of seconds, or `otherwise` if there is nothing up to `end`. */
+/* Parses a number of seconds; an empty text up to `end` means `otherwise`. */
 static bool parse_seconds(const char *p, const char *end, double otherwise, double *ret)
 {
 	char *stop;

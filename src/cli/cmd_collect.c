@@ -1,4 +1,4 @@
-/* cmd_collect.c: `strobe collect`: from any sources to any sinks, without a page. */
+/* cmd_collect.c: `strobe collect`: forwards from any sources to any sinks, without a page. */
 
 #include "commands.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define LISTEN	"127.0.0.1:8788"	/* beside serve's 8787 */
+#define LISTEN	"127.0.0.1:8788"	/* one above serve's 8787 */
 
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "from", "URL", &settings.from, "Source (default: PHP's socket); repeatable.",
@@ -60,7 +60,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* Piped in and forgotten: nothing has to be remembered, and a running daemon is not in the way. */
+/* A pipe on standard input needs no state, and must not conflict with a running daemon. */
 static bool needs_state(const struct daemon_options *o)
 {
 	if (!o->source_count)

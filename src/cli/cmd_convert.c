@@ -1,4 +1,4 @@
-/* cmd_convert.c: `strobe convert`: profiles of any known format as one of another. */
+/* cmd_convert.c: `strobe convert`: converts profiles between formats. */
 
 #include "commands.h"
 
@@ -34,7 +34,7 @@ static const struct option_spec options[] = {
 	{ 0 }
 };
 
-/* One line per format, from the table of formats. */
+/* Appends one line per format. */
 static void list_formats(struct buf *out)
 {
 	for (const struct format *const *f = formats; *f; f++)
@@ -75,7 +75,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* --- The format that is written --- */
+/* --- The output format --- */
 
 static int unknown_format(void)
 {
@@ -103,7 +103,7 @@ static int unknown_format(void)
 	return command_usage(&spec, "no output format; give -f with one of %s", known.data);
 }
 
-/* Returns 0 or an exit code, after it has said why. */
+/* Returns 0, or an exit code after printing the reason. */
 static int choose_format(const struct format **ret)
 {
 	const struct format *f = format_name ? format_by_name(format_name) : format_by_path(output);
@@ -120,7 +120,7 @@ static int choose_format(const struct format **ret)
 
 /* --- Writing --- */
 
-/* Whether the last column was made of samples and period, as it is again wherever the profile is read. */
+/* Whether the last column was derived from samples and period; readers of the output derive it again. */
 static bool is_derived(const struct profile *p, uint32_t c)
 {
 	uint32_t samples = profile_find_column(p, "samples");
@@ -141,7 +141,7 @@ static bool is_derived(const struct profile *p, uint32_t c)
 static int write_format(const struct format *f, const struct profile *p, uint32_t number, struct buf *out,
 			struct err *err)
 {
-	struct profile view = *p;	/* borrows everything */
+	struct profile view = *p;	/* shares all memory with `p` */
 	int r;
 
 	if (f == &format_strobe && number == UINT32_MAX && p->column_count > 1 && is_derived(p, p->column_count - 1))
@@ -196,8 +196,8 @@ static bool is_side(const char *name)
 	return !strcmp(name, "before") || !strcmp(name, "after");
 }
 
-/* Formats without room for both sides of a comparison get one. If the input is an address the side is fetched with all its values, as the server's
- * downloads have them: then `sides` gets the addresses. */
+/* Selects one side of a comparison for formats that cannot have both. If the input is a URL, that side is fetched
+ * with all its values, as in the server's downloads: `sides` gets the URLs. */
 static bool take_sides(const struct format *f, char **files, size_t count, char **sides)
 {
 	const char *side = column && is_side(column) ? column : "after";
@@ -210,8 +210,8 @@ static bool take_sides(const struct format *f, char **files, size_t count, char 
 	return count > 0;
 }
 
-/* The side of a comparison in a file is a column without the name of its value, which xhprof's keys need: as in files of other programs,
- * its unit tells. Returns whether there is one. */
+/* In files, the side of a comparison is a column without the name of its value, which xhprof's keys need. It is
+ * derived from the unit, as for files of other programs. Returns whether there is one. */
 static bool name_side(struct profile *p, uint32_t *number)
 {
 	uint32_t before = profile_find_column(p, "before"), after = profile_find_column(p, "after");
@@ -244,7 +244,7 @@ static int convert(struct inputs *in, const struct format *f)
 	int code;
 
 	buf_init(&out);
-	/* Others hold all columns, so that nothing is left out. */
+	/* Other formats hold all columns, so no column has to be selected. */
 	if ((column || holds_one_column(f)) && (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))

@@ -177,7 +177,7 @@ static int load_one(struct sides *s, char **files, enum form form)
 	return column ? inputs_column(&s->a, &spec, column, &unused) : 0;
 }
 
-/* difffolded.pl compares with an empty file too: everything is new, or gone. */
+/* Like difffolded.pl, allows an empty file on one side: everything is then new, or gone. */
 static void copy_column(struct inputs *a, struct inputs *b)
 {
 	struct profile *empty = a->profile->column_count ? b->profile : a->profile;
@@ -211,7 +211,7 @@ static int load_two(struct sides *s, char **files, enum form form)
 	return code ? code : choose_columns(s, form);
 }
 
-/* The address of a comparison stands for its sides, scaled as there. */
+/* The URL of a comparison selects both sides, and their scaling. */
 static int load_sides(struct sides *s, const char *url, enum form form)
 {
 	static char scale[16];

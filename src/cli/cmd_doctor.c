@@ -1,4 +1,4 @@
-/* cmd_doctor.c: `strobe doctor`: why there is no data. */
+/* cmd_doctor.c: `strobe doctor`: finds out why there is no data. */
 
 #include "commands.h"
 

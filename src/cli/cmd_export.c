@@ -103,7 +103,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* The pictures that Arc Lamp draws by itself. */
+/* The default pictures of Arc Lamp. */
 static struct export_variant usual[] = {
 	{ "EditAction", "MediaWiki\\Actions\\EditAction::show" },
 	{ "PreSend", "MediaWiki\\MediaWikiEntryPoint::prepareForOutput" },
@@ -171,7 +171,7 @@ int export_lock(int dir, const char *file, int *ret_fd, struct err *err)
 
 /* --- The command line --- */
 
-/* "Edit=EditPage::edit"; the label becomes part of a file's name. */
+/* Parses "Edit=EditPage::edit"; the label becomes part of a file name. */
 static int parse_function(const char *text, struct export_variant *ret)
 {
 	static const char fit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -276,7 +276,7 @@ static int parse_durations(void)
 	return 0;
 }
 
-/* An option of another subcommand would be silently ignored. */
+/* Rejects options of other subcommands, which would be silently ignored. */
 static int check_word(const char *word)
 {
 	const struct { const char *option, *word; bool given; } only[] = {
@@ -423,7 +423,7 @@ static void end(int signo)
 	ended = signo;
 }
 
-/* Between two times a signal ends it at once; in the middle, when that is done. */
+/* A signal ends the program immediately between two runs, but otherwise after the current run. */
 static int run_and_watch(const struct word *w, const struct export_options *o)
 {
 	struct sigaction act = { .sa_handler = end };

@@ -20,14 +20,14 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define NAMEATTR_MAX	((size_t)64 << 20)	/* bytes of the files of --nameattr and --cp */
+#define NAMEATTR_MAX	((size_t)64 << 20)	/* size limit of the files of --nameattr and --cp */
 
 static const char palette_file[] = "palette.map";
 
 static struct picture_order base;
 static struct option_list also;
 static const char *output, *min_width, *column, *function, *nameattr, *from;
-static const char *usual_colors;		/* a chosen palette must be visible */
+static const char *usual_colors;		/* the default; any other palette was requested */
 static const char *color_by, *width_of, *delta;
 static bool quiet, random_colors, keep_colors;
 
@@ -154,7 +154,7 @@ static int write_bytes(const struct picture_order *order, struct buf *drawn)
 	return 0;
 }
 
-/* `r` is what the renderer returned. */
+/* `r` is the result of the renderer. */
 static int finish_picture(const struct picture_order *order, struct buf *drawn, int r, const struct err *err)
 {
 	int code;
@@ -171,7 +171,7 @@ static int finish_picture(const struct picture_order *order, struct buf *drawn, 
 	return r == -ENODATA ? EXIT_NO_SAMPLES : EXIT_OK;
 }
 
-/* A --total that is less than what there is would make frames wider than the picture. */
+/* A --total smaller than the sum would make frames wider than the picture. */
 static void check_total(double sum)
 {
 	static bool said;
@@ -196,7 +196,7 @@ static int draw_lines(const struct picture_order *order, const struct line_set *
 	return finish_picture(order, &drawn, r, &err);
 }
 
-/* Says that no stack has the wanted function. */
+/* Reports if no stack has the requested function. */
 static bool has_stacks(const struct picture_order *order, const struct profile *p)
 {
 	if (!order->function || p->node_count > 1)
@@ -243,7 +243,7 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	return code ? code : has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
-/* --- The address of a comparison --- */
+/* --- The URL of a comparison --- */
 
 static void keep_function(const struct picture_order *order, struct diff *d)
 {
@@ -269,7 +269,7 @@ static int render_difference(const struct picture_order *order, const struct pag
 	return order->form == PICTURE_HTML ? page_file_put_difference(c, &drawing, drawn, err) : flamegraph_svg(d->profile, &drawing, drawn, err);
 }
 
-/* `diffs` has room for all metrics, of which the first is the one that is shown. */
+/* `diffs` has room for all metrics; the first is the one shown. */
 static int draw_metrics(const struct picture_order *order, const struct sides *s, const struct diff_options *o, struct diff *diffs)
 {
 	struct page_metric metrics[SIDES_METRICS] = { { &diffs[0], sides_metric(s) } };
@@ -289,7 +289,7 @@ static int draw_metrics(const struct picture_order *order, const struct sides *s
 	return code ? code : has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
-/* `url` is NULL where the sides are those of a file. */
+/* `url` is NULL if the sides come from a file. */
 static int choose_scale(const char *url, const struct sides *s, enum diff_scale *ret)
 {
 	struct str wanted = url ? profile_url_value(url, "scale=") : (struct str){ NULL, 0 };
@@ -325,7 +325,7 @@ static int draw_comparison(const struct picture_order *order, const char *url, s
 	return code;
 }
 
-/* As `strobe diff` draws the two sides. */
+/* Draws both sides as `strobe diff` does. */
 static int draw_sides(const struct picture_order *orders, size_t count, const char *url, struct sides *s)
 {
 	int code = 0, first = 0;
@@ -348,7 +348,7 @@ static int draw_address(const struct picture_order *orders, size_t count, const 
 	return code;
 }
 
-/* Whether the input is a comparison that was scaled, and all pictures are of it: draws them then. `in` is given away. */
+/* If the input is a scaled comparison, and all pictures show it, draws them, frees `in` and returns true. */
 static bool draw_scaled(const struct picture_order *orders, size_t count, struct inputs *in, int *ret_code)
 {
 	struct sides s = { .a = *in };
@@ -368,7 +368,7 @@ static bool draw_scaled(const struct picture_order *orders, size_t count, struct
 	return is_scaled;
 }
 
-/* Files and numbers that pictures need beside the inputs: --nameattr, --cp, --random. */
+/* Additional inputs of pictures: --nameattr, --cp, --random. */
 struct extras {
 	struct nameattr *nameattr;
 	struct palette_map *colors;
@@ -439,7 +439,7 @@ static int load_extras(struct extras *x)
 	return code ? code : load_colors(x);
 }
 
-/* Lines instead of a profile: as flamegraph.pl draws, and where their order matters. */
+/* Whether to keep lines instead of a profile: with --compat, and if their order matters. */
 static bool wants_lines(void)
 {
 	return base.o.compat || base.o.flamechart;
@@ -460,7 +460,7 @@ static int draw_all(struct picture_order *orders, size_t count, struct inputs *i
 	return first;
 }
 
-/* A flame chart of a file with carriage returns is one without them; --compat takes lines as they are. */
+/* Strips carriage returns from a flame chart's lines; --compat keeps them. */
 static void take_line(void *data, struct str line)
 {
 	if (!base.o.compat && line.n && line.p[line.n - 1] == '\r')
@@ -513,7 +513,7 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 	return code;
 }
 
-/* Options that are given by name. Returns 0 or an exit code. */
+/* Parses options whose value is a name. Returns 0 or an exit code. */
 static int parse_choices(void)
 {
 	unsigned by, width, of_delta;
@@ -543,7 +543,7 @@ static int set_base(void)
 	return picture_order_path(&base, &spec, output ? output : isatty(STDOUT_FILENO) ? "flamegraph.svg" : "-");
 }
 
-/* Whether one of the pictures before has the same file. */
+/* Whether an earlier picture goes to the same file. */
 static bool is_taken(const struct picture_order *orders, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -552,7 +552,7 @@ static bool is_taken(const struct picture_order *orders, size_t n)
 	return false;
 }
 
-/* The picture of -o, and those of --also; all are checked before the first is drawn. */
+/* Prepares the picture of -o and those of --also; all are checked before the first is drawn. */
 static int take_orders(struct picture_order *orders)
 {
 	struct err err = { 0 };

@@ -1,4 +1,4 @@
-/* cmd_grep.c: `strobe grep`: the functions that were running most often, as arclamp-grep lists them. */
+/* cmd_grep.c: `strobe grep`: lists the functions that were running most often, like arclamp-grep. */
 
 #include "commands.h"
 
@@ -22,7 +22,7 @@ static const char *pattern = "", *slice = "-2:", *logs, *arclamp;
 static struct option_list skip;
 static long wanted = 20;
 static bool json, no_skip, keep_lowercase;
-static char column[64];			/* that an address names; "" if none does */
+static char column[64];			/* column named by a URL; "" if none */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "grep", "TEXT", &pattern, "Only stacks that contain TEXT.",
@@ -79,7 +79,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* As in arclamp-grep. */
+/* Same patterns as arclamp-grep. */
 static const char *const usual_skip[] = {
 	"*BagOStuff*", "*Http::exec*", "*ObjectCache*", "/srv*", "AutoLoader*", "Curl*", "Database*", "Hooks*",
 	"Http::*", "LoadBalancer*", "Memcached*", "wfGetDB*",
@@ -124,7 +124,7 @@ static int parse(int operands)
 		return command_usage(&spec, "--skip and --no-skip exclude each other");
 	if (!asked.from)
 		asked.from = "-2d";
-	/* "index.php" is what the header says. */
+	/* Also accepts "index.php", as written in the header. */
 	if (n > 4 && n < sizeof(entrypoint) && !strcmp(asked.entrypoint + n - 4, ".php")) {
 		memcpy(entrypoint, asked.entrypoint, n - 4);
 		asked.entrypoint = entrypoint;
@@ -259,7 +259,7 @@ static void put_json(const struct leaderboard *l, const struct grep_inputs *in, 
 	buf_putc(out, '\n');
 }
 
-/* The reason why nothing was counted, with the inputs. */
+/* Prints why nothing was counted, with the inputs. */
 static void explain_empty(const struct leaderboard *l, const struct grep_inputs *in)
 {
 	const char *what = in->sources.count == 1 ? in->sources.items[0] : NULL;
@@ -284,7 +284,7 @@ static void explain_empty(const struct leaderboard *l, const struct grep_inputs 
 	fprintf(stderr, "%s\n", b.data);
 }
 
-/* The column that --column or else the first URL names, if the profile has it. */
+/* Chooses the column named by --column, or else by the first URL if the profile has it. */
 static uint32_t choose_column(const struct profile *p)
 {
 	uint32_t named = *column ? profile_find_column(p, column) : UINT32_MAX;

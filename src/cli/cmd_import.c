@@ -1,4 +1,4 @@
-/* cmd_import.c: `strobe import`: profiles of any format into the store, as runs. */
+/* cmd_import.c: `strobe import`: stores profiles of any format as runs. */
 
 #include "commands.h"
 
@@ -65,7 +65,7 @@ static void set(struct profile *p, const char *key, const char *value)
 		labels_set(&p->labels, key, strlen(key), value, strlen(value));
 }
 
-/* Checked before anything is stored. */
+/* Validates options before anything is stored. */
 static int check_options(int operands)
 {
 	const struct { const char *option, *value; } keys[] = { { "--source", source }, { "--id", id } };
@@ -90,7 +90,7 @@ static int check_options(int operands)
 	return 0;
 }
 
-/* From the command line, else the profile, else the name of the file. */
+/* Sets the name from the command line, else from the profile, else from the file. */
 static void set_default_name(struct profile *p, const char *file)
 {
 	struct run_name named;
@@ -114,7 +114,7 @@ static void describe(struct profile *p)
 	}
 }
 
-/* The file was written when the request was over. */
+/* Files are written at the end of a request, so their mtime is the end time. */
 static void take_time_of_file(struct profile *p, const char *file)
 {
 	uint32_t wall = profile_find_column(p, "wall_ns");
@@ -135,7 +135,7 @@ static int reject_empty(const char *file, const char *why)
 	return EXIT_NO_SAMPLES;
 }
 
-/* Returns 0 or an exit code, after it has said why. */
+/* Returns 0, or an exit code after printing the reason. */
 static int import(struct store *s, const char *file, size_t *added)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();

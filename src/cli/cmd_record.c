@@ -1,4 +1,4 @@
-/* cmd_record.c: `strobe record`: running PHP and Perl processes, sampled from outside. */
+/* cmd_record.c: `strobe record`: samples running PHP and Perl processes from outside. */
 
 #include "commands.h"
 
@@ -209,8 +209,8 @@ struct sending {
 	struct stack_registry_layers layers;
 	int64_t since_ns;		/* wall clock */
 	unsigned hz;
-	uint64_t lost;			/* samples, told so far */
-	struct err problem;		/* the last one, once it was reported */
+	uint64_t lost;			/* lost samples reported so far */
+	struct err problem;		/* the last error, once reported */
 };
 
 static void send_profile(void *data, struct profile *p)
@@ -282,7 +282,7 @@ static void put_distribution(struct recorder *r, struct buf *b)
 	histogram_put(&d, file_io ? "File I/O latency distribution" : "Off-CPU time distribution", b);
 }
 
-/* Every wait ends in the kernel's scheduler, so the table has waits where they left user mode. */
+/* Every wait ends inside the kernel's scheduler, so the table shows the place where waits left user mode. */
 static struct profile *make_table_profile(struct recorder *r)
 {
 	struct stack_registry_layers chosen = layers;
@@ -292,7 +292,7 @@ static struct profile *make_table_profile(struct recorder *r)
 	return stack_registry_profile(recorder_stacks(r), &chosen, &left_out);
 }
 
-/* An empty recording leaves an earlier file as it is. */
+/* An empty recording does not overwrite an earlier file. */
 static int show(struct recorder *r, const struct recorder_options *o, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 }, file = { 0 };

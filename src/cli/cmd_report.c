@@ -99,7 +99,7 @@ static int parse_by(struct report_options *o)
 	return 0;
 }
 
-/* "self", "total", "COLUMN", "COLUMN:self" or "COLUMN:total"; a column is also what is shown then. */
+/* Parses "self", "total", "COLUMN", "COLUMN:self" or "COLUMN:total"; a column is shown, too. */
 static int parse_sort(struct report_options *o)
 {
 	static char name[64];
@@ -148,7 +148,7 @@ static int parse(struct report_options *o)
 
 /* --- The profile --- */
 
-/* "3,1.5" as millionths; exactly `count` of them. */
+/* Parses "3,1.5" as exactly `count` numbers, in millionths. */
 static int parse_weights(uint64_t *ret, size_t count)
 {
 	const char *at = weights;
@@ -176,7 +176,7 @@ static int parse_weights(uint64_t *ret, size_t count)
 	return sum > 0 ? 0 : command_usage(&spec, "--weights are all 0");
 }
 
-/* Each file by itself, and their average in `in`. */
+/* Loads each file separately, and stores their average in `in`. */
 static int load_average(struct inputs *in, char **files, size_t count)
 {
 	_cleanup_(freep) uint64_t *w = xcalloc(count + 1, sizeof(*w));
@@ -222,7 +222,7 @@ static int put_edges(const struct profile *p, const struct report_options *o, st
 	return report_edges_table(p, callers ? above : NULL, callees ? below : NULL, o, table, err);
 }
 
-/* A trace is shown with everything unless one column was requested. */
+/* Shows all columns of a trace unless one was requested. */
 static int put_table(const struct profile *p, struct report_options *o, struct buf *table, struct err *err)
 {
 	bool wide = all_columns || (!column && profile_find_column(p, "calls") != UINT32_MAX);
@@ -233,7 +233,7 @@ static int put_table(const struct profile *p, struct report_options *o, struct b
 	return wide ? report_wide_table(p, o, table, err) : report_flat_table(p, o, table, err);
 }
 
-/* A page that is grouped has groups in the place of functions already, which are only named then. */
+/* The URL of a grouped page already returns groups instead of functions, so only headings change. */
 static void name_groups(const struct inputs *in, struct report_options *o)
 {
 	struct str given = in->files == 1 && in->first && profile_url_is(in->first) ? profile_url_value(in->first, "by=") : (struct str){ 0 };
@@ -273,7 +273,7 @@ static int report(struct inputs *in, struct report_options *o)
 	return has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
-/* The page of a function is an input like that of its whole profile. */
+/* The URL of a function's page returns the whole profile, like any other page. */
 static void warn_function_ignored(char **names, size_t count)
 {
 	if (callers || callees)

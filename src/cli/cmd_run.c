@@ -13,12 +13,12 @@
 
 #include <string.h>
 
-/* Our own failures, as env and timeout have them. */
+/* Exit codes of our own failures, as in env and timeout. */
 #define EXIT_SETUP		125
 #define EXIT_NOT_EXECUTABLE	126
 #define EXIT_NOT_FOUND		127
 
-/* Children of the command that still run, such as workers in the background, may finish their work. */
+/* Gives remaining children of the command, such as background workers, time to finish. */
 #define GRACE_NS		(200 * 1000000LL)
 #define GRACE_STEP_NS		(10 * 1000000LL)
 
@@ -134,7 +134,7 @@ static int run_init(struct run *r, const struct php *php, const char *file, stru
 	r->loop = loop_new(err);
 	if (!r->loop)
 		return err->code;
-	/* Signals first: from here on an interrupt must not leave the directory behind. */
+	/* Signal handlers come first: an interrupt after this point must not leave the directory behind. */
 	if ((e = child_init(&r->child, r->loop, err)) < 0 ||
 	    (e = workspace_init(&r->workspace, &settings, err)) < 0)
 		return e;
@@ -144,7 +144,7 @@ static int run_init(struct run *r, const struct php *php, const char *file, stru
 	return source_open(url, r->loop, &receiver, &r->source, err);
 }
 
-/* Runs the command to its end. Returns its exit code, or one of ours. */
+/* Runs the command until it exits. Returns its exit code, or one of ours. */
 static int run_command(struct run *r, const char *program, char **argv, struct err *err)
 {
 	int code;
@@ -207,7 +207,7 @@ static int check_options(int operands)
 	return 0;
 }
 
-/* Everything that can go wrong before the command starts. Returns 0 or an exit code. */
+/* Does everything that can fail before the command starts. Returns 0 or an exit code. */
 static int prepare(struct run *r, const char *name, char **ret_program, struct php *php, struct err *err)
 {
 	_cleanup_(freep) char *path = NULL, *file = NULL;

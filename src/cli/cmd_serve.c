@@ -1,4 +1,4 @@
-/* cmd_serve.c: `strobe serve`: collect, store and show. */
+/* cmd_serve.c: `strobe serve`: collects, stores and shows profiles. */
 
 #include "commands.h"
 

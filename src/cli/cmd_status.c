@@ -1,4 +1,4 @@
-/* cmd_status.c: `strobe status`: the counters of the running daemon. */
+/* cmd_status.c: `strobe status`: prints the counters of the running daemon. */
 
 #include "commands.h"
 
@@ -34,7 +34,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* As long as nothing has arrived, and where a process cannot send. */
+/* Recommends the doctor if nothing has arrived yet, or if a process cannot send. */
 static void put_doctor(bool unreached, const struct buf *body, struct buf *out)
 {
 	if (unreached || status_text_is_waiting(body))
@@ -42,7 +42,7 @@ static void put_doctor(bool unreached, const struct buf *body, struct buf *out)
 			   container_without_systemd("") ? "" : "sudo ");
 }
 
-/* Whether the daemon is on this machine shows in its socket being here. */
+/* If the daemon's socket exists here, the daemon is on this machine. */
 static bool put_unreached(const struct buf *body, struct buf *out)
 {
 	_cleanup_(freep) char *socket_path = status_text_socket(body);

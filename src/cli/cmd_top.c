@@ -209,7 +209,7 @@ static void put_frames(struct buf *out, const struct recorder *r)
 
 /* --- */
 
-/* Plain lines are read by programs, too, and are UTF-8 as all output is. */
+/* Plain output is also read by programs, so it is UTF-8 like all other output. */
 static void choose_locale(bool screen)
 {
 	if (!setlocale(LC_CTYPE, screen ? "" : "C.UTF-8"))
@@ -230,7 +230,7 @@ static struct terminal *open_screen(void)
 	return terminal;
 }
 
-/* The screen is gone, so the reason for an empty one is printed again. */
+/* The screen has been closed, so the reason why it was empty is printed again. */
 static int report_end(const struct recorder *r, bool screen)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };

@@ -1,8 +1,8 @@
 /* commands.h: the table of commands, as main.c knows it.
  *
- * A command is one file, cmd_NAME.c, that defines `const struct command command_NAME`; it is declared below and
- * stands in the table of main.c. Its options table makes --help and the man page. Commands are the only place that
- * prints errors: everything below them hands a sentence up.
+ * A command is one file, cmd_NAME.c, that defines `const struct command command_NAME`, which is declared below and
+ * listed in main.c. Its option table also generates --help and the man page. Only commands print errors; everything
+ * below returns them as a sentence.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* First the commands that a newcomer needs. */
+/* Commands that newcomers need come first. */
 const struct command *const commands[] = {
 	&command_run,
 	&command_record,
@@ -65,7 +65,7 @@ static int help(void)
 	return flush(&b);
 }
 
-/* strobe(1): the list of commands. The pages of the commands come from their options. */
+/* strobe(1) lists the commands. Pages of single commands are generated from their options. */
 static void overview_page(struct buf *b)
 {
 	buf_puts(b, ".TH STROBE 1 \"\" \"Strobe " STROBE_VERSION "\" \"Strobe manual\"\n"
@@ -105,7 +105,7 @@ static int unknown(const char *name)
 	return EXIT_USAGE;
 }
 
-/* `strobe help [COMMAND]`, and the hidden `strobe man [COMMAND]` that the build makes the man pages with. */
+/* Runs `strobe help [COMMAND]`, and the hidden `strobe man [COMMAND]` that the build uses to create man pages. */
 static int explain(const char *name, void (*page)(const struct command_spec *, struct buf *),
 		   void (*overview)(struct buf *))
 {
@@ -125,7 +125,7 @@ static int explain(const char *name, void (*page)(const struct command_spec *, s
 	return flush(&b);
 }
 
-/* Other users see the words of a command line (ps), so the commands get a copy and the passwords in the original go. */
+/* Other users can see a command line (ps), so commands get a copy, and passwords in the original are erased. */
 static char **private_words(struct arena *words, int argc, char **argv)
 {
 	char **copy = arena_alloc(words, ((size_t)argc + 1) * sizeof(*copy));
@@ -140,7 +140,7 @@ static char **private_words(struct arena *words, int argc, char **argv)
 
 int main(int argc, char **given)
 {
-	static struct arena words;	/* until the end: options are moved about and point into it */
+	static struct arena words;	/* kept until exit: options are reordered and point into it */
 	char **argv;
 	const struct command *c;
 	const char *first;

@@ -14,10 +14,10 @@ struct diff_picture {
 /* Checks values given by name. Returns 0 or an exit code. */
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec);
 
-/* The title where none was given. */
+/* Returns the default title. */
 const char *diff_picture_title(bool inverted);
 
-/* Draws and writes: of several metrics a page has all, a picture the one that is shown. Returns 0 or an exit code. */
+/* Draws and writes a file: a page has all metrics, a picture the selected one. Returns 0 or an exit code. */
 int diff_picture_write(struct diff_picture *d, const struct page_comparison *c, const char *path,
 		       const struct command_spec *spec);
 

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NAMED_FILES	3u		/* in one sentence; others are a number */
+#define NAMED_FILES	3u		/* files named in a message; others are only counted */
 
 /* The default output of `strobe run`. */
 static const char recorded[] = "profile.strobe";
 
-/* The names may become more with each file, and stay where they are. */
+/* Copies names, since the array may grow with each file. */
 static void note_columns(struct inputs *in, const char *file)
 {
 	GROW(&in->list, &in->list_capacity, in->list_count + 1);
@@ -53,7 +53,7 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	return 0;
 }
 
-/* Time is derived from samples when all of them have been read, so an input with samples has it. */
+/* Time is derived from samples once all files have been read, so an input with samples has time. */
 static void add_time(struct inputs *in)
 {
 	uint32_t samples = profile_find_column(in->profile, "samples"), time = in->profile->column_count;
@@ -88,7 +88,7 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 	return command_fail(spec, &err);
 }
 
-#define LARGE_FILES	((uint64_t)4 << 20)		/* are worth huge pages */
+#define LARGE_FILES	((uint64_t)4 << 20)		/* input size that makes huge pages worthwhile */
 
 static void prefer_huge_pages_for(char **files, size_t count)
 {
@@ -102,7 +102,7 @@ static void prefer_huge_pages_for(char **files, size_t count)
 		mem_prefer_huge_pages((size_t)1 << 30);
 }
 
-/* The sides of a comparison of calls have names of their own, so a label of the file says what they are. */
+/* Columns of a comparison of calls have other names, so a label of the file tells that it is one. */
 static void mark_calls(struct profile *p)
 {
 	const char *compared = labels_get(&p->labels, "compared");
@@ -239,7 +239,7 @@ static uint32_t find_name(const struct inputs *in, const char *name)
 	return i;
 }
 
-/* Files whose lines are taken as they are have no columns. */
+/* Files whose lines are kept unparsed have no columns. */
 static void warn_files_without(struct inputs *in, const struct command_spec *spec, const char *name)
 {
 	_cleanup_(buf_done) struct buf b = { 0 }, plain = { 0 };

@@ -2,7 +2,7 @@
  *
  *	columns		each value: name, unit, sums, and the columns of the tree that it is computed from
  *	groups		for each grouping but that by function: names, and the name of each frame
- *	own		whether a frame is one's own code
+ *	own whether a frame is own code
  *	tables		if the tree does not determine them: functions with their values, by grouping; see put_tables
  *	around		the same of callers and callees
  */
@@ -28,10 +28,10 @@ struct facts {
 	const struct profile *p;
 	const struct flamegraph_options *o;
 	const uint32_t *columns;	/* columns of the tree */
-	uint32_t column_count, chosen;	/* chosen: of the metrics */
+	uint32_t column_count, chosen;	/* number of columns; the selected metric */
 	const struct page_comparison *comparison;	/* NULL: there is none */
-	const struct diff *around;	/* the metric of a comparison whose callers and callees are written; else NULL */
-	uint32_t measured[PROFILE_COLUMNS / 2];		/* by metric: which of `columns` has what was measured before; 0: none */
+	const struct diff *around;	/* the metric of a comparison that gets callers and callees; else NULL */
+	uint32_t measured[PROFILE_COLUMNS / 2];		/* by metric: column of the measured value before; 0: none */
 };
 
 /* --- Columns --- */
@@ -61,7 +61,7 @@ static void put_plain_columns(struct json *j, const struct facts *f)
 	}
 }
 
-/* The column of the tree that has what was measured before, and what it is to be multiplied by: boxes are rounded along the tree, values of
+/* Appends the column with the measured value before, and its scale: boxes are rounded along the tree, but values of
  * functions are not. */
 static void put_measured(struct json *j, const struct facts *f, size_t metric)
 {
@@ -297,7 +297,8 @@ static void put_diff(struct json *j, const struct page_metric *m, const struct p
 
 /* --- Callers and callees --- */
 
-/* Both sides of a comparison. Values before that are scaled are those of what was measured, as sums of rounded ones are not exact. */
+/* Appends both sides of a comparison. Scaled values before come from the measured ones, since sums of rounded values
+ * are inexact. */
 static void put_values(struct json *j, const struct facts *f, const int64_t *values)
 {
 	const struct diff *d = f->around;
@@ -312,7 +313,7 @@ static void put_values(struct json *j, const struct facts *f, const int64_t *val
 	json_end(j);
 }
 
-/* [frame or -1, values, at most, what was measured before if that is scaled] of each. */
+/* Appends [frame or -1, values, at most, measured before if scaled] for each edge. */
 static void put_edges(struct json *j, const struct facts *f, const struct report_edges *e)
 {
 	const struct diff *d = f->around;
@@ -360,7 +361,7 @@ static void put_one_around(struct json *j, const struct facts *f, const struct p
 	json_end(j);
 }
 
-/* Frames of one name are one function. */
+/* Frames with the same name are one function. */
 static void mark_name(const struct profile *p, uint32_t frame, bool *of, bool value)
 {
 	for (uint32_t g = 0; g < p->frame_count; g++)
@@ -368,7 +369,8 @@ static void mark_name(const struct profile *p, uint32_t frame, bool *of, bool va
 			of[g] = value;
 }
 
-/* By the frame that has the name first; frames of edges have numbers of `p`'s, whose names and places are beside them. */
+/* Uses the first frame with a name; frames of edges have indices of `p`, whose names and places are listed
+ * separately. */
 static void put_around(struct json *j, const struct facts *f, const struct profile *p)
 {
 	_cleanup_(freep) bool *of = xcalloc((size_t)p->frame_count + 1, sizeof(*of)), *done = xcalloc((size_t)p->frame_count + 1, sizeof(*done));
@@ -414,7 +416,7 @@ static struct grouped group(const struct profile *p, size_t i)
 	return g;
 }
 
-/* For pairs of caller and callee, whose tree is an estimate. */
+/* For profiles of caller-callee pairs, whose tree is an estimate. */
 static void put_pairs_tables(struct json *j, const struct facts *f)
 {
 	json_key(j, "tables");
@@ -441,7 +443,7 @@ static void put_pairs_tables(struct json *j, const struct facts *f)
 	json_end(j);
 }
 
-/* Marks changes that are larger than chance explains, in one table per metric. */
+/* Marks changes larger than the noise, in one table per metric. */
 static void put_diff_tables(struct json *j, const struct facts *f)
 {
 	json_key(j, "tables");
@@ -468,7 +470,7 @@ static bool is_neighborhood_small(const struct page_comparison *c, const struct 
 	return p->edges && (uint64_t)p->frame_count * p->edges->pair_count * c->count <= AROUND_MOST;
 }
 
-/* One list per metric; nothing of trees that were measured, of which the page computes it. */
+/* Appends one list per metric; nothing for measured trees, from which the page computes it. */
 static void put_diff_around(struct json *j, const struct facts *f)
 {
 	struct facts one = *f;
@@ -493,7 +495,7 @@ static void put_diff_around(struct json *j, const struct facts *f)
 	json_end(j);
 }
 
-/* Groups in the place of functions, as the daemon's answer to by=class has them, cannot be grouped otherwise. */
+/* If groups replace functions, as in the daemon's answer to by=class, they cannot be regrouped. */
 static void put_grouping(struct json *j, const struct labels *labels)
 {
 	const char *key = labels ? labels_get(labels, "grouped") : NULL;
@@ -545,7 +547,7 @@ static int put_lines_with_two_counts(const struct profile *p, const struct flame
 	return page_file_put_difference(&c, o, out, err);
 }
 
-/* With the columns that follow from others; NULL if there are none of these. */
+/* Returns the profile with derived columns; NULL if there are none. */
 static struct profile *with_columns(const struct profile *p)
 {
 	struct profile *more = profile_new();
@@ -579,7 +581,7 @@ int page_file_put(const struct profile *given, const struct flamegraph_options *
 	return flamegraph_html(p, o, &page, out, err);
 }
 
-/* Adds what was measured before of each metric that is scaled, as far as a profile has room for columns. */
+/* Adds the measured value before of each scaled metric, until the profile has no room for columns. */
 static void choose_measured(struct facts *f)
 {
 	uint32_t n = 2 * (uint32_t)f->comparison->count;
@@ -594,7 +596,8 @@ static void choose_measured(struct facts *f)
 	f->column_count = n;
 }
 
-/* The column of the metric's own profile that this one of the page is; UINT32_MAX if it is of another metric. */
+/* Returns the column of the metric's own profile that becomes `column` of the page; UINT32_MAX if that belongs to
+ * another metric. */
 static uint32_t source_of(const struct facts *f, size_t metric, uint32_t column)
 {
 	const struct diff *d = f->comparison->metrics[metric].diff;
@@ -623,7 +626,7 @@ static void add_side(struct profile *all, const struct facts *f, size_t metric, 
 	all->estimated |= p->estimated;
 }
 
-/* The profiles of all metrics as one, whose columns are those of each. */
+/* Merges the profiles of all metrics into one with the columns of each. */
 static struct profile *merge_sides(const struct facts *f, uint32_t *columns)
 {
 	struct profile *all = profile_new();

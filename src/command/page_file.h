@@ -1,13 +1,12 @@
-/* page_file.h: a profile as a page in a file: render.h's page with every value, grouping and table that strobe serve's page
- * requests from
- * the daemon. */
+/* page_file.h: writes a profile as a standalone page: render.h's page with every value, grouping and table that
+ * strobe serve's page requests from the daemon. */
 #ifndef COMMAND_PAGE_FILE_H
 #define COMMAND_PAGE_FILE_H
 
 #include "diff.h"
 #include "render.h"
 
-/* Appends the page. It has the columns that follow from others, too. */
+/* Appends the page, including derived columns. */
 int page_file_put(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
 
 /* A difference: one metric of two profiles. */
@@ -19,12 +18,12 @@ struct page_metric {
 struct page_comparison {
 	const struct page_metric *metrics;
 	size_t count;
-	size_t shown;			/* the metric that is seen first */
+	size_t shown;			/* the metric shown first */
 	const char *name_before, *name_after;
-	const struct labels *labels;	/* those of a side; may be NULL */
+	const struct labels *labels;	/* labels of each side; may be NULL */
 };
 
-/* Appends the page of a comparison. The columns in `o` do not matter. */
+/* Appends the page of a comparison. The columns in `o` are ignored. */
 int page_file_put_difference(const struct page_comparison *c, const struct flamegraph_options *o, struct buf *out, struct err *err);
 
 #endif

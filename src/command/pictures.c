@@ -1,4 +1,4 @@
-/* pictures.c: parses --also, and selects the stacks of a picture. */
+/* pictures.c: parses --also, and filters the stacks of a picture. */
 
 #include "pictures.h"
 
@@ -146,7 +146,7 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 	return code ? code : picture_order_path(order, spec, colon + 1);
 }
 
-/* --- The choice of stacks --- */
+/* --- Filtering stacks --- */
 
 struct profile *picture_order_filter(const struct picture_order *order, const struct profile *p)
 {
@@ -157,7 +157,7 @@ struct profile *picture_order_filter(const struct picture_order *order, const st
 	return profile_filter(p, keep);
 }
 
-/* Whether one of the frames before the count matches. */
+/* Whether one of the frames matches; the count at the end of the line is excluded. */
 static bool line_matches(const struct picture_order *order, struct str line, struct buf *scratch)
 {
 	const char *end = memrchr(line.p, ' ', line.n), *at = line.p;

@@ -4,7 +4,8 @@
  *	change	= "forward" | "reverse" | "inverted" | "hash" | "colors=" PALETTE | "title=" TEXT | "subtitle=" TEXT
  *		| "minwidth=" N["%"] | "column=" NAME | "function=" REGEX
  *
- * The file begins behind the last colon. "function=" takes everything up to there, also commas, so it comes last.
+ * The file name begins after the last colon. "function=" extends up to that colon, commas included, so it must come
+ * last.
  */
 #ifndef COMMAND_PICTURES_H
 #define COMMAND_PICTURES_H
@@ -19,7 +20,7 @@ enum picture_form { PICTURE_SVG, PICTURE_SVGZ, PICTURE_HTML };
 
 struct picture_order {
 	struct flamegraph_options o;
-	const char *column;		/* NULL: the usual one */
+	const char *column;		/* NULL: the default */
 	const char *function;		/* only stacks with a function that matches; NULL: all */
 	const char *path;		/* "-" is standard output */
 	enum picture_form form;
@@ -29,18 +30,18 @@ struct picture_order {
 /* "a.svgz", "a.svg.gz" */
 bool picture_path_is_packed(const char *path);
 
-/* Sets `path` and `form` from the file's name. Returns 0, or an exit code after printing the error, as
- * do the next three. */
+/* Sets `path` and `form` from the file's name. This and the next three functions return 0, or an exit code after
+ * printing the error. */
 int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path);
 int picture_order_min_width(struct picture_order *order, const struct command_spec *spec, const char *text);
 int picture_order_function(struct picture_order *order, const struct command_spec *spec, const char *regex);
 
-/* A picture like `base`, changed as `also` says. `also` must stay; picture_order_done in any case. */
+/* Copies `base` and applies the changes in `also`, which must stay valid. Call picture_order_done in any case. */
 int picture_order_also(struct picture_order *order, const struct command_spec *spec, const struct picture_order *base,
 		       char *also);
 void picture_order_done(struct picture_order *order);
 
-/* The part of a profile or of lines that this picture shows. */
+/* Returns the part of a profile or of lines that this picture shows. */
 struct profile *picture_order_filter(const struct picture_order *order, const struct profile *p);
 struct flamegraph_line *picture_order_filter_lines(const struct picture_order *order, const struct line_set *set,
 						   size_t *ret_count);

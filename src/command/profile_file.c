@@ -1,4 +1,4 @@
-/* profile_file.c: output formats by file suffix. */
+/* profile_file.c: chooses output formats by file suffix. */
 
 #include "profile_file.h"
 
@@ -17,7 +17,7 @@ bool profile_file_is_picture(const char *path)
 	return text_path_ends(path, ".svg") || text_path_ends(path, ".html") || picture_path_is_packed(path);
 }
 
-/* A profile in JSON is one of speedscope, unless the name says more. */
+/* JSON means speedscope unless the name is more specific. */
 static const struct format *format_of(const char *path)
 {
 	const struct format *f = format_by_path(path);
@@ -75,7 +75,7 @@ static int draw(const char *path, const struct profile *p, struct buf *out, stru
 	return r < 0 ? r : gzip_put(out, drawn.data, drawn.size, err);
 }
 
-/* The same by function alone, with its flame chart. */
+/* Returns the same profile by function only, with its flame chart. */
 static struct profile *without_lines(const struct profile *p)
 {
 	struct profile *plain = profile_new();

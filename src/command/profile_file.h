@@ -7,21 +7,22 @@
 #include "profile.h"
 #include <stdbool.h>
 
-/* Whether the name is that of a picture: .svg, .svgz, .svg.gz, .html. */
+/* Whether the name is a picture's: .svg, .svgz, .svg.gz, .html. */
 bool profile_file_is_picture(const char *path);
 
-/* Whether a profile could be written to `path`: a known suffix, a directory that exists. Checked first, so that an
- * hour of sampling is not lost to a typo. */
+/* Whether a profile could be written to `path`: checks for a known suffix and an existing directory. Call it first,
+ * so that an hour of sampling is not lost to a typo. */
 int profile_file_check(const char *path, struct err *err);
 
-/* Appends the labels of a recording from outside, which say how much was seen and lost, for the description (`notes`) of a
+/* Appends labels of a system-wide recording, which tell how much was seen and lost, to the description (`notes`) of a
  * picture; nothing for other profiles. */
 void profile_file_describe(const struct profile *p, struct buf *out);
 
-/* Appends the content of such a file. More than 0 is how many stacks had no place in the format, and `err` says which. */
+/* Appends the file's content. A positive result is the number of stacks that the format cannot represent; `err` has
+ * details. */
 int profile_file_put(const char *path, const struct profile *p, struct buf *out, struct err *err);
 
-/* Appends the sentence that names the file and the way to see it. */
+/* Appends a sentence that names the file and how to view it. */
 void profile_file_put_next_step(const char *path, struct buf *out);
 
 #endif

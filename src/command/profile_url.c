@@ -1,4 +1,4 @@
-/* profile_url.c: from the address in a browser to one request, and from its answer to a profile. */
+/* profile_url.c: turns a browser's URL into a request, and its answer into a profile. */
 #include "profile_url.h"
 
 #include "clock.h"
@@ -12,9 +12,9 @@
 #include <jansson.h>
 #include <string.h>
 
-#define TIMEOUT_MS	300000		/* a query's own deadline is the daemon's */
+#define TIMEOUT_MS	300000		/* the daemon has a deadline for queries of its own */
 #define ANSWER_MAX	((size_t)1 << 30)
-#define LEADS_MAX	3		/* old links that lead to each other */
+#define LEADS_MAX	3		/* old links that redirect to each other */
 
 const char *profile_url_token_file;
 
@@ -76,7 +76,8 @@ static void put_value(struct buf *out, const char *before, struct str value)
 	}
 }
 
-/* "base.deploy==6" is "deploy=6"; after, "deploy" has a filter of its own or none. */
+/* "base.deploy==6" becomes "deploy=6" for the side before; the side after has its own "deploy" filter, or "every
+ * deploy". */
 static void put_labels(const char *url, bool is_before, struct buf *out)
 {
 	for (const char *at = strchr(url, '?'); at; at = strchr(at + 1, '&')) {
@@ -94,7 +95,8 @@ static void put_labels(const char *url, bool is_before, struct buf *out)
 	}
 }
 
-/* The time as it is written, in the page's form if that is in seconds; unless it is relative to now. */
+/* Appends the time as written, or in the page's form if it is in seconds; relative times are appended as absolute
+ * ones. */
 static void put_time(struct str written, int64_t ns, const char *before, struct buf *out)
 {
 	_cleanup_(freep) char *text = xstrndup(written.n ? written.p : "", written.n);
@@ -133,7 +135,7 @@ static struct str run_of(struct str path, const char *below)
 	return run;
 }
 
-/* The run that the path names; empty if it names none. */
+/* Returns the run that the path names; empty if none. */
 static struct str run_in_path(const char *url)
 {
 	const char *path = url + strcspn(url, ":") + strspn(url + strcspn(url, ":"), ":/");
@@ -165,7 +167,7 @@ static void put_run_side(const char *url, bool is_before, struct buf *out)
 		put_value(out, "run ", run.n ? run : profile_url_value(url, "run="));
 }
 
-/* An old link has the source of both runs by itself. */
+/* Old links contain the source of both runs. */
 static void put_old_side(const char *url, bool is_before, struct buf *out)
 {
 	struct str source = profile_url_value(url, "source="), run = profile_url_value(url, is_before ? "run1=" : "run2=");
@@ -235,7 +237,7 @@ void profile_url_done(struct profile_url *u)
 	buf_done(&u->column);
 }
 
-/* --- The question --- */
+/* --- The request --- */
 
 static bool is_one_of(struct str s, const char *const *names)
 {
@@ -244,7 +246,7 @@ static bool is_one_of(struct str s, const char *const *names)
 	return *names != NULL;
 }
 
-/* As it stands, but for bytes that no request may have. */
+/* Copies text unchanged, except for bytes that a request must not contain. */
 static void put_kept(struct buf *out, struct str s, bool from_path)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -267,7 +269,7 @@ static void put_column(struct buf *column, struct str value)
 	free(text);
 }
 
-/* Everything but how the answer looks. */
+/* Appends everything except presentation options. */
 static void put_query(struct profile_url *u, const char *query)
 {
 	static const char *const dropped[] = { "format", "title", "reverse", "inverted", "function", "threshold", "sort",
@@ -289,7 +291,7 @@ static void put_query(struct profile_url *u, const char *query)
 	}
 }
 
-/* The columns of a comparison are its two sides, of the value that the page shows. */
+/* A comparison has two columns, one per side, of the value that the page shows. */
 static void put_compared_column(struct profile_url *u, const char *query)
 {
 	for (; *query; query += strcspn(query, "&"), query += *query == '&') {
@@ -302,7 +304,7 @@ static void put_compared_column(struct profile_url *u, const char *query)
 	}
 }
 
-/* Whether the query has the parameter `key`, here with a value that has no slash. */
+/* Whether the query has the parameter `key` with a value that contains no slash. */
 static bool has_plain(const char *query, const char *key)
 {
 	size_t n = strlen(key);
@@ -383,7 +385,7 @@ int profile_url_parse(struct profile_url *u, const char *url, struct err *err)
 
 /* --- The answer --- */
 
-/* The sentence that the JSON object has as `key`. */
+/* Appends the string member `key` of the JSON object. */
 static void put_sentence(const struct buf *body, const char *key, struct buf *out)
 {
 	json_t *root = json_loadb(body->data, body->size, 0, NULL);
@@ -409,7 +411,7 @@ static int get(const struct profile_url *u, const char *path, const char *token,
 	return r == -ECONNREFUSED ? err_set(err, r, "no daemon answers at %s", u->base.data) : r;
 }
 
-/* An old link leads to a comparison, regardless of the requested side. */
+/* An old link redirects to a comparison regardless of the requested side. */
 static void keep_side(const struct profile_url *u, struct buf *url)
 {
 	const char *side = strstr(u->path.data, "&side=");
@@ -444,7 +446,7 @@ static int follow(struct profile_url *u, const char *token, struct err *err)
 	return 0;
 }
 
-/* Why there is nothing, in the daemon's words; it has them in JSON only. */
+/* Asks the daemon why there is no data; it explains that in JSON only. */
 static int explain_empty(const struct profile_url *u, const char *token, struct err *err)
 {
 	_cleanup_(buf_done) struct buf path = { 0 }, body = { 0 }, why = { 0 };

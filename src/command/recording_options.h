@@ -1,6 +1,6 @@
 /* recording_options.h: the common options of commands that inspect running processes: which processes, and which frames.
  *
- * A command puts the rows of a macro into its table of options and calls the functions once the command line is parsed.
+ * Commands include the rows of a macro in their option tables and call the functions after parsing.
  */
 #ifndef COMMAND_RECORDING_OPTIONS_H
 #define COMMAND_RECORDING_OPTIONS_H
@@ -14,7 +14,7 @@ struct target_options {
 	bool fpm, all;
 };
 
-/* Without --all, whose meaning differs. */
+/* Does not include --all, whose meaning differs between commands. */
 #define TARGET_OPTIONS(t)													\
 	{ OPTION_LIST, 'p', "pid", "PID", &(t).pids, "This process; repeatable." },						\
 	{ OPTION_STRING, 'P', "pattern", "REGEX", &(t).pattern,									\
@@ -49,13 +49,13 @@ bool frame_options_any(const struct frame_options *f);
 /* Sets `languages`. Returns 0, or EXIT_USAGE after printing the error. */
 int frame_options_check(struct frame_options *f, const struct target_options *t, const struct command_spec *spec);
 
-/* Sets which layers there are, as they were given. */
+/* Fills in the layers that were requested. */
 void frame_options_fill(const struct frame_options *f, struct stack_registry_layers *ret);
 
-/* Without a target every PHP is recorded; of named processes, whatever they run. */
+/* Without a target, every PHP is recorded; named processes are recorded whatever they run. */
 u8 recording_languages(const struct frame_options *f, const struct target_options *t);
 
-/* Fills in what is known of the layers once the recorder is open. */
+/* Fills in the facts about layers that are known once the recorder is open. */
 void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_registry_layers *layers);
 
 /* Prints each fallback. -ENOTSUP if none of the requested frames are available. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A signal is noticed after so long at the latest, if it comes while events are handled. */
+/* The maximum delay before a signal is noticed while events are handled. */
 #define STEP_NS NS_PER_SECOND
 
 static volatile sig_atomic_t interrupted, is_open;
@@ -21,7 +21,7 @@ static void interrupt(int signo)
 	interrupted = 1;
 }
 
-/* The terminal has gone, as when a connection broke; nohup has it ignored. */
+/* Handles the loss of the terminal, as when a connection breaks; with nohup it stays ignored. */
 static void heed_hangup(void)
 {
 	if (signal(SIGHUP, interrupt) == SIG_IGN)

@@ -1,4 +1,4 @@
-/* sides.c: loads both profiles, and selects the parts to compare. */
+/* sides.c: loads both profiles, and selects the columns to compare. */
 
 #include "sides.h"
 
@@ -67,7 +67,8 @@ int sides_load_address(struct sides *s, const struct command_spec *spec, const s
 	return 0;
 }
 
-/* A difference that a page or the API scaled also has what was measured: that is counted, and scaled as it was there. */
+/* A difference scaled by the page or the API also contains the measured values: those are compared, and scaled again
+ * in the same way. */
 static void take_measured(struct sides *s)
 {
 	uint32_t measured = profile_find_column(s->before, "before_measured");

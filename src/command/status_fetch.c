@@ -1,4 +1,4 @@
-/* status_fetch.c: one request over HTTP, to one of two addresses. */
+/* status_fetch.c: sends one HTTP request to one of two URLs. */
 #include "status_fetch.h"
 
 #include "daemon_request.h"

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* The number `key` of the object, 0 if it has none. */
+/* Returns the number `key` of the object, or 0 if it is missing. */
 static double number(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
@@ -75,7 +75,7 @@ static void put_ago(struct buf *b, double at, double now)
 	}
 }
 
-/* Lists what is not zero: "socket_full 12, no_daemon 3", or the word for nothing. */
+/* Lists nonzero counters: "socket_full 12, no_daemon 3", or `nothing` if there are none. */
 static void put_reasons(struct buf *b, json_t *reasons, const char *nothing)
 {
 	const char *reason;
@@ -116,7 +116,7 @@ static void put_head(struct buf *b, const json_t *status, const char *url)
 	buf_putc(b, '\n');
 }
 
-/* Losses that no daemon can prevent; `jit` is reported by processes that cannot be sampled. */
+/* Explains losses that no daemon can prevent; `jit` is reported by processes that cannot be sampled. */
 static void put_advice(struct buf *b, const json_t *senders)
 {
 	if (!integer_of(senders, "jit"))
@@ -131,8 +131,7 @@ static bool has_several_sinks(const json_t *status)
 	return json_array_size(json_object_get(status, "sinks")) > 1;
 }
 
-/* The daemon's sums call data stored once no sink queues it any more, so one failing sink keeps them at 0 while the others have
- * everything. */
+/* The daemon's sums count data as stored once no sink queues it any more, so a single failing sink keeps them at 0. */
 static const char *stored_word(const json_t *status)
 {
 	return has_several_sinks(status) ? "in all sinks" : "stored";
@@ -225,7 +224,7 @@ static void put_stream(struct buf *b, const json_t *stream)
 	put_count(b, stream, "trimmed_unread", " trimmed unread\n");
 }
 
-/* Every daemon with an address can be sent profiles, and most are sent none. */
+/* Every daemon with an address accepts pushed profiles, but most never receive any. */
 static bool is_idle_push(const json_t *source)
 {
 	const char *names[] = { "pushes", "rejected_pushes" };
@@ -239,8 +238,8 @@ static bool is_idle_push(const json_t *source)
 	return json_object_get(source, "pushes") != NULL;
 }
 
-/* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others also have lines and
- * servers. */
+/* Appends "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …" for a socket; other sources also have
+ * lines and servers. */
 static void put_source(struct buf *b, const json_t *status, const json_t *source)
 {
 	const json_t *samples = json_object_get(source, "samples");

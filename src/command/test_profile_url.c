@@ -1,4 +1,4 @@
-/* test_profile_url.c: addresses as they are copied from a browser, and what is asked for them. */
+/* test_profile_url.c: URLs copied from a browser, and the requests made for them. */
 
 #include "profile_url.h"
 
@@ -105,7 +105,7 @@ TEST(the_column_is_remembered)
 	CHECK_STR(u.path.data, "/api/v1/profile?format=strobe&from=-1h");
 	profile_url_done(&u);
 
-	/* A comparison is asked for it: the answer has the two sides of one value. */
+	/* The comparison is requested, since its answer has both sides of one value. */
 	CHECK_STR(path_of("http://h:8787/?run=shop/2&column=memory_bytes&base=shop/1"), ASKED "&run=shop/2&base=shop/1&column=memory_bytes");
 }
 

@@ -1,4 +1,4 @@
-/* test_status_text.c: answers of a daemon, and of something else. */
+/* test_status_text.c: answers of a daemon, and of other servers. */
 
 #include "php_processes.h"
 #include "status_text.h"

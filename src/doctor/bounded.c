@@ -14,11 +14,11 @@
 
 #define FIELDS		5
 #define RECORDS_MAX	((size_t)4 << 20)	/* bytes of all findings */
-#define WAIT_NS		(200 * 1000000LL)	/* for the end of a child that was killed */
+#define WAIT_NS		(200 * 1000000LL)	/* to reap a child that was killed */
 
 /* --- records */
 
-/* Cuts `count` texts off; false if they are not all there yet. */
+/* Splits `count` NUL-terminated texts off; false if they are incomplete. */
 static bool take_texts(const char **p, const char *end, const char **texts, size_t count)
 {
 	const char *at = *p;
@@ -35,7 +35,7 @@ static bool take_texts(const char **p, const char *end, const char **texts, size
 	return true;
 }
 
-/* Takes whole records off the front of `in`; the last place that was named goes to `*subject`. */
+/* Removes complete records from the front of `in`, and stores the last subject in `*subject`. */
 static void take_records(struct findings *f, struct buf *in, char **subject)
 {
 	const char *p = in->data, *end = p + in->size, *texts[FIELDS];
@@ -73,7 +73,7 @@ static void become(int fd, void (*check)(struct findings *f, const void *data), 
 	_exit(0);
 }
 
-/* Until its end; -ETIMEDOUT. */
+/* Reads until the child closes the pipe, or -ETIMEDOUT. */
 static int read_findings(struct findings *f, int fd, int64_t until, char **subject)
 {
 	_cleanup_(buf_done) struct buf in = { 0 };
@@ -99,7 +99,7 @@ static int read_findings(struct findings *f, int fd, int64_t until, char **subje
 	}
 }
 
-/* One that hangs in the kernel cannot be ended; it is left behind. */
+/* Gives up on a child that hangs in the kernel, which cannot be killed. */
 static int wait_a_moment(pid_t pid)
 {
 	int64_t until = clock_monotonic_ns() + WAIT_NS;

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* Runs `check` and takes its findings; one that is not done after `timeout_ns`, or was killed, becomes a finding of `area` that
- * names its last subject. */
+/* Runs `check` in a child and adds its findings. If it does not finish within `timeout_ns`, or is killed, a finding
+ * of `area` names its last subject. */
 void bounded_check(struct findings *f, const char *area, int64_t timeout_ns, void (*check)(struct findings *f, const void *data),
 		  const void *data);
 

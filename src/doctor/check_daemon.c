@@ -61,7 +61,7 @@ static const char *cause_of(const char *reason, const char **ret_fix)
 	return "docs/troubleshooting.md lists the reasons";
 }
 
-/* A counter grows from the daemon's start, so that it may tell of what was mended since. */
+/* Counters start with the daemon, so a loss may have been fixed since. */
 static void add_losses(struct findings *f, const json_t *samples)
 {
 	const char *reason, *fix;
@@ -138,7 +138,8 @@ static unsigned connections(const json_t *status)
 	return n > 0 ? (unsigned)n : 0;
 }
 
-/* "50 stored"; of several sinks each, since the daemon's sum counts samples once no sink queues them any more. */
+/* Appends "50 stored". Several sinks are listed one by one, since the daemon's sum has only samples that no sink has
+ * queued any more. */
 static void put_stored(struct buf *b, const json_t *status)
 {
 	const json_t *sinks = json_object_get(status, "sinks"), *sink;

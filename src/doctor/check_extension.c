@@ -9,7 +9,8 @@
 
 #define FILE_MAX	((size_t)64 << 20)
 
-/* The build that the file is for, NULL if it is no extension; -errno in `*ret_error` if it cannot be read. */
+/* Returns the PHP build that the file is for; NULL if it is not an extension, or if it cannot be read (-errno in
+ * `*ret_error`). */
 static char *build_of(const struct root_dir *root, const char *path, int *ret_error)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -36,7 +37,8 @@ static char *minor_of(const struct php_binary *php)
 	return second ? xstrndup(php->version, (size_t)(second - php->version)) : xstrdup(php->version);
 }
 
-/* "strobe" where PHP looks by itself, else the path of one that was built beside this program; NULL if there is none. */
+/* Returns "strobe" if it is in PHP's extension directory, or the path of one built beside this program; NULL if
+ * neither exists. */
 static char *loadable(const struct root_dir *root, const struct php_binary *php)
 {
 	_cleanup_(freep) char *program = paths_program(), *minor = minor_of(php);
@@ -54,7 +56,7 @@ static char *loadable(const struct root_dir *root, const struct php_binary *php)
 	return NULL;
 }
 
-/* Debian's units are called php8.2-fpm; a PHP that does not run has no cgroup that names one. */
+/* Debian's units are called php8.2-fpm. If no PHP runs, there is no cgroup to take the name from. */
 static char *service_of(const struct root_dir *root, const struct php_binary *php, const char *service)
 {
 	_cleanup_(freep) char *minor = minor_of(php), *name = xasprintf("php%s-fpm", minor);

@@ -15,7 +15,7 @@ struct check {
 	struct findings *f;
 	const struct doctor *d;
 	const struct machine_tasks *tasks;
-	unsigned loading;		/* PHPs whose files load the extension */
+	unsigned loading;		/* installations whose ini files load the extension */
 };
 
 /* --- pools of the configuration */
@@ -48,7 +48,7 @@ static bool runs(const struct check *c, const struct fpm_pool *p)
 	return false;
 }
 
-/* The credentials that workers of a pool will have. */
+/* Determines the credentials that workers of a pool will have. */
 static bool identity_of(const struct fpm_pool *p, struct task_status *ret)
 {
 	struct passwd *user = p->user ? getpwnam(p->user) : NULL;
@@ -65,7 +65,7 @@ static bool identity_of(const struct fpm_pool *p, struct task_status *ret)
 	return true;
 }
 
-/* Running workers are checked themselves, among the processes. */
+/* Pools with running workers are skipped: those are checked among the processes. */
 static void check_resting_pool(struct check *c, const struct fpm_pool *p, const char *about, const struct php_settings *s,
 			       const struct root_dir *root)
 {

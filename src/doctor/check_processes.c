@@ -1,4 +1,4 @@
-/* check_processes.c: the PHPs that run now, in groups that are alike. */
+/* check_processes.c: groups running PHP processes that are alike, and checks each group. */
 #include "doctor.h"
 
 #include "mem.h"
@@ -9,7 +9,7 @@
 
 #define GROUPS_SHOWN	24
 
-/* Equal pools of two php-fpms have settings of their own, and so have scripts with options of their own. */
+/* Two php-fpm masters may have pools of one name with different settings, and scripts their own options. */
 static bool same_settings(const struct php_task *a, const struct php_task *b)
 {
 	if (*a->pool)
@@ -17,7 +17,7 @@ static bool same_settings(const struct php_task *a, const struct php_task *b)
 	return a->command_size == b->command_size && !memcmp(a->command, b->command, a->command_size);
 }
 
-/* Whether a line for one of them holds for the other. */
+/* Whether a finding about one process applies to the other as well. */
 static bool alike(const struct php_task *a, const struct php_task *b)
 {
 	return !strcmp(a->name, b->name) && same_settings(a, b) && a->status.uid == b->status.uid && a->loaded == b->loaded &&

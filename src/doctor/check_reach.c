@@ -1,4 +1,4 @@
-/* check_reach.c: from a process to the daemon's socket. */
+/* check_reach.c: checks the way from a process to the daemon's socket. */
 #include "doctor.h"
 
 #include "container.h"
@@ -8,7 +8,7 @@
 #include <pwd.h>
 #include <string.h>
 
-/* Whether both paths lead to one socket: a directory may be mounted elsewhere in a chroot. */
+/* Whether both paths lead to the same socket: a chroot may have the directory mounted elsewhere. */
 static bool is_same(const struct root_dir *root, const char *path, const char *ours)
 {
 	struct stat a, b;
@@ -16,7 +16,7 @@ static bool is_same(const struct root_dir *root, const char *path, const char *o
 	return root_dir_stat(root, path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* A process keeps the groups that it was started with. */
+/* Whether the user is in the group now: a running process keeps the groups that it was started with. */
 static bool is_member_since(const char *user, const char *group)
 {
 	struct group *g = getgrnam(group);
@@ -71,7 +71,7 @@ static void add_denied(struct findings *f, enum level level, const char *area, c
 
 	buf_init(&fix);
 	user_name(who->uid, user, sizeof(user));
-	/* Groups of a container are its image's, and php-fpm keeps none that the engine adds. */
+	/* In a container, groups are those of the image, and php-fpm drops the ones that the engine adds. */
 	if (*r->group && contained)
 		buf_printf(&fix, "run the daemon with a group of that PHP: docker run --user 999:%lu", (unsigned long)who->gids[0]);
 	else if (*r->group && !is_member_since(user, r->group))
@@ -97,7 +97,7 @@ bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level
 	struct socket_access r;
 
 	if (*path != '/')
-		return true;		/* no path: its setting was called invalid */
+		return true;		/* no path: its setting was already reported as invalid */
 	socket_access_check(root, path, who, &r);
 	switch (r.how) {
 	case SOCKET_ACCESS_OPEN:

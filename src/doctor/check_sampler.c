@@ -28,7 +28,7 @@ static void add_refused(struct state *s, enum kernel_feature f)
 		     *o.remedy ? o.remedy : NULL, "%s", o.cause);
 }
 
-/* For the rungs of the ladder. */
+/* Whether a feature works, for choosing the fallback to report. */
 static bool works(const struct state *s, enum kernel_feature f)
 {
 	return s->result[f] == 0;
@@ -54,7 +54,7 @@ static void add_fallback(struct state *s)
 			     "on kernel %s you see processes only through the extension", s->limits.release);
 }
 
-/* Newer kernels have them; all but one thing works without. */
+/* Adds the newer kernel features that are missing; only one thing fails without them. */
 static void add_lacking(struct state *s)
 {
 	static const struct {
@@ -120,7 +120,7 @@ void doctor_sampler(struct findings *f, const void *data)
 		add_refused(&s, KERNEL_PERF);
 	if (!works(&s, KERNEL_BTF))
 		add_refused(&s, KERNEL_BTF);
-	/* These fail for the same reason as BPF does. */
+	/* These fail for the same reason as BPF. */
 	if (works(&s, KERNEL_BPF) && !works(&s, KERNEL_RINGBUF))
 		add_refused(&s, KERNEL_RINGBUF);
 	if (works(&s, KERNEL_BPF) && works(&s, KERNEL_BTF) && !works(&s, KERNEL_TP_BTF))

@@ -16,7 +16,7 @@ static double number(const struct php_settings *s, const char *name, double othe
 	return value && !php_setting_check(name, value, &verdict) && php_setting_number(value, &v) ? v : otherwise;
 }
 
-/* The value that PHP takes: one that it ignores leaves the one before, which here is the default. */
+/* Compares the value in effect: PHP ignores an invalid one, and keeps the previous value, here the default. */
 static bool is(const struct php_settings *s, const char *name, const char *value)
 {
 	return !strcmp(php_settings_get(s, name, ""), value);
@@ -32,7 +32,7 @@ static bool is_on(const char *value)
 	return true;
 }
 
-/* "64M": only whether it is more than nothing matters. */
+/* Parses "64M"; only zero or not matters. */
 static bool is_size(const char *value)
 {
 	return strtod(value, NULL) > 0;
@@ -63,7 +63,7 @@ static bool jit_is_on(const struct php_binary *php, const struct php_settings *s
 	       is_on(php_settings_get(s, "opcache.jit", new ? "disable" : "tracing"));
 }
 
-/* settings.c of the extension: auto waits for settings that need the call observer. */
+/* Mirrors settings.c of the extension: "auto" waits for settings that need the call observer. */
 static bool has_observer(const struct php_settings *s)
 {
 	const char *instrument = php_settings_get(s, "strobe.instrument", "auto"), *compat = php_settings_get(s, "strobe.compat", "");
@@ -76,8 +76,8 @@ static bool has_observer(const struct php_settings *s)
 
 /* --- findings */
 
-/* "strobe.mode = sample in /etc/php/8.2/fpm/conf.d/90-strobe.ini": in the file that has the setting, `item`, else where the
- * extension is loaded. The caller frees. */
+/* Returns "strobe.mode = sample in /etc/php/8.2/fpm/conf.d/90-strobe.ini", with the file that has the setting `item`,
+ * or else the one that loads the extension. The caller frees. */
 static char *change_item(const struct php_settings *s, const struct php_setting *item, const char *name, const char *value)
 {
 	if (!item)
@@ -108,7 +108,7 @@ static void add_invalid(struct findings *f, enum level level, const char *area, 
 		_cleanup_(buf_done) struct buf place = { 0 };
 		struct setting_verdict verdict;
 
-		/* One that is set again later does no harm. */
+		/* An invalid value that is overridden later is harmless. */
 		if ((!item->no_effect && item != php_settings_find(s, item->name)) ||
 		    !php_setting_check(item->name, item->value, &verdict))
 			continue;

@@ -1,4 +1,4 @@
-/* check_task.c: a running PHP: the extension in it, its settings, its way to the socket. */
+/* check_task.c: checks a running PHP: its extension, its settings, its way to the socket. */
 #include "php_view.h"
 
 #include "mem.h"
@@ -23,7 +23,7 @@ static void add_without(struct findings *f, const struct doctor *d, const char *
 			     "has not loaded the extension, though its ini files say so: it was started before, or loading failed (its log says why)");
 		return;
 	}
-	/* A worker in a chroot has read its files before it went there. */
+	/* A worker in a chroot read its ini files before it changed its root. */
 	if (v->php && v->task->root && root_dir_open("/", &outside) >= 0) {
 		doctor_put_enable(&outside, &v->php->binary, v->task->service, &fix);
 		root_dir_close(&outside);

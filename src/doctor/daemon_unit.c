@@ -1,4 +1,4 @@
-/* daemon_unit.c: asks the file system, since no program is run. */
+/* daemon_unit.c: finds the units in the file system, since no program is run. */
 #include "daemon_unit.h"
 
 #include "cleanup.h"
@@ -17,7 +17,7 @@ static bool exists(const char *root, const char *directory, const char *unit)
 
 struct daemon_unit daemon_unit_find(const char *root)
 {
-	/* Groups of processes, of version 2 and 1, exist while a unit runs. */
+	/* A unit's cgroup directory, of version 2 or 1, exists while it runs. */
 	static const char *const directories[] = {
 		"sys/fs/cgroup/system.slice",
 		"sys/fs/cgroup/systemd/system.slice",

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct daemon_unit {
-	bool serves, collects;		/* both if neither is known to run or to be enabled */
+	bool serves, collects;		/* both are true if neither is known to run or to be enabled */
 	bool container;			/* no unit runs, and the caller is in a container without systemd */
 };
 

@@ -1,4 +1,4 @@
-/* expected_socket.c: strobe.socket, variables, and the places of a user's own daemon. */
+/* expected_socket.c: reads strobe.socket, environment variables, and the locations of a user's own daemon. */
 #include "expected_socket.h"
 
 #include "io.h"
@@ -43,7 +43,7 @@ static void put(char **value, const char *text)
 	*value = xstrdup(text);
 }
 
-/* php-fpm sets HOME after the master's environment and before env[]. */
+/* php-fpm sets HOME after it copies the master's environment and before it applies env[]. */
 void socket_variables_of_pool(const struct fpm_pool *pool, uid_t uid, const char *proc, pid_t master, struct socket_variables *ret)
 {
 	const struct passwd *user = getpwuid(uid);
@@ -81,7 +81,7 @@ static bool exists(const struct root_dir *root, const char *path)
 	return root_dir_stat(root, path, &st) == 0;
 }
 
-/* One of the three places of a user's own daemon; the caller frees, NULL: there is no such place. */
+/* Returns one of the three locations of a user's own daemon, or NULL if it does not exist. The caller frees. */
 static char *own_place(const struct socket_variables *v, uid_t uid, int place)
 {
 	switch (place) {

@@ -1,4 +1,4 @@
-/* findings.c: the list, and its way from a child process to its parent. */
+/* findings.c: the list of findings, and sending it from a child process to its parent. */
 #include "findings.h"
 
 #include "io.h"
@@ -41,7 +41,7 @@ static void put_field(struct buf *out, const char *text)
 	buf_put(out, text, strlen(text) + 1);
 }
 
-/* A record of the pipe: a letter, then its texts, each with its NUL. */
+/* A record in the pipe is a letter, then NUL-terminated texts. */
 static void send_record(const struct findings *f, char letter, const char *const *texts, size_t count)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -124,7 +124,7 @@ static void put_summary(const struct findings *f, struct buf *out)
 	buf_puts(out, problems ? ".\n" : "; none of them blocks all data.\n");
 }
 
-/* A remedy that holds for several findings in a row is printed below the last of them. */
+/* A remedy shared by several consecutive findings is printed below the last of them. */
 static bool shares_fix(const struct findings *f, size_t i)
 {
 	return i + 1 < f->count && !strcmp(f->items[i].area, f->items[i + 1].area) && !strcmp(f->items[i].fix, f->items[i + 1].fix);

@@ -1,4 +1,4 @@
-/* php_view.c: puts together what /proc, ini files and php-fpm's configuration say of one process. */
+/* php_view.c: combines facts about one process from /proc, ini files and php-fpm's configuration. */
 #include "php_view.h"
 
 #include "mem.h"
@@ -14,7 +14,7 @@ static const struct php_task *master_of(const struct machine_tasks *all, const s
 	return NULL;
 }
 
-/* The configuration is read where the master sees it: workers may be in a chroot. */
+/* Reads the configuration through the master's root, since workers may be in a chroot. */
 static void read_pool(struct php_view *v, const struct doctor *d, const struct php_task *master)
 {
 	_cleanup_(freep) char *directory = xasprintf("%s/%d/root", d->proc, (int)master->pid);
@@ -27,8 +27,8 @@ static void read_pool(struct php_view *v, const struct doctor *d, const struct p
 	root_dir_close(&root);
 }
 
-/* php-fpm's command line is a title, and its workers forget the environment. A worker in a chroot has read its files before
- * it went there. */
+/* php-fpm overwrites its command line with a title, and its workers clear their environment. A worker in a chroot
+ * read its ini files before it changed its root. */
 static void read_settings(struct php_view *v, const struct doctor *d, const struct php_task *master)
 {
 	const struct php_task *starter = master ? master : v->task;

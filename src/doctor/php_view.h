@@ -7,15 +7,15 @@
 
 struct php_view {
 	const struct php_task *task;
-	const struct php_installation *php;	/* NULL: its program cannot be read, because of `err` */
+	const struct php_installation *php;	/* NULL: its program cannot be read; `err` has the reason */
 	struct err err;
 	struct root_dir root;
-	const char *root_name;		/* path of its chroot, "its container", NULL: it sees our files */
+	const char *root_name;		/* path of its chroot, or "its container"; NULL: it shares our root */
 	struct php_settings settings;
 	bool has_line;			/* these settings load the extension */
-	struct fpm_pools pools;		/* from its master's configuration */
+	struct fpm_pools pools;		/* from the configuration of its master */
 	const struct fpm_pool *pool;	/* NULL: none, or not found */
-	char *socket;			/* that it sends to */
+	char *socket;			/* the path to which it sends */
 	char about[256];		/* "php-fpm, pool www (user www-data)" */
 };
 

@@ -3,7 +3,8 @@
 
 #include "container.h"
 
-/* An exec has the capabilities of its container, and user 0 none without these. */
+/* A process started in a container with `exec` has the container's capabilities; without them, root cannot inspect
+ * other processes. */
 const char *doctor_as_root(void)
 {
 	return container_without_systemd("") ?

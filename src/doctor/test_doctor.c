@@ -1,4 +1,4 @@
-/* test_doctor.c: findings as people and programs read them, the daemon by its own words, and checks that never end. */
+/* test_doctor.c: findings in text and JSON, the daemon's own status, and checks that hang. */
 #include "bounded.h"
 #include "doctor.h"
 
@@ -25,7 +25,7 @@ static void daemon_is(struct findings *f, const char *json)
 	buf_done(&b);
 }
 
-/* The finding about a process whose description has these words; directories have their entries in any order. */
+/* Finds the finding whose process description contains these words; the order of directory entries varies. */
 static const struct finding *find_about(const struct findings *f, const char *check, const char *about)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -216,7 +216,7 @@ TEST(processes_that_are_alike_are_one_line_and_one_that_was_replaced_is_named)
 	CHECK(find(&f, "process-unknown") && strstr(find(&f, "process-unknown")->about, "php8.2 (user 60002"));
 	findings_done(&f);
 
-	/* For a process in question it is what keeps its samples away. */
+	/* For a single process, the finding is the reason why there are no samples. */
 	d.pid = "11";
 	doctor_process(&f, &d);
 	CHECK(find(&f, "not-loaded") && find(&f, "not-loaded")->level == LEVEL_PROBLEM);

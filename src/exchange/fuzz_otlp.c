@@ -1,4 +1,5 @@
-/* fuzz_otlp.c: any bytes as a request of OTLP profiles, of both kinds; what is accepted must be messages that the daemon takes. */
+/* fuzz_otlp.c: parses any bytes as a request of OTLP profiles, of both kinds; accepted ones must yield messages that
+ * the daemon accepts. */
 #include "otlp_read.h"
 
 #include <stdlib.h>

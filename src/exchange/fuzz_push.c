@@ -1,4 +1,5 @@
-/* fuzz_push.c: any bytes as a push of each kind, by the first byte; what is accepted must be messages that the daemon takes. */
+/* fuzz_push.c: parses any bytes as a push, whose kind is the first byte; accepted ones must yield messages that the
+ * daemon accepts. */
 #include "push_messages.h"
 #include "push_pprof.h"
 #include "push_text.h"

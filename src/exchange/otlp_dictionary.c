@@ -1,4 +1,4 @@
-/* otlp_dictionary.c: the tables in the order in which they refer to each other: strings, attributes, mappings, functions,
+/* otlp_dictionary.c: reads the tables in the order of their references: strings, attributes, mappings, functions,
  * locations, stacks. */
 #include "otlp_dictionary.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define UNUSABLE	UINT32_MAX		/* a function, or the first line of a location */
-#define REASONS_MAX	64u			/* that are kept; a dictionary may have millions of unusable entries */
+#define REASONS_MAX	64u			/* reasons kept; a dictionary may have millions of unusable entries */
 
 static int damaged(struct err *err, const char *what)
 {
@@ -49,7 +49,7 @@ static struct str text_of(struct protobuf b)
 	return (struct str){ b.p ? (const char *)b.p : "", (size_t)(b.end - b.p) };
 }
 
-/* An array of one value stands for that value. */
+/* Returns the element of an array of length one. */
 static int array_value(const struct otlp_dictionary *d, struct protobuf m, char number[24], struct str *ret, struct err *err)
 {
 	struct protobuf_field f, only = { 0 };
@@ -64,7 +64,7 @@ static int array_value(const struct otlp_dictionary *d, struct protobuf m, char 
 		return damaged(err, "an array");
 	if (count != 1)
 		return 0;
-	/* Arrays in arrays become no labels, so that this ends here. */
+	/* Arrays in arrays do not become labels, so nesting ends here. */
 	m = only.bytes;
 	if (protobuf_next(&m, &f) && f.number == OTLP_ANY_ARRAY)
 		return 0;
@@ -109,7 +109,7 @@ static int read_attribute(struct otlp_dictionary *d, struct protobuf m, struct e
 	return r < 0 ? r : m.p == m.end ? 0 : damaged(err, "an attribute");
 }
 
-/* A number stands in the attribute itself, which moves while the table grows. */
+/* Numbers are formatted into the attribute itself, whose address changes while the table grows. */
 static struct str value_of(const struct otlp_attribute *a)
 {
 	return a->number[0] && a->value.p ? (struct str){ a->number, strlen(a->number) } : a->value;
@@ -210,7 +210,7 @@ static int read_line(struct otlp_dictionary *d, struct protobuf m, struct err *e
 	return 0;
 }
 
-/* Code without symbols is "libc.so.6+0x2718", in the file that is mapped there. */
+/* Names code without symbols "libc.so.6+0x2718", after the file mapped at the address. */
 static void add_address(struct otlp_dictionary *d, uint64_t address, struct str file)
 {
 	const char *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
@@ -309,8 +309,8 @@ struct table {
 	int (*read)(struct otlp_dictionary *d, struct protobuf m, struct err *err);
 };
 
-/* An entry with an index out of range keeps its number, and only what uses it is refused: the dictionary is that of many
- * profiles. */
+/* An entry with an index out of range stays in the table, and only samples that use it are refused, since many
+ * profiles share the dictionary. */
 static int read_entry(struct otlp_dictionary *d, const struct table *t, size_t number, struct protobuf m, struct err *err)
 {
 	int r = t->read(d, m, err);

@@ -12,9 +12,9 @@ struct evidence {
 	bool from_json;
 	uint64_t links, attributes;	/* counts in the dictionary */
 	bool oldest;			/* 1.7 or older */
-	bool old, new;			/* for certain */
-	bool old_link, new_link, value;	/* a single number that is likely to be this */
-	bool timed, uneven;		/* fields 1, 2 and 5 occur; and 2 and 5 differ in number in some samples */
+	bool old, new;			/* proven */
+	bool old_link, new_link, value;	/* a single number that probably means this */
+	bool timed, uneven;		/* fields 1, 2 and 5 occur; fields 2 and 5 differ in count in some samples */
 	bool no_index;			/* in some of these, a number of 2 is not the index of an attribute, or occurs twice */
 };
 
@@ -22,10 +22,10 @@ struct evidence {
 struct counted {
 	size_t numbers[OTLP_SAMPLE_TIMES + 1];
 	bool packed[OTLP_SAMPLE_TIMES + 1];
-	uint64_t fourth;		/* the last number of field 4 that is not packed */
+	uint64_t fourth;		/* the last unpacked number of field 4 */
 	uint64_t least, most;		/* values of field 2 */
-	uint64_t seen;			/* those of them below 64, as bits */
-	bool repeated;			/* one of these occurs twice */
+	uint64_t seen;			/* bit set of values below 64 */
+	bool repeated;			/* a value below 64 occurs twice */
 };
 
 static void note_range(struct counted *c, struct protobuf_field f)

@@ -1,7 +1,8 @@
-/* otlp_layout.h: detects the version of the .proto files by which a request of OTLP profiles was written, which it does not state.
+/* otlp_layout.h: detects the version of the .proto files that a request of OTLP profiles uses, since requests do not
+ * state it.
  *
- * Fields moved three times, and a reader of one layout takes the bytes of another without an error, and loses the values. All
- * samples of a request are examined:
+ * Field numbers changed three times, and a reader of one layout accepts another without an error but loses the
+ * values. All samples of a request are examined:
  *	Profile 3 is bytes				1.7 or older
  *	Profile 8 is bytes, or there is a 12		1.8, whose samples are those of 1.9
  *	Sample 3 is bytes, or several numbers		1.9 or 1.8: a list of attributes
@@ -25,8 +26,9 @@
 
 enum otlp_layout { OTLP_LAYOUT_1_9, OTLP_LAYOUT_1_10 };
 
-/* Messages made of JSON (otlp_messages.h) have names, and one layout; only 1.7 or older is refused there, too.
- * -EINVAL with a sentence if it is older, or if parts of it contradict each other. Damaged bytes are no concern of this. */
+/* Requests converted from JSON (otlp_messages.h) have names and thus one layout; only 1.7 or older is refused there.
+ * -EINVAL with a sentence if the layout is older, or if parts contradict each other. Damaged bytes are not reported
+ * here. */
 int otlp_layout(const void *bytes, size_t n, bool from_json, enum otlp_layout *ret, struct err *err);
 
 #endif

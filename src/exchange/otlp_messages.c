@@ -1,4 +1,4 @@
-/* otlp_messages.c: tables of fields by opentelemetry-proto. */
+/* otlp_messages.c: tables of fields from opentelemetry-proto. */
 #include "otlp_messages.h"
 
 #include "mem.h"
@@ -13,7 +13,7 @@
 #define INT32S(number, name)		{ number, name, MESSAGE_INT32, true, NULL, NULL }
 #define MESSAGE(label, fields)		{ label, fields, ARRAY_SIZE(fields) }
 
-/* --- Values. One in an array is as deep as anything is read. --- */
+/* --- Values. Arrays are read one level deep --- */
 
 static const struct message_field plain_value_fields[] = {
 	STRING(OTLP_ANY_STRING, "string_value"), INT64(OTLP_ANY_INT, "int_value"),
@@ -89,7 +89,7 @@ static const struct message_field sample_fields[] = {
 };
 static const struct message sample = MESSAGE("Sample", sample_fields);
 
-/* "location_indices" is the mark of 1.7 and older. */
+/* "location_indices" identifies 1.7 and older. */
 static const struct message_field profile_fields[] = {
 	OF(OTLP_SAMPLE_TYPE, "sample_type", &type), LIST_OF(OTLP_SAMPLES, "samples", &sample), LIST_OF(OTLP_SAMPLES, "sample", &sample),
 	UINT64(OTLP_TIME, "time_unix_nano"), UINT64(OTLP_DURATION, "duration_nano"), OF(OTLP_PERIOD_TYPE, "period_type", &type),

@@ -1,5 +1,6 @@
-/* otlp_messages.h: the request of OTLP profiles and its answers as tables, for JSON. They have the layout of 1.10, and the names of
- * 1.8, too. Ids, which are hexadecimal in this JSON and nothing here reads, are left out. */
+/* otlp_messages.h: the request of OTLP profiles and its answers as tables, for JSON. They have the layout of 1.10,
+ * and also accept the names of 1.8. Ids are left out: they are hexadecimal in this JSON, and nothing here reads
+ * them. */
 #ifndef EXCHANGE_OTLP_MESSAGES_H
 #define EXCHANGE_OTLP_MESSAGES_H
 

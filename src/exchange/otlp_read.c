@@ -1,4 +1,5 @@
-/* otlp_read.c: resources, their profiles and the samples of these. Each profile is walked twice: first to check it. */
+/* otlp_read.c: reads resources, their profiles and samples. Each profile is walked twice, the first time to check
+ * it. */
 #include "otlp_read.h"
 
 #include "mem.h"
@@ -13,24 +14,24 @@ struct reader {
 	struct pushed *pushed;
 	struct otlp_dictionary dictionary;
 	struct labels resource;			/* labels of the resource */
-	int resource_code;			/* -ERANGE: an index in it is out of range, so that its profiles are refused */
-	struct str executable;			/* process.executable.name, there or at the profile or the sample */
+	int resource_code;			/* -ERANGE: it has an index out of range, so its profiles are refused */
+	struct str executable;			/* process.executable.name, from resource, profile or sample */
 	enum otlp_layout layout;
 	bool from_json;
 	struct otlp_outcome *outcome;
 	struct err *err;
 };
 
-/* A repeated number of a message, packed, in parts or one by one. */
+/* Iterates over a repeated number: packed, in parts, or one by one. */
 struct numbers {
 	struct protobuf rest;			/* unread part of the message */
-	uint32_t number;			/* number of the field; 0: there are none */
+	uint32_t number;			/* field number; 0: none */
 	bool fixed;				/* 8 bytes each, when packed */
 	struct protobuf_field f;
 	bool damaged;
 };
 
-/* A profile while it is read. */
+/* State of the profile that is being read. */
 struct profile_facts {
 	struct str type, unit, period_type, period_unit;
 	int64_t time_ns, duration_ns, period;
@@ -40,7 +41,7 @@ struct profile_facts {
 	int64_t scale;
 };
 
-/* The fields of a sample, whichever layout it has. */
+/* The fields of a sample in either layout. */
 struct sample {
 	const struct otlp_stack *stack;		/* NULL: none */
 	struct numbers attributes, values, times;
@@ -67,7 +68,7 @@ static bool fixed_next(struct protobuf_field *f, uint64_t *ret)
 	return true;
 }
 
-/* False at the end, also where it is damaged. */
+/* Returns false at the end and on damage. */
 static bool numbers_next(struct numbers *n, uint64_t *ret)
 {
 	while (n->number) {
@@ -113,7 +114,7 @@ static int put_attributes(struct reader *r, struct labels *l, struct numbers n)
 	return n.damaged ? bad(r, "a list of attributes is damaged") : 0;
 }
 
-/* Without a name there is the one that the conventions give to services without one. */
+/* Without a name, uses the default of the semantic conventions. */
 static void name_service(struct reader *r, struct labels *l)
 {
 	char name[256];
@@ -148,7 +149,7 @@ static int read_resource(struct reader *r, struct protobuf m)
 		}
 		if (e >= 0 && pair.p != pair.end)
 			e = bad(r, "an attribute of a resource is damaged or truncated");
-		/* A number is in here, and the executable's name is no number. */
+		/* `value` may point into `number`, which goes out of scope; a number cannot be an executable's name. */
 		if (e >= 0)
 			put_label(r, &r->resource, key, value);
 		if (r->executable.p == number)
@@ -202,7 +203,7 @@ static int check_times(struct reader *r, struct sample *s)
 	return 0;
 }
 
-/* The leaf first, as it stands. */
+/* Leaf first, as in the message. */
 static uint32_t places_of(const struct otlp_dictionary *d, const struct otlp_stack *stack, struct line_place *ret)
 {
 	struct protobuf m = stack ? stack->bytes : (struct protobuf){ NULL, NULL };
@@ -301,7 +302,7 @@ static void decide_facts(struct profile_facts *p)
 		f->end_ns = end;
 }
 
-/* In 1.8 the attributes are field 12, and 11 is the payload that it was made of. */
+/* In 1.8 the attributes are field 12; field 11 is the original payload. */
 static uint32_t attributes_number(struct protobuf m)
 {
 	uint32_t number = OTLP_PROFILE_ATTRIBUTES;
@@ -340,7 +341,7 @@ static int read_facts(struct reader *r, struct protobuf m, struct profile_facts 
 	return 0;
 }
 
-/* From the general to the particular: a sample's attribute wins over the resource's. */
+/* Adds labels from general to specific, so that a sample's attribute overrides the resource's. */
 static int labels_of(struct reader *r, const struct profile_facts *p, const struct sample *s, struct labels *ret)
 {
 	struct str executable = r->executable;
@@ -354,7 +355,7 @@ static int labels_of(struct reader *r, const struct profile_facts *p, const stru
 	return 0;
 }
 
-/* Checks the sample, or adds it. */
+/* Checks or adds the sample, depending on the pass. */
 static int do_sample(struct reader *r, const struct profile_facts *p, struct protobuf m, bool adds)
 {
 	_cleanup_(labels_done) struct labels labels = { 0 };
@@ -414,7 +415,7 @@ static int read_scope(struct reader *r, struct protobuf m)
 	return e < 0 ? e : m.p == m.end ? 0 : bad(r, "a scope is damaged or truncated");
 }
 
-/* The resource may stand behind its profiles. */
+/* The resource may come after its profiles. */
 static int read_resource_profiles(struct reader *r, struct protobuf all)
 {
 	struct protobuf m = all;

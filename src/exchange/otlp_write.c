@@ -1,4 +1,4 @@
-/* otlp_write.c: a dictionary for all, and a resource per entry. */
+/* otlp_write.c: writes one dictionary for all entries, and a resource per entry. */
 #include "otlp_write.h"
 
 #include "mem.h"
@@ -10,13 +10,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* Entry 0 of each table stands for nothing. */
+/* Entry 0 of each table means "not set". */
 struct otlp_writer {
 	const char *service;
 	struct buf resources;			/* fields of the request */
 	struct buf functions, locations, stacks;	/* fields of the dictionary */
 	struct intern strings;
-	struct intern function_keys, location_keys, stack_keys;	/* the content of entries, to find them again */
+	struct intern function_keys, location_keys, stack_keys;	/* entries by their content, for deduplication */
 };
 
 struct otlp_writer *otlp_writer_new(const char *service)
@@ -57,7 +57,7 @@ struct otlp_writer *otlp_writer_free(struct otlp_writer *w)
 
 /* --- The dictionary --- */
 
-/* Strings of Protocol Buffers are UTF-8. */
+/* Adds a string, made valid UTF-8 as Protocol Buffers require. */
 static uint32_t string(struct otlp_writer *w, struct str s)
 {
 	_cleanup_(buf_done) struct buf safe = { 0 };
@@ -72,7 +72,7 @@ static uint32_t c_string(struct otlp_writer *w, const char *s)
 	return string(w, (struct str){ s, strlen(s) });
 }
 
-/* The number of a table's entry with this text, and whether it is new. */
+/* Returns the index of the entry with this content, and whether it is new. */
 static uint32_t entry_of(struct intern *keys, const void *key, size_t n, bool *ret_new)
 {
 	size_t before = keys->count;
@@ -167,7 +167,7 @@ static void put_fixed64(struct buf *b, uint32_t number, uint64_t v)
 	buf_put(b, bytes, sizeof(bytes));
 }
 
-/* Whether there were any. */
+/* Returns whether any sample was written. */
 static bool put_samples(struct otlp_writer *w, const struct profile *p, uint32_t column, struct buf *profile)
 {
 	struct buf sample, value;
@@ -202,7 +202,7 @@ static void put_profile(struct otlp_writer *w, const struct batch_entry *e, uint
 	if (put_samples(w, e->profile, column, &b)) {
 		put_type(w, &b, OTLP_SAMPLE_TYPE, pprof_type(c->name), c->unit);
 		put_fixed64(&b, OTLP_TIME, (uint64_t)e->bucket_ns);
-		/* It ends in its bucket, not where the next one begins. */
+		/* Ends within the bucket, not where the next one begins. */
 		protobuf_put_number(&b, OTLP_DURATION, BATCH_BUCKET_NS - 1);
 		if (e->clock != STROBE_CLOCK_NONE && e->period_ns > 0) {
 			put_type(w, &b, OTLP_PERIOD_TYPE, e->clock == STROBE_CLOCK_CPU ? "cpu" : "wall", "nanoseconds");
@@ -229,7 +229,7 @@ static void put_attribute(struct buf *resource, const char *key, const char *val
 	protobuf_put_bytes(resource, OTLP_RESOURCE_ATTRIBUTES, pair.data, pair.size);
 }
 
-/* Names that the conventions know; all others go as they are. */
+/* Maps label names to attributes of the semantic conventions; all others stay as they are. */
 static const char *attribute_of(const char *label)
 {
 	static const char *const names[][2] = {

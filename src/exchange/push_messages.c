@@ -1,4 +1,4 @@
-/* push_messages.c: series, their labels and their profiles. */
+/* push_messages.c: reads series, their labels and profiles. */
 #include "push_messages.h"
 
 #include "mem.h"
@@ -28,7 +28,8 @@ static bool is_name(struct str s, const char *word)
 	return s.n == strlen(word) && !memcmp(s.p, word, s.n);
 }
 
-/* Invalid label names are passed on changed, so two may become one; the same one twice is an error of the sender. */
+/* Invalid characters in label names are replaced, so two names may become one; the same name twice is the sender's
+ * error. */
 static int read_label(struct pushed *p, struct protobuf m, struct labels *labels, struct str *name, struct err *err)
 {
 	struct str key = { "", 0 }, value = { "", 0 };

@@ -11,8 +11,8 @@ enum { PUSH_SERIES = 1 };
 enum { PUSH_SERIES_LABELS = 1, PUSH_SERIES_SAMPLES };
 enum { PUSH_SAMPLE_PROFILE = 1, PUSH_SAMPLE_ID };
 
-/* Adds all profiles of a PushRequest. -EINVAL with a sentence: a series lacks __name__ or service_name or has a label twice, or a
- * profile is damaged; -E2BIG or -EFBIG above a limit. */
+/* Adds all profiles of a PushRequest. -EINVAL with a sentence: if a series lacks __name__ or service_name or has a
+ * label twice, or if a profile is damaged; -E2BIG or -EFBIG above a limit. */
 int push_request(struct pushed *p, const void *bytes, size_t n, struct err *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* push_name.c: an application, its type and its labels. */
+/* push_name.c: splits a name into application, type and labels. */
 #include "push_name.h"
 
 #include <string.h>
 
-#define NAME_MAX_BYTES	8192u		/* as the whole address, which is the limit */
+#define NAME_MAX_BYTES	8192u		/* the limit of a whole URL */
 
 static const struct push_type types[] = {
 	{ "cpu", "process_cpu", "samples", "count", STROBE_CLOCK_CPU },
@@ -34,7 +34,7 @@ static bool only(struct str s, const char *more)
 	return s.n > 0;
 }
 
-/* Without the blanks around it, as Pyroscope reads names, keys and values. */
+/* Strips blanks around names, keys and values, as Pyroscope does. */
 static struct str trimmed(struct str s)
 {
 	static const char blanks[] = " \t\n\v\f\r";
@@ -61,7 +61,7 @@ static const struct push_type *take_type(struct str *app)
 	return &types[0];
 }
 
-/* "k=v,k2=v2"; nothing quotes or escapes. */
+/* Parses "k=v,k2=v2"; there is no quoting or escaping. */
 static int read_labels(struct pushed *p, struct str s, struct labels *ret, struct err *err)
 {
 	while (s.n) {

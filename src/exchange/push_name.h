@@ -4,12 +4,12 @@
 
 #include "pushed.h"
 
-/* The meaning of the values of a text, by the last part of the name. */
+/* Describes values of a text format; chosen by the last part of the name. */
 struct push_type {
 	const char *suffix;
 	const char *name;			/* __name__ */
 	const char *column, *unit;
-	enum strobe_clock clock;		/* not none: counts are samples, so many a second */
+	enum strobe_clock clock;		/* a clock: values are sample counts, taken at the rate of the push */
 };
 
 /* Reads the name into labels, among them `service_name`: a label of that name comes before the application's, which is then the

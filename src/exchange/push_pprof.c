@@ -1,4 +1,4 @@
-/* push_pprof.c: each sample to the series of its labels. */
+/* push_pprof.c: adds each sample to the series of its labels. */
 #include "push_pprof.h"
 
 #include "input.h"
@@ -12,7 +12,7 @@ struct reader {
 	const struct push_about *about;
 	struct pushed_facts facts;
 	struct labels labels;			/* labels of the sample */
-	struct profile *last;			/* the series of the sample before; NULL: there was none */
+	struct profile *last;			/* series of the previous sample; NULL: none */
 	uint32_t columns[PROFILE_COLUMNS];	/* columns in `last`, by column of the file */
 	bool has_facts;
 };
@@ -48,7 +48,7 @@ static void set_facts(struct reader *r, const struct pprof_sample *s)
 	r->has_facts = true;
 }
 
-/* Contentions of mutexes and of blocking operations come under one name, and are not to be added up. */
+/* Contention profiles of mutexes and of blocking operations use the same column names, but must not be added up. */
 static uint32_t column_in(struct profile *p, const struct profile_column *c, struct str name)
 {
 	char text[sizeof(c->name) + 8];

@@ -1,4 +1,4 @@
-/* push_text.c: stacks of frames between semicolons, and trees in preorder. */
+/* push_text.c: parses stacks of frames separated by semicolons, and trees in preorder. */
 #include "push_text.h"
 
 #include "folded_line.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define TRIE_DEPTH_MAX	65536u			/* nodes; each has a piece of the stack, of any size */
+#define TRIE_DEPTH_MAX	65536u			/* nodes; each adds a piece of any size to the stack */
 #define STACK_MAX	((size_t)1 << 20)	/* bytes of a stack */
 
 static int child(struct pushed *p, struct profile *to, uint32_t *node, struct str name, struct err *err)
@@ -119,11 +119,11 @@ static int take_node(struct str *s, struct node *ret, struct err *err)
 	return 0;
 }
 
-/* A node on the way to the one that is read. */
+/* A node on the path to the one being read. */
 struct open {
-	uint64_t left;			/* children that were not read yet */
+	uint64_t left;			/* children that are still unread */
 	uint32_t node;			/* in the profile; trees only */
-	size_t size;			/* bytes of the stack's text up to here; tries only */
+	size_t size;			/* length of the stack's text up to this node; tries only */
 };
 
 struct walk {

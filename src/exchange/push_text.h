@@ -2,8 +2,8 @@
  *
  *	folded	"root;…;leaf 12" a line
  *	lines	"root;…;leaf" a line, each of which counts 1
- *	trie	a node: varint size of a name, the name, varint value, varint number of children, and these; the names on the way to a
- *		value are, one behind the other, the stack "root;…;leaf"
+ *	trie	a node: varint size of a name, the name, varint value, varint number of children, and these; the names
+ *		on the way to a value, concatenated, are the stack "root;…;leaf"
  *	tree	the same, where each name is a frame, and the root has none
  */
 #ifndef EXCHANGE_PUSH_TEXT_H
@@ -11,9 +11,8 @@
 
 #include "push_name.h"
 
-/* Each adds the values to the column of the type in the series. -EINVAL with a sentence for damaged bytes, and the whole
- * message is rejected;
- * -E2BIG above a limit. */
+/* Each adds its values to the type's column in `to`. -EINVAL with a sentence for damaged bytes, which reject the
+ * whole message; -E2BIG above a limit. */
 int push_folded(struct pushed *p, struct profile *to, const struct push_type *t, struct str text, bool counted, struct err *err);
 int push_trie(struct pushed *p, struct profile *to, const struct push_type *t, struct str bytes, struct err *err);
 int push_tree(struct pushed *p, struct profile *to, const struct push_type *t, struct str bytes, struct err *err);

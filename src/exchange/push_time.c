@@ -1,4 +1,4 @@
-/* push_time.c: by the number of digits. */
+/* push_time.c: tells units by the number of digits. */
 #include "push_time.h"
 
 #include "clock.h"

@@ -1,4 +1,4 @@
-/* push_write.c: a series per entry. */
+/* push_write.c: writes a series per entry. */
 #include "push_write.h"
 
 #include "messages.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* For columns that stand for something else than time on a clock. */
+/* Returns the profile's name for columns that are not time on a clock. */
 static const char *name_of(const struct batch_entry *e)
 {
 	static const char *const begins[][2] = {
@@ -51,7 +51,7 @@ static int put_profile(const struct batch_entry *e, struct buf *series, struct e
 	if (e->clock != STROBE_CLOCK_NONE)
 		labels_set(&p->labels, "clock", 5, clock, strlen(clock));
 	profile_add_time(p);
-	/* Pyroscope's types of wall time have this period, too. */
+	/* Pyroscope's wall time types have the period "cpu", too. */
 	if ((r = pprof_write_pushed(p, "cpu", &pprof, err)) < 0)
 		return r;
 	protobuf_put_bytes(&sample, PUSH_SAMPLE_PROFILE, pprof.data, pprof.size);

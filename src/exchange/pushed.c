@@ -1,4 +1,4 @@
-/* pushed.c: series by their text, and profiles into messages. */
+/* pushed.c: finds series by their labels, and writes profiles as messages. */
 #include "pushed.h"
 
 #include "mem.h"
@@ -124,7 +124,7 @@ static bool is_of_one_sample(const char *key)
 	return false;
 }
 
-/* No character of UTF-8 is cut in two. */
+/* Truncates without cutting a UTF-8 character in two. */
 static size_t cut_at(struct str s, size_t most)
 {
 	size_t n = s.n < most ? s.n : most;
@@ -159,7 +159,7 @@ void pushed_label(struct pushed *p, struct labels *l, struct str key, struct str
 
 /* --- Messages --- */
 
-/* The clock is a field of the header; the writer of profiles finds it among their labels. */
+/* Patches the clock into the header, since the writer of profiles takes it from labels. */
 static void set_clock(struct buf *out, size_t at, enum strobe_clock clock)
 {
 	while (at < out->size) {

@@ -1,4 +1,4 @@
-/* test_exchange.c: names, texts, trees, times, tenants and labels of others, and detection of the OTLP layout. */
+/* test_exchange.c: names, texts, trees, times, tenants and labels of pushes, and detection of the OTLP layout. */
 #include "mem.h"
 #include "otlp_layout.h"
 #include "otlp_read.h"
@@ -111,7 +111,7 @@ static int lines(struct pushed *p, struct profile *to, const struct push_type *t
 	return push_folded(p, to, t, bytes, false, err);
 }
 
-/* "a;b 3,…": what was read, in the order of its nodes. */
+/* The expected text is "a;b 3,…", nodes in order. */
 static void check_text(reader *read, struct str bytes, const char *stacks)
 {
 	static const struct push_type type = { "cpu", "process_cpu", "samples", "count", STROBE_CLOCK_CPU };
@@ -250,7 +250,7 @@ TEST(the_tenant_of_the_header_is_the_label_and_no_other)
 
 /* --- Layouts --- */
 
-/* A request with one profile of these bytes. */
+/* Wraps the bytes of one profile into a request. */
 static void wrap(struct buf *out, const char *profile, size_t n)
 {
 	struct buf scope, resource;
@@ -264,7 +264,7 @@ static void wrap(struct buf *out, const char *profile, size_t n)
 	buf_done(&resource);
 }
 
-/* 'o', 'n', or 'x' if it is refused. */
+/* Returns 'o' (old), 'n' (new), or 'x' (refused). */
 static char layout_of(const char *profile, size_t n)
 {
 	enum otlp_layout layout;
@@ -310,7 +310,7 @@ TEST(layouts_are_detected_once_per_request)
 	CHECK_INT(LAYOUT("\x12\x07\x08\x01\x12\x01\x05\x18\x01"), 'n');
 }
 
-/* With a resource attribute, and so many attributes in the dictionary. */
+/* With a resource attribute, and `attributes` entries in the dictionary. */
 static char layout_beside(const char *profile, size_t n, const char *attribute, size_t attribute_size, int attributes)
 {
 	struct buf request, resource, dictionary, key;
@@ -408,7 +408,8 @@ TEST(json_of_otlp_becomes_series)
 #define TIME_1	"\x29\x00\xca\x9a\x3b\x0e\x11\x7b\x18"		/* field 5, two seconds apart */
 #define TIME_2	"\x29\x00\x94\x35\x77\x0e\x11\x7b\x18"
 
-/* A request of the dictionary above whose stack is in single numbers, with a link, and one profile with these samples. */
+/* Reads a request with one profile of these samples; it has the dictionary above, whose stack is in unpacked numbers,
+ * and a link. */
 static int read_samples(const char *samples, size_t n, struct pushed *p, struct otlp_outcome *o, struct err *err)
 {
 	static const char json[] = "{" DICTIONARY "}", more[] = "\x22\x02\x0a\x00\x22\x02\x0a\x00" "\x3a\x04\x08\x02\x08\x01";

@@ -34,7 +34,8 @@ static bool otlp_is_retried(int status, const struct http_answer *a)
 	return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-/* A text in field `text` of the message in field `inner` (0: the message itself), and the number beside it. */
+/* Reads the string in field `text` of the submessage in field `inner` (0: the message itself), and returns the number
+ * beside it. */
 static uint64_t read_message(const struct buf *body, uint32_t inner, uint32_t number, uint32_t text, struct buf *ret)
 {
 	struct protobuf m = { (const uint8_t *)body->data, (const uint8_t *)body->data + body->size };

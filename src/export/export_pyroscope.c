@@ -20,7 +20,7 @@ static ssize_t write_pushes(const struct exporter *x, const struct batch *b, siz
 	return (ssize_t)n;
 }
 
-/* By the codes of Connect that clients of Pyroscope send again. */
+/* Retries the codes of Connect that Pyroscope's own clients retry. */
 static bool push_is_retried(int status, const struct http_answer *a)
 {
 	return status == 429 || status == 500 || status == 502 || status == 503 || status == 504 ||

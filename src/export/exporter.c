@@ -1,4 +1,4 @@
-/* exporter.c: requests of batches, tenant by tenant, and what answers mean for those that come after. */
+/* exporter.c: sends requests per tenant, and decides from the answers whether to retry, reject or pause. */
 #include "export_private.h"
 
 #include "clock.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define REQUEST_NS	(10 * NS_PER_SECOND)	/* an end of the daemon waits for it */
+#define REQUEST_NS	(10 * NS_PER_SECOND)	/* shutdown of the daemon waits this long */
 #define PAUSE_MAX_NS	(60 * NS_PER_SECOND)
 #define RETRY_AFTER_MAX	3600			/* seconds that a receiver may ask for */
 #define SERVICE		"php"
@@ -35,7 +35,7 @@ static const char *tenant_of(const struct exporter *x, const struct batch_entry 
 	return x->tenant ? x->tenant : labels_get(e->labels, "tenant");
 }
 
-/* Entries of one tenant are one request, in any order of series. */
+/* Looks an entry up by its place in `order`, where entries of one tenant are adjacent, so that they share a request. */
 const struct batch_entry *export_entry(const struct exporter *x, const struct batch *b, size_t i)
 {
 	assert(x->order && i < b->count && x->order[i] < b->count);
@@ -43,7 +43,7 @@ const struct batch_entry *export_entry(const struct exporter *x, const struct ba
 }
 
 struct tenant_entry {
-	const char *tenant;			/* "": none */
+	const char *tenant;			/* "": no tenant */
 	uint32_t entry;
 };
 
@@ -70,7 +70,7 @@ static void order_by_tenant(struct exporter *x, const struct batch *b)
 		x->order[i] = list[i].entry;
 }
 
-/* Entries from the first one on that have the same tenant. */
+/* Returns the end of the run of entries that have the tenant of the first one. */
 static size_t same_tenant(const struct exporter *x, const struct batch *b, size_t first)
 {
 	const char *tenant = tenant_of(x, export_entry(x, b, first));
@@ -88,7 +88,7 @@ static size_t same_tenant(const struct exporter *x, const struct batch *b, size_
 
 /* --- Requests --- */
 
-/* Seconds, or a date (RFC 9110, 10.2.3); -1: neither. */
+/* Parses seconds or a date (RFC 9110, 10.2.3); -1: neither. */
 static int64_t retry_after_s(const char *value)
 {
 	struct tm tm = { 0 };
@@ -133,7 +133,7 @@ static void note_refused(struct exporter *x, const struct batch *b, size_t n, co
 		log_error("%s refused profiles, which are dropped and counted: %s", x->url.shown, why);
 }
 
-/* 0 if the request is finished, in any way; -EAGAIN with a sentence if it is to be sent again. */
+/* Returns 0 if the request is finished, accepted or not; -EAGAIN with a sentence if it must be retried. */
 static int handle_answer(struct exporter *x, const struct batch *b, size_t n, int status, const struct http_answer *a, struct err *err)
 {
 	_cleanup_(buf_done) struct buf said = { 0 };
@@ -232,7 +232,7 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	free(TAKE_PTR(x->order));
 	x->done = 0;
 	x->accepted = false;
-	/* The last sentence says why. */
+	/* If nothing was accepted, `err` still has the reason of the last request. */
 	return accepted || !b->count ? 0 : -EINVAL;
 }
 

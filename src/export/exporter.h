@@ -1,8 +1,8 @@
 /* exporter.h: a sink that sends batches to other servers: otlp://host:4318 and pyroscope://host:4040.
  *
- * A batch is one request, or several where it is large or of several tenants. Requests that were accepted, or rejected for good,
- * are not sent again when the batch is retried; one whose answer was lost is, so that the receiver may count it twice.
- * Retry-After is honored. Does not know who shows its counters. */
+ * A batch is one request, or several if it is large or has several tenants. When a batch is retried, requests that
+ * were accepted or permanently rejected are not sent again; a request whose answer was lost is, so the receiver may
+ * count it twice. Retry-After is honored. */
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H
 
@@ -15,8 +15,8 @@ struct exporter;
 struct exporter_counters {
 	_Atomic uint64_t requests, bytes;		/* sent, with the size of the bodies */
 	_Atomic uint64_t retried_requests;		/* failed, and were or will be sent again */
-	_Atomic uint64_t refused_requests, refused_samples;	/* refused for ever */
-	_Atomic uint64_t left_out_profiles;		/* dropped from accepted requests */
+	_Atomic uint64_t refused_requests, refused_samples;	/* permanently refused */
+	_Atomic uint64_t left_out_profiles;		/* rejected by the receiver from requests that it accepted */
 };
 
 /* Takes a URL of one of the two schemes; -EINVAL with a sentence. Nothing is sent before the first batch. */

@@ -16,7 +16,7 @@ static const struct attempt {
 
 #define WISH (ARRAY_SIZE(attempts) - 1)
 
-/* In place of the wish, if it is hopeless: the first of these that is not, or the last. */
+/* Replaces the requested graph if that is hopeless: the first of these that is not hopeless, or else the last. */
 static const struct attempt reduced[] = { { CALLGRAPH_NODES, false }, { 100, true } };
 
 struct graph_try {
@@ -30,14 +30,14 @@ static void put_try(struct graph_try *t, const struct callgraph *graph, size_t m
 	callgraph_put(graph, max_nodes < a->max_nodes ? max_nodes : a->max_nodes, a->plain, &t->dot, &t->counts);
 }
 
-/* Laying out takes more than the square of the arrows: 200 with words a second, 600 ten. A graph that could not be
- * ready in time is not begun. */
+/* Layout time grows faster than the square of the number of edges: 200 labeled edges take a second, 600 take ten.
+ * Graphs that cannot be ready in time are not attempted. */
 static bool is_hopeless(const struct callgraph_counts *c, double seconds)
 {
 	return (double)c->edges_shown > 200 * sqrt(seconds);
 }
 
-/* Puts the wish, or what can be ready in time instead. Returns how that is drawn. */
+/* Writes the requested graph, or a reduced one that can be ready in time. Returns the one that was chosen. */
 static struct attempt put_wish(struct graph_try *t, const struct callgraph *graph, size_t max_nodes, double seconds)
 {
 	struct attempt a = attempts[WISH];

@@ -10,13 +10,13 @@
 
 struct callgraph_fit {
 	struct callgraph_counts counts;		/* counts in the drawing */
-	bool reduced;				/* it is less than was requested … */
-	char why[sizeof(((struct err *)0)->text)];	/* … for this reason */
-	bool plain;				/* its arrows have no words */
+	bool reduced;				/* the picture is smaller than requested … */
+	char why[sizeof(((struct err *)0)->text)];	/* … because of this */
+	bool plain;				/* edges have no labels */
 };
 
-/* Appends the picture. `max_nodes` as callgraph_put has it; `seconds` is what laying out may take, until `end_ns` of
- * clock_monotonic_ns(). Errors as graphviz_draw. */
+/* Appends the picture. `max_nodes` is that of callgraph_put; layout may take `seconds`, until `end_ns` of
+ * clock_monotonic_ns(). Errors are those of graphviz_draw. */
 int callgraph_fit_draw(struct graphviz *graphviz, const struct callgraph *graph, size_t max_nodes, double seconds,
 		       int64_t end_ns, struct buf *picture, struct callgraph_fit *ret, struct err *err);
 

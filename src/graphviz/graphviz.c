@@ -35,9 +35,9 @@
 #endif
 
 #define THREAD_STACK	((size_t)1 << 20)
-#define PATIENCE_NS	(2 * NS_PER_SECOND)	/* with the first graph */
+#define PATIENCE_NS	(2 * NS_PER_SECOND)	/* extra time for the first graph */
 
-/* The header of each picture: `size` bytes of it follow. */
+/* Precedes each picture, which is the next `size` bytes. */
 struct reply {
 	enum verdict { DRAWN, NO_GRAPH, NO_LAYOUT, NO_PICTURE } verdict;
 	uint64_t size;
@@ -52,8 +52,8 @@ bool graphviz_known(void)
 
 /* --- The child --- */
 
-/* Pango sorts fonts in threads, and ends the process if it cannot start one. Each would take 8 MB for its stack, and with glibc
- * 64 MB for an arena, of the address space that is limited here. */
+/* Pango sorts fonts in threads, and exits if it cannot start one. Each thread would take 8 MB of stack, and with
+ * glibc a 64 MB arena, from the address space, which is limited here. */
 static void keep_threads_small(void)
 {
 	pthread_attr_t a;
@@ -76,7 +76,7 @@ static void confine(const struct graphviz_limits *l, pid_t parent)
 	confine_memory(l->memory);
 }
 
-/* `*ret` is Graphviz's, of `*ret_size` bytes. */
+/* `*ret` has `*ret_size` bytes, allocated by Graphviz. */
 static enum verdict draw(GVC_t *context, const char *dot, const char *format, char **ret, unsigned int *ret_size)
 {
 	Agraph_t *graph = agmemread(dot);
@@ -93,7 +93,7 @@ static enum verdict draw(GVC_t *context, const char *dot, const char *format, ch
 	return verdict;
 }
 
-/* One graph's picture, sent; nothing of it is sent of the first one that is only there to get ready. */
+/* Draws one graph and sends it, unless `parent` is negative, as for the warm-up graph. */
 static void answer(GVC_t *context, const char *dot, const char *format, int parent)
 {
 	unsigned int size = 0;
@@ -109,7 +109,7 @@ static void answer(GVC_t *context, const char *dot, const char *format, int pare
 		gvFreeRenderData(picture);
 }
 
-/* `graphs` is a file of graphs, one after the other, each with its NUL. */
+/* `graphs` is a file of graphs, each terminated by a NUL. */
 static void work(const char *format, int graphs, int parent)
 {
 	GVC_t *context = gvContext();
@@ -134,7 +134,7 @@ static void work(const char *format, int graphs, int parent)
 struct graphviz {
 	char *format;
 	size_t output;			/* largest picture */
-	pid_t pid;			/* 0: it was waited for */
+	pid_t pid;			/* 0: already reaped */
 	int graphs, child;		/* shared memory, a socket */
 };
 
@@ -154,7 +154,7 @@ int graphviz_start(const char *format, const struct graphviz_limits *limits, str
 	g->pid = fork();
 	if (g->pid == 0) {
 		close(ends[0]);
-		confine_be_quiet();		/* fonts that were not found, labels that are too long for a box */
+		confine_be_quiet();		/* Graphviz warns about missing fonts and long labels */
 		keep_threads_small();
 		confine(limits, parent);
 		work(format, g->graphs, ends[1]);
@@ -188,7 +188,7 @@ void graphviz_freep(struct graphviz **g)
 	graphviz_free(*g);
 }
 
-/* Waits until there is something to read, or the end of the stream. */
+/* Waits until `fd` is readable or at end of file. */
 static int wait_until(int fd, int64_t end_ns)
 {
 	for (;;) {
@@ -202,7 +202,7 @@ static int wait_until(int fd, int64_t end_ns)
 	}
 }
 
-/* All of `n` bytes, 0 at the end of the stream, or a negative errno. */
+/* Reads exactly `n` bytes. Returns 0 at the end of the stream, or a negative errno. */
 static int receive(int fd, char *bytes, size_t n, int64_t end_ns)
 {
 	for (size_t have = 0; have < n;) {
@@ -233,7 +233,7 @@ static int refusal(enum verdict verdict, const char *format, struct err *err)
 	}
 }
 
-/* Why the child ended before it was done, which takes its pid away. */
+/* Reaps the child and returns the reason why it ended early. */
 static int post_mortem(struct graphviz *g, struct err *err)
 {
 	int status = 0;
@@ -250,7 +250,7 @@ static int post_mortem(struct graphviz *g, struct err *err)
 					"with status %d", WEXITSTATUS(status));
 }
 
-/* The next picture into `picture`. */
+/* Receives the next picture. */
 static int next_picture(struct graphviz *g, int64_t end_ns, struct buf *picture, struct err *err)
 {
 	struct reply reply;
@@ -280,7 +280,7 @@ static int hand_over(struct graphviz *g, const char *const *dots, size_t count, 
 	for (size_t i = 0; i < count; i++)
 		if ((r = io_write_all(g->graphs, dots[i], strlen(dots[i]) + 1, err)) < 0)
 			return r;
-	/* If the child is gone, its stream has ended, which is reported when reading. */
+	/* If the child has exited, the next read sees the end of its stream and reports it. */
 	send(g->child, "", 1, MSG_NOSIGNAL);
 	return 0;
 }
@@ -295,7 +295,7 @@ int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int
 	assert(count > 0);
 	buf_init(&best);
 	buf_init(&next);
-	/* A graph that Graphviz refuses does not stop it from drawing the others. */
+	/* A graph that Graphviz refuses does not keep it from drawing the others. */
 	for (size_t i = 0; i < count && (r == 0 || r == -EINVAL); i++) {
 		buf_reset(&next);
 		r = next_picture(g, i == 0 ? end_ns + PATIENCE_NS : end_ns, &next, err);

@@ -1,4 +1,4 @@
-/* graphviz.h: lays graphs out and draws them, by Graphviz, in a process of its own.
+/* graphviz.h: lays out and draws graphs with Graphviz in a child process.
  *
  * Graphviz's time and memory grow without bound with the graph, and sometimes it crashes. The caller is
  * protected: the work is done in a child with limits, whose failures are reported as a sentence. Callers
@@ -17,23 +17,23 @@ struct graphviz;
 
 struct graphviz_limits {
 	int cpu_seconds;		/* limit of the child */
-	size_t memory;			/* bytes beside those that this process has already */
-	size_t output;			/* bytes; a picture with more is not taken */
+	size_t memory;			/* bytes beyond the current size of this process */
+	size_t output;			/* bytes; larger pictures are refused */
 };
 
-/* False if this program was built without Graphviz: then graphviz_start is -ENOTSUP. */
+/* Returns false if this program was built without Graphviz; graphviz_start then returns -ENOTSUP. */
 bool graphviz_known(void);
 
-/* Starts the child, which draws in `format` ("svg", "png", "pdf"). It finds fonts and loads its libraries while the
- * caller is busy with other things, which takes longer than laying a small graph out. Returns 0; `*ret` is for
+/* Starts the child, which draws in `format` ("svg", "png", "pdf"). It loads its libraries and fonts while the caller
+ * is busy with other things, since that takes longer than laying out a small graph. Returns 0; free `*ret` with
  * graphviz_free. */
 int graphviz_start(const char *format, const struct graphviz_limits *limits, struct graphviz **ret, struct err *err);
 
-/* Once: draws `dots`, graphs in Graphviz's language, one after the other, until `end_ns` of clock_monotonic_ns(), and
- * appends the picture of the last one that was ready; the first one, which should be small, has two seconds more, since late is
- * better than never on a busy machine. Returns its index; `err` says then why it was not the last of
- * all. If there is none: -ETIMEDOUT, -EFBIG, -ECANCELED if Graphviz crashed, -EINVAL if it refused the graphs or the
- * format. */
+/* Draws `dots`, graphs in Graphviz's language, one after the other, until `end_ns` of clock_monotonic_ns(), and
+ * appends the picture of the last one that was ready. The first graph, which should be small, has two seconds more,
+ * since on a busy machine late is better than never. Can be called once. Returns the index of the picture; if it is
+ * not the last one, `err` has the reason. Without any picture: -ETIMEDOUT, -EFBIG, -ECANCELED if Graphviz crashed,
+ * -EINVAL if it refused the graphs or the format. */
 int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int64_t end_ns, struct buf *out,
 		  struct err *err);
 

@@ -1,4 +1,4 @@
-/* test_graphviz.c: whatever Graphviz does, the caller gets a picture or a sentence, in time. */
+/* test_graphviz.c: tests that callers get a picture or an error in time, however Graphviz behaves. */
 
 #include "clock.h"
 #include "graphviz.h"
@@ -26,7 +26,7 @@ static int draw(const char *dot, const char *format, int ms, size_t output, stru
 	return draw_all(&dot, 1, format, ms, output, out, err);
 }
 
-#define LONG	120000		/* ms, for what ends by itself: machines may be slow */
+#define LONG	120000		/* ms, for work that ends by itself: machines may be slow */
 #define LARGE	(10 << 20)
 
 /* Input and output of a test. */
@@ -41,7 +41,7 @@ static void drawing_done(struct drawing *d)
 	buf_done(&d->out);
 }
 
-/* Each test begins with it. */
+/* Starts each test. */
 #define BEGIN(d)							\
 	_cleanup_(drawing_done) struct drawing d = { 0 };		\
 									\
@@ -67,7 +67,7 @@ TEST(an_invalid_graph_or_format_is_a_sentence)
 	CHECK_INT(d.out.size, 0);
 }
 
-/* Everything calls everything: minutes of work. */
+/* A complete graph, which takes minutes to lay out. */
 static void put_dense(struct buf *dot, int n)
 {
 	buf_puts(dot, "digraph g {\n");
@@ -85,7 +85,7 @@ TEST(a_graph_that_takes_too_long_is_given_up_in_time)
 	put_dense(&d.dot, 1500);
 	CHECK_INT(draw(d.dot.data, "svg", 200, LARGE, &d.out, &d.err), -ETIMEDOUT);
 	CHECK_STR(d.err.text, "Graphviz could not lay the graph out in time");
-	/* A child that was not ended would run for minutes; the bound is wide for slow machines. */
+	/* A child that is not killed would run for minutes; the bound is wide for slow machines. */
 	CHECK(clock_monotonic_ns() - start < INT64_C(20000000000));
 	CHECK_INT(d.out.size, 0);
 }
@@ -104,7 +104,7 @@ TEST(of_several_graphs_the_last_that_is_ready_in_time_is_drawn)
 	BEGIN(d);
 	put_dense(&d.dot, 1500);
 	const char *dots[] = { "digraph g { small }", "digraph g { middle -> a }", d.dot.data, "digraph g { never }" };
-	/* A busy machine may need more for those that are to be ready; the dense one needs minutes. */
+	/* A busy machine may need longer for the small graphs; the dense one needs minutes. */
 	for (int ms = 1000; drawn < 1 && ms <= LONG; ms *= 2) {
 		buf_reset(&d.out);
 		drawn = draw_all(dots, ARRAY_SIZE(dots), "svg", ms, LARGE, &d.out, &d.err);
@@ -132,7 +132,7 @@ TEST(what_was_drawn_before_the_child_died_is_taken)
 	BEGIN(d);
 	put_dense(&d.dot, 1500);
 	const char *dots[] = { "digraph g { small }", d.dot.data };
-	/* Loading libraries and fonts alone may take a slow machine its second. */
+	/* On a slow machine, loading libraries and fonts alone may take a second. */
 	for (; drawn < 0 && limits.cpu_seconds <= 32; limits.cpu_seconds *= 2) {
 		_cleanup_(graphviz_freep) struct graphviz *g = NULL;
 
@@ -144,8 +144,8 @@ TEST(what_was_drawn_before_the_child_died_is_taken)
 	CHECK(strstr(d.out.data, "small"));
 }
 
-/* Pango sorts fonts in threads. An arena of malloc's for each would take 64 MB of address space, and a thread that there is no
- * room for ends the process. */
+/* Pango sorts fonts in threads. A malloc arena for each would take 64 MB of address space, and if a thread cannot be
+ * started the process exits. */
 TEST(threads_of_its_libraries_find_room_below_the_limit_of_the_daemon)
 {
 	static const char graph[] = "digraph { a [label=\"<b>é\" fontname=\"Helvetica,Arial,sans\"] b [label=\"漢字\" fontname=\"DejaVu Sans\"] a -> b "

@@ -18,7 +18,7 @@
 struct http_client {
 	const struct libcurl *curl;
 	CURL *easy;
-	struct http_options o;			/* its texts are ours */
+	struct http_options o;			/* its strings are owned here */
 	char *where, *base;			/* its name in errors, and "https://host:8443/prefix" */
 	char detail[CURL_ERROR_SIZE];
 };
@@ -31,12 +31,12 @@ struct transfer {
 	struct curl_slist *headers;
 	struct buf password;
 	int stopped;				/* a negative errno: we ended it ourselves */
-	size_t limit;				/* that the answer went above; 0: none */
+	size_t limit;				/* the cap that the answer exceeded; 0: none */
 };
 
 /* --- Opening --- */
 
-/* Letters, digits, and what names and addresses have besides: nothing that could end the host in a URL. */
+/* Accepts letters, digits and the punctuation of names and addresses, but nothing that could end the host in a URL. */
 static bool is_host(const char *host)
 {
 	for (const char *p = host; *p; p++)
@@ -45,7 +45,7 @@ static bool is_host(const char *host)
 	return *host;
 }
 
-/* Nothing that would end the line of a request. */
+/* Rejects control characters, which could end a header line. */
 static bool is_line(const char *text)
 {
 	for (const char *p = text; *p; p++)
@@ -96,7 +96,7 @@ static void copy_options(struct http_client *c, const struct http_options *o)
 	}
 }
 
-/* Each request reads them again. */
+/* Only checks that the files can be read; each request reads them again. */
 static int check_files(const struct http_options *o, struct err *err)
 {
 	_cleanup_(buf_done) struct buf secret = { 0 };
@@ -179,7 +179,8 @@ static long status_of(const struct transfer *t)
 	return status;
 }
 
-/* One line at a time. The head of the answer proper may come behind one with a status of 1xx. */
+/* Called once per header line. An interim response (1xx) may precede the final one, so a new status line starts
+ * over. */
 static size_t take_head(char *bytes, size_t one, size_t n, void *data)
 {
 	struct transfer *t = data;
@@ -253,7 +254,8 @@ static int add_token(struct transfer *t, struct err *err)
 
 static int add_headers(struct transfer *t, struct err *err)
 {
-	/* Servers that do not know "100 Continue" would cost a second. The type of a body is the caller's to say. */
+	/* Without this header libcurl may wait a second for servers that do not know "100 Continue". The caller sets
+	 * the type of a body. */
 	add_header(t, "Expect:");
 	add_header(t, "Content-Type:");
 	for (const char *const *h = t->request->headers; h && *h; h++) {
@@ -426,7 +428,7 @@ int http_request(struct http_client *c, const struct http_request *r, struct htt
 	status = set_up(&t, err);
 	if (status == 0)
 		status = perform(&t, err);
-	/* Nothing of this request is known to libcurl any more: not its password, nor what lies on our stack. */
+	/* Makes libcurl forget this request: its password, and pointers into our stack. */
 	c->curl->easy_reset(c->easy);
 	c->curl->slist_free_all(t.headers);
 	buf_done(&t.password);

@@ -18,9 +18,9 @@ struct url;
 struct http_options {
 	const char *host;		/* a name or an address; an IPv6 one without brackets */
 	unsigned port;
-	const char *prefix;		/* before every path: "/otlp" or "", as it stands in a URL */
+	const char *prefix;		/* before every path: "/otlp" or "", as written in a URL */
 	bool tls;
-	const char *name;		/* stands for the server in errors; NULL: its URL */
+	const char *name;		/* names the server in errors; NULL: its URL */
 	const char *ca_file;		/* PEM; NULL: the system's. Certificates are always checked */
 	const char *user, *password;	/* NULL: none */
 	const char *password_file;	/* instead of the password; files are read for each request, so they may change */
@@ -34,12 +34,12 @@ struct http_options {
 /* The parameters of a URL that http_options_from_url knows: tls=yes, ca-file=, password-file=, token-file= */
 bool http_is_parameter(const char *name);
 
-/* Sets the defaults and what the URL says; the options point into `u`. Its path is the prefix, without a '/' at its end.
- * -EINVAL with a sentence; names of other parameters are the caller's to check. */
+/* Sets the defaults, then the values of the URL; the options point into `u`. The path of the URL becomes the prefix,
+ * without a trailing '/'. -EINVAL with a sentence; the caller checks names of other parameters. */
 int http_options_from_url(struct http_options *o, const struct url *u, struct err *err);
 
-/* Loads libcurl, which http_client_new does otherwise: for programs that are about to restrict themselves. -ENOSYS with a
- * sentence that names the package where there is none. */
+/* Loads libcurl early, for programs that are about to restrict themselves; otherwise http_client_new loads it.
+ * -ENOSYS with a sentence that names the missing package. */
 int http_client_load(struct err *err);
 
 /* Copies the options and connects to nothing yet. */
@@ -49,19 +49,19 @@ struct http_client *http_client_free(struct http_client *c);	/* NULL is fine; re
 struct http_request {
 	const char *method;		/* GET, HEAD, POST, PUT or DELETE */
 	const char *path;		/* below the prefix, with its query: "/?query=…"; escaped by the caller */
-	const char *const *headers;	/* "Name: value", NULL at the end; NULL: none. One without a line break */
+	const char *const *headers;	/* "Name: value", NULL at the end; NULL: none. Values contain no line break */
 	const void *body;		/* POST and PUT; the bytes live until the call returns */
 	size_t size;
-	int64_t total_ns;		/* 0: the client's */
+	int64_t total_ns;		/* 0: the client's default */
 	size_t body_max;		/* limit of an answer that is not streamed; 0: 16 MB */
 
-	/* Takes the body of an answer with a status of 2xx as it comes; other bodies go to the answer. A negative return
-	 * ends the request with that errno. NULL: everything goes to the answer. */
+	/* Called with pieces of the body as they arrive, if the status is 2xx; other bodies go to the answer. A
+	 * negative return aborts the request with that errno. NULL: everything goes to the answer. */
 	int (*take)(void *data, const char *bytes, size_t n);
 	void *data;
 
-	/* A kept connection may have been closed by the server meanwhile. Then the request is sent again over a new one,
-	 * so in rare cases the server sees it twice. With `once` a new connection is made first, which avoids that. */
+	/* The server may have closed a kept connection. The request is then sent again over a new one, so in rare
+	 * cases the server sees it twice. `once` avoids that by always opening a new connection. */
 	bool once;
 };
 
@@ -75,8 +75,8 @@ void http_answer_init(struct http_answer *a);
 void http_answer_done(struct http_answer *a);
 
 /* Empties `a`, sends and waits. Returns the status (200 to 599), or a negative errno with a sentence that names the
- * server and has no password: -ETIMEDOUT, -ECANCELED, -EFBIG above a cap, -ECONNRESET when the connection was lost,
- * -EHOSTUNREACH when it was not made, -EPROTO for anything but HTTP, -EKEYREJECTED for a certificate. */
+ * server but never a password: -ETIMEDOUT, -ECANCELED, -EFBIG above a cap, -ECONNRESET if the connection was lost,
+ * -EHOSTUNREACH if it could not be made, -EPROTO if the answer is not HTTP, -EKEYREJECTED for a certificate. */
 int http_request(struct http_client *c, const struct http_request *r, struct http_answer *a, struct err *err);
 
 #endif

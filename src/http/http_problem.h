@@ -1,4 +1,4 @@
-/* http_problem.h: the sentence about a request that libcurl could not finish. For this room only. */
+/* http_problem.h: the error message for a request that libcurl could not finish. For this room only. */
 #ifndef HTTP_PROBLEM_H
 #define HTTP_PROBLEM_H
 
@@ -11,8 +11,8 @@ struct http_problem {
 	const char *detail;		/* libcurl's own words, about the connection only */
 	const char *where;		/* "https://host:8443" */
 	const char *ca_file;		/* NULL: the system's */
-	bool is_connected;		/* TCP, and TLS where it is wanted */
-	int os_errno;			/* errno of connecting, 0: none */
+	bool is_connected;		/* TCP, and TLS if used */
+	int os_errno;			/* errno of connect(2); 0: none */
 	int64_t connect_ns, total_ns;	/* the deadlines */
 };
 

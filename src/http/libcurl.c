@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 static struct libcurl library;
-static struct err problem;		/* why there is none */
+static struct err problem;		/* the reason why it could not be loaded */
 
-/* GnuTLS' flavor first: libmicrohttpd has loaded GnuTLS already. Fedora, Alpine and others have only the second name;
- * the functions and their numbers are the same. */
+/* Tries the GnuTLS build first, since libmicrohttpd has loaded GnuTLS already. Fedora, Alpine and others have only
+ * the second name; functions and constants are the same. */
 static void *open_library(void)
 {
 	static const char *const names[] = { "libcurl-gnutls.so.4", "libcurl.so.4" };

@@ -1,4 +1,4 @@
-/* libcurl.h: the functions of libcurl, found when they are first needed. For this room only. */
+/* libcurl.h: the functions of libcurl, loaded on first use. For this room only. */
 #ifndef HTTP_LIBCURL_H
 #define HTTP_LIBCURL_H
 
@@ -21,7 +21,8 @@ struct libcurl {
 	__typeof__(curl_slist_free_all) *slist_free_all;
 };
 
-/* The same for all threads; `*ret` lives as long as the program. -ENOSYS with a sentence if there is no libcurl. */
+/* Returns the same table to all threads; it lives as long as the program. -ENOSYS with a sentence if libcurl is
+ * missing. */
 int libcurl_get(const struct libcurl **ret, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define MS	1000000LL
 
-/* --- The server: its path says how it answers --- */
+/* --- The server: the path selects its behavior --- */
 
 static bool is_at(const char *text, const char *path)
 {
@@ -108,7 +108,7 @@ static void set_up(const struct http_options *more)
 {
 	struct http_options o = more ? *more : options(0);
 
-	/* Nothing of it may be used: nobody answers at this port. */
+	/* The client must ignore these variables: nothing listens at this port. */
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	setenv("ALL_PROXY", "http://127.0.0.1:1", 1);
@@ -202,7 +202,7 @@ TEST(a_connection_that_the_server_closed_is_made_again)
 	CHECK_INT(get("/closed-behind-it"), 200);
 	CHECK_INT(get("/connection"), 200);
 	CHECK_STR(got.body.data, "1");
-	/* Closed after the request has come, so the client could not know before it sent it. */
+	/* The server closes after it has received the request, so the client cannot know beforehand. */
 	CHECK_INT(http_request(client, &(struct http_request){ .method = "POST", .path = "/lost-if-kept", .body = "b",
 			       .size = 1 }, &got, &err), 200);
 	CHECK_STR(got.body.data, "again");
@@ -323,7 +323,7 @@ TEST(an_answer_has_a_cap_and_can_be_streamed)
 	CHECK_INT(http_request(client, &(struct http_request){ .method = "GET", .path = "/large", .take = take, .data = &some },
 			       &got, &err), -ENOBUFS);
 	CHECK(some.bytes < 2 << 20);
-	/* The sentence of an error is none of the rows that are streamed. */
+	/* The body of an error must not be mixed with streamed rows. */
 	CHECK_INT(http_request(client, &(struct http_request){ .method = "GET", .path = "/refused", .take = take, .data = &all },
 			       &got, &err), 500);
 	CHECK_STR(got.body.data, "table is read-only");

@@ -1,4 +1,4 @@
-/* test_http_server.h: a process that answers as an HTTP server would, or as a bad one, for the unit tests. */
+/* test_http_server.h: a child process that acts as a well- or misbehaving HTTP server, for unit tests. */
 #ifndef HTTP_TEST_HTTP_SERVER_H
 #define HTTP_TEST_HTTP_SERVER_H
 
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Answers one request, which is `text` with its head and body; `connection` counts from 0, `nth` on it, too. Returns
- * whether the connection is kept. */
+/* Answers one request, `text` (head and body). `connection` and `nth`, the request's number on that connection, count
+ * from 0. Returns whether to keep the connection open. */
 typedef bool test_http_fn(int fd, int connection, int nth, const char *text);
 
 struct test_http_server {
@@ -41,7 +41,7 @@ static bool test_http_read(int fd, char *text, size_t size)
 		text[n += (size_t)got] = '\0';
 		if (!end && (end = strstr(text, "\r\n\r\n")) && (length = strstr(text, "Content-Length: ")))
 			body = strtoul(length + strlen("Content-Length: "), NULL, 10);
-		/* A greeting of TLS has no end that we know. */
+		/* The length of a TLS greeting is unknown here. */
 		if (text[0] == 0x16 || (end && n >= (size_t)(end + 4 - text) + body))
 			return true;
 	}
@@ -57,7 +57,7 @@ static void test_http_serve(int fd, int connection, test_http_fn *answer)
 			break;
 }
 
-/* A process per connection, since one that is kept must not hold up the next. */
+/* A process per connection, so that a kept one does not block the next. */
 static void test_http_child(int listener, test_http_fn *answer)
 {
 	signal(SIGCHLD, SIG_IGN);

@@ -1,4 +1,4 @@
-/* test_http_tls.c: certificates, with a server whose own was made for this test. */
+/* test_http_tls.c: certificates, with a server whose certificate is made for this test. */
 #include "http_client.h"
 
 #include "clock.h"
@@ -31,7 +31,7 @@ static bool read_text(const char *path, char *text, size_t size)
 	return n > 0;
 }
 
-/* For "localhost" alone, not for 127.0.0.1. */
+/* Valid for "localhost" only, not for 127.0.0.1. */
 static bool make_certificate(void)
 {
 	_cleanup_(freep) char *command = NULL;

@@ -1,7 +1,7 @@
 /* btf.c: walks the kernel's type information for one name.
  *
- * Layout (linux/btf.h): a header with offsets of two sections, types and strings, counted from its own end. Types have ids
- * from 1 in the order in which they stand; how long one is follows from its kind.
+ * Layout (linux/btf.h): a header with offsets of two sections, types and strings, counted from its own end. Types are
+ * numbered from 1 in file order; the length of each follows from its kind.
  */
 #include "kernel_features.h"
 
@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Kinds of newer kernels than the installed header. */
+/* Kinds that kernels newer than the installed header have. */
 #define KIND_DECL_TAG	17
 #define KIND_TYPE_TAG	18
 #define KIND_ENUM64	19
 
-/* Bytes that follow struct btf_type; UINT64_MAX if the kind is unknown. */
+/* Returns the number of bytes that follow struct btf_type; UINT64_MAX if the kind is unknown. */
 static uint64_t tail_size(const struct btf_type *t)
 {
 	uint64_t n = BTF_INFO_VLEN(t->info);

@@ -1,4 +1,4 @@
-/* cgroup_names.c: goes through the components of each path. */
+/* cgroup_names.c: parses the components of each path. */
 #include "cgroup_names.h"
 
 #include "text.h"
@@ -6,7 +6,7 @@
 #include <ctype.h>
 
 #define UID_SIZE	36u		/* 8-4-4-4-12 digits */
-#define STATIC_UID	32u		/* for a pod whose manifest is a file: a hash without dashes */
+#define STATIC_UID	32u		/* static pods, whose manifest is a file: a hash without dashes */
 
 struct str cgroup_container_id(struct str name)
 {
@@ -45,7 +45,7 @@ static bool is_uid(struct str s)
 	return true;
 }
 
-/* Behind the last "pod" of "kubepods-burstable-podUID.slice" and "podUID". */
+/* Returns the part after the last "pod" of "kubepods-burstable-podUID.slice" or "podUID". */
 static struct str pod_uid(struct str name)
 {
 	for (size_t at = name.n; at-- > 0; ) {
@@ -62,7 +62,8 @@ static struct str pod_uid(struct str name)
 	return (struct str){ NULL, 0 };
 }
 
-/* Podman's and CRI-O's monitor of a container has a group beside it, named after it: "libpod-conmon-ID.scope". */
+/* Podman's and CRI-O's monitor of a container has a cgroup of its own, named after the container:
+ * "libpod-conmon-ID.scope". */
 static bool is_monitor(struct str name)
 {
 	return text_has(name, "-conmon-");
@@ -83,7 +84,7 @@ static void read_component(struct str name, struct cgroup_names *ret)
 		ret->slice = name;
 }
 
-/* containerd joins the parts with colons where systemd's driver is configured on one side only. */
+/* containerd joins the parts with colons if the systemd driver is configured on one side only. */
 static void read_path(struct str path, struct cgroup_names *ret)
 {
 	for (size_t at = 0, n; at < path.n; at += n + 1) {
@@ -105,8 +106,8 @@ static struct str behind_colons(struct str line)
 	return line;
 }
 
-/* In version 1 a process may be in the group of its container for some controllers only: the first line that knows a
- * thing says it. */
+/* With version 1 a process may be in its container's group for some controllers only, so the first line with a value
+ * wins. */
 static void keep_first(struct cgroup_names *ret, const struct cgroup_names *line)
 {
 	if (!ret->container.n)

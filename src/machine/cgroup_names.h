@@ -15,17 +15,17 @@
 
 #define CGROUP_CONTAINER_DIGITS	64u
 
-/* Slices of the text; { NULL, 0 } if it has none. The innermost of nested containers counts. */
+/* Slices of the text; { NULL, 0 } if a name is missing. With nested containers, the innermost counts. */
 struct cgroup_names {
 	struct str container;		/* its 64 hexadecimal digits */
-	struct str pod;			/* a uid as it is written there, with - or _ between its parts */
-	struct str unit, slice;		/* systemd's: "php8.2-fpm.service", "system.slice"; the innermost of each, outside
-					 * the container */
+	struct str pod;			/* its uid as written there, with - or _ between the parts */
+	struct str unit, slice;		/* systemd's: "php8.2-fpm.service", "system.slice"; the innermost of each
+					 * outside the container */
 };
 
 void cgroup_names_read(struct str text, struct cgroup_names *ret);
 
-/* The id in the name of a container's group: "docker-ID.scope", "ID"; { NULL, 0 } if there is none. */
+/* Returns the id in the name of a container's group: "docker-ID.scope", "ID"; { NULL, 0 } if there is none. */
 struct str cgroup_container_id(struct str name);
 
 #endif

@@ -1,10 +1,10 @@
-/* elf_summary.c: sections by name. */
+/* elf_summary.c: finds sections by name. */
 
 #include "elf_summary.h"
 
 #include <stdio.h>
 
-/* The table's first entry is always empty. */
+/* Subtracts the table's first entry, which is always empty. */
 static uint64_t count_symbols(const struct elf *e, uint32_t type)
 {
 	const Elf64_Shdr *s = elf_section(e, NULL, type);

@@ -6,9 +6,9 @@
 
 struct elf_summary {
 	uint64_t symtab, dynsym;	/* number of symbols in each table */
-	bool eh_frame;			/* call frame information, by which stacks are unwound */
+	bool eh_frame;			/* has call frame information, used to unwind stacks */
 	bool debug_info;		/* DWARF */
-	char build_id[2 * ELF_BUILD_ID + 1];	/* hexadecimal, "" if it has none */
+	char build_id[2 * ELF_BUILD_ID + 1];	/* hexadecimal, "" if missing */
 };
 
 void elf_summary_read(const struct elf *e, struct elf_summary *ret);

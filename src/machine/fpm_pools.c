@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #define FILE_MAX	((size_t)1 << 20)
-#define DEPTH_MAX	8	/* includes in includes */
+#define DEPTH_MAX	8	/* nesting of includes */
 
 struct reading {
 	const struct root_dir *root;
@@ -31,7 +31,7 @@ static struct fpm_pool *pool_of(struct reading *r, const char *name)
 	return &p->items[p->count++];
 }
 
-/* "$pool" in a value is the pool's name. */
+/* Replaces "$pool" in a value by the pool's name. */
 static char *expand(const char *value, const char *pool)
 {
 	const char *at = strstr(value, "$pool");

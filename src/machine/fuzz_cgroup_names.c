@@ -1,4 +1,4 @@
-/* fuzz_cgroup_names.c: any bytes as /proc/PID/cgroup: what is found lies in them. */
+/* fuzz_cgroup_names.c: parses any bytes as /proc/PID/cgroup; results must be slices of them. */
 #include "cgroup_names.h"
 
 #include <stdint.h>

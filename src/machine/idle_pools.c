@@ -1,5 +1,5 @@
-/* idle_pools.c: as php-fpm does it: the user and group of the pool, and the user's other groups; those of a master that is not
- * root are its own. */
+/* idle_pools.c: determines credentials as php-fpm does: user and group of the pool, and the user's supplementary
+ * groups; a master that is not root passes on its own. */
 #include "idle_pools.h"
 
 #include "fpm_pools.h"
@@ -56,7 +56,7 @@ static bool find_user(const char *name, struct task_status *ret)
 	return true;
 }
 
-/* False where php-fpm would not start it either. */
+/* Returns false in cases where php-fpm would not start the pool either. */
 static bool find_status(const struct fpm_pool *p, const struct php_task *master, struct task_status *ret)
 {
 	int most = TASK_GROUPS;
@@ -96,7 +96,7 @@ static void add(struct idle *idle, const struct php_task *master, const struct f
 	(*idle->list)[idle->found++] = t;
 }
 
-/* Only root can see the root directory of another process; a service of this machine's systemd has ours. */
+/* Only root can read the root directory of another process; a service of this machine's systemd shares ours. */
 static bool sees_our_files(const struct php_task *t)
 {
 	return t->other_root == TRISTATE_NO || (t->other_root == TRISTATE_UNKNOWN && *t->service);

@@ -1,4 +1,4 @@
-/* kernel_features.c: tiny programs, maps and events, made and closed. */
+/* kernel_features.c: creates and closes tiny programs, maps and events. */
 #include "kernel_features.h"
 
 #include "buf.h"
@@ -47,7 +47,7 @@ const char *kernel_feature_use(enum kernel_feature f)
 
 /* --- STROBE_WITHOUT */
 
-/* Cuts the next word off the list; false at its end. */
+/* Takes the next word off the list; false at its end. */
 static bool next_word(const char **list, const char **ret_word, size_t *ret_size)
 {
 	*list += strspn(*list, ", ");
@@ -93,7 +93,7 @@ bool kernel_features_unknown_word(char *out, unsigned size)
 
 /* --- BPF */
 
-/* Closes what was made. */
+/* Converts the result of a system call, and closes the descriptor. */
 static int outcome(long fd)
 {
 	if (fd < 0)
@@ -119,9 +119,9 @@ static int load(const struct bpf_insn *program, size_t count, unsigned type, uns
 	return outcome(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)));
 }
 
-/* "return 0" with a helper that reads memory of the interrupted process before it, which lockdown and a missing CAP_PERFMON
- * forbid where a program alone may be loaded:
- *	r1 = r10; r1 += -8; r2 = 8; r3 = 0; call probe_read_user; r0 = 0; exit */
+/* "return 0" with a helper that reads memory of the interrupted process before it, which lockdown, or lack of
+ *	CAP_PERFMON, forbids even if other programs may be loaded: r1 = r10; r1 += -8; r2 = 8; r3 = 0; call
+ *	probe_read_user; r0 = 0; exit */
 static int load_reader(unsigned type, unsigned attach_type, uint32_t btf_id)
 {
 	static const struct bpf_insn program[] = {
@@ -138,7 +138,7 @@ static int load_reader(unsigned type, unsigned attach_type, uint32_t btf_id)
 	return load(program, ARRAY_SIZE(program), type, attach_type, btf_id, NULL, 0);
 }
 
-/* A call without arguments is refused either way; the verifier says whether for want of the helper. */
+/* A call without arguments is always refused; the verifier's message tells whether the helper is missing. */
 static int try_helper(int helper)
 {
 	const struct bpf_insn program[] = {
@@ -163,7 +163,7 @@ static int try_ringbuf(void)
 	return outcome(syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)));
 }
 
-/* 0 with the id of a type of the kernel, or -errno. */
+/* Returns 0 and the id of a kernel type, or -errno. */
 static int find_type(const char *name, unsigned kind, uint32_t *ret_id)
 {
 	_cleanup_(buf_done) struct buf btf = { 0 };
@@ -210,7 +210,7 @@ static int open_clock(pid_t pid, int cpu)
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	attr.sample_period = 1000000000;
 	attr.disabled = 1;
-	/* Without the kernel's part, which perf_event_paranoid=2 keeps for the privileged. */
+	/* Excludes the kernel, since perf_event_paranoid=2 reserves that for privileged users. */
 	attr.exclude_kernel = pid == 0;
 	return outcome(syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
@@ -231,7 +231,7 @@ static int try_tracefs(void)
 	return error;
 }
 
-/* Our own memory: only the call itself can be forbidden. */
+/* Reads our own memory, for which only the system call itself can be forbidden. */
 static int try_readv(void)
 {
 	char from = 'x', to = 0;
@@ -276,7 +276,7 @@ static int try_it(enum kernel_feature f)
 
 int kernel_feature_probe(enum kernel_feature f)
 {
-	/* Features that take bpf(2). */
+	/* Features that require bpf(2). */
 	static const bool needs_bpf[KERNEL_FEATURES] = {
 		[KERNEL_RINGBUF] = true, [KERNEL_TP_BTF] = true, [KERNEL_BPF_LOOP] = true, [KERNEL_TASK_POINTER] = true,
 		[KERNEL_TASK_REGISTERS] = true, [KERNEL_TASK_ITERATOR] = true,

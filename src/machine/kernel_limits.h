@@ -1,10 +1,10 @@
-/* kernel_limits.h: settings of the kernel that forbid inspecting processes. */
+/* kernel_limits.h: kernel settings that restrict inspecting processes. */
 #ifndef MACHINE_KERNEL_LIMITS_H
 #define MACHINE_KERNEL_LIMITS_H
 
 #include <limits.h>
 
-#define LIMIT_UNKNOWN	INT_MIN		/* this kernel has no such setting, or it may not be read */
+#define LIMIT_UNKNOWN	INT_MIN		/* this kernel lacks the setting, or it is not readable */
 
 struct kernel_limits {
 	int perf_event_paranoid;	/* -1 … 4; 3 and 4 are Debian's and Android's */
@@ -13,7 +13,7 @@ struct kernel_limits {
 	char release[65];		/* "6.18.1" */
 };
 
-/* `root` is "" but in tests: where /proc and /sys are. */
+/* `root` contains /proc and /sys; "" except in tests. */
 void kernel_limits_read(const char *root, struct kernel_limits *ret);
 
 #endif

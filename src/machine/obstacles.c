@@ -1,4 +1,4 @@
-/* obstacles.c: capabilities, settings of the kernel, system call filters. */
+/* obstacles.c: examines capabilities, kernel settings and system call filters. */
 #include "obstacles.h"
 
 #include "buf.h"
@@ -34,7 +34,7 @@ static void set(struct obstacle *o, const char *remedy, const char *format, ...)
 	snprintf(o->remedy, sizeof(o->remedy), "%s", remedy ? remedy : "");
 }
 
-/* "" of "/proc"; the caller frees. */
+/* Strips "/proc" from the path of a proc directory. The caller frees. */
 static char *root_of(const char *proc)
 {
 	size_t n = strlen(proc);
@@ -59,7 +59,7 @@ const char *obstacle_remedy_ptrace_scope(const char *proc)
 	return remedy_for(proc, "sudo, or sysctl kernel.yama.ptrace_scope=0", CONTAINER_PTRACE);
 }
 
-/* The caller, and the settings of the kernel, which are below the same root as /proc. */
+/* Reads the caller's status and the kernel settings, which are below the same root as /proc. */
 static void read_rights(const char *proc, struct task_status *ret_self, struct kernel_limits *ret_limits)
 {
 	_cleanup_(freep) char *root = root_of(proc);
@@ -121,7 +121,7 @@ void obstacle_for_feature(const char *proc, enum kernel_feature f, int result, s
 
 /* --- memory of a process */
 
-/* Files in /proc of a process that is not dumpable belong to root. */
+/* The files in /proc of a process that is not dumpable belong to root. */
 bool process_is_not_dumpable(const char *proc, const struct php_task *t)
 {
 	_cleanup_(freep) char *maps = xasprintf("%s/%d/maps", proc, (int)t->pid);
@@ -162,8 +162,8 @@ void obstacle_for_refusal(const char *proc, const struct php_task *t, int error,
 		set_closed(ret, proc, t, error);
 }
 
-/* Nothing is at that address; a caller without permission gets that error first. /proc/PID/mem would take the rights of a file, too,
- * which CAP_SYS_PTRACE does not give. */
+/* Reads an unmapped address: a caller without permission gets EPERM before EFAULT. Opening /proc/PID/mem would also
+ * require file permissions, which CAP_SYS_PTRACE does not grant. */
 int obstacle_for_memory(const char *proc, const struct php_task *t, struct obstacle *ret)
 {
 	char byte;
@@ -191,7 +191,8 @@ bool obstacle_for_pid_namespace(const char *proc, struct obstacle *ret)
 	snprintf(path, sizeof(path), "%s/self/status", proc);
 	if (io_read_file(path, &text, (size_t)1 << 16, NULL) < 0 || !text.size || !(p = strstr(text.data, "\nNSpid:")))
 		return false;
-	/* From the namespace of the mount to that of the process: one number if they are the same. */
+	/* The numbers go from the namespace of the mount to that of the process; there is only one if both are the
+	 * same. */
 	p += strlen("\nNSpid:");
 	p += strspn(p, "\t ");
 	p += strspn(p, "0123456789");
@@ -247,7 +248,7 @@ bool obstacle_for_hidepid(const char *proc, struct obstacle *ret)
 	    !option_value(options, "hidepid", mode, sizeof(mode)) || !strcmp(mode, "off") || !strcmp(mode, "0"))
 		return false;
 	read_rights(proc, &self, &limits);
-	/* Members of a group may see all, unless only those are shown that may be traced. */
+	/* Members of the group given by gid= see all processes, except with hidepid=ptraceable. */
 	by_group = strcmp(mode, "ptraceable") && strcmp(mode, "4");
 	option_value(options, "gid", group, sizeof(group));
 	if (task_has_capability(&self, CAP_SYS_PTRACE) || (by_group && task_is_member(&self, (gid_t)strtoul(group, NULL, 10))))

@@ -1,4 +1,4 @@
-/* php_binary.c: strings of PHP's own constants. */
+/* php_binary.c: finds known strings among PHP's constants. */
 #include "php_binary.h"
 
 #include "elf_file.h"
@@ -13,7 +13,7 @@
 
 /* --- builds */
 
-/* The length of "API20220829,NTS" or "API20220829,TS,debug" with its NUL behind it, else 0. */
+/* Returns the length of "API20220829,NTS" or "API20220829,TS,debug" if a NUL follows it, else 0. */
 static size_t build_length(const char *p, const char *end)
 {
 	const char *start = p;
@@ -50,12 +50,12 @@ char *php_build_find(const char *bytes, size_t n)
 
 struct constants {
 	const char *bytes, *end;
-	char *scan, *extensions;	/* the best so far */
+	char *scan, *extensions;	/* the best candidates so far */
 	unsigned scan_rank, extensions_rank;
 	char api[9];			/* "20220829" */
 };
 
-/* Whether these constants hold `text` as a string of its own. */
+/* Whether the constants contain `text` as a whole string. */
 static bool has(const struct constants *c, const char *text)
 {
 	size_t n = strlen(text) + 1;
@@ -66,7 +66,7 @@ static bool has(const struct constants *c, const char *text)
 	return false;
 }
 
-/* The end of a string, as linkers merge strings with equal ends, counts too. */
+/* Matches the end of a string as well, since linkers merge strings with equal ends. */
 static const char *after(const struct constants *c, const char *text)
 {
 	const char *p = memmem(c->bytes, (size_t)(c->end - c->bytes), text, strlen(text));
@@ -96,8 +96,8 @@ static void keep(char **best, unsigned *best_rank, unsigned rank, const char *s,
 	*best_rank = rank;
 }
 
-/* Directories of ini files are called conf.d (PHP's own images, Debian) or php.d (Fedora); those of extensions end with the
- * number of the API, or with modules. */
+/* Directories of ini files are called conf.d (PHP's own images, Debian) or php.d (Fedora); those of extensions end
+ * with the API's number, or with "modules". */
 static void check_path(struct constants *c, const char *s, size_t n)
 {
 	if (ends(s, n, "/conf.d") || ends(s, n, "/php.d") || ends(s, n, "/php-zts.d"))
@@ -120,7 +120,8 @@ static void check_paths(struct constants *c)
 	}
 }
 
-/* The value of one of configure's options, if they are there: Debian leaves them out. NULL if it was not given. */
+/* Returns the value of a configure option. NULL if it was not given, or if the options are missing, as in Debian's
+ * builds. */
 static char *configured(const struct constants *c, const char *option)
 {
 	const char *p = after(c, option);
@@ -131,7 +132,7 @@ static char *configured(const struct constants *c, const char *option)
 	return p && is_plain_path(p, n) ? xstrndup(p, n) : NULL;
 }
 
-/* php.ini lies above conf.d, beside php.d. */
+/* php.ini is one level above conf.d, but beside php.d. */
 static char *ini_of_scan(const struct constants *c, const char *scan)
 {
 	_cleanup_(freep) char *above = scan ? xstrndup(scan, (size_t)(strrchr(scan, '/') - scan)) : NULL;
@@ -149,7 +150,7 @@ static const char *sapi_of(const struct constants *c, const char *path)
 		return "cgi-fcgi";
 	if (has(c, "Command Line Interface"))
 		return "cli";
-	/* All others have Apache's name among their credits. */
+	/* The credits of other SAPIs mention Apache, too, so only this exact name counts. */
 	if (has(c, "apache2handler") || (strstr(path, "/modules/") && !strncmp(name, "libphp", 6)))
 		return "apache2handler";
 	if (has(c, "PHP Embedded Library") || !strncmp(name, "libphp", 6))

@@ -31,7 +31,7 @@ static void skip_line(struct reader *r)
 	r->line++;
 }
 
-/* Up to one of `stops` or the end of the line, without blanks at its ends. */
+/* Reads up to one of `stops` or the end of the line, and trims blanks. */
 static char *take_until(struct reader *r, const char *stops)
 {
 	const char *start, *stop;
@@ -45,7 +45,7 @@ static char *take_until(struct reader *r, const char *stops)
 	return xstrndup(start, (size_t)(stop - start));
 }
 
-/* In double quotes a backslash keeps the quote behind it; lines may end inside. */
+/* In double quotes a backslash escapes a quote; quoted text may span lines. */
 static char *take_quoted(struct reader *r, char quote)
 {
 	struct buf b;

@@ -33,7 +33,7 @@ static struct php_installation *known(struct php_installation_list *l, const str
 	return NULL;
 }
 
-/* Takes the file open as `fd`, which stays the caller's. */
+/* Adds the file open as `fd`, which stays the caller's. */
 static struct php_installation *add(struct php_installation_list *l, int fd, const char *path, const char *root, struct err *err)
 {
 	struct php_installation f = { 0 }, *same;
@@ -88,7 +88,7 @@ static void search_path(struct search *s)
 	}
 }
 
-/* mod_php and frankenphp have PHP in a library. A file that is gone is still open below /proc. */
+/* In mod_php and frankenphp PHP is in a library. A deleted file can still be opened below /proc. */
 static int open_of_task(const char *proc, const struct php_task *t, char **ret_path, char **ret_root)
 {
 	_cleanup_(freep) char *exe = xasprintf("%s/%d/exe", proc, (int)t->pid);

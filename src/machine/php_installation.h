@@ -1,4 +1,5 @@
-/* php_installation.h: each PHP of this machine: those installed where PHPs are installed, and those that run, in containers too. */
+/* php_installation.h: each PHP of this machine: installed ones in the usual locations, and running ones, also in
+ * containers. */
 #ifndef MACHINE_PHP_INSTALLATION_H
 #define MACHINE_PHP_INSTALLATION_H
 
@@ -8,10 +9,10 @@
 
 struct php_installation {
 	struct php_binary binary;
-	char *root;			/* directory that its paths are in: "/", or "/proc/1234/root" */
+	char *root;			/* root of its paths: "/", or "/proc/1234/root" */
 	pid_t pid;			/* a process that runs it, 0 if none does */
-	unsigned processes;		/* that run it */
-	bool deleted;			/* another file is in its place meanwhile, or none */
+	unsigned processes;		/* number of processes that run it */
+	bool deleted;			/* the file was deleted or replaced */
 	dev_t device;
 	ino_t inode;
 };
@@ -21,11 +22,11 @@ struct php_installation_list {
 	size_t count, capacity;
 };
 
-/* Looks below `root` ("/") in PATH and in the usual places, and at `tasks`, whose files are in `proc`. */
+/* Searches PATH and the usual locations below `root` ("/"), and the programs of `tasks`, whose files are in `proc`. */
 void php_installations_find(const char *root, const char *proc, const struct php_task *tasks, size_t task_count,
 		   struct php_installation_list *ret);
 
-/* Adds the PHP that a process runs. NULL if its file cannot be read or is no PHP, with the reason. */
+/* Adds the PHP that a process runs. NULL with the reason if its file cannot be read or is not PHP. */
 struct php_installation *php_installation_add_task(struct php_installation_list *l, const char *proc, const struct php_task *t, struct err *err);
 void php_installations_done(struct php_installation_list *l);
 

@@ -1,4 +1,5 @@
-/* php_processes.c: groups of php_tasks.h and idle_pools.h, each with its permissions along the path of a socket. */
+/* php_processes.c: groups processes of php_tasks.h and idle_pools.h, and checks permissions along the path of a
+ * socket. */
 #include "php_processes.h"
 
 #include "container.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-/* A process in a chroot or a container looks for the socket among other files. */
+/* Looks the socket up below the process's own root, which differs in a chroot or a container. */
 static void check_socket(struct php_group *g, const char *proc, const struct php_task *t, const char *path)
 {
 	_cleanup_(freep) char *own = t->pid ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup(t->root ? t->root : "/");

@@ -1,4 +1,4 @@
-/* php_setting_check.c: a row for each setting. */
+/* php_setting_check.c: one table row per setting. */
 #include "php_setting_check.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@ enum kind { WORDS, NUMBER, WHOLE, ZERO_OR_NUMBER, SWITCH, COMPAT, LABELS, SOCKET
 static const struct rule {
 	const char *name;
 	enum kind kind;
-	const char *unknown;		/* sentence about other words: "unknown mode" */
+	const char *unknown;		/* message about unknown words: "unknown mode" */
 	const char *words[4];
 	double min, max;
 	const char *use;
@@ -44,7 +44,7 @@ bool php_setting_number(const char *text, double *ret)
 {
 	char *end;
 
-	/* strtod reads also hexadecimal numbers, infinity and what stands behind blanks. */
+	/* Excludes hexadecimal numbers, infinity and leading blanks, which strtod would accept. */
 	if (!*text || text[strspn(text, "0123456789.eE+-")])
 		return false;
 	*ret = strtod(text, &end);
@@ -87,7 +87,7 @@ static const char *switch_problem(const struct rule *r, const char *value)
 	return php_setting_number(value, &v) && v != 0 ? NULL : "unknown value";
 }
 
-/* Puts the first part of a list that is wrong into `out`; false if none is. */
+/* Copies the first invalid part of a list to `out`; false if all are valid. */
 static bool wrong_name(const char *value, char *out, size_t size)
 {
 	static const char *const names[] = { "excimer", "tideways_xhprof", "xhprof", "uprofiler", NULL };

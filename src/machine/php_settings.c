@@ -1,4 +1,4 @@
-/* php_settings.c: settings from php.ini, the scan directories and the command line. */
+/* php_settings.c: collects settings from php.ini, the scan directories and the command line. */
 #include "php_settings.h"
 
 #include "mem.h"
@@ -55,7 +55,7 @@ static void add_line(const struct php_ini_line *l, void *data)
 		php_settings_add(f->settings, l->name, l->value, f->path, l->line);
 }
 
-/* False if there is no such file. */
+/* Returns false if the file does not exist. */
 static bool read_file(struct php_settings *s, const struct root_dir *root, const char *path)
 {
 	struct file f = { s, path };
@@ -73,7 +73,7 @@ static bool read_file(struct php_settings *s, const struct root_dir *root, const
 	return true;
 }
 
-/* php-SAPI.ini goes before php.ini. */
+/* php-SAPI.ini takes precedence over php.ini. */
 static bool read_main_of(struct php_settings *s, const struct root_dir *root, const char *directory, const char *sapi)
 {
 	_cleanup_(freep) char *of_sapi = xasprintf("%s/php-%s.ini", directory, sapi), *usual = xasprintf("%s/php.ini", directory);
@@ -116,7 +116,7 @@ static void scan(struct php_settings *s, const struct root_dir *root, const char
 	root_dir_names_done(&names);
 }
 
-/* PHP_INI_SCAN_DIR is a list in which an empty part stands for the directory that PHP was built with. */
+/* PHP_INI_SCAN_DIR is a list; an empty element means the directory that PHP was built with. */
 static void scan_all(struct php_settings *s, const struct root_dir *root, const struct php_binary *php, const char *list)
 {
 	for (const char *p = list ? list : ""; ; ) {
@@ -155,7 +155,7 @@ static void add_definition(struct php_settings *s, const char *text)
 	php_ini_parse(line, strlen(line), add_line, &f);
 }
 
-/* The words of options up to the script. php-fpm has a title instead, which begins without a dash. */
+/* Parses options up to the script's name. php-fpm has a title instead, which does not begin with a dash. */
 static void read_command(const char *command, size_t size, bool *ret_ignores, const char **ret_ini, struct php_settings *s)
 {
 	struct words w = { command, command + size };
@@ -231,7 +231,7 @@ const char *php_settings_get(const struct php_settings *s, const char *name, con
 	return found ? found->value : otherwise;
 }
 
-/* "/usr/lib/php/20220829/strobe.so" names "strobe". */
+/* Whether the file name is that of the extension: "/usr/lib/php/20220829/strobe.so" for "strobe". */
 static bool names_extension(const char *value, const char *name)
 {
 	const char *slash = strrchr(value, '/'), *last = slash ? slash + 1 : value;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FILE_MAX	((size_t)4 << 20)	/* the maps of a large process are some 100 KB */
+#define FILE_MAX	((size_t)4 << 20)	/* maps of a large process are about 100 KB */
 #define NAMES		16384			/* bytes of one entry of a user */
 
 static const char master[] = "php-fpm: master process", pool[] = "php-fpm: pool ";
@@ -66,7 +66,7 @@ static void put_name(struct php_task *t, const char *comm, const char *title)
 			snprintf(t->config, sizeof(t->config), "%.*s", (int)strcspn(config + 1, ")"), config + 1);
 	} else if (strncmp(title, pool, sizeof(pool) - 1) == 0) {
 		snprintf(t->pool, sizeof(t->pool), "%s", title + sizeof(pool) - 1);
-		/* The title fills the room of the old command line, with blanks on some systems. */
+		/* The title may be padded with blanks to the length of the old command line. */
 		for (size_t n = strlen(t->pool); n && t->pool[n - 1] == ' '; n--)
 			t->pool[n - 1] = '\0';
 		make_plain(t->pool);
@@ -83,13 +83,14 @@ static bool starts(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Apache runs without PHP, too. */
+/* Apache also runs without PHP. */
 static bool needs_proof(const char *name)
 {
 	return strcmp(name, "apache2") == 0 || strcmp(name, "httpd") == 0;
 }
 
-/* "php", "php8.2", "php82", "php-fpm8.2", "php-cgi", "php-fpm, pool www"; but not phpize, or a script such as php-wrapper. */
+/* Accepts "php", "php8.2", "php82", "php-fpm8.2", "php-cgi", "php-fpm, pool www"; but not phpize, or a script such as
+ * php-wrapper. */
 static bool is_php_name(const char *name)
 {
 	static const char *const kinds[] = { "-fpm", "-cgi", "-cli" };
@@ -194,7 +195,7 @@ static void read_service(const char *proc, const char *pid, struct php_task *t)
 
 /* --- all of it */
 
-/* Reads the cheap part, which decides whether the rest is wanted. */
+/* Reads the cheap facts, which decide whether the rest is needed. */
 static int read_names(const char *proc, const char *pid, struct php_task *t)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };

@@ -1,4 +1,4 @@
-/* root_dir.c: files, names and patterns by io_open_in_root. */
+/* root_dir.c: opens files and expands patterns with io_open_in_root. */
 #include "root_dir.h"
 
 #include "io.h"
@@ -37,7 +37,7 @@ int root_dir_open_at(const struct root_dir *r, const char *path, int flags)
 	_cleanup_(freep) char *whole = NULL;
 	int fd = io_open_in_root(r->fd, path, flags);
 
-	/* An old kernel, or a filter that does not know the call. */
+	/* An old kernel, or a seccomp filter that does not know the call. */
 	if (fd != -ENOSYS && fd != -EPERM)
 		return fd;
 	whole = xasprintf("%s/%s", r->path, path);
@@ -108,7 +108,7 @@ void root_dir_names_done(struct root_dir_names *n)
 	*n = (struct root_dir_names){ 0 };
 }
 
-/* `done` is the part of the path that is settled, `rest` begins with the next name of the pattern. */
+/* `done` is the part of the path that is resolved; `rest` begins with the pattern's next component. */
 static void glob_from(const struct root_dir *r, const char *done, const char *rest, unsigned depth,
 		      void (*found)(const char *path, void *data), void *data)
 {
@@ -136,7 +136,7 @@ static void glob_from(const struct root_dir *r, const char *done, const char *re
 
 void root_dir_glob(const struct root_dir *r, const char *pattern, void (*found)(const char *path, void *data), void *data)
 {
-	/* Leading directories without wildcards may be closed to listing, and need none. */
+	/* Leading directories without wildcards may be unreadable, and need no listing. */
 	const char *wild = strpbrk(pattern, "*?["), *slash = NULL;
 	_cleanup_(freep) char *fixed = NULL;
 	struct stat st;

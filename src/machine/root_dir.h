@@ -1,6 +1,7 @@
-/* root_dir.h: files below a root directory: "/", the root of a process in a container or a chroot, a directory of a test.
+/* root_dir.h: accesses files below a root directory: "/", the root of a process in a container or a chroot, or a
+ * test's directory.
  *
- * Paths are absolute within the root, and symbolic links in it stay in it (openat2, Linux 5.6; without it they are
+ * Paths are absolute within the root, and symbolic links do not escape it (openat2, Linux 5.6; without it they are
  * followed from our own root). Nothing blocks: pipes and devices are refused.
  */
 #ifndef MACHINE_ROOT_DIR_H
@@ -12,21 +13,22 @@
 
 struct root_dir {
 	int fd;
-	char *path;		/* "" for "/", else without a slash at its end */
+	char *path;		/* "" for "/", else without a trailing slash */
 };
 
 /* Returns 0 or -errno. */
 int root_dir_open(const char *directory, struct root_dir *ret);
 void root_dir_close(struct root_dir *r);
 
-/* A descriptor of the file at `path`, or -errno. `flags` as for open(2). */
+/* Opens the file at `path`; returns a descriptor or -errno. `flags` as for open(2). */
 int root_dir_open_at(const struct root_dir *r, const char *path, int flags);
 int root_dir_stat(const struct root_dir *r, const char *path, struct stat *ret);
 
 /* Appends the content of a regular file; -EINVAL if it is not one, -EFBIG above `limit` bytes. */
 int root_dir_read(const struct root_dir *r, const char *path, size_t limit, struct buf *out);
 
-/* The names in a directory that match `pattern` (fnmatch), sorted, at most ROOTED_NAMES; -errno if it cannot be read. */
+/* Lists the names in a directory that match `pattern` (fnmatch), sorted, at most ROOTED_NAMES; -errno if it cannot be
+ * read. */
 #define ROOTED_NAMES	1024
 struct root_dir_names {
 	char **items;
@@ -35,7 +37,8 @@ struct root_dir_names {
 int root_dir_list(const struct root_dir *r, const char *directory, const char *pattern, struct root_dir_names *ret);
 void root_dir_names_done(struct root_dir_names *n);
 
-/* The paths that match a pattern whose directories may hold wildcards, as glob(3) does: hands each to `found`. */
+/* Passes each path that matches a pattern to `found`, like glob(3); directories of the pattern may contain
+ * wildcards. */
 void root_dir_glob(const struct root_dir *r, const char *pattern, void (*found)(const char *path, void *data), void *data);
 
 #endif

@@ -1,4 +1,4 @@
-/* socket_access.c: checks the permissions of the directories and of the socket. */
+/* socket_access.c: checks the permissions of directories and of the socket. */
 #include "socket_access.h"
 
 #include "mem.h"
@@ -35,7 +35,7 @@ static void note(struct socket_access *ret, const struct root_dir *root, const s
 	ret->has_acl = fd >= 0 && getxattr(same, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Each directory on the way must let it through, and the socket must let it write. */
+/* Each directory on the way needs search permission, and the socket write permission. */
 void socket_access_check(const struct root_dir *root, const char *path, const struct task_status *who, struct socket_access *ret)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /* socket_access.h: checks whether a process could write to a socket, by the permissions along its path.
  *
- * By the nine bits of each mode. An access list may allow more, so a path with one is not certainly closed.
+ * Only the nine permission bits are checked. An access list may allow more, so a path with one may be open after all.
  */
 #ifndef MACHINE_SOCKET_ACCESS_H
 #define MACHINE_SOCKET_ACCESS_H

@@ -1,4 +1,4 @@
-/* socket_state.c: a SEQPACKET connection that sends nothing. */
+/* socket_state.c: opens a SEQPACKET connection and sends nothing. */
 #include "socket_state.h"
 
 #include "cleanup.h"
@@ -21,7 +21,7 @@ int socket_state(const char *path)
 	strcpy(address.sun_path, path);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return 0;
-	/* A file in its place refuses connections, too. */
+	/* A regular file at the path refuses connections as well. */
 	if (errno == ECONNREFUSED && stat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
 		return -ENOTSOCK;
 	return -errno;

@@ -1,4 +1,4 @@
-/* task_status.h: the credentials and restrictions of a process: its user, its groups, its capabilities, its system call filter. */
+/* task_status.h: credentials and restrictions of a process: user, groups, capabilities, system call filter. */
 #ifndef MACHINE_TASK_STATUS_H
 #define MACHINE_TASK_STATUS_H
 
@@ -9,7 +9,7 @@
 #define TASK_GROUPS	128
 
 struct task_status {
-	uid_t uid;			/* the effective ones, with which files are opened */
+	uid_t uid;			/* effective ids, with which files are opened */
 	gid_t gids[TASK_GROUPS];	/* the group of the process first, then the supplementary ones */
 	size_t gid_count;
 	uint64_t capabilities;		/* effective: 1 << CAP_… */
@@ -23,7 +23,8 @@ bool task_status_parse(const char *text, struct task_status *ret);
 /* Reads `proc`/`pid`/status; returns 0, -errno, or -EBADMSG. */
 int task_status_read(const char *proc, const char *pid, struct task_status *ret);
 
-/* Whether it has CAP_SYS_ADMIN, say; CAP_BPF and CAP_PERFMON are part of that one. */
+/* Whether the process has the capability, directly or as part of CAP_SYS_ADMIN, which includes CAP_BPF and
+ * CAP_PERFMON. */
 bool task_has_capability(const struct task_status *who, int capability);
 
 bool task_is_member(const struct task_status *who, gid_t gid);

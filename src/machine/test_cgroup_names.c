@@ -1,4 +1,4 @@
-/* test_cgroup_names.c: /proc/PID/cgroup as engines leave it. */
+/* test_cgroup_names.c: parses /proc/PID/cgroup as written by container engines. */
 #include "cgroup_names.h"
 
 #include "cleanup.h"
@@ -9,7 +9,7 @@
 #define UID	"1b2c3d4e-0001-4002-8003-a1b2c3d4e5f6"
 #define UID_	"1b2c3d4e_0001_4002_8003_a1b2c3d4e5f6"
 
-/* "container pod unit slice", with - for what is not known. */
+/* Returns "container pod unit slice", with - for missing names. */
 static const char *names_of(const char *text)
 {
 	static char said[400];
@@ -42,7 +42,7 @@ TEST(pods_of_kubernetes_are_known)
 	CHECK_STR(names_of("0::/kubepods/podb69b3bdb5a3dbeb0b69b3bdb5a3dbeb0/" ID "\n"), ID " b69b3bdb5a3dbeb0b69b3bdb5a3dbeb0 - -");
 	CHECK_STR(names_of("0::/system.slice/containerd.service/kubepods-pod" UID_ ".slice:cri-containerd:" ID "\n"),
 		  ID " " UID_ " containerd.service kubepods-pod" UID_ ".slice");
-	/* As seen from a cgroup namespace of its own, and in a container that holds a whole node. */
+	/* Seen from a cgroup namespace of its own, and inside a container that contains a whole node. */
 	CHECK_STR(names_of("0::/../../pod" UID "/" ID "\n"), ID " " UID " - -");
 	CHECK_STR(names_of("0::/docker/" OTHER "/kubelet/kubepods/pod" UID "/" ID "\n"), ID " " UID " - -");
 }

@@ -1,4 +1,4 @@
-/* test_container.c: the signs of a container, below a directory that is made here. */
+/* test_container.c: signs of a container in a temporary directory. */
 #include "container.h"
 
 #include "cleanup.h"

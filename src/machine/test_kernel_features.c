@@ -1,5 +1,5 @@
-/* test_kernel_features.c: switches, and type information as bytes. A real kernel's answers differ from machine to
- * machine. */
+/* test_kernel_features.c: tests switches, and parsing of type information; a real kernel's answers differ between
+ * machines. */
 #include "kernel_features.h"
 #include "task_status.h"
 

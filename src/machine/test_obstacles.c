@@ -1,4 +1,4 @@
-/* test_obstacles.c: each obstacle is named, with what mends it, in a /proc that is made here. */
+/* test_obstacles.c: checks that each obstacle is named with its remedy, in a temporary /proc. */
 #include "obstacles.h"
 
 #include "buf.h"
@@ -24,7 +24,7 @@ static void put(const char *name, const char *text)
 	CHECK(io_write_file(path, text, strlen(text), NULL) >= 0);
 }
 
-/* A machine, and who asks. */
+/* Creates a machine, and the status of the caller. */
 static void make(uint64_t capabilities, int seccomp, const char *lockdown, const char *paranoid, const char *ptrace)
 {
 	char text[256];
@@ -128,7 +128,7 @@ TEST(what_closes_memory_is_named)
 	CHECK_STR(of_memory(7).cause, "a system call filter (seccomp) or a security module forbids it");
 }
 
-/* Neither sudo nor setcap nor sysctl is of use there. */
+/* In such a container, sudo, setcap and sysctl are of no use. */
 TEST(remedies_in_a_container_without_systemd_are_those_of_containers)
 {
 	static const char ptrace[] = "run it on the host, or give the container --user 0 --cap-add SYS_PTRACE";
@@ -145,7 +145,7 @@ TEST(remedies_in_a_container_without_systemd_are_those_of_containers)
 	CHECK_STR(of_memory(7).remedy, ptrace);
 }
 
-/* As the user 7 of the group 7, from whom /proc is mounted so. */
+/* Runs as user 7, group 7, with /proc mounted with these options. */
 static struct obstacle of_hiding(uint64_t capabilities, const char *options)
 {
 	struct obstacle o;

@@ -86,7 +86,7 @@ TEST(users_of_pools_that_may_not_write_to_the_socket_are_found)
 	}
 	free(g);
 
-	/* By a group, and by nobody where the directory is closed. */
+	/* Allowed by group, and closed to everybody at the directory. */
 	CHECK(geteuid() != 0 || chown(path, 0, 60003) == 0);
 	n = php_processes_find(proc, path, &g);
 	for (size_t i = 0; i < n && geteuid() == 0; i++)
@@ -113,7 +113,7 @@ TEST(users_of_pools_that_may_not_write_to_the_socket_are_found)
 	free(path);
 }
 
-/* Pools with pm = ondemand have processes only while they serve. */
+/* Pools with pm = ondemand have processes only while they serve requests. */
 TEST(pools_without_a_process_are_found_in_the_configuration)
 {
 	static const char pools[] = "[global]\n[www]\nuser = 60001\ngroup = 60001\n[idle]\nuser = 60002\ngroup = 60003\npm = ondemand\n"

@@ -45,7 +45,7 @@ static void put(const char *path, const char *text)
 	CHECK(io_write_file(whole, text, strlen(text), NULL) >= 0);
 }
 
-/* As Debian's program has them, in an order of its own. */
+/* The constants of Debian's program, in another order. */
 static const char constants[] = "junk\0" "X-Powered-By: PHP/8.2.36\0" "API20220829,NTS\0" "Command Line Interface\0"
 				"/etc/php/8.2/cli\0" "/etc/php/8.2/cli/conf.d\0" "/usr/lib/php/20220829";
 
@@ -61,7 +61,7 @@ TEST(version_build_and_directories_are_read_from_a_program)
 	CHECK_STR(b.scan_directory, "/etc/php/8.2/cli/conf.d");
 	CHECK_STR(b.extension_directory, "/usr/lib/php/20220829");
 	php_binary_done(&b);
-	/* Whatever is missing, nothing behind the end is read: each beginning is a copy of its own. */
+	/* Parses every truncation in a buffer of its own size, so that sanitizers notice reads beyond the end. */
 	for (size_t n = 0; n < sizeof(constants); n++) {
 		char *copy = xmalloc(n + 1);
 
@@ -112,7 +112,7 @@ TEST(settings_hold_in_the_order_of_php_ini_scan_directory_and_command_line)
 	CHECK_INT(php_settings_extensions(&s, "opcache", &line), 1);
 	php_settings_done(&s);
 
-	/* php -n reads no file; another scan directory replaces or adds to the one built in. */
+	/* php -n reads no file; PHP_INI_SCAN_DIR replaces the built-in directory or adds to it. */
 	from = (struct php_settings_from){ .command = "php\0-n", .command_size = 7 };
 	php_settings_load(&root, &php, &from, &s);
 	CHECK_INT(s.count, 0);
@@ -195,8 +195,8 @@ TEST(links_stay_in_their_root)
 	end();
 }
 
-/* Opens the bytes as a file in memory, and reads all that is read of programs. Returns whether they are a whole one: sections
- * stand at the end. */
+/* Opens the bytes as a file in memory and runs all readers on it. Returns whether the file is complete: section
+ * headers are at its end. */
 static bool read_elf(const char *bytes, size_t n)
 {
 	_cleanup_(fd_closep) int fd = memfd_create("elf", MFD_CLOEXEC);
@@ -223,7 +223,7 @@ TEST(a_damaged_program_is_called_so_or_read_in_part)
 	CHECK(read_elf(own.data, own.size));
 	for (size_t n = 0; n < own.size; n += 1 + n / 8)
 		CHECK(!read_elf(own.data, n));
-	/* Each byte of the header, and of the section headers, which stand at the end. */
+	/* Changes each byte of the header, and of the section headers at the end. */
 	memcpy(&sections, own.data + offsetof(Elf64_Ehdr, e_shoff), sizeof(sections));
 	for (size_t i = 0; i < own.size; i = i + 1 == sizeof(Elf64_Ehdr) ? sections : i + 1) {
 		char before = own.data[i];

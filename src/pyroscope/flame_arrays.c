@@ -1,4 +1,5 @@
-/* flame_arrays.c: nodes from right to left, as Pyroscope walks, so that names get the same numbers; then each array is turned over. */
+/* flame_arrays.c: visits nodes from right to left, as Pyroscope does, so that names get the same numbers, then
+ * reverses each array. */
 #include "flame_arrays.h"
 
 #include "mem.h"
@@ -10,9 +11,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* A node of both trees that is yet to be placed. */
+/* A node of one or both trees that still has to be placed. */
 struct pending {
-	uint32_t node[2];		/* 0: this tree lacks it, or it is `other` */
+	uint32_t node[2];		/* 0: missing from this tree, or the node is `other` */
 	uint32_t level;
 	struct str name;
 	int64_t x[2], self[2], total[2];
@@ -38,7 +39,7 @@ static struct str name_of(const struct placing *p, unsigned side, uint32_t node)
 
 /* --- One node --- */
 
-/* The numbers of a node as they stand in its array, x not yet as a distance. */
+/* Appends a node to the array of its level; x is still absolute, not a distance. */
 static void place(struct placing *p, const struct pending *n)
 {
 	struct flame_arrays *f = p->f;
@@ -78,7 +79,7 @@ static void set_side(struct placing *p, struct pending *n, unsigned side, uint32
 	n->name = name_of(p, side, node);
 }
 
-/* The next child by name of either tree, which moves on; false at the end. */
+/* Takes the next child by name from either tree and advances `at`; false at the end. */
 static bool next_child(struct placing *p, uint32_t at[2], struct pending *ret)
 {
 	uint32_t take[2];
@@ -129,7 +130,7 @@ static void push_children(struct placing *p, const struct pending *n)
 
 /* --- All of it --- */
 
-/* From right to left to left to right, and each x to the distance from the end of its left neighbor. */
+/* Reverses a level to left to right, and turns each x into the distance from the end of its left neighbor. */
 static void turn_over(struct flame_level *l, unsigned sides)
 {
 	size_t width = 3 * sides + 1, n = l->count / width;
@@ -153,11 +154,11 @@ static void turn_over(struct flame_level *l, unsigned sides)
 	}
 }
 
-/* Nodes of both trees count once, with the larger of their totals. */
+/* A node that is in both trees counts once, with the larger of its totals. */
 static int64_t least_of_pairs(struct placing *p, uint32_t most)
 {
 	_cleanup_(freep) int64_t *totals = xmalloc(((size_t)p->trees[0]->count + p->trees[1]->count) * sizeof(*totals));
-	struct pending n = { .total = { INT64_MAX } };	/* the root, which is shown always */
+	struct pending n = { .total = { INT64_MAX } };	/* the maximum keeps the root shown */
 	size_t count = 0;
 
 	push(p, &n);

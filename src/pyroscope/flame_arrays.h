@@ -23,7 +23,7 @@ struct flame_arrays {
 	int64_t totals[2];
 };
 
-/* `right` is NULL unless two are compared. About `most` (above 0) nodes are shown. */
+/* `right` is NULL unless two trees are compared. About `most` (above 0) nodes are shown. */
 void flame_arrays_init(struct flame_arrays *f, const struct name_tree *left, const struct name_tree *right, uint32_t most);
 void flame_arrays_done(struct flame_arrays *f);
 

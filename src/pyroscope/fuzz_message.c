@@ -1,5 +1,5 @@
-/* fuzz_message.c: the first byte chooses a message; the rest is one in JSON, and one in bytes. An accepted message is
- * translated to JSON and back, and stays the same from there on. */
+/* fuzz_message.c: the first byte chooses a message; the rest is parsed both as JSON and as bytes. An accepted message
+ * must survive repeated conversion to JSON and back unchanged. */
 #include "messages.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* fuzz_selector.c: a selector, held against its own text; and the same text as a profile type and a time. */
+/* fuzz_selector.c: parses a selector and matches it against its own text, and parses that text as a profile type and
+ * a time. */
 #include "buf.h"
 #include "profile_type.h"
 #include "pyroscope_time.h"

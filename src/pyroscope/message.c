@@ -1,4 +1,4 @@
-/* message.c: validates bytes, and has the wire types and packed numbers of fields for JSON as well. */
+/* message.c: validates bytes; wire types and packed numbers are shared with JSON. */
 #include "message_private.h"
 
 #include "text.h"

@@ -1,4 +1,4 @@
-/* message_from_json.c: a tree of Jansson's, field by field of the table. */
+/* message_from_json.c: walks a tree of Jansson's by the table of fields. */
 #include "message_private.h"
 
 #include "mem.h"
@@ -45,7 +45,7 @@ static int get_integer(const struct message_field *f, json_t *value, uint64_t *r
 	return 0;
 }
 
-/* A name that is unknown is 0, the default: later versions of the protocol have more. */
+/* An unknown name becomes 0, the default: later versions of the protocol have more names. */
 static int get_enum(const struct message_field *f, json_t *value, uint64_t *ret, struct err *err)
 {
 	if (!json_is_string(value))
@@ -133,7 +133,7 @@ static int put_text(struct buf *out, const struct message_field *f, json_t *valu
 	return 0;
 }
 
-/* A zero in a list is an element like others. */
+/* Zeros are written in lists, where they are elements like others. */
 static int put_number(struct buf *out, const struct message_field *f, json_t *value, struct err *err)
 {
 	uint64_t number = 0;

@@ -7,13 +7,14 @@
 
 unsigned message_wire_type(enum message_kind k);
 
-/* Whether the field that was found holds several numbers; and the next one of these, doubles by their bits. */
+/* message_is_packed tells whether the field that was found holds several numbers; message_packed_next reads the next
+ * one (doubles as their bits). */
 bool message_is_packed(const struct message_field *f, const struct protobuf_field *found);
 bool message_packed_next(const struct message_field *f, struct protobuf_field *from, uint64_t *ret);
 
 #define MESSAGE_NAME_MAX 64u
 
-/* "max_nodes" as "maxNodes" */
+/* "max_nodes" becomes "maxNodes". */
 void message_json_name(const char *name, char ret[MESSAGE_NAME_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
-/* message_to_json.c: fields in the order of the table, since JSON wants the parts of a list beside each other and bytes may
- * have them anywhere. */
+/* message_to_json.c: writes fields in the order of the table, since JSON needs the elements of a list together and
+ * bytes may have them anywhere. */
 #include "message_private.h"
 
 #include "json.h"
@@ -79,7 +79,7 @@ static void put_number(struct json *j, const struct message_field *f, uint64_t v
 
 static int put_message(struct json *j, const struct message *m, struct protobuf in, struct err *err);
 
-/* One value; of packed numbers all. */
+/* Writes one value, or all values of a packed field. */
 static int put_value(struct json *j, const struct message_field *f, struct protobuf_field *found, struct err *err)
 {
 	uint64_t number;

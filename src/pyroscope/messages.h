@@ -33,7 +33,7 @@ enum { NAMES_NAMES = 1 };
 enum { SERIES_MATCHERS = 1, SERIES_LABEL_NAMES, SERIES_START, SERIES_END };
 enum { SERIES_LABELS_SET = 2 };
 
-/* The first four are the same in all requests for values, but for that of spans. */
+/* The first four are the same in all requests for values except that of spans. */
 enum { SELECT_TYPE = 1, SELECT_SELECTOR, SELECT_START, SELECT_END };
 enum { SELECT_SERIES_GROUP_BY = 5, SELECT_SERIES_STEP, SELECT_SERIES_AGGREGATION, SELECT_SERIES_STACKS, SELECT_SERIES_LIMIT,
        SELECT_SERIES_EXEMPLARS };

@@ -1,4 +1,4 @@
-/* name_tree.c: nodes of stacks become nodes by name from the root downwards, and only on demand. */
+/* name_tree.c: merges nodes of stacks by name from the root downwards, and only on demand. */
 #include "name_tree.h"
 
 #include "mem.h"
@@ -10,7 +10,7 @@
 
 /* --- Names --- */
 
-/* An empty name would be read as the root's. */
+/* Replaces an empty name, which clients would take for the root's. */
 static uint32_t add_name(struct name_tree *t, struct str s, struct buf *safe)
 {
 	if (text_is(s, PROFILE_PRUNED))
@@ -23,21 +23,21 @@ static uint32_t add_name(struct name_tree *t, struct str s, struct buf *safe)
 
 /* --- Nodes of the stacks --- */
 
-/* A tree that grows downwards. Node 0 of the values is the root, and no child of any. */
+/* A tree that is expanded downwards. Node 0 of the values is the root, and never a child. */
 struct growing {
 	struct name_tree *tree;
 	const struct stack_values *values;
 	struct buf safe;
-	uint32_t *names;		/* by frame; UINT32_MAX: not looked up yet */
-	uint32_t *found;		/* by name: the child of that name, while the children of one node are made; else 0 */
+	uint32_t *names;		/* by frame; UINT32_MAX: not interned yet */
+	uint32_t *found;		/* scratch of expand(), by name: the child with that name, or 0 */
 
 	/* By node of the values. */
 	int64_t *totals;
-	uint32_t *child, *next;		/* the first child, the next of the same parent; 0: none */
-	uint32_t *same;			/* the next one that is the same node of the tree; 0: none */
+	uint32_t *child, *next;		/* first child, next sibling; 0: none */
+	uint32_t *same;			/* the next one merged into the same node of the tree; 0: none */
 
 	/* By node of the tree. */
-	uint32_t *members;		/* the first node of the values that it stands for */
+	uint32_t *members;		/* the first node of the values that was merged into it */
 };
 
 static uint32_t name_of_frame(struct growing *g, uint32_t frame)
@@ -47,13 +47,13 @@ static uint32_t name_of_frame(struct growing *g, uint32_t frame)
 	return g->names[frame];
 }
 
-/* Memory that was freed is none that is held. */
+/* Negative values, which are freed memory, count as zero. */
 static int64_t above_zero(int64_t v)
 {
 	return v > 0 ? v : 0;
 }
 
-/* A child has a larger number than its parent. */
+/* Children have larger numbers than their parents, so one backward pass is enough. */
 static void add_totals(struct growing *g)
 {
 	const struct stack_values *v = g->values;
@@ -82,7 +82,7 @@ static int compare_names(const void *a, const void *b, void *data)
 	return text_compare(name_of(data, *(const uint32_t *)a), name_of(data, *(const uint32_t *)b));
 }
 
-/* Adds a node of the values to the child of that name of the node whose children are being made. */
+/* Merges a node of the values into the child named `name` of the node that is being expanded. */
 static void add_member(struct growing *g, uint32_t node, uint32_t name)
 {
 	struct name_tree *t = g->tree;
@@ -99,7 +99,7 @@ static void add_member(struct growing *g, uint32_t node, uint32_t name)
 	saturating_add(&t->nodes[at].total, g->totals[node]);
 }
 
-/* Links the nodes from `first` on, in the order of their names, as children of one. */
+/* Sorts the nodes from `first` on by name and links them as siblings. */
 static void link_children(struct growing *g, uint32_t parent, uint32_t first)
 {
 	struct name_tree *t = g->tree;
@@ -117,7 +117,8 @@ static void link_children(struct growing *g, uint32_t parent, uint32_t first)
 		t->nodes[list[i]].next = i + 1 < n ? list[i + 1] : 0;
 }
 
-/* Makes the children of a node, with their totals; those without a value are left out, as clients would place them below a neighbor. */
+/* Creates the children of a node with their totals. Children without a value are omitted, since clients would draw
+ * them below a neighbor. */
 static void expand(struct growing *g, uint32_t at)
 {
 	uint32_t first = g->tree->count, member = g->members[at];
@@ -133,16 +134,17 @@ static void expand(struct growing *g, uint32_t at)
 
 /* --- The largest nodes first --- */
 
-#define NO_NODE UINT32_MAX		/* on a side that lacks the node */
+#define NO_NODE UINT32_MAX		/* this side lacks the node */
 
-/* A node of one tree, or the same one of two that are compared; as large as the larger of its sides. */
+/* A node of one tree, or the matching nodes of two trees that are compared. It is as large as the larger of its
+ * sides. */
 struct pair {
 	uint32_t node[2];
 	int64_t total;
 };
 
 struct queue {
-	struct pair *items;		/* a binary heap: none is larger than the one at (its place - 1) / 2 */
+	struct pair *items;		/* a max-heap by total: the parent of i is (i - 1) / 2 */
 	size_t count, capacity;
 };
 
@@ -214,8 +216,8 @@ static void put_children(struct queue *q, const struct name_tree *const trees[2]
 	}
 }
 
-/* No node is larger than its parent, so the `most` largest ones, and those that are as large as the last of them, are all found below
- * others of them. */
+/* Nodes are never larger than their parents, so best-first search finds the `most` largest ones, and those tied with
+ * the last of them. */
 static void grow_largest(struct growing *const g[2], struct pair from, uint32_t most)
 {
 	const struct name_tree *trees[2] = { g[0]->tree, g[1] ? g[1]->tree : NULL };
@@ -235,17 +237,17 @@ static void grow_largest(struct growing *const g[2], struct pair from, uint32_t 
 	free(q.items);
 }
 
-/* All nodes, without a queue. */
+/* Expands all nodes, without a queue. */
 static void grow_whole(struct growing *g, uint32_t from)
 {
 	for (uint32_t i = from; i < g->tree->count; i++)
-		if (g->tree->nodes[i].total)	/* others are beside the call site */
+		if (g->tree->nodes[i].total)	/* zero: beside the call site */
 			expand(g, i);
 }
 
 /* --- The call site --- */
 
-/* Leaves of the children of a node only the one of that name; returns it, or 0. */
+/* Removes all children of a node except the one of that name. Returns it, or 0 if there is none. */
 static uint32_t keep_child(struct name_tree *t, uint32_t at, const char *name)
 {
 	uint32_t kept = t->nodes[at].child;
@@ -258,7 +260,8 @@ static uint32_t keep_child(struct name_tree *t, uint32_t at, const char *name)
 	return kept;
 }
 
-/* The node below which everything is inside, which those above lead to and get their values from; 0 if there is none. */
+/* Expands the tree along the call site only, gives all nodes on the way the total of the last one, and returns that;
+ * 0 if the call site does not occur. */
 static uint32_t enter_call_site(struct growing *g, const char *const *call_site, size_t depth)
 {
 	struct name_tree *t = g->tree;
@@ -280,7 +283,7 @@ static uint32_t enter_call_site(struct growing *g, const char *const *call_site,
 	return at;
 }
 
-/* The node to grow from; NO_NODE if there is none. */
+/* Returns the node to grow from, or NO_NODE if there is none. */
 static uint32_t begin_tree(struct growing *g, const char *const *call_site, size_t depth)
 {
 	uint32_t at;
@@ -291,7 +294,7 @@ static uint32_t begin_tree(struct growing *g, const char *const *call_site, size
 	return at || !depth ? at : NO_NODE;
 }
 
-/* Returns where to grow from, NO_NODE where there is nothing. */
+/* Returns the node to grow from, or NO_NODE if there are no values. */
 static uint32_t growing_init(struct growing *g, struct name_tree *t, const struct name_tree_source *of)
 {
 	const struct stack_values *v = of->values;

@@ -1,4 +1,4 @@
-/* pattern.c: a tree of the expression, a machine of it whose states are all followed at once (Thompson 1968). */
+/* pattern.c: parses an expression into a tree and simulates its NFA, following all states at once (Thompson 1968). */
 #include "pattern.h"
 
 #include "arena.h"
@@ -11,10 +11,10 @@
 
 #define NONE	UINT32_MAX
 #define FOREVER	UINT32_MAX
-#define REPEATS	1000u			/* as RE2 has it */
+#define REPEATS	1000u			/* same limit as RE2 */
 
 struct set {
-	uint32_t bits[8];		/* set of bytes */
+	uint32_t bits[8];		/* a set of bytes */
 };
 
 struct node {
@@ -33,7 +33,7 @@ struct state {
 struct pattern {
 	struct state *states;
 	size_t count, capacity;
-	size_t parts;			/* that were built, with those that take no state */
+	size_t parts;			/* parts built so far, including those without a state that takes a byte */
 	uint32_t start;
 };
 
@@ -66,7 +66,7 @@ static void set_add_range(struct set *s, unsigned from, unsigned to, bool fold)
 	}
 }
 
-/* The opposite among ASCII. */
+/* Complements the set within ASCII. */
 static void set_invert(struct set *s)
 {
 	for (unsigned i = 0; i < 4; i++)
@@ -115,7 +115,7 @@ static struct node *repeat_node(struct parser *p, struct node *a, uint32_t min, 
 	return n;
 }
 
-/* A code point whose first byte is of the set, with the bytes that continue it. */
+/* A code point whose first byte is in the set, followed by its continuation bytes. */
 static struct node *code_point_node(struct parser *p, struct set *s)
 {
 	struct set rest = { 0 };
@@ -125,7 +125,7 @@ static struct node *code_point_node(struct parser *p, struct set *s)
 	return node_new(p, SEQUENCE, set_node(p, s), repeat_node(p, set_node(p, &rest), 0, FOREVER));
 }
 
-/* One character as it stands, of one byte or more. */
+/* A literal character, of one byte or more. */
 static struct node *literal(struct parser *p, const char *text, size_t n)
 {
 	struct node *all = NULL;
@@ -177,7 +177,8 @@ static bool add_class(char letter, struct set *ret)
 	return true;
 }
 
-/* The byte that stands behind a backslash; -1 if that is no escape of one. p is moved behind it. */
+/* Returns the byte that an escape stands for, with p after the backslash and moved behind the escape; -1 if it is not
+ * an escape of a byte. */
 static int escaped_byte(struct parser *p)
 {
 	static const char letters[] = "tnrfva", bytes[] = "\t\n\r\f\v\a";
@@ -338,7 +339,7 @@ static struct node *parse_escape(struct parser *p)
 	return literal(p, &(char){ (char)byte }, 1);
 }
 
-/* "{2,5}"; a brace that is none of a count is a character. */
+/* Parses "{2,5}"; a brace that does not begin a count is a literal. */
 static bool parse_count(const char *text, uint32_t *ret_min, uint32_t *ret_max, size_t *ret_size)
 {
 	char *end;
@@ -440,7 +441,7 @@ static struct node *parse_either(struct parser *p)
 
 /* --- The machine --- */
 
-/* NONE when there would be too many, which all callers hand up. */
+/* Returns NONE if there are too many states; all callers pass that up. */
 static uint32_t state_new(struct pattern *m, int kind, uint32_t next, uint32_t other)
 {
 	if (m->count == PATTERN_STATES)
@@ -474,7 +475,8 @@ static uint32_t build_repeat(struct pattern *m, const struct node *n, uint32_t n
 	return at;
 }
 
-/* The state where it begins, if `next` is the state after it. Sequences lean to the left and may be as long as the pattern. */
+/* Returns the first state of the part, given the state `next` that follows it. Sequences lean to the left and may be
+ * as long as the pattern, hence the loop. */
 static uint32_t build(struct pattern *m, const struct node *n, uint32_t next)
 {
 	uint32_t at, other;
@@ -578,8 +580,8 @@ struct pattern *pattern_free(struct pattern *p)
 
 struct run {
 	const struct pattern *m;
-	uint32_t *now, *next, *waiting;		/* states that take a byte; those that are yet to be followed */
-	uint32_t *seen;				/* by state: the step in which it was added */
+	uint32_t *now, *next, *waiting;		/* active states that take a byte; states still to be followed */
+	uint32_t *seen;				/* by state: the last step in which it was added */
 	size_t now_count, next_count;
 	uint32_t step;
 	bool accepts;				/* at the end of the value */
@@ -590,7 +592,7 @@ static bool is_of_word(unsigned byte)
 	return byte < 0x80 && (isalnum((int)byte) || byte == '_');
 }
 
-/* Between these bytes, of which that beyond either end is 0. */
+/* Whether an assertion holds between two bytes; beyond either end of the value the byte is 0. */
 static bool passes(int kind, unsigned before, unsigned after)
 {
 	switch (kind) {
@@ -651,7 +653,7 @@ bool pattern_matches(const struct pattern *m, const char *value)
 	struct run r = { .m = m, .now = memory, .next = memory + m->count, .seen = memory + 2 * m->count,
 			 .waiting = memory + 3 * m->count, .step = 1 };
 
-	/* A state is put among those that wait by at most two others, and each of these is followed once. */
+	/* A state is put on the waiting list by at most two others, and each of these is followed once. */
 	follow(&r, m->start, 0, (unsigned char)*value);
 	for (const char *p = value; *p && r.next_count; p++)
 		advance(&r, (unsigned char)*p, (unsigned char)p[1]);

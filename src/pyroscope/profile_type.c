@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Wall time with the period of CPU time is how Pyroscope keeps it when it comes from samples. */
+/* Wall time with a period of CPU time is what Pyroscope itself stores for sampled wall time. */
 static const struct known {
 	const char *column, *clock;	/* NULL: any */
-	struct profile_type type;	/* without a unit: that of the column */
+	struct profile_type type;	/* without a unit: the column's unit is used */
 } known[] = {
 	{ "wall_ns", NULL, { "wall", "wall", "nanoseconds", "cpu", "nanoseconds" } },
 	{ "cpu_ns", NULL, { "process_cpu", "cpu", "nanoseconds", "cpu", "nanoseconds" } },
@@ -22,7 +22,7 @@ static const struct known {
 
 #define RUN "run"
 
-/* A colon would end the part. */
+/* Replaces colons, which would end the part. */
 static void set_part(char to[64], const char *from, const char *ending)
 {
 	size_t n = strlen(from), e = strlen(ending);

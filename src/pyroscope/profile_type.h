@@ -3,7 +3,7 @@
  *	process_cpu:cpu:nanoseconds:cpu:nanoseconds
  *	name:sample type:sample unit:period type:period unit
  *
- * Grafana draws types that it knows by lists of its own, so the columns of samples have the names that these lists have.
+ * Grafana has built-in lists of the types that it can draw, so columns of samples use the names on these lists.
  */
 #ifndef PYROSCOPE_PROFILE_TYPE_H
 #define PYROSCOPE_PROFILE_TYPE_H
@@ -18,10 +18,11 @@ struct profile_type {
 
 #define PROFILE_TYPE_ID		(5 * 64u)
 
-/* The type of a column in samples or a run; `clock` is "wall", "cpu", or NULL if it is neither or not known. */
+/* Returns the type of a column of samples or of a run; `clock` is "wall", "cpu", or NULL if neither applies. */
 void profile_type_of(const char *column, const char *unit, const char *clock, struct profile_type *ret);
 
-/* The type of a column of runs as a whole, "run:wall:nanoseconds::": samples and runs of the same requests must not add up. */
+/* Returns the type of a column of whole runs, "run:wall:nanoseconds::": samples and runs of the same requests must
+ * not add up. */
 void profile_type_of_run(const char *column, const char *unit, struct profile_type *ret);
 bool profile_type_is_run(const struct profile_type *t);
 
@@ -30,8 +31,8 @@ int profile_type_parse(const char *id, struct profile_type *ret, struct err *err
 void profile_type_id(const struct profile_type *t, char ret[PROFILE_TYPE_ID]);
 bool profile_type_is(const struct profile_type *a, const struct profile_type *b);
 
-/* One of its parts by the name of the label that holds it: "__profile_type__", "__name__" …; NULL for other labels. `id` is
- * room for the first. */
+/* Returns one part by the name of its label: "__profile_type__", "__name__" …; NULL for other labels. `id` is a
+ * buffer for the first of them. */
 const char *profile_type_label(const struct profile_type *t, const char *label, char id[PROFILE_TYPE_ID]);
 
 #endif

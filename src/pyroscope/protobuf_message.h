@@ -1,4 +1,4 @@
-/* protobuf_message.h: messages of Protocol Buffers as tables of fields, so that bytes and JSON come from one place.
+/* protobuf_message.h: messages of Protocol Buffers as tables of fields, which drive both the binary encoding and JSON.
  *
  * The bytes are the form that programs here read and write (protobuf.h); JSON is translated from and to them by the
  * rules of https://protobuf.dev/programming-guides/json: names in lowerCamelCase, integers of 64 bits as strings, bytes in
@@ -17,7 +17,7 @@ enum message_kind {
 
 struct message_field {
 	uint32_t number;
-	const char *name;			/* as in the .proto text; the one of JSON is made of it */
+	const char *name;			/* as in the .proto file; the name in JSON is derived from it */
 	enum message_kind kind;
 	bool repeated;
 	const struct message *of;		/* for MESSAGE_OF */
@@ -31,18 +31,18 @@ struct message {
 	size_t count;
 };
 
-/* The field of that number; NULL if the table lacks it. */
+/* Returns the field with that number; NULL if the table lacks it. */
 const struct message_field *message_field_of(const struct message *m, uint32_t number);
 
-/* Appends the message in JSON; what the table lacks is left out. -EINVAL if the bytes are malformed. */
+/* Appends the message as JSON, without fields that the table lacks. -EINVAL if the bytes are malformed. */
 int message_to_json(const struct message *m, const void *bytes, size_t n, struct buf *out, struct err *err);
 
-/* Appends the message that the text of an object stands for. Names may also be those of the .proto text, integers
- * numbers or strings, enums names or numbers; null is absent, unknown fields are ignored. -EINVAL with a sentence that
+/* Appends the message that a JSON object represents. Names may also be those of the .proto file, integers numbers or
+ * strings, enums names or numbers; null counts as absent, unknown fields are ignored. -EINVAL with a sentence that
  * names the field. */
 int message_from_json(const struct message *m, const char *text, size_t n, struct buf *out, struct err *err);
 
-/* Whether the bytes are such a message as far as the table knows its fields: types fit, nothing is cut off, and strings
+/* Checks that the bytes are such a message, for the fields in the table: types fit, nothing is truncated, and strings
  * are UTF-8. -EINVAL with a sentence. */
 int message_check(const struct message *m, const void *bytes, size_t n, struct err *err);
 

@@ -1,4 +1,4 @@
-/* pyroscope_time.c: numbers by how many digits they have, and times before now. */
+/* pyroscope_time.c: tells units of numbers by their digits, and parses times before now. */
 #include "pyroscope_time.h"
 
 #include "clock.h"
@@ -13,7 +13,7 @@ static int refuse(const char *text, struct err *err)
 	return err_set(err, -EINVAL, "'%.60s' is not a time; give now-1h, 20261121 or a number of seconds since 1970", text);
 }
 
-/* The beginning of that day; false if there is none. */
+/* Parses a day and returns its beginning; false if it does not exist. */
 static bool parse_day(const char *text, int64_t *ret_ns)
 {
 	char day[11];

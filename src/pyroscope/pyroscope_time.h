@@ -1,4 +1,4 @@
-/* pyroscope_time.h: times as Pyroscope's older addresses have them. */
+/* pyroscope_time.h: parses times in the forms of Pyroscope's older API. */
 #ifndef PYROSCOPE_TIME_H
 #define PYROSCOPE_TIME_H
 

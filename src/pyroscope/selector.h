@@ -1,6 +1,6 @@
-/* selector.h: selectors of series, as PromQL has them: {service_name="shop", host!~"test.*"}.
+/* selector.h: selectors of series, in PromQL's syntax: {service_name="shop", host!~"test.*"}.
  *
- *	selector	name, { matcher, … }, both, or nothing, which is all
+ *	selector	name, { matcher, … }, both, or nothing, which selects all
  *	matcher		label = "text" | label != "text" | label =~ "pattern" | label !~ "pattern"
  *	label		a name, or any text in quotes
  *	text		"…" or '…' with the escapes of Go, or `…` as it stands
@@ -21,7 +21,7 @@ struct pattern;
 
 struct matcher {
 	const char *label, *value;
-	struct pattern *pattern;	/* NULL: it is compared with the value */
+	struct pattern *pattern;	/* NULL: the value is compared literally */
 	bool negated;
 };
 

@@ -1,4 +1,4 @@
-/* test_flame_arrays.c: arrays as Pyroscope makes them, and the tree that clients make of them. */
+/* test_flame_arrays.c: compares arrays with Pyroscope's, and rebuilds the tree as clients do. */
 #include "flame_arrays.h"
 #include "protobuf.h"
 #include "test.h"
@@ -149,7 +149,8 @@ TEST(a_call_site_keeps_the_stacks_that_begin_with_it)
 	profile_free(p);
 }
 
-/* As Grafana's data source does: a node goes to the first one of the level above that holds where it begins. */
+/* Mirrors Grafana's data source: the parent of a node is the first one of the level above whose range contains its
+ * start. */
 static void rebuild(const struct flame_arrays *f, struct buf *out)
 {
 	static struct { int64_t from, to; char path[400]; } above[4000], here[4000];
@@ -202,7 +203,7 @@ static void sort_lines(struct buf *b)
 	free(copy);
 }
 
-/* Functions of the same name in two files, values that are often the same, and some below zero. */
+/* Has functions of the same name in two files, many equal values, and some below zero. */
 static struct profile *any_profile(void)
 {
 	struct profile *p = profile_new();

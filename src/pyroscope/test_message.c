@@ -1,4 +1,4 @@
-/* test_message.c: bytes and JSON of the same message, and what is wrong with either. */
+/* test_message.c: bytes and JSON of the same message, and errors in either. */
 #include "messages.h"
 #include "protobuf.h"
 #include "test.h"
@@ -93,7 +93,7 @@ static int check_bytes(const struct message *m, const void *bytes, size_t n)
 	return message_check(m, bytes, n, NULL);
 }
 
-/* The answer that Pyroscope gives for four stacks, as it was recorded. */
+/* Pyroscope's recorded answer for four stacks. */
 static const uint8_t recorded[] = {
 	0x0a, 0x44, 0x0a, 0x05, 't', 'o', 't', 'a', 'l', 0x0a, 0x04, 'm', 'a', 'i', 'n', 0x0a, 0x06, 'r', 'e', 'n', 'd', 'e',
 	'r', 0x0a, 0x05, 'q', 'u', 'e', 'r', 'y', 0x12, 0x06, 0x0a, 0x04, 0, 12, 0, 0, 0x12, 0x06, 0x0a, 0x04, 0, 12, 1, 1,
@@ -119,8 +119,8 @@ TEST(damaged_bytes_are_refused)
 {
 	CHECK_INT(check_bytes(&message_series_request, "\x0a\x02{}", 4), 0);
 	CHECK_INT(check_bytes(&message_series_request, "\x0a\x02{", 3), -EINVAL);	/* cut off */
-	CHECK_INT(check_bytes(&message_series_request, "\x08\x01", 2), -EINVAL);	/* a number where a string is */
-	CHECK_INT(check_bytes(&message_series_request, "\x0a\x01\xff", 3), -EINVAL);	/* no UTF-8 */
+	CHECK_INT(check_bytes(&message_series_request, "\x08\x01", 2), -EINVAL);	/* a number, not a string */
+	CHECK_INT(check_bytes(&message_series_request, "\x0a\x01\xff", 3), -EINVAL);	/* not UTF-8 */
 	CHECK_INT(check_bytes(&message_series_request, "\xfa\x01\x01x", 4), 0);		/* an unknown field */
 }
 

@@ -1,4 +1,4 @@
-/* test_pattern.c: tests which texts match, and which patterns are refused. */
+/* test_pattern.c: tests matching, and patterns that are refused. */
 #include "pattern.h"
 #include "test.h"
 
@@ -85,7 +85,7 @@ TEST(a_search_is_refused_in_the_words_that_were_given)
 	CHECK_STR(err.text, "the regular expression 'a(' has a ( without its ) at character 2");
 }
 
-/* A machine that goes back would take 2^30 steps for this. */
+/* A backtracking matcher would take 2^30 steps. */
 TEST(no_pattern_takes_long)
 {
 	char value[2001];

@@ -1,4 +1,4 @@
-/* test_time.c: times as Pyroscope's older addresses have them. */
+/* test_time.c: times in the forms of Pyroscope's older API. */
 #include "clock.h"
 #include "pyroscope_time.h"
 #include "test.h"

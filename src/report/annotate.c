@@ -1,4 +1,4 @@
-/* annotate.c: two lists side by side, the lines of the source and those with values. */
+/* annotate.c: merges two lists: the lines of the source, and the lines with values. */
 
 #include "annotate.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #define TAB_WIDTH	8u
-#define LINE_SHOWN	1000u		/* code points of a line that is not cut to a terminal's width */
-#define COLUMNS		5u		/* two shares, two values, the number of the line */
+#define LINE_SHOWN	1000u		/* code points shown of a line if there is no terminal's width */
+#define COLUMNS		5u		/* two shares, two values, the line number */
 
 /* --- Values of lines --- */
 
@@ -25,7 +25,7 @@ static int by_line(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* The values of stacks with such a frame. */
+/* Sums the values of stacks that contain one of the frames. */
 static int64_t total_of(const struct profile *p, uint32_t column, const bool *of)
 {
 	_cleanup_(freep) bool *inside = xcalloc(p->node_count, sizeof(*inside));
@@ -164,7 +164,7 @@ static void fill_grid(struct grid *g, const struct profile *p, uint32_t column, 
 	}
 }
 
-/* Tabs as wide as an editor has them: text_put_plain would make one blank of each. */
+/* Expands tabs as an editor does; text_put_plain would turn each into one space. */
 static void expand_tabs(struct str s, struct buf *out)
 {
 	size_t column = 0;
@@ -239,7 +239,7 @@ static void put_table(const struct profile *p, const struct annotate_lines *l, c
 	fill_grid(&g, p, o->column, l, w);
 	room = grid_room(&g, o->width);
 	grid_put(&g, 0, out);
-	out->size -= 2;			/* the blanks before a text, which headings lack */
+	out->size -= 2;			/* headings have no text, so no blanks before it */
 	buf_putc(out, '\n');
 	for (size_t row = 1; annotate_next(&w, &line); row++) {
 		if (line.after_gap && s->text.p)

@@ -5,17 +5,17 @@
 #include "report.h"
 #include "source_text.h"
 
-/* The values of a line in one column: self, including callees without source (PHP's own functions, native code), and with all
- * functions that it called. A stack that contains the line several times counts once in its total. */
+/* Values of a line in one column. `self` includes callees without source (PHP's own functions, native code); `total`
+ * includes all callees. A stack that contains the line several times counts once in the total. */
 struct annotate_line {
 	uint32_t line;
 	int64_t self, total;
 };
 
 struct annotate_lines {
-	struct annotate_line *list;	/* ascending, those with values */
+	struct annotate_line *list;	/* lines with values, ascending */
 	size_t count;
-	int64_t self, total, whole;	/* sums of all of them, and of the profile */
+	int64_t self, total, whole;	/* sums over all lines; `whole` is the profile's */
 };
 
 /* `lines` is a result of report_lines(); `of` selects its frames. */
@@ -25,8 +25,8 @@ void annotate_lines_done(struct annotate_lines *l);
 struct annotate_options {
 	uint32_t column;
 	struct str file, function;	/* for headings; .n 0: the whole file */
-	uint32_t start;			/* the function's first line, 0 unknown */
-	long context;			/* lines around those with values; below 0 all */
+	uint32_t start;			/* the function's first line; 0: unknown */
+	long context;			/* lines shown around those with values; negative: all */
 	bool json, color;
 	size_t width;			/* columns of the terminal; 0 is no limit */
 };
@@ -45,14 +45,14 @@ struct annotate_walk {
 struct annotate_shown {
 	uint32_t number;
 	const struct annotate_line *took;	/* NULL: nothing */
-	struct str text;			/* .p NULL: the source has no such line */
+	struct str text;			/* .p is NULL if the source has no such line */
 	bool after_gap;
 };
 
 /* Walks the lines around those with values, and around `start` (0: none); `context` as in the options. */
 struct annotate_walk annotate_walk_of(const struct annotate_lines *l, struct str source, long context, uint32_t start);
 
-/* The next line that is shown; false after the last one. Lines beyond the end of the source come after it. */
+/* Returns the next line to show; false after the last one. Lines beyond the end of the source come last. */
 bool annotate_next(struct annotate_walk *w, struct annotate_shown *ret);
 
 /* --- All of them --- */

@@ -1,4 +1,4 @@
-/* at_most_json.h: lists the rows whose total is only an upper limit (report.h), as the page and the API send them. */
+/* at_most_json.h: lists the rows whose total is only an upper limit (report.h), in the page's and the API's format. */
 #ifndef REPORT_AT_MOST_JSON_H
 #define REPORT_AT_MOST_JSON_H
 

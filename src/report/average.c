@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The merged tree, without values so far, and the sums of value × weight by column and node. */
+/* The merged tree, still without values, and the sums of value × weight by column and node. */
 struct averaging {
 	struct profile *all;
 	wide_int *sums[PROFILE_COLUMNS];
@@ -40,7 +40,7 @@ static void add_sums(struct averaging *a, const struct profile *p, const uint32_
 	}
 }
 
-/* The root comes first. */
+/* Groups nodes by function; the root comes first. */
 static void sort_by_function(struct averaging *a)
 {
 	const struct profile *p = a->all;
@@ -57,8 +57,7 @@ static void sort_by_function(struct averaging *a)
 		a->order[next[p->node_frames[n]]++] = n;
 }
 
-/* The rounding error of a node is carried to the next node of its function, so that the sums of functions are right,
- * too. */
+/* Rounding errors of a node are carried to the next node of its function, so that sums per function stay exact. */
 static void divide(struct averaging *a, uint32_t column, wide_int by)
 {
 	wide_int sum = 0, given = 0;
@@ -67,7 +66,7 @@ static void divide(struct averaging *a, uint32_t column, wide_int by)
 		uint32_t n = a->order[i];
 		wide_int share;
 
-		/* Rounding must not make values appear that were not measured. */
+		/* Rounding must not create values where nothing was measured. */
 		sum += a->sums[column][n];
 		if (!a->sums[column][n])
 			continue;
@@ -79,7 +78,7 @@ static void divide(struct averaging *a, uint32_t column, wide_int by)
 
 /* --- Columns --- */
 
-/* Values above that stay whole: their rounding is negligible, and sums over calls fit. */
+/* Sums above this stay whole: rounding is negligible, and sums over calls fit. */
 #define PARTS_MAX 1e9
 
 static bool is_count(const struct profile_column *c)
@@ -87,7 +86,7 @@ static bool is_count(const struct profile_column *c)
 	return !strcmp(c->unit, "count") || !strcmp(c->unit, PROFILE_MILLIONTHS);
 }
 
-/* Whether a function has a part of a call in the average of two runs, one of which it was called in. */
+/* Whether averages of this column can be fractions, as when one of two runs called a function. */
 static bool has_parts(const struct profile_column *column, const struct profile *const *profiles, size_t count)
 {
 	double all = 0;
@@ -105,7 +104,7 @@ static bool has_parts(const struct profile_column *column, const struct profile 
 	return all <= PARTS_MAX;
 }
 
-/* A run without a column says nothing about its average. */
+/* A run that lacks a column contributes nothing to its average, so the column must be in all runs. */
 static bool all_have(const char *column, const struct profile *const *profiles, const uint64_t *weights, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -114,7 +113,8 @@ static bool all_have(const char *column, const struct profile *const *profiles, 
 	return true;
 }
 
-/* Columns that some lack, by name; 0 if there is no common one, since then all columns stay. */
+/* Lists the columns that some profiles lack, by name; returns 0 if none is common to all, since then all columns
+ * stay. */
 static uint32_t find_unmeasured(const struct profile *const *profiles, const uint64_t *weights, size_t count,
 				const char *ret_without[PROFILE_COLUMNS])
 {

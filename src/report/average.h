@@ -1,4 +1,4 @@
-/* average.h: common to both halves of report_average: sums of value × weight, and their quotients. */
+/* average.h: shared by both parts of report_average: sums of value × weight, and their quotients. */
 #ifndef REPORT_AVERAGE_H
 #define REPORT_AVERAGE_H
 
@@ -12,14 +12,14 @@ static inline wide_int average_divide(wide_int sum, wide_int by)
 	return sum < 0 ? -((-sum + by / 2) / by) : (sum + by / 2) / by;
 }
 
-/* The units of the average per unit of the profile's column: averages have fractions of counts. */
+/* The number of units of the average per unit of the profile's column: averages of counts can be fractions. */
 static inline int64_t average_factor(const struct profile *all, uint32_t column, const struct profile *p, uint32_t c)
 {
 	return profile_scale(all, column) / profile_scale(p, c);
 }
 
-/* Gives `all`, which has the columns of all of them and their average tree, its edges where one of them has edges. `by`
- * is the sum of weights. */
+/* Adds average edges to `all`, which has the merged columns and the average tree, if any profile has edges. `by` is
+ * the sum of weights. */
 void average_edges(struct profile *all, const struct profile *const *profiles, const uint64_t *weights, size_t count,
 		   wide_int by);
 

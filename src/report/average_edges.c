@@ -10,7 +10,7 @@ struct sums {
 	wide_int (*nodes)[PROFILE_COLUMNS], (*pairs)[PROFILE_COLUMNS];
 };
 
-/* One of the profiles: its edges, and where its frames and columns are in `all`. */
+/* One of the profiles: its edges, and the indices of its frames and columns in `all`. */
 struct part {
 	const struct edges *edges;
 	struct edges *made;		/* NULL if they are the profile's own */
@@ -85,7 +85,7 @@ static void divide(struct profile *all, const struct sums *s, uint32_t column, w
 		all->edges->pairs[i].value[column] = (int64_t)average_divide(s->pairs[i][column], by);
 }
 
-/* First all nodes and pairs, so that their number is known, then their sums. */
+/* Adds all nodes and pairs first, so that their number is known, then their sums. */
 static void average(struct profile *all, struct part *parts, const uint64_t *weights, size_t count, wide_int by)
 {
 	struct sums s;

@@ -15,7 +15,7 @@ static void next(struct csv *c)
 	c->started = true;
 }
 
-/* Quotes the text from `start` on, and doubles its quotes. */
+/* Quotes the text from `start` on, doubling quotes in it. */
 static void quote(struct buf *b, size_t start)
 {
 	size_t n = b->size - start;

@@ -1,4 +1,4 @@
-/* diff_report.c: adds up a difference by function, and sorts by change. */
+/* diff_report.c: sums a difference by function, and sorts by change. */
 
 #include "diff_report.h"
 
@@ -28,7 +28,7 @@ static double base_of(const struct diff_report *r)
 	return measured > 0 ? measured : r->after > 0 ? (double)r->after : 1;
 }
 
-/* `exact` is `before` without rounding. */
+/* `exact` is `before` before rounding. */
 static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int64_t after, double exact)
 {
 	double base = r->base, delta = (double)after - exact;
@@ -43,8 +43,8 @@ static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int
 	};
 }
 
-/* Nodes were rounded along the tree, which moves fractions from one function to another. Truncation on request
- * stays. */
+/* Rounding along the tree moves fractions between functions, so the exact value is scaled here. Truncation stays if
+ * it was requested. */
 static int64_t before_of(const struct diff *d, int64_t before, int64_t measured)
 {
 	return d->truncated ? before : profile_scaled(&d->scaling, measured);

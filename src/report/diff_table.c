@@ -32,7 +32,7 @@ static void put_spaces(struct buf *out, size_t n)
 		buf_putc(out, ' ');
 }
 
-/* Right-aligned; `cell` is emptied. */
+/* Appends the cell right-aligned, and empties it. */
 static void put_cell(struct buf *out, struct buf *cell, size_t width)
 {
 	size_t n = text_columns((struct str){ cell->data, cell->size });
@@ -123,7 +123,7 @@ static struct widths measure(const struct diff_report *r, size_t count)
 
 static void put_name(const struct diff_report *r, const struct diff_row *row, const struct widths *w, struct buf *out)
 {
-	/* A total of memory may be 0; a scaled value may be less than one. */
+	/* A total of memory may be 0, and a scaled value less than one. */
 	bool was = row->total.before_percent != 0 || row->self.before_percent != 0, is = row->total.after || row->self.after;
 	const char *mark = !was ? " (new)" : !is ? " (gone)" : "";
 	struct str name = profile_name(r->diff->profile, row->frame);
@@ -138,7 +138,7 @@ static void put_name(const struct diff_report *r, const struct diff_row *row, co
 	buf_puts(out, mark);
 }
 
-/* Orange is more and blue is less, as in the picture. */
+/* Orange means more, blue less, as in the picture. */
 static void put_change(const struct diff_report *r, const struct diff_cell *c, struct buf *cell, struct buf *out)
 {
 	bool color = r->options->color && c->changed;

@@ -8,17 +8,17 @@
 
 #include <string.h>
 
-/* The owner of a node's own values, by the stack above it. A frame number, or: */
+/* Identifies the edge that gets a node's own values, by the stack above: a frame number, or one of these: */
 #define OUTSIDE	UINT32_MAX		/* the function is not on the stack */
-#define ITSELF	(UINT32_MAX - 1)	/* the function is the leaf */
-#define ROOT	(UINT32_MAX - 2)	/* nothing called it */
+#define ITSELF	(UINT32_MAX - 1)	/* the function itself is the leaf */
+#define ROOT	(UINT32_MAX - 2)	/* the function has no caller */
 
 static uint32_t caller_of(const struct profile *p, uint32_t node)
 {
 	return p->parents[node] == PROFILE_ROOT ? ROOT : p->node_frames[p->parents[node]];
 }
 
-/* By node, from those of its parent, which has the smaller number. */
+/* Computed by node from its parent, which has a smaller number. */
 static uint32_t *belongings(const struct profile *p, const bool *of, enum report_direction direction)
 {
 	uint32_t *to = xcalloc(p->node_count, sizeof(*to));
@@ -36,10 +36,10 @@ static uint32_t *belongings(const struct profile *p, const bool *of, enum report
 	return to;
 }
 
-/* Edges as they are found. */
+/* Collects edges. */
 struct gathering {
 	struct report_edges *e;
-	uint32_t *place;		/* by frame, and one more for the root: number of the edge + 1 */
+	uint32_t *place;		/* index of the edge + 1, by frame and one more for the root */
 	uint32_t frame_count;
 	size_t capacity;
 };
@@ -56,7 +56,7 @@ static struct report_edge *edge(struct gathering *g, uint32_t frame)
 	return &g->e->edges[*place - 1];
 }
 
-/* All columns that do not count calls. */
+/* Adds all columns except counts of calls. */
 static void add_values(int64_t *sums, const struct profile *p, uint32_t node)
 {
 	for (uint32_t c = 0; c < p->column_count; c++)
@@ -77,7 +77,7 @@ static void gather_values(struct gathering *g, const struct profile *p, const bo
 	}
 }
 
-/* Each call belongs to one edge, recursive ones included. */
+/* Adds each call to one edge, recursive calls included. */
 static void gather_calls(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction,
 			 uint32_t calls)
 {
@@ -112,15 +112,16 @@ static void gather_again(struct report_edges *e, const struct profile *p, const 
 
 /* --- Profiles with edges --- */
 
-/* The function among the nodes. Frames of one name are several functions, whose levels cannot be combined. */
+/* The nodes of the selected function. If several functions share the name, their recursion levels cannot be
+ * combined. */
 struct selection {
 	const struct profile *p;
 	const struct edges *e;
 	bool *is;			/* by node */
-	bool *again, *second;		/* by node: a call of it is below another one, below the outermost only */
-	bool *leads_back;		/* by node: its subtree may be below another call of the function */
-	uint32_t *circle;		/* by node; NULL where levels tell */
-	bool several, once;		/* several functions; the outermost level is once */
+	bool *again, *second;		/* by node: a call of it is inside another one; inside the outermost one only */
+	bool *leads_back;		/* by node: its subtree may be inside another call of the function */
+	uint32_t *circle;		/* by node: group of mutually recursive functions; NULL if levels suffice */
+	bool several, once;		/* several functions are selected; the outermost level is called once */
 };
 
 static uint32_t least_level(const struct edges *e, uint32_t frame)
@@ -179,7 +180,7 @@ static void add_pair(const struct selection *a, int64_t *sums, const struct edge
 			saturating_add(&sums[c], pair->value[c]);
 }
 
-/* Calls belong to one edge, recursive ones included. Returns whether there are any. */
+/* Whether the pair has calls, which belong to one edge even if recursive. */
 static bool has_calls(const struct selection *a, const struct edges_pair *pair)
 {
 	for (uint32_t c = 0; c < a->p->column_count; c++)
@@ -195,7 +196,7 @@ static void add_calls(const struct selection *a, int64_t *sums, const struct edg
 			saturating_add(&sums[c], pair->value[c]);
 }
 
-/* Whether a call may come from below another call of the function. */
+/* Whether this call may be inside another call of the function. */
 static bool may_be_inner(const struct selection *a, const struct edges_pair *pair, bool total_at_most)
 {
 	if (a->several)
@@ -247,7 +248,8 @@ static void gather_callees(struct gathering *g, const struct selection *a)
 	}
 }
 
-/* The values of calls of the second level are all below a second call; if that may be within itself, no more is known. */
+/* Adds the values of second-level calls, all of which are inside a second call. If those may nest further, the sum is
+ * only a limit. */
 static void gather_inner(struct report_edges *r, const struct selection *a)
 {
 	for (uint32_t i = 0; i < a->e->pair_count; i++) {
@@ -274,7 +276,8 @@ static void subtract(int64_t *values, const int64_t *less, uint32_t columns)
 		values[c] = saturating_difference(values[c], less[c]);
 }
 
-/* Callees and self add up to the total: the rest is for undetermined ones, exactly if there is only one. */
+/* Callees and self add up to the total, so the remainder belongs to edges that are only limits: exactly if there is
+ * one. */
 static void share_rest(struct report_edges *r, const struct profile *p)
 {
 	struct report_edge *last = NULL;

@@ -17,7 +17,7 @@ struct side {
 	const bool *of;
 	bool callees;
 	struct report_edges e;
-	uint32_t columns[PROFILE_COLUMNS];	/* shown; "calls" too if there is any */
+	uint32_t columns[PROFILE_COLUMNS];	/* columns shown, "calls" too if there are any */
 	size_t column_count;
 	size_t shown;				/* edges */
 	int64_t whole;
@@ -78,7 +78,7 @@ static void put_amount_and_share(struct buf *out, const struct side *s, int64_t 
 	buf_puts(out, "%)");
 }
 
-/* "Cart::total  /srv/Cart.php:88", and below its own values. */
+/* Appends "Cart::total /srv/Cart.php:88", and its own values below. */
 static void put_function(struct buf *out, const struct side *s)
 {
 	uint32_t c = s->o->column, calls = profile_find_column(s->p, "calls");
@@ -135,7 +135,7 @@ static void put_values(struct grid *g, const struct side *s, const int64_t *valu
 	}
 }
 
-/* "calls" has no self: those of a function by itself are an edge. */
+/* "calls" has no self value: calls of the function by itself are an edge. */
 static void put_itself(struct grid *g, const struct side *s)
 {
 	int64_t values[PROFILE_COLUMNS];

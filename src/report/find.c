@@ -1,4 +1,4 @@
-/* find.c: finds the function that the user means. */
+/* find.c: finds a function by name, part of a name, or pattern. */
 
 #include "report.h"
 
@@ -10,9 +10,9 @@
 #include <regex.h>
 #include <string.h>
 
-#define NAMED 4			/* names listed in a sentence */
+#define NAMED 4			/* names listed in an error */
 #define NAME_SHOWN 80		/* code points of each */
-#define COMPARED 50000		/* names searched for the nearest */
+#define COMPARED 50000		/* names compared to find the nearest */
 
 static bool equal(struct str a, struct str b)
 {
@@ -95,7 +95,7 @@ static size_t match(const struct profile *p, relation is, struct str text, bool 
 	return count;
 }
 
-/* The distinct names of the frames in `of`, most total first where known. The caller frees. */
+/* Returns the distinct names of the frames in `of`, largest total first if known. The caller frees. */
 static uint32_t *distinct(const struct profile *p, const bool *of, size_t *ret_count)
 {
 	uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));
@@ -150,7 +150,7 @@ static const char *last_part(const char *name)
 	return part;
 }
 
-/* The frame with the nearest name, or UINT32_MAX. Strings of a profile have a NUL behind them. */
+/* Returns the frame with the nearest name, or UINT32_MAX. Strings of a profile are NUL-terminated. */
 static uint32_t nearest(const struct profile *p, const char *text, bool parts)
 {
 	size_t count;

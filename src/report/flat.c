@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Opens a frame on the way down. Only its outermost call counts, for its total holds those of the inner ones. */
+/* Enters a frame on the way down. Only the outermost call counts, since its total includes the inner ones. */
 static void enter(struct flat_row *rows, uint32_t *open, uint32_t frame, int64_t total)
 {
 	if (open[frame]++ == 0)
@@ -51,7 +51,7 @@ static int compare(const void *a, const void *b, void *data)
 	return profile_compare_frames(o->p, x->frame, y->frame);
 }
 
-/* Frames that only the estimated tree has, such as "[folded]", are no functions. */
+/* Frames that exist only in the estimated tree, such as "[folded]", are not functions. */
 static size_t add_edges(struct flat_row *rows, const struct profile *p, uint32_t column)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
@@ -65,7 +65,7 @@ static size_t add_edges(struct flat_row *rows, const struct profile *p, uint32_t
 	return count;
 }
 
-/* Frames in no stack, such as the mangled names of functions, are no functions either. */
+/* Frames without stacks, such as mangled names of functions, are not functions either. */
 static size_t add_tree(struct flat_row *rows, const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *totals = profile_totals(p, column);
@@ -105,7 +105,7 @@ int64_t report_sum(const struct profile *p, uint32_t column)
 	return edges_total(p, column);
 }
 
-/* Functions only, since edges have no more. */
+/* Edges have sums by function only, so only those can be examined. */
 static int64_t below_zero(const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *self = NULL;

@@ -32,7 +32,7 @@ static void put_spaces(struct buf *out, size_t n)
 		buf_putc(out, ' ');
 }
 
-/* Right-aligned in `width` columns; the cell is emptied. */
+/* Appends the cell right-aligned in `width` columns, and empties it. */
 static void put_aligned(struct buf *out, struct buf *cell, size_t width)
 {
 	size_t n = code_points(cell);
@@ -52,7 +52,7 @@ static void put_cell(struct buf *out, int64_t v, bool at_most, const char *unit,
 	put_aligned(out, &cell, width);
 }
 
-/* At most `width` code points of the text, the end of it if that matters more; 0 is no limit. */
+/* Appends at most `width` code points of the text (0: no limit); `keep_end` keeps its end. */
 static size_t put_text(struct buf *out, struct str s, size_t width, bool keep_end)
 {
 	size_t n = text_columns(s);
@@ -90,7 +90,7 @@ struct widths {
 	size_t value, name, place;
 };
 
-/* Only a minus or a mark makes a part wider than the whole. */
+/* A part can only be wider than the whole by a minus or a mark. */
 static void measure_marked(struct widths *w, int64_t v, bool at_most, const char *unit)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -104,7 +104,7 @@ static void measure_marked(struct widths *w, int64_t v, bool at_most, const char
 		w->value = code_points(&b);
 }
 
-/* The widths that these rows need, then those that there is room for. */
+/* Computes the widths that these rows need, then limits them to the terminal. */
 static struct widths measure(const struct profile *p, const struct report_options *o, const struct flat_row *rows,
 			     size_t count, const char *unit, int64_t whole)
 {
@@ -182,7 +182,7 @@ static void put_row(struct buf *out, const struct profile *p, const struct repor
 	buf_putc(out, '\n');
 }
 
-/* The sum of self of rows [from, count), below the column of shares. */
+/* Appends the sum of self of rows [from, count), below the column of shares. */
 static void put_sum(struct buf *out, int64_t sum, const struct widths *w, const char *unit, int64_t whole)
 {
 	put_share(out, share(sum, whole), false, 6);

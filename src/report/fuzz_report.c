@@ -68,7 +68,7 @@ static int64_t sum(const struct report_edges *e)
 	return all;
 }
 
-/* Then they may exceed the whole. */
+/* If so, edges may exceed the whole. */
 static bool has_limits(const struct report_edges *e)
 {
 	bool any = e->total_at_most;
@@ -91,7 +91,7 @@ static void check_edges(const struct profile *p, const bool *of)
 	report_edges_done(&out);
 }
 
-/* UTF-8, and no control characters but the ends of lines. */
+/* Must be UTF-8 without control characters except line ends. */
 static void check_text(const struct buf *b, bool csv)
 {
 	for (const char *at = b->data, *end = at + b->size; at < end;) {

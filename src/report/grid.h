@@ -12,26 +12,26 @@
 struct grid {
 	size_t columns, cells;
 	struct buf text;		/* all cells, one after another */
-	size_t *ends, capacity;		/* end of each in it */
+	size_t *ends, capacity;		/* end offset of each in `text` */
 	size_t widths[GRID_COLUMNS];
 };
 
-/* Cells come row by row, the headings first. */
+/* Cells are added row by row, the headings first. */
 void grid_init(struct grid *g, size_t columns);
 void grid_done(struct grid *g);
 void grid_text(struct grid *g, const char *text);
 void grid_value(struct grid *g, int64_t v, const char *unit);
 void grid_share(struct grid *g, int64_t part, int64_t whole);	/* per cent with one decimal */
 
-void grid_at_most(struct grid *g, bool at_most);	/* whether the next cell is an upper limit: "≤12.3" */
+void grid_at_most(struct grid *g, bool at_most);	/* marks the next cell as an upper limit: "≤12.3" */
 
-/* Appends the cells of a row, two spaces behind each. */
+/* Appends the cells of a row, each followed by two spaces. */
 void grid_put(const struct grid *g, size_t row, struct buf *out);
 
-/* The room for the name on a terminal of `width` columns; 0 is no limit. */
+/* Returns the room for the name on a terminal of `width` columns; 0: no limit. */
 size_t grid_room(const struct grid *g, size_t width);
 
-/* A function and its file:line, as far as there is room. */
+/* Appends a function and its file:line, if there is room. */
 void grid_put_name(struct buf *out, const struct profile *p, uint32_t frame, size_t width, bool color);
 
 #endif

@@ -1,8 +1,8 @@
-/* group.c: the same stacks by file, class, namespace or package, and only some of the stacks.
+/* group.c: groups stacks by file, class, namespace or package, and filters them.
  *
- * Each makes a profile of the same kind, so all tables and pictures work for it, and recursion within a class counts
- * once, as that of a function does. Edges are grouped, too; but they have no stacks, so a selection of stacks comes
- * from the estimated tree. */
+ * Each result is a profile of the same kind, so all tables and pictures work with it; recursion within a class counts
+ * once, like that of a function. Edges are grouped, too; but they have no stacks, so a selection of stacks comes from
+ * the estimated tree. */
 
 #include "report.h"
 
@@ -75,7 +75,7 @@ static size_t last_scope(struct str s)
 	return at;
 }
 
-/* An anonymous class is called "Its\Parent@anonymous", NUL, and the path where it stands. */
+/* Anonymous classes are called "Its\Parent@anonymous", NUL, and the path of the file. */
 static struct str class_of(struct str name)
 {
 	struct str s = without_closure(name);
@@ -97,7 +97,7 @@ static struct str namespace_of(struct str name)
 	return (struct str){ s.p, slash ? (size_t)(slash - s.p) : 0 };
 }
 
-/* vendor/name of ".../vendor/vendor/name/...", the last of them; empty if it is no such path. */
+/* Returns vendor/name of ".../vendor/vendor/name/..." (the last match), or an empty string. */
 static struct str vendor_package(struct str path)
 {
 	static const char mark[] = "/vendor/";
@@ -116,7 +116,8 @@ static struct str vendor_package(struct str path)
 	return found;
 }
 
-/* "plugins/shop" of ".../wp-content/plugins/shop/...": a plugin or a theme of WordPress, empty if it is neither. */
+/* Returns "plugins/shop" of ".../wp-content/plugins/shop/..." for a plugin or theme of WordPress, or an empty
+ * string. */
 static struct str wordpress_package(struct str path)
 {
 	static const char *const folders[] = { "/wp-content/plugins/", "/wp-content/mu-plugins/", "/wp-content/themes/" };
@@ -143,7 +144,7 @@ static struct str base_name(struct str path)
 	return slash ? (struct str){ slash + 1, (size_t)(path.p + path.n - slash - 1) } : path;
 }
 
-/* A library or program instead of a script, by its name or directory. */
+/* Whether the file is a library or program, not a script, judged by its name or directory. */
 static bool is_module(struct str file)
 {
 	static const char *const places[] = { "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/",
@@ -164,7 +165,7 @@ static bool is_kernel(struct str name, struct str file)
 	return text_ends(name, "_[k]") || text_starts(file, "[kernel") || text_starts(file, "[guest.kernel");
 }
 
-/* "Symfony\Component" of "Symfony\Component\Console\Helper". */
+/* Returns "Symfony\Component" of "Symfony\Component\Console\Helper". */
 static struct str two_parts(struct str namespace)
 {
 	const char *first = memchr(namespace.p, '\\', namespace.n), *second;
@@ -229,7 +230,7 @@ void report_group_name(const struct profile *p, uint32_t frame, enum report_by b
 	}
 }
 
-/* Several functions become one group, whose levels do not follow from theirs. */
+/* A group merges several functions, so its recursion levels do not follow from theirs. */
 static void group_edges(struct profile *r, const struct profile *p, const uint32_t *frames)
 {
 	uint32_t columns[PROFILE_COLUMNS];
@@ -264,7 +265,7 @@ static struct profile *group_frames(const struct profile *p, enum report_by by)
 	return r;
 }
 
-/* Composer's own files stand beside the packages: .../vendor/composer/ClassLoader.php. */
+/* Composer's own files are beside the packages: .../vendor/composer/ClassLoader.php. */
 static bool is_composer(struct str file)
 {
 	static const char folder[] = "/vendor/composer/";
@@ -299,8 +300,8 @@ static bool has_values(const struct profile *p, uint32_t node)
 	return false;
 }
 
-/* Time that stacks took before they came to a function of one's own, or without coming to one, is a function of its own, so that rows and boxes
- * are all that there was. */
+/* Values of stacks before they reach own code, or that never reach it, go to a function of its own, so that rows and
+ * boxes still add up. */
 static uint32_t other_code(struct profile *r)
 {
 	static const char name[] = "[other code]";
@@ -337,7 +338,7 @@ struct profile *report_group(const struct profile *p, enum report_by by)
 	return group_frames(lines ? lines : p, by);
 }
 
-/* By node: whether its own values stay. */
+/* Computes by node whether its own values are kept. */
 static bool *select_nodes(const struct profile *p, const bool *focus, const bool *ignore)
 {
 	_cleanup_(freep) bool *out = xcalloc(p->node_count, sizeof(*out));
@@ -378,7 +379,7 @@ struct profile *report_filter_nodes(const struct profile *p, const bool *focus, 
 	_cleanup_(freep) bool *calls = xcalloc(p->node_count, sizeof(*calls));
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
 
-	/* A node without values of its own is only part of the stacks above it: it goes with the last of them. */
+	/* A node that has callees but no values of its own is needed only if one of them is. */
 	for (uint32_t n = p->node_count - 1; n > 0; n--) {
 		needed[n] = needed[n] || (keep[n] && (!calls[n] || has_values(p, n)));
 		calls[p->parents[n]] = true;

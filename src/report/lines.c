@@ -1,4 +1,4 @@
-/* lines.c: the same stacks by executed line.
+/* lines.c: regroups stacks by executed line.
  *
  * PHP's own functions and native code have no source to show: their values belong to the line that called them.
  * Callers of the first line, such as C code before main, stay unchanged. */
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A function of PHP or Perl whose line is not known has a definition. */
+/* A function of PHP or Perl with an unknown line still has a definition. */
 static bool belongs_to_caller(const struct profile *p, uint32_t node, const bool *in_source)
 {
 	return !profile_line(p, node) && !p->frames[p->node_frames[node]].line && in_source[p->parents[node]];

@@ -4,7 +4,7 @@
 
 #include "profile.h"
 
-/* An empty profile with everything of `p` but its frames and nodes. */
+/* Returns an empty profile with everything of `p` except frames and nodes. */
 static inline struct profile *same_kind(const struct profile *p)
 {
 	struct profile *r = profile_new();

@@ -1,4 +1,4 @@
-/* test_diff_report.c: the table of a difference adds up, whatever is compared and however it is scaled. */
+/* test_diff_report.c: checks that tables of differences add up, whatever is compared and however it is scaled. */
 
 #include "diff_report.h"
 
@@ -77,7 +77,7 @@ TEST(what_grew_is_a_function_with_its_callees_or_everything)
 	uint32_t frame;
 	double change;
 
-	/* A callee moved into its caller: the caller did not grow, and what else grew did by 10 of 100. */
+	/* A callee moved into its caller: the caller did not grow; the other growth is 10 of 100. */
 	set(a, "caller", "callee", 50);
 	set(a, "other", "", 30);
 	set(a, "rest", "", 20);

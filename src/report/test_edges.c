@@ -17,7 +17,7 @@ static void edges_to(const struct profile *p, char letter, enum report_direction
 	report_edges(p, of, direction, 0, ret);
 }
 
-/* The value of the edge to `letter`, '-' is the root; INT64_MIN if there is none. */
+/* Returns the value of the edge to `letter` ('-': the root); INT64_MIN if there is none. */
 static int64_t value_of(const struct profile *p, const struct report_edges *e, char letter, uint32_t column)
 {
 	for (size_t i = 0; i < e->count; i++) {
@@ -120,7 +120,7 @@ TEST(each_call_is_of_one_edge_and_recursive_ones_are_shown)
 	CHECK_INT(value_of(p, &out, 'x', calls), 6);
 }
 
-/* Calls of both sides of a comparison are counted per edge, as those of one profile are. */
+/* Calls on both sides of a comparison are counted per edge, as in a single profile. */
 TEST(calls_of_a_comparison_are_those_of_its_sides)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -178,7 +178,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Few functions and deep stacks, so that there is recursion of every kind. */
+/* Few functions and deep stacks give all kinds of recursion. */
 static void grow(struct profile *p, uint32_t seed)
 {
 	uint32_t state = seed;
@@ -254,7 +254,7 @@ TEST(the_table_shows_the_function_and_both_sides)
 			    "     20.0  20.0       20  [itself]\n");
 }
 
-/* --- The same of edges --- */
+/* --- The same with edges --- */
 
 static const struct edges_options all = { .column = UINT32_MAX };
 
@@ -276,7 +276,7 @@ static struct profile *any_tree(uint32_t nodes, uint32_t functions)
 	return p;
 }
 
-/* The same values, or one that is marked and no less. */
+/* Values must be equal, or marked as a limit and not less. */
 static unsigned check_side(const struct profile *p, const struct report_edges *tree, const struct report_edges *e)
 {
 	unsigned exact = 0;
@@ -307,7 +307,7 @@ static unsigned check_side(const struct profile *p, const struct report_edges *t
 	return exact;
 }
 
-/* As a file without levels has it. */
+/* Removes levels, as in files that have none. */
 static void lose_levels(struct profile *p)
 {
 	uint32_t frames[26], columns[] = { 0, 1 };
@@ -344,7 +344,7 @@ TEST(edges_say_what_the_tree_says_or_that_it_is_a_limit)
 	CHECK(exact > 1000);
 }
 
-/* Frames of one name in two files are asked for together. */
+/* Frames with one name in two files are queried together. */
 TEST(several_functions_of_one_name_have_limits_that_hold)
 {
 	for (int i = 0; i < 300; i++) {
@@ -360,7 +360,7 @@ TEST(several_functions_of_one_name_have_limits_that_hold)
 	}
 }
 
-/* a and b call each other down to s, which takes all: s has it, and no other name has. */
+/* a and b call each other down to s, which takes all the time: s gets it, and no other name. */
 TEST(mutual_recursion_down_to_one_function_is_that_function)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -370,7 +370,7 @@ TEST(mutual_recursion_down_to_one_function_is_that_function)
 	add(p, "mababs", "wall_ns", 200);
 	add(p, "mbabas", "wall_ns", 200);
 	p->edges = edges_of(p, &all);
-	p->node_count = 1;		/* whatever the tree says */
+	p->node_count = 1;		/* regardless of the tree */
 	rows = report_flat(p, 0, REPORT_SORT_SELF, &count);
 	CHECK_INT(count, 4);
 	CHECK(profile_name(p, rows[0].frame).p[0] == 's');

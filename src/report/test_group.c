@@ -10,7 +10,7 @@ static uint32_t frame(struct profile *p, const char *name, size_t n, const char 
 	return profile_frame(p, (struct str){ name, n }, (struct str){ file, strlen(file) }, line);
 }
 
-/* The group of a function, in a buffer that the next call uses again. */
+/* Returns the group of a function in a buffer that the next call reuses. */
 static const char *group(const char *name, const char *file, enum report_by by)
 {
 	static char text[200];
@@ -272,7 +272,7 @@ TEST(the_average_of_runs_has_the_weighted_sum_exactly)
 	CHECK_INT(sum, 70666667);
 }
 
-/* Each of 100 functions calls two others for a unit each, in one run of two: these took 50 each. */
+/* Each of 100 functions calls two others for one unit each, in one run of two: averages are 50 each. */
 TEST(the_average_of_each_function_is_right_however_little_its_stacks_took)
 {
 	static const char *const units[] = { "bytes", "count" };

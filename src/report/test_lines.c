@@ -100,7 +100,7 @@ TEST(lines_took_what_their_stacks_say)
 	}
 }
 
-/* Names, files and numbers of a function say nothing of lines: its rows are what they are without them. */
+/* Lines have no influence on rows of functions: those are the same as without lines. */
 TEST(rows_of_functions_know_no_lines)
 {
 	struct profile *p = random_profile(), *plain = profile_without_lines(p);

@@ -55,7 +55,7 @@ static void add_columns(struct wide_row *rows, const struct profile *p, const ui
 	}
 }
 
-/* All columns at once. */
+/* Adds all columns in one pass. */
 static void add_edges(struct wide_row *rows, size_t count, const struct profile *p)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };

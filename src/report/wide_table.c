@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* One column of the table: a share of the sorting column, self or total. */
+/* One column of the table: a share of the sorting column, self, or total. */
 struct cell {
 	uint32_t column;
 	enum { CELL_SHARE, CELL_TOTAL_SHARE, CELL_SELF, CELL_TOTAL } kind;
@@ -26,7 +26,7 @@ static void add_cell(struct layout *l, uint32_t column, int kind)
 	l->cells[l->count++] = (struct cell){ column, kind };
 }
 
-/* No total for calls: a sum of its own calls and those of callees is meaningless. */
+/* Calls have no total: own calls plus those of callees are meaningless. */
 static void lay_out(struct layout *l, const struct profile *p, const struct report_options *o)
 {
 	uint32_t columns[PROFILE_COLUMNS];
@@ -79,7 +79,7 @@ static void put_values(struct grid *g, const struct profile *p, const struct lay
 	}
 }
 
-/* The sum of self of rows [from, count). */
+/* Sums self of rows [from, count). */
 static struct wide_row sum_of(const struct profile *p, const struct wide_row *rows, size_t from, size_t count)
 {
 	struct wide_row sum = { 0 };

@@ -1,4 +1,4 @@
-/* answer_file.c: independent blocks of zstd, so that a reader has no state but its offset. */
+/* answer_file.c: writes independent zstd blocks, so that a reader needs no state except its offset. */
 #include "answer_file.h"
 
 #include "io.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define LEVEL	1		/* level of zstd: compresses faster than the text is produced */
+#define LEVEL	1		/* zstd level: compresses faster than the text is produced */
 
 struct block {
 	uint32_t size, plain;

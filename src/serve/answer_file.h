@@ -1,4 +1,4 @@
-/* answer_file.h: the body of a response, from the process that makes it to the connections that send it.
+/* answer_file.h: passes the body of a response from the process that makes it to the connections that send it.
  *
  * A file in memory, written in pieces while the response is made and read in pieces while it is sent, so that neither
  * side ever holds all of it. Each piece is compressed: stacks are repetitive text, so a slow reader holds a tenth of
@@ -21,7 +21,7 @@ struct answer_writer {
 	struct buf_drain drain;
 	int fd;					/* stays the caller's */
 	uint64_t plain;				/* bytes so far */
-	bool failed;				/* the file would be too large */
+	bool failed;				/* the file would have become too large */
 	size_t pending;
 	void *compressor;
 	char block[ANSWER_BLOCK];
@@ -30,11 +30,11 @@ struct answer_writer {
 struct answer_writer *answer_writer_new(int fd);
 struct answer_writer *answer_writer_free(struct answer_writer *w);	/* NULL is fine; returns NULL */
 
-/* Writes what is pending. False if something was left out. */
+/* Writes pending data. False if anything was dropped. */
 bool answer_writer_end(struct answer_writer *w);
 
-/* The next block, decompressed into `ret`, which has room for ANSWER_BLOCK; `*at` is where it begins (0 at first), and is
- * moved on. Returns its size, 0 at the end, or -EBADMSG. */
+/* Decompresses the next block into `ret`, which has room for ANSWER_BLOCK; `*at` is its offset (0 at first) and is
+ * advanced. Returns its size, 0 at the end, or -EBADMSG. */
 ssize_t answer_read(int fd, uint64_t *at, char *ret);
 
 #endif

@@ -15,7 +15,7 @@ void api_function(struct server_context *s, const struct request *q, struct resp
 void api_source(struct server_context *s, const struct request *q, struct response *r);
 void api_callgraph(struct server_context *s, const struct request *q, struct response *r);
 
-/* Gets Graphviz ready for that, which api_callgraph does itself unless this was called. */
+/* Starts Graphviz early; otherwise api_callgraph starts it. */
 int api_callgraph_start(struct server_context *s, struct err *err);
 
 void api_flamegraph(struct server_context *s, const struct request *q, struct response *r);	/* /flamegraph.svg */

@@ -11,13 +11,13 @@
 
 #include <string.h>
 
-#define LAYOUT_SECONDS	1.5			/* a page waits for it; graphs that take longer get fewer functions */
+#define LAYOUT_SECONDS	1.5			/* a page waits for it; larger graphs are reduced to fewer functions */
 #define LAYOUT_NS	((int64_t)(LAYOUT_SECONDS * NS_PER_SECOND))
-#define NODES_MAX	200			/* that can be laid out meanwhile, unless there are many arrows */
+#define NODES_MAX	200			/* can usually be laid out in that time, unless there are many edges */
 #define MEMORY_MAX	((size_t)256 << 20)
 #define PICTURE_MAX	((size_t)32 << 20)
 
-/* Says which functions above the threshold are missing, and words of arrows. */
+/* Tells which functions above the threshold are missing, and whether edges lack labels. */
 static void warn_left_out(const struct callgraph_fit *fit, double threshold, struct response *r)
 {
 	const struct callgraph_counts *c = &fit->counts;
@@ -41,7 +41,7 @@ static void warn_left_out(const struct callgraph_fit *fit, double threshold, str
 	r->warning = arena_copy(&r->bytes, b.data, b.size);
 }
 
-/* `bare`: as Graphviz writes it, for a page with its own style and script. */
+/* `bare`: Graphviz's unmodified output, for a page with its own style and script. */
 static int draw(const struct profile_query *a, struct graphviz *graphviz, bool bare, struct response *r, struct err *err)
 {
 	_cleanup_(callgraph_freep) struct callgraph *graph = NULL;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The columns of the response: all that can be requested, or both sides of the compared one. */
+/* Returns the columns of the response: all that can be requested, or both sides of the compared one. */
 static size_t columns_of(const struct profile_query *a, uint32_t ret[PROFILE_COLUMNS])
 {
 	if (a->is_diff) {
@@ -31,7 +31,7 @@ static void put_values(struct json *j, const struct profile_query *a, const char
 	json_end(j);
 }
 
-/* The wholes that shares of a scaled value before refer to. */
+/* Puts the base of shares for scaled values before. */
 static void put_measured(struct json *j, const struct profile_query *a, const char *key, const int64_t *values)
 {
 	if (!a->is_diff || a->diff.measured == a->diff.before)

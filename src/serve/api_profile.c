@@ -33,7 +33,7 @@ static const struct {
 	[SHAPE_CHART] = { "chart", "application/vnd.strobe.chart", NULL },
 };
 
-/* By the parameter, else by the first type of Accept that is known, else JSON. */
+/* Chooses by the parameter, else by the first known type of Accept, else JSON. */
 static enum shape choose_shape(const struct view *v, const char *accept)
 {
 	const char *best = NULL;
@@ -137,7 +137,7 @@ static void put_chart_about(struct json *j, void *data)
 	json_end(j);
 }
 
-/* By frame; each name is tried once. */
+/* By frame; each name is matched once. */
 static int match_chart(const struct profile_query *a, bool **ret, struct err *err)
 {
 	struct pattern *pattern = NULL;
@@ -245,7 +245,7 @@ static int put_svg(const struct profile_query *a, const struct server_context *s
 
 /* --- Answers --- */
 
-/* Counts before are the measured ones unless a scale was requested, as `strobe diff --folded` writes them. */
+/* Unless a scale was requested, counts before are the measured ones, as in `strobe diff --folded`. */
 static int put_folded(const struct profile_query *a, struct buf *out, struct err *err)
 {
 	if (!a->is_diff)
@@ -304,7 +304,7 @@ static void answer_download(const struct request *q, struct response *r, const s
 		profile_query_refuse(r, q, code, &err);
 }
 
-/* Formats with line numbers get executed lines; readers of JSON may rely on one node per function. */
+/* Formats with line numbers get executed lines; clients may rely on JSON having one node per function. */
 static bool wants_lines(const struct view *v, enum shape shape, const struct download *d)
 {
 	if (d ? !download_has_lines(d) : shape != SHAPE_JSON && shape != SHAPE_STROBE)

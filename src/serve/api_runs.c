@@ -1,4 +1,4 @@
-/* api_runs.c: runs for programs: lists, one with its profile, adding and removing. */
+/* api_runs.c: the API of runs: lists, a single run with its profile, adding and removing. */
 
 #include "runs.h"
 
@@ -293,7 +293,7 @@ static void put_shape(const struct run_query *a, const char *shape, const struct
 		r->type = "text/plain; charset=utf-8";
 		put_attachment(a, "folded", r);
 	} else {
-		struct profile stored = *a->profile;	/* borrows everything */
+		struct profile stored = *a->profile;	/* shares all memory with the profile */
 
 		stored.column_count = a->stored_columns;
 		e = wire_profile_write_run(&stored, &r->body, &err);

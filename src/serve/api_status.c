@@ -1,4 +1,4 @@
-/* api_status.c: every counter of the daemon as JSON; what `strobe status` shows. */
+/* api_status.c: every counter of the daemon as JSON, for `strobe status`. */
 
 #include "api.h"
 
@@ -152,7 +152,7 @@ static void put_pushes(struct json *j, const struct source_counters *c)
 	json_end(j);
 }
 
-/* It always exists, and is listed from the first push on. */
+/* This source always exists, but is listed only after the first push. */
 static bool is_unused(const struct source *s)
 {
 	const struct source_counters *c = &s->counters;

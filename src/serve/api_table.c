@@ -99,7 +99,7 @@ static void put_sides(struct json *j, const struct diff_report *r, size_t count,
 	json_end(j);
 }
 
-/* The wholes that shares of a scaled value before refer to. */
+/* Puts the base of shares for scaled values before. */
 static void put_measured(struct json *j, const struct diff_report *r, size_t count, bool total)
 {
 	if (r->diff->measured == r->diff->before)

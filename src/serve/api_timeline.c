@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-#define VALUES_SHOWN 6		/* those with most samples; more colors cannot be distinguished */
+#define VALUES_SHOWN 6		/* the values with most samples; more colors cannot be distinguished */
 
 struct timeline {
 	const struct store_query *q;
 	int64_t step_ns;
 	size_t steps;
-	uint64_t *samples, *others;	/* counts of everything, and of the values that are not shown */
+	uint64_t *samples, *others;	/* counts of everything, and of values that are not shown */
 	struct { const char *value; uint64_t *samples; } values[VALUES_SHOWN];
 	size_t value_count;
 	struct store_labels labels;	/* owns the values */

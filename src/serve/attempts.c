@@ -1,4 +1,4 @@
-/* attempts.c: for each address that failed recently, the time at which its failures are forgiven. */
+/* attempts.c: remembers, for each address with recent failures, when they are forgiven. */
 #include "attempts.h"
 
 #include "log.h"

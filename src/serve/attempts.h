@@ -11,7 +11,7 @@
 
 #define ATTEMPTS_BURST		10
 #define ATTEMPT_COSTS_NS	(6 * NS_PER_SECOND)
-#define ATTEMPTS_ADDRESSES	1024u	/* addresses remembered; above it, the one that may try again first is
+#define ATTEMPTS_ADDRESSES	1024u	/* addresses remembered; beyond that, the one whose wait ends first is
 					 * forgotten */
 
 struct attempts;
@@ -19,7 +19,7 @@ struct attempts;
 struct attempts *attempts_new(void);
 struct attempts *attempts_free(struct attempts *a);	/* NULL is fine; returns NULL */
 
-/* 0 if it may try now, else the seconds until it may. */
+/* Returns 0 if the address may try now, else the seconds to wait. */
 unsigned attempts_retry_after(struct attempts *a, const struct ip *from, int64_t now_ns);
 
 /* Records a wrong token, and logs it at most once a minute. */

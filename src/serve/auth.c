@@ -1,4 +1,4 @@
-/* auth.c: the checks of auth.h, in the order of that list. */
+/* auth.c: the checks of auth.h, in the same order. */
 
 #include "auth.h"
 
@@ -46,7 +46,8 @@ static bool host_is_ours(const struct auth_rules *a, const struct auth_request *
 		return false;
 	if (is_allowed_host(a, &host))
 		return true;
-	/* No DNS record can be rebound to these either, and the port is another one behind `ssh -L` and forwarders of containers. */
+	/* No DNS record can be rebound to a loopback address either, and `ssh -L` and container port forwarding
+	 * change the port. */
 	if (address_is_loopback(&host))
 		return true;
 	return port_fits(&host, a->listen.port) && (strcmp(host.host, a->listen.host) == 0 || is_local_address(a, q, &host));

@@ -28,9 +28,9 @@ struct auth_request {
 	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *user_agent;
 	struct roles_request roles;
 	const char *local_address;		/* our address of the connection, "192.0.2.7" or "::1"; may be NULL */
-	bool is_page;				/* a page; other sites may link to it */
+	bool is_page;				/* a page, which other sites may link to */
 	bool is_push;				/* uploads profiles: from programs only, however they authenticate */
-	bool is_public;				/* for everybody: the login and the assets of its page */
+	bool is_public;				/* available to everybody: the login page and its assets */
 	bool reads;				/* a POST that changes nothing: a query whose parameters are its body */
 };
 

@@ -1,4 +1,4 @@
-/* coalesce.c: a list under a lock; as short as the queue of queries. */
+/* coalesce.c: a list under a lock, never longer than the queue of queries. */
 #include "coalesce.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Pages show the user's name; responses of the API depend on nothing but this. */
+/* Pages show the user's name; API responses depend only on the fields compared here. */
 static bool is_same(const struct request *a, const struct request *b)
 {
 	return strncmp(a->path, "/api/", 5) == 0 && strcmp(a->path, b->path) == 0 && is_same_text(a->query, b->query) &&

@@ -1,8 +1,8 @@
 /* coalesce.h: merges identical queries that wait at the same time into one.
  *
- * The first query that waits is the leader. Identical queries that arrive before it begins are its followers and get
- * the same answer, which is made after all of them arrived, so none gets older data than it would alone. "now" is
- * the time at which the leader begins. Any thread.
+ * The first waiting query is the leader. Identical queries that arrive before it begins follow it and get the same
+ * answer, which is computed after all of them have arrived, so none gets older data than on its own. "now" is the
+ * time at which the leader begins. Any thread.
  */
 #ifndef SERVE_COALESCE_H
 #define SERVE_COALESCE_H

@@ -1,4 +1,4 @@
-/* connect.c: types, encodings and errors of Connect; the messages themselves are protobuf_message.h's. */
+/* connect.c: content types, encodings and errors of Connect; protobuf_message.h converts messages. */
 #include "connect.h"
 
 #include "decompress.h"
@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-#define COMPRESS_FROM	1024u		/* bytes; less fits in one packet anyway */
+#define COMPRESS_FROM	1024u		/* bytes; smaller bodies fit into one packet anyway */
 
 static const char *const roots[] = {
 	"/push.v1.", "/querier.v1.", "/settings.v1.", "/vcs.v1.", "/adhocprofiles.v1.", "/pyroscope/",
 };
 
-/* Runs may have any name; their addresses differ from these in how they begin. */
+/* Runs may have any name, but their paths begin differently. */
 const char *connect_path(const char *path)
 {
 	if (!strncmp(path, "/runs/", 6) || !strncmp(path, "/api/", 5))

@@ -16,13 +16,13 @@
 
 #define CONNECT_BODY_MAX	((size_t)48 << 10)	/* limit of a call that queries, as it is received … */
 #define CONNECT_MESSAGE_MAX	((size_t)1 << 20)	/* … and decompressed */
-#define CONNECT_SECONDS		25u			/* time limit of such a call: clients give up after 30 */
+#define CONNECT_SECONDS		25u			/* time limit of such a call: clients give up at 30 */
 
-/* "/querier.v1.QuerierService/SelectSeries" or "/pyroscope/render" without the prefix; NULL if the path is another
- * one. */
+/* Returns the path without its prefix, "/querier.v1.QuerierService/SelectSeries" or "/pyroscope/render"; NULL for any
+ * other path. */
 const char *connect_path(const char *path);
 
-/* The name of the code for a status: "invalid_argument". */
+/* Returns the name of the Connect code for a status: "invalid_argument". */
 const char *connect_code(int status);
 
 /* Decompresses the body (`max` bytes at most) and converts it to the bytes of the message, which are validated. On
@@ -35,7 +35,7 @@ void connect_answer(const struct request *q, const struct message *m, const stru
 /* Compresses the body if the client accepts that and the body is large enough. */
 void connect_compress(const struct request *q, struct response *r);
 
-/* {"code": "invalid_argument", "message": sentence} */
+/* Responds with {"code": "invalid_argument", "message": sentence}. */
 void connect_put_error(struct response *r, int status, const char *sentence);
 
 #endif

@@ -1,4 +1,4 @@
-/* connections.c: a list in the order of the last activity. */
+/* connections.c: a list ordered by last activity. */
 
 #include "connections.h"
 
@@ -16,7 +16,7 @@ struct connection {
 	int fd;
 	enum connection_state state;
 	bool is_shut;
-	int64_t since_ns;			/* its last activity, clock_monotonic_ns() */
+	int64_t since_ns;			/* last activity, clock_monotonic_ns() */
 };
 
 void connections_init(struct connections *c, unsigned most)

@@ -21,8 +21,8 @@ struct connection;
 
 struct connections {
 	pthread_mutex_t lock;
-	struct connection *first, *last;	/* the longest idle connection is the first */
-	unsigned live, most;			/* without those that were shut down */
+	struct connection *first, *last;	/* the connection idle for longest comes first */
+	unsigned live, most;			/* connections that were not shut down; the limit */
 	bool is_full;				/* logged, and still true */
 	_Atomic uint64_t given_way;		/* counted */
 };

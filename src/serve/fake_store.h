@@ -1,4 +1,4 @@
-/* fake_store.h: a store for tests that holds nothing, and fails on request. */
+/* fake_store.h: a store for tests that is empty, and fails on request. */
 #ifndef SERVE_FAKE_STORE_H
 #define SERVE_FAKE_STORE_H
 
@@ -49,7 +49,7 @@ static void fake_stats(struct store *s, struct store_stats *ret)
 				     .commit_ns_max = 20000000 };
 }
 
-/* One run, shop/1, and room for none. */
+/* The store has one run, shop/1, and no room for others. */
 static void fake_run(struct store_run *run)
 {
 	*run = (struct store_run){ .source = "shop", .id = "1", .start_ns = 1795248000LL * 1000000000,
@@ -85,7 +85,7 @@ static int fake_run_sources(struct store *s, struct store_label *ret, struct err
 	return 0;
 }
 
-/* A quarter of it is pruned if there is any limit. */
+/* Prunes a quarter of the profile if there is any limit. */
 static int fake_get_run(struct store *s, const char *source, const char *id, const struct store_profile_limits *most, struct store_run *ret,
 			struct profile **ret_profile, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* form_token.c: generates and compares the number. */
+/* form_token.c: generates and compares the token. */
 #include "form_token.h"
 
 #include <string.h>

@@ -11,11 +11,11 @@
 #include <stdbool.h>
 
 #define FORM_TOKEN	32u		/* hexadecimal digits */
-#define FORM_TOKEN_NAME	"form_token"	/* name of the field */
+#define FORM_TOKEN_NAME	"form_token"	/* name of the form field */
 
-int form_token_make(char ret[FORM_TOKEN + 1], struct err *err);	/* -EIO if the system gives no random numbers */
+int form_token_make(char ret[FORM_TOKEN + 1], struct err *err);	/* -EIO if there are no random numbers */
 
-/* False without one; constant time. */
+/* False if `theirs` is missing; takes constant time. */
 bool form_token_matches(const char *ours, const char *theirs);
 
 #endif

@@ -88,7 +88,7 @@ static int take_version(struct framing *f, char c)
 	} else if (f->at == n + 1 && c == '\n') {
 		f->state = NAME_BEGIN;
 	} else {
-		/* As in "PRI * HTTP/2.0". */
+		/* Found in the preface of HTTP/2, "PRI * HTTP/2.0". */
 		f->is_http2 = f->at == n - 2 && c == '2';
 		return refuse(f, f->is_http2 ? "HTTP/2 is not supported, only HTTP/1.1" :
 			      "the first line does not end with HTTP/1.0 or HTTP/1.1");
@@ -137,7 +137,7 @@ static int take_name(struct framing *f, char c)
 	return 0;
 }
 
-/* A body begins, or the next request. */
+/* Begins the body, or the next request. */
 static void end_headers(struct framing *f)
 {
 	if (f->in_trailer || (!f->has_coding && !f->left)) {
@@ -321,7 +321,7 @@ static int take_byte(struct framing *f, char c)
 	}
 }
 
-/* Returns how many bytes of the body were skipped. */
+/* Returns the number of bytes that belong to the body. */
 static size_t take_body(struct framing *f, size_t n)
 {
 	size_t part = f->left < n ? (size_t)f->left : n;
@@ -338,7 +338,7 @@ static size_t take_body(struct framing *f, size_t n)
 
 size_t framing_take(struct framing *f, const char *bytes, size_t n)
 {
-	size_t begin = 0, i = 0;	/* start of the request that is being read, if it is in these bytes */
+	size_t begin = 0, i = 0;	/* start of the current request, if it is in these bytes */
 
 	while (i < n && !f->problem) {
 		if (f->state == BEFORE)

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-/* As pages and JSON show it: all bytes that cannot be shown become the same character. */
+/* Replaces bytes as pages and JSON do: all that cannot be shown become the same character. */
 static void put_shown(struct buf *out, struct str name)
 {
 	buf_reset(out);
 	text_put_plain(out, name);
 }
 
-/* Whether a place is shown rather than another of the same name: one with a file, and of these the first. */
+/* Whether `a` is preferred to `b`, a place with the same name: places with a file come first, then the first one. */
 static bool comes_before(const struct profile *p, uint32_t a, uint32_t b)
 {
 	bool has_file = profile_file(p, a).n > 0;
@@ -42,7 +42,7 @@ static int compare_files(const void *a, const void *b)
 	return text_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* A function that has moved is known by either file. */
+/* A function that has moved is found in either file. */
 static bool is_in_file(const struct profile_query *a, uint32_t frame, const struct buf *wanted, struct buf *shown)
 {
 	return is_shown_as(profile_file(a->profile, frame), wanted, shown) ||

@@ -6,16 +6,17 @@
 
 struct function_query {
 	const struct profile_query *query;
-	bool *of;				/* by frame: those of that name */
-	uint32_t first;				/* first of them, by file and line; one with a file if there is one */
-	size_t places;				/* their number */
-	struct str *files;			/* different ones, of all functions of that name, also of those left out by file */
+	bool *of;				/* by frame: has that name */
+	uint32_t first;				/* the first of them by file and line, preferably one with a file */
+	size_t places;				/* number of those frames */
+	struct str *files;			/* distinct files of all functions of that name, whatever the file */
 	size_t file_count;
 	struct report_edges callers, callees;
 };
 
-/* Finds the frames whose whole name is view.function, in view.function_file if that is given, as pages and JSON show it: a byte that cannot be shown is U+FFFD in
- * links as well. -ENOENT with a sentence if there is none. function_query_done in any case. */
+/* Finds the frames whose whole name is view.function (in view.function_file, if given). Names are compared as shown
+ * by pages and JSON, since links also have U+FFFD for bytes that cannot be shown. -ENOENT with a sentence if there is
+ * none. function_query_done in any case. */
 int function_query(struct function_query *f, const struct profile_query *a, struct err *err);
 void function_query_done(struct function_query *f);
 

@@ -1,4 +1,4 @@
-/* fuzz_framing.c: any bytes, whole and in pieces: the pieces make no difference. The first byte is their size. */
+/* fuzz_framing.c: feeds any bytes at once and in pieces, whose size is the first byte; the result must be the same. */
 #include "framing.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* fuzz_multipart.c: any bytes are either a form or rejected; parts lie inside the body, in order, and names are
- * terminated. */
+/* fuzz_multipart.c: any bytes must be parsed as a form or rejected; parts lie inside the body, in order, and names
+ * are terminated. */
 #include "multipart.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
-	char *body = malloc(n ? n : 1);		/* so that a read beyond the end is beyond an allocation */
+	char *body = malloc(n ? n : 1);		/* an exact allocation, so that reads beyond the end are detected */
 	const char *last = body;
 	struct multipart_part part;
 	struct multipart m;

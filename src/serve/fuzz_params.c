@@ -1,4 +1,4 @@
-/* fuzz_params.c: any query string and any headers, through the parser, the view and the access checks. */
+/* fuzz_params.c: runs any query string and headers through the parser, the view and the access checks. */
 
 #include "auth.h"
 #include "clock.h"
@@ -35,7 +35,7 @@ static void run_view(const char *query)
 	params_done(&p);
 }
 
-/* Whatever Host is, only the names of this server pass. */
+/* Only the names of this server may pass as Host. */
 static void run_auth(const char *text)
 {
 	static const char *const proxies[] = { "192.0.2.1" };

@@ -1,12 +1,12 @@
-/* health.c: alive means that this thread responds; ready means that a source is up and the sinks respond, too. */
+/* health.c: healthy means that this thread responds; ready means that a source is up and the sinks respond as well. */
 
 #include "health.h"
 
 #include "clock.h"
 #include "query_starter.h"
 
-/* NULL if a source is up, else the state of the first one. Pushes are always accepted, which says nothing about the
- * configured sources. */
+/* Returns NULL if a source is up, else the state of the first one. Pushes are always accepted, which says nothing
+ * about configured sources. */
 static const char *down_reason(const struct server_context *s, char *text, size_t size)
 {
 	char state[256] = "";

@@ -4,7 +4,7 @@
 
 #include "http.h"
 
-/* NULL when samples can be ingested and queried, else the reason why not, in `text`. */
+/* Returns NULL if samples can be ingested and queried, else the reason, in `text`. */
 const char *health_reason(const struct server_context *s, char *text, size_t size);
 
 void health_liveness(struct server_context *s, const struct request *q, struct response *r);

@@ -1,4 +1,4 @@
-/* html.c: head and foot. No inline script or style anywhere: the Content-Security-Policy would block it. */
+/* html.c: head and foot of pages. There is no inline script or style, which the Content-Security-Policy would block. */
 
 #include "html.h"
 

@@ -1,4 +1,4 @@
-/* html.h: the frame of every page, and text that is safe inside it. */
+/* html.h: the frame of every page, and escaping of text. */
 #ifndef SERVE_HTML_H
 #define SERVE_HTML_H
 

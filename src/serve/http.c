@@ -1,4 +1,4 @@
-/* http.c: responses before they are sent. */
+/* http.c: builds responses, before they are sent. */
 
 #include "http.h"
 
@@ -61,7 +61,7 @@ void response_streams(struct response *r)
 	r->body.drain = r->drain;
 }
 
-/* Responses for programs are text, even where a person reads them. */
+/* Responses for programs are text, even if a person reads them. */
 static bool is_for_programs(const char *path)
 {
 	return !strncmp(path, "/assets/", 8) || !strcmp(path, "/healthz") || !strcmp(path, "/readyz") || !strcmp(path, "/metrics");

@@ -2,7 +2,7 @@
  * ones.
  *
  * An open page sends the same query every few seconds, and a query that was too large a moment ago usually still is.
- * Queries that differ only in times count as the same. Entries expire, as the store and its ranges change. Any
+ * Queries that differ only in times count as the same. Entries expire, because the store and its ranges change. Any
  * thread. */
 #ifndef SERVE_KNOWN_LARGE_H
 #define SERVE_KNOWN_LARGE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KNOWN_LARGE	64u			/* the oldest gives way */
+#define KNOWN_LARGE	64u			/* beyond that, the oldest is replaced */
 #define KNOWN_LARGE_NS	(600 * NS_PER_SECOND)
 
 struct request;

@@ -54,7 +54,7 @@ static int bound_port(int fd)
 					       ((struct sockaddr_in *)&a)->sin_port);
 }
 
-/* A name other than localhost is looked up once, here. */
+/* A name other than localhost is resolved once, here. */
 static int open_address(const char *text, const char *option, const struct address *a, bool listens, int *ret_fd, struct err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found = NULL;
@@ -87,7 +87,8 @@ int listener_open(const char *text, const char *option, struct address *a, int *
 
 /* --- The check --- */
 
-/* This process listens on the port, and will not when it is restarted, or not be in its own way. */
+/* Whether this process itself listens on the port, which does not keep it from listening there again after a
+ * restart. */
 static bool is_own_port(int port)
 {
 	DIR *d = opendir("/proc/self/fd");

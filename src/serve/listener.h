@@ -1,4 +1,4 @@
-/* listener.h: a socket that listens, from an address as people write it. */
+/* listener.h: opens a listening socket for an address on the command line. */
 #ifndef SERVE_LISTENER_H
 #define SERVE_LISTENER_H
 
@@ -9,7 +9,7 @@
  * it, for errors. On success *ret_fd is the caller's. */
 int listener_open(const char *text, const char *option, struct address *a, int *ret_fd, struct err *err);
 
-/* Whether listener_open() could do so once this process has ended: an address that is free, or at a port of its own. */
+/* Whether listener_open() could succeed once this process has ended: the address is free, or the port is our own. */
 int listener_check(const char *text, const char *option, const struct address *a, struct err *err);
 
 #endif

@@ -35,7 +35,7 @@ void login_refuse_throttled(struct server_context *s, unsigned seconds, struct r
 
 /* --- The form --- */
 
-/* An address of this server: "//host/" and "/\host/" are others' to a browser. */
+/* Whether it is a path on this server: browsers take "//host/" and "/\host/" for other servers. */
 static bool is_own_path(const char *next)
 {
 	if (next[0] != '/' || next[1] == '/' || strlen(next) > STROBE_WIRE_LABEL_VALUE)

@@ -13,7 +13,7 @@ struct memory_cap {
 	_Atomic uint64_t used;
 };
 
-/* False, and nothing is counted, if that is not left. */
+/* False, without reserving anything, if less than `n` is left. */
 static inline bool memory_cap_reserve(struct memory_cap *c, uint64_t n)
 {
 	uint64_t used = c->used;

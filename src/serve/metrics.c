@@ -1,4 +1,5 @@
-/* metrics.c: one line of help and type per family, then its samples. Names are a contract with people's dashboards. */
+/* metrics.c: one line of help and type per family, then its samples. Names must stay stable, since dashboards use
+ * them. */
 
 #include "metrics.h"
 
@@ -31,7 +32,7 @@ static void single(struct buf *out, const char *name, const char *type, uint64_t
 	put_u64(out, name, v);
 }
 
-/* A time or a duration in seconds, with as many decimals as are significant. */
+/* Writes a time or duration in seconds, with the significant decimals. */
 static void seconds(struct buf *out, const char *name, const char *type, int64_t ns, const char *help)
 {
 	family(out, name, type, help);
@@ -86,7 +87,7 @@ static void put_each_source(struct buf *out, const struct server_context *s, con
 		of_source(out, f->name, s->options.sources[i], NULL, f->number(s->options.sources[i]));
 }
 
-/* The same, only for sources whose entries are acknowledged. */
+/* Does the same, but only for sources whose entries are acknowledged. */
 static void put_each_stream(struct buf *out, const struct server_context *s, const struct source_family *f)
 {
 	family(out, f->name, f->type, f->help);
@@ -178,7 +179,7 @@ static uint64_t missed(const struct source *s)
 	return s->counters.messages_missed;
 }
 
-/* For the source that has any: profiles pushed over HTTP. */
+/* Only for the source of profiles pushed over HTTP. */
 static void put_pushes(struct buf *out, struct source *const *sources, size_t n)
 {
 	family(out, "strobe_pushes_total", "counter", "Pushes of other profilers' clients accepted over HTTP, "
@@ -327,7 +328,7 @@ static void of_sink(struct buf *out, const char *name, const struct server_sink 
 	buf_putc(out, '\n');
 }
 
-/* handed = stored + queued + dropped of both reasons, exactly. */
+/* handed = stored + queued + dropped for both reasons, exactly. */
 static void put_sink_samples(struct buf *out, const struct server_sink *sinks, size_t n)
 {
 	struct sink_tally *t = xcalloc(n + 1, sizeof(*t));

@@ -4,7 +4,7 @@
 
 #include "http.h"
 
-/* Appends all metrics. `resident_bytes` is of this process, 0 if unknown (then it is left out). */
+/* Appends all metrics. `resident_bytes` is that of this process; 0 if unknown (then it is omitted). */
 void metrics_put(const struct server_context *s, int64_t now_ns, uint64_t resident_bytes, struct buf *out);
 
 void metrics_answer(struct server_context *s, const struct request *q, struct response *r);

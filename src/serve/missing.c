@@ -1,4 +1,4 @@
-/* missing.c: the sentence about servers of the store that an answer misses, for headers, pages and JSON alike. */
+/* missing.c: describes which servers of the store are missing from an answer, for headers, pages and JSON alike. */
 #include "missing.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* missing.h: reports the servers of the store that an answer is missing. */
+/* missing.h: reports servers of the store whose data is missing from an answer. */
 #ifndef SERVE_MISSING_H
 #define SERVE_MISSING_H
 
@@ -6,10 +6,11 @@
 #include "json.h"
 #include "store.h"
 
-/* Adds them to the warning of the response, once, however often it is called. Nothing if the store was whole so far. */
+/* Adds the missing servers to the warning of the response, once even if called several times. Does nothing if all
+ * servers have answered so far. */
 void missing_warn(struct store *s, struct response *r);
 
-/* The same, and the warning as a member of the object that is open. */
+/* Does the same, and adds the warning as a member of the open object. */
 void missing_put_json(struct store *s, struct response *r, struct json *j);
 
 #endif

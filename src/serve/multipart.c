@@ -1,4 +1,4 @@
-/* multipart.c: the parts of a form, in the order of the rules of multipart.h. */
+/* multipart.c: parses the parts of a form, in the order of the rules in multipart.h. */
 #include "multipart.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ int multipart_begin(struct multipart *m, const char *body, size_t n, struct err 
 	return 0;
 }
 
-/* The value of NAME="…" in a header of `n` bytes, cut to what `ret` holds. */
+/* Reads the value of NAME="…" in a header of `n` bytes, truncated to the size of `ret`. */
 static bool get_parameter(const char *line, size_t n, const char *name, char ret[MULTIPART_NAME])
 {
 	size_t name_size = strlen(name), size = 0;
@@ -75,7 +75,7 @@ static const char *take_headers(const char *at, const char *end, struct multipar
 	}
 }
 
-/* The CRLF before the next boundary. */
+/* Finds the CRLF before the next boundary. */
 static const char *find_boundary(const struct multipart *m, const char *at)
 {
 	while ((at = memmem(at, (size_t)(m->end - at), "\r\n--", 4))) {

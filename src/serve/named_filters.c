@@ -1,4 +1,4 @@
-/* named_filters.c: reads, extends, shortens and shows the list of named filters.
+/* named_filters.c: reads, changes and shows the list of named filters.
  *
  * A line of the file is a name, percent-encoded, a space, and the query of the page's address. */
 
@@ -21,10 +21,10 @@ struct named_filters {
 	struct buf bytes;
 };
 
-#define CHARACTER_MAX 12u	/* bytes of one, percent-encoded */
+#define CHARACTER_MAX 12u	/* size of one, percent-encoded */
 #define FILE_MAX ((size_t)NAMED_FILTERS_MAX * (CHARACTER_MAX * NAMED_FILTERS_NAME + NAMED_FILTERS_QUERY + 2))
 
-/* Reading, changing and writing back is one step. */
+/* Serializes reading, changing and writing back. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 static void named_filters_done(struct named_filters *f)
@@ -32,7 +32,7 @@ static void named_filters_done(struct named_filters *f)
 	buf_done(&f->bytes);
 }
 
-/* Counted as the field of the form does, which takes no more of them. */
+/* Counts characters like the form field, which limits them. */
 static bool is_name(const char *name)
 {
 	size_t n = text_columns((struct str){ name, strlen(name) });
@@ -43,7 +43,7 @@ static bool is_name(const char *name)
 	return n && n <= NAMED_FILTERS_NAME;
 }
 
-/* Used after a "?" as is: the page's parameters, without line breaks. */
+/* Accepts queries that are safe after a "?": the page's parameters, without line breaks. */
 static bool is_query(const char *query)
 {
 	struct params params;
@@ -59,7 +59,7 @@ static bool is_query(const char *query)
 	return fine;
 }
 
-/* A line that is not of this form is left out: the file may have been edited. */
+/* Skips malformed lines, since the file may have been edited. */
 static void take_line(struct named_filters *f, char *line)
 {
 	char *space = strchr(line, ' ');
@@ -112,7 +112,7 @@ static size_t find(const struct named_filters *f, const char *name)
 	return i;
 }
 
-/* With NULL for `query` it is removed. Returns 0, or the status to answer with. */
+/* Removes the entry if `query` is NULL. Returns 0, or an HTTP status. */
 static int change_read(struct server_context *s, struct named_filters *f, const char *name, const char *query, struct err *err)
 {
 	size_t i = find(f, name);
@@ -202,7 +202,7 @@ static void put_sentence(struct buf *out, const char *sentence)
 	buf_puts(out, "</p>\n");
 }
 
-/* `name` is what was entered before, and `why` that it was refused; both may be NULL. */
+/* `name` was entered before and refused because of `why`; both may be NULL. */
 static void put_new(const struct request *q, const char *query, const char *name, const char *why, struct buf *out)
 {
 	buf_puts(out, "<h2>Save this view</h2>\n<p><a href=\"/?");
@@ -257,7 +257,7 @@ static void show(struct server_context *s, const struct request *q, struct respo
 	named_filters_done(&f);
 }
 
-/* A wrong click deletes nothing yet: the form asks for confirmation. */
+/* Asks for confirmation first, so that a wrong click deletes nothing. */
 static void confirm(const struct request *q, struct response *r, const char *name)
 {
 	runs_page_begin(q, r, "Delete – Strobe");
@@ -272,7 +272,7 @@ static void confirm(const struct request *q, struct response *r, const char *nam
 	runs_page_end(r);
 }
 
-/* The form once more, with what was entered, so that only the name has to be changed. */
+/* Shows the form again with the entered values, so that only the name has to be changed. */
 static void ask_again(const struct request *q, struct response *r, int status, const struct params *p, const char *why)
 {
 	runs_page_begin(q, r, "Save this view – Strobe");
@@ -283,7 +283,7 @@ static void ask_again(const struct request *q, struct response *r, int status, c
 	runs_page_end(r);
 }
 
-/* Whether the form that saves a view was refused for the name, not for who sent it. */
+/* Whether saving was refused because of the name, not because of the sender. */
 static bool can_ask_again(const struct request *q, int status, const struct params *p)
 {
 	const char *query = params_get(p, "query");
@@ -292,7 +292,7 @@ static bool can_ask_again(const struct request *q, int status, const struct para
 	       form_token_matches(q->form_token, params_get(p, FORM_TOKEN_NAME));
 }
 
-/* 0, or a status: 404 if there is none. */
+/* Returns 0, or a status: 404 if there is none. */
 static int find_one(const struct server_context *s, const char *name, struct err *err)
 {
 	struct named_filters f;
@@ -305,7 +305,7 @@ static int find_one(const struct server_context *s, const char *name, struct err
 
 #define ASK_AGAIN	(-1)
 
-/* 0, a status, or ASK_AGAIN. */
+/* Returns 0, a status, or ASK_AGAIN. */
 static int take_form(struct server_context *s, const struct request *q, const struct params *p, struct err *err)
 {
 	const char *gone = params_get(p, "delete"), *query = params_get(p, "query");

@@ -1,6 +1,6 @@
 /* named_filters.h: named states of the page, shared by all users who may read.
  *
- * They are one small file in the store's directory. Names are data: no path is made of one. */
+ * They are stored in one small file in the store's directory. Names are data and never used as paths. */
 #ifndef SERVE_NAMED_FILTERS_H
 #define SERVE_NAMED_FILTERS_H
 

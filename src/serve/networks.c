@@ -1,4 +1,4 @@
-/* networks.c: matches addresses with networks, as 128 bits. */
+/* networks.c: matches addresses against networks, both as 128 bits. */
 #include "networks.h"
 
 #include <arpa/inet.h>

@@ -15,16 +15,16 @@ struct ip {
 
 struct network {
 	struct ip first;
-	unsigned bits;			/* bits of `first` that count, 0 to 128 */
+	unsigned bits;			/* significant bits of `first`, 0 to 128 */
 };
 
 /* "192.0.2.7" or "2001:db8::1", also in brackets. False for anything else. */
 bool ip_parse(const char *text, size_t n, struct ip *ret);
 
-/* The address by which a sender is counted: IPv6 addresses count as their /64. */
+/* Returns the address under which a sender is counted: for IPv6, its /64. */
 struct ip ip_of_sender(const struct ip *ip);
 
-/* "10.0.0.0/8", "2001:db8::/32", or one address. -EINVAL with a sentence. */
+/* Parses "10.0.0.0/8", "2001:db8::/32", or a single address. -EINVAL with a sentence. */
 int network_parse(const char *text, struct network *ret, struct err *err);
 
 bool networks_contain(const struct network *networks, size_t count, const struct ip *ip);

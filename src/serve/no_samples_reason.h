@@ -6,10 +6,10 @@
 #include "php_processes.h"
 #include "source.h"
 
-/* Appends a sentence without a full stop. Looks at /proc, which takes some milliseconds. */
+/* Appends a sentence without a full stop. Scans /proc, which takes a few milliseconds. */
 void no_samples_reason(struct source *const *sources, size_t count, struct buf *out);
 
-/* The same of what was found; `socket_path` NULL: PHP has no socket to send to. */
+/* Does the same for given groups; `socket_path` NULL: PHP has no socket to send to. */
 void no_samples_reason_of(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out);
 
 #endif

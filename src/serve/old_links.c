@@ -1,4 +1,4 @@
-/* old_links.c: from the parameters of xhprof and uprofiler to addresses of ours. Names go through the check of run keys, all
+/* old_links.c: translates parameters of xhprof and uprofiler to our URLs. Names are checked like run keys, and all
  * other texts are percent-encoded. */
 #include "old_links.h"
 
@@ -11,7 +11,7 @@
 
 /* --- Runs --- */
 
-/* The source of a run given without one: the default of xhprof, else the one that has the run. */
+/* Finds the source of a run given without one: xhprof's default, else the source that has the run. */
 static int find_source(const struct server_context *s, struct views_run *run, struct err *err)
 {
 	static const char *const defaults[] = { "uprofiler", "xhprof" };
@@ -114,8 +114,8 @@ int old_runs(const struct server_context *s, const struct params *p, struct view
 
 /* --- Pages --- */
 
-/* The values that a table was sorted by: inclusive ones, those of the function itself with excl_, or the names. Calls are
- * counted, not summed. */
+/* Translates the table's sort key: inclusive values, exclusive ones with the prefix excl_, or names. Calls have no
+ * inclusive values. */
 static void take_sort(const char *sort, struct views *v)
 {
 	static const struct { const char *sort, *column; } columns[] = {
@@ -133,7 +133,7 @@ static void take_sort(const char *sort, struct views *v)
 		}
 }
 
-/* Whether a run has the column, or time that its samples stand for. */
+/* Whether a run has the column, or samples from which time is derived. */
 static int has_column(const struct server_context *s, const struct views_run *run, const char *column, bool *ret, struct err *err)
 {
 	struct store_profile_limits most = { .nodes = s->max_nodes, .column = column };
@@ -149,7 +149,7 @@ static int has_column(const struct server_context *s, const struct views_run *ru
 	return 0;
 }
 
-/* Both programs sort by something else if a run lacks a metric; the page would refuse it. */
+/* Both programs fall back to another order if a run lacks a metric; our page would return an error. */
 static int drop_missing_column(const struct server_context *s, struct views *v, struct err *err)
 {
 	bool has = true;
@@ -157,14 +157,14 @@ static int drop_missing_column(const struct server_context *s, struct views *v, 
 
 	for (size_t i = 0; e >= 0 && has && v->column && i < v->run_count + v->has_base; i++)
 		e = has_column(s, i < v->run_count ? &v->runs[i] : &v->base, v->column, &has, err);
-	if (e == -ENOENT)	/* the page says which run is missing */
+	if (e == -ENOENT)	/* the page then says which run is missing */
 		return 0;
 	if (!has)
 		v->column = NULL;
 	return e;
 }
 
-/* A fraction becomes per cent; invalid values become xhprof's default. */
+/* A fraction becomes a percentage; invalid values become xhprof's default. */
 static void put_threshold(const char *text, struct buf *out)
 {
 	char *end;
@@ -187,7 +187,7 @@ static int put_list(const char *source, struct buf *out, struct err *err)
 	return 0;
 }
 
-/* foo@1 is foo within itself, which is one function here. */
+/* foo@1 is a recursive call of foo, which is the same function here. */
 static void put_function(const char *symbol, struct buf *out)
 {
 	const char *at = symbol ? strrchr(symbol, '@') : NULL;
@@ -272,7 +272,7 @@ static bool is_link(const struct request *q)
 	struct params params;
 	bool is_old = false;
 
-	/* Runs of ours are SOURCE/ID. */
+	/* Also accepts our own runs, SOURCE/ID. */
 	if (params_parse(&params, q->query, NULL) >= 0)
 		is_old = get(&params, "run1") || get(&params, "run2") ||
 			 (get(&params, "run") && !strchr(get(&params, "run"), '/'));

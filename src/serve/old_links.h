@@ -8,8 +8,8 @@
  *	/callgraph.php?…			the call graph of any of these; func=F, threshold=0.01
  *	/typeahead.php?q=…&run=…		names of functions, one on a line
  *
- * Each is also found below /xhprof_html/ and /uprofiler_html/, and index.php as "/". They lead on to Strobe's own pages.
- * Without `source`, all sources are searched: links of both programs omit their default.
+ * Each is also found below /xhprof_html/ and /uprofiler_html/, and index.php as "/". They redirect to Strobe's own
+ * pages. Without `source`, all sources are searched: links of both programs omit their default.
  */
 #ifndef SERVE_OLD_LINKS_H
 #define SERVE_OLD_LINKS_H
@@ -22,11 +22,11 @@ void old_callgraph(struct server_context *s, const struct request *q, struct res
 void old_typeahead(struct server_context *s, const struct request *q, struct response *r);
 void old_links_folder(struct server_context *s, const struct request *q, struct response *r); /* the content of a folder */
 
-/* "/", which is the page of a range unless its parameters are those of index.php. */
+/* "/" shows the page of a range, unless the parameters are those of index.php. */
 void old_links_root(struct server_context *s, const struct request *q, struct response *r);
 
-/* The runs that the parameters name: none if they name none. -EINVAL or -ENOENT with a sentence; `weights` must live as long
- * as `ret`. */
+/* Reads the runs that the parameters name, possibly none. -EINVAL or -ENOENT with a sentence; `weights` must outlive
+ * `ret`. */
 int old_runs(const struct server_context *s, const struct params *p, struct views *ret, struct buf *weights, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* old_typeahead.c: /typeahead.php: names of functions that contain a text in any case, sorted, an exact match first, one on a
- * line: as the pages of xhprof and uprofiler answer. */
+/* old_typeahead.c: /typeahead.php: lists names of functions that contain a text, ignoring case, one per line and
+ * sorted with an exact match first, like the pages of xhprof and uprofiler. */
 #include "old_links.h"
 
 #include "mem.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct names {
-	struct str *items;		/* in `bytes` */
+	struct str *items;		/* point into `bytes` */
 	size_t count, capacity;
 	struct arena bytes;
 };
@@ -30,7 +30,7 @@ static int compare(const void *a, const void *b)
 	return text_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Functions with a value, which is what stands in the arrays of theirs. */
+/* Adds functions with a value, since only those are in xhprof's arrays. */
 static int add_run(struct names *names, const struct server_context *s, const struct views_run *run, const char *part, struct err *err)
 {
 	struct store_profile_limits most = { .nodes = s->max_nodes };

@@ -113,7 +113,7 @@ void page_put_error(const struct request *q, struct response *r, int status, con
 	put_error(q, r, status, sentence, "empty error");
 }
 
-/* A function that is not there, above those that are. */
+/* Reports a missing function, above the existing ones. */
 static void put_missing(const struct page *p, const char *sentence)
 {
 	const struct view *v = &p->query.view;
@@ -154,7 +154,7 @@ static void put_content(const struct page *p, const struct function_query *f, co
 	page_put_table(p);
 }
 
-/* `source`: the run in the address. */
+/* `source`: from the URL of the run. */
 static void answer(struct server_context *s, const struct request *q, struct response *r, const char *source, const char *id)
 {
 	struct page p = { .context = s, .q = q, .path = q->path, .run_in_path = source, .out = &r->body };
@@ -178,14 +178,15 @@ static void answer(struct server_context *s, const struct request *q, struct res
 	if (code >= 0 && !missing && p.query.with_source && !profile_query_is_empty(&p.query))
 		source_query(&lines, &p.query, s);
 	if (code < 0) {
-		/* Scripts say the same below the bar, where another range or comparison can be chosen, unless this is an error. */
+		/* Unless it is an error, scripts show the same below the bar, where another range or comparison can
+		 * be chosen. */
 		put_error(q, r, query_status(code), err.text,
 			  code == -EINVAL && p.query.view.has_base ? "empty" : "empty error");
 		r->out_of_memory = code == -ENOMEM;
 		profile_query_done(&p.query);
 		return;
 	}
-	/* Own code is one view of functions; a function outside of it is an answer, too. */
+	/* "Own code" is just a view of functions, so a function outside it can be shown as well. */
 	if (missing && p.query.view.by != REPORT_BY_OWN)
 		r->status = 404;
 	p.shared = p.query.profile ? report_shared_names(p.query.profile) : NULL;

@@ -1,4 +1,4 @@
-/* page.h: the pages for people, with their content in the HTML; they work without scripts, and better with them. */
+/* page.h: HTML pages that work without scripts, and better with them. */
 #ifndef SERVE_PAGE_H
 #define SERVE_PAGE_H
 
@@ -9,7 +9,7 @@ void page_answer(struct server_context *s, const struct request *q, struct respo
 /* An error page; `sentence` may be in the body of `r`. */
 void page_put_error(const struct request *q, struct response *r, int status, const char *sentence);
 
-/* For the bar at the top: the user's name, or the button to log out; nothing without access control. */
+/* Appends the user's name or the logout button for the top bar; nothing without access control. */
 void page_put_identity(const struct request *q, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* page_form.c: the form of a page without scripts: a range and label filters. Its fields for one more filter are
- * led on to the address that says the same in the words of all other pages. */
+/* page_form.c: the form of a page without scripts: a range and label filters. Submitting the fields for one more
+ * filter redirects to the usual URL of that filter. */
 
 #include "page_parts.h"
 
@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define VALUES_OFFERED 500u	/* values of all labels together */
+#define VALUES_OFFERED 500u	/* limit of all labels together */
 
 /* --- Ranges and the usual labels --- */
 
@@ -23,7 +23,7 @@ static const struct {
 	{ "-24h", "last 24 hours" }, { "-7d", "last 7 days" },
 };
 
-/* Seconds since 1970 in the form of all times; other text as it stands in the address. */
+/* Formats seconds since 1970 like all other times; other text stays as in the URL. */
 static const char *written(const char *text, int64_t ns, char at[32])
 {
 	if (strspn(text, "0123456789") < strlen(text))
@@ -90,7 +90,7 @@ static bool is_in_form(const char *key)
 	return false;
 }
 
-/* Everything else that the address says stays as it is: a list shows the first of several values. */
+/* Keeps all other parameters of the URL; a list shows the first of several values. */
 static void put_hidden(struct buf *out, const struct params *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
@@ -179,7 +179,7 @@ static bool is_filter(const struct params *p, size_t i)
 	return *p->items[i].value && strncmp(key, "base.", 5) && (!view_is_reserved(key) || is_of_stacks(key));
 }
 
-/* Each filter with a link to the same without it. */
+/* Shows each filter with a link that removes it. */
 static void put_filters(const struct page *p)
 {
 	const struct params *params = &p->query.params;
@@ -233,7 +233,7 @@ static bool is_field(const char *key)
 	return false;
 }
 
-/* "" for a field without a value, or that the form did not have. */
+/* Returns "" for a field that is empty or missing. */
 static const char *field(const struct params *p, const char *key)
 {
 	const char *value = params_get(p, key);
@@ -256,7 +256,7 @@ static void put_pair(struct buf *out, const char *key, const char *value)
 	text_put_url(out, (struct str){ value, strlen(value) });
 }
 
-/* A value that looks like another comparison is said to be exactly this one. */
+/* Marks a value that looks like an operator as literal. */
 static void put_filter(struct buf *out, const char *label, const char *is, const char *value)
 {
 	_cleanup_(buf_done) struct buf key = { 0 }, text = { 0 };
@@ -272,7 +272,7 @@ static void put_filter(struct buf *out, const char *label, const char *is, const
 		put_pair(out, key.data, text.data);
 }
 
-/* The address that says the same as the form; a time that was typed replaces that of the list. */
+/* Appends the URL equivalent to the form; a time that was typed overrides the list. */
 static void put_form_address(struct buf *out, const struct params *p)
 {
 	const char *from = field(p, "filter_from"), *label = field(p, "filter_label"), *functions = field(p, "filter_functions");

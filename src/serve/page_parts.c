@@ -17,7 +17,7 @@ static void put_param(const struct page *p, const char *key, const char *value, 
 {
 	_cleanup_(buf_done) struct buf plain = { 0 };
 
-	/* A NUL or invalid UTF-8 would not survive a round trip; function_query knows the replacement. */
+	/* A NUL or invalid UTF-8 would not survive a round trip; function_query accepts the replacement. */
 	buf_init(&plain);
 	text_put_plain(&plain, (struct str){ value, strlen(value) });
 	buf_puts(p->out, (*count)++ ? "&amp;" : "?");
@@ -25,8 +25,8 @@ static void put_param(const struct page *p, const char *key, const char *value, 
 	text_put_url(p->out, (struct str){ plain.data, plain.size });
 }
 
-/* Parameters that are replaced or do not apply: a class never has the name of a function, nor a function the source of
- * another. */
+/* Omits parameters that are replaced or do not apply: a class is never named like a function, and a function has
+ * another source. */
 static bool is_left_out(const struct page *p, const char *key, const char *param)
 {
 	if (p->run_in_path && !strcmp(param, "run"))
@@ -160,7 +160,7 @@ static void put_total(const struct page *p, int64_t v)
 	amount_put(p->out, v, amount_unit(unit));
 }
 
-/* As the page with scripts says it: "12.3 s before, 15.6 s after, +3.30 s (+26.8%)". */
+/* Like the page with scripts: "12.3 s before, 15.6 s after, +3.30 s (+26.8%)". */
 static void put_totals(const struct page *p)
 {
 	const struct profile_query_column *c = &p->query.columns[p->query.chosen];
@@ -278,7 +278,7 @@ static void put_narrow_img(const struct page *p, const char *window, const char 
 	buf_puts(p->out, "\">\n");
 }
 
-/* Pictures for phones and tablets have their widths: names can be read without moving the picture. */
+/* Phones and tablets get pictures of their width, so that names can be read without scrolling. */
 static void put_img(const struct page *p, const char *words)
 {
 	buf_puts(p->out, "<picture>\n");

@@ -12,30 +12,30 @@ struct page {
 	const struct request *q;
 	struct profile_query query;
 	const char *path;		/* the page's path: "/", or "/runs/shop/1" */
-	bool run_in_path;		/* the address says which run it is, and its query need not */
-	bool *shared;			/* by frame: functions in other files have its name */
+	bool run_in_path;		/* the path identifies the run, so the query does not */
+	bool *shared;			/* by frame: functions in other files have the same name */
 	struct buf *out;
 };
 
-/* An address with the page's parameters, escaped for an attribute: `key` gets the value, or is left out if that is NULL.
- * NULL for `path` is the page itself. */
+/* Appends a URL with the page's parameters, escaped for an attribute, with `value` for `key` (NULL: without `key`).
+ * If `path` is NULL, the page's own path is used. */
 void page_put_address(const struct page *p, const char *path, const char *key, const char *value);
 
-/* The page itself without the parameter of this number. */
+/* Appends the page's own URL without the parameter of this index. */
 void page_put_address_without(const struct page *p, size_t number);
 
-/* The address of a function's page. `file` (may be NULL) selects the functions of that name in one file. */
+/* Appends the URL of a function's page. `file` (may be NULL) selects the functions of that name in one file. */
 void page_put_function_address(const struct page *p, const char *name, const char *file);
 
-/* The address of view.function among all functions, whatever the grouping of this page. */
+/* Appends the URL of view.function among all functions, whatever the grouping of this page. */
 void page_put_address_to_any(const struct page *p);
 
-/* The address of the source of a whole file. */
+/* Appends the URL of the source of a whole file. */
 void page_put_source_of(const struct page *p, const char *file);
 
 void page_put_form(const struct page *p);			/* ranges and label filters */
 
-/* Whether this is a submission of the form: then fills in a redirect to its address, or an error, and returns true. */
+/* If this is a submission of the form, fills in a redirect to its URL, or an error, and returns true. */
 bool page_form_redirects(const struct request *q, struct response *r);
 
 void page_put_facts(const struct page *p);			/* for runs, and for a comparison */

@@ -1,4 +1,4 @@
-/* page_source.c: the source of a function as a table of its lines, each with an address of its own: #L12. */
+/* page_source.c: shows the source of a function as a table of lines, each with its own anchor: #L12. */
 
 #include "page_parts.h"
 
@@ -7,7 +7,7 @@
 #include "source_query.h"
 #include "text.h"
 
-/* `of`: the column, for style sheets of windows without room for headings. */
+/* `of`: the column's name, for style sheets of windows too narrow for headings. */
 static void put_value(const struct page *p, const char *of, int64_t v, int64_t whole)
 {
 	const struct profile_query_column *c = &p->query.columns[p->query.chosen];

@@ -32,10 +32,10 @@ static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit
 	put_pair_of(out, v, v, whole, unit, at_most);
 }
 
-/* The parts of a name: a namespace or folder is cut first where there is no room, then the class. As FunctionLink of
- * web/src/table.tsx does it. */
+/* The parts of a name: if there is no room, a namespace or folder is truncated first, then the class, as in
+ * FunctionLink of web/src/table.tsx. */
 struct name_parts {
-	size_t space;			/* the end of a namespace or a folder; 0: it has none */
+	size_t space;			/* end of a namespace or folder; 0: none */
 	size_t before_method;		/* the end of the class */
 };
 
@@ -73,7 +73,7 @@ static void put_function_link(const struct page *p, const char *address, const c
 	buf_init(&link);
 	to.out = &link;
 	page_put_function_address(&to, address, file);
-	is_link = link.size <= PARAMS_QUERY_MAX;	/* a longer one would be refused */
+	is_link = link.size <= PARAMS_QUERY_MAX;	/* a longer URL would be refused */
 	find_parts(name, &parts);
 	buf_puts(p->out, is_link ? "<a class=\"function-link\" title=\"" : "<span class=\"function-link\" title=\"" TOO_LONG);
 	text_put_xml(p->out, name);
@@ -147,7 +147,7 @@ static bool is_calls(const struct page *p, uint32_t column)
 	return !strcmp(p->query.columns[column].name, "calls");
 }
 
-/* The heading of a column; that of the chosen metric sorts by it. */
+/* Appends the heading of a column; that of the selected metric is a link that sorts by it. */
 static void put_sort(const struct page *p, uint32_t column, enum report_sort sort, const char *words, int span)
 {
 	bool mine = column == p->query.chosen, sorted = mine && p->query.view.sort == sort;
@@ -162,7 +162,7 @@ static void put_sort(const struct page *p, uint32_t column, enum report_sort sor
 	}
 }
 
-/* The heading of names, which sorts by them, over their column. */
+/* Appends the heading of names, a link that sorts by them. */
 static void put_name_heading(const struct page *p)
 {
 	bool sorted = p->query.view.sort == REPORT_SORT_NAME;
@@ -177,8 +177,7 @@ static void put_name_heading(const struct page *p)
 	buf_printf(p->out, "%s</th>", sorted ? " ▴" : "</a>");
 }
 
-/* Each row has a link, which is a stop of the Tab key: a link before them leads to what is behind the table. It is seen while it has
- * the focus. */
+/* Each row has a link, which is a Tab stop, so a link before the table skips it. It is visible while focused. */
 static void put_skip(const struct page *p, const char *name)
 {
 	buf_printf(p->out, "<a class=\"skip\" href=\"#after-%s\">Skip the table</a>\n", name);
@@ -270,7 +269,7 @@ static void put_changes(const struct page *p)
 		.name_before = p->query.name_before, .name_after = p->query.name_after, .compared = "", .all = true,
 		.sort = p->query.view.sort, .column = p->query.columns[p->query.chosen].name,
 	};
-	bool calls = p->query.profile->columns[p->query.column].counts_calls;	/* these have no totals */
+	bool calls = p->query.profile->columns[p->query.column].counts_calls;	/* calls have no totals */
 	struct diff_report r;
 	size_t shown;
 
@@ -313,7 +312,7 @@ void page_put_table(const struct page *p)
 
 /* --- One function --- */
 
-/* The columns of its tables: the chosen one, both sides of a comparison, and how often calls were made. */
+/* Returns the columns of its tables: the selected one, both sides of a comparison, and the number of calls. */
 static size_t edge_columns(const struct page *p, uint32_t ret[3])
 {
 	uint32_t calls = profile_find_column(p->query.profile, "calls");
@@ -332,7 +331,7 @@ static int64_t total_of(const struct page *p, uint32_t column)
 	return report_whole(p->query.profile, column);
 }
 
-/* Shares of calls to a callee are of all calls that the function makes. */
+/* Shares of calls to a callee refer to all calls that the function makes. */
 static int64_t whole_calls(const struct report_edges *e, uint32_t column, bool made)
 {
 	int64_t sum = 0;
@@ -421,7 +420,8 @@ static void put_summary(const struct page *p, const struct function_query *f)
 	buf_puts(p->out, "</tbody>\n</table>\n");
 }
 
-/* The files of all functions of that name: of which one the numbers are, or that they are of all. */
+/* Lists the files of all functions of that name, and marks the one whose values are shown, or says that the values
+ * are of all. */
 static void put_files(const struct page *p, const struct function_query *f)
 {
 	_cleanup_(buf_done) struct buf shown = { 0 };

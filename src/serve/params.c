@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* In place of a copy. */
+/* Decodes in place. */
 static int decode(char *text, size_t n, size_t *ret_n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
@@ -39,8 +39,8 @@ static bool is_key(const char *key, size_t n)
 	return n <= STROBE_WIRE_LABEL_KEY && strobe_wire_is_label_key((const uint8_t *)key, n);
 }
 
-/* A path, the name of a function and its file, stack filters, another address, and the labels in the name of a push may be as long as the
- * address. */
+/* Paths, names of functions and files, stack filters, other URLs, and the labels in the name of a push may be as long
+ * as the whole query. */
 static bool may_be_long(const char *key)
 {
 	static const char *const keys[] = { "zoom", "function", "function_file", "query", "name" };
@@ -51,7 +51,7 @@ static bool may_be_long(const char *key)
 	return !strncmp(key, "keep", 4) || !strncmp(key, "remove", 6);		/* with what follows of the operator */
 }
 
-/* One "key=value" of `n` bytes. */
+/* Adds one "key=value" of `n` bytes. */
 static int add_pair(struct params *p, const char *pair, size_t n, struct err *err)
 {
 	const char *equals = memchr(pair, '=', n);

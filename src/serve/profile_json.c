@@ -1,4 +1,4 @@
-/* profile_json.c: flat arrays, so that readers need no deep nesting for a large tree. */
+/* profile_json.c: writes flat arrays, so that large trees need no deep nesting in readers. */
 
 #include "profile_json.h"
 

@@ -1,4 +1,4 @@
-/* profile_json.h: a profile as keys of a JSON object. docs/api.md says what they mean. */
+/* profile_json.h: writes a profile as members of a JSON object; docs/api.md documents them. */
 #ifndef SERVE_PROFILE_JSON_H
 #define SERVE_PROFILE_JSON_H
 

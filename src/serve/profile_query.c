@@ -1,4 +1,4 @@
-/* profile_query.c: parameters, and the profile of a range, of runs or of a comparison. */
+/* profile_query.c: reads parameters, and loads the profile of a range, of runs or of a comparison. */
 
 #include "profile_query.h"
 
@@ -32,7 +32,7 @@ void profile_query_take_after(struct profile_query *a)
 
 /* --- Loading --- */
 
-/* Lines that were requested, and those that only accompany a result which is complete without them. */
+/* Whether lines were requested, or accompany a result that is complete without them. */
 static bool needs_lines(const struct profile_query *a)
 {
 	return a->lines || a->view.by == REPORT_BY_LINE;
@@ -105,7 +105,8 @@ static void note_unmeasured(struct profile_query *a, struct profile *const *prof
 	snprintf(a->unmeasured, sizeof(a->unmeasured), "%.*s", (int)b.size, b.size ? b.data : "");
 }
 
-/* Files that are made of the answer say by it what they are. Runs for which a label has no room are a number. */
+/* Labels the average, so that files made from the answer identify it. If the list of runs is too long for a label,
+ * their number is stored. */
 static void label_average(struct profile *p, const struct view *v)
 {
 	static const char more[] = "; and 32 more";
@@ -179,7 +180,7 @@ static bool is_empty_selection(const struct profile *p, const char *wanted)
 	return column == UINT32_MAX || report_whole(p, column) <= 0;
 }
 
-/* Calls of a flame chart are shown individually, and have no stacks to select from. */
+/* Calls of a flame chart are shown one by one, and have no stacks that could be filtered. */
 static int filter_stacks(struct profile_query *a, struct profile **before, struct err *err)
 {
 	int r;
@@ -200,7 +201,7 @@ static int filter_stacks(struct profile_query *a, struct profile **before, struc
 	return 0;
 }
 
-/* Without another grouping the names stay those of functions. */
+/* Without another grouping, names remain those of functions. */
 static void group(const struct profile_query *a, struct profile **p)
 {
 	struct profile *grouped;
@@ -212,7 +213,7 @@ static void group(const struct profile_query *a, struct profile **p)
 	*p = grouped;
 }
 
-/* For files that are made of the answer: they have no functions but these groups, and no other value to compare. */
+/* Labels files made from the answer: they have only these groups, and no other value to compare. */
 static void label_answer(const struct profile_query *a)
 {
 	const char *key = report_by_key(a->view.by);
@@ -252,7 +253,7 @@ static int choose_column(struct profile_query *a, struct err *err)
 	struct profile *p = a->profile;
 
 	a->before = UINT32_MAX;
-	/* Nothing matched. Views may rely on a column, and "empty" explains more than "no such column". */
+	/* Nothing matched. Views rely on a column, and "empty" explains more than "no such column". */
 	if (p->column_count == 0)
 		profile_column(p, "samples", "count");
 	else
@@ -322,7 +323,7 @@ static int check_sides(struct profile_query *a, const struct profile *before, ui
 	return 0;
 }
 
-/* Samples are compared by their shares unless requested otherwise: two ranges never have the same number. */
+/* Samples are compared by shares unless requested otherwise, since two ranges never have the same number. */
 static enum diff_scale choose_scale(const struct profile_query *a, const struct profile *before, const struct profile *after, uint32_t column_before,
 				    uint32_t column_after)
 {
@@ -341,7 +342,7 @@ static void align_columns(struct profile *before, struct profile *after)
 	}
 }
 
-/* Filters that both sides have in common are in neither name. */
+/* Omits filters that both sides share. */
 static void put_empty_side(const struct profile_query *a, bool is_before, struct buf *out)
 {
 	const struct store_query q = is_before ? view_base_query(&a->view) : view_query(&a->view);
@@ -367,7 +368,7 @@ static int reject_empty_side(const struct profile_query *a, const struct server_
 	return err_set(err, -EINVAL, "%s", why.data);
 }
 
-/* Filters of stacks change no scale, or they would hide the overall change of the remaining stacks. */
+/* Stack filters do not change the scale; otherwise the overall change of the remaining stacks would be hidden. */
 static int scale_sides(struct profile_query *a, const struct server_context *s, const struct profile *before, uint32_t column_before, uint32_t column_after,
 		       enum diff_scale *ret, struct err *err)
 {

@@ -1,4 +1,5 @@
-/* profile_query_answer.c: the result of a query in sentences, and the beginning of its JSON; warnings, and why it is empty. */
+/* profile_query_answer.c: describes the result of a query, explains why it is empty, and writes warnings and the
+ * beginning of its JSON. */
 
 #include "profile_query.h"
 
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-#define ENTRIES_NAMED 8u	/* in the sentence for an empty answer */
+#define ENTRIES_NAMED 8u	/* listed in the message for an empty answer */
 
 static void describe_stack_filters(const struct view *v, struct buf *out)
 {
@@ -81,7 +82,7 @@ static const char *semicolon(const struct buf *out)
 	return out->size ? "; " : "";
 }
 
-/* Nothing if the result is complete and exact. */
+/* Puts nothing if the result is complete and exact. */
 static void put_warning(const struct profile_query *a, struct buf *out)
 {
 	if (a->stats.damaged_days)
@@ -161,7 +162,7 @@ static void put_filters(struct json *j, const char *key, const struct label_filt
 	json_str(j, text.data);
 }
 
-/* The scales that can be chosen. */
+/* Puts the available scales. */
 static void put_scales(const struct profile_query *a, struct json *j)
 {
 	json_key(j, "scales");

@@ -1,4 +1,4 @@
-/* push_ingest.c: Pyroscope's /ingest, which its older agents and the one for Node.js use. */
+/* push_ingest.c: Pyroscope's /ingest, used by its older agents and the one for Node.js. */
 #include "multipart.h"
 #include "pushes.h"
 #include "push_pprof.h"
@@ -10,7 +10,7 @@
 
 #define RATE_MAX	1000000000u	/* Hz */
 
-/* Parameters of the address. */
+/* Parameters of the URL. */
 struct ingest {
 	struct push push;
 	struct params params;
@@ -20,7 +20,7 @@ struct ingest {
 	uint32_t rate;
 	enum ingest_format { INGEST_FOLDED, INGEST_LINES, INGEST_TRIE, INGEST_TREE, INGEST_PPROF } format;
 	bool is_multipart;
-	struct str name;		/* __name__ where the form says it; "": by the profile */
+	struct str name;		/* __name__ if the form gives it; "": derived from the profile */
 };
 
 /* A client whose runtime lacks FormData sends the text "[object FormData]" as its body. */
@@ -54,7 +54,7 @@ static bool read_rate(struct ingest *i)
 	return true;
 }
 
-/* Everything but these names is folded text, as Pyroscope has it. */
+/* All other names mean folded text, as in Pyroscope. */
 static bool read_format(struct ingest *i)
 {
 	static const struct { const char *name; enum ingest_format format; } formats[] = {
@@ -109,7 +109,7 @@ static bool read_address(struct ingest *i)
 	       read_name(i);
 }
 
-/* Profiles of mutexes and of blocking operations differ in the names of values in their configuration. */
+/* Profiles of mutexes and of blocking operations are distinguished by the value names in their configuration. */
 static void read_config(struct ingest *i, const struct multipart_part *part)
 {
 	if (memmem(part->bytes, part->size, "mutex_", 6))
@@ -118,7 +118,7 @@ static void read_config(struct ingest *i, const struct multipart_part *part)
 		i->name = (struct str){ "block", 5 };
 }
 
-/* The file of a form. */
+/* Takes the file from a form. */
 static int take_file(struct ingest *i, struct str *ret, struct err *err)
 {
 	struct multipart_part part;

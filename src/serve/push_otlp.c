@@ -1,4 +1,4 @@
-/* push_otlp.c: OTLP profiles over HTTP, as OpenTelemetry Collectors send them. */
+/* push_otlp.c: OTLP profiles over HTTP, as sent by OpenTelemetry Collectors. */
 #include "mem.h"
 #include "otlp_messages.h"
 #include "otlp_read.h"
@@ -49,7 +49,7 @@ void push_otlp_put_error(struct response *r, const struct request *q, int status
 	put_message(r, q, &message_rpc_status, &bytes);
 }
 
-/* Before decoding: the layout of another version cannot be distinguished from this one. */
+/* Checked before decoding, since the layout of another version cannot be recognized. */
 static bool check_headers(struct push *p)
 {
 	const struct request *q = p->request;
@@ -85,7 +85,7 @@ static int read_body(struct push *p, struct otlp_outcome *ret, struct err *err)
 	return e < 0 ? e : otlp_read(&p->pushed, bytes.data, bytes.size, true, ret, err);
 }
 
-/* Reports missing data; a warning has no rejected profiles. */
+/* Reports partial success; a mere warning has no rejected profiles. */
 static void answer(struct push *p, const struct otlp_outcome *o)
 {
 	_cleanup_(buf_done) struct buf text = { 0 }, partial = { 0 }, bytes = { 0 };

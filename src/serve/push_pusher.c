@@ -1,4 +1,4 @@
-/* push_pusher.c: Pyroscope's push.v1, which Grafana Alloy and newer SDKs speak. */
+/* push_pusher.c: Pyroscope's push.v1, used by Grafana Alloy and newer SDKs. */
 #include "connect.h"
 #include "pushes.h"
 #include "push_messages.h"
@@ -32,7 +32,7 @@ void push_pusher(struct server_context *s, const struct request *q, struct respo
 
 	buf_init(&message);
 	if (push_begin(&p, s, q, SOURCE_PUSH_PUSHER, PUSHED_BYTES_MAX, r)) {
-		p.large_status = 400;	/* Connect makes resource_exhausted of 413, which clients retry */
+		p.large_status = 400;	/* Connect maps 413 to resource_exhausted, which clients retry */
 		plain.content_encoding = NULL;
 		plain.body = p.body.p;
 		plain.body_size = p.body.n;

@@ -1,4 +1,4 @@
-/* pushes.c: tenant, encoding, memory, and the way into the collector. */
+/* pushes.c: checks tenant, encoding and memory, and passes data to the collector. */
 #include "pushes.h"
 
 #include "push_source.h"
@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define MEMORY_PER_BYTE	6u		/* memory for a body and the trees made of it */
+#define MEMORY_PER_BYTE	6u		/* memory for a body and the trees parsed from it */
 #define MEMORY_LEAST	((uint64_t)1 << 20)
 
 static struct source_counters *counters_of(const struct push *p)

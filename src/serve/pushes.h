@@ -1,4 +1,4 @@
-/* pushes.h: common code of the three protocols with which other profilers push profiles; docs/ingest.md is the manual.
+/* pushes.h: shared by the three protocols for pushing profiles of other profilers; docs/ingest.md is the manual.
  *
  *	push_begin -> a reader of src/exchange fills p.pushed from p.body -> push_submit -> push_done
  *
@@ -19,15 +19,15 @@ struct push {
 	struct str body;			/* decompressed */
 	struct input input;			/* owns the body */
 	uint64_t charged;			/* bytes taken from the server's memory cap */
-	int large_status;			/* status of the answer to samples above a limit: 413 */
+	int large_status;			/* status of responses to data above a limit, by default 413 */
 };
 
-/* Checks the tenant and the encoding, and decompresses the body, of at most `body_max` bytes then. False after the answer was
+/* Checks tenant and encoding, and decompresses the body, to at most `body_max` bytes. False if the response was
  * filled in. Call push_done in any case. */
 bool push_begin(struct push *p, struct server_context *s, const struct request *q, enum source_push_protocol protocol, size_t body_max,
 		struct response *r);
 
-/* Hands over what p.pushed holds. False after the answer was filled in. */
+/* Passes p.pushed to the collector. False if the response was filled in. */
 bool push_submit(struct push *p);
 
 /* Counts the refusal and responds. push_refuse_read does so for the result of a reader. */

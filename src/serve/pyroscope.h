@@ -4,7 +4,7 @@
  *	POST /settings.v1.SettingsService/…	what the app keeps
  *	GET  /pyroscope/render, /pyroscope/render-diff, /pyroscope/label-values
  *
- * Any path may stand in front. */
+ * Any prefix is accepted. */
 #ifndef SERVE_PYROSCOPE_H
 #define SERVE_PYROSCOPE_H
 

@@ -15,11 +15,11 @@ struct pyroscope_request {
 	bool pruned;				/* set when the response is incomplete */
 };
 
-/* Appends a text that is not empty, as UTF-8. */
+/* Appends a text as UTF-8, unless it is empty. */
 void pyroscope_put_text(struct buf *out, uint32_t number, const char *text);
 void pyroscope_put_pair(struct buf *out, uint32_t number, const char *label, const char *value);
 
-/* The texts by their bytes, as all lists of these calls are sorted. The caller frees the array. */
+/* Returns the texts sorted bytewise, as in all lists of these calls. The caller frees the array. */
 const char **pyroscope_sorted(const struct intern *texts);
 
 typedef int pyroscope_answer(struct pyroscope_request *q, struct buf *out, struct err *err);

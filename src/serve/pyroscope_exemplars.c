@@ -1,4 +1,4 @@
-/* pyroscope_exemplars.c: single runs, and their number by time and value. */
+/* pyroscope_exemplars.c: lists single runs, and counts them by time and value. */
 #include "pyroscope_exemplars.h"
 
 #include "clock.h"
@@ -77,7 +77,7 @@ static int begin(struct heatmap *h, struct pyroscope_request *q, struct err *err
 	return pyroscope_runs_list(&h->selection, PYROSCOPE_RUNS_SUMMED, &h->runs, err);
 }
 
-/* The labels to group by that the run has, as fields of its series. */
+/* Appends the labels to group by, if the run has them, as fields of its series. */
 static void put_labels(const struct heatmap *h, const struct store_run *run, struct buf *out)
 {
 	const struct pyroscope_texts *by = &h->selection.query->group_by;
@@ -150,7 +150,7 @@ static void put_slot(const struct heatmap *h, size_t slot, const uint32_t *count
 	protobuf_put_bytes(out, HEATMAP_SLOTS, message.data, message.size);
 }
 
-/* The slot of a run: (t - step, t], as points of series have it. */
+/* Returns the slot of a run: (t - step, t], like points of series. */
 static size_t slot_of(const struct heatmap *h, size_t run)
 {
 	int64_t since = h->runs.items[run].start_ns - h->selection.from_ns;

@@ -4,10 +4,10 @@
 
 #include "pyroscope_selection.h"
 
-/* The id of the span of a run, by its newer or its older label; NULL if it has none. */
+/* Returns the span id of a run, from its newer or older label; NULL if it has none. */
 const char *pyroscope_span_of(const struct store_run *run);
 
-/* Appends a field with the run: profile_id is SOURCE/ID, which profile_id_selector finds again. */
+/* Appends a field with the run: profile_id is SOURCE/ID, which profile_id_selector accepts. */
 void pyroscope_put_exemplar(const struct pyroscope_selection *a, const struct store_run *run, uint32_t number, struct buf *out);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Rows that the matchers of the request take. */
+/* Loads the rows that match the request. */
 static int load(struct pyroscope_request *q, struct pyroscope_rows *rows, struct err *err)
 {
 	struct pyroscope_selection a;
@@ -210,7 +210,7 @@ int pyroscope_series(struct pyroscope_request *q, struct buf *out, struct err *e
 	return r;
 }
 
-/* Whether there is any data, of any age. */
+/* Reports whether there is any data, of any age. */
 int pyroscope_stats(struct pyroscope_request *q, struct buf *out, struct err *err)
 {
 	struct store_query none = { .from_ns = 0, .to_ns = 0 };
@@ -230,7 +230,7 @@ int pyroscope_stats(struct pyroscope_request *q, struct buf *out, struct err *er
 	return r;
 }
 
-/* The cost of a query is not known here; Pyroscope 2 answers the same. */
+/* The cost of a query is unknown here; Pyroscope 2 returns the same. */
 int pyroscope_analyze(struct pyroscope_request *q, struct buf *out, struct err *err)
 {
 	(void)q;

@@ -1,4 +1,4 @@
-/* pyroscope_put.c: texts of any bytes in messages, which require UTF-8. */
+/* pyroscope_put.c: converts texts of any bytes to UTF-8, as messages require. */
 #include "pyroscope_calls.h"
 
 #include "messages.h"

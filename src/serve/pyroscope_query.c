@@ -1,4 +1,4 @@
-/* pyroscope_query.c: a table from names of fields to members of the struct. */
+/* pyroscope_query.c: maps names of fields to members of the struct. */
 #include "pyroscope_query.h"
 
 #include "mem.h"
@@ -33,7 +33,7 @@ static const struct member {
 	{ "profile_id_selector", TEXTS, offsetof(struct pyroscope_query, profiles) },
 };
 
-/* A NUL would silently truncate the text. */
+/* Rejects a NUL, which would silently truncate the text. */
 static int copy_text(struct pyroscope_query *q, const char *name, struct protobuf bytes, const char **ret, struct err *err)
 {
 	size_t n = (size_t)(bytes.end - bytes.p);

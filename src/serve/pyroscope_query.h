@@ -1,4 +1,5 @@
-/* pyroscope_query.h: the fields of Pyroscope's requests, by their names: the same name means the same in all of them. */
+/* pyroscope_query.h: reads fields of Pyroscope's requests by name, since each name has the same meaning in all of
+ * them. */
 #ifndef SERVE_PYROSCOPE_QUERY_H
 #define SERVE_PYROSCOPE_QUERY_H
 

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS		1500		/* steps of a timeline, about */
+#define STEPS		1500		/* approximate number of steps in a timeline */
 #define STEP_LEAST_S	15
 #define STEP_MOST_S	86400
 
@@ -37,7 +37,7 @@ static void rendering_done(struct rendering *n)
 
 /* --- Parameters --- */
 
-/* The first of this name, decoded; NULL if there is none, or it is empty. */
+/* Returns the first parameter of this name, decoded; NULL if it is missing or empty. */
 static const char *param(struct arena *bytes, const char *query, const char *name)
 {
 	size_t n = strlen(name);
@@ -89,7 +89,7 @@ static int parse_nodes(struct rendering *n, const char *text, struct err *err)
 	return *end ? err_set(err, -EINVAL, "max-nodes=%.40s: give a number", text) : 0;
 }
 
-/* For one side: "", "left" or "right". */
+/* Reads parameters of one side: "", "left" or "right". */
 static int read_params(struct rendering *n, const char *side, struct err *err)
 {
 	const char *q = n->request.http->query, *nodes;
@@ -124,7 +124,7 @@ static int load_values(struct rendering *n, const char *side, struct stack_value
 	return pyroscope_values(&n->selection, false, ret, err);
 }
 
-/* A tree for a comparison is not truncated, since any node may be among the largest of the other side. */
+/* Trees for a comparison are not truncated, since any node may be among the largest of the other side. */
 static int load(struct rendering *n, const char *side, struct err *err)
 {
 	_cleanup_(stack_values_done) struct stack_values values = { 0 };
@@ -169,7 +169,7 @@ static bool is_objects(const char *sample)
 	       !strcmp(sample, "samples");
 }
 
-/* Units as older clients know them. */
+/* Writes units by the names that older clients know. */
 static void put_metadata(struct json *j, const struct profile_type *t, const char *format)
 {
 	bool cpu = !strcmp(t->sample, "cpu");
@@ -205,7 +205,7 @@ static int64_t step_of(const struct rendering *n)
 	return s < STEP_LEAST_S ? STEP_LEAST_S : s > STEP_MOST_S ? STEP_MOST_S : s;
 }
 
-/* The sum so far is rounded, and a step gets by how much it grew: buckets of the store are spread over steps, and all together are what there is. */
+/* Values are rounded cumulatively, so that the total stays exact when the store's buckets are spread over steps. */
 static void put_steps(struct json *j, const double *values, size_t steps, double scale)
 {
 	double sum = 0;
@@ -264,7 +264,7 @@ static void put_groups(struct json *j, const struct pyroscope_timeline *t, const
 	json_end(j);
 }
 
-/* For everything together, and by the values of a label if the request groups by one. */
+/* Writes the timeline of everything, and by the values of a label if the request groups by one. */
 static int put_timelines(struct rendering *n, struct json *j, struct err *err)
 {
 	_cleanup_(pyroscope_timeline_done) struct pyroscope_timeline all = { 0 }, groups = { 0 };
@@ -397,7 +397,7 @@ void pyroscope_render_diff(struct server_context *s, const struct request *q, st
 	finish(r, q, e, &err);
 }
 
-/* __name__ has the types as values, as older pages request them. */
+/* Older pages request the types as values of __name__. */
 static int put_values(struct pyroscope_request *q, const char *label, struct json *j, struct err *err)
 {
 	_cleanup_(pyroscope_rows_done) struct pyroscope_rows rows = { 0 };

@@ -1,5 +1,5 @@
-/* pyroscope_runs.c: requests for spans, traces and types of runs are served from the store's runs, each of which is
- * one profile. */
+/* pyroscope_runs.c: answers requests for spans, traces and types of runs from the store's runs, each of which is one
+ * profile. */
 #include "pyroscope_selection.h"
 
 #include "mem.h"
@@ -64,7 +64,7 @@ static const char *run_label(const struct pyroscope_selection *a, const struct l
 	char id[PROFILE_TYPE_ID];
 	const char *value = pyroscope_label_is_visible(name) || !strncmp(name, "__", 2) ? NULL : labels_get(labels, name);
 
-	/* The type is checked by the columns of the run. */
+	/* The type is matched against the columns of the run. */
 	return value ? value : pyroscope_label(a->context, labels, &a->type, name, id);
 }
 
@@ -87,7 +87,7 @@ static bool takes_run(const struct pyroscope_selection *a, const struct store_ru
 	return takes && !ids->count;
 }
 
-/* Moves the runs that the request is about to the end of `ret`. */
+/* Moves the matching runs to the end of `ret`. */
 static void take_runs(const struct pyroscope_selection *a, struct store_runs *from, size_t limit, struct store_runs *ret)
 {
 	ret->items = xrealloc(ret->items, (ret->count + from->count + 1) * sizeof(*ret->items));
@@ -101,7 +101,7 @@ static void take_runs(const struct pyroscope_selection *a, struct store_runs *fr
 	*from = (struct store_runs){ 0 };
 }
 
-/* Ids are numbers in hexadecimal, and senders write them in either case. */
+/* Ids are hexadecimal numbers, and senders write them in either case. */
 static void add_cases(struct label_filter *to, size_t *count, struct arena *bytes, const char *key, const char *id)
 {
 	char *cases[] = { arena_copy(bytes, id, strlen(id)), arena_copy(bytes, id, strlen(id)) };
@@ -134,7 +134,7 @@ static int list(const struct pyroscope_selection *a, const char *key, const stru
 	return r;
 }
 
-/* The older name of a span's id is profile_id. */
+/* The older name for a span's id is profile_id. */
 int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err)
 {
 	const struct pyroscope_query *q = a->query;

@@ -15,8 +15,8 @@
 
 #define PYROSCOPE_SERVICES	"service_name", "service", "entry"
 #define PYROSCOPE_UNKNOWN	"unknown_service"
-#define PYROSCOPE_RUNS		200u		/* that are merged, or whose labels are read; the latest ones */
-#define PYROSCOPE_RUNS_SUMMED	5000u		/* that are summed over time */
+#define PYROSCOPE_RUNS		200u		/* runs that are merged, or whose labels are read; the latest ones */
+#define PYROSCOPE_RUNS_SUMMED	5000u		/* runs that are summed over time */
 #define PYROSCOPE_NODES		8192u		/* shown by default … */
 #define PYROSCOPE_NODES_MAX	1048576u	/* … and at most */
 
@@ -53,43 +53,43 @@ int pyroscope_selection_type(struct pyroscope_selection *a, struct err *err);
 /* The number of nodes to show. */
 int pyroscope_selection_nodes(const struct pyroscope_selection *a, uint32_t *ret, struct err *err);
 
-/* A label of a row, "" if it is missing; `type` may be NULL, and `id` is room for the one of the type. */
+/* Returns a label of a row, "" if it is missing. `type` may be NULL; `id` is a buffer for the type's id. */
 const char *pyroscope_label(const struct server_context *s, const struct labels *labels, const struct profile_type *type,
 			    const char *name, char id[PROFILE_TYPE_ID]);
 
-/* Whether the labels of a series have one that is service_name; its place among the service labels, their number if none. */
+/* Returns the index of the first service label that the series has, or their number if it has none. */
 size_t pyroscope_service_of(const struct server_context *s, const struct labels *labels);
-const char *pyroscope_service_label(const struct server_context *s, size_t i);	/* NULL behind the last one */
+const char *pyroscope_service_label(const struct server_context *s, size_t i);	/* NULL after the last one */
 
 /* Whether the selector matches a row. */
 bool pyroscope_matches(const struct pyroscope_selection *a, const struct labels *labels, const struct profile_type *type);
 
-/* Whether a label of a series or run is one that clients may see. */
+/* Whether clients may see this label of a series or run. */
 bool pyroscope_label_is_visible(const char *label);
 
-/* All rows that the selector matches, of series, and of the latest runs if wanted. */
+/* Loads all matching rows of series, and of the latest runs if requested. */
 int pyroscope_rows_load(const struct pyroscope_selection *a, bool with_runs, struct pyroscope_rows *ret, struct err *err);
 void pyroscope_rows_done(struct pyroscope_rows *r);
 
 /* --- pyroscope_values.c --- */
 
-/* The values of the type for everything selected; spans and traces come from runs. `lines`: with executed lines. The
- * caller frees with stack_values_done. */
+/* Returns the values of the type for everything selected; spans and traces come from runs. `lines`: with executed
+ * lines. Free with stack_values_done. */
 int pyroscope_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err);
 
 /* --- pyroscope_runs.c --- */
 
 bool pyroscope_asks_runs(const struct pyroscope_selection *a);	/* by its type, or because it names spans, traces or runs */
 
-/* The latest selected runs, `limit` at most. The caller frees with store_runs_done. */
+/* Returns the latest selected runs, at most `limit`. Free with store_runs_done. */
 int pyroscope_runs_list(const struct pyroscope_selection *a, size_t limit, struct store_runs *ret, struct err *err);
 
-/* The value of a run in the requested type; false if it has none. */
+/* Returns the value of a run in the requested type; false if it has none. */
 bool pyroscope_run_value(const struct pyroscope_selection *a, const struct store_run *run, int64_t *ret);
 
 int pyroscope_runs_values(const struct pyroscope_selection *a, bool lines, struct stack_values *ret, struct err *err);
 
-/* The labels of a run as in rows, with its source. The caller frees them with labels_done. */
+/* Returns the labels of a run as in rows, including its source. Free with labels_done. */
 void pyroscope_run_labels(const struct store_run *run, struct labels *ret);
 
 #endif

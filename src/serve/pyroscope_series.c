@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_MAX	11000u		/* as Prometheus has it */
+#define STEPS_MAX	11000u		/* same limit as Prometheus */
 #define STEP_MIN_S	0.001
 #define STEP_MAX_S	(366.0 * 86400)
 #define EXEMPLARS_MAX	100u
@@ -86,7 +86,7 @@ static struct pyroscope_group *group_of(struct pyroscope_timeline *t, const stru
 	return &t->groups[i];
 }
 
-/* The step whose edge is the first at or after this time. */
+/* Returns the step whose edge is the first at or after this time. */
 static size_t step_of(const struct pyroscope_timeline *t, int64_t ns)
 {
 	int64_t step = (ns - t->selection.from_ns) / t->step_ns;
@@ -94,7 +94,7 @@ static size_t step_of(const struct pyroscope_timeline *t, int64_t ns)
 	return step < 0 ? 0 : (size_t)step >= t->steps ? t->steps - 1 : (size_t)step;
 }
 
-/* Adds what was measured in [from, to), of which only the part within the range counts as its time. */
+/* Spreads what was measured in [from, to) over steps; time outside the range is ignored. */
 static void add_spread(struct pyroscope_timeline *t, struct pyroscope_group *g, int64_t from, int64_t to, double value)
 {
 	size_t first, last;
@@ -121,7 +121,7 @@ static void add_spread(struct pyroscope_timeline *t, struct pyroscope_group *g, 
 #define NO_GROUP	UINT32_MAX
 #define CELL(s)		((s) * NS_PER_SECOND)
 
-/* The longer the store's steps, the more it adds up; they have to be short compared with ours. */
+/* Longer steps of the store mean less work, but they must be short compared to ours. */
 static int64_t cell_of(int64_t step_ns)
 {
 	static const int64_t cells[] = { CELL(3600), CELL(600), CELL(60) };
@@ -150,7 +150,7 @@ static void take_sums(void *data, struct store_series *s, int64_t from_ns, const
 	int64_t cell = cell_of(t->step_ns);
 	uint32_t column = column_of(t, s);
 
-	/* Groups are numbered from 1 in tags, as 0 is a series that was not seen before. */
+	/* Tags number groups from 1; 0 is a series not seen before. */
 	if (!s->tag)
 		s->tag = column != UINT32_MAX && pyroscope_matches(&t->selection, &s->labels, &t->selection.type) ? group_index(t, &s->labels) + 1 :
 														    NO_GROUP;
@@ -191,7 +191,7 @@ static int add_runs(struct pyroscope_timeline *t, struct err *err)
 	return r;
 }
 
-/* Runs as exemplars of a point. */
+/* Adds runs as exemplars of points. */
 static int add_exemplars(struct pyroscope_timeline *t, struct err *err)
 {
 	_cleanup_(store_runs_done) struct store_runs runs = { 0 };

@@ -1,4 +1,4 @@
-/* pyroscope_settings.c: settings of Grafana's app, in a file that is the answer to Get in JSON. */
+/* pyroscope_settings.c: settings of Grafana's app, in a file that is the JSON answer to Get. */
 #include "pyroscope.h"
 
 #include "profile_query.h"
@@ -12,10 +12,10 @@
 #define SETTINGS_MAX	64u
 #define FILE_MAX	((size_t)1 << 20)
 
-/* Reading, changing and writing back is one step. */
+/* Serializes reading, changing and writing back. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
-/* As the message of Get; empty if nothing was set. */
+/* Reads the message of Get; empty if nothing was set. */
 static int read_all(const struct server_context *s, struct buf *ret, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
@@ -73,7 +73,7 @@ static bool is_same(struct protobuf a, struct protobuf b)
 	return size_of(a) == size_of(b) && !memcmp(a.p, b.p, size_of(a));
 }
 
-/* Keeps those of other names, and appends the new one. */
+/* Keeps settings with other names, and appends the new one. */
 static int replace(const struct buf *all, struct protobuf name, const struct buf *setting, struct buf *ret, struct err *err)
 {
 	struct protobuf in = bytes_of(all);

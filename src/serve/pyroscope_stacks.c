@@ -1,4 +1,4 @@
-/* pyroscope_stacks.c: stacks as flame graphs, trees, call graphs, pprof's profiles, and two of them compared. */
+/* pyroscope_stacks.c: stacks as flame graphs, trees, call graphs and pprof profiles, and comparisons. */
 #include "pyroscope_calls.h"
 
 #include "callgraph.h"
@@ -74,7 +74,8 @@ static bool is_on_site(const struct pyroscope_texts *site, size_t depth, struct 
 	return depth >= site->count || text_is(name, site->items[depth]);
 }
 
-/* The stacks that begin with the call site and have a value, in a column with the name of the type. The caller frees. */
+/* Returns the stacks that begin with the call site and have a value, in a column named after the type. The caller
+ * frees. */
 static struct profile *one_column(const struct pyroscope_selection *a, const struct profile *facts, const struct stack_values *v)
 {
 	const struct pyroscope_texts *site = &a->query->call_site;
@@ -178,7 +179,7 @@ int pyroscope_stacktraces(struct pyroscope_request *q, struct buf *out, struct e
 	return r < 0 ? r : put_answer(&s, out, err);
 }
 
-/* The older call for spans, whose answer has the same fields. */
+/* The older call for spans; its answer has the same fields. */
 int pyroscope_span_profile(struct pyroscope_request *q, struct buf *out, struct err *err)
 {
 	if (!q->query->spans.count)

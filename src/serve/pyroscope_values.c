@@ -1,8 +1,8 @@
 /* pyroscope_values.c: converts a selector to filters of the store, and these to values by stack.
  *
- * The store knows labels that are a value, or one of several. A selector becomes that by the values that the series
- * have: of each label that it is about those that all its matchers take. The label behind service_name differs between
- * series, so there is one query per such label. */
+ * The store can only filter labels by one value or a list of values. So each label of a selector is filtered by those
+ * values of existing series that all its matchers accept. The label used as service_name differs between series, so
+ * there is one query per such label. */
 #include "pyroscope_selection.h"
 
 #include "mem.h"
@@ -54,8 +54,8 @@ static const char *value_of(const struct labels *labels, const char *key)
 	return value ? value : "";
 }
 
-/* The rows of series, of the type, whose service is the label `service`, as filters: for each label of the selector, the
- * values that are left. Each matcher is about one label, so labels can be filtered one by one. */
+/* Adds filters for the rows of the type whose service label is `service`: for each label of the selector, the values
+ * that match. Each matcher is about one label, so labels can be filtered independently. */
 static void add_filters(const struct pyroscope_selection *a, const struct pyroscope_rows *rows, const bool *chosen, bool by_service,
 			size_t service, struct filters *f)
 {
@@ -79,14 +79,14 @@ static bool is_by_service(const struct pyroscope_selection *a)
 	return selector_has(&a->selector, "service_name") || selector_has(&a->selector, "__service_name__");
 }
 
-/* Values of the store, in one part or several. */
+/* Values queried from the store, in one or several parts. */
 struct parts {
 	const struct pyroscope_selection *selection;
 	const struct pyroscope_rows *rows;
 	const bool *chosen;		/* by row */
 	const char *column;
 	bool lines, by_service;
-	size_t services;		/* by_service: the last part, for series without any */
+	size_t services;		/* by_service: the last part is for series without a service label */
 	struct profile *merged;		/* sum of several profiles */
 };
 
@@ -120,7 +120,7 @@ static int query_profile(struct parts *p, const struct store_query *q, struct st
 	return 0;
 }
 
-/* A part into `ret`, or if that is NULL, into those that are merged. */
+/* Queries a part into `ret`, or if that is NULL, merges it. */
 static int query_part(struct parts *p, size_t service, struct stack_values *ret, struct err *err)
 {
 	const struct pyroscope_selection *a = p->selection;
@@ -144,7 +144,7 @@ static int query_part(struct parts *p, size_t service, struct stack_values *ret,
 	return r;
 }
 
-/* One query per label that is service_name for some series, or one altogether. */
+/* Queries once per label used as service_name, or only once. */
 static int query_parts(struct parts *p, struct stack_values *ret, struct err *err)
 {
 	size_t count = 0;
@@ -166,7 +166,7 @@ static int query_parts(struct parts *p, struct stack_values *ret, struct err *er
 	return r;
 }
 
-/* Marks the rows of the type; the caller frees. False if there is none. */
+/* Marks the rows of the type; false if there are none. The caller frees. */
 static bool choose_rows(const struct pyroscope_selection *a, const struct pyroscope_rows *rows, bool **ret, const char **ret_column)
 {
 	*ret = xcalloc(rows->count + 1, sizeof(**ret));

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* A profile and what is made of it take less than this a node in every format but the reversed boxes: 3.5 million nodes were
- * answered with 512 MB. Results that still do not fit are pruned to an eighth. */
+/* Memory per node of a profile and its response, an upper bound for every format except the reversed boxes: 3.5
+ * million nodes were answered with 512 MB. Results that still do not fit are pruned to an eighth. */
 #define NODE_BYTES	128u
 
 /* A response in progress for this long is canceled when memory runs out. */
@@ -27,7 +27,7 @@ struct answer_body {
 	_Atomic unsigned owners;
 };
 
-/* Bytes of one connection that sends it. */
+/* Memory of a connection that sends a response. */
 #define SENDING_BYTES	(ANSWER_BLOCK + sizeof(struct answer))
 
 struct answer *answer_free(struct answer *a)
@@ -58,7 +58,7 @@ struct answer *answer_share(const struct answer *a)
 	return other;
 }
 
-/* Connect calls state their client's timeout, or are known to have a short one. */
+/* Connect calls state their client's timeout, or have a short one by default. */
 static uint32_t milliseconds_of(const struct request *q)
 {
 	uint32_t ms = connect_path(q->path) ? CONNECT_SECONDS * 1000 : QUERY_SECONDS * 1000;
@@ -66,7 +66,7 @@ static uint32_t milliseconds_of(const struct request *q)
 	return q->timeout_ms && q->timeout_ms < ms ? q->timeout_ms : ms;
 }
 
-/* Clients of Connect give up at their deadline, for any reason. */
+/* Connect clients give up at their deadline, whatever the reason. */
 static uint32_t waited_milliseconds(const struct request *q)
 {
 	int64_t ms = q->arrived_ns ? (clock_monotonic_ns() - q->arrived_ns) / (NS_PER_SECOND / 1000) : 0;
@@ -108,7 +108,7 @@ static char *php_socket_of(struct server_context *s)
 	return socket;
 }
 
-/* `a` has a file, and has been charged for all that the attempt may take. */
+/* `a` has a file, and has reserved the memory that the attempt may take. */
 static enum query_result attempt(struct server_context *s, const struct request *q, const struct query_limits *l,
 				 struct response *r, struct answer *a, struct err *err)
 {
@@ -153,7 +153,7 @@ void queries_refuse(struct server_context *s, const struct request *q, struct re
 		       (unsigned long long)(s->memory.most >> 20));
 }
 
-/* Returns NULL when it is refused. */
+/* Returns NULL if the query is refused. */
 static struct answer *prepare(struct server_context *s, const struct query_limits *l)
 {
 	uint64_t most = l->memory + l->answer + sizeof(struct answer_body);

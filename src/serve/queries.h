@@ -14,29 +14,29 @@
 #define QUERIES_WAITING		64u
 #define LARGE_QUERIES_WAITING	4u
 #define QUERY_SECONDS		60u			/* limit of one attempt */
-#define QUERY_MEMORY		((uint64_t)1 << 30)	/* the cap, unless another is set … */
-#define QUERY_MEMORY_MIN	((uint64_t)64 << 20)	/* … of at least this */
+#define QUERY_MEMORY		((uint64_t)1 << 30)	/* default of the cap … */
+#define QUERY_MEMORY_MIN	((uint64_t)64 << 20)	/* … and its minimum */
 
 struct answer_body;
 
 /* The body of a response that is being sent; several connections may send the same one. */
 struct answer {
 	struct answer_body *body;
-	int file;			/* see answer_file.h; the body's */
-	uint64_t size;			/* when it is decompressed */
+	int file;			/* see answer_file.h; contains the body */
+	uint64_t size;			/* decompressed */
 	uint64_t at;			/* start of the next block */
 };
 
 struct answer *answer_free(struct answer *a);		/* NULL is fine; returns NULL */
 
-/* The same body for another connection; NULL if there is no memory left for what it takes to send. */
+/* Shares the body with another connection; NULL if there is no memory left to send it. */
 struct answer *answer_share(const struct answer *a);
 
 /* Fills `r`, and *ret with the body unless that is in `r` (then it is NULL). False if `q` has to be retried as a large
  * one; only one of these may run at a time. */
 bool queries_answer(struct server_context *s, const struct request *q, bool large, struct response *r, struct answer **ret);
 
-/* Refuses it at once. */
+/* Refuses the query immediately. */
 void queries_refuse(struct server_context *s, const struct request *q, struct response *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* query_child.c: sets limits, then calls the handler that would otherwise run in the daemon. */
+/* query_child.c: sets limits, then calls the handler in the child process. */
 #include "query_child.h"
 
 #include "answer_file.h"
@@ -46,7 +46,7 @@ static void confine(pid_t parent, const struct query_limits *l)
 	confine_limit(RLIMIT_FSIZE, l->answer);
 	confine_memory(l->memory);
 	mem_prefer_huge_pages(l->memory);
-	setitimer(ITIMER_REAL, &end, NULL);	/* on any clock, since a query may also wait */
+	setitimer(ITIMER_REAL, &end, NULL);	/* real time, since a query may also block */
 }
 
 static void put_answer(struct response *r, const struct request *q, struct answer_writer *w)
@@ -82,7 +82,7 @@ void query_child(pid_t parent, int channel, int body, const struct query_start *
 	if (n < 0 || !query_get_request(bytes, (size_t)n, &l, &q, &php_socket))
 		_exit(1);
 	until_ns += l.milliseconds * (NS_PER_SECOND / 1000);
-	/* Graphviz has limits of its own, and libraries that need more memory than a small query gets. */
+	/* Graphviz has its own limits, and its libraries need more memory than a small query gets. */
 	if (router_draws(&q))
 		api_callgraph_start(&context, &err);
 	confine(parent, &l);

@@ -4,7 +4,7 @@
 
 #include "query_starter.h"
 
-#define QUERY_EXIT_MEMORY	2	/* that of base/mem.h */
+#define QUERY_EXIT_MEMORY	2	/* same value as in base/mem.h */
 #define QUERY_EXIT_ANSWER	3	/* the answer is too large */
 
 /* Reads the request from `channel`, responds, and exits. `parent` is the process that started this one. */

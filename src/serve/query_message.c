@@ -1,4 +1,4 @@
-/* query_message.c: consecutive fields, written and read in the same order. */
+/* query_message.c: writes consecutive fields, and reads them in the same order. */
 #include "query_message.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ static const char *get_text(struct reader *r)
 	return text;
 }
 
-/* NULL if there are none. */
+/* Returns NULL if there are none. */
 static const char *get_bytes(struct reader *r, size_t *ret_n)
 {
 	const char *bytes;

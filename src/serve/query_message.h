@@ -6,7 +6,7 @@
  *	QUERY_ASK	daemon to process	limits, request, and the socket that PHP sends to
  *	QUERY_DAMAGE	process to daemon	a day that was found damaged, and a sentence, as in store.h
  *	QUERY_ANSWER	process to daemon	the response without its body, whose bytes are in the file of answer_file.h
- *	QUERY_ENDED	starter to daemon	how the process ended, as waitpid(2) has it; the last message
+ *	QUERY_ENDED	starter to daemon	how the process ended, as in waitpid(2); the last message
  */
 #ifndef SERVE_QUERY_MESSAGE_H
 #define SERVE_QUERY_MESSAGE_H
@@ -15,17 +15,17 @@
 
 enum { QUERY_ASK = 1, QUERY_DAMAGE, QUERY_ANSWER, QUERY_ENDED };
 
-#define QUERY_MESSAGE_MAX	((size_t)100 << 10)	/* headers and address are 32 KB at most, bodies 48 KB */
+#define QUERY_MESSAGE_MAX	((size_t)100 << 10)	/* headers and URL are at most 32 KB, bodies 48 KB */
 
 struct query_limits {
 	uint64_t memory;		/* bytes of address space, beyond those of an idle process */
-	uint64_t answer;		/* bytes of its answer, compressed */
+	uint64_t answer;		/* limit of the compressed answer, in bytes */
 	uint32_t milliseconds;
-	uint32_t max_nodes, refuse_above;	/* as in store_query */
+	uint32_t max_nodes, refuse_above;	/* same as in store_query */
 };
 
-/* The _put functions replace what is in `b`. Texts that were read stay in the message, which ends with a NUL, except
- * those of a response, which are copied to its `bytes`. False for a malformed message. */
+/* The _put functions replace the content of `b`. Texts that were read point into the message, which ends with a NUL,
+ * except those of a response, which are copied to its `bytes`. False for a malformed message. */
 void query_put_request(struct buf *b, const struct query_limits *l, const struct request *q, const char *php_socket);
 bool query_get_request(const char *bytes, size_t n, struct query_limits *l, struct request *q, const char **ret_php_socket);
 

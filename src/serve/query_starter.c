@@ -43,7 +43,7 @@ struct starter {
 
 static void note_signal(int signo)
 {
-	(void)signo;		/* it only ends ppoll */
+	(void)signo;		/* only interrupts ppoll */
 }
 
 static void send_end(int channel, int status)
@@ -73,7 +73,7 @@ static void reap(struct starter *s)
 	}
 }
 
-/* False at the end. */
+/* False when the daemon has closed its end. */
 static bool take_message(int control, int fds[2])
 {
 	union { char bytes[CMSG_SPACE(2 * sizeof(int))]; struct cmsghdr align; } ancillary;
@@ -267,7 +267,7 @@ static enum query_result describe_exit(int status, const struct query_limits *l,
 	return QUERY_CRASHED;
 }
 
-/* Until the last message. */
+/* Listens until the last message. */
 static enum query_result listen_to(int channel, const struct query_limits *l, struct store *store, struct response *r,
 				   uint64_t *ret_size, struct err *err)
 {

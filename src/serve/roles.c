@@ -1,4 +1,4 @@
-/* roles.c: tokens, sessions and the users of proxies, in the order of roles.h. */
+/* roles.c: checks tokens, sessions and users of proxies, in the order of roles.h. */
 #include "roles.h"
 
 #include "mem.h"
@@ -35,7 +35,7 @@ static int digit_of(char c)
 	       c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* The password of base64 "user:password"; "" if there is none. */
+/* Returns the password of base64 "user:password"; "" if there is none. */
 static const char *password_in(const char *base64, char ret[2 * ROLES_TOKEN_MAX])
 {
 	uint32_t bits = 0;

@@ -25,7 +25,7 @@ struct route {
 	handler *answer;
 	bool is_page, is_public, takes_post, takes_delete, is_counters, is_query, is_probe, removes;
 	size_t body_max;		/* limit of a POST */
-	bool reads, only_post, is_push;		/* a POST that changes nothing; nothing but POST */
+	bool reads, only_post, is_push;		/* a POST that changes nothing; a path with POST only */
 };
 
 static const struct route routes[] = {
@@ -134,7 +134,7 @@ static int check(struct server_context *s, struct request *q, const struct route
 	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->identity, why);
 }
 
-/* A refused client learns nothing else: before, only whether the path is a page is checked. */
+/* A refused client must not learn anything else, so before that only the kind of path is checked. */
 static bool refuse(struct server_context *s, struct request *q, const struct route *route, struct response *r)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
@@ -154,7 +154,7 @@ static bool refuse(struct server_context *s, struct request *q, const struct rou
 	return status != 0;
 }
 
-/* `strobe collect` has a part of the routes. */
+/* `strobe collect` serves only some of the routes. */
 static bool lacks(const struct server_context *s, const struct route *route)
 {
 	return s->options.only_counters && !route->is_counters && !route->is_push;
@@ -206,7 +206,7 @@ static void refuse_large_body(const struct request *q, const struct route *route
 		response_error(r, q, 413, "%s", err.text);
 }
 
-/* Some addresses and programs have a part of the routes. Returns false after the answer is filled in. */
+/* Some addresses and programs serve only some of the routes. Returns false if the answer was filled in. */
 static bool is_served(const struct server_context *s, const struct request *q, const struct route *route, struct response *r)
 {
 	if (q->only_probes && !route->is_probe)
@@ -220,7 +220,7 @@ static bool is_served(const struct server_context *s, const struct request *q, c
 	return false;
 }
 
-/* Returns false after the answer is filled in. */
+/* Returns false if the answer was filled in. */
 static bool body_is_fine(struct server_context *s, const struct request *q, const struct route *route, struct response *r)
 {
 	if (!q->has_body || (!route && connect_path(q->path)))

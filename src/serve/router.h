@@ -4,12 +4,12 @@
 
 #include "http.h"
 
-/* Fills in `r` for any request. The request has its body, unless router_body_max refused it. */
+/* Fills in `r` for any request. The body was received unless router_body_max refused it. */
 void router_answer(struct server_context *s, struct request *q, struct response *r);
 
-/* The same in two steps, for requests that query the store (pages, pictures, profiles): with `router_is_query` the
- * second one takes long and needs nothing of the context but the store, the sources and max_nodes. The first returns
- * false when `r` is filled. */
+/* For requests that query the store (pages, pictures, profiles), the same in two steps: if router_is_query, the
+ * second one is slow and needs only the store, the sources and max_nodes of the context. The first returns false if
+ * `r` was filled in. */
 bool router_is_query(const struct request *q);
 bool router_is_push(const struct request *q);		/* whether it uploads profiles */
 bool router_draws(const struct request *q);		/* whether Graphviz has work to do */
@@ -17,7 +17,7 @@ bool router_removes(const struct request *q);		/* whether it may wait for anothe
 bool router_admits(struct server_context *s, struct request *q, struct response *r);
 void router_handle(struct server_context *s, const struct request *q, struct response *r);
 
-/* The number of bytes of the announced body to receive: 0 where no handler takes one, or not from this sender.
+/* Returns how many bytes of the announced body to receive: 0 if the route takes no body, or not from this sender.
  * Above HTTP_BODY_SMALL it is an upload (uploads.h). */
 size_t router_body_max(struct server_context *s, struct request *q);
 

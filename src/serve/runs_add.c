@@ -1,4 +1,4 @@
-/* runs_add.c: limits, counters and statuses of uploaded runs. */
+/* runs_add.c: enforces limits, counts uploads and chooses their status. */
 #include "runs_add.h"
 
 #include "upload_read.h"
@@ -26,7 +26,7 @@ static int status_of(struct server_context *s, int code)
 	}
 }
 
-/* Nearly every profile needs a few MB; larger ones get half of the cap. */
+/* Nearly every profile needs only a few MB; larger ones get half of the cap. */
 static int read_with(struct server_context *s, bool large, const char *name, const char *bytes, size_t n, struct profile *p,
 		     uint64_t *ret_charged, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* runs_choose.c: from runs ticked in the list to the address of the page that shows them: two compared, several
+/* runs_choose.c: redirects from runs ticked in the list to the page that shows them: two are compared, several
  * aggregated. runs_remove.c deletes runs. */
 
 #include "runs.h"
@@ -28,7 +28,7 @@ static int take_runs(struct views *v, const struct params *p, struct err *err)
 	return e;
 }
 
-/* The lower one in the list, the older one unless it was sorted otherwise, is the base. */
+/* The lower run in the list, which by default is the older one, becomes the base. */
 static int compare(struct views *v, struct err *err)
 {
 	if (v->run_count != 2)

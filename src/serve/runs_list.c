@@ -1,5 +1,5 @@
-/* runs_list.c: the list of runs for people: filters and orders are parameters, so that each list is a link. Nothing here
- * needs a script. */
+/* runs_list.c: the list of runs as a page. Filters and order are parameters, so that each list has a link; no script
+ * is needed. */
 
 #include "runs.h"
 
@@ -103,7 +103,7 @@ static void put_form(struct buf *out, const struct server_context *s, const stru
 	put_input(out, a, "labels", "Labels", "host=web1 deploy=7*", 16);
 	put_input(out, a, "since", "Since (UTC)", "-24h", 6);
 	put_input(out, a, "until", "Until (UTC)", "now", 6);
-	/* Keeps the labels of the address, the order and the limit. */
+	/* Keeps labels, order and limit of the URL. */
 	for (size_t i = 0; i < a->params.count; i++) {
 		if (is_one_of(a->params.items[i].key, in_form, ARRAY_SIZE(in_form)) || !*a->params.items[i].value)
 			continue;
@@ -117,7 +117,7 @@ static void put_form(struct buf *out, const struct server_context *s, const stru
 
 /* --- Links to other views of the list --- */
 
-/* The address of the list without the parameters `but`; the caller appends "KEY=VALUE" in their place. */
+/* Appends the URL of the list without the parameters `but`; the caller appends "KEY=VALUE" instead. */
 static void put_address(struct buf *out, const struct runs_query *a, const char *const *but, size_t but_count)
 {
 	buf_puts(out, "/runs?");
@@ -147,7 +147,7 @@ static void put_heading(struct buf *out, const struct runs_query *a, const struc
 		   !is_chosen ? "" : a->query.ascending ? " ↑" : " ↓");
 }
 
-/* The next part of the list. */
+/* Appends a link to the next part of the list. */
 static void put_more(struct buf *out, const struct runs_query *a)
 {
 	static const char *const place[] = { "after" };
@@ -176,7 +176,7 @@ static const struct store_run_total *find_total(const struct store_run *run, con
 	return NULL;
 }
 
-/* A run of samples has their number in the place of calls. */
+/* A run of samples shows their number instead of calls. */
 static void put_total(struct buf *out, const struct store_run *run, const char *name)
 {
 	const struct store_run_total *t = find_total(run, name), *samples = t || strcmp(name, "calls") ? NULL : find_total(run, "samples");
@@ -193,7 +193,7 @@ static void put_total(struct buf *out, const struct store_run *run, const char *
 
 static void put_name(struct buf *out, const struct store_run *run)
 {
-	/* On a phone, where the column of ids is far away, the style sheet shows data-id. */
+	/* On a phone, where the column of ids is out of sight, the style sheet shows data-id. */
 	buf_printf(out, "<th scope=\"row\" data-id=\"%s/%s\"><a href=\"/runs/%s/%s\">", run->source, run->id, run->source, run->id);
 	html_text(out, run->name ? run->name : run->url ? run->url : run->id);
 	buf_puts(out, "</a>");
@@ -223,7 +223,7 @@ static void put_cell(struct buf *out, const struct store_run *run, const struct 
 	}
 }
 
-/* A run's duration is its wall time, but for runs that have none. */
+/* The duration is omitted: it equals the wall time, except for runs that have none. */
 static bool is_shown(const struct runs_column *c)
 {
 	return c->order != STORE_RUNS_BY_DURATION;
@@ -249,7 +249,7 @@ static void put_table(struct buf *out, const struct runs_query *a)
 	buf_puts(out, "</tbody>\n</table>\n</div>\n");
 }
 
-/* The button carries the token, so that the form's other buttons, which are links, do not. */
+/* The token is in the button, so that the form's other buttons, which are links, do not send it. */
 static void put_delete(struct buf *out, const struct request *q)
 {
 	if (!q->form_token)

@@ -1,4 +1,4 @@
-/* runs_query.c: from addresses and parameters to runs of the store. */
+/* runs_query.c: loads runs of the store for URLs and parameters. */
 
 #include "runs.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define ROWS		100u
-#define SOURCES_NAMED	8u	/* in the sentence for an empty list */
+#define SOURCES_NAMED	8u	/* listed in the message for an empty list */
 
 /* --- Lists --- */
 
@@ -93,7 +93,7 @@ static bool is_sort(const char *key)
 	return !strcmp(key, "sort") || !strcmp(key, "order");
 }
 
-/* One parameter that is not empty; unknown ones are labels. */
+/* Reads one nonempty parameter; unknown ones are labels. */
 static int take_param(struct runs_query *a, const char *key, const char *value, int64_t now_ns, struct err *err)
 {
 	struct store_run_query *q = &a->query;

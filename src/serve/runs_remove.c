@@ -31,7 +31,7 @@ static int check_runs(const struct params *p, size_t *ret_count, struct err *err
 	return *ret_count ? 0 : runs_fail(err, 400, "no run is ticked; tick those to delete");
 }
 
-/* The query string of the list that the request came from, if it came from one. */
+/* Appends the query string of the list from which the request came, if any. */
 static void put_list(const struct params *p, struct buf *out)
 {
 	const char *list = params_get(p, "list");
@@ -79,7 +79,7 @@ static void confirm(const struct request *q, struct response *r, const struct pa
 	runs_page_end(r);
 }
 
-/* A run that is already gone is no error. */
+/* A run that no longer exists is not an error. */
 static int remove_all(struct server_context *s, const struct params *p, struct err *err)
 {
 	struct views_run run;

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define FORM_NS		(60 * NS_PER_SECOND)	/* after which no further file is read */
+#define FORM_NS		(60 * NS_PER_SECOND)	/* after that, no further file is read */
 
 struct upload {
 	struct server_context *context;
@@ -22,7 +22,7 @@ struct upload {
 	unsigned files, stored, stored_before;
 	int status;					/* status of the first file that was refused; 0: none */
 	struct store_new_run last;
-	struct buf rows;				/* a table of the results */
+	struct buf rows;				/* table of results */
 };
 
 static void set_label(struct profile *p, const char *key, const char *value)
@@ -88,7 +88,7 @@ static int take_file(struct upload *u, const char *name, const struct multipart_
 	return 0;
 }
 
-/* A value that is too long becomes an invalid token or source, rather than its beginning. */
+/* A value that is too long becomes an invalid token or source instead of being truncated. */
 static void take_field(const struct multipart_part *part, char *ret, size_t size)
 {
 	bool fits = part->size < size;
@@ -97,7 +97,7 @@ static void take_field(const struct multipart_part *part, char *ret, size_t size
 	ret[fits ? part->size : 1] = 0;
 }
 
-/* Fields precede the files. */
+/* Fields come before the files. */
 static void take_part(struct upload *u, const struct multipart_part *part)
 {
 	const char *name = *part->file ? part->file : "a file without a name";

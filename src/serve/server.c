@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define CONNECTIONS		256u
-#define CONNECTIONS_KEPT(most)	((most) * 3 / 4)	/* a thread at its share accepts no more, the others still do */
+#define CONNECTIONS_KEPT(most)	((most) * 3 / 4)	/* a thread with that many accepts no more; others still do */
 #define UPLOAD_THREADS		2u
 #define UPLOADS_WAITING		8u
 #define PUSH_THREADS		2u
@@ -51,7 +51,7 @@ static int check_address(struct endpoint *ep, const char *text, struct err *err)
 				     "site; give a token with --token-file, or listen on %s", text, SERVER_LISTEN);
 }
 
-/* Port 0 is any free one. */
+/* Port 0 selects any free port, so it never conflicts. */
 static bool is_same_port(const struct address *a, const struct address *b)
 {
 	bool is_any = !a->bracketed && !b->bracketed && (address_is_wildcard(a) || address_is_wildcard(b));

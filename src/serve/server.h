@@ -19,9 +19,9 @@
 struct query_starter;
 struct server;
 
-/* A figure that a sink keeps itself: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
+/* A figure that a sink provides: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
 struct server_figure {
-	const char *name;			/* name of the metric, behind "strobe_"; a counter's ends with "_total" */
+	const char *name;			/* name of the metric without "strobe_"; counters end in "_total" */
 	const char *help;
 	const char *key, *value;		/* one more label; NULL: none */
 	uint64_t number;
@@ -32,7 +32,7 @@ struct server_figure {
 struct server_sink {
 	const char *url;
 	const struct sink_counters *counters;
-	bool is_draining;			/* it was removed from the configuration, and stores the rest of its queue */
+	bool is_draining;			/* removed from the configuration, and still storing its queue */
 	/* Fills in up to `max` figures and returns their number; NULL: none. Any thread. */
 	size_t (*figures)(void *data, struct server_figure *ret, size_t max);
 	bool (*state)(void *data, char *text, size_t size);	/* whether it is healthy, and its state; NULL: none */
@@ -44,62 +44,61 @@ struct server_sink {
 #define GRAFANA_SETTINGS_FILE	"grafana-settings.json"
 
 struct server_options {
-	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is
-						 * SERVER_LISTEN */
-	struct roles_options roles;		/* a token or a proxy is needed beyond loopback */
-	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's:
+	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL: SERVER_LISTEN */
+	struct roles_options roles;		/* beyond loopback, a token or a proxy is required */
+	const char *const *allow_hosts;		/* further names in Host, such as a reverse proxy's:
 						 * "strobe.example.org" */
 	size_t allow_host_count;
-	unsigned connections;			/* at most; 0: 256, which is also the most */
+	unsigned connections;			/* maximum; 0: 256, the highest possible value */
 	const char *probe_listen;		/* another address, for /healthz, /readyz and /metrics only; NULL: none */
 
 	struct query_starter *query_starter;	/* see query_starter.h, for the store; NULL: queries run in this process */
-	uint64_t query_memory;			/* that queries and their answers may take together; 0 is QUERY_MEMORY */
+	uint64_t query_memory;			/* for all queries and their answers; 0: QUERY_MEMORY */
 	struct store *store;			/* NULL: only counters are served */
-	const char *filters_path;		/* file of named filters; NULL: none are kept */
-	const char *const *source_dirs;		/* source files below them may be served, see source_text.h */
+	const char *filters_path;		/* file of named filters; NULL: they are not available */
+	const char *const *source_dirs;		/* source files below these may be served, see source_text.h */
 	size_t source_dir_count;
-	const char *const *service_labels;	/* labels that are Grafana's service_name, the first one that a series has; none:
-						 * those of pyroscope_selection.h */
+	const char *const *service_labels;	/* labels used as Grafana's service_name, the first one that a series
+						 * has; none: those of pyroscope_selection.h */
 	size_t service_label_count;
-	const char *grafana_settings_path;	/* file of its app's settings; NULL: none are kept */
+	const char *grafana_settings_path;	/* file of its app's settings; NULL: they are not stored */
 	bool only_counters;			/* no pages and no profiles, even with a store */
-	const char *store_url;			/* only shown; may be NULL */
-	struct store_limits limits;		/* only shown */
-	const struct collector_counters *collector;	/* NULL when nothing is collected: then it is never ready */
-	struct source *pushes;			/* see push_source.h: receives pushed profiles; NULL: pushes are refused */
-	struct source *const *sources;		/* that one, too */
+	const char *store_url;			/* for display only; may be NULL */
+	struct store_limits limits;		/* for display only */
+	const struct collector_counters *collector;	/* NULL if nothing is collected: then it is never ready */
+	struct source *pushes;			/* see push_source.h; NULL: pushes are refused */
+	struct source *const *sources;		/* includes `pushes` */
 	size_t source_count;
 	const struct server_sink *sinks;
 	size_t sink_count;
 	void (*more_metrics)(void *data, struct buf *out);	/* appends further families; NULL: none. Any thread */
 	void *more_data;
-	int64_t start_ns;			/* start of the daemon, clock_wall_ns(); 0 is now */
+	int64_t start_ns;			/* start of the daemon, clock_wall_ns(); 0: now */
 };
 
-/* Listens and responds from here on. -EADDRINUSE, -EACCES (beyond loopback without a token) and -EINVAL come with a
+/* Starts listening and serving. -EADDRINUSE, -EACCES (beyond loopback without a token) and -EINVAL come with a
  * sentence that names the remedy. */
 int server_new(const struct server_options *o, struct server **ret, struct err *err);
 
-/* The same without listening: -EACCES and -EINVAL. */
+/* Does the same checks without listening: -EACCES and -EINVAL. */
 int server_check(const struct server_options *o, struct err *err);
 
 /* Whether a restart could listen at this address (NULL: the default), which server_check() has accepted; `option` is "--listen". */
 int server_check_listen(const char *text, const char *option, struct err *err);
 
-/* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. When this returns, no thread uses the
- * previous ones. Only with `only_counters` may the store be another one. */
+/* Takes sources, sinks, limits, store and store_url from `o`, and ignores the rest. After the return, no thread uses
+ * the previous ones. The store may change only with `only_counters`. */
 void server_show(struct server *s, const struct server_options *o);
 
-const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */
+const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for display */
 const char *server_probe_url(const struct server *s);	/* "" without such an address */
 
-/* Stops listening, cancels the uploads in progress, and waits for responses in progress, for `patience_ns` at most.
- * False if one is not complete by then: it still uses everything that the options point to, so nothing can be freed,
- * and the program must end with _exit, or call this again. NULL is fine. */
+/* Stops listening, cancels uploads, and waits at most `patience_ns` for responses in progress. False if one is not
+ * complete by then: it still uses everything that the options point to, so nothing can be freed, and the program must
+ * end with _exit, or call this again. NULL is fine. */
 bool server_stop(struct server *s, int64_t patience_ns);
 
-/* The same without a timeout, and frees the server. NULL is fine; returns NULL. */
+/* Stops without a timeout, and frees the server. NULL is fine; returns NULL. */
 struct server *server_free(struct server *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* server_connection.c: the callbacks of libmicrohttpd, by connection and request; the router interprets requests. */
+/* server_connection.c: the callbacks of libmicrohttpd per connection and request; the router handles requests. */
 #include "server_parts.h"
 
 #include "log.h"
@@ -76,7 +76,7 @@ static enum MHD_Result handle_request(void *data, struct MHD_Connection *c, cons
 	(void)version;
 	if (!e)
 		return MHD_NO;
-	/* A response in the first call closes the connection, which is right only if a body follows. */
+	/* Responding in the first call closes the connection, which is right only if a body follows. */
 	if (!e->begun && !request_has_body(c)) {
 		e->begun = true;
 		return MHD_YES;

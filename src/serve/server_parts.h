@@ -49,7 +49,7 @@ struct server {
 /* A request and its response. libmicrohttpd calls at least twice for each: for the headers, then for pieces of the body. */
 struct exchange {
 	char *query;			/* NULL if the URL has none */
-	bool too_long, has_nul, begun;	/* has_nul: in the path, which C strings end at */
+	bool too_long, has_nul, begun;	/* has_nul: in the path, where C strings would end */
 	bool takes_body, too_large, too_many;	/* the body, or all current bodies together, exceed the limit */
 	size_t body_max;			/* limit of the body */
 	size_t received;			/* bytes of the body, including discarded ones */
@@ -61,7 +61,7 @@ struct exchange {
 	bool is_answered, is_large;		/* is_large: the second attempt of a query */
 	struct request request;
 	struct response response;
-	struct answer *answer;			/* its body; NULL: it is in the response */
+	struct answer *answer;			/* the body; NULL: it is in the response */
 	struct waiting_query waiting;
 	char local_address[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
 };
@@ -98,10 +98,10 @@ enum MHD_Result exchange_begin_query(struct server *s, struct MHD_Connection *c,
 
 /* --- server_response.c --- */
 
-/* The complete response for an address that is too long to be read. */
+/* Builds the complete response for a URL that is too long to be read. */
 void response_put_long_address(const struct endpoint *ep, struct buf *out);
 
-/* Takes `a`, which is NULL if the body is in `r`. */
+/* Takes ownership of `a`, which is NULL if the body is in `r`. */
 enum MHD_Result response_send(struct server *s, struct MHD_Connection *c, const struct request *q, struct response *r,
 			      struct answer *a);
 

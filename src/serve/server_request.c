@@ -1,4 +1,4 @@
-/* server_request.c: headers and bodies of requests, as libmicrohttpd has them. */
+/* server_request.c: reads headers and bodies of requests from libmicrohttpd. */
 #include "server_parts.h"
 
 #include "clock.h"
@@ -89,7 +89,7 @@ bool request_has_body(struct MHD_Connection *c)
 	return header(c, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
-/* At most ten digits; anything else is 0. */
+/* Parses at most ten digits; anything else is 0. */
 static uint32_t parse_milliseconds(const char *text)
 {
 	size_t n = text ? strspn(text, "0123456789") : 0;
@@ -150,7 +150,7 @@ void request_read(struct request *q, const struct endpoint *ep, struct MHD_Conne
 	q->shows_pages = q->accepts_html && !ep->only_probes && !s->context.options.only_counters;
 }
 
-/* 0 if there is none. */
+/* Returns 0 if there is none. */
 static uint64_t content_length(struct MHD_Connection *c)
 {
 	const char *length = header(c, "Content-Length");

@@ -1,4 +1,4 @@
-/* server_response.c: headers and bodies of responses, handed to libmicrohttpd. */
+/* server_response.c: passes headers and bodies of responses to libmicrohttpd. */
 #include "server_parts.h"
 
 #include "answer_file.h"

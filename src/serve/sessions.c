@@ -86,7 +86,7 @@ int sessions_begin(struct sessions *s, enum role role, int64_t now_ns, char id[S
 	return 0;
 }
 
-/* Timing may reveal the half that is looked up, but that is useless without the other half, which is compared in
+/* Timing may reveal the half used for the lookup, but it is useless without the other half, which is compared in
  * constant time. */
 static bool is_it(const struct session *s, const char *id)
 {

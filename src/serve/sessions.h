@@ -17,7 +17,7 @@
 
 enum role {
 	ROLE_NONE,
-	ROLE_READ,				/* reading is allowed */
+	ROLE_READ,				/* may read */
 	ROLE_WRITE,				/* may also add and remove */
 };
 
@@ -26,10 +26,10 @@ struct sessions;
 struct sessions *sessions_new(void);
 struct sessions *sessions_free(struct sessions *s);	/* NULL is fine; returns NULL */
 
-/* -EIO if the system gives no random numbers. */
+/* -EIO if there are no random numbers. */
 int sessions_begin(struct sessions *s, enum role role, int64_t now_ns, char id[SESSION_ID + 1], struct err *err);
 
-/* ROLE_NONE for an unknown or expired session. */
+/* Returns ROLE_NONE for an unknown or expired session. */
 enum role sessions_role(struct sessions *s, const char *id, size_t n, int64_t now_ns);
 
 void sessions_end(struct sessions *s, const char *id, size_t n);

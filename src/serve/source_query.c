@@ -1,4 +1,4 @@
-/* source_query.c: chooses the file by the cost of its lines, and walks it beside them. */
+/* source_query.c: chooses the file by the cost of its lines, and iterates over source and costs together. */
 
 #include "source_query.h"
 
@@ -24,7 +24,7 @@ static bool is_of_functions(const struct view *v)
 /* Calls without a line, as report_put_line names them. */
 static const char no_line[] = " [no line]";
 
-/* The file of "/srv/app/Cart.php:12" and of "/srv/app/Cart.php [no line]". */
+/* Returns the file of "/srv/app/Cart.php:12" and of "/srv/app/Cart.php [no line]". */
 static struct str file_of_line(struct str s)
 {
 	const char *colon = memrchr(s.p, ':', s.n);
@@ -109,10 +109,10 @@ struct profile *source_query_subject(const struct profile_query *a, const struct
 	return report_filter(from, of, NULL);
 }
 
-/* --- The choice of a file --- */
+/* --- Choosing a file --- */
 
 struct side {
-	const struct profile *subject;	/* NULL: there is no such side */
+	const struct profile *subject;	/* NULL: this side does not exist */
 	struct profile *lines;		/* NULL: it has none */
 	bool *of;			/* by frame of `lines` */
 	uint32_t column;
@@ -147,7 +147,7 @@ static int compare_frames(const void *a, const void *b, void *profile)
 	return profile_compare_frames(profile, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Its own frames with a file, in an order independent of the store. The caller frees. */
+/* Returns its own frames with a file, in an order independent of the store. The caller frees. */
 static uint32_t *own_frames(const struct profile *p, const bool *of, size_t *ret_count)
 {
 	uint32_t *list = xcalloc((size_t)p->frame_count + 1, sizeof(*list));
@@ -223,7 +223,7 @@ static struct annotate_lines lines_of(const struct side *d)
 	return lines;
 }
 
-/* The line in the later side. Lines before line 1 stay on it. */
+/* Maps a line to the later side. Lines do not move before line 1. */
 static uint32_t moved(uint32_t line, int64_t by)
 {
 	int64_t to = (int64_t)line + by;
@@ -387,7 +387,7 @@ static long context_of(const struct source_query *s)
 	return s->lines.count ? SOURCE_ASK_CONTEXT : SOURCE_ASK_DEFINITION;
 }
 
-/* For a single line its surroundings are shown, even where no line was executed. */
+/* For a single line its surroundings are shown, even if none of them was executed. */
 static uint32_t line_of_view(const struct view *v)
 {
 	const char *colon = strrchr(v->function, ':');

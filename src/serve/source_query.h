@@ -9,12 +9,12 @@
 #include "profile_query.h"
 
 #define SOURCE_ASK_CONTEXT	8	/* lines around those with values */
-#define SOURCE_ASK_DEFINITION	30	/* around the definition of a function that has no lines */
-#define SOURCE_ASK_ROWS		10000u	/* shown of one file */
-#define SOURCE_ASK_OTHERS	8u	/* names of further files */
+#define SOURCE_ASK_DEFINITION	30	/* lines around the definition of a function without executed lines */
+#define SOURCE_ASK_ROWS		10000u	/* rows shown of a file */
+#define SOURCE_ASK_OTHERS	8u	/* further files listed */
 #define SOURCE_ASK_WIDTH	2000u	/* code points of a line */
 
-/* The sides, as in the columns of api_function: of a comparison 0 is before and 1 after, else there is 0 only. */
+/* The sides, as in the columns of api_function: 0 is before and 1 after in a comparison; otherwise only 0 exists. */
 #define SOURCE_SIDES 2
 
 struct source_line {
@@ -28,15 +28,15 @@ struct source_line {
 struct source_query {
 	const struct profile_query *query;
 	size_t sides;
-	struct str file;		/* .n 0: none is known */
-	uint32_t start;			/* the function's first line, 0 unknown */
+	struct str file;		/* .n 0: unknown */
+	uint32_t start;			/* the function's first line; 0: unknown */
 	int64_t self[SOURCE_SIDES], total[SOURCE_SIDES], whole[SOURCE_SIDES];
 	struct source_text source;
-	struct str others[SOURCE_ASK_OTHERS];	/* further files with something of that name */
-	size_t other_count;		/* also those that have no room */
+	struct str others[SOURCE_ASK_OTHERS];	/* further files that contain the name */
+	size_t other_count;		/* including those that do not fit */
 	const char *why;		/* a warning without a full stop; NULL: none */
 
-	struct annotate_walk walk;	/* the rest is private */
+	struct annotate_walk walk;	/* the following members are private */
 	struct annotate_lines lines;	/* lines of both sides; values are those of the later one */
 	int64_t *values;		/* by line of `lines`: self before, total before */
 	int64_t hot_from;
@@ -48,14 +48,14 @@ struct source_query {
 /* Whether a view can show source. ask.with_source and ask.subject are set before profile_query_load if so. */
 bool source_query_fits(const struct view *v);
 
-/* The stacks of `p` with a selected frame; functions, files and lines are unchanged. The caller frees. */
+/* Returns the stacks of `p` with a selected frame; functions, files and lines are unchanged. The caller frees. */
 struct profile *source_query_subject(const struct profile_query *a, const struct profile *p);
 
-/* Reads the source, below the directories of `context` only. source_query_done in any case. */
+/* Reads the source, only below the directories of `context`. Call source_query_done in any case. */
 void source_query(struct source_query *s, const struct profile_query *a, const struct server_context *context);
 void source_query_done(struct source_query *s);
 
-/* The next line; false after the last one. */
+/* Returns the next line; false after the last one. */
 bool source_query_next(struct source_query *s, struct source_line *ret);
 
 /* Appends the text of a line: tabs stay, characters that would move or hide text become U+FFFD, and very long lines

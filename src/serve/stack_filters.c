@@ -21,7 +21,7 @@ static bool matches(const struct pattern *pattern, const struct buf *name)
 	return pattern_matches(pattern, name->data ? name->data : "");
 }
 
-/* By node; the names are those of its frame. */
+/* Matches by node, using the names of frames. */
 static bool *match_frames(const struct pattern *pattern, const struct profile *p, enum report_by by)
 {
 	_cleanup_(freep) bool *shown = by == REPORT_BY_OWN ? report_own_frames(p) : NULL;
@@ -37,7 +37,7 @@ static bool *match_frames(const struct pattern *pattern, const struct profile *p
 	return report_nodes_of(p, of);
 }
 
-/* By node; the names are those of executed lines, of which each is tried once. */
+/* Matches by node, using the names of executed lines, each of which is tried once. */
 static bool *match_lines(const struct pattern *pattern, const struct profile *p)
 {
 	_cleanup_(profile_freep) struct profile *lines = report_group(p, REPORT_BY_LINE);
@@ -82,7 +82,8 @@ static void replace(struct profile **p, bool keep, const bool *of)
 	*p = kept;
 }
 
-/* One kind of names for both sides of a comparison: functions if the pattern matches no name that the view shows. */
+/* Chooses one kind of name for both sides of a comparison: functions if the pattern matches no name that the view
+ * shows. */
 static enum report_by choose_names(const struct pattern *pattern, enum report_by by, struct profile **sides[2])
 {
 	bool any = by == REPORT_BY_FUNCTION;
@@ -112,7 +113,7 @@ int stack_filters_apply(const struct view *v, struct profile **p, struct profile
 	struct profile **sides[2] = { p, before };
 	int r = 0;
 
-	/* Before the first is applied, as what it leaves may have no name for the next. */
+	/* Chosen before the first filter is applied, since its result may have no name for the next. */
 	for (size_t i = 0; i < v->stack_filter_count && r >= 0; i++)
 		if ((r = new_pattern(&v->stack_filters[i], &patterns[i], err)) >= 0)
 			names[i] = choose_names(patterns[i], v->by, sides);

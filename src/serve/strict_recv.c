@@ -1,6 +1,6 @@
 /* strict_recv.c: a table by descriptor, and the recv(2) that checks it. */
 
-/* We replace the C library's checked recv. */
+/* Allows replacing the C library's checked recv. */
 #undef _FORTIFY_SOURCE
 
 #include "strict_recv.h"
@@ -17,12 +17,12 @@
 #include <sys/socket.h>
 
 #define WATCHED_MAX	65536
-#define DISCARDED_MAX	((size_t)4 << 20)	/* bytes of a refused request; browsers send no addresses above 2 MB */
+#define DISCARDED_MAX	((size_t)4 << 20)	/* bytes of a refused request; browsers send no URLs above 2 MB */
 
 struct watched {
 	struct framing framing;
 	const struct strict_recv_answers *answers;
-	bool is_refused;		/* the answer is sent, and what still comes is discarded */
+	bool is_refused;		/* the answer has been sent, and further input is discarded */
 	size_t discarded;
 };
 
@@ -48,7 +48,7 @@ void strict_recv_forget(int fd)
 		free(atomic_exchange(&table[fd], NULL));
 }
 
-/* Collectors retry for ever without logging the reason. */
+/* Logged because collectors retry forever without logging the reason. */
 static void advise(void)
 {
 	static struct lock lock = LOCK_INITIALIZER;

@@ -13,15 +13,15 @@
 
 /* The response to refused requests, and their counters; must outlive the connections. */
 struct strict_recv_answers {
-	_Atomic uint64_t *refused, *too_long;	/* by 400, by 414 */
-	const struct buf *if_too_long;		/* a whole response: headers and a page */
+	_Atomic uint64_t *refused, *too_long;	/* with status 400, with status 414 */
+	const struct buf *if_too_long;		/* a complete response: headers and a page */
 };
 
-/* Checks everything that is read from the connection from here on. If a request is refused, the client gets a 400 with
- * the reason, or that response if the address is too long; the refusal is counted, and the connection is
- * closed once the client has closed it or sent 4 MB more. False if the descriptor's number is too high to be watched. */
+/* From here on, checks everything read from the connection. If a request is refused, the client gets a 400 with the
+ * reason, or that response if the address is too long; the refusal is counted, and the connection is closed once the
+ * client has closed it or sent 4 MB more. False if the descriptor's number is too high to be watched. */
 bool strict_recv_watch(int fd, const struct strict_recv_answers *answers);
 
-void strict_recv_forget(int fd);	/* before it is closed; fine for one that is not watched */
+void strict_recv_forget(int fd);	/* call it before closing; does nothing if not watched */
 
 #endif

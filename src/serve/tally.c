@@ -1,4 +1,4 @@
-/* tally.c: reads twice, and accepts values that did not change. */
+/* tally.c: reads counters repeatedly, and accepts values that did not change. */
 
 #include "tally.h"
 

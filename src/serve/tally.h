@@ -1,8 +1,8 @@
 /* tally.h: consistent snapshots of counters that other threads increment.
  *
- * Each counter is correct by itself, but one sample increments several of them, one after another. The counters are
- * read again until none changed meanwhile and they add up, which usually succeeds at once. After some attempts the
- * last values are returned as they are, so that a wrong sum would be noticed. */
+ * Each counter is correct by itself, but a sample increments several of them one after another. They are read until
+ * none has changed in between and they add up, which usually succeeds at once. After several attempts the last values
+ * are returned unchanged, so that a wrong sum would be noticed. */
 #ifndef SERVE_TALLY_H
 #define SERVE_TALLY_H
 
@@ -18,14 +18,14 @@ struct sink_tally {
 };
 
 struct collector_tally {
-	uint64_t received, stored, queued, dropped_queue, dropped_unfit;	/* the same */
+	uint64_t received, stored, queued, dropped_queue, dropped_unfit;	/* likewise */
 };
 
 struct source_tally tally_source(const struct source_counters *c);
 struct sink_tally tally_sink(const struct sink_counters *c);
 struct collector_tally tally_collector(const struct collector_counters *c);
 
-/* Labels that only runs keep, of series and of pushes; pushes: NULL if none are taken. */
+/* Sums labels that only runs keep, of series and of pushes; pushes: NULL if they are refused. */
 uint64_t tally_labels_dropped(const struct collector_counters *c, const struct source *pushes);
 
 #endif

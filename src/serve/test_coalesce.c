@@ -57,7 +57,7 @@ TEST(every_parameter_of_an_answer_makes_a_different_query)
 	other = one;
 	other.identity.role = ROLE_WRITE;
 	CHECK(!follows(one, other));
-	one.path = other.path = "/";		/* it names who looks at it */
+	one.path = other.path = "/";		/* the page shows the user's name */
 	other.identity = one.identity;
 	CHECK(!follows(one, other));
 }
@@ -73,7 +73,7 @@ TEST(no_query_follows_one_that_has_begun)
 	coalesce_begin(&c, &a);
 	CHECK(!coalesce_join(&c, &b) && coalesce_join(&c, &d));
 	CHECK(!a.followers && b.followers == &d);
-	coalesce_begin(&c, &a);			/* once more, as a large one */
+	coalesce_begin(&c, &a);			/* retried, as a large one */
 	coalesce_begin(&c, &b);
 	CHECK(!c.leaders);
 	coalesce_done(&c);

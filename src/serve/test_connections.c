@@ -14,7 +14,7 @@
 struct crowd {
 	struct connections all;
 	struct connection *one[ALL];
-	int fds[ALL][2];		/* ours, the client's */
+	int fds[ALL][2];		/* our end, the client's end */
 	unsigned count;
 };
 
@@ -121,7 +121,7 @@ TEST(one_that_has_gone_makes_room_once)
 	struct crowd c = begin(MOST + 1);
 
 	CHECK(is_shut(&c, 0));
-	go(&c, 0);		/* its place was given away already */
+	go(&c, 0);		/* its place was already reassigned */
 	go(&c, 1);
 	come(&c);
 	CHECK_INT(count_shut(&c), 1);

@@ -1,4 +1,4 @@
-/* test_framing.c: requests that are read in one way only, in pieces of any size, and those that are refused. */
+/* test_framing.c: unambiguous requests in pieces of any size, and requests that are refused. */
 #include "framing.h"
 
 #include "test.h"
@@ -9,7 +9,7 @@
 /* A literal with NULs in it. */
 #define BYTES(text)	text, sizeof(text) - 1
 
-/* The same whatever the pieces are. Returns how many bytes are fine. */
+/* The result must not depend on the pieces. Returns the number of valid bytes. */
 static size_t take(const char *bytes, size_t n, const char **ret_problem)
 {
 	struct framing whole;

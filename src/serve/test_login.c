@@ -1,4 +1,4 @@
-/* test_login.c: tokens, sessions and proxies: who gets which answer, and how the login leads on. */
+/* test_login.c: tokens, sessions and proxies: access for each, and redirects of the login. */
 
 #include "test_site.h"
 
@@ -166,7 +166,7 @@ TEST(wrong_tokens_are_counted_and_after_ten_no_token_of_that_address_is_looked_a
 
 	other.headers.roles.peer = "192.0.2.10";
 	CHECK_INT(status_of(&s, other), 303);
-	other.headers.roles.peer = "192.0.2.1";		/* the proxy, for somebody else and for the one above */
+	other.headers.roles.peer = "192.0.2.1";		/* the proxy's header from another address, for another user */
 	other.headers.roles.forwarded_for = "192.0.2.11";
 	CHECK_INT(status_of(&s, other), 303);
 	other.headers.roles.forwarded_for = "192.0.2.11, 192.0.2.9";
@@ -174,7 +174,7 @@ TEST(wrong_tokens_are_counted_and_after_ten_no_token_of_that_address_is_looked_a
 	roles_done(&s.auth.roles);
 }
 
-/* Posting is taken as far as the store, which says that it is none. */
+/* Clients that may post are offered the room for a body; others are refused. */
 TEST(a_read_only_role_may_read_and_not_write)
 {
 	static const struct { const char *bearer, *user, *peer; int get, post; } cases[] = {
@@ -203,7 +203,7 @@ TEST(a_read_only_role_may_read_and_not_write)
 	roles_done(&s.auth.roles);
 }
 
-/* Returns the status of what an attribute of the page names. */
+/* Requests the URL in an attribute of the page, and returns the status. */
 static int ask_attribute(struct server_context *s, const char *page, const char *attribute)
 {
 	_cleanup_(response_done) struct response r;

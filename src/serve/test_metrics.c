@@ -1,4 +1,4 @@
-/* test_metrics.c: every line that Prometheus reads is one it can read, and the names that people rely on are there. */
+/* test_metrics.c: every line is valid for Prometheus, and the names that people rely on exist. */
 
 #include "clock.h"
 #include "fake_store.h"
@@ -21,7 +21,7 @@ static size_t figures(void *data, struct server_figure *ret, size_t max)
 	return 2;
 }
 
-/* Two, so that each name has both below it. */
+/* Two sinks, so that each name must have both series below it. */
 static const struct server_sink sinks[] = {
 	{ .url = "sqlite:/a", .counters = &sink_counters, .figures = figures },
 	{ .url = "redis://h/?stream=s", .counters = &sink_counters, .figures = figures },

@@ -1,4 +1,4 @@
-/* test_multipart.c: forms with files as browsers send them, and bodies that are none. */
+/* test_multipart.c: forms with files as sent by browsers, and malformed bodies. */
 #include "multipart.h"
 #include "test.h"
 
@@ -8,7 +8,7 @@
 #define FILE_PART(file, bytes) "content-disposition: form-data; name=\"file\"; filename=\"" file "\"\r\n" \
 			       "Content-Type: application/octet-stream\r\n\r\n" bytes "\r\n"
 
-/* "name[file]=bytes;" of each part, and "!" if it ends with an error. The caller frees. */
+/* Returns "name[file]=bytes;" for each part, and "!" if it ends with an error. The caller frees. */
 static char *parts_of(const char *body, size_t n)
 {
 	struct multipart_part part;

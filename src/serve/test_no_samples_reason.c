@@ -1,4 +1,4 @@
-/* test_no_samples_reason.c: each thing that may be missing has its sentence. */
+/* test_no_samples_reason.c: each missing prerequisite has its sentence. */
 #include "test.h"
 #include "no_samples_reason.h"
 

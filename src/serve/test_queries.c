@@ -1,4 +1,4 @@
-/* test_queries.c: queries in processes of their own, their limits, and their answers as they are kept. */
+/* test_queries.c: queries in separate processes, their limits, and how answers are stored. */
 #include "answer_file.h"
 #include "confine.h"
 #include "fake_store.h"
@@ -112,7 +112,7 @@ TEST(a_request_and_a_response_arrive_as_they_were_sent)
 	CHECK_STR(r2.type, r.type);
 	query_put_ended(&b, 9);
 	CHECK(!query_get_answer(b.data, b.size, &r2, &size));
-	CHECK(r2.status == 503 && size == 1ull << 40);		/* as it was */
+	CHECK(r2.status == 503 && size == 1ull << 40);		/* unchanged */
 	CHECK(query_get_ended(b.data, b.size, &status) && status == 9);
 	buf_done(&b);
 	response_done(&r);
@@ -225,7 +225,7 @@ static unsigned how_often(const char *path)
 
 static char counter[] = "/tmp/strobe-queries-XXXXXX";
 
-/* The first query does what a bad one does, and those after it are fine. */
+/* The first query misbehaves, and later ones are fine. */
 static bool is_first(void)
 {
 	FILE *f;
@@ -259,7 +259,7 @@ static void crash(void)
 		abort();
 }
 
-/* Only the query that is above a limit fails, and it is said why. */
+/* Only the query that exceeds a limit fails, with the reason. */
 static void check_first_fails(void (*store)(void), struct query_limits l, enum query_result result, const char *why)
 {
 	struct query_starter *s;
@@ -337,7 +337,7 @@ TEST(memory_of_queries_and_answers_is_counted_until_they_are_sent)
 	CHECK(a && r.status == 200);
 	CHECK(context.memory.used >= ANSWER_BLOCK && context.memory.used < 2 * ANSWER_BLOCK);
 
-	/* No room for a query; each one would take a sixteenth. */
+	/* Leaves no room for a query, which would take a sixteenth. */
 	CHECK(memory_cap_reserve(&context.memory, QUERY_MEMORY - QUERY_MEMORY / 32));
 	CHECK(queries_answer(&context, &q, false, &r, &none));
 	CHECK(!none && r.status == 503 && strstr(r.body.data, "too busy"));
@@ -426,7 +426,7 @@ TEST(a_call_of_connect_ends_when_its_client_waits_no_longer)
 			       "seconds; select a shorter range or fewer labels\"}");
 	CHECK_INT(context.http.queries_late, 1);
 
-	/* The wait for a process is part of it. */
+	/* Waiting for a process counts, too. */
 	q.timeout_ms = 9000;
 	q.arrived_ns = clock_monotonic_ns() - 8900 * (NS_PER_SECOND / 1000);
 	CHECK(queries_answer(&context, &q, false, &r, &a));
@@ -460,7 +460,7 @@ TEST(a_query_that_needs_more_memory_gets_a_second_attempt)
 	answer_free(a);
 	query_starter_free(s);
 
-	/* The first attempt is not made again: this process would answer it. */
+	/* The first attempt is not repeated, because this process would answer it. */
 	context.options.query_starter = s = start(NULL);
 	a = NULL;
 	CHECK(!queries_answer(&context, &q, false, &r, &a) && !a);
@@ -470,7 +470,7 @@ TEST(a_query_that_needs_more_memory_gets_a_second_attempt)
 	q.path = "/api/v1/profile";
 	query_starter_free(s);
 
-	/* A small limit: to touch half a gigabyte takes long on some machines. */
+	/* A small limit, because touching half a gigabyte takes long on some machines. */
 	context.memory.most = QUERY_MEMORY / 8;
 	context.options.query_starter = s = start(take_all_memory);
 	CHECK(queries_answer(&context, &q, true, &r, &a));

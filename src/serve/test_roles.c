@@ -1,4 +1,4 @@
-/* test_roles.c: networks, sessions and attempts, and who a request is from. */
+/* test_roles.c: networks, sessions and attempts, and identifying the user of a request. */
 #include "roles.h"
 
 #include "test.h"

@@ -1,4 +1,4 @@
-/* test_router.c: paths and methods, errors in the form that the asker reads, and sentences for empty answers. */
+/* test_router.c: paths and methods, errors in the client's format, and explanations of empty answers. */
 
 #include "test_site.h"
 #include "web_assets.h"

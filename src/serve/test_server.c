@@ -1,4 +1,4 @@
-/* test_server.c: the end of the server, whatever a request does. */
+/* test_server.c: stopping the server, whatever requests are in progress. */
 #include "clock.h"
 #include "fake_store.h"
 #include "server.h"
@@ -99,7 +99,7 @@ TEST(a_profile_is_read_by_a_process_of_its_own)
 	profile_free(p);
 }
 
-/* The end is told before reading begins. */
+/* Cancellation is signaled before reading begins. */
 TEST(reading_is_given_up_at_the_end)
 {
 	struct profile *p = profile_new();

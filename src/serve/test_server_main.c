@@ -2,9 +2,9 @@
  *
  *	test-server DIRECTORY [--empty] [--listen ADDRESS] [--token TOKEN] [--read-token TOKEN] [--boxes N]
  *
- * DIRECTORY is made a store that holds the hour before the start: four entry points on two hosts with stacks as a PHP
- * site has them, always the same ones, and entry "bytes", whose frames have names of every byte value. Prints the
- * server's address, and ends when standard input does. */
+ * Creates a store in DIRECTORY with the hour before the start: four entry points on two hosts with stacks like those
+ * of a PHP site, always the same ones, and entry "bytes", whose frames have names of every byte value. Prints the
+ * server's address, and exits at the end of standard input. */
 
 #include "clock.h"
 #include "mem.h"
@@ -16,7 +16,7 @@
 #define MINUTES 60
 #define BUCKETS_PER_MINUTE 6
 
-/* The same numbers everywhere, whatever the C library's rand does. */
+/* Generates the same numbers everywhere, unlike the C library's rand. */
 static uint32_t next_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -28,7 +28,7 @@ static struct str str_of(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-/* Each function with its callees, the likelier ones first; a negative one ends the stack. */
+/* Each function with its callees, likelier ones first; a negative one ends the stack. */
 struct function {
 	const char *name, *file;
 	uint32_t line;
@@ -110,7 +110,7 @@ static void add_byte_stacks(struct profile *p, uint32_t column)
 	}
 }
 
-/* With --boxes: one tree so big that only a canvas can show it. */
+/* Used by --boxes: a tree so large that only a canvas can show it. */
 static void add_boxes(struct profile *p, uint64_t *random, uint32_t column, unsigned boxes)
 {
 	uint32_t frames[60];

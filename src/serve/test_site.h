@@ -1,4 +1,4 @@
-/* test_site.h: a server without sockets for tests of its answers, over the store of fake_store.h. */
+/* test_site.h: a server without sockets, on the store of fake_store.h, for tests of its answers. */
 #ifndef SERVE_TEST_SITE_H
 #define SERVE_TEST_SITE_H
 

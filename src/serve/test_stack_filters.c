@@ -1,4 +1,4 @@
-/* test_stack_filters.c: filters by executed line leave the stacks that a view by line shows as such. */
+/* test_stack_filters.c: filters by executed line keep the same stacks as filtering the view by line. */
 
 #include "mem.h"
 #include "report.h"
@@ -27,7 +27,7 @@ static struct profile *new_profile(void)
 	return p;
 }
 
-/* Functions of a file, some with unknown lines, and functions of PHP, which have neither file nor line. */
+/* Has functions of a file, some with unknown lines, and functions of PHP, which have neither file nor line. */
 static struct profile *random_profile(void)
 {
 	struct profile *p = new_profile();
@@ -76,7 +76,7 @@ static int64_t value_of(const struct profile *lines, const char *name)
 	return sum;
 }
 
-/* The same stacks by line, filtered by the names that these have. */
+/* Groups the stacks by line, and filters by the resulting names. */
 static struct profile *filtered_by_name(const struct profile *p, const char *name, bool keep)
 {
 	_cleanup_(profile_freep) struct profile *lines = report_group(p, REPORT_BY_LINE);
@@ -159,7 +159,7 @@ TEST(one_kind_of_names_is_tried_on_both_sides_after_any_other_filters)
 	CHECK_INT(profile_sum(p, 0), 7);
 	CHECK_INT(profile_sum(before, 0), 0);
 
-	/* No stack through line 7 is left for the second filter, which is about lines nevertheless. */
+	/* No stack through line 7 remains for the second filter, which still applies to lines. */
 	profile_add(two, call(two, call(two, PROFILE_ROOT, "{main}", "index.php", 0, 3), "{closure:index.php:7}", "lib.php", 20, 21), 0, 8);
 	v = view_of("lib.php", true);
 	v.stack_filters[v.stack_filter_count++] = (struct view_stack_filter){ .text = "index.php:7" };

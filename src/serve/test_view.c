@@ -1,4 +1,4 @@
-/* test_view.c: from a query string to a question, and a sentence for all that makes no sense. */
+/* test_view.c: parsing query strings into views, and errors for invalid ones. */
 
 #include "clock.h"
 #include "test.h"

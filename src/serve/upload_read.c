@@ -1,4 +1,4 @@
-/* upload_read.c: waits for a profile that a child process reads. */
+/* upload_read.c: waits for a child process that reads a profile. */
 #include "upload_read.h"
 
 #include "clock.h"
@@ -6,7 +6,7 @@
 
 #include <poll.h>
 
-/* Until the child has ended, or has taken too long. */
+/* Waits until the child has ended or has taken too long. */
 static int wait_for_end(const struct apart *a, int stop_fd, struct err *err)
 {
 	for (;;) {

@@ -4,10 +4,10 @@
 
 #include "apart.h"
 
-#define UPLOAD_MEMORY	((size_t)1 << 30)	/* the most memory that reading may take, beyond the daemon's own */
+#define UPLOAD_MEMORY	((size_t)1 << 30)	/* maximum memory for reading, beyond the daemon's own */
 
-/* Adds the profile of the body to `p`, which is empty, with so many bytes of `memory`. Returns 0 or, with a sentence that calls
- * the body by `name`, what apart_end does; -ECANCELED as soon as `stop_fd` is readable (-1: never). */
+/* Adds the profile in the body to `p`, which is empty, using at most `memory` bytes. Returns 0 or the error of
+ * apart_end, with a sentence that calls the body `name`; -ECANCELED as soon as `stop_fd` is readable (-1: never). */
 int upload_read(const char *name, const char *body, size_t n, size_t memory, int stop_fd, struct profile *p, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* view.c: from parameters to a query of the store, with a sentence for everything invalid. */
+/* view.c: turns parameters into a query of the store, with an error message for anything invalid. */
 
 #include "view.h"
 
@@ -451,7 +451,7 @@ struct label_filter view_filter(struct arena *bytes, const char *key, const char
 	return f;
 }
 
-/* The filters of the view, except for labels with separate filters for the base. */
+/* Takes the view's filters, except for labels with separate filters for the base. */
 static void take_filters(struct view *v, const struct params *p)
 {
 	for (size_t i = 0; i < p->count; i++) {

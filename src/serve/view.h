@@ -65,7 +65,7 @@ struct view {
 	int64_t now_ns, from_ns, to_ns;
 	int64_t step_ns;			/* step of a timeline: a multiple of BATCH_BUCKET_NS */
 	size_t steps;				/* that cover the range */
-	const char *from, *to;			/* as written, for links; "-1h" and "now" by default */
+	const char *from, *to;			/* as given, for links; "-1h" and "now" by default */
 	const char *format, *column, *title;	/* NULL unless requested */
 	size_t limit;				/* rows; 0 is no limit */
 	bool has_limit, reverse, inverted;
@@ -84,10 +84,10 @@ struct view {
 	enum flamegraph_width_of width_of;	/* for a comparison's graphs */
 	enum report_by by;
 	const char *function;			/* NULL: all */
-	const char *function_file;		/* NULL: those of all files, or groups that are no functions */
+	const char *function_file;		/* NULL: all files, or groups other than functions */
 	const char *split;			/* the label that a timeline is split by; NULL: none */
-	double threshold;			/* below zero unless given */
-	int64_t chart_from_ns, chart_to_ns;	/* part of a flame chart; to 0: its end */
+	double threshold;			/* negative unless given */
+	int64_t chart_from_ns, chart_to_ns;	/* part of a flame chart; to = 0: its end */
 	const char *chart_search;		/* NULL: none */
 	int64_t chart_match;
 	bool has_chart_match;
@@ -102,19 +102,19 @@ struct view {
 };
 
 extern const char *const view_reserved[];	/* ends with NULL */
-extern const char *const view_scale_names[DIFF_BY_REQUESTS + 1];	/* by enum diff_scale */
-bool view_is_reserved(const char *key);		/* "label.from" is not, which is the label "from" */
+extern const char *const view_scale_names[DIFF_BY_REQUESTS + 1];	/* indexed by enum diff_scale */
+bool view_is_reserved(const char *key);		/* "label.from" is not reserved: it means the label "from" */
 
 /* -EINVAL with a sentence for a bad parameter. Strings point into `p`, which must live as long as `v`. Call
  * view_done in any case. */
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err);
 void view_done(struct view *v);
 
-/* Makes it a view of one run, for an address like /runs/shop/1. */
+/* Turns it into a view of one run, for a URL like /runs/shop/1. */
 void view_set_run(struct view *v, const char *source, const char *id);
 
-/* The filter for the parameter `key` ("host" or "label.host") with `text` (not empty); its strings are those given, or
- * in `bytes`. */
+/* Returns the filter for the parameter `key` ("host" or "label.host") with `text` (not empty); its strings are the
+ * given ones, or allocated from `bytes`. */
 struct label_filter view_filter(struct arena *bytes, const char *key, const char *text);
 
 struct store_query view_query(const struct view *v);
@@ -125,10 +125,10 @@ struct store_query view_base_query(const struct view *v);
 /* "deploy=6, host not web1" */
 void view_describe_filters(const struct label_filter *filters, size_t count, struct buf *out);
 
-/* The value that the view is narrowed to by the only LABEL_IS filter of `key`, or NULL. */
+/* Returns the value of the only LABEL_IS filter of `key`, or NULL. */
 const char *view_label(const struct view *v, const char *key);
 
-/* ", weight 20 of 100" for a run of an average; nothing where all weigh the same. */
+/* Appends ", weight 20 of 100" for a run of an average; nothing if all weights are equal. */
 void view_put_weight(const struct view *v, size_t run, struct buf *out);
 
 /* "samples of entry=foo, host beginning with web between … and …" */

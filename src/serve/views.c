@@ -77,11 +77,11 @@ void views_put_callgraph(const struct views *v, const char *threshold, struct bu
 
 /* --- Weights --- */
 
-/* Reads "12.5" as 12500000; false if it is no such number, or too large. */
+/* Parses "12.5" as 12500000; false if it is malformed or too large. */
 static bool take_millionths(const char **at, uint64_t *ret)
 {
 	const char *p = *at;
-	int places = -1;			/* behind the point; below zero before it */
+	int places = -1;			/* digits after the point; negative before it */
 	bool has_digit = false;
 
 	for (*ret = 0; (*p >= '0' && *p <= '9') || (*p == '.' && places < 0); p++) {
@@ -115,7 +115,7 @@ int views_weights(const char *text, size_t count, struct buf *out, struct err *e
 	if (n != count || *at || !sum || at[-1] == ',')
 		return err_set(err, -EINVAL, "weights '%.80s': give one number for each of the %zu runs, not all 0, as in "
 			       "20,30,50; at most %d decimals", text, count, DECIMALS);
-	/* Whole numbers stay what they are. */
+	/* Keeps whole numbers unchanged. */
 	for (size_t i = 0; i < n; i++)
 		while (weights[i] % by)
 			by /= 10;

@@ -14,7 +14,7 @@ static const struct asset *find_asset(const char *name)
 	return NULL;
 }
 
-/* Browsers all take gzip; this is for people with curl. */
+/* Browsers all accept gzip; this is for people who use curl. */
 static int put_inflated(const struct asset *a, struct buf *out)
 {
 	z_stream z = { .next_in = (unsigned char *)(uintptr_t)a->gzip, .avail_in = (uInt)a->gzip_size };

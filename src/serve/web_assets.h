@@ -1,7 +1,7 @@
 /* web_assets.h: the built files of web/dist, compressed, inside the program.
  *
- * They are served below /assets/HASH/, where HASH is that of all of them, so an address always means the same bytes
- * and may be cached for ever. web/embed.py makes the table at build time. */
+ * They are served below /assets/HASH/, where HASH is that of all of them, so a URL always means the same bytes and
+ * may be cached forever. web/embed.py generates the table at build time. */
 #ifndef SERVE_WEB_ASSETS_H
 #define SERVE_WEB_ASSETS_H
 

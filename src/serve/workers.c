@@ -17,7 +17,7 @@ struct workers {
 		void (*run)(void *);
 		void *data;
 	} *ring;
-	unsigned first, count, waiting;		/* that may wait */
+	unsigned first, count, waiting;		/* capacity of the queue */
 	unsigned threads;
 	pthread_t ids[WORKERS_MAX];
 	bool stopping;

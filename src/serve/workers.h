@@ -1,8 +1,8 @@
 /* workers.h: a pool of threads for slow jobs, so that the HTTP threads are always responsive.
  *
  * It is independent of HTTP and profiles: a job is a function with its data. Jobs wait in a short queue, and are
- * refused at once when it is full. Stopping the pool signals a descriptor, which jobs poll, and is complete when the
- * last job is done.
+ * refused immediately if it is full. Stopping the pool signals a descriptor, which jobs poll, and is complete when
+ * the last job is done.
  */
 #ifndef SERVE_WORKERS_H
 #define SERVE_WORKERS_H
