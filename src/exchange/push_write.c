@@ -5,6 +5,7 @@
 #include "pprof.h"
 #include "protobuf.h"
 #include "push_messages.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -22,15 +23,17 @@ static const char *name_of(const struct batch_entry *e)
 	return e->clock == STROBE_CLOCK_CPU ? "process_cpu" : "wall";
 }
 
+/* Puts a label whose value is made valid UTF-8: Pyroscope refuses the whole request otherwise. */
 static void put_label(struct buf *series, const char *name, const char *value)
 {
-	struct buf pair;
+	_cleanup_(buf_done) struct buf pair = { 0 }, safe = { 0 };
 
 	buf_init(&pair);
+	buf_init(&safe);
+	text_put_utf8(&safe, (struct str){ value, strlen(value) });
 	protobuf_put_bytes(&pair, LABEL_PAIR_NAME, name, strlen(name));
-	protobuf_put_bytes(&pair, LABEL_PAIR_VALUE, value, strlen(value));
+	protobuf_put_bytes(&pair, LABEL_PAIR_VALUE, safe.data, safe.size);
 	protobuf_put_bytes(series, PUSH_SERIES_LABELS, pair.data, pair.size);
-	buf_done(&pair);
 }
 
 static int put_profile(const struct batch_entry *e, struct buf *series, struct err *err)

@@ -43,9 +43,9 @@ static void put_message(struct writer *w, uint32_t number)
 	buf_reset(&w->message);
 }
 
-static void put_value_type(struct writer *w, uint32_t number, const char *type, const char *unit)
+static void put_value_type(struct writer *w, uint32_t number, uint64_t type, const char *unit)
 {
-	protobuf_put_number(&w->message, PPROF_TYPE, c_string(w, type));
+	protobuf_put_number(&w->message, PPROF_TYPE, type);
 	protobuf_put_number(&w->message, PPROF_UNIT, c_string(w, unit));
 	put_message(w, number);
 }
@@ -124,11 +124,16 @@ const char *pprof_type(const char *column)
 	return column;
 }
 
-static const char *type_of(const struct writer *w, uint32_t column)
+/* Returns the name of a column's sample type as a string number. Pyroscope refuses sample types with "-". */
+static uint64_t type_of(struct writer *w, uint32_t column)
 {
 	const char *name = w->profile->columns[column].name;
+	_cleanup_(freep) char *pushed = w->period_type ? xstrdup(pprof_type(name)) : NULL;
 
-	return w->period_type ? pprof_type(name) : name;
+	for (char *p = pushed; p && *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return c_string(w, pushed ? pushed : name);
 }
 
 static void put_facts(struct writer *w)
@@ -141,7 +146,9 @@ static void put_facts(struct writer *w)
 	protobuf_put_number(&w->out, PPROF_TIME, (uint64_t)p->start_ns);
 	protobuf_put_number(&w->out, PPROF_DURATION, (uint64_t)p->end_ns - (uint64_t)p->start_ns);
 	if (p->period_ns) {
-		put_value_type(w, PPROF_PERIOD_TYPE, w->period_type ? w->period_type : clock ? clock : "wall", "nanoseconds");
+		put_value_type(w, PPROF_PERIOD_TYPE, c_string(w, w->period_type ? w->period_type : clock ? clock :
+													   "wall"),
+			       "nanoseconds");
 		protobuf_put_number(&w->out, PPROF_PERIOD, (uint64_t)p->period_ns);
 	}
 	buf_init(&comment);
@@ -151,7 +158,7 @@ static void put_facts(struct writer *w)
 		protobuf_put_number(&w->out, PPROF_COMMENT, string(w, (struct str){ comment.data, comment.size }));
 	}
 	buf_done(&comment);
-	protobuf_put_number(&w->out, PPROF_DEFAULT_TYPE, c_string(w, type_of(w, shown)));
+	protobuf_put_number(&w->out, PPROF_DEFAULT_TYPE, type_of(w, shown));
 }
 
 /* Puts each function after the first location that uses it. */

@@ -1,4 +1,5 @@
 """Sinks that are receivers of others, otlp:// and pyroscope://: one request per tenant, what an answer means, and what is said of errors."""
+import gzip
 import http.server
 import subprocess
 import threading
@@ -6,22 +7,23 @@ import time
 from email.utils import formatdate
 
 from daemon import Daemon
+from pprof_file import Pprof, form
 from strobe_test import STROBE, Directory, check, main, test, wait_for
 from pushes import metric, push
 
 
 class Receiver:
-    """Answers each POST as `answers` says, of which the last one stays; keeps the time and the tenant of each."""
+    """Answers each POST as `answers` says, of which the last one stays; keeps the time, the tenant and the body of each."""
 
     def __init__(self, *answers):
-        self.answers, self.requests = list(answers), []
+        self.answers, self.requests, self.bodies = list(answers), [], []
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
 
             def do_POST(self):
-                self.rfile.read(int(self.headers['Content-Length']))
+                outer.bodies.append(self.rfile.read(int(self.headers['Content-Length'])))
                 outer.requests.append((time.monotonic(), self.headers['X-Scope-OrgID']))
                 answer = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
                 if not answer:
@@ -68,6 +70,43 @@ def series_of_several_tenants_are_one_request_for_each():
             check(len(tenants) <= 3 * seconds + 1, f'{scheme}: {tenants} in {seconds} s')
             check(set(tenants) == {'team-1', 'team-2', None}, f'{scheme}: {tenants}')
             check(metric(daemon, 'strobe_export_refused_samples_total') == 0, 'none is refused')
+
+
+def fields(message):
+    """Pairs of number and bytes; numbers are left out."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        n, shift = 0, 0
+        while True:
+            n, shift, at = n | (message[at] & 127) << shift, shift + 7, at + 1
+            if message[at - 1] < 128:
+                return n
+    while at < len(message):
+        key = varint()
+        if key & 7 == 2:
+            size = varint()
+            yield key >> 3, message[at:at + size]
+            at += size
+        else:
+            varint()
+
+
+@test
+def pyroscope_gets_only_strings_that_it_takes():
+    with Receiver((200, {})) as r, Directory() as d, Daemon(d, '--to', f'pyroscope://{r.at}') as daemon:
+        types = (('lock-waits', 'count'), ('cpu', 'nanoseconds'))
+        body, kind = form(profile=Pprof(types, [([('main', 'a.php', 1)], (5, 6), {})], time.time_ns(), ('cpu', 'nanoseconds'), 10**7).gzip())
+        check(push(daemon, body, kind=kind, name='shop')[0] == 200, 'a type with a dash is accepted')
+        check(push(daemon, b'main;work 3', name=b'lab.wall{where=K\xf6ln}')[0] == 200, 'a label that is not UTF-8 is accepted')
+        check(wait_for(lambda: sum(len(list(fields(body))) for body in r.bodies) == 2, 30), f'both are sent: {daemon.lines}')
+        series = [list(fields(s)) for body in r.bodies for _, s in fields(body)]
+        labels = [dict(zip(*[iter(part for _, part in fields(pair))] * 2)) for s in series for n, pair in s if n == 1]
+        check({b'where': 'K\ufffdln'.encode()} in labels, f'{labels}')
+        pprofs = [gzip.decompress(dict(fields(sample))[1]) for s in series for n, sample in s if n == 2]
+        strings = [text for p in pprofs for n, text in fields(p) if n == 6]
+        check(b'lock_waits' in strings and not any(b'lock-waits' in text for text in strings), f'{strings}')
 
 
 @test
