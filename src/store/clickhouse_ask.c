@@ -86,6 +86,19 @@ static const struct problem {
 	{ 242, -EAGAIN, "its tables are read-only until it reaches ZooKeeper again" },
 };
 
+/* Proxies answer so, in their own words, for a server that they cannot reach. */
+static bool is_of_gateway(int status, const struct buf *answer)
+{
+	return status >= 502 && status <= 504 && !memmem(answer->data, answer->size, "Code: ", strlen("Code: "));
+}
+
+/* Tells whether ClickHouse has answered: all versions send headers of this kind. Another program at the address, or the
+ * welcome page of a proxy, may answer an insert with 200 as well. */
+static bool is_of_clickhouse(const struct http_answer *a)
+{
+	return a->head.size && strcasestr(a->head.data, "\nX-ClickHouse-");
+}
+
 static int refused(const struct clickhouse_store *s, unsigned shard, int status, const struct buf *answer, struct err *err)
 {
 	const char *server = s->url.servers[shard].name;
@@ -97,6 +110,8 @@ static int refused(const struct clickhouse_store *s, unsigned shard, int status,
 		return err_set(err, -EAGAIN, "ClickHouse at %s: a replica of the cluster did not create its "
 					     "tables within %d s; check that all "
 					     "replicas are running", server, DDL_SECONDS);
+	if (!code && is_of_gateway(status, answer))
+		return err_set(err, -EHOSTUNREACH, "ClickHouse at %s is unavailable: a proxy answered %d: %.300s", server, status, answer->data);
 	for (size_t i = 0; i < ARRAY_SIZE(problems); i++)
 		if (problems[i].code == code)
 			return err_set(err, problems[i].rc, "ClickHouse at %s: %.300s", server,
@@ -244,6 +259,10 @@ int clickhouse_ask(struct clickhouse_store *s, unsigned shard, const struct clic
 		rc = refused(s, shard, rc, &answer.body, err);
 		if (rc == -ENOENT)
 			forget_tables(s);
+	} else if (rc >= 0 && !is_of_clickhouse(&answer)) {
+		rc = err_set(err, -EPROTO, "the answer from %s is not ClickHouse's: it has no header X-ClickHouse-…; check the address, and any "
+					   "proxy before it",
+			     s->url.servers[shard].name);
 	}
 	if (rc >= 0 && ret && !ret->size) {		/* the usual case */
 		buf_done(ret);

@@ -1,6 +1,9 @@
-"""ClickHouse with a server that is away or hangs, and with tables that are lost: answers name what they miss, and what can come back does."""
+"""ClickHouse with a server that is away or hangs, or behind a proxy that answers for it, and with tables that are lost: answers name what they miss, and what can come back does."""
+import http.client
+import http.server
 import json
 import signal
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -230,6 +233,82 @@ def labels_that_a_server_lost_come_back_from_the_others():
         with Page(d, both('unlabelled')) as page:
             check(wait_for(lambda: len(said()) == 2, 20), f'one line for all days of a server: {page.daemon.said.lines()}')
             check(any(f'has lost its rows of {days[0]} days from {days[1]} to {days[2]} in' in line for line in said()), f'{days}: {said()}')
+
+
+class Gateway:
+    """A proxy before a server, which passes requests on, or answers them with `instead`, a status and a body."""
+
+    def __init__(self, server):
+        self.instead = None
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers['Content-Length'] or 0))
+                headers = {}
+                if outer.instead:
+                    status, data = outer.instead
+                else:
+                    c = http.client.HTTPConnection('127.0.0.1', server.port, timeout=60)
+                    c.request(self.command, self.path, body, {'Content-Type': self.headers['Content-Type'] or 'text/plain'})
+                    answer = c.getresponse()
+                    status, data = answer.status, answer.read()
+                    headers = {k: v for k, v in answer.getheaders() if k.startswith('X-')}
+                    c.close()
+                self.send_response(status)
+                for k, v in headers.items():
+                    self.send_header(k, v)
+                self.send_header('Content-Length', str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST
+
+            def log_message(self, *_):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.server = f'127.0.0.1:{self.http.server_address[1]}'
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@test
+def what_another_program_answers_for_a_server_is_not_taken_for_its_answer():
+    one, two = servers()
+    with Directory() as d, Gateway(two) as gateway, Page(d, one.url('gateway', f'?shards={one.server},{gateway.server}')) as page:
+        def push(lines):
+            return status_of(page, '/ingest?name=shop', 'POST', lines)[0]
+
+        def samples():
+            return samples_of(status_of(page, '/api/v1/profile?from=-1h&format=folded')[1].splitlines())
+
+        def sink():
+            return json.loads(page.get('/api/v1/status'))['sinks'][0]
+
+        check(push(''.join(f'main;f{i} 3\n' for i in range(200)).encode()) == 200 and wait_for(lambda: samples() == 600), 'all is well')
+        for step, (status, text) in enumerate(((503, b'Service Unavailable'), (200, b'<html>It works!</html>'), (200, b'')), 1):
+            gateway.instead = status, text
+            check(push(''.join(f'main;g{step}_{i} 3\n' for i in range(200)).encode()) == 200, 'accepted')
+            check(wait_for(lambda: sink()['failing'], 30), f'{status} {text}: what it missed is not stored: {sink()}')
+            check(sink()['samples']['stored'] == 600 * step, f'{sink()}')
+            why = sink()['why']
+            check(gateway.server in why and ('answered 503' in why if status == 503 else 'is not ClickHouse' in why), why)
+            code, answer = status_of(page, '/api/v1/profile?from=-1h')
+            if status == 503:
+                check(code == 200 and gateway.server in json.loads(answer)['warning'], f'the other server is shown: {code} {answer[:200]}')
+            else:
+                check(code >= 500 and 'is not ClickHouse' in answer, f'a wrong address is an error: {code} {answer[:200]}')
+            gateway.instead = None
+            check(wait_for(lambda: samples() == 600 * (step + 1), 60), f'each sample is there, once: {samples()}')
 
 
 run_tests()
