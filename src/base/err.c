@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A name from outside can be cut in the middle of a character: take the torn end away. */
+/* A quoted name may be cut in the middle of a character: removes the incomplete one. */
 static void mend_end(char *text)
 {
 	size_t n = strlen(text), i = n;
@@ -22,8 +22,8 @@ static void mend_end(char *text)
 	}
 }
 
-/* Quoted text may come from anywhere: it must not control a terminal, no newline is in a sentence, and no
- * password. */
+/* Quoted text may come from anywhere: it must not control a terminal, and sentences contain no newlines and no
+ * passwords. */
 static void make_plain(struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };

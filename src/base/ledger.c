@@ -14,9 +14,9 @@
 struct ledger {
 	char *path;
 	int fd;				/* O_APPEND */
-	size_t size;			/* bytes of whole records */
-	bool is_torn;			/* a failed write left bytes behind them */
-	bool is_unnamed;		/* a crash may forget that the file has its name: the directory is not synced */
+	size_t size;			/* size of the complete records */
+	bool is_torn;			/* a failed write left bytes after them */
+	bool is_unnamed;		/* the directory is not synced, so a crash may lose the file's name */
 };
 
 size_t ledger_size(const struct ledger *l)
@@ -42,7 +42,7 @@ void ledger_put(struct buf *out, const void *body, size_t n)
 	buf_put(out, body, n);
 }
 
-/* Returns how many of the bytes are whole records. */
+/* Returns the size of the complete records. */
 static size_t read_records(const char *bytes, size_t n, ledger_read_fn *read, void *data)
 {
 	size_t at = 0;
@@ -65,7 +65,7 @@ static size_t read_records(const char *bytes, size_t n, ledger_read_fn *read, vo
 
 /* --- The file --- */
 
-/* The next record would stand behind what is torn, and never be read. */
+/* Otherwise the next record would follow the torn one, and never be read. */
 static int mend(struct ledger *l, struct err *err)
 {
 	l->is_torn = ftruncate(l->fd, (off_t)l->size) != 0;
@@ -120,7 +120,7 @@ static int write_new(const struct ledger *l, const char *path, const struct buf 
 	_cleanup_(fd_closep) int fd = -1;
 	int r;
 
-	if (unlink(path) && errno != ENOENT)	/* left by a run that was killed */
+	if (unlink(path) && errno != ENOENT)	/* left over from a killed process */
 		return failed(l, "renew", err);
 	r = private_file_open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, &fd, err);
 	if (r < 0)
