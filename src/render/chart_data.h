@@ -19,7 +19,7 @@
 struct chart_search {
 	const bool *frames;		/* by frame of the profile: whether its calls match */
 	bool wants_call;
-	int64_t nth;			/* selects the nth match that begins in the window or later, cyclically; 0 is the previous one */
+	int64_t nth;			/* nth match from the start of the window on, cyclically; 0: the one before */
 
 	/* filled in before `about` is called */
 	uint32_t calls;			/* matching calls in the whole chart */
