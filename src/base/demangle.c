@@ -116,7 +116,7 @@ static bool put_legacy(struct buf *out, struct str name)
 }
 
 /* Demangles names left half-demangled by perf and others: the parts are separated, and the hash is still there. */
-static bool put_half_read(struct buf *out, struct str name)
+static bool put_half_demangled(struct buf *out, struct str name)
 {
 	bool hashed = name.n > HASH_BYTES + 2 && is_hash(name.p + name.n - HASH_BYTES, HASH_BYTES) &&
 		      !memcmp(name.p + name.n - HASH_BYTES - 2, "::", 2);
@@ -174,5 +174,5 @@ bool demangle_put(struct buf *out, struct str name)
 		return true;
 	if (rust_name_put(out, name))
 		return true;
-	return text_starts(name, "_Z") ? put_cpp(out, name) : put_half_read(out, name);
+	return text_starts(name, "_Z") ? put_cpp(out, name) : put_half_demangled(out, name);
 }

@@ -66,7 +66,7 @@ static size_t read_records(const char *bytes, size_t n, ledger_read_fn *read, vo
 /* --- The file --- */
 
 /* Otherwise the next record would follow the torn one, and never be read. */
-static int mend(struct ledger *l, struct err *err)
+static int truncate_torn(struct ledger *l, struct err *err)
 {
 	l->is_torn = ftruncate(l->fd, (off_t)l->size) != 0;
 	return l->is_torn ? failed(l, "undo a write to", err) : 0;
@@ -101,14 +101,14 @@ int ledger_append(struct ledger *l, const struct buf *body, bool durable, struct
 
 	buf_init(&record);
 	ledger_put(&record, body->data, body->size);
-	r = l->is_torn ? mend(l, err) : 0;
+	r = l->is_torn ? truncate_torn(l, err) : 0;
 	if (r < 0)
 		return r;
 	r = write_records(l, l->fd, &record, err);
 	if (r >= 0 && durable)
 		r = sync_file(l, err);
 	if (r < 0) {
-		mend(l, NULL);
+		truncate_torn(l, NULL);
 		return r;
 	}
 	l->size += record.size;
@@ -170,7 +170,7 @@ static int read_file(struct ledger *l, ledger_read_fn *read, void *data, size_t 
 		return r;
 	l->size = read_records(bytes.data, bytes.size, read, data);
 	*ret_cut = bytes.size - l->size;
-	return *ret_cut ? mend(l, err) : 0;
+	return *ret_cut ? truncate_torn(l, err) : 0;
 }
 
 int ledger_open(const char *path, ledger_read_fn *read, void *data, size_t *ret_cut, struct ledger **ret,

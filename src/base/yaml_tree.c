@@ -57,7 +57,7 @@ int yaml_error(const struct yaml_node *n, struct err *err, const char *format, .
 }
 
 /* libyaml names the problem, but rarely the remedy. */
-static int no_yaml(struct reader *r)
+static int yaml_failed(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	const char *problem = p->problem ? p->problem : "this is no YAML";
@@ -78,7 +78,7 @@ static int advance(struct reader *r)
 	if (r->has_event)
 		yaml_event_delete(&r->event);
 	r->has_event = yaml_parser_parse(&r->parser, &r->event);
-	return r->has_event ? 0 : no_yaml(r);
+	return r->has_event ? 0 : yaml_failed(r);
 }
 
 static int check_tag(struct reader *r, const yaml_char_t *tag)
