@@ -377,7 +377,7 @@ static void put_note(const struct picture *g, struct buf *out)
 		buf_puts(out, l->narrow == 1 ? " frame narrower than " : " frames narrower than ");
 		picture_put_number(out, g->o->min_width);
 		buf_puts(out, g->o->min_width_percent ? "%" : " px");
-		buf_puts(out, g->is_pruned ? ", and all that stand on them," : "");
+		buf_puts(out, g->is_pruned ? ", with all frames on top of them," : "");
 		buf_puts(out, l->narrow == 1 && !g->is_pruned ? " is not drawn; it holds " : " are not drawn; they hold ");
 		amount_put_percent(out, l->narrow_value, l->total);
 		buf_puts(out, "% of all");

@@ -169,7 +169,7 @@ static int write_profile(const char *path, const struct profile *p, struct err *
 
 	buf_init(&file);
 	if (e >= 0 && !strcmp(path, "-"))
-		e = err_set(err, -EINVAL, "standard output is the screen; name a file");
+		e = err_set(err, -EINVAL, "standard output shows the screen; give a file name");
 	if (e >= 0 && !profile_has_samples(p))
 		e = err_set(err, -ENODATA, "nothing to save yet");
 	if (e >= 0)
